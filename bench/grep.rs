@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use lsp_tools::internals::workspace::{
-    CaseMode, GrepPattern, GrepQuery, GrepResult, GrepWanted, Selection, Until, Workspace, WorkspacePath,
+    CaseMode, GrepPattern, GrepQuery, GrepResult, GrepWanted, Selection, WorkDeadline, Workspace,
+    WorkspacePath,
 };
 use serde_json::json;
 
@@ -164,7 +165,7 @@ fn query(case: &Case) -> GrepQuery {
         },
         wanted: if has("-l") { GrepWanted::Files } else { GrepWanted::Lines { before: 0, after: 0 } },
         max: usize::MAX,
-        until: Until::new(Instant::now() + Duration::from_secs(600)),
+        until: WorkDeadline::new(Instant::now() + Duration::from_secs(600)),
     }
 }
 

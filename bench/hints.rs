@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use lsp_tools::Position;
 use lsp_tools::internals::config::Catalogue;
-use lsp_tools::internals::hints::{DEADLINE, Subject, definition};
+use lsp_tools::internals::hints::{DEADLINE, HintSubject, definition};
 use lsp_tools::internals::lsp::model::FileRef;
 use lsp_tools::internals::text::{Buffer, Encoding, Identifier, identifiers_on_line};
 use lsp_tools::internals::workspace::{WalkLimits, Workspace, WorkspacePath};
@@ -367,7 +367,7 @@ fn measure(truth: &[Truth], misses: bool) -> Result<Share> {
     for truth in truth.iter().filter(|truth| !KEYWORDS.contains(&truth.name.as_str())) {
         let workspace = Workspace::open(&truth.root)?;
         let path = workspace.path(Path::new(&truth.path))?;
-        let subject = Subject::Position { path, position: Position::new(truth.line, truth.character) };
+        let subject = HintSubject::Position { path, position: Position::new(truth.line, truth.character) };
         let start = Instant::now();
         let hints = definition(&workspace, Catalogue::built_in(), &subject, start + DEADLINE)?;
         times.push(start.elapsed().as_secs_f64() * 1e3);
@@ -426,11 +426,11 @@ fn time_tree(tree: &Path, language: &str) -> Result<()> {
         let line = u32::try_from(random.below(buffer.line_count() as usize))?;
         let names = identifiers_on_line(&buffer, line);
         let Some(name) = names.get(random.below(names.len())) else { continue };
-        let subject = Subject::Position { path: path.clone(), position: name.range.start };
+        let subject = HintSubject::Position { path: path.clone(), position: name.range.start };
         let start = Instant::now();
         definition(&workspace, catalogue, &subject, start + DEADLINE)?;
         at_position.push(start.elapsed().as_secs_f64() * 1e3);
-        let subject = Subject::Name { path: Some(path.clone()), name: name.name.clone() };
+        let subject = HintSubject::Name { path: Some(path.clone()), name: name.name.clone() };
         let start = Instant::now();
         definition(&workspace, catalogue, &subject, start + DEADLINE)?;
         by_name.push(start.elapsed().as_secs_f64() * 1e3);

@@ -13,8 +13,8 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use lsp_tools::internals::config::Profile;
 use lsp_tools::internals::policy::caller::CallerAccess;
-use lsp_tools::internals::tools::export::{Format, export};
-use lsp_tools::internals::tools::tool::Definition;
+use lsp_tools::internals::tools::export::{ToolListFormat, export};
+use lsp_tools::internals::tools::tool::ToolDefinition;
 use lsp_tools::{CallRequest, Caller, Folders, Runtime, RuntimeOptions};
 use serde_json::{Value, json};
 use tiktoken_rs::{CoreBPE, o200k_base};
@@ -54,16 +54,16 @@ async fn main() -> Result<ExitCode> {
         lists.push(json!({
             "profile": name,
             "tools": definitions.len(),
-            "tokens": cost(&tokens, Format::Anthropic, &definitions)?,
+            "tokens": cost(&tokens, ToolListFormat::Anthropic, &definitions)?,
             "mcp_tokens": cost_of(&tokens, &plain_mcp(&definitions)?),
-            "mcp_whole_tokens": cost(&tokens, Format::Mcp, &definitions)?,
+            "mcp_whole_tokens": cost(&tokens, ToolListFormat::Mcp, &definitions)?,
         }));
     }
     let access = CallerAccess { profile: Some(Profile::All), ..CallerAccess::default() };
     let all = runtime.definitions(&Caller { access, ..Caller::default() });
     let mut each = Vec::new();
     for definition in &all {
-        let cost = cost(&tokens, Format::Anthropic, std::slice::from_ref(definition))?;
+        let cost = cost(&tokens, ToolListFormat::Anthropic, std::slice::from_ref(definition))?;
         each.push(json!({"tool": definition.card.name, "tokens": cost}));
     }
     each.sort_by_key(|tool| std::cmp::Reverse(tool["tokens"].as_u64()));
@@ -128,7 +128,7 @@ fn open(folder: &Path) -> Result<Runtime> {
 }
 
 /// The tokens of a tool list, each tool by itself, as it reaches a model.
-fn cost(tokens: &CoreBPE, format: Format, definitions: &[Definition]) -> Result<usize> {
+fn cost(tokens: &CoreBPE, format: ToolListFormat, definitions: &[ToolDefinition]) -> Result<usize> {
     Ok(cost_of(tokens, &export(format, definitions)?.tools))
 }
 
@@ -137,8 +137,8 @@ fn cost_of(tokens: &CoreBPE, tools: &[Value]) -> usize {
 }
 
 /// As MCP has them, without the schemas of answers.
-fn plain_mcp(definitions: &[Definition]) -> Result<Vec<Value>> {
-    let mut tools = export(Format::Mcp, definitions)?.tools;
+fn plain_mcp(definitions: &[ToolDefinition]) -> Result<Vec<Value>> {
+    let mut tools = export(ToolListFormat::Mcp, definitions)?.tools;
     for tool in tools.iter_mut().filter_map(Value::as_object_mut) {
         tool.remove("outputSchema");
     }

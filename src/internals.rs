@@ -6,12 +6,14 @@ pub mod bridges {
     pub use crate::bridges::open_with;
     pub mod copilot {
         pub mod names {
-            pub use crate::bridges::copilot::names::{Answer, Asked, Class, all, call, choice};
+            pub use crate::bridges::copilot::names::{
+                BuiltinAnswer, BuiltinCallOptions, BuiltinClass, all, call, choice,
+            };
         }
         pub mod server {
             pub use crate::bridges::copilot::server::{
-                CallState, Copilot, CopilotError, CopilotOptions, Event, Events, ResultFormat, TurnOutcome,
-                TurnRequest,
+                CallState, CopilotClient, CopilotError, CopilotEvent, CopilotEventSink, CopilotOptions,
+                ResultFormat, TurnOutcome, TurnRequest,
             };
         }
     }
@@ -20,16 +22,18 @@ pub mod bridges {
             pub use crate::bridges::daemon::connector::Connector;
         }
         pub mod folder {
-            pub use crate::bridges::daemon::folder::Folder;
+            pub use crate::bridges::daemon::folder::DaemonFolder;
         }
         pub mod passthrough {
-            pub use crate::bridges::daemon::passthrough::{Ended, mcp};
+            pub use crate::bridges::daemon::passthrough::{PassthroughEnd, mcp};
         }
         pub mod preamble {
             pub use crate::bridges::daemon::preamble::{DoorName, LONGEST, Preamble, read_line};
         }
         pub mod server {
-            pub use crate::bridges::daemon::server::{Daemon, Doors, Place, Serve, Visit};
+            pub use crate::bridges::daemon::server::{
+                AcceptedConnection, Daemon, DaemonReservation, DoorHandler, DoorHandlers,
+            };
         }
     }
     pub mod editor {
@@ -41,7 +45,7 @@ pub mod bridges {
             pub mod http {
                 pub use crate::bridges::mcp::server::http::{HttpOptions, Listener, serve};
                 pub mod token {
-                    pub use crate::bridges::mcp::server::http::token::Token;
+                    pub use crate::bridges::mcp::server::http::token::BearerToken;
                 }
             }
         }
@@ -52,30 +56,30 @@ pub mod cli {
         pub use crate::cli::args::Cli;
     }
     pub mod render {
-        pub use crate::cli::render::Look;
+        pub use crate::cli::render::DisplayStyle;
         pub mod markdown {
             pub use crate::cli::render::markdown::render;
         }
     }
 }
 pub mod config {
-    pub use crate::config::{Catalogue, Config, Flags, LaunchFields, Pin, Profile, Trust};
+    pub use crate::config::{Catalogue, Config, ConfigOverrides, FilePin, LaunchFields, Profile, TrustStore};
     pub mod spec {
-        pub use crate::config::spec::{Server, Untrusted};
+        pub use crate::config::spec::{ServerSpec, UntrustedLaunch};
     }
 }
 pub mod hints {
-    pub use crate::hints::{DEADLINE, Subject, definition};
+    pub use crate::hints::{DEADLINE, HintSubject, definition};
 }
 pub mod lsp {
     pub mod health {
         pub use crate::lsp::health::{findings, version};
     }
     pub mod install {
-        pub use crate::lsp::install::{InstallError, Installed, Installer, Progress};
+        pub use crate::lsp::install::{InstallError, InstallProgress, InstalledServer, Installer};
     }
     pub mod locate {
-        pub use crate::lsp::locate::{Located, Origin, prefix_folders};
+        pub use crate::lsp::locate::{LocatedProgram, ProgramOrigin, prefix_folders};
     }
     pub mod model {
         pub use crate::lsp::model::{FileRef, Severity};
@@ -110,10 +114,10 @@ pub mod policy {
         pub use crate::policy::name::matches;
     }
     pub mod path {
-        pub use crate::policy::path::{Letters, PathPattern};
+        pub use crate::policy::path::{PathCaseSensitivity, PathPattern};
     }
     pub mod request {
-        pub use crate::policy::request::{Effect, Subjects, Verdict};
+        pub use crate::policy::request::{CallSubjects, Effect, PolicyVerdict};
     }
     pub mod rules {
         pub use crate::policy::rules::Policy;
@@ -122,11 +126,13 @@ pub mod policy {
         pub use crate::policy::shell::Script;
     }
     pub mod shell_words {
-        pub use crate::policy::shell_words::Word;
+        pub use crate::policy::shell_words::ShellWord;
     }
 }
 pub mod process {
-    pub use crate::process::{Exit, Finished, SUPERVISE, ServerProcess, Spawn, SpawnError, Spawner, run};
+    pub use crate::process::{
+        Exit, FinishedProgram, SUPERVISE, ServerProcess, Spawn, SpawnError, Spawner, run,
+    };
     pub mod sandbox {
         pub use crate::process::sandbox::{gives_own_processes, status};
     }
@@ -136,7 +142,7 @@ pub mod rpc {
 }
 pub mod runtime {
     pub mod live {
-        pub use crate::runtime::live::Live;
+        pub use crate::runtime::live::LiveRuntime;
     }
     pub mod overlays {
         pub use crate::runtime::overlays::Overlays;
@@ -144,12 +150,13 @@ pub mod runtime {
 }
 pub mod text {
     pub use crate::text::{
-        Buffer, Change, Encoding, Identifier, LineMap, cut_markdown, identifiers_on_line, matching, read_glob,
+        Buffer, Encoding, Identifier, LineMap, TextChange, cut_markdown, identifiers_on_line, matching,
+        read_glob,
     };
     pub mod patch {
         pub use crate::text::patch::{
-            Applied, ApplyError, ApplyOptions, FileMode, FilePatch, LineKind, MismatchReason, Operation,
-            Patch, PatchForm, PatchPath, apply, apply_all, parse,
+            AppliedFilePatch, ApplyError, ApplyOptions, FileMode, FilePatch, FilePatchOperation, LineKind,
+            MismatchReason, Patch, PatchForm, PatchPath, apply, apply_all, parse,
         };
     }
 }
@@ -165,11 +172,13 @@ pub mod tools {
             pub use crate::tools::chat::base::{ChatError, ChatTool};
         }
         pub mod session {
-            pub use crate::tools::chat::session::{Found, Request, Session, Sessions, Source};
+            pub use crate::tools::chat::session::{
+                ChatRequest, ChatSession, ChatSessionFinder, ChatSource, WorkspaceChats,
+            };
         }
     }
     pub mod export {
-        pub use crate::tools::export::{Format, export};
+        pub use crate::tools::export::{ToolListFormat, export};
     }
     pub mod install {
         pub use crate::tools::install::InstallState;
@@ -181,10 +190,10 @@ pub mod tools {
         pub use crate::tools::notebook::as_text;
     }
     pub mod patience {
-        pub use crate::tools::patience::Patience;
+        pub use crate::tools::patience::RetryAdvice;
     }
     pub mod servers {
-        pub use crate::tools::servers::{RunState, ServerRow};
+        pub use crate::tools::servers::{ServerRow, ServerRunState};
     }
     pub mod skills {
         pub mod frontmatter {
@@ -195,7 +204,7 @@ pub mod tools {
         pub use crate::tools::source::MountedState;
     }
     pub mod tool {
-        pub use crate::tools::tool::Definition;
+        pub use crate::tools::tool::ToolDefinition;
     }
     pub mod trust {
         pub use crate::tools::trust::TrustOutput;
@@ -209,12 +218,13 @@ pub mod tools {
 pub mod workspace {
     pub use crate::workspace::{
         CaseMode, ChangeFeed, ChangeKind, EntryKind, GlobOrder, GlobQuery, GrepPattern, GrepQuery,
-        GrepResult, GrepWanted, ListQuery, ReadError, Selection, Until, WalkLimits, Workspace, WorkspacePath,
+        GrepResult, GrepWanted, ListQuery, ReadError, Selection, WalkLimits, WorkDeadline, Workspace,
+        WorkspacePath,
     };
     pub mod edit {
         pub use crate::workspace::edit::{
-            ContentHash, EditError, EditId, EditLimits, EditOptions, Edits, Expected, FileKind,
-            FileOperation, Found, LineEnds, Plan,
+            ChangedEntryKind, ConflictFinding, ContentHash, EditError, EditId, EditLimits, EditOptions,
+            EditPlan, FileOperation, LineEnds, PathPrecondition, TransactionManager,
         };
     }
 }

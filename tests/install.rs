@@ -9,10 +9,10 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use lsp_tools::internals::config::Catalogue;
-use lsp_tools::internals::config::spec::Server;
+use lsp_tools::internals::config::spec::ServerSpec;
 use lsp_tools::internals::lsp::health;
-use lsp_tools::internals::lsp::install::{InstallError, Installed, Installer, Progress};
-use lsp_tools::internals::lsp::locate::{Located, Origin, prefix_folders};
+use lsp_tools::internals::lsp::install::{InstallError, InstallProgress, InstalledServer, Installer};
+use lsp_tools::internals::lsp::locate::{LocatedProgram, ProgramOrigin, prefix_folders};
 use lsp_tools::internals::process::{Spawn, Spawner, run};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -26,17 +26,22 @@ fn installer(data: &Path) -> Installer {
     Installer::new(data.to_owned()).with_spawner(spawner())
 }
 
-fn server(command: &str, install: &str) -> Server {
+fn server(command: &str, install: &str) -> ServerSpec {
     toml::from_str(&format!("name = 'S'\nlanguages = ['x']\ncommand = ['{command}']\ninstall = {install}"))
         .unwrap()
 }
 
-fn ruff() -> Server {
+fn ruff() -> ServerSpec {
     Catalogue::built_in().servers["ruff"].clone()
 }
 
-fn located(data: &Path, key: &str, program: PathBuf) -> Located {
-    Located { program, origin: Origin::Prefix, path_folders: prefix_folders(data, key), pin: None }
+fn located(data: &Path, key: &str, program: PathBuf) -> LocatedProgram {
+    LocatedProgram {
+        program,
+        origin: ProgramOrigin::Prefix,
+        path_folders: prefix_folders(data, key),
+        pin: None,
+    }
 }
 
 /// The folders of installations, whole or not.
@@ -59,7 +64,7 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-async fn install(data: &Path, key: &str, server: &Server) -> Result<Installed, InstallError> {
+async fn install(data: &Path, key: &str, server: &ServerSpec) -> Result<InstalledServer, InstallError> {
     installer(data).install(key, server, &|_| {}).await
 }
 
@@ -67,8 +72,8 @@ async fn install(data: &Path, key: &str, server: &Server) -> Result<Installed, I
 async fn it_is_installed_once_however_many_ask() {
     let data = tempfile::tempdir().unwrap();
     let steps = Mutex::new(Vec::new());
-    let note = |progress: Progress<'_>| {
-        if let Progress::Step(words) = progress {
+    let note = |progress: InstallProgress<'_>| {
+        if let InstallProgress::Step(words) = progress {
             steps.lock().unwrap().push(words.to_owned());
         }
     };
@@ -144,8 +149,8 @@ async fn dropping_the_future_ends_the_tools() {
     let (begun, mut is_begun) = tokio::sync::mpsc::unbounded_channel();
     let path = data.path().to_owned();
     let task = tokio::spawn(async move {
-        let note = move |progress: Progress<'_>| {
-            if matches!(progress, Progress::Step(_)) {
+        let note = move |progress: InstallProgress<'_>| {
+            if matches!(progress, InstallProgress::Step(_)) {
                 begun.send(()).unwrap();
             }
         };
@@ -229,12 +234,12 @@ async fn a_hollow_server_is_found_out() {
         [[hollow]]\npython-module = 'no_such_module'\nmessage = 'no module'\ninstall = 'get it'
         [[hollow]]\nsucceeds = ['--version']\nmessage = 'no version'\ninstall = 'get it'
         [[hollow]]\nsucceeds = ['no-such-command']\nmessage = 'no command'\ninstall = 'get it'";
-    let server: Server = toml::from_str(text).unwrap();
+    let server: ServerSpec = toml::from_str(text).unwrap();
     // A program that fails what it is known to do well is not installed at all.
     let refused = install(data.path(), "s", &server).await.unwrap_err();
     assert!(refused.to_string().starts_with("ruff does not work: no command (error:"), "{refused}");
     let installed =
-        install(data.path(), "s", &Server { hollow: Vec::new(), ..server.clone() }).await.unwrap();
+        install(data.path(), "s", &ServerSpec { hollow: Vec::new(), ..server.clone() }).await.unwrap();
     assert_eq!(
         installed.notes,
         ["ruff==0.14.0 is not locked: pip chooses the versions of what it depends on"]
@@ -293,7 +298,7 @@ async fn every_recipe_of_the_catalogue_holds() {
 }
 
 /// Whether the installed program speaks: a version alone does not show that its packages are whole.
-async fn answers_initialize(server: &Server, located: &Located) -> bool {
+async fn answers_initialize(server: &ServerSpec, located: &LocatedProgram) -> bool {
     let folders = located.path_folders.iter().cloned();
     let own = std::env::var_os("PATH").unwrap();
     let path = std::env::join_paths(folders.chain(std::env::split_paths(&own))).unwrap();

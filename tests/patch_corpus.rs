@@ -11,8 +11,8 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
 use lsp_tools::internals::text::patch::{
-    ApplyError, ApplyOptions, FilePatch, MismatchReason, Operation, PatchForm, PatchPath, apply, apply_all,
-    parse,
+    ApplyError, ApplyOptions, FilePatch, FilePatchOperation, MismatchReason, PatchForm, PatchPath, apply,
+    apply_all, parse,
 };
 
 /// Old and new releases.
@@ -177,7 +177,7 @@ fn only_file(diff: &str, of: &str) -> FilePatch {
     assert_eq!(patch.form, PatchForm::Unified, "{of}");
     let [file] = <[FilePatch; 1]>::try_from(patch.files).unwrap_or_else(|files| panic!("{of}: {files:?}"));
     assert!(
-        matches!(&file.operation, Operation::Modify { path } if path.clean == "f"),
+        matches!(&file.operation, FilePatchOperation::Modify { path } if path.clean == "f"),
         "{of}: {:?}",
         file.operation
     );

@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use lsp_tools::internals::config::{LaunchFields, Pin};
-use lsp_tools::internals::process::{Exit, Finished, Spawn, Spawner, run};
+use lsp_tools::internals::config::{FilePin, LaunchFields};
+use lsp_tools::internals::process::{Exit, FinishedProgram, Spawn, Spawner, run};
 use tempfile::TempDir;
 use tokio::time::Instant;
 
-fn pin(project: &Path, program: &Path) -> Pin {
+fn pin(project: &Path, program: &Path) -> FilePin {
     let sha256 = LaunchFields::content_of(project, program).expect("a file of the project");
-    Pin { path: program.to_owned(), sha256 }
+    FilePin { path: program.to_owned(), sha256 }
 }
 
-async fn finish(project: &Path, program: &Path, args: &[&str], pins: Vec<Pin>) -> Finished {
+async fn finish(project: &Path, program: &Path, args: &[&str], pins: Vec<FilePin>) -> FinishedProgram {
     let spawn = Spawn {
         name: "test".into(),
         program: program.to_owned(),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::CommandFactory as _;
 use lsp_tools::internals::cli::args::Cli;
 use lsp_tools::internals::config::Catalogue;
-use lsp_tools::internals::config::spec::Server;
+use lsp_tools::internals::config::spec::ServerSpec;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 /// The page with the table of languages.
@@ -217,7 +217,7 @@ fn table(catalogue: &Catalogue) -> String {
 }
 
 /// The command of ours where there is a recipe for it, else what to do by hand.
-fn install(language: &str, server: &Server) -> String {
+fn install(language: &str, server: &ServerSpec) -> String {
     let install = &server.install;
     if !install.recipes().is_empty() {
         return code(&format!("lsp-tools install {language}"));

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::copy_folder;
 use lsp_tools::internals::workspace::{
-    CaseMode, GlobOrder, GlobQuery, GrepPattern, GrepQuery, GrepWanted, ListQuery, Selection, Until,
+    CaseMode, GlobOrder, GlobQuery, GrepPattern, GrepQuery, GrepWanted, ListQuery, Selection, WorkDeadline,
     Workspace, WorkspacePath,
 };
 
@@ -83,8 +83,8 @@ fn has_ripgrep() -> bool {
     found
 }
 
-fn until() -> Until {
-    Until::new(Instant::now() + Duration::from_secs(300))
+fn until() -> WorkDeadline {
+    WorkDeadline::new(Instant::now() + Duration::from_secs(300))
 }
 
 /// What rg prints, in the workspace's root.

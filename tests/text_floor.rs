@@ -7,7 +7,7 @@
 #[path = "support/scripted_server/documents.rs"]
 mod documents;
 
-use lsp_tools::internals::text::{Buffer, Change, Encoding};
+use lsp_tools::internals::text::{Buffer, Encoding, TextChange};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -46,7 +46,7 @@ proptest! {
         ];
         for (ours, theirs) in encodings {
             let mut text = old.clone();
-            if let Some(change) = Change::between(&old_buffer, &new_buffer) {
+            if let Some(change) = TextChange::between(&old_buffer, &new_buffer) {
                 let range = old_buffer.encode_range(change.range, ours);
                 let [start, end] = [range.start, range.end]
                     .map(|position| json!({"line": position.line, "character": position.unit}));

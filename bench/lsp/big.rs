@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
-use lsp_tools::internals::text::{Buffer, Change};
+use lsp_tools::internals::text::{Buffer, TextChange};
 use lsp_tools::internals::workspace::Workspace;
 use lsp_tools::{Folders, Position, Runtime, RuntimeOptions, Target};
 
@@ -123,7 +123,8 @@ fn parts(root: &Path, plan: &Plan, text: &mut String) -> anyhow::Result<Vec<Row>
         let file = workspace.read_text_up_to(&path, 1 << 30)?;
         read.push(started.elapsed());
         let started = Instant::now();
-        let change = Change::to_text(&buffer, &file.text).ok_or_else(|| anyhow!("no change was found"))?;
+        let change =
+            TextChange::to_text(&buffer, &file.text).ok_or_else(|| anyhow!("no change was found"))?;
         differ.push(started.elapsed());
         let started = Instant::now();
         buffer.apply(&change);

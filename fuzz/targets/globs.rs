@@ -6,7 +6,7 @@ use std::time::Duration;
 use globset::GlobBuilder;
 use ignore::gitignore::GitignoreBuilder;
 use lsp_tools::internals::policy::name;
-use lsp_tools::internals::policy::path::{Letters, PathPattern};
+use lsp_tools::internals::policy::path::{PathCaseSensitivity, PathPattern};
 use lsp_tools::internals::text::{matching, read_glob};
 use lsp_tools::internals::workspace::WorkspacePath;
 
@@ -42,8 +42,8 @@ fn judge(pattern: &str, path: &str) {
         assert_eq!(set.is_match(path), theirs.is_match(path), "{pattern:?} {path:?}");
     }
     let Ok(place) = WorkspacePath::root().join(path) else { return };
-    let exact = PathPattern::new(pattern, Letters::Exact);
-    let folded = PathPattern::new(pattern, Letters::Folded);
+    let exact = PathPattern::new(pattern, PathCaseSensitivity::Exact);
+    let folded = PathPattern::new(pattern, PathCaseSensitivity::Folded);
     let (Ok(exact), Ok(folded)) = (exact, folded) else { return };
     if exact.matches(&place) {
         assert!(folded.matches(&place), "{pattern:?} {path:?}");

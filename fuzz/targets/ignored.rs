@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use ignore::WalkBuilder;
-use lsp_tools::internals::workspace::{GlobOrder, GlobQuery, Until, Workspace, WorkspacePath};
+use lsp_tools::internals::workspace::{GlobOrder, GlobQuery, WorkDeadline, Workspace, WorkspacePath};
 
 use super::draw::Draw;
 use super::world::World;
@@ -60,7 +60,7 @@ fn ours(world: &World) -> BTreeSet<PathBuf> {
         no_ignore: false,
         order: GlobOrder::Path,
         max: 10_000,
-        until: Until::new(Instant::now() + Duration::from_secs(60)),
+        until: WorkDeadline::new(Instant::now() + Duration::from_secs(60)),
     };
     let found = workspace.glob(&query).expect("files");
     found.paths.iter().map(|path| path.as_path().to_owned()).collect()

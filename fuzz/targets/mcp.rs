@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use lsp_tools::internals::bridges::mcp::server::{ServerOptions, serve};
-use lsp_tools::internals::runtime::live::Live;
+use lsp_tools::internals::runtime::live::LiveRuntime;
 use lsp_tools::{Caller, Client};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
@@ -72,18 +72,18 @@ const WORDS: [&str; 34] = [
     "pattern",
 ];
 
-pub fn live() -> &'static (World, Live) {
-    static PLACE: OnceLock<(World, Live)> = OnceLock::new();
+pub fn live() -> &'static (World, LiveRuntime) {
+    static PLACE: OnceLock<(World, LiveRuntime)> = OnceLock::new();
     PLACE.get_or_init(|| {
         let world = World::new([("a.txt", "one\ntwo\n")]);
         let settings = "audit.enabled = false\n[permissions]\ndeny = ['effect:execute', 'effect:network', 'effect:edit']\n";
         world.write_beside("config/lsp-tools.toml", settings);
-        let live = Live::new(world.runtime());
+        let live = LiveRuntime::new(world.runtime());
         (world, live)
     })
 }
 
-pub fn options(live: &Live) -> ServerOptions {
+pub fn options(live: &LiveRuntime) -> ServerOptions {
     ServerOptions { live: live.clone(), caller: Caller::default(), client: Client::default() }
 }
 

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use lsp_tools::Runtime;
 use lsp_tools::internals::text::patch::{
-    Applied, ApplyOptions, FilePatch, LineKind, Operation, Patch, apply, parse,
+    AppliedFilePatch, ApplyOptions, FilePatch, FilePatchOperation, LineKind, Patch, apply, parse,
 };
 use serde_json::json;
 
@@ -55,9 +55,9 @@ fn lines(text: &str) -> Vec<&str> {
 }
 
 /// What the hunks say, put into the old text by hand.
-fn check(section: &FilePatch, old: &str, applied: &Applied) {
+fn check(section: &FilePatch, old: &str, applied: &AppliedFilePatch) {
     let plain = |text: &str| !text.contains('\u{feff}') && !text.replace("\r\n", "").contains('\r');
-    let deletes = matches!(section.operation, Operation::Delete { .. });
+    let deletes = matches!(section.operation, FilePatchOperation::Delete { .. });
     if deletes
         || !plain(old)
         || section.hunks.iter().flat_map(|hunk| &hunk.lines).any(|line| !plain(&line.text))

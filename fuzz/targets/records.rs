@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 
 use lsp_tools::internals::bridges::daemon::preamble;
 use lsp_tools::internals::bridges::daemon::preamble::Preamble;
-use lsp_tools::internals::config::{LaunchFields, Trust};
-use lsp_tools::internals::workspace::edit::{EditOptions, Edits, Expected, Plan};
+use lsp_tools::internals::config::{LaunchFields, TrustStore};
+use lsp_tools::internals::workspace::edit::{EditOptions, EditPlan, PathPrecondition, TransactionManager};
 use lsp_tools::internals::workspace::{Workspace, WorkspacePath};
 
 use super::draw::Draw;
@@ -25,8 +25,8 @@ fn place() -> &'static Place {
         let world = World::new([(".git/HEAD", "ref: refs/heads/main\n"), ("a.txt", "one\n")]);
         let edits = edits(&world);
         let path = WorkspacePath::root().join("new.txt").expect("a path");
-        let mut plan = Plan::new("a file");
-        plan.write(&path, "new\n", Expected::Absent);
+        let mut plan = EditPlan::new("a file");
+        plan.write(&path, "new\n", PathPrecondition::Absent);
         edits.commit(&plan).expect("an edit");
         edits.undo_latest(None).expect("its undoing");
         let folders = std::fs::read_dir(world.beside("state/edits")).expect("a folder");
@@ -35,9 +35,9 @@ fn place() -> &'static Place {
     })
 }
 
-fn edits(world: &World) -> Edits {
+fn edits(world: &World) -> TransactionManager {
     let workspace = Workspace::open(&world.root()).expect("a workspace");
-    Edits::new(workspace, EditOptions::new(world.beside("state")))
+    TransactionManager::new(workspace, EditOptions::new(world.beside("state")))
 }
 
 pub fn run(bytes: &[u8]) {
@@ -78,7 +78,7 @@ fn trust(world: &World, text: &[u8]) {
     std::fs::write(&store, text).expect("a file");
     std::fs::set_permissions(&store, PermissionsExt::from_mode(0o600)).expect("its mode");
     let folders = world.folders();
-    if let Ok(trust) = Trust::open(&folders) {
+    if let Ok(trust) = TrustStore::open(&folders) {
         let fields = LaunchFields::of(None, None).expect("no fields");
         // A store that says nothing true of this folder trusts nothing in it: its inode is not to be guessed.
         let state = trust.is_trusted(&world.root(), &fields);

@@ -3,7 +3,7 @@
 
 use std::sync::OnceLock;
 
-use lsp_tools::internals::config::{Catalogue, Config, Flags, Trust};
+use lsp_tools::internals::config::{Catalogue, Config, ConfigOverrides, TrustStore};
 use lsp_tools::internals::policy::hooks::Hooks;
 use lsp_tools::internals::policy::hooks::files::HookFile;
 use lsp_tools::internals::policy::rules::Policy;
@@ -60,11 +60,11 @@ pub fn run(bytes: &[u8]) {
 /// Beside the settings, what is made of them before anything runs.
 fn load(world: &World) -> Result<(), Box<dyn std::error::Error>> {
     let (folders, root) = (world.folders(), world.root());
-    let trust = Trust::open(&folders)?;
+    let trust = TrustStore::open(&folders)?;
     if world.beside("code/project/.mcp.json").exists() {
         world.write_beside("config/lsp-tools.toml", "[mcp]\nfiles = [\".mcp.json\"]\n");
     }
-    let config = Config::load(&folders, Some(&root), &Flags::default(), &trust)?;
+    let config = Config::load(&folders, Some(&root), &ConfigOverrides::default(), &trust)?;
     Policy::new(&config.settings.access)?;
     Hooks::new(&config.settings.access)?;
     for name in ["a.py", "Makefile", "x.scr", ""] {

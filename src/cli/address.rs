@@ -53,7 +53,7 @@ pub(crate) enum AddressError {
 
 /// What follows the file in an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Tail {
+enum AddressTail {
     LineColumn(u32, u32),
     LineName(u32, String),
     Line,
@@ -104,10 +104,12 @@ fn no_such_file(address: &OsStr, colons: &[usize]) -> Result<Target, AddressErro
     let bytes = address.as_bytes();
     let readings: Vec<_> = colons.iter().map(|&at| (at, tail(address, &bytes[at + 1..]))).collect();
     // `a:3:4` splits at `:4` and at `:3`: the split with a line in front of something is what was meant.
-    let bare_line =
-        |tail: &Result<Tail, AddressError>| matches!(tail, Ok(Tail::Line) | Err(AddressError::NoName { .. }));
-    let with_line =
-        |tail: &Result<Tail, AddressError>| !bare_line(tail) && !matches!(tail, Ok(Tail::Name(_)));
+    let bare_line = |tail: &Result<AddressTail, AddressError>| {
+        matches!(tail, Ok(AddressTail::Line) | Err(AddressError::NoName { .. }))
+    };
+    let with_line = |tail: &Result<AddressTail, AddressError>| {
+        !bare_line(tail) && !matches!(tail, Ok(AddressTail::Name(_)))
+    };
     let meant = readings.iter().rfind(|(_, tail)| with_line(tail));
     if let Some((at, tail)) = meant.or_else(|| readings.iter().find(|(_, tail)| bare_line(tail))) {
         return target(address, split(address, *at).0, tail.clone()?);
@@ -132,23 +134,23 @@ fn split(address: &OsStr, at: usize) -> (PathBuf, &[u8]) {
     (PathBuf::from(OsString::from_vec(bytes[..at].to_vec())), &bytes[at + 1..])
 }
 
-fn target(address: &OsStr, path: PathBuf, tail: Tail) -> Result<Target, AddressError> {
+fn target(address: &OsStr, path: PathBuf, tail: AddressTail) -> Result<Target, AddressError> {
     let shown = || address.to_string_lossy().into_owned();
     let zero = || AddressError::BelowOne { address: shown() };
     match tail {
-        Tail::LineColumn(line, column) => {
+        AddressTail::LineColumn(line, column) => {
             let position = LineColumn { line, column }.position().ok_or_else(zero)?;
             Ok(Target::Position { path, position })
         }
-        Tail::LineName(line, name) => {
+        AddressTail::LineName(line, name) => {
             Ok(Target::NameOnLine { path, line0: line.checked_sub(1).ok_or_else(zero)?, name })
         }
-        Tail::Line => Err(AddressError::LineOnly { address: shown() }),
-        Tail::Name(name) => Ok(Target::NameInFile { path, name }),
+        AddressTail::Line => Err(AddressError::LineOnly { address: shown() }),
+        AddressTail::Name(name) => Ok(Target::NameInFile { path, name }),
     }
 }
 
-fn tail(address: &OsStr, rest: &[u8]) -> Result<Tail, AddressError> {
+fn tail(address: &OsStr, rest: &[u8]) -> Result<AddressTail, AddressError> {
     let shown = || address.to_string_lossy().into_owned();
     let rest = std::str::from_utf8(rest).map_err(|_| AddressError::NotUtf8 { address: shown() })?;
     let number = |digits: &str| {
@@ -166,13 +168,13 @@ fn tail(address: &OsStr, rest: &[u8]) -> Result<Tail, AddressError> {
         return Err(AddressError::BelowOne { address: shown() });
     }
     if !is_number(first) {
-        return Ok(Tail::Name(rest.to_owned()));
+        return Ok(AddressTail::Name(rest.to_owned()));
     }
     match second {
-        None => number(first).map(|_: u32| Tail::Line),
+        None => number(first).map(|_: u32| AddressTail::Line),
         Some("") => Err(AddressError::NoName { address: shown() }),
-        Some(column) if is_number(column) => Ok(Tail::LineColumn(number(first)?, number(column)?)),
-        Some(name) => Ok(Tail::LineName(number(first)?, name.to_owned())),
+        Some(column) if is_number(column) => Ok(AddressTail::LineColumn(number(first)?, number(column)?)),
+        Some(name) => Ok(AddressTail::LineName(number(first)?, name.to_owned())),
     }
 }
 

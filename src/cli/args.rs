@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
 
-pub(crate) use self::at::At;
-use self::copilot::Copilot;
-use self::doors::{Daemon, Init, Lsp, Mcp};
-use self::edits::Edits;
-use self::files::Files;
-use self::tools::Tools;
+pub(crate) use self::at::AddressArgs;
+use self::copilot::CopilotCommandArgs;
+use self::doors::{DaemonCommand, InitCommandArgs, LspCommandArgs, McpCommandArgs};
+use self::edits::EditingCommand;
+use self::files::FileReadingCommand;
+use self::tools::ToolsCommand;
 use crate::lsp::model::Severity;
-use crate::tools::export::Format as List;
+use crate::tools::export::ToolListFormat as List;
 use crate::tools::shard::Shard;
 
 mod at;
@@ -57,15 +57,15 @@ Examples:
 pub struct Cli {
     /// What holds for every command.
     #[command(flatten)]
-    pub(crate) global: Global,
+    pub(crate) global: GlobalArgs,
     /// What to do.
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: CliCommand,
 }
 
 /// A command line that was understood.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Parsed {
+pub(crate) struct ParsedCommandLine {
     /// What it says.
     pub(crate) cli: Cli,
     /// The command's name, as it is typed.
@@ -77,25 +77,27 @@ impl Cli {
     ///
     /// # Errors
     /// What clap prints: help and versions as well.
-    pub(crate) fn parse_words(words: impl IntoIterator<Item = OsString>) -> Result<Parsed, clap::Error> {
+    pub(crate) fn parse_words(
+        words: impl IntoIterator<Item = OsString>,
+    ) -> Result<ParsedCommandLine, clap::Error> {
         let mut command = Self::command();
         let mut matches = command.try_get_matches_from_mut(words)?;
         let name = matches.subcommand_name().unwrap_or_default().to_owned();
         let cli = Self::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))?;
-        Ok(Parsed { cli, name })
+        Ok(ParsedCommandLine { cli, name })
     }
 }
 
 /// What holds for every command.
 #[derive(Debug, Clone, PartialEq, Args)]
 #[command(next_help_heading = "Global options")]
-pub(crate) struct Global {
+pub(crate) struct GlobalArgs {
     /// The workspace [default: the nearest folder above with .git or .lsp-tools]
     #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) workspace: Option<PathBuf>,
     /// How the answer is written; sarif and github are for `check`, the last five for `tools schema` and `tools show`
     #[arg(long, global = true, value_enum, default_value_t, hide_possible_values = false)]
-    pub(crate) format: Format,
+    pub(crate) format: CliOutputFormat,
     /// Install a missing server first, into the private prefix
     #[arg(long = "install", id = "install-missing", global = true)]
     pub(crate) install: bool,
@@ -118,7 +120,7 @@ pub(crate) struct Global {
 
 /// How answers are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum Format {
+pub(crate) enum CliOutputFormat {
     /// For people; plain lines where stdout is no terminal
     #[default]
     Text,
@@ -141,7 +143,7 @@ pub(crate) enum Format {
     Copilot,
 }
 
-impl Format {
+impl CliOutputFormat {
     /// The format of tool lists that it is, if it is one.
     pub(crate) fn tool_list(self) -> Option<List> {
         match self {
@@ -172,7 +174,7 @@ pub(crate) enum Color {
 pub(crate) struct AtMany {
     /// Where.
     #[command(flatten)]
-    pub(crate) at: At,
+    pub(crate) at: AddressArgs,
     /// Show at most so many
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = at_least_one)]
     pub(crate) limit: usize,
@@ -180,41 +182,41 @@ pub(crate) struct AtMany {
 
 /// The commands.
 #[derive(Debug, Clone, PartialEq, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     /// What something is: its type, signature and documentation
     #[command(after_help = "Example: lsp-tools hover src/app.py:12:greet")]
-    Hover(At),
+    Hover(AddressArgs),
     /// Where something is defined
     #[command(after_help = "Example: lsp-tools definition src/app.py:12:8")]
-    Definition(At),
+    Definition(AddressArgs),
     /// Where something is declared (a header, an interface), where that is not its definition
     #[command(after_help = "Example: lsp-tools declaration src/main.c:40:parse")]
-    Declaration(At),
+    Declaration(AddressArgs),
     /// Where the type of something is defined
     #[command(after_help = "Example: lsp-tools type-definition src/app.ts:7:session")]
-    TypeDefinition(At),
+    TypeDefinition(AddressArgs),
     /// What implements an interface, or overrides a method
     #[command(after_help = "Example: lsp-tools implementation src/shape.ts:Shape.area")]
-    Implementation(At),
+    Implementation(AddressArgs),
     /// Where something is used
     #[command(after_help = "Example: lsp-tools references src/app.py:Greeter.greet --limit 50")]
     References(AtMany),
     /// The outline of a file, or the symbols of the workspace that match a name
     #[command(after_help = "Examples:\n  lsp-tools symbols src/app.py     the outline of a file\n  \
                             lsp-tools symbols Greeter        symbols anywhere in the workspace")]
-    Symbols(Symbols),
+    Symbols(SymbolsCommandArgs),
     /// Who calls a function, or what it calls, as a tree
     #[command(after_help = "Example: lsp-tools calls --incoming --depth 3 src/app.py:greet")]
-    Calls(Calls),
+    Calls(CallsCommandArgs),
     /// Supertypes or subtypes, as a tree
     #[command(after_help = "Example: lsp-tools types --sub src/shape.ts:Shape")]
-    Types(Types),
+    Types(TypesCommandArgs),
     /// The signatures of the call around a place, and the parameter that stands there
     #[command(after_help = "Example: lsp-tools signature src/app.py:20:15")]
-    Signature(At),
+    Signature(AddressArgs),
     /// What could be typed at a place
     #[command(after_help = "Example: lsp-tools completion src/app.py:20:9 --limit 20")]
-    Completion(Completion),
+    Completion(CompletionCommandArgs),
     /// What is wrong with files, folders or the whole workspace
     #[command(after_help = "Examples:\n  lsp-tools check                      the whole workspace\n  \
                             lsp-tools check src tests/a.py       some of it\n  \
@@ -223,13 +225,13 @@ pub(crate) enum Command {
                             lsp-tools check --shard 2/4 --format sarif > 2.sarif    a quarter, on one of four machines\n  \
                             lsp-tools check --merge ?.sarif > report.sarif\n\n\
                             Exit status: 0 nothing found, 1 problems found, 3 no server, 4 not everything was answered.")]
-    Check(Check),
+    Check(CheckCommandArgs),
     /// Reading files.
     #[command(flatten)]
-    Files(Files),
+    Files(FileReadingCommand),
     /// Changing files.
     #[command(flatten)]
-    Edits(Edits),
+    Edits(EditingCommand),
     /// Every language of the workspace and its servers: what runs, what is missing
     #[command(after_help = "Example: lsp-tools servers --format json")]
     Servers,
@@ -241,51 +243,51 @@ pub(crate) enum Command {
         after_help = "Examples:\n  lsp-tools install python            the default servers of a language\n  \
                             lsp-tools install pyright ruff      these servers"
     )]
-    Install(Install),
+    Install(InstallCommandArgs),
     /// Allow what this project's own settings want to run
     #[command(
         after_help = "Examples:\n  lsp-tools trust            show what the project would run, and ask\n  \
                             lsp-tools trust --yes      allow it without asking\n  \
                             lsp-tools trust --revoke   allow it no longer"
     )]
-    Trust(Trust),
+    Trust(TrustCommandArgs),
     /// What the rules for tool calls say, and which rule says it
     #[command(subcommand)]
-    Policy(Policy),
+    Policy(PolicyCommand),
     /// The tools that agents call: look at them, call one, export their list
     #[command(subcommand)]
-    Tools(Tools),
+    Tools(ToolsCommand),
     /// Serve tools to an agent over MCP, on stdin and stdout or over HTTP; look at mounted MCP servers
     #[command(
         after_help = "Examples:\n  lsp-tools mcp                             for hosts that start it\n  \
                             lsp-tools mcp --http 127.0.0.1:8000       for hosts that connect\n  \
                             lsp-tools mcp list                        the servers mounted here"
     )]
-    Mcp(Mcp),
+    Mcp(McpCommandArgs),
     /// Serve an editor: one language server in front of all
     #[command(after_help = "Example: in the editor, the command of a language server: lsp-tools lsp")]
-    Lsp(Lsp),
+    Lsp(LspCommandArgs),
     /// GitHub Copilot with our tools: its language server, and its command line
-    Copilot(Copilot),
+    Copilot(CopilotCommandArgs),
     /// The process that keeps servers warm for everyone on this workspace
     #[command(subcommand)]
-    Daemon(Daemon),
+    Daemon(DaemonCommand),
     /// Write the configuration with which an agent or editor starts us
     #[command(after_help = "Examples:\n  lsp-tools init claude-code\n  lsp-tools init vscode --print")]
-    Init(Init),
+    Init(InitCommandArgs),
     /// Print completions for a shell
     #[command(
         after_help = "Example: lsp-tools completions bash > ~/.local/share/bash-completion/completions/lsp-tools"
     )]
-    Completions(Completions),
+    Completions(ShellCompletionsArgs),
     /// Print the manual page, or write one page per command into a folder
     #[command(after_help = "Example: lsp-tools man ~/.local/share/man/man1")]
-    Man(Man),
+    Man(ManPageArgs),
 }
 
 /// `symbols`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub(crate) struct Symbols {
+pub(crate) struct SymbolsCommandArgs {
     /// A file for its outline, or a name to look for in the workspace
     #[arg(value_name = "FILE|NAME", value_hint = ValueHint::FilePath)]
     pub(crate) address: OsString,
@@ -296,10 +298,10 @@ pub(crate) struct Symbols {
 
 /// `calls`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub(crate) struct Calls {
+pub(crate) struct CallsCommandArgs {
     /// Where.
     #[command(flatten)]
-    pub(crate) at: At,
+    pub(crate) at: AddressArgs,
     /// Who calls it (default)
     #[arg(long, conflicts_with = "outgoing")]
     pub(crate) incoming: bool,
@@ -313,10 +315,10 @@ pub(crate) struct Calls {
 
 /// `types`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub(crate) struct Types {
+pub(crate) struct TypesCommandArgs {
     /// Where.
     #[command(flatten)]
-    pub(crate) at: At,
+    pub(crate) at: AddressArgs,
     /// What it is derived from (default)
     #[arg(long = "super", id = "super", conflicts_with = "sub")]
     pub(crate) supertypes: bool,
@@ -330,10 +332,10 @@ pub(crate) struct Types {
 
 /// `completion`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub(crate) struct Completion {
+pub(crate) struct CompletionCommandArgs {
     /// Where.
     #[command(flatten)]
-    pub(crate) at: At,
+    pub(crate) at: AddressArgs,
     /// Show at most so many
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = at_least_one)]
     pub(crate) limit: usize,
@@ -341,7 +343,7 @@ pub(crate) struct Completion {
 
 /// `check`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub(crate) struct Check {
+pub(crate) struct CheckCommandArgs {
     /// Files and folders [default: the whole workspace]
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<PathBuf>,
@@ -392,7 +394,7 @@ impl From<SeverityName> for Severity {
 
 /// `install`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub(crate) struct Install {
+pub(crate) struct InstallCommandArgs {
     /// Languages (their default servers) or servers
     #[arg(value_name = "LANG|SERVER", required = true)]
     pub(crate) names: Vec<String>,
@@ -400,7 +402,7 @@ pub(crate) struct Install {
 
 /// `trust`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub(crate) struct Trust {
+pub(crate) struct TrustCommandArgs {
     /// Do not ask
     #[arg(long, short = 'y', conflicts_with = "revoke")]
     pub(crate) yes: bool,
@@ -411,7 +413,7 @@ pub(crate) struct Trust {
 
 /// `policy`
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
-pub(crate) enum Policy {
+pub(crate) enum PolicyCommand {
     /// Would a call run, be asked about, or be denied; nothing is run
     #[command(after_help = "Examples:\n  lsp-tools policy check -- git status\n  \
                             lsp-tools policy check -- 'ls; rm -rf .'\n  \
@@ -439,7 +441,7 @@ pub(crate) struct PolicyCheck {
 
 /// `completions`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub(crate) struct Completions {
+pub(crate) struct ShellCompletionsArgs {
     /// The shell
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
@@ -447,7 +449,7 @@ pub(crate) struct Completions {
 
 /// `man`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub(crate) struct Man {
+pub(crate) struct ManPageArgs {
     /// Where to write the pages; without it the main page goes to stdout
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) folder: Option<PathBuf>,

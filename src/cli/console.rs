@@ -7,7 +7,7 @@ use anstream::{AutoStream, ColorChoice};
 use serde::{Deserialize, Serialize};
 
 use super::args::Color;
-use super::render::Look;
+use super::render::DisplayStyle;
 
 /// Columns where the terminal does not tell.
 const USUAL_WIDTH: usize = 80;
@@ -16,9 +16,9 @@ const USUAL_WIDTH: usize = 80;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Console {
     /// stdout: answers, and nothing else.
-    pub(crate) out: Look,
+    pub(crate) out: DisplayStyle,
     /// stderr: everything about answers.
-    pub(crate) err: Look,
+    pub(crate) err: DisplayStyle,
 }
 
 impl Console {
@@ -43,13 +43,13 @@ impl Console {
     }
 }
 
-fn look(stream: &(impl IsTerminal + AsFd), color: Color, automatic: ColorChoice) -> Look {
+fn look(stream: &(impl IsTerminal + AsFd), color: Color, automatic: ColorChoice) -> DisplayStyle {
     let color = match color {
         Color::Auto => automatic != ColorChoice::Never,
         Color::Always => true,
         Color::Never => false,
     };
-    Look { terminal: stream.is_terminal(), color, width: width(stream) }
+    DisplayStyle { terminal: stream.is_terminal(), color, width: width(stream) }
 }
 
 /// The columns of the terminal at `stream`.

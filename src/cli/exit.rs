@@ -16,7 +16,7 @@ use crate::tools::result::{ResultType, ToolResult};
 /// How a command ended, as its exit status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Status {
+pub enum CliExitStatus {
     /// 0: answered.
     Answered,
     /// 1: answered, and the answer is "problems found" or "nothing there".
@@ -33,7 +33,7 @@ pub enum Status {
     Interrupted,
 }
 
-impl Status {
+impl CliExitStatus {
     /// The number.
     pub(crate) fn code(self) -> u8 {
         match self {
@@ -48,14 +48,14 @@ impl Status {
     }
 }
 
-impl From<Status> for ExitCode {
-    fn from(status: Status) -> Self {
+impl From<CliExitStatus> for ExitCode {
+    fn from(status: CliExitStatus) -> Self {
         Self::from(status.code())
     }
 }
 
 /// An output that can be good news or not.
-pub(crate) trait Outcome {
+pub(crate) trait GradedOutput {
     /// Whether a complete answer with this output is worth exit status 0: something was found, or, for a check, nothing.
     fn is_pleasant(&self) -> bool;
 
@@ -65,43 +65,43 @@ pub(crate) trait Outcome {
     }
 }
 
-impl Outcome for HoverOutput {
+impl GradedOutput for HoverOutput {
     fn is_pleasant(&self) -> bool {
         !self.contents.trim().is_empty() || !self.candidates.is_empty()
     }
 }
 
-impl Outcome for LocationsOutput {
+impl GradedOutput for LocationsOutput {
     fn is_pleasant(&self) -> bool {
         !self.locations.is_empty()
     }
 }
 
-impl Outcome for SymbolsOutput {
+impl GradedOutput for SymbolsOutput {
     fn is_pleasant(&self) -> bool {
         !self.symbols.is_empty()
     }
 }
 
-impl Outcome for HierarchyOutput {
+impl GradedOutput for HierarchyOutput {
     fn is_pleasant(&self) -> bool {
         self.count > 0
     }
 }
 
-impl Outcome for SignaturesOutput {
+impl GradedOutput for SignaturesOutput {
     fn is_pleasant(&self) -> bool {
         !self.signatures.is_empty()
     }
 }
 
-impl Outcome for CompletionsOutput {
+impl GradedOutput for CompletionsOutput {
     fn is_pleasant(&self) -> bool {
         !self.items.is_empty()
     }
 }
 
-impl Outcome for DiagnosticsOutput {
+impl GradedOutput for DiagnosticsOutput {
     /// What is left out of a limited answer may be worse than what is shown.
     fn is_pleasant(&self) -> bool {
         !self.has_more && self.diagnostics.iter().all(|item| item.severity > Severity::Warning)
@@ -113,66 +113,68 @@ impl Outcome for DiagnosticsOutput {
 }
 
 /// The status of an answer.
-pub(crate) fn of_answer<T: Outcome>(answer: &Answer<T>) -> Status {
+pub(crate) fn of_answer<T: GradedOutput>(answer: &Answer<T>) -> CliExitStatus {
     let pleasant = answer.output.is_pleasant();
     match answer.verdict {
-        Verdict::NoData => Status::Failed,
+        Verdict::NoData => CliExitStatus::Failed,
         Verdict::Hints => match answer.server_status.state {
             ServerState::Missing | ServerState::Disabled | ServerState::Unsupported | ServerState::Ready => {
-                Status::Hints
+                CliExitStatus::Hints
             }
             ServerState::Indexing | ServerState::Starting | ServerState::Crashed | ServerState::Timeout => {
-                Status::Failed
+                CliExitStatus::Failed
             }
         },
-        Verdict::Complete | Verdict::Partial if pleasant && answer.output.has_silence() => Status::Failed,
-        Verdict::Complete | Verdict::Partial if pleasant => Status::Answered,
-        Verdict::Complete | Verdict::Partial => Status::Unpleasant,
+        Verdict::Complete | Verdict::Partial if pleasant && answer.output.has_silence() => {
+            CliExitStatus::Failed
+        }
+        Verdict::Complete | Verdict::Partial if pleasant => CliExitStatus::Answered,
+        Verdict::Complete | Verdict::Partial => CliExitStatus::Unpleasant,
     }
 }
 
 /// The status of a call by name.
-pub(crate) fn of_result(result: &ToolResult) -> Status {
+pub(crate) fn of_result(result: &ToolResult) -> CliExitStatus {
     let word = |key: &str| result.value.get(key).and_then(Value::as_str);
     match result.kind {
-        ResultType::Denied | ResultType::Rejected => Status::Denied,
-        ResultType::Timeout => Status::Failed,
-        ResultType::Failure if result.nothing => Status::Unpleasant,
+        ResultType::Denied | ResultType::Rejected => CliExitStatus::Denied,
+        ResultType::Timeout => CliExitStatus::Failed,
+        ResultType::Failure if result.nothing => CliExitStatus::Unpleasant,
         ResultType::Failure => {
             let code = result.value.get("code").and_then(|code| ErrorCode::deserialize(code).ok());
             // A failure without a code is an answer: a command that ended with a status of its own.
-            code.map_or(Status::Unpleasant, of_code)
+            code.map_or(CliExitStatus::Unpleasant, of_code)
         }
         ResultType::Success => match word("verdict") {
-            Some("hints") => Status::Hints,
-            Some("no_data") => Status::Failed,
-            _ => Status::Answered,
+            Some("hints") => CliExitStatus::Hints,
+            Some("no_data") => CliExitStatus::Failed,
+            _ => CliExitStatus::Answered,
         },
     }
 }
 
 /// The status of a failed call.
-pub(crate) fn of_error(error: &ToolError) -> Status {
-    if error.nothing { Status::Unpleasant } else { of_code(error.code) }
+pub(crate) fn of_error(error: &ToolError) -> CliExitStatus {
+    if error.nothing { CliExitStatus::Unpleasant } else { of_code(error.code) }
 }
 
-fn of_code(code: ErrorCode) -> Status {
+fn of_code(code: ErrorCode) -> CliExitStatus {
     match code {
-        ErrorCode::PatchMismatch => Status::Unpleasant,
+        ErrorCode::PatchMismatch => CliExitStatus::Unpleasant,
         ErrorCode::NotFound
         | ErrorCode::UnknownTool
         | ErrorCode::InvalidArgs
         | ErrorCode::OutsideWorkspace
         | ErrorCode::NotText
-        | ErrorCode::TooLarge => Status::Usage,
-        ErrorCode::ServerMissing => Status::Hints,
+        | ErrorCode::TooLarge => CliExitStatus::Usage,
+        ErrorCode::ServerMissing => CliExitStatus::Hints,
         ErrorCode::Conflict
         | ErrorCode::Timeout
         | ErrorCode::Cancelled
         | ErrorCode::ServerFailed
         | ErrorCode::Unsupported
-        | ErrorCode::Internal => Status::Failed,
-        ErrorCode::Denied => Status::Denied,
+        | ErrorCode::Internal => CliExitStatus::Failed,
+        ErrorCode::Denied => CliExitStatus::Denied,
     }
 }
 
@@ -284,7 +286,7 @@ mod tests {
             assert_eq!(of_result(&ToolResult::from_value(value.clone())).code(), expected, "{value}");
         }
         let denied = ToolResult::from_error(&ToolError::new(ErrorCode::Denied, "no"));
-        assert_eq!(of_result(&denied), Status::Denied);
+        assert_eq!(of_result(&denied), CliExitStatus::Denied);
     }
 
     #[test]
@@ -308,6 +310,6 @@ mod tests {
         for (code, expected) in cases {
             assert_eq!(of_error(&ToolError::new(code, "x")).code(), expected, "{code:?}");
         }
-        assert_eq!(of_error(&ToolError::nothing("no symbol is called x")), Status::Unpleasant);
+        assert_eq!(of_error(&ToolError::nothing("no symbol is called x")), CliExitStatus::Unpleasant);
     }
 }

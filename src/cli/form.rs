@@ -11,7 +11,7 @@ use crate::policy::approval::{FormAnswer, FormRequest};
 const TRIES: usize = 3;
 
 /// One field of a form.
-struct Field<'a> {
+struct TerminalFormField<'a> {
     name: &'a str,
     schema: &'a Value,
     required: bool,
@@ -36,7 +36,7 @@ pub(super) fn fill(
     let mut filled = Map::new();
     for (name, schema) in form.schema["properties"].as_object().into_iter().flatten() {
         let required = required.iter().any(|known| known == name);
-        let field = Field { name, schema, required };
+        let field = TerminalFormField { name, schema, required };
         match field.asked(&mut put)? {
             Some(Value::Null) => {}
             Some(value) => {
@@ -48,7 +48,7 @@ pub(super) fn fill(
     Ok(FormAnswer::Filled(filled))
 }
 
-impl Field<'_> {
+impl TerminalFormField<'_> {
     /// The value; null where it is left out, `None` where there is none that fits.
     fn asked(&self, put: &mut impl FnMut(&str) -> io::Result<String>) -> io::Result<Option<Value>> {
         let prompt = self.prompt();

@@ -4,10 +4,10 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::args::Command;
-use super::args::doors::{Mcp, Mounted, MountedCall};
-use super::args::edits::{Edits, Patch, Write};
-use super::args::tools::{Call, Tools};
+use super::args::CliCommand;
+use super::args::doors::{McpCommandArgs, MountedCall, MountedServersCommand};
+use super::args::edits::{EditingCommand, PatchCommandArgs, WriteCommandArgs};
+use super::args::tools::{ToolsCallArgs, ToolsCommand};
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// The most that is read from stdin.
@@ -15,7 +15,7 @@ const MOST_BYTES: u64 = 64 << 20;
 
 /// What is piped into a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Input {
+pub(super) enum PipedInput {
     /// The process's own stdin, of which nothing was read yet.
     Stdin,
     /// All of it, or a little more than may be used of it.
@@ -24,7 +24,7 @@ pub(super) enum Input {
     Failed(String),
 }
 
-impl Input {
+impl PipedInput {
     /// All of the process's stdin that can be used.
     pub(super) fn read() -> Self {
         let mut bytes = Vec::new();
@@ -74,16 +74,19 @@ pub(super) fn named_file(path: &Path) -> io::Result<String> {
 }
 
 /// Whether `command` reads stdin.
-pub(super) fn is_read_by(command: &Command) -> bool {
+pub(super) fn is_read_by(command: &CliCommand) -> bool {
     match command {
-        Command::Edits(Edits::Write(Write { content, .. })) => content.is_none(),
-        Command::Edits(Edits::Patch(Patch { file, .. })) => {
+        CliCommand::Edits(EditingCommand::Write(WriteCommandArgs { content, .. })) => content.is_none(),
+        CliCommand::Edits(EditingCommand::Patch(PatchCommandArgs { file, .. })) => {
             file.as_deref().is_none_or(|file| file == std::path::Path::new("-"))
         }
-        Command::Tools(Tools::Call(Call { arguments, .. })) => arguments.as_deref() == Some("-"),
-        Command::Mcp(Mcp { mounted: Some(Mounted::Call(MountedCall { arguments, .. })), .. }) => {
+        CliCommand::Tools(ToolsCommand::Call(ToolsCallArgs { arguments, .. })) => {
             arguments.as_deref() == Some("-")
         }
+        CliCommand::Mcp(McpCommandArgs {
+            mounted: Some(MountedServersCommand::Call(MountedCall { arguments, .. })),
+            ..
+        }) => arguments.as_deref() == Some("-"),
         _ => false,
     }
 }
@@ -115,12 +118,13 @@ mod tests {
 
     #[tokio::test]
     async fn what_cannot_be_used_is_told() {
-        let text = |input: Input| async move { input.text("the patch").await.map_err(|error| error.error) };
-        assert_eq!(text(Input::Read(b"x".to_vec())).await, Ok("x".to_owned()));
+        let text =
+            |input: PipedInput| async move { input.text("the patch").await.map_err(|error| error.error) };
+        assert_eq!(text(PipedInput::Read(b"x".to_vec())).await, Ok("x".to_owned()));
         for (input, said) in [
-            (Input::Read(vec![0xff]), "the patch cannot be read from stdin: invalid utf-8"),
-            (Input::Failed("gone".into()), "the patch cannot be read from stdin: gone"),
-            (Input::Read(vec![b'x'; (MOST_BYTES + 1) as usize]), "it is more than 64 MiB"),
+            (PipedInput::Read(vec![0xff]), "the patch cannot be read from stdin: invalid utf-8"),
+            (PipedInput::Failed("gone".into()), "the patch cannot be read from stdin: gone"),
+            (PipedInput::Read(vec![b'x'; (MOST_BYTES + 1) as usize]), "it is more than 64 MiB"),
         ] {
             let error = text(input).await.unwrap_err();
             assert!(error.contains(said), "{error}");

@@ -57,14 +57,14 @@ pub(super) enum LogError {
 
 /// A log that is being written.
 #[derive(Debug)]
-pub(super) struct Log {
+pub(super) struct TracingLog {
     /// The folder of its files.
     pub(crate) folder: PathBuf,
     /// What goes into the file; `None` where the variable has decided that.
     filter: Option<Handle<EnvFilter, Registry>>,
 }
 
-impl Log {
+impl TracingLog {
     /// From now on the file takes what `level`, a level of the settings, says; the variable outweighs the settings. Other
     /// crates are not heard below `warn`: their detail is not about what this program does.
     pub(super) fn set_level(&self, level: &str) {
@@ -86,10 +86,10 @@ impl Log {
 ///
 /// # Errors
 /// When the folder or the variable cannot be used. Nothing is logged then, and stderr stays silent too.
-pub(super) fn start(state: &Path, name: &str, verbosity: u8, color: bool) -> Result<Log, LogError> {
+pub(super) fn start(state: &Path, name: &str, verbosity: u8, color: bool) -> Result<TracingLog, LogError> {
     let folder = folder(state);
     let unusable = |error| LogError::Folder { folder: folder.clone(), error };
-    let mut file = Daily::new(folder.clone(), name);
+    let mut file = DailyLogWriter::new(folder.clone(), name);
     file.turn(today()).map_err(|error| unusable(error.into()))?;
     let said = std::env::var(VARIABLE).unwrap_or_default();
     let (filter, handle) =
@@ -109,17 +109,17 @@ pub(super) fn start(state: &Path, name: &str, verbosity: u8, color: bool) -> Res
         .with_writer(io::stderr)
         .with_filter(told);
     tracing_subscriber::registry().with(to_file).with(to_stderr).try_init()?;
-    Ok(Log { folder, filter: said.is_empty().then_some(handle) })
+    Ok(TracingLog { folder, filter: said.is_empty().then_some(handle) })
 }
 
 /// A log with a file for each day (UTC), readable by the user alone; whole events are written.
-struct Daily {
+struct DailyLogWriter {
     folder: PathBuf,
     name: String,
     open: Option<(String, File)>,
 }
 
-impl Daily {
+impl DailyLogWriter {
     fn new(folder: PathBuf, name: &str) -> Self {
         Self { folder, name: name.to_owned(), open: None }
     }
@@ -161,7 +161,7 @@ impl Daily {
     }
 }
 
-impl Write for Daily {
+impl Write for DailyLogWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.turn(today())?.write(bytes)
     }
@@ -190,11 +190,11 @@ mod tests {
     fn each_day_has_a_file_of_its_users_alone_and_old_ones_go() {
         let base = tempfile::tempdir().unwrap();
         let folder = base.path().join("log");
-        let mut log = Daily::new(folder.clone(), "a");
+        let mut log = DailyLogWriter::new(folder.clone(), "a");
         for day in 1..8 {
             log.turn(format!("2026-01-{day:02}")).unwrap().write_all(b"line\n").unwrap();
         }
-        let mut other = Daily::new(folder.clone(), "a.b");
+        let mut other = DailyLogWriter::new(folder.clone(), "a.b");
         other.turn("2026-01-01".to_owned()).unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         let mut files: Vec<_> = fs::read_dir(&folder)

@@ -13,14 +13,14 @@ use crate::tools::answer::{
 
 /// How paths of the workspace are spelled in the current folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Paths {
+pub(crate) enum PathSpelling {
     /// The current folder lies these folders below the root (none: it is the root).
     Inside(Vec<String>),
     /// The current folder lies elsewhere: paths are absolute.
     Elsewhere(String),
 }
 
-impl Paths {
+impl PathSpelling {
     /// The spelling in `cwd` of paths below `root`; both absolute and without symlinks.
     pub(crate) fn new(root: &Path, cwd: &Path) -> Self {
         match cwd.strip_prefix(root) {
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     fn shown(cwd: &str, path: &str) -> String {
-        Paths::new(Path::new("/w"), Path::new(cwd)).shown(path)
+        PathSpelling::new(Path::new("/w"), Path::new(cwd)).shown(path)
     }
 
     #[test]

@@ -24,12 +24,12 @@ const BAR: usize = 12;
 
 /// The line, drawn by a task until it is told to stop.
 #[derive(Debug)]
-pub(super) struct Progress {
+pub(super) struct ProgressLine {
     task: JoinHandle<()>,
     stop: DropGuard,
 }
 
-impl Progress {
+impl ProgressLine {
     /// Starts drawing what `events` tell on stderr, which must be a terminal.
     pub(super) fn start(events: UnboundedReceiver<ProgressEvent>) -> Self {
         let stop = CancellationToken::new();
@@ -52,7 +52,7 @@ async fn draw(
     width: impl Fn() -> usize,
     stop: CancellationToken,
 ) {
-    let mut state = State::default();
+    let mut state = ProgressLineState::default();
     let mut next = Instant::now() + FIRST;
     let mut drawn = String::new();
     let mut open = true;
@@ -81,13 +81,13 @@ async fn draw(
 
 /// What is going on.
 #[derive(Debug, Default)]
-struct State {
+struct ProgressLineState {
     servers: BTreeMap<String, String>,
     installing: Option<String>,
     files: Option<(usize, usize)>,
 }
 
-impl State {
+impl ProgressLineState {
     fn apply(&mut self, event: ProgressEvent) {
         match event {
             ProgressEvent::ServerStarting { server } => {
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     fn line(events: Vec<ProgressEvent>) -> String {
-        let mut state = State::default();
+        let mut state = ProgressLineState::default();
         events.into_iter().for_each(|event| state.apply(event));
         state.line()
     }

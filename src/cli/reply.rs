@@ -1,6 +1,6 @@
 //! What a command came to.
 
-use super::exit::Status;
+use super::exit::CliExitStatus;
 
 /// What a command came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,5 +10,5 @@ pub(crate) struct Reply {
     /// For stderr.
     pub(crate) lines: Vec<String>,
     /// The exit status.
-    pub(crate) status: Status,
+    pub(crate) status: CliExitStatus,
 }

@@ -8,30 +8,30 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::unbounded_channel;
 
-use super::args::tools::Tools;
-use super::args::{Cli, Command, Format, Global, Parsed};
-use super::commands::{self, Door, Reply};
+use super::args::tools::ToolsCommand;
+use super::args::{Cli, CliCommand, CliOutputFormat, GlobalArgs, ParsedCommandLine};
+use super::commands::{self, CliContext, Reply};
 use super::console::Console;
-use super::doors::{self, Start};
-use super::exit::Status;
-use super::input::Input;
-use super::logging::{self, Log};
+use super::doors::{self, DoorStartContext};
+use super::exit::CliExitStatus;
+use super::input::PipedInput;
+use super::logging::{self, TracingLog};
 use super::panics;
-use super::paths::Paths;
-use super::progress::Progress;
+use super::paths::PathSpelling;
+use super::progress::ProgressLine;
 use super::remote;
-use super::remote::client::Outcome;
+use super::remote::client::RemoteCommandOutcome;
 use super::render::{escape, verdict};
 use super::signals::Signals;
 use super::trust_question::{is_due, settled};
 use crate::bridges;
 use crate::bridges::daemon::preamble::Preamble;
 use crate::config::Folders;
-use crate::hints::Speech;
+use crate::hints::SpokenLanguage;
 use crate::process::{SUPERVISE, sandbox, supervisor};
 use crate::runtime::{Runtime, RuntimeOptions};
 use crate::tools::error::{ErrorCode, MORE_THREADS, NO_THREADS, ToolError, of_panic, panic_text};
-use crate::tools::patience::Patience;
+use crate::tools::patience::RetryAdvice;
 use crate::workspace::spare_threads;
 
 /// Servers that do not end within this time are left to their supervisor.
@@ -54,7 +54,7 @@ fn run_command() -> ExitCode {
     let parsed = match Cli::parse_words(std::env::args_os()) {
         Ok(parsed) => parsed,
         Err(error) => {
-            let status = if error.use_stderr() { Status::Usage } else { Status::Answered };
+            let status = if error.use_stderr() { CliExitStatus::Usage } else { CliExitStatus::Answered };
             // Where help cannot be written there is nobody left to tell.
             let _ = error.print();
             return status.into();
@@ -67,12 +67,12 @@ fn run_command() -> ExitCode {
         if let Some(error) = of_panic(&panic_text(panic.as_ref())) {
             console.tell(&verdict::error(&error, &console.err));
         }
-        Status::Failed
+        CliExitStatus::Failed
     });
     status.into()
 }
 
-fn start(parsed: Parsed, console: &Console) -> Status {
+fn start(parsed: ParsedCommandLine, console: &Console) -> CliExitStatus {
     let cli = &parsed.cli;
     let format = cli.global.format;
     let reply = match misused(cli).map(Err).or_else(|| commands::without_runtime(&cli.command)) {
@@ -87,11 +87,13 @@ pub(super) fn misused(cli: &Cli) -> Option<ToolError> {
     let format = cli.global.format;
     let refused =
         |error: &str, hint: &str| Some(ToolError::new(ErrorCode::InvalidArgs, error).with_hint(hint));
-    if matches!(format, Format::Sarif | Format::Github) && !matches!(cli.command, Command::Check(_)) {
+    if matches!(format, CliOutputFormat::Sarif | CliOutputFormat::Github)
+        && !matches!(cli.command, CliCommand::Check(_))
+    {
         let hint = "use them with `check`; else text or json";
         return refused("the formats sarif and github are for diagnostics", hint);
     }
-    let lists = matches!(cli.command, Command::Tools(Tools::Schema(_) | Tools::Show(_)));
+    let lists = matches!(cli.command, CliCommand::Tools(ToolsCommand::Schema(_) | ToolsCommand::Show(_)));
     if format.tool_list().is_some() && !lists {
         let hint = "use them with `tools schema` and `tools show`; else text or json";
         return refused("the formats mcp, openai, anthropic, gemini and copilot are for tool lists", hint);
@@ -99,42 +101,42 @@ pub(super) fn misused(cli: &Cli) -> Option<ToolError> {
     None
 }
 
-fn print(reply: Reply, console: &Console) -> Status {
+fn print(reply: Reply, console: &Console) -> CliExitStatus {
     console.tell(&reply.lines);
     match console.print(&reply.out) {
         Ok(()) => reply.status,
         Err(error) => {
             let error = ToolError::new(ErrorCode::Internal, format!("the answer cannot be written: {error}"));
             console.tell(&verdict::error(&error, &console.err));
-            Status::Failed
+            CliExitStatus::Failed
         }
     }
 }
 
-fn with_runtime(parsed: Parsed, console: &Console) -> Result<Reply, ToolError> {
+fn with_runtime(parsed: ParsedCommandLine, console: &Console) -> Result<Reply, ToolError> {
     let internal =
         |what: &str, error: io::Error| ToolError::new(ErrorCode::Internal, format!("{what}: {error}"));
     let cwd =
         std::env::current_dir().map_err(|error| internal("the current folder cannot be used", error))?;
     let input = match remote::client::ask(&parsed, &cwd, console) {
-        Outcome::Went(Ok(reply))
+        RemoteCommandOutcome::Went(Ok(reply))
             if is_due(&parsed.cli, &cwd, console, &reply) && trusts(&parsed.cli, &cwd) =>
         {
             // The daemon follows what was agreed to just now.
             return match remote::client::ask(&parsed, &cwd, console) {
-                Outcome::Went(again) => again,
-                Outcome::Here { .. } => Ok(reply),
+                RemoteCommandOutcome::Went(again) => again,
+                RemoteCommandOutcome::Here { .. } => Ok(reply),
             };
         }
-        Outcome::Went(reply) => return reply,
-        Outcome::Here { input, warning } => {
+        RemoteCommandOutcome::Went(reply) => return reply,
+        RemoteCommandOutcome::Here { input, warning } => {
             console.tell(warning.map(|warning| escape::words(&warning)).as_slice());
             input
         }
     };
     let cli = parsed.cli;
     let log = start_log(&cli, console);
-    let mut start = Start { global: cli.global.clone(), cwd, log, console };
+    let mut start = DoorStartContext { global: cli.global.clone(), cwd, log, console };
     if let Some(preamble) = doors::preamble(&cli.command).filter(|_| doors::stays_open(&cli.command)) {
         match pass(&start, preamble) {
             Ok(None) => {}
@@ -184,7 +186,7 @@ fn trusts(cli: &Cli, cwd: &Path) -> bool {
 
 /// Passes stdin and stdout on to the daemon. One thread does it: handing a message from one to another would cost more than
 /// passing it on.
-fn pass(start: &Start<'_>, preamble: Preamble) -> Result<Option<Status>, ToolError> {
+fn pass(start: &DoorStartContext<'_>, preamble: Preamble) -> Result<Option<CliExitStatus>, ToolError> {
     let thread = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
         ToolError::new(ErrorCode::Internal, format!("nothing can be waited for: {error}"))
     })?;
@@ -194,7 +196,7 @@ fn pass(start: &Start<'_>, preamble: Preamble) -> Result<Option<Status>, ToolErr
 }
 
 /// Without a log the work still goes on, and it is said why there is none.
-fn start_log(cli: &Cli, console: &Console) -> Option<Log> {
+fn start_log(cli: &Cli, console: &Console) -> Option<TracingLog> {
     let started =
         Folders::find().map_err(|error| format!("no log is written: {error}")).and_then(|folders| {
             folders.guard().map_err(|error| format!("no log is written: {error}"))?;
@@ -217,19 +219,19 @@ fn start_log(cli: &Cli, console: &Console) -> Option<Log> {
 async fn ask(
     cli: Cli,
     cwd: PathBuf,
-    log: Option<Log>,
+    log: Option<TracingLog>,
     console: &Console,
-    input: Input,
+    input: PipedInput,
 ) -> Result<Reply, ToolError> {
     let mut signals = Signals::listen()?;
     let (sender, receiver) = unbounded_channel();
     // A log on stderr and a line that is redrawn there would garble each other.
     let shown = console.err.terminal && cli.global.verbose == 0;
-    let progress = shown.then(|| Progress::start(receiver));
+    let progress = shown.then(|| ProgressLine::start(receiver));
     let options = RuntimeOptions {
         // Whatever they say, trust in them can be taken back.
-        without_project_settings: matches!(&cli.command, Command::Trust(trust) if trust.revoke),
-        patience: Patience::LoneCommand,
+        without_project_settings: matches!(&cli.command, CliCommand::Trust(trust) if trust.revoke),
+        patience: RetryAdvice::LoneCommand,
         progress: shown.then_some(sender),
         ..doors::options(&cli.global, &cwd)
     };
@@ -242,8 +244,8 @@ async fn ask(
         workspace = %runtime.workspace().root().display(),
         "the workspace is open"
     );
-    let speech = Speech::from_environment();
-    let asked = || Asked {
+    let speech = SpokenLanguage::from_environment();
+    let asked = || CliInvocation {
         command: cli.command.clone(),
         global: &cli.global,
         cwd: &cwd,
@@ -253,7 +255,7 @@ async fn ask(
     };
     let mut replied = tokio::select! {
         biased;
-        () = signals.next() => Reply { out: String::new(), lines: Vec::new(), status: Status::Interrupted },
+        () = signals.next() => Reply { out: String::new(), lines: Vec::new(), status: CliExitStatus::Interrupted },
         reply = reply(&runtime, asked()) => reply,
     };
     if let Some(progress) = progress {
@@ -267,7 +269,7 @@ async fn ask(
         former = Some(std::mem::replace(&mut runtime, trusted));
         replied = tokio::select! {
             biased;
-            () = signals.next() => Reply { out: String::new(), lines: Vec::new(), status: Status::Interrupted },
+            () = signals.next() => Reply { out: String::new(), lines: Vec::new(), status: CliExitStatus::Interrupted },
             reply = reply(&runtime, asked()) => reply,
         };
     }
@@ -283,18 +285,18 @@ async fn ask(
 }
 
 /// A command, and where it was typed.
-pub(super) struct Asked<'a> {
-    pub(crate) command: Command,
-    pub(crate) global: &'a Global,
+pub(super) struct CliInvocation<'a> {
+    pub(crate) command: CliCommand,
+    pub(crate) global: &'a GlobalArgs,
     pub(crate) cwd: &'a Path,
     pub(crate) console: &'a Console,
-    pub(crate) speech: Speech,
-    pub(crate) input: &'a Input,
+    pub(crate) speech: SpokenLanguage,
+    pub(crate) input: &'a PipedInput,
 }
 
 /// What a command comes to, in whichever process it runs.
-pub(super) async fn reply(runtime: &Runtime, asked: Asked<'_>) -> Reply {
-    let Asked { command, global, cwd, console, speech, input } = asked;
+pub(super) async fn reply(runtime: &Runtime, asked: CliInvocation<'_>) -> Reply {
+    let CliInvocation { command, global, cwd, console, speech, input } = asked;
     // What is about to be installed need not be advised.
     let about = commands::about_code(&command, cwd).filter(|_| !global.install);
     let hints = async {
@@ -304,8 +306,8 @@ pub(super) async fn reply(runtime: &Runtime, asked: Asked<'_>) -> Reply {
         // A panic there has been told by the hook.
         hints.unwrap_or_default()
     };
-    let paths = Paths::new(runtime.workspace().root(), cwd);
-    let door = Door { runtime, cwd, paths: &paths, format: global.format, console, input };
+    let paths = PathSpelling::new(runtime.workspace().root(), cwd);
+    let door = CliContext { runtime, cwd, paths: &paths, format: global.format, console, input };
     let (hints, mut reply) = tokio::join!(hints, commands::run(command, door));
     let hints: Vec<String> = hints.iter().map(|hint| escape::line(hint).into_owned()).collect();
     let says_it_again = |line: &String| {

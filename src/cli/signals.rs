@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::{Instant, sleep_until};
 
-use super::exit::Status;
+use super::exit::CliExitStatus;
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// A signal that nobody has taken up by then ends the process.
@@ -23,16 +23,16 @@ const LONGEST_END: Duration = Duration::from_secs(40);
 const EARLIER: Duration = Duration::from_millis(200);
 
 /// What has become of the signals so far.
-static HEARD: Mutex<Heard> = Mutex::new(Heard { last: None, ends: None });
+static HEARD: Mutex<SignalHistory> = Mutex::new(SignalHistory { last: None, ends: None });
 
-struct Heard {
+struct SignalHistory {
     /// When one was taken up last.
     last: Option<Instant>,
     /// When the process ends that was told to by one.
     ends: Option<Instant>,
 }
 
-impl Heard {
+impl SignalHistory {
     fn since(&self, arrived: Instant) -> bool {
         self.last.is_some_and(|last| last + EARLIER >= arrived)
     }
@@ -133,7 +133,7 @@ async fn watch() -> Result<std::convert::Infallible, ToolError> {
                 };
                 if !is_heard || ends.is_some_and(|ends| ends <= Instant::now()) {
                     // Nothing is told: what hangs may hold the log, or the terminal.
-                    std::process::exit(i32::from(Status::Interrupted.code()));
+                    std::process::exit(i32::from(CliExitStatus::Interrupted.code()));
                 }
                 unheard = None;
             }

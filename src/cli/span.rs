@@ -37,12 +37,12 @@ pub(crate) struct Span {
     /// The file, as it was given.
     pub(crate) path: PathBuf,
     /// Its lines; `None` for all of them.
-    pub(crate) lines: Option<Lines>,
+    pub(crate) lines: Option<SpanLines>,
 }
 
 /// Some lines, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Lines {
+pub(crate) struct SpanLines {
     /// The first.
     pub(crate) first: u32,
     /// The last; `None` for the last of the file.
@@ -79,7 +79,7 @@ pub(crate) fn parse(given: &OsStr, exists: impl Fn(&Path) -> bool) -> Result<Spa
         return Err(SpanError::Backwards { given: shown() });
     }
     let path = PathBuf::from(OsString::from_vec(bytes[..colon].to_vec()));
-    Ok(Span { path, lines: Some(Lines { first, last }) })
+    Ok(Span { path, lines: Some(SpanLines { first, last }) })
 }
 
 /// `12`, `12-20` or `12-`, apart.
@@ -101,7 +101,7 @@ mod tests {
     }
 
     fn span(path: &str, lines: Option<(u32, Option<u32>)>) -> Span {
-        Span { path: path.into(), lines: lines.map(|(first, last)| Lines { first, last }) }
+        Span { path: path.into(), lines: lines.map(|(first, last)| SpanLines { first, last }) }
     }
 
     #[test]

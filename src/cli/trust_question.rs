@@ -8,7 +8,7 @@ use std::io::{self, IsTerminal};
 use std::path::Path;
 
 use super::approval::put;
-use super::args::{Cli, Command, Format};
+use super::args::{Cli, CliCommand, CliOutputFormat};
 use super::commands;
 use super::console::Console;
 use super::render::escape;
@@ -26,7 +26,7 @@ const LONGEST: usize = 400;
 
 /// What was answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Answer {
+enum TrustQuestionAnswer {
     Yes,
     No,
     Never,
@@ -34,10 +34,10 @@ enum Answer {
 
 /// Whether to ask for trust after `reply`: it lacks something without it, it can be had anew, and somebody is there who reads it.
 pub(super) fn is_due(cli: &Cli, cwd: &Path, console: &Console, reply: &Reply) -> bool {
-    let changes = matches!(cli.command, Command::Edits(_));
+    let changes = matches!(cli.command, CliCommand::Edits(_));
     commands::about_code(&cli.command, cwd).is_some()
         && !changes
-        && cli.global.format == Format::Text
+        && cli.global.format == CliOutputFormat::Text
         && reply.lines.iter().any(|line| line.contains(COMMAND))
         && console.err.terminal
         && io::stdin().is_terminal()
@@ -84,9 +84,9 @@ async fn ask(
         }
     };
     let request = match answer {
-        Answer::Yes => TrustRequest::Grant { fingerprint: shown.fingerprint },
-        Answer::No => TrustRequest::Decline { fingerprint: Some(shown.fingerprint) },
-        Answer::Never => TrustRequest::Decline { fingerprint: None },
+        TrustQuestionAnswer::Yes => TrustRequest::Grant { fingerprint: shown.fingerprint },
+        TrustQuestionAnswer::No => TrustRequest::Decline { fingerprint: Some(shown.fingerprint) },
+        TrustQuestionAnswer::Never => TrustRequest::Decline { fingerprint: None },
     };
     Ok(runtime.trust(request).await?.trusted)
 }
@@ -110,11 +110,11 @@ fn item(item: &TrustItem) -> String {
 }
 
 /// Anything but a clear yes is a no.
-fn understood(line: &str) -> Answer {
+fn understood(line: &str) -> TrustQuestionAnswer {
     match line.trim().to_lowercase().as_str() {
-        "y" | "yes" => Answer::Yes,
-        "never" => Answer::Never,
-        _ => Answer::No,
+        "y" | "yes" => TrustQuestionAnswer::Yes,
+        "never" => TrustQuestionAnswer::Never,
+        _ => TrustQuestionAnswer::No,
     }
 }
 
@@ -225,12 +225,12 @@ mod tests {
     #[test]
     fn only_a_clear_yes_is_one() {
         for (line, expected) in [
-            ("y\n", Answer::Yes),
-            (" YES \n", Answer::Yes),
-            ("never\n", Answer::Never),
-            ("\n", Answer::No),
-            ("yep\n", Answer::No),
-            ("n\n", Answer::No),
+            ("y\n", TrustQuestionAnswer::Yes),
+            (" YES \n", TrustQuestionAnswer::Yes),
+            ("never\n", TrustQuestionAnswer::Never),
+            ("\n", TrustQuestionAnswer::No),
+            ("yep\n", TrustQuestionAnswer::No),
+            ("n\n", TrustQuestionAnswer::No),
         ] {
             assert_eq!(understood(line), expected, "{line:?}");
         }

@@ -27,20 +27,20 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
-use super::error::{ConfigError, Problem};
-use super::layer::{Layer, Origin};
-use super::schema::Shape::{Choice, Named, Number, Record, Records, Text, Texts};
-use super::schema::{Field, launch, plain};
+use super::error::{ConfigError, ConfigProblem};
+use super::layer::{Layer, LayerOrigin};
+use super::schema::ConfigFieldType::{Choice, Named, Number, Record, Records, Text, Texts};
+use super::schema::{ConfigField, launch, plain};
 
 /// The tables of `lsp-tools.toml` that are kept layer by layer. What widens (an allowed call, a larger profile) or runs
 /// something (hooks, runners) is a launch field; what narrows counts from every project.
-pub(super) const ACCESS: &[Field] = &[
+pub(super) const ACCESS: &[ConfigField] = &[
     plain("permissions", Record(PERMISSIONS)),
     launch("hooks", Record(HOOKS)),
     plain("agents", Named(AGENT)),
 ];
 
-const PERMISSIONS: &[Field] = &[
+const PERMISSIONS: &[ConfigField] = &[
     launch("profile", Choice(&["core", "lsp", "read-only", "edit", "all"])),
     launch("allow", Texts),
     plain("ask", Texts),
@@ -49,12 +49,12 @@ const PERMISSIONS: &[Field] = &[
     plain("excluded", Texts),
 ];
 
-const HOOKS: &[Field] = &[plain("pre", Records(HOOK)), plain("post", Records(HOOK))];
+const HOOKS: &[ConfigField] = &[plain("pre", Records(HOOK)), plain("post", Records(HOOK))];
 
-const HOOK: &[Field] =
+const HOOK: &[ConfigField] =
     &[plain("command", Texts), plain("tools", Texts), plain("timeout-ms", Number(1, 600_000))];
 
-const AGENT: &[Field] = &[
+const AGENT: &[ConfigField] = &[
     plain("description", Text),
     plain("tools", Texts),
     plain("excluded", Texts),
@@ -66,13 +66,13 @@ const AGENT: &[Field] = &[
 /// What one settings file says about access.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub(crate) struct Access {
+pub(crate) struct AccessSettings {
     /// Which tools there are and which calls may run.
     pub(crate) permissions: Permissions,
     /// Programs that look on.
     pub(crate) hooks: HookLists,
     /// Agents by name.
-    pub(crate) agents: BTreeMap<String, Agent>,
+    pub(crate) agents: BTreeMap<String, AgentSettings>,
 }
 
 /// `[permissions]`: lists of rules.
@@ -116,15 +116,15 @@ pub enum Profile {
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct HookLists {
     /// Before a call.
-    pub(crate) pre: Vec<Hook>,
+    pub(crate) pre: Vec<HookSettings>,
     /// After it.
-    pub(crate) post: Vec<Hook>,
+    pub(crate) post: Vec<HookSettings>,
 }
 
 /// A program that is told of a call and may object to it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct Hook {
+pub(crate) struct HookSettings {
     /// The program and its arguments; no shell is involved.
     pub(crate) command: Vec<String>,
     /// Names of the tools whose calls it sees; all where there are none.
@@ -135,7 +135,7 @@ pub(crate) struct Hook {
     timeout_ms: u64,
 }
 
-impl Hook {
+impl HookSettings {
     /// How long it may take.
     pub(crate) fn timeout(&self) -> Duration {
         Duration::from_millis(self.timeout_ms)
@@ -149,7 +149,7 @@ fn hook_timeout() -> u64 {
 /// `[agents.NAME]`: what an agent may use. There is no list that widens.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub(crate) struct Agent {
+pub(crate) struct AgentSettings {
     /// What it is for, for whoever chooses among agents.
     pub(crate) description: Option<String>,
     /// Names of tools; none but these are offered to it.
@@ -169,7 +169,7 @@ pub(crate) struct Agent {
 pub struct AccessLayer {
     layer: Layer,
     /// What it says.
-    pub(crate) access: Access,
+    pub(crate) access: AccessSettings,
 }
 
 impl AccessLayer {
@@ -181,30 +181,30 @@ impl AccessLayer {
                 taken.insert(field.key.to_owned(), value);
             }
         }
-        let access: Access = taken.try_into().map_err(|error: toml::de::Error| {
-            ConfigError::Invalid(vec![Problem::new(&layer.file, 1, error.message())])
+        let access: AccessSettings = taken.try_into().map_err(|error: toml::de::Error| {
+            ConfigError::Invalid(vec![ConfigProblem::new(&layer.file, 1, error.message())])
         })?;
         Ok(Self { layer: layer.clone(), access })
     }
 
     /// Whose it is.
-    pub(crate) fn origin(&self) -> Origin {
+    pub(crate) fn origin(&self) -> LayerOrigin {
         self.layer.origin
     }
 
     /// Whose it is in words that tell nothing of the machine.
     pub(crate) fn whose(&self) -> &str {
         match self.layer.origin {
-            Origin::BuiltIn => "the defaults",
-            Origin::User => "the user's settings",
-            Origin::Project { .. } => &self.layer.file,
-            Origin::Flags => "the command line",
+            LayerOrigin::BuiltIn => "the defaults",
+            LayerOrigin::User => "the user's settings",
+            LayerOrigin::Project { .. } => &self.layer.file,
+            LayerOrigin::Flags => "the command line",
         }
     }
 
     /// A problem with what stands at `path` (`["permissions", "deny", "the rule"]`).
-    pub(crate) fn problem(&self, path: &[&str], message: &str) -> Problem {
-        Problem::new(&self.layer.file, self.layer.line_of(path).unwrap_or(1), message)
+    pub(crate) fn problem(&self, path: &[&str], message: &str) -> ConfigProblem {
+        ConfigProblem::new(&self.layer.file, self.layer.line_of(path).unwrap_or(1), message)
     }
 }
 

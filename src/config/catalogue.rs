@@ -6,11 +6,11 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use toml::Table;
 
-use super::error::{ConfigError, Problem};
-use super::index::Index;
-use super::layer::{Layer, Origin, merge};
+use super::error::{ConfigError, ConfigProblem};
+use super::index::LanguageIndex;
+use super::layer::{Layer, LayerOrigin, merge};
 use super::schema::{leave_out, untrusted};
-use super::spec::{Language, Server};
+use super::spec::{Language, ServerSpec};
 use super::words::CATALOGUE;
 use crate::text::{listed, suggestion};
 
@@ -25,13 +25,13 @@ pub struct Catalogue {
     /// Languages by key (`python`).
     pub languages: BTreeMap<String, Language>,
     /// Servers by key (`pylsp`).
-    pub servers: BTreeMap<String, Server>,
-    index: Index,
+    pub servers: BTreeMap<String, ServerSpec>,
+    index: LanguageIndex,
 }
 
 /// A catalogue and what did not go into it.
 #[derive(Debug, Clone)]
-pub(crate) struct Loaded {
+pub(crate) struct LoadedCatalogue {
     /// What is to be used.
     pub(crate) catalogue: Catalogue,
     /// One sentence for each thing that an untrusted project said and that does not count.
@@ -39,22 +39,22 @@ pub(crate) struct Loaded {
 }
 
 #[derive(Deserialize)]
-struct Words {
+struct CatalogueTables {
     #[serde(default)]
     language: BTreeMap<String, Language>,
     #[serde(default)]
-    server: BTreeMap<String, Server>,
+    server: BTreeMap<String, ServerSpec>,
 }
 
-impl From<Words> for Catalogue {
-    fn from(words: Words) -> Self {
-        let index = Index::new(&words.language);
+impl From<CatalogueTables> for Catalogue {
+    fn from(words: CatalogueTables) -> Self {
+        let index = LanguageIndex::new(&words.language);
         Self { languages: words.language, servers: words.server, index }
     }
 }
 
 static BUILT_IN: LazyLock<Catalogue> = LazyLock::new(|| {
-    let words: Words =
+    let words: CatalogueTables =
         toml::from_str(BUILT_IN_TEXT).expect("a test holds that the compiled-in catalogue is right");
     words.into()
 });
@@ -69,17 +69,17 @@ impl Catalogue {
     ///
     /// # Errors
     /// [`ConfigError::Invalid`] with every unknown key, wrong type, unknown name and missing key.
-    pub(crate) fn load(layers: &[Layer]) -> Result<Loaded, ConfigError> {
+    pub(crate) fn load(layers: &[Layer]) -> Result<LoadedCatalogue, ConfigError> {
         if layers.is_empty() {
-            return Ok(Loaded { catalogue: Self::built_in().clone(), left_out: Vec::new() });
+            return Ok(LoadedCatalogue { catalogue: Self::built_in().clone(), left_out: Vec::new() });
         }
-        let built_in = Layer::new(Origin::BuiltIn, BUILT_IN_FILE, BUILT_IN_TEXT);
+        let built_in = Layer::new(LayerOrigin::BuiltIn, BUILT_IN_FILE, BUILT_IN_TEXT);
         let mut merged: Table = toml::from_str(BUILT_IN_TEXT)
             .map_err(|error| ConfigError::Invalid(vec![built_in.problem(0, error.to_string())]))?;
         let (mut left_out, mut named) = (Vec::new(), Vec::new());
         for layer in layers {
             let mut table = layer.read(CATALOGUE)?;
-            if layer.origin == (Origin::Project { trusted: false }) {
+            if layer.origin == (LayerOrigin::Project { trusted: false }) {
                 left_out.extend(distrust(layer, &mut table, &merged));
             }
             named.extend(with_servers(&table));
@@ -90,7 +90,7 @@ impl Catalogue {
         if !problems.is_empty() {
             return Err(ConfigError::Invalid(problems));
         }
-        let mut words: Words = merged.try_into().map_err(|error: toml::de::Error| {
+        let mut words: CatalogueTables = merged.try_into().map_err(|error: toml::de::Error| {
             let last = layers.last().unwrap_or(&built_in);
             ConfigError::Invalid(vec![last.problem(0, error.message().to_owned())])
         })?;
@@ -99,7 +99,7 @@ impl Catalogue {
                 language.fixed = true;
             }
         }
-        Ok(Loaded { catalogue: words.into(), left_out })
+        Ok(LoadedCatalogue { catalogue: words.into(), left_out })
     }
 
     /// The key of the language of a file, by its whole name, else by its longest extension, else by the interpreter that
@@ -123,7 +123,7 @@ impl Catalogue {
     }
 
     /// The servers that run for a language by default, the navigating one first, with their keys; disabled ones do not run.
-    pub fn servers_for(&self, language: &str) -> Vec<(&str, &Server)> {
+    pub fn servers_for(&self, language: &str) -> Vec<(&str, &ServerSpec)> {
         let keys = self.languages.get(language).map_or(&[][..], Language::running);
         keys.iter()
             .filter_map(|key| self.servers.get_key_value(key))
@@ -133,7 +133,7 @@ impl Catalogue {
     }
 
     /// Every server that speaks a language, also those that do not run by default, with their keys.
-    pub fn speakers_of(&self, language: &str) -> Vec<(&str, &Server)> {
+    pub fn speakers_of(&self, language: &str) -> Vec<(&str, &ServerSpec)> {
         self.servers
             .iter()
             .filter(|(_, server)| server.languages.iter().any(|spoken| spoken == language))
@@ -177,7 +177,7 @@ fn name_by_key(merged: &mut Table) {
 }
 
 /// What is wrong between tables that are right each by itself.
-fn crossed(merged: &Table, layers: &[Layer]) -> Vec<Problem> {
+fn crossed(merged: &Table, layers: &[Layer]) -> Vec<ConfigProblem> {
     let empty = Table::new();
     let languages = section(merged, "language").unwrap_or(&empty);
     let servers = section(merged, "server").unwrap_or(&empty);
@@ -225,11 +225,11 @@ fn crossed(merged: &Table, layers: &[Layer]) -> Vec<Problem> {
 }
 
 /// The problem at the place where the strongest layer speaks of `path`.
-pub(super) fn located(layers: &[Layer], path: &[&str], message: String) -> Option<Problem> {
+pub(super) fn located(layers: &[Layer], path: &[&str], message: String) -> Option<ConfigProblem> {
     let (layer, line) = (1..=path.len()).rev().find_map(|steps| {
         layers.iter().rev().find_map(|layer| Some((layer, layer.line_of(&path[..steps])?)))
     })?;
-    Some(Problem::new(&layer.file, line, &message))
+    Some(ConfigProblem::new(&layer.file, line, &message))
 }
 
 fn section<'a>(table: &'a Table, key: &str) -> Option<&'a Table> {

@@ -50,11 +50,11 @@ pub(crate) fn files_named<'a>(
     words: impl IntoIterator<Item = &'a str>,
     base: &Path,
 ) -> Result<BTreeSet<PathBuf>, TooManyFolders> {
-    let mut command = Command {
+    let mut command = CommandFileScan {
         folders: vec![base.to_owned()],
         paths: BTreeSet::new(),
         runs: Interpreter::called(program),
-        next: Next::Path,
+        next: NextArgument::Path,
     };
     for word in words {
         for piece in paths_in(word) {
@@ -65,11 +65,11 @@ pub(crate) fn files_named<'a>(
 }
 
 /// A command as far as it was read.
-struct Command {
+struct CommandFileScan {
     folders: Vec<PathBuf>,
     paths: BTreeSet<PathBuf>,
     runs: Option<Interpreter>,
-    next: Next,
+    next: NextArgument,
 }
 
 #[derive(Clone, Copy)]
@@ -79,13 +79,13 @@ enum Interpreter {
 }
 
 /// What the next word is, beside a path.
-enum Next {
+enum NextArgument {
     Path,
     Folder,
     Module,
 }
 
-impl Command {
+impl CommandFileScan {
     fn take(&mut self, piece: &str) -> Result<(), TooManyFolders> {
         for folder in &self.folders {
             let path = folder.join(piece);
@@ -100,18 +100,18 @@ impl Command {
             }
             self.paths.insert(path);
         }
-        match std::mem::replace(&mut self.next, Next::Path) {
-            Next::Module => self.module(piece),
+        match std::mem::replace(&mut self.next, NextArgument::Path) {
+            NextArgument::Module => self.module(piece),
             // An option of `cd`.
-            Next::Folder if piece.starts_with('-') => self.next = Next::Folder,
-            Next::Folder => self.go_to(piece)?,
-            Next::Path => {}
+            NextArgument::Folder if piece.starts_with('-') => self.next = NextArgument::Folder,
+            NextArgument::Folder => self.go_to(piece)?,
+            NextArgument::Path => {}
         }
         if matches!(piece, "cd" | "pushd") {
-            self.next = Next::Folder;
+            self.next = NextArgument::Folder;
         }
         match module_option(piece) {
-            Some("") => self.next = Next::Module,
+            Some("") => self.next = NextArgument::Module,
             Some(module) => self.module(module),
             None => {}
         }

@@ -13,7 +13,7 @@ const LARGEST_SCRIPT: u64 = 64 << 10;
 
 /// The languages of a workspace.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Presence {
+pub(crate) struct LanguageDetection {
     /// The language with the most files first.
     pub(crate) languages: Vec<PresentLanguage>,
     /// Whether a limit ended the walk before all files were seen.
@@ -38,7 +38,7 @@ pub(crate) fn present_languages(
     workspace: &Workspace,
     folder: &WorkspacePath,
     limits: &WalkLimits,
-) -> Presence {
+) -> LanguageDetection {
     let walk = workspace.files(folder, limits);
     let mut first_lines_left = MOST_FIRST_LINES;
     let mut found: BTreeMap<&str, (usize, WorkspacePath)> = BTreeMap::new();
@@ -56,7 +56,7 @@ pub(crate) fn present_languages(
         .map(|(language, (files, example))| PresentLanguage { language: language.to_owned(), files, example })
         .collect::<Vec<_>>();
     languages.sort_by_key(|language| std::cmp::Reverse(language.files));
-    Presence { languages, truncated: walk.truncated }
+    LanguageDetection { languages, truncated: walk.truncated }
 }
 
 /// The language of one file, by its name, or by its first line while `first_lines_left` allows that.

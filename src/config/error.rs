@@ -6,7 +6,7 @@ use super::trust::TrustError;
 
 /// One thing that is wrong with one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct ConfigProblem {
     /// The file as people know it (`.lsp-tools/servers.toml`).
     pub(crate) file: String,
     /// The line, 1-based.
@@ -15,14 +15,14 @@ pub struct Problem {
     pub(crate) message: String,
 }
 
-impl Problem {
+impl ConfigProblem {
     /// A problem, fit to be shown: keys and values of the file stand in the message.
     pub(super) fn new(file: &str, line: usize, message: &str) -> Self {
         Self { file: file.to_owned(), line, message: printable(message) }
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for ConfigProblem {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "`{}` line {}: {}", self.file, self.line, self.message)
     }
@@ -33,7 +33,7 @@ impl fmt::Display for Problem {
 pub enum ConfigError {
     /// The files say something that they cannot say; every such place, in the order of the layers and lines.
     #[error("{}", joined(.0))]
-    Invalid(Vec<Problem>),
+    Invalid(Vec<ConfigProblem>),
     /// A file is there and cannot be read.
     #[error("`{file}` cannot be read: {reason}")]
     Unreadable {
@@ -62,8 +62,8 @@ pub(super) fn printable(text: &str) -> String {
     shown
 }
 
-fn joined(problems: &[Problem]) -> String {
-    problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("\n")
+fn joined(problems: &[ConfigProblem]) -> String {
+    problems.iter().map(ConfigProblem::to_string).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]

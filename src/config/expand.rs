@@ -3,29 +3,30 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::spec::Server;
+use super::spec::ServerSpec;
 
 const ROOT: &str = "${root}";
 const NODE_MODULES: &str = "${node-modules}";
 
 /// A server's table with its placeholders filled in.
 #[derive(Debug, Clone)]
-pub struct Expanded {
+pub struct ExpandedServer {
     /// The table to start from.
-    pub server: Server,
+    pub server: ServerSpec,
     /// Dotted keys that were left out, because they name something beneath `${node-modules}` that is not there
     /// (`initialization-options.tsserver.path`). A server then falls back to what it finds by itself, which may be code of
     /// the project: it is as if `runs-project-code` stood in its table.
     pub(crate) missing: Vec<String>,
 }
 
-impl Server {
+impl ServerSpec {
     /// The table with `${root}` replaced by `root`, and `${node-modules}` by the nearest `node_modules` folder above
     /// `program` (absolute; links are followed) that has what the string names. Concerns `command`, `env`, `settings` and
     /// `initialization-options`.
-    pub fn expanded(&self, root: &Path, program: &Path) -> Expanded {
+    pub fn expanded(&self, root: &Path, program: &Path) -> ExpandedServer {
         let mut server = self.clone();
-        let places = Places { root: root.display().to_string(), node_modules: node_modules_above(program) };
+        let places =
+            PlaceholderValues { root: root.display().to_string(), node_modules: node_modules_above(program) };
         let mut missing = Vec::new();
         places.fill_table("settings", &mut server.settings, &mut missing);
         places.fill_table("initialization-options", &mut server.initialization_options, &mut missing);
@@ -38,17 +39,17 @@ impl Server {
                 Some((name.clone(), places.fill(value, &format!("env.{name}"), &mut missing)?))
             })
             .collect();
-        Expanded { server, missing }
+        ExpandedServer { server, missing }
     }
 }
 
-struct Places {
+struct PlaceholderValues {
     root: String,
     /// Nearest first.
     node_modules: Vec<PathBuf>,
 }
 
-impl Places {
+impl PlaceholderValues {
     fn fill_table(&self, key: &str, table: &mut toml::Table, missing: &mut Vec<String>) {
         let entries = std::mem::take(table);
         table.extend(entries.into_iter().filter_map(|(name, value)| {
@@ -139,7 +140,7 @@ mod tests {
         server.command.push("--index=${root}/index".to_owned());
         server.env.insert("HERE".to_owned(), "${root}".to_owned());
         server.settings = toml::from_str("a = [{ b = '${root}' }, 1]").unwrap();
-        let Expanded { server, missing } =
+        let ExpandedServer { server, missing } =
             server.expanded(Path::new("/project"), Path::new("/usr/bin/clangd"));
         assert_eq!(server.command.last().map(String::as_str), Some("--index=/project/index"));
         assert_eq!(server.env["HERE"], "/project");

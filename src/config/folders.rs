@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use etcetera::BaseStrategy;
 use etcetera::base_strategy::Xdg;
 
-use crate::workspace::private::{self, Holds, PrivateError};
+use crate::workspace::private::{self, PrivateError, PrivateFolderKind};
 
 const APPLICATION: &str = "lsp-tools";
 
@@ -55,9 +55,9 @@ impl Folders {
     /// # Errors
     /// Where one is not the user's, or others could have changed what is believed in it.
     pub(crate) fn guard(&self) -> Result<(), PrivateError> {
-        private::guard(&self.state, Holds::State, "LSP_TOOLS_STATE_DIR")?;
-        private::guard(&self.data, Holds::Programs, "LSP_TOOLS_DATA_DIR")?;
-        private::guard(&self.cache, Holds::Cache, "LSP_TOOLS_CACHE_DIR")
+        private::guard(&self.state, PrivateFolderKind::State, "LSP_TOOLS_STATE_DIR")?;
+        private::guard(&self.data, PrivateFolderKind::Programs, "LSP_TOOLS_DATA_DIR")?;
+        private::guard(&self.cache, PrivateFolderKind::Cache, "LSP_TOOLS_CACHE_DIR")
     }
 
     /// The files that tell of servers and of settings, the user's own.

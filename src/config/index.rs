@@ -6,7 +6,7 @@ use super::spec::Language;
 
 /// File names, extensions and interpreters, each with the key of its language.
 #[derive(Debug, Clone)]
-pub(super) struct Index {
+pub(super) struct LanguageIndex {
     filenames: HashMap<String, String>,
     /// From names that end in `.*`, without that end.
     prefixes: HashMap<String, String>,
@@ -16,7 +16,7 @@ pub(super) struct Index {
     shebangs: HashMap<String, String>,
 }
 
-impl Index {
+impl LanguageIndex {
     pub(super) fn new(languages: &BTreeMap<String, Language>) -> Self {
         let (mut filenames, mut prefixes) = (HashMap::new(), HashMap::new());
         let (mut extensions, mut shebangs) = (HashMap::new(), HashMap::new());

@@ -10,7 +10,7 @@ use super::command_files::CommandWords;
 use super::error::{ConfigError, printable};
 use super::layer::Layer;
 use super::pin::hash_at;
-use super::schema::{Field, take_launch_fields};
+use super::schema::{ConfigField, take_launch_fields};
 use super::settings::SETTINGS;
 use super::trust::TrustError;
 use super::words::CATALOGUE;
@@ -91,7 +91,7 @@ impl LaunchFields {
         &self.commands
     }
 
-    fn collect(&mut self, layer: &Layer, words: &'static [Field]) -> Result<(), ConfigError> {
+    fn collect(&mut self, layer: &Layer, words: &'static [ConfigField]) -> Result<(), ConfigError> {
         let mut table = layer.read(words)?;
         for (path, value) in take_launch_fields(&mut table, words) {
             let name = format!("`{}` of `{}`", path.join("."), layer.file);

@@ -3,12 +3,12 @@
 use toml::Table;
 use toml::de::{DeTable, DeValue};
 
-use super::error::{ConfigError, Problem};
-use super::schema::{self, Field};
+use super::error::{ConfigError, ConfigProblem};
+use super::schema::{self, ConfigField};
 
 /// Where a layer comes from; later ones win.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Origin {
+pub(crate) enum LayerOrigin {
     /// Compiled in.
     BuiltIn,
     /// The user's own files.
@@ -26,7 +26,7 @@ pub(crate) enum Origin {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layer {
     /// Whose it is.
-    pub(crate) origin: Origin,
+    pub(crate) origin: LayerOrigin,
     /// How errors name it (`.lsp-tools/servers.toml`, `--set`).
     pub(crate) file: String,
     /// The TOML text.
@@ -35,12 +35,12 @@ pub struct Layer {
 
 impl Layer {
     /// A layer of `text` that errors call `file`.
-    pub(crate) fn new(origin: Origin, file: impl Into<String>, text: impl Into<String>) -> Self {
+    pub(crate) fn new(origin: LayerOrigin, file: impl Into<String>, text: impl Into<String>) -> Self {
         Self { origin, file: file.into(), text: text.into() }
     }
 
     /// The text as a table, once every key and type in it was found right.
-    pub(super) fn read(&self, fields: &'static [Field]) -> Result<Table, ConfigError> {
+    pub(super) fn read(&self, fields: &'static [ConfigField]) -> Result<Table, ConfigError> {
         if let Some(fault) = crate::text::toml_fault(&self.text) {
             return Err(ConfigError::Invalid(vec![self.problem(0, fault)]));
         }
@@ -82,8 +82,8 @@ impl Layer {
     }
 
     /// A problem at a byte offset of the text.
-    pub(super) fn problem(&self, offset: usize, message: String) -> Problem {
-        Problem::new(&self.file, self.line_at(offset), &message)
+    pub(super) fn problem(&self, offset: usize, message: String) -> ConfigProblem {
+        ConfigProblem::new(&self.file, self.line_at(offset), &message)
     }
 
     fn line_at(&self, offset: usize) -> usize {
@@ -97,7 +97,7 @@ impl Layer {
     }
 }
 
-fn sorted(mut problems: Vec<Problem>) -> Vec<Problem> {
+fn sorted(mut problems: Vec<ConfigProblem>) -> Vec<ConfigProblem> {
     problems.sort_by_key(|problem| problem.line);
     problems
 }

@@ -7,9 +7,9 @@ use super::error::ConfigError;
 use super::files::{project_text, user_text};
 use super::folders::Folders;
 use super::launch::LaunchFields;
-use super::layer::{Layer, Origin};
+use super::layer::{Layer, LayerOrigin};
 use super::settings::Settings;
-use super::trust::{Trust, TrustError, TrustState};
+use super::trust::{TrustError, TrustState, TrustStore};
 
 const PROJECT_FOLDER: &str = ".lsp-tools";
 const SERVERS_FILE: &str = "servers.toml";
@@ -17,7 +17,7 @@ const SETTINGS_FILE: &str = "lsp-tools.toml";
 
 /// What the command line says over all files, as TOML texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Flags {
+pub struct ConfigOverrides {
     /// In the words of `servers.toml`.
     pub(crate) servers: Option<String>,
     /// In the words of `lsp-tools.toml`.
@@ -41,7 +41,7 @@ pub struct Config {
 
 impl Config {
     /// The files that [`load`](Self::load) reads for the project at `root` whatever they say, trust aside; they need not be
-    /// there. Settings may name more ([`Mounts::listed`](super::mounts::Mounts::listed)).
+    /// there. Settings may name more ([`MountConfig::listed`](super::mounts::MountConfig::listed)).
     pub(crate) fn files(folders: &Folders, root: &Path) -> Vec<PathBuf> {
         let project = root.join(PROJECT_FOLDER);
         let files = [SERVERS_FILE, SETTINGS_FILE].map(|name| project.join(name));
@@ -55,8 +55,8 @@ impl Config {
     pub fn load(
         folders: &Folders,
         project: Option<&Path>,
-        flags: &Flags,
-        trust: &Trust,
+        flags: &ConfigOverrides,
+        trust: &TrustStore,
     ) -> Result<Self, ConfigError> {
         let project_layer = |name| project.map_or(Ok(None), |project| project_file(project, name));
         let (mut servers, mut settings) = (project_layer(SERVERS_FILE)?, project_layer(SETTINGS_FILE)?);
@@ -74,10 +74,11 @@ impl Config {
             None => TrustState::Untrusted,
         };
         for layer in [&mut servers, &mut settings].into_iter().flatten() {
-            layer.origin = Origin::Project { trusted: state.is_trusted() };
+            layer.origin = LayerOrigin::Project { trusted: state.is_trusted() };
         }
-        let flag =
-            |text: &Option<String>| text.clone().map(|text| Layer::new(Origin::Flags, "command line", text));
+        let flag = |text: &Option<String>| {
+            text.clone().map(|text| Layer::new(LayerOrigin::Flags, "command line", text))
+        };
         let servers = [user_file(&folders.servers_file())?, servers, flag(&flags.servers)];
         let settings = [user_file(&folders.settings_file())?, settings, flag(&flags.settings)];
 
@@ -97,7 +98,7 @@ impl Config {
 fn user_file(path: &Path) -> Result<Option<Layer>, ConfigError> {
     let file = path.display().to_string();
     match user_text(path) {
-        Ok(text) => Ok(text.map(|text| Layer::new(Origin::User, file, text))),
+        Ok(text) => Ok(text.map(|text| Layer::new(LayerOrigin::User, file, text))),
         Err(reason) => Err(ConfigError::Unreadable { file, reason }),
     }
 }
@@ -105,7 +106,7 @@ fn user_file(path: &Path) -> Result<Option<Layer>, ConfigError> {
 fn project_file(project: &Path, name: &str) -> Result<Option<Layer>, ConfigError> {
     let file = format!("{PROJECT_FOLDER}/{name}");
     match project_text(project, &file) {
-        Ok(text) => Ok(text.map(|text| Layer::new(Origin::Project { trusted: false }, file, text))),
+        Ok(text) => Ok(text.map(|text| Layer::new(LayerOrigin::Project { trusted: false }, file, text))),
         Err(reason) => Err(ConfigError::Unreadable { file, reason }),
     }
 }

@@ -1,6 +1,6 @@
 //! What is known before anything runs: the catalogue of languages and servers, the settings, and whom to trust.
 //!
-//! What lives here: [`Catalogue`] (`servers.toml`), [`Settings`] (`lsp-tools.toml`), the user's [`Folders`], the [`Trust`]
+//! What lives here: [`Catalogue`] (`servers.toml`), [`Settings`] (`lsp-tools.toml`), the user's [`Folders`], the [`TrustStore`]
 //! store, small files of our own ([`StateFolder`]), [`Config::load`], which brings all together for one project, and
 //! [`present_languages`].
 //! May use: `text`, `workspace`. Starts no process and speaks to no server.
@@ -8,7 +8,7 @@
 //! How data passes: a [`Layer`] is one TOML text with its origin. Every layer is checked on its own against the words of
 //! [`spec`], so that an error can name file, line and key; then the layers are merged key by key, later ones win, and the
 //! whole is read into the types of [`spec`]. What an untrusted project says about running programs is taken out of its
-//! layer before the merge, and named in [`Loaded::left_out`](catalogue::Loaded::left_out).
+//! layer before the merge, and named in [`LoadedCatalogue::left_out`](catalogue::LoadedCatalogue::left_out).
 
 mod access;
 mod build_file;
@@ -36,26 +36,27 @@ mod trust;
 mod words;
 
 pub use access::Profile;
-pub(crate) use access::{AccessLayer, Agent, Hook};
+pub(crate) use access::{AccessLayer, AgentSettings, HookSettings};
 pub(crate) use build_file::BuildFileSearch;
 pub use catalogue::Catalogue;
 pub(crate) use command_files::CommandWords;
 pub(crate) use detect::{PresentLanguage, present_languages};
-pub(crate) use error::{ConfigError, Problem};
-pub(crate) use expand::Expanded;
+pub(crate) use error::{ConfigError, ConfigProblem};
+pub(crate) use expand::ExpandedServer;
 pub(crate) use files::MOST_BYTES as MOST_SETTINGS_BYTES;
 pub use folders::Folders;
 pub use launch::LaunchFields;
-pub(crate) use layer::{Layer, Origin, merge};
-pub use load::{Config, Flags};
+pub(crate) use layer::{Layer, LayerOrigin, merge};
+pub use load::{Config, ConfigOverrides};
 pub(crate) use mounts::{Mount, MountOrigin, MountTransport, MountedTools, skeleton};
 pub(crate) use named_files::pins_among;
-pub use pin::Pin;
+pub use pin::FilePin;
 pub(crate) use pin::{MOST_PROGRAM_BYTES, PinError, PinnedFile};
 pub(crate) use settings::{
-    BashSettings, Caches, Deadlines, LibraryDocsSettings, Limits, Network, Sandbox, Settings,
+    BashSettings, CacheSharing, Deadlines, LibraryDocsSettings, LimitSettings, NetworkAccess, SandboxMode,
+    Settings,
 };
-pub(crate) use sign::Sign;
+pub(crate) use sign::ProjectMarker;
 pub(crate) use state::{StateError, StateFolder, StateName};
-pub use trust::Trust;
+pub use trust::TrustStore;
 pub(crate) use trust::{TrustError, TrustState};

@@ -33,24 +33,24 @@ use toml::Table;
 use url::Url;
 
 use super::command_files::CommandWords;
-use super::error::{ConfigError, Problem, printable};
+use super::error::{ConfigError, ConfigProblem, printable};
 use super::files::{project_text, user_text};
 use super::launch::LaunchFields;
-use super::layer::{Layer, Origin};
-use super::schema::Shape::{Choice, Named, Number, Record, Text, TextTable, Texts};
-use super::schema::{Field, launch, untrusted};
-use super::trust::{Trust, TrustState};
+use super::layer::{Layer, LayerOrigin};
+use super::schema::ConfigFieldType::{Choice, Named, Number, Record, Text, TextTable, Texts};
+use super::schema::{ConfigField, launch, untrusted};
+use super::trust::{TrustState, TrustStore};
 
 const MOST_MS: u64 = 3_600_000;
 const USUAL_MS: u64 = 60_000;
 const LONGEST_NAME: usize = 32;
 
 /// The words of `[mcp]`.
-pub(super) const MCP: Field = super::schema::plain("mcp", Record(TABLE));
+pub(super) const MCP: ConfigField = super::schema::plain("mcp", Record(TABLE));
 
-const TABLE: &[Field] = &[launch("files", Texts), launch("servers", Named(SERVER))];
+const TABLE: &[ConfigField] = &[launch("files", Texts), launch("servers", Named(SERVER))];
 
-const SERVER: &[Field] = &[
+const SERVER: &[ConfigField] = &[
     launch("type", Choice(&["local", "stdio", "http", "sse"])),
     launch("command", Text),
     launch("args", Texts),
@@ -65,7 +65,7 @@ const SERVER: &[Field] = &[
 /// One entry as it is written. Files of other programs may have more words in theirs.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Words {
+struct McpServerEntry {
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     kind: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,7 +90,7 @@ struct Words {
 #[serde(default)]
 struct McpTable {
     files: Vec<String>,
-    servers: BTreeMap<String, Words>,
+    servers: BTreeMap<String, McpServerEntry>,
 }
 
 /// A server whose tools are mounted.
@@ -165,7 +165,7 @@ pub(crate) enum MountOrigin {
 
 /// Everything that is mounted, and what a project needs trust for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Mounts {
+pub(crate) struct MountConfig {
     /// By name.
     pub(crate) servers: BTreeMap<String, Mount>,
     /// Files that may name more.
@@ -189,18 +189,18 @@ struct ListedFile {
     of_user: bool,
 }
 
-impl Mounts {
+impl MountConfig {
     /// Takes what a layer's checked table says of servers out of it. Must come before what is untrusted is taken out: files
     /// that an untrusted project lists are looked at as well, so that its owner is asked about all at once.
     pub(super) fn take(&mut self, layer: &Layer, table: &mut Table) -> Result<Vec<String>, ConfigError> {
         let Some(value) = table.remove(MCP.key) else { return Ok(Vec::new()) };
         let invalid = |message: &str| {
             let line = layer.line_of(&[MCP.key]).unwrap_or(1);
-            ConfigError::Invalid(vec![Problem::new(&layer.file, line, message)])
+            ConfigError::Invalid(vec![ConfigProblem::new(&layer.file, line, message)])
         };
         let said: McpTable = value.try_into().map_err(|error: toml::de::Error| invalid(error.message()))?;
-        let counts = layer.origin != (Origin::Project { trusted: false });
-        let of_user = matches!(layer.origin, Origin::User | Origin::Flags | Origin::BuiltIn);
+        let counts = layer.origin != (LayerOrigin::Project { trusted: false });
+        let of_user = matches!(layer.origin, LayerOrigin::User | LayerOrigin::Flags | LayerOrigin::BuiltIn);
         let files = said.files.into_iter().map(|path| ListedFile { path, counts, of_user });
         self.files.extend(files);
         if !counts {
@@ -220,7 +220,7 @@ impl Mounts {
             let mount = read(&name, words, origin, &layer.file).map_err(|why| {
                 let line = layer.line_of(&[MCP.key, "servers", &name]).unwrap_or(1);
                 let message = format!("[mcp.servers.{name}] {why}");
-                ConfigError::Invalid(vec![Problem::new(&layer.file, line, &message)])
+                ConfigError::Invalid(vec![ConfigProblem::new(&layer.file, line, &message)])
             })?;
             left_out.extend(self.add(mount));
         }
@@ -235,7 +235,7 @@ impl Mounts {
         home: Option<&Path>,
         project: Option<&Path>,
         launch: &mut LaunchFields,
-        trust: &Trust,
+        trust: &TrustStore,
     ) -> Result<Vec<String>, ConfigError> {
         let mut left_out = Vec::new();
         let mut files = std::mem::take(&mut self.files);
@@ -327,7 +327,7 @@ pub(crate) fn skeleton(name: &str) -> String {
     name.chars().map(plain).collect()
 }
 
-impl Words {
+impl McpServerEntry {
     fn words_of_command(&self) -> CommandWords {
         let words = self.command.iter().chain(&self.args).cloned().collect();
         CommandWords { words, cwd: self.cwd.as_deref().map(PathBuf::from) }
@@ -338,14 +338,14 @@ impl Words {
 struct FileEntry {
     name: String,
     /// What it says; `Err` where that cannot be read.
-    words: Result<Words, String>,
+    words: Result<McpServerEntry, String>,
     /// Its text where it cannot be read.
     raw: String,
 }
 
 impl FileEntry {
     fn new(name: &str, value: &Value) -> Self {
-        let words = Words::deserialize(value).map_err(|error| error.to_string());
+        let words = McpServerEntry::deserialize(value).map_err(|error| error.to_string());
         let raw = if words.is_ok() { String::new() } else { value.to_string() };
         Self { name: name.to_owned(), words, raw }
     }
@@ -369,7 +369,7 @@ fn told(state: &TrustState, name: &str, file: &str) -> Option<String> {
     }
 }
 
-fn read(name: &str, words: Words, origin: MountOrigin, file: &str) -> Result<Mount, String> {
+fn read(name: &str, words: McpServerEntry, origin: MountOrigin, file: &str) -> Result<Mount, String> {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     if name.is_empty() || name.len() > LONGEST_NAME || !name.bytes().all(fits) {
         return Err(format!("its name must be 1 to {LONGEST_NAME} of A-Z, a-z, 0-9, `_` and `-`"));

@@ -5,8 +5,8 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use super::command_files::files_named;
-use super::pin::Pin;
-use super::trust::Trust;
+use super::pin::FilePin;
+use super::trust::TrustStore;
 use crate::workspace::Workspace;
 
 /// What the files of the project must be that the `words` which a `program` is given name, from one of the folders `bases`: what runs, reads or runs them.
@@ -18,10 +18,10 @@ pub(crate) fn pins_among<'a>(
     words: impl IntoIterator<Item = &'a str>,
     bases: &[&Path],
     workspace: &Workspace,
-    trust: &Trust,
-    pin: impl Fn(&Path) -> Option<Pin>,
-) -> Result<Vec<Pin>, String> {
-    let mut pins: Vec<Pin> = Vec::new();
+    trust: &TrustStore,
+    pin: impl Fn(&Path) -> Option<FilePin>,
+) -> Result<Vec<FilePin>, String> {
+    let mut pins: Vec<FilePin> = Vec::new();
     let words: Vec<&str> = words.into_iter().collect();
     let recorded = trust.recorded_programs(workspace.root());
     let mut paths = BTreeSet::new();

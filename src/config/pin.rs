@@ -15,7 +15,7 @@ pub(crate) const MOST_PROGRAM_BYTES: u64 = 2 << 30;
 /// A file of a project and the content that its owner trusted. Whoever runs the file, or has it run by another program, hands this on
 /// to [`Spawn`](crate::process::Spawn), so that it is compared once more at the last moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pin {
+pub struct FilePin {
     /// Where it is, by absolute path.
     pub path: PathBuf,
     /// The SHA-256 of its content, in hexadecimal digits.
@@ -44,14 +44,14 @@ pub enum PinError {
     },
 }
 
-/// A file that was opened to be compared with its [`Pin`], and is kept open.
+/// A file that was opened to be compared with its [`FilePin`], and is kept open.
 #[derive(Debug)]
 pub struct PinnedFile {
-    pin: Pin,
+    pin: FilePin,
     file: File,
 }
 
-impl Pin {
+impl FilePin {
     /// The file that is there now, opened and not yet compared.
     ///
     /// # Errors

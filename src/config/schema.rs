@@ -8,7 +8,7 @@ use crate::text::{listed, suggestion};
 
 /// What a value must be.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Shape {
+pub(super) enum ConfigFieldType {
     Text,
     Flag,
     /// A whole number between the two, both included.
@@ -23,40 +23,40 @@ pub(super) enum Shape {
     Choice(&'static [&'static str]),
     /// A list of some of these words.
     Choices(&'static [&'static str]),
-    Record(&'static [Field]),
+    Record(&'static [ConfigField]),
     /// A list of records.
-    Records(&'static [Field]),
+    Records(&'static [ConfigField]),
     /// A table of records by a name of one's own choice.
-    Named(&'static [Field]),
+    Named(&'static [ConfigField]),
 }
 
 /// One key that may stand in a table.
 #[derive(Debug)]
-pub(super) struct Field {
+pub(super) struct ConfigField {
     pub(super) key: &'static str,
-    pub(super) shape: Shape,
+    pub(super) shape: ConfigFieldType,
     /// It has a say in what is run, so a project's word counts only where the project is trusted.
     pub(super) launch: bool,
 }
 
 /// A key without a say in what is run.
-pub(super) const fn plain(key: &'static str, shape: Shape) -> Field {
-    Field { key, shape, launch: false }
+pub(super) const fn plain(key: &'static str, shape: ConfigFieldType) -> ConfigField {
+    ConfigField { key, shape, launch: false }
 }
 
 /// A key with a say in what is run.
-pub(super) const fn launch(key: &'static str, shape: Shape) -> Field {
-    Field { key, shape, launch: true }
+pub(super) const fn launch(key: &'static str, shape: ConfigFieldType) -> ConfigField {
+    ConfigField { key, shape, launch: true }
 }
 
 /// Everything that is wrong: the byte offset of the place, and a sentence.
-pub(super) fn check(document: &DeTable<'_>, fields: &'static [Field]) -> Vec<(usize, String)> {
+pub(super) fn check(document: &DeTable<'_>, fields: &'static [ConfigField]) -> Vec<(usize, String)> {
     let mut slips = Vec::new();
     check_record(document, fields, "", &mut slips);
     slips
 }
 
-fn check_record(table: &DeTable<'_>, fields: &[Field], place: &str, slips: &mut Vec<(usize, String)>) {
+fn check_record(table: &DeTable<'_>, fields: &[ConfigField], place: &str, slips: &mut Vec<(usize, String)>) {
     for (key, value) in table {
         let name = key.get_ref().as_ref();
         match fields.iter().find(|field| field.key == name) {
@@ -72,7 +72,7 @@ fn check_record(table: &DeTable<'_>, fields: &[Field], place: &str, slips: &mut 
 
 fn check_value(
     value: &DeValue<'_>,
-    shape: Shape,
+    shape: ConfigFieldType,
     name: &str,
     place: &str,
     at: usize,
@@ -80,25 +80,45 @@ fn check_value(
 ) {
     let inner = if place.is_empty() { name.to_owned() } else { format!("{place}.{name}") };
     match (shape, value) {
-        (Shape::Record(fields), DeValue::Table(table)) => check_record(table, fields, &inner, slips),
-        (Shape::Named(fields), DeValue::Table(table)) => {
+        (ConfigFieldType::Record(fields), DeValue::Table(table)) => {
+            check_record(table, fields, &inner, slips)
+        }
+        (ConfigFieldType::Named(fields), DeValue::Table(table)) => {
             for (key, value) in table {
                 let name = key.get_ref().as_ref();
-                check_value(value.get_ref(), Shape::Record(fields), name, &inner, key.span().start, slips);
+                check_value(
+                    value.get_ref(),
+                    ConfigFieldType::Record(fields),
+                    name,
+                    &inner,
+                    key.span().start,
+                    slips,
+                );
             }
         }
-        (Shape::Records(fields), DeValue::Array(items)) => {
+        (ConfigFieldType::Records(fields), DeValue::Array(items)) => {
             for item in items {
-                check_value(item.get_ref(), Shape::Record(fields), name, place, item.span().start, slips);
+                check_value(
+                    item.get_ref(),
+                    ConfigFieldType::Record(fields),
+                    name,
+                    place,
+                    item.span().start,
+                    slips,
+                );
             }
         }
-        (Shape::TextTable | Shape::TextsTable, DeValue::Table(table)) => {
-            let each = if matches!(shape, Shape::TextTable) { Shape::Text } else { Shape::Texts };
+        (ConfigFieldType::TextTable | ConfigFieldType::TextsTable, DeValue::Table(table)) => {
+            let each = if matches!(shape, ConfigFieldType::TextTable) {
+                ConfigFieldType::Text
+            } else {
+                ConfigFieldType::Texts
+            };
             for (key, value) in table {
                 check_value(value.get_ref(), each, key.get_ref(), &inner, key.span().start, slips);
             }
         }
-        (Shape::Texts, DeValue::Array(items)) => {
+        (ConfigFieldType::Texts, DeValue::Array(items)) => {
             for item in items.iter().filter(|item| !item.get_ref().is_str()) {
                 let found = described(item.get_ref());
                 let message =
@@ -106,16 +126,23 @@ fn check_value(
                 slips.push((item.span().start, message));
             }
         }
-        (Shape::Choices(words), DeValue::Array(items)) => {
+        (ConfigFieldType::Choices(words), DeValue::Array(items)) => {
             for item in items {
-                check_value(item.get_ref(), Shape::Choice(words), name, place, item.span().start, slips);
+                check_value(
+                    item.get_ref(),
+                    ConfigFieldType::Choice(words),
+                    name,
+                    place,
+                    item.span().start,
+                    slips,
+                );
             }
         }
-        (Shape::Choice(words), DeValue::String(given)) if !words.contains(&given.as_ref()) => {
+        (ConfigFieldType::Choice(words), DeValue::String(given)) if !words.contains(&given.as_ref()) => {
             let nearest = suggestion(given, words);
             slips.push((at, format!("`{name}`{} cannot be `{given}`{nearest}", within(place))));
         }
-        (Shape::Number(least, most), DeValue::Integer(number)) => {
+        (ConfigFieldType::Number(least, most), DeValue::Integer(number)) => {
             let given = u64::from_str_radix(number.as_str(), number.radix()).ok();
             if !given.is_some_and(|given| (least..=most).contains(&given)) {
                 let message =
@@ -123,9 +150,9 @@ fn check_value(
                 slips.push((at, message));
             }
         }
-        (Shape::Text | Shape::Choice(_), DeValue::String(_))
-        | (Shape::Flag, DeValue::Boolean(_))
-        | (Shape::Free, DeValue::Table(_)) => {}
+        (ConfigFieldType::Text | ConfigFieldType::Choice(_), DeValue::String(_))
+        | (ConfigFieldType::Flag, DeValue::Boolean(_))
+        | (ConfigFieldType::Free, DeValue::Table(_)) => {}
         (_, other) => {
             let found = described(other);
             slips.push((
@@ -140,18 +167,20 @@ fn within(place: &str) -> String {
     if place.is_empty() { String::new() } else { format!(" in [{place}]") }
 }
 
-fn wanted(shape: Shape) -> String {
+fn wanted(shape: ConfigFieldType) -> String {
     match shape {
-        Shape::Text => "a string".to_owned(),
-        Shape::Flag => "`true` or `false`".to_owned(),
-        Shape::Number(least, most) => format!("a whole number from {least} to {most}"),
-        Shape::Texts => "a list of strings".to_owned(),
-        Shape::TextTable => "a table of strings".to_owned(),
-        Shape::TextsTable => "a table of lists of strings".to_owned(),
-        Shape::Free | Shape::Record(_) | Shape::Named(_) => "a table".to_owned(),
-        Shape::Choice(words) => format!("one of {}", listed(words)),
-        Shape::Choices(words) => format!("a list of some of {}", listed(words)),
-        Shape::Records(_) => "a list of tables".to_owned(),
+        ConfigFieldType::Text => "a string".to_owned(),
+        ConfigFieldType::Flag => "`true` or `false`".to_owned(),
+        ConfigFieldType::Number(least, most) => format!("a whole number from {least} to {most}"),
+        ConfigFieldType::Texts => "a list of strings".to_owned(),
+        ConfigFieldType::TextTable => "a table of strings".to_owned(),
+        ConfigFieldType::TextsTable => "a table of lists of strings".to_owned(),
+        ConfigFieldType::Free | ConfigFieldType::Record(_) | ConfigFieldType::Named(_) => {
+            "a table".to_owned()
+        }
+        ConfigFieldType::Choice(words) => format!("one of {}", listed(words)),
+        ConfigFieldType::Choices(words) => format!("a list of some of {}", listed(words)),
+        ConfigFieldType::Records(_) => "a list of tables".to_owned(),
     }
 }
 
@@ -168,7 +197,10 @@ fn described(value: &DeValue<'_>) -> &'static str {
 }
 
 /// Takes the launch fields out of a checked table: their dotted paths and values, in the order of the paths.
-pub(super) fn take_launch_fields(table: &mut Table, fields: &[Field]) -> Vec<(Vec<String>, toml::Value)> {
+pub(super) fn take_launch_fields(
+    table: &mut Table,
+    fields: &[ConfigField],
+) -> Vec<(Vec<String>, toml::Value)> {
     let mut taken = Vec::new();
     take_from_record(table, fields, &mut Vec::new(), &mut taken);
     taken
@@ -176,7 +208,7 @@ pub(super) fn take_launch_fields(table: &mut Table, fields: &[Field]) -> Vec<(Ve
 
 fn take_from_record(
     table: &mut Table,
-    fields: &[Field],
+    fields: &[ConfigField],
     path: &mut Vec<String>,
     taken: &mut Vec<(Vec<String>, toml::Value)>,
 ) {
@@ -188,8 +220,8 @@ fn take_from_record(
             }
         } else if let Some(toml::Value::Table(inner)) = table.get_mut(field.key) {
             match field.shape {
-                Shape::Record(fields) => take_from_record(inner, fields, path, taken),
-                Shape::Named(fields) => {
+                ConfigFieldType::Record(fields) => take_from_record(inner, fields, path, taken),
+                ConfigFieldType::Named(fields) => {
                     for (name, value) in inner.iter_mut() {
                         if let toml::Value::Table(record) = value {
                             path.push(name.to_owned());
@@ -206,7 +238,7 @@ fn take_from_record(
 }
 
 /// Takes the launch fields out of an untrusted project's table, and says so, one sentence each.
-pub(super) fn leave_out(table: &mut Table, fields: &[Field], file: &str) -> Vec<String> {
+pub(super) fn leave_out(table: &mut Table, fields: &[ConfigField], file: &str) -> Vec<String> {
     let taken = take_launch_fields(table, fields).into_iter();
     taken.map(|(path, _)| untrusted(&format!("`{}` of `{file}`", path.join(".")))).collect()
 }

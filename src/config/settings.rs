@@ -35,13 +35,13 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer};
 use toml::Table;
 
-use super::access::{ACCESS, AccessLayer, Agent};
+use super::access::{ACCESS, AccessLayer, AgentSettings};
 use super::catalogue::{Catalogue, located};
-use super::error::{ConfigError, Problem};
-use super::layer::{Layer, Origin, merge};
-use super::mounts::{MCP, Mounts};
-use super::schema::Shape::{Choice, Flag, Number, Record, Texts, TextsTable};
-use super::schema::{Field, launch, leave_out, plain};
+use super::error::{ConfigError, ConfigProblem};
+use super::layer::{Layer, LayerOrigin, merge};
+use super::mounts::{MCP, MountConfig};
+use super::schema::ConfigFieldType::{Choice, Flag, Number, Record, Texts, TextsTable};
+use super::schema::{ConfigField, launch, leave_out, plain};
 use crate::text::{listed, suggestion};
 
 mod bash;
@@ -51,7 +51,7 @@ mod editor;
 mod edits;
 mod web;
 
-pub(crate) use bash::{BashSettings, Caches, Network, Sandbox};
+pub(crate) use bash::{BashSettings, CacheSharing, NetworkAccess, SandboxMode};
 pub(crate) use chats::ChatSettings;
 pub(crate) use daemon::DaemonSettings;
 pub(super) use editor::EditorSettings;
@@ -59,10 +59,10 @@ pub(super) use edits::EditSettings;
 pub(crate) use web::{FetchSettings, LibraryDocsSettings};
 
 const MOST_MS: u64 = 3_600_000;
-const A_DEADLINE: super::schema::Shape = Number(1, MOST_MS);
+const A_DEADLINE: super::schema::ConfigFieldType = Number(1, MOST_MS);
 
 /// The words of `lsp-tools.toml`.
-pub(super) const SETTINGS: &[Field] = &[
+pub(super) const SETTINGS: &[ConfigField] = &[
     plain("deadlines", Record(DEADLINES)),
     plain("servers", Record(SERVERS)),
     plain("limits", Record(LIMITS)),
@@ -84,11 +84,11 @@ pub(super) const SETTINGS: &[Field] = &[
     plain("chats", Record(chats::CHATS)),
 ];
 
-const SKILLS: &[Field] = &[plain("directories", Texts), plain("disabled", Texts)];
+const SKILLS: &[ConfigField] = &[plain("directories", Texts), plain("disabled", Texts)];
 
-const AUDIT: &[Field] = &[plain("enabled", Flag), plain("max-bytes", Number(10_000, 1 << 32))];
+const AUDIT: &[ConfigField] = &[plain("enabled", Flag), plain("max-bytes", Number(10_000, 1 << 32))];
 
-const DEADLINES: &[Field] = &[
+const DEADLINES: &[ConfigField] = &[
     plain("hover", A_DEADLINE),
     plain("definition", A_DEADLINE),
     plain("references", A_DEADLINE),
@@ -105,20 +105,20 @@ const DEADLINES: &[Field] = &[
     plain("task", A_DEADLINE),
 ];
 
-const SERVERS: &[Field] = &[
+const SERVERS: &[ConfigField] = &[
     plain("idle-stop-s", Number(1, 86_400)),
     plain("memory-budget-mb", Number(64, 1 << 20)),
     plain("max-open-documents", Number(1, 10_000)),
 ];
 
-const LIMITS: &[Field] = &[
+const LIMITS: &[ConfigField] = &[
     plain("max-file-bytes", Number(1, 1 << 31)),
     plain("answer-bytes", Number(1_000, 1 << 24)),
     plain("answer-items", Number(1, 100_000)),
     plain("walk-files", Number(1, 10_000_000)),
 ];
 
-const LOG: &[Field] = &[plain("level", Choice(&["off", "error", "warn", "info", "debug", "trace"]))];
+const LOG: &[ConfigField] = &[plain("level", Choice(&["off", "error", "warn", "info", "debug", "trace"]))];
 
 /// The settings in force.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
@@ -129,7 +129,7 @@ pub struct Settings {
     /// What running servers may cost.
     pub(crate) servers: ServerSettings,
     /// How much is read and answered at once.
-    pub(crate) limits: Limits,
+    pub(crate) limits: LimitSettings,
     /// What is logged.
     pub(crate) log: LogSettings,
     /// Commands.
@@ -155,7 +155,7 @@ pub struct Settings {
     pub(crate) skills: SkillSettings,
     /// The MCP servers that are mounted.
     #[serde(skip)]
-    pub(crate) mounts: Mounts,
+    pub(crate) mounts: MountConfig,
     /// How editors take part.
     pub(crate) editor: EditorSettings,
     /// Whether agents may know of the user's chats.
@@ -266,7 +266,7 @@ impl ServerSettings {
 /// How much is read and answered at once.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub(crate) struct Limits {
+pub(crate) struct LimitSettings {
     /// The largest file that is opened as text, in bytes (64 MiB).
     pub(crate) max_file_bytes: u64,
     /// The size that an answer is kept under, in bytes (24 000).
@@ -277,7 +277,7 @@ pub(crate) struct Limits {
     pub(crate) walk_files: usize,
 }
 
-impl Default for Limits {
+impl Default for LimitSettings {
     fn default() -> Self {
         Self { max_file_bytes: 64 << 20, answer_bytes: 24_000, answer_items: 100, walk_files: 100_000 }
     }
@@ -336,12 +336,12 @@ impl Settings {
     /// [`ConfigError::Invalid`] with every unknown key, wrong type, and server or language that is not in `catalogue`.
     pub(crate) fn load(layers: &[Layer], catalogue: &Catalogue) -> Result<(Self, Vec<String>), ConfigError> {
         let (mut merged, mut left_out, mut access) = (Table::new(), Vec::new(), Vec::new());
-        let mut mounts = Mounts::default();
+        let mut mounts = MountConfig::default();
         for layer in layers {
             let mut table = layer.read(SETTINGS)?;
             left_out.extend(mounts.take(layer, &mut table)?);
             left_out.extend(chats::leave_out(layer, &mut table));
-            if layer.origin == (Origin::Project { trusted: false }) {
+            if layer.origin == (LayerOrigin::Project { trusted: false }) {
                 left_out.extend(leave_out(&mut table, SETTINGS, &layer.file));
             }
             access.push(AccessLayer::take(layer, &mut table)?);
@@ -349,7 +349,7 @@ impl Settings {
         }
         let mut settings: Self = merged.try_into().map_err(|error: toml::de::Error| {
             let file = layers.last().map_or_else(String::new, |layer| layer.file.clone());
-            ConfigError::Invalid(vec![Problem::new(&file, 1, error.message())])
+            ConfigError::Invalid(vec![ConfigProblem::new(&file, 1, error.message())])
         })?;
         settings.access = access;
         settings.mounts = mounts;
@@ -359,8 +359,8 @@ impl Settings {
     }
 
     /// The agents by name, key by key as the strongest file says it.
-    pub(crate) fn agents(&self) -> BTreeMap<String, Agent> {
-        let mut agents: BTreeMap<String, Agent> = BTreeMap::new();
+    pub(crate) fn agents(&self) -> BTreeMap<String, AgentSettings> {
+        let mut agents: BTreeMap<String, AgentSettings> = BTreeMap::new();
         for (name, agent) in self.access.iter().flat_map(|layer| &layer.access.agents) {
             let known = agents.entry(name.clone()).or_default();
             known.description = agent.description.clone().or(known.description.take());
@@ -370,7 +370,7 @@ impl Settings {
         agents
     }
 
-    fn unknown_names(&self, layers: &[Layer], catalogue: &Catalogue) -> Vec<Problem> {
+    fn unknown_names(&self, layers: &[Layer], catalogue: &Catalogue) -> Vec<ConfigProblem> {
         let servers = catalogue.servers.keys().map(String::as_str).collect::<Vec<_>>();
         let languages = catalogue.languages.keys().map(String::as_str).collect::<Vec<_>>();
         let mut problems = Vec::new();
@@ -406,7 +406,7 @@ impl Settings {
         problems
     }
 
-    fn unusable_paths(&self, layers: &[Layer]) -> Vec<Problem> {
+    fn unusable_paths(&self, layers: &[Layer]) -> Vec<ConfigProblem> {
         let entries = self.bash.writable.iter();
         let faults = entries.filter_map(|entry| Some((entry, bash::writable_fault(entry)?)));
         let chats = self.chats.folders();

@@ -15,12 +15,12 @@ const MOST_BYTES: u64 = 1 << 20;
 /// A section is a path of keys, with dots between them, in TOML and JSON; elsewhere a line `[section]`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(from = "String")]
-pub struct Sign {
+pub struct ProjectMarker {
     file: String,
     section: Option<String>,
 }
 
-impl From<String> for Sign {
+impl From<String> for ProjectMarker {
     fn from(text: String) -> Self {
         match text.split_once('#') {
             Some((file, section)) => Self { file: file.to_owned(), section: Some(section.to_owned()) },
@@ -29,7 +29,7 @@ impl From<String> for Sign {
     }
 }
 
-impl Sign {
+impl ProjectMarker {
     /// The name of the file.
     pub(crate) fn file(&self) -> &str {
         &self.file
@@ -109,8 +109,8 @@ fn section_of(file: &str, text: &str, section: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn sign(text: &str) -> Sign {
-        Sign::from(text.to_owned())
+    fn sign(text: &str) -> ProjectMarker {
+        ProjectMarker::from(text.to_owned())
     }
 
     #[test]

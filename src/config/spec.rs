@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::layer::merge;
-use super::sign::Sign;
+use super::sign::ProjectMarker;
 use crate::text::Encoding;
 use crate::workspace::{Workspace, WorkspacePath};
 
@@ -61,10 +61,10 @@ impl Language {
 
 /// One language server: how it is found, started, installed, and what is known of its behaviour.
 ///
-/// `command`, `env`, `settings` and `initialization_options` may hold placeholders; [`Server::expanded`] fills them in.
+/// `command`, `env`, `settings` and `initialization_options` may hold placeholders; [`ServerSpec::expanded`] fills them in.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Server {
+pub struct ServerSpec {
     /// The name people use.
     pub name: String,
     /// Where its documentation is.
@@ -93,20 +93,20 @@ pub struct Server {
     /// What marks a project of projects that one process serves whole: the nearest folder that has one is the root, before any
     /// of the markers is looked for.
     #[serde(default)]
-    pub root_workspaces: Vec<Sign>,
+    pub root_workspaces: Vec<ProjectMarker>,
     /// The list of folders in it that do not belong to it: they are projects of their own.
-    pub root_excludes: Option<Sign>,
+    pub root_excludes: Option<ProjectMarker>,
     /// The list of the folders that belong to it, as globs.
-    pub root_members: Option<Sign>,
+    pub root_members: Option<ProjectMarker>,
     /// The topmost of those folders is the root, not the nearest.
     #[serde(default)]
     pub root_workspaces_topmost: bool,
     /// What shows that a project wants this server.
     #[serde(default)]
-    pub configured_by: Vec<Sign>,
+    pub configured_by: Vec<ProjectMarker>,
     /// What it is asked for.
     #[serde(default)]
-    pub features: Features,
+    pub features: ServerFeatures,
     /// Of the questions that many servers do not know, those that it answers, in the words of [`ServerQuestion`].
     #[serde(default)]
     pub answers: Vec<ServerQuestion>,
@@ -117,12 +117,12 @@ pub struct Server {
     pub implements_unnamed: Option<String>,
     /// What its diagnostics say nothing of.
     #[serde(default)]
-    pub unchecked: Vec<Unchecked>,
+    pub unchecked: Vec<UncheckedAspect>,
     /// What people should know who have only this server, and what to install beside or instead.
     pub for_more: Option<ForMore>,
     /// How it can be installed.
     #[serde(default)]
-    pub install: Install,
+    pub install: InstallSpec,
     /// Answer to `workspace/configuration`, by section, and the content of `workspace/didChangeConfiguration`.
     #[serde(default)]
     pub settings: toml::Table,
@@ -136,7 +136,7 @@ pub struct Server {
     pub packages_in: Vec<String>,
     /// What it reads only when it starts: it is started again when one of these is another.
     #[serde(default)]
-    pub restarts_with: Vec<Sign>,
+    pub restarts_with: Vec<ProjectMarker>,
     /// Settings that hold below those while the root has no sign of a configuration of their own.
     #[serde(default)]
     pub settings_unless: Vec<SettingsUnless>,
@@ -150,7 +150,7 @@ pub struct Server {
     pub position_encoding: Option<Encoding>,
     /// How it must be told of changes.
     #[serde(default)]
-    pub sync: Sync,
+    pub sync: SyncRule,
     /// When its diagnostics are those of the text it has now.
     #[serde(default)]
     pub diagnostics: DiagnosticsRule,
@@ -162,7 +162,7 @@ pub struct Server {
     pub reload: ReloadRule,
     /// What must be there beside the server for it to be of full use.
     #[serde(default)]
-    pub hollow: Vec<Hollow>,
+    pub hollow: Vec<ServerPrerequisite>,
     /// Known faults, in sentences.
     #[serde(default)]
     pub faults: Vec<String>,
@@ -187,9 +187,9 @@ pub struct Server {
     #[serde(default)]
     pub runs_project_code: bool,
     /// How it is started where there is no such trust; it is not started at all where this is absent.
-    pub untrusted: Option<Untrusted>,
+    pub untrusted: Option<UntrustedLaunch>,
     /// What a program of the command's name on PATH may be instead of the server itself.
-    pub proxy: Option<Proxy>,
+    pub proxy: Option<ToolchainProxy>,
     /// Do not use this server unless a setting names it.
     #[serde(default)]
     pub disabled: bool,
@@ -208,7 +208,7 @@ pub enum PythonUnrun {
 /// What a server is asked for when several share a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct Features {
+pub struct ServerFeatures {
     /// Hover, definition, references, symbols, hierarchies, signatures, completion, rename.
     pub(crate) navigation: bool,
     /// Diagnostics.
@@ -219,7 +219,7 @@ pub struct Features {
     pub(crate) actions: bool,
 }
 
-impl Default for Features {
+impl Default for ServerFeatures {
     fn default() -> Self {
         Self { navigation: true, diagnostics: true, format: true, actions: true }
     }
@@ -244,14 +244,14 @@ pub enum ServerQuestion {
 /// What the diagnostics of a server may say nothing of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Unchecked {
+pub enum UncheckedAspect {
     /// Whether imports lead to something.
     Imports,
     /// Whether types, arguments and members fit.
     Types,
 }
 
-impl Unchecked {
+impl UncheckedAspect {
     /// The word for it.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -276,7 +276,7 @@ pub struct ForMore {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct SettingsUnless {
     /// The signs of the project's own.
-    pub(crate) configured_by: Vec<Sign>,
+    pub(crate) configured_by: Vec<ProjectMarker>,
     /// The settings.
     pub(crate) settings: toml::Table,
 }
@@ -307,12 +307,12 @@ pub struct BuildFile {
 pub struct SetUp {
     /// The signs of such a project.
     #[serde(rename = "where")]
-    pub(crate) of: Vec<Sign>,
+    pub(crate) of: Vec<ProjectMarker>,
     /// The signs that it is there, in the root or a folder above it.
-    pub(crate) unless: Vec<Sign>,
+    pub(crate) unless: Vec<ProjectMarker>,
     /// Where there are any, one of these signs must be there as well, in the root or a folder above it.
     #[serde(default)]
-    pub(crate) with: Vec<Sign>,
+    pub(crate) with: Vec<ProjectMarker>,
     /// What is lost without it, and the command that makes it.
     pub(crate) message: String,
     /// A Python environment is another sign that it is there.
@@ -329,7 +329,7 @@ pub struct SetUp {
 impl SetUp {
     /// Whether the project at `root` needs it and does not have it.
     pub(crate) fn is_lacking(&self, workspace: &Workspace, root: &WorkspacePath) -> bool {
-        let above = |signs: &[Sign]| {
+        let above = |signs: &[ProjectMarker]| {
             let mut folders = std::iter::successors(Some(root.clone()), WorkspacePath::parent);
             folders.any(|folder| signs.iter().any(|sign| sign.is_in(workspace, &folder)))
         };
@@ -338,7 +338,7 @@ impl SetUp {
     }
 }
 
-impl Server {
+impl ServerSpec {
     /// Whether it is not started before its project is trusted.
     pub fn waits_for_trust(&self) -> bool {
         self.runs_project_code && self.untrusted.is_none()
@@ -372,7 +372,7 @@ impl Server {
 /// How a server can be installed: packages by package manager, and what else is tried where they cannot be had.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Install {
+pub struct InstallSpec {
     /// Components of the user's Rust toolchain (`rust-analyzer`).
     #[serde(default)]
     pub(crate) rustup: Vec<String>,
@@ -407,14 +407,14 @@ pub struct Install {
     #[serde(default)]
     pub(crate) or: Vec<Recipe>,
     /// A program that the server, or its build, needs beside itself.
-    pub(crate) needs: Option<Needs>,
+    pub(crate) needs: Option<RequiredProgram>,
     /// The command that advice shows, where it is not derived from the recipes above.
     pub advice: Option<String>,
     /// What to tell who must install by hand (system packages, downloads).
     pub manual: Option<String>,
 }
 
-/// The packages of one way to install a server, in the words of [`Install`]. What is installed is remembered as such.
+/// The packages of one way to install a server, in the words of [`InstallSpec`]. What is installed is remembered as such.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Recipe {
@@ -453,7 +453,7 @@ impl Recipe {
     }
 }
 
-impl Install {
+impl InstallSpec {
     /// Whether `lsp-tools install` can do it.
     pub fn has_recipe(&self) -> bool {
         !self.recipes().is_empty()
@@ -480,7 +480,7 @@ impl Install {
 /// A program that is brought with a server unless PATH has one that is new enough.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct Needs {
+pub(crate) struct RequiredProgram {
     /// Its name ("go").
     pub(crate) program: String,
     /// The arguments with which it says its version.
@@ -494,7 +494,7 @@ pub(crate) struct Needs {
 /// How a server is started in a project that is not trusted, where its ordinary start would run code of the project.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct Untrusted {
+pub struct UntrustedLaunch {
     /// Arguments after those of the command.
     pub(crate) args: Vec<String>,
     /// It is started outside of the project, in the system's root folder, and not in its root.
@@ -521,7 +521,7 @@ pub struct Untrusted {
 /// A program that stands on PATH under the names of others and runs the one behind it, where that is installed.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Proxy {
+pub struct ToolchainProxy {
     /// Its own name ("rustup").
     pub(crate) program: String,
     /// The variable that names its folder ("RUSTUP_HOME").
@@ -543,7 +543,7 @@ pub struct FileSign {
     #[serde(default)]
     pub(crate) keys: Vec<String>,
     /// What its text must have, where it is no TOML.
-    pub(crate) matches: Option<Pattern>,
+    pub(crate) matches: Option<RegexPattern>,
 }
 
 /// What an untrusted start costs, and in which projects.
@@ -571,7 +571,7 @@ pub(crate) struct ShortfallRule {
 /// How a server must be told of changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Sync {
+pub enum SyncRule {
     /// As it announced.
     #[default]
     Announced,
@@ -626,7 +626,7 @@ pub(crate) struct FallsShort {
     /// Its code.
     pub(crate) code: Option<String>,
     /// What its message reads like.
-    pub(crate) matches: Option<Pattern>,
+    pub(crate) matches: Option<RegexPattern>,
     /// It counts only where the project has no build file.
     #[serde(default)]
     pub(crate) without_build_file: bool,
@@ -739,15 +739,15 @@ pub(crate) struct ReadySign {
     /// The member to look at.
     pub(crate) field: Option<String>,
     /// What that member reads like when it means "ready"; any value does where there is none.
-    pub(crate) matches: Option<Pattern>,
+    pub(crate) matches: Option<RegexPattern>,
 }
 
 /// A regular expression.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(try_from = "String")]
-pub(crate) struct Pattern(regex::Regex);
+pub(crate) struct RegexPattern(regex::Regex);
 
-impl TryFrom<String> for Pattern {
+impl TryFrom<String> for RegexPattern {
     type Error = regex::Error;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
@@ -755,15 +755,15 @@ impl TryFrom<String> for Pattern {
     }
 }
 
-impl PartialEq for Pattern {
+impl PartialEq for RegexPattern {
     fn eq(&self, other: &Self) -> bool {
         self.0.as_str() == other.0.as_str()
     }
 }
 
-impl Eq for Pattern {}
+impl Eq for RegexPattern {}
 
-impl Pattern {
+impl RegexPattern {
     /// Whether `text` has it.
     pub(crate) fn is_in(&self, text: &str) -> bool {
         self.0.is_match(text)
@@ -773,7 +773,7 @@ impl Pattern {
 /// Something a server needs beside itself.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Hollow {
+pub struct ServerPrerequisite {
     /// A program that must be on PATH.
     pub(crate) program: Option<String>,
     /// A Python module that must be importable in the server's own environment.

@@ -93,11 +93,11 @@ pub(crate) enum StateError {
 
 /// A folder that nobody else changes.
 #[derive(Debug)]
-pub(crate) struct Locked<'a> {
+pub(crate) struct LockedFolder<'a> {
     folder: &'a StateFolder,
     /// Before the turn: the next one in this process then finds the file free.
     _lock: File,
-    _turn: Turn,
+    _turn: FolderChangeGuard,
 }
 
 /// The folders that somebody in this process changes now. Who waits here is woken, where the file would have to be tried again and
@@ -107,9 +107,9 @@ static FREED: Condvar = Condvar::new();
 
 /// A place in [`CHANGED`].
 #[derive(Debug)]
-struct Turn(PathBuf);
+struct FolderChangeGuard(PathBuf);
 
-impl Turn {
+impl FolderChangeGuard {
     /// Waits until nobody else in this process changes the folder at `path`, at most [`QUEUED`].
     fn take(path: &Path) -> Option<Self> {
         let mut changed = CHANGED.lock();
@@ -122,7 +122,7 @@ impl Turn {
     }
 }
 
-impl Drop for Turn {
+impl Drop for FolderChangeGuard {
     fn drop(&mut self) {
         CHANGED.lock().remove(&self.0);
         FREED.notify_all();
@@ -188,17 +188,17 @@ impl StateFolder {
     ///
     /// # Errors
     /// Where the folder cannot be believed or made, or somebody else holds it.
-    pub(crate) fn lock(&self) -> Result<Locked<'_>, StateError> {
+    pub(crate) fn lock(&self) -> Result<LockedFolder<'_>, StateError> {
         self.is_there()?;
         private::make_folder(&self.path).map_err(|error| self.failed("written", error))?;
-        let turn = Turn::take(&self.path).ok_or(StateError::Busy { what: self.what })?;
+        let turn = FolderChangeGuard::take(&self.path).ok_or(StateError::Busy { what: self.what })?;
         let mut options = private::options();
         let lock = private::open(options.write(true).create(true).truncate(false), &self.path.join(LOCK));
         let lock = lock.map_err(|error| self.failed("locked", error))?;
         let until = Instant::now() + LOCKED;
         loop {
             match lock.try_lock() {
-                Ok(()) => return Ok(Locked { folder: self, _lock: lock, _turn: turn }),
+                Ok(()) => return Ok(LockedFolder { folder: self, _lock: lock, _turn: turn }),
                 Err(TryLockError::WouldBlock) if Instant::now() < until => std::thread::sleep(TRY_AGAIN),
                 Err(TryLockError::WouldBlock) => return Err(StateError::Busy { what: self.what }),
                 Err(TryLockError::Error(error)) => return Err(self.failed("locked", error)),
@@ -223,7 +223,7 @@ impl StateFolder {
     }
 }
 
-impl Locked<'_> {
+impl LockedFolder<'_> {
     /// Puts a file in the place of the one of that name; whatever happens, one of the two is there, whole.
     ///
     /// # Errors

@@ -24,8 +24,8 @@ use serde::{Deserialize, Serialize};
 use super::error::printable;
 use super::folders::Folders;
 use super::launch::{LaunchFields, hash_file, hash_text, name_below, text_name};
-use super::pin::Pin;
-use crate::workspace::{Stamp, normalise, private};
+use super::pin::FilePin;
+use crate::workspace::{FileStamp, normalise, private};
 
 use error::LOCKED;
 pub(crate) use error::TrustError;
@@ -38,7 +38,7 @@ const TRY_AGAIN: Duration = Duration::from_millis(5);
 
 /// The store of trusted projects.
 #[derive(Debug, Clone)]
-pub struct Trust {
+pub struct TrustStore {
     folder: PathBuf,
     /// What the store said, for as long as it has not changed: every call asks.
     kept: Arc<Mutex<Option<KeptStore>>>,
@@ -47,13 +47,13 @@ pub struct Trust {
 /// The store as its file had it in the state `stamp`.
 #[derive(Debug, Clone)]
 struct KeptStore {
-    stamp: Stamp,
-    store: Arc<Store>,
+    stamp: FileStamp,
+    store: Arc<TrustStoreContent>,
 }
 
 /// What the store says of one project.
 pub(super) struct RecordedProject {
-    store: Arc<Store>,
+    store: Arc<TrustStoreContent>,
     key: String,
     /// The project's folder as it is now.
     device: u64,
@@ -61,7 +61,7 @@ pub(super) struct RecordedProject {
 }
 
 impl RecordedProject {
-    fn record(&self) -> &Record {
+    fn record(&self) -> &TrustRecord {
         &self.store.projects[&self.key]
     }
 
@@ -131,7 +131,7 @@ impl TrustState {
 
 /// One trusted project.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trusted {
+pub struct TrustedProject {
     /// Its canonical path when it was trusted.
     pub(crate) project: PathBuf,
     /// The launch fields that count.
@@ -142,17 +142,17 @@ pub struct Trusted {
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Store {
+struct TrustStoreContent {
     version: u32,
-    projects: BTreeMap<String, Record>,
+    projects: BTreeMap<String, TrustRecord>,
     /// Projects whose owner was asked and said no.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    declined: BTreeMap<String, Declined>,
+    declined: BTreeMap<String, DeclinedProject>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Declined {
+struct DeclinedProject {
     device: u64,
     inode: u64,
     /// The hash of what was shown; none where the owner never wants to be asked about this project.
@@ -161,7 +161,7 @@ struct Declined {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Record {
+struct TrustRecord {
     device: u64,
     inode: u64,
     /// Launch field → SHA-256 of its value, in hexadecimal digits.
@@ -176,7 +176,7 @@ struct Record {
     tools: BTreeMap<String, String>,
 }
 
-impl Trust {
+impl TrustStore {
     /// The store in the user's state folder, which need not be there yet.
     ///
     /// # Errors
@@ -230,13 +230,13 @@ impl Trust {
     ///
     /// # Errors
     /// When the store, the project's folder or the program cannot be read, or the program lies outside.
-    pub fn pin(&self, project: &Path, program: &Path) -> Result<Result<Pin, TrustState>, TrustError> {
+    pub fn pin(&self, project: &Path, program: &Path) -> Result<Result<FilePin, TrustState>, TrustError> {
         let Some(found) = self.find(project)? else { return Ok(Err(TrustState::Untrusted)) };
         let (name, hash) = hash_file(project, program)?;
         let then = found.record().programs.get(&name);
         let what = found.changed(difference(then, Some(&hash), &format!("the program `{name}`")));
         Ok(match TrustState::of(what) {
-            TrustState::Trusted => Ok(Pin { path: program.to_owned(), sha256: hash }),
+            TrustState::Trusted => Ok(FilePin { path: program.to_owned(), sha256: hash }),
             state => Err(state),
         })
     }
@@ -307,7 +307,7 @@ impl Trust {
     pub(crate) fn grant(&self, project: &Path, fields: &LaunchFields) -> Result<(), TrustError> {
         let (key, device, inode) = identity(project)?;
         let LaunchFields { fields, programs, texts, tools, .. } = fields.clone();
-        let record = Record { device, inode, fields, programs, texts, tools };
+        let record = TrustRecord { device, inode, fields, programs, texts, tools };
         self.change(|store| {
             store.declined.remove(&key);
             store.projects.insert(key, record);
@@ -322,7 +322,7 @@ impl Trust {
     pub(crate) fn decline(&self, project: &Path, shown: Option<String>) -> Result<(), TrustError> {
         let (key, device, inode) = identity(project)?;
         self.change(|store| {
-            store.declined.insert(key, Declined { device, inode, shown });
+            store.declined.insert(key, DeclinedProject { device, inode, shown });
         })
     }
 
@@ -352,9 +352,9 @@ impl Trust {
     ///
     /// # Errors
     /// When the store cannot be believed.
-    pub fn list(&self) -> Result<Vec<Trusted>, TrustError> {
+    pub fn list(&self) -> Result<Vec<TrustedProject>, TrustError> {
         let store = self.read()?;
-        let trusted = store.projects.iter().map(|(project, record)| Trusted {
+        let trusted = store.projects.iter().map(|(project, record)| TrustedProject {
             project: project.into(),
             fields: record.fields.keys().cloned().collect(),
             programs: record.programs.keys().cloned().collect(),
@@ -374,10 +374,10 @@ impl Trust {
     }
 
     /// What the store says now, from memory where it has not changed. Whether others can write it is looked at each time.
-    fn read(&self) -> Result<Arc<Store>, TrustError> {
+    fn read(&self) -> Result<Arc<TrustStoreContent>, TrustError> {
         let path = self.folder.join(STORE);
         let now = SystemTime::now();
-        let stamp = Stamp::of_any(&path);
+        let stamp = FileStamp::of_any(&path);
         let kept = self.kept.lock().clone();
         if let Some(kept) = kept.filter(|kept| stamp == Some(kept.stamp)) {
             self.check_folder()?;
@@ -397,21 +397,22 @@ impl Trust {
     }
 
     /// The store as its file has it, and the state of the file that was read.
-    fn read_file(&self, path: &Path) -> Result<(Store, Option<Stamp>), TrustError> {
+    fn read_file(&self, path: &Path) -> Result<(TrustStoreContent, Option<FileStamp>), TrustError> {
         let mut file = match File::open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok((Store { version: VERSION, ..Store::default() }, None));
+                return Ok((TrustStoreContent { version: VERSION, ..TrustStoreContent::default() }, None));
             }
             Err(error) => return Err(TrustError::io("read", path, &error)),
         };
         self.check_folder()?;
         believable(path, &file.metadata().map_err(|error| TrustError::io("read", path, &error))?)?;
-        let stamp = Stamp::of_file(&file);
+        let stamp = FileStamp::of_file(&file);
         let damaged = |reason: String| TrustError::Damaged { file: path.display().to_string(), reason };
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(|error| damaged(error.to_string()))?;
-        let store: Store = serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
+        let store: TrustStoreContent =
+            serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
         if store.version != VERSION {
             return Err(damaged(format!("its version is {}, this program knows {VERSION}", store.version)));
         }
@@ -419,7 +420,7 @@ impl Trust {
     }
 
     /// Reads, changes and writes the store while no other process does.
-    fn change<T>(&self, change: impl FnOnce(&mut Store) -> T) -> Result<T, TrustError> {
+    fn change<T>(&self, change: impl FnOnce(&mut TrustStoreContent) -> T) -> Result<T, TrustError> {
         match fs::metadata(&self.folder) {
             Ok(metadata) => believable(&self.folder, &metadata)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -436,7 +437,7 @@ impl Trust {
         Ok(result)
     }
 
-    fn write(&self, store: &Store) -> Result<(), TrustError> {
+    fn write(&self, store: &TrustStoreContent) -> Result<(), TrustError> {
         let (path, fresh) = (self.folder.join(STORE), self.folder.join(format!("{STORE}.new")));
         let text = serde_json::to_vec_pretty(store)
             .map_err(|error| TrustError::io("write", &path, &io::Error::other(error)))?;

@@ -5,17 +5,18 @@
 //! `hollow` check, because it runs the server's command and shows a command to people, and so does every switch that
 //! turns a protection off, and every choice of which servers run.
 
-use super::schema::Shape::{
+use super::schema::ConfigFieldType::{
     Choice, Choices, Flag, Free, Named, Number, Record, Records, Text, TextTable, Texts, TextsTable,
 };
-use super::schema::{Field, launch, plain};
+use super::schema::{ConfigField, launch, plain};
 
 const HOUR_MS: u64 = 3_600_000;
 
 /// A whole `servers.toml`.
-pub(super) const CATALOGUE: &[Field] = &[plain("language", Named(LANGUAGE)), plain("server", Named(SERVER))];
+pub(super) const CATALOGUE: &[ConfigField] =
+    &[plain("language", Named(LANGUAGE)), plain("server", Named(SERVER))];
 
-pub(super) const LANGUAGE: &[Field] = &[
+pub(super) const LANGUAGE: &[ConfigField] = &[
     plain("name", Text),
     plain("extensions", Texts),
     plain("filenames", Texts),
@@ -26,7 +27,7 @@ pub(super) const LANGUAGE: &[Field] = &[
     launch("alternatives", Texts),
 ];
 
-pub(super) const SERVER: &[Field] = &[
+pub(super) const SERVER: &[ConfigField] = &[
     plain("name", Text),
     plain("homepage", Text),
     plain("languages", Texts),
@@ -76,15 +77,15 @@ pub(super) const SERVER: &[Field] = &[
     launch("disabled", Flag),
 ];
 
-pub(super) const FEATURES: &[Field] =
+pub(super) const FEATURES: &[ConfigField] =
     &[plain("navigation", Flag), plain("diagnostics", Flag), plain("format", Flag), plain("actions", Flag)];
 
 /// The words of [`super::spec::ServerQuestion`].
 pub(super) const QUESTIONS: &[&str] = &["calls", "types", "implementation", "declaration", "type-definition"];
 
-pub(super) const FOR_MORE: &[Field] = &[plain("finds", Text), plain("servers", Texts)];
+pub(super) const FOR_MORE: &[ConfigField] = &[plain("finds", Text), plain("servers", Texts)];
 
-pub(super) const SET_UP: &[Field] = &[
+pub(super) const SET_UP: &[ConfigField] = &[
     plain("where", Texts),
     plain("with", Texts),
     plain("unless", Texts),
@@ -94,7 +95,7 @@ pub(super) const SET_UP: &[Field] = &[
     plain("build-file", Flag),
 ];
 
-pub(super) const BUILD_FILE: &[Field] = &[
+pub(super) const BUILD_FILE: &[ConfigField] = &[
     plain("name", Text),
     plain("instead", Texts),
     plain("itself", Texts),
@@ -103,9 +104,9 @@ pub(super) const BUILD_FILE: &[Field] = &[
     plain("option", Text),
 ];
 
-pub(super) const SETTINGS_UNLESS: &[Field] = &[plain("configured-by", Texts), launch("settings", Free)];
+pub(super) const SETTINGS_UNLESS: &[ConfigField] = &[plain("configured-by", Texts), launch("settings", Free)];
 
-pub(super) const INSTALL: &[Field] = &[
+pub(super) const INSTALL: &[ConfigField] = &[
     plain("rustup", Texts),
     plain("pip", Texts),
     plain("pip-source", TextTable),
@@ -122,7 +123,7 @@ pub(super) const INSTALL: &[Field] = &[
     plain("manual", Text),
 ];
 
-pub(super) const RECIPE: &[Field] = &[
+pub(super) const RECIPE: &[ConfigField] = &[
     plain("rustup", Texts),
     plain("pip", Texts),
     plain("pip-source", TextTable),
@@ -135,10 +136,10 @@ pub(super) const RECIPE: &[Field] = &[
     plain("deb", Texts),
 ];
 
-pub(super) const NEEDS: &[Field] =
+pub(super) const NEEDS: &[ConfigField] =
     &[plain("program", Text), plain("version", Texts), plain("at-least", Text), plain("pip", Texts)];
 
-pub(super) const UNTRUSTED: &[Field] = &[
+pub(super) const UNTRUSTED: &[ConfigField] = &[
     plain("args", Texts),
     plain("apart", Flag),
     plain("node-guard", Flag),
@@ -151,12 +152,13 @@ pub(super) const UNTRUSTED: &[Field] = &[
     plain("shortfall", Record(SHORTFALL)),
 ];
 
-pub(super) const PROXY: &[Field] =
+pub(super) const PROXY: &[ConfigField] =
     &[plain("program", Text), plain("variable", Text), plain("folder", Text), plain("behind", Text)];
 
-pub(super) const FILE_SIGN: &[Field] = &[plain("file", Text), plain("keys", Texts), plain("matches", Text)];
+pub(super) const FILE_SIGN: &[ConfigField] =
+    &[plain("file", Text), plain("keys", Texts), plain("matches", Text)];
 
-pub(super) const SHORTFALL: &[Field] = &[
+pub(super) const SHORTFALL: &[ConfigField] = &[
     plain("reason", Text),
     plain("diagnostics", Text),
     plain("command", Texts),
@@ -165,7 +167,7 @@ pub(super) const SHORTFALL: &[Field] = &[
     plain("depends-on", Texts),
 ];
 
-pub(super) const DIAGNOSTICS: &[Field] = &[
+pub(super) const DIAGNOSTICS: &[ConfigField] = &[
     plain("source", Choice(&["auto", "pull", "versioned-push", "push", "tsserver", "none"])),
     plain("quiet-ms", Number(1, HOUR_MS)),
     plain("first-empty-is-noise", Flag),
@@ -183,13 +185,13 @@ pub(super) const DIAGNOSTICS: &[Field] = &[
     plain("falls-short", Records(FALLS_SHORT)),
 ];
 
-pub(super) const FALLS_SHORT: &[Field] =
+pub(super) const FALLS_SHORT: &[ConfigField] =
     &[plain("code", Text), plain("matches", Text), plain("without-build-file", Flag), plain("reason", Text)];
 
-pub(super) const IDLE: &[Field] =
+pub(super) const IDLE: &[ConfigField] =
     &[plain("method", Text), plain("field", Text), plain("value", Text), plain("work", Text)];
 
-pub(super) const READINESS: &[Field] = &[
+pub(super) const READINESS: &[ConfigField] = &[
     plain("progress", Texts),
     plain("grace-ms", Number(1, HOUR_MS)),
     plain("files-first", Flag),
@@ -203,7 +205,7 @@ pub(super) const READINESS: &[Field] = &[
     plain("notification", Record(READY)),
 ];
 
-pub(super) const RELOAD: &[Field] = &[
+pub(super) const RELOAD: &[ConfigField] = &[
     plain("files", Texts),
     plain("method", Text),
     plain("params", Free),
@@ -212,9 +214,10 @@ pub(super) const RELOAD: &[Field] = &[
     plain("settle-ms", Number(1, 60_000)),
 ];
 
-pub(super) const READY: &[Field] = &[plain("method", Text), plain("field", Text), plain("matches", Text)];
+pub(super) const READY: &[ConfigField] =
+    &[plain("method", Text), plain("field", Text), plain("matches", Text)];
 
-pub(super) const HOLLOW: &[Field] = &[
+pub(super) const HOLLOW: &[ConfigField] = &[
     plain("program", Text),
     plain("python-module", Text),
     plain("succeeds", Texts),
@@ -241,7 +244,7 @@ pub(super) mod tests {
         list.split('`').skip(1).step_by(2).map(str::to_owned).collect()
     }
 
-    fn keys(fields: &[Field]) -> Vec<String> {
+    fn keys(fields: &[ConfigField]) -> Vec<String> {
         let mut keys = fields.iter().map(|field| field.key.to_owned()).collect::<Vec<_>>();
         keys.sort();
         keys
@@ -256,16 +259,16 @@ pub(super) mod tests {
     #[test]
     fn the_words_are_those_of_the_types() {
         assert_eq!(sorted::<spec::Language>(), keys(LANGUAGE));
-        assert_eq!(sorted::<spec::Server>(), keys(SERVER));
-        assert_eq!(sorted::<spec::Features>(), keys(FEATURES));
+        assert_eq!(sorted::<spec::ServerSpec>(), keys(SERVER));
+        assert_eq!(sorted::<spec::ServerFeatures>(), keys(FEATURES));
         assert_eq!(sorted::<spec::ForMore>(), keys(FOR_MORE));
         assert_eq!(sorted::<spec::SetUp>(), keys(SET_UP));
         assert_eq!(sorted::<spec::SettingsUnless>(), keys(SETTINGS_UNLESS));
-        assert_eq!(sorted::<spec::Install>(), keys(INSTALL));
+        assert_eq!(sorted::<spec::InstallSpec>(), keys(INSTALL));
         assert_eq!(sorted::<spec::Recipe>(), keys(RECIPE));
-        assert_eq!(sorted::<spec::Needs>(), keys(NEEDS));
-        assert_eq!(sorted::<spec::Untrusted>(), keys(UNTRUSTED));
-        assert_eq!(sorted::<spec::Proxy>(), keys(PROXY));
+        assert_eq!(sorted::<spec::RequiredProgram>(), keys(NEEDS));
+        assert_eq!(sorted::<spec::UntrustedLaunch>(), keys(UNTRUSTED));
+        assert_eq!(sorted::<spec::ToolchainProxy>(), keys(PROXY));
         assert_eq!(sorted::<spec::FileSign>(), keys(FILE_SIGN));
         assert_eq!(sorted::<spec::ShortfallRule>(), keys(SHORTFALL));
         assert_eq!(sorted::<spec::DiagnosticsRule>(), keys(DIAGNOSTICS));
@@ -273,6 +276,6 @@ pub(super) mod tests {
         assert_eq!(sorted::<spec::ReadinessRule>(), keys(READINESS));
         assert_eq!(sorted::<spec::ReloadRule>(), keys(RELOAD));
         assert_eq!(sorted::<spec::ReadySign>(), keys(READY));
-        assert_eq!(sorted::<spec::Hollow>(), keys(HOLLOW));
+        assert_eq!(sorted::<spec::ServerPrerequisite>(), keys(HOLLOW));
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::spec::Server;
+use crate::config::spec::ServerSpec;
 use crate::text::shell_word;
 
 /// How a missing server can be had.
@@ -17,7 +17,7 @@ pub(crate) struct Advice {
 }
 
 /// The advice for the server with the key `key` in the catalogue.
-pub(crate) fn advice(key: &str, server: &Server) -> Advice {
+pub(crate) fn advice(key: &str, server: &ServerSpec) -> Advice {
     let install = command(server);
     let sentence = match (&install, &server.install.manual, &server.homepage) {
         (Some(command), ..) => format!("{key} is not installed, run: {command}"),
@@ -28,7 +28,7 @@ pub(crate) fn advice(key: &str, server: &Server) -> Advice {
     Advice { install, ours: server.install.has_recipe(), sentence }
 }
 
-fn command(server: &Server) -> Option<String> {
+fn command(server: &ServerSpec) -> Option<String> {
     let install = &server.install;
     if let Some(advice) = &install.advice {
         return Some(advice.clone());
@@ -50,14 +50,14 @@ fn command(server: &Server) -> Option<String> {
 /// The language people are spoken to in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Speech {
+pub(crate) enum SpokenLanguage {
     /// English.
     English,
     /// Chinese.
     Chinese,
 }
 
-impl Speech {
+impl SpokenLanguage {
     /// As the environment says: the first of `LC_ALL`, `LC_MESSAGES` and `LANG` that is set and not empty decides
     /// (POSIX, *Environment Variables*).
     pub(crate) fn from_environment() -> Self {
@@ -86,17 +86,19 @@ pub(crate) fn commands(command: &str, ours: Option<&String>) -> String {
 }
 
 /// The line printed at start for a language of the workspace whose server is missing.
-pub(crate) fn startup_line(language: &str, key: &str, server: &Server, speech: Speech) -> String {
+pub(crate) fn startup_line(language: &str, key: &str, server: &ServerSpec, speech: SpokenLanguage) -> String {
     let advice = advice(key, server);
     let manual = server.install.manual.as_deref().or(server.homepage.as_deref());
     match (advice.install, speech) {
-        (Some(command), Speech::English) => {
+        (Some(command), SpokenLanguage::English) => {
             let command = commands(&command, advice.ours.then_some(&our_command(language)));
             format!("[LSP] {language}: {key} not installed, run: {command}")
         }
-        (Some(command), Speech::Chinese) => format!("[LSP] {language}: {key} 未安装，运行: {command}"),
-        (None, Speech::English) => format!("[LSP] {language}: {}", advice.sentence),
-        (None, Speech::Chinese) => {
+        (Some(command), SpokenLanguage::Chinese) => {
+            format!("[LSP] {language}: {key} 未安装，运行: {command}")
+        }
+        (None, SpokenLanguage::English) => format!("[LSP] {language}: {}", advice.sentence),
+        (None, SpokenLanguage::Chinese) => {
             format!("[LSP] {language}: {key} 未安装 {}", manual.unwrap_or_default()).trim_end().to_owned()
         }
     }
@@ -107,7 +109,7 @@ mod tests {
     use super::*;
     use crate::config::Catalogue;
 
-    fn server(words: &str) -> Server {
+    fn server(words: &str) -> ServerSpec {
         toml::from_str(&format!("name = \"X\"\nlanguages = [\"x\"]\ncommand = [\"x\"]\n{words}")).unwrap()
     }
 
@@ -115,11 +117,11 @@ mod tests {
     fn the_startup_line_is_the_contract_in_both_languages() {
         let pylsp = &Catalogue::built_in().servers["pylsp"];
         assert_eq!(
-            startup_line("python", "pylsp", pylsp, Speech::English),
+            startup_line("python", "pylsp", pylsp, SpokenLanguage::English),
             "[LSP] python: pylsp not installed, run: pip install python-lsp-server (or: lsp-tools install python)"
         );
         assert_eq!(
-            startup_line("python", "pylsp", pylsp, Speech::Chinese),
+            startup_line("python", "pylsp", pylsp, SpokenLanguage::Chinese),
             "[LSP] python: pylsp 未安装，运行: pip install python-lsp-server"
         );
     }
@@ -150,14 +152,17 @@ mod tests {
     #[test]
     fn the_first_locale_that_is_set_decides() {
         let speech = |set: &[(&str, &str)]| {
-            Speech::of(|name| {
+            SpokenLanguage::of(|name| {
                 set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
             })
         };
-        assert_eq!(speech(&[]), Speech::English);
-        assert_eq!(speech(&[("LANG", "zh_CN.UTF-8")]), Speech::Chinese);
-        assert_eq!(speech(&[("LC_ALL", ""), ("LC_MESSAGES", "zh_TW"), ("LANG", "en_US")]), Speech::Chinese);
-        assert_eq!(speech(&[("LC_ALL", "C"), ("LANG", "zh_CN.UTF-8")]), Speech::English);
-        assert_eq!(speech(&[("LANG", "zha")]), Speech::English);
+        assert_eq!(speech(&[]), SpokenLanguage::English);
+        assert_eq!(speech(&[("LANG", "zh_CN.UTF-8")]), SpokenLanguage::Chinese);
+        assert_eq!(
+            speech(&[("LC_ALL", ""), ("LC_MESSAGES", "zh_TW"), ("LANG", "en_US")]),
+            SpokenLanguage::Chinese
+        );
+        assert_eq!(speech(&[("LC_ALL", "C"), ("LANG", "zh_CN.UTF-8")]), SpokenLanguage::English);
+        assert_eq!(speech(&[("LANG", "zha")]), SpokenLanguage::English);
     }
 }

@@ -8,8 +8,8 @@ use parking_lot::Mutex;
 
 use super::family;
 use super::project::{Project, load};
-use super::source::{Definition, Role, Source};
-use super::subject::Spot;
+use super::source::{DefinitionRole, ParsedSource, SourceDefinition};
+use super::subject::NameOccurrence;
 use crate::workspace::{Hit, SearchError, SearchQuery, WorkspacePath};
 
 /// How many occurrences are looked at.
@@ -19,16 +19,16 @@ const MOST_HITS: usize = 20_000;
 const MOST_PARSED: usize = 64;
 
 /// One definition found by its name.
-pub(super) struct Named {
-    pub(crate) source: Arc<Source>,
+pub(super) struct NameLookupMatch {
+    pub(crate) source: Arc<ParsedSource>,
     pub(crate) index: usize,
     pub(crate) score: i32,
     pub(crate) why: String,
 }
 
 /// What the search found.
-pub(super) struct Found {
-    pub(crate) named: Vec<Named>,
+pub(super) struct NameLookupResult {
+    pub(crate) named: Vec<NameLookupMatch>,
     /// Files that hold the name but have no grammar, with their hits.
     pub(crate) hits: Vec<Hit>,
     pub(crate) truncated: bool,
@@ -36,10 +36,10 @@ pub(super) struct Found {
 }
 
 /// Where the question is asked from.
-pub(super) struct Asked<'a> {
+pub(super) struct NameLookupQuery<'a> {
     pub(crate) name: &'a str,
-    pub(crate) spot: Option<&'a Spot>,
-    pub(crate) source: Option<&'a Source>,
+    pub(crate) spot: Option<&'a NameOccurrence>,
+    pub(crate) source: Option<&'a ParsedSource>,
     pub(crate) path: Option<&'a WorkspacePath>,
     pub(crate) container: Option<&'a str>,
 }
@@ -85,8 +85,8 @@ pub(super) fn occurrences(
 pub(super) fn find(
     project: &Project<'_>,
     language: Option<&str>,
-    asked: &Asked<'_>,
-) -> Result<Found, SearchError> {
+    asked: &NameLookupQuery<'_>,
+) -> Result<NameLookupResult, SearchError> {
     let (hits, mut truncated, mut timed_out) = occurrences(project, language, asked.name)?;
     let mut files: HashMap<&WorkspacePath, u8> = HashMap::new();
     for hit in &hits {
@@ -107,26 +107,28 @@ pub(super) fn find(
     for source in &sources {
         for index in source.named(asked.name) {
             let definition = &source.definitions[index];
-            if matches!(definition.role, Role::Import(_) | Role::Extension) || source.is_local(definition) {
+            if matches!(definition.role, DefinitionRole::Import(_) | DefinitionRole::Extension)
+                || source.is_local(definition)
+            {
                 continue;
             }
             let (score, why) = score(asked, source, definition);
-            named.push(Named { source: source.clone(), index, score, why });
+            named.push(NameLookupMatch { source: source.clone(), index, score, why });
         }
     }
     named.sort_by(|a, b| {
-        let place = |named: &Named| {
+        let place = |named: &NameLookupMatch| {
             (named.source.path.clone(), named.source.definitions[named.index].selection.start)
         };
         b.score.cmp(&a.score).then_with(|| place(a).cmp(&place(b)))
     });
-    Ok(Found { named, hits, truncated, timed_out })
+    Ok(NameLookupResult { named, hits, truncated, timed_out })
 }
 
 /// Parses `paths` with all processors; what is known already is not parsed again.
-pub(super) fn parse_all(project: &Project<'_>, paths: &[&WorkspacePath]) -> Vec<Arc<Source>> {
+pub(super) fn parse_all(project: &Project<'_>, paths: &[&WorkspacePath]) -> Vec<Arc<ParsedSource>> {
     let next = AtomicUsize::new(0);
-    let parsed: Mutex<Vec<(usize, Source)>> = Mutex::default();
+    let parsed: Mutex<Vec<(usize, ParsedSource)>> = Mutex::default();
     let (workspace, catalogue, deadline) = (project.workspace, project.catalogue, project.deadline);
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8).min(paths.len());
     let parse = || {
@@ -253,7 +255,7 @@ pub(super) fn distance(from: Option<&WorkspacePath>, to: &WorkspacePath) -> usiz
 }
 
 /// How likely `definition` is meant, and why in a few words.
-fn score(asked: &Asked<'_>, source: &Source, definition: &Definition) -> (i32, String) {
+fn score(asked: &NameLookupQuery<'_>, source: &ParsedSource, definition: &SourceDefinition) -> (i32, String) {
     let kind = definition.role.kind().name();
     let mut why = Vec::new();
     let mut score = 0;
@@ -272,7 +274,7 @@ fn score(asked: &Asked<'_>, source: &Source, definition: &Definition) -> (i32, S
         score -= 30;
         why.push("among tests or code of others".to_owned());
     }
-    if definition.role == Role::Prototype {
+    if definition.role == DefinitionRole::Prototype {
         score -= 60;
         why.push("only declared here".to_owned());
     }
@@ -293,7 +295,7 @@ fn score(asked: &Asked<'_>, source: &Source, definition: &Definition) -> (i32, S
 }
 
 /// How well a definition fits the way in which the name is used.
-fn fit(spot: &Spot, definition: &Definition, why: &mut Vec<String>) -> i32 {
+fn fit(spot: &NameOccurrence, definition: &SourceDefinition, why: &mut Vec<String>) -> i32 {
     let mut score = 0;
     let is_member = definition.container.is_some();
     if spot.is_member == is_member {
@@ -320,7 +322,7 @@ fn plainly(name: &str) -> String {
 }
 
 /// Whether `from` imports something whose written module ends in the name of the file `source`.
-fn imports_from(from: &Source, source: &Source) -> bool {
+fn imports_from(from: &ParsedSource, source: &ParsedSource) -> bool {
     let Some(stem) = source.path.as_path().file_stem().and_then(|stem| stem.to_str()) else { return false };
     let folder = source.path.parent().and_then(|folder| folder.file_name().map(str::to_owned));
     let stem = match (stem, &folder) {

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::by_name::{self, Asked};
+use super::by_name::{self, NameLookupQuery};
 use super::docs;
-use super::imports::Item;
+use super::imports::ImportItem;
 use super::patterns;
 use super::project::Project;
-use super::resolve::{Resolver, Target};
-use super::source::{Role, Source};
-use super::subject::{self, How, Spot};
+use super::resolve::{ResolutionTarget, Resolver};
+use super::source::{DefinitionRole, ParsedSource};
+use super::subject::{self, NameOccurrence, ResolutionMethod};
 use crate::config::Catalogue;
 use crate::lsp::model::{FileRef, Location, SymbolKind};
 use crate::text::{Buffer, Identifier, Position, Range, identifier_near};
@@ -24,7 +24,7 @@ const MOST_CANDIDATES: usize = 20;
 
 /// What is asked about.
 #[derive(Debug, Clone)]
-pub enum Subject {
+pub enum HintSubject {
     /// The name at or nearest to a position (0-based, in Unicode scalar values) of a file.
     Position {
         /// The file.
@@ -91,13 +91,13 @@ pub enum HintError {
 pub fn definition(
     workspace: &Workspace,
     catalogue: &Catalogue,
-    subject: &Subject,
+    subject: &HintSubject,
     deadline: Instant,
 ) -> Result<Hints, HintError> {
     let project = Project::new(workspace, catalogue, deadline);
     match subject {
-        Subject::Position { path, position } => at_position(&project, path, *position),
-        Subject::Name { path, name } => named(&project, path.as_ref(), name),
+        HintSubject::Position { path, position } => at_position(&project, path, *position),
+        HintSubject::Name { path, name } => named(&project, path.as_ref(), name),
     }
 }
 
@@ -113,7 +113,8 @@ fn at_position(project: &Project<'_>, path: &WorkspacePath, position: Position) 
     let spot = subject::spot(&source, span);
     let resolver = Resolver::new(project);
     let (how, targets) = subject::meaning(&resolver, &source, &spot);
-    let targets: Vec<Target> = targets.into_iter().map(|target| resolver.behind_module(target)).collect();
+    let targets: Vec<ResolutionTarget> =
+        targets.into_iter().map(|target| resolver.behind_module(target)).collect();
     let mut hints = Hints {
         identifier: Some((identifier.name.clone(), Some(identifier.range))),
         timed_out: project.is_late(),
@@ -123,12 +124,12 @@ fn at_position(project: &Project<'_>, path: &WorkspacePath, position: Position) 
         push(&mut hints, resolved(&source, &spot, how, target, base_score(target)));
     }
     let is_settled = targets.iter().any(|target| match target.definition().map(|found| found.role) {
-        Some(Role::Import(import)) => is_namespace(target, import),
-        Some(Role::Prototype) => how == How::Itself,
+        Some(DefinitionRole::Import(import)) => is_namespace(target, import),
+        Some(DefinitionRole::Prototype) => how == ResolutionMethod::Itself,
         _ => true,
     });
     if !is_settled {
-        let asked = Asked {
+        let asked = NameLookupQuery {
             name: &spot.name,
             spot: Some(&spot),
             source: Some(&source),
@@ -141,26 +142,26 @@ fn at_position(project: &Project<'_>, path: &WorkspacePath, position: Position) 
 }
 
 /// The name of a whole module that was found is no name from outside.
-fn is_namespace(target: &Target, import: usize) -> bool {
-    let Target::Definition(source, _) = target else { return false };
+fn is_namespace(target: &ResolutionTarget, import: usize) -> bool {
+    let ResolutionTarget::Definition(source, _) = target else { return false };
     source
         .imports
         .get(import)
-        .is_some_and(|import| import.item == Item::Whole && import.span != import.selection)
+        .is_some_and(|import| import.item == ImportItem::Whole && import.span != import.selection)
         && matches!(source.grammar.key, "javascript" | "typescript" | "tsx")
 }
 
 /// What is resolved stands before what is only found by name; a mere promise or import stands after its body.
-fn base_score(target: &Target) -> i32 {
+fn base_score(target: &ResolutionTarget) -> i32 {
     match target.definition().map(|definition| definition.role) {
-        Some(Role::Import(_)) => 500,
-        Some(Role::Prototype) => 40,
+        Some(DefinitionRole::Import(_)) => 500,
+        Some(DefinitionRole::Prototype) => 40,
         _ => 1_000,
     }
 }
 
 /// The name at `position` as the grammar sees it: a shell's `$name` is `name`.
-pub(super) fn identifier_at(source: &Source, position: Position) -> Option<Identifier> {
+pub(super) fn identifier_at(source: &ParsedSource, position: Position) -> Option<Identifier> {
     let mut identifier = identifier_near(source.buffer(), position)?;
     if source.grammar.key == "shell" && identifier.name.starts_with('$') {
         let bare = identifier.name.trim_start_matches('$');
@@ -177,7 +178,7 @@ fn named(project: &Project<'_>, path: Option<&WorkspacePath>, name: &str) -> Res
     let source = path.and_then(|path| project.source(path));
     let mut hints = Hints { identifier: Some(((*last).to_owned(), None)), ..Hints::default() };
     let container = before.last().copied();
-    let asked = Asked { name: last, spot: None, source: source.as_deref(), path, container };
+    let asked = NameLookupQuery { name: last, spot: None, source: source.as_deref(), path, container };
     let language = path.and_then(|path| project.language(path));
     search(project, language, &asked, &mut hints)?;
     Ok(finished(hints))
@@ -186,17 +187,19 @@ fn named(project: &Project<'_>, path: Option<&WorkspacePath>, name: &str) -> Res
 fn search(
     project: &Project<'_>,
     language: Option<&str>,
-    asked: &Asked<'_>,
+    asked: &NameLookupQuery<'_>,
     hints: &mut Hints,
 ) -> Result<(), HintError> {
     let found = by_name::find(project, language, asked)?;
     hints.truncated |= found.truncated;
     hints.timed_out |= found.timed_out;
     for named in &found.named {
-        let target = Target::Definition(named.source.clone(), named.index);
+        let target = ResolutionTarget::Definition(named.source.clone(), named.index);
         push(hints, candidate(&target, named.score, named.why.clone()));
     }
-    let is_promise = |named: &by_name::Named| named.source.definitions[named.index].role == Role::Prototype;
+    let is_promise = |named: &by_name::NameLookupMatch| {
+        named.source.definitions[named.index].role == DefinitionRole::Prototype
+    };
     if found.named.iter().all(is_promise) {
         patterns::from_hits(project, asked, &found.hits, hints);
     }
@@ -217,25 +220,31 @@ fn finished(mut hints: Hints) -> Hints {
     hints
 }
 
-fn resolved(source: &Arc<Source>, spot: &Spot, how: How, target: &Target, score: i32) -> Option<Candidate> {
+fn resolved(
+    source: &Arc<ParsedSource>,
+    spot: &NameOccurrence,
+    how: ResolutionMethod,
+    target: &ResolutionTarget,
+    score: i32,
+) -> Option<Candidate> {
     let kind = match target {
-        Target::Definition(file, index) => match file.definitions[*index].role {
-            Role::Import(_) => {
+        ResolutionTarget::Definition(file, index) => match file.definitions[*index].role {
+            DefinitionRole::Import(_) => {
                 return candidate(target, score, "imported here".to_owned());
             }
-            Role::Parameter => "parameter",
+            DefinitionRole::Parameter => "parameter",
             role => role.kind().name(),
         },
-        Target::File(_) | Target::Folder(_) => "module",
+        ResolutionTarget::File(_) | ResolutionTarget::Folder(_) => "module",
     };
-    let is_here = matches!(target, Target::Definition(file, _) if file.path == source.path);
+    let is_here = matches!(target, ResolutionTarget::Definition(file, _) if file.path == source.path);
     let container = target.definition().and_then(|definition| definition.container.as_deref());
     let why = match (how, is_here) {
-        (How::Itself, _) => format!("{kind} defined at this place"),
-        (How::Argument, _) => format!("{kind} that the argument names"),
-        (How::Member, _) => format!("{kind} of {}", container.unwrap_or("the module before it")),
+        (ResolutionMethod::Itself, _) => format!("{kind} defined at this place"),
+        (ResolutionMethod::Argument, _) => format!("{kind} that the argument names"),
+        (ResolutionMethod::Member, _) => format!("{kind} of {}", container.unwrap_or("the module before it")),
         (_, true) => match target {
-            Target::Definition(file, index) if file.is_local(&file.definitions[*index]) => {
+            ResolutionTarget::Definition(file, index) if file.is_local(&file.definitions[*index]) => {
                 format!("{kind} of the function around")
             }
             _ => format!("{kind} defined in this file"),
@@ -248,14 +257,14 @@ fn resolved(source: &Arc<Source>, spot: &Spot, how: How, target: &Target, score:
     candidate(target, score, why)
 }
 
-fn import_line(source: &Source, name: &str) -> Option<u32> {
+fn import_line(source: &ParsedSource, name: &str) -> Option<u32> {
     let import = source.imports.iter().find(|import| import.local == name)?;
     Some(source.position(import.span.start).line + 1)
 }
 
-fn candidate(target: &Target, score: i32, why: String) -> Option<Candidate> {
+fn candidate(target: &ResolutionTarget, score: i32, why: String) -> Option<Candidate> {
     match target {
-        Target::Definition(source, index) => {
+        ResolutionTarget::Definition(source, index) => {
             let definition = source.definitions.get(*index)?;
             let range = source.range(&definition.selection);
             Some(Candidate {
@@ -268,7 +277,7 @@ fn candidate(target: &Target, score: i32, why: String) -> Option<Candidate> {
                 documentation: docs::documentation(source, definition),
             })
         }
-        Target::File(source) => Some(Candidate {
+        ResolutionTarget::File(source) => Some(Candidate {
             location: location(source, Range::default()),
             kind: SymbolKind::from_name("module"),
             container: None,
@@ -277,11 +286,11 @@ fn candidate(target: &Target, score: i32, why: String) -> Option<Candidate> {
             signature: None,
             documentation: None,
         }),
-        Target::Folder(_) => None,
+        ResolutionTarget::Folder(_) => None,
     }
 }
 
-fn location(source: &Source, range: Range) -> Location {
+fn location(source: &ParsedSource, range: Range) -> Location {
     Location {
         file: FileRef::Inside(source.path.clone()),
         range,

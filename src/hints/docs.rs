@@ -1,6 +1,6 @@
 //! How a definition introduces itself: its signature and its documentation.
 
-use super::source::{Definition, Role, Source};
+use super::source::{DefinitionRole, ParsedSource, SourceDefinition};
 
 /// The longest signature, in lines and in bytes.
 const MOST_LINES: usize = 12;
@@ -10,7 +10,7 @@ const MOST_BYTES: usize = 1_000;
 const MOST_DOCUMENTATION: usize = 8_000;
 
 /// The definition's first lines up to its body, on as few lines as it was written on.
-pub(super) fn signature(source: &Source, definition: &Definition) -> Option<String> {
+pub(super) fn signature(source: &ParsedSource, definition: &SourceDefinition) -> Option<String> {
     let start = source.text[..definition.span.start].rfind('\n').map_or(0, |at| at + 1);
     let lead = &source.text[start..definition.span.start];
     // `pub`, `export` and the like stand before the node that is the definition.
@@ -28,8 +28,10 @@ pub(super) fn signature(source: &Source, definition: &Definition) -> Option<Stri
 }
 
 /// Where the body begins: at the `{`, `:` or line end behind the name that no bracket encloses.
-fn body_start(text: &str, name_end: usize, role: Role) -> usize {
-    let has_body = role.is_callable() || role.is_type() || matches!(role, Role::Module | Role::Extension);
+fn body_start(text: &str, name_end: usize, role: DefinitionRole) -> usize {
+    let has_body = role.is_callable()
+        || role.is_type()
+        || matches!(role, DefinitionRole::Module | DefinitionRole::Extension);
     let (mut depth, mut lines) = (0_i32, 0);
     let bytes = text.as_bytes();
     for (at, byte) in bytes.iter().enumerate().skip(name_end) {
@@ -78,14 +80,14 @@ fn dedent(text: &str) -> String {
 }
 
 /// The docstring, or the comment that stands directly above the definition.
-pub(super) fn documentation(source: &Source, definition: &Definition) -> Option<String> {
+pub(super) fn documentation(source: &ParsedSource, definition: &SourceDefinition) -> Option<String> {
     let text = if source.grammar.key == "python" { docstring(source, definition) } else { None };
     let text = text.or_else(|| comment_above(source, definition))?;
     let text = cut(text.trim(), MOST_DOCUMENTATION);
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-fn docstring(source: &Source, definition: &Definition) -> Option<String> {
+fn docstring(source: &ParsedSource, definition: &SourceDefinition) -> Option<String> {
     let node = source.node(&definition.span)?;
     let statement = node.child_by_field_name("body")?.named_child(0)?;
     let string =
@@ -100,7 +102,7 @@ fn docstring(source: &Source, definition: &Definition) -> Option<String> {
 const MARKERS: [&str; 8] = ["///", "//!", "//", "/**", "/*", "##", "#", "--"];
 
 /// Comment lines that end on the line above the definition (attributes and decorators may stand between).
-fn comment_above(source: &Source, definition: &Definition) -> Option<String> {
+fn comment_above(source: &ParsedSource, definition: &SourceDefinition) -> Option<String> {
     let start = source.text[..definition.span.start].rfind('\n').map_or(0, |at| at + 1);
     let mut lines: Vec<&str> = Vec::new();
     let mut in_block = false;

@@ -8,9 +8,9 @@ use streaming_iterator::StreamingIterator;
 use tree_sitter::{Node, QueryCursor, QueryCursorOptions, QueryMatch, Tree};
 
 use super::grammar::Grammar;
-use super::imports::{self, Import, Item};
+use super::imports::{self, ImportItem, SourceImport};
 use super::parse::ParseError;
-use super::source::{Definition, Role, Scope, ScopeKind};
+use super::source::{DefinitionRole, LexicalScope, ScopeKind, SourceDefinition};
 
 /// Matches a query may have under way at once; the queries need a handful.
 const MATCH_LIMIT: u32 = 4_096;
@@ -19,17 +19,17 @@ const MATCH_LIMIT: u32 = 4_096;
 const DEEPEST_PATTERN: usize = 64;
 
 /// What a file defines.
-pub(super) struct Extracted {
-    pub(crate) definitions: Vec<Definition>,
-    pub(crate) scopes: Vec<Scope>,
-    pub(crate) imports: Vec<Import>,
+pub(super) struct ExtractedSymbols {
+    pub(crate) definitions: Vec<SourceDefinition>,
+    pub(crate) scopes: Vec<LexicalScope>,
+    pub(crate) imports: Vec<SourceImport>,
     pub(crate) quiet: Vec<Span<usize>>,
 }
 
 /// A definition or scope before it is known what lies around it.
-struct Raw {
+struct RawDefinition {
     span: Span<usize>,
-    definition: Option<Definition>,
+    definition: Option<SourceDefinition>,
     /// Known in the whole file, wherever it stands (a shell's variables that are not `local`).
     is_global: bool,
 }
@@ -57,14 +57,15 @@ pub(super) fn extract(
     text: &str,
     tree: &Tree,
     deadline: Instant,
-) -> Result<Extracted, ParseError> {
+) -> Result<ExtractedSymbols, ParseError> {
     let mut is_late = |_: &tree_sitter::QueryCursorState| {
         if Instant::now() >= deadline { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let mut cursor = QueryCursor::new();
     cursor.set_match_limit(MATCH_LIMIT);
     let query = grammar.query();
-    let mut collector = Collector { grammar, text, raw: Vec::new(), imports: Vec::new(), quiet: Vec::new() };
+    let mut collector =
+        DefinitionCollector { grammar, text, raw: Vec::new(), imports: Vec::new(), quiet: Vec::new() };
     let options = QueryCursorOptions::new().progress_callback(&mut is_late);
     let mut matches = cursor.matches_with_options(query, tree.root_node(), text.as_bytes(), options);
     while let Some(found) = matches.next() {
@@ -76,21 +77,25 @@ pub(super) fn extract(
     Ok(collector.finish())
 }
 
-struct Collector<'a> {
+struct DefinitionCollector<'a> {
     grammar: &'a Grammar,
     text: &'a str,
-    raw: Vec<Raw>,
-    imports: Vec<Import>,
+    raw: Vec<RawDefinition>,
+    imports: Vec<SourceImport>,
     quiet: Vec<Span<usize>>,
 }
 
-impl Collector<'_> {
+impl DefinitionCollector<'_> {
     fn take(&mut self, names: &[&str], found: &QueryMatch<'_, '_>) {
         let mut captures = Captures::default();
         for capture in found.captures() {
             let node = capture.node;
             match names[capture.index as usize] {
-                "scope" => self.raw.push(Raw { span: node.byte_range(), definition: None, is_global: false }),
+                "scope" => self.raw.push(RawDefinition {
+                    span: node.byte_range(),
+                    definition: None,
+                    is_global: false,
+                }),
                 "quiet" => self.quiet.push(node.byte_range()),
                 "import" => self.imports.extend(imports::read(self.grammar.key, node, self.text)),
                 "name" => captures.names.push(node),
@@ -122,7 +127,7 @@ impl Collector<'_> {
         if role_name == "modfile" {
             return self.child_module(captures, whole);
         }
-        let mut leaves: Vec<(Node<'_>, Role, Option<String>)> = Vec::new();
+        let mut leaves: Vec<(Node<'_>, DefinitionRole, Option<String>)> = Vec::new();
         leaves.extend(captures.names.iter().map(|name| (*name, *role, None)));
         for pattern in &captures.patterns {
             self.bound(*pattern, DEEPEST_PATTERN, &mut |leaf| leaves.push((leaf, *role, None)));
@@ -138,12 +143,12 @@ impl Collector<'_> {
         captures: &Captures<'_>,
         whole: Node<'_>,
         name: Node<'_>,
-        role: Role,
+        role: DefinitionRole,
         container: Option<String>,
     ) {
         let mut selection = name.byte_range();
         let mut text = self.text.get(selection.clone()).unwrap_or_default();
-        if role == Role::Extension {
+        if role == DefinitionRole::Extension {
             text = head(text);
         } else if name.kind() == "simple_symbol" {
             selection.start += 1;
@@ -155,16 +160,18 @@ impl Collector<'_> {
         let value =
             captures.value.and_then(|value| self.text.get(value.byte_range())).unwrap_or_default().trim();
         // `#define name prefix_name` hands the name on; what it stands for is declared elsewhere.
-        let is_renaming =
-            role == Role::Macro && value.len() > text.len() && value.ends_with(text) && !value.contains(' ');
-        let role = if is_renaming { Role::Prototype } else { role };
+        let is_renaming = role == DefinitionRole::Macro
+            && value.len() > text.len()
+            && value.ends_with(text)
+            && !value.contains(' ');
+        let role = if is_renaming { DefinitionRole::Prototype } else { role };
         let container = container.or_else(|| {
             let node = captures.container?;
             Some(head(self.text.get(node.byte_range())?).to_owned())
         });
-        self.raw.push(Raw {
+        self.raw.push(RawDefinition {
             span: whole.byte_range(),
-            definition: Some(Definition {
+            definition: Some(SourceDefinition {
                 name: text.to_owned(),
                 role,
                 selection,
@@ -186,12 +193,12 @@ impl Collector<'_> {
     fn child_module(&mut self, captures: &Captures<'_>, whole: Node<'_>) {
         let Some(name) = captures.names.first() else { return };
         let text = self.text.get(name.byte_range()).unwrap_or_default();
-        self.imports.push(Import {
+        self.imports.push(SourceImport {
             local: text.to_owned(),
             selection: name.byte_range(),
             span: whole.byte_range(),
             module: text.to_owned(),
-            item: Item::Child,
+            item: ImportItem::Child,
         });
     }
 
@@ -227,13 +234,17 @@ impl Collector<'_> {
     }
 
     /// The name inside a declarator of C or C++, what it is, and the class it is qualified with.
-    fn declared<'t>(&self, declarator: Node<'t>, role: Role) -> Option<(Node<'t>, Role, Option<String>)> {
+    fn declared<'t>(
+        &self,
+        declarator: Node<'t>,
+        role: DefinitionRole,
+    ) -> Option<(Node<'t>, DefinitionRole, Option<String>)> {
         let (mut node, mut role, mut container) = (declarator, role, None);
         for _ in 0..DEEPEST_PATTERN {
             match node.kind() {
                 "function_declarator" => {
-                    if matches!(role, Role::Variable | Role::Field) {
-                        role = Role::Prototype;
+                    if matches!(role, DefinitionRole::Variable | DefinitionRole::Field) {
+                        role = DefinitionRole::Prototype;
                     }
                 }
                 "qualified_identifier" => {
@@ -257,14 +268,14 @@ impl Collector<'_> {
         None
     }
 
-    fn finish(mut self) -> Extracted {
+    fn finish(mut self) -> ExtractedSymbols {
         for (index, import) in self.imports.iter().enumerate().filter(|(_, import)| !import.local.is_empty())
         {
-            self.raw.push(Raw {
+            self.raw.push(RawDefinition {
                 span: import.span.clone(),
-                definition: Some(Definition {
+                definition: Some(SourceDefinition {
                     name: import.local.clone(),
-                    role: Role::Import(index),
+                    role: DefinitionRole::Import(index),
                     selection: import.selection.clone(),
                     span: import.span.clone(),
                     scope: 0,
@@ -280,7 +291,7 @@ impl Collector<'_> {
         }
         self.quiet.sort_by_key(|span| span.start);
         let (definitions, scopes) = nest(self.grammar, self.raw, self.text.len());
-        Extracted { definitions, scopes, imports: self.imports, quiet: self.quiet }
+        ExtractedSymbols { definitions, scopes, imports: self.imports, quiet: self.quiet }
     }
 }
 
@@ -288,31 +299,31 @@ impl Collector<'_> {
 const GLOBAL: &str = "global";
 
 /// What the queries call a definition (`@def.NAME`), and what it is.
-pub(super) const ROLES: [(&str, Role); 24] = [
-    ("class", Role::Class),
-    ("struct", Role::Struct),
-    ("interface", Role::Interface),
-    ("enum", Role::Enum),
-    ("member", Role::EnumMember),
-    ("type", Role::Type),
-    ("typeparam", Role::TypeParameter),
-    ("module", Role::Module),
-    ("modfile", Role::Module),
-    ("impl", Role::Extension),
-    ("function", Role::Function),
-    ("prototype", Role::Prototype),
-    ("signature", Role::Prototype),
-    ("method", Role::Method),
-    ("constructor", Role::Constructor),
-    ("field", Role::Field),
-    ("property", Role::Property),
-    ("shorthand", Role::Property),
-    ("variable", Role::Variable),
-    (GLOBAL, Role::Variable),
-    ("constant", Role::Constant),
-    ("parameter", Role::Parameter),
-    ("macro", Role::Macro),
-    ("label", Role::Label),
+pub(super) const ROLES: [(&str, DefinitionRole); 24] = [
+    ("class", DefinitionRole::Class),
+    ("struct", DefinitionRole::Struct),
+    ("interface", DefinitionRole::Interface),
+    ("enum", DefinitionRole::Enum),
+    ("member", DefinitionRole::EnumMember),
+    ("type", DefinitionRole::Type),
+    ("typeparam", DefinitionRole::TypeParameter),
+    ("module", DefinitionRole::Module),
+    ("modfile", DefinitionRole::Module),
+    ("impl", DefinitionRole::Extension),
+    ("function", DefinitionRole::Function),
+    ("prototype", DefinitionRole::Prototype),
+    ("signature", DefinitionRole::Prototype),
+    ("method", DefinitionRole::Method),
+    ("constructor", DefinitionRole::Constructor),
+    ("field", DefinitionRole::Field),
+    ("property", DefinitionRole::Property),
+    ("shorthand", DefinitionRole::Property),
+    ("variable", DefinitionRole::Variable),
+    (GLOBAL, DefinitionRole::Variable),
+    ("constant", DefinitionRole::Constant),
+    ("parameter", DefinitionRole::Parameter),
+    ("macro", DefinitionRole::Macro),
+    ("label", DefinitionRole::Label),
 ];
 
 /// The last name of a path without what follows it: `Foo` of `&a::Foo<T>`.
@@ -325,14 +336,18 @@ pub(super) fn head(text: &str) -> &str {
 }
 
 /// An open definition or scope while the file is swept from its start.
-struct Open {
+struct OpenDefinition {
     end: usize,
     scope: Option<usize>,
     definition: Option<usize>,
 }
 
 /// Finds for each definition the scope and the definitions around it.
-fn nest(grammar: &Grammar, mut raw: Vec<Raw>, length: usize) -> (Vec<Definition>, Vec<Scope>) {
+fn nest(
+    grammar: &Grammar,
+    mut raw: Vec<RawDefinition>,
+    length: usize,
+) -> (Vec<SourceDefinition>, Vec<LexicalScope>) {
     // A definition before the scope of the same extent: its own name is known outside, its parts inside.
     raw.sort_by_key(|raw| {
         let name = raw.definition.as_ref().map(|definition| definition.selection.start);
@@ -340,25 +355,25 @@ fn nest(grammar: &Grammar, mut raw: Vec<Raw>, length: usize) -> (Vec<Definition>
         let is_vague = raw
             .definition
             .as_ref()
-            .is_some_and(|found| matches!(found.role, Role::Variable | Role::Property));
+            .is_some_and(|found| matches!(found.role, DefinitionRole::Variable | DefinitionRole::Property));
         (raw.span.start, std::cmp::Reverse(raw.span.end), name.is_none(), name, is_vague)
     });
-    let mut scopes = vec![Scope { span: 0..length, kind: ScopeKind::File }];
-    let mut definitions: Vec<Definition> = Vec::new();
-    let mut open: Vec<Open> = Vec::new();
+    let mut scopes = vec![LexicalScope { span: 0..length, kind: ScopeKind::File }];
+    let mut definitions: Vec<SourceDefinition> = Vec::new();
+    let mut open: Vec<OpenDefinition> = Vec::new();
     let mut locals: HashSet<(usize, String)> = HashSet::new();
-    for Raw { span, definition, is_global } in raw {
+    for RawDefinition { span, definition, is_global } in raw {
         while open.last().is_some_and(|last| last.end <= span.start && span.end > last.end) {
             open.pop();
         }
         let scope = open.iter().rev().find_map(|open| open.scope).unwrap_or(0);
         let Some(mut definition) = definition else {
-            scopes.push(Scope { span: span.clone(), kind: ScopeKind::Body });
-            open.push(Open { end: span.end, scope: Some(scopes.len() - 1), definition: None });
+            scopes.push(LexicalScope { span: span.clone(), kind: ScopeKind::Body });
+            open.push(OpenDefinition { end: span.end, scope: Some(scopes.len() - 1), definition: None });
             continue;
         };
         if definitions.last().is_some_and(|last| {
-            last.selection == definition.selection && !matches!(definition.role, Role::Import(_))
+            last.selection == definition.selection && !matches!(definition.role, DefinitionRole::Import(_))
         }) {
             continue;
         }
@@ -370,7 +385,7 @@ fn nest(grammar: &Grammar, mut raw: Vec<Raw>, length: usize) -> (Vec<Definition>
             definition.scope = 0;
         }
         // `{ name }` outside the literal of something named only uses the name.
-        if definition.role == Role::Property
+        if definition.role == DefinitionRole::Property
             && definition.span == definition.selection
             && definition.container.is_none()
         {
@@ -379,22 +394,25 @@ fn nest(grammar: &Grammar, mut raw: Vec<Raw>, length: usize) -> (Vec<Definition>
         let kind = opened(grammar, &definition);
         definitions.push(definition);
         if let Some(kind) = kind {
-            scopes.push(Scope { span: span.clone(), kind });
+            scopes.push(LexicalScope { span: span.clone(), kind });
             let scope = Some(scopes.len() - 1);
-            open.push(Open { end: span.end, scope, definition: Some(definitions.len() - 1) });
+            open.push(OpenDefinition { end: span.end, scope, definition: Some(definitions.len() - 1) });
         }
     }
     (definitions, scopes)
 }
 
 /// The scope that a definition opens for what is inside it.
-fn opened(grammar: &Grammar, definition: &Definition) -> Option<ScopeKind> {
+fn opened(grammar: &Grammar, definition: &SourceDefinition) -> Option<ScopeKind> {
     match definition.role {
         role if role.has_members() => Some(ScopeKind::Class),
-        Role::Module => Some(ScopeKind::Namespace),
+        DefinitionRole::Module => Some(ScopeKind::Namespace),
         role if role.is_callable() => Some(ScopeKind::Body),
         // An object literal lends its members the name of the variable.
-        Role::Variable | Role::Constant | Role::Property | Role::Field
+        DefinitionRole::Variable
+        | DefinitionRole::Constant
+        | DefinitionRole::Property
+        | DefinitionRole::Field
             if grammar.selves == ["this"] && !grammar.implicit_members =>
         {
             definition.value_span.is_some().then_some(ScopeKind::Body)
@@ -406,11 +424,11 @@ fn opened(grammar: &Grammar, definition: &Definition) -> Option<ScopeKind> {
 /// Sets what lies around `definition`.
 fn place(
     grammar: &Grammar,
-    definition: &mut Definition,
-    definitions: &[Definition],
-    open: &[Open],
+    definition: &mut SourceDefinition,
+    definitions: &[SourceDefinition],
+    open: &[OpenDefinition],
     scope: usize,
-    scopes: &[Scope],
+    scopes: &[LexicalScope],
 ) {
     let around = open.iter().rev().find_map(|open| open.definition);
     let class = open
@@ -422,22 +440,35 @@ fn place(
     definition.scope = scope;
     let directly = around.filter(|&index| definitions[index].role.has_members());
     match definition.role {
-        Role::Function | Role::Prototype if directly.is_some() => definition.role = Role::Method,
-        Role::Variable | Role::Constant if directly.is_some() && grammar.key != "c" => {
-            definition.role = Role::Field
+        DefinitionRole::Function | DefinitionRole::Prototype if directly.is_some() => {
+            definition.role = DefinitionRole::Method
         }
-        Role::Prototype if !grammar.flat_types && class.is_some() => definition.role = Role::Method,
+        DefinitionRole::Variable | DefinitionRole::Constant if directly.is_some() && grammar.key != "c" => {
+            definition.role = DefinitionRole::Field
+        }
+        DefinitionRole::Prototype if !grammar.flat_types && class.is_some() => {
+            definition.role = DefinitionRole::Method
+        }
         _ => {}
     }
     if definition.container.is_none() {
         let owner = match definition.role {
-            Role::Method | Role::Constructor | Role::EnumMember | Role::Property => around.filter(|&index| {
+            DefinitionRole::Method
+            | DefinitionRole::Constructor
+            | DefinitionRole::EnumMember
+            | DefinitionRole::Property => around.filter(|&index| {
                 let role = definitions[index].role;
                 role.has_members()
-                    || matches!(role, Role::Variable | Role::Constant | Role::Property | Role::Field)
+                    || matches!(
+                        role,
+                        DefinitionRole::Variable
+                            | DefinitionRole::Constant
+                            | DefinitionRole::Property
+                            | DefinitionRole::Field
+                    )
             }),
-            Role::Field => class,
-            Role::Type if grammar.key == "rust" => directly,
+            DefinitionRole::Field => class,
+            DefinitionRole::Type if grammar.key == "rust" => directly,
             _ => None,
         };
         definition.container = owner.map(|index| definitions[index].name.clone());

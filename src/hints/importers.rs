@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use super::by_name::{occurrences, parse_all};
 use super::candidates::HintError;
-use super::imports::{Import, Item};
+use super::imports::{ImportItem, SourceImport};
 use super::modules::{self, Module};
 use super::project::Project;
-use super::source::Source;
+use super::source::ParsedSource;
 use crate::config::Catalogue;
 use crate::text::Position;
 use crate::workspace::{Workspace, WorkspacePath};
@@ -54,7 +54,12 @@ fn word_of(path: &WorkspacePath) -> Option<String> {
     }
 }
 
-fn leads_to(project: &Project<'_>, source: &Source, import: &Import, path: &WorkspacePath) -> bool {
+fn leads_to(
+    project: &Project<'_>,
+    source: &ParsedSource,
+    import: &SourceImport,
+    path: &WorkspacePath,
+) -> bool {
     let find = |module: &str| {
         let found = modules::find(project, source.grammar.key, &source.path, module);
         found.is_some_and(|found| match found {
@@ -63,9 +68,9 @@ fn leads_to(project: &Project<'_>, source: &Source, import: &Import, path: &Work
     };
     // `from package import module` names a module in the place of a name.
     let inner = match &import.item {
-        Item::Named(name) if import.module.ends_with('.') => Some(format!("{}{name}", import.module)),
-        Item::Named(name) => Some(format!("{}.{name}", import.module)),
-        Item::Whole | Item::Default | Item::Wildcard | Item::Child => None,
+        ImportItem::Named(name) if import.module.ends_with('.') => Some(format!("{}{name}", import.module)),
+        ImportItem::Named(name) => Some(format!("{}.{name}", import.module)),
+        ImportItem::Whole | ImportItem::Default | ImportItem::Wildcard | ImportItem::Child => None,
     };
     find(&import.module) || source.grammar.key == "python" && inner.is_some_and(|inner| find(&inner))
 }

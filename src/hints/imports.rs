@@ -6,8 +6,8 @@ use tree_sitter::Node;
 
 /// A name brought in, or a whole module's names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Import {
-    /// The name by which this file knows it; empty for [`Item::Wildcard`].
+pub(super) struct SourceImport {
+    /// The name by which this file knows it; empty for [`ImportItem::Wildcard`].
     pub(crate) local: String,
     /// Where that name stands.
     pub(crate) selection: Span<usize>,
@@ -16,12 +16,12 @@ pub(super) struct Import {
     /// The module as written: `a.b`, `..c`, `./d`, `crate::e`, `x.h`.
     pub(crate) module: String,
     /// What of the module.
-    pub(crate) item: Item,
+    pub(crate) item: ImportItem,
 }
 
 /// What of a module is brought in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Item {
+pub(super) enum ImportItem {
     /// The module itself.
     Whole,
     /// What it exports by default (JavaScript).
@@ -34,19 +34,19 @@ pub(super) enum Item {
     Child,
 }
 
-struct Reader<'a> {
+struct ImportReader<'a> {
     text: &'a str,
     statement: Span<usize>,
-    found: Vec<Import>,
+    found: Vec<SourceImport>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ImportReader<'a> {
     fn of(&self, node: Node<'_>) -> &'a str {
         self.text.get(node.byte_range()).unwrap_or_default()
     }
 
-    fn add(&mut self, local: &str, at: Node<'_>, module: &str, item: Item) {
-        self.found.push(Import {
+    fn add(&mut self, local: &str, at: Node<'_>, module: &str, item: ImportItem) {
+        self.found.push(SourceImport {
             local: local.to_owned(),
             selection: at.byte_range(),
             span: self.statement.clone(),
@@ -57,13 +57,13 @@ impl<'a> Reader<'a> {
 
     fn add_named(&mut self, at: Node<'_>, module: &str, name: &str) {
         let local = self.of(at);
-        self.add(local, at, module, Item::Named(name.to_owned()));
+        self.add(local, at, module, ImportItem::Named(name.to_owned()));
     }
 }
 
 /// What the import statement `node` of a file in the language `key` brings in.
-pub(super) fn read(key: &str, node: Node<'_>, text: &str) -> Vec<Import> {
-    let mut reader = Reader { text, statement: node.byte_range(), found: Vec::new() };
+pub(super) fn read(key: &str, node: Node<'_>, text: &str) -> Vec<SourceImport> {
+    let mut reader = ImportReader { text, statement: node.byte_range(), found: Vec::new() };
     match key {
         "python" => python(&mut reader, node),
         "javascript" | "typescript" | "tsx" => javascript(&mut reader, node),
@@ -81,7 +81,7 @@ fn children<'t>(node: Node<'t>) -> Vec<Node<'t>> {
     node.named_children(&mut node.walk()).collect()
 }
 
-fn python(reader: &mut Reader<'_>, node: Node<'_>) {
+fn python(reader: &mut ImportReader<'_>, node: Node<'_>) {
     let module = node.child_by_field_name("module_name").map(|module| reader.of(module));
     let names: Vec<Node<'_>> = node.children_by_field_name("name", &mut node.walk()).collect();
     for name in names {
@@ -97,19 +97,19 @@ fn python(reader: &mut Reader<'_>, node: Node<'_>) {
             (Some(module), alias) => reader.add_named(alias.unwrap_or(path), module, written),
             (None, Some(alias)) => {
                 let local = reader.of(alias);
-                reader.add(local, alias, written, Item::Whole);
+                reader.add(local, alias, written, ImportItem::Whole);
             }
             (None, None) => {
                 let first = path.named_child(0).unwrap_or(path);
                 let local = reader.of(first);
-                reader.add(local, first, local, Item::Whole);
+                reader.add(local, first, local, ImportItem::Whole);
             }
         }
     }
     if let (Some(module), true) =
         (module, children(node).iter().any(|child| child.kind() == "wildcard_import"))
     {
-        reader.add("", node, module, Item::Wildcard);
+        reader.add("", node, module, ImportItem::Wildcard);
     }
 }
 
@@ -117,7 +117,7 @@ fn unquoted(text: &str) -> &str {
     text.trim_matches(|quote| matches!(quote, '"' | '\'' | '`' | '<' | '>'))
 }
 
-fn javascript(reader: &mut Reader<'_>, node: Node<'_>) {
+fn javascript(reader: &mut ImportReader<'_>, node: Node<'_>) {
     match node.kind() {
         "variable_declarator" => required(reader, node),
         "export_statement" => re_export(reader, node),
@@ -131,7 +131,7 @@ fn javascript(reader: &mut Reader<'_>, node: Node<'_>) {
                             child.child_by_field_name("source").map(|source| unquoted(reader.of(source)));
                         if let (Some(name), Some(module)) = (child.named_child(0), module) {
                             let local = reader.of(name);
-                            reader.add(local, name, module, Item::Whole);
+                            reader.add(local, name, module, ImportItem::Whole);
                         }
                     }
                     _ => {}
@@ -141,17 +141,17 @@ fn javascript(reader: &mut Reader<'_>, node: Node<'_>) {
     }
 }
 
-fn import_clause(reader: &mut Reader<'_>, clause: Node<'_>, module: &str) {
+fn import_clause(reader: &mut ImportReader<'_>, clause: Node<'_>, module: &str) {
     for part in children(clause) {
         match part.kind() {
             "identifier" => {
                 let local = reader.of(part);
-                reader.add(local, part, module, Item::Default);
+                reader.add(local, part, module, ImportItem::Default);
             }
             "namespace_import" => {
                 if let Some(name) = part.named_child(0) {
                     let local = reader.of(name);
-                    reader.add(local, name, module, Item::Whole);
+                    reader.add(local, name, module, ImportItem::Whole);
                 }
             }
             _ => children(part).into_iter().for_each(|specifier| import_specifier(reader, specifier, module)),
@@ -159,19 +159,19 @@ fn import_clause(reader: &mut Reader<'_>, clause: Node<'_>, module: &str) {
     }
 }
 
-fn import_specifier(reader: &mut Reader<'_>, specifier: Node<'_>, module: &str) {
+fn import_specifier(reader: &mut ImportReader<'_>, specifier: Node<'_>, module: &str) {
     let Some(name) = specifier.child_by_field_name("name") else { return };
     let local = specifier.child_by_field_name("alias").unwrap_or(name);
     match reader.of(name) {
         "default" => {
             let text = reader.of(local);
-            reader.add(text, local, module, Item::Default);
+            reader.add(text, local, module, ImportItem::Default);
         }
         written => reader.add_named(local, module, written),
     }
 }
 
-fn re_export(reader: &mut Reader<'_>, node: Node<'_>) {
+fn re_export(reader: &mut ImportReader<'_>, node: Node<'_>) {
     let Some(source) = node.child_by_field_name("source") else { return };
     let module = unquoted(reader.of(source));
     let parts = children(node);
@@ -186,19 +186,19 @@ fn re_export(reader: &mut Reader<'_>, node: Node<'_>) {
                 all = false;
                 if let Some(name) = part.named_child(0) {
                     let local = reader.of(name);
-                    reader.add(local, name, module, Item::Whole);
+                    reader.add(local, name, module, ImportItem::Whole);
                 }
             }
             _ => {}
         }
     }
     if all {
-        reader.add("", node, module, Item::Wildcard);
+        reader.add("", node, module, ImportItem::Wildcard);
     }
 }
 
 /// `const name = require("module")`, `const { a, b: c } = require("module")`.
-fn required(reader: &mut Reader<'_>, node: Node<'_>) {
+fn required(reader: &mut ImportReader<'_>, node: Node<'_>) {
     let source = node
         .child_by_field_name("value")
         .and_then(|call| call.child_by_field_name("arguments"))
@@ -208,7 +208,7 @@ fn required(reader: &mut Reader<'_>, node: Node<'_>) {
     let module = unquoted(reader.of(source));
     if name.kind() == "identifier" {
         let local = reader.of(name);
-        reader.add(local, name, module, Item::Whole);
+        reader.add(local, name, module, ImportItem::Whole);
     }
     for part in children(name) {
         match part.kind() {
@@ -229,13 +229,13 @@ fn required(reader: &mut Reader<'_>, node: Node<'_>) {
     }
 }
 
-fn rust(reader: &mut Reader<'_>, node: Node<'_>) {
+fn rust(reader: &mut ImportReader<'_>, node: Node<'_>) {
     if let Some(argument) = node.child_by_field_name("argument") {
         use_tree(reader, argument, "", DEEPEST_USE);
     } else if let Some(name) = node.child_by_field_name("name") {
         let local = node.child_by_field_name("alias").unwrap_or(name);
         let (module, text) = (reader.of(name), reader.of(local));
-        reader.add(text, local, module, Item::Whole);
+        reader.add(text, local, module, ImportItem::Whole);
     }
 }
 
@@ -248,7 +248,7 @@ fn joined(prefix: &str, path: &str) -> String {
 const DEEPEST_USE: usize = 64;
 
 /// Adds what the use tree `node` brings in, below the path `prefix`; at most `depth` levels of it.
-fn use_tree(reader: &mut Reader<'_>, node: Node<'_>, prefix: &str, depth: usize) {
+fn use_tree(reader: &mut ImportReader<'_>, node: Node<'_>, prefix: &str, depth: usize) {
     let Some(depth) = depth.checked_sub(1).filter(|_| prefix.len() <= 1_000) else { return };
     match node.kind() {
         "scoped_use_list" => {
@@ -262,7 +262,7 @@ fn use_tree(reader: &mut Reader<'_>, node: Node<'_>, prefix: &str, depth: usize)
         "use_wildcard" => {
             let path = node.named_child(0).map_or("", |path| reader.of(path));
             let module = joined(prefix, path);
-            reader.add("", node, &module, Item::Wildcard);
+            reader.add("", node, &module, ImportItem::Wildcard);
         }
         "use_as_clause" => {
             if let (Some(path), Some(alias)) =
@@ -283,19 +283,19 @@ fn use_tree(reader: &mut Reader<'_>, node: Node<'_>, prefix: &str, depth: usize)
     }
 }
 
-fn used(reader: &mut Reader<'_>, path: &str, at: Node<'_>) {
+fn used(reader: &mut ImportReader<'_>, path: &str, at: Node<'_>) {
     let local = reader.of(at);
     used_as(reader, path, at, local);
 }
 
-fn used_as(reader: &mut Reader<'_>, path: &str, at: Node<'_>, local: &str) {
+fn used_as(reader: &mut ImportReader<'_>, path: &str, at: Node<'_>, local: &str) {
     match path.rsplit_once("::") {
-        Some((module, name)) => reader.add(local, at, module, Item::Named(name.to_owned())),
-        None => reader.add(local, at, path, Item::Whole),
+        Some((module, name)) => reader.add(local, at, module, ImportItem::Named(name.to_owned())),
+        None => reader.add(local, at, path, ImportItem::Whole),
     }
 }
 
-fn go(reader: &mut Reader<'_>, node: Node<'_>) {
+fn go(reader: &mut ImportReader<'_>, node: Node<'_>) {
     let Some(path) = node.child_by_field_name("path") else { return };
     let module = unquoted(reader.of(path));
     let Some(name) = node.child_by_field_name("name") else {
@@ -305,42 +305,42 @@ fn go(reader: &mut Reader<'_>, node: Node<'_>) {
         let is_version =
             last.strip_prefix('v').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
         let local = if is_version { parts.next().unwrap_or(last) } else { last };
-        reader.add(local, path, module, Item::Whole);
+        reader.add(local, path, module, ImportItem::Whole);
         return;
     };
     match name.kind() {
-        "dot" => reader.add("", name, module, Item::Wildcard),
+        "dot" => reader.add("", name, module, ImportItem::Wildcard),
         "blank_identifier" => {}
         _ => {
             let local = reader.of(name);
-            reader.add(local, name, module, Item::Whole);
+            reader.add(local, name, module, ImportItem::Whole);
         }
     }
 }
 
-fn java(reader: &mut Reader<'_>, node: Node<'_>) {
+fn java(reader: &mut ImportReader<'_>, node: Node<'_>) {
     let parts = children(node);
     let Some(path) = parts.first() else { return };
     let written = reader.of(*path);
     if parts.iter().any(|part| part.kind() == "asterisk") {
-        reader.add("", *path, written, Item::Wildcard);
+        reader.add("", *path, written, ImportItem::Wildcard);
     } else if let Some((module, name)) = written.rsplit_once('.') {
         let at = path.child_by_field_name("name").unwrap_or(*path);
-        reader.add(name, at, module, Item::Named(name.to_owned()));
+        reader.add(name, at, module, ImportItem::Named(name.to_owned()));
     }
 }
 
-fn csharp(reader: &mut Reader<'_>, node: Node<'_>) {
+fn csharp(reader: &mut ImportReader<'_>, node: Node<'_>) {
     let Some(path) = children(node).into_iter().next_back() else { return };
     let written = reader.of(path);
     match (node.child_by_field_name("name"), written.rsplit_once('.')) {
         (Some(alias), Some((module, name))) => reader.add_named(alias, module, name),
         (Some(alias), None) => reader.add_named(alias, "", written),
-        (None, _) => reader.add("", path, written, Item::Wildcard),
+        (None, _) => reader.add("", path, written, ImportItem::Wildcard),
     }
 }
 
-fn php(reader: &mut Reader<'_>, node: Node<'_>) {
+fn php(reader: &mut ImportReader<'_>, node: Node<'_>) {
     if node.kind() != "namespace_use_clause" {
         return file_name(reader, node);
     }
@@ -358,12 +358,12 @@ fn php(reader: &mut Reader<'_>, node: Node<'_>) {
     let (module, name) = whole.rsplit_once('\\').unwrap_or(("", &whole));
     match node.child_by_field_name("alias") {
         Some(alias) => reader.add_named(alias, module, name),
-        None => reader.add(name, path, module, Item::Named(name.to_owned())),
+        None => reader.add(name, path, module, ImportItem::Named(name.to_owned())),
     }
 }
 
 /// `#include "x.h"`, `require_relative "x"`, `source x`: all names of the file whose name is the last string or word.
-fn file_name(reader: &mut Reader<'_>, node: Node<'_>) {
+fn file_name(reader: &mut ImportReader<'_>, node: Node<'_>) {
     let mut last = node;
     while let Some(child) = last.named_child(last.named_child_count().saturating_sub(1) as u32) {
         if child.kind() == "string_content" {
@@ -374,12 +374,12 @@ fn file_name(reader: &mut Reader<'_>, node: Node<'_>) {
     }
     if node.kind() == "using_declaration" {
         let written = reader.of(last);
-        reader.add(written, last, "", Item::Named(written.to_owned()));
+        reader.add(written, last, "", ImportItem::Named(written.to_owned()));
         return;
     }
     let path = node.child_by_field_name("path").unwrap_or(last);
     let module = unquoted(reader.of(path));
     if !module.is_empty() {
-        reader.add("", path, module, Item::Wildcard);
+        reader.add("", path, module, ImportItem::Wildcard);
     }
 }

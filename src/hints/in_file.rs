@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::grammar::Grammar;
-use super::source::{Definition, Role, Source};
+use super::source::{DefinitionRole, ParsedSource, SourceDefinition};
 use super::symbols::is_listed;
 use crate::text::{Position, Range, identifiers_on_line};
 use crate::workspace::WorkspacePath;
@@ -22,16 +22,16 @@ pub(crate) fn symbols_named(
     deadline: Instant,
 ) -> Option<Vec<Overloads>> {
     let grammar = Grammar::of(language, path.extension())?;
-    let source = Source::new(path.clone(), grammar, text.to_owned(), deadline).ok()?;
+    let source = ParsedSource::new(path.clone(), grammar, text.to_owned(), deadline).ok()?;
     let parts: Vec<&str> = name.split(['.', '#', ':']).filter(|part| !part.is_empty()).collect();
     let (last, containers) = parts.split_last()?;
     let defined = source.named(last).map(|index| &source.definitions[index]);
-    let fits = |definition: &&Definition| {
+    let fits = |definition: &&SourceDefinition| {
         is_listed(&source, definition) && is_within(&source, definition, containers)
     };
-    let mut found: Vec<(&Definition, Overloads)> = Vec::new();
+    let mut found: Vec<(&SourceDefinition, Overloads)> = Vec::new();
     let (promised, made): (Vec<_>, Vec<_>) =
-        defined.filter(fits).partition(|definition| definition.role == Role::Prototype);
+        defined.filter(fits).partition(|definition| definition.role == DefinitionRole::Prototype);
     for definition in made.into_iter().chain(promised) {
         let range = source.range(&definition.selection);
         match found.iter_mut().find(|(first, _)| overloads(first, definition)) {
@@ -47,7 +47,7 @@ pub(crate) fn symbols_named(
 }
 
 /// Whether two definitions of one name are one function: they stand in the same scope of the same type.
-fn overloads(a: &Definition, b: &Definition) -> bool {
+fn overloads(a: &SourceDefinition, b: &SourceDefinition) -> bool {
     a.role.is_callable()
         && b.role.is_callable()
         && a.scope == b.scope
@@ -55,7 +55,7 @@ fn overloads(a: &Definition, b: &Definition) -> bool {
         && a.parent == b.parent
 }
 
-fn is_within(source: &Source, definition: &Definition, containers: &[&str]) -> bool {
+fn is_within(source: &ParsedSource, definition: &SourceDefinition, containers: &[&str]) -> bool {
     let Some((innermost, around)) = containers.split_last() else { return true };
     let parent = definition.parent.map(|parent| &source.definitions[parent]);
     if definition.container.as_deref() != Some(innermost)
@@ -66,7 +66,7 @@ fn is_within(source: &Source, definition: &Definition, containers: &[&str]) -> b
     around.is_empty() || parent.is_none_or(|parent| is_within(source, parent, around))
 }
 
-fn first_in_code(source: &Source, name: &str) -> Option<Range> {
+fn first_in_code(source: &ParsedSource, name: &str) -> Option<Range> {
     let buffer = source.buffer();
     let places = (0..buffer.line_count())
         .flat_map(|line| identifiers_on_line(buffer, line))
@@ -88,10 +88,13 @@ pub(crate) fn is_import(
     deadline: Instant,
 ) -> bool {
     let Some(grammar) = Grammar::of(language, path.extension()) else { return false };
-    let Ok(source) = Source::new(path.clone(), grammar, text.to_owned(), deadline) else { return false };
+    let Ok(source) = ParsedSource::new(path.clone(), grammar, text.to_owned(), deadline) else {
+        return false;
+    };
     let on_line = |index: &usize| source.position(source.definitions[*index].selection.start).line == line;
     let mut here = source.named(name).filter(on_line).peekable();
-    here.peek().is_some() && here.all(|index| matches!(source.definitions[index].role, Role::Import(_)))
+    here.peek().is_some()
+        && here.all(|index| matches!(source.definitions[index].role, DefinitionRole::Import(_)))
 }
 
 /// The module that the name at a position is imported from, or the name that stands before its dots, where the file does not define
@@ -104,7 +107,7 @@ pub(crate) fn imported_from(
     deadline: Instant,
 ) -> Option<String> {
     let grammar = Grammar::of(language, path.extension())?;
-    let source = Source::new(path.clone(), grammar, text.to_owned(), deadline).ok()?;
+    let source = ParsedSource::new(path.clone(), grammar, text.to_owned(), deadline).ok()?;
     let word = |letter: char| letter.is_alphanumeric() || "_$".contains(letter);
     let at = source.buffer().byte_offset(position);
     let mut end = at + source.text.get(at..)?.find(|letter| !word(letter)).unwrap_or(source.text.len() - at);
@@ -118,7 +121,7 @@ pub(crate) fn imported_from(
         }
     };
     let mut modules = source.named(name).map(|index| match source.definitions[index].role {
-        Role::Import(import) => source.imports.get(import).map(|import| import.module.clone()),
+        DefinitionRole::Import(import) => source.imports.get(import).map(|import| import.module.clone()),
         _ => None,
     });
     let first = modules.next()??;

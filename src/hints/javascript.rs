@@ -2,23 +2,23 @@
 
 use std::sync::Arc;
 
-use super::resolve::{Resolver, Target};
-use super::source::{Definition, Role, Source};
+use super::resolve::{ResolutionTarget, Resolver};
+use super::source::{DefinitionRole, ParsedSource, SourceDefinition};
 
 /// How often the value of `module.exports` is followed through further files.
 const FURTHEST: usize = 8;
 
 /// Whether `source` is JavaScript or TypeScript.
-fn is_javascript(source: &Source) -> bool {
+fn is_javascript(source: &ParsedSource) -> bool {
     matches!(source.grammar.key, "javascript" | "typescript" | "tsx")
 }
 
 impl Resolver<'_> {
     /// A module whose file says `module.exports = …` is what stands there; every other target is itself.
-    pub(super) fn behind_module(&self, target: Target) -> Target {
+    pub(super) fn behind_module(&self, target: ResolutionTarget) -> ResolutionTarget {
         let mut target = target;
         for _ in 0..FURTHEST {
-            let Target::File(source) = &target else { break };
+            let ResolutionTarget::File(source) = &target else { break };
             match self.whole_export(source) {
                 Some(behind) => target = behind,
                 None => break,
@@ -28,13 +28,13 @@ impl Resolver<'_> {
     }
 
     /// What `module.exports = …` of a file gives: the class or function that it names, else where it stands.
-    fn whole_export(&self, source: &Arc<Source>) -> Option<Target> {
+    fn whole_export(&self, source: &Arc<ParsedSource>) -> Option<ResolutionTarget> {
         if !is_javascript(source) {
             return None;
         }
         let is_whole = |&index: &usize| {
             let definition = &source.definitions[index];
-            definition.role == Role::Field && definition.container.as_deref() == Some("module")
+            definition.role == DefinitionRole::Field && definition.container.as_deref() == Some("module")
         };
         let index = source.named("exports").find(is_whole)?;
         let value = source.definitions[index].value_span.as_ref().and_then(|span| source.node(span));
@@ -50,27 +50,27 @@ impl Resolver<'_> {
             .into_iter()
             .next()
         });
-        named.or_else(|| Some(Target::Definition(source.clone(), index)))
+        named.or_else(|| Some(ResolutionTarget::Definition(source.clone(), index)))
     }
 
     /// What `this` is at a byte that no class surrounds: the constructor whose prototype the function belongs to, or the object
     /// literal whose member it is.
-    pub(super) fn receiver_at(&self, source: &Arc<Source>, at: usize) -> Vec<Target> {
+    pub(super) fn receiver_at(&self, source: &Arc<ParsedSource>, at: usize) -> Vec<ResolutionTarget> {
         if !is_javascript(source) {
             return Vec::new();
         }
-        let mut around: Vec<&Definition> =
+        let mut around: Vec<&SourceDefinition> =
             source.definitions.iter().filter(|definition| definition.span.contains(&at)).collect();
         around.sort_by_key(|definition| definition.span.len());
         for definition in around {
             let found = match (definition.role, definition.parent) {
-                (Role::Field, _) => definition
+                (DefinitionRole::Field, _) => definition
                     .container
                     .as_deref()
                     .filter(|container| !matches!(*container, "exports" | "module"))
                     .map_or_else(Vec::new, |container| self.plain(source, container, definition.span.start)),
-                (Role::Method | Role::Property, Some(parent)) => {
-                    vec![Target::Definition(source.clone(), parent)]
+                (DefinitionRole::Method | DefinitionRole::Property, Some(parent)) => {
+                    vec![ResolutionTarget::Definition(source.clone(), parent)]
                 }
                 _ => Vec::new(),
             };

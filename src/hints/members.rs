@@ -5,35 +5,37 @@ use std::sync::Arc;
 use tree_sitter::Node;
 
 use super::modules::{self, Module};
-use super::resolve::{Resolver, Target};
-use super::source::{Definition, Role, ScopeKind, Source};
+use super::resolve::{ResolutionTarget, Resolver};
+use super::source::{DefinitionRole, ParsedSource, ScopeKind, SourceDefinition};
 use crate::workspace::WorkspacePath;
 
 impl Resolver<'_> {
     /// The member `name` of a module, a type, or (through its type) a value.
-    pub(super) fn member(&self, target: &Target, name: &str) -> Vec<Target> {
+    pub(super) fn member(&self, target: &ResolutionTarget, name: &str) -> Vec<ResolutionTarget> {
         self.guarded(|| match target {
-            Target::File(source) => self.of_file(source, name),
-            Target::Folder(folder) => self.of_folder(folder, name),
-            Target::Definition(source, index) => {
+            ResolutionTarget::File(source) => self.of_file(source, name),
+            ResolutionTarget::Folder(folder) => self.of_folder(folder, name),
+            ResolutionTarget::Definition(source, index) => {
                 let definition = &source.definitions[*index];
                 match definition.role {
-                    Role::Module => self.of_inline_module(source, *index, name),
-                    role if role.is_type() || role == Role::Extension => self.of_type(target, name),
-                    Role::Import(_) => Vec::new(),
+                    DefinitionRole::Module => self.of_inline_module(source, *index, name),
+                    role if role.is_type() || role == DefinitionRole::Extension => self.of_type(target, name),
+                    DefinitionRole::Import(_) => Vec::new(),
                     _ => self.of_value(source, definition, target, name),
                 }
             }
         })
     }
 
-    pub(super) fn of_file(&self, source: &Arc<Source>, name: &str) -> Vec<Target> {
+    pub(super) fn of_file(&self, source: &Arc<ParsedSource>, name: &str) -> Vec<ResolutionTarget> {
         let is_top = |&index: &usize| {
             let definition = &source.definitions[index];
-            definition.scope == 0 && definition.container.is_none() && definition.role != Role::Extension
+            definition.scope == 0
+                && definition.container.is_none()
+                && definition.role != DefinitionRole::Extension
         };
         let is_own = |&index: &usize| match source.definitions[index].role {
-            Role::Import(import) => source.hands_on(import),
+            DefinitionRole::Import(import) => source.hands_on(import),
             _ => true,
         };
         let (mut found, private): (Vec<usize>, Vec<usize>) =
@@ -68,23 +70,23 @@ impl Resolver<'_> {
                 .named(name)
                 .filter(|&index| {
                     source.scopes[source.definitions[index].scope].kind != ScopeKind::Body
-                        && !matches!(source.definitions[index].role, Role::Import(_))
+                        && !matches!(source.definitions[index].role, DefinitionRole::Import(_))
                 })
-                .map(|index| Target::Definition(source.clone(), index))
+                .map(|index| ResolutionTarget::Definition(source.clone(), index))
                 .collect(),
             _ => Vec::new(),
         }
     }
 
-    fn of_module(&self, module: Module) -> Option<Target> {
+    fn of_module(&self, module: Module) -> Option<ResolutionTarget> {
         match module {
-            Module::File(path) => self.project.source(&path).map(Target::File),
-            Module::Folder(folder) => Some(Target::Folder(folder)),
+            Module::File(path) => self.project.source(&path).map(ResolutionTarget::File),
+            Module::Folder(folder) => Some(ResolutionTarget::Folder(folder)),
         }
     }
 
     /// What JavaScript exports under another name, or by assignment.
-    fn exported(&self, source: &Arc<Source>, name: &str) -> Vec<Target> {
+    fn exported(&self, source: &Arc<ParsedSource>, name: &str) -> Vec<ResolutionTarget> {
         if source.grammar.selves != ["this"] || source.grammar.implicit_members {
             return Vec::new();
         }
@@ -94,7 +96,10 @@ impl Resolver<'_> {
             };
             let found: Vec<usize> = source.named(name).filter(is_export).collect();
             if !found.is_empty() {
-                return found.into_iter().map(|index| Target::Definition(source.clone(), index)).collect();
+                return found
+                    .into_iter()
+                    .map(|index| ResolutionTarget::Definition(source.clone(), index))
+                    .collect();
             }
         }
         let root = source.tree.root_node();
@@ -129,14 +134,14 @@ impl Resolver<'_> {
         Vec::new()
     }
 
-    fn exported_value(&self, source: &Arc<Source>, value: Node<'_>) -> Vec<Target> {
+    fn exported_value(&self, source: &Arc<ParsedSource>, value: Node<'_>) -> Vec<ResolutionTarget> {
         match value.child_by_field_name("name") {
             Some(name) => self.plain(source, source.text_of(name), name.start_byte()),
             None => self.expression(source, value),
         }
     }
 
-    fn of_folder(&self, folder: &WorkspacePath, name: &str) -> Vec<Target> {
+    fn of_folder(&self, folder: &WorkspacePath, name: &str) -> Vec<ResolutionTarget> {
         if let Some(module) = modules::python_at(self.project, folder, name)
             && let Some(target) = self.of_module(module)
         {
@@ -153,15 +158,15 @@ impl Resolver<'_> {
         files.extend(in_folder.cloned());
         for path in files {
             let Some(source) = self.project.source(&path) else { continue };
-            let found: Vec<Target> = source
+            let found: Vec<ResolutionTarget> = source
                 .named(name)
                 .filter(|&index| {
                     let definition = &source.definitions[index];
                     definition.container.is_none()
                         && !source.is_local(definition)
-                        && !matches!(definition.role, Role::Import(_))
+                        && !matches!(definition.role, DefinitionRole::Import(_))
                 })
-                .map(|index| Target::Definition(source.clone(), index))
+                .map(|index| ResolutionTarget::Definition(source.clone(), index))
                 .collect();
             if !found.is_empty() {
                 return found;
@@ -170,7 +175,12 @@ impl Resolver<'_> {
         Vec::new()
     }
 
-    fn of_inline_module(&self, source: &Arc<Source>, module: usize, name: &str) -> Vec<Target> {
+    fn of_inline_module(
+        &self,
+        source: &Arc<ParsedSource>,
+        module: usize,
+        name: &str,
+    ) -> Vec<ResolutionTarget> {
         let span = &source.definitions[module].span;
         let Some(scope) =
             source.scopes.iter().position(|scope| scope.span == *span && scope.kind == ScopeKind::Namespace)
@@ -182,8 +192,8 @@ impl Resolver<'_> {
         self.followed(source, found)
     }
 
-    fn of_type(&self, target: &Target, name: &str) -> Vec<Target> {
-        let Target::Definition(source, index) = target else { return Vec::new() };
+    fn of_type(&self, target: &ResolutionTarget, name: &str) -> Vec<ResolutionTarget> {
+        let ResolutionTarget::Definition(source, index) = target else { return Vec::new() };
         let class = &source.definitions[*index];
         let mut found: Vec<usize> = source
             .named(name)
@@ -194,11 +204,14 @@ impl Resolver<'_> {
         if found.iter().any(own) {
             found.retain(own);
         }
-        found.sort_by_key(|&member| source.definitions[member].role == Role::Prototype);
+        found.sort_by_key(|&member| source.definitions[member].role == DefinitionRole::Prototype);
         if !found.is_empty() {
-            return found.into_iter().map(|index| Target::Definition(source.clone(), index)).collect();
+            return found
+                .into_iter()
+                .map(|index| ResolutionTarget::Definition(source.clone(), index))
+                .collect();
         }
-        if class.role == Role::Extension {
+        if class.role == DefinitionRole::Extension {
             let named = self.plain(source, &class.name, class.selection.start);
             let found = self.of_modules(&named, name);
             if !found.is_empty() {
@@ -220,7 +233,12 @@ impl Resolver<'_> {
         self.of_modules(&self.bases(target), name)
     }
 
-    fn in_same_folder(&self, source: &Source, class: &str, name: &str) -> Option<Vec<Target>> {
+    fn in_same_folder(
+        &self,
+        source: &ParsedSource,
+        class: &str,
+        name: &str,
+    ) -> Option<Vec<ResolutionTarget>> {
         let folder = source.path.parent()?;
         let files = self.project.files().iter().filter(|path| {
             path.parent().as_ref() == Some(&folder) && path.extension() == source.path.extension()
@@ -229,22 +247,22 @@ impl Resolver<'_> {
             let member = source
                 .named(name)
                 .find(|&index| source.definitions[index].container.as_deref() == Some(class))?;
-            Some(vec![Target::Definition(source, member)])
+            Some(vec![ResolutionTarget::Definition(source, member)])
         })
     }
 
     fn of_value(
         &self,
-        source: &Arc<Source>,
-        definition: &Definition,
-        target: &Target,
+        source: &Arc<ParsedSource>,
+        definition: &SourceDefinition,
+        target: &ResolutionTarget,
         name: &str,
-    ) -> Vec<Target> {
+    ) -> Vec<ResolutionTarget> {
         // An object literal, or a function with properties, carries its members under its own name.
-        let own: Vec<Target> = source
+        let own: Vec<ResolutionTarget> = source
             .named(name)
             .filter(|&index| source.definitions[index].container.as_deref() == Some(&definition.name))
-            .map(|index| Target::Definition(source.clone(), index))
+            .map(|index| ResolutionTarget::Definition(source.clone(), index))
             .collect();
         if !own.is_empty() {
             return own;

@@ -4,8 +4,8 @@
 //! definitions, references, outlines, hovers, syntax errors. May use: `text`, `workspace`, `config`, the vocabulary
 //! of `lsp::model`.
 //!
-//! How data passes: a question ([`Subject`]) gets a `Project`, its view of the workspace until one deadline. A file
-//! becomes a `Source` (tree, definitions, scopes, imports). The `Resolver` follows the name through scopes, imports
+//! How data passes: a question ([`HintSubject`]) gets a `Project`, its view of the workspace until one deadline. A file
+//! becomes a `ParsedSource` (tree, definitions, scopes, imports). The `Resolver` follows the name through scopes, imports
 //! and types; where that ends in nothing, `by_name` searches the text and ranks every definition of the name. Both
 //! end as [`Candidate`]s that say why they stand where they do. Nothing outlives the question: no cache can be stale.
 //!
@@ -39,9 +39,9 @@ mod syntax;
 mod types;
 mod word;
 
-pub(crate) use advice::{Speech, advice, commands, our_command, startup_line};
+pub(crate) use advice::{SpokenLanguage, advice, commands, our_command, startup_line};
 pub use candidates::DEADLINE;
-pub use candidates::Subject;
+pub use candidates::HintSubject;
 pub use candidates::definition;
 pub(crate) use candidates::{Candidate, HintError, Hints};
 pub(crate) use grammar::has_grammar;
@@ -50,11 +50,11 @@ pub(crate) use importers::importers;
 pub(crate) use in_file::{imported_from, is_import, symbols_named};
 pub(crate) use literal::PythonModule;
 pub(crate) use references::references;
-pub(crate) use standing::{Named, Sense, Standing, StandingIn, standing};
+pub(crate) use standing::{FurtherOccurrences, OccurrenceQuery, OccurrenceSense, StandingIn, standing};
 pub(crate) use symbols::{
     FoundSymbols, imported_in, symbols, symbols_in, workspace_symbols, workspace_symbols_named,
 };
-pub(crate) use syntax::{Syntax, syntax_errors, syntax_errors_in};
+pub(crate) use syntax::{SyntaxCheck, syntax_errors, syntax_errors_in};
 pub(crate) use word::{NoName, can_be_name};
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use regex::Regex;
 
-use super::by_name::{self, Asked, distance, is_secondary};
+use super::by_name::{self, NameLookupQuery, distance, is_secondary};
 use super::candidates::{Candidate, HintError, Hints};
 use super::grammar::Grammar;
 use super::project::Project;
@@ -333,17 +333,23 @@ pub(super) fn definition(
         timed_out,
         ..Hints::default()
     };
-    let asked = Asked { name: &identifier.name, spot: None, source: None, path: Some(path), container: None };
+    let asked = NameLookupQuery {
+        name: &identifier.name,
+        spot: None,
+        source: None,
+        path: Some(path),
+        container: None,
+    };
     from_hits(project, &asked, &hits, &mut hints);
     Ok(hints)
 }
 
 /// A language met among hits, and its patterns for the name asked about.
-type Compiled<'a> = (Option<&'a str>, &'static Patterns, Vec<(&'static str, Regex)>);
+type CompiledPatterns<'a> = (Option<&'a str>, &'static Patterns, Vec<(&'static str, Regex)>);
 
 /// Adds what among `hits` looks like a definition, best first.
-pub(super) fn from_hits(project: &Project<'_>, asked: &Asked<'_>, hits: &[Hit], hints: &mut Hints) {
-    let mut known: Vec<Compiled<'_>> = Vec::new();
+pub(super) fn from_hits(project: &Project<'_>, asked: &NameLookupQuery<'_>, hits: &[Hit], hints: &mut Hints) {
+    let mut known: Vec<CompiledPatterns<'_>> = Vec::new();
     for hit in hits {
         let language = project.catalogue.language_of(&hit.path.name_lossy(), None);
         // Files with a grammar were parsed; what was no definition there is none here.
@@ -378,7 +384,7 @@ fn reads_as_c_function(language: Option<&str>, hit: &Hit, name: &str) -> bool {
         && !hit.line.trim_end().ends_with(';')
 }
 
-fn candidate(asked: &Asked<'_>, hit: &Hit, kind: &str, rank: usize) -> Candidate {
+fn candidate(asked: &NameLookupQuery<'_>, hit: &Hit, kind: &str, rank: usize) -> Candidate {
     let is_here = asked.path == Some(&hit.path);
     let far = distance(asked.path, &hit.path);
     let mut score = 100 - i32::try_from(rank.min(20)).unwrap_or(20) * 4;

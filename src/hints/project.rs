@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use super::grammar::Grammar;
 use super::parse::LARGEST_PARSED;
-use super::source::Source;
+use super::source::ParsedSource;
 use crate::config::Catalogue;
 use crate::workspace::{WalkLimits, Workspace, WorkspacePath};
 
@@ -22,7 +22,7 @@ pub(super) struct Project<'a> {
     pub(crate) workspace: &'a Workspace,
     pub(crate) catalogue: &'a Catalogue,
     pub(crate) deadline: Instant,
-    sources: RefCell<HashMap<WorkspacePath, Option<Arc<Source>>>>,
+    sources: RefCell<HashMap<WorkspacePath, Option<Arc<ParsedSource>>>>,
     files: OnceCell<Vec<WorkspacePath>>,
     crates: OnceCell<Vec<(String, WorkspacePath)>>,
 }
@@ -51,7 +51,7 @@ impl<'a> Project<'a> {
     }
 
     /// `path`, parsed; `None` where there is no such file, no grammar for it, or no time.
-    pub(super) fn source(&self, path: &WorkspacePath) -> Option<Arc<Source>> {
+    pub(super) fn source(&self, path: &WorkspacePath) -> Option<Arc<ParsedSource>> {
         if let Some(known) = self.sources.borrow().get(path) {
             return known.clone();
         }
@@ -64,7 +64,7 @@ impl<'a> Project<'a> {
     }
 
     /// Remembers a file that was parsed elsewhere.
-    pub(super) fn remember(&self, source: Arc<Source>) -> Arc<Source> {
+    pub(super) fn remember(&self, source: Arc<ParsedSource>) -> Arc<ParsedSource> {
         self.sources
             .borrow_mut()
             .entry(source.path.clone())
@@ -126,9 +126,9 @@ pub(super) fn load(
     catalogue: &Catalogue,
     path: &WorkspacePath,
     deadline: Instant,
-) -> Option<Source> {
+) -> Option<ParsedSource> {
     let language = language_of(workspace, catalogue, path)?;
     let grammar = Grammar::of(language, path.extension())?;
     let text = workspace.read_text_up_to(path, LARGEST_PARSED as u64).ok()?.text;
-    Source::new(path.clone(), grammar, text, deadline).ok()
+    ParsedSource::new(path.clone(), grammar, text, deadline).ok()
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::by_name::{self, distance, is_secondary};
-use super::candidates::{self, Candidate, HintError, Subject};
+use super::candidates::{self, Candidate, HintError, HintSubject};
 use super::project::Project;
-use super::source::Source;
+use super::source::ParsedSource;
 use crate::config::Catalogue;
 use crate::lsp::model::{FileRef, Location};
 use crate::text::Position;
@@ -40,7 +40,7 @@ pub(crate) struct References {
 pub(crate) fn references(
     workspace: &Workspace,
     catalogue: &Catalogue,
-    subject: &Subject,
+    subject: &HintSubject,
     limit: usize,
     deadline: Instant,
 ) -> Result<References, HintError> {
@@ -48,8 +48,8 @@ pub(crate) fn references(
     let Some((name, _)) = hints.identifier else { return Ok(References::default()) };
     let project = Project::new(workspace, catalogue, deadline);
     let path = match subject {
-        Subject::Position { path, .. } => Some(path),
-        Subject::Name { path, .. } => path.as_ref(),
+        HintSubject::Position { path, .. } => Some(path),
+        HintSubject::Name { path, .. } => path.as_ref(),
     };
     let language = path.and_then(|path| project.language(path));
     let definition = hints.candidates.into_iter().next();
@@ -100,7 +100,7 @@ fn parsed(
     project: &Project<'_>,
     from: Option<&WorkspacePath>,
     hits: &[Hit],
-) -> HashMap<WorkspacePath, Arc<Source>> {
+) -> HashMap<WorkspacePath, Arc<ParsedSource>> {
     let mut paths: Vec<&WorkspacePath> = hits.iter().map(|hit| &hit.path).collect();
     paths.dedup();
     paths.sort_by_key(|path| distance(from, path));
@@ -109,6 +109,6 @@ fn parsed(
 }
 
 /// Whether a hit is neither in a comment nor in a string.
-fn counts(source: Option<&Arc<Source>>, hit: &Hit) -> bool {
+fn counts(source: Option<&Arc<ParsedSource>>, hit: &Hit) -> bool {
     source.is_none_or(|source| !source.is_quiet(source.buffer().byte_offset(hit.range.start)))
 }

@@ -3,10 +3,10 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use super::imports::Item;
+use super::imports::ImportItem;
 use super::modules::{self, Module};
 use super::project::Project;
-use super::source::{Definition, Role, ScopeKind, Source};
+use super::source::{DefinitionRole, ParsedSource, ScopeKind, SourceDefinition};
 use crate::workspace::WorkspacePath;
 
 /// How many steps one question may take in all, and how deep.
@@ -15,23 +15,23 @@ const DEEPEST: u32 = 24;
 
 /// What a name leads to.
 #[derive(Clone)]
-pub(super) enum Target {
+pub(super) enum ResolutionTarget {
     /// A definition of a file, by its index.
-    Definition(Arc<Source>, usize),
+    Definition(Arc<ParsedSource>, usize),
     /// A file as a module.
-    File(Arc<Source>),
+    File(Arc<ParsedSource>),
     /// A folder as a module.
     Folder(WorkspacePath),
 }
 
-impl Target {
+impl ResolutionTarget {
     /// Whether it only names something that lies elsewhere.
     pub(super) fn is_import(&self) -> bool {
-        self.definition().is_some_and(|found| matches!(found.role, Role::Import(_)))
+        self.definition().is_some_and(|found| matches!(found.role, DefinitionRole::Import(_)))
     }
 
     /// The definition, where it is one.
-    pub(super) fn definition(&self) -> Option<&Definition> {
+    pub(super) fn definition(&self) -> Option<&SourceDefinition> {
         match self {
             Self::Definition(source, index) => source.definitions.get(*index),
             _ => None,
@@ -53,7 +53,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// Runs `step` unless the question has gone on for too long or too deep.
-    pub(super) fn guarded(&self, step: impl FnOnce() -> Vec<Target>) -> Vec<Target> {
+    pub(super) fn guarded(&self, step: impl FnOnce() -> Vec<ResolutionTarget>) -> Vec<ResolutionTarget> {
         self.steps.set(self.steps.get() + 1);
         if self.steps.get() > MOST_STEPS || self.depth.get() >= DEEPEST || self.project.is_late() {
             return Vec::new();
@@ -65,7 +65,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// The definitions of `name` in `source` that are known at a byte, those of the innermost scope.
-    pub(super) fn visible(&self, source: &Source, name: &str, at: usize) -> Vec<usize> {
+    pub(super) fn visible(&self, source: &ParsedSource, name: &str, at: usize) -> Vec<usize> {
         let innermost = source.scope_at(at);
         let is_visible = |&index: &usize| {
             let definition = &source.definitions[index];
@@ -78,7 +78,7 @@ impl<'a> Resolver<'a> {
                 }
                 _ => !is_member || source.grammar.implicit_members,
             };
-            encloses && is_reachable && definition.role != Role::Extension
+            encloses && is_reachable && definition.role != DefinitionRole::Extension
         };
         let mut found: Vec<usize> = source.named(name).filter(is_visible).collect();
         let size = |index: usize| source.scopes[source.definitions[index].scope].span.len();
@@ -104,19 +104,19 @@ impl<'a> Resolver<'a> {
     }
 
     /// The body before the promise of one; of several C macros or functions the last, which stands in the branch of `#else`.
-    pub(super) fn sort_alternatives(source: &Source, found: &mut [usize]) {
+    pub(super) fn sort_alternatives(source: &ParsedSource, found: &mut [usize]) {
         let is_alternative = |&index: &usize| {
             let role = source.definitions[index].role;
-            matches!(role, Role::Macro | Role::Function | Role::Prototype)
+            matches!(role, DefinitionRole::Macro | DefinitionRole::Function | DefinitionRole::Prototype)
         };
         if matches!(source.grammar.key, "c" | "cpp") && found.iter().all(is_alternative) {
             found.reverse();
         }
-        found.sort_by_key(|&index| source.definitions[index].role == Role::Prototype);
+        found.sort_by_key(|&index| source.definitions[index].role == DefinitionRole::Prototype);
     }
 
     /// What the plain `name` means at a byte of `source`.
-    pub(super) fn plain(&self, source: &Arc<Source>, name: &str, at: usize) -> Vec<Target> {
+    pub(super) fn plain(&self, source: &Arc<ParsedSource>, name: &str, at: usize) -> Vec<ResolutionTarget> {
         self.guarded(|| {
             if let Some(found) = self.keyword(source, name, at) {
                 return found;
@@ -128,7 +128,7 @@ impl<'a> Resolver<'a> {
             if source.grammar.implicit_members
                 && let Some(class) = source.class_at(at)
             {
-                let found = self.member(&Target::Definition(source.clone(), class), name);
+                let found = self.member(&ResolutionTarget::Definition(source.clone(), class), name);
                 if !found.is_empty() {
                     return found;
                 }
@@ -139,12 +139,12 @@ impl<'a> Resolver<'a> {
     }
 
     /// Imports among `found` replaced by what they bring in; an import from outside stays.
-    pub(super) fn followed(&self, source: &Arc<Source>, found: Vec<usize>) -> Vec<Target> {
+    pub(super) fn followed(&self, source: &Arc<ParsedSource>, found: Vec<usize>) -> Vec<ResolutionTarget> {
         let mut targets = Vec::new();
         for index in found {
-            let own = || Target::Definition(source.clone(), index);
+            let own = || ResolutionTarget::Definition(source.clone(), index);
             match source.definitions[index].role {
-                Role::Import(import) => {
+                DefinitionRole::Import(import) => {
                     let behind = self.imported(source, import);
                     if behind.is_empty() { targets.push(own()) } else { targets.extend(behind) }
                 }
@@ -152,14 +152,17 @@ impl<'a> Resolver<'a> {
             }
         }
         // What lies in the workspace before what only names something outside.
-        targets.sort_by_key(Target::is_import);
+        targets.sort_by_key(ResolutionTarget::is_import);
         targets
     }
 
     /// `self`, `this`, `crate` and their like.
-    fn keyword(&self, source: &Arc<Source>, name: &str, at: usize) -> Option<Vec<Target>> {
+    fn keyword(&self, source: &Arc<ParsedSource>, name: &str, at: usize) -> Option<Vec<ResolutionTarget>> {
         let file = |path: Option<WorkspacePath>| {
-            path.and_then(|path| self.project.source(&path)).map(Target::File).into_iter().collect::<Vec<_>>()
+            path.and_then(|path| self.project.source(&path))
+                .map(ResolutionTarget::File)
+                .into_iter()
+                .collect::<Vec<_>>()
         };
         if source.grammar.key == "rust" {
             match name {
@@ -183,7 +186,7 @@ impl<'a> Resolver<'a> {
                 }
             }
             let class = source.class_at(at).or_else(|| Self::constructor_at(source, at))?;
-            let class = Target::Definition(source.clone(), class);
+            let class = ResolutionTarget::Definition(source.clone(), class);
             return Some(if matches!(name, "super" | "parent" | "base") {
                 self.bases(&class)
             } else {
@@ -194,9 +197,9 @@ impl<'a> Resolver<'a> {
     }
 
     /// The outermost function around a byte: where there is no class, `this` is what it constructs.
-    fn constructor_at(source: &Source, at: usize) -> Option<usize> {
-        let is_around = |definition: &Definition| {
-            definition.role == Role::Function
+    fn constructor_at(source: &ParsedSource, at: usize) -> Option<usize> {
+        let is_around = |definition: &SourceDefinition| {
+            definition.role == DefinitionRole::Function
                 && definition.span.contains(&at)
                 && source.grammar.selves == ["this"]
         };
@@ -204,50 +207,51 @@ impl<'a> Resolver<'a> {
     }
 
     /// The inline modules around a byte of a Rust file, innermost last.
-    fn inline_modules(source: &Source, at: usize) -> Vec<usize> {
+    fn inline_modules(source: &ParsedSource, at: usize) -> Vec<usize> {
         (0..source.definitions.len())
             .filter(|&index| {
-                source.definitions[index].role == Role::Module && source.definitions[index].span.contains(&at)
+                source.definitions[index].role == DefinitionRole::Module
+                    && source.definitions[index].span.contains(&at)
             })
             .collect()
     }
 
-    fn own_module(&self, source: &Arc<Source>, at: usize) -> Vec<Target> {
+    fn own_module(&self, source: &Arc<ParsedSource>, at: usize) -> Vec<ResolutionTarget> {
         match Self::inline_modules(source, at).last() {
-            Some(&index) => vec![Target::Definition(source.clone(), index)],
-            None => vec![Target::File(source.clone())],
+            Some(&index) => vec![ResolutionTarget::Definition(source.clone(), index)],
+            None => vec![ResolutionTarget::File(source.clone())],
         }
     }
 
-    fn outer_module(&self, source: &Arc<Source>, at: usize) -> Vec<Target> {
+    fn outer_module(&self, source: &Arc<ParsedSource>, at: usize) -> Vec<ResolutionTarget> {
         let inline = Self::inline_modules(source, at);
         match inline.len() {
             0 => modules::rust_parent(self.project, &source.path)
                 .and_then(|path| self.project.source(&path))
-                .map(Target::File)
+                .map(ResolutionTarget::File)
                 .into_iter()
                 .collect(),
-            1 => vec![Target::File(source.clone())],
-            more => vec![Target::Definition(source.clone(), inline[more - 2])],
+            1 => vec![ResolutionTarget::File(source.clone())],
+            more => vec![ResolutionTarget::Definition(source.clone(), inline[more - 2])],
         }
     }
 
     /// What the import number `index` of `source` brings in; empty where it comes from outside.
-    pub(super) fn imported(&self, source: &Arc<Source>, index: usize) -> Vec<Target> {
+    pub(super) fn imported(&self, source: &Arc<ParsedSource>, index: usize) -> Vec<ResolutionTarget> {
         self.guarded(|| {
             let Some(import) = source.imports.get(index) else { return Vec::new() };
-            if import.item == Item::Child {
+            if import.item == ImportItem::Child {
                 return modules::rust_child(self.project, &source.path, &import.local)
                     .and_then(|path| self.project.source(&path))
-                    .map(Target::File)
+                    .map(ResolutionTarget::File)
                     .into_iter()
                     .collect();
             }
             let modules = self.module(source, &import.module, import.selection.start);
             match &import.item {
-                Item::Named(name) if modules.is_empty() => self.in_own_file(source, name),
-                Item::Named(name) => self.of_modules(&modules, name),
-                Item::Default => {
+                ImportItem::Named(name) if modules.is_empty() => self.in_own_file(source, name),
+                ImportItem::Named(name) => self.of_modules(&modules, name),
+                ImportItem::Default => {
                     let found = self.of_modules(&modules, "default");
                     if found.is_empty() { self.of_modules(&modules, &import.local) } else { found }
                 }
@@ -257,7 +261,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// A class of Java or PHP in the file that bears its name, where the folders do not follow the package.
-    fn in_own_file(&self, source: &Source, name: &str) -> Vec<Target> {
+    fn in_own_file(&self, source: &ParsedSource, name: &str) -> Vec<ResolutionTarget> {
         let (true, Some(extension)) = (matches!(source.grammar.key, "java" | "php"), source.path.extension())
         else {
             return Vec::new();
@@ -268,7 +272,7 @@ impl<'a> Resolver<'a> {
         found.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
     }
 
-    pub(super) fn of_modules(&self, modules: &[Target], name: &str) -> Vec<Target> {
+    pub(super) fn of_modules(&self, modules: &[ResolutionTarget], name: &str) -> Vec<ResolutionTarget> {
         modules
             .iter()
             .map(|module| self.member(module, name))
@@ -277,18 +281,20 @@ impl<'a> Resolver<'a> {
     }
 
     /// The module written `spec` at a byte of `source`.
-    pub(super) fn module(&self, source: &Arc<Source>, spec: &str, at: usize) -> Vec<Target> {
+    pub(super) fn module(&self, source: &Arc<ParsedSource>, spec: &str, at: usize) -> Vec<ResolutionTarget> {
         if source.grammar.key == "rust" {
             return self.rust_path(source, spec, at);
         }
         match modules::find(self.project, source.grammar.key, &source.path, spec) {
-            Some(Module::File(path)) => self.project.source(&path).map(Target::File).into_iter().collect(),
-            Some(Module::Folder(folder)) => vec![Target::Folder(folder)],
+            Some(Module::File(path)) => {
+                self.project.source(&path).map(ResolutionTarget::File).into_iter().collect()
+            }
+            Some(Module::Folder(folder)) => vec![ResolutionTarget::Folder(folder)],
             None => Vec::new(),
         }
     }
 
-    fn rust_path(&self, source: &Arc<Source>, spec: &str, at: usize) -> Vec<Target> {
+    fn rust_path(&self, source: &Arc<ParsedSource>, spec: &str, at: usize) -> Vec<ResolutionTarget> {
         self.guarded(|| {
             let mut parts = spec.trim_start_matches("::").split("::");
             let Some(first) = parts.next() else { return Vec::new() };
@@ -301,11 +307,11 @@ impl<'a> Resolver<'a> {
                     targets
                         .iter()
                         .flat_map(|target| match target {
-                            Target::File(file) => self.outer_module(file, usize::MAX),
-                            Target::Definition(file, index) => {
+                            ResolutionTarget::File(file) => self.outer_module(file, usize::MAX),
+                            ResolutionTarget::Definition(file, index) => {
                                 self.outer_module(file, file.definitions[*index].selection.start)
                             }
-                            Target::Folder(_) => Vec::new(),
+                            ResolutionTarget::Folder(_) => Vec::new(),
                         })
                         .collect()
                 } else {
@@ -317,13 +323,13 @@ impl<'a> Resolver<'a> {
     }
 
     /// The first name of a path: a name known here, or a crate.
-    fn rust_first(&self, source: &Arc<Source>, name: &str, at: usize) -> Vec<Target> {
+    fn rust_first(&self, source: &Arc<ParsedSource>, name: &str, at: usize) -> Vec<ResolutionTarget> {
         let own: Vec<usize> = self
             .visible(source, name, at)
             .into_iter()
             .filter(|&index| match source.definitions[index].role {
                 // `use name;` does not explain itself.
-                Role::Import(import) => !source.imports[import].span.contains(&at),
+                DefinitionRole::Import(import) => !source.imports[import].span.contains(&at),
                 _ => true,
             })
             .collect();
@@ -334,25 +340,25 @@ impl<'a> Resolver<'a> {
     }
 
     /// The root of the workspace's own crate called `name`.
-    pub(super) fn crate_named(&self, name: &str) -> Vec<Target> {
+    pub(super) fn crate_named(&self, name: &str) -> Vec<ResolutionTarget> {
         let found = self.project.crates().iter().find(|(known, _)| known == name);
         found
             .and_then(|(_, folder)| modules::rust_root_at(self.project, folder))
             .and_then(|path| self.project.source(&path))
-            .map(Target::File)
+            .map(ResolutionTarget::File)
             .into_iter()
             .collect()
     }
 
-    pub(super) fn through_wildcards(&self, source: &Arc<Source>, name: &str) -> Vec<Target> {
+    pub(super) fn through_wildcards(&self, source: &Arc<ParsedSource>, name: &str) -> Vec<ResolutionTarget> {
         self.guarded(|| {
             // A file that only brings the name in itself does not end the search.
             let mut brought_in = Vec::new();
-            let wildcards = source.imports.iter().filter(|import| import.item == Item::Wildcard);
+            let wildcards = source.imports.iter().filter(|import| import.item == ImportItem::Wildcard);
             for import in wildcards {
                 let modules = self.module(source, &import.module, import.selection.start);
                 for module in modules {
-                    if matches!(&module, Target::File(file) if file.path == source.path) {
+                    if matches!(&module, ResolutionTarget::File(file) if file.path == source.path) {
                         continue;
                     }
                     let found = self.member(&module, name);
@@ -369,12 +375,12 @@ impl<'a> Resolver<'a> {
     }
 
     /// What files of the same folder define, where the folder is one package; for Rust, a crate.
-    fn beside(&self, source: &Arc<Source>, name: &str) -> Vec<Target> {
+    fn beside(&self, source: &Arc<ParsedSource>, name: &str) -> Vec<ResolutionTarget> {
         match source.grammar.key {
             "go" | "java" | "php" => source
                 .path
                 .parent()
-                .map_or_else(Vec::new, |folder| self.member(&Target::Folder(folder), name)),
+                .map_or_else(Vec::new, |folder| self.member(&ResolutionTarget::Folder(folder), name)),
             "rust" => self.crate_named(name),
             _ => Vec::new(),
         }

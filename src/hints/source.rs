@@ -9,7 +9,7 @@ use tree_sitter::{Node, Tree};
 
 use super::extract;
 use super::grammar::Grammar;
-use super::imports::{Import, Item};
+use super::imports::{ImportItem, SourceImport};
 use super::parse::{ParseError, parse};
 use crate::lsp::model::SymbolKind;
 use crate::text::{Buffer, Position, Range};
@@ -17,7 +17,7 @@ use crate::workspace::WorkspacePath;
 
 /// What a definition is, more finely than [`SymbolKind`] where resolving needs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Role {
+pub(super) enum DefinitionRole {
     Class,
     Struct,
     Interface,
@@ -40,11 +40,11 @@ pub(super) enum Role {
     Parameter,
     Macro,
     Label,
-    /// A name brought in; the index into [`Source::imports`].
+    /// A name brought in; the index into [`ParsedSource::imports`].
     Import(usize),
 }
 
-impl Role {
+impl DefinitionRole {
     /// Other definitions are its members.
     pub(super) fn has_members(self) -> bool {
         matches!(
@@ -86,11 +86,11 @@ impl Role {
     }
 }
 
-/// One definition; spans are bytes of [`Source::text`].
+/// One definition; spans are bytes of [`ParsedSource::text`].
 #[derive(Debug, Clone)]
-pub(super) struct Definition {
+pub(super) struct SourceDefinition {
     pub(crate) name: String,
-    pub(crate) role: Role,
+    pub(crate) role: DefinitionRole,
     /// The name.
     pub(crate) selection: Span<usize>,
     /// The whole of it.
@@ -113,7 +113,7 @@ pub(super) struct Definition {
 
 /// Where plain names are known.
 #[derive(Debug, Clone)]
-pub(super) struct Scope {
+pub(super) struct LexicalScope {
     pub(crate) span: Span<usize>,
     pub(crate) kind: ScopeKind,
 }
@@ -128,23 +128,23 @@ pub(super) enum ScopeKind {
 }
 
 /// A file, parsed.
-pub(super) struct Source {
+pub(super) struct ParsedSource {
     pub(crate) path: WorkspacePath,
     pub(crate) grammar: &'static Grammar,
     pub(crate) text: String,
     pub(crate) tree: Tree,
     /// In the order in which they begin.
-    pub(crate) definitions: Vec<Definition>,
+    pub(crate) definitions: Vec<SourceDefinition>,
     /// The first one is the file.
-    pub(crate) scopes: Vec<Scope>,
-    pub(crate) imports: Vec<Import>,
+    pub(crate) scopes: Vec<LexicalScope>,
+    pub(crate) imports: Vec<SourceImport>,
     /// Comments and the text of strings, in order.
     pub(crate) quiet: Vec<Span<usize>>,
     by_name: HashMap<String, Vec<usize>>,
     buffer: OnceLock<Buffer>,
 }
 
-impl Source {
+impl ParsedSource {
     /// Parses `text` and finds what it defines.
     ///
     /// # Errors
@@ -232,7 +232,7 @@ impl Source {
             .filter(|&index| {
                 let definition = &self.definitions[index];
                 definition.role.has_members()
-                    && definition.role != Role::Type
+                    && definition.role != DefinitionRole::Type
                     && definition.span.start <= byte
                     && byte < definition.span.end
             })
@@ -244,14 +244,14 @@ impl Source {
         let Some(import) = self.imports.get(index) else { return false };
         let written = || self.slice(&import.span).trim_start();
         match self.grammar.key {
-            "rust" => import.item == Item::Child || written().starts_with("pub"),
+            "rust" => import.item == ImportItem::Child || written().starts_with("pub"),
             "javascript" | "typescript" | "tsx" => written().starts_with("export"),
             _ => true,
         }
     }
 
     /// Whether a definition is known outside its own function.
-    pub(super) fn is_local(&self, definition: &Definition) -> bool {
+    pub(super) fn is_local(&self, definition: &SourceDefinition) -> bool {
         definition.container.is_none() && self.scopes[definition.scope].kind == ScopeKind::Body
     }
 }

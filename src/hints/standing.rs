@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use super::by_name::{self, distance, parse_all};
 use super::candidates::{HintError, identifier_at};
-use super::imports::Item;
+use super::imports::ImportItem;
 use super::project::Project;
 use super::resolve::Resolver;
-use super::source::{Role, Source};
+use super::source::{DefinitionRole, ParsedSource};
 use crate::config::Catalogue;
 use crate::text::Position;
 use crate::workspace::{Hit, Workspace, WorkspacePath};
@@ -18,7 +18,7 @@ const MOST_PARSED: usize = 60;
 
 /// The name that was asked about.
 #[derive(Debug, Clone)]
-pub(crate) struct Named {
+pub(crate) struct OccurrenceQuery {
     /// The file that it was asked about in.
     pub(crate) path: WorkspacePath,
     /// Where in it.
@@ -26,12 +26,12 @@ pub(crate) struct Named {
     /// The name.
     pub(crate) name: String,
     /// What counts.
-    pub(crate) sense: Sense,
+    pub(crate) sense: OccurrenceSense,
 }
 
 /// Which of a name's occurrences answer a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sense {
+pub(crate) enum OccurrenceSense {
     /// All of them.
     Any,
     /// Those in code that may call it: neither its definition nor an import.
@@ -63,7 +63,7 @@ pub(crate) struct StandingIn {
 
 /// Where a name stands beside the files that are known.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Standing {
+pub(crate) struct FurtherOccurrences {
     /// Those with an import of it first, then the nearest.
     pub(crate) files: Vec<StandingIn>,
     /// Those where it stands in comments and strings alone.
@@ -84,19 +84,19 @@ pub(crate) struct Standing {
 pub(crate) fn standing(
     workspace: &Workspace,
     catalogue: &Catalogue,
-    asked: &Named,
+    asked: &OccurrenceQuery,
     known: &BTreeSet<WorkspacePath>,
     deadline: Instant,
-) -> Result<Standing, HintError> {
+) -> Result<FurtherOccurrences, HintError> {
     let project = Project::new(workspace, catalogue, deadline);
-    let language = project.language(&asked.path).filter(|_| asked.sense != Sense::Base);
-    let Some(language) = language else { return Ok(Standing::default()) };
+    let language = project.language(&asked.path).filter(|_| asked.sense != OccurrenceSense::Base);
+    let Some(language) = language else { return Ok(FurtherOccurrences::default()) };
     let source = project.source(&asked.path);
     let identifier = source.as_ref().and_then(|source| identifier_at(source, asked.position));
     let name = identifier.map_or_else(|| asked.name.clone(), |identifier| identifier.name);
-    let asked = &Named { name, ..asked.clone() };
+    let asked = &OccurrenceQuery { name, ..asked.clone() };
     if source.as_ref().is_some_and(|source| is_confined(&project, source, asked)) {
-        return Ok(Standing::default());
+        return Ok(FurtherOccurrences::default());
     }
     let of_method = source.is_some_and(|source| {
         let at = source.buffer().byte_offset(asked.position);
@@ -115,7 +115,7 @@ pub(crate) fn standing(
     paths.truncate(MOST_PARSED);
     let sources = parse_all(&project, &paths);
     let cut = truncated || timed_out || project.is_late();
-    let mut found = Standing { unread, cut, of_method, ..Standing::default() };
+    let mut found = FurtherOccurrences { unread, cut, of_method, ..FurtherOccurrences::default() };
     for path in paths {
         let hits = &by_file[path];
         let Some(source) = sources.iter().find(|source| source.path == *path) else {
@@ -133,29 +133,31 @@ pub(crate) fn standing(
     Ok(found)
 }
 
-fn is_quiet(source: &Source, hit: &Hit) -> bool {
+fn is_quiet(source: &ParsedSource, hit: &Hit) -> bool {
     source.is_quiet(source.buffer().byte_offset(hit.range.start))
 }
 
 /// Whether the name means something that only its own function knows.
-fn is_confined(project: &Project<'_>, source: &Source, asked: &Named) -> bool {
+fn is_confined(project: &Project<'_>, source: &ParsedSource, asked: &OccurrenceQuery) -> bool {
     let at = source.buffer().byte_offset(asked.position);
-    let is_own = |definition: &super::source::Definition| {
-        definition.role == Role::Parameter
-            || source.is_local(definition) && !matches!(definition.role, Role::Import(_))
+    let is_own = |definition: &super::source::SourceDefinition| {
+        definition.role == DefinitionRole::Parameter
+            || source.is_local(definition) && !matches!(definition.role, DefinitionRole::Import(_))
     };
     let visible = Resolver::new(project).visible(source, &asked.name, at);
     visible.first().is_some_and(|&index| is_own(&source.definitions[index]))
 }
 
-fn in_source(source: &Source, asked: &Named, hits: &[Hit]) -> Option<StandingIn> {
+fn in_source(source: &ParsedSource, asked: &OccurrenceQuery, hits: &[Hit]) -> Option<StandingIn> {
     let counts = |hit: &&Hit| {
         let at = source.buffer().byte_offset(hit.range.start);
         !is_quiet(source, hit) && fits(source, asked, at)
     };
     let first = hits.iter().find(counts)?;
     let starts = || hits.iter().map(|hit| source.buffer().byte_offset(hit.range.start));
-    let own = |index: usize| !matches!(source.definitions[index].role, Role::Import(_) | Role::Extension);
+    let own = |index: usize| {
+        !matches!(source.definitions[index].role, DefinitionRole::Import(_) | DefinitionRole::Extension)
+    };
     Some(StandingIn {
         imports: imports(source, asked),
         defines: source.named(&asked.name).any(own),
@@ -174,15 +176,15 @@ impl StandingIn {
     }
 }
 
-fn defines_method(source: &Source, name: &str, at: usize) -> bool {
+fn defines_method(source: &ParsedSource, name: &str, at: usize) -> bool {
     source.named(name).any(|index| {
         let definition = &source.definitions[index];
-        definition.role == Role::Method && definition.selection.start == at
+        definition.role == DefinitionRole::Method && definition.selection.start == at
     })
 }
 
 /// Whether the name at a byte is said of a value: behind a dot, and not behind the name of what is imported.
-fn is_member(source: &Source, at: usize) -> bool {
+fn is_member(source: &ParsedSource, at: usize) -> bool {
     let Some(before) = source.text.get(..at).and_then(|before| before.trim_end().strip_suffix('.')) else {
         return false;
     };
@@ -192,37 +194,43 @@ fn is_member(source: &Source, at: usize) -> bool {
 }
 
 /// Whether the occurrence at a byte counts in the sense that was asked for.
-fn fits(source: &Source, asked: &Named, at: usize) -> bool {
+fn fits(source: &ParsedSource, asked: &OccurrenceQuery, at: usize) -> bool {
     let defined = || source.named(&asked.name).find(|&index| source.definitions[index].selection.start == at);
     let is_import = || source.imports.iter().any(|import| import.span.contains(&at));
     match asked.sense {
-        Sense::Any => true,
-        Sense::Base => false,
-        Sense::Call => defined().is_none() && !is_import(),
-        Sense::Heir => match defined() {
-            Some(index) => !matches!(source.definitions[index].role, Role::Import(_) | Role::Parameter),
+        OccurrenceSense::Any => true,
+        OccurrenceSense::Base => false,
+        OccurrenceSense::Call => defined().is_none() && !is_import(),
+        OccurrenceSense::Heir => match defined() {
+            Some(index) => !matches!(
+                source.definitions[index].role,
+                DefinitionRole::Import(_) | DefinitionRole::Parameter
+            ),
             None => source.definitions.iter().any(|definition| {
                 let is_head = definition.bases.iter().any(|base| base.contains(&at));
                 is_head
-                    || definition.role == Role::Extension && on_one_line(source, definition.span.start, at)
+                    || definition.role == DefinitionRole::Extension
+                        && on_one_line(source, definition.span.start, at)
             }),
         },
     }
 }
 
-fn on_one_line(source: &Source, start: usize, at: usize) -> bool {
+fn on_one_line(source: &ParsedSource, start: usize, at: usize) -> bool {
     start <= at && source.text.get(start..at).is_some_and(|between| !between.contains('\n'))
 }
 
 /// Whether `source` imports the name from a module whose last word is the name of the file asked about or of a folder around it.
-fn imports(source: &Source, asked: &Named) -> bool {
+fn imports(source: &ParsedSource, asked: &OccurrenceQuery) -> bool {
     let stem = asked.path.as_path().file_stem();
     let folders = asked.path.as_path().parent().into_iter().flat_map(std::path::Path::iter);
     let words: Vec<&str> = folders.chain(stem).filter_map(|word| word.to_str()).collect();
     source.imports.iter().any(|import| {
         let names_it = match &import.item {
-            Item::Named(name) => *name == asked.name,
-            Item::Default | Item::Wildcard | Item::Whole | Item::Child => import.local == asked.name,
+            ImportItem::Named(name) => *name == asked.name,
+            ImportItem::Default | ImportItem::Wildcard | ImportItem::Whole | ImportItem::Child => {
+                import.local == asked.name
+            }
         };
         let ending =
             [".js", ".ts", ".mjs", ".jsx", ".tsx"].iter().find_map(|end| import.module.strip_suffix(end));

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use tree_sitter::Node;
 
 use super::extract::head;
-use super::imports::Item;
-use super::resolve::{Resolver, Target};
-use super::source::{Definition, Role, Source};
+use super::imports::ImportItem;
+use super::resolve::{ResolutionTarget, Resolver};
+use super::source::{DefinitionRole, ParsedSource, SourceDefinition};
 
 /// How far up the tree from a name its context is looked for.
 const HIGHEST: usize = 12;
 
 /// How a name was found to mean what it means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum How {
+pub(super) enum ResolutionMethod {
     /// It is the definition's own name.
     Itself,
     /// Scopes and imports.
@@ -28,7 +28,7 @@ pub(super) enum How {
 }
 
 /// A name in its place.
-pub(super) struct Spot {
+pub(super) struct NameOccurrence {
     /// What it is called.
     pub(crate) name: String,
     /// The bytes it takes.
@@ -44,7 +44,7 @@ pub(super) struct Spot {
 }
 
 /// Describes the name at `span` of `source`.
-pub(super) fn spot(source: &Source, span: std::ops::Range<usize>) -> Spot {
+pub(super) fn spot(source: &ParsedSource, span: std::ops::Range<usize>) -> NameOccurrence {
     let before = source.text[..span.start].trim_end();
     let after = source.text[span.end..].trim_start();
     let access = ["?.", "::", "->", "."].into_iter().find(|access| before.ends_with(access));
@@ -56,7 +56,7 @@ pub(super) fn spot(source: &Source, span: std::ops::Range<usize>) -> Spot {
         let owner = rest.rsplit(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$')).next()?;
         (!owner.is_empty()).then(|| owner.to_owned())
     });
-    Spot {
+    NameOccurrence {
         name: source.slice(&span).to_owned(),
         is_member: access.is_some() && !is_spread,
         is_called: after.starts_with('(') || after.starts_with("!("),
@@ -67,18 +67,22 @@ pub(super) fn spot(source: &Source, span: std::ops::Range<usize>) -> Spot {
 }
 
 /// What the name at `spot` means, as far as scopes, imports and types show it.
-pub(super) fn meaning(resolver: &Resolver<'_>, source: &Arc<Source>, spot: &Spot) -> (How, Vec<Target>) {
+pub(super) fn meaning(
+    resolver: &Resolver<'_>,
+    source: &Arc<ParsedSource>,
+    spot: &NameOccurrence,
+) -> (ResolutionMethod, Vec<ResolutionTarget>) {
     if let Some(found) = namespace(resolver, source, spot) {
-        return (How::Name, vec![found]);
+        return (ResolutionMethod::Name, vec![found]);
     }
     let itself = |index: &usize| source.definitions[*index].selection == spot.span;
     if let Some(index) = source.named(&spot.name).find(itself) {
         return of_definition(resolver, source, index);
     }
     if let Some(found) = in_import(resolver, source, spot) {
-        return (How::Import, found);
+        return (ResolutionMethod::Import, found);
     }
-    let Some(leaf) = source.node(&spot.span) else { return (How::Name, Vec::new()) };
+    let Some(leaf) = source.node(&spot.span) else { return (ResolutionMethod::Name, Vec::new()) };
     if spot.is_quiet
         || leaf.kind() == "token_tree"
         || leaf.parent().is_some_and(|parent| parent.kind() == "token_tree")
@@ -89,14 +93,14 @@ pub(super) fn meaning(resolver: &Resolver<'_>, source: &Arc<Source>, spot: &Spot
     for _ in 0..HIGHEST {
         let Some(parent) = node.parent() else { break };
         if let Some(found) = as_argument(resolver, source, spot, parent, node) {
-            return (How::Argument, found);
+            return (ResolutionMethod::Argument, found);
         }
         if let Some((_, owner, name)) =
             source.grammar.members.iter().find(|(kind, ..)| *kind == parent.kind())
         {
             let is_name = parent.child_by_field_name(name).is_some_and(|name| name.id() == node.id());
             if let (true, Some(owner)) = (is_name, parent.child_by_field_name(owner)) {
-                return (How::Member, resolver.member_of(source, owner, &spot.name));
+                return (ResolutionMethod::Member, resolver.member_of(source, owner, &spot.name));
             }
         }
         if parent.byte_range() != node.byte_range() {
@@ -104,53 +108,63 @@ pub(super) fn meaning(resolver: &Resolver<'_>, source: &Arc<Source>, spot: &Spot
         }
         node = parent;
     }
-    (How::Name, resolver.plain(source, &spot.name, spot.span.start))
+    (ResolutionMethod::Name, resolver.plain(source, &spot.name, spot.span.start))
 }
 
 /// `import * as name` of JavaScript makes the name; a use of it speaks of that line.
-fn namespace(resolver: &Resolver<'_>, source: &Arc<Source>, spot: &Spot) -> Option<Target> {
+fn namespace(
+    resolver: &Resolver<'_>,
+    source: &Arc<ParsedSource>,
+    spot: &NameOccurrence,
+) -> Option<ResolutionTarget> {
     if source.grammar.selves != ["this"] || source.grammar.implicit_members || spot.is_member {
         return None;
     }
     let index = *resolver.visible(source, &spot.name, spot.span.start).first()?;
-    let Role::Import(import) = source.definitions[index].role else { return None };
+    let DefinitionRole::Import(import) = source.definitions[index].role else { return None };
     let import = &source.imports[import];
-    let is_star = import.item == Item::Whole && source.slice(&import.span).contains('*');
-    (is_star && !spot.is_quiet).then(|| Target::Definition(source.clone(), index))
+    let is_star = import.item == ImportItem::Whole && source.slice(&import.span).contains('*');
+    (is_star && !spot.is_quiet).then(|| ResolutionTarget::Definition(source.clone(), index))
 }
 
 /// The name is one of a definition: that one, or what it brings in.
-fn of_definition(resolver: &Resolver<'_>, source: &Arc<Source>, index: usize) -> (How, Vec<Target>) {
+fn of_definition(
+    resolver: &Resolver<'_>,
+    source: &Arc<ParsedSource>,
+    index: usize,
+) -> (ResolutionMethod, Vec<ResolutionTarget>) {
     let definition = &source.definitions[index];
-    let own = Target::Definition(source.clone(), index);
+    let own = ResolutionTarget::Definition(source.clone(), index);
     match definition.role {
-        Role::Import(import) => {
+        DefinitionRole::Import(import) => {
             let found = resolver.imported(source, import);
-            (How::Import, if found.is_empty() { vec![own] } else { found })
+            (ResolutionMethod::Import, if found.is_empty() { vec![own] } else { found })
         }
-        Role::Extension => {
+        DefinitionRole::Extension => {
             let found = resolver.plain(source, &definition.name, definition.selection.start);
-            (How::Name, if found.is_empty() { vec![own] } else { found })
+            (ResolutionMethod::Name, if found.is_empty() { vec![own] } else { found })
         }
-        Role::Prototype => {
+        DefinitionRole::Prototype => {
             let same = resolver.visible(source, &definition.name, definition.selection.start);
-            let found: Vec<Target> =
-                same.into_iter().map(|index| Target::Definition(source.clone(), index)).collect();
-            let is_settled =
-                found.first().and_then(Target::definition).is_some_and(|first| first.role != Role::Prototype);
+            let found: Vec<ResolutionTarget> =
+                same.into_iter().map(|index| ResolutionTarget::Definition(source.clone(), index)).collect();
+            let is_settled = found
+                .first()
+                .and_then(ResolutionTarget::definition)
+                .is_some_and(|first| first.role != DefinitionRole::Prototype);
             (
-                if is_settled { How::Itself } else { How::Name },
+                if is_settled { ResolutionMethod::Itself } else { ResolutionMethod::Name },
                 if found.is_empty() { vec![own] } else { found },
             )
         }
         // `{ name }` speaks of the variable as well as of the property.
-        Role::Property if definition.span == definition.selection => {
+        DefinitionRole::Property if definition.span == definition.selection => {
             let mut found = resolver.plain(source, &definition.name, definition.selection.start);
             found.push(own);
-            (How::Name, found)
+            (ResolutionMethod::Name, found)
         }
         // `const { name } = value` takes a member of the value.
-        Role::Variable | Role::Parameter
+        DefinitionRole::Variable | DefinitionRole::Parameter
             if definition.is_part && is_shorthand_pattern(source, definition) =>
         {
             let types = match (&definition.type_span, &definition.value_span) {
@@ -160,39 +174,45 @@ fn of_definition(resolver: &Resolver<'_>, source: &Arc<Source>, index: usize) ->
                 }
                 (None, None) => Vec::new(),
             };
-            let mut found: Vec<Target> =
+            let mut found: Vec<ResolutionTarget> =
                 types.iter().flat_map(|owner| resolver.member(owner, &definition.name)).collect();
             found.push(own);
-            (How::Itself, found)
+            (ResolutionMethod::Itself, found)
         }
         // `x = 2` after `x = 1` speaks of the same variable.
-        Role::Variable if !source.grammar.shadowing => {
+        DefinitionRole::Variable if !source.grammar.shadowing => {
             let same = resolver.visible(source, &definition.name, definition.selection.start);
-            let found =
-                same.into_iter().filter(|&other| !matches!(source.definitions[other].role, Role::Import(_)));
-            let found: Vec<Target> = found.map(|index| Target::Definition(source.clone(), index)).collect();
-            (How::Itself, if found.is_empty() { vec![own] } else { found })
+            let found = same
+                .into_iter()
+                .filter(|&other| !matches!(source.definitions[other].role, DefinitionRole::Import(_)));
+            let found: Vec<ResolutionTarget> =
+                found.map(|index| ResolutionTarget::Definition(source.clone(), index)).collect();
+            (ResolutionMethod::Itself, if found.is_empty() { vec![own] } else { found })
         }
         // `self.x = …` speaks of the field wherever it was first set.
-        Role::Field => {
+        DefinitionRole::Field => {
             let class = source
                 .class_at(definition.selection.start)
-                .map(|class| Target::Definition(source.clone(), class));
+                .map(|class| ResolutionTarget::Definition(source.clone(), class));
             let found = class.map_or_else(Vec::new, |class| resolver.member(&class, &definition.name));
-            (How::Itself, if found.is_empty() { vec![own] } else { found })
+            (ResolutionMethod::Itself, if found.is_empty() { vec![own] } else { found })
         }
-        _ => (How::Itself, vec![own]),
+        _ => (ResolutionMethod::Itself, vec![own]),
     }
 }
 
-fn is_shorthand_pattern(source: &Source, definition: &Definition) -> bool {
+fn is_shorthand_pattern(source: &ParsedSource, definition: &SourceDefinition) -> bool {
     source
         .node(&definition.selection)
         .is_some_and(|node| node.kind() == "shorthand_property_identifier_pattern")
 }
 
 /// A part of an import that is not the name it brings in: the module, or the name before `as`.
-fn in_import(resolver: &Resolver<'_>, source: &Arc<Source>, spot: &Spot) -> Option<Vec<Target>> {
+fn in_import(
+    resolver: &Resolver<'_>,
+    source: &Arc<ParsedSource>,
+    spot: &NameOccurrence,
+) -> Option<Vec<ResolutionTarget>> {
     let imports: Vec<_> =
         source.imports.iter().filter(|import| import.span.contains(&spot.span.start)).collect();
     let first = imports.first()?;
@@ -202,7 +222,7 @@ fn in_import(resolver: &Resolver<'_>, source: &Arc<Source>, spot: &Spot) -> Opti
     if source.grammar.key == "rust" {
         return rust_import(resolver, source, spot);
     }
-    if let Some(import) = imports.iter().find(|import| import.item == Item::Named(spot.name.clone())) {
+    if let Some(import) = imports.iter().find(|import| import.item == ImportItem::Named(spot.name.clone())) {
         let index = source.imports.iter().position(|other| other == *import)?;
         return Some(resolver.imported(source, index));
     }
@@ -216,7 +236,11 @@ fn in_import(resolver: &Resolver<'_>, source: &Arc<Source>, spot: &Spot) -> Opti
 }
 
 /// A path inside a `use` tree: the prefixes of the braces around it, then itself.
-fn rust_import(resolver: &Resolver<'_>, source: &Arc<Source>, spot: &Spot) -> Option<Vec<Target>> {
+fn rust_import(
+    resolver: &Resolver<'_>,
+    source: &Arc<ParsedSource>,
+    spot: &NameOccurrence,
+) -> Option<Vec<ResolutionTarget>> {
     let leaf = source.node(&spot.span)?;
     let (mut node, mut path) = (leaf, spot.name.clone());
     for _ in 0..HIGHEST * 2 {
@@ -246,11 +270,11 @@ fn rust_import(resolver: &Resolver<'_>, source: &Arc<Source>, spot: &Spot) -> Op
 /// `f(name=…)` and `Struct { name: … }`.
 fn as_argument(
     resolver: &Resolver<'_>,
-    source: &Arc<Source>,
-    spot: &Spot,
+    source: &Arc<ParsedSource>,
+    spot: &NameOccurrence,
     parent: Node<'_>,
     node: Node<'_>,
-) -> Option<Vec<Target>> {
+) -> Option<Vec<ResolutionTarget>> {
     let (_, field) = source.grammar.named_arguments.iter().find(|(kind, _)| *kind == parent.kind())?;
     if parent.child_by_field_name(field).is_none_or(|name| name.id() != node.id()) {
         return None;
@@ -264,7 +288,7 @@ fn as_argument(
     let callees = resolver.expression(source, named);
     let mut found = Vec::new();
     for callee in &callees {
-        let Target::Definition(file, index) = callee else { continue };
+        let ResolutionTarget::Definition(file, index) = callee else { continue };
         let definition = &file.definitions[*index];
         if definition.role.is_callable() {
             found.extend(parameters(file, *index, &spot.name));
@@ -272,7 +296,7 @@ fn as_argument(
         }
         let constructors = resolver.member(callee, "__init__");
         for constructor in &constructors {
-            if let Target::Definition(file, index) = constructor {
+            if let ResolutionTarget::Definition(file, index) = constructor {
                 found.extend(parameters(file, *index, &spot.name));
             }
         }
@@ -284,17 +308,21 @@ fn as_argument(
 }
 
 /// The parameter `name` of a function.
-fn parameters(source: &Arc<Source>, function: usize, name: &str) -> Option<Target> {
+fn parameters(source: &Arc<ParsedSource>, function: usize, name: &str) -> Option<ResolutionTarget> {
     let span = &source.definitions[function].span;
     let index = source.named(name).find(|&index| {
         let definition = &source.definitions[index];
-        definition.role == Role::Parameter && source.scopes[definition.scope].span == *span
+        definition.role == DefinitionRole::Parameter && source.scopes[definition.scope].span == *span
     })?;
-    Some(Target::Definition(source.clone(), index))
+    Some(ResolutionTarget::Definition(source.clone(), index))
 }
 
 /// Where there is no tree (comments, macros): the names joined by `.` and `::` before this one.
-fn chain(resolver: &Resolver<'_>, source: &Arc<Source>, spot: &Spot) -> (How, Vec<Target>) {
+fn chain(
+    resolver: &Resolver<'_>,
+    source: &Arc<ParsedSource>,
+    spot: &NameOccurrence,
+) -> (ResolutionMethod, Vec<ResolutionTarget>) {
     let start = source.text[..spot.span.start]
         .rfind(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.' | ':' | '$')))
         .map_or(0, |at| at + source.text[at..].chars().next().map_or(1, char::len_utf8));
@@ -302,17 +330,17 @@ fn chain(resolver: &Resolver<'_>, source: &Arc<Source>, spot: &Spot) -> (How, Ve
     let mut parts = written.split(['.', ':']).filter(|part| !part.is_empty());
     let Some(first) = parts.next() else {
         if spot.is_member {
-            return (How::Name, Vec::new());
+            return (ResolutionMethod::Name, Vec::new());
         }
         let found = resolver.plain(source, &spot.name, spot.span.start);
-        return (How::Name, if found.is_empty() { documented(source, spot) } else { found });
+        return (ResolutionMethod::Name, if found.is_empty() { documented(source, spot) } else { found });
     };
     let mut owners = resolver.plain(source, head(first), spot.span.start);
     for part in parts {
         owners = owners.iter().flat_map(|owner| resolver.member(owner, part)).collect();
     }
     (
-        How::Member,
+        ResolutionMethod::Member,
         owners
             .iter()
             .map(|owner| resolver.member(owner, &spot.name))
@@ -322,9 +350,10 @@ fn chain(resolver: &Resolver<'_>, source: &Arc<Source>, spot: &Spot) -> (How, Ve
 }
 
 /// In the comment above a function: its parameter of that name.
-fn documented(source: &Arc<Source>, spot: &Spot) -> Vec<Target> {
-    let is_after =
-        |definition: &Definition| definition.role.is_callable() && definition.span.start > spot.span.end;
+fn documented(source: &Arc<ParsedSource>, spot: &NameOccurrence) -> Vec<ResolutionTarget> {
+    let is_after = |definition: &SourceDefinition| {
+        definition.role.is_callable() && definition.span.start > spot.span.end
+    };
     let next = source.definitions.iter().position(is_after).filter(|_| spot.is_quiet);
     next.and_then(|function| parameters(source, function, &spot.name)).into_iter().collect()
 }

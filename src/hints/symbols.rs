@@ -7,9 +7,9 @@ use super::by_name::{self, is_secondary, parse_all};
 use super::candidates::HintError;
 use super::docs;
 use super::grammar::Grammar;
-use super::imports::{Import, Item};
+use super::imports::{ImportItem, SourceImport};
 use super::project::{Project, load};
-use super::source::{Definition, Role, Source};
+use super::source::{DefinitionRole, ParsedSource, SourceDefinition};
 use crate::config::Catalogue;
 use crate::lsp::model::{DEEPEST_SYMBOL, FileRef, Location, Symbol, WorkspaceSymbol};
 use crate::workspace::{SearchQuery, Workspace, WorkspacePath};
@@ -42,7 +42,7 @@ pub(crate) fn symbols_in(
     deadline: Instant,
 ) -> Option<Vec<Symbol>> {
     let grammar = Grammar::of(language, path.extension())?;
-    let source = Source::new(path.clone(), grammar, text.to_owned(), deadline).ok()?;
+    let source = ParsedSource::new(path.clone(), grammar, text.to_owned(), deadline).ok()?;
     Some(outline(&source))
 }
 
@@ -54,16 +54,16 @@ pub(crate) fn imported_in(
     deadline: Instant,
 ) -> Option<BTreeSet<(String, String)>> {
     let grammar = Grammar::of(language, path.extension())?;
-    let source = Source::new(path.clone(), grammar, text.to_owned(), deadline).ok()?;
-    let name = |import: &Import| match import.item {
-        Item::Wildcard => "*".to_owned(),
+    let source = ParsedSource::new(path.clone(), grammar, text.to_owned(), deadline).ok()?;
+    let name = |import: &SourceImport| match import.item {
+        ImportItem::Wildcard => "*".to_owned(),
         _ => import.local.clone(),
     };
     Some(source.imports.iter().map(|import| (name(import), import.module.clone())).collect())
 }
 
 /// The definitions of `source` as a tree, without what is local to a function.
-pub(super) fn outline(source: &Source) -> Vec<Symbol> {
+pub(super) fn outline(source: &ParsedSource) -> Vec<Symbol> {
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); source.definitions.len()];
     let mut roots = Vec::new();
     // Of each, what it is put below, and how deep it is by that.
@@ -100,18 +100,25 @@ pub(super) fn outline(source: &Source) -> Vec<Symbol> {
     roots.into_iter().filter_map(|index| built[index].take()).collect()
 }
 
-pub(super) fn is_listed(source: &Source, definition: &Definition) -> bool {
-    let is_hidden =
-        matches!(definition.role, Role::Import(_) | Role::Parameter | Role::TypeParameter | Role::Label);
-    let is_assigned_again = definition.role == Role::Variable
+pub(super) fn is_listed(source: &ParsedSource, definition: &SourceDefinition) -> bool {
+    let is_hidden = matches!(
+        definition.role,
+        DefinitionRole::Import(_)
+            | DefinitionRole::Parameter
+            | DefinitionRole::TypeParameter
+            | DefinitionRole::Label
+    );
+    let is_assigned_again = definition.role == DefinitionRole::Variable
         && source.named(&definition.name).next().is_some_and(|first| {
             let first = &source.definitions[first];
             first.scope == definition.scope && first.selection != definition.selection
         });
-    !(is_hidden || is_assigned_again || source.is_local(definition) && definition.role == Role::Variable)
+    !(is_hidden
+        || is_assigned_again
+        || source.is_local(definition) && definition.role == DefinitionRole::Variable)
 }
 
-fn symbol(source: &Source, definition: &Definition, children: Vec<Symbol>) -> Symbol {
+fn symbol(source: &ParsedSource, definition: &SourceDefinition, children: Vec<Symbol>) -> Symbol {
     Symbol {
         name: definition.name.clone(),
         kind: definition.role.kind(),
@@ -150,7 +157,7 @@ pub(super) fn definitions_named(project: &Project<'_>, name: &str) -> Result<Fou
     if name.is_empty() {
         return Ok(FoundSymbols::default());
     }
-    let asked = by_name::Asked { name, spot: None, source: None, path: None, container: None };
+    let asked = by_name::NameLookupQuery { name, spot: None, source: None, path: None, container: None };
     let found = by_name::find(project, None, &asked)?;
     let listed = found.named.iter().filter_map(|named| {
         let definition = &named.source.definitions[named.index];
@@ -210,7 +217,7 @@ fn containing(project: &Project<'_>, query: &str) -> Result<FoundSymbols, HintEr
     for source in parse_all(project, &paths) {
         for definition in source.definitions.iter().filter(|definition| is_listed(&source, definition)) {
             let Some(fit) = fit(&definition.name, query, &wanted) else { continue };
-            if definition.role == Role::Extension {
+            if definition.role == DefinitionRole::Extension {
                 continue;
             }
             let rank = (fit, is_secondary(&source.path), definition.name.len());
@@ -240,7 +247,7 @@ fn fit(name: &str, query: &str, wanted: &str) -> Option<u8> {
     }
 }
 
-fn workspace_symbol(source: &Source, definition: &Definition) -> WorkspaceSymbol {
+fn workspace_symbol(source: &ParsedSource, definition: &SourceDefinition) -> WorkspaceSymbol {
     let range = source.range(&definition.selection);
     WorkspaceSymbol {
         name: definition.name.clone(),

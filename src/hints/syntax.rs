@@ -21,7 +21,7 @@ const LONGEST_QUOTE: usize = 30;
 
 /// What could be said about a file's syntax.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Syntax {
+pub(crate) enum SyntaxCheck {
     /// It was parsed: its errors, in order. An empty list is no finding, not a clean file.
     Checked {
         /// Each with the server `syntax`.
@@ -44,7 +44,7 @@ pub(crate) fn syntax_errors(
     catalogue: &Catalogue,
     path: &WorkspacePath,
     deadline: Instant,
-) -> Result<Syntax, HintError> {
+) -> Result<SyntaxCheck, HintError> {
     let text = workspace.read_text(path)?.text;
     let language = language_of(workspace, catalogue, path);
     Ok(syntax_errors_in(language, path, &text, deadline))
@@ -56,16 +56,16 @@ pub(crate) fn syntax_errors_in(
     path: &WorkspacePath,
     text: &str,
     deadline: Instant,
-) -> Syntax {
+) -> SyntaxCheck {
     let Some(grammar) = language.and_then(|language| Grammar::of(language, path.extension())) else {
-        return Syntax::NoGrammar;
+        return SyntaxCheck::NoGrammar;
     };
     match parse(grammar, text, deadline) {
         Ok(tree) => {
             let (errors, truncated) = errors(&tree, text);
-            Syntax::Checked { errors, truncated }
+            SyntaxCheck::Checked { errors, truncated }
         }
-        Err(problem) => Syntax::NotParsed(problem),
+        Err(problem) => SyntaxCheck::NotParsed(problem),
     }
 }
 

@@ -43,7 +43,7 @@ impl Fixture {
     }
 
     fn hints(&self, path: &str, needle: &str, nth: usize) -> Hints {
-        let subject = Subject::Position { path: self.path(path), position: self.find(path, needle, nth) };
+        let subject = HintSubject::Position { path: self.path(path), position: self.find(path, needle, nth) };
         definition(&self.workspace, Catalogue::built_in(), &subject, soon()).unwrap()
     }
 
@@ -280,7 +280,7 @@ fn comments_and_strings_are_no_references() {
         ),
         ("b.py", "from a import greet\ngreet()\nregreet = greet2 = 1\n"),
     ]);
-    let subject = Subject::Position { path: fixture.path("b.py"), position: Position::new(1, 0) };
+    let subject = HintSubject::Position { path: fixture.path("b.py"), position: Position::new(1, 0) };
     let found = references(&fixture.workspace, Catalogue::built_in(), &subject, 100, soon()).unwrap();
     let places: Vec<(String, u32)> = found
         .locations
@@ -305,7 +305,7 @@ fn comments_and_strings_are_no_references() {
 fn a_local_name_is_looked_for_in_its_function_only() {
     let fixture =
         fixture(&[("a.py", "def f(x):\n    return x\n\ndef g(x):\n    return x\n"), ("b.py", "x = 1\n")]);
-    let subject = Subject::Position { path: fixture.path("a.py"), position: Position::new(1, 11) };
+    let subject = HintSubject::Position { path: fixture.path("a.py"), position: Position::new(1, 11) };
     let found = references(&fixture.workspace, Catalogue::built_in(), &subject, 100, soon()).unwrap();
     let lines: Vec<u32> = found.locations.iter().map(|location| location.range.start.line + 1).collect();
     assert_eq!(lines, [1, 2]);
@@ -377,7 +377,7 @@ fn a_name_alone_is_found_with_its_container() {
         ("b.py", "class B:\n    def run(self): ...\n\ndef run(): ...\n"),
     ]);
     let ask = |name: &str| {
-        let subject = Subject::Name { path: None, name: name.to_owned() };
+        let subject = HintSubject::Name { path: None, name: name.to_owned() };
         definition(&fixture.workspace, Catalogue::built_in(), &subject, soon()).unwrap().candidates
     };
     assert_eq!(place(&ask("B.run")[0]), "b.py:2");
@@ -398,13 +398,15 @@ fn syntax_errors_are_told_in_words() {
         syntax_errors(&fixture.workspace, Catalogue::built_in(), &fixture.path(path), soon()).unwrap()
     };
     let messages = |path: &str| match check(path) {
-        Syntax::Checked { errors, .. } => errors.into_iter().map(|error| error.message).collect::<Vec<_>>(),
+        SyntaxCheck::Checked { errors, .. } => {
+            errors.into_iter().map(|error| error.message).collect::<Vec<_>>()
+        }
         other => panic!("{other:?}"),
     };
     assert_eq!(messages("b.c"), ["missing `)`"]);
     assert!(messages("a.py")[0].starts_with("syntax error near `"), "{:?}", messages("a.py"));
     assert!(messages("c.py").is_empty());
-    assert_eq!(check("d.lua"), Syntax::NoGrammar);
+    assert_eq!(check("d.lua"), SyntaxCheck::NoGrammar);
 }
 
 #[test]
@@ -451,8 +453,10 @@ fn hostile_files_take_bounded_time() {
         [("deep.py", (0, 0)), ("long.py", (0, 0)), ("calls.js", (0, 150_000)), ("use.py", (0, 0))]
     {
         let start = Instant::now();
-        let subject =
-            Subject::Position { path: fixture.path(path), position: Position::new(position.0, position.1) };
+        let subject = HintSubject::Position {
+            path: fixture.path(path),
+            position: Position::new(position.0, position.1),
+        };
         let deadline = start + limit;
         let hints = definition(&fixture.workspace, Catalogue::built_in(), &subject, deadline).unwrap();
         assert!(hints.identifier.is_some(), "{path}");

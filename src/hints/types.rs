@@ -5,12 +5,17 @@ use std::sync::Arc;
 use tree_sitter::Node;
 
 use super::extract::head;
-use super::resolve::{Resolver, Target};
-use super::source::{Role, Source};
+use super::resolve::{ResolutionTarget, Resolver};
+use super::source::{DefinitionRole, ParsedSource};
 
 impl Resolver<'_> {
     /// The text of a type or path at a byte of `source`, resolved: every name in it that is known.
-    pub(super) fn names_in(&self, source: &Arc<Source>, text: &str, at: usize) -> Vec<Target> {
+    pub(super) fn names_in(
+        &self,
+        source: &Arc<ParsedSource>,
+        text: &str,
+        at: usize,
+    ) -> Vec<ResolutionTarget> {
         let is_path = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '.' | ':' | '\\');
         let mut found = Vec::new();
         for path in text.split(|c: char| !is_path(c)).filter(|path| !path.is_empty()) {
@@ -28,12 +33,12 @@ impl Resolver<'_> {
     }
 
     /// The base types of a type.
-    pub(super) fn bases(&self, target: &Target) -> Vec<Target> {
-        let Target::Definition(source, index) = target else { return Vec::new() };
+    pub(super) fn bases(&self, target: &ResolutionTarget) -> Vec<ResolutionTarget> {
+        let ResolutionTarget::Definition(source, index) = target else { return Vec::new() };
         let name = &source.definitions[*index].name;
         let mut found = Vec::new();
         let extensions =
-            source.named(name).filter(|&other| source.definitions[other].role == Role::Extension);
+            source.named(name).filter(|&other| source.definitions[other].role == DefinitionRole::Extension);
         for definition in std::iter::once(*index).chain(extensions).map(|index| &source.definitions[index]) {
             for base in &definition.bases {
                 let text = source.slice(base);
@@ -52,24 +57,26 @@ impl Resolver<'_> {
     }
 
     /// The types that a definition's values have, as far as the text shows them.
-    pub(super) fn types(&self, target: &Target) -> Vec<Target> {
+    pub(super) fn types(&self, target: &ResolutionTarget) -> Vec<ResolutionTarget> {
         self.guarded(|| {
-            let Target::Definition(source, index) = target else { return vec![target.clone()] };
+            let ResolutionTarget::Definition(source, index) = target else { return vec![target.clone()] };
             let definition = &source.definitions[*index];
-            if definition.role.is_type() || matches!(definition.role, Role::Module | Role::Extension) {
+            if definition.role.is_type()
+                || matches!(definition.role, DefinitionRole::Module | DefinitionRole::Extension)
+            {
                 return vec![target.clone()];
             }
-            if matches!(definition.role, Role::EnumMember | Role::Constructor) {
+            if matches!(definition.role, DefinitionRole::EnumMember | DefinitionRole::Constructor) {
                 return definition
                     .container
                     .as_ref()
                     .map_or_else(Vec::new, |class| self.plain(source, class, definition.span.start));
             }
-            if definition.role == Role::Parameter
+            if definition.role == DefinitionRole::Parameter
                 && (source.grammar.selves.contains(&definition.name.as_str()))
                 && let Some(class) = source.class_at(definition.selection.start)
             {
-                return vec![Target::Definition(source.clone(), class)];
+                return vec![ResolutionTarget::Definition(source.clone(), class)];
             }
             if let Some(span) = &definition.type_span {
                 let found = self.names_in(source, source.slice(span), span.start);
@@ -85,12 +92,12 @@ impl Resolver<'_> {
     }
 
     /// The types of the value of an expression.
-    pub(super) fn type_of(&self, source: &Arc<Source>, node: Node<'_>) -> Vec<Target> {
+    pub(super) fn type_of(&self, source: &Arc<ParsedSource>, node: Node<'_>) -> Vec<ResolutionTarget> {
         self.guarded(|| self.expression(source, node).iter().flat_map(|target| self.types(target)).collect())
     }
 
     /// What an expression names or makes: definitions, modules, or the type of what a call gives.
-    pub(super) fn expression(&self, source: &Arc<Source>, node: Node<'_>) -> Vec<Target> {
+    pub(super) fn expression(&self, source: &Arc<ParsedSource>, node: Node<'_>) -> Vec<ResolutionTarget> {
         self.guarded(|| {
             let grammar = source.grammar;
             let kind = node.kind();
@@ -141,13 +148,18 @@ impl Resolver<'_> {
     }
 
     /// The member `name` of what the expression `owner` is.
-    pub(super) fn member_of(&self, source: &Arc<Source>, owner: Node<'_>, name: &str) -> Vec<Target> {
+    pub(super) fn member_of(
+        &self,
+        source: &Arc<ParsedSource>,
+        owner: Node<'_>,
+        name: &str,
+    ) -> Vec<ResolutionTarget> {
         let owners = self.expression(source, owner);
         self.of_modules(&owners, name)
     }
 
     /// What calling the expression `callee` gives.
-    fn called(&self, source: &Arc<Source>, callee: Node<'_>) -> Vec<Target> {
+    fn called(&self, source: &Arc<ParsedSource>, callee: Node<'_>) -> Vec<ResolutionTarget> {
         let targets = self.expression(source, callee);
         if targets.is_empty() && !callee.kind().ends_with("identifier") {
             // A method that is not of this workspace (`unwrap`, `iter`, `get`) often hands on what it was called on.
@@ -158,7 +170,7 @@ impl Resolver<'_> {
         targets.iter().flat_map(|target| self.types(target)).collect()
     }
 
-    fn called_member(&self, source: &Arc<Source>, call: Node<'_>) -> Vec<Target> {
+    fn called_member(&self, source: &Arc<ParsedSource>, call: Node<'_>) -> Vec<ResolutionTarget> {
         let Some((_, owner, name)) = source.grammar.members.iter().find(|(kind, ..)| *kind == call.kind())
         else {
             return Vec::new();

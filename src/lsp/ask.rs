@@ -11,9 +11,9 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::documents::{Snapshot, Synced};
-use super::parts::{self, Parts};
-use super::readiness::Busy;
+use super::documents::{Snapshot, SyncedDocument};
+use super::parts::{self, BoundedAnswer};
+use super::readiness::UnfinishedWork;
 use super::request::position_of;
 use super::session::Session;
 use crate::rpc::{PendingRequest, RequestError};
@@ -38,7 +38,7 @@ pub(crate) enum AskError {
     Request(#[from] RequestError),
     /// What it said would not have been whole.
     #[error("it was still at work: {0}")]
-    Busy(Busy),
+    Busy(UnfinishedWork),
     /// The file went on changing while it was asked about.
     #[error("{path} kept changing while it was asked about; ask again when it is at rest")]
     Moving {
@@ -56,7 +56,7 @@ impl AskError {
 
 /// How much of the project an answer depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum DependencyScope {
     /// The file and what it imports: asked as soon as the server can answer at all.
     File,
     /// The whole project: asked when the index is at rest, as far as the deadline allows.
@@ -69,14 +69,14 @@ pub(crate) struct DocumentRequest<'a, P> {
     /// Its method.
     pub(crate) method: &'a str,
     /// How much of the project its answer depends on.
-    pub(crate) scope: Scope,
+    pub(crate) scope: DependencyScope,
     /// Makes its params from the text as the server has it.
     pub(crate) params: P,
 }
 
 impl<P> DocumentRequest<'static, P> {
     /// The request `R`.
-    pub(crate) fn of<R: Request>(scope: Scope, params: P) -> Self
+    pub(crate) fn of<R: Request>(scope: DependencyScope, params: P) -> Self
     where
         P: Fn(&Snapshot, Encoding) -> R::Params,
     {
@@ -116,13 +116,13 @@ pub(crate) fn range_of(snapshot: &Snapshot, range: Range, encoding: Encoding) ->
 
 /// An answer, the text it is about, and what the server was still doing.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked<T> {
+pub(crate) struct SessionAnswer<T> {
     /// The answer.
     pub(crate) value: T,
     /// The text it is about.
     pub(crate) snapshot: Snapshot,
     /// Work that was going on when it was given: it may be incomplete.
-    pub(crate) working: Option<Busy>,
+    pub(crate) working: Option<UnfinishedWork>,
     /// How many parts of it could not be understood and were left out.
     pub(crate) odd: usize,
     /// How many were not read, because there were too many or the time was up.
@@ -130,25 +130,29 @@ pub(crate) struct Asked<T> {
 }
 
 /// When a question is put.
-enum Moment {
+enum RequestTiming {
     /// Now, with the document as it has just been brought in step.
-    At((Synced, Snapshot)),
+    At((SyncedDocument, Snapshot)),
     /// After the server was waited for, and what it is still at.
-    After(Option<Busy>),
+    After(Option<UnfinishedWork>),
 }
 
 impl Session {
     /// Whether an answer of `scope` given now is worth less than one given later.
-    fn is_unsettled(&self, scope: Scope) -> bool {
-        self.busy().is_some_and(|busy| scope == Scope::Project || !busy.files_are_right)
+    fn is_unsettled(&self, scope: DependencyScope) -> bool {
+        self.busy().is_some_and(|busy| scope == DependencyScope::Project || !busy.files_are_right)
     }
 
     /// Waits until answers of `scope` are whole, at most until `deadline`; returns what is still going on.
-    pub(crate) async fn wait_ready(&self, scope: Scope, deadline: Instant) -> Option<Busy> {
+    pub(crate) async fn wait_ready(
+        &self,
+        scope: DependencyScope,
+        deadline: Instant,
+    ) -> Option<UnfinishedWork> {
         let mut bell = self.state.listen();
         loop {
             let work = self.busy()?;
-            if scope == Scope::File && work.files_are_right {
+            if scope == DependencyScope::File && work.files_are_right {
                 return Some(work);
             }
             let rule = &self.state.spec.readiness;
@@ -170,16 +174,16 @@ impl Session {
         path: &WorkspacePath,
         request: &DocumentRequest<'_, impl Fn(&Snapshot, Encoding) -> V>,
         deadline: Instant,
-    ) -> Result<Asked<Value>, AskError> {
+    ) -> Result<SessionAnswer<Value>, AskError> {
         let _in_use = self.use_now();
         // The first document makes servers load the project, so it is opened before readiness is looked at.
         let opened = self.in_step(path, deadline).await?;
         if self.busy().is_none() {
-            return self.put(path, request, deadline, Moment::At(opened)).await;
+            return self.put(path, request, deadline, RequestTiming::At(opened)).await;
         }
         drop(opened);
         let working = self.wait_ready(request.scope, before(deadline)).await;
-        self.put(path, request, deadline, Moment::After(working)).await
+        self.put(path, request, deadline, RequestTiming::After(working)).await
     }
 
     /// As [`ask`](Self::ask), and when half of the time in which the server is waited for is over it is asked already: what it
@@ -189,21 +193,21 @@ impl Session {
         path: &WorkspacePath,
         request: &DocumentRequest<'_, impl Fn(&Snapshot, Encoding) -> V + Sync>,
         deadline: Instant,
-    ) -> Result<Asked<Value>, AskError> {
+    ) -> Result<SessionAnswer<Value>, AskError> {
         let _in_use = self.use_now();
         let opened = self.in_step(path, deadline).await?;
         if self.busy().is_none() {
-            return self.put(path, request, deadline, Moment::At(opened)).await;
+            return self.put(path, request, deadline, RequestTiming::At(opened)).await;
         }
         drop(opened);
         let (until, from) = times(deadline);
         let early = async {
             let early = self.ask_meanwhile(path, request, from, deadline).await;
             let working = self.busy().or(early.working.clone());
-            Asked { working, ..early }
+            SessionAnswer { working, ..early }
         };
-        let late = |working| self.put(path, request, deadline, Moment::After(working));
-        let is_better = |early: &Asked<Value>, late: &Result<Asked<Value>, AskError>| {
+        let late = |working| self.put(path, request, deadline, RequestTiming::After(working));
+        let is_better = |early: &SessionAnswer<Value>, late: &Result<SessionAnswer<Value>, AskError>| {
             self.is_current(&early.snapshot)
                 && says_less(late, |late| is_empty(&late.value) && late.working.is_some())
         };
@@ -214,10 +218,10 @@ impl Session {
     /// `early` is taken if it `is_better`, or comes first.
     async fn early_or_late<T, L: Future<Output = Result<T, AskError>>>(
         &self,
-        scope: Scope,
+        scope: DependencyScope,
         until: Instant,
         early: impl Future<Output = T>,
-        late: impl FnOnce(Option<Busy>) -> L,
+        late: impl FnOnce(Option<UnfinishedWork>) -> L,
         is_better: impl Fn(&T, &Result<T, AskError>) -> bool,
     ) -> Result<T, AskError> {
         let mut early = std::pin::pin!(early);
@@ -248,7 +252,7 @@ impl Session {
         request: &DocumentRequest<'_, impl Fn(&Snapshot, Encoding) -> V + Sync>,
         from: Instant,
         deadline: Instant,
-    ) -> Asked<Value> {
+    ) -> SessionAnswer<Value> {
         tokio::time::sleep_until(from).await;
         let mut pause = EARLY;
         loop {
@@ -257,8 +261,8 @@ impl Session {
                 let (synced, snapshot) = self.in_step(path, deadline).await?;
                 let pending = self.send(request, &snapshot)?;
                 drop(synced);
-                let Parts { value, left_out } = parts::answer(pending, deadline).await?;
-                Ok::<_, AskError>(Asked { value, snapshot, working, odd: 0, left_out })
+                let BoundedAnswer { value, left_out } = parts::answer(pending, deadline).await?;
+                Ok::<_, AskError>(SessionAnswer { value, snapshot, working, odd: 0, left_out })
             };
             match asked.await {
                 Ok(asked) if !is_empty(&asked.value) && self.is_current(&asked.snapshot) => return asked,
@@ -283,11 +287,11 @@ impl Session {
         path: &WorkspacePath,
         request: &DocumentRequest<'_, impl Fn(&Snapshot, Encoding) -> V>,
         deadline: Instant,
-        moment: Moment,
-    ) -> Result<Asked<Value>, AskError> {
+        moment: RequestTiming,
+    ) -> Result<SessionAnswer<Value>, AskError> {
         let (mut opened, mut working) = match moment {
-            Moment::At(opened) => (Some(opened), None),
-            Moment::After(working) => (None, working),
+            RequestTiming::At(opened) => (Some(opened), None),
+            RequestTiming::After(working) => (None, working),
         };
         let mut pause = Duration::from_millis(5);
         let mut tries = 0;
@@ -301,12 +305,12 @@ impl Session {
             let pending = self.send(request, &snapshot)?;
             drop(synced);
             match parts::answer(pending, deadline).await {
-                Ok(Parts { value, left_out }) if self.is_current(&snapshot) => {
+                Ok(BoundedAnswer { value, left_out }) if self.is_current(&snapshot) => {
                     self.note_latency(started.elapsed());
                     if self.must_ask_again(request.scope, deadline, &mut working, &mut asked_at_rest).await {
                         continue;
                     }
-                    return Ok(Asked { value, snapshot, working, odd: 0, left_out });
+                    return Ok(SessionAnswer { value, snapshot, working, odd: 0, left_out });
                 }
                 Ok(_) if tries == MOVING_FILE_TRIES => return Err(AskError::Moving { path: path.display() }),
                 Ok(_) => tries += 1,
@@ -337,10 +341,10 @@ impl Session {
         &self,
         request: WorkspaceRequest<'_, impl Serialize>,
         deadline: Instant,
-    ) -> Result<(Value, Option<Busy>), AskError> {
+    ) -> Result<(Value, Option<UnfinishedWork>), AskError> {
         let _in_use = self.use_now();
         self.take_in(deadline).await;
-        let working = self.wait_ready(Scope::Project, before(deadline)).await;
+        let working = self.wait_ready(DependencyScope::Project, before(deadline)).await;
         let (parts, working) = self.put_to_workspace(&request, deadline, working).await?;
         Ok((parts.value, working))
     }
@@ -350,7 +354,7 @@ impl Session {
         &self,
         request: WorkspaceRequest<'_, impl Serialize>,
         deadline: Instant,
-    ) -> Result<(Parts, Option<Busy>), AskError> {
+    ) -> Result<(BoundedAnswer, Option<UnfinishedWork>), AskError> {
         let _in_use = self.use_now();
         self.take_in(deadline).await;
         let (until, from) = times(deadline);
@@ -376,11 +380,11 @@ impl Session {
         };
         let late = |working| self.put_to_workspace(&request, deadline, working);
         let is_better = |_: &_, late: &_| {
-            says_less(late, |(parts, working): &(Parts, Option<Busy>)| {
+            says_less(late, |(parts, working): &(BoundedAnswer, Option<UnfinishedWork>)| {
                 is_empty(&parts.value) && working.is_some()
             })
         };
-        self.early_or_late(Scope::Project, until, early, late, is_better).await
+        self.early_or_late(DependencyScope::Project, until, early, late, is_better).await
     }
 
     /// Puts a question that concerns no document to a server that is still at `working`.
@@ -388,8 +392,8 @@ impl Session {
         &self,
         request: &WorkspaceRequest<'_, impl Serialize>,
         deadline: Instant,
-        mut working: Option<Busy>,
-    ) -> Result<(Parts, Option<Busy>), AskError> {
+        mut working: Option<UnfinishedWork>,
+    ) -> Result<(BoundedAnswer, Option<UnfinishedWork>), AskError> {
         let started = Instant::now();
         let mut pause = Duration::from_millis(5);
         let mut asked_at_rest = false;
@@ -397,7 +401,10 @@ impl Session {
             match self.request_parts(request, deadline).await {
                 Ok(parts) => {
                     self.note_latency(started.elapsed());
-                    if self.must_ask_again(Scope::Project, deadline, &mut working, &mut asked_at_rest).await {
+                    if self
+                        .must_ask_again(DependencyScope::Project, deadline, &mut working, &mut asked_at_rest)
+                        .await
+                    {
                         continue;
                     }
                     return Ok((parts, working));
@@ -418,7 +425,7 @@ impl Session {
         &self,
         request: &WorkspaceRequest<'_, impl Serialize>,
         deadline: Instant,
-    ) -> Result<Parts, RequestError> {
+    ) -> Result<BoundedAnswer, RequestError> {
         parts::answer(self.connection.start(request.method, &request.params)?, deadline).await
     }
 
@@ -426,9 +433,9 @@ impl Session {
     /// answer. Once, such work is waited for; true when it has ended and the answer can be had whole.
     async fn must_ask_again(
         &self,
-        scope: Scope,
+        scope: DependencyScope,
         deadline: Instant,
-        working: &mut Option<Busy>,
+        working: &mut Option<UnfinishedWork>,
         asked_at_rest: &mut bool,
     ) -> bool {
         if working.is_some() {

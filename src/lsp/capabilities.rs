@@ -119,13 +119,13 @@ pub(super) struct ServerCapabilities {
 
 impl ServerCapabilities {
     /// Reads the `result` of `initialize`.
-    pub(super) fn from_initialize(result: &Value, spec: &spec::Server) -> Self {
+    pub(super) fn from_initialize(result: &Value, spec: &spec::ServerSpec) -> Self {
         let raw = result.get("capabilities").cloned().unwrap_or_default();
         let announced = raw["positionEncoding"].as_str().and_then(Encoding::from_name);
         let sync = &raw["textDocumentSync"];
         let kind = if sync.is_object() { &sync["change"] } else { sync };
         let sync_kind = match (spec.sync, kind.as_u64()) {
-            (spec::Sync::Full, Some(1 | 2)) | (_, Some(1)) => SyncKind::Full,
+            (spec::SyncRule::Full, Some(1 | 2)) | (_, Some(1)) => SyncKind::Full,
             (_, Some(2)) => SyncKind::Incremental,
             _ => SyncKind::None,
         };
@@ -254,20 +254,20 @@ fn provider_of(method: &str) -> Option<&'static str> {
 /// What a server registered after it had started (LSP 3.17, *Register Capability*).
 #[derive(Debug, Default)]
 pub(crate) struct Registrations {
-    entries: Vec<Registration>,
+    entries: Vec<CapabilityRegistration>,
 }
 
 #[derive(Debug)]
-struct Registration {
+struct CapabilityRegistration {
     id: String,
     method: String,
     options: Value,
-    watchers: Vec<Watcher>,
+    watchers: Vec<WatchedFilesGlob>,
 }
 
 /// One glob of `workspace/didChangeWatchedFiles`.
 #[derive(Debug)]
-struct Watcher {
+struct WatchedFilesGlob {
     /// For a relative pattern: what it is relative to.
     base: Option<std::path::PathBuf>,
     glob: GlobSet,
@@ -284,8 +284,9 @@ impl Registrations {
             let watchers = options["watchers"].as_array().into_iter().flatten().filter_map(watcher).collect();
             // Ids should be unique (LSP 3.17, Register Capability), and pyrefly uses one for several sets of watchers: it wants
             // all of them, until it unregisters the id.
-            let entry = Registration { id: id.to_owned(), method: method.to_owned(), options, watchers };
-            let is_known = |known: &Registration| {
+            let entry =
+                CapabilityRegistration { id: id.to_owned(), method: method.to_owned(), options, watchers };
+            let is_known = |known: &CapabilityRegistration| {
                 known.id == entry.id && known.method == entry.method && known.options == entry.options
             };
             if !self.entries.iter().any(is_known) {
@@ -314,7 +315,7 @@ impl Registrations {
         language_id: &str,
         path: &Path,
     ) -> impl Iterator<Item = &Value> {
-        let fits = move |entry: &&Registration| {
+        let fits = move |entry: &&CapabilityRegistration| {
             entry.method == method && selects(&entry.options["documentSelector"], language_id, path)
         };
         self.entries.iter().filter(fits).map(|entry| &entry.options)
@@ -354,7 +355,7 @@ fn selects(selector: &Value, language_id: &str, path: &Path) -> bool {
     })
 }
 
-fn watcher(entry: &Value) -> Option<Watcher> {
+fn watcher(entry: &Value) -> Option<WatchedFilesGlob> {
     let kinds = entry["kind"].as_u64().unwrap_or(7);
     let (base, pattern) = match &entry["globPattern"] {
         Value::String(pattern) => (None, pattern.as_str()),
@@ -368,7 +369,7 @@ fn watcher(entry: &Value) -> Option<Watcher> {
         None if !pattern.starts_with(['/', '*']) => format!("**/{pattern}"),
         _ => pattern.to_owned(),
     };
-    Some(Watcher { base, glob: glob(&pattern)?, kinds })
+    Some(WatchedFilesGlob { base, glob: glob(&pattern)?, kinds })
 }
 
 /// LSP 3.17 *Pattern*: `*` stays inside a path segment, `**` does not.

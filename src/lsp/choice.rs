@@ -4,16 +4,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use super::locate::{self, Places};
-use crate::config::spec::{Language, Server};
-use crate::config::{Catalogue, Sign};
+use super::locate::{self, ProgramSearchPlaces};
+use crate::config::spec::{Language, ServerSpec};
+use crate::config::{Catalogue, ProjectMarker};
 use crate::workspace::WorkspacePath;
 
 /// What is installed for a workspace, and what it configures.
 #[derive(Debug)]
 pub(crate) struct ServerChoice<'a> {
     catalogue: &'a Catalogue,
-    places: Places<'a>,
+    places: ProgramSearchPlaces<'a>,
     /// The servers among the alternatives that are there, and whether they may start.
     installed: BTreeMap<&'a str, bool>,
 }
@@ -21,7 +21,7 @@ pub(crate) struct ServerChoice<'a> {
 impl<'a> ServerChoice<'a> {
     /// Looks at what is there of the servers of `catalogue` for the workspace of `places`; `trusted` tells whether servers may
     /// start that run code of the project.
-    pub(crate) fn new(catalogue: &'a Catalogue, places: Places<'a>, trusted: bool) -> Self {
+    pub(crate) fn new(catalogue: &'a Catalogue, places: ProgramSearchPlaces<'a>, trusted: bool) -> Self {
         let open = catalogue.languages.values().filter(|language| is_open(language));
         // Several languages share a server, which is looked for once.
         let keys: BTreeSet<&str> =
@@ -42,13 +42,13 @@ impl<'a> ServerChoice<'a> {
     }
 
     /// The files and folders whose change can lead to another choice; they need not be there.
-    pub(crate) fn watched(catalogue: &Catalogue, places: &Places<'_>) -> BTreeSet<PathBuf> {
+    pub(crate) fn watched(catalogue: &Catalogue, places: &ProgramSearchPlaces<'_>) -> BTreeSet<PathBuf> {
         let mut watched = BTreeSet::from_iter(locate::folders(places));
         let open = catalogue.languages.values().filter(|language| is_open(language));
         for key in open.flat_map(|language| &language.alternatives) {
             let Some(server) = catalogue.servers.get(key) else { continue };
             watched.insert(locate::prefix(places.data, key));
-            let signs = server.configured_by.iter().map(Sign::file);
+            let signs = server.configured_by.iter().map(ProjectMarker::file);
             let markers = server.root_markers.iter().filter(|_| server.root_required);
             let names = signs.chain(markers.map(String::as_str));
             watched.extend(names.map(|name| places.workspace.root().join(name)));
@@ -56,7 +56,7 @@ impl<'a> ServerChoice<'a> {
         watched
     }
 
-    fn server(&self, key: &'a str) -> Option<(&'a str, &'a Server)> {
+    fn server(&self, key: &'a str) -> Option<(&'a str, &'a ServerSpec)> {
         let server = self.catalogue.servers.get(key)?;
         (!server.disabled).then_some((key, server))
     }
@@ -83,12 +83,12 @@ impl<'a> ServerChoice<'a> {
         servers
     }
 
-    fn is_configured(&self, server: &Server) -> bool {
+    fn is_configured(&self, server: &ServerSpec) -> bool {
         let root = WorkspacePath::root();
         server.configured_by.iter().any(|sign| sign.is_in(self.places.workspace, &root))
     }
 
-    fn is_wanted(&self, server: &Server) -> bool {
+    fn is_wanted(&self, server: &ServerSpec) -> bool {
         let root = self.places.workspace.root();
         !server.root_required || server.root_markers.iter().any(|marker| root.join(marker).exists())
     }

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::documents::Snapshot;
 use super::model::{DEEPEST_SYMBOL, Diagnostic, FileRef, Hover, Location, Severity, Symbol, SymbolKind};
-use super::session::{Asked, Session};
+use super::session::{Session, SessionAnswer};
 use super::uri;
 use crate::text::{Buffer, EncodedPosition, EncodedRange, Encoding, Position, Range};
 use crate::workspace::Workspace;
@@ -43,7 +43,7 @@ const MOST_RELATED: usize = 32;
 
 /// Converts a server's positions, for which it needs the texts they are in: the document asked about as it was sent,
 /// other open documents as the server has them, everything else from disk.
-pub(super) struct Texts<'a> {
+pub(super) struct PositionDecoder<'a> {
     session: &'a Session,
     own: FileRef,
     buffers: HashMap<FileRef, Option<Buffer>>,
@@ -54,7 +54,7 @@ pub(super) struct Texts<'a> {
     until: Option<Instant>,
 }
 
-impl<'a> Texts<'a> {
+impl<'a> PositionDecoder<'a> {
     /// For an answer about `snapshot`.
     pub(super) fn new(session: &'a Session, snapshot: &Snapshot) -> Self {
         Self::of(session, FileRef::Inside(snapshot.path.clone()), snapshot.buffer.clone())
@@ -84,9 +84,9 @@ impl<'a> Texts<'a> {
     }
 
     /// `value`, which was made of what `asked` holds, as the answer.
-    pub(super) fn answered<T>(self, value: T, asked: Asked<Value>) -> Asked<T> {
-        let Asked { snapshot, working, left_out, .. } = asked;
-        Asked { value, snapshot, working, odd: self.dropped, left_out: left_out + self.left_out }
+    pub(super) fn answered<T>(self, value: T, asked: SessionAnswer<Value>) -> SessionAnswer<T> {
+        let SessionAnswer { snapshot, working, left_out, .. } = asked;
+        SessionAnswer { value, snapshot, working, odd: self.dropped, left_out: left_out + self.left_out }
     }
 
     /// The text of `file`, where it can be read.

@@ -23,15 +23,15 @@ use super::request::{position_of, tell};
 use super::session::Session;
 use super::uri;
 use crate::config::spec;
-use crate::text::{Buffer, Change};
-use crate::workspace::{ReadError, Stamp, WorkspacePath};
+use crate::text::{Buffer, TextChange};
+use crate::workspace::{FileStamp, ReadError, WorkspacePath};
 
 /// Above this size reading moves off the async threads.
 const READ_INLINE: u64 = 256 * 1024;
 
 /// One document as the server knows it.
 #[derive(Debug)]
-pub(crate) struct Document {
+pub(crate) struct SessionDocument {
     /// The file.
     pub(crate) path: WorkspacePath,
     /// Its URI, as the server was given it.
@@ -42,7 +42,7 @@ pub(crate) struct Document {
     pub(crate) buffer: Buffer,
     /// Its version; grows with every change.
     pub(crate) version: i32,
-    source: Source,
+    source: DocumentSource,
     /// How many pushes had come for the document when its last version was sent.
     pub(crate) pushes_before: u64,
     /// When the last version was sent, some earlier version still waited for its push.
@@ -62,17 +62,17 @@ pub(crate) struct Document {
 
 /// Where a text came from, and how to tell that it is still the one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Source {
+pub(super) enum DocumentSource {
     /// Read from disk, when the file looked like this.
-    Disk(Stamp),
+    Disk(FileStamp),
     /// From disk as well, but the stamp cannot tell a later change of the same size.
-    Racy(Stamp),
-    /// From a caller, by its [`Unsaved`](super::view::Unsaved) id.
+    Racy(FileStamp),
+    /// From a caller, by its [`UnsavedText`](super::view::UnsavedText) id.
     Unsaved(u64),
 }
 
-impl Source {
-    fn disk(stamp: Stamp) -> Self {
+impl DocumentSource {
+    fn disk(stamp: FileStamp) -> Self {
         // A file that was changed just before it was read may change again and keep its stamp.
         if stamp.is_settled(SystemTime::now()) { Self::Disk(stamp) } else { Self::Racy(stamp) }
     }
@@ -91,10 +91,10 @@ pub(crate) struct Snapshot {
     pub(crate) buffer: Buffer,
     /// Its version.
     pub(crate) version: i32,
-    pub(super) source: Source,
-    /// As in [`Document`].
+    pub(super) source: DocumentSource,
+    /// As in [`SessionDocument`].
     pub(crate) pushes_before: u64,
-    /// As in [`Document`].
+    /// As in [`SessionDocument`].
     pub(crate) owed: bool,
     /// How often the server had said that it is done with the document before this version.
     pub(crate) idle_before: u64,
@@ -111,7 +111,7 @@ impl Snapshot {
     }
 }
 
-impl Document {
+impl SessionDocument {
     /// The document as it is now.
     pub(crate) fn snapshot(&self) -> Snapshot {
         Snapshot {
@@ -132,17 +132,17 @@ impl Document {
 
 /// The open documents of one session.
 #[derive(Debug, Default)]
-pub(super) struct Documents {
-    open: parking_lot::Mutex<HashMap<WorkspacePath, Arc<Mutex<Option<Document>>>>>,
+pub(super) struct SessionDocuments {
+    open: parking_lot::Mutex<HashMap<WorkspacePath, Arc<Mutex<Option<SessionDocument>>>>>,
 }
 
-impl Documents {
+impl SessionDocuments {
     /// Keeps the document of `path` from being closed as surplus while the returned value lives.
     pub(super) fn keep(&self, path: &WorkspacePath) -> impl Sized + use<> {
         self.slot(path)
     }
 
-    fn slot(&self, path: &WorkspacePath) -> Arc<Mutex<Option<Document>>> {
+    fn slot(&self, path: &WorkspacePath) -> Arc<Mutex<Option<SessionDocument>>> {
         let mut open = self.open.lock();
         open.entry(path.clone()).or_default().clone()
     }
@@ -175,7 +175,7 @@ impl Documents {
     }
 
     /// Locks the document of `path`; one that was closed while this waited is not used again.
-    async fn lock(&self, path: &WorkspacePath) -> OwnedMutexGuard<Option<Document>> {
+    async fn lock(&self, path: &WorkspacePath) -> OwnedMutexGuard<Option<SessionDocument>> {
         loop {
             let slot = self.slot(path);
             let guard = Arc::clone(&slot).lock_owned().await;
@@ -188,11 +188,11 @@ impl Documents {
 }
 
 /// A document that is in step with the disk and stays so while this is held: nothing is sent for it by others.
-pub(crate) struct Synced(OwnedMutexGuard<Option<Document>>);
+pub(crate) struct SyncedDocument(OwnedMutexGuard<Option<SessionDocument>>);
 
-impl Synced {
+impl SyncedDocument {
     /// The document.
-    pub(crate) fn document(&mut self) -> Option<&mut Document> {
+    pub(crate) fn document(&mut self) -> Option<&mut SessionDocument> {
         self.0.as_mut()
     }
 }
@@ -202,30 +202,33 @@ impl Session {
     /// or sends what changed.
     ///
     /// What is sent while the returned value is held reaches the server before any later change of the document.
-    pub(crate) async fn sync(&self, path: &WorkspacePath) -> Result<(Synced, Snapshot), ReadError> {
+    pub(crate) async fn sync(&self, path: &WorkspacePath) -> Result<(SyncedDocument, Snapshot), ReadError> {
         let mut slot = self.documents.lock(path).await;
         let unsaved = self.unsaved.lock().unsaved(path).cloned();
         if let Some(document) = slot.as_mut() {
             document.last_used = Instant::now();
             let same = match &unsaved {
-                Some(unsaved) => document.source == Source::Unsaved(unsaved.id),
-                None => self.workspace.stamp(path).is_ok_and(|stamp| document.source == Source::Disk(stamp)),
+                Some(unsaved) => document.source == DocumentSource::Unsaved(unsaved.id),
+                None => self
+                    .workspace
+                    .stamp(path)
+                    .is_ok_and(|stamp| document.source == DocumentSource::Disk(stamp)),
             };
             if same {
                 let snapshot = document.snapshot();
-                return Ok((Synced(slot), snapshot));
+                return Ok((SyncedDocument(slot), snapshot));
             }
         }
         let text: std::borrow::Cow<'_, str>;
         let source = match &unsaved {
             Some(unsaved) => {
                 text = (&*unsaved.text).into();
-                Source::Unsaved(unsaved.id)
+                DocumentSource::Unsaved(unsaved.id)
             }
             None => match self.read(path).await {
                 Ok(file) => {
                     text = file.text.into();
-                    Source::disk(file.stamp)
+                    DocumentSource::disk(file.stamp)
                 }
                 Err(error) => {
                     self.close(path, &mut slot);
@@ -237,9 +240,9 @@ impl Session {
             Some(document) => self.change(document, &text, source),
             None => *slot = Some(self.open(path, &text, source)),
         }
-        let snapshot = slot.as_ref().map(Document::snapshot);
+        let snapshot = slot.as_ref().map(SessionDocument::snapshot);
         match snapshot {
-            Some(snapshot) => Ok((Synced(slot), snapshot)),
+            Some(snapshot) => Ok((SyncedDocument(slot), snapshot)),
             None => Err(ReadError::NotFound { path: path.display() }),
         }
     }
@@ -258,12 +261,12 @@ impl Session {
     }
 
     /// `textDocument/didOpen`.
-    fn open(&self, path: &WorkspacePath, text: &str, source: Source) -> Document {
+    fn open(&self, path: &WorkspacePath, text: &str, source: DocumentSource) -> SessionDocument {
         let heard = self.state.pushes(path);
         let absolute = self.workspace.absolute(path);
         let uri = uri::from_path(&absolute);
         let language_id = self.language_id(path, text);
-        let document = Document {
+        let document = SessionDocument {
             path: path.clone(),
             uri: uri.clone(),
             language_id: language_id.clone(),
@@ -286,9 +289,9 @@ impl Session {
     }
 
     /// `textDocument/didChange` with the smallest change, if there is one.
-    fn change(&self, document: &mut Document, text: &str, source: Source) {
+    fn change(&self, document: &mut SessionDocument, text: &str, source: DocumentSource) {
         document.source = source;
-        let Some(change) = Change::to_text(&document.buffer, text) else { return };
+        let Some(change) = TextChange::to_text(&document.buffer, text) else { return };
         let before = document.buffer.clone();
         document.buffer.apply(&change);
         let event = self.change_event(&before, &document.buffer, &change);
@@ -296,14 +299,19 @@ impl Session {
     }
 
     /// Sends the text again under a new version, so that a server that only pushes checks it again.
-    pub(crate) fn touch(&self, document: &mut Document) {
+    pub(crate) fn touch(&self, document: &mut SessionDocument) {
         let event = whole_text(&document.buffer);
         let more = serde_json::to_value(&self.state.spec.diagnostics.recheck).unwrap_or_default();
         self.send_change(document, event, &more);
         document.forced = more.as_object().is_some_and(|more| !more.is_empty());
     }
 
-    fn send_change(&self, document: &mut Document, event: TextDocumentContentChangeEvent, more: &Value) {
+    fn send_change(
+        &self,
+        document: &mut SessionDocument,
+        event: TextDocumentContentChangeEvent,
+        more: &Value,
+    ) {
         if self.capabilities.sync == SyncKind::None {
             return;
         }
@@ -325,7 +333,7 @@ impl Session {
             Some(more) => self.connection.notify(DidChangeTextDocument::METHOD, &WithMore { params, more }),
             None => tell::<DidChangeTextDocument>(&self.connection, &params),
         }
-        let saved = !matches!(document.source, Source::Unsaved(_));
+        let saved = !matches!(document.source, DocumentSource::Unsaved(_));
         if let Some(with_text) = self.capabilities.save.filter(|_| saved && self.wants_saves()) {
             let params = DidSaveTextDocumentParams {
                 text_document: TextDocumentIdentifier::new(document.uri.clone()),
@@ -347,11 +355,11 @@ impl Session {
         &self,
         before: &Buffer,
         after: &Buffer,
-        change: &Change,
+        change: &TextChange,
     ) -> TextDocumentContentChangeEvent {
         let astral = || before.has_astral() || after.has_astral();
         let whole = self.capabilities.sync == SyncKind::Full
-            || (self.state.spec.sync == spec::Sync::FullIfAstral && astral());
+            || (self.state.spec.sync == spec::SyncRule::FullIfAstral && astral());
         if whole {
             return whole_text(after);
         }
@@ -361,7 +369,7 @@ impl Session {
     }
 
     /// Closes the document of a file that is gone or can no longer be read.
-    fn close(&self, path: &WorkspacePath, slot: &mut Option<Document>) {
+    fn close(&self, path: &WorkspacePath, slot: &mut Option<SessionDocument>) {
         if let Some(document) = slot.take() {
             let text_document = TextDocumentIdentifier::new(document.uri);
             tell::<DidCloseTextDocument>(&self.connection, &DidCloseTextDocumentParams { text_document });
@@ -386,7 +394,7 @@ impl Session {
             if let Ok(document) = slot.try_lock()
                 && let Some(document) = document.as_ref()
                 // Closed, the file would be what is on disk to the server, and the caller whose text it is sees another.
-                && !matches!(document.source, Source::Unsaved(_))
+                && !matches!(document.source, DocumentSource::Unsaved(_))
             {
                 ages.push((document.last_used, path));
             }
@@ -403,10 +411,10 @@ impl Session {
     /// Whether the file, or the unsaved text over it, still is what `snapshot` was taken of.
     pub(crate) fn is_current(&self, snapshot: &Snapshot) -> bool {
         match snapshot.source {
-            Source::Disk(stamp) | Source::Racy(stamp) => {
+            DocumentSource::Disk(stamp) | DocumentSource::Racy(stamp) => {
                 self.workspace.stamp(&snapshot.path).is_ok_and(|now| now == stamp)
             }
-            Source::Unsaved(id) => {
+            DocumentSource::Unsaved(id) => {
                 let unsaved = self.unsaved.lock();
                 unsaved.unsaved(&snapshot.path).is_some_and(|unsaved| unsaved.id == id)
             }

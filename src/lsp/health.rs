@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::locate::{Located, Origin};
-use crate::config::spec::{Hollow, Server};
+use super::locate::{LocatedProgram, ProgramOrigin};
+use crate::config::spec::{ServerPrerequisite, ServerSpec};
 use crate::process::{Exit, RunError, Spawn, Spawner, find_program, is_program, run};
 use crate::workspace::Workspace;
 
@@ -18,7 +18,7 @@ const LONGEST: Duration = Duration::from_secs(5);
 
 /// Something that a server lacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct HealthFinding {
     /// What is missing, and what is lost by it.
     pub message: String,
     /// The command that mends it.
@@ -27,7 +27,7 @@ pub struct Finding {
 
 /// What the program says to `--version`: the first line that holds a digit. `None` where it fails, says nothing, or takes
 /// more than five seconds.
-pub async fn version(spawner: &Spawner, located: &Located) -> Option<String> {
+pub async fn version(spawner: &Spawner, located: &LocatedProgram) -> Option<String> {
     let mut version = None;
     let tell = |line: &str| {
         if version.is_none() && line.contains(|character: char| character.is_ascii_digit()) {
@@ -39,20 +39,29 @@ pub async fn version(spawner: &Spawner, located: &Located) -> Option<String> {
 }
 
 /// What `server`, found at `located`, lacks of what its catalogue entry says it needs.
-pub async fn findings(spawner: &Spawner, key: &str, server: &Server, located: &Located) -> Vec<Finding> {
+pub async fn findings(
+    spawner: &Spawner,
+    key: &str,
+    server: &ServerSpec,
+    located: &LocatedProgram,
+) -> Vec<HealthFinding> {
     let mut findings = Vec::new();
     for hollow in &server.hollow {
         let Some(message) = lacks(spawner, hollow, located).await else { continue };
         // Into an environment of the private prefix only our own command leads.
-        let ours = located.origin == Origin::Prefix && hollow.python_module.is_some();
+        let ours = located.origin == ProgramOrigin::Prefix && hollow.python_module.is_some();
         let install = if ours { format!("lsp-tools install {key}") } else { hollow.install.clone() };
-        findings.push(Finding { message, install });
+        findings.push(HealthFinding { message, install });
     }
     findings
 }
 
 /// Why the program does not do what the catalogue says that it must; `None` when it does.
-pub(crate) async fn trouble(spawner: &Spawner, server: &Server, located: &Located) -> Option<String> {
+pub(crate) async fn trouble(
+    spawner: &Spawner,
+    server: &ServerSpec,
+    located: &LocatedProgram,
+) -> Option<String> {
     for hollow in server.hollow.iter().filter(|hollow| !hollow.succeeds.is_empty()) {
         let args: Vec<&str> = hollow.succeeds.iter().map(String::as_str).collect();
         if let Some(trouble) = fails(spawner, spawn(located, &located.program, &args)).await {
@@ -74,7 +83,7 @@ pub(crate) fn telling(said: &[String]) -> &str {
 }
 
 /// What is missing, in words; `None` when nothing is.
-async fn lacks(spawner: &Spawner, hollow: &Hollow, located: &Located) -> Option<String> {
+async fn lacks(spawner: &Spawner, hollow: &ServerPrerequisite, located: &LocatedProgram) -> Option<String> {
     if let Some(program) = &hollow.program
         && find_program(program, folders(located)).is_none()
     {
@@ -109,7 +118,7 @@ async fn lacks(spawner: &Spawner, hollow: &Hollow, located: &Located) -> Option<
 }
 
 /// Whether `file` is in the folder that a program says. Where there is no such program, another check tells of that.
-async fn has_below(spawner: &Spawner, located: &Located, program: &[String], file: &str) -> bool {
+async fn has_below(spawner: &Spawner, located: &LocatedProgram, program: &[String], file: &str) -> bool {
     let Some((name, args)) = program.split_first() else { return true };
     let Some(program) = find_program(name, folders(located)) else { return true };
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -120,7 +129,7 @@ async fn has_below(spawner: &Spawner, located: &Located, program: &[String], fil
     !worked || folder.is_none_or(|folder| folder.join(file).exists())
 }
 
-fn said(hollow: &Hollow, trouble: &str) -> String {
+fn said(hollow: &ServerPrerequisite, trouble: &str) -> String {
     if trouble.is_empty() { hollow.message.clone() } else { format!("{} ({trouble})", hollow.message) }
 }
 
@@ -163,7 +172,7 @@ fn deadline() -> Instant {
 }
 
 /// In the program's own folder, so that nothing of a project is read.
-fn spawn(located: &Located, program: &Path, args: &[&str]) -> Spawn {
+fn spawn(located: &LocatedProgram, program: &Path, args: &[&str]) -> Spawn {
     Spawn {
         name: program.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         program: program.to_owned(),
@@ -175,11 +184,11 @@ fn spawn(located: &Located, program: &Path, args: &[&str]) -> Spawn {
 }
 
 /// The PATH the server will get, without relative folders.
-fn path(located: &Located) -> OsString {
+fn path(located: &LocatedProgram) -> OsString {
     std::env::join_paths(folders(located).filter(|folder| folder.is_absolute())).unwrap_or_default()
 }
 
-fn folders(located: &Located) -> impl Iterator<Item = PathBuf> {
+fn folders(located: &LocatedProgram) -> impl Iterator<Item = PathBuf> {
     let own = std::env::var_os("PATH").unwrap_or_default();
     let own: Vec<PathBuf> = std::env::split_paths(&own).collect();
     located.path_folders.clone().into_iter().chain(own)

@@ -11,16 +11,16 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::ask::{DocumentRequest, WorkspaceRequest, at};
-use super::decode::{Texts, elements, kind};
+use super::decode::{PositionDecoder, elements, kind};
 use super::documents::Snapshot;
 use super::model::{FileRef, HierarchyNode};
-use super::session::{AskError, Asked, Scope, Session};
+use super::session::{AskError, DependencyScope, Session, SessionAnswer};
 use crate::text::{Position, Range};
 use crate::workspace::WorkspacePath;
 
 /// Which way a hierarchy is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Hierarchy {
+pub(crate) enum HierarchyDirection {
     /// Who calls it.
     Callers,
     /// What it calls.
@@ -36,7 +36,7 @@ const MOST_NODES: usize = 500;
 /// The most places of calls between one pair of functions.
 const MOST_SITES: usize = 100;
 
-impl Hierarchy {
+impl HierarchyDirection {
     /// The request that names the item at a position.
     pub(crate) fn prepare(self) -> &'static str {
         match self {
@@ -65,9 +65,9 @@ impl Hierarchy {
 }
 
 /// A walk through a hierarchy: what was seen, and how much may still be asked.
-struct Walk<'a> {
+struct HierarchyWalk<'a> {
     session: &'a Session,
-    hierarchy: Hierarchy,
+    hierarchy: HierarchyDirection,
     deadline: Instant,
     seen: HashSet<(FileRef, Range)>,
     left: usize,
@@ -79,22 +79,29 @@ impl Session {
     /// The hierarchy of what stands at `position`, `depth` levels deep (at least one).
     pub(crate) async fn hierarchy(
         &self,
-        hierarchy: Hierarchy,
+        hierarchy: HierarchyDirection,
         path: &WorkspacePath,
         position: Position,
         depth: usize,
         deadline: Instant,
-    ) -> Result<Asked<Vec<HierarchyNode>>, AskError> {
+    ) -> Result<SessionAnswer<Vec<HierarchyNode>>, AskError> {
         let _in_use = self.use_now();
         // Those of types are the same.
         let params = |snapshot: &Snapshot, encoding| CallHierarchyPrepareParams {
             text_document_position_params: at(snapshot, position, encoding),
             work_done_progress_params: WorkDoneProgressParams::default(),
         };
-        let request = DocumentRequest { method: hierarchy.prepare(), scope: Scope::Project, params };
+        let request =
+            DocumentRequest { method: hierarchy.prepare(), scope: DependencyScope::Project, params };
         let asked = self.ask_twice(path, request, deadline).await?;
-        let mut walk =
-            Walk { session: self, hierarchy, deadline, seen: HashSet::new(), left: MOST_NODES, left_out: 0 };
+        let mut walk = HierarchyWalk {
+            session: self,
+            hierarchy,
+            deadline,
+            seen: HashSet::new(),
+            left: MOST_NODES,
+            left_out: 0,
+        };
         let mut roots = Vec::new();
         for item in elements(&asked.value) {
             if let Some(mut root) = walk.node(item, &Value::Null, &FileRef::Inside(path.clone())) {
@@ -102,18 +109,18 @@ impl Session {
                 roots.push(root);
             }
         }
-        let Asked { snapshot, working, .. } = asked;
-        Ok(Asked { value: roots, snapshot, working, odd: 0, left_out: walk.left_out })
+        let SessionAnswer { snapshot, working, .. } = asked;
+        Ok(SessionAnswer { value: roots, snapshot, working, odd: 0, left_out: walk.left_out })
     }
 }
 
-impl Walk<'_> {
+impl HierarchyWalk<'_> {
     /// LSP 3.17 *CallHierarchyItem* or *TypeHierarchyItem*.
     fn node(&mut self, item: &Value, sites: &Value, parent: &FileRef) -> Option<HierarchyNode> {
-        let mut texts = Texts::of_workspace(self.session);
+        let mut texts = PositionDecoder::of_workspace(self.session);
         let location = json!({ "uri": item["uri"], "range": item["selectionRange"] });
         let location = texts.location(&location)?;
-        let file = if self.hierarchy == Hierarchy::Callers { &location.file } else { parent };
+        let file = if self.hierarchy == HierarchyDirection::Callers { &location.file } else { parent };
         self.left_out += elements(sites).count().saturating_sub(MOST_SITES);
         let sites = elements(sites).take(MOST_SITES).filter_map(|site| texts.range_in(file, site)).collect();
         Some(HierarchyNode {

@@ -4,14 +4,14 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::config::Pin;
-use crate::config::spec::{Proxy, Server};
+use crate::config::FilePin;
+use crate::config::spec::{ServerSpec, ToolchainProxy};
 use crate::process::{find_program, is_program};
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// Where a program was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub enum ProgramOrigin {
     /// The catalogue or the settings name it by path.
     Configured,
     /// A virtual environment or `node_modules` of the project.
@@ -22,13 +22,16 @@ pub enum Origin {
     Prefix,
 }
 
-impl fmt::Debug for Places<'_> {
+impl fmt::Debug for ProgramSearchPlaces<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Places").field("root", self.root).field("data", &self.data).finish_non_exhaustive()
+        f.debug_struct("ProgramSearchPlaces")
+            .field("root", self.root)
+            .field("data", &self.data)
+            .finish_non_exhaustive()
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for ProgramOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Configured => "configured path",
@@ -41,15 +44,15 @@ impl fmt::Display for Origin {
 
 /// A server's program.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Located {
+pub struct LocatedProgram {
     /// By absolute path.
     pub program: PathBuf,
     /// Where it was found.
-    pub origin: Origin,
+    pub origin: ProgramOrigin,
     /// Folders that go before PATH for it: the rest of its installation.
     pub path_folders: Vec<PathBuf>,
     /// What it must be when it runs, where it lies inside the project.
-    pub pin: Option<Pin>,
+    pub pin: Option<FilePin>,
 }
 
 /// A server's program was not found.
@@ -63,7 +66,7 @@ pub(crate) struct NotFound {
 }
 
 /// Where to look.
-pub(crate) struct Places<'a> {
+pub(crate) struct ProgramSearchPlaces<'a> {
     /// The workspace.
     pub(crate) workspace: &'a Workspace,
     /// The session's root.
@@ -71,7 +74,7 @@ pub(crate) struct Places<'a> {
     /// The user's data folder, which holds the private prefix.
     pub(crate) data: &'a Path,
     /// What a program that the project brings must be when it runs; `None` where it may not.
-    pub(crate) pin: &'a dyn Fn(&Path) -> Option<Pin>,
+    pub(crate) pin: &'a dyn Fn(&Path) -> Option<FilePin>,
     /// The user's PATH.
     pub(crate) path: Option<OsString>,
 }
@@ -106,7 +109,11 @@ pub(crate) fn program_folders(prefix: &Path) -> Vec<PathBuf> {
 }
 
 /// Looks for the program of `server`.
-pub(crate) fn locate(key: &str, server: &Server, places: &Places<'_>) -> Result<Located, NotFound> {
+pub(crate) fn locate(
+    key: &str,
+    server: &ServerSpec,
+    places: &ProgramSearchPlaces<'_>,
+) -> Result<LocatedProgram, NotFound> {
     let program = server.command.first().cloned().unwrap_or_default();
     let mut searched = Vec::new();
     if program.contains('/') {
@@ -118,8 +125,8 @@ pub(crate) fn locate(key: &str, server: &Server, places: &Places<'_>) -> Result<
     match own {
         Some(program) => match (places.pin)(&program) {
             Some(pin) => {
-                let (origin, path_folders) = (Origin::Project, ours);
-                return Ok(Located { program, origin, path_folders, pin: Some(pin) });
+                let (origin, path_folders) = (ProgramOrigin::Project, ours);
+                return Ok(LocatedProgram { program, origin, path_folders, pin: Some(pin) });
             }
             None => searched
                 .push("trusted in the project's environment, where it is (lsp-tools trust)".to_owned()),
@@ -133,15 +140,20 @@ pub(crate) fn locate(key: &str, server: &Server, places: &Places<'_>) -> Result<
             searched.push(format!("behind its proxy {} on PATH", found.display()));
         }
         Some(program) => {
-            return Ok(Located { program, origin: Origin::Path, path_folders: ours, pin: None });
+            return Ok(LocatedProgram {
+                program,
+                origin: ProgramOrigin::Path,
+                path_folders: ours,
+                pin: None,
+            });
         }
         None => searched.push("on PATH".to_owned()),
     }
     for folder in &ours {
         if is_program(&folder.join(&program)) {
-            return Ok(Located {
+            return Ok(LocatedProgram {
                 program: folder.join(&program),
-                origin: Origin::Prefix,
+                origin: ProgramOrigin::Prefix,
                 path_folders: ours.clone(),
                 pin: None,
             });
@@ -152,7 +164,7 @@ pub(crate) fn locate(key: &str, server: &Server, places: &Places<'_>) -> Result<
 }
 
 /// Whether a program on PATH is a proxy's link.
-fn is_proxy(server: &Server, program: &Path) -> bool {
+fn is_proxy(server: &ServerSpec, program: &Path) -> bool {
     let Some(proxy) = &server.proxy else { return false };
     let real = program.canonicalize().unwrap_or_else(|_| program.to_owned());
     // A link to the proxy, or, where it was installed with hard links, the same file beside it.
@@ -161,7 +173,7 @@ fn is_proxy(server: &Server, program: &Path) -> bool {
 }
 
 /// Whether there is a program behind a proxy's link, in whatever toolchain.
-fn is_backed(server: &Server, link: &Path) -> bool {
+fn is_backed(server: &ServerSpec, link: &Path) -> bool {
     let (Some(proxy), Some(name)) = (&server.proxy, link.file_name()) else { return false };
     proxy_folders(proxy).into_iter().any(|folder| is_program(&folder.join(name)))
 }
@@ -173,7 +185,7 @@ fn same_file(one: &Path, other: &Path) -> bool {
 }
 
 /// The folders that may hold the programs behind a proxy.
-fn proxy_folders(proxy: &Proxy) -> Vec<PathBuf> {
+fn proxy_folders(proxy: &ToolchainProxy) -> Vec<PathBuf> {
     let named = std::env::var_os(&proxy.variable).map(PathBuf::from).filter(|folder| folder.is_absolute());
     let own = || etcetera::home_dir().ok().map(|home| home.join(&proxy.folder));
     let mut folders: Vec<PathBuf> = named.or_else(own).into_iter().collect();
@@ -193,7 +205,7 @@ pub(crate) fn inner_folders(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// A program that settings name by its path, from the workspace's root where it is relative.
-fn configured(program: String, places: &Places<'_>) -> Result<Located, NotFound> {
+fn configured(program: String, places: &ProgramSearchPlaces<'_>) -> Result<LocatedProgram, NotFound> {
     let path = places.workspace.root().join(&program);
     let not = |searched: &str| Err(NotFound { program, searched: vec![searched.into()] });
     if !is_program(&path) {
@@ -204,18 +216,18 @@ fn configured(program: String, places: &Places<'_>) -> Result<Located, NotFound>
     if inside && pin.is_none() {
         return not("trusted as a program of the project (lsp-tools trust)");
     }
-    Ok(Located { program: path, origin: Origin::Configured, path_folders: Vec::new(), pin })
+    Ok(LocatedProgram { program: path, origin: ProgramOrigin::Configured, path_folders: Vec::new(), pin })
 }
 
 /// The folders of PATH outside the workspace: a repository must not choose what is run.
-fn user_folders(places: &Places<'_>) -> impl Iterator<Item = PathBuf> {
+fn user_folders(places: &ProgramSearchPlaces<'_>) -> impl Iterator<Item = PathBuf> {
     let path = places.path.clone().unwrap_or_default();
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
     folders.into_iter().filter(|folder| places.workspace.inside(folder).is_none())
 }
 
 /// The folders in which programs of servers are looked for, those of the private prefix aside.
-pub(crate) fn folders(places: &Places<'_>) -> Vec<PathBuf> {
+pub(crate) fn folders(places: &ProgramSearchPlaces<'_>) -> Vec<PathBuf> {
     project_folders(places).into_iter().chain(user_folders(places)).collect()
 }
 
@@ -224,7 +236,7 @@ pub(crate) fn folders(places: &Places<'_>) -> Vec<PathBuf> {
 pub(crate) fn project_program(
     workspace: &Workspace,
     root: &WorkspacePath,
-    server: &Server,
+    server: &ServerSpec,
 ) -> Option<PathBuf> {
     let program = server.command.first()?;
     if program.contains('/') {
@@ -235,7 +247,7 @@ pub(crate) fn project_program(
     folders.into_iter().map(|folder| folder.join(program)).find(|path| is_program(path))
 }
 
-fn project_folders(places: &Places<'_>) -> Vec<PathBuf> {
+fn project_folders(places: &ProgramSearchPlaces<'_>) -> Vec<PathBuf> {
     folders_of(places.workspace, places.root)
 }
 
@@ -262,11 +274,11 @@ mod tests {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    fn some_pin(path: &Path) -> Pin {
-        Pin { path: path.to_owned(), sha256: String::new() }
+    fn some_pin(path: &Path) -> FilePin {
+        FilePin { path: path.to_owned(), sha256: String::new() }
     }
 
-    fn server() -> Server {
+    fn server() -> ServerSpec {
         toml::from_str("name = 'S'\nlanguages = ['x']\ncommand = ['the-server']").unwrap()
     }
 
@@ -283,15 +295,16 @@ mod tests {
         let paths = |list: &[&Path]| std::env::join_paths(list).ok();
         let at = |trusted: bool, path| {
             let pin = |path: &Path| trusted.then(|| some_pin(path));
-            let places = Places { workspace: &workspace, root: &root, data: &data, pin: &pin, path };
+            let places =
+                ProgramSearchPlaces { workspace: &workspace, root: &root, data: &data, pin: &pin, path };
             locate("key", &server(), &places)
         };
         let evil_first = paths(&[Path::new("."), &project.join("evil"), &bin]);
-        assert_eq!(at(true, evil_first.clone()).unwrap().origin, Origin::Project);
+        assert_eq!(at(true, evil_first.clone()).unwrap().origin, ProgramOrigin::Project);
         let found = at(false, evil_first).unwrap();
-        assert_eq!((found.origin, found.program), (Origin::Path, bin.join("the-server")));
+        assert_eq!((found.origin, found.program), (ProgramOrigin::Path, bin.join("the-server")));
         let installed = at(false, None).unwrap();
-        assert_eq!(installed.origin, Origin::Prefix);
+        assert_eq!(installed.origin, ProgramOrigin::Prefix);
         assert_eq!(installed.path_folders, [data.join("servers/key/current/venv/bin")]);
         std::fs::remove_dir_all(&data).unwrap();
         let error = at(false, None).unwrap_err().to_string();
@@ -311,10 +324,15 @@ mod tests {
         let workspace = Workspace::open(&project).unwrap();
         let root = workspace.path(Path::new("tools")).unwrap();
         let at = |command: &str, trusted: bool| {
-            let server = Server { command: vec![command.to_owned()], ..server() };
+            let server = ServerSpec { command: vec![command.to_owned()], ..server() };
             let pin = |path: &Path| trusted.then(|| some_pin(path));
-            let places =
-                Places { workspace: &workspace, root: &root, data: temp.path(), pin: &pin, path: None };
+            let places = ProgramSearchPlaces {
+                workspace: &workspace,
+                root: &root,
+                data: temp.path(),
+                pin: &pin,
+                path: None,
+            };
             let known = project_program(&workspace, &root, &server);
             (
                 locate("key", &server, &places).map(|found| found.program).map_err(|error| error.to_string()),
@@ -341,18 +359,19 @@ mod tests {
         // The tests' own home has no such folder, so the proxy's is told by a variable that is always set.
         let words =
             "program = 'the-proxy', variable = 'CARGO_MANIFEST_DIR', folder = 'none', behind = '*/bin'";
-        let proxied: Server = toml::from_str(&format!(
+        let proxied: ServerSpec = toml::from_str(&format!(
             "name = 'S'\nlanguages = ['x']\ncommand = ['the-server']\nproxy = {{ {words} }}"
         ))
         .unwrap();
         let workspace = Workspace::open(&temp.path().join("p")).unwrap();
         let root = WorkspacePath::root();
-        let at = |server: &Server| {
+        let at = |server: &ServerSpec| {
             let path = Some(bin.clone().into_os_string());
-            let places = Places { workspace: &workspace, root: &root, data: &data, pin: &|_| None, path };
+            let places =
+                ProgramSearchPlaces { workspace: &workspace, root: &root, data: &data, pin: &|_| None, path };
             locate("key", server, &places).map(|found| found.origin).map_err(|error| error.to_string())
         };
-        assert_eq!(at(&server()), Ok(Origin::Path), "a link like any other");
+        assert_eq!(at(&server()), Ok(ProgramOrigin::Path), "a link like any other");
         let missing = at(&proxied).unwrap_err();
         assert!(
             missing.contains("nor behind its proxy") && missing.contains("/bin/the-server on PATH"),
@@ -360,6 +379,6 @@ mod tests {
         );
         assert!(is_proxy(&proxied, &bin.join("the-server")) && !is_proxy(&proxied, Path::new("/bin/sh")));
         program(&data.join("servers/key/current/rustup/bin/the-server"));
-        assert_eq!(at(&proxied), Ok(Origin::Prefix));
+        assert_eq!(at(&proxied), Ok(ProgramOrigin::Prefix));
     }
 }

@@ -5,7 +5,7 @@ use crate::workspace::WorkspacePath;
 
 /// How much a server had said of a file at some moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Mark {
+pub(crate) struct ServerNewsMark {
     refreshes: u64,
     news: u64,
 }
@@ -13,12 +13,12 @@ pub(crate) struct Mark {
 impl Session {
     /// How much the server has said by now that concerns its findings in `path`: another number once it asks to be asked again
     /// (LSP 3.17, *Diagnostics Refresh*) or pushes other findings than before.
-    pub(crate) fn mark(&self, path: &WorkspacePath) -> Mark {
-        Mark { refreshes: self.state.refreshes(), news: self.state.news(path) }
+    pub(crate) fn mark(&self, path: &WorkspacePath) -> ServerNewsMark {
+        ServerNewsMark { refreshes: self.state.refreshes(), news: self.state.news(path) }
     }
 
     /// Waits until [`mark`](Self::mark) is another one than `known`, or the server has ended.
-    pub(crate) async fn wait_news(&self, path: &WorkspacePath, known: Mark) {
+    pub(crate) async fn wait_news(&self, path: &WorkspacePath, known: ServerNewsMark) {
         let mut bell = self.state.listen();
         while self.mark(path) == known {
             tokio::select! {

@@ -17,11 +17,11 @@ use tokio::time::Instant;
 
 use super::ask::is_empty;
 use super::ask::{DocumentRequest, WorkspaceRequest, at};
-use super::decode::{Texts, elements, kind, markup};
+use super::decode::{PositionDecoder, elements, kind, markup};
 use super::documents::Snapshot;
 use super::model::{Completion, Hover, Location, Signature, Symbol, WorkspaceSymbol};
-use super::readiness::Busy;
-use super::session::{AskError, Asked, Scope, Session};
+use super::readiness::UnfinishedWork;
+use super::session::{AskError, DependencyScope, Session, SessionAnswer};
 use super::snippet;
 use crate::text::{Encoding, Position};
 use crate::workspace::WorkspacePath;
@@ -69,10 +69,10 @@ impl Navigation {
         }
     }
 
-    fn scope(self) -> Scope {
+    fn scope(self) -> DependencyScope {
         match self {
-            Self::Implementation | Self::References => Scope::Project,
-            Self::Definition | Self::Declaration | Self::TypeDefinition => Scope::File,
+            Self::Implementation | Self::References => DependencyScope::Project,
+            Self::Definition | Self::Declaration | Self::TypeDefinition => DependencyScope::File,
         }
     }
 }
@@ -85,7 +85,7 @@ impl Session {
         path: &WorkspacePath,
         request: DocumentRequest<'_, impl Fn(&Snapshot, Encoding) -> V + Sync>,
         deadline: Instant,
-    ) -> Result<Asked<Value>, AskError> {
+    ) -> Result<SessionAnswer<Value>, AskError> {
         let mut asked = self.ask_early(path, &request, deadline).await?;
         let mut pause = Duration::from_millis(20);
         while is_empty(&asked.value) && self.may_not_have_looked() && Instant::now() + pause < deadline {
@@ -94,8 +94,8 @@ impl Session {
             pause = (pause * 2).min(Duration::from_millis(160));
             asked = self.ask(path, &request, deadline).await?;
         }
-        if is_empty(&asked.value) && request.scope == Scope::File && asked.working.is_some() {
-            let request = DocumentRequest { scope: Scope::Project, ..request };
+        if is_empty(&asked.value) && request.scope == DependencyScope::File && asked.working.is_some() {
+            let request = DocumentRequest { scope: DependencyScope::Project, ..request };
             return self.ask_early(path, &request, deadline).await;
         }
         Ok(asked)
@@ -107,14 +107,14 @@ impl Session {
         path: &WorkspacePath,
         position: Position,
         deadline: Instant,
-    ) -> Result<Asked<Option<Hover>>, AskError> {
+    ) -> Result<SessionAnswer<Option<Hover>>, AskError> {
         let params = |snapshot: &Snapshot, encoding| HoverParams {
             text_document_position_params: at(snapshot, position, encoding),
             work_done_progress_params: WorkDoneProgressParams::default(),
         };
-        let request = DocumentRequest::of::<HoverRequest>(Scope::File, params);
+        let request = DocumentRequest::of::<HoverRequest>(DependencyScope::File, params);
         let asked = self.ask_twice(path, request, deadline).await?;
-        let mut texts = Texts::new(self, &asked.snapshot);
+        let mut texts = PositionDecoder::new(self, &asked.snapshot);
         let value = texts.hover(&asked.value);
         Ok(texts.answered(value, asked))
     }
@@ -126,7 +126,7 @@ impl Session {
         path: &WorkspacePath,
         position: Position,
         deadline: Instant,
-    ) -> Result<Asked<Vec<Location>>, AskError> {
+    ) -> Result<SessionAnswer<Vec<Location>>, AskError> {
         let asked = match navigation {
             Navigation::References => self.ask_references(path, position, deadline).await?,
             _ => {
@@ -140,7 +140,7 @@ impl Session {
                 self.ask_twice(path, DocumentRequest { method, scope, params }, deadline).await?
             }
         };
-        let mut texts = Texts::new(self, &asked.snapshot).until(deadline);
+        let mut texts = PositionDecoder::new(self, &asked.snapshot).until(deadline);
         let value = texts.locations(&asked.value);
         Ok(texts.answered(value, asked))
     }
@@ -150,7 +150,7 @@ impl Session {
         path: &WorkspacePath,
         position: Position,
         deadline: Instant,
-    ) -> Result<Asked<Value>, AskError> {
+    ) -> Result<SessionAnswer<Value>, AskError> {
         let params = |snapshot: &Snapshot, encoding| ReferenceParams {
             text_document_position: at(snapshot, position, encoding),
             work_done_progress_params: WorkDoneProgressParams::default(),
@@ -166,15 +166,15 @@ impl Session {
         &self,
         path: &WorkspacePath,
         deadline: Instant,
-    ) -> Result<Asked<Vec<Symbol>>, AskError> {
+    ) -> Result<SessionAnswer<Vec<Symbol>>, AskError> {
         let params = |snapshot: &Snapshot, _| DocumentSymbolParams {
             text_document: snapshot.identifier(),
             work_done_progress_params: WorkDoneProgressParams::default(),
             partial_result_params: PartialResultParams::default(),
         };
-        let request = DocumentRequest::of::<DocumentSymbolRequest>(Scope::File, params);
+        let request = DocumentRequest::of::<DocumentSymbolRequest>(DependencyScope::File, params);
         let asked = self.ask_twice(path, request, deadline).await?;
-        let mut texts = Texts::new(self, &asked.snapshot).until(deadline);
+        let mut texts = PositionDecoder::new(self, &asked.snapshot).until(deadline);
         let value = texts.symbols(&asked.value);
         Ok(texts.answered(value, asked))
     }
@@ -184,12 +184,12 @@ impl Session {
         &self,
         query: &str,
         deadline: Instant,
-    ) -> Result<(Vec<WorkspaceSymbol>, Option<Busy>, usize), AskError> {
+    ) -> Result<(Vec<WorkspaceSymbol>, Option<UnfinishedWork>, usize), AskError> {
         let params = WorkspaceSymbolParams { query: query.to_owned(), ..WorkspaceSymbolParams::default() };
         let request = WorkspaceRequest::of::<WorkspaceSymbolRequest>(params);
         let (found, working) = self.ask_workspace_early(request, deadline).await?;
-        let mut texts = Texts::of_workspace(self).until(deadline);
-        let symbol = |texts: &mut Texts<'_>, element: &Value| {
+        let mut texts = PositionDecoder::of_workspace(self).until(deadline);
+        let symbol = |texts: &mut PositionDecoder<'_>, element: &Value| {
             Some(WorkspaceSymbol {
                 name: element["name"].as_str()?.to_owned(),
                 kind: kind(&element["kind"]),
@@ -216,13 +216,13 @@ impl Session {
         path: &WorkspacePath,
         position: Position,
         deadline: Instant,
-    ) -> Result<Asked<Vec<Signature>>, AskError> {
+    ) -> Result<SessionAnswer<Vec<Signature>>, AskError> {
         let params = |snapshot: &Snapshot, encoding| SignatureHelpParams {
             context: None,
             text_document_position_params: at(snapshot, position, encoding),
             work_done_progress_params: WorkDoneProgressParams::default(),
         };
-        let request = DocumentRequest::of::<SignatureHelpRequest>(Scope::File, params);
+        let request = DocumentRequest::of::<SignatureHelpRequest>(DependencyScope::File, params);
         let asked = self.ask_twice(path, request, deadline).await?;
         let help = &asked.value;
         let active = help["activeSignature"].as_u64().unwrap_or(0) as usize;
@@ -232,7 +232,7 @@ impl Session {
         });
         let value: Vec<Signature> = signatures.collect();
         let left_out = elements(&help["signatures"]).count().saturating_sub(MOST_SIGNATURES) + asked.left_out;
-        Ok(Asked { value, snapshot: asked.snapshot, working: asked.working, odd: 0, left_out })
+        Ok(SessionAnswer { value, snapshot: asked.snapshot, working: asked.working, odd: 0, left_out })
     }
 
     /// `textDocument/completion`, the first `most` in the server's order of preference; also whether the server left some out, and
@@ -243,7 +243,7 @@ impl Session {
         position: Position,
         most: usize,
         deadline: Instant,
-    ) -> Result<Asked<CompletionList>, AskError> {
+    ) -> Result<SessionAnswer<CompletionList>, AskError> {
         let invoked =
             CompletionContext { trigger_kind: CompletionTriggerKind::INVOKED, trigger_character: None };
         let params = |snapshot: &Snapshot, encoding| CompletionParams {
@@ -252,7 +252,7 @@ impl Session {
             partial_result_params: PartialResultParams::default(),
             context: Some(invoked.clone()),
         };
-        let request = DocumentRequest::of::<request::Completion>(Scope::File, params);
+        let request = DocumentRequest::of::<request::Completion>(DependencyScope::File, params);
         let asked = self.ask_twice(path, request, deadline).await?;
         let list = if asked.value.is_object() { &asked.value["items"] } else { &asked.value };
         let mut items: Vec<&Value> = elements(list).filter(|item| item["label"].is_string()).collect();
@@ -262,7 +262,7 @@ impl Session {
             items: items.into_iter().filter_map(completion).take(most).collect(),
             incomplete: asked.value["isIncomplete"] == true,
         };
-        Ok(Asked {
+        Ok(SessionAnswer {
             value,
             snapshot: asked.snapshot,
             working: asked.working,

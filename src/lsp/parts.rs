@@ -34,7 +34,7 @@ const LISTS: [&str; 16] = [
 
 /// An answer, as far as it was read.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Parts {
+pub(super) struct BoundedAnswer {
     /// What was read.
     pub(crate) value: Value,
     /// How many elements of its lists were not.
@@ -49,7 +49,7 @@ const LARGE_ANSWER_BYTES: usize = 256 << 10;
 pub(super) async fn answer(
     mut pending: PendingRequest<'_>,
     deadline: Instant,
-) -> Result<Parts, RequestError> {
+) -> Result<BoundedAnswer, RequestError> {
     let result = pending.raw_result(deadline).await?;
     let method = pending.method().to_owned();
     let malformed = |what| RequestError::Malformed { method: method.clone(), what };
@@ -71,7 +71,7 @@ pub(super) async fn answer(
 ///
 /// # Errors
 /// Where it is no JSON, or too long for something that is needed whole.
-pub(super) fn read(method: &str, json: &str) -> Result<Parts, String> {
+pub(super) fn read(method: &str, json: &str) -> Result<BoundedAnswer, String> {
     let is_list = LISTS.contains(&method);
     let most = if is_list { MOST_OF_LIST } else { MOST_OF_WHOLE };
     let parts = read_most(json, most).map_err(|error| error.to_string())?;
@@ -81,12 +81,12 @@ pub(super) fn read(method: &str, json: &str) -> Result<Parts, String> {
     Ok(parts)
 }
 
-fn read_most(json: &str, most: usize) -> serde_json::Result<Parts> {
+fn read_most(json: &str, most: usize) -> serde_json::Result<BoundedAnswer> {
     let room = ValueBudget { left: Cell::new(most), left_out: Cell::new(0) };
     let mut deserializer = serde_json::Deserializer::from_str(json);
-    let value = Part(&room).deserialize(&mut deserializer)?;
+    let value = ValueSeed(&room).deserialize(&mut deserializer)?;
     deserializer.end()?;
-    Ok(Parts { value, left_out: room.left_out.get() })
+    Ok(BoundedAnswer { value, left_out: room.left_out.get() })
 }
 
 struct ValueBudget {
@@ -101,9 +101,9 @@ impl ValueBudget {
 }
 
 #[derive(Clone, Copy)]
-struct Part<'a>(&'a ValueBudget);
+struct ValueSeed<'a>(&'a ValueBudget);
 
-impl<'de> DeserializeSeed<'de> for Part<'_> {
+impl<'de> DeserializeSeed<'de> for ValueSeed<'_> {
     type Value = Value;
 
     fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -112,7 +112,7 @@ impl<'de> DeserializeSeed<'de> for Part<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Part<'_> {
+impl<'de> Visitor<'de> for ValueSeed<'_> {
     type Value = Value;
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn elements_for_which_there_is_no_room_are_counted() {
         let parts = read_most("[1,2,3,4,5,6]", 4).unwrap();
-        assert_eq!(parts, Parts { value: json!([1, 2, 3]), left_out: 3 });
+        assert_eq!(parts, BoundedAnswer { value: json!([1, 2, 3]), left_out: 3 });
         let parts = read_most(r#"{"items":[{"a":1},{"a":2},{"a":3}],"more":true}"#, 6).unwrap();
         assert_eq!(parts.value["items"], json!([{"a": 1}, {"a": 2}]));
         assert_eq!(parts.left_out, 2);

@@ -11,7 +11,7 @@ const WAITING: usize = 256;
 
 /// What a server says.
 #[derive(Debug)]
-pub(crate) enum Word {
+pub(crate) enum ServerUserMessage {
     /// To be shown, or noted in a log.
     Message {
         /// The server's key.
@@ -34,11 +34,11 @@ pub(crate) enum Word {
 
 /// Everyone who hears the servers of a workspace. Cheap to clone: all clones are the same.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct People(Arc<Mutex<Vec<mpsc::Sender<Word>>>>);
+pub(crate) struct UserMessageListeners(Arc<Mutex<Vec<mpsc::Sender<ServerUserMessage>>>>);
 
-impl People {
+impl UserMessageListeners {
     /// One more, for as long as the receiver lives.
-    pub(crate) fn join(&self) -> mpsc::Receiver<Word> {
+    pub(crate) fn join(&self) -> mpsc::Receiver<ServerUserMessage> {
         let (sender, receiver) = mpsc::channel(WAITING);
         self.0.lock().push(sender);
         receiver
@@ -48,7 +48,8 @@ impl People {
     pub(super) fn tell(&self, server: &str, method: &'static str, params: &Value) {
         let mut all = self.0.lock();
         all.retain(|one| {
-            let word = Word::Message { server: server.to_owned(), method, params: params.clone() };
+            let word =
+                ServerUserMessage::Message { server: server.to_owned(), method, params: params.clone() };
             !matches!(one.try_send(word), Err(mpsc::error::TrySendError::Closed(_)))
         });
     }
@@ -60,7 +61,8 @@ impl People {
         all.retain(|one| !one.is_closed());
         if let Some(one) = all.last() {
             // Who has no room left for it cannot be asked: what is dropped then answers for them.
-            let _unasked = one.try_send(Word::Question { server: server.to_owned(), params, answer });
+            let _unasked =
+                one.try_send(ServerUserMessage::Question { server: server.to_owned(), params, answer });
         }
         async move { chosen.await.unwrap_or_default() }
     }
@@ -74,16 +76,20 @@ mod tests {
 
     #[tokio::test]
     async fn everyone_hears_and_the_last_one_is_asked() {
-        let people = People::default();
+        let people = UserMessageListeners::default();
         assert_eq!(people.ask("one", json!({})).await, Value::Null, "nobody is there");
         let (mut first, mut last) = (people.join(), people.join());
         people.tell("one", "window/showMessage", &json!({"message": "x"}));
         for heard in [&mut first, &mut last] {
-            let Some(Word::Message { server, params, .. }) = heard.recv().await else { panic!("no message") };
+            let Some(ServerUserMessage::Message { server, params, .. }) = heard.recv().await else {
+                panic!("no message")
+            };
             assert_eq!((server.as_str(), &params["message"]), ("one", &json!("x")));
         }
         let asked = people.ask("one", json!({"message": "?"}));
-        let Some(Word::Question { answer, .. }) = last.recv().await else { panic!("no question") };
+        let Some(ServerUserMessage::Question { answer, .. }) = last.recv().await else {
+            panic!("no question")
+        };
         answer.send(json!({"title": "Yes"})).expect("somebody waits");
         assert_eq!(asked.await, json!({"title": "Yes"}));
         assert!(first.try_recv().is_err(), "only one is asked");
@@ -97,7 +103,7 @@ mod tests {
 
     #[test]
     fn who_does_not_listen_takes_no_memory_without_end() {
-        let people = People::default();
+        let people = UserMessageListeners::default();
         let deaf = people.join();
         for _ in 0..10 * WAITING {
             people.tell("one", "window/logMessage", &Value::Null);

@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::people::People;
+use super::people::UserMessageListeners;
 
 /// Something happened that is worth showing while an answer is waited for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,24 +54,24 @@ pub enum ProgressEvent {
 pub(crate) struct Watchers {
     senders: Arc<Mutex<Vec<UnboundedSender<ProgressEvent>>>>,
     /// Who also hears what servers have to say to people.
-    pub(crate) people: People,
+    pub(crate) people: UserMessageListeners,
 }
 
 /// While it lives, its watcher is told. Cheap to clone.
 #[derive(Debug, Clone)]
-pub(crate) struct Watching(#[allow(dead_code)] /* dropped, not read */ Arc<Watch>);
+pub(crate) struct ProgressWatchGuard(#[allow(dead_code)] /* dropped, not read */ Arc<ProgressWatch>);
 
 #[derive(Debug)]
-struct Watch {
+struct ProgressWatch {
     watchers: Watchers,
     sender: UnboundedSender<ProgressEvent>,
 }
 
 impl Watchers {
     /// From now on `sender` is told, until what is returned is dropped.
-    pub(crate) fn watch(&self, sender: UnboundedSender<ProgressEvent>) -> Watching {
+    pub(crate) fn watch(&self, sender: UnboundedSender<ProgressEvent>) -> ProgressWatchGuard {
         self.senders.lock().push(sender.clone());
-        Watching(Arc::new(Watch { watchers: self.clone(), sender }))
+        ProgressWatchGuard(Arc::new(ProgressWatch { watchers: self.clone(), sender }))
     }
 
     /// Tells everyone who watches. Those who are gone are forgotten.
@@ -81,7 +81,7 @@ impl Watchers {
     }
 }
 
-impl Drop for Watch {
+impl Drop for ProgressWatch {
     fn drop(&mut self) {
         let mut senders = self.watchers.senders.lock();
         if let Some(place) = senders.iter().position(|sender| sender.same_channel(&self.sender)) {

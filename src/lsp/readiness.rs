@@ -17,7 +17,7 @@ const LONGEST_SAID: usize = 1_000;
 /// the catalogue's signs.
 #[derive(Debug)]
 pub(crate) struct Readiness {
-    active: HashMap<String, Work>,
+    active: HashMap<String, WorkProgress>,
     /// When its answers were last whole; its start, where they never were.
     since: Instant,
     /// A progress that the rule names has begun and ended.
@@ -56,7 +56,7 @@ impl Default for Readiness {
 
 /// A progress that has begun and not ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Work {
+pub(crate) struct WorkProgress {
     /// What it is ("Indexing").
     pub(crate) title: String,
     /// How it goes ("12/40 crates").
@@ -65,13 +65,13 @@ pub(crate) struct Work {
     pub(crate) percentage: Option<u8>,
 }
 
-impl From<&str> for Work {
+impl From<&str> for WorkProgress {
     fn from(title: &str) -> Self {
         Self { title: title.to_owned(), message: None, percentage: None }
     }
 }
 
-impl std::fmt::Display for Work {
+impl std::fmt::Display for WorkProgress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut what = self.title.clone();
         if let Some(message) = self.message.as_deref().filter(|message| !message.is_empty()) {
@@ -87,27 +87,27 @@ impl std::fmt::Display for Work {
 
 /// How ready a server is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Ready {
+pub(crate) enum ReadinessLevel {
     /// Its answers are whole.
     Yes,
     /// Work goes on that does not keep it from answering about single files.
-    Working(Work),
+    Working(WorkProgress),
     /// Even answers about single files are wrong until this ends.
-    No(Work),
+    No(WorkProgress),
 }
 
 /// What a server is still at while its answers are not whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Busy {
+pub(crate) struct UnfinishedWork {
     /// The work.
-    pub(crate) work: Work,
+    pub(crate) work: WorkProgress,
     /// For how long its answers have not been whole: since its start, or since they last were.
     pub(crate) so_far: Duration,
     /// What it says of single files is right all the same.
     pub(crate) files_are_right: bool,
 }
 
-impl Busy {
+impl UnfinishedWork {
     /// "rust-analyzer is indexing: 312/845 (37 %), 12 s so far"
     pub(crate) fn sentence(&self, server: &str) -> String {
         let text = self.to_string();
@@ -122,7 +122,7 @@ impl Busy {
     }
 }
 
-impl std::fmt::Display for Busy {
+impl std::fmt::Display for UnfinishedWork {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}, {} s so far", self.work, self.so_far.as_secs())
     }
@@ -130,18 +130,18 @@ impl std::fmt::Display for Busy {
 
 impl Readiness {
     /// What the server is still at, if its answers are not whole.
-    pub(crate) fn busy(&self, rule: &ReadinessRule) -> Option<Busy> {
+    pub(crate) fn busy(&self, rule: &ReadinessRule) -> Option<UnfinishedWork> {
         let so_far = self.since.elapsed();
         match self.state(rule) {
-            Ready::Yes => None,
-            Ready::Working(work) => Some(Busy { work, so_far, files_are_right: true }),
-            Ready::No(work) => Some(Busy { work, so_far, files_are_right: false }),
+            ReadinessLevel::Yes => None,
+            ReadinessLevel::Working(work) => Some(UnfinishedWork { work, so_far, files_are_right: true }),
+            ReadinessLevel::No(work) => Some(UnfinishedWork { work, so_far, files_are_right: false }),
         }
     }
 
     /// Something is about to be heard: where the answers were whole until now, the time counts from here.
     fn hear(&mut self, rule: &ReadinessRule) {
-        if self.state(rule) == Ready::Yes {
+        if self.state(rule) == ReadinessLevel::Yes {
             self.since = Instant::now();
         }
     }
@@ -165,7 +165,7 @@ impl Readiness {
     }
 
     /// Takes the params of `$/progress`; returns the work it speaks of.
-    pub(crate) fn progress(&mut self, rule: &ReadinessRule, params: &Value) -> Option<Work> {
+    pub(crate) fn progress(&mut self, rule: &ReadinessRule, params: &Value) -> Option<WorkProgress> {
         self.hear(rule);
         let token = match &params["token"] {
             Value::String(token) => token.clone(),
@@ -179,7 +179,7 @@ impl Readiness {
                 let title = value["title"].as_str().filter(|title| !title.is_empty());
                 let title = short(title.unwrap_or("working"));
                 self.named_begun |= names(&rule.progress, &title);
-                let work = Work { title, message, percentage };
+                let work = WorkProgress { title, message, percentage };
                 self.active.insert(token, work.clone());
                 Some(work)
             }
@@ -218,18 +218,18 @@ impl Readiness {
     }
 
     /// How ready the server is by now.
-    pub(crate) fn state(&self, rule: &ReadinessRule) -> Ready {
+    pub(crate) fn state(&self, rule: &ReadinessRule) -> ReadinessLevel {
         let named = self.active.values().find(|work| names(&rule.progress, &work.title));
         if let Some(work) = named {
             return not_yet(rule, work.clone());
         }
         if rule.server_status && self.quiescent != Some(true) {
-            let only_fills = |work: &&Work| names(&rule.files_during, &work.title);
-            let loads = |work: &&Work| !only_fills(work) && !names(&rule.not_indexing, &work.title);
+            let only_fills = |work: &&WorkProgress| names(&rule.files_during, &work.title);
+            let loads = |work: &&WorkProgress| !only_fills(work) && !names(&rule.not_indexing, &work.title);
             return match (self.active.values().find(loads), self.active.values().find(only_fills)) {
-                (Some(work), _) => Ready::No(work.clone()),
-                (None, Some(work)) => Ready::Working(work.clone()),
-                (None, None) => Ready::No("loading the project".into()),
+                (Some(work), _) => ReadinessLevel::No(work.clone()),
+                (None, Some(work)) => ReadinessLevel::Working(work.clone()),
+                (None, None) => ReadinessLevel::No("loading the project".into()),
             };
         }
         if rule.notification.is_some() && !self.signalled && !self.is_overdue(rule.grace_ms) {
@@ -242,10 +242,10 @@ impl Readiness {
             }
         }
         if self.settling.is_some_and(|until| Instant::now() < until) {
-            return Ready::No("taking in changed files".into());
+            return ReadinessLevel::No("taking in changed files".into());
         }
         let other = self.active.values().find(|work| !names(&rule.not_indexing, &work.title));
-        other.map_or(Ready::Yes, |work| Ready::Working(work.clone()))
+        other.map_or(ReadinessLevel::Yes, |work| ReadinessLevel::Working(work.clone()))
     }
 
     /// Whether `grace_ms` milliseconds have gone by since the first document was opened.
@@ -266,8 +266,8 @@ impl Readiness {
 }
 
 /// What the progress that a rule names keeps the server from.
-fn not_yet(rule: &ReadinessRule, work: Work) -> Ready {
-    if rule.files_first { Ready::Working(work) } else { Ready::No(work) }
+fn not_yet(rule: &ReadinessRule, work: WorkProgress) -> ReadinessLevel {
+    if rule.files_first { ReadinessLevel::Working(work) } else { ReadinessLevel::No(work) }
 }
 
 /// What a server says of its own state, of which answers tell one line.
@@ -296,14 +296,14 @@ mod tests {
         let rule = rule(&["Initializing"]);
         let mut readiness = Readiness::default();
         readiness.opened();
-        assert!(matches!(readiness.state(&rule), Ready::No(_)));
+        assert!(matches!(readiness.state(&rule), ReadinessLevel::No(_)));
         readiness.progress(
             &rule,
             &json!({ "token": 1, "value": { "kind": "begin", "title": "Initializing JS" } }),
         );
-        assert_eq!(readiness.state(&rule), Ready::No("Initializing JS".into()));
+        assert_eq!(readiness.state(&rule), ReadinessLevel::No("Initializing JS".into()));
         readiness.progress(&rule, &json!({ "token": 1, "value": { "kind": "end" } }));
-        assert_eq!(readiness.state(&rule), Ready::Yes);
+        assert_eq!(readiness.state(&rule), ReadinessLevel::Yes);
     }
 
     #[test]
@@ -311,11 +311,11 @@ mod tests {
         let rule = ReadinessRule { files_first: true, ..rule(&["indexing"]) };
         let mut readiness = Readiness::default();
         readiness.opened();
-        assert_eq!(readiness.state(&rule), Ready::Working("loading the project".into()));
+        assert_eq!(readiness.state(&rule), ReadinessLevel::Working("loading the project".into()));
         readiness.progress(&rule, &json!({ "token": 1, "value": { "kind": "begin", "title": "indexing" } }));
-        assert_eq!(readiness.state(&rule), Ready::Working("indexing".into()));
+        assert_eq!(readiness.state(&rule), ReadinessLevel::Working("indexing".into()));
         readiness.progress(&rule, &json!({ "token": 1, "value": { "kind": "end" } }));
-        assert_eq!(readiness.state(&rule), Ready::Yes);
+        assert_eq!(readiness.state(&rule), ReadinessLevel::Yes);
     }
 
     #[test]
@@ -330,18 +330,18 @@ mod tests {
         };
         let mut readiness = Readiness::default();
         readiness.opened();
-        assert_eq!(readiness.state(&rule), Ready::Working("loading the project".into()));
+        assert_eq!(readiness.state(&rule), ReadinessLevel::Working("loading the project".into()));
         assert!(readiness.next_change(&rule).is_some());
         readiness.notification(
             &rule,
             "window/logMessage",
             &json!({ "message": "Searching for source files" }),
         );
-        assert!(matches!(readiness.state(&rule), Ready::Working(_)));
+        assert!(matches!(readiness.state(&rule), ReadinessLevel::Working(_)));
         let impatient = ReadinessRule { grace_ms: Some(0), ..rule.clone() };
-        assert_eq!(readiness.state(&impatient), Ready::Yes);
+        assert_eq!(readiness.state(&impatient), ReadinessLevel::Yes);
         readiness.notification(&rule, "window/logMessage", &json!({ "message": "Found 36 source files" }));
-        assert_eq!((readiness.state(&rule), readiness.next_change(&rule)), (Ready::Yes, None));
+        assert_eq!((readiness.state(&rule), readiness.next_change(&rule)), (ReadinessLevel::Yes, None));
     }
 
     #[test]
@@ -356,7 +356,7 @@ mod tests {
         );
         assert!(matches!(
             readiness.state(&rule),
-            Ready::Working(work) if work.to_string() == "Indexing: 2/5 (40 %)"
+            ReadinessLevel::Working(work) if work.to_string() == "Indexing: 2/5 (40 %)"
         ));
     }
 
@@ -364,9 +364,9 @@ mod tests {
     fn quiescence_decides_where_the_rule_says_so() {
         let rule = ReadinessRule { server_status: true, ..Default::default() };
         let mut readiness = Readiness::default();
-        assert!(matches!(readiness.state(&rule), Ready::No(_)));
+        assert!(matches!(readiness.state(&rule), ReadinessLevel::No(_)));
         readiness.server_status(&rule, &json!({ "health": "ok", "quiescent": true }));
-        assert_eq!(readiness.state(&rule), Ready::Yes);
+        assert_eq!(readiness.state(&rule), ReadinessLevel::Yes);
     }
 
     fn begin(readiness: &mut Readiness, rule: &ReadinessRule, token: u8, title: &str) {
@@ -384,11 +384,11 @@ mod tests {
         };
         let mut readiness = Readiness::default();
         begin(&mut readiness, &rule, 0, "cargo check");
-        assert_eq!(readiness.state(&rule), Ready::No("loading the project".into()));
+        assert_eq!(readiness.state(&rule), ReadinessLevel::No("loading the project".into()));
         begin(&mut readiness, &rule, 1, "Indexing");
-        assert_eq!(readiness.state(&rule), Ready::Working("Indexing".into()));
+        assert_eq!(readiness.state(&rule), ReadinessLevel::Working("Indexing".into()));
         begin(&mut readiness, &rule, 2, "Fetching");
-        assert_eq!(readiness.state(&rule), Ready::No("Fetching".into()));
+        assert_eq!(readiness.state(&rule), ReadinessLevel::No("Fetching".into()));
     }
 
     #[test]
@@ -410,8 +410,8 @@ mod tests {
 
     #[test]
     fn what_it_is_at_is_a_sentence() {
-        let busy = |title: &str, message: Option<&str>, percentage| Busy {
-            work: Work { title: title.into(), message: message.map(str::to_owned), percentage },
+        let busy = |title: &str, message: Option<&str>, percentage| UnfinishedWork {
+            work: WorkProgress { title: title.into(), message: message.map(str::to_owned), percentage },
             so_far: Duration::from_millis(12_400),
             files_are_right: false,
         };

@@ -11,13 +11,13 @@ use async_lsp::lsp_types::{DidChangeWatchedFilesParams, FileChangeType, FileEven
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::diagnostics::Known;
-use super::documents::{Snapshot, Synced};
+use super::diagnostics::DiagnosticsCompleteness;
+use super::documents::{Snapshot, SyncedDocument};
 use super::request::tell;
 use super::session::Session;
 use super::uri;
 use crate::rpc::RequestError;
-use crate::workspace::{ChangeKind, Changes, ReadError, WorkspacePath};
+use crate::workspace::{ChangeBatch, ChangeKind, ReadError, WorkspacePath};
 
 /// The longest that one question waits for a reload; the server answers it after that all the same.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -77,7 +77,7 @@ impl Session {
     }
 
     /// Whether it may not see some of these changes by itself, so that its rule is to be followed.
-    pub(super) fn misses(&self, changes: &Changes) -> bool {
+    pub(super) fn misses(&self, changes: &ChangeBatch) -> bool {
         let files = &self.state.spec.reload.files;
         let is_named =
             |path: &WorkspacePath| files.is_empty() || files.contains(&path.name_lossy().into_owned());
@@ -142,7 +142,7 @@ impl Session {
         &self,
         path: &WorkspacePath,
         deadline: Instant,
-    ) -> Result<(Synced, Snapshot), ReadError> {
+    ) -> Result<(SyncedDocument, Snapshot), ReadError> {
         self.take_in(deadline).await;
         let (mut synced, snapshot) = self.sync(path).await?;
         let epoch = self.state.epoch();
@@ -155,7 +155,9 @@ impl Session {
         let heard = self.pushed(path, deadline).await;
         let (mut synced, snapshot) = self.sync(path).await?;
         match (heard, synced.document()) {
-            (Ok(raw), Some(document)) if !matches!(raw.known, Known::NoData(_)) => document.settled = epoch,
+            (Ok(raw), Some(document)) if !matches!(raw.known, DiagnosticsCompleteness::NoData(_)) => {
+                document.settled = epoch
+            }
             (Err(error), _) => tracing::debug!(server = self.server(), "not touched: {error}"),
             _ => {}
         }

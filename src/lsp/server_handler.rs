@@ -1,4 +1,4 @@
-//! What a language server asks and tells us, led to the session's [`State`]. Requests go by async-lsp's router, whose methods are those of
+//! What a language server asks and tells us, led to the session's [`SessionState`]. Requests go by async-lsp's router, whose methods are those of
 //! lsp-types. Their params stay JSON: servers send what the types do not allow (a `scopeUri` that is no URI, registrations with more
 //! members), and one odd element must not cost the others. What servers tell goes past the router: any notification can be the sign of
 //! the catalogue that a server is ready, and those of diagnostics are read with a limit.
@@ -18,23 +18,23 @@ use serde_json::{Value, json};
 use tower_service::Service;
 
 use super::request::Untyped;
-use super::state::State;
+use super::state::SessionState;
 use crate::rpc::{PeerHandler, PeerResponse, RequestRefusal};
 
 /// Answers what a language server asks, and hears what it tells.
 pub(super) struct ServerHandler {
-    state: Arc<State>,
-    router: Router<Arc<State>>,
+    state: Arc<SessionState>,
+    router: Router<Arc<SessionState>>,
 }
 
 impl ServerHandler {
     /// For the server whose state this is.
-    pub(super) fn new(state: Arc<State>) -> Self {
+    pub(super) fn new(state: Arc<SessionState>) -> Self {
         Self { router: router(state.clone()), state }
     }
 }
 
-fn router(state: Arc<State>) -> Router<Arc<State>> {
+fn router(state: Arc<SessionState>) -> Router<Arc<SessionState>> {
     let mut router = Router::new(state);
     router
         .request::<Untyped<WorkspaceConfiguration>, _>(|state, params| {

@@ -18,26 +18,26 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::capabilities::{self, ServerCapabilities};
-use super::diagnostics::Kept;
-use super::documents::Documents;
+use super::diagnostics::DiagnosticsCache;
+use super::documents::SessionDocuments;
 use super::manager::launch_inputs::LaunchInputs;
-use super::readiness::Busy;
-use super::relay::Strangers;
+use super::readiness::UnfinishedWork;
+use super::relay::OpenOutsideDocuments;
 use super::reload::Reload;
 use super::request::tell;
 use super::server_handler::ServerHandler;
 use super::shortfall::Shortfall;
-use super::state::{State, workspace_folder};
+use super::state::{SessionState, workspace_folder};
 use super::uri;
-use super::view::{Rivalry, Shown, View};
+use super::view::{ShownView, View, ViewContention};
 use crate::config::Catalogue;
 use crate::config::spec::DiagnosticsSource;
 use crate::process::{Exit, ServerProcess, Spawn};
-use crate::rpc::{OUTPUT_CLOSED, Peer, RequestError, Trace};
+use crate::rpc::{OUTPUT_CLOSED, Peer, RequestError, RpcTrace};
 use crate::text::Encoding;
 use crate::workspace::{Workspace, WorkspacePath};
 
-pub(crate) use super::ask::{AskError, Asked, Scope};
+pub(crate) use super::ask::{AskError, DependencyScope, SessionAnswer};
 
 /// How long `shutdown` may take before the server is ended without it.
 const SHUTDOWN: Duration = Duration::from_secs(2);
@@ -69,16 +69,16 @@ pub(crate) struct SessionSetup {
     /// Limits in force.
     pub(crate) limits: SessionLimits,
     /// Where every message is recorded.
-    pub(crate) trace: Option<Arc<Trace>>,
+    pub(crate) trace: Option<Arc<RpcTrace>>,
 }
 
 /// One running, initialized server.
 #[derive(Debug)]
 pub(crate) struct Session {
-    pub(super) state: Arc<State>,
+    pub(super) state: Arc<SessionState>,
     pub(super) connection: Peer,
     pub(super) capabilities: ServerCapabilities,
-    pub(super) documents: Documents,
+    pub(super) documents: SessionDocuments,
     pub(super) workspace: Workspace,
     pub(super) catalogue: Arc<Catalogue>,
     pub(super) limits: SessionLimits,
@@ -98,15 +98,15 @@ pub(crate) struct Session {
     /// Held while a command of ours runs at the server and may ask for edits.
     pub(super) commands: tokio::sync::Mutex<()>,
     /// Whose texts the server has: held for reading by whoever asks, for writing by whoever changes it.
-    pub(super) view: tokio::sync::RwLock<Shown>,
+    pub(super) view: tokio::sync::RwLock<ShownView>,
     /// The same, for those who bring documents in step.
     pub(super) unsaved: Mutex<View>,
     /// Documents outside the workspace that editors have asked about; whoever asks holds it.
-    pub(super) outside: tokio::sync::Mutex<Strangers>,
+    pub(super) outside: tokio::sync::Mutex<OpenOutsideDocuments>,
     /// Changes of other files that it has not looked at yet.
     pub(super) reload: Reload,
     /// How often callers with texts of their own have taken it from each other.
-    pub(super) rivalry: Mutex<Rivalry>,
+    pub(super) rivalry: Mutex<ViewContention>,
     /// Counted up each time that it is to be looked at anew.
     pub(super) shortfall: Mutex<(u64, Shortfall)>,
     /// How it was started.
@@ -116,7 +116,7 @@ pub(crate) struct Session {
     /// Counted up with each change on disk that concerns it.
     pub(super) disk: AtomicU64,
     /// What it found in files as they are there.
-    pub(super) kept: Mutex<Kept>,
+    pub(super) kept: Mutex<DiagnosticsCache>,
 }
 
 /// Keeps a session from being taken for idle.
@@ -134,7 +134,7 @@ impl Session {
     /// done by `deadline` or before `stopping` is cancelled, the process is gone when this returns.
     pub(crate) async fn start(
         setup: SessionSetup,
-        state: Arc<State>,
+        state: Arc<SessionState>,
         mut process: ServerProcess,
         deadline: Instant,
         stopping: &CancellationToken,
@@ -173,7 +173,7 @@ impl Session {
             state,
             connection,
             capabilities,
-            documents: Documents::default(),
+            documents: SessionDocuments::default(),
             workspace: setup.workspace,
             catalogue: setup.catalogue,
             limits: setup.limits,
@@ -250,7 +250,7 @@ impl Session {
     }
 
     /// What it is busy with, if it is.
-    pub(crate) fn busy(&self) -> Option<Busy> {
+    pub(crate) fn busy(&self) -> Option<UnfinishedWork> {
         self.state.readiness(|readiness| readiness.busy(&self.state.spec.readiness))
     }
 
@@ -476,7 +476,7 @@ impl Session {
     }
 }
 
-fn initialize_params(setup: &SessionSetup, state: &State) -> Value {
+fn initialize_params(setup: &SessionSetup, state: &SessionState) -> Value {
     let root = setup.workspace.absolute(&setup.root);
     let options = serde_json::to_value(&state.spec.initialization_options).unwrap_or_default();
     json!({

@@ -45,10 +45,10 @@ pub(crate) fn flatten_item(item: &mut Value) {
     }
 }
 
-type Source<'a> = Peekable<Chars<'a>>;
+type SnippetChars<'a> = Peekable<Chars<'a>>;
 
 /// Reads up to `end`, which is consumed, or the end of the text.
-fn read(source: &mut Source<'_>, end: Option<char>, depth: usize, text: &mut String) {
+fn read(source: &mut SnippetChars<'_>, end: Option<char>, depth: usize, text: &mut String) {
     while let Some(next) = source.next() {
         match next {
             '\\' => match source.next_if(|next| matches!(next, '$' | '}' | '\\')) {
@@ -63,7 +63,7 @@ fn read(source: &mut Source<'_>, end: Option<char>, depth: usize, text: &mut Str
 }
 
 /// Reads what follows a `$`.
-fn tab_stop(source: &mut Source<'_>, depth: usize, text: &mut String) {
+fn tab_stop(source: &mut SnippetChars<'_>, depth: usize, text: &mut String) {
     if source.next_if_eq(&'{').is_none() {
         if word(source).is_empty() {
             text.push('$');
@@ -80,12 +80,12 @@ fn tab_stop(source: &mut Source<'_>, depth: usize, text: &mut String) {
 }
 
 /// A number or the name of a variable.
-fn word(source: &mut Source<'_>) -> String {
+fn word(source: &mut SnippetChars<'_>) -> String {
     std::iter::from_fn(|| source.next_if(|next| next.is_ascii_alphanumeric() || *next == '_')).collect()
 }
 
 /// Reads `one,two|}`, of which the first counts.
-fn choice(source: &mut Source<'_>, text: &mut String) {
+fn choice(source: &mut SnippetChars<'_>, text: &mut String) {
     let mut is_first = true;
     while let Some(next) = source.next() {
         match next {
@@ -102,7 +102,7 @@ fn choice(source: &mut Source<'_>, text: &mut String) {
 }
 
 /// Reads up to the brace that ends a tab stop: what is nested too deep, and how a variable is transformed that has no value here.
-fn skip(source: &mut Source<'_>) {
+fn skip(source: &mut SnippetChars<'_>) {
     let mut open = 1;
     while let Some(next) = source.next() {
         match next {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use super::capabilities::Registrations;
-use super::parts::{self, Parts};
+use super::parts::{self, BoundedAnswer};
 use super::progress::{ProgressEvent, Watchers};
 use super::readiness::Readiness;
 use super::uri;
@@ -48,21 +48,21 @@ pub(crate) struct Pushes {
 
 /// State shared between a session and its connection.
 #[derive(Debug)]
-pub(crate) struct State {
+pub(crate) struct SessionState {
     /// The server's key in the catalogue.
     pub(crate) server: String,
     /// What the catalogue says of it.
-    pub(crate) spec: Arc<spec::Server>,
+    pub(crate) spec: Arc<spec::ServerSpec>,
     workspace: Workspace,
     settings: Value,
-    inner: Mutex<Inner>,
+    inner: Mutex<SessionStateInner>,
     /// Rung at every word of the server that someone may wait for.
     bell: watch::Sender<u64>,
     progress: Watchers,
 }
 
 #[derive(Debug, Default)]
-struct Inner {
+struct SessionStateInner {
     registrations: Registrations,
     readiness: Readiness,
     pushes: HashMap<WorkspacePath, Pushes>,
@@ -77,17 +77,17 @@ struct Inner {
     refreshes: u64,
 }
 
-impl State {
+impl SessionState {
     /// State of a server that was just started with `folders`.
     pub(crate) fn new(
         server: &str,
-        spec: Arc<spec::Server>,
+        spec: Arc<spec::ServerSpec>,
         workspace: Workspace,
         settings: Value,
         folders: Vec<WorkspacePath>,
         progress: Watchers,
     ) -> Self {
-        let inner = Mutex::new(Inner { folders, ..Inner::default() });
+        let inner = Mutex::new(SessionStateInner { folders, ..SessionStateInner::default() });
         let server = server.to_owned();
         Self { server, spec, workspace, settings, inner, bell: watch::channel(0).0, progress }
     }
@@ -196,15 +196,15 @@ impl State {
 
     fn publish(&self, params: &RawValue) {
         #[derive(serde::Deserialize)]
-        struct Publish {
+        struct PublishedDiagnostics {
             uri: String,
             version: Option<i32>,
             #[serde(default)]
             diagnostics: Vec<Value>,
         }
         let read = parts::read("textDocument/publishDiagnostics", params.get());
-        let read = read.and_then(|Parts { value, left_out }| {
-            serde_json::from_value::<Publish>(value)
+        let read = read.and_then(|BoundedAnswer { value, left_out }| {
+            serde_json::from_value::<PublishedDiagnostics>(value)
                 .map(|publish| (publish, left_out))
                 .map_err(|error| error.to_string())
         });
@@ -265,7 +265,7 @@ impl State {
         self.ring();
     }
 
-    fn note_message(&self, inner: &mut Inner, method: &str, params: &Value) {
+    fn note_message(&self, inner: &mut SessionStateInner, method: &str, params: &Value) {
         let text = params["message"].as_str().unwrap_or_default();
         let text: String = text.chars().take(500).collect();
         tracing::debug!(server = %self.server, method, text);
@@ -298,9 +298,9 @@ impl State {
     }
 
     /// Takes the edits that the server asks for until the returned value is dropped.
-    pub(crate) fn collect_edits(&self) -> Collecting<'_> {
+    pub(crate) fn collect_edits(&self) -> EditCollectionGuard<'_> {
         self.inner.lock().collected = Some(Vec::new());
-        Collecting(self)
+        EditCollectionGuard(self)
     }
 
     /// LSP 3.17 *ApplyWorkspaceEdit*: only what a command of ours brings about is taken; nobody else may edit.
@@ -356,16 +356,16 @@ impl State {
 }
 
 /// While it lives, the server may ask for edits.
-pub(crate) struct Collecting<'a>(&'a State);
+pub(crate) struct EditCollectionGuard<'a>(&'a SessionState);
 
-impl Collecting<'_> {
+impl EditCollectionGuard<'_> {
     /// The edits it asked for so far.
     pub(crate) fn take(&self) -> Vec<Value> {
         self.0.inner.lock().collected.as_mut().map(std::mem::take).unwrap_or_default()
     }
 }
 
-impl Drop for Collecting<'_> {
+impl Drop for EditCollectionGuard<'_> {
     fn drop(&mut self) {
         self.0.inner.lock().collected = None;
     }

@@ -22,14 +22,14 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// A text that is not on disk.
 #[derive(Debug, Clone)]
-pub(crate) struct Unsaved {
+pub(crate) struct UnsavedText {
     /// The whole text.
     pub(crate) text: Arc<str>,
     /// Tells it from every other, also from one with the same text.
     pub(super) id: u64,
 }
 
-impl Unsaved {
+impl UnsavedText {
     /// `text`, told apart from every other.
     pub(crate) fn new(text: Arc<str>) -> Self {
         Self { text, id: NEXT.fetch_add(1, Ordering::Relaxed) }
@@ -38,16 +38,16 @@ impl Unsaved {
 
 /// Someone who sees other texts than the disk's for longer than one question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Holder(u64);
+pub(crate) struct ViewHolder(u64);
 
-impl Holder {
+impl ViewHolder {
     /// A new one, told apart from every other.
     pub(crate) fn new() -> Self {
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 }
 
-impl Default for Holder {
+impl Default for ViewHolder {
     fn default() -> Self {
         Self::new()
     }
@@ -56,8 +56,8 @@ impl Default for Holder {
 /// What a caller sees. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct View {
-    texts: Arc<BTreeMap<WorkspacePath, Unsaved>>,
-    holder: Option<Holder>,
+    texts: Arc<BTreeMap<WorkspacePath, UnsavedText>>,
+    holder: Option<ViewHolder>,
 }
 
 impl View {
@@ -73,11 +73,11 @@ impl View {
 
     /// This view with `texts` over it.
     pub fn with(&self, texts: impl IntoIterator<Item = (WorkspacePath, Arc<str>)>) -> Self {
-        self.covered(texts.into_iter().map(|(path, text)| (path, Unsaved::new(text))))
+        self.covered(texts.into_iter().map(|(path, text)| (path, UnsavedText::new(text))))
     }
 
     /// This view with `unsaved` over it.
-    pub(crate) fn covered(&self, unsaved: impl IntoIterator<Item = (WorkspacePath, Unsaved)>) -> Self {
+    pub(crate) fn covered(&self, unsaved: impl IntoIterator<Item = (WorkspacePath, UnsavedText)>) -> Self {
         let mut unsaved = unsaved.into_iter().peekable();
         if unsaved.peek().is_none() {
             return self.clone();
@@ -88,12 +88,12 @@ impl View {
     }
 
     /// The same, of someone who has it for longer than one question.
-    pub(crate) fn held_by(self, holder: Holder) -> Self {
+    pub(crate) fn held_by(self, holder: ViewHolder) -> Self {
         Self { holder: Some(holder), ..self }
     }
 
     /// Who has it for longer than one question, where it is not the disk.
-    pub(crate) fn holder(&self) -> Option<Holder> {
+    pub(crate) fn holder(&self) -> Option<ViewHolder> {
         self.holder.filter(|_| !self.is_disk())
     }
 
@@ -117,7 +117,7 @@ impl View {
     }
 
     /// The text that hides what is on disk at `path`.
-    pub(crate) fn unsaved(&self, path: &WorkspacePath) -> Option<&Unsaved> {
+    pub(crate) fn unsaved(&self, path: &WorkspacePath) -> Option<&UnsavedText> {
         self.texts.get(path)
     }
 
@@ -148,7 +148,7 @@ impl View {
 
 /// What a server has been shown.
 #[derive(Debug, Default)]
-pub(super) struct Shown {
+pub(super) struct ShownView {
     view: View,
     /// Files that it may still have as another view shows them: whoever changed the view was interrupted.
     behind: BTreeSet<WorkspacePath>,
@@ -161,17 +161,17 @@ const RIVALRY: Duration = Duration::from_secs(20);
 
 /// How often those who hold texts over the same files have taken the server from each other.
 #[derive(Debug, Default)]
-pub(super) struct Rivalry {
+pub(super) struct ViewContention {
     /// Who held it last, and over which files.
-    last: Option<(Holder, View)>,
+    last: Option<(ViewHolder, View)>,
     switches: VecDeque<Instant>,
 }
 
-impl Rivalry {
+impl ViewContention {
     /// Notes who holds the server now.
     fn note(&mut self, view: &View, now: Instant) {
         let Some(holder) = view.holder() else { return };
-        let rivals = |(last, held): &(Holder, View)| {
+        let rivals = |(last, held): &(ViewHolder, View)| {
             *last != holder && view.paths().any(|path| held.unsaved(path).is_some())
         };
         if self.last.as_ref().is_some_and(rivals) {
@@ -193,7 +193,7 @@ impl Rivalry {
     }
 }
 
-impl Shown {
+impl ShownView {
     fn is(&self, view: &View) -> bool {
         self.behind.is_empty() && self.view.is(view)
     }
@@ -201,12 +201,12 @@ impl Shown {
 
 /// While it lives, the server has what one view shows. Callers must not enter a session twice at once.
 #[derive(Debug)]
-pub(crate) struct Viewing<'a>(#[allow(dead_code)] /* held, not read */ RwLockReadGuard<'a, Shown>);
+pub(crate) struct ViewGuard<'a>(#[allow(dead_code)] /* held, not read */ RwLockReadGuard<'a, ShownView>);
 
 impl Session {
     /// Lets the server have what `view` shows; waits, at most until `deadline`, for callers with other views. Of the view
     /// only what concerns this server counts: callers who differ in nothing else do not wait for each other.
-    pub(crate) async fn enter(&self, view: &View, deadline: Instant) -> Result<Viewing<'_>, AskError> {
+    pub(crate) async fn enter(&self, view: &View, deadline: Instant) -> Result<ViewGuard<'_>, AskError> {
         let began = Instant::now();
         let view = &view.only(|path, text| self.concerns_text(path, text.lines().next()));
         let entered = tokio::time::timeout_at(deadline, async {
@@ -225,7 +225,7 @@ impl Session {
             method: "the end of another caller's questions about unsaved text".to_owned(),
             waited: began.elapsed(),
         })?;
-        Ok(Viewing(shown))
+        Ok(ViewGuard(shown))
     }
 
     /// Whether two who hold texts over the same files go on taking the session from each other. Says so once, and then when
@@ -246,7 +246,7 @@ impl Session {
     }
 
     /// Sends what differs between two views.
-    async fn show(&self, shown: &mut Shown, wanted: &View) {
+    async fn show(&self, shown: &mut ShownView, wanted: &View) {
         shown.behind.append(&mut shown.view.difference(wanted));
         shown.view = wanted.clone();
         self.rivalry.lock().note(wanted, Instant::now());
@@ -281,11 +281,11 @@ mod tests {
         let dir = std::env::temp_dir();
         let workspace = crate::workspace::Workspace::open(&dir).expect("a workspace");
         let path = |name: &str| workspace.path(Path::new(name)).expect("a path");
-        let held = |name: &str| View::disk().with([(path(name), "x".into())]).held_by(Holder::new());
+        let held = |name: &str| View::disk().with([(path(name), "x".into())]).held_by(ViewHolder::new());
         let (one, other, elsewhere) = (held("a.py"), held("a.py"), held("b.py"));
         let passing = View::disk().with([(path("a.py"), "y".into())]);
         let many = |turns: &[&View]| {
-            let mut rivalry = Rivalry::default();
+            let mut rivalry = ViewContention::default();
             for view in turns.iter().cycle().take(turns.len() * TOO_OFTEN) {
                 rivalry.note(view, Instant::now());
             }
@@ -293,7 +293,7 @@ mod tests {
         };
         assert!(many(&[&one, &other]) && many(&[&one, &View::disk(), &other]));
         assert!(!many(&[&one]) && !many(&[&one, &elsewhere]) && !many(&[&one, &passing]));
-        let mut rivalry = Rivalry::default();
+        let mut rivalry = ViewContention::default();
         for view in [&one, &other].into_iter().cycle().take(4 * TOO_OFTEN) {
             rivalry.note(view, Instant::now());
             tokio::time::advance(RIVALRY / 10).await;

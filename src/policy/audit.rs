@@ -11,7 +11,7 @@ use serde::Serialize;
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 
-use super::request::{Effect, Verdict};
+use super::request::{Effect, PolicyVerdict};
 use crate::text::truncate_chars;
 use crate::workspace::private;
 
@@ -24,7 +24,7 @@ const LONGEST_TEXT: usize = 2_000;
 
 /// What is written of one call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Entry {
+pub(crate) struct AuditEntry {
     /// When it came in, in UTC.
     pub(crate) time: String,
     /// The caller's session.
@@ -42,13 +42,13 @@ pub(crate) struct Entry {
     pub(crate) effect: Option<Effect>,
     /// What the rules said; `None` where it did not come to that.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) decision: Option<Verdict>,
+    pub(crate) decision: Option<PolicyVerdict>,
     /// The rule that said so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) rule: Option<String>,
     /// What whoever was asked said.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) approval: Option<Approved>,
+    pub(crate) approval: Option<AuditedApproval>,
     /// The hook that forbade it or failed, by its program's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) hook: Option<String>,
@@ -74,7 +74,7 @@ pub(crate) struct Entry {
 /// What became of asking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Approved {
+pub(crate) enum AuditedApproval {
     /// Yes, this time.
     Once,
     /// Yes, for the session.
@@ -102,13 +102,13 @@ pub(crate) fn cut(text: &str) -> String {
 
 /// The file that entries are added to. Several processes may add to it at once.
 #[derive(Debug)]
-pub(crate) struct Audit {
+pub(crate) struct AuditLog {
     folder: PathBuf,
     max_bytes: u64,
     file: Mutex<Option<File>>,
 }
 
-impl Audit {
+impl AuditLog {
     /// The record in `folder`, which is put aside as `audit.jsonl.1` when it has `max_bytes`. Nothing is made before the first
     /// entry.
     pub(crate) fn new(folder: &Path, max_bytes: u64) -> Self {
@@ -116,13 +116,13 @@ impl Audit {
     }
 
     /// Adds an entry. What keeps it from being written goes to the log: a call is not failed for it.
-    pub(crate) fn add(&self, entry: &Entry) {
+    pub(crate) fn add(&self, entry: &AuditEntry) {
         if let Err(error) = self.try_add(entry) {
             tracing::error!("a call of {} is missing in {FILE}: {error}", entry.tool);
         }
     }
 
-    fn try_add(&self, entry: &Entry) -> io::Result<()> {
+    fn try_add(&self, entry: &AuditEntry) -> io::Result<()> {
         let mut line = serde_json::to_vec(entry)?;
         line.push(b'\n');
         let mut held = self.file.lock();
@@ -167,15 +167,15 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
-    fn entry(tool: &str) -> Entry {
-        Entry {
+    fn entry(tool: &str) -> AuditEntry {
+        AuditEntry {
             time: now(),
             session: "s".into(),
             agent: None,
             trace: None,
             tool: tool.into(),
             effect: Some(Effect::Read),
-            decision: Some(Verdict::Allow),
+            decision: Some(PolicyVerdict::Allow),
             rule: None,
             approval: None,
             hook: None,
@@ -193,7 +193,7 @@ mod tests {
     fn an_entry_is_one_private_line() {
         let temp = tempfile::tempdir().unwrap();
         let folder = temp.path().join("state");
-        let audit = Audit::new(&folder, 1 << 20);
+        let audit = AuditLog::new(&folder, 1 << 20);
         audit.add(&entry("read"));
         audit.add(&entry("a\nb"));
         let text = fs::read_to_string(folder.join(FILE)).unwrap();
@@ -211,7 +211,7 @@ mod tests {
     fn two_writers_turn_over_once_and_lose_nothing_of_the_last_two_files() {
         let temp = tempfile::tempdir().unwrap();
         let size = serde_json::to_vec(&entry("read")).unwrap().len() as u64;
-        let (one, two) = (Audit::new(temp.path(), size * 4), Audit::new(temp.path(), size * 4));
+        let (one, two) = (AuditLog::new(temp.path(), size * 4), AuditLog::new(temp.path(), size * 4));
         for _ in 0..3 {
             one.add(&entry("read"));
             two.add(&entry("read"));
@@ -224,7 +224,7 @@ mod tests {
     fn lock_held_by_another_process_keeps_nobody_waiting_and_no_entry_out() {
         let temp = tempfile::tempdir().unwrap();
         let size = serde_json::to_vec(&entry("read")).unwrap().len() as u64;
-        let audit = Audit::new(temp.path(), size * 2);
+        let audit = AuditLog::new(temp.path(), size * 2);
         audit.add(&entry("read"));
         let held = File::create(temp.path().join(LOCK)).unwrap();
         held.lock().unwrap();
@@ -242,7 +242,7 @@ mod tests {
         let victim = temp.path().join("victim");
         fs::write(&victim, "").unwrap();
         std::os::unix::fs::symlink(&victim, temp.path().join(FILE)).unwrap();
-        Audit::new(temp.path(), 1 << 20).add(&entry("read"));
+        AuditLog::new(temp.path(), 1 << 20).add(&entry("read"));
         assert_eq!(fs::read_to_string(victim).unwrap(), "");
     }
 

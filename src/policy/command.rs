@@ -2,7 +2,7 @@
 
 use super::name;
 use super::shell::{Script, SimpleCommand};
-use super::shell_words::Word;
+use super::shell_words::ShellWord;
 
 /// What a shell takes for more than the name of a program, and what makes other words into commands: as no text of theirs
 /// says what will run, no pattern allows them.
@@ -106,12 +106,12 @@ impl CommandPattern {
 
     /// Whether the pattern is exactly `command`, each word of which is certain.
     fn allows(&self, command: &SimpleCommand) -> bool {
-        let Some(Word::Plain(name)) = command.words.first() else { return false };
+        let Some(ShellWord::Plain(name)) = command.words.first() else { return false };
         if is_never_allowed(name) || name.starts_with(['~', '-']) || name.contains(char::is_whitespace) {
             return false;
         }
         let Some((last, fixed)) = self.words.split_last() else { return false };
-        let (fixed, rest): (&[String], fn(&Word) -> bool) = match last.as_str() {
+        let (fixed, rest): (&[String], fn(&ShellWord) -> bool) = match last.as_str() {
             "*" => (fixed, is_operand),
             "**" => (fixed, is_certain),
             _ => (&self.words, |_| false),
@@ -170,7 +170,7 @@ fn forbids_script(pattern: &CommandPattern, text: &str, depth: usize) -> bool {
 }
 
 fn forbids_command(pattern: &CommandPattern, command: &SimpleCommand, depth: usize) -> bool {
-    let words: Vec<Option<&str>> = command.words.iter().map(Word::text).collect();
+    let words: Vec<Option<&str>> = command.words.iter().map(ShellWord::text).collect();
     if pattern.forbids(&words) {
         return true;
     }
@@ -205,22 +205,22 @@ fn is_any(pattern: &str) -> bool {
     matches!(pattern, "*" | "**")
 }
 
-fn is_operand(word: &Word) -> bool {
-    matches!(word, Word::Plain(text) | Word::Glob(text) if !text.starts_with('-'))
+fn is_operand(word: &ShellWord) -> bool {
+    matches!(word, ShellWord::Plain(text) | ShellWord::Glob(text) if !text.starts_with('-'))
 }
 
-fn is_certain(word: &Word) -> bool {
-    matches!(word, Word::Plain(_) | Word::Glob(_))
+fn is_certain(word: &ShellWord) -> bool {
+    matches!(word, ShellWord::Plain(_) | ShellWord::Glob(_))
 }
 
-fn allows_word(pattern: &str, word: &Word) -> bool {
+fn allows_word(pattern: &str, word: &ShellWord) -> bool {
     match word {
         _ if pattern == "*" => is_operand(word),
-        Word::Plain(text) if pattern.contains('*') => {
+        ShellWord::Plain(text) if pattern.contains('*') => {
             text.split('/').all(|name| name != "..") && part_matches(pattern, text)
         }
-        Word::Plain(text) => pattern == text,
-        Word::Glob(_) | Word::Spelled(_) | Word::Unknown => false,
+        ShellWord::Plain(text) => pattern == text,
+        ShellWord::Glob(_) | ShellWord::Spelled(_) | ShellWord::Unknown => false,
     }
 }
 

@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use serde_json::Value;
 use url::Url;
 
-use super::request::{Request, Subjects};
+use super::request::{CallSubjects, PolicyRequest};
 use crate::workspace::WorkspacePath;
 
 /// More than these are not remembered; it is asked again.
@@ -31,8 +31,13 @@ pub(crate) struct Grant {
 
 impl Grant {
     /// What a yes to this call would cover.
-    pub(crate) fn of(session: &str, agent: Option<&str>, request: &Request<'_>, arguments: &Value) -> Self {
-        let Subjects { paths, commands, urls, .. } = request.subjects;
+    pub(crate) fn of(
+        session: &str,
+        agent: Option<&str>,
+        request: &PolicyRequest<'_>,
+        arguments: &Value,
+    ) -> Self {
+        let CallSubjects { paths, commands, urls, .. } = request.subjects;
         let nothing = paths.is_empty() && commands.is_empty() && urls.is_empty();
         Self {
             session: session.to_owned(),
@@ -82,8 +87,8 @@ mod tests {
 
     fn grant(session: &str, tool: &str, command: &str, url: &str) -> Grant {
         let list = |text: &str| if text.is_empty() { Vec::new() } else { vec![text.to_owned()] };
-        let subjects = Subjects { commands: list(command), urls: list(url), ..Subjects::default() };
-        let request = Request { tool, effect: Effect::Execute, subjects: &subjects };
+        let subjects = CallSubjects { commands: list(command), urls: list(url), ..CallSubjects::default() };
+        let request = PolicyRequest { tool, effect: Effect::Execute, subjects: &subjects };
         Grant::of(session, None, &request, &json!({"command": command}))
     }
 
@@ -109,8 +114,8 @@ mod tests {
 
     #[test]
     fn without_subjects_the_arguments_count() {
-        let subjects = Subjects::default();
-        let request = Request { tool: "task", effect: Effect::Execute, subjects: &subjects };
+        let subjects = CallSubjects::default();
+        let request = PolicyRequest { tool: "task", effect: Effect::Execute, subjects: &subjects };
         let grants = Grants::default();
         grants.add(Grant::of("s", None, &request, &json!({"objective": "a"})));
         assert!(grants.has(&Grant::of("s", None, &request, &json!({"objective": "a"}))));

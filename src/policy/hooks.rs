@@ -24,8 +24,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::Instant;
 
 use super::name::NamePattern;
-use super::request::{Effect, Verdict};
-use crate::config::{AccessLayer, ConfigError, Hook as Written, Origin, Pin, Problem, Trust, pins_among};
+use super::request::{Effect, PolicyVerdict};
+use crate::config::{
+    AccessLayer, ConfigError, ConfigProblem, FilePin, HookSettings as Written, LayerOrigin, TrustStore,
+    pins_among,
+};
 use crate::process::{Exit, Spawn, SpawnError, Spawner, find_program, is_program};
 use crate::workspace::Workspace;
 
@@ -38,33 +41,33 @@ const LONGEST_WHY: usize = 1_000;
 #[derive(Debug, Clone, Default)]
 pub struct Hooks {
     /// Before a call.
-    pub(crate) pre: Vec<Hook>,
+    pub(crate) pre: Vec<CallHook>,
     /// After it.
-    pub(crate) post: Vec<Hook>,
+    pub(crate) post: Vec<CallHook>,
 }
 
 /// One hook.
 #[derive(Debug, Clone)]
-pub(crate) struct Hook {
+pub(crate) struct CallHook {
     /// What people know it by: its program's file name, or its file's.
     name: String,
-    does: Does,
-    tools: Tools,
+    does: HookAction,
+    tools: HookToolFilter,
     timeout: Duration,
-    hears: Hears,
-    speech: Speech,
+    hears: HookOutcomeFilter,
+    speech: HookProtocol,
 }
 
 /// What a hook runs.
 #[derive(Debug, Clone)]
-enum Does {
+enum HookAction {
     Program { program: String, args: Vec<String> },
     Shell { command: String, cwd: Option<String>, env: BTreeMap<String, String> },
 }
 
 /// The tools that a hook is told of.
 #[derive(Debug, Clone)]
-enum Tools {
+enum HookToolFilter {
     /// These; all where there are none.
     Named(Vec<NamePattern>),
     /// Those whose name is one of these; all where there is no pattern.
@@ -73,7 +76,7 @@ enum Tools {
 
 /// The calls that a hook is told of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Hears {
+enum HookOutcomeFilter {
     All,
     Successes,
     Failures,
@@ -81,7 +84,7 @@ enum Hears {
 
 /// The words in which a hook is spoken to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Speech {
+enum HookProtocol {
     Ours,
     Copilot,
     Claude,
@@ -89,7 +92,7 @@ enum Speech {
 
 /// How a hook ended, and what it wrote.
 #[derive(Debug)]
-struct Ran {
+struct HookRunResult {
     exit: Exit,
     output: Vec<u8>,
     /// The last lines of its standard error.
@@ -124,7 +127,7 @@ pub(crate) struct HookInput<'a> {
 #[serde(deny_unknown_fields)]
 pub(crate) struct PreAnswer {
     /// `deny` forbids the call, `ask` has someone asked; `allow` says no more than silence does.
-    pub(crate) decision: Option<Verdict>,
+    pub(crate) decision: Option<PolicyVerdict>,
     /// Why, for whoever called.
     pub(crate) why: Option<String>,
     /// Instead of the arguments; they are checked and decided on anew.
@@ -207,9 +210,9 @@ pub(crate) struct HookRunner<'a> {
     /// Where they run.
     pub(crate) workspace: &'a Workspace,
     /// Which files of the project were trusted.
-    pub(crate) trust: &'a Trust,
+    pub(crate) trust: &'a TrustStore,
     /// What a file of the project must be when it runs; `None` where it may not.
-    pub(crate) pin: &'a (dyn Fn(&Path) -> Option<Pin> + Sync),
+    pub(crate) pin: &'a (dyn Fn(&Path) -> Option<FilePin> + Sync),
 }
 
 impl std::fmt::Debug for HookRunner<'_> {
@@ -231,7 +234,7 @@ impl Hooks {
                 [("pre", &written.pre, &mut hooks.pre), ("post", &written.post, &mut hooks.post)]
             {
                 for hook in list {
-                    match Hook::new(hook, layer.origin()) {
+                    match CallHook::new(hook, layer.origin()) {
                         Ok(hook) => into.push(hook),
                         Err(what) => problems.push(problem(layer, event, &what)),
                     }
@@ -242,15 +245,15 @@ impl Hooks {
     }
 }
 
-fn problem(layer: &AccessLayer, event: &str, what: &str) -> Problem {
+fn problem(layer: &AccessLayer, event: &str, what: &str) -> ConfigProblem {
     layer.problem(&["hooks", event], &format!("[[hooks.{event}]]: {what}"))
 }
 
-impl Hook {
-    fn new(written: &Written, origin: Origin) -> Result<Self, String> {
+impl CallHook {
+    fn new(written: &Written, origin: LayerOrigin) -> Result<Self, String> {
         let (program, args) = written.command.split_first().ok_or("`command` is empty; name a program")?;
         let is_path = program.contains('/');
-        let of_project = matches!(origin, Origin::Project { .. });
+        let of_project = matches!(origin, LayerOrigin::Project { .. });
         if is_path && !Path::new(program).is_absolute() && !of_project {
             return Err(format!(
                 "`{program}` depends on the workspace, which would choose what runs; give an absolute path or a name on PATH"
@@ -262,28 +265,30 @@ impl Hook {
         let tools = written.tools.iter().map(name).collect::<Result<_, _>>()?;
         Ok(Self {
             name: program.rsplit('/').next().unwrap_or(program).to_owned(),
-            does: Does::Program { program: program.clone(), args: args.to_vec() },
-            tools: Tools::Named(tools),
+            does: HookAction::Program { program: program.clone(), args: args.to_vec() },
+            tools: HookToolFilter::Named(tools),
             timeout: written.timeout(),
-            hears: Hears::All,
-            speech: Speech::Ours,
+            hears: HookOutcomeFilter::All,
+            speech: HookProtocol::Ours,
         })
     }
 
     /// Whether it is told of calls of `tool`.
     pub(crate) fn sees(&self, tool: &str) -> bool {
         match &self.tools {
-            Tools::Named(names) => names.is_empty() || names.iter().any(|name| name.matches(tool)),
-            Tools::Matching(pattern) => pattern.as_ref().is_none_or(|pattern| pattern.is_match(tool)),
+            HookToolFilter::Named(names) => names.is_empty() || names.iter().any(|name| name.matches(tool)),
+            HookToolFilter::Matching(pattern) => {
+                pattern.as_ref().is_none_or(|pattern| pattern.is_match(tool))
+            }
         }
     }
 
     /// Whether it is told of a call that ended so.
     pub(crate) fn hears(&self, ok: bool) -> bool {
         match self.hears {
-            Hears::All => true,
-            Hears::Successes => ok,
-            Hears::Failures => !ok,
+            HookOutcomeFilter::All => true,
+            HookOutcomeFilter::Successes => ok,
+            HookOutcomeFilter::Failures => !ok,
         }
     }
 
@@ -303,8 +308,8 @@ impl Hook {
     ) -> Result<PreAnswer, HookError> {
         let ran = self.run(runner, input).await?;
         let mut answer = match self.speech {
-            Speech::Ours => self.ours::<PreAnswer>(&ran)?,
-            Speech::Copilot | Speech::Claude => speech::before(&self.name, &ran)?,
+            HookProtocol::Ours => self.ours::<PreAnswer>(&ran)?,
+            HookProtocol::Copilot | HookProtocol::Claude => speech::before(&self.name, &ran)?,
         };
         answer.why = answer.why.map(|why| why.chars().take(LONGEST_WHY).collect());
         Ok(answer)
@@ -321,14 +326,14 @@ impl Hook {
     ) -> Result<PostAnswer, HookError> {
         let ran = self.run(runner, input).await?;
         let mut answer = match self.speech {
-            Speech::Ours => self.ours::<PostAnswer>(&ran)?,
-            Speech::Copilot | Speech::Claude => speech::after(&self.name, &ran)?,
+            HookProtocol::Ours => self.ours::<PostAnswer>(&ran)?,
+            HookProtocol::Copilot | HookProtocol::Claude => speech::after(&self.name, &ran)?,
         };
         answer.context = answer.context.map(|context| context.chars().take(LONGEST_WHY).collect());
         Ok(answer)
     }
 
-    fn ours<A: DeserializeOwned + Default>(&self, ran: &Ran) -> Result<A, HookError> {
+    fn ours<A: DeserializeOwned + Default>(&self, ran: &HookRunResult) -> Result<A, HookError> {
         if ran.exit != Exit::Code(0) {
             return Err(HookError::Failed { hook: self.name.clone(), exit: ran.exit });
         }
@@ -340,12 +345,14 @@ impl Hook {
     }
 
     /// What the hook writes when it is told `input`.
-    async fn run(&self, runner: HookRunner<'_>, input: &HookInput<'_>) -> Result<Ran, HookError> {
+    async fn run(&self, runner: HookRunner<'_>, input: &HookInput<'_>) -> Result<HookRunResult, HookError> {
         let hook = || self.name.clone();
         let spawn = self.spawn(runner)?;
         let told = match self.speech {
-            Speech::Ours => serde_json::to_vec(input),
-            Speech::Copilot | Speech::Claude => serde_json::to_vec(&speech::told(self.speech, input)),
+            HookProtocol::Ours => serde_json::to_vec(input),
+            HookProtocol::Copilot | HookProtocol::Claude => {
+                serde_json::to_vec(&speech::told(self.speech, input))
+            }
         };
         let told = told.map_err(|error| HookError::NoAnswer { hook: hook(), problem: error.to_string() })?;
         let deadline = Instant::now() + self.timeout;
@@ -388,7 +395,7 @@ impl Hook {
                 process.stderr_tail().join(" | ")
             );
         }
-        outcome.map(|(exit, output)| Ran { exit, output, errors: process.stderr_tail() })
+        outcome.map(|(exit, output)| HookRunResult { exit, output, errors: process.stderr_tail() })
     }
 
     /// What is started, unless it or a file that it is given belongs to the project and is not trusted.
@@ -396,7 +403,7 @@ impl Hook {
         let name = format!("hook {}", self.name);
         let root = runner.workspace.root();
         match &self.does {
-            Does::Program { program, args } => {
+            HookAction::Program { program, args } => {
                 let mut pins = self.pins(runner, program, args.iter().map(String::as_str), root)?;
                 let program = match program.contains('/') {
                     true => self.at(runner, program, &mut pins)?,
@@ -405,7 +412,7 @@ impl Hook {
                 let args = args.iter().map(OsString::from).collect();
                 Ok(Spawn { name, program, args, env: BTreeMap::new(), cwd: root.to_owned(), pins })
             }
-            Does::Shell { command, cwd, env } => {
+            HookAction::Shell { command, cwd, env } => {
                 let cwd = root.join(cwd.as_deref().unwrap_or_default());
                 if runner.workspace.inside(&cwd).is_none() {
                     return Err(HookError::NotFound(self.name.clone()));
@@ -431,13 +438,13 @@ impl Hook {
         program: &str,
         words: impl IntoIterator<Item = &'a str>,
         base: &Path,
-    ) -> Result<Vec<Pin>, HookError> {
+    ) -> Result<Vec<FilePin>, HookError> {
         let pins = pins_among(program, words, &[base], runner.workspace, runner.trust, runner.pin);
         pins.map_err(|file| HookError::Untrusted { hook: self.name.clone(), file })
     }
 
     /// The program that `word` names by its path.
-    fn at(&self, runner: HookRunner<'_>, word: &str, pins: &mut Vec<Pin>) -> Result<PathBuf, HookError> {
+    fn at(&self, runner: HookRunner<'_>, word: &str, pins: &mut Vec<FilePin>) -> Result<PathBuf, HookError> {
         let path = runner.workspace.root().join(word);
         if !is_program(&path) {
             return Err(HookError::NotFound(self.name.clone()));
@@ -459,8 +466,8 @@ impl Hook {
     /// The shell command of a hook of a hooks file, which may name files of the project, and the folder that it runs in.
     pub(crate) fn shell_command(&self) -> Option<(&str, &str)> {
         match &self.does {
-            Does::Program { .. } => None,
-            Does::Shell { command, cwd, .. } => Some((cwd.as_deref().unwrap_or_default(), command)),
+            HookAction::Program { .. } => None,
+            HookAction::Shell { command, cwd, .. } => Some((cwd.as_deref().unwrap_or_default(), command)),
         }
     }
 }

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use super::request::{Effect, Request, Subjects};
+use super::request::{CallSubjects, Effect, PolicyRequest};
 use super::rule::Rule;
 use crate::workspace::WorkspacePath;
 use crate::workspace::edit::asks;
 
 /// The rules about paths that hold for one call.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Limits(Option<Arc<Inner>>);
+pub(crate) struct PathLimits(Option<Arc<PathLimitsInner>>);
 
 #[derive(Debug)]
-struct Inner {
+struct PathLimitsInner {
     tool: String,
     effect: Effect,
     rules: Vec<Arc<Rule>>,
@@ -20,7 +20,7 @@ struct Inner {
     decided: Option<Vec<WorkspacePath>>,
 }
 
-impl Limits {
+impl PathLimits {
     pub(super) fn new(
         tool: &str,
         effect: Effect,
@@ -30,7 +30,7 @@ impl Limits {
         if rules.is_empty() && decided.is_none() {
             return Self::default();
         }
-        Self(Some(Arc::new(Inner { tool: tool.to_owned(), effect, rules, decided })))
+        Self(Some(Arc::new(PathLimitsInner { tool: tool.to_owned(), effect, rules, decided })))
     }
 
     /// Whether every path is open to the call.
@@ -46,8 +46,8 @@ impl Limits {
     /// Whether the call may not see what is at `path`.
     pub(crate) fn hides(&self, path: &WorkspacePath) -> bool {
         self.0.as_ref().is_some_and(|inner| {
-            let subjects = Subjects::default();
-            let request = Request { tool: &inner.tool, effect: inner.effect, subjects: &subjects };
+            let subjects = CallSubjects::default();
+            let request = PolicyRequest { tool: &inner.tool, effect: inner.effect, subjects: &subjects };
             inner.rules.iter().any(|rule| rule.hides(&request, path))
         })
     }
@@ -71,12 +71,12 @@ impl Limits {
     /// The same of what lies in a folder that somebody has agreed to, or nobody needed to: only rules speak of it.
     pub(crate) fn forbids_by_rule(&self, paths: Vec<WorkspacePath>) -> Option<String> {
         let inner = self.0.as_ref()?;
-        let subjects = Subjects { paths, ..Subjects::default() };
-        let request = Request { tool: &inner.tool, effect: inner.effect, subjects: &subjects };
+        let subjects = CallSubjects { paths, ..CallSubjects::default() };
+        let request = PolicyRequest { tool: &inner.tool, effect: inner.effect, subjects: &subjects };
         let rule = inner.rules.iter().find(|rule| rule.touches(&request))?;
         let of_it = |path: &&WorkspacePath| {
-            let subjects = Subjects { paths: vec![(*path).clone()], ..Subjects::default() };
-            rule.touches(&Request { subjects: &subjects, ..request.clone() })
+            let subjects = CallSubjects { paths: vec![(*path).clone()], ..CallSubjects::default() };
+            rule.touches(&PolicyRequest { subjects: &subjects, ..request.clone() })
         };
         let path = subjects.paths.iter().find(of_it).map(WorkspacePath::display).unwrap_or_default();
         Some(format!(

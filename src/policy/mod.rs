@@ -7,8 +7,8 @@
 //! `process` (hooks are run as servers are, under a supervisor) and everything below; knows no tool: a tool says what
 //! it touches, this room says whether it may.
 //!
-//! How data passes: a [`request::Request`] comes in with the tool's name, effect, paths, commands and addresses; a
-//! [`request::Decision`] goes out, and where that is `ask`, an [`approval::Approver`] turns it into yes or no. The order
+//! How data passes: a [`request::PolicyRequest`] comes in with the tool's name, effect, paths, commands and addresses; a
+//! [`request::PolicyDecision`] goes out, and where that is `ask`, an [`approval::Approver`] turns it into yes or no. The order
 //! is fixed: what is not offered is denied; a `deny` rule beats an `ask` rule, which beats an `allow` rule, which beats the
 //! default of the effect. Whoever calls may narrow that, never widen it, with one exception: what someone typed at a
 //! shell needs no second yes.

@@ -20,7 +20,7 @@ pub struct PathPattern {
 
 /// How letters are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Letters {
+pub enum PathCaseSensitivity {
     /// As they are.
     Exact,
     /// Upper and lower case are the same: a file system may think so too.
@@ -32,7 +32,7 @@ impl PathPattern {
     ///
     /// # Errors
     /// What is wrong with it, in words.
-    pub fn new(text: &str, letters: Letters) -> Result<Self, String> {
+    pub fn new(text: &str, letters: PathCaseSensitivity) -> Result<Self, String> {
         let anchored = text.trim_end_matches('/').contains('/');
         let inner = text.trim_start_matches("./").trim_matches('/');
         if inner.split('/').any(|name| name == "..") {
@@ -65,9 +65,9 @@ fn is_above(folder: &Path, below: &Path) -> bool {
     below.starts_with(folder)
 }
 
-fn glob(text: &str, letters: Letters) -> Result<Glob, String> {
+fn glob(text: &str, letters: PathCaseSensitivity) -> Result<Glob, String> {
     read_glob(text, |builder| {
-        builder.literal_separator(true).case_insensitive(letters == Letters::Folded);
+        builder.literal_separator(true).case_insensitive(letters == PathCaseSensitivity::Folded);
     })
 }
 
@@ -99,32 +99,36 @@ mod tests {
             (".", "anything/at/all", true),
             ("**", "anything", true),
         ] {
-            let pattern_read = PathPattern::new(pattern, Letters::Exact).unwrap();
+            let pattern_read = PathPattern::new(pattern, PathCaseSensitivity::Exact).unwrap();
             assert_eq!(pattern_read.matches(&path(given)), meant, "{pattern} {given}");
         }
     }
 
     #[test]
     fn letters_are_folded_where_that_is_safer() {
-        let exact = PathPattern::new(".env", Letters::Exact).unwrap();
-        let folded = PathPattern::new(".env", Letters::Folded).unwrap();
+        let exact = PathPattern::new(".env", PathCaseSensitivity::Exact).unwrap();
+        let folded = PathPattern::new(".env", PathCaseSensitivity::Folded).unwrap();
         assert_eq!((exact.matches(&path(".ENV")), folded.matches(&path(".ENV"))), (false, true));
     }
 
     #[test]
     fn a_folder_above_is_known() {
-        let pattern = PathPattern::new("src/secret/*.key", Letters::Folded).unwrap();
+        let pattern = PathPattern::new("src/secret/*.key", PathCaseSensitivity::Folded).unwrap();
         for (folder, above) in [("src", true), ("src/secret", true), ("lib", false), ("src/secretive", false)]
         {
             assert_eq!(pattern.may_lie_beneath(&path(folder)), above, "{folder}");
         }
-        assert!(PathPattern::new(".env", Letters::Folded).unwrap().may_lie_beneath(&WorkspacePath::root()));
+        assert!(
+            PathPattern::new(".env", PathCaseSensitivity::Folded)
+                .unwrap()
+                .may_lie_beneath(&WorkspacePath::root())
+        );
     }
 
     #[test]
     fn what_leads_out_or_is_no_glob_is_refused() {
         for text in ["../x", "a/../b", "a[", "a{b"] {
-            assert!(PathPattern::new(text, Letters::Exact).is_err(), "{text}");
+            assert!(PathPattern::new(text, PathCaseSensitivity::Exact).is_err(), "{text}");
         }
     }
 }

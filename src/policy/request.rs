@@ -36,7 +36,7 @@ impl Effect {
 
 /// What a call will touch, as its tool reads its arguments.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Subjects {
+pub struct CallSubjects {
     /// Files and folders it reads or changes.
     pub paths: Vec<WorkspacePath>,
     /// Shell commands it runs.
@@ -50,7 +50,7 @@ pub struct Subjects {
     pub governs: Option<String>,
 }
 
-impl Subjects {
+impl CallSubjects {
     /// What the call does to the world, by a tool that can do what `of_tool` says.
     pub(crate) fn effect(&self, of_tool: Effect) -> Effect {
         self.effect.map_or(of_tool, |own| own.min(of_tool))
@@ -59,19 +59,19 @@ impl Subjects {
 
 /// A call before it runs.
 #[derive(Debug, Clone)]
-pub(crate) struct Request<'a> {
+pub(crate) struct PolicyRequest<'a> {
     /// The tool's name.
     pub(crate) tool: &'a str,
     /// What it does to the world.
     pub(crate) effect: Effect,
     /// What it will touch.
-    pub(crate) subjects: &'a Subjects,
+    pub(crate) subjects: &'a CallSubjects,
 }
 
 /// What may become of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Verdict {
+pub enum PolicyVerdict {
     /// It runs.
     Allow,
     /// Someone has to say yes first.
@@ -80,7 +80,7 @@ pub enum Verdict {
     Deny,
 }
 
-impl Verdict {
+impl PolicyVerdict {
     /// The word of settings and answers.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
@@ -93,10 +93,10 @@ impl Verdict {
 
 /// What the rules say of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Decision {
+pub struct PolicyDecision {
     /// What becomes of it.
     #[serde(rename = "decision")]
-    pub verdict: Verdict,
+    pub verdict: PolicyVerdict,
     /// The rule that says so, as it is written; `None` where it is a default or a list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
@@ -104,9 +104,9 @@ pub struct Decision {
     pub(crate) why: String,
 }
 
-impl Decision {
+impl PolicyDecision {
     /// A decision that no rule made.
-    pub(crate) fn without_rule(verdict: Verdict, why: impl Into<String>) -> Self {
+    pub(crate) fn without_rule(verdict: PolicyVerdict, why: impl Into<String>) -> Self {
         Self { verdict, rule: None, why: why.into() }
     }
 }

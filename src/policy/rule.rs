@@ -3,8 +3,8 @@
 use super::command::{self, CommandPattern};
 use super::host::HostPattern;
 use super::name::NamePattern;
-use super::path::{Letters, PathPattern};
-use super::request::{Effect, Request, Subjects, Verdict};
+use super::path::{PathCaseSensitivity, PathPattern};
+use super::request::{CallSubjects, Effect, PolicyRequest, PolicyVerdict};
 use crate::workspace::WorkspacePath;
 
 /// A rule: which tools it means, and what they touch.
@@ -19,19 +19,19 @@ pub(crate) struct Rule {
     pub(crate) text: String,
     /// Whose it is, in words that tell nothing of the machine.
     pub(crate) whose: String,
-    tools: Tools,
-    subject: Option<Subject>,
+    tools: RuleTools,
+    subject: Option<RuleSubject>,
 }
 
 #[derive(Debug, Clone)]
-enum Tools {
+enum RuleTools {
     Named(NamePattern),
     With(Effect),
 }
 
 /// The three readings of what stands in parentheses; which one counts depends on what a call touches.
 #[derive(Debug, Clone)]
-struct Subject {
+struct RuleSubject {
     path: PathPattern,
     command: CommandPattern,
     host: HostPattern,
@@ -42,7 +42,7 @@ impl Rule {
     ///
     /// # Errors
     /// What is wrong with it and what would be right, in words.
-    pub(crate) fn read(text: &str, verdict: Verdict, whose: &str) -> Result<Self, String> {
+    pub(crate) fn read(text: &str, verdict: PolicyVerdict, whose: &str) -> Result<Self, String> {
         let (tools, subject) = match text.split_once('(') {
             None => (text, None),
             Some((tools, rest)) => {
@@ -52,7 +52,11 @@ impl Rule {
                 (tools, Some(inner.trim()))
             }
         };
-        let letters = if verdict == Verdict::Allow { Letters::Exact } else { Letters::Folded };
+        let letters = if verdict == PolicyVerdict::Allow {
+            PathCaseSensitivity::Exact
+        } else {
+            PathCaseSensitivity::Folded
+        };
         let subject = subject
             .map(|inner| subject_of(inner, letters).map_err(|why| format!("the rule `{text}`: {why}")));
         Ok(Self {
@@ -76,7 +80,7 @@ impl Rule {
     }
 
     /// Whether the rule keeps the call from seeing what is at `path`.
-    pub(crate) fn hides(&self, request: &Request<'_>, path: &WorkspacePath) -> bool {
+    pub(crate) fn hides(&self, request: &PolicyRequest<'_>, path: &WorkspacePath) -> bool {
         self.means_reading(request.tool, request.effect)
             && self.subject.as_ref().is_some_and(|subject| subject.path.matches(path))
     }
@@ -92,13 +96,13 @@ impl Rule {
     }
 
     /// Whether the call touches anything that the rule means, for rules that forbid or ask.
-    pub(crate) fn touches(&self, request: &Request<'_>) -> bool {
+    pub(crate) fn touches(&self, request: &PolicyRequest<'_>) -> bool {
         if !self.means_tool(request.tool, request.effect) && !self.means_reading(request.tool, request.effect)
         {
             return false;
         }
         let Some(subject) = &self.subject else { return true };
-        let Subjects { paths, commands, urls, .. } = request.subjects;
+        let CallSubjects { paths, commands, urls, .. } = request.subjects;
         let changes = request.effect != Effect::Read;
         paths.iter().any(|path| subject.path.matches(path) || (changes && subject.path.may_lie_beneath(path)))
             || commands.iter().any(|text| command::forbids(&subject.command, text))
@@ -108,8 +112,8 @@ impl Rule {
     /// Whether such a tool is meant, whatever it touches.
     fn means_tool(&self, tool: &str, effect: Effect) -> bool {
         match &self.tools {
-            Tools::Named(name) => name.matches(tool),
-            Tools::With(wanted) => *wanted == effect,
+            RuleTools::Named(name) => name.matches(tool),
+            RuleTools::With(wanted) => *wanted == effect,
         }
     }
 }
@@ -118,7 +122,7 @@ impl Rule {
 ///
 /// # Errors
 /// Why, as the end of a sentence; `None` where no rule speaks of such a tool at all.
-pub(crate) fn allowed_by(rules: &[Rule], request: &Request<'_>) -> Result<Vec<usize>, Option<String>> {
+pub(crate) fn allowed_by(rules: &[Rule], request: &PolicyRequest<'_>) -> Result<Vec<usize>, Option<String>> {
     // What starts programs is not allowed along with everything else.
     let governs = request.effect == Effect::Edit && request.subjects.governs.is_some();
     let is_enough = |rule: &Rule| !governs || rule.subject.is_some();
@@ -127,9 +131,9 @@ pub(crate) fn allowed_by(rules: &[Rule], request: &Request<'_>) -> Result<Vec<us
     if let Some((at, _)) = meant.iter().find(|(_, rule)| rule.subject.is_none()) {
         return Ok(vec![*at]);
     }
-    let subjects: Vec<(usize, &Subject)> =
+    let subjects: Vec<(usize, &RuleSubject)> =
         meant.iter().filter_map(|(at, rule)| rule.subject.as_ref().map(|subject| (*at, subject))).collect();
-    let Subjects { paths, commands, urls, .. } = request.subjects;
+    let CallSubjects { paths, commands, urls, .. } = request.subjects;
     if subjects.is_empty() || (paths.is_empty() && commands.is_empty() && urls.is_empty()) {
         return Err(None);
     }
@@ -153,19 +157,19 @@ pub(crate) fn allowed_by(rules: &[Rule], request: &Request<'_>) -> Result<Vec<us
     Ok(used)
 }
 
-fn tools_of(text: &str) -> Result<Tools, String> {
+fn tools_of(text: &str) -> Result<RuleTools, String> {
     if let Some(word) = text.strip_prefix("effect:") {
         let effect = Effect::ALL.into_iter().find(|effect| effect.as_str() == word);
-        return effect.map(Tools::With).ok_or_else(|| {
+        return effect.map(RuleTools::With).ok_or_else(|| {
             format!("there is no effect `{word}`; there are `read`, `edit`, `execute` and `network`")
         });
     }
-    NamePattern::new(text).map(Tools::Named).ok_or_else(|| {
+    NamePattern::new(text).map(RuleTools::Named).ok_or_else(|| {
         format!("`{text}` is no tool's name; write `read`, `lsp_*`, `effect:edit` or one of them before `(`")
     })
 }
 
-fn subject_of(inner: &str, letters: Letters) -> Result<Subject, String> {
+fn subject_of(inner: &str, letters: PathCaseSensitivity) -> Result<RuleSubject, String> {
     if inner.is_empty() {
         return Err("there is nothing between `(` and `)`; leave them out to mean every call".to_owned());
     }
@@ -177,7 +181,7 @@ fn subject_of(inner: &str, letters: Letters) -> Result<Subject, String> {
             odd.escape_default()
         ));
     }
-    Ok(Subject {
+    Ok(RuleSubject {
         path: PathPattern::new(inner, letters)?,
         command: CommandPattern::new(inner),
         host: HostPattern::new(inner),

@@ -4,18 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::caller::{CallerAccess, Consent};
-use super::limits::Limits;
+use super::limits::PathLimits;
 use super::name::{self, NamePattern};
-use super::request::{Decision, Effect, Request, Verdict};
+use super::request::{Effect, PolicyDecision, PolicyRequest, PolicyVerdict};
 use super::rule::{self, Rule};
-use crate::config::{AccessLayer, Agent, ConfigError, Origin, Problem, Profile};
+use crate::config::{AccessLayer, AgentSettings, ConfigError, ConfigProblem, LayerOrigin, Profile};
 use crate::text::suggestion;
 
 /// The rules in force, and the agents that may have less.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
     profile: Option<Profile>,
-    scope: Scope,
+    scope: PolicyRestrictions,
     allow: Vec<Rule>,
     agents: BTreeMap<String, AgentRules>,
     /// Tools that there are only where the user has switched them on, and what a call is told where not.
@@ -27,22 +27,22 @@ pub struct Policy {
 
 /// What narrows.
 #[derive(Debug, Clone, Default)]
-struct Scope {
+struct PolicyRestrictions {
     /// Each list by itself must have the tool in it.
-    available: Vec<Names>,
-    excluded: Vec<Names>,
+    available: Vec<ToolNameList>,
+    excluded: Vec<ToolNameList>,
     ask: Vec<Arc<Rule>>,
     deny: Vec<Arc<Rule>>,
 }
 
 /// A list of tools' names, and whose it is.
 #[derive(Debug, Clone)]
-struct Names {
+struct ToolNameList {
     names: Vec<NamePattern>,
     whose: String,
 }
 
-impl Names {
+impl ToolNameList {
     fn has(&self, tool: &str) -> bool {
         self.names.iter().any(|name| name.matches(tool))
     }
@@ -55,7 +55,7 @@ pub(crate) struct AgentRules {
     pub(crate) description: Option<String>,
     /// The program that does a task as this agent, and its arguments.
     pub(crate) runner: Option<Vec<String>>,
-    scope: Scope,
+    scope: PolicyRestrictions,
 }
 
 impl Policy {
@@ -66,16 +66,16 @@ impl Policy {
     pub fn new(layers: &[AccessLayer]) -> Result<Self, ConfigError> {
         let (mut policy, mut problems) = (Self::default(), Vec::new());
         for layer in layers {
-            let mut reader = Reader { layer, problems: &mut problems };
+            let mut reader = PolicyLayerReader { layer, problems: &mut problems };
             let permissions = &layer.access.permissions;
             policy.profile = permissions.profile.or(policy.profile);
             policy.allow.extend(reader.rules(
                 &["permissions", "allow"],
                 &permissions.allow,
-                Verdict::Allow,
+                PolicyVerdict::Allow,
                 layer.whose(),
             ));
-            let lists = Lists {
+            let lists = RestrictionLists {
                 available: (permissions.available.as_deref(), "available"),
                 excluded: &permissions.excluded,
                 ask: &permissions.ask,
@@ -168,8 +168,8 @@ impl<'a> CallerPolicy<'a> {
     }
 
     /// Why a tool is not offered, in one sentence; `None` where it is.
-    pub(crate) fn not_offered(&self, tool: &str, effect: Effect) -> Option<Decision> {
-        let deny = |why: String| Some(Decision::without_rule(Verdict::Deny, why));
+    pub(crate) fn not_offered(&self, tool: &str, effect: Effect) -> Option<PolicyDecision> {
+        let deny = |why: String| Some(PolicyDecision::without_rule(PolicyVerdict::Deny, why));
         if let Some((_, why)) = self.policy.switched_off.iter().find(|(off, _)| *off == tool) {
             return deny((*why).to_owned());
         }
@@ -206,14 +206,14 @@ impl<'a> CallerPolicy<'a> {
     }
 
     /// Whether a call may run.
-    pub(crate) fn decide(&self, request: &Request<'_>) -> Decision {
+    pub(crate) fn decide(&self, request: &PolicyRequest<'_>) -> PolicyDecision {
         if let Some(denied) = self.not_offered(request.tool, request.effect) {
             return denied;
         }
         let decision = self.decide_by_rules(request);
         match (decision.verdict, self.access.consent) {
-            (Verdict::Ask, Consent::Typed) => Decision {
-                verdict: Verdict::Allow,
+            (PolicyVerdict::Ask, Consent::Typed) => PolicyDecision {
+                verdict: PolicyVerdict::Allow,
                 why: format!("{}, and it was typed by who would be asked", decision.why),
                 rule: decision.rule,
             },
@@ -223,7 +223,7 @@ impl<'a> CallerPolicy<'a> {
 
     /// What rules say of single paths that the call comes upon only while it runs: what it found, and what a language
     /// server wants changed. What someone has to agree to first, and was not asked about, is as good as forbidden.
-    pub(crate) fn limits(&self, request: &Request<'_>) -> Limits {
+    pub(crate) fn limits(&self, request: &PolicyRequest<'_>) -> PathLimits {
         let scopes = self.scopes().unwrap_or_default();
         let typed = self.access.consent == Consent::Typed;
         let asks = scopes.iter().flat_map(|scope| &scope.ask);
@@ -231,15 +231,15 @@ impl<'a> CallerPolicy<'a> {
         let denies = scopes.iter().flat_map(|scope| &scope.deny);
         let rules = denies.chain(asks).filter(|rule| rule.speaks_of_paths(request.tool, request.effect));
         let open = (request.effect == Effect::Edit && !typed).then(|| request.subjects.paths.clone());
-        Limits::new(request.tool, request.effect, rules.cloned().collect(), open)
+        PathLimits::new(request.tool, request.effect, rules.cloned().collect(), open)
     }
 
-    fn decide_by_rules(&self, request: &Request<'_>) -> Decision {
+    fn decide_by_rules(&self, request: &PolicyRequest<'_>) -> PolicyDecision {
         let scopes = match self.scopes() {
             Ok(scopes) => scopes,
-            Err(why) => return Decision::without_rule(Verdict::Deny, why),
+            Err(why) => return PolicyDecision::without_rule(PolicyVerdict::Deny, why),
         };
-        let first = |list: fn(&'a Scope) -> &'a [Arc<Rule>]| {
+        let first = |list: fn(&'a PolicyRestrictions) -> &'a [Arc<Rule>]| {
             scopes.iter().flat_map(|scope| list(scope)).find(|rule| rule.touches(request))
         };
         if let Some(rule) = first(|scope| &scope.deny) {
@@ -247,46 +247,52 @@ impl<'a> CallerPolicy<'a> {
         }
         if let Some(rule) = first(|scope| &scope.ask) {
             let why = format!("the rule `{}` in {} wants someone to agree to it", rule.text, rule.whose);
-            return Decision { verdict: Verdict::Ask, rule: Some(rule.text.clone()), why };
+            return PolicyDecision { verdict: PolicyVerdict::Ask, rule: Some(rule.text.clone()), why };
         }
         match rule::allowed_by(&self.policy.allow, request) {
             Ok(rules) => {
                 let named = |at: usize| self.policy.allow.get(at).map(|rule| rule.text.clone());
                 let rules: Vec<String> = rules.into_iter().filter_map(named).collect();
                 let rules = rules.join("`, `");
-                Decision { verdict: Verdict::Allow, why: format!("`{rules}` allows it"), rule: Some(rules) }
+                PolicyDecision {
+                    verdict: PolicyVerdict::Allow,
+                    why: format!("`{rules}` allows it"),
+                    rule: Some(rules),
+                }
             }
             Err(why) => by_default(request, why),
         }
     }
 
-    fn scopes(&self) -> Result<Vec<&'a Scope>, String> {
+    fn scopes(&self) -> Result<Vec<&'a PolicyRestrictions>, String> {
         let agents = self.agents.as_ref().map_err(Clone::clone)?;
         Ok(std::iter::once(&self.policy.scope).chain(agents.iter().map(|agent| &agent.scope)).collect())
     }
 }
 
-fn denied_by(rule: &Rule) -> Decision {
+fn denied_by(rule: &Rule) -> PolicyDecision {
     let why = format!(
         "the rule `{}` in {} forbids it; it can be changed under `deny` in lsp-tools.toml",
         rule.text, rule.whose
     );
-    Decision { verdict: Verdict::Deny, rule: Some(rule.text.clone()), why }
+    PolicyDecision { verdict: PolicyVerdict::Deny, rule: Some(rule.text.clone()), why }
 }
 
 /// What becomes of a call that no rule speaks of; `why` no pattern allowed it.
-fn by_default(request: &Request<'_>, why: Option<String>) -> Decision {
+fn by_default(request: &PolicyRequest<'_>, why: Option<String>) -> PolicyDecision {
     let tool = request.tool;
     let why = why.map(|why| format!(", and {why}")).unwrap_or_default();
     match request.effect {
-        Effect::Read => Decision::without_rule(Verdict::Allow, "reading is allowed"),
+        Effect::Read => PolicyDecision::without_rule(PolicyVerdict::Allow, "reading is allowed"),
         Effect::Edit => match &request.subjects.governs {
-            Some(why) => Decision::without_rule(Verdict::Ask, why.clone()),
-            None => Decision::without_rule(Verdict::Allow, "changing the workspace is allowed"),
+            Some(why) => PolicyDecision::without_rule(PolicyVerdict::Ask, why.clone()),
+            None => PolicyDecision::without_rule(PolicyVerdict::Allow, "changing the workspace is allowed"),
         },
-        Effect::Execute => Decision::without_rule(Verdict::Ask, format!("{tool} runs a program{why}")),
+        Effect::Execute => {
+            PolicyDecision::without_rule(PolicyVerdict::Ask, format!("{tool} runs a program{why}"))
+        }
         Effect::Network => {
-            Decision::without_rule(Verdict::Ask, format!("{tool} speaks to another machine{why}"))
+            PolicyDecision::without_rule(PolicyVerdict::Ask, format!("{tool} speaks to another machine{why}"))
         }
     }
 }
@@ -302,7 +308,7 @@ fn word_of(profile: Profile) -> &'static str {
 }
 
 /// The lists of one table that narrow.
-struct Lists<'a> {
+struct RestrictionLists<'a> {
     available: (Option<&'a [String]>, &'a str),
     excluded: &'a [String],
     ask: &'a [String],
@@ -310,14 +316,14 @@ struct Lists<'a> {
 }
 
 /// Reads the rules of one layer.
-struct Reader<'a> {
+struct PolicyLayerReader<'a> {
     layer: &'a AccessLayer,
-    problems: &'a mut Vec<Problem>,
+    problems: &'a mut Vec<ConfigProblem>,
 }
 
-impl Reader<'_> {
-    fn agent(&mut self, into: &mut AgentRules, name: &str, agent: &Agent) {
-        let lists = Lists {
+impl PolicyLayerReader<'_> {
+    fn agent(&mut self, into: &mut AgentRules, name: &str, agent: &AgentSettings) {
+        let lists = RestrictionLists {
             available: (agent.tools.as_deref(), "tools"),
             excluded: &agent.excluded,
             ask: &agent.ask,
@@ -327,13 +333,13 @@ impl Reader<'_> {
         // A stranger's words do not stand in for the user's own.
         let (ours, theirs) = (into.description.take(), agent.description.clone());
         into.description = match self.layer.origin() {
-            Origin::Project { trusted: false } => ours.or(theirs),
+            LayerOrigin::Project { trusted: false } => ours.or(theirs),
             _ => theirs.or(ours),
         };
         into.runner = agent.runner.clone().or(into.runner.take());
     }
 
-    fn narrow(&mut self, scope: &mut Scope, table: &[&str], lists: Lists<'_>) {
+    fn narrow(&mut self, scope: &mut PolicyRestrictions, table: &[&str], lists: RestrictionLists<'_>) {
         let at = |key| table.iter().copied().chain([key]).collect::<Vec<_>>();
         let (available, key) = lists.available;
         let whose = match table {
@@ -344,13 +350,15 @@ impl Reader<'_> {
         if !lists.excluded.is_empty() {
             scope.excluded.push(self.names(&at("excluded"), lists.excluded, &whose));
         }
-        scope.ask.extend(self.rules(&at("ask"), lists.ask, Verdict::Ask, &whose).into_iter().map(Arc::new));
         scope
-            .deny
-            .extend(self.rules(&at("deny"), lists.deny, Verdict::Deny, &whose).into_iter().map(Arc::new));
+            .ask
+            .extend(self.rules(&at("ask"), lists.ask, PolicyVerdict::Ask, &whose).into_iter().map(Arc::new));
+        scope.deny.extend(
+            self.rules(&at("deny"), lists.deny, PolicyVerdict::Deny, &whose).into_iter().map(Arc::new),
+        );
     }
 
-    fn names(&mut self, path: &[&str], names: &[String], whose: &str) -> Names {
+    fn names(&mut self, path: &[&str], names: &[String], whose: &str) -> ToolNameList {
         let mut read = Vec::new();
         for name in names {
             match NamePattern::new(name) {
@@ -361,10 +369,10 @@ impl Reader<'_> {
                 }
             }
         }
-        Names { names: read, whose: whose.to_owned() }
+        ToolNameList { names: read, whose: whose.to_owned() }
     }
 
-    fn rules(&mut self, path: &[&str], texts: &[String], verdict: Verdict, whose: &str) -> Vec<Rule> {
+    fn rules(&mut self, path: &[&str], texts: &[String], verdict: PolicyVerdict, whose: &str) -> Vec<Rule> {
         let mut rules = Vec::new();
         for text in texts {
             match Rule::read(text, verdict, whose) {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use tree_sitter::{Node, ParseOptions, Parser, Tree};
 
-use super::shell_words::{Word, loose_commands, word};
+use super::shell_words::{ShellWord, loose_commands, word};
 
 /// Longer texts, in bytes, are not read.
 const LONGEST: usize = 32 * 1024;
@@ -23,7 +23,7 @@ pub(crate) const MOST_COMMANDS: usize = 50;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SimpleCommand {
     /// The name and the arguments.
-    pub words: Vec<Word>,
+    pub words: Vec<ShellWord>,
 }
 
 /// What a text says, as a shell would read it.
@@ -40,7 +40,7 @@ pub struct Script {
 impl Script {
     /// Reads `text`.
     pub fn read(text: &str) -> Self {
-        let mut reader = Reader { text, script: Self::default(), murky: false };
+        let mut reader = ShellScriptReader { text, script: Self::default(), murky: false };
         if text.len() > LONGEST {
             reader.murk("more text than is looked at");
         } else {
@@ -80,14 +80,14 @@ fn parse(text: &str) -> Option<Tree> {
     parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options))
 }
 
-struct Reader<'a> {
+struct ShellScriptReader<'a> {
     text: &'a str,
     script: Script,
     /// The tree is not to be relied on for what must be denied either.
     murky: bool,
 }
 
-impl Reader<'_> {
+impl ShellScriptReader<'_> {
     fn note(&mut self, what: &'static str) {
         self.script.unknown.get_or_insert(what);
     }
@@ -175,9 +175,9 @@ impl Reader<'_> {
         }
     }
 
-    fn word(&mut self, node: Node<'_>, depth: usize) -> Word {
+    fn word(&mut self, node: Node<'_>, depth: usize) -> ShellWord {
         let word = word(node, self.text);
-        if matches!(word, Word::Unknown | Word::Spelled(_)) {
+        if matches!(word, ShellWord::Unknown | ShellWord::Spelled(_)) {
             self.other(node, depth);
         }
         word
@@ -195,7 +195,7 @@ impl Reader<'_> {
             // The grammar gives these no name.
             "declaration_command" | "unset_command" | "test_command" => {
                 let words = self.slice(node).split_whitespace();
-                let words = words.map(|word| Word::Spelled(word.to_owned())).collect();
+                let words = words.map(|word| ShellWord::Spelled(word.to_owned())).collect();
                 self.script.commands.push(SimpleCommand { words });
             }
             // Its braces may make words that stand nowhere in the text.

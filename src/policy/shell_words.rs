@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 /// A word, as far as it is known before the command runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Word {
+pub enum ShellWord {
     /// Exactly this.
     Plain(String),
     /// Names of files that match this; it begins with plain text.
@@ -15,7 +15,7 @@ pub enum Word {
     Unknown,
 }
 
-impl Word {
+impl ShellWord {
     /// Its text, as far as that is known.
     pub fn text(&self) -> Option<&str> {
         match self {
@@ -26,27 +26,27 @@ impl Word {
 }
 
 /// The word at `node` of `text`.
-pub(super) fn word(node: Node<'_>, text: &str) -> Word {
+pub(super) fn word(node: Node<'_>, text: &str) -> ShellWord {
     let raw = text.get(node.byte_range()).unwrap_or_default();
     match node.kind() {
         "word" => bare(raw),
-        "number" if node.child_count() == 0 => Word::Plain(raw.to_owned()),
+        "number" if node.child_count() == 0 => ShellWord::Plain(raw.to_owned()),
         "raw_string" => match raw.strip_prefix('\'').and_then(|raw| raw.strip_suffix('\'')) {
-            Some(inner) => Word::Plain(inner.to_owned()),
-            None => Word::Unknown,
+            Some(inner) => ShellWord::Plain(inner.to_owned()),
+            None => ShellWord::Unknown,
         },
         "string" => quoted(node, raw),
         "ansi_c_string" => match raw.strip_prefix("$'").and_then(|raw| raw.strip_suffix('\'')) {
-            Some(inner) => Word::Spelled(ansi_c(inner)),
-            None => Word::Unknown,
+            Some(inner) => ShellWord::Spelled(ansi_c(inner)),
+            None => ShellWord::Unknown,
         },
         "concatenation" => joined(node, text),
-        _ => Word::Unknown,
+        _ => ShellWord::Unknown,
     }
 }
 
 /// Without quotes.
-fn bare(raw: &str) -> Word {
+fn bare(raw: &str) -> ShellWord {
     let mut out = String::with_capacity(raw.len());
     let (mut escaped, mut glob) = (false, None);
     let mut rest = raw.chars();
@@ -62,27 +62,27 @@ fn bare(raw: &str) -> Word {
             '*' | '?' | '[' if glob.is_none() => glob = Some(out.len()),
             // The shell makes several words of these, or something else altogether.
             '{' | '}' | '$' | '`' | '"' | '\'' | '(' | ')' | '<' | '>' | '|' | '&' | ';' => {
-                return Word::Unknown;
+                return ShellWord::Unknown;
             }
             _ => {}
         }
         out.push(character);
     }
     match (escaped, glob) {
-        (true, None) => Word::Spelled(out),
-        (false, None) => Word::Plain(out),
+        (true, None) => ShellWord::Spelled(out),
+        (false, None) => ShellWord::Plain(out),
         // A file may have any name, also one that looks like an option.
-        (true, Some(_)) | (_, Some(0)) => Word::Unknown,
-        (false, Some(_)) => Word::Glob(out),
+        (true, Some(_)) | (_, Some(0)) => ShellWord::Unknown,
+        (false, Some(_)) => ShellWord::Glob(out),
     }
 }
 
 /// In double quotes.
-fn quoted(node: Node<'_>, raw: &str) -> Word {
+fn quoted(node: Node<'_>, raw: &str) -> ShellWord {
     let whole = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"'));
     let mut cursor = node.walk();
     let plain = node.named_children(&mut cursor).all(|part| part.kind() == "string_content");
-    let Some(inner) = whole.filter(|_| plain) else { return Word::Unknown };
+    let Some(inner) = whole.filter(|_| plain) else { return ShellWord::Unknown };
     let mut out = String::with_capacity(inner.len());
     let mut rest = inner.chars().peekable();
     while let Some(character) = rest.next() {
@@ -94,41 +94,41 @@ fn quoted(node: Node<'_>, raw: &str) -> Word {
                 rest.next();
             }
             // Not escaped: an expansion that the grammar did not see as one.
-            '$' | '`' | '"' => return Word::Unknown,
+            '$' | '`' | '"' => return ShellWord::Unknown,
             other => out.push(other),
         }
     }
-    Word::Plain(out)
+    ShellWord::Plain(out)
 }
 
 /// Several parts without a blank between them.
-fn joined(node: Node<'_>, text: &str) -> Word {
+fn joined(node: Node<'_>, text: &str) -> ShellWord {
     let mut out = String::new();
     let (mut spelled, mut glob, mut at) = (false, false, node.start_byte());
     let mut cursor = node.walk();
     for part in node.children(&mut cursor) {
         if part.start_byte() != at {
-            return Word::Unknown;
+            return ShellWord::Unknown;
         }
         at = part.end_byte();
         match word(part, text) {
-            Word::Plain(part) => out.push_str(&part),
-            Word::Glob(part) => {
+            ShellWord::Plain(part) => out.push_str(&part),
+            ShellWord::Glob(part) => {
                 glob = true;
                 out.push_str(&part);
             }
-            Word::Spelled(part) => {
+            ShellWord::Spelled(part) => {
                 spelled = true;
                 out.push_str(&part);
             }
-            Word::Unknown => return Word::Unknown,
+            ShellWord::Unknown => return ShellWord::Unknown,
         }
     }
     match (spelled, glob) {
-        (false, false) => Word::Plain(out),
-        (true, false) => Word::Spelled(out),
-        (false, true) => Word::Glob(out),
-        (true, true) => Word::Unknown,
+        (false, false) => ShellWord::Plain(out),
+        (true, false) => ShellWord::Spelled(out),
+        (false, true) => ShellWord::Glob(out),
+        (true, true) => ShellWord::Unknown,
     }
 }
 

@@ -34,7 +34,7 @@ pub(crate) enum Descent {
 /// Whether `process` descends from a supervisor. Reads `/proc`, a few files for each ancestor.
 #[cfg(target_os = "linux")]
 pub(crate) fn descent(process: &Process) -> Descent {
-    descent_in(&Proc, process)
+    descent_in(&LinuxProcessTable, process)
 }
 
 /// Elsewhere there are no supervisors.
@@ -124,15 +124,15 @@ pub(crate) fn am_free() -> bool {
 }
 
 /// Where processes are looked at.
-trait Table {
+trait ProcessTable {
     fn look(&self, pid: i32) -> ProcessState;
     /// Whether it is a supervisor, or what stands for one where processes have numbers of their own.
     fn keeps_commands(&self, pid: i32) -> bool;
 }
 
-struct Proc;
+struct LinuxProcessTable;
 
-impl Table for Proc {
+impl ProcessTable for LinuxProcessTable {
     fn look(&self, pid: i32) -> ProcessState {
         Process::look(pid)
     }
@@ -144,12 +144,12 @@ impl Table for Proc {
     }
 }
 
-fn descent_in(table: &impl Table, process: &Process) -> Descent {
+fn descent_in(table: &impl ProcessTable, process: &Process) -> Descent {
     (0..ROUNDS).find_map(|_| walk(table, process)).unwrap_or(Descent::Unknown)
 }
 
 /// One walk up; `None` where it came upon something that cannot be.
-fn walk(table: &impl Table, process: &Process) -> Option<Descent> {
+fn walk(table: &impl ProcessTable, process: &Process) -> Option<Descent> {
     let mut child = living(table, process.pid).filter(|seen| seen.is(process))?;
     for _ in 0..LONGEST {
         if child.parent == 0 {
@@ -173,7 +173,7 @@ fn walk(table: &impl Table, process: &Process) -> Option<Descent> {
     None
 }
 
-fn living(table: &impl Table, pid: i32) -> Option<Process> {
+fn living(table: &impl ProcessTable, pid: i32) -> Option<Process> {
     match table.look(pid) {
         ProcessState::Living(process) => Some(process),
         ProcessState::Hidden | ProcessState::Gone => None,
@@ -192,7 +192,7 @@ mod tests {
     /// Processes as a function of the number of looks that were taken.
     struct Scripted<F>(F, Cell<u32>);
 
-    impl<F: Fn(u32, i32) -> ProcessState> Table for Scripted<F> {
+    impl<F: Fn(u32, i32) -> ProcessState> ProcessTable for Scripted<F> {
         fn look(&self, pid: i32) -> ProcessState {
             self.1.set(self.1.get() + 1);
             (self.0)(self.1.get(), pid)

@@ -25,7 +25,7 @@ pub(crate) struct Exchange<'a> {
 
 /// How a program ended and what it gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Exchanged {
+pub(crate) struct ExchangeOutcome {
     /// How it ended.
     pub(crate) exit: Exit,
     /// Its standard output, byte by byte.
@@ -41,12 +41,12 @@ pub(crate) async fn exchange(
     spawn: Spawn,
     exchange: Exchange<'_>,
     mut tell: impl FnMut(&str),
-) -> Result<Exchanged, RunError> {
+) -> Result<ExchangeOutcome, RunError> {
     let program = spawn.program.display().to_string();
     let (teller, mut told) = mpsc::unbounded_channel();
     let mut process = spawner.spawn_heard(spawn, Some(teller)).await?;
     let (stdin, stdout) = (process.take_stdin(), process.take_stdout());
-    let mut output = Output { bytes: Vec::new(), most: exchange.most_bytes, cut: false };
+    let mut output = BoundedOutput { bytes: Vec::new(), most: exchange.most_bytes, cut: false };
     let ended = {
         let pipes = async { tokio::join!(feed(stdin, exchange.input), output.take_in(stdout)) };
         let work = async {
@@ -73,7 +73,7 @@ pub(crate) async fn exchange(
         tell(&line);
     }
     match ended {
-        Ok(exit) => Ok(Exchanged { exit, output: output.bytes, cut: output.cut }),
+        Ok(exit) => Ok(ExchangeOutcome { exit, output: output.bytes, cut: output.cut }),
         Err(_) => {
             process.terminate(Duration::ZERO).await;
             Err(RunError::TooLong { program, tail: process.stderr_tail() })
@@ -89,13 +89,13 @@ async fn feed(stdin: Option<ChildStdin>, input: &[u8]) {
     }
 }
 
-struct Output {
+struct BoundedOutput {
     bytes: Vec<u8>,
     most: usize,
     cut: bool,
 }
 
-impl Output {
+impl BoundedOutput {
     async fn take_in(&mut self, stdout: Option<ChildStdout>) {
         let Some(mut stdout) = stdout else { return };
         let mut chunk = vec![0; 1 << 16];

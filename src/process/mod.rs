@@ -40,11 +40,11 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch;
 
 pub(crate) use environment::inherited;
-pub(crate) use exchange::{Exchange, Exchanged, exchange};
-pub use oneshot::Finished;
+pub(crate) use exchange::{Exchange, ExchangeOutcome, exchange};
+pub use oneshot::FinishedProgram;
 pub(crate) use oneshot::RunError;
 pub use oneshot::run;
-use spawner::Streams;
+use spawner::StdioMode;
 pub use spawner::{Spawn, SpawnError, Spawner};
 pub(crate) use which::{find_program, is_program};
 pub(crate) use writable::writable;
@@ -129,16 +129,16 @@ impl ServerProcess {
     fn new(
         mut child: Child,
         supervised: bool,
-        streams: Streams,
+        streams: StdioMode,
         merged: Option<ChildStdout>,
         name: String,
         hearer: Option<UnboundedSender<String>>,
     ) -> Self {
         let stderr: Arc<Mutex<VecDeque<String>>> = Arc::default();
         let (server_stderr, command_stderr) = match streams {
-            Streams::Server => (child.stderr.take(), None),
-            Streams::Command => (None, child.stderr.take()),
-            Streams::Merged => (None, None),
+            StdioMode::Server => (child.stderr.take(), None),
+            StdioMode::Command => (None, child.stderr.take()),
+            StdioMode::Merged => (None, None),
         };
         let reader = server_stderr.map(|pipe| tokio::spawn(keep_lines(pipe, stderr.clone(), name, hearer)));
         let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);

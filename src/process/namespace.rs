@@ -50,12 +50,12 @@ mod linux {
 
 /// Elsewhere there are none.
 #[cfg(not(target_os = "linux"))]
-pub fn make() -> rustix::io::Result<()> {
+pub(crate) fn make() -> rustix::io::Result<()> {
     Err(rustix::io::Errno::NOSYS)
 }
 
 /// Elsewhere there are none.
 #[cfg(not(target_os = "linux"))]
-pub fn show() -> rustix::io::Result<()> {
+pub(crate) fn show() -> rustix::io::Result<()> {
     Err(rustix::io::Errno::NOSYS)
 }

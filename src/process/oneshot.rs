@@ -13,7 +13,7 @@ const KEPT_LINES: usize = 30;
 
 /// How a program ended and what it said last.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finished {
+pub struct FinishedProgram {
     /// How it ended.
     pub exit: Exit,
     /// The last lines of its output and errors, oldest first, control characters escaped.
@@ -43,7 +43,7 @@ pub async fn run(
     spawn: Spawn,
     deadline: Instant,
     mut tell: impl FnMut(&str),
-) -> Result<Finished, RunError> {
+) -> Result<FinishedProgram, RunError> {
     let name = spawn.program.display().to_string();
     let mut process = spawner.spawn_merged(spawn).await?;
     let mut tail = VecDeque::new();
@@ -63,7 +63,7 @@ pub async fn run(
     let exit = timeout_at(deadline, ended).await;
     let tail = Vec::from(tail);
     match exit {
-        Ok(exit) => Ok(Finished { exit, tail }),
+        Ok(exit) => Ok(FinishedProgram { exit, tail }),
         Err(_) => {
             process.terminate(Duration::ZERO).await;
             Err(RunError::TooLong { program: name, tail })

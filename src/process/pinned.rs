@@ -1,7 +1,7 @@
 //! Programs of a project that run only as its owner trusted them.
 //!
 //! Between a look at a file by its path and a start by its path another file can take its place. So a pinned program is opened once:
-//! the open file is compared with its [`Pin`], and it is what the kernel is given, by `/proc/self/fd/N`; its first argument stays its
+//! the open file is compared with its [`FilePin`], and it is what the kernel is given, by `/proc/self/fd/N`; its first argument stays its
 //! path, by which interpreters find their installation. From before the look to after the start a [`lease`] keeps others from writing to
 //! it, and while a program runs, the kernel does. Where there is no lease to be had (network file systems, files of another user or that
 //! somebody is writing to), a [`sealed`] copy in memory is looked at and started instead; such a program finds no other file beside it.
@@ -19,17 +19,17 @@ use std::path::Path;
 use std::process::Command;
 
 use super::{lease, sealed};
-use crate::config::{MOST_PROGRAM_BYTES, Pin, PinError, PinnedFile};
+use crate::config::{FilePin, MOST_PROGRAM_BYTES, PinError, PinnedFile};
 
 /// The word before a pin among the arguments of a supervisor; the content and the path follow.
 const PINNED: &str = "--pinned";
 
 /// The program of a [`command`], kept open until it has been started.
 #[derive(Debug)]
-pub(super) struct HeldProgram(Option<Held>);
+pub(super) struct HeldProgram(Option<WriteProtectedFile>);
 
 #[derive(Debug)]
-enum Held {
+enum WriteProtectedFile {
     /// The file itself, which nobody else can begin to write to.
     Leased(PinnedFile),
     /// A copy of it in memory, which nobody can write to.
@@ -41,13 +41,13 @@ impl HeldProgram {
     /// its end.
     pub(super) fn check_started(&self) -> Result<(), PinError> {
         match &self.0 {
-            Some(Held::Leased(program)) if !lease::is_held(program.file()) => program.check(),
-            Some(Held::Leased(_) | Held::Sealed(_)) | None => Ok(()),
+            Some(WriteProtectedFile::Leased(program)) if !lease::is_held(program.file()) => program.check(),
+            Some(WriteProtectedFile::Leased(_) | WriteProtectedFile::Sealed(_)) | None => Ok(()),
         }
     }
 }
 
-impl Held {
+impl WriteProtectedFile {
     /// Compares `program` with what was trusted, in a way in which it stays so.
     fn new(program: PinnedFile) -> Result<Self, PinError> {
         if !is_shared(program.file()) && lease::take(program.file()).is_ok() {
@@ -72,7 +72,7 @@ impl Held {
 ///
 /// # Errors
 /// When a file is not what was trusted, or cannot be read.
-pub(super) fn command(program: &Path, pins: &[Pin]) -> Result<(Command, HeldProgram), PinError> {
+pub(super) fn command(program: &Path, pins: &[FilePin]) -> Result<(Command, HeldProgram), PinError> {
     // The program last: between its look and its start passes the least time.
     let (own, others): (Vec<_>, Vec<_>) = pins.iter().partition(|pin| pin.path == program);
     for pin in others {
@@ -82,7 +82,7 @@ pub(super) fn command(program: &Path, pins: &[Pin]) -> Result<(Command, HeldProg
     for pin in own {
         let program = pin.open()?;
         if cfg!(target_os = "linux") {
-            held = Some(Held::new(program)?);
+            held = Some(WriteProtectedFile::new(program)?);
         } else {
             program.check()?;
         }
@@ -119,7 +119,7 @@ fn is_script(program: &File) -> bool {
 
 /// `pins` as arguments of a supervisor that starts `program` in the folder `cwd`. What else lies below that is looked at by both of its
 /// names: the command may use either, and another folder may have taken the place of `cwd` since it was entered.
-pub(super) fn words(pins: &[Pin], program: &Path, cwd: &Path) -> impl Iterator<Item = OsString> {
+pub(super) fn words(pins: &[FilePin], program: &Path, cwd: &Path) -> impl Iterator<Item = OsString> {
     pins.iter().flat_map(move |pin| {
         let below = pin.path.strip_prefix(cwd).ok().filter(|_| pin.path != program).map(Path::to_owned);
         let paths = [Some(pin.path.clone()), below].into_iter().flatten();
@@ -128,14 +128,14 @@ pub(super) fn words(pins: &[Pin], program: &Path, cwd: &Path) -> impl Iterator<I
 }
 
 /// The pins at the head of a supervisor's arguments, and the program behind them.
-pub(super) fn read(args: &mut impl Iterator<Item = OsString>) -> Option<(Vec<Pin>, OsString)> {
+pub(super) fn read(args: &mut impl Iterator<Item = OsString>) -> Option<(Vec<FilePin>, OsString)> {
     let mut pins = Vec::new();
     loop {
         let word = args.next()?;
         if word != PINNED {
             return Some((pins, word));
         }
-        pins.push(Pin { sha256: args.next()?.into_string().ok()?, path: args.next()?.into() });
+        pins.push(FilePin { sha256: args.next()?.into_string().ok()?, path: args.next()?.into() });
     }
 }
 
@@ -151,12 +151,12 @@ mod tests {
     use super::*;
     use crate::config::LaunchFields;
 
-    fn program() -> (tempfile::TempDir, PathBuf, Pin) {
+    fn program() -> (tempfile::TempDir, PathBuf, FilePin) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("program");
         fs::write(&path, "\x7fELF").unwrap();
         let sha256 = LaunchFields::content_of(folder.path(), &path).unwrap();
-        let pin = Pin { path: path.clone(), sha256 };
+        let pin = FilePin { path: path.clone(), sha256 };
         (folder, path, pin)
     }
 
@@ -202,13 +202,13 @@ mod tests {
         std::os::unix::fs::symlink(format!("/proc/{}/fd/{}", std::process::id(), open.as_raw_fd()), &link)
             .unwrap();
         assert_eq!(fs::read(&link).unwrap(), b"\x7fELF");
-        let refused = command(&link, &[Pin { path: link.clone(), ..pin }]).unwrap_err();
+        let refused = command(&link, &[FilePin { path: link.clone(), ..pin }]).unwrap_err();
         assert!(matches!(refused, PinError::Unread { .. }), "{refused}");
     }
 
     #[test]
     fn below_its_folder_a_file_is_looked_at_by_both_names() {
-        let pin = |path: &str| Pin { path: path.into(), sha256: "0".into() };
+        let pin = |path: &str| FilePin { path: path.into(), sha256: "0".into() };
         let pins = [pin("/w/a/b"), pin("/w/a/p"), pin("/w/c")];
         let words: Vec<_> = words(&pins, Path::new("/w/a/p"), Path::new("/w/a")).collect();
         let paths: Vec<_> = words.iter().skip(2).step_by(3).collect();

@@ -19,7 +19,7 @@
 //! It does not keep from reading, nor from Unix sockets (a container engine's socket is a way out), nor from changing the
 //! mode, owner, times or attributes of files outside where their user may: Landlock knows no rule for these. A folder inside one
 //! that may be written cannot be taken out of it: what a command writes into the project's own `.lsp-tools` is made harmless
-//! by [trust](crate::config::Trust), which holds for the content that its owner has seen.
+//! by [trust](crate::config::TrustStore), which holds for the content that its owner has seen.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -62,9 +62,9 @@ pub(crate) enum Enforced {
 
 /// What this machine can keep from a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Status {
+pub struct SandboxSupport {
     /// What keeps commands to their folders, or why nothing does.
-    pub files: Result<(), Unavailable>,
+    pub files: Result<(), SandboxUnavailable>,
     /// Whether TCP can be kept from them as well.
     pub tcp: bool,
     /// Whether they can be kept from signalling processes outside, and from abstract Unix sockets.
@@ -73,7 +73,7 @@ pub struct Status {
 
 /// Why commands cannot be kept to their folders here.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unavailable {
+pub enum SandboxUnavailable {
     /// The kernel does not do it.
     #[error(
         "the kernel has no Landlock of version 3 or newer (Linux 6.2, and `landlock` among its security modules)"
@@ -189,7 +189,7 @@ fn leave_session() {
 }
 
 /// What this machine can keep from a command.
-pub fn status() -> Status {
+pub fn status() -> SandboxSupport {
     kernel::status()
 }
 
@@ -206,7 +206,7 @@ mod kernel {
     use rustix::io::Errno;
     use rustix::thread::{self, CapabilitySet, CapabilitySets};
 
-    use super::{Confinement, Status, Unavailable};
+    use super::{Confinement, SandboxSupport, SandboxUnavailable};
     use crate::workspace::Workspace;
 
     /// The first version that keeps files outside from being emptied (`truncate`).
@@ -214,12 +214,13 @@ mod kernel {
     const TCP: ABI = ABI::V4;
     const SIGNALS: ABI = ABI::V6;
 
-    pub(super) fn status() -> Status {
-        let files = handling_files().and_then(Ruleset::create).map(drop).map_err(|_| Unavailable::Kernel);
+    pub(super) fn status() -> SandboxSupport {
+        let files =
+            handling_files().and_then(Ruleset::create).map(drop).map_err(|_| SandboxUnavailable::Kernel);
         let required = || Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
         let tcp = required().handle_access(AccessNet::from_all(TCP)).and_then(Ruleset::create).is_ok();
         let signals = required().scope(Scope::from_all(SIGNALS)).and_then(Ruleset::create).is_ok();
-        Status { files, tcp, signals }
+        SandboxSupport { files, tcp, signals }
     }
 
     /// Every way of changing something on disk is refused unless a rule allows it.
@@ -236,7 +237,7 @@ mod kernel {
 
     /// Why a process could not be shut in.
     #[derive(Debug, thiserror::Error)]
-    pub(super) enum Failure {
+    pub(super) enum ConfinementError {
         #[error(transparent)]
         Rules(#[from] RulesetError),
         #[error("{} cannot be opened, or a link was put in its place: {}", .0.display(), .1)]
@@ -245,7 +246,7 @@ mod kernel {
         Powers(Errno),
     }
 
-    pub(super) fn shut_in(confinement: &Confinement) -> Result<(), Failure> {
+    pub(super) fn shut_in(confinement: &Confinement) -> Result<(), ConfinementError> {
         let mut rules = handling_files()?;
         if confinement.no_tcp {
             rules = rules.handle_access(AccessNet::from_all(TCP))?;
@@ -256,15 +257,16 @@ mod kernel {
         for path in &confinement.writable {
             let handle = match Workspace::locate_unlinked(path) {
                 Err(Errno::NOENT) => continue,
-                handle => handle.map_err(|errno| Failure::Writable(path.clone(), errno))?,
+                handle => handle.map_err(|errno| ConfinementError::Writable(path.clone(), errno))?,
             };
-            let stat = rustix::fs::fstat(&handle).map_err(|errno| Failure::Writable(path.clone(), errno))?;
+            let stat = rustix::fs::fstat(&handle)
+                .map_err(|errno| ConfinementError::Writable(path.clone(), errno))?;
             let is_folder = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
             let allowed = if is_folder { allowed() } else { allowed() & AccessFs::from_file(FILES) };
             rules = rules.add_rule(PathBeneath::new(handle, allowed))?;
         }
         rules.restrict_self()?;
-        give_up_powers().map_err(Failure::Powers)
+        give_up_powers().map_err(ConfinementError::Powers)
     }
 
     /// What is left of root's powers: those over files, users and processes that installing, building and testing take, and that
@@ -312,14 +314,14 @@ mod kernel {
 
 #[cfg(not(target_os = "linux"))]
 mod kernel {
-    use super::{Confinement, Status, Unavailable};
+    use super::{Confinement, SandboxSupport, SandboxUnavailable};
 
-    pub(super) fn status() -> Status {
-        Status { files: Err(Unavailable::Kernel), tcp: false, signals: false }
+    pub(super) fn status() -> SandboxSupport {
+        SandboxSupport { files: Err(SandboxUnavailable::Kernel), tcp: false, signals: false }
     }
 
-    pub(super) fn shut_in(_: &Confinement) -> Result<(), Unavailable> {
-        Err(Unavailable::Kernel)
+    pub(super) fn shut_in(_: &Confinement) -> Result<(), SandboxUnavailable> {
+        Err(SandboxUnavailable::Kernel)
     }
 }
 

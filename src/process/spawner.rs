@@ -16,11 +16,11 @@ use tokio::sync::oneshot;
 
 use super::pinned::{self, HeldProgram};
 use super::{SUPERVISE, ServerProcess, environment};
-use crate::config::{Pin, PinError};
+use crate::config::{FilePin, PinError};
 
 /// Who talks to a process through its standard streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Streams {
+pub(super) enum StdioMode {
     /// A server: it is written to, and the last lines of its errors are kept.
     Server,
     /// A command: it has no input, and whoever started it reads both of its streams.
@@ -44,7 +44,7 @@ pub struct Spawn {
     pub cwd: PathBuf,
     /// The files of a project that run, or are read by what runs, only as they were trusted; the program itself among them, where it is
     /// one of the project.
-    pub pins: Vec<Pin>,
+    pub pins: Vec<FilePin>,
 }
 
 /// A server's process could not be started.
@@ -72,11 +72,11 @@ pub struct Spawner {
     supervisor: Option<PathBuf>,
 }
 
-struct Order {
+struct SpawnOrder {
     command: Command,
     name: String,
     supervised: bool,
-    streams: Streams,
+    streams: StdioMode,
     hearer: Option<UnboundedSender<String>>,
     /// The other end of merged streams.
     merged: Option<PipeReader>,
@@ -94,7 +94,7 @@ enum OrderError {
     Untrusted(PinError),
 }
 
-impl Order {
+impl SpawnOrder {
     fn carry_out(self) {
         let Self { mut command, name, supervised, streams, hearer, merged, held, runtime, done } = self;
         // The caller has gone away already.
@@ -136,13 +136,13 @@ impl Spawner {
 
     /// Starts a server. Must be called within a tokio runtime. A call that is given up leaves nothing.
     pub async fn spawn(&self, spawn: Spawn) -> Result<ServerProcess, SpawnError> {
-        self.start(spawn, Streams::Server, None).await
+        self.start(spawn, StdioMode::Server, None).await
     }
 
     /// As [`spawn`](Self::spawn), for a command that is given no input and whose standard output and standard error are
     /// both the caller's to read.
     pub(crate) async fn spawn_command(&self, spawn: Spawn) -> Result<ServerProcess, SpawnError> {
-        self.start(spawn, Streams::Command, None).await
+        self.start(spawn, StdioMode::Command, None).await
     }
 
     /// As [`spawn`](Self::spawn); each line of its standard error goes to `hearer`, fit to be shown.
@@ -151,18 +151,18 @@ impl Spawner {
         spawn: Spawn,
         hearer: Option<UnboundedSender<String>>,
     ) -> Result<ServerProcess, SpawnError> {
-        self.start(spawn, Streams::Server, hearer).await
+        self.start(spawn, StdioMode::Server, hearer).await
     }
 
     /// As [`spawn`](Self::spawn); what it writes to its standard error is on its standard output.
     pub(super) async fn spawn_merged(&self, spawn: Spawn) -> Result<ServerProcess, SpawnError> {
-        self.start(spawn, Streams::Merged, None).await
+        self.start(spawn, StdioMode::Merged, None).await
     }
 
     async fn start(
         &self,
         spawn: Spawn,
-        streams: Streams,
+        streams: StdioMode,
         hearer: Option<UnboundedSender<String>>,
     ) -> Result<ServerProcess, SpawnError> {
         let (mut command, held) = match &self.supervisor {
@@ -184,11 +184,11 @@ impl Spawner {
         let refused = |source| SpawnError::Refused { program: started.clone(), source };
         command.args(&spawn.args).current_dir(&spawn.cwd).env_clear();
         command.envs(environment::inherited(std::env::vars_os())).envs(&spawn.env);
-        let stdin = if streams == Streams::Server { Stdio::piped() } else { Stdio::null() };
+        let stdin = if streams == StdioMode::Server { Stdio::piped() } else { Stdio::null() };
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let merged = match streams {
-            Streams::Server | Streams::Command => None,
-            Streams::Merged => {
+            StdioMode::Server | StdioMode::Command => None,
+            StdioMode::Merged => {
                 let (reader, writer) = std::io::pipe().map_err(refused)?;
                 command.stdout(writer.try_clone().map_err(refused)?).stderr(writer);
                 Some(reader)
@@ -198,7 +198,7 @@ impl Spawner {
         let supervised = self.supervisor.is_some();
         let runtime = Handle::current();
         let name = spawn.name.clone();
-        let order = Order { command, name, supervised, streams, hearer, merged, held, runtime, done };
+        let order = SpawnOrder { command, name, supervised, streams, hearer, merged, held, runtime, done };
         starting_thread().and_then(|thread| thread.send(order).ok()).ok_or(SpawnError::NoThread)?;
         let process = outcome.await.map_err(|_| SpawnError::NoThread)?;
         process.map_err(|error| match error {
@@ -210,10 +210,10 @@ impl Spawner {
 
 /// The way to the starting thread, which lives as long as the process: a supervisor is told of the death of the thread
 /// that forked it.
-fn starting_thread() -> Option<&'static mpsc::Sender<Order>> {
-    static THREAD: OnceLock<Option<mpsc::Sender<Order>>> = OnceLock::new();
+fn starting_thread() -> Option<&'static mpsc::Sender<SpawnOrder>> {
+    static THREAD: OnceLock<Option<mpsc::Sender<SpawnOrder>>> = OnceLock::new();
     let start = || {
-        let (sender, orders) = mpsc::channel::<Order>();
+        let (sender, orders) = mpsc::channel::<SpawnOrder>();
         let work = move || {
             for order in orders {
                 order.carry_out();

@@ -18,7 +18,7 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, kill_p
 use tokio::signal::unix::{Signal as SignalStream, SignalKind, signal};
 
 use super::{pinned, sandbox, tree};
-use crate::config::{Pin, PinError};
+use crate::config::{FilePin, PinError};
 
 /// How long what is below has to end after SIGTERM.
 const GRACE: Duration = Duration::from_millis(300);
@@ -38,19 +38,20 @@ pub(crate) fn run(mut args: impl Iterator<Item = OsString>) -> i32 {
         return NOT_STARTED;
     }
     // While this process has one thread and no child.
-    let below = if sandbox::give_own_processes(&mut args) { Below::First } else { Below::Tree };
+    let below =
+        if sandbox::give_own_processes(&mut args) { DescendantScope::First } else { DescendantScope::Tree };
     keep(program, args, &pins, below)
 }
 
 /// Runs `program` as the first process of a namespace and returns its exit status, as [`run`] does. When this process ends,
 /// the kernel ends all that are left.
 pub(crate) fn run_as_first(program: OsString, args: Vec<OsString>) -> i32 {
-    keep(program, args, &[], Below::All)
+    keep(program, args, &[], DescendantScope::All)
 }
 
 /// What is below, and how it is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Below {
+enum DescendantScope {
     /// All descendants, who are found one by one.
     Tree,
     /// The first process of a namespace, with which all others end.
@@ -59,7 +60,7 @@ enum Below {
     All,
 }
 
-impl Below {
+impl DescendantScope {
     fn signal(self, server: Pid, signal: Signal) {
         let own = rustix::process::getpid();
         let sent = match self {
@@ -81,7 +82,7 @@ impl Below {
     }
 }
 
-fn keep(program: OsString, args: Vec<OsString>, pins: &[Pin], below: Below) -> i32 {
+fn keep(program: OsString, args: Vec<OsString>, pins: &[FilePin], below: DescendantScope) -> i32 {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
     match runtime {
         Ok(runtime) => runtime.block_on(supervise(program, args, pins, below)),
@@ -92,7 +93,7 @@ fn keep(program: OsString, args: Vec<OsString>, pins: &[Pin], below: Below) -> i
     }
 }
 
-async fn supervise(program: OsString, args: Vec<OsString>, pins: &[Pin], below: Below) -> i32 {
+async fn supervise(program: OsString, args: Vec<OsString>, pins: &[FilePin], below: DescendantScope) -> i32 {
     let (Ok(mut stop), Ok(mut child_ended)) = (signal(SignalKind::terminate()), signal(SignalKind::child()))
     else {
         return NOT_STARTED;
@@ -108,7 +109,7 @@ async fn supervise(program: OsString, args: Vec<OsString>, pins: &[Pin], below: 
     if let Err(error) = let_go_of_pipes() {
         eprintln!("lsp-tools: the supervisor keeps the server's pipes open: {error}");
     }
-    let mut server = Server { id, below, status: None };
+    let mut server = SupervisedProcess { id, below, status: None };
     while server.status.is_none() {
         tokio::select! {
             // Also what the server left behind is reaped, so that it does not pile up over the days.
@@ -135,8 +136,8 @@ enum NotStarted {
 fn start(
     program: &OsString,
     args: Vec<OsString>,
-    pins: &[Pin],
-    below: Below,
+    pins: &[FilePin],
+    below: DescendantScope,
 ) -> Result<Option<Pid>, NotStarted> {
     let (mut command, held) = pinned::command(Path::new(program), pins)?;
     let spawned = command.args(args).stdin(Stdio::inherit()).spawn();
@@ -144,20 +145,20 @@ fn start(
     let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     if let (Err(error), Some(id)) = (held.check_started(), id) {
         // With all that it has started meanwhile.
-        end_everything(&mut Server { id, below, status: None });
+        end_everything(&mut SupervisedProcess { id, below, status: None });
         return Err(error.into());
     }
     Ok(id)
 }
 
 /// The process that is supervised.
-struct Server {
+struct SupervisedProcess {
     id: Pid,
-    below: Below,
+    below: DescendantScope,
     status: Option<i32>,
 }
 
-impl Server {
+impl SupervisedProcess {
     /// Waits for what has ended, and tells whether anything below still lives: all that lives is a child of ours or
     /// below one.
     fn reap_ended(&mut self) -> bool {
@@ -200,7 +201,7 @@ fn let_go_of_pipes() -> std::io::Result<()> {
 }
 
 /// SIGTERM to all below, and a short time to follow it.
-async fn ask_to_end(server: &mut Server, child_ended: &mut SignalStream) {
+async fn ask_to_end(server: &mut SupervisedProcess, child_ended: &mut SignalStream) {
     if !server.reap_ended() {
         return;
     }
@@ -219,7 +220,7 @@ async fn ask_to_end(server: &mut Server, child_ended: &mut SignalStream) {
 /// SIGKILL to all below until nothing is left. Each killed process hands its children to us, so waiting for children
 /// until there are none waits for the whole tree. What forks and ends on and on is met between two steps of it sooner or
 /// later; whoever started us does not wait for that for ever, and we stay until it is done.
-fn end_everything(server: &mut Server) {
+fn end_everything(server: &mut SupervisedProcess) {
     while server.reap_ended() {
         server.below.signal(server.id, Signal::KILL);
         // Only one, because what it leaves behind becomes visible when it is gone.

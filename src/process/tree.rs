@@ -71,7 +71,7 @@ pub(crate) fn now() -> Option<u64> {
 
 /// The living child of `pid` that was started first; zombies are not alive.
 pub(crate) fn oldest_child_of(pid: i32) -> Option<i32> {
-    let children = children_listed(pid).unwrap_or_else(|| Below::seen().of(pid));
+    let children = children_listed(pid).unwrap_or_else(|| ChildLookup::seen().of(pid));
     let living = children.into_iter().filter_map(living).filter(|child| child.parent == pid);
     living.min_by_key(|child| (child.started, child.pid)).map(|child| child.pid)
 }
@@ -79,7 +79,7 @@ pub(crate) fn oldest_child_of(pid: i32) -> Option<i32> {
 /// All descendants of `pid`, zombies among them, as far as they are found in bounded time.
 pub(crate) fn descendants_of(pid: i32) -> Vec<i32> {
     let begun = Instant::now();
-    let mut below = Below::new(pid);
+    let mut below = ChildLookup::new(pid);
     let mut found = Vec::new();
     let mut next = vec![pid];
     while let Some(pid) = next.pop()
@@ -127,12 +127,12 @@ pub(crate) fn all() -> Vec<i32> {
 }
 
 /// Where children are looked up: the kernel's own lists where it keeps them, else all processes, seen once.
-enum Below {
+enum ChildLookup {
     Lists,
     Seen(HashMap<i32, Vec<i32>>),
 }
 
-impl Below {
+impl ChildLookup {
     fn new(root: i32) -> Self {
         if children_listed(root).is_some() { Self::Lists } else { Self::seen() }
     }
@@ -210,7 +210,7 @@ mod tests {
         )
         .unwrap();
         let root = i32::try_from(child.id()).unwrap();
-        let mut seen = Below::seen();
+        let mut seen = ChildLookup::seen();
         assert!(seen.of(own).contains(&root));
         let below = seen.of(root);
         assert_eq!((below.len(), below), (1, children_listed(root).unwrap()));

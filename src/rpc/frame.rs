@@ -80,7 +80,7 @@ pub(super) struct FrameBuffer {
 }
 
 /// What stands at the start of the bytes read so far.
-enum Found {
+enum FrameScan {
     /// A frame: its body's span.
     Frame(usize, usize),
     /// This many bytes belong to no frame.
@@ -105,15 +105,15 @@ impl FrameBuffer {
         let mut at = 0;
         let missing = loop {
             match find(&self.bytes[at..])? {
-                Found::Frame(start, end) => at = self.take(at + start, at + end, sink)?,
-                Found::Junk(len) => {
+                FrameScan::Frame(start, end) => at = self.take(at + start, at + end, sink)?,
+                FrameScan::Junk(len) => {
                     let junk = String::from_utf8_lossy(&self.bytes[at..at + len]);
                     if !junk.trim().is_empty() {
                         sink.junk(&junk);
                     }
                     at += len;
                 }
-                Found::Incomplete(missing) => break missing,
+                FrameScan::Incomplete(missing) => break missing,
             }
         };
         self.bytes.drain(..at);
@@ -166,18 +166,20 @@ fn position_of_length(bytes: &[u8]) -> Option<usize> {
 
 /// Looks for a frame at the start of `bytes`. Headers may come in any case, with or without a space, ended by LF or
 /// CRLF, and after lines that a wrapper script or a stray `print` left on standard output.
-fn find(bytes: &[u8]) -> io::Result<Found> {
+fn find(bytes: &[u8]) -> io::Result<FrameScan> {
     let Some(length_at) = position_of_length(bytes) else {
         // The last bytes may be the beginning of a header.
         let junk = bytes.len().saturating_sub(LENGTH_HEADER.len());
-        return Ok(if junk > MAX_HEADER_BYTES { Found::Junk(junk) } else { Found::Incomplete(0) });
+        return Ok(if junk > MAX_HEADER_BYTES { FrameScan::Junk(junk) } else { FrameScan::Incomplete(0) });
     };
-    let Some((end_of_header, length)) = header(&bytes[length_at..])? else { return Ok(Found::Incomplete(0)) };
-    let Some(length) = length else { return Ok(Found::Junk(length_at + LENGTH_HEADER.len())) };
+    let Some((end_of_header, length)) = header(&bytes[length_at..])? else {
+        return Ok(FrameScan::Incomplete(0));
+    };
+    let Some(length) = length else { return Ok(FrameScan::Junk(length_at + LENGTH_HEADER.len())) };
     // Other headers of the same block may stand before it.
     let junk = start_of_block(bytes, length_at);
     if junk > 0 {
-        return Ok(Found::Junk(junk));
+        return Ok(FrameScan::Junk(junk));
     }
     if length > MAX_FRAME_BYTES {
         return Err(invalid(format!(
@@ -186,7 +188,11 @@ fn find(bytes: &[u8]) -> io::Result<Found> {
     }
     let start = length_at + end_of_header;
     let end = start + length;
-    Ok(if bytes.len() < end { Found::Incomplete(end - bytes.len()) } else { Found::Frame(start, end) })
+    Ok(if bytes.len() < end {
+        FrameScan::Incomplete(end - bytes.len())
+    } else {
+        FrameScan::Frame(start, end)
+    })
 }
 
 /// Where the header block that holds the length begins: `Content-Type` may stand before `Content-Length`.

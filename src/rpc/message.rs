@@ -9,7 +9,7 @@ use super::RequestRefusal;
 use super::frame::OutgoingFrame;
 
 /// A message of the other side; its body is still text.
-pub(super) enum Message<'a> {
+pub(super) enum ReceivedMessage<'a> {
     /// It wants an answer under this id, which is kept as it was written.
     Request { id: &'a RawValue, method: Cow<'a, str>, params: &'a RawValue },
     /// It wants none.
@@ -19,7 +19,7 @@ pub(super) enum Message<'a> {
 }
 
 #[derive(Deserialize)]
-struct Members<'a> {
+struct RpcMessageMembers<'a> {
     #[serde(borrow)]
     id: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -32,10 +32,10 @@ struct Members<'a> {
     error: Option<&'a RawValue>,
 }
 
-impl<'a> Message<'a> {
+impl<'a> ReceivedMessage<'a> {
     /// `None` where `body` is no message of JSON-RPC.
     pub(super) fn read(body: &'a str) -> Option<Self> {
-        let Members { id, method, params, result, error } = serde_json::from_str(body).ok()?;
+        let RpcMessageMembers { id, method, params, result, error } = serde_json::from_str(body).ok()?;
         let params = params.unwrap_or(RawValue::NULL);
         Some(match (method, id) {
             (Some(method), Some(id)) => Self::Request { id, method, params },

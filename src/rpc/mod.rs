@@ -22,4 +22,4 @@ pub use peer::Peer;
 pub use peer::PeerHandler;
 pub use peer::PeerResponse;
 pub(crate) use peer::{OUTPUT_CLOSED, PendingRequest};
-pub(crate) use trace::Trace;
+pub(crate) use trace::RpcTrace;

@@ -17,12 +17,12 @@ const MAX_UNREAD_ANSWERS: usize = 1_000;
 
 /// Frames in the order in which they were sent.
 pub(super) struct Outbox {
-    queue: Mutex<Queue>,
+    queue: Mutex<OutboxQueue>,
     /// Rung when frames are left for [`Outbox::write_rest`].
     left: Notify,
 }
 
-struct Queue {
+struct OutboxQueue {
     /// `None` once it is closed.
     pipe: Option<Pin<Box<dyn AsyncWrite + Send>>>,
     frames: VecDeque<QueuedFrame>,
@@ -42,7 +42,7 @@ struct QueuedFrame {
 
 impl Outbox {
     pub(super) fn new(pipe: impl AsyncWrite + Send + 'static) -> Self {
-        let queue = Queue {
+        let queue = OutboxQueue {
             pipe: Some(Box::pin(pipe)),
             frames: VecDeque::new(),
             is_handed_over: false,
@@ -110,7 +110,7 @@ impl Outbox {
     }
 }
 
-impl Queue {
+impl OutboxQueue {
     /// Writes until nothing is left, or the pipe takes no more for now. A failure is noted.
     fn poll_write(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let Some(pipe) = &mut self.pipe else { return Poll::Ready(()) };

@@ -19,9 +19,9 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
 use super::frame::{FrameBuffer, FrameSink, OutgoingFrame};
-use super::message::{self, Message};
+use super::message::{self, ReceivedMessage};
 use super::outbox::Outbox;
-use super::trace::{Direction, Trace};
+use super::trace::{RpcTrace, TraceDirection};
 use super::{RequestError, RequestRefusal};
 
 /// The reason for the end of a conversation when the other side closed its output, or takes no more input.
@@ -53,14 +53,14 @@ impl From<Result<Value, RequestRefusal>> for PeerResponse {
 /// A conversation with another process. Dropping it closes that process's standard input.
 #[derive(Debug)]
 pub struct Peer {
-    shared: Arc<Shared>,
+    shared: Arc<PeerSharedState>,
     tasks: [tokio::task::JoinHandle<()>; 2],
 }
 
-struct Shared {
+struct PeerSharedState {
     /// For traces.
     name: String,
-    trace: Option<Arc<Trace>>,
+    trace: Option<Arc<RpcTrace>>,
     outbox: Outbox,
     next_id: AtomicI64,
     /// Our requests without an answer, by id; `None` once no answer will come.
@@ -76,24 +76,24 @@ struct Shared {
 /// The `result` of an answer, or its `error`.
 type RawAnswer = Result<Box<RawValue>, Box<RawValue>>;
 
-impl fmt::Debug for Shared {
+impl fmt::Debug for PeerSharedState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("PeerSharedState").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
-impl Shared {
+impl PeerSharedState {
     fn send(&self, frame: OutgoingFrame) {
-        self.record(Direction::Sent, || frame.body());
+        self.record(TraceDirection::Sent, || frame.body());
         self.outbox.send(frame);
     }
 
     fn answer(&self, frame: OutgoingFrame) {
-        self.record(Direction::Sent, || frame.body());
+        self.record(TraceDirection::Sent, || frame.body());
         self.outbox.answer(frame);
     }
 
-    fn record<'a>(&self, direction: Direction, body: impl FnOnce() -> std::borrow::Cow<'a, str>) {
+    fn record<'a>(&self, direction: TraceDirection, body: impl FnOnce() -> std::borrow::Cow<'a, str>) {
         if let Some(trace) = &self.trace {
             trace.record(&self.name, direction, &body());
         }
@@ -124,9 +124,9 @@ impl Peer {
         output: impl AsyncRead + Send + Unpin + 'static,
         input: impl AsyncWrite + Send + 'static,
         handler: impl PeerHandler,
-        trace: Option<Arc<Trace>>,
+        trace: Option<Arc<RpcTrace>>,
     ) -> Self {
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(PeerSharedState {
             name: name.to_owned(),
             trace,
             outbox: Outbox::new(input),
@@ -225,7 +225,7 @@ impl Drop for Peer {
 }
 
 /// Ends the conversation with one of its tasks, so that no end goes unnoticed.
-struct EndWithTask(Arc<Shared>);
+struct EndWithTask(Arc<PeerSharedState>);
 
 impl Drop for EndWithTask {
     fn drop(&mut self) {
@@ -310,7 +310,7 @@ type LaterAnswers = FuturesUnordered<BoxFuture<'static, OutgoingFrame>>;
 async fn read(
     mut output: impl AsyncRead + Send + Unpin,
     handler: impl PeerHandler,
-    shared: &Arc<Shared>,
+    shared: &Arc<PeerSharedState>,
 ) -> String {
     let mut frames = FrameBuffer::default();
     let mut dispatcher = Dispatcher { handler, shared, later: LaterAnswers::new() };
@@ -339,18 +339,18 @@ async fn read(
 /// Leads each message to who waits for it.
 struct Dispatcher<'a, H> {
     handler: H,
-    shared: &'a Shared,
+    shared: &'a PeerSharedState,
     later: LaterAnswers,
 }
 
 impl<H: PeerHandler> FrameSink for Dispatcher<'_, H> {
     fn message(&mut self, body: &str) -> bool {
-        let Some(message) = Message::read(body) else { return false };
-        self.shared.record(Direction::Received, || body.into());
+        let Some(message) = ReceivedMessage::read(body) else { return false };
+        self.shared.record(TraceDirection::Received, || body.into());
         match message {
-            Message::Request { id, method, params } => self.request(id, &method, params),
-            Message::Notification { method, params } => self.handler.notification(&method, params),
-            Message::Response { id, answer } => {
+            ReceivedMessage::Request { id, method, params } => self.request(id, &method, params),
+            ReceivedMessage::Notification { method, params } => self.handler.notification(&method, params),
+            ReceivedMessage::Response { id, answer } => {
                 let waiting = self.shared.pending.lock().as_mut().and_then(|pending| pending.remove(&id));
                 match waiting {
                     // Who asked may have gone meanwhile.
@@ -367,7 +367,7 @@ impl<H: PeerHandler> FrameSink for Dispatcher<'_, H> {
 
     fn junk(&mut self, text: &str) {
         tracing::debug!(junk = %text.trim().chars().take(200).collect::<String>(), "not a message");
-        self.shared.record(Direction::Junk, || text.into());
+        self.shared.record(TraceDirection::Junk, || text.into());
     }
 }
 

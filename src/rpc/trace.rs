@@ -11,7 +11,7 @@ use crate::workspace::private;
 
 /// Who sent a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Direction {
+pub(super) enum TraceDirection {
     /// We did.
     Sent,
     /// The other side did.
@@ -22,12 +22,12 @@ pub(super) enum Direction {
 
 /// A file that takes every message with its time: one line each, `seconds server direction json`.
 #[derive(Debug)]
-pub struct Trace {
+pub struct RpcTrace {
     file: Mutex<BufWriter<File>>,
     start: Instant,
 }
 
-impl Trace {
+impl RpcTrace {
     /// Starts a record in the file at `path`, which is created or emptied; readable by its owner only, since
     /// messages hold the text of files.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
@@ -37,12 +37,12 @@ impl Trace {
         Ok(Self { file: Mutex::new(BufWriter::new(file)), start: Instant::now() })
     }
 
-    pub(super) fn record(&self, server: &str, direction: Direction, body: &str) {
+    pub(super) fn record(&self, server: &str, direction: TraceDirection, body: &str) {
         let seconds = self.start.elapsed().as_secs_f64();
         let arrow = match direction {
-            Direction::Sent => "->",
-            Direction::Received => "<-",
-            Direction::Junk => "!!",
+            TraceDirection::Sent => "->",
+            TraceDirection::Received => "<-",
+            TraceDirection::Junk => "!!",
         };
         let body = body.replace(['\n', '\r'], " ");
         let mut file = self.file.lock();

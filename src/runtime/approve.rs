@@ -5,44 +5,44 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::Runtime;
-use super::record::Record;
+use super::record::CallRecorder;
 use crate::policy::approval::{Approval, ApprovalRequest, Approver};
-use crate::policy::audit::Approved;
+use crate::policy::audit::AuditedApproval;
 use crate::policy::caller::Consent;
 use crate::policy::grants::Grant;
-use crate::policy::request::{Effect, Request, Subjects, Verdict};
+use crate::policy::request::{CallSubjects, Effect, PolicyRequest, PolicyVerdict};
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::result::{ResultType, ToolResult};
-use crate::tools::tool::{AnyTool, Caller, Definition};
+use crate::tools::tool::{AnyTool, Caller, ToolDefinition};
 
 /// How long whoever is asked may take to answer.
 const ASKED: Duration = Duration::from_secs(300);
 
 /// Why a call does not go on.
-pub(super) enum Stopped {
+pub(super) enum CallStopReason {
     /// Rules, or nobody there to ask.
     Error(ToolError),
     /// Someone said no.
     Refused(ToolResult),
 }
 
-impl From<ToolError> for Stopped {
+impl From<ToolError> for CallStopReason {
     fn from(error: ToolError) -> Self {
         Self::Error(error)
     }
 }
 
 /// A call whose arguments fit, on its way to run.
-pub(super) struct Planned<'a> {
+pub(super) struct PlannedCall<'a> {
     pub(super) tool: &'a dyn AnyTool,
     pub(super) caller: &'a Caller,
     pub(super) approver: &'a dyn Approver,
     pub(super) arguments: Value,
-    pub(super) subjects: Subjects,
+    pub(super) subjects: CallSubjects,
 }
 
-impl<'a> Planned<'a> {
-    pub(super) fn definition(&self) -> &Definition {
+impl<'a> PlannedCall<'a> {
+    pub(super) fn definition(&self) -> &ToolDefinition {
         self.tool.definition()
     }
 
@@ -51,9 +51,9 @@ impl<'a> Planned<'a> {
         self.subjects.effect(self.definition().card.effect)
     }
 
-    pub(super) fn request(&self) -> Request<'_> {
+    pub(super) fn request(&self) -> PolicyRequest<'_> {
         let card = &self.definition().card;
-        Request { tool: &card.name, effect: self.effect(), subjects: &self.subjects }
+        PolicyRequest { tool: &card.name, effect: self.effect(), subjects: &self.subjects }
     }
 
     fn approval_request(&self, why: String) -> ApprovalRequest {
@@ -63,23 +63,27 @@ impl<'a> Planned<'a> {
 
 impl Runtime {
     /// Goes on where the rules allow the call, or someone agrees to it.
-    pub(super) async fn permit(&self, call: &Planned<'_>, record: &mut Record<'_>) -> Result<(), Stopped> {
+    pub(super) async fn permit(
+        &self,
+        call: &PlannedCall<'_>,
+        record: &mut CallRecorder<'_>,
+    ) -> Result<(), CallStopReason> {
         let decision = self.policy_of(call.caller).decide(&call.request());
         record.decided(&decision);
         match decision.verdict {
-            Verdict::Allow => Ok(()),
-            Verdict::Deny => Err(ToolError::denied(&decision).into()),
-            Verdict::Ask => self.ask(call, decision.why, record).await,
+            PolicyVerdict::Allow => Ok(()),
+            PolicyVerdict::Deny => Err(ToolError::denied(&decision).into()),
+            PolicyVerdict::Ask => self.ask(call, decision.why, record).await,
         }
     }
 
     /// Goes on where someone agreed to the call, now or before, or does.
     pub(super) async fn ask(
         &self,
-        call: &Planned<'_>,
+        call: &PlannedCall<'_>,
         why: String,
-        record: &mut Record<'_>,
-    ) -> Result<(), Stopped> {
+        record: &mut CallRecorder<'_>,
+    ) -> Result<(), CallStopReason> {
         let caller = call.caller;
         let grant = Grant::of(&caller.session, caller.agent.as_deref(), &call.request(), &call.arguments);
         self.agreed(caller, call.approver, grant, call.approval_request(why), record).await
@@ -92,27 +96,27 @@ impl Runtime {
         approver: &dyn Approver,
         grant: Grant,
         asked: ApprovalRequest,
-        record: &mut Record<'_>,
-    ) -> Result<(), Stopped> {
+        record: &mut CallRecorder<'_>,
+    ) -> Result<(), CallStopReason> {
         if caller.access.consent == Consent::Typed {
             return Ok(());
         }
         if self.grants.has(&grant) {
-            record.approved(Approved::Before);
+            record.approved(AuditedApproval::Before);
             return Ok(());
         }
         match tokio::time::timeout(ASKED, approver.ask(&asked)).await {
-            Ok(Approval::Once) => record.approved(Approved::Once),
+            Ok(Approval::Once) => record.approved(AuditedApproval::Once),
             Ok(Approval::ForSession) => {
-                record.approved(Approved::Session);
+                record.approved(AuditedApproval::Session);
                 self.grants.add(grant);
             }
             Ok(Approval::Refused { why }) => {
-                record.approved(Approved::Refused);
-                return Err(Stopped::Refused(refused(&asked, why)));
+                record.approved(AuditedApproval::Refused);
+                return Err(CallStopReason::Refused(refused(&asked, why)));
             }
             Ok(Approval::Nobody) => {
-                record.approved(Approved::Nobody);
+                record.approved(AuditedApproval::Nobody);
                 let error = format!("{}; that needs someone's leave, and nobody can be asked", asked.why);
                 let hint = format!(
                     "to allow it, put `allow = [\"{}\"]` under [permissions] in lsp-tools.toml",
@@ -121,7 +125,7 @@ impl Runtime {
                 return Err(ToolError::new(ErrorCode::Denied, error).with_hint(hint).into());
             }
             Err(_) => {
-                record.approved(Approved::Nobody);
+                record.approved(AuditedApproval::Nobody);
                 let error =
                     format!("{}; who was asked did not answer within {} s", asked.why, ASKED.as_secs());
                 return Err(ToolError::new(ErrorCode::Denied, error).into());
@@ -137,8 +141,8 @@ impl Runtime {
 }
 
 pub(super) fn approval_request(
-    definition: &Definition,
-    subjects: &Subjects,
+    definition: &ToolDefinition,
+    subjects: &CallSubjects,
     arguments: &Value,
     why: String,
 ) -> ApprovalRequest {

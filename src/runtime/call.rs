@@ -9,15 +9,15 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use super::Runtime;
-use super::approve::{Planned, Stopped, approval_request};
-use super::record::Record;
+use super::approve::{CallStopReason, PlannedCall, approval_request};
+use super::record::CallRecorder;
 use crate::policy::approval::{ApprovalRequest, Approver, NobodyToAsk};
 use crate::policy::grants::Grant;
-use crate::policy::request::{Decision, Effect, Request, Subjects, Verdict};
+use crate::policy::request::{CallSubjects, Effect, PolicyDecision, PolicyRequest, PolicyVerdict};
 use crate::tools::error::{ErrorCode, ToolError, of_panic, panic_text};
 use crate::tools::result::ToolResult;
-use crate::tools::tool::{AnyTool, Call, Caller, Definition};
-use crate::tools::turns::Arrival;
+use crate::tools::tool::{AnyTool, Call, Caller, ToolDefinition};
+use crate::tools::turns::CallArrival;
 use crate::workspace::WorkspacePath;
 use crate::workspace::edit::asks;
 
@@ -103,9 +103,10 @@ impl ConductedCall {
 
 impl Runtime {
     /// The tools that `caller` is told of, by name: the profile `core` where nobody chose another or named tools.
-    pub fn definitions(&self, caller: &Caller) -> Vec<Definition> {
+    pub fn definitions(&self, caller: &Caller) -> Vec<ToolDefinition> {
         let policy = self.policy_of(caller);
-        let listed = |definition: &Definition| policy.lists(&definition.card.name, definition.card.effect);
+        let listed =
+            |definition: &ToolDefinition| policy.lists(&definition.card.name, definition.card.effect);
         self.offer().tools.definitions(listed).into_iter().cloned().collect()
     }
 
@@ -131,12 +132,12 @@ impl Runtime {
         let subjects = self.subjects(tool, &arguments)?;
         let decision = self.decide(caller, tool, &subjects);
         match decision.verdict {
-            Verdict::Allow => Ok(None),
-            Verdict::Ask if self.was_granted(caller, tool, &subjects, &arguments) => Ok(None),
-            Verdict::Ask => {
+            PolicyVerdict::Allow => Ok(None),
+            PolicyVerdict::Ask if self.was_granted(caller, tool, &subjects, &arguments) => Ok(None),
+            PolicyVerdict::Ask => {
                 Ok(Some(approval_request(tool.definition(), &subjects, &arguments, decision.why)))
             }
-            Verdict::Deny => Err(ToolError::denied(&decision)),
+            PolicyVerdict::Deny => Err(ToolError::denied(&decision)),
         }
     }
 
@@ -144,7 +145,12 @@ impl Runtime {
     ///
     /// # Errors
     /// `unknown_tool` and `invalid_args`.
-    pub fn check_call(&self, caller: &Caller, name: &str, arguments: &Value) -> Result<Decision, ToolError> {
+    pub fn check_call(
+        &self,
+        caller: &Caller,
+        name: &str,
+        arguments: &Value,
+    ) -> Result<PolicyDecision, ToolError> {
         let tool = self.tool(name)?;
         let tool = tool.as_ref();
         let arguments = without_nulls(arguments.clone(), tool.definition());
@@ -152,9 +158,13 @@ impl Runtime {
     }
 
     /// What the rules say of a shell command given to `bash`.
-    pub fn check_command(&self, caller: &Caller, command: &str) -> Decision {
-        let subjects = Subjects { commands: vec![command.to_owned()], ..Subjects::default() };
-        self.policy_of(caller).decide(&Request { tool: "bash", effect: Effect::Execute, subjects: &subjects })
+    pub fn check_command(&self, caller: &Caller, command: &str) -> PolicyDecision {
+        let subjects = CallSubjects { commands: vec![command.to_owned()], ..CallSubjects::default() };
+        self.policy_of(caller).decide(&PolicyRequest {
+            tool: "bash",
+            effect: Effect::Execute,
+            subjects: &subjects,
+        })
     }
 
     /// Calls a tool by name. Every failure is a result as well: doors only translate.
@@ -172,7 +182,7 @@ impl Runtime {
         let caller = request.options.caller;
         let _running = self.tally.begin_of(request.name, &caller.session);
         let arrival = self.context.turns.arrive();
-        let mut record = Record::new(self.audit.as_deref(), caller, request.name, &request.arguments);
+        let mut record = CallRecorder::new(self.audit.as_deref(), caller, request.name, &request.arguments);
         let call = self.call_checked(request, adapted, &arrival, &mut record);
         let call = std::panic::AssertUnwindSafe(call).catch_unwind();
         let outcome = tokio::select! {
@@ -184,8 +194,8 @@ impl Runtime {
         };
         let conducted = match outcome {
             Ok(Ok(conducted)) => conducted,
-            Ok(Err(Stopped::Refused(result))) => ConductedCall::of(result),
-            Ok(Err(Stopped::Error(error))) => ConductedCall::of(ToolResult::from_error(&error)),
+            Ok(Err(CallStopReason::Refused(result))) => ConductedCall::of(result),
+            Ok(Err(CallStopReason::Error(error))) => ConductedCall::of(ToolResult::from_error(&error)),
             Err(panic) => ConductedCall::of(panicked(panic.as_ref())),
         };
         record.ended(&conducted.result);
@@ -196,9 +206,9 @@ impl Runtime {
         &self,
         request: CallRequest<'_>,
         adapted: impl FnOnce(Arc<dyn AnyTool>, Value) -> (Arc<dyn AnyTool>, Value) + Send,
-        arrival: &Arrival,
-        record: &mut Record<'_>,
-    ) -> Result<ConductedCall, Stopped> {
+        arrival: &CallArrival,
+        record: &mut CallRecorder<'_>,
+    ) -> Result<ConductedCall, CallStopReason> {
         let CallRequest { name, arguments, options } = request;
         let CallOptions { caller, approver, .. } = options;
         let tool = self.looked_for(caller, name).await?;
@@ -206,7 +216,7 @@ impl Runtime {
         let (tool, arguments) = adapted(tool, arguments);
         let tool = tool.as_ref();
         let subjects = self.subjects(tool, &arguments)?;
-        let mut call = Planned { tool, caller, approver, arguments, subjects };
+        let mut call = PlannedCall { tool, caller, approver, arguments, subjects };
         record.touches(call.effect(), &call.subjects);
         self.permit(&call, record).await?;
         let hooks = self.hooks_now()?;
@@ -219,9 +229,9 @@ impl Runtime {
     /// The tool's own code, for as long as any tool may take.
     async fn run(
         &self,
-        planned: &Planned<'_>,
+        planned: &PlannedCall<'_>,
         options: &CallOptions<'_>,
-        arrival: &Arrival,
+        arrival: &CallArrival,
     ) -> Result<ToolResult, ToolError> {
         let limit = options.limit.unwrap_or(self.context.config.settings.deadlines.tool);
         // Cancelled when this ends before its time or after it, so that nothing the tool started goes on.
@@ -275,7 +285,7 @@ impl Runtime {
     }
 
     /// What a call will touch; a path that leads elsewhere through links counts under both names.
-    pub(super) fn subjects(&self, tool: &dyn AnyTool, arguments: &Value) -> Result<Subjects, ToolError> {
+    pub(super) fn subjects(&self, tool: &dyn AnyTool, arguments: &Value) -> Result<CallSubjects, ToolError> {
         let subjects = self.with_real(tool.subjects(&self.context, arguments)?);
         Ok(match subjects.effect(tool.definition().card.effect) {
             Effect::Edit => self.with_governing(subjects),
@@ -284,7 +294,7 @@ impl Runtime {
     }
 
     /// Why someone has to agree to changing one of the paths, if there is a reason.
-    pub(super) fn with_governing(&self, mut subjects: Subjects) -> Subjects {
+    pub(super) fn with_governing(&self, mut subjects: CallSubjects) -> CallSubjects {
         let workspace = &self.context.workspace;
         let listed = subjects.paths.iter().find_map(|path| Some((path, asks(path.as_path())?)));
         let of_git = || {
@@ -303,7 +313,7 @@ impl Runtime {
         subjects
     }
 
-    pub(super) fn with_real(&self, mut subjects: Subjects) -> Subjects {
+    pub(super) fn with_real(&self, mut subjects: CallSubjects) -> CallSubjects {
         let real = subjects.paths.iter().filter_map(|path| self.context.workspace.real(path));
         for path in real.collect::<Vec<_>>() {
             if !subjects.paths.contains(&path) {
@@ -318,18 +328,18 @@ impl Runtime {
         &self,
         caller: &Caller,
         tool: &dyn AnyTool,
-        subjects: &Subjects,
+        subjects: &CallSubjects,
         arguments: &Value,
     ) -> bool {
         let card = &tool.definition().card;
-        let request = Request { tool: &card.name, effect: subjects.effect(card.effect), subjects };
+        let request = PolicyRequest { tool: &card.name, effect: subjects.effect(card.effect), subjects };
         self.grants.has(&Grant::of(&caller.session, caller.agent.as_deref(), &request, arguments))
     }
 
-    fn decide(&self, caller: &Caller, tool: &dyn AnyTool, subjects: &Subjects) -> Decision {
+    fn decide(&self, caller: &Caller, tool: &dyn AnyTool, subjects: &CallSubjects) -> PolicyDecision {
         let card = &tool.definition().card;
         let effect = subjects.effect(card.effect);
-        self.policy_of(caller).decide(&Request { tool: &card.name, effect, subjects })
+        self.policy_of(caller).decide(&PolicyRequest { tool: &card.name, effect, subjects })
     }
 }
 
@@ -350,7 +360,7 @@ fn panicked(panic: &(dyn std::any::Any + Send)) -> ToolResult {
 }
 
 /// Models write `null` for what they leave out, at any depth: strict schemas make them.
-pub(super) fn without_nulls(arguments: Value, definition: &Definition) -> Value {
+pub(super) fn without_nulls(arguments: Value, definition: &ToolDefinition) -> Value {
     match arguments {
         Value::Null => Value::Object(Map::new()),
         other => fitted(other, definition.input.as_value()),

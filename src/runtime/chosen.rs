@@ -3,31 +3,36 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::reopen::{Stamp, stamp};
-use crate::config::{Config, Folders, Trust};
+use super::reopen::{InodeStamp, stamp};
+use crate::config::{Config, Folders, TrustStore};
 use crate::lsp::choice::ServerChoice;
-use crate::lsp::locate::Places;
+use crate::lsp::locate::ProgramSearchPlaces;
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// The choice as it was made, and what the file system said then of all that it depends on.
 #[derive(Debug)]
-pub(super) struct Chosen {
+pub(super) struct StampedServerChoice {
     servers: BTreeMap<String, Vec<String>>,
     watched: BTreeSet<PathBuf>,
-    stamps: Vec<Option<Stamp>>,
+    stamps: Vec<Option<InodeStamp>>,
 }
 
-impl Chosen {
+impl StampedServerChoice {
     /// Looks at what is installed and configured now.
-    pub(super) fn now(config: &Config, workspace: &Workspace, folders: &Folders, trust: &Trust) -> Self {
+    pub(super) fn now(config: &Config, workspace: &Workspace, folders: &Folders, trust: &TrustStore) -> Self {
         let trusted = config.trust.is_trusted();
         let pin = |program: &Path| {
             let pin = trusted.then(|| trust.pin(workspace.root(), program));
             pin?.ok()?.ok()
         };
         let root = WorkspacePath::root();
-        let places =
-            Places { workspace, root: &root, data: &folders.data, pin: &pin, path: std::env::var_os("PATH") };
+        let places = ProgramSearchPlaces {
+            workspace,
+            root: &root,
+            data: &folders.data,
+            pin: &pin,
+            path: std::env::var_os("PATH"),
+        };
         let watched = ServerChoice::watched(&config.catalogue, &places);
         // Before the look: what changes meanwhile is looked at once more.
         let stamps = watched.iter().map(stamp).collect();

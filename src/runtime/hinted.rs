@@ -8,8 +8,8 @@ use parking_lot::Mutex;
 
 use super::Runtime;
 use crate::config::PresentLanguage;
-use crate::hints::{self, Speech};
-use crate::tools::context::Subject;
+use crate::hints::{self, SpokenLanguage};
+use crate::tools::context::LanguageFile;
 use crate::tools::servers;
 
 /// For so long the languages of the workspace are taken for known: finding them is a walk through it, and a runtime that is
@@ -28,23 +28,23 @@ pub(crate) enum AskedAbout {
 }
 
 /// The languages of the workspace, and when they were found.
-pub(super) type Languages = Arc<Mutex<Option<(Instant, Vec<PresentLanguage>)>>>;
+pub(super) type PresentLanguageCache = Arc<Mutex<Option<(Instant, Vec<PresentLanguage>)>>>;
 
 impl Runtime {
     /// One line for each language here whose server is missing, and for what the project says that does not count. Looks at
     /// the disk, for seconds in a large workspace.
     pub fn startup_hints(&self) -> Vec<String> {
-        self.startup_hints_in(Speech::from_environment())
+        self.startup_hints_in(SpokenLanguage::from_environment())
     }
 
     /// As [`startup_hints`](Self::startup_hints), in the language of someone whose environment is not ours. A language that
     /// has come into the workspace within the last minute may be left out; a server that was installed is known at once.
-    pub(crate) fn startup_hints_in(&self, speech: Speech) -> Vec<String> {
+    pub(crate) fn startup_hints_in(&self, speech: SpokenLanguage) -> Vec<String> {
         servers::startup_hints(&self.context, self.languages(), speech)
     }
 
     /// As [`startup_hints_in`](Self::startup_hints_in), of the languages that a question is about.
-    pub(crate) fn startup_hints_about(&self, about: &AskedAbout, speech: Speech) -> Vec<String> {
+    pub(crate) fn startup_hints_about(&self, about: &AskedAbout, speech: SpokenLanguage) -> Vec<String> {
         let mut languages = Vec::new();
         match about {
             AskedAbout::Workspace => languages = self.languages(),
@@ -66,7 +66,7 @@ impl Runtime {
             return if path.is_root() { self.languages() } else { self.context.languages_in(&path) };
         }
         let language = self.context.listed(path).ok().and_then(|subject| {
-            let Subject { path: example, language } = subject;
+            let LanguageFile { path: example, language } = subject;
             Some(PresentLanguage { language: language?, files: 1, example })
         });
         language.into_iter().collect()

@@ -7,19 +7,19 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::Runtime;
-use super::approve::{Planned, Stopped};
+use super::approve::{CallStopReason, PlannedCall};
 use super::call::ConductedCall;
-use super::record::Record;
-use crate::config::Pin;
+use super::record::CallRecorder;
+use crate::config::FilePin;
 use crate::policy::hooks::{HookInput, HookRunner, Hooks, PostAnswer, PreAnswer, files};
-use crate::policy::request::{Effect, Verdict};
+use crate::policy::request::{Effect, PolicyVerdict};
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::result::ToolResult;
 use crate::tools::tool::Caller;
 
 /// A call of a tool that is a host's own.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Foreign<'a> {
+pub(crate) struct ForeignToolCall<'a> {
     /// The tool's name.
     pub tool: &'a str,
     /// What it does to the world, as far as that is known.
@@ -35,22 +35,22 @@ impl Runtime {
     /// so that no hook opens what rules forbid.
     pub(super) async fn before(
         &self,
-        call: &mut Planned<'_>,
+        call: &mut PlannedCall<'_>,
         hooks: &Hooks,
-        record: &mut Record<'_>,
-    ) -> Result<(), Stopped> {
+        record: &mut CallRecorder<'_>,
+    ) -> Result<(), CallStopReason> {
         let name = call.definition().card.name.to_string();
         for hook in hooks.pre.iter().filter(|hook| hook.sees(&name)) {
             let pin = |file: &Path| self.pin(file);
             let input = self.input(call, "pre", None);
             let answer = hook.before(self.runner(&pin), &input).await.map_err(|error| {
-                record.hook(hook.name(), Some(Verdict::Deny));
+                record.hook(hook.name(), Some(PolicyVerdict::Deny));
                 ToolError::new(ErrorCode::Denied, format!("{name} did not run: {error}"))
             })?;
             let PreAnswer { decision, why, arguments } = answer;
             let why = why.unwrap_or_else(|| "it gave no reason".to_owned());
-            if decision == Some(Verdict::Deny) {
-                record.hook(hook.name(), Some(Verdict::Deny));
+            if decision == Some(PolicyVerdict::Deny) {
+                record.hook(hook.name(), Some(PolicyVerdict::Deny));
                 let error = format!("the hook `{}` forbids {name}: {why}", hook.name());
                 return Err(ToolError::new(ErrorCode::Denied, error).into());
             }
@@ -60,8 +60,8 @@ impl Runtime {
                 record.touches(call.effect(), &call.subjects);
                 self.permit(call, record).await?;
             }
-            if decision == Some(Verdict::Ask) {
-                record.hook(hook.name(), Some(Verdict::Ask));
+            if decision == Some(PolicyVerdict::Ask) {
+                record.hook(hook.name(), Some(PolicyVerdict::Ask));
                 let why = format!("the hook `{}` wants someone to agree: {why}", hook.name());
                 self.ask(call, why, record).await?;
             }
@@ -71,7 +71,7 @@ impl Runtime {
 
     fn replace_arguments(
         &self,
-        call: &mut Planned<'_>,
+        call: &mut PlannedCall<'_>,
         arguments: Value,
         hook: &str,
     ) -> Result<(), ToolError> {
@@ -86,10 +86,10 @@ impl Runtime {
     /// Asks the hooks after a call. One that fails changes nothing; the result says so.
     pub(super) async fn after(
         &self,
-        call: &Planned<'_>,
+        call: &PlannedCall<'_>,
         result: ToolResult,
         hooks: &Hooks,
-        record: &mut Record<'_>,
+        record: &mut CallRecorder<'_>,
     ) -> ConductedCall {
         let name = call.definition().card.name.to_string();
         let mut conducted = ConductedCall::of(result);
@@ -124,7 +124,7 @@ impl Runtime {
     ///
     /// # Errors
     /// `denied`: a hook forbids it, or gave no answer.
-    pub(crate) async fn hooks_before(&self, call: &Foreign<'_>) -> Result<PreAnswer, ToolError> {
+    pub(crate) async fn hooks_before(&self, call: &ForeignToolCall<'_>) -> Result<PreAnswer, ToolError> {
         let mut sum = PreAnswer::default();
         let mut arguments = call.arguments.clone();
         for hook in self.hooks_now()?.pre.iter().filter(|hook| hook.sees(call.tool)) {
@@ -135,15 +135,15 @@ impl Runtime {
             })?;
             let why = answer.why.unwrap_or_else(|| "it gave no reason".to_owned());
             match answer.decision {
-                Some(Verdict::Deny) => {
+                Some(PolicyVerdict::Deny) => {
                     let error = format!("the hook `{}` forbids {}: {why}", hook.name(), call.tool);
                     return Err(ToolError::new(ErrorCode::Denied, error));
                 }
-                Some(Verdict::Ask) => {
-                    sum.decision = Some(Verdict::Ask);
+                Some(PolicyVerdict::Ask) => {
+                    sum.decision = Some(PolicyVerdict::Ask);
                     sum.why = Some(format!("the hook `{}` wants someone to agree: {why}", hook.name()));
                 }
-                Some(Verdict::Allow) | None => {}
+                Some(PolicyVerdict::Allow) | None => {}
             }
             if let Some(changed) = answer.arguments.filter(|changed| *changed != arguments) {
                 arguments = changed;
@@ -154,7 +154,7 @@ impl Runtime {
     }
 
     /// What the hooks say to the result of a host's own tool. One that fails is told in `context`.
-    pub(crate) async fn hooks_after(&self, call: &Foreign<'_>, result: &Value) -> PostAnswer {
+    pub(crate) async fn hooks_after(&self, call: &ForeignToolCall<'_>, result: &Value) -> PostAnswer {
         let mut sum = PostAnswer::default();
         let hooks = match self.hooks_now() {
             Ok(hooks) => hooks,
@@ -222,7 +222,7 @@ impl Runtime {
 
     fn input_of<'a>(
         &'a self,
-        call: &Foreign<'a>,
+        call: &ForeignToolCall<'a>,
         arguments: &'a Value,
         event: &'static str,
         result: Option<&'a Value>,
@@ -241,7 +241,7 @@ impl Runtime {
 
     fn input<'a>(
         &'a self,
-        call: &'a Planned<'_>,
+        call: &'a PlannedCall<'_>,
         event: &'static str,
         result: Option<&'a Value>,
     ) -> HookInput<'a> {
@@ -258,7 +258,7 @@ impl Runtime {
         }
     }
 
-    fn runner<'a>(&'a self, pin: &'a (dyn Fn(&Path) -> Option<Pin> + Sync)) -> HookRunner<'a> {
+    fn runner<'a>(&'a self, pin: &'a (dyn Fn(&Path) -> Option<FilePin> + Sync)) -> HookRunner<'a> {
         HookRunner {
             spawner: &self.spawner,
             workspace: &self.context.workspace,
@@ -268,7 +268,7 @@ impl Runtime {
     }
 
     /// What a file of the project must be when it runs: as it was when its owner trusted the project. `None` where it may not run.
-    fn pin(&self, file: &Path) -> Option<Pin> {
+    fn pin(&self, file: &Path) -> Option<FilePin> {
         let trusted = self.context.config.trust.is_trusted();
         trusted.then(|| self.context.trust.pin(self.context.workspace.root(), file))?.ok()?.ok()
     }

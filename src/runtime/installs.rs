@@ -5,9 +5,9 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
-use super::record::Record;
-use crate::policy::audit::Audit;
-use crate::policy::request::{Effect, Request, Subjects, Verdict};
+use super::record::CallRecorder;
+use crate::policy::audit::AuditLog;
+use crate::policy::request::{CallSubjects, Effect, PolicyRequest, PolicyVerdict};
 use crate::policy::rules::Policy;
 use crate::tools::context::Context;
 use crate::tools::error::ToolError;
@@ -17,22 +17,22 @@ use crate::tools::tool::Caller;
 /// An act of someone at a shell, under the rules and on record.
 pub(super) async fn act<T>(
     policy: &Policy,
-    audit: Option<&Audit>,
+    audit: Option<&AuditLog>,
     name: &str,
     effect: Effect,
     arguments: &Value,
     run: impl Future<Output = Result<T, ToolError>>,
 ) -> Result<T, ToolError> {
     let caller = Caller::at_shell();
-    let mut record = Record::new(audit, &caller, name, arguments);
-    let subjects = Subjects::default();
+    let mut record = CallRecorder::new(audit, &caller, name, arguments);
+    let subjects = CallSubjects::default();
     record.touches(effect, &subjects);
     let decision =
-        policy.of(&caller.access, None).decide(&Request { tool: name, effect, subjects: &subjects });
+        policy.of(&caller.access, None).decide(&PolicyRequest { tool: name, effect, subjects: &subjects });
     record.decided(&decision);
     let outcome = match decision.verdict {
-        Verdict::Deny => Err(ToolError::denied(&decision)),
-        Verdict::Allow | Verdict::Ask => run.await,
+        PolicyVerdict::Deny => Err(ToolError::denied(&decision)),
+        PolicyVerdict::Allow | PolicyVerdict::Ask => run.await,
     };
     record.acted(outcome.as_ref().err());
     outcome
@@ -42,11 +42,11 @@ pub(super) async fn act<T>(
 #[derive(Debug)]
 pub(super) struct InstallRules {
     policy: Arc<Policy>,
-    audit: Option<Arc<Audit>>,
+    audit: Option<Arc<AuditLog>>,
 }
 
 impl InstallRules {
-    pub(super) fn new(policy: &Arc<Policy>, audit: Option<&Arc<Audit>>) -> Self {
+    pub(super) fn new(policy: &Arc<Policy>, audit: Option<&Arc<AuditLog>>) -> Self {
         Self { policy: Arc::clone(policy), audit: audit.cloned() }
     }
 }

@@ -7,18 +7,18 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::Runtime;
-use super::approve::Stopped;
+use super::approve::CallStopReason;
 use super::call::{CallOptions, CallRequest};
-use super::record::Record;
+use super::record::CallRecorder;
 use crate::policy::approval::{ApprovalRequest, Approver};
 use crate::policy::grants::Grant;
-use crate::policy::request::{Effect, Request, Subjects, Verdict};
+use crate::policy::request::{CallSubjects, Effect, PolicyRequest, PolicyVerdict};
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::tool::Caller;
 
 /// What somebody else is about to do.
 #[derive(Debug, Clone)]
-pub(crate) struct Intent {
+pub(crate) struct IntendedAction {
     /// The tool of ours by whose rules it is judged, or the name that rules can speak of it by.
     pub tool: String,
     /// For whoever is asked.
@@ -26,7 +26,7 @@ pub(crate) struct Intent {
     /// What it does to the world.
     pub effect: Effect,
     /// What it will touch.
-    pub subjects: Subjects,
+    pub subjects: CallSubjects,
     /// Its arguments, for whoever is asked.
     pub arguments: Value,
 }
@@ -40,9 +40,9 @@ impl Runtime {
         &self,
         caller: &Caller,
         approver: &dyn Approver,
-        intent: &Intent,
+        intent: &IntendedAction,
     ) -> Result<(), ToolError> {
-        let mut record = Record::new(self.audit.as_deref(), caller, &intent.tool, &intent.arguments);
+        let mut record = CallRecorder::new(self.audit.as_deref(), caller, &intent.tool, &intent.arguments);
         let outcome = self.leave_recorded(caller, approver, intent, &mut record).await;
         record.settled(outcome.is_ok());
         outcome
@@ -52,18 +52,18 @@ impl Runtime {
         &self,
         caller: &Caller,
         approver: &dyn Approver,
-        intent: &Intent,
-        record: &mut Record<'_>,
+        intent: &IntendedAction,
+        record: &mut CallRecorder<'_>,
     ) -> Result<(), ToolError> {
-        let Intent { tool, title, effect, subjects, arguments } = intent;
+        let IntendedAction { tool, title, effect, subjects, arguments } = intent;
         record.touches(*effect, subjects);
-        let request = Request { tool, effect: *effect, subjects };
+        let request = PolicyRequest { tool, effect: *effect, subjects };
         let decision = self.policy_of(caller).decide(&request);
         record.decided(&decision);
         match decision.verdict {
-            Verdict::Allow => return Ok(()),
-            Verdict::Deny => return Err(ToolError::denied(&decision)),
-            Verdict::Ask => {}
+            PolicyVerdict::Allow => return Ok(()),
+            PolicyVerdict::Deny => return Err(ToolError::denied(&decision)),
+            PolicyVerdict::Ask => {}
         }
         let asked = ApprovalRequest {
             tool: tool.clone(),
@@ -78,8 +78,8 @@ impl Runtime {
         let grant = Grant::of(&caller.session, caller.agent.as_deref(), &request, arguments);
         match self.agreed(caller, approver, grant, asked, record).await {
             Ok(()) => Ok(()),
-            Err(Stopped::Error(error)) => Err(error),
-            Err(Stopped::Refused(result)) => {
+            Err(CallStopReason::Error(error)) => Err(error),
+            Err(CallStopReason::Refused(result)) => {
                 let why = result.value.get("error").and_then(Value::as_str).unwrap_or("it was refused");
                 Err(ToolError::new(ErrorCode::Denied, why))
             }
@@ -96,7 +96,7 @@ impl Runtime {
         let arguments = super::call::without_nulls(request.arguments.clone(), tool.definition());
         let subjects = self.subjects(tool.as_ref(), &arguments)?;
         let card = &tool.definition().card;
-        let intent = Intent {
+        let intent = IntendedAction {
             tool: card.name.to_string(),
             title: card.title.to_string(),
             effect: subjects.effect(card.effect),
@@ -104,7 +104,7 @@ impl Runtime {
             arguments,
         };
         // The call itself is put on record when it is made.
-        let mut record = Record::new(None, caller, request.name, &intent.arguments);
+        let mut record = CallRecorder::new(None, caller, request.name, &intent.arguments);
         self.leave_recorded(caller, *approver, &intent, &mut record).await
     }
 
@@ -112,7 +112,7 @@ impl Runtime {
     ///
     /// # Errors
     /// `outside_workspace`.
-    pub(crate) fn subjects_of_path(&self, path: &Path) -> Result<Subjects, ToolError> {
+    pub(crate) fn subjects_of_path(&self, path: &Path) -> Result<CallSubjects, ToolError> {
         let outside = || {
             let what = format!("`{}` is outside of the workspace", path.display().to_string().escape_debug());
             ToolError::new(ErrorCode::OutsideWorkspace, what)
@@ -124,6 +124,6 @@ impl Runtime {
             return Err(outside());
         }
         let path = inside;
-        Ok(self.with_governing(self.with_real(Subjects { paths: vec![path], ..Subjects::default() })))
+        Ok(self.with_governing(self.with_real(CallSubjects { paths: vec![path], ..CallSubjects::default() })))
     }
 }

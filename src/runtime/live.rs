@@ -15,10 +15,10 @@ const WITHDRAWN: Duration = Duration::from_secs(1);
 
 /// The runtime that is open now, and those that are being put away. Cheap to clone: all clones see the same.
 #[derive(Debug, Clone)]
-pub struct Live(Arc<Inner>);
+pub struct LiveRuntime(Arc<LiveRuntimeInner>);
 
 #[derive(Debug)]
-struct Inner {
+struct LiveRuntimeInner {
     current: watch::Sender<Runtime>,
     /// One at a time looks, and opens another one.
     looking: Mutex<()>,
@@ -26,11 +26,11 @@ struct Inner {
     former: TaskTracker,
 }
 
-impl Live {
+impl LiveRuntime {
     /// Starts with `runtime`.
     pub fn new(runtime: Runtime) -> Self {
         let (current, looking, former) = (watch::Sender::new(runtime), Mutex::new(()), TaskTracker::new());
-        Self(Arc::new(Inner { current, looking, former }))
+        Self(Arc::new(LiveRuntimeInner { current, looking, former }))
     }
 
     /// The runtime for a call that begins now; it stays usable to the call's end, also when another one takes its place. Where the store

@@ -31,35 +31,35 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::sync::mpsc::UnboundedSender;
 
-use self::chosen::Chosen;
-use self::hinted::Languages;
+use self::chosen::StampedServerChoice;
+use self::hinted::PresentLanguageCache;
 use self::installs::InstallRules;
-use self::overlays::{Overlays, Shared};
-use self::reopen::{Handles, Stamps};
+use self::overlays::{Overlays, SharedOverlays};
+use self::reopen::{ConfigurationStamps, RuntimeHandleCounter};
 use self::tally::Tally;
-use crate::config::{Catalogue, Folders, Settings, Trust};
+use crate::config::{Catalogue, Folders, Settings, TrustStore};
 use crate::lsp::manager::{Manager, ManagerSetup};
-use crate::lsp::progress::{ProgressEvent, Watchers, Watching};
+use crate::lsp::progress::{ProgressEvent, ProgressWatchGuard, Watchers};
 use crate::lsp::python::UserWord;
 use crate::lsp::view::View;
-use crate::policy::audit::Audit;
+use crate::policy::audit::AuditLog;
 use crate::policy::grants::Grants;
 use crate::policy::hooks::Hooks;
-use crate::policy::limits::Limits;
+use crate::policy::limits::PathLimits;
 use crate::policy::rules::{CallerPolicy, Policy};
 use crate::process::Spawner;
-use crate::rpc::Trace;
+use crate::rpc::RpcTrace;
 use crate::tools::context::Context;
 use crate::tools::doctor::DoctorOutput;
 use crate::tools::drop_in::DropIns;
 use crate::tools::error::{ErrorCode, ToolError};
-use crate::tools::patience::Patience;
+use crate::tools::patience::RetryAdvice;
 use crate::tools::registry::Registry;
 use crate::tools::servers::ServersOutput;
 use crate::tools::source::ToolSource;
 use crate::tools::tool::Caller;
 use crate::tools::{built_in, chat, doctor, lsp_format, lsp_overlay, servers};
-use crate::workspace::edit::{EditOptions, Edits};
+use crate::workspace::edit::{EditOptions, TransactionManager};
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// How a runtime is opened.
@@ -78,7 +78,7 @@ pub struct RuntimeOptions {
     /// Install a missing server before the first question to it.
     pub install_missing: bool,
     /// How whoever asks can wait longer.
-    pub patience: Patience,
+    pub patience: RetryAdvice,
     /// A file that takes every message to and from servers.
     pub trace: Option<PathBuf>,
     /// Who is told of slow work.
@@ -104,23 +104,23 @@ pub struct Runtime {
     policy: Arc<Policy>,
     hooks: Arc<Hooks>,
     grants: Arc<Grants>,
-    audit: Option<Arc<Audit>>,
+    audit: Option<Arc<AuditLog>>,
     /// Starts hooks, as it starts servers.
     spawner: Spawner,
     watchers: Watchers,
     /// Unsaved texts that everybody sees.
-    shared: Arc<Shared>,
+    shared: Arc<SharedOverlays>,
     tally: Tally,
     /// The files that the configuration was read from, as they were then.
-    stamps: Arc<Mutex<Stamps>>,
+    stamps: Arc<Mutex<ConfigurationStamps>>,
     /// The servers that run, by what was installed then.
-    chosen: Arc<Mutex<Chosen>>,
+    chosen: Arc<Mutex<StampedServerChoice>>,
     /// Its servers were ended for want of trust.
     withdrawn: Arc<AtomicBool>,
-    handles: Handles,
-    languages: Languages,
+    handles: RuntimeHandleCounter,
+    languages: PresentLanguageCache,
     /// While this handle lives, whoever it reports to is told of slow servers.
-    _watching: Option<Watching>,
+    _watching: Option<ProgressWatchGuard>,
 }
 
 /// A source of tools, made of what all tools work with.
@@ -146,7 +146,7 @@ pub struct Client {
     /// Install a missing server before the first question to it.
     pub install_missing: bool,
     /// How it can wait longer.
-    pub patience: Patience,
+    pub patience: RetryAdvice,
     /// Who is told of slow work.
     pub progress: Option<UnboundedSender<ProgressEvent>>,
     /// What it sees when it asks about code: the disk, and its own unsaved texts over it ([`overlays`] keeps them).
@@ -165,7 +165,7 @@ impl Runtime {
         let trace = match &options.trace {
             None => None,
             Some(path) => {
-                let opened = Trace::create(&options.cwd.join(path));
+                let opened = RpcTrace::create(&options.cwd.join(path));
                 let what = |error| format!("the trace file {} cannot be written: {error}", path.display());
                 Some(Arc::new(opened.map_err(|error| ToolError::new(ErrorCode::InvalidArgs, what(error)))?))
             }
@@ -176,14 +176,14 @@ impl Runtime {
     fn open_traced(
         options: RuntimeOptions,
         folders: Folders,
-        trace: Option<Arc<Trace>>,
+        trace: Option<Arc<RpcTrace>>,
     ) -> Result<Self, ToolError> {
         folders.guard().map_err(|error| invalid(&error))?;
         let workspace = find_workspace(options.workspace.as_deref(), &options.cwd)?;
-        let trust = Trust::open(&folders).map_err(|error| invalid(&error))?;
+        let trust = TrustStore::open(&folders).map_err(|error| invalid(&error))?;
         let read = reopen::read(&folders, workspace.root(), !options.without_project_settings, &trust);
         let (mut config, stamps) = read.map_err(|error| invalid(&error))?;
-        let chosen = Chosen::now(&config, &workspace, &folders, &trust);
+        let chosen = StampedServerChoice::now(&config, &workspace, &folders, &trust);
         chosen.apply(&mut config);
         let config = Arc::new(config);
         let settings = &config.settings;
@@ -198,7 +198,7 @@ impl Runtime {
         });
         let hooks = Hooks::new(&settings.access).map_err(|error| invalid(&error))?;
         let audit =
-            settings.audit.enabled.then(|| Arc::new(Audit::new(&folders.state, settings.audit.max_bytes)));
+            settings.audit.enabled.then(|| Arc::new(AuditLog::new(&folders.state, settings.audit.max_bytes)));
         let spawner = Spawner::new(options.supervisor);
         let watchers = Watchers::default();
         let manager = Manager::new(ManagerSetup {
@@ -219,7 +219,7 @@ impl Runtime {
         let mut options_of_edits = EditOptions::new(&folders.state);
         options_of_edits.protected = vec![folders.config.clone(), folders.data.clone()];
         options_of_edits.lease = config.settings.edits.lease();
-        let edits = Edits::new(workspace.clone(), options_of_edits);
+        let edits = TransactionManager::new(workspace.clone(), options_of_edits);
         let context = Context {
             workspace,
             edits,
@@ -227,7 +227,7 @@ impl Runtime {
             cwd: options.cwd,
             config,
             manager: Arc::new(manager),
-            limits: Limits::default(),
+            limits: PathLimits::default(),
             shells: Arc::default(),
             overlays: Arc::default(),
             trust,
@@ -257,8 +257,8 @@ impl Runtime {
             stamps: Arc::new(Mutex::new(stamps)),
             chosen: Arc::new(Mutex::new(chosen)),
             withdrawn: Arc::default(),
-            handles: Handles::default(),
-            languages: Languages::default(),
+            handles: RuntimeHandleCounter::default(),
+            languages: PresentLanguageCache::default(),
             _watching: watching,
         })
     }

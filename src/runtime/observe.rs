@@ -7,14 +7,14 @@ use serde_json::json;
 use tokio::sync::{mpsc, watch};
 
 use super::Runtime;
-use crate::lsp::manager::Run;
-use crate::lsp::people::Word;
-use crate::policy::request::Verdict;
+use crate::lsp::manager::SlotActivity;
+use crate::lsp::people::ServerUserMessage;
+use crate::policy::request::PolicyVerdict;
 use crate::tools::context::from_read_error;
-use crate::tools::drop_in::Offer;
+use crate::tools::drop_in::ToolInventory;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::tool::Caller;
-use crate::workspace::{Stamp, WorkspacePath};
+use crate::workspace::{FileStamp, WorkspacePath};
 
 /// A text with more bytes than this is no resource; it can be read in pages by the tool `read`.
 const RESOURCE_BYTES: u64 = 4 << 20;
@@ -23,12 +23,12 @@ const RESOURCE_BYTES: u64 = 4 << 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DiagnosticsMark {
     said: u64,
-    stamp: Option<Stamp>,
+    stamp: Option<FileStamp>,
 }
 
 /// Which tools there are at one time, whoever is offered them.
 #[derive(Clone)]
-pub(crate) struct OfferedTools(Arc<Offer>);
+pub(crate) struct OfferedTools(Arc<ToolInventory>);
 
 impl PartialEq for OfferedTools {
     fn eq(&self, other: &Self) -> bool {
@@ -55,7 +55,7 @@ impl Runtime {
     pub(crate) fn text_for(&self, caller: &Caller, path: &Path) -> Result<String, ToolError> {
         let path = self.context.path(path)?;
         let decision = self.check_call(caller, "read", &json!({"path": path.display()}))?;
-        if decision.verdict != Verdict::Allow {
+        if decision.verdict != PolicyVerdict::Allow {
             return Err(ToolError::denied(&decision));
         }
         if let Some(decision) =
@@ -85,7 +85,7 @@ impl Runtime {
     }
 
     /// What the servers say to people from now on, and ask them, until the receiver is dropped.
-    pub(crate) fn server_words(&self) -> mpsc::Receiver<Word> {
+    pub(crate) fn server_words(&self) -> mpsc::Receiver<ServerUserMessage> {
         self.watchers.people.join()
     }
 
@@ -95,9 +95,11 @@ impl Runtime {
         let log = status.into_iter().map(|slot| {
             let mut lines = Vec::new();
             let (session, failure) = match slot.run {
-                Run::Running(session) => (Some(session), None),
-                Run::Failed { why, last } => (last, Some(why)),
-                Run::Resting | Run::Disabled { .. } | Run::Starting { .. } => (None, None),
+                SlotActivity::Running(session) => (Some(session), None),
+                SlotActivity::Failed { why, last } => (last, Some(why)),
+                SlotActivity::Resting | SlotActivity::Disabled { .. } | SlotActivity::Starting { .. } => {
+                    (None, None)
+                }
             };
             if let Some(session) = session {
                 lines.extend(session.messages());

@@ -6,28 +6,28 @@ use std::time::SystemTime;
 
 use parking_lot::Mutex;
 
-use crate::lsp::view::{Holder, Unsaved, View};
-use crate::workspace::{Stamp, Workspace, WorkspacePath};
+use crate::lsp::view::{UnsavedText, View, ViewHolder};
+use crate::workspace::{FileStamp, Workspace, WorkspacePath};
 
 /// The texts that one client has of files, saved or not. Shared by whoever works for that client.
 #[derive(Debug, Default)]
 pub struct Overlays {
-    open: Mutex<BTreeMap<WorkspacePath, Open>>,
-    holder: Holder,
+    open: Mutex<BTreeMap<WorkspacePath, OpenOverlay>>,
+    holder: ViewHolder,
 }
 
 /// A file as the client has it.
 #[derive(Debug)]
-struct Open {
-    unsaved: Unsaved,
+struct OpenOverlay {
+    unsaved: UnsavedText,
     /// Whether the file is the same, and how it looked when that was found out.
-    compared: Option<(Stamp, bool)>,
+    compared: Option<(FileStamp, bool)>,
 }
 
 impl Overlays {
     /// From now on the client has `text` at `path`.
     pub fn set(&self, path: WorkspacePath, text: Arc<str>) {
-        self.open.lock().insert(path, Open { unsaved: Unsaved::new(text), compared: None });
+        self.open.lock().insert(path, OpenOverlay { unsaved: UnsavedText::new(text), compared: None });
     }
 
     /// From now on the client has at `path` what is on disk.
@@ -50,7 +50,7 @@ impl Overlays {
     }
 }
 
-impl Open {
+impl OpenOverlay {
     fn is_saved(&mut self, workspace: &Workspace, path: &WorkspacePath) -> bool {
         // Where there is nothing to look at there is nothing to read.
         let Ok(stamp) = workspace.stamp(path) else { return false };
@@ -69,9 +69,9 @@ impl Open {
 
 /// What clients share with all others.
 #[derive(Debug, Default)]
-pub(super) struct Shared(Mutex<Vec<Weak<Overlays>>>);
+pub(super) struct SharedOverlays(Mutex<Vec<Weak<Overlays>>>);
 
-impl Shared {
+impl SharedOverlays {
     /// From now on everybody sees `overlays`, for as long as their client keeps them.
     pub(super) fn add(&self, overlays: &Arc<Overlays>) {
         self.0.lock().push(Arc::downgrade(overlays));
@@ -110,7 +110,7 @@ mod tests {
         std::fs::write(temp.path().join("a.py"), "x = 3\n").unwrap();
         assert_eq!(hidden(), ["a.py", "new.py"]);
         overlays.remove(&path("a.py"));
-        let shared = Shared::default();
+        let shared = SharedOverlays::default();
         shared.add(&overlays);
         assert_eq!(shared.view(&workspace).paths().count(), 1);
         drop(overlays);

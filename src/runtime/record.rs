@@ -4,28 +4,28 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::policy::audit::{Approved, Audit, Entry, cut, now};
+use crate::policy::audit::{AuditEntry, AuditLog, AuditedApproval, cut, now};
 use crate::policy::grants::host;
-use crate::policy::request::{Decision, Effect, Subjects, Verdict};
+use crate::policy::request::{CallSubjects, Effect, PolicyDecision, PolicyVerdict};
 use crate::tools::error::ToolError;
 use crate::tools::result::ToolResult;
 use crate::tools::tool::Caller;
 use crate::tools::trace;
 
 /// The entry of one call; written when it is dropped.
-pub(super) struct Record<'a> {
-    audit: Option<&'a Audit>,
+pub(super) struct CallRecorder<'a> {
+    audit: Option<&'a AuditLog>,
     started: Instant,
-    entry: Entry,
+    entry: AuditEntry,
 }
 
-impl<'a> Record<'a> {
-    pub(super) fn new(audit: Option<&'a Audit>, caller: &Caller, tool: &str, arguments: &Value) -> Self {
-        let entry = Entry {
+impl<'a> CallRecorder<'a> {
+    pub(super) fn new(audit: Option<&'a AuditLog>, caller: &Caller, tool: &str, arguments: &Value) -> Self {
+        let entry = AuditEntry {
             time: now(),
             session: cut(&caller.session),
             agent: caller.agent.as_deref().map(cut),
-            // Of the form that `Trace` demands: nothing in it needs to be cut.
+            // Of the form that `TraceContext` demands: nothing in it needs to be cut.
             trace: audit.and_then(|_| trace::current()).map(|trace| trace.traceparent),
             tool: cut(tool),
             effect: None,
@@ -45,7 +45,7 @@ impl<'a> Record<'a> {
         Self { audit, started: Instant::now(), entry }
     }
 
-    pub(super) fn touches(&mut self, effect: Effect, subjects: &Subjects) {
+    pub(super) fn touches(&mut self, effect: Effect, subjects: &CallSubjects) {
         self.entry.effect = Some(effect);
         self.entry.paths = subjects.paths.iter().map(|path| cut(&path.display())).collect();
         self.entry.commands = subjects.commands.iter().map(|command| cut(command)).collect();
@@ -53,18 +53,18 @@ impl<'a> Record<'a> {
     }
 
     /// A later decision counts only where it is no milder: hooks and changed arguments bring new ones.
-    pub(super) fn decided(&mut self, decision: &Decision) {
+    pub(super) fn decided(&mut self, decision: &PolicyDecision) {
         if self.entry.decision.is_none_or(|before| before <= decision.verdict) {
             self.entry.decision = Some(decision.verdict);
             self.entry.rule = decision.rule.clone();
         }
     }
 
-    pub(super) fn approved(&mut self, approved: Approved) {
+    pub(super) fn approved(&mut self, approved: AuditedApproval) {
         self.entry.approval = Some(approved);
     }
 
-    pub(super) fn hook(&mut self, name: &str, verdict: Option<Verdict>) {
+    pub(super) fn hook(&mut self, name: &str, verdict: Option<PolicyVerdict>) {
         self.entry.hook = Some(cut(name));
         if let Some(verdict) = verdict {
             self.entry.decision = Some(verdict);
@@ -99,7 +99,7 @@ impl<'a> Record<'a> {
     }
 }
 
-impl Drop for Record<'_> {
+impl Drop for CallRecorder<'_> {
     fn drop(&mut self) {
         let Some(audit) = self.audit else { return };
         self.entry.duration_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -109,8 +109,8 @@ impl Drop for Record<'_> {
 
 /// The size of a value as JSON, without making the text.
 fn size(value: &Value) -> usize {
-    struct Count(usize);
-    impl std::io::Write for Count {
+    struct RecordSizeCounter(usize);
+    impl std::io::Write for RecordSizeCounter {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
             self.0 += bytes.len();
             Ok(bytes.len())
@@ -119,7 +119,7 @@ fn size(value: &Value) -> usize {
             Ok(())
         }
     }
-    let mut count = Count(0);
+    let mut count = RecordSizeCounter(0);
     // A `Value` can always be written, and counting cannot fail.
     let _ = serde_json::to_writer(&mut count, value);
     count.0

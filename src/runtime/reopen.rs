@@ -11,9 +11,9 @@ use sha2::{Digest, Sha256};
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
-use super::chosen::Chosen;
+use super::chosen::StampedServerChoice;
 use super::{Runtime, RuntimeOptions, invalid};
-use crate::config::{Config, ConfigError, Flags, Folders, MOST_SETTINGS_BYTES, Trust};
+use crate::config::{Config, ConfigError, ConfigOverrides, Folders, MOST_SETTINGS_BYTES, TrustStore};
 use crate::lsp::manager::Manager;
 use crate::tools::context::Context;
 use crate::tools::error::{ErrorCode, ToolError};
@@ -22,16 +22,16 @@ use crate::workspace::Workspace;
 
 /// What the file system says of the files that the configuration comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Stamps {
-    files: Vec<Option<Stamp>>,
+pub(super) struct ConfigurationStamps {
+    files: Vec<Option<InodeStamp>>,
     /// What they said when they were last read; written anew with the same text, they are the same.
     contents: Vec<Option<[u8; 32]>>,
     /// The store is that of all projects; what it says of this one may be as before.
-    trust: Option<Stamp>,
+    trust: Option<InodeStamp>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Stamp {
+pub(super) struct InodeStamp {
     device: u64,
     inode: u64,
     size: u64,
@@ -39,7 +39,7 @@ pub(super) struct Stamp {
     changed: (i64, i64),
 }
 
-impl Stamps {
+impl ConfigurationStamps {
     /// As it is now; `listed` are files that the settings name.
     pub(super) fn of(folders: &Folders, root: &Path, listed: &[PathBuf]) -> Self {
         let files = all_files(folders, root, listed);
@@ -68,17 +68,17 @@ pub(super) fn read(
     folders: &Folders,
     root: &Path,
     whole: bool,
-    trust: &Trust,
-) -> Result<(Config, Stamps), ConfigError> {
-    let load = || Config::load(folders, whole.then_some(root), &Flags::default(), trust);
-    let stamps = Stamps::of(folders, root, &[]);
+    trust: &TrustStore,
+) -> Result<(Config, ConfigurationStamps), ConfigError> {
+    let load = || Config::load(folders, whole.then_some(root), &ConfigOverrides::default(), trust);
+    let stamps = ConfigurationStamps::of(folders, root, &[]);
     let config = load()?;
     let listed = &config.settings.mounts.listed;
     if listed.is_empty() {
         return Ok((config, stamps));
     }
     // Which files are listed is known only now: what they say is read once more, after they were looked at.
-    let stamps = Stamps::of(folders, root, listed);
+    let stamps = ConfigurationStamps::of(folders, root, listed);
     Ok((load()?, stamps))
 }
 
@@ -87,9 +87,9 @@ fn content(path: &Path) -> Option<[u8; 32]> {
     Some(Sha256::digest(Workspace::read_bytes_outside(path, MOST_SETTINGS_BYTES).ok()?).into())
 }
 
-pub(super) fn stamp(path: &PathBuf) -> Option<Stamp> {
+pub(super) fn stamp(path: &PathBuf) -> Option<InodeStamp> {
     let metadata = fs::metadata(path).ok()?;
-    Some(Stamp {
+    Some(InodeStamp {
         device: metadata.dev(),
         inode: metadata.ino(),
         size: metadata.size(),
@@ -100,13 +100,13 @@ pub(super) fn stamp(path: &PathBuf) -> Option<Stamp> {
 
 /// Counts the handles of one runtime.
 #[derive(Debug, Clone)]
-pub(super) struct Handles {
+pub(super) struct RuntimeHandleCounter {
     all: TaskTracker,
     /// Of the handle that this lies in.
     _own: TaskTrackerToken,
 }
 
-impl Default for Handles {
+impl Default for RuntimeHandleCounter {
     fn default() -> Self {
         let all = TaskTracker::new();
         Self { _own: all.token(), all }
@@ -133,9 +133,9 @@ impl Runtime {
             }
             return self.opened_anew(folders).map(Some);
         }
-        let now = Stamps::of(folders, root, listed);
+        let now = ConfigurationStamps::of(folders, root, listed);
         if seen.contents == now.contents {
-            let config = Config::load(folders, Some(root), &Flags::default(), &self.context.trust);
+            let config = Config::load(folders, Some(root), &ConfigOverrides::default(), &self.context.trust);
             if config.map_err(|error| invalid(&error))?.trust == self.context.config.trust {
                 *seen = now;
                 return Ok(None);
@@ -182,7 +182,8 @@ impl Runtime {
             return false;
         }
         let context = &self.context;
-        let now = Chosen::now(&context.config, &context.workspace, &context.folders, &context.trust);
+        let now =
+            StampedServerChoice::now(&context.config, &context.workspace, &context.folders, &context.trust);
         if !now.is_same(&chosen) {
             return true;
         }

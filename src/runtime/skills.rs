@@ -5,13 +5,13 @@ use serde_json::{Map, Value, json};
 use super::Runtime;
 use super::call::CallRequest;
 use crate::policy::approval::LeaveGiven;
-use crate::policy::request::{Effect, Request, Subjects, Verdict};
+use crate::policy::request::{CallSubjects, Effect, PolicyRequest, PolicyVerdict};
 use crate::tools::context::Context;
 use crate::tools::error::ToolError;
 use crate::tools::result::ToolResult;
 use crate::tools::skills::frontmatter::Frontmatter;
 use crate::tools::skills::load;
-use crate::tools::skills::shelf::{Shelf, Skill};
+use crate::tools::skills::shelf::{Skill, SkillCatalogue};
 use crate::tools::tool::Caller;
 
 const TOOL: &str = "skill";
@@ -45,7 +45,7 @@ impl Runtime {
     /// `denied` where the rules let it load none.
     pub(crate) fn whole_skills(&self, caller: &Caller) -> Result<Vec<WholeSkill>, ToolError> {
         let context = self.reading_skills(caller, &json!({"action": "list"}))?;
-        let shelf = Shelf::of(&context);
+        let shelf = SkillCatalogue::of(&context);
         Ok(shelf.skills.iter().filter_map(|(name, skill)| whole(&context, name, skill)).collect())
     }
 
@@ -55,7 +55,7 @@ impl Runtime {
     /// Where there is none, or the caller may not load it.
     pub(crate) fn whole_skill(&self, caller: &Caller, name: &str) -> Result<Option<WholeSkill>, ToolError> {
         let context = self.reading_skills(caller, &json!({"action": "load", "name": name}))?;
-        let shelf = Shelf::of(&context);
+        let shelf = SkillCatalogue::of(&context);
         Ok(whole(&context, name, load::find(&shelf, name)?))
     }
 
@@ -65,22 +65,22 @@ impl Runtime {
     /// As the tool `skill`; `denied` also where someone would have to be asked.
     pub(crate) fn skill_file(&self, caller: &Caller, name: &str, file: &str) -> Result<String, ToolError> {
         let context = self.reading_skills(caller, &json!({"action": "load", "name": name}))?;
-        let shelf = Shelf::of(&context);
+        let shelf = SkillCatalogue::of(&context);
         load::file(&context, load::find(&shelf, name)?, file)
     }
 
     /// What skills are read with, where the rules allow this call of the tool.
     fn reading_skills(&self, caller: &Caller, arguments: &Value) -> Result<Context, ToolError> {
         let decision = self.check_call(caller, TOOL, arguments)?;
-        if decision.verdict != Verdict::Allow {
+        if decision.verdict != PolicyVerdict::Allow {
             return Err(ToolError::denied(&decision));
         }
         let policy = self.policy_of(caller);
         if let Some(decision) = policy.not_offered(TOOL, Effect::Read) {
             return Err(ToolError::denied(&decision));
         }
-        let subjects = Subjects::default();
-        let request = Request { tool: TOOL, effect: Effect::Read, subjects: &subjects };
+        let subjects = CallSubjects::default();
+        let request = PolicyRequest { tool: TOOL, effect: Effect::Read, subjects: &subjects };
         Ok(self.context.within(policy.limits(&request)))
     }
 }

@@ -17,31 +17,31 @@ const OTHERS: &str = "others";
 
 /// What calls took. Cheap to clone: all clones are the same.
 #[derive(Debug, Clone, Default)]
-pub struct Tally(Arc<Mutex<Counts>>);
+pub struct Tally(Arc<Mutex<TallyCounts>>);
 
 #[derive(Debug, Default)]
-struct Counts {
+struct TallyCounts {
     running: usize,
-    by_name: BTreeMap<String, Count>,
+    by_name: BTreeMap<String, TallyEntry>,
     /// Counters of the sessions that somebody wants to know of.
     of_sessions: HashMap<String, Arc<AtomicU64>>,
 }
 
 /// While it lives, the calls of a session are counted.
 #[derive(Debug)]
-pub(crate) struct Counting {
+pub(crate) struct SessionCountGuard {
     tally: Tally,
     session: String,
 }
 
-impl Drop for Counting {
+impl Drop for SessionCountGuard {
     fn drop(&mut self) {
         self.tally.0.lock().of_sessions.remove(&self.session);
     }
 }
 
 #[derive(Debug, Default)]
-struct Count {
+struct TallyEntry {
     calls: u64,
     times: Latencies,
 }
@@ -61,7 +61,7 @@ pub(crate) struct CallStatistics {
 
 /// A call that runs; its drop is its end.
 #[derive(Debug)]
-pub(crate) struct Running {
+pub(crate) struct TalliedCall {
     tally: Tally,
     name: String,
     started: Instant,
@@ -69,13 +69,13 @@ pub(crate) struct Running {
 
 impl Tally {
     /// A call of `name` begins.
-    pub(crate) fn begin(&self, name: &str) -> Running {
+    pub(crate) fn begin(&self, name: &str) -> TalliedCall {
         self.0.lock().running += 1;
-        Running { tally: self.clone(), name: name.to_owned(), started: Instant::now() }
+        TalliedCall { tally: self.clone(), name: name.to_owned(), started: Instant::now() }
     }
 
     /// A call of `name` in `session` begins.
-    pub(crate) fn begin_of(&self, name: &str, session: &str) -> Running {
+    pub(crate) fn begin_of(&self, name: &str, session: &str) -> TalliedCall {
         if let Some(calls) = self.0.lock().of_sessions.get(session) {
             calls.fetch_add(1, Ordering::Relaxed);
         }
@@ -83,9 +83,9 @@ impl Tally {
     }
 
     /// From now on each call of `session` adds one to `calls`, until what is returned is dropped.
-    pub(crate) fn count(&self, session: &str, calls: Arc<AtomicU64>) -> Counting {
+    pub(crate) fn count(&self, session: &str, calls: Arc<AtomicU64>) -> SessionCountGuard {
         self.0.lock().of_sessions.insert(session.to_owned(), calls);
-        Counting { tally: self.clone(), session: session.to_owned() }
+        SessionCountGuard { tally: self.clone(), session: session.to_owned() }
     }
 
     /// How many calls run now.
@@ -110,7 +110,7 @@ impl Tally {
     }
 }
 
-impl Drop for Running {
+impl Drop for TalliedCall {
     fn drop(&mut self) {
         let mut counts = self.tally.0.lock();
         counts.running -= 1;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Runtime, SourceMaker};
 use crate::tools::context::Context;
-use crate::tools::drop_in::{LeftOut, Offer};
+use crate::tools::drop_in::{OmittedManifest, ToolInventory};
 use crate::tools::error::ToolError;
 use crate::tools::registry::Registry;
 use crate::tools::source::ToolSource;
@@ -17,12 +17,12 @@ impl Runtime {
     }
 
     /// Manifests of dropped-in tools that are no tools now, and why.
-    pub fn left_out_tools(&self) -> Vec<LeftOut> {
+    pub fn left_out_tools(&self) -> Vec<OmittedManifest> {
         self.offer().left_out.clone()
     }
 
     /// All tools as the folders for dropped-in ones are now.
-    pub(super) fn offer(&self) -> Arc<Offer> {
+    pub(super) fn offer(&self) -> Arc<ToolInventory> {
         self.drop_ins.offer(&self.context, &self.tools, &self.sources)
     }
 

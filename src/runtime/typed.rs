@@ -10,11 +10,11 @@ use serde_json::{Map, Value};
 
 use super::Runtime;
 use super::call::{CallOptions, CallRequest, ConductedCall, without_nulls};
-use crate::policy::request::Subjects;
+use crate::policy::request::CallSubjects;
 use crate::tools::context::Context;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::result::ToolResult;
-use crate::tools::tool::{AnyTool, Call, Definition, Tool};
+use crate::tools::tool::{AnyTool, Call, Tool, ToolDefinition};
 
 /// The answer of a call with types.
 #[derive(Debug, Clone, PartialEq)]
@@ -103,11 +103,11 @@ impl<T: Tool> TypedCall<T> {
 }
 
 impl<T: Tool> AnyTool for TypedCall<T> {
-    fn definition(&self) -> &Definition {
+    fn definition(&self) -> &ToolDefinition {
         self.found.definition()
     }
 
-    fn subjects(&self, context: &Context, arguments: &Value) -> Result<Subjects, ToolError> {
+    fn subjects(&self, context: &Context, arguments: &Value) -> Result<CallSubjects, ToolError> {
         let args = self.args.lock();
         match args.as_ref().filter(|_| *arguments == self.given) {
             Some(args) => self.tool.subjects(context, args),

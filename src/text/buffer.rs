@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use ropey::Rope;
 
-use super::{Change, EncodedPosition, EncodedRange, Encoding, Position, Range};
+use super::{EncodedPosition, EncodedRange, Encoding, Position, Range, TextChange};
 
 /// The text of a document: cheap to clone, cheap to edit in the middle, and able to convert positions.
 ///
@@ -150,7 +150,7 @@ impl Buffer {
     }
 
     /// Replaces the text of `change.range` by `change.text`.
-    pub fn apply(&mut self, change: &Change) {
+    pub fn apply(&mut self, change: &TextChange) {
         let (start, end) = (self.char_index(change.range.start), self.char_index(change.range.end));
         self.rope.remove(start..end);
         self.rope.insert(start, &change.text);

@@ -7,14 +7,14 @@ use super::{Buffer, Range};
 
 /// One replacement: the text of `range` (positions in the old text) becomes `text`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Change {
+pub struct TextChange {
     /// What is replaced, in the old text.
     pub range: Range,
     /// What takes its place.
     pub text: String,
 }
 
-impl Change {
+impl TextChange {
     /// The smallest replacement that turns `old` into `new`, or `None` where they are the same.
     ///
     /// What both share at the start and at the end stays; two buffers that share rope nodes (one is an edited clone
@@ -26,32 +26,33 @@ impl Change {
             return None;
         }
         let shortest = old_rope.len_bytes().min(new_rope.len_bytes());
-        let prefix = common(old_rope.chunks(), new_rope.chunks(), shortest, End::Front);
+        let prefix = common(old_rope.chunks(), new_rope.chunks(), shortest, TextEnd::Front);
         if prefix == old_rope.len_bytes() && prefix == new_rope.len_bytes() {
             return None;
         }
         let suffix =
-            common(chunks_from_back(old_rope), chunks_from_back(new_rope), shortest - prefix, End::Back);
+            common(chunks_from_back(old_rope), chunks_from_back(new_rope), shortest - prefix, TextEnd::Back);
         Some(cut(old, new, prefix, suffix))
     }
 
-    /// As [`Change::between`], against text that is not a buffer yet (a file just read).
+    /// As [`TextChange::between`], against text that is not a buffer yet (a file just read).
     pub fn to_text(old: &Buffer, new: &str) -> Option<Self> {
         let shortest = old.len_bytes().min(new.len());
-        let prefix = common(old.rope().chunks(), std::iter::once(new), shortest, End::Front);
+        let prefix = common(old.rope().chunks(), std::iter::once(new), shortest, TextEnd::Front);
         if prefix == old.len_bytes() && prefix == new.len() {
             return None;
         }
-        let suffix = common(chunks_from_back(old.rope()), std::iter::once(new), shortest - prefix, End::Back);
+        let suffix =
+            common(chunks_from_back(old.rope()), std::iter::once(new), shortest - prefix, TextEnd::Back);
         let (old_span, new_span) = align(old.rope(), new, prefix, suffix);
         Some(Self { range: range_of(old, old_span), text: new[new_span].to_owned() })
     }
 }
 
-fn cut(old: &Buffer, new: &Buffer, prefix: usize, suffix: usize) -> Change {
+fn cut(old: &Buffer, new: &Buffer, prefix: usize, suffix: usize) -> TextChange {
     let (old_span, new_span) = align(old.rope(), new.rope(), prefix, suffix);
     let text = new.rope().byte_slice(new_span).to_string();
-    Change { range: range_of(old, old_span), text }
+    TextChange { range: range_of(old, old_span), text }
 }
 
 fn range_of(old: &Buffer, bytes: std::ops::Range<usize>) -> Range {
@@ -59,12 +60,12 @@ fn range_of(old: &Buffer, bytes: std::ops::Range<usize>) -> Range {
 }
 
 /// Text whose bytes and character boundaries can be looked at, be it a rope or a string.
-trait Bytes {
+trait ByteAccess {
     fn len(&self) -> usize;
     fn byte(&self, at: usize) -> u8;
 }
 
-impl Bytes for Rope {
+impl ByteAccess for Rope {
     fn len(&self) -> usize {
         self.len_bytes()
     }
@@ -73,7 +74,7 @@ impl Bytes for Rope {
     }
 }
 
-impl Bytes for str {
+impl ByteAccess for str {
     fn len(&self) -> usize {
         str::len(self)
     }
@@ -83,7 +84,7 @@ impl Bytes for str {
 }
 
 /// The differing byte spans of both texts, widened to character boundaries and around any CRLF they would split.
-fn align<O: Bytes + ?Sized, N: Bytes + ?Sized>(
+fn align<O: ByteAccess + ?Sized, N: ByteAccess + ?Sized>(
     old: &O,
     new: &N,
     mut prefix: usize,
@@ -99,7 +100,7 @@ fn align<O: Bytes + ?Sized, N: Bytes + ?Sized>(
 }
 
 /// Whether the boundary before byte `at` lies inside a character or inside a CRLF.
-fn splits<B: Bytes + ?Sized>(text: &B, at: usize) -> bool {
+fn splits<B: ByteAccess + ?Sized>(text: &B, at: usize) -> bool {
     if at == 0 || at >= text.len() {
         return false;
     }
@@ -116,7 +117,7 @@ fn chunks_from_back(rope: &Rope) -> Chunks<'_> {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum End {
+enum TextEnd {
     Front,
     Back,
 }
@@ -126,7 +127,7 @@ fn common<'a>(
     mut left: impl Iterator<Item = &'a str>,
     mut right: impl Iterator<Item = &'a str>,
     most: usize,
-    end: End,
+    end: TextEnd,
 ) -> usize {
     let (mut a, mut b): (&[u8], &[u8]) = (&[], &[]);
     let mut same = 0;
@@ -153,20 +154,20 @@ fn common<'a>(
     same
 }
 
-fn take(bytes: &[u8], len: usize, end: End) -> (&[u8], &[u8]) {
+fn take(bytes: &[u8], len: usize, end: TextEnd) -> (&[u8], &[u8]) {
     match end {
-        End::Front => bytes.split_at(len),
-        End::Back => {
+        TextEnd::Front => bytes.split_at(len),
+        TextEnd::Back => {
             let (rest, tail) = bytes.split_at(bytes.len() - len);
             (tail, rest)
         }
     }
 }
 
-fn shared(a: &[u8], b: &[u8], end: End) -> usize {
+fn shared(a: &[u8], b: &[u8], end: TextEnd) -> usize {
     match end {
-        End::Front => a.iter().zip(b).take_while(|(a, b)| a == b).count(),
-        End::Back => a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count(),
+        TextEnd::Front => a.iter().zip(b).take_while(|(a, b)| a == b).count(),
+        TextEnd::Back => a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count(),
     }
 }
 
@@ -189,7 +190,7 @@ mod tests {
         #[test]
         fn the_change_turns_old_into_new(old in texts(), new in texts()) {
             let (before, after) = (Buffer::new(&old), Buffer::new(&new));
-            for change in [Change::between(&before, &after), Change::to_text(&before, &new)] {
+            for change in [TextChange::between(&before, &after), TextChange::to_text(&before, &new)] {
                 let mut edited = before.clone();
                 match change {
                     None => prop_assert_eq!(&old, &new),
@@ -234,8 +235,11 @@ mod tests {
         let old = Buffer::new(&"0123456789abcde\n".repeat(100_000));
         let mut new = old.clone();
         let at = Position::new(50_000, 3);
-        new.apply(&Change { range: Range::empty(at), text: "X".into() });
-        assert_eq!(Change::between(&old, &new), Some(Change { range: Range::empty(at), text: "X".into() }));
+        new.apply(&TextChange { range: Range::empty(at), text: "X".into() });
+        assert_eq!(
+            TextChange::between(&old, &new),
+            Some(TextChange { range: Range::empty(at), text: "X".into() })
+        );
     }
 
     #[test]

@@ -38,12 +38,12 @@ pub(crate) struct UnifiedDiff {
     /// Lines of the old text that the new one has not; counted in full also where `text` is shortened.
     pub(crate) deletions: usize,
     /// What `text` leaves out; `None` where it is whole.
-    pub(crate) truncated: Option<Truncated>,
+    pub(crate) truncated: Option<DiffTruncation>,
 }
 
 /// What a shortened diff leaves out. The last line of its text says so, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Truncated {
+pub(crate) struct DiffTruncation {
     /// Hunks that are missing or not whole.
     pub(crate) hunks: usize,
     /// Lines that are missing: context, added and removed ones.
@@ -68,12 +68,12 @@ pub(crate) fn unified_diff(
     let (additions, deletions) = (count(|change| change.after.len()), count(|change| change.before.len()));
     let groups = grouped(changes.into_iter(), options.context, input.before.len(), input.after.len());
     let mut text = header(old_path, new_path, !groups.is_empty());
-    let mut writer = Writer { input: &input, text: &mut text, most: options.max_bytes, left_out: None };
+    let mut writer = DiffWriter { input: &input, text: &mut text, most: options.max_bytes, left_out: None };
     for group in &groups {
         writer.group(group);
     }
     let truncated = writer.left_out;
-    if let Some(Truncated { hunks, lines }) = truncated {
+    if let Some(DiffTruncation { hunks, lines }) = truncated {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "{TRUNCATED}{hunks} hunks, {lines} lines left out");
     }
@@ -124,14 +124,14 @@ fn header(old: Option<&str>, new: Option<&str>, has_hunks: bool) -> String {
 }
 
 /// Changes that share context.
-struct Group {
+struct DiffHunk {
     /// Lines of the old and the new text, 0-based, context included.
     old: Range<usize>,
     new: Range<usize>,
     changes: Vec<imara_diff::Hunk>,
 }
 
-impl Group {
+impl DiffHunk {
     /// How many lines it has: shared, removed and added ones.
     fn lines(&self) -> usize {
         let added: usize = self.changes.iter().map(|change| change.after.len()).sum();
@@ -144,8 +144,8 @@ fn grouped(
     context: usize,
     old_len: usize,
     new_len: usize,
-) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
+) -> Vec<DiffHunk> {
+    let mut groups: Vec<DiffHunk> = Vec::new();
     for change in changes {
         let (old_end, new_end) = (change.before.end as usize, change.after.end as usize);
         let behind = context.min(old_len - old_end).min(new_len - new_end);
@@ -157,7 +157,7 @@ fn grouped(
             }
             _ => {
                 let before = context.min(old_start);
-                groups.push(Group {
+                groups.push(DiffHunk {
                     old: old_start - before..old_end + behind,
                     new: change.after.start as usize - before..new_end + behind,
                     changes: vec![change],
@@ -168,15 +168,15 @@ fn grouped(
     groups
 }
 
-struct Writer<'a, 't> {
+struct DiffWriter<'a, 't> {
     input: &'a InternedInput<&'t str>,
     text: &'a mut String,
     most: usize,
-    left_out: Option<Truncated>,
+    left_out: Option<DiffTruncation>,
 }
 
-impl<'t> Writer<'_, 't> {
-    fn group(&mut self, group: &Group) {
+impl<'t> DiffWriter<'_, 't> {
+    fn group(&mut self, group: &DiffHunk) {
         if let Some(left_out) = &mut self.left_out {
             left_out.hunks += 1;
             left_out.lines += group.lines();
@@ -200,11 +200,11 @@ impl<'t> Writer<'_, 't> {
             }
         }
         if written < lines.len() {
-            self.left_out = Some(Truncated { hunks: 1, lines: lines.len() - written });
+            self.left_out = Some(DiffTruncation { hunks: 1, lines: lines.len() - written });
         }
     }
 
-    fn lines_of(&self, group: &Group) -> Vec<(char, &'t str)> {
+    fn lines_of(&self, group: &DiffHunk) -> Vec<(char, &'t str)> {
         let old = |at: usize| self.input.interner[self.input.before[at]];
         let new = |at: usize| self.input.interner[self.input.after[at]];
         let mut lines = Vec::with_capacity(group.lines());

@@ -2,7 +2,7 @@
 
 /// A character that is not seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Hidden {
+pub(crate) struct HiddenCharacter {
     /// Which.
     pub(crate) character: char,
     /// 0-based line.
@@ -15,7 +15,7 @@ pub(crate) struct Hidden {
 
 /// The hidden characters of `text`, in order. Those that join letters or emoji where that is their use (Persian, family
 /// emoji) are none.
-pub(crate) fn hidden_characters(text: &str) -> impl Iterator<Item = Hidden> + '_ {
+pub(crate) fn hidden_characters(text: &str) -> impl Iterator<Item = HiddenCharacter> + '_ {
     let (mut line, mut column) = (0, 0);
     let mut before = None;
     let mut characters = text.chars().peekable();
@@ -31,7 +31,7 @@ pub(crate) fn hidden_characters(text: &str) -> impl Iterator<Item = Hidden> + '_
             let what = what_it_hides(character, before, characters.peek().copied());
             before = Some(character);
             if let Some(what) = what {
-                return Some(Hidden { character, line: here.0, column: here.1, what });
+                return Some(HiddenCharacter { character, line: here.0, column: here.1, what });
             }
         }
     })

@@ -14,7 +14,7 @@ const MOST_SHOWN: usize = 20;
 
 /// One replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Replacement {
+pub(crate) struct TextReplacement {
     /// The text to replace, byte by byte but for line ends (see [`replace()`]).
     pub(crate) old: String,
     /// What takes its place.
@@ -25,16 +25,16 @@ pub(crate) struct Replacement {
 
 /// What came of the replacements.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Replaced {
+pub(crate) struct ReplacedText {
     /// The new text.
     pub(crate) text: String,
     /// Per replacement, in the order given.
-    pub(crate) made: Vec<Made>,
+    pub(crate) made: Vec<ReplacementEffect>,
 }
 
 /// What one replacement did.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Made {
+pub(crate) struct ReplacementEffect {
     /// How often the old text was there.
     pub(crate) count: usize,
     /// The 1-based line on which it was found first, in the text as the replacements before had left it.
@@ -73,7 +73,7 @@ pub(crate) enum ReplaceError {
         /// Which.
         index: usize,
         /// What comes nearest to it; `None` where nothing does.
-        nearest: Option<Box<Nearest>>,
+        nearest: Option<Box<NearestText>>,
     },
     /// The old text is there several times, and only one is to be replaced.
     #[error(
@@ -92,7 +92,7 @@ pub(crate) enum ReplaceError {
 
 /// The text that comes nearest to one that is not there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Nearest {
+pub(crate) struct NearestText {
     /// The 1-based line on which it begins, in the text as the replacements before had left it.
     pub(crate) line: usize,
     /// Its lines, at most twenty, shortened.
@@ -108,11 +108,11 @@ pub(crate) struct Nearest {
 /// Makes all replacements, or none: each in the text that those before it have left.
 ///
 /// Line ends: where `old` is not there byte by byte, its line ends may be the file's (an agent writes LF for a CRLF file);
-/// `new` then gets the file's, too. A `new` with line breaks for an `old` without any gets those around it. [`Made`] says so.
+/// `new` then gets the file's, too. A `new` with line breaks for an `old` without any gets those around it. [`ReplacementEffect`] says so.
 ///
 /// # Errors
 /// [`ReplaceError`] for the first replacement that cannot be made.
-pub(crate) fn replace(text: &str, replacements: &[Replacement]) -> Result<Replaced, ReplaceError> {
+pub(crate) fn replace(text: &str, replacements: &[TextReplacement]) -> Result<ReplacedText, ReplaceError> {
     match replacements.len() {
         0 => return Err(ReplaceError::None),
         count if count > MAX_REPLACEMENTS => return Err(ReplaceError::TooMany { count }),
@@ -125,11 +125,15 @@ pub(crate) fn replace(text: &str, replacements: &[Replacement]) -> Result<Replac
         text = next;
         made.push(what);
     }
-    Ok(Replaced { text, made })
+    Ok(ReplacedText { text, made })
 }
 
-fn one(text: &str, index: usize, replacement: &Replacement) -> Result<(String, Made), ReplaceError> {
-    let Replacement { old, new, all } = replacement;
+fn one(
+    text: &str,
+    index: usize,
+    replacement: &TextReplacement,
+) -> Result<(String, ReplacementEffect), ReplaceError> {
+    let TextReplacement { old, new, all } = replacement;
     if old.is_empty() {
         return Err(ReplaceError::Empty { index });
     }
@@ -150,7 +154,7 @@ fn one(text: &str, index: usize, replacement: &Replacement) -> Result<(String, M
     let count = if *all { text.matches(&old).count() } else { 1 };
     let line = line_numbers(text, &[first]).first().copied().unwrap_or(1);
     let next = text.replacen(&old, &new, count);
-    Ok((next, Made { count, line, line_ends_adapted: converted.is_some() || adapted }))
+    Ok((next, ReplacementEffect { count, line, line_ends_adapted: converted.is_some() || adapted }))
 }
 
 /// `old` as it is in the text, where it is first, and the line ends that it was given for that.
@@ -201,7 +205,7 @@ fn line_numbers(text: &str, places: &[usize]) -> Vec<usize> {
 
 /// The lines that come nearest to `old`: where most of its lines are but for white space, else where its longest line has
 /// most in common with one of the text.
-fn nearest(text: &str, old: &str) -> Option<Nearest> {
+fn nearest(text: &str, old: &str) -> Option<NearestText> {
     let wanted: Vec<&str> = old.lines().collect();
     let lines: Vec<&str> = text.lines().collect();
     let start = most_shared(&lines, &wanted).or_else(|| most_alike(&lines, &wanted))?;
@@ -211,7 +215,7 @@ fn nearest(text: &str, old: &str) -> Option<Nearest> {
         (0..wanted.len()).find(|at| !here.get(*at).is_some_and(|line| holds(line, wanted[*at], *at, last)));
     let differs = differs.unwrap_or(0);
     let (expected, found) = (wanted[differs], here.get(differs));
-    Some(Nearest {
+    Some(NearestText {
         line: start + 1,
         text: here.iter().take(MOST_SHOWN).map(|line| shown_line(line)).collect(),
         differs_at: start + differs + 1,
@@ -267,7 +271,7 @@ fn triples(line: &str) -> impl Iterator<Item = [char; 3]> {
     line.chars().zip(next).map(|(first, (second, third))| [first, second, third])
 }
 
-fn told(nearest: Option<&Nearest>) -> String {
+fn told(nearest: Option<&NearestText>) -> String {
     let Some(near) = nearest else { return "; read the file and give its text as it is".to_owned() };
     let found = near.text.get(near.differs_at - near.line);
     let found = found.map_or_else(String::new, |found| format!(" but is `{found}`"));

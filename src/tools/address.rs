@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::context::Context;
 use super::error::{ErrorCode, ToolError};
 use super::target::Target;
-use crate::policy::request::Subjects;
+use crate::policy::request::CallSubjects;
 use crate::text::Position;
 
 /// What is asked about.
@@ -84,9 +84,9 @@ impl Address {
     }
 
     /// The file, for the rules.
-    pub(crate) fn subjects(&self, context: &Context) -> Result<Subjects, ToolError> {
+    pub(crate) fn subjects(&self, context: &Context) -> Result<CallSubjects, ToolError> {
         let paths = self.file().map(|path| context.path(path)).transpose()?;
-        Ok(Subjects { paths: paths.into_iter().collect(), ..Subjects::default() })
+        Ok(CallSubjects { paths: paths.into_iter().collect(), ..CallSubjects::default() })
     }
 }
 

@@ -14,15 +14,15 @@ use serde::{Deserialize, Serialize};
 
 use super::delta::DiagnosticsDelta;
 use super::error::{ErrorCode, ToolError};
-use super::shell::aftermath::Before;
-use super::shell::room::Room;
-use super::shell::run::{Ended, How, Output, OutputForm};
+use super::shell::aftermath::CommandBaseline;
+use super::shell::room::PreparedCommand;
+use super::shell::run::{CommandEnd, CommandEndCause, OutputForm, ShellOutput};
 use super::tool::{Call, Card, Tool};
 use crate::config::BashSettings;
-use crate::policy::request::{Effect, Subjects};
+use crate::policy::request::{CallSubjects, Effect};
 use crate::process::sandbox::Enforced;
 use crate::tools::context::Context;
-use crate::workspace::{ChangeKind, Changes};
+use crate::workspace::{ChangeBatch, ChangeKind};
 
 /// The most changed files that an answer names.
 const MOST_CHANGED: usize = 200;
@@ -56,7 +56,7 @@ pub(crate) struct BashOutput {
     pub command: String,
     /// How it ended, or the id of what was started.
     #[serde(flatten)]
-    pub outcome: Outcome,
+    pub outcome: BashOutcome,
     /// What keeps its writes to the workspace and temporary folders.
     pub sandbox: Enforced,
     /// Why package managers could write no cache.
@@ -67,7 +67,7 @@ pub(crate) struct BashOutput {
 /// What became of a command.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
-pub(crate) enum Outcome {
+pub(crate) enum BashOutcome {
     /// It has ended.
     Ended(Box<EndedOutput>),
     /// It runs in the background.
@@ -88,7 +88,7 @@ pub(crate) struct EndedOutput {
     /// How long it ran.
     pub duration_ms: u64,
     /// Files of the workspace that changed while it ran; ignored ones are not among them.
-    pub changed: Vec<ChangedFile>,
+    pub changed: Vec<BashFileChange>,
     /// More files changed, or changes may have been missed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub changed_truncated: bool,
@@ -97,7 +97,7 @@ pub(crate) struct EndedOutput {
     pub diagnostics: Option<DiagnosticsDelta>,
     /// Why `ok` is false.
     #[serde(flatten)]
-    pub failure: Option<Failure>,
+    pub failure: Option<BashFailure>,
 }
 
 /// What a command wrote since it was last asked.
@@ -111,12 +111,12 @@ pub(crate) struct Written {
     pub truncated: bool,
     /// How many bytes, as the command wrote them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub left_out: Option<LeftOut>,
+    pub left_out: Option<OmittedBytes>,
 }
 
 /// How many bytes of each stream an answer leaves out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-pub(crate) struct LeftOut {
+pub(crate) struct OmittedBytes {
     /// Of standard output.
     pub stdout: u64,
     /// Of standard error.
@@ -125,17 +125,17 @@ pub(crate) struct LeftOut {
 
 /// A file that changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub(crate) struct ChangedFile {
+pub(crate) struct BashFileChange {
     /// Relative path.
     pub path: String,
     /// What happened to it.
-    pub operation: Operation,
+    pub operation: BashFileOperation,
 }
 
 /// What happened to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Operation {
+pub(crate) enum BashFileOperation {
     /// It was not there before.
     Created,
     /// Its content may be another.
@@ -146,7 +146,7 @@ pub(crate) enum Operation {
 
 /// What every failure says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub(crate) struct Failure {
+pub(crate) struct BashFailure {
     /// The kind: `timeout`.
     pub code: String,
     /// What was wrong.
@@ -155,9 +155,9 @@ pub(crate) struct Failure {
     pub hint: String,
 }
 
-impl From<Output> for Written {
-    fn from(output: Output) -> Self {
-        let left_out = LeftOut { stdout: output.stdout.left_out, stderr: output.stderr.left_out };
+impl From<ShellOutput> for Written {
+    fn from(output: ShellOutput) -> Self {
+        let left_out = OmittedBytes { stdout: output.stdout.left_out, stderr: output.stderr.left_out };
         let truncated = left_out.stdout + left_out.stderr > 0;
         Self {
             stdout: output.stdout.text,
@@ -182,19 +182,19 @@ impl Tool for Bash {
         Card::new("bash", "Run a command", description, Effect::Execute).destructive().ranked(13).long()
     }
 
-    fn subjects(&self, _context: &Context, args: &BashArgs) -> Result<Subjects, ToolError> {
-        Ok(Subjects { commands: vec![args.command.clone()], ..Subjects::default() })
+    fn subjects(&self, _context: &Context, args: &BashArgs) -> Result<CallSubjects, ToolError> {
+        Ok(CallSubjects { commands: vec![args.command.clone()], ..CallSubjects::default() })
     }
 
     async fn run(&self, call: Call<'_>, args: BashArgs) -> Result<BashOutput, ToolError> {
         let context = call.context;
-        let room = Room::new(context, &args.command).await?;
+        let room = PreparedCommand::new(context, &args.command).await?;
         let (sandbox, no_caches) = (room.enforced, room.no_caches.clone());
         let (ok, outcome) = if args.background {
-            (true, Outcome::Started { id: in_background(call, &args, room).await? })
+            (true, BashOutcome::Started { id: in_background(call, &args, room).await? })
         } else {
             let ended = to_its_end(context, &args, room).await?;
-            (ended.failure.is_none(), Outcome::Ended(Box::new(ended)))
+            (ended.failure.is_none(), BashOutcome::Ended(Box::new(ended)))
         };
         Ok(BashOutput { ok, command: args.command, outcome, sandbox, no_caches })
     }
@@ -204,19 +204,23 @@ fn form(settings: &BashSettings, args: &BashArgs) -> OutputForm {
     OutputForm { limit: settings.output_bytes, raw: args.raw }
 }
 
-async fn in_background(call: Call<'_>, args: &BashArgs, room: Room) -> Result<String, ToolError> {
+async fn in_background(call: Call<'_>, args: &BashArgs, room: PreparedCommand) -> Result<String, ToolError> {
     let (context, settings) = (call.context, &call.context.config.settings.bash);
     let limit = args.timeout_ms.map(Duration::from_millis);
     let start = context.shells.start(context.manager.spawner(), room, form(settings, args), limit);
     context.shells.start_kept(&call.caller.session, settings.background, start).await
 }
 
-async fn to_its_end(context: &Context, args: &BashArgs, room: Room) -> Result<EndedOutput, ToolError> {
+async fn to_its_end(
+    context: &Context,
+    args: &BashArgs,
+    room: PreparedCommand,
+) -> Result<EndedOutput, ToolError> {
     let settings = &context.config.settings.bash;
     let wanted = args.timeout_ms.map(Duration::from_millis).or(context.timeout).unwrap_or(settings.timeout);
     let limit = wanted.min(settings.max_timeout);
     let before = match args.diagnostics {
-        true => Some(Before::look(context).await),
+        true => Some(CommandBaseline::look(context).await),
         false => None,
     };
     let witness = context.manager.witness().await;
@@ -225,7 +229,7 @@ async fn to_its_end(context: &Context, args: &BashArgs, room: Room) -> Result<En
     let Some(ended) = run.wait().await else {
         return Err(ToolError::new(ErrorCode::Cancelled, "the runtime was shut down while the command ran"));
     };
-    if ended.how == How::Killed {
+    if ended.how == CommandEndCause::Killed {
         return Err(ToolError::new(
             ErrorCode::Cancelled,
             "the command was ended: the runtime is shutting down",
@@ -247,20 +251,20 @@ async fn to_its_end(context: &Context, args: &BashArgs, room: Room) -> Result<En
     })
 }
 
-fn changed(changes: &Changes) -> Vec<ChangedFile> {
-    let file = |(path, kind): &(crate::workspace::WorkspacePath, ChangeKind)| ChangedFile {
+fn changed(changes: &ChangeBatch) -> Vec<BashFileChange> {
+    let file = |(path, kind): &(crate::workspace::WorkspacePath, ChangeKind)| BashFileChange {
         path: path.display(),
         operation: match kind {
-            ChangeKind::Created => Operation::Created,
-            ChangeKind::Changed => Operation::Modified,
-            ChangeKind::Deleted => Operation::Deleted,
+            ChangeKind::Created => BashFileOperation::Created,
+            ChangeKind::Changed => BashFileOperation::Modified,
+            ChangeKind::Deleted => BashFileOperation::Deleted,
         },
     };
     changes.changes.iter().take(MOST_CHANGED).map(file).collect()
 }
 
-fn failure(ended: Ended, wanted: Duration, limit: Duration) -> Option<Failure> {
-    (ended.how == How::TimedOut).then(|| {
+fn failure(ended: CommandEnd, wanted: Duration, limit: Duration) -> Option<BashFailure> {
+    (ended.how == CommandEndCause::TimedOut).then(|| {
         let most = if limit < wanted { ", the most that `bash.max-timeout-ms` allows" } else { "" };
         let left = match ended.left {
             0 => String::new(),
@@ -268,7 +272,7 @@ fn failure(ended: Ended, wanted: Duration, limit: Duration) -> Option<Failure> {
                 format!("; {left} of its processes could not be ended in time, and still are being ended")
             }
         };
-        Failure {
+        BashFailure {
             code: "timeout".to_owned(),
             error: format!("the command was ended after {} ms{most}{left}", limit.as_millis()),
             hint: "give a larger timeout_ms, or run it with `background`".to_owned(),

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::bash::{Written, milliseconds};
 use super::error::ToolError;
-use super::shell::run::{How, Run};
+use super::shell::run::{CommandEndCause, CommandRun};
 use super::tool::{Call, Card, Tool};
 
 /// The longest that a call waits for output.
@@ -27,7 +27,7 @@ pub(crate) struct BashOutputArgs {
 /// Whether a command in the background still runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum RunState {
+pub(crate) enum BashRunState {
     /// It runs.
     Running,
     /// It has ended by itself.
@@ -44,7 +44,7 @@ pub(crate) struct RunReport {
     /// Its id.
     pub id: String,
     /// Whether it still runs.
-    pub state: RunState,
+    pub state: BashRunState,
     /// Its status, once it has ended; 128 + n where signal n ended it, 124 where its time was up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
@@ -57,13 +57,13 @@ pub(crate) struct RunReport {
 
 impl RunReport {
     /// What there is to say of `run` now; its output is taken.
-    pub(crate) fn of(id: String, run: &Run) -> Self {
+    pub(crate) fn of(id: String, run: &CommandRun) -> Self {
         let ended = run.end();
         let state = match ended.map(|ended| ended.how) {
-            None => RunState::Running,
-            Some(How::Exited) => RunState::Exited,
-            Some(How::TimedOut) => RunState::TimedOut,
-            Some(How::Killed) => RunState::Killed,
+            None => BashRunState::Running,
+            Some(CommandEndCause::Exited) => BashRunState::Exited,
+            Some(CommandEndCause::TimedOut) => BashRunState::TimedOut,
+            Some(CommandEndCause::Killed) => BashRunState::Killed,
         };
         Self {
             id,
@@ -77,9 +77,9 @@ impl RunReport {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct BashOutput;
+pub(crate) struct BashOutputTool;
 
-impl Tool for BashOutput {
+impl Tool for BashOutputTool {
     type Args = BashOutputArgs;
     type Output = RunReport;
 

@@ -8,15 +8,15 @@ use futures::StreamExt;
 use tokio::time::Instant;
 
 use super::answer::{ServerState, Verdict};
-use super::changed::Changed;
-use super::context::{Context, Subject};
-use super::delta::{Compared, DiagnosticsDelta, FLOOR, compare, delta_item, shorten, shorten_gone};
+use super::changed::DeclarationChanges;
+use super::context::{Context, LanguageFile};
+use super::delta::{DiagnosticsDelta, FLOOR, FileComparison, compare, delta_item, shorten, shorten_gone};
 use super::error::ToolError;
-use super::impact::{EditedText, Reach, language_of, occurrences, reach, related_endings};
-use super::lsp_diagnostics::{FileReport, Look, check};
+use super::impact::{EditImpact, EditedText, language_of, occurrences, reach, related_endings};
+use super::lsp_diagnostics::{DiagnosticsCheckOptions, FileReport, check};
 use super::remedy;
-use super::spread::{Beyond, Spread, Texts};
-use crate::config::spec::{Server, Unchecked};
+use super::spread::{FileTextPair, Spread, SpreadOutcome};
+use crate::config::spec::{ServerSpec, UncheckedAspect};
 use crate::lsp::model::Severity;
 use crate::lsp::view::View;
 use crate::text::LineMap;
@@ -43,7 +43,7 @@ const AT_ONCE: usize = 8;
 /// project some hundred milliseconds and saves the agent the call that it would otherwise forget. No server is started for
 /// it, since a cold start costs more than one edit is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wish {
+pub(crate) enum BreakageMode {
     /// Servers that run already, in a short time.
     Unsaid,
     /// All servers, within the settings' deadline for diagnostics.
@@ -52,7 +52,7 @@ pub(crate) enum Wish {
     Unwanted,
 }
 
-impl From<Option<bool>> for Wish {
+impl From<Option<bool>> for BreakageMode {
     fn from(given: Option<bool>) -> Self {
         match given {
             None => Self::Unsaid,
@@ -64,32 +64,32 @@ impl From<Option<bool>> for Wish {
 
 /// The files whose findings an edit may change.
 #[derive(Debug)]
-pub(crate) struct Watch {
-    subjects: Vec<Subject>,
-    wish: Wish,
-    reach: Reach,
+pub(crate) struct BreakageWatch {
+    subjects: Vec<LanguageFile>,
+    wish: BreakageMode,
+    reach: EditImpact,
 }
 
-impl Watch {
+impl BreakageWatch {
     /// Whether there is somebody to ask about an edit of `paths`. Only a guess from their names: looking tells.
     pub(crate) fn is_likely<'a>(
         context: &Context,
         mut paths: impl Iterator<Item = &'a WorkspacePath>,
-        wish: Wish,
+        wish: BreakageMode,
     ) -> bool {
         match wish {
-            Wish::Unwanted => false,
-            Wish::Wanted => true,
-            Wish::Unsaid => paths.any(|path| {
-                let subject = Subject { path: path.clone(), language: language_of(context, path, None) };
+            BreakageMode::Unwanted => false,
+            BreakageMode::Wanted => true,
+            BreakageMode::Unsaid => paths.any(|path| {
+                let subject = LanguageFile { path: path.clone(), language: language_of(context, path, None) };
                 is_asked(context, &subject, wish)
             }),
         }
     }
 
     /// Those of `edits`, and those that depend on what they change. `None` where nobody wants to know, or nobody can tell.
-    pub(crate) async fn of(context: &Context, edits: &[EditedText], wish: Wish) -> Option<Self> {
-        if wish == Wish::Unwanted {
+    pub(crate) async fn of(context: &Context, edits: &[EditedText], wish: BreakageMode) -> Option<Self> {
+        if wish == BreakageMode::Unwanted {
             return None;
         }
         let own = edits.iter().flat_map(|edit| {
@@ -97,17 +97,20 @@ impl Watch {
             let text = edit.after.as_deref().or(edit.before.as_deref());
             [Some((&edit.path, text)), old].into_iter().flatten()
         });
-        let mut subjects: Vec<Subject> = own
-            .map(|(path, text)| Subject { path: path.clone(), language: language_of(context, path, text) })
+        let mut subjects: Vec<LanguageFile> = own
+            .map(|(path, text)| LanguageFile {
+                path: path.clone(),
+                language: language_of(context, path, text),
+            })
             .filter(|subject| is_asked(context, subject, wish))
             .collect();
         if subjects.is_empty() {
             return None;
         }
         context.manager.refresh().await;
-        let most = if wish == Wish::Unsaid { MOST_FILES.0 } else { MOST_FILES.1 };
+        let most = if wish == BreakageMode::Unsaid { MOST_FILES.0 } else { MOST_FILES.1 };
         let deadline = Instant::now() + limit(context, wish);
-        let mut reach = reach(context, edits, most, wish == Wish::Unsaid, deadline).await;
+        let mut reach = reach(context, edits, most, wish == BreakageMode::Unsaid, deadline).await;
         let others = std::mem::take(&mut reach.files).into_iter();
         subjects.extend(others.filter(|subject| is_asked(context, subject, wish)));
         Some(Self { subjects, wish, reach })
@@ -121,13 +124,13 @@ impl Watch {
     /// Looks at what is there before `edits` are made.
     pub(crate) async fn before(self, context: &Context, edits: &[EditedText]) -> Baseline {
         let Self { subjects, wish, reach } = self;
-        let there = |subject: &&Subject| {
+        let there = |subject: &&LanguageFile| {
             // A file that the edit creates has no findings before it.
             !edits.iter().any(|edit| {
                 edit.path == subject.path && (edit.before.is_none() || edit.renamed_from.is_some())
             })
         };
-        let existing: Vec<Subject> = subjects.iter().filter(there).cloned().collect();
+        let existing: Vec<LanguageFile> = subjects.iter().filter(there).cloned().collect();
         let before = look(context, existing, &context.view, wish).await;
         let old = edits.iter().filter_map(|edit| {
             let path = edit.renamed_from.as_ref().unwrap_or(&edit.path);
@@ -141,23 +144,23 @@ impl Watch {
 /// What was found before an edit.
 #[derive(Debug)]
 pub(crate) struct Baseline {
-    subjects: Vec<Subject>,
+    subjects: Vec<LanguageFile>,
     before: BTreeMap<WorkspacePath, FileReport>,
-    wish: Wish,
-    reach: Reach,
+    wish: BreakageMode,
+    reach: EditImpact,
     /// What was seen before.
     old: View,
 }
 
 impl Baseline {
     /// Looks at `subjects` as they are on disk, whatever the caller sees, before something that nobody can foresee.
-    pub(crate) async fn of(context: &Context, subjects: Vec<Subject>) -> Self {
-        let before = look(context, subjects.clone(), &View::disk(), Wish::Wanted).await;
-        Self { subjects, before, wish: Wish::Wanted, reach: Reach::default(), old: View::disk() }
+    pub(crate) async fn of(context: &Context, subjects: Vec<LanguageFile>) -> Self {
+        let before = look(context, subjects.clone(), &View::disk(), BreakageMode::Wanted).await;
+        Self { subjects, before, wish: BreakageMode::Wanted, reach: EditImpact::default(), old: View::disk() }
     }
 
     /// Has one more file looked at afterwards, of which nothing is known before.
-    pub(crate) fn add(&mut self, subject: Subject) {
+    pub(crate) fn add(&mut self, subject: LanguageFile) {
         if !self.subjects.iter().any(|known| known.path == subject.path) {
             self.subjects.push(subject);
         }
@@ -171,13 +174,13 @@ impl Baseline {
         view: &View,
     ) -> DiagnosticsDelta {
         context.manager.refresh().await;
-        let is_gone = |subject: &&Subject| {
+        let is_gone = |subject: &&LanguageFile| {
             !edits.iter().any(|edit| {
                 edit.renamed_from.as_ref() == Some(&subject.path)
                     || (edit.path == subject.path && edit.after.is_none())
             })
         };
-        let left: Vec<Subject> = self.subjects.iter().filter(is_gone).cloned().collect();
+        let left: Vec<LanguageFile> = self.subjects.iter().filter(is_gone).cloned().collect();
         let mut after = look(context, left, view, self.wish).await;
         let unknown = self.follow(context, edits, view, &mut after).await;
         let mut delta = self.delta(edits, &after, unknown);
@@ -198,7 +201,7 @@ impl Baseline {
         after: &mut BTreeMap<WorkspacePath, FileReport>,
     ) -> Option<String> {
         let until = Instant::now() + limit(context, self.wish).min(BEYOND);
-        let running_only = self.wish == Wish::Unsaid;
+        let running_only = self.wish == BreakageMode::Unsaid;
         // What a trial shows over the disk is what is there before it.
         let is_trial = edits.iter().any(|edit| view.unsaved(&edit.path).is_some());
         let old = if is_trial { context.view.clone() } else { self.old.clone() };
@@ -211,11 +214,12 @@ impl Baseline {
             for step in 0.. {
                 let checked = texts(context, edits, after.keys());
                 let beyond = match spread.step(&checked, (&old, view), running_only, until).await {
-                    Beyond::Same => break,
-                    Beyond::Files(files) => files,
-                    Beyond::Unknown(why) => {
+                    SpreadOutcome::Same => break,
+                    SpreadOutcome::Files(files) => files,
+                    SpreadOutcome::Unknown(why) => {
                         let (rest, all) = rest(context, &language, after, &changed).await;
-                        let is_wanted = self.wish == Wish::Wanted || rest.len() + after.len() <= MOST_FILES.0;
+                        let is_wanted =
+                            self.wish == BreakageMode::Wanted || rest.len() + after.len() <= MOST_FILES.0;
                         let subjects = if is_wanted { rest } else { Vec::new() };
                         let told = self.look_at_more(context, subjects, (&old, view), until, after).await;
                         if !(is_wanted && all && told) {
@@ -224,7 +228,7 @@ impl Baseline {
                         break;
                     }
                 };
-                let subjects: Vec<Subject> =
+                let subjects: Vec<LanguageFile> =
                     beyond.into_iter().filter_map(|path| context.subject(path).ok()).collect();
                 let too_many = subjects.len() + after.len() > MOST_FILES.1 || step == MOST_STEPS;
                 if too_many || !self.look_at_more(context, subjects, (&old, view), until, after).await {
@@ -256,7 +260,7 @@ impl Baseline {
     async fn look_at_more(
         &mut self,
         context: &Context,
-        subjects: Vec<Subject>,
+        subjects: Vec<LanguageFile>,
         (old, new): (&View, &View),
         until: Instant,
         after: &mut BTreeMap<WorkspacePath, FileReport>,
@@ -265,7 +269,7 @@ impl Baseline {
         let found = look_until(context, subjects.clone(), new, self.wish, until).await;
         let is_all = found.len() == count && found.values().all(|report| report.verdict == Verdict::Complete);
         // Without findings after it, nothing is new, and it is not worth having the server look at the old text again.
-        let with_findings: Vec<Subject> = subjects
+        let with_findings: Vec<LanguageFile> = subjects
             .into_iter()
             .filter(|subject| found.get(&subject.path).is_some_and(|report| !report.items.is_empty()))
             .collect();
@@ -336,7 +340,7 @@ impl Baseline {
             let lines =
                 edit.and_then(|edit| Some(LineMap::between(edit.before.as_ref()?, edit.after.as_ref()?)));
             let before = self.before.get(old).map(|report| report.items.as_slice()).unwrap_or_default();
-            let compared = Compared { before, after: &report.items, lines: &lines.unwrap_or_default() };
+            let compared = FileComparison { before, after: &report.items, lines: &lines.unwrap_or_default() };
             let (new, lost, stayed) = compare(&compared);
             added.extend(new);
             gone.extend(lost);
@@ -429,7 +433,7 @@ fn say_what_nobody_checked(
     after: &BTreeMap<WorkspacePath, FileReport>,
     delta: &mut DiagnosticsDelta,
 ) {
-    let specs = |report: &FileReport| -> Vec<(String, &Server)> {
+    let specs = |report: &FileReport| -> Vec<(String, &ServerSpec)> {
         let keys = report.statuses.iter().map(|status| &status.server);
         keys.filter_map(|key| Some((key.clone(), context.catalogue().servers.get(key)?))).collect()
     };
@@ -437,8 +441,8 @@ fn say_what_nobody_checked(
     for report in after.values() {
         let asked = specs(report);
         let Some((_, first)) = asked.first() else { continue };
-        let by_none = |gap: &&Unchecked| asked.iter().all(|(_, spec)| spec.unchecked.contains(gap));
-        let gaps: Vec<Unchecked> = first.unchecked.iter().filter(by_none).copied().collect();
+        let by_none = |gap: &&UncheckedAspect| asked.iter().all(|(_, spec)| spec.unchecked.contains(gap));
+        let gaps: Vec<UncheckedAspect> = first.unchecked.iter().filter(by_none).copied().collect();
         if !gaps.is_empty() {
             unchecked.extend(gaps);
             servers.extend(asked.into_iter().map(|(key, _)| key));
@@ -452,7 +456,7 @@ fn say_what_nobody_checked(
     let (names, do_not) = (names.join(" and "), if names.len() == 1 { "does not" } else { "do not" });
     delta.notes.push(format!("{names} {do_not} check {}", gaps.join(" or ")));
     let vanishing = edits.iter().any(|edit| edit.renamed_from.is_some() || edit.after.is_none());
-    if vanishing && unchecked.contains(&Unchecked::Imports) && delta.verdict == Verdict::Complete {
+    if vanishing && unchecked.contains(&UncheckedAspect::Imports) && delta.verdict == Verdict::Complete {
         delta.verdict = Verdict::Partial;
     }
 }
@@ -472,44 +476,44 @@ pub(crate) fn saved(view: &View, edits: &[EditedText]) -> View {
 }
 
 /// Whether some server is to be asked about a file. Without one only its syntax can be told, and only where that is wanted.
-fn is_asked(context: &Context, subject: &Subject, wish: Wish) -> bool {
+fn is_asked(context: &Context, subject: &LanguageFile, wish: BreakageMode) -> bool {
     let servers = context.servers_for(subject, |features| features.diagnostics);
     match wish {
-        Wish::Unwanted => false,
-        Wish::Wanted => subject.language.is_some(),
-        Wish::Unsaid => {
+        BreakageMode::Unwanted => false,
+        BreakageMode::Wanted => subject.language.is_some(),
+        BreakageMode::Unsaid => {
             servers.iter().any(|(server, _)| context.manager.running(server, &subject.path).is_some())
         }
     }
 }
 
 /// How long one look takes at most.
-fn limit(context: &Context, wish: Wish) -> Duration {
+fn limit(context: &Context, wish: BreakageMode) -> Duration {
     let usual = context.config.settings.deadlines.diagnostics;
-    if wish == Wish::Unsaid { UNASKED } else { context.timeout.unwrap_or(usual) }
+    if wish == BreakageMode::Unsaid { UNASKED } else { context.timeout.unwrap_or(usual) }
 }
 
 /// What the servers say of `subjects` in `view`; a file that cannot be read is left out.
 async fn look(
     context: &Context,
-    subjects: Vec<Subject>,
+    subjects: Vec<LanguageFile>,
     view: &View,
-    wish: Wish,
+    wish: BreakageMode,
 ) -> BTreeMap<WorkspacePath, FileReport> {
     look_until(context, subjects, view, wish, Instant::now() + limit(context, wish)).await
 }
 
 async fn look_until(
     context: &Context,
-    subjects: Vec<Subject>,
+    subjects: Vec<LanguageFile>,
     view: &View,
-    wish: Wish,
+    wish: BreakageMode,
     until: Instant,
 ) -> BTreeMap<WorkspacePath, FileReport> {
-    let look = Look {
+    let look = DiagnosticsCheckOptions {
         view: view.clone(),
         until: Some(until),
-        running_only: wish == Wish::Unsaid,
+        running_only: wish == BreakageMode::Unsaid,
         may_be_kept: true,
     };
     let reports: Vec<Result<FileReport, ToolError>> = futures::stream::iter(subjects)
@@ -528,16 +532,16 @@ fn texts<'p>(
     context: &Context,
     edits: &[EditedText],
     paths: impl Iterator<Item = &'p WorkspacePath>,
-) -> BTreeMap<WorkspacePath, Texts> {
+) -> BTreeMap<WorkspacePath, FileTextPair> {
     let text = |path: &WorkspacePath| match edits.iter().find(|edit| edit.path == *path) {
-        Some(edit) => Some(Texts {
+        Some(edit) => Some(FileTextPair {
             before: edit.before.clone().unwrap_or_default(),
             after: edit.after.clone().unwrap_or_default(),
             is_near: true,
         }),
         None => {
             let text = context.text(path).ok()?.to_string();
-            Some(Texts { before: text.clone(), after: text, is_near: false })
+            Some(FileTextPair { before: text.clone(), after: text, is_near: false })
         }
     };
     paths.filter_map(|path| Some((path.clone(), text(path)?))).collect()
@@ -549,8 +553,8 @@ async fn rest(
     context: &Context,
     language: &str,
     looked_at: &BTreeMap<WorkspacePath, FileReport>,
-    changed: &Changed,
-) -> (Vec<Subject>, bool) {
+    changed: &DeclarationChanges,
+) -> (Vec<LanguageFile>, bool) {
     let endings = related_endings(context, language);
     let without: BTreeSet<WorkspacePath> = looked_at.keys().cloned().collect();
     let (near, cut) = occurrences(context, language, changed.modules.clone(), &without).await;

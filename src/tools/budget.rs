@@ -1,6 +1,6 @@
 //! How much of what servers say goes into one answer, in bytes, whatever they say and however it is asked for.
 //!
-//! A text that stands alone (a hover) may fill [`Limits::answer_bytes`]. A list has room by the number of its items, and each
+//! A text that stands alone (a hover) may fill [`LimitSettings::answer_bytes`]. A list has room by the number of its items, and each
 //! text in it is cut for itself, so that no item takes the place of the others. What is left out is told: in the text, by `count` and
 //! `has_more`, or by `cut`.
 
@@ -10,7 +10,7 @@ use std::io;
 use serde::Serialize;
 
 use super::context::Context;
-use crate::config::Limits;
+use crate::config::LimitSettings;
 use crate::text::{cut, cut_markdown};
 
 /// A name, a label, a title, a type: what is longer is not for reading.
@@ -42,7 +42,7 @@ impl ListBudget {
         Self::within(&context.config.settings.limits, limit)
     }
 
-    fn within(limits: &Limits, limit: usize) -> Self {
+    fn within(limits: &LimitSettings, limit: usize) -> Self {
         let parts = limit.div_ceil(limits.answer_items.max(1)).max(1);
         Self { left: limits.answer_bytes.saturating_mul(LISTS).saturating_mul(parts), is_empty: true }
     }
@@ -64,8 +64,8 @@ impl ListBudget {
 
 /// The bytes of `item` as programs get it.
 fn size(item: &impl Serialize) -> usize {
-    struct Count(usize);
-    impl io::Write for Count {
+    struct JsonByteCounter(usize);
+    impl io::Write for JsonByteCounter {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.0 += bytes.len();
             Ok(bytes.len())
@@ -75,7 +75,7 @@ fn size(item: &impl Serialize) -> usize {
             Ok(())
         }
     }
-    let mut count = Count(0);
+    let mut count = JsonByteCounter(0);
     match serde_json::to_writer(&mut count, item) {
         Ok(()) => count.0,
         // What cannot be written takes no room; whoever writes the answer says so.
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_list_has_room_by_its_number_of_items_and_for_one_in_any_case() {
-        let limits = Limits { answer_bytes: 1_000, answer_items: 10, ..Limits::default() };
+        let limits = LimitSettings { answer_bytes: 1_000, answer_items: 10, ..LimitSettings::default() };
         let filled = |limit, size: usize| {
             ListBudget::within(&limits, limit)
                 .fill(std::iter::repeat_n("x".repeat(size - 2), 100), limit)

@@ -12,10 +12,10 @@ use super::{
 /// All of them.
 pub(crate) fn registry() -> Result<Registry, ToolError> {
     let mut tools = Registry::default();
-    tools.add(read::Read)?;
-    tools.add(list::List)?;
-    tools.add(glob::Glob)?;
-    tools.add(grep::Grep)?;
+    tools.add(read::ReadTool)?;
+    tools.add(list::ListTool)?;
+    tools.add(glob::GlobTool)?;
+    tools.add(grep::GrepTool)?;
     tools.add(lsp_diagnostics::LspDiagnostics)?;
     tools.add(lsp_navigate::LspDefinition)?;
     tools.add(lsp_navigate::LspDeclaration)?;
@@ -30,28 +30,28 @@ pub(crate) fn registry() -> Result<Registry, ToolError> {
     tools.add(lsp_completion::LspCompletion)?;
     tools.add(lsp_servers::LspServers)?;
     tools.add(lsp_overlay::LspOverlay)?;
-    tools.add(fetch_web_page::FetchWebPage)?;
+    tools.add(fetch_web_page::WebPageTool)?;
     tools.add(resolve_library_id::ResolveLibraryId)?;
     tools.add(get_library_docs::GetLibraryDocs)?;
     tools.add(lsp_rename::LspRename)?;
     tools.add(lsp_code_actions::LspCodeActions)?;
     tools.add(lsp_format::LspFormat)?;
-    tools.add(write::Write)?;
-    tools.add(edit::Edit)?;
+    tools.add(write::WriteTool)?;
+    tools.add(edit::EditTool)?;
     tools.add(patch::PatchTool)?;
-    tools.add(move_file::Move)?;
-    tools.add(delete::Delete)?;
+    tools.add(move_file::MoveTool)?;
+    tools.add(delete::DeleteTool)?;
     tools.add(mkdir::Mkdir)?;
-    tools.add(undo::Undo)?;
+    tools.add(undo::UndoTool)?;
     tools.add(bash::Bash)?;
-    tools.add(bash_output::BashOutput)?;
+    tools.add(bash_output::BashOutputTool)?;
     tools.add(bash_kill::BashKill)?;
     tools.add(todo::TodoRead)?;
     tools.add(todo::TodoWrite)?;
     tools.add(memory::Memory)?;
     tools.add(changed_files::ChangedFiles)?;
     tools.add(skill::SkillTool)?;
-    tools.add(task::Task::from_environment())?;
+    tools.add(task::TaskTool::from_environment())?;
     chat::add(&mut tools)?;
     Ok(tools)
 }

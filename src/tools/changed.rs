@@ -28,7 +28,7 @@ pub(crate) struct Declaration {
 
 /// What an edit changes.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Changed {
+pub(crate) struct DeclarationChanges {
     /// Names of definitions that came, went, or are declared otherwise.
     pub names: BTreeSet<String>,
     /// Where those stand that were there before.
@@ -45,7 +45,7 @@ pub(crate) struct Changed {
     pub wide: Option<String>,
 }
 
-impl Changed {
+impl DeclarationChanges {
     /// What `edits` change, all of one language.
     pub(crate) fn by<'a>(language: &str, edits: impl Iterator<Item = &'a EditedText>) -> Self {
         let mut changed = Self::default();
@@ -76,9 +76,10 @@ impl Changed {
         let (Some(was), Some(is)) = (&edit.before, &edit.after) else { return };
         let (decorated, lines) = (decorated(was, is), LineMap::between(was, is));
         // A type that went takes its members along: nobody has one any more.
-        let is_member_of_none = |key: &(String, usize), others: &BTreeMap<(String, usize), Known<'_>>| {
-            key.0.rsplit_once('.').is_some_and(|(owner, _)| !others.keys().any(|(name, _)| name == owner))
-        };
+        let is_member_of_none =
+            |key: &(String, usize), others: &BTreeMap<(String, usize), SymbolWithOwner<'_>>| {
+                key.0.rsplit_once('.').is_some_and(|(owner, _)| !others.keys().any(|(name, _)| name == owner))
+            };
         for (key, known) in before.iter().filter(|(key, _)| !is_member_of_none(key, &after)) {
             let symbol = known.symbol;
             let now = after.get(key);
@@ -107,7 +108,7 @@ impl Changed {
     }
 
     /// A definition came, went, or has another head.
-    fn otherwise(&mut self, known: &Known<'_>, is_other: bool) {
+    fn otherwise(&mut self, known: &SymbolWithOwner<'_>, is_other: bool) {
         let symbol = known.symbol;
         self.names.insert(symbol.name.clone());
         if is_type(symbol) && is_other {
@@ -134,7 +135,13 @@ impl Changed {
     }
 
     /// A definition whose head is the same.
-    fn inside(&mut self, edit: &EditedText, known: &Known<'_>, now: &Known<'_>, lines: &LineMap) {
+    fn inside(
+        &mut self,
+        edit: &EditedText,
+        known: &SymbolWithOwner<'_>,
+        now: &SymbolWithOwner<'_>,
+        lines: &LineMap,
+    ) {
         let symbol = known.symbol;
         let touches =
             |range: Range, hunk: &Lines<u32>| range.start.line <= hunk.end && hunk.start <= range.end.line;
@@ -157,7 +164,7 @@ impl Changed {
 
 /// A definition, and the type around it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Known<'a> {
+pub(crate) struct SymbolWithOwner<'a> {
     /// The definition.
     pub symbol: &'a Symbol,
     /// The definition around it.
@@ -165,12 +172,12 @@ pub(crate) struct Known<'a> {
 }
 
 /// The definitions that others may see, by their names within the file; which of several of one name is told by their order.
-pub(crate) fn visible(symbols: &[Symbol]) -> BTreeMap<(String, usize), Known<'_>> {
+pub(crate) fn visible(symbols: &[Symbol]) -> BTreeMap<(String, usize), SymbolWithOwner<'_>> {
     fn visit<'a>(
         symbols: &'a [Symbol],
         owner: Option<&'a Symbol>,
         prefix: &str,
-        found: &mut BTreeMap<(String, usize), Known<'a>>,
+        found: &mut BTreeMap<(String, usize), SymbolWithOwner<'a>>,
     ) {
         for symbol in symbols {
             let name = format!("{prefix}{}", symbol.name);
@@ -180,7 +187,7 @@ pub(crate) fn visible(symbols: &[Symbol]) -> BTreeMap<(String, usize), Known<'_>
             if !is_local {
                 found.insert(
                     (name.clone(), nth),
-                    Known { symbol, owner: owner.filter(|owner| is_type(owner)) },
+                    SymbolWithOwner { symbol, owner: owner.filter(|owner| is_type(owner)) },
                 );
             }
             visit(&symbol.children, Some(symbol), &format!("{name}."), found);
@@ -244,7 +251,7 @@ mod tests {
 
     use super::*;
 
-    fn changed(before: &str, after: &str) -> Changed {
+    fn changed(before: &str, after: &str) -> DeclarationChanges {
         let dir = std::env::temp_dir();
         let workspace = crate::workspace::Workspace::open(&dir).expect("a workspace");
         let edit = EditedText {
@@ -253,10 +260,10 @@ mod tests {
             before: Some(before.to_owned()),
             after: Some(after.to_owned()),
         };
-        Changed::by("python", [&edit].into_iter())
+        DeclarationChanges::by("python", [&edit].into_iter())
     }
 
-    fn names(changed: &Changed) -> Vec<&str> {
+    fn names(changed: &DeclarationChanges) -> Vec<&str> {
         changed.names.iter().map(String::as_str).collect()
     }
 

@@ -11,11 +11,11 @@ use super::context::Context;
 use super::error::{ErrorCode, ToolError};
 use super::git::GitError;
 use super::git::repository::Repository;
-use super::git::shadow::{Git, Shadow};
-use super::git::status::{self, Change, ChangeOf};
+use super::git::shadow::{GitRunner, ShadowRepository};
+use super::git::status::{self, ChangeOf, GitChange};
 use super::keeping::off_thread;
 use super::tool::{Call, Card, Tool};
-use crate::policy::request::Subjects;
+use crate::policy::request::CallSubjects;
 use crate::process::RunError;
 use crate::workspace::WorkspacePath;
 
@@ -96,8 +96,8 @@ impl Tool for ChangedFiles {
         ).beyond_core()
     }
 
-    fn subjects(&self, context: &Context, args: &ChangedFilesArgs) -> Result<Subjects, ToolError> {
-        Ok(Subjects { paths: vec![folder(context, args)?], ..Subjects::default() })
+    fn subjects(&self, context: &Context, args: &ChangedFilesArgs) -> Result<CallSubjects, ToolError> {
+        Ok(CallSubjects { paths: vec![folder(context, args)?], ..CallSubjects::default() })
     }
 
     async fn run(&self, call: Call<'_>, args: ChangedFilesArgs) -> Result<ChangedFilesOutput, ToolError> {
@@ -109,8 +109,8 @@ impl Tool for ChangedFiles {
         let below = root.strip_prefix(&repository.top).unwrap_or(Path::new("")).to_owned();
         let untracked = matches!(wanted, SourceControlState::All | SourceControlState::Untracked);
         let found = async {
-            let git = Git::find(context.manager.spawner(), context.deadline(USUAL))?;
-            let shadow = Shadow::of(&repository, git, &context.folders.cache).await?;
+            let git = GitRunner::find(context.manager.spawner(), context.deadline(USUAL))?;
+            let shadow = ShadowRepository::of(&repository, git, &context.folders.cache).await?;
             status::status(&shadow, &repository, &below, untracked).await
         };
         let found = found.await.map_err(from_git_error)?;
@@ -146,12 +146,12 @@ async fn repository(context: &Context, given: WorkspacePath) -> Result<Repositor
 fn output(
     context: &Context,
     repository: &Repository,
-    found: status::Status,
+    found: status::GitStatus,
     wanted: SourceControlState,
 ) -> ChangedFilesOutput {
     let limit = context.config.settings.limits.answer_items;
     let shown = |path: &Path| shown(context, repository, path);
-    let file = |change: Change| ChangedFile {
+    let file = |change: GitChange| ChangedFile {
         path: shown(&change.path),
         change: change.change,
         from: change.from.as_deref().map(shown),

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use super::context::Context;
 use super::error::{ErrorCode, ToolError};
 use super::keeping::off_thread;
-use crate::workspace::edit::Plan;
-use crate::workspace::{EntryKind, ListQuery, Until, WorkspacePath};
+use crate::workspace::edit::EditPlan;
+use crate::workspace::{EntryKind, ListQuery, WorkDeadline, WorkspacePath};
 
 /// How long the folders of an edit may take to be looked through.
 const LOOK_TIMEOUT: Duration = Duration::from_secs(10);
@@ -15,7 +15,7 @@ const LOOK_TIMEOUT: Duration = Duration::from_secs(10);
 ///
 /// # Errors
 /// `denied`, with the first such file; also where not everything could be looked at.
-pub(super) async fn may_take_contents(context: &Context, plan: &Plan) -> Result<(), ToolError> {
+pub(super) async fn may_take_contents(context: &Context, plan: &EditPlan) -> Result<(), ToolError> {
     let folders =
         plan.moved_and_deleted().map(|(folder, destination)| (folder.clone(), destination.cloned()));
     may_take_folders(context, folders.collect()).await
@@ -40,7 +40,7 @@ fn check_folders(
     context: &Context,
     folders: &[(WorkspacePath, Option<WorkspacePath>)],
 ) -> Result<(), ToolError> {
-    let until = Until::new(Instant::now() + LOOK_TIMEOUT);
+    let until = WorkDeadline::new(Instant::now() + LOOK_TIMEOUT);
     for (folder, destination) in folders {
         // A link goes without what it leads to.
         let is_folder = context.workspace.absolute(folder).symlink_metadata().is_ok_and(|seen| seen.is_dir());
@@ -55,7 +55,7 @@ fn check_contents(
     context: &Context,
     top: &WorkspacePath,
     destination: Option<&WorkspacePath>,
-    until: &Until,
+    until: &WorkDeadline,
 ) -> Result<(), ToolError> {
     let mut folders = vec![top.clone()];
     while let Some(folder) = folders.pop() {

@@ -11,21 +11,21 @@ use super::answer::{ServerState, ServerStatus};
 use super::error::{ErrorCode, ToolError};
 use super::install::{InstallGate, InstallState};
 use super::overlays::HeldOverlays;
-use super::patience::Patience;
+use super::patience::RetryAdvice;
 use super::question::path_of;
-use super::shell::Shells;
+use super::shell::ShellCommands;
 use super::target::Target;
-use super::turns::Turns;
-use crate::config::{Catalogue, Config, Folders, PresentLanguage, Trust, present_languages, spec};
+use super::turns::EditScheduler;
+use crate::config::{Catalogue, Config, Folders, PresentLanguage, TrustStore, present_languages, spec};
 use crate::hints;
-use crate::lsp::manager::{Manager, Unavailable};
+use crate::lsp::manager::{Manager, SessionUnavailable};
 use crate::lsp::progress::ProgressEvent;
-use crate::lsp::readiness::Busy;
+use crate::lsp::readiness::UnfinishedWork;
 use crate::lsp::session::Session;
 use crate::lsp::view::View;
-use crate::policy::limits::Limits;
+use crate::policy::limits::PathLimits;
 use crate::text::Buffer;
-use crate::workspace::edit::Edits;
+use crate::workspace::edit::TransactionManager;
 use crate::workspace::{PathError, ReadError, WalkLimits, Workspace, WorkspacePath};
 
 /// How long the look for languages may take.
@@ -43,19 +43,19 @@ pub struct Context {
     /// All language servers.
     pub(crate) manager: Arc<Manager>,
     /// The one way in which files are changed.
-    pub(crate) edits: Edits,
+    pub(crate) edits: TransactionManager,
     /// The order in which edits of the same files are made.
-    pub(crate) turns: Arc<Turns>,
+    pub(crate) turns: Arc<EditScheduler>,
     /// All commands that `bash` runs.
-    pub(crate) shells: Arc<Shells>,
+    pub(crate) shells: Arc<ShellCommands>,
     /// Unsaved texts of callers that name them by a handle.
     pub(crate) overlays: Arc<HeldOverlays>,
     /// Who allowed what.
-    pub(crate) trust: Trust,
+    pub(crate) trust: TrustStore,
     /// The user's folders.
     pub(crate) folders: Folders,
     /// What rules say of paths that a call comes upon only while it runs.
-    pub(crate) limits: Limits,
+    pub(crate) limits: PathLimits,
     /// The caller's own limit, instead of the settings' deadlines.
     pub(crate) timeout: Option<Duration>,
     /// Install a missing server before the first question to it.
@@ -63,7 +63,7 @@ pub struct Context {
     /// The way of every installation that a question brings about.
     pub(crate) installs: Arc<dyn InstallGate>,
     /// How the caller can wait longer.
-    pub(crate) patience: Patience,
+    pub(crate) patience: RetryAdvice,
     /// Who is told of slow work.
     pub(crate) progress: Option<UnboundedSender<ProgressEvent>>,
     /// What the caller sees of the files when it asks about code: the disk, and over it its own unsaved texts. Tools for
@@ -73,14 +73,14 @@ pub struct Context {
 
 /// A file and the language it is in.
 #[derive(Debug, Clone)]
-pub(crate) struct Subject {
+pub(crate) struct LanguageFile {
     /// The file.
     pub path: WorkspacePath,
     /// The language's key in the catalogue, if it is known.
     pub(crate) language: Option<String>,
 }
 
-impl From<PresentLanguage> for Subject {
+impl From<PresentLanguage> for LanguageFile {
     fn from(present: PresentLanguage) -> Self {
         Self { path: present.example, language: Some(present.language) }
     }
@@ -92,7 +92,7 @@ pub(crate) struct PresentServer<'a> {
     /// The server's key in the catalogue.
     pub(crate) key: &'a str,
     /// What the catalogue says of it.
-    pub(crate) spec: &'a spec::Server,
+    pub(crate) spec: &'a spec::ServerSpec,
     /// The languages, those with the most files first; at least one.
     pub(crate) languages: Vec<PresentLanguage>,
 }
@@ -114,8 +114,8 @@ impl PresentServer<'_> {
     }
 
     /// A file of the language with the most files.
-    pub(crate) fn example(&self) -> Subject {
-        Subject::from(self.languages[0].clone())
+    pub(crate) fn example(&self) -> LanguageFile {
+        LanguageFile::from(self.languages[0].clone())
     }
 }
 
@@ -126,7 +126,7 @@ impl Context {
     }
 
     /// The same for a call with `limits`: what they hide is not to be seen in the workspace.
-    pub(crate) fn within(&self, limits: Limits) -> Self {
+    pub(crate) fn within(&self, limits: PathLimits) -> Self {
         if !limits.may_hide() {
             return Self { limits, ..self.clone() };
         }
@@ -225,7 +225,7 @@ impl Context {
     }
 
     /// The file at `path` and its language; fails where it cannot be read as text.
-    pub(crate) fn subject(&self, path: WorkspacePath) -> Result<Subject, ToolError> {
+    pub(crate) fn subject(&self, path: WorkspacePath) -> Result<LanguageFile, ToolError> {
         let subject = self.listed(path)?;
         self.must_be_text(&subject.path)?;
         Ok(subject)
@@ -246,9 +246,9 @@ impl Context {
 
     /// As [`subject`](Self::subject), for one of many files of a folder: whether it is text is looked at when it is its
     /// turn, by [`must_be_text`](Self::must_be_text).
-    pub(crate) fn listed(&self, path: WorkspacePath) -> Result<Subject, ToolError> {
+    pub(crate) fn listed(&self, path: WorkspacePath) -> Result<LanguageFile, ToolError> {
         let language = self.language_of(&path)?.map(str::to_owned);
-        Ok(Subject { path, language })
+        Ok(LanguageFile { path, language })
     }
 
     fn language_of(&self, path: &WorkspacePath) -> Result<Option<&str>, ToolError> {
@@ -281,9 +281,9 @@ impl Context {
     /// The servers that speak `subject`'s language and do what `wanted` says, the first one leads.
     pub(crate) fn servers_for<'a>(
         &'a self,
-        subject: &Subject,
-        wanted: impl Fn(&spec::Features) -> bool,
-    ) -> Vec<(&'a str, &'a spec::Server)> {
+        subject: &LanguageFile,
+        wanted: impl Fn(&spec::ServerFeatures) -> bool,
+    ) -> Vec<(&'a str, &'a spec::ServerSpec)> {
         let Some(language) = &subject.language else { return Vec::new() };
         let servers = self.catalogue().servers_for(language);
         servers.into_iter().filter(|(_, server)| wanted(&server.features)).collect()
@@ -295,8 +295,8 @@ impl Context {
         if !self.install_missing {
             return Ok(());
         }
-        let subjects: Vec<Subject> = match target {
-            Target::Name(_) => self.present_languages().into_iter().map(Subject::from).collect(),
+        let subjects: Vec<LanguageFile> = match target {
+            Target::Name(_) => self.present_languages().into_iter().map(LanguageFile::from).collect(),
             _ => vec![self.subject(self.path(path_of(target)?)?)?],
         };
         self.prepare_for(subjects.iter()).await
@@ -305,7 +305,7 @@ impl Context {
     /// As [`prepare`](Self::prepare), for the servers of these files.
     pub(crate) async fn prepare_for(
         &self,
-        subjects: impl Iterator<Item = &Subject>,
+        subjects: impl Iterator<Item = &LanguageFile>,
     ) -> Result<(), ToolError> {
         if !self.install_missing {
             return Ok(());
@@ -317,7 +317,10 @@ impl Context {
                     continue;
                 }
                 looked_at.push(server);
-                if !matches!(self.manager.locate(server, &subject.path), Err(Unavailable::Missing { .. })) {
+                if !matches!(
+                    self.manager.locate(server, &subject.path),
+                    Err(SessionUnavailable::Missing { .. })
+                ) {
                     continue;
                 }
                 let item = self.installs.install(self, server).await?;
@@ -334,7 +337,7 @@ impl Context {
     pub(crate) async fn session(
         &self,
         server: &str,
-        subject: &Subject,
+        subject: &LanguageFile,
         deadline: Instant,
     ) -> Result<Arc<Session>, ServerStatus> {
         let started = Instant::now();
@@ -345,20 +348,20 @@ impl Context {
     fn unavailable(
         &self,
         server: &str,
-        subject: &Subject,
-        why: &Unavailable,
+        subject: &LanguageFile,
+        why: &SessionUnavailable,
         started: Instant,
     ) -> ServerStatus {
         let state = match why {
-            Unavailable::Missing { .. } | Unavailable::Unknown { .. } => ServerState::Missing,
-            Unavailable::Disabled { .. } => ServerState::Disabled,
-            Unavailable::Starting { .. } => ServerState::Starting,
-            Unavailable::Failed { .. } | Unavailable::Stopping => ServerState::Crashed,
+            SessionUnavailable::Missing { .. } | SessionUnavailable::Unknown { .. } => ServerState::Missing,
+            SessionUnavailable::Disabled { .. } => ServerState::Disabled,
+            SessionUnavailable::Starting { .. } => ServerState::Starting,
+            SessionUnavailable::Failed { .. } | SessionUnavailable::Stopping => ServerState::Crashed,
         };
         let missing = state == ServerState::Missing;
         let mut status = self.status(server, subject, state, started);
         status.detail = Some(match why {
-            Unavailable::Missing { searched, .. } => searched.clone(),
+            SessionUnavailable::Missing { searched, .. } => searched.clone(),
             _ => why.to_string(),
         });
         status.install = missing.then(|| self.install_command(server)).flatten();
@@ -373,7 +376,7 @@ impl Context {
     }
 
     /// Notes in `status` that its server was `busy` when it answered, or when the time was up.
-    pub(crate) fn note_busy(&self, status: &mut ServerStatus, busy: &Busy, takes_timeout: bool) {
+    pub(crate) fn note_busy(&self, status: &mut ServerStatus, busy: &UnfinishedWork, takes_timeout: bool) {
         status.state = ServerState::Indexing;
         status.detail = Some(busy.sentence(&status.server));
         status.hint = Some(self.patience_advice(status, takes_timeout));
@@ -398,7 +401,7 @@ impl Context {
     pub(crate) fn unsupported(
         &self,
         server: &str,
-        subject: &Subject,
+        subject: &LanguageFile,
         method: &str,
         started: Instant,
     ) -> ServerStatus {
@@ -411,7 +414,7 @@ impl Context {
     pub(crate) fn status(
         &self,
         server: &str,
-        subject: &Subject,
+        subject: &LanguageFile,
         state: ServerState,
         started: Instant,
     ) -> ServerStatus {
@@ -428,7 +431,7 @@ impl Context {
     }
 
     /// The status where the catalogue has no server for a file.
-    pub(crate) fn no_server(&self, subject: &Subject, started: Instant) -> ServerStatus {
+    pub(crate) fn no_server(&self, subject: &LanguageFile, started: Instant) -> ServerStatus {
         let mut status = self.status("", subject, ServerState::Missing, started);
         status.detail = Some(match &subject.language {
             Some(language) => format!("no server is configured for {language}"),

@@ -3,16 +3,16 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::context::{Context, Subject};
-use super::editing::{Manner, Turn};
+use super::context::{Context, LanguageFile};
+use super::editing::{EditRunOptions, EditingTurn};
 use super::error::ToolError;
 use super::impact::{importers_note, language_of};
 use super::move_file::EditsOutput;
 use super::tool::{Call, Card, Tool};
-use crate::config::spec::{Server, Unchecked};
-use crate::policy::request::{Effect, Subjects};
+use crate::config::spec::{ServerSpec, UncheckedAspect};
+use crate::policy::request::{CallSubjects, Effect};
 use crate::workspace::WorkspacePath;
-use crate::workspace::edit::{Expected, Plan};
+use crate::workspace::edit::{EditPlan, PathPrecondition};
 
 /// The arguments of `delete`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -29,9 +29,9 @@ pub(crate) struct DeleteArgs {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Delete;
+pub(crate) struct DeleteTool;
 
-impl Tool for Delete {
+impl Tool for DeleteTool {
     type Args = DeleteArgs;
     type Output = EditsOutput;
 
@@ -41,19 +41,20 @@ impl Tool for Delete {
             .undoable()
     }
 
-    fn subjects(&self, context: &Context, args: &DeleteArgs) -> Result<Subjects, ToolError> {
-        Ok(Subjects { paths: vec![context.path(args.path.as_ref())?], ..Subjects::default() })
+    fn subjects(&self, context: &Context, args: &DeleteArgs) -> Result<CallSubjects, ToolError> {
+        Ok(CallSubjects { paths: vec![context.path(args.path.as_ref())?], ..CallSubjects::default() })
     }
 
     async fn run(&self, call: Call<'_>, args: DeleteArgs) -> Result<EditsOutput, ToolError> {
         let path = call.context.path(args.path.as_ref())?;
         let notes = unheard_importers(call.context, &path).await;
-        let mut plan = Plan::new("delete");
+        let mut plan = EditPlan::new("delete");
         match args.recursive.unwrap_or(false) {
             true => plan.delete_tree(&path),
-            false => plan.delete(&path, Expected::Any),
+            false => plan.delete(&path, PathPrecondition::Any),
         };
-        let mut turn = Turn::of(&call, Manner::new(args.dry_run, args.diagnostics), [&path]).await;
+        let mut turn =
+            EditingTurn::of(&call, EditRunOptions::new(args.dry_run, args.diagnostics), [&path]).await;
         loop {
             if let Some(done) = turn.carry_out(plan.clone()).await? {
                 return Ok(EditsOutput { notes, ..done.into() });
@@ -64,9 +65,9 @@ impl Tool for Delete {
 
 /// A note of the files that import `path`, where no installed server checks imports.
 async fn unheard_importers(context: &Context, path: &WorkspacePath) -> Vec<String> {
-    let subject = Subject { path: path.clone(), language: language_of(context, path, None) };
-    let checks = |(key, spec): &(&str, &Server)| {
-        !spec.unchecked.contains(&Unchecked::Imports) && context.manager.locate(key, path).is_ok()
+    let subject = LanguageFile { path: path.clone(), language: language_of(context, path, None) };
+    let checks = |(key, spec): &(&str, &ServerSpec)| {
+        !spec.unchecked.contains(&UncheckedAspect::Imports) && context.manager.locate(key, path).is_ok()
     };
     if context.servers_for(&subject, |features| features.diagnostics).iter().any(checks) {
         return Vec::new();

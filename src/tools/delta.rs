@@ -90,7 +90,7 @@ fn is_zero(count: &usize) -> bool {
 }
 
 /// One file before and after an edit.
-pub(crate) struct Compared<'a> {
+pub(crate) struct FileComparison<'a> {
     /// What was found before.
     pub before: &'a [DiagnosticItem],
     /// What is found after.
@@ -100,15 +100,15 @@ pub(crate) struct Compared<'a> {
 }
 
 /// What a finding is but for its place: server, rule, severity, words.
-type Key<'a> = (&'a str, Option<&'a str>, Severity, &'a str);
+type FindingKey<'a> = (&'a str, Option<&'a str>, Severity, &'a str);
 
 /// Findings before an edit that none after it was matched with, and the lines that they would stand in now.
-type Left<'a> = BTreeMap<Key<'a>, Vec<(Option<u32>, &'a DiagnosticItem)>>;
+type UnmatchedFindings<'a> = BTreeMap<FindingKey<'a>, Vec<(Option<u32>, &'a DiagnosticItem)>>;
 
 /// New findings, those that are gone, how many stayed.
-pub(crate) fn compare(compared: &Compared<'_>) -> (Vec<DeltaItem>, Vec<DeltaItem>, usize) {
+pub(crate) fn compare(compared: &FileComparison<'_>) -> (Vec<DeltaItem>, Vec<DeltaItem>, usize) {
     // What is the same but for its place; of those, the ones whose line moved along belong together, then the rest.
-    let mut left: Left<'_> = BTreeMap::new();
+    let mut left: UnmatchedFindings<'_> = BTreeMap::new();
     for item in compared.before {
         let line = compared.lines.new_line(item.range.start.line);
         left.entry(key_of(item)).or_default().push((line, item));
@@ -143,7 +143,7 @@ pub(crate) fn compare(compared: &Compared<'_>) -> (Vec<DeltaItem>, Vec<DeltaItem
 }
 
 /// The same rule at the same place, which names something else now, as where a type is called otherwise: the edit did not bring it.
-fn take_in_other_words(left: &mut Left<'_>, item: &DiagnosticItem) -> Option<()> {
+fn take_in_other_words(left: &mut UnmatchedFindings<'_>, item: &DiagnosticItem) -> Option<()> {
     let (server, code, severity, _) = key_of(item);
     let rule = code?;
     let mut same = left.iter_mut().filter(|(key, _)| (key.0, key.1, key.2) == (server, Some(rule), severity));
@@ -223,7 +223,7 @@ mod tests {
         after: &[DiagnosticItem],
     ) -> (Vec<u32>, usize, usize) {
         let lines = LineMap::between(old, new);
-        let (added, gone, unchanged) = compare(&Compared { before, after, lines: &lines });
+        let (added, gone, unchanged) = compare(&FileComparison { before, after, lines: &lines });
         (added.iter().map(|item| item.range.start.line).collect(), gone.len(), unchanged)
     }
 

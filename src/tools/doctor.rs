@@ -5,15 +5,15 @@ use std::time::Duration;
 use serde::Serialize;
 use tokio::time::Instant;
 
-use super::context::{Context, PresentServer, Subject};
+use super::context::{Context, LanguageFile, PresentServer};
 use super::servers;
 use super::shell::room;
-use crate::config::Caches;
-use crate::config::spec::Server;
+use crate::config::CacheSharing;
+use crate::config::spec::ServerSpec;
 use crate::hints;
-use crate::lsp::diagnostics::Known;
+use crate::lsp::diagnostics::DiagnosticsCompleteness;
 use crate::lsp::health;
-use crate::lsp::manager::Unavailable;
+use crate::lsp::manager::SessionUnavailable;
 use crate::lsp::view::View;
 use crate::process::sandbox::{self, Enforced};
 
@@ -152,8 +152,8 @@ fn commands(context: &Context) -> String {
     match room::enforced(&context.config.settings.bash, context.manager.spawner()) {
         Ok(Enforced::Landlock) => {
             let caches = match context.config.settings.bash.caches {
-                Caches::Private => "caches of their own",
-                Caches::Shared => "your caches",
+                CacheSharing::Private => "caches of their own",
+                CacheSharing::Shared => "your caches",
             };
             format!(
                 "commands that tools run can write only the workspace, temporary folders and {caches} (Landlock)"
@@ -186,7 +186,7 @@ async fn examine(context: &Context, server: &PresentServer<'_>) -> DoctorServer 
         Ok(located) => located,
         Err(why) => {
             // That it is not installed is told by its absence; what keeps one of the project from being used is not.
-            if !matches!(&why, Unavailable::Missing { searched, .. } if !searched.contains("lsp-tools trust"))
+            if !matches!(&why, SessionUnavailable::Missing { searched, .. } if !searched.contains("lsp-tools trust"))
             {
                 report.findings.push(DoctorFinding { message: why.to_string(), fix: None });
             }
@@ -211,7 +211,7 @@ async fn examine(context: &Context, server: &PresentServer<'_>) -> DoctorServer 
 }
 
 /// A real query: the outline of an example file, or its diagnostics where the server does not navigate.
-async fn probe(context: &Context, subject: &Subject, key: &str, server: &Server) -> DoctorProbe {
+async fn probe(context: &Context, subject: &LanguageFile, key: &str, server: &ServerSpec) -> DoctorProbe {
     let started = Instant::now();
     let start = server.start_timeout.map_or(context.config.settings.deadlines.start, Duration::from_secs);
     let deadline = started + start + PROBE;
@@ -227,8 +227,8 @@ async fn probe(context: &Context, subject: &Subject, key: &str, server: &Server)
         }
         Ok(session) => match session.diagnostics(&subject.path, deadline).await {
             Ok(fresh) => match fresh.known {
-                Known::NoData(why) => Err(why),
-                Known::Complete | Known::Partial(_) => {
+                DiagnosticsCompleteness::NoData(why) => Err(why),
+                DiagnosticsCompleteness::Complete | DiagnosticsCompleteness::Partial(_) => {
                     Ok((format!("check {path}"), format!("{} diagnostics", fresh.items.len())))
                 }
             },

@@ -4,13 +4,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::context::Context;
-use super::editing::{Manner, Turn, existing, must_be_whole, put};
+use super::editing::{EditRunOptions, EditingTurn, existing, must_be_whole, put};
 use super::error::{ErrorCode, ToolError};
 use super::tool::{Call, Card, Tool};
 use super::write::EditOutput;
-use crate::policy::request::{Effect, Subjects};
-use crate::text::replace::{ReplaceError, Replacement, replace};
-use crate::workspace::edit::{LineEnds, Plan};
+use crate::policy::request::{CallSubjects, Effect};
+use crate::text::replace::{ReplaceError, TextReplacement, replace};
+use crate::workspace::edit::{EditPlan, LineEnds};
 
 /// The arguments of `edit`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -38,9 +38,9 @@ pub(crate) struct OneEdit {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Edit;
+pub(crate) struct EditTool;
 
-impl Tool for Edit {
+impl Tool for EditTool {
     type Args = EditArgs;
     type Output = EditOutput;
 
@@ -54,18 +54,19 @@ impl Tool for Edit {
         ).ranked(8).undoable()
     }
 
-    fn subjects(&self, context: &Context, args: &EditArgs) -> Result<Subjects, ToolError> {
-        Ok(Subjects { paths: vec![context.path(args.path.as_ref())?], ..Subjects::default() })
+    fn subjects(&self, context: &Context, args: &EditArgs) -> Result<CallSubjects, ToolError> {
+        Ok(CallSubjects { paths: vec![context.path(args.path.as_ref())?], ..CallSubjects::default() })
     }
 
     async fn run(&self, call: Call<'_>, args: EditArgs) -> Result<EditOutput, ToolError> {
         let path = call.context.path(args.path.as_ref())?;
-        let replacements: Vec<Replacement> = args
+        let replacements: Vec<TextReplacement> = args
             .edits
             .into_iter()
-            .map(|edit| Replacement { old: edit.old, new: edit.new, all: edit.all.unwrap_or(false) })
+            .map(|edit| TextReplacement { old: edit.old, new: edit.new, all: edit.all.unwrap_or(false) })
             .collect();
-        let mut turn = Turn::of(&call, Manner::new(args.dry_run, args.diagnostics), [&path]).await;
+        let mut turn =
+            EditingTurn::of(&call, EditRunOptions::new(args.dry_run, args.diagnostics), [&path]).await;
         loop {
             let file = existing(call.context, &path)?.ok_or_else(|| {
                 let what = format!("there is no file {} to edit", path.display());
@@ -74,7 +75,7 @@ impl Tool for Edit {
             let replaced =
                 replace(&file.text, &replacements).map_err(|error| refusal(&path.display(), &error))?;
             must_be_whole(&path, Some(&file), &replaced.text)?;
-            let mut plan = Plan::new("edit");
+            let mut plan = EditPlan::new("edit");
             put(&mut plan, &path, Some(&file), &replaced.text, LineEnds::AsGiven);
             if let Some(done) = turn.carry_out(plan).await? {
                 return Ok(EditOutput::new(done, &path, &replaced.text));

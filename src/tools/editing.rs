@@ -3,31 +3,32 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::breakage::{Baseline, Watch, Wish, saved, tried};
+use super::breakage::{Baseline, BreakageMode, BreakageWatch, saved, tried};
 use super::contents::may_take_contents;
 use super::context::{Context, from_read_error};
 use super::delta::DiagnosticsDelta;
 use super::error::{ErrorCode, ToolError, unfinished};
 use super::impact::EditedText;
 use super::tool::Call;
-use super::turns::{Claim, Scope};
+use super::turns::{Claim, EditScope};
 use crate::text::diff::{DiffOptions, unified_diff};
 use crate::text::elision::new_marker;
 use crate::workspace::edit::{
-    Committed, EditError, Edits, Expected, FileChange, FileKind, FileOperation, LineEnds, Plan,
+    ChangedEntryKind, CommittedTransaction, EditError, EditPlan, FileChange, FileOperation, LineEnds,
+    PathPrecondition, TransactionManager,
 };
 use crate::workspace::{ReadError, TextFile, WorkspacePath};
 
 /// How an edit is made.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Manner {
+pub(crate) struct EditRunOptions {
     /// Nothing is written; the answer tells what would be.
     pub dry_run: bool,
     /// Whether the answer tells what it broke.
-    pub wish: Wish,
+    pub wish: BreakageMode,
 }
 
-impl Manner {
+impl EditRunOptions {
     /// As the optional arguments of edit tools say it.
     pub(crate) fn new(dry_run: Option<bool>, diagnostics: Option<bool>) -> Self {
         Self { dry_run: dry_run.unwrap_or(false), wish: diagnostics.into() }
@@ -57,7 +58,7 @@ pub(crate) struct FileResult {
 
 /// What became of an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Done {
+pub(crate) struct ToolEditResult {
     /// What `undo` takes it back by; `None` where nothing was changed.
     pub undo: Option<String>,
     /// Each file, by path.
@@ -68,13 +69,13 @@ pub(crate) struct Done {
 
 /// An edit from its turn to its end: until it is dropped, others that touch the same files wait.
 ///
-/// A tool that reads files to plan its edit waits for its turn first ([`Turn::of`]), and plans anew as often as
+/// A tool that reads files to plan its edit waits for its turn first ([`EditingTurn::of`]), and plans anew as often as
 /// [`carry_out`](Self::carry_out) wants it, since other processes keep no order. One that has a server plan for it asks first
-/// ([`Turn::at_the_end`]), so that nobody waits for a server that starts.
+/// ([`EditingTurn::at_the_end`]), so that nobody waits for a server that starts.
 #[derive(Debug)]
-pub(crate) struct Turn<'c> {
+pub(crate) struct EditingTurn<'c> {
     call: &'c Call<'c>,
-    manner: Manner,
+    manner: EditRunOptions,
     claim: Option<Claim>,
     /// How often the plan may still turn out to be of a text that is no longer there.
     stale: usize,
@@ -90,7 +91,7 @@ const ASKED_AGAIN: usize = 3;
 const PLACES_LOST: usize = 2;
 
 /// Why an edit was not made.
-enum Stopped {
+enum EditInterruption {
     /// A file is not what it was when the edit was planned.
     Stale(ToolError),
     /// Another edit had to go first.
@@ -98,13 +99,13 @@ enum Stopped {
     Error(ToolError),
 }
 
-impl From<ToolError> for Stopped {
+impl From<ToolError> for EditInterruption {
     fn from(error: ToolError) -> Self {
         Self::Error(error)
     }
 }
 
-impl From<EditError> for Stopped {
+impl From<EditError> for EditInterruption {
     fn from(error: EditError) -> Self {
         match error {
             EditError::Conflict(_) => Self::Stale(from_edit_error(error)),
@@ -113,11 +114,11 @@ impl From<EditError> for Stopped {
     }
 }
 
-impl<'c> Turn<'c> {
+impl<'c> EditingTurn<'c> {
     /// Waits until no edit before this one touches `paths`.
     pub(crate) async fn of<'p>(
         call: &'c Call<'c>,
-        manner: Manner,
+        manner: EditRunOptions,
         paths: impl IntoIterator<Item = &'p WorkspacePath>,
     ) -> Self {
         let mut turn = Self { stale: READ_AGAIN, ..Self::at_the_end(call, manner) };
@@ -126,7 +127,7 @@ impl<'c> Turn<'c> {
     }
 
     /// An edit whose files are not known yet.
-    pub(crate) fn at_the_end(call: &'c Call<'c>, manner: Manner) -> Self {
+    pub(crate) fn at_the_end(call: &'c Call<'c>, manner: EditRunOptions) -> Self {
         Self { call, manner, claim: None, stale: ASKED_AGAIN, lost: 0 }
     }
 
@@ -137,7 +138,7 @@ impl<'c> Turn<'c> {
     /// `conflict` where there is one.
     pub(crate) async fn of_whole(
         call: &'c Call<'c>,
-        manner: Manner,
+        manner: EditRunOptions,
         path: &WorkspacePath,
     ) -> Result<Self, ToolError> {
         let mut turn = Self { stale: 0, ..Self::at_the_end(call, manner) };
@@ -159,12 +160,12 @@ impl<'c> Turn<'c> {
 
     /// Makes the edit that `plan` describes, or only tries it. `None` where it has to be planned anew: its files are, or may be,
     /// others than when it was planned.
-    pub(crate) async fn carry_out(&mut self, plan: Plan) -> Result<Option<Done>, ToolError> {
+    pub(crate) async fn carry_out(&mut self, plan: EditPlan) -> Result<Option<ToolEditResult>, ToolError> {
         match self.attempt(plan).await {
             Ok(done) => Ok(Some(done)),
-            Err(Stopped::Lost) => Ok(None),
-            Err(Stopped::Stale(error)) => self.again(error).map(|()| None),
-            Err(Stopped::Error(error)) => Err(error),
+            Err(EditInterruption::Lost) => Ok(None),
+            Err(EditInterruption::Stale(error)) => self.again(error).map(|()| None),
+            Err(EditInterruption::Error(error)) => Err(error),
         }
     }
 
@@ -182,19 +183,19 @@ impl<'c> Turn<'c> {
         Ok(())
     }
 
-    async fn attempt(&mut self, plan: Plan) -> Result<Done, Stopped> {
+    async fn attempt(&mut self, plan: EditPlan) -> Result<ToolEditResult, EditInterruption> {
         let Call { context, group, .. } = self.call;
         context.may_change(plan.paths())?;
         may_take_contents(context, &plan).await?;
         context.must_be_saved(plan.paths())?;
         let plan = plan.in_group(*group);
         self.needs(self.scope(plan.paths().cloned(), [])).await?;
-        let Manner { dry_run, wish } = self.manner;
+        let EditRunOptions { dry_run, wish } = self.manner;
         let mut expected = None;
-        if dry_run || Watch::is_likely(context, plan.paths(), wish) {
+        if dry_run || BreakageWatch::is_likely(context, plan.paths(), wish) {
             let changes = off_thread(context, &plan, |edits, plan| edits.preview(plan)).await??;
             let edits = edited_texts(&changes);
-            let baseline = match Watch::of(context, &edits, wish).await {
+            let baseline = match BreakageWatch::of(context, &edits, wish).await {
                 Some(watch) => {
                     self.needs(self.scope([], watch.paths().cloned())).await?;
                     Some(watch.before(context, &edits).await)
@@ -211,7 +212,7 @@ impl<'c> Turn<'c> {
                     }
                     None => None,
                 };
-                return Ok(Done { undo: None, files: file_results(&changes), diagnostics });
+                return Ok(ToolEditResult { undo: None, files: file_results(&changes), diagnostics });
             }
             expected => expected.and_then(|(_, _, baseline)| baseline),
         };
@@ -224,7 +225,7 @@ impl<'c> Turn<'c> {
 
     /// Waits for the first claim of an edit whose files are known now; takes `scope` beside what it has, or fails where another
     /// edit has to go first.
-    async fn needs(&mut self, scope: Scope) -> Result<(), Stopped> {
+    async fn needs(&mut self, scope: EditScope) -> Result<(), EditInterruption> {
         let Some(claim) = &mut self.claim else {
             self.take(scope).await;
             return Ok(());
@@ -234,10 +235,10 @@ impl<'c> Turn<'c> {
         }
         claim.turn().await;
         self.lost += 1;
-        Err(Stopped::Lost)
+        Err(EditInterruption::Lost)
     }
 
-    async fn take(&mut self, scope: Scope) {
+    async fn take(&mut self, scope: EditScope) {
         self.claim.insert(self.call.context.turns.claim(scope)).turn().await;
     }
 
@@ -246,18 +247,18 @@ impl<'c> Turn<'c> {
         &self,
         changed: impl IntoIterator<Item = WorkspacePath>,
         seen: impl IntoIterator<Item = WorkspacePath>,
-    ) -> Scope {
+    ) -> EditScope {
         let real = |path: WorkspacePath| self.call.context.workspace.real(&path).unwrap_or(path);
         let (changed, seen) = (changed.into_iter().map(real), seen.into_iter().map(real));
         match self.manner.dry_run {
-            true => Scope::files([], changed.chain(seen)),
-            false => Scope::files(changed, seen),
+            true => EditScope::files([], changed.chain(seen)),
+            false => EditScope::files(changed, seen),
         }
     }
 }
 
 /// The real names of the files that an edit has changed, those that they had among them.
-pub(crate) fn changed_paths(context: &Context, committed: &Committed) -> Vec<WorkspacePath> {
+pub(crate) fn changed_paths(context: &Context, committed: &CommittedTransaction) -> Vec<WorkspacePath> {
     let names = committed.files.iter().flat_map(|change| match &change.operation {
         FileOperation::Renamed { from } => vec![from, &change.path],
         _ => vec![&change.path],
@@ -266,7 +267,11 @@ pub(crate) fn changed_paths(context: &Context, committed: &Committed) -> Vec<Wor
 }
 
 /// Tells the servers what was changed, and the caller what that changed in the diagnostics.
-pub(crate) async fn finish(context: &Context, committed: Committed, baseline: Option<Baseline>) -> Done {
+pub(crate) async fn finish(
+    context: &Context,
+    committed: CommittedTransaction,
+    baseline: Option<Baseline>,
+) -> ToolEditResult {
     context.manager.refresh().await;
     let moves: Vec<(WorkspacePath, WorkspacePath)> = committed
         .files
@@ -285,22 +290,22 @@ pub(crate) async fn finish(context: &Context, committed: Committed, baseline: Op
         None => None,
     };
     let undo = committed.id.map(|id| id.to_string());
-    Done { undo, files: file_results(&committed.files), diagnostics }
+    ToolEditResult { undo, files: file_results(&committed.files), diagnostics }
 }
 
 /// Edits wait for locks and for the disk, which the threads that talk to servers must not.
 pub(crate) async fn blocking<T: Send + 'static>(
     context: &Context,
-    plan: &Plan,
-    work: impl FnOnce(&Edits, &Plan) -> Result<T, EditError> + Send + 'static,
+    plan: &EditPlan,
+    work: impl FnOnce(&TransactionManager, &EditPlan) -> Result<T, EditError> + Send + 'static,
 ) -> Result<T, ToolError> {
     off_thread(context, plan, work).await?.map_err(from_edit_error)
 }
 
 async fn off_thread<T: Send + 'static>(
     context: &Context,
-    plan: &Plan,
-    work: impl FnOnce(&Edits, &Plan) -> Result<T, EditError> + Send + 'static,
+    plan: &EditPlan,
+    work: impl FnOnce(&TransactionManager, &EditPlan) -> Result<T, EditError> + Send + 'static,
 ) -> Result<Result<T, EditError>, ToolError> {
     let (edits, plan) = (context.edits.clone(), plan.clone());
     let done = tokio::task::spawn_blocking(move || work(&edits, &plan)).await;
@@ -341,7 +346,7 @@ pub(crate) fn must_be_whole(
 
 /// Plans `text` for `path`, of which `file` was read.
 pub(crate) fn put(
-    plan: &mut Plan,
+    plan: &mut EditPlan,
     path: &WorkspacePath,
     file: Option<&TextFile>,
     text: &str,
@@ -349,10 +354,10 @@ pub(crate) fn put(
 ) {
     match file {
         Some(file) => {
-            plan.write(path, file.with_text(text, line_ends), Expected::Hash(file.content_hash()));
+            plan.write(path, file.with_text(text, line_ends), PathPrecondition::Hash(file.content_hash()));
         }
         None => {
-            plan.write(path, text.as_bytes(), Expected::Absent);
+            plan.write(path, text.as_bytes(), PathPrecondition::Absent);
         }
     }
 }
@@ -360,7 +365,7 @@ pub(crate) fn put(
 /// The text files among `changes`.
 pub(crate) fn edited_texts(changes: &[FileChange]) -> Vec<EditedText> {
     let is_text = |change: &&FileChange| {
-        change.kind == FileKind::File && (change.before.is_some() || change.after.is_some())
+        change.kind == ChangedEntryKind::File && (change.before.is_some() || change.after.is_some())
     };
     let edited = |change: &FileChange| EditedText {
         path: change.path.clone(),

@@ -9,14 +9,14 @@ use futures::future::join_all;
 use tokio::time::Instant;
 
 use super::answer::Verdict;
-use super::context::{Context, Subject};
+use super::context::{Context, LanguageFile};
 use super::error::ToolError;
 use super::fallback::in_background;
 use super::other_roots::{self, OtherRoots};
-use super::question::{Ask, Outcome, Question};
+use super::question::{LanguageQuestion, PositionRequest, QuestionOutcome};
 use super::target::Target;
-use crate::hints::{self, Named, Sense, Standing, StandingIn};
-use crate::lsp::edits::{EditError, Proposal, ProposedFile};
+use crate::hints::{self, FurtherOccurrences, OccurrenceQuery, OccurrenceSense, StandingIn};
+use crate::lsp::edits::{Proposal, ProposalError, ProposedFile};
 use crate::lsp::model::{FileRef, HierarchyNode, Location};
 use crate::lsp::session::{AskError, Session};
 use crate::text::{Position, Range};
@@ -36,7 +36,7 @@ const MOST_USES: usize = 3;
 const NAMED: usize = 8;
 
 /// An answer of which several servers may know a part.
-pub(crate) trait Listing: Sized + Send {
+pub(crate) trait MergeableAnswer: Sized + Send {
     /// What a server did not do with a file that is missing here.
     const OMITTED: &str = "did not list";
     /// Whether occurrences in comments and strings are worth a word.
@@ -57,7 +57,7 @@ pub(crate) trait Listing: Sized + Send {
     fn join(&mut self, other: Self);
 }
 
-impl Listing for Vec<Location> {
+impl MergeableAnswer for Vec<Location> {
     fn files(&self) -> BTreeSet<WorkspacePath> {
         self.iter().filter_map(|location| inside(&location.file)).collect()
     }
@@ -80,7 +80,7 @@ impl Listing for Vec<Location> {
     }
 }
 
-impl Listing for Vec<HierarchyNode> {
+impl MergeableAnswer for Vec<HierarchyNode> {
     fn files(&self) -> BTreeSet<WorkspacePath> {
         self.iter()
             .flat_map(|node| inside(&node.location.file).into_iter().chain(node.children.files()))
@@ -105,7 +105,7 @@ impl Listing for Vec<HierarchyNode> {
     }
 }
 
-impl Listing for Result<Proposal, EditError> {
+impl MergeableAnswer for Result<Proposal, ProposalError> {
     const OMITTED: &str = "does not change";
     const SAYS_QUIET: bool = true;
     const WANTS_DEFINITIONS: bool = true;
@@ -157,44 +157,51 @@ fn inside(file: &FileRef) -> Option<WorkspacePath> {
 }
 
 /// A question that was answered, while it is completed.
-struct Asking<'a> {
-    subject: &'a Subject,
+struct AnsweredQuestion<'a> {
+    subject: &'a LanguageFile,
     position: Position,
     /// The answer of one server is from one project alone, where its root has several.
     of_project: bool,
-    sense: Sense,
+    sense: OccurrenceSense,
     deadline: Instant,
 }
 
 /// What one look of a server covers: a root and, where it looks at one project alone, that project.
-type Ground = (WorkspacePath, Option<WorkspacePath>);
+type ServerCoverage = (WorkspacePath, Option<WorkspacePath>);
 
 impl Context {
     /// Asks as [`question`](Self::question) does and, where all occurrences in a `sense` are asked for, every other server that the
     /// text has reason to ask. Where the text still has the name in files that no server listed, a note says so, and the answer is
     /// not complete where that makes it doubtful: the files are where no server was asked, or import the name from there, or the
     /// server has just started or found nothing at all.
-    pub(crate) async fn question_of_all<T: Listing>(
+    pub(crate) async fn question_of_all<T: MergeableAnswer>(
         &self,
         target: &Target,
-        question: Question,
-        sense: Option<Sense>,
+        question: LanguageQuestion,
+        sense: Option<OccurrenceSense>,
         deadline: Instant,
-        ask: impl Ask<T>,
-    ) -> Result<Outcome<T>, ToolError> {
+        ask: impl PositionRequest<T>,
+    ) -> Result<QuestionOutcome<T>, ToolError> {
         let outcome = self.question(target, question, deadline, &ask).await?;
-        let Outcome::Answered { mut value, left_out, place, session, mut status, mut verdict, mut notes } =
-            outcome
+        let QuestionOutcome::Answered {
+            mut value,
+            left_out,
+            place,
+            session,
+            mut status,
+            mut verdict,
+            mut notes,
+        } = outcome
         else {
             return Ok(outcome);
         };
         if let (Some(sense), Some(resolved), true) = (sense, &place.resolved, value.is_answer()) {
             let subject = self.subject(place.path.clone())?;
             let (position, name) = (place.position, resolved.symbol.clone());
-            let named = Named { path: subject.path.clone(), position, name, sense };
+            let named = OccurrenceQuery { path: subject.path.clone(), position, name, sense };
             let mut standing = self.standing(&named, value.files(), deadline).await;
             let of_project = self.answers_of_project(session.server(), question.method);
-            let asking = Asking { subject: &subject, position, of_project, sense, deadline };
+            let asking = AnsweredQuestion { subject: &subject, position, of_project, sense, deadline };
             if session.knows_open_projects() {
                 self.open_projects(&asking, &session, &mut standing, &mut value, &ask).await;
             }
@@ -227,24 +234,24 @@ impl Context {
             }
             notes.extend(sentence::<T>(&named.name, &standing, session.server(), &unknown, advice));
         }
-        Ok(Outcome::Answered { value, left_out, place, session, status, verdict, notes })
+        Ok(QuestionOutcome::Answered { value, left_out, place, session, status, verdict, notes })
     }
 
     /// Asks in each of `roots`, where a type may implement without naming it what is asked about, at a use of it: there the server knows
     /// both sides. Returns those in which it has no use that is sure to be one.
-    async fn ask_other_roots<T: Listing>(
+    async fn ask_other_roots<T: MergeableAnswer>(
         &self,
-        asking: &Asking<'_>,
-        named: &Named,
+        asking: &AnsweredQuestion<'_>,
+        named: &OccurrenceQuery,
         roots: &BTreeSet<WorkspacePath>,
         value: &mut T,
         first: &Session,
-        ask: &impl Ask<T>,
+        ask: &impl PositionRequest<T>,
     ) -> BTreeSet<String> {
         if roots.is_empty() {
             return BTreeSet::new();
         }
-        let named = Named { sense: Sense::Any, ..named.clone() };
+        let named = OccurrenceQuery { sense: OccurrenceSense::Any, ..named.clone() };
         let uses = self.standing(&named, BTreeSet::new(), asking.deadline).await.files;
         let mut unknown = BTreeSet::new();
         for (number, root) in roots.iter().enumerate() {
@@ -252,7 +259,8 @@ impl Context {
             let most = if number < MOST_GROUNDS { MOST_USES } else { 0 };
             let mut is_known = false;
             for file in uses.iter().filter(is_in_it).take(most) {
-                let there = Subject { path: file.path.clone(), language: asking.subject.language.clone() };
+                let there =
+                    LanguageFile { path: file.path.clone(), language: asking.subject.language.clone() };
                 let Ok(session) = self.session(first.server(), &there, asking.deadline).await else { break };
                 let at = (&file.path, file.position);
                 match self.ask_with(asking, &session, &[], at, ask).await {
@@ -273,7 +281,12 @@ impl Context {
     }
 
     /// Where the name stands beside `known`, as far as a short look shows it.
-    async fn standing(&self, named: &Named, known: BTreeSet<WorkspacePath>, deadline: Instant) -> Standing {
+    async fn standing(
+        &self,
+        named: &OccurrenceQuery,
+        known: BTreeSet<WorkspacePath>,
+        deadline: Instant,
+    ) -> FurtherOccurrences {
         let named = named.clone();
         let now = Instant::now();
         let until = deadline.clamp(now + SHORTEST_LOOK, now + other_roots::LOOK).into_std();
@@ -282,18 +295,18 @@ impl Context {
         });
         found.await.unwrap_or_else(|error| {
             tracing::debug!("the text was not searched: {}", error.error);
-            Standing { cut: true, ..Standing::default() }
+            FurtherOccurrences { cut: true, ..FurtherOccurrences::default() }
         })
     }
 
     /// Opens a file of each project that has the name, and all that import it, and asks the same server again.
-    async fn open_projects<T: Listing>(
+    async fn open_projects<T: MergeableAnswer>(
         &self,
-        asking: &Asking<'_>,
+        asking: &AnsweredQuestion<'_>,
         session: &Arc<Session>,
-        standing: &mut Standing,
+        standing: &mut FurtherOccurrences,
         value: &mut T,
-        ask: &impl Ask<T>,
+        ask: &impl PositionRequest<T>,
     ) {
         let mut projects = BTreeSet::new();
         let of_root = |file: &&StandingIn| {
@@ -328,12 +341,12 @@ impl Context {
     /// Which files with the name are where the first answer does not reach, the files that import it first.
     fn grounds(
         &self,
-        asking: &Asking<'_>,
+        asking: &AnsweredQuestion<'_>,
         session: &Session,
         files: &[StandingIn],
-    ) -> Vec<(Ground, Vec<StandingIn>)> {
+    ) -> Vec<(ServerCoverage, Vec<StandingIn>)> {
         let own = self.ground(asking, session, &asking.subject.path);
-        let mut grounds: Vec<(Ground, Vec<StandingIn>)> = Vec::new();
+        let mut grounds: Vec<(ServerCoverage, Vec<StandingIn>)> = Vec::new();
         for file in files.iter().filter(|file| !file.unparsed) {
             let ground = self.ground(asking, session, &file.path);
             let Some(ground) = ground.filter(|ground| own.as_ref() != Some(ground)) else { continue };
@@ -346,17 +359,17 @@ impl Context {
     }
 
     /// Asks for what is known on other grounds, each at a place there.
-    async fn ask_elsewhere<T: Listing>(
+    async fn ask_elsewhere<T: MergeableAnswer>(
         &self,
-        asking: &Asking<'_>,
+        asking: &AnsweredQuestion<'_>,
         first: &Arc<Session>,
-        mut grounds: Vec<(Ground, Vec<StandingIn>)>,
+        mut grounds: Vec<(ServerCoverage, Vec<StandingIn>)>,
         value: &mut T,
         notes: &mut Vec<String>,
-        ask: &impl Ask<T>,
-    ) -> BTreeSet<Ground> {
+        ask: &impl PositionRequest<T>,
+    ) -> BTreeSet<ServerCoverage> {
         let beyond = grounds.split_off(grounds.len().min(MOST_GROUNDS));
-        let mut unknown: BTreeSet<Ground> = beyond.into_iter().map(|(ground, _)| ground).collect();
+        let mut unknown: BTreeSet<ServerCoverage> = beyond.into_iter().map(|(ground, _)| ground).collect();
         let known: &T = value;
         let questions = grounds.iter().map(|(_, files)| self.ask_on_ground(asking, first, files, known, ask));
         for ((ground, _), answer) in grounds.iter().zip(join_all(questions).await) {
@@ -375,16 +388,16 @@ impl Context {
     }
 
     /// What is known on one ground of what `known` is about; `None` where that cannot be found out.
-    async fn ask_on_ground<T: Listing>(
+    async fn ask_on_ground<T: MergeableAnswer>(
         &self,
-        asking: &Asking<'_>,
+        asking: &AnsweredQuestion<'_>,
         first: &Arc<Session>,
         files: &[StandingIn],
         known: &T,
-        ask: &impl Ask<T>,
+        ask: &impl PositionRequest<T>,
     ) -> Result<Option<Vec<T>>, String> {
         let Some(file) = files.first() else { return Ok(None) };
-        let there = Subject { path: file.path.clone(), language: asking.subject.language.clone() };
+        let there = LanguageFile { path: file.path.clone(), language: asking.subject.language.clone() };
         let session = self.session(first.server(), &there, asking.deadline).await;
         let session = session.map_err(|status| status.detail.unwrap_or_default())?;
         let failed = |error: AskError| error.to_string();
@@ -395,7 +408,7 @@ impl Context {
             let (path, position) = (&asking.subject.path, asking.position);
             found.push(self.ask_with(asking, &session, &open, (path, position), ask).await.map_err(failed)?);
         }
-        if asking.sense != Sense::Any {
+        if asking.sense != OccurrenceSense::Any {
             // Wherever it is asked, the server goes back to the definition, and looks from there.
             return Ok((!found.is_empty()).then_some(found));
         }
@@ -414,11 +427,11 @@ impl Context {
     /// Asks a session at a place, with `files` open.
     async fn ask_with<T>(
         &self,
-        asking: &Asking<'_>,
+        asking: &AnsweredQuestion<'_>,
         session: &Session,
         files: &[WorkspacePath],
         (path, position): (&WorkspacePath, Position),
-        ask: &impl Ask<T>,
+        ask: &impl PositionRequest<T>,
     ) -> Result<T, AskError> {
         let _viewing = session.enter(&self.view, asking.deadline).await?;
         for path in files {
@@ -435,7 +448,12 @@ impl Context {
     }
 
     /// What an answer about `path` covers, if the server of `session` speaks its language.
-    fn ground(&self, asking: &Asking<'_>, session: &Session, path: &WorkspacePath) -> Option<Ground> {
+    fn ground(
+        &self,
+        asking: &AnsweredQuestion<'_>,
+        session: &Session,
+        path: &WorkspacePath,
+    ) -> Option<ServerCoverage> {
         let subject = self.listed(path.clone()).ok()?;
         let servers = self.servers_for(&subject, |features| features.navigation);
         let server = session.server();
@@ -447,9 +465,9 @@ impl Context {
     /// The grounds with the name about which nothing is known, and the files of which no server of ours knows anything.
     fn places_of(
         &self,
-        asking: &Asking<'_>,
+        asking: &AnsweredQuestion<'_>,
         session: &Session,
-        unknown: &BTreeSet<Ground>,
+        unknown: &BTreeSet<ServerCoverage>,
         files: &[StandingIn],
     ) -> BTreeSet<String> {
         let places = files.iter().filter(|file| !file.unparsed).filter_map(|file| {
@@ -462,21 +480,27 @@ impl Context {
     }
 }
 
-fn display((root, project): &Ground) -> String {
+fn display((root, project): &ServerCoverage) -> String {
     project.as_ref().unwrap_or(root).display()
 }
 
-fn forget(standing: &mut Standing, listed: &BTreeSet<WorkspacePath>) {
+fn forget(standing: &mut FurtherOccurrences, listed: &BTreeSet<WorkspacePath>) {
     standing.files.retain(|file| !listed.contains(&file.path));
 }
 
 /// Whether what the text still has casts doubt on the answer of the servers that were asked.
-fn is_doubtful(standing: &Standing, value: &impl Listing, session: &Session, sense: Sense) -> bool {
+fn is_doubtful(
+    standing: &FurtherOccurrences,
+    value: &impl MergeableAnswer,
+    session: &Session,
+    sense: OccurrenceSense,
+) -> bool {
     if standing.files.iter().any(|file| file.imports) {
         return true;
     }
     // A file that defines the name itself speaks of its own; but that is just how something is implemented.
-    let may_be_meant = |file: &StandingIn| !file.unparsed && (!file.defines || sense == Sense::Heir);
+    let may_be_meant =
+        |file: &StandingIn| !file.unparsed && (!file.defines || sense == OccurrenceSense::Heir);
     let is_left = match standing.files.as_slice() {
         [] => standing.unread > 0 || standing.cut,
         files => files.iter().any(may_be_meant),
@@ -485,9 +509,9 @@ fn is_doubtful(standing: &Standing, value: &impl Listing, session: &Session, sen
 }
 
 /// What the text has beside what servers listed.
-fn sentence<T: Listing>(
+fn sentence<T: MergeableAnswer>(
     name: &str,
-    standing: &Standing,
+    standing: &FurtherOccurrences,
     server: &str,
     unknown: &BTreeSet<String>,
     advice: Option<&str>,

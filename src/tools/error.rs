@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::policy::request::Decision;
+use crate::policy::request::PolicyDecision;
 
 /// What kind of failure it is; the words of the contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,7 +59,7 @@ pub struct ToolError {
 
 impl ToolError {
     /// A call that the rules deny.
-    pub fn denied(decision: &Decision) -> Self {
+    pub fn denied(decision: &PolicyDecision) -> Self {
         Self::new(ErrorCode::Denied, decision.why.clone())
     }
 

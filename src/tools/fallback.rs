@@ -5,11 +5,11 @@ use std::time::Instant;
 use super::answer::{
     Answer, DiagnosticItem, HoverOutput, LocationsOutput, Place, ServerState, ServerStatus, Verdict,
 };
-use super::context::{Context, Subject, from_read_error};
+use super::context::{Context, LanguageFile, from_read_error};
 use super::error::{ErrorCode, ToolError};
-use super::question::Unanswered;
+use super::question::UnansweredQuestion;
 use super::{lsp_diagnostics, lsp_navigate};
-use crate::hints::{self, Candidate, FoundSymbols, HintError, Hints, Syntax};
+use crate::hints::{self, Candidate, FoundSymbols, HintError, Hints, SyntaxCheck};
 use crate::lsp::model::Symbol;
 use crate::lsp::operations::Navigation;
 use crate::lsp::view::View;
@@ -21,7 +21,7 @@ const MOST_SYMBOLS: usize = 1_000;
 /// Hover from the likely definition: its signature and its documentation.
 pub(crate) async fn hover(
     context: &Context,
-    unanswered: Unanswered,
+    unanswered: UnansweredQuestion,
 ) -> Result<Answer<HoverOutput>, ToolError> {
     let hints = definition_hints(context, &unanswered).await?;
     let language = unanswered.subject.language.as_deref().unwrap_or_default();
@@ -37,7 +37,7 @@ pub(crate) async fn hover(
 /// The likely definitions, or the likely references, best first.
 pub(crate) async fn locations(
     context: &Context,
-    unanswered: Unanswered,
+    unanswered: UnansweredQuestion,
     navigation: Navigation,
     limit: usize,
 ) -> Result<Answer<LocationsOutput>, ToolError> {
@@ -58,13 +58,13 @@ pub(crate) async fn locations(
     Ok(answer(unanswered, output, notes))
 }
 
-type Occurrences = (Vec<Place>, usize, bool, Vec<String>);
+type FallbackReferences = (Vec<Place>, usize, bool, Vec<String>);
 
 async fn references(
     context: &Context,
-    unanswered: &Unanswered,
+    unanswered: &UnansweredQuestion,
     limit: usize,
-) -> Result<Occurrences, ToolError> {
+) -> Result<FallbackReferences, ToolError> {
     let subject = subject(unanswered);
     let found = in_background(context, move |workspace, catalogue| {
         hints::references(workspace, catalogue, &subject, limit, deadline())
@@ -85,7 +85,7 @@ async fn references(
 /// The syntax errors of a file, as tree-sitter sees them, and what was not looked at; `None` where its language has no grammar.
 pub(crate) async fn syntax_errors(
     context: &Context,
-    subject: &Subject,
+    subject: &LanguageFile,
     view: &View,
 ) -> Result<Option<(Vec<DiagnosticItem>, Vec<String>)>, ToolError> {
     let path = subject.path.clone();
@@ -97,19 +97,19 @@ pub(crate) async fn syntax_errors(
     });
     let path = subject.path.display();
     Ok(match found.await? {
-        Syntax::Checked { errors, .. } => Some((
+        SyntaxCheck::Checked { errors, .. } => Some((
             errors.iter().map(|error| lsp_diagnostics::item(context, &subject.path, error)).collect(),
             Vec::new(),
         )),
-        Syntax::NoGrammar => None,
-        Syntax::NotParsed(why) => Some((Vec::new(), vec![format!("{path} was not parsed: {why}")])),
+        SyntaxCheck::NoGrammar => None,
+        SyntaxCheck::NotParsed(why) => Some((Vec::new(), vec![format!("{path} was not parsed: {why}")])),
     })
 }
 
 /// The outline of a file, and what was not looked at.
 pub(crate) async fn outline(
     context: &Context,
-    subject: &Subject,
+    subject: &LanguageFile,
 ) -> Result<(Vec<Symbol>, Vec<String>), ToolError> {
     let path = subject.path.clone();
     let found = in_background(context, move |workspace, catalogue| {
@@ -176,11 +176,14 @@ fn deadline() -> Instant {
     Instant::now() + hints::DEADLINE
 }
 
-fn subject(unanswered: &Unanswered) -> hints::Subject {
-    hints::Subject::Position { path: unanswered.subject.path.clone(), position: unanswered.place.position }
+fn subject(unanswered: &UnansweredQuestion) -> hints::HintSubject {
+    hints::HintSubject::Position {
+        path: unanswered.subject.path.clone(),
+        position: unanswered.place.position,
+    }
 }
 
-async fn definition_hints(context: &Context, unanswered: &Unanswered) -> Result<Hints, ToolError> {
+async fn definition_hints(context: &Context, unanswered: &UnansweredQuestion) -> Result<Hints, ToolError> {
     let subject = subject(unanswered);
     in_background(context, move |workspace, catalogue| {
         hints::definition(workspace, catalogue, &subject, deadline())
@@ -227,7 +230,7 @@ fn candidates(context: &Context, candidates: Vec<Candidate>, limit: usize) -> Ve
     candidates.into_iter().take(limit).map(place).collect()
 }
 
-fn answer<T>(unanswered: Unanswered, output: T, mut notes: Vec<String>) -> Answer<T> {
+fn answer<T>(unanswered: UnansweredQuestion, output: T, mut notes: Vec<String>) -> Answer<T> {
     notes.extend(unanswered.place.note());
     Answer::new(output, unanswered.place.resolved, unanswered.status, Verdict::Hints, notes)
 }

@@ -9,12 +9,12 @@ use url::Url;
 use super::context::Context;
 use super::error::{ErrorCode, ToolError};
 use super::tool::{Call, Card, Tool};
-use super::web::guard::Exceptions;
-use super::web::http::{Limits, get};
-use super::web::page::{Page, page};
-use crate::policy::request::{Effect, Subjects};
+use super::web::guard::HostExceptions;
+use super::web::http::{FetchLimits, get};
+use super::web::page::{WebPage, page};
+use crate::policy::request::{CallSubjects, Effect};
 
-const LIMITS: Limits = Limits { time: Duration::from_secs(30), bytes: 2 << 20 };
+const LIMITS: FetchLimits = FetchLimits { time: Duration::from_secs(30), bytes: 2 << 20 };
 const ACCEPT: &str = "text/markdown, text/html;q=0.9, text/plain;q=0.8, application/json;q=0.7, */*;q=0.1";
 
 /// The arguments of `fetch_web_page`.
@@ -50,9 +50,9 @@ pub(crate) struct FetchOutput {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct FetchWebPage;
+pub(crate) struct WebPageTool;
 
-impl Tool for FetchWebPage {
+impl Tool for WebPageTool {
     type Args = FetchArgs;
     type Output = FetchOutput;
 
@@ -66,14 +66,14 @@ impl Tool for FetchWebPage {
         .idempotent()
     }
 
-    fn subjects(&self, _context: &Context, args: &FetchArgs) -> Result<Subjects, ToolError> {
-        Ok(Subjects { urls: vec![parsed(&args.url)?.to_string()], ..Subjects::default() })
+    fn subjects(&self, _context: &Context, args: &FetchArgs) -> Result<CallSubjects, ToolError> {
+        Ok(CallSubjects { urls: vec![parsed(&args.url)?.to_string()], ..CallSubjects::default() })
     }
 
     async fn run(&self, call: Call<'_>, args: FetchArgs) -> Result<FetchOutput, ToolError> {
         let settings = &call.context.config.settings;
-        let exceptions = Exceptions::new(&settings.fetch.allow_hosts);
-        let limits = Limits { time: call.context.timeout.unwrap_or(LIMITS.time), bytes: LIMITS.bytes };
+        let exceptions = HostExceptions::new(&settings.fetch.allow_hosts);
+        let limits = FetchLimits { time: call.context.timeout.unwrap_or(LIMITS.time), bytes: LIMITS.bytes };
         let fetched = get(&parsed(&args.url)?, ACCEPT, &exceptions, limits).await?;
         let (url, truncated) = (fetched.url.to_string(), fetched.truncated);
         let page = tokio::task::spawn_blocking(move || page(&fetched)).await.map_err(|error| {
@@ -84,8 +84,8 @@ impl Tool for FetchWebPage {
 }
 
 /// The page from the character `offset`, as much as fits into an answer.
-fn part(page: Page, url: String, truncated: bool, offset: usize, most: usize) -> FetchOutput {
-    let Page { content_type, title, text } = page;
+fn part(page: WebPage, url: String, truncated: bool, offset: usize, most: usize) -> FetchOutput {
+    let WebPage { content_type, title, text } = page;
     let start = text.char_indices().nth(offset).map_or(text.len(), |(at, _)| at);
     let rest = &text[start..];
     let shown = &rest[..rest.floor_char_boundary(most)];
@@ -115,7 +115,7 @@ mod tests {
         let text: String = (0..200).map(|number| format!("zeile {number} — ä\n")).collect();
         let (mut whole, mut offset) = (String::new(), 0);
         loop {
-            let page = Page { content_type: "text/plain".into(), title: None, text: text.clone() };
+            let page = WebPage { content_type: "text/plain".into(), title: None, text: text.clone() };
             let part = part(page, "http://a/".into(), false, offset, 100);
             assert!(part.text.len() <= 100);
             whole.push_str(&part.text);

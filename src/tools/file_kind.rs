@@ -7,7 +7,7 @@ pub(crate) const HEAD: usize = 256 * 1024;
 
 /// What a file is that is no text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum FileKind {
+pub(crate) enum BinaryFileKind {
     /// An image: its format, and width and height in pixels where they were found.
     Image(&'static str, Option<(usize, usize)>),
     /// Something else, in words with their article.
@@ -15,13 +15,13 @@ pub(crate) enum FileKind {
 }
 
 /// What the file is that begins with `head`; `None` where that may be text, or is not known.
-pub(crate) fn file_kind(head: &[u8]) -> Option<FileKind> {
+pub(crate) fn file_kind(head: &[u8]) -> Option<BinaryFileKind> {
     if let Some(format) = image_format(head) {
         let size = blob_size(head).ok().map(|size| (size.width, size.height));
-        return Some(FileKind::Image(format, size));
+        return Some(BinaryFileKind::Image(format, size));
     }
     let known = OTHERS.iter().find(|(magic, _)| head.starts_with(magic));
-    known.map(|(_, what)| FileKind::Other(what))
+    known.map(|(_, what)| BinaryFileKind::Other(what))
 }
 
 fn image_format(head: &[u8]) -> Option<&'static str> {
@@ -69,12 +69,12 @@ mod tests {
     fn images_are_told_with_their_size_and_others_by_name() {
         let png =
             b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR\x00\x00\x03\x20\x00\x00\x02\x58\x08\x06\x00\x00\x00";
-        assert_eq!(file_kind(png), Some(FileKind::Image("PNG", Some((800, 600)))));
+        assert_eq!(file_kind(png), Some(BinaryFileKind::Image("PNG", Some((800, 600)))));
         assert_eq!(
             file_kind(b"GIF89a\x02\x00\x03\x00\x00\x00\x00"),
-            Some(FileKind::Image("GIF", Some((2, 3))))
+            Some(BinaryFileKind::Image("GIF", Some((2, 3))))
         );
-        assert_eq!(file_kind(b"%PDF-1.7\n"), Some(FileKind::Other("a PDF document")));
+        assert_eq!(file_kind(b"%PDF-1.7\n"), Some(BinaryFileKind::Other("a PDF document")));
         assert_eq!(file_kind(b"fn main() {}\n"), None);
         assert_eq!(file_kind(b""), None);
     }

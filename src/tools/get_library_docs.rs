@@ -8,7 +8,7 @@ use super::error::{ErrorCode, ToolError};
 use super::library_docs::search::{capped, search};
 use super::library_docs::{MOST_CHARS, bundled, remote};
 use super::tool::{Call, Card, Tool};
-use crate::policy::request::{Effect, Subjects};
+use crate::policy::request::{CallSubjects, Effect};
 
 /// The arguments of `get_library_docs`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -55,7 +55,7 @@ impl Tool for GetLibraryDocs {
         .beyond_core()
     }
 
-    fn subjects(&self, context: &Context, args: &DocsArgs) -> Result<Subjects, ToolError> {
+    fn subjects(&self, context: &Context, args: &DocsArgs) -> Result<CallSubjects, ToolError> {
         let settings = &context.config.settings.library_docs;
         let urls = match bundled::resolve(&args.library_id) {
             None if settings.remote => {
@@ -65,7 +65,7 @@ impl Tool for GetLibraryDocs {
         };
         // What is bundled is read here, and no machine is spoken to.
         let effect = urls.is_empty().then_some(Effect::Read);
-        Ok(Subjects { urls, effect, ..Subjects::default() })
+        Ok(CallSubjects { urls, effect, ..CallSubjects::default() })
     }
 
     async fn run(&self, call: Call<'_>, args: DocsArgs) -> Result<DocsOutput, ToolError> {

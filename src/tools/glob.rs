@@ -9,8 +9,8 @@ use super::context::{Context, from_read_error};
 use super::error::{ErrorCode, ToolError};
 use super::list::{at_most, directory, left_out};
 use super::tool::{Call, Card, Tool};
-use crate::policy::request::Subjects;
-use crate::workspace::{GlobOrder, GlobQuery, SelectError, Until};
+use crate::policy::request::CallSubjects;
+use crate::workspace::{GlobOrder, GlobQuery, SelectError, WorkDeadline};
 
 /// Paths in one answer, unless said otherwise, and at most.
 const DEFAULT: usize = 200;
@@ -59,9 +59,9 @@ pub(crate) struct GlobOutput {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Glob;
+pub(crate) struct GlobTool;
 
-impl Tool for Glob {
+impl Tool for GlobTool {
     type Args = GlobArgs;
     type Output = GlobOutput;
 
@@ -73,8 +73,8 @@ impl Tool for Glob {
         ).ranked(9)
     }
 
-    fn subjects(&self, context: &Context, args: &GlobArgs) -> Result<Subjects, ToolError> {
-        Ok(Subjects { paths: vec![directory(context, args.path.as_deref())?], ..Subjects::default() })
+    fn subjects(&self, context: &Context, args: &GlobArgs) -> Result<CallSubjects, ToolError> {
+        Ok(CallSubjects { paths: vec![directory(context, args.path.as_deref())?], ..CallSubjects::default() })
     }
 
     async fn run(&self, call: Call<'_>, args: GlobArgs) -> Result<GlobOutput, ToolError> {
@@ -96,7 +96,7 @@ pub(crate) async fn run(context: &Context, args: GlobArgs) -> Result<GlobOutput,
             Some(Sort::Newest) => GlobOrder::Newest,
         },
         max: at_most(args.limit, DEFAULT, MOST),
-        until: Until::new(Instant::now() + context.timeout.unwrap_or(TIME)),
+        until: WorkDeadline::new(Instant::now() + context.timeout.unwrap_or(TIME)),
         pattern: args.pattern.clone(),
     };
     let _ends_with_us = query.until.end_on_drop();

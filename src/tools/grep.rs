@@ -9,12 +9,12 @@ use super::context::Context;
 use super::error::{ErrorCode, ToolError};
 use super::glob::from_select_error;
 use super::list::{at_most, directory, left_out};
-use super::marks::{self, Mark, Marked};
+use super::marks::{self, MarkedMatches, MatchMark};
 use super::tool::{Call, Card, Tool};
-use crate::policy::request::Subjects;
+use crate::policy::request::CallSubjects;
 use crate::workspace::{
     CaseMode, GrepError, GrepPattern, GrepQuery, GrepResult, GrepWanted, LineMatch, PatternError, Selection,
-    Until, WorkspacePath,
+    WorkDeadline, WorkspacePath,
 };
 
 /// Matches in one answer, unless said otherwise, and at most.
@@ -40,10 +40,10 @@ pub(crate) struct GrepArgs {
     /// 200, up to 5000.
     pub max_matches: Option<i64>,
     /// `*.ts`, `src/**`; `!*.min.js` leaves out.
-    pub glob: Option<Words>,
+    pub glob: Option<OneOrMany>,
     /// ripgrep's types: `rust`, `py`; `!json` leaves out.
     #[serde(rename = "type")]
-    pub file_type: Option<Words>,
+    pub file_type: Option<OneOrMany>,
     /// Lines around each match.
     pub context: Option<i64>,
     /// Lines before it.
@@ -73,7 +73,7 @@ pub(crate) struct GrepArgs {
 /// One word or several.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub(crate) enum Words {
+pub(crate) enum OneOrMany {
     #[allow(missing_docs)] // a doc comment would cost every model tokens for what the type says
     One(String),
     #[allow(missing_docs)] // as above
@@ -147,7 +147,7 @@ pub(crate) struct GrepMatch {
     /// What a language server says of a name: `confirmed` it is a symbol's, `text` it is none's (a comment, a string, part
     /// of another name), `added` a use of the same symbol that the pattern does not match.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub mark: Option<Mark>,
+    pub mark: Option<MatchMark>,
 }
 
 /// How many lines match in a file.
@@ -161,9 +161,9 @@ pub(crate) struct FileCount {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Grep;
+pub(crate) struct GrepTool;
 
-impl Tool for Grep {
+impl Tool for GrepTool {
     type Args = GrepArgs;
     type Output = GrepOutput;
 
@@ -177,8 +177,8 @@ impl Tool for Grep {
         ).ranked(7)
     }
 
-    fn subjects(&self, context: &Context, args: &GrepArgs) -> Result<Subjects, ToolError> {
-        Ok(Subjects { paths: vec![directory(context, args.path.as_deref())?], ..Subjects::default() })
+    fn subjects(&self, context: &Context, args: &GrepArgs) -> Result<CallSubjects, ToolError> {
+        Ok(CallSubjects { paths: vec![directory(context, args.path.as_deref())?], ..CallSubjects::default() })
     }
 
     async fn run(&self, call: Call<'_>, args: GrepArgs) -> Result<GrepOutput, ToolError> {
@@ -207,7 +207,7 @@ pub(crate) async fn run(
             let found = result.files.into_iter();
             let found =
                 found.flat_map(|file| file.lines.into_iter().map(move |line| (file.path.clone(), line)));
-            let mut marked = Marked::unmarked(found);
+            let mut marked = MarkedMatches::unmarked(found);
             if args.semantic.unwrap_or(true) {
                 marks::mark(context, &query, &mut marked, &mut notes).await?;
             }
@@ -264,20 +264,20 @@ fn query(context: &Context, args: &GrepArgs) -> Result<GrepQuery, ToolError> {
             OutputMode::Count => GrepWanted::Counts,
         },
         max: at_most(args.max_matches, DEFAULT, MOST),
-        until: Until::new(Instant::now() + context.timeout.unwrap_or(TIME)),
+        until: WorkDeadline::new(Instant::now() + context.timeout.unwrap_or(TIME)),
     })
 }
 
-fn words(given: Option<&Words>) -> Vec<String> {
+fn words(given: Option<&OneOrMany>) -> Vec<String> {
     let given = match given {
         None => Vec::new(),
-        Some(Words::One(word)) => vec![word.clone()],
-        Some(Words::Several(words)) => words.clone(),
+        Some(OneOrMany::One(word)) => vec![word.clone()],
+        Some(OneOrMany::Several(words)) => words.clone(),
     };
     given.into_iter().filter(|word| !word.is_empty()).collect()
 }
 
-fn shown(path: WorkspacePath, line: LineMatch, mark: Option<Mark>) -> GrepMatch {
+fn shown(path: WorkspacePath, line: LineMatch, mark: Option<MatchMark>) -> GrepMatch {
     GrepMatch {
         path: path.display(),
         line: line.start.line + 1,

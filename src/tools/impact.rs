@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::changed::Changed;
-use super::context::{Context, Subject};
+use super::changed::DeclarationChanges;
+use super::context::{Context, LanguageFile};
 use super::fallback::in_background;
 use crate::hints;
 use crate::lsp::model::FileRef;
@@ -38,11 +38,11 @@ const LOOK: Duration = Duration::from_millis(1_000);
 
 /// The files that an edit may concern.
 #[derive(Debug, Default)]
-pub(crate) struct Reach {
+pub(crate) struct EditImpact {
     /// What it changes, by language.
-    pub changed: BTreeMap<String, Changed>,
+    pub changed: BTreeMap<String, DeclarationChanges>,
     /// Those to look at, the ones that use most of it first.
-    pub files: Vec<Subject>,
+    pub files: Vec<LanguageFile>,
     /// Those that use it, too, and are too many.
     pub left_out: Vec<WorkspacePath>,
     /// The time was up before all files were searched.
@@ -56,7 +56,7 @@ pub(crate) async fn reach(
     most: usize,
     running_only: bool,
     deadline: tokio::time::Instant,
-) -> Reach {
+) -> EditImpact {
     let mut by_language: BTreeMap<String, Vec<&EditedText>> = BTreeMap::new();
     for edit in edits {
         let old = edit.renamed_from.as_ref().unwrap_or(&edit.path);
@@ -67,10 +67,10 @@ pub(crate) async fn reach(
     }
     let edited: BTreeSet<WorkspacePath> =
         edits.iter().flat_map(|edit| edit.renamed_from.iter().chain([&edit.path])).cloned().collect();
-    let mut reach = Reach::default();
+    let mut reach = EditImpact::default();
     for (language, edits) in by_language {
-        let changed = Changed::by(&language, edits.into_iter());
-        let mut users = Users::in_text(context, &language, &changed, &edited).await;
+        let changed = DeclarationChanges::by(&language, edits.into_iter());
+        let mut users = DependentFiles::in_text(context, &language, &changed, &edited).await;
         if users.files.len() > FEW {
             users.ask(context, &language, &changed, running_only, deadline).await;
         }
@@ -92,18 +92,18 @@ pub(crate) async fn reach(
 
 /// Files that use something, with how often.
 #[derive(Debug, Default)]
-struct Users {
+struct DependentFiles {
     files: BTreeMap<WorkspacePath, usize>,
     /// Those that bring a name in, or define one like it: they are concerned even if the server does not say so.
     near: BTreeSet<WorkspacePath>,
     cut: bool,
 }
 
-impl Users {
+impl DependentFiles {
     async fn in_text(
         context: &Context,
         language: &str,
-        changed: &Changed,
+        changed: &DeclarationChanges,
         edited: &BTreeSet<WorkspacePath>,
     ) -> Self {
         let names: BTreeSet<String> = changed.names.iter().take(MOST_NAMES).cloned().collect();
@@ -135,7 +135,7 @@ impl Users {
         &mut self,
         context: &Context,
         language: &str,
-        changed: &Changed,
+        changed: &DeclarationChanges,
         running_only: bool,
         deadline: tokio::time::Instant,
     ) {
@@ -146,7 +146,7 @@ impl Users {
         }
         let mut users: BTreeMap<WorkspacePath, usize> = BTreeMap::new();
         for (path, _, position) in &changed.at {
-            let subject = Subject { path: path.clone(), language: Some(language.to_owned()) };
+            let subject = LanguageFile { path: path.clone(), language: Some(language.to_owned()) };
             let Some(found) = references(context, &subject, *position, running_only, deadline).await else {
                 return;
             };
@@ -164,7 +164,7 @@ impl Users {
 /// The files that the server says refer to what stands at `position`; `None` where it does not know all of them.
 async fn references(
     context: &Context,
-    subject: &Subject,
+    subject: &LanguageFile,
     position: Position,
     running_only: bool,
     deadline: tokio::time::Instant,
@@ -188,7 +188,7 @@ async fn references(
 /// The server that knows where things are used.
 pub(crate) async fn navigator(
     context: &Context,
-    subject: &Subject,
+    subject: &LanguageFile,
     running_only: bool,
     deadline: tokio::time::Instant,
 ) -> Option<Arc<Session>> {
@@ -227,7 +227,11 @@ pub(crate) fn related_endings(context: &Context, language: &str) -> Vec<String> 
 
 /// Files of the language of `subject`, or of one that its server speaks as well, that mention `name`; most mentions first. And
 /// whether the search was cut short.
-pub(crate) async fn mentions(context: &Context, subject: &Subject, name: &str) -> (Vec<WorkspacePath>, bool) {
+pub(crate) async fn mentions(
+    context: &Context,
+    subject: &LanguageFile,
+    name: &str,
+) -> (Vec<WorkspacePath>, bool) {
     let Some(language) = &subject.language else { return (Vec::new(), false) };
     let names = BTreeSet::from([name.to_owned()]);
     let (found, cut) = occurrences(context, language, names, &BTreeSet::new()).await;

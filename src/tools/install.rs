@@ -8,10 +8,10 @@ use tokio::time::Instant;
 
 use super::context::Context;
 use super::error::{ErrorCode, ToolError};
-use super::speakers::Use;
+use super::speakers::InstalledServerUse;
 use crate::config::Catalogue;
 use crate::config::spec::Language;
-use crate::lsp::install::{InstallError, Installer, Progress};
+use crate::lsp::install::{InstallError, InstallProgress, Installer};
 use crate::lsp::progress::ProgressEvent;
 use crate::text::nearest;
 
@@ -100,8 +100,8 @@ fn notes(context: &Context, item: &InstallItem) -> Vec<String> {
         return Vec::new();
     }
     let used = context.use_of(&item.server).map(|used| match used {
-        Use::Running(languages) => format!("used for {}", languages.join(", ")),
-        Use::Resting(why) => why,
+        InstalledServerUse::Running(languages) => format!("used for {}", languages.join(", ")),
+        InstalledServerUse::Resting(why) => why,
     });
     used.into_iter().chain(context.advice_after(&item.server)).collect()
 }
@@ -158,11 +158,11 @@ pub(crate) async fn install_one(context: &Context, key: &str) -> InstallItem {
         let detail = format!("no server is called {key}");
         return item(InstallState::Failed, Vec::new(), None, Some(detail), Vec::new());
     };
-    let tell = |progress: Progress<'_>| {
+    let tell = |progress: InstallProgress<'_>| {
         let step = match progress {
-            Progress::Waiting => "waiting for another process that installs it",
-            Progress::Step(text) | Progress::InVain(text) | Progress::Note(text) => text,
-            Progress::Line(_) => return,
+            InstallProgress::Waiting => "waiting for another process that installs it",
+            InstallProgress::Step(text) | InstallProgress::InVain(text) | InstallProgress::Note(text) => text,
+            InstallProgress::Line(_) => return,
         };
         context.tell(ProgressEvent::Installing { server: key.to_owned(), step: step.to_owned() });
     };

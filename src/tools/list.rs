@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::context::{Context, from_read_error};
 use super::error::ToolError;
 use super::tool::{Call, Card, Tool};
-use crate::policy::request::Subjects;
-use crate::workspace::{Entry, EntryKind, LinkTarget, ListQuery, Until, WorkspacePath};
+use crate::policy::request::CallSubjects;
+use crate::workspace::{DirectoryEntry, EntryKind, LinkTarget, ListQuery, WorkDeadline, WorkspacePath};
 
 /// Entries in one answer, unless said otherwise, and at most.
 const DEFAULT: usize = 200;
@@ -68,9 +68,9 @@ pub(crate) struct ListItem {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct List;
+pub(crate) struct ListTool;
 
-impl Tool for List {
+impl Tool for ListTool {
     type Args = ListArgs;
     type Output = ListOutput;
 
@@ -82,8 +82,8 @@ impl Tool for List {
         ).ranked(10)
     }
 
-    fn subjects(&self, context: &Context, args: &ListArgs) -> Result<Subjects, ToolError> {
-        Ok(Subjects { paths: vec![directory(context, args.path.as_deref())?], ..Subjects::default() })
+    fn subjects(&self, context: &Context, args: &ListArgs) -> Result<CallSubjects, ToolError> {
+        Ok(CallSubjects { paths: vec![directory(context, args.path.as_deref())?], ..CallSubjects::default() })
     }
 
     async fn run(&self, call: Call<'_>, args: ListArgs) -> Result<ListOutput, ToolError> {
@@ -101,7 +101,7 @@ pub(crate) async fn run(context: &Context, args: ListArgs) -> Result<ListOutput,
         under: under.clone(),
         recursive: args.recursive.unwrap_or(false),
         max: at_most(args.limit, DEFAULT, MOST),
-        until: Until::new(Instant::now() + context.timeout.unwrap_or(TIME)),
+        until: WorkDeadline::new(Instant::now() + context.timeout.unwrap_or(TIME)),
     };
     let _ends_with_us = query.until.end_on_drop();
     let listing = context.in_background(move |workspace| workspace.list(&query)).await?;
@@ -143,7 +143,7 @@ pub(super) fn at_most(given: Option<i64>, default: usize, most: usize) -> usize 
         .map_or(default, |given| given.min(most))
 }
 
-fn item(entry: &Entry) -> ListItem {
+fn item(entry: &DirectoryEntry) -> ListItem {
     let shown = entry.path.display();
     let name = shown.rsplit('/').next().unwrap_or(&shown).to_owned();
     let (kind, target) = match &entry.kind {

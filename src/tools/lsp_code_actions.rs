@@ -7,17 +7,17 @@ use tokio::time::Instant;
 
 use super::answer::ServerStatus;
 use super::budget::{self, ListBudget, MOST_CURED};
-use super::context::{Context, Subject};
+use super::context::{Context, LanguageFile};
 use super::delta::DiagnosticsDelta;
-use super::editing::{Done, FileResult, Manner, Turn};
+use super::editing::{EditRunOptions, EditingTurn, FileResult, ToolEditResult};
 use super::error::{ErrorCode, ToolError};
 use super::fallback;
 use super::proposals;
 use super::tool::{Call, Card, Tool};
-use crate::lsp::edits::{Action, CODE_ACTION, EditError};
-use crate::lsp::readiness::Busy;
+use crate::lsp::edits::{CODE_ACTION, OfferedAction, ProposalError};
+use crate::lsp::readiness::UnfinishedWork;
 use crate::lsp::session::Session;
-use crate::policy::request::{Effect, Subjects};
+use crate::policy::request::{CallSubjects, Effect};
 use crate::text::{Position, Range};
 use crate::workspace::WorkspacePath;
 
@@ -101,8 +101,8 @@ impl Tool for LspCodeActions {
         .undoable()
     }
 
-    fn subjects(&self, context: &Context, args: &CodeActionsArgs) -> Result<Subjects, ToolError> {
-        Ok(Subjects { paths: vec![context.path(args.path.as_ref())?], ..Subjects::default() })
+    fn subjects(&self, context: &Context, args: &CodeActionsArgs) -> Result<CallSubjects, ToolError> {
+        Ok(CallSubjects { paths: vec![context.path(args.path.as_ref())?], ..CallSubjects::default() })
     }
 
     async fn run(&self, call: Call<'_>, args: CodeActionsArgs) -> Result<CodeActionsOutput, ToolError> {
@@ -140,15 +140,15 @@ impl Tool for LspCodeActions {
 /// Does the action called `title`.
 async fn apply(
     call: &Call<'_>,
-    subject: &Subject,
+    subject: &LanguageFile,
     args: &CodeActionsArgs,
     title: &str,
-) -> Result<(Done, Vec<String>), ToolError> {
+) -> Result<(ToolEditResult, Vec<String>), ToolError> {
     let context = call.context;
-    let mut turn = Turn::at_the_end(call, Manner::new(args.dry_run, args.diagnostics));
+    let mut turn = EditingTurn::at_the_end(call, EditRunOptions::new(args.dry_run, args.diagnostics));
     loop {
         let deadline = context.deadline(context.config.settings.deadlines.edit);
-        let Offers { found, mut notes } = offers(context, subject, args, deadline).await?;
+        let CollectedCodeActions { found, mut notes } = offers(context, subject, args, deadline).await?;
         let chosen = choose(found, title)?;
         let proposed = match chosen.session.enter(&context.view, deadline).await {
             Ok(_viewing) => chosen.session.action_edit(&chosen.action, deadline).await,
@@ -167,28 +167,28 @@ async fn apply(
 }
 
 /// An action and the server that offers it.
-struct Offer {
+struct ServerCodeAction {
     session: Arc<Session>,
-    action: Action,
+    action: OfferedAction,
 }
 
-struct Offers {
-    found: Vec<Offer>,
+struct CollectedCodeActions {
+    found: Vec<ServerCodeAction>,
     notes: Vec<String>,
 }
 
 /// Asks every server that offers actions for the language; fails where none could be asked.
 async fn offers(
     context: &Context,
-    subject: &Subject,
+    subject: &LanguageFile,
     args: &CodeActionsArgs,
     deadline: Instant,
-) -> Result<Offers, ToolError> {
+) -> Result<CollectedCodeActions, ToolError> {
     context.must_be_text(&subject.path)?;
     context.prepare_for([subject].into_iter()).await?;
     context.manager.refresh().await;
     let started = Instant::now();
-    let mut offers = Offers { found: Vec::new(), notes: Vec::new() };
+    let mut offers = CollectedCodeActions { found: Vec::new(), notes: Vec::new() };
     let (mut answered, mut failure): (bool, Option<ServerStatus>) = (false, None);
     for (server, _) in context.servers_for(subject, |features| features.actions) {
         let session = match context.session(server, subject, deadline).await {
@@ -208,12 +208,13 @@ async fn offers(
                 offers
                     .notes
                     .extend(working.map(|busy| format!("{}; ask again for more", busy.sentence(server))));
-                let found = actions.into_iter().map(|action| Offer { session: session.clone(), action });
+                let found =
+                    actions.into_iter().map(|action| ServerCodeAction { session: session.clone(), action });
                 offers.found.extend(found);
             }
             Err(error) => {
                 offers.notes.push(format!("{server}: {error}"));
-                if let EditError::Ask(error) = &error {
+                if let ProposalError::Ask(error) = &error {
                     failure.get_or_insert(context.failed(&session, subject, error, started).await);
                 }
             }
@@ -228,7 +229,7 @@ async fn offers(
     }
 }
 
-type Found = Option<(Vec<Action>, Option<Busy>)>;
+type SessionCodeActions = Option<(Vec<OfferedAction>, Option<UnfinishedWork>)>;
 
 async fn actions(
     context: &Context,
@@ -236,7 +237,7 @@ async fn actions(
     path: &WorkspacePath,
     args: &CodeActionsArgs,
     deadline: Instant,
-) -> Result<Found, EditError> {
+) -> Result<SessionCodeActions, ProposalError> {
     let _viewing = session.enter(&context.view, deadline).await?;
     let (synced, snapshot) = session.sync(path).await?;
     drop(synced);
@@ -262,7 +263,7 @@ async fn actions(
 }
 
 /// The one that is called `title`; the titles there are, where none is.
-fn choose(offers: Vec<Offer>, title: &str) -> Result<Offer, ToolError> {
+fn choose(offers: Vec<ServerCodeAction>, title: &str) -> Result<ServerCodeAction, ToolError> {
     let titles: Vec<String> = offers.iter().map(|offer| format!("`{}`", offer.action.title)).collect();
     let mut fitting = offers.into_iter().filter(|offer| offer.action.title == title);
     fitting.next().ok_or_else(|| {
@@ -272,7 +273,7 @@ fn choose(offers: Vec<Offer>, title: &str) -> Result<Offer, ToolError> {
     })
 }
 
-fn item(offer: &Offer) -> ActionItem {
+fn item(offer: &ServerCodeAction) -> ActionItem {
     let action = &offer.action;
     ActionItem {
         title: budget::name(action.title.clone()),

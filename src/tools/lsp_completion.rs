@@ -6,10 +6,10 @@ use super::budget::{self, ListBudget};
 use super::context::Context;
 use super::error::ToolError;
 use super::fallback;
-use super::question::{Outcome, Question};
+use super::question::{LanguageQuestion, QuestionOutcome};
 use super::target::Target;
 use super::tool::{Call, Card, Tool};
-use crate::policy::request::Subjects;
+use crate::policy::request::CallSubjects;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -46,7 +46,7 @@ impl Tool for LspCompletion {
         .overlaid()
     }
 
-    fn subjects(&self, context: &Context, args: &CompletionArgs) -> Result<Subjects, ToolError> {
+    fn subjects(&self, context: &Context, args: &CompletionArgs) -> Result<CallSubjects, ToolError> {
         args.address.subjects(context)
     }
 
@@ -67,7 +67,7 @@ pub(crate) async fn run(
 ) -> Result<Answer<CompletionsOutput>, ToolError> {
     context.prepare(target).await?;
     let deadline = context.deadline(context.config.settings.deadlines.completion);
-    let question = Question { method: "textDocument/completion", of_file: true };
+    let question = LanguageQuestion { method: "textDocument/completion", of_file: true };
     let exact = target.exact_position();
     let limit = limit.unwrap_or(context.config.settings.limits.answer_items);
     match context
@@ -76,7 +76,7 @@ pub(crate) async fn run(
         })
         .await?
     {
-        Outcome::Answered { value: found, status, verdict, notes, .. } => {
+        QuestionOutcome::Answered { value: found, status, verdict, notes, .. } => {
             let items = found.items.into_iter().map(|one| CompletionItem {
                 label: budget::name(one.label),
                 kind: one.kind.map(str::to_owned),
@@ -90,6 +90,6 @@ pub(crate) async fn run(
             let output = CompletionsOutput { count: found.count, has_more, items };
             Ok(Answer::new(output, None, status, verdict, notes))
         }
-        Outcome::Unanswered(unanswered) => Err(fallback::refusal(&unanswered.status)),
+        QuestionOutcome::Unanswered(unanswered) => Err(fallback::refusal(&unanswered.status)),
     }
 }

@@ -13,17 +13,17 @@ use super::answer::{
     Answer, DiagnosticItem, DiagnosticsOutput, FileVerdict, RelatedItem, ServerState, ServerStatus, Verdict,
 };
 use super::budget::{self, ListBudget, MOST_RELATED};
-use super::context::{Context, Subject, from_read_error};
+use super::context::{Context, LanguageFile, from_read_error};
 use super::error::{ErrorCode, ToolError};
-use super::shard::{Costs, Shard};
+use super::shard::{CheckCosts, Shard};
 use super::tool::{Call, Card, Tool};
 use super::{fallback, lsp_navigate};
-use crate::lsp::diagnostics::{Fresh, Known};
+use crate::lsp::diagnostics::{DiagnosticsCompleteness, ServerFileDiagnostics};
 use crate::lsp::model::{Diagnostic, Severity};
 use crate::lsp::progress::ProgressEvent;
 use crate::lsp::session::AskError;
 use crate::lsp::view::View;
-use crate::policy::request::Subjects;
+use crate::policy::request::CallSubjects;
 use crate::workspace::{WalkLimits, WorkspacePath};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
@@ -68,7 +68,7 @@ pub struct InProcess {
     /// Only this part of the files.
     pub shard: Option<Shard>,
     /// What files are known to take, and who is told what they took.
-    pub costs: Option<Arc<Costs>>,
+    pub costs: Option<Arc<CheckCosts>>,
     /// What syntax trees show is an answer also where no server has looked, since the caller reads its verdict.
     pub reads_verdict: bool,
 }
@@ -107,9 +107,9 @@ impl Tool for LspDiagnostics {
         .overlaid()
     }
 
-    fn subjects(&self, context: &Context, args: &DiagnosticsArgs) -> Result<Subjects, ToolError> {
+    fn subjects(&self, context: &Context, args: &DiagnosticsArgs) -> Result<CallSubjects, ToolError> {
         let paths: Result<_, _> = args.given().map(|path| context.path(path)).collect();
-        Ok(Subjects { paths: paths?, ..Subjects::default() })
+        Ok(CallSubjects { paths: paths?, ..CallSubjects::default() })
     }
 
     async fn run(
@@ -159,7 +159,7 @@ fn once<'w>(words: impl Iterator<Item = &'w str>) -> Vec<&'w str> {
 
 /// How files are looked at.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Look {
+pub(crate) struct DiagnosticsCheckOptions {
     /// The texts that are looked at.
     pub view: View,
     /// When the answer must be there, if that is before the settings' deadline.
@@ -202,8 +202,13 @@ pub(crate) async fn run(
     context.manager.refresh().await;
     let total = subjects.len();
     let until = args.timeout_ms.map(|timeout| Instant::now() + Duration::from_millis(timeout));
-    let look = Look { view: context.view.clone(), until, running_only: false, may_be_kept: false };
-    let mut checked = Checked::default();
+    let look = DiagnosticsCheckOptions {
+        view: context.view.clone(),
+        until,
+        running_only: false,
+        may_be_kept: false,
+    };
+    let mut checked = DiagnosedFiles::default();
     let mut left = subjects;
     let mut at_once = AT_ONCE;
     loop {
@@ -216,7 +221,7 @@ pub(crate) async fn run(
         }
         (left, at_once) = (late, AT_ONCE_AGAIN);
     }
-    let Checked { reports, mut unread } = checked;
+    let DiagnosedFiles { reports, mut unread } = checked;
     let reports: Vec<FileReport> = reports.into_values().collect();
     let mut answer = answer(context, args, reports);
     unread.sort();
@@ -227,28 +232,28 @@ pub(crate) async fn run(
 
 /// What became of the files so far.
 #[derive(Default)]
-struct Checked {
+struct DiagnosedFiles {
     /// In the order of their paths.
     reports: BTreeMap<WorkspacePath, FileReport>,
     /// Why some were not checked at all.
     unread: Vec<String>,
 }
 
-impl Checked {
+impl DiagnosedFiles {
     /// Checks files, of which some were named, so many at once, and tells how many of the total are done. Returns those for which
     /// the time was up.
     async fn add(
         &mut self,
         context: &Context,
         args: &DiagnosticsArgs,
-        (subjects, named): (Vec<Subject>, &BTreeSet<WorkspacePath>),
-        look: &Look,
+        (subjects, named): (Vec<LanguageFile>, &BTreeSet<WorkspacePath>),
+        look: &DiagnosticsCheckOptions,
         (at_once, total): (usize, usize),
-    ) -> Result<Vec<Subject>, ToolError> {
-        let mut late: Vec<Subject> = Vec::new();
+    ) -> Result<Vec<LanguageFile>, ToolError> {
+        let mut late: Vec<LanguageFile> = Vec::new();
         let mut in_a_row = 0;
         let again = at_once == AT_ONCE_AGAIN;
-        let mut rest: BTreeMap<WorkspacePath, Subject> =
+        let mut rest: BTreeMap<WorkspacePath, LanguageFile> =
             subjects.iter().map(|subject| (subject.path.clone(), subject.clone())).collect();
         let mut running = futures::stream::iter(subjects.into_iter().map(|subject| async {
             let began = Instant::now();
@@ -301,8 +306,8 @@ impl FileReport {
 fn subjects(
     context: &Context,
     paths: &[PathBuf],
-) -> Result<(Vec<Subject>, BTreeSet<WorkspacePath>), ToolError> {
-    let mut found: Vec<Subject> = Vec::new();
+) -> Result<(Vec<LanguageFile>, BTreeSet<WorkspacePath>), ToolError> {
+    let mut found: Vec<LanguageFile> = Vec::new();
     let mut folders = Vec::new();
     if paths.is_empty() {
         folders.push(WorkspacePath::root());
@@ -341,18 +346,22 @@ fn subjects(
 }
 
 /// Leaves the files of one part.
-fn keep_own(context: &Context, subjects: &mut Vec<Subject>, shard: Shard, costs: Option<&Costs>) {
-    let name = |subject: &Subject| subject.path.display().to_string();
-    let size = |subject: &Subject| {
+fn keep_own(context: &Context, subjects: &mut Vec<LanguageFile>, shard: Shard, costs: Option<&CheckCosts>) {
+    let name = |subject: &LanguageFile| subject.path.display().to_string();
+    let size = |subject: &LanguageFile| {
         context.workspace.absolute(&subject.path).metadata().map_or(0, |metadata| metadata.len())
     };
     let files: Vec<(String, u64)> = subjects.iter().map(|subject| (name(subject), size(subject))).collect();
-    let own = shard.own(&files, costs.unwrap_or(&Costs::default()));
+    let own = shard.own(&files, costs.unwrap_or(&CheckCosts::default()));
     subjects.retain(|subject| own.contains(&name(subject)));
 }
 
 /// Asks every server of one file.
-pub(crate) async fn check(context: &Context, subject: Subject, look: &Look) -> Result<FileReport, ToolError> {
+pub(crate) async fn check(
+    context: &Context,
+    subject: LanguageFile,
+    look: &DiagnosticsCheckOptions,
+) -> Result<FileReport, ToolError> {
     if look.view.unsaved(&subject.path).is_none() {
         context.must_be_text(&subject.path)?;
     }
@@ -382,13 +391,17 @@ pub(crate) async fn check(context: &Context, subject: Subject, look: &Look) -> R
                 report.notes.extend(fresh.notes);
                 knowns.push(fresh.known);
             }
-            Err(Silent::Server(status)) => {
+            Err(MissingDiagnosticsReason::Server(status)) => {
                 let why = status.detail.clone().unwrap_or_default();
                 let silent = matches!(status.state, ServerState::Missing | ServerState::Disabled);
                 report.statuses.push(status);
-                knowns.push(if silent { Known::Partial(why) } else { Known::NoData(why) });
+                knowns.push(if silent {
+                    DiagnosticsCompleteness::Partial(why)
+                } else {
+                    DiagnosticsCompleteness::NoData(why)
+                });
             }
-            Err(Silent::Us(error)) => return Err(error),
+            Err(MissingDiagnosticsReason::Us(error)) => return Err(error),
         }
     }
     let reachable = report.statuses.iter().any(|status| !is_absent(status));
@@ -407,12 +420,12 @@ fn is_absent(status: &ServerStatus) -> bool {
 }
 
 /// Complete when all are; no data when none has any; partial otherwise. With the first reason.
-fn sum(knowns: &[Known]) -> (Verdict, Option<String>) {
+fn sum(knowns: &[DiagnosticsCompleteness]) -> (Verdict, Option<String>) {
     let reason = knowns.iter().find_map(|known| match known {
-        Known::Complete => None,
-        Known::Partial(why) | Known::NoData(why) => Some(why.clone()),
+        DiagnosticsCompleteness::Complete => None,
+        DiagnosticsCompleteness::Partial(why) | DiagnosticsCompleteness::NoData(why) => Some(why.clone()),
     });
-    let none = knowns.iter().all(|known| matches!(known, Known::NoData(_)));
+    let none = knowns.iter().all(|known| matches!(known, DiagnosticsCompleteness::NoData(_)));
     let verdict = match (&reason, none) {
         (None, _) => Verdict::Complete,
         (Some(_), true) => Verdict::NoData,
@@ -422,7 +435,7 @@ fn sum(knowns: &[Known]) -> (Verdict, Option<String>) {
 }
 
 /// Why a server's findings are not there.
-enum Silent {
+enum MissingDiagnosticsReason {
     /// Its state says.
     Server(ServerStatus),
     /// The file cannot be asked about.
@@ -433,15 +446,16 @@ enum Silent {
 async fn ask(
     context: &Context,
     server: &str,
-    subject: &Subject,
-    look: &Look,
+    subject: &LanguageFile,
+    look: &DiagnosticsCheckOptions,
     deadline: Instant,
-) -> Result<(ServerStatus, Fresh), Silent> {
+) -> Result<(ServerStatus, ServerFileDiagnostics), MissingDiagnosticsReason> {
     let started = Instant::now();
     let mut met_crash = false;
     loop {
         let session = context.session(server, subject, deadline).await;
-        let session = session.map_err(|status| Silent::Server(with_timeout(context, status)))?;
+        let session =
+            session.map_err(|status| MissingDiagnosticsReason::Server(with_timeout(context, status)))?;
         if look.may_be_kept
             && look.view.is_disk()
             && let Some(fresh) = session.kept_diagnostics(&subject.path)
@@ -455,19 +469,23 @@ async fn ask(
         match found {
             Ok(mut fresh) => {
                 let state = match &fresh.known {
-                    Known::Complete => ServerState::Ready,
-                    Known::Partial(why) if session.lack_of_diagnostics().as_ref() == Some(why) => {
+                    DiagnosticsCompleteness::Complete => ServerState::Ready,
+                    DiagnosticsCompleteness::Partial(why)
+                        if session.lack_of_diagnostics().as_ref() == Some(why) =>
+                    {
                         ServerState::Ready
                     }
-                    Known::Partial(_) => ServerState::Indexing,
-                    Known::NoData(_) => ServerState::Timeout,
+                    DiagnosticsCompleteness::Partial(_) => ServerState::Indexing,
+                    DiagnosticsCompleteness::NoData(_) => ServerState::Timeout,
                 };
                 let mut status = context.status(server, subject, state, started);
                 status.detail = match &fresh.known {
-                    Known::Complete => None,
-                    Known::Partial(why) | Known::NoData(why) => Some(why.clone()),
+                    DiagnosticsCompleteness::Complete => None,
+                    DiagnosticsCompleteness::Partial(why) | DiagnosticsCompleteness::NoData(why) => {
+                        Some(why.clone())
+                    }
                 };
-                if fresh.known != Known::Complete
+                if fresh.known != DiagnosticsCompleteness::Complete
                     && let Some(busy) = session.busy()
                 {
                     context.note_busy(&mut status, &busy, true);
@@ -475,11 +493,11 @@ async fn ask(
                 fresh.notes.extend(session.restart_note(met_crash));
                 return Ok((status, fresh));
             }
-            Err(AskError::Read(error)) => return Err(Silent::Us(from_read_error(error))),
+            Err(AskError::Read(error)) => return Err(MissingDiagnosticsReason::Us(from_read_error(error))),
             Err(error) if error.is_closed() && !met_crash => met_crash = true,
             Err(error) => {
                 let status = context.failed(&session, subject, &error, started).await;
-                return Err(Silent::Server(with_timeout(context, status)));
+                return Err(MissingDiagnosticsReason::Server(with_timeout(context, status)));
             }
         }
     }
@@ -495,7 +513,7 @@ fn with_timeout(context: &Context, mut status: ServerStatus) -> ServerStatus {
 
 async fn without_server(
     context: &Context,
-    subject: Subject,
+    subject: LanguageFile,
     view: &View,
     mut report: FileReport,
 ) -> Result<FileReport, ToolError> {

@@ -7,15 +7,15 @@ use serde::Deserialize;
 use tokio::time::Instant;
 
 use super::context::Context;
-use super::editing::{Manner, Turn};
+use super::editing::{EditRunOptions, EditingTurn};
 use super::error::{ErrorCode, ToolError};
 use super::fallback;
 use super::move_file::EditsOutput;
 use super::proposals;
 use super::tool::{Call, Card, Tool};
-use crate::lsp::edits::{EditError, FORMAT, FORMAT_RANGE, Proposal};
+use crate::lsp::edits::{FORMAT, FORMAT_RANGE, Proposal, ProposalError};
 use crate::lsp::session::Session;
-use crate::policy::request::{Effect, Subjects};
+use crate::policy::request::{CallSubjects, Effect};
 use crate::text::{Position, Range};
 use crate::workspace::{WalkLimits, WorkspacePath};
 
@@ -52,8 +52,8 @@ impl Tool for LspFormat {
         .undoable()
     }
 
-    fn subjects(&self, context: &Context, args: &FormatArgs) -> Result<Subjects, ToolError> {
-        Ok(Subjects { paths: vec![context.path(args.path.as_ref())?], ..Subjects::default() })
+    fn subjects(&self, context: &Context, args: &FormatArgs) -> Result<CallSubjects, ToolError> {
+        Ok(CallSubjects { paths: vec![context.path(args.path.as_ref())?], ..CallSubjects::default() })
     }
 
     async fn run(&self, call: Call<'_>, args: FormatArgs) -> Result<EditsOutput, ToolError> {
@@ -61,7 +61,7 @@ impl Tool for LspFormat {
         let path = context.path(args.path.as_ref())?;
         let range = lines(&args)?;
         // Formatting breaks nothing, so nothing is compared.
-        let mut turn = Turn::at_the_end(&call, Manner::new(args.dry_run, Some(false)));
+        let mut turn = EditingTurn::at_the_end(&call, EditRunOptions::new(args.dry_run, Some(false)));
         loop {
             let Some(proposal) = turn.unless_stale(ask(context, &path, range).await)? else { continue };
             let plan = proposals::plan(context, "lsp_format", &proposal);
@@ -109,7 +109,7 @@ async fn ask(context: &Context, path: &WorkspacePath, range: Option<Range>) -> R
             Ok(None) => {
                 status = context.unsupported(server, &subject, method, started);
             }
-            Err(EditError::Ask(error)) => {
+            Err(ProposalError::Ask(error)) => {
                 status = context.failed(&session, &subject, &error, started).await;
             }
             Err(error) => return Err(proposals::from_server(error)),
@@ -146,7 +146,7 @@ async fn format(
     range: Option<Range>,
     method: &str,
     deadline: Instant,
-) -> Result<Option<Proposal>, EditError> {
+) -> Result<Option<Proposal>, ProposalError> {
     let _viewing = session.enter(&context.view, deadline).await?;
     let (synced, snapshot) = session.sync(path).await?;
     drop(synced);

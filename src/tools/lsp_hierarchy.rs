@@ -7,13 +7,13 @@ use super::context::Context;
 use super::error::ToolError;
 use super::fallback;
 use super::lsp_navigate;
-use super::question::{Outcome, Question};
+use super::question::{LanguageQuestion, QuestionOutcome};
 use super::target::Target;
 use super::tool::{Call, Card, Tool};
-use crate::hints::Sense;
-use crate::lsp::hierarchy::Hierarchy;
+use crate::hints::OccurrenceSense;
+use crate::lsp::hierarchy::HierarchyDirection;
 use crate::lsp::model::HierarchyNode;
-use crate::policy::request::Subjects;
+use crate::policy::request::CallSubjects;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -85,14 +85,14 @@ impl Tool for LspCalls {
         .overlaid()
     }
 
-    fn subjects(&self, context: &Context, args: &CallsArgs) -> Result<Subjects, ToolError> {
+    fn subjects(&self, context: &Context, args: &CallsArgs) -> Result<CallSubjects, ToolError> {
         args.address.subjects(context)
     }
 
     async fn run(&self, call: Call<'_>, args: CallsArgs) -> Result<Answer<HierarchyOutput>, ToolError> {
         let hierarchy = match args.direction {
-            CallDirection::Incoming => Hierarchy::Callers,
-            CallDirection::Outgoing => Hierarchy::Callees,
+            CallDirection::Incoming => HierarchyDirection::Callers,
+            CallDirection::Outgoing => HierarchyDirection::Callees,
         };
         run(call.context, hierarchy, &args.address.target()?, args.depth.unwrap_or(1)).await
     }
@@ -117,14 +117,14 @@ impl Tool for LspTypes {
         .overlaid()
     }
 
-    fn subjects(&self, context: &Context, args: &TypesArgs) -> Result<Subjects, ToolError> {
+    fn subjects(&self, context: &Context, args: &TypesArgs) -> Result<CallSubjects, ToolError> {
         args.address.subjects(context)
     }
 
     async fn run(&self, call: Call<'_>, args: TypesArgs) -> Result<Answer<HierarchyOutput>, ToolError> {
         let hierarchy = match args.direction {
-            TypeDirection::Supertypes => Hierarchy::Supertypes,
-            TypeDirection::Subtypes => Hierarchy::Subtypes,
+            TypeDirection::Supertypes => HierarchyDirection::Supertypes,
+            TypeDirection::Subtypes => HierarchyDirection::Subtypes,
         };
         run(call.context, hierarchy, &args.address.target()?, args.depth.unwrap_or(1)).await
     }
@@ -133,38 +133,38 @@ impl Tool for LspTypes {
 /// Answers the hierarchy of what stands at `target`, `depth` levels deep.
 pub(crate) async fn run(
     context: &Context,
-    hierarchy: Hierarchy,
+    hierarchy: HierarchyDirection,
     target: &Target,
     depth: usize,
 ) -> Result<Answer<HierarchyOutput>, ToolError> {
     context.prepare(target).await?;
     let deadline = context.deadline(context.config.settings.deadlines.hierarchy);
-    let question = Question { method: hierarchy.prepare(), of_file: false };
+    let question = LanguageQuestion { method: hierarchy.prepare(), of_file: false };
     let sense = match hierarchy {
-        Hierarchy::Callers => Some(Sense::Call),
-        Hierarchy::Subtypes => Some(Sense::Heir),
-        Hierarchy::Supertypes => Some(Sense::Base),
-        Hierarchy::Callees => None,
+        HierarchyDirection::Callers => Some(OccurrenceSense::Call),
+        HierarchyDirection::Subtypes => Some(OccurrenceSense::Heir),
+        HierarchyDirection::Supertypes => Some(OccurrenceSense::Base),
+        HierarchyDirection::Callees => None,
     };
     let outcome = context.question_of_all(target, question, sense, deadline, |session, path, position| {
         Box::pin(session.hierarchy(hierarchy, path, position, depth, deadline))
     });
     match outcome.await? {
-        Outcome::Answered { value, place, status, verdict, mut notes, .. } => {
+        QuestionOutcome::Answered { value, place, status, verdict, mut notes, .. } => {
             let mut room = ListBudget::of(context, context.config.settings.limits.answer_items);
             let (items, rest) = items(context, value, &mut room);
             notes.extend((rest > 0).then(|| format!("{rest} more are left out: the answer is full")));
             let count = items.iter().map(below).sum();
             let direction = match hierarchy {
-                Hierarchy::Callers => "incoming",
-                Hierarchy::Callees => "outgoing",
-                Hierarchy::Supertypes => "supertypes",
-                Hierarchy::Subtypes => "subtypes",
+                HierarchyDirection::Callers => "incoming",
+                HierarchyDirection::Callees => "outgoing",
+                HierarchyDirection::Supertypes => "supertypes",
+                HierarchyDirection::Subtypes => "subtypes",
             };
             let output = HierarchyOutput { direction: direction.to_owned(), items, count };
             Ok(Answer::new(output, place.resolved, status, verdict, notes))
         }
-        Outcome::Unanswered(unanswered) => Err(fallback::refusal(&unanswered.status)),
+        QuestionOutcome::Unanswered(unanswered) => Err(fallback::refusal(&unanswered.status)),
     }
 }
 

@@ -6,10 +6,10 @@ use super::budget;
 use super::context::Context;
 use super::error::ToolError;
 use super::fallback;
-use super::question::{Outcome, Question};
+use super::question::{LanguageQuestion, QuestionOutcome};
 use super::target::Target;
 use super::tool::{Call, Card, Tool};
-use crate::policy::request::Subjects;
+use crate::policy::request::CallSubjects;
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +23,7 @@ impl Tool for LspHover {
         Card::reading("lsp_hover", "Type and documentation", DESCRIPTION).ranked(4).overlaid()
     }
 
-    fn subjects(&self, context: &Context, args: &Address) -> Result<Subjects, ToolError> {
+    fn subjects(&self, context: &Context, args: &Address) -> Result<CallSubjects, ToolError> {
         args.subjects(context)
     }
 
@@ -38,14 +38,14 @@ const DESCRIPTION: &str = "Type, signature and documentation of a symbol.";
 pub(crate) async fn run(context: &Context, target: &Target) -> Result<Answer<HoverOutput>, ToolError> {
     context.prepare(target).await?;
     let deadline = context.deadline(context.config.settings.deadlines.hover);
-    let question = Question { method: "textDocument/hover", of_file: true };
+    let question = LanguageQuestion { method: "textDocument/hover", of_file: true };
     match context
         .question(target, question, deadline, |session, path, position| {
             Box::pin(session.hover(path, position, deadline))
         })
         .await?
     {
-        Outcome::Answered { value, place, status, verdict, notes, .. } => {
+        QuestionOutcome::Answered { value, place, status, verdict, notes, .. } => {
             let (contents, range) = value
                 .map_or((String::new(), None), |hover| (budget::page(context, hover.contents), hover.range));
             let is_empty = contents.is_empty();
@@ -53,6 +53,6 @@ pub(crate) async fn run(context: &Context, target: &Target) -> Result<Answer<Hov
             let output = HoverOutput { contents, range, candidates: Vec::new() };
             Ok(Answer::new(output, place.resolved, status, verdict, notes).doubted(doubt))
         }
-        Outcome::Unanswered(unanswered) => fallback::hover(context, unanswered).await,
+        QuestionOutcome::Unanswered(unanswered) => fallback::hover(context, unanswered).await,
     }
 }

@@ -7,15 +7,15 @@ use super::context::Context;
 use super::error::ToolError;
 use super::fallback;
 use super::place;
-use super::question::{Outcome, Question};
+use super::question::{LanguageQuestion, QuestionOutcome};
 use super::target::Target;
 use super::tool::{Call, Card, Tool};
-use crate::hints::{self, Sense};
+use crate::hints::{self, OccurrenceSense};
 use crate::lsp::model::{FileRef, Location};
 use crate::lsp::operations::Navigation;
-use crate::lsp::session::Scope;
+use crate::lsp::session::DependencyScope;
 use crate::lsp::uri;
-use crate::policy::request::Subjects;
+use crate::policy::request::CallSubjects;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
@@ -38,7 +38,7 @@ impl Tool for LspDefinition {
         .overlaid()
     }
 
-    fn subjects(&self, context: &Context, args: &Address) -> Result<Subjects, ToolError> {
+    fn subjects(&self, context: &Context, args: &Address) -> Result<CallSubjects, ToolError> {
         args.subjects(context)
     }
 
@@ -65,7 +65,7 @@ impl Tool for LspDeclaration {
         .overlaid()
     }
 
-    fn subjects(&self, context: &Context, args: &Address) -> Result<Subjects, ToolError> {
+    fn subjects(&self, context: &Context, args: &Address) -> Result<CallSubjects, ToolError> {
         args.subjects(context)
     }
 
@@ -93,7 +93,7 @@ impl Tool for LspTypeDefinition {
         .overlaid()
     }
 
-    fn subjects(&self, context: &Context, args: &Address) -> Result<Subjects, ToolError> {
+    fn subjects(&self, context: &Context, args: &Address) -> Result<CallSubjects, ToolError> {
         args.subjects(context)
     }
 
@@ -120,7 +120,7 @@ impl Tool for LspImplementation {
         .overlaid()
     }
 
-    fn subjects(&self, context: &Context, args: &Address) -> Result<Subjects, ToolError> {
+    fn subjects(&self, context: &Context, args: &Address) -> Result<CallSubjects, ToolError> {
         args.subjects(context)
     }
 
@@ -161,7 +161,7 @@ impl Tool for LspReferences {
         .overlaid()
     }
 
-    fn subjects(&self, context: &Context, args: &ReferencesArgs) -> Result<Subjects, ToolError> {
+    fn subjects(&self, context: &Context, args: &ReferencesArgs) -> Result<CallSubjects, ToolError> {
         args.address.subjects(context)
     }
 
@@ -183,7 +183,8 @@ pub(crate) async fn run(
     let usual =
         if navigation == Navigation::References { deadlines.references } else { deadlines.definition };
     let deadline = context.deadline(usual);
-    let mut question = Question { method: navigation.method(), of_file: sense_of(navigation).is_none() };
+    let mut question =
+        LanguageQuestion { method: navigation.method(), of_file: sense_of(navigation).is_none() };
     let limit = limit.unwrap_or(context.config.settings.limits.answer_items);
     let sense = sense_of(navigation);
     let ask = |question| {
@@ -197,7 +198,7 @@ pub(crate) async fn run(
         outcome = ask(question).await?;
     }
     match outcome {
-        Outcome::Answered { value, left_out, place, status, verdict, notes, .. } => {
+        QuestionOutcome::Answered { value, left_out, place, status, verdict, notes, .. } => {
             let is_empty = value.is_empty();
             let doubt = is_empty.then(|| context.outsider_note(&status.server, &place.path)).flatten();
             let doubt = match navigation {
@@ -209,14 +210,16 @@ pub(crate) async fn run(
             let output = output(context, value, left_out, limit, navigation);
             Ok(Answer::new(output, place.resolved, status, verdict, notes).doubted(doubt))
         }
-        Outcome::Unanswered(unanswered) => fallback::locations(context, unanswered, navigation, limit).await,
+        QuestionOutcome::Unanswered(unanswered) => {
+            fallback::locations(context, unanswered, navigation, limit).await
+        }
     }
 }
 
 /// Whether the only definition is the place that was asked about, a declaration perhaps, of a server that did not know all files when
 /// it said so. When this returns, it knows more.
-async fn may_be_defined_elsewhere(outcome: &Outcome<Vec<Location>>, deadline: Instant) -> bool {
-    let Outcome::Answered { value, place, session, .. } = outcome else { return false };
+async fn may_be_defined_elsewhere(outcome: &QuestionOutcome<Vec<Location>>, deadline: Instant) -> bool {
+    let QuestionOutcome::Answered { value, place, session, .. } = outcome else { return false };
     let file = FileRef::Inside(place.path.clone());
     let is_asked = |found: &Location| found.file == file && found.range.start.line == place.position.line;
     if value.is_empty() || !value.iter().all(is_asked) {
@@ -226,13 +229,21 @@ async fn may_be_defined_elsewhere(outcome: &Outcome<Vec<Location>>, deadline: In
         return session.knows_open_files(&place.path);
     }
     session
-        .wait_ready(Scope::Project, deadline - deadline.saturating_duration_since(Instant::now()) / 5)
+        .wait_ready(
+            DependencyScope::Project,
+            deadline - deadline.saturating_duration_since(Instant::now()) / 5,
+        )
         .await;
     true
 }
 
 /// Why a definition that was not found may be there all the same: the name is imported, and the server did not get beyond the import.
-fn lost_import(context: &Context, found: &[Location], place: &place::Place, server: &str) -> Option<String> {
+fn lost_import(
+    context: &Context,
+    found: &[Location],
+    place: &place::ResolvedPosition,
+    server: &str,
+) -> Option<String> {
     let file = FileRef::Inside(place.path.clone());
     if found.iter().any(|location| location.file != file) {
         return None;
@@ -254,10 +265,10 @@ fn lost_import(context: &Context, found: &[Location], place: &place::Place, serv
 }
 
 /// What of a name's occurrences the question is for, where it is for all there are.
-fn sense_of(navigation: Navigation) -> Option<Sense> {
+fn sense_of(navigation: Navigation) -> Option<OccurrenceSense> {
     match navigation {
-        Navigation::References => Some(Sense::Any),
-        Navigation::Implementation => Some(Sense::Heir),
+        Navigation::References => Some(OccurrenceSense::Any),
+        Navigation::Implementation => Some(OccurrenceSense::Heir),
         Navigation::Definition | Navigation::Declaration | Navigation::TypeDefinition => None,
     }
 }

@@ -9,7 +9,7 @@ use super::context::Context;
 use super::error::{ErrorCode, ToolError};
 use super::overlays::{KEPT, OverlayError};
 use super::tool::{Call, Card, Tool};
-use crate::policy::request::Subjects;
+use crate::policy::request::CallSubjects;
 use crate::workspace::WorkspacePath;
 
 /// The arguments of `lsp_overlay`.
@@ -54,9 +54,9 @@ impl Tool for LspOverlay {
         ).beyond_core()
     }
 
-    fn subjects(&self, context: &Context, args: &OverlayArgs) -> Result<Subjects, ToolError> {
+    fn subjects(&self, context: &Context, args: &OverlayArgs) -> Result<CallSubjects, ToolError> {
         let paths = args.path.iter().map(|path| context.path(Path::new(path)));
-        Ok(Subjects { paths: paths.collect::<Result<_, _>>()?, ..Subjects::default() })
+        Ok(CallSubjects { paths: paths.collect::<Result<_, _>>()?, ..CallSubjects::default() })
     }
 
     async fn run(&self, call: Call<'_>, args: OverlayArgs) -> Result<OverlayOutput, ToolError> {

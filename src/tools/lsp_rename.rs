@@ -8,18 +8,18 @@ use serde::Deserialize;
 use super::address::Address;
 use super::answer::Verdict;
 use super::context::Context;
-use super::editing::{Manner, Turn};
+use super::editing::{EditRunOptions, EditingTurn};
 use super::error::{ErrorCode, ToolError};
 use super::fallback;
 use super::move_file::EditsOutput;
 use super::proposals;
-use super::question::{Outcome, Question, path_of};
+use super::question::{LanguageQuestion, QuestionOutcome, path_of};
 use super::target::Target;
 use super::tool::{Call, Card, Tool};
-use crate::hints::{self, NoName, Sense};
-use crate::lsp::edits::{EditError, Proposal, RENAME};
-use crate::lsp::session::Asked;
-use crate::policy::request::{Effect, Subjects};
+use crate::hints::{self, NoName, OccurrenceSense};
+use crate::lsp::edits::{Proposal, ProposalError, RENAME};
+use crate::lsp::session::SessionAnswer;
+use crate::policy::request::{CallSubjects, Effect};
 
 /// The arguments of `lsp_rename`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -54,7 +54,7 @@ impl Tool for LspRename {
         .undoable()
     }
 
-    fn subjects(&self, context: &Context, args: &RenameArgs) -> Result<Subjects, ToolError> {
+    fn subjects(&self, context: &Context, args: &RenameArgs) -> Result<CallSubjects, ToolError> {
         args.address.subjects(context)
     }
 
@@ -63,7 +63,7 @@ impl Tool for LspRename {
         let target = args.address.target()?;
         must_be_name(context, &target, &args.new_name)?;
         context.prepare(&target).await?;
-        let mut turn = Turn::at_the_end(&call, Manner::new(args.dry_run, args.diagnostics));
+        let mut turn = EditingTurn::at_the_end(&call, EditRunOptions::new(args.dry_run, args.diagnostics));
         loop {
             let proposed = propose(context, &target, &args.new_name).await;
             let Some((proposal, notes)) = turn.unless_stale(proposed)? else { continue };
@@ -83,28 +83,28 @@ async fn propose(
     new_name: &str,
 ) -> Result<(Proposal, Vec<String>), ToolError> {
     let deadline = context.deadline(context.config.settings.deadlines.edit);
-    let question = Question { method: RENAME, of_file: false };
+    let question = LanguageQuestion { method: RENAME, of_file: false };
     let name: Arc<str> = new_name.into();
     let outcome = context
-        .question_of_all(target, question, Some(Sense::Any), deadline, |session, path, position| {
+        .question_of_all(target, question, Some(OccurrenceSense::Any), deadline, |session, path, position| {
             let name = name.clone();
             Box::pin(async move {
                 let value = match session.rename(path, position, &name, deadline).await {
-                    Err(EditError::Ask(error)) => return Err(error),
+                    Err(ProposalError::Ask(error)) => return Err(error),
                     proposal => proposal,
                 };
                 let (_, snapshot) = session.sync(path).await?;
-                Ok(Asked { value, snapshot, working: None, odd: 0, left_out: 0 })
+                Ok(SessionAnswer { value, snapshot, working: None, odd: 0, left_out: 0 })
             })
         })
         .await?;
     let (proposal, place, notes) = match outcome {
-        Outcome::Answered { value, place, mut notes, status, verdict, .. } => {
+        QuestionOutcome::Answered { value, place, mut notes, status, verdict, .. } => {
             // Uses in what the server did not see stay as they are.
             notes.extend(status.detail.filter(|_| verdict == Verdict::Partial));
             (value.map_err(proposals::from_server)?, place, notes)
         }
-        Outcome::Unanswered(unanswered) => return Err(fallback::refusal(&unanswered.status)),
+        QuestionOutcome::Unanswered(unanswered) => return Err(fallback::refusal(&unanswered.status)),
     };
     // Of a bare name it is known only now in which language it is.
     if let (Target::Name(_), Some(resolved)) = (target, &place.resolved) {

@@ -6,10 +6,10 @@ use super::budget::{self, ListBudget};
 use super::context::Context;
 use super::error::ToolError;
 use super::fallback;
-use super::question::{Outcome, Question};
+use super::question::{LanguageQuestion, QuestionOutcome};
 use super::target::Target;
 use super::tool::{Call, Card, Tool};
-use crate::policy::request::Subjects;
+use crate::policy::request::CallSubjects;
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +30,7 @@ impl Tool for LspSignature {
         .overlaid()
     }
 
-    fn subjects(&self, context: &Context, args: &Address) -> Result<Subjects, ToolError> {
+    fn subjects(&self, context: &Context, args: &Address) -> Result<CallSubjects, ToolError> {
         args.subjects(context)
     }
 
@@ -44,7 +44,7 @@ impl Tool for LspSignature {
 pub(crate) async fn run(context: &Context, target: &Target) -> Result<Answer<SignaturesOutput>, ToolError> {
     context.prepare(target).await?;
     let deadline = context.deadline(context.config.settings.deadlines.signature);
-    let question = Question { method: "textDocument/signatureHelp", of_file: true };
+    let question = LanguageQuestion { method: "textDocument/signatureHelp", of_file: true };
     let exact = target.exact_position();
     match context
         .question(target, question, deadline, |session, path, position| {
@@ -52,7 +52,7 @@ pub(crate) async fn run(context: &Context, target: &Target) -> Result<Answer<Sig
         })
         .await?
     {
-        Outcome::Answered { value, status, verdict, mut notes, .. } => {
+        QuestionOutcome::Answered { value, status, verdict, mut notes, .. } => {
             let all = value.len();
             let signatures = value.into_iter().map(|one| SignatureItem {
                 label: budget::name(one.label),
@@ -70,6 +70,6 @@ pub(crate) async fn run(context: &Context, target: &Target) -> Result<Answer<Sig
             }
             Ok(Answer::new(SignaturesOutput { signatures }, None, status, verdict, notes))
         }
-        Outcome::Unanswered(unanswered) => Err(fallback::refusal(&unanswered.status)),
+        QuestionOutcome::Unanswered(unanswered) => Err(fallback::refusal(&unanswered.status)),
     }
 }

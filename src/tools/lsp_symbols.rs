@@ -7,16 +7,16 @@ use tokio::time::Instant;
 use super::address::shown_path;
 use super::answer::{Answer, ServerState, ServerStatus, SymbolItem, SymbolsOutput, Verdict};
 use super::budget::{self, ListBudget};
-use super::context::{Context, Subject};
+use super::context::{Context, LanguageFile};
 use super::error::{ErrorCode, ToolError};
 use super::fallback;
 use super::lsp_navigate;
-use super::symbol_search::{NameMatches, Wanted};
+use super::symbol_search::{NameMatches, SymbolMatchMode};
 use super::target::Target;
 use super::tool::{Call, Card, Tool};
 use crate::lsp::model::{Symbol, WorkspaceSymbol};
 use crate::lsp::session::AskError;
-use crate::policy::request::Subjects;
+use crate::policy::request::CallSubjects;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -53,10 +53,10 @@ impl Tool for LspSymbols {
         ).ranked(5).overlaid()
     }
 
-    fn subjects(&self, context: &Context, args: &SymbolsArgs) -> Result<Subjects, ToolError> {
+    fn subjects(&self, context: &Context, args: &SymbolsArgs) -> Result<CallSubjects, ToolError> {
         let path = args.path.as_deref().filter(|path| !path.as_os_str().is_empty());
         let paths = path.map(|path| context.path(path)).transpose()?;
-        Ok(Subjects { paths: paths.into_iter().collect(), ..Subjects::default() })
+        Ok(CallSubjects { paths: paths.into_iter().collect(), ..CallSubjects::default() })
     }
 
     async fn run(&self, call: Call<'_>, args: SymbolsArgs) -> Result<Answer<SymbolsOutput>, ToolError> {
@@ -94,7 +94,7 @@ pub(crate) async fn run(
 
 async fn outline(
     context: &Context,
-    subject: Subject,
+    subject: LanguageFile,
     limit: usize,
 ) -> Result<Answer<SymbolsOutput>, ToolError> {
     let deadline = context.deadline(context.config.settings.deadlines.symbols);
@@ -133,7 +133,7 @@ struct Outline {
 async fn outline_of(
     context: &Context,
     server: &str,
-    subject: &Subject,
+    subject: &LanguageFile,
     deadline: Instant,
     started: Instant,
 ) -> Result<Result<Outline, ServerStatus>, ToolError> {
@@ -208,7 +208,7 @@ fn items(symbols: Vec<Symbol>, left: &mut usize, room: &mut ListBudget) -> Vec<S
 async fn search(context: &Context, query: &str, limit: usize) -> Result<Answer<SymbolsOutput>, ToolError> {
     let deadline = context.deadline(context.config.settings.deadlines.workspace_symbols);
     let NameMatches { symbols, left_out, statuses, verdict, sessions, mut notes, .. } =
-        context.find_symbols(query, Wanted::Like, deadline).await?;
+        context.find_symbols(query, SymbolMatchMode::Like, deadline).await?;
     notes.extend(sessions.iter().filter_map(|session| session.restart_note(false)));
     let count = symbols.len() + left_out;
     let symbols = symbols.into_iter().map(|symbol| found_item(context, symbol));

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-use super::context::{Context, Subject};
+use super::context::{Context, LanguageFile};
 use super::error::{ErrorCode, ToolError};
 use crate::lsp::model::{FileRef, Location};
 use crate::lsp::operations::Navigation;
@@ -27,7 +27,7 @@ const MOST_ASKED: usize = 64;
 /// What a server says of a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Mark {
+pub(crate) enum MatchMark {
     /// A symbol's name, or a use of it.
     Confirmed,
     /// No symbol: a comment, a string, a part of another name.
@@ -38,7 +38,7 @@ pub(crate) enum Mark {
 
 /// Matches with their marks.
 #[derive(Debug, Default)]
-pub(crate) struct Marked {
+pub(crate) struct MarkedMatches {
     /// By path and line.
     pub matches: Vec<MarkedMatch>,
     /// The servers that were asked.
@@ -53,10 +53,10 @@ pub(crate) struct MarkedMatch {
     /// The line.
     pub line: LineMatch,
     /// What a server says of it; none where none was asked, or had no time to answer.
-    pub mark: Option<Mark>,
+    pub mark: Option<MatchMark>,
 }
 
-impl Marked {
+impl MarkedMatches {
     /// Of which no server has been asked yet.
     pub(crate) fn unmarked(found: impl IntoIterator<Item = (WorkspacePath, LineMatch)>) -> Self {
         let matches = found.into_iter().map(|(path, line)| MarkedMatch { path, line, mark: None }).collect();
@@ -65,7 +65,7 @@ impl Marked {
 }
 
 /// Where an occurrence begins.
-type Spot = (WorkspacePath, Position);
+type OccurrenceStart = (WorkspacePath, Position);
 
 /// Asks the servers that run, where the pattern is a name.
 ///
@@ -74,7 +74,7 @@ type Spot = (WorkspacePath, Position);
 pub(crate) async fn mark(
     context: &Context,
     query: &GrepQuery,
-    marked: &mut Marked,
+    marked: &mut MarkedMatches,
     notes: &mut Vec<String>,
 ) -> Result<(), ToolError> {
     if !is_name(query) {
@@ -85,8 +85,8 @@ pub(crate) async fn mark(
         return Ok(());
     }
     let deadline = Instant::now() + WAIT;
-    let name = &Name::of(query);
-    let mut uses = Uses::default();
+    let name = &SearchedName::of(query);
+    let mut uses = ClassifiedOccurrences::default();
     if tokio::time::timeout_at(deadline, context.manager.refresh()).await.is_ok() {
         uses.ask(&sessions, &marked.matches, name, deadline).await;
     }
@@ -129,7 +129,7 @@ fn sessions(context: &Context, matches: &[MarkedMatch]) -> HashMap<WorkspacePath
         }
         let name = one.path.file_name().unwrap_or_default();
         let language = context.catalogue().language_of(name, None).map(str::to_owned);
-        let subject = Subject { path: one.path.clone(), language };
+        let subject = LanguageFile { path: one.path.clone(), language };
         let servers = context.servers_for(&subject, |features| features.navigation);
         let running = servers.iter().find_map(|(server, _)| context.manager.running(server, &one.path));
         let method = Navigation::References.method();
@@ -144,20 +144,20 @@ fn sessions(context: &Context, matches: &[MarkedMatch]) -> HashMap<WorkspacePath
 
 /// What servers said.
 #[derive(Default)]
-struct Uses {
+struct ClassifiedOccurrences {
     /// Uses of symbols, with their lines.
-    known: BTreeMap<Spot, Option<String>>,
+    known: BTreeMap<OccurrenceStart, Option<String>>,
     /// Occurrences that are none.
-    others: BTreeSet<Spot>,
+    others: BTreeSet<OccurrenceStart>,
 }
 
-impl Uses {
+impl ClassifiedOccurrences {
     /// Asks about one occurrence after the other, leaving out those that an answer has named already.
     async fn ask(
         &mut self,
         sessions: &HashMap<WorkspacePath, Arc<Session>>,
         matches: &[MarkedMatch],
-        name: &Name,
+        name: &SearchedName,
         deadline: Instant,
     ) {
         let mut asked = 0;
@@ -193,12 +193,12 @@ impl Uses {
     }
 
     /// Notes an answer about `spot`. One that does not name the very place is about something else.
-    fn note(&mut self, spot: Spot, answer: Vec<Location>) {
+    fn note(&mut self, spot: OccurrenceStart, answer: Vec<Location>) {
         let inside = answer.into_iter().filter_map(|location| match location.file {
             FileRef::Inside(path) => Some(((path, location.range.start), location.text)),
             FileRef::Outside(_) | FileRef::Virtual(_) => None,
         });
-        let found: Vec<(Spot, Option<String>)> = inside.collect();
+        let found: Vec<(OccurrenceStart, Option<String>)> = inside.collect();
         if found.iter().any(|(place, _)| *place == spot) {
             self.known.extend(found);
         } else {
@@ -207,16 +207,16 @@ impl Uses {
     }
 
     /// What is known of a match: of several names in one line, one that is a symbol's decides.
-    fn judge(&self, path: &WorkspacePath, line: &LineMatch, name: &Name) -> Option<Mark> {
+    fn judge(&self, path: &WorkspacePath, line: &LineMatch, name: &SearchedName) -> Option<MatchMark> {
         let occurrences = name.occurrences(&line.text, line.start.line);
-        let spots: Vec<Spot> = occurrences.map(|position| (path.clone(), position)).collect();
+        let spots: Vec<OccurrenceStart> = occurrences.map(|position| (path.clone(), position)).collect();
         if is_cut(line) {
             return None;
         }
         if spots.iter().any(|spot| self.known.contains_key(spot)) {
-            return Some(Mark::Confirmed);
+            return Some(MatchMark::Confirmed);
         }
-        spots.iter().all(|spot| self.others.contains(spot)).then_some(Mark::Text)
+        spots.iter().all(|spot| self.others.contains(spot)).then_some(MatchMark::Text)
     }
 
     /// Uses in lines that the pattern does not match, as far as they lie where was searched.
@@ -242,7 +242,7 @@ impl Uses {
                 && lines.insert((path, start.line))
             {
                 let line = LineMatch::whole(*start, text.trim_end());
-                added.push(MarkedMatch { path: path.clone(), line, mark: Some(Mark::Added) });
+                added.push(MarkedMatch { path: path.clone(), line, mark: Some(MatchMark::Added) });
             }
         }
         Ok(added)
@@ -250,12 +250,12 @@ impl Uses {
 }
 
 /// The name that is looked for.
-struct Name {
+struct SearchedName {
     name: String,
     ignores_case: bool,
 }
 
-impl Name {
+impl SearchedName {
     fn of(query: &GrepQuery) -> Self {
         let pattern = &query.pattern;
         let ignores_case = match pattern.case {

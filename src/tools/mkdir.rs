@@ -7,8 +7,8 @@ use super::context::Context;
 use super::editing::blocking;
 use super::error::ToolError;
 use super::tool::{Call, Card, Tool};
-use crate::policy::request::{Effect, Subjects};
-use crate::workspace::edit::Plan;
+use crate::policy::request::{CallSubjects, Effect};
+use crate::workspace::edit::EditPlan;
 
 /// The arguments of `mkdir`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -49,13 +49,13 @@ impl Tool for Mkdir {
         .undoable()
     }
 
-    fn subjects(&self, context: &Context, args: &MkdirArgs) -> Result<Subjects, ToolError> {
-        Ok(Subjects { paths: vec![context.path(args.path.as_ref())?], ..Subjects::default() })
+    fn subjects(&self, context: &Context, args: &MkdirArgs) -> Result<CallSubjects, ToolError> {
+        Ok(CallSubjects { paths: vec![context.path(args.path.as_ref())?], ..CallSubjects::default() })
     }
 
     async fn run(&self, call: Call<'_>, args: MkdirArgs) -> Result<MkdirOutput, ToolError> {
         let path = call.context.path(args.path.as_ref())?;
-        let mut plan = Plan::new("mkdir").in_group(call.group);
+        let mut plan = EditPlan::new("mkdir").in_group(call.group);
         plan.create_dir(&path);
         let committed = blocking(call.context, &plan, |edits, plan| edits.commit(plan)).await?;
         Ok(MkdirOutput {

@@ -3,18 +3,18 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::context::{Context, Subject};
+use super::context::{Context, LanguageFile};
 use super::delta::DiagnosticsDelta;
-use super::editing::{FileResult, Manner, Turn};
+use super::editing::{EditRunOptions, EditingTurn, FileResult};
 use super::error::ToolError;
 use super::impact::{importers_note, language_of};
 use super::proposals;
 use super::tool::{Call, Card, Tool};
 use crate::lsp::edits::Proposal;
 use crate::lsp::view::View;
-use crate::policy::request::{Effect, Subjects};
+use crate::policy::request::{CallSubjects, Effect};
 use crate::workspace::WorkspacePath;
-use crate::workspace::edit::Expected;
+use crate::workspace::edit::PathPrecondition;
 
 /// The arguments of `move`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -49,17 +49,17 @@ pub(crate) struct EditsOutput {
     pub notes: Vec<String>,
 }
 
-impl From<super::editing::Done> for EditsOutput {
-    fn from(done: super::editing::Done) -> Self {
+impl From<super::editing::ToolEditResult> for EditsOutput {
+    fn from(done: super::editing::ToolEditResult) -> Self {
         Self { results: done.files, undo: done.undo, diagnostics: done.diagnostics, notes: Vec::new() }
     }
 }
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Move;
+pub(crate) struct MoveTool;
 
-impl Tool for Move {
+impl Tool for MoveTool {
     type Args = MoveArgs;
     type Output = EditsOutput;
 
@@ -74,15 +74,15 @@ impl Tool for Move {
         .undoable()
     }
 
-    fn subjects(&self, context: &Context, args: &MoveArgs) -> Result<Subjects, ToolError> {
+    fn subjects(&self, context: &Context, args: &MoveArgs) -> Result<CallSubjects, ToolError> {
         let paths = vec![context.path(args.from.as_ref())?, context.path(args.to.as_ref())?];
-        Ok(Subjects { paths, ..Subjects::default() })
+        Ok(CallSubjects { paths, ..CallSubjects::default() })
     }
 
     async fn run(&self, call: Call<'_>, args: MoveArgs) -> Result<EditsOutput, ToolError> {
         let context = call.context;
         let (from, to) = (context.path(args.from.as_ref())?, context.path(args.to.as_ref())?);
-        let mut turn = Turn::at_the_end(&call, Manner::new(args.dry_run, args.diagnostics));
+        let mut turn = EditingTurn::at_the_end(&call, EditRunOptions::new(args.dry_run, args.diagnostics));
         loop {
             let mut notes = Vec::new();
             let proposed = match args.update_imports.unwrap_or(true) {
@@ -92,7 +92,7 @@ impl Tool for Move {
             let Some(proposal) = turn.unless_stale(proposed)? else { continue };
             let planned = proposals::plan(context, "move", &proposal);
             let Some(mut plan) = turn.unless_stale(planned)? else { continue };
-            plan.rename(&from, &to, Expected::Any, args.overwrite.unwrap_or(false));
+            plan.rename(&from, &to, PathPrecondition::Any, args.overwrite.unwrap_or(false));
             if let Some(done) = turn.carry_out(plan).await? {
                 return Ok(EditsOutput { notes, ..done.into() });
             }
@@ -108,7 +108,7 @@ async fn import_updates(
     to: &WorkspacePath,
     notes: &mut Vec<String>,
 ) -> Result<Proposal, ToolError> {
-    let subject = Subject { path: from.clone(), language: language_of(context, from, None) };
+    let subject = LanguageFile { path: from.clone(), language: language_of(context, from, None) };
     let deadline = context.deadline(context.config.settings.deadlines.edit);
     context.manager.refresh().await;
     let mut all = Proposal::default();

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use super::context::{Context, Subject};
+use super::context::{Context, LanguageFile};
 use super::fallback::in_background;
-use crate::hints::{Sense, Standing, StandingIn};
+use crate::hints::{FurtherOccurrences, OccurrenceSense, StandingIn};
 use crate::lsp::session::Session;
 use crate::workspace::{WalkLimits, WorkspacePath};
 
@@ -24,7 +24,7 @@ pub(crate) struct OtherRoots {
 
 impl OtherRoots {
     /// Whether the text has uses of a method that may be meant, in a root whose server need not know that they are.
-    pub(crate) fn may_use(&self, standing: &Standing, definitions_count: bool) -> bool {
+    pub(crate) fn may_use(&self, standing: &FurtherOccurrences, definitions_count: bool) -> bool {
         let is_other =
             |file: &StandingIn| self.roots.iter().any(|root| file.path.as_path().starts_with(root.as_path()));
         let may_be_meant = |file: &StandingIn| file.uses_member || definitions_count && file.defines_method;
@@ -39,7 +39,7 @@ impl Context {
     }
 
     /// The roots beside that of `subject` which have files of its language, where it matters which there are.
-    pub(crate) async fn other_roots(&self, session: &Session, subject: &Subject) -> OtherRoots {
+    pub(crate) async fn other_roots(&self, session: &Session, subject: &LanguageFile) -> OtherRoots {
         let language = subject.language.clone().filter(|_| self.joining_advice(session).is_some());
         let Some(language) = language else { return OtherRoots::default() };
         let limits =
@@ -72,6 +72,6 @@ impl Context {
 }
 
 /// Whether the roots beside the asked one count for a question as a whole, whatever the text has.
-pub(crate) fn concerns_types(sense: Sense) -> bool {
-    matches!(sense, Sense::Heir | Sense::Base)
+pub(crate) fn concerns_types(sense: OccurrenceSense) -> bool {
+    matches!(sense, OccurrenceSense::Heir | OccurrenceSense::Base)
 }

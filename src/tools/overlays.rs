@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
 
-use crate::lsp::view::{Holder, View};
+use crate::lsp::view::{View, ViewHolder};
 use crate::workspace::WorkspacePath;
 
 /// A handle that was not used for so long is forgotten.
@@ -46,17 +46,17 @@ pub(crate) enum OverlayError {
 
 /// All handles, and the texts behind them.
 #[derive(Debug, Default)]
-pub(crate) struct HeldOverlays(Mutex<HashMap<String, Held>>);
+pub(crate) struct HeldOverlays(Mutex<HashMap<String, HeldOverlay>>);
 
 #[derive(Debug)]
-struct Held {
+struct HeldOverlay {
     view: View,
     bytes: usize,
     used: Instant,
 }
 
 impl HeldOverlays {
-    fn held(&self, now: Instant) -> MutexGuard<'_, HashMap<String, Held>> {
+    fn held(&self, now: Instant) -> MutexGuard<'_, HashMap<String, HeldOverlay>> {
         let mut held = self.0.lock();
         held.retain(|_, held| now.saturating_duration_since(held.used) < KEPT);
         held
@@ -88,7 +88,7 @@ impl HeldOverlays {
         }
         let mut all = self.held(now);
         let (handle, before) = match handle {
-            None => (made()?, View::disk().held_by(Holder::new())),
+            None => (made()?, View::disk().held_by(ViewHolder::new())),
             Some(handle) => {
                 let known = all.get(handle).ok_or_else(|| OverlayError::Unknown(printable(handle)))?;
                 (handle.to_owned(), known.view.clone())
@@ -102,7 +102,7 @@ impl HeldOverlays {
         if bytes > MOST_BYTES {
             return Err(OverlayError::Large { bytes });
         }
-        all.insert(handle.clone(), Held { view, bytes, used: now });
+        all.insert(handle.clone(), HeldOverlay { view, bytes, used: now });
         make_room(&mut all, &handle);
         Ok(handle)
     }
@@ -147,8 +147,8 @@ impl HeldOverlays {
 }
 
 /// Forgets what was not used for longest until the rest, and `newest` in any case, is within the limits.
-fn make_room(all: &mut HashMap<String, Held>, newest: &str) {
-    let is_too_much = |all: &HashMap<String, Held>| {
+fn make_room(all: &mut HashMap<String, HeldOverlay>, newest: &str) {
+    let is_too_much = |all: &HashMap<String, HeldOverlay>| {
         all.len() > MOST_HANDLES || all.values().map(|held| held.bytes).sum::<usize>() > MOST_BYTES
     };
     while is_too_much(all) {

@@ -8,14 +8,15 @@ use serde::{Deserialize, Serialize};
 
 use super::context::Context;
 use super::delta::DiagnosticsDelta;
-use super::editing::{FileResult, Manner, Turn, existing, must_be_whole};
+use super::editing::{EditRunOptions, EditingTurn, FileResult, existing, must_be_whole};
 use super::error::{ErrorCode, ToolError};
 use super::tool::{Call, Card, Tool};
-use crate::policy::request::{Effect, Subjects};
+use crate::policy::request::{CallSubjects, Effect};
 use crate::text::patch::{
-    self, AppliedHunk, ApplyOptions, FileMode, FileOutcome, Outcome, Patch, PatchPath, SequenceError,
+    self, AppliedHunk, ApplyOptions, FileMode, FileOutcome, Patch, PatchPath, PatchSequenceOutcome,
+    SequenceError,
 };
-use crate::workspace::edit::{Expected, LineEnds, Plan};
+use crate::workspace::edit::{EditPlan, LineEnds, PathPrecondition};
 use crate::workspace::{TextFile, WorkspacePath};
 
 /// The arguments of `patch`.
@@ -55,12 +56,12 @@ pub(crate) struct PatchResult {
     pub file: FileResult,
     /// Where its hunks went that were not where the patch says.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub hunks: Vec<HunkPlace>,
+    pub hunks: Vec<MovedHunk>,
 }
 
 /// A hunk that was found elsewhere than the patch says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct HunkPlace {
+pub(crate) struct MovedHunk {
     /// 1-based number within the file.
     pub hunk: usize,
     /// The 1-based line where it was found.
@@ -90,15 +91,15 @@ impl Tool for PatchTool {
         .destructive().ranked(11).undoable()
     }
 
-    fn subjects(&self, context: &Context, args: &PatchArgs) -> Result<Subjects, ToolError> {
+    fn subjects(&self, context: &Context, args: &PatchArgs) -> Result<CallSubjects, ToolError> {
         let paths = paths(context, &parse(&args.patch)?)?;
-        Ok(Subjects { paths, ..Subjects::default() })
+        Ok(CallSubjects { paths, ..CallSubjects::default() })
     }
 
     async fn run(&self, call: Call<'_>, args: PatchArgs) -> Result<PatchOutput, ToolError> {
         let patch = parse(&args.patch)?;
-        let manner = Manner::new(args.dry_run, args.diagnostics);
-        let mut turn = Turn::of(&call, manner, &paths(call.context, &patch)?).await;
+        let manner = EditRunOptions::new(args.dry_run, args.diagnostics);
+        let mut turn = EditingTurn::of(&call, manner, &paths(call.context, &patch)?).await;
         let (done, hunks) = loop {
             let (plan, hunks) = plan(call.context, &patch)?;
             if let Some(done) = turn.carry_out(plan).await? {
@@ -145,9 +146,9 @@ fn place(context: &Context, named: &PatchPath) -> Result<WorkspacePath, ToolErro
     Ok(clean)
 }
 
-type Places = BTreeMap<String, Vec<HunkPlace>>;
+type MovedHunkIndex = BTreeMap<String, Vec<MovedHunk>>;
 
-fn plan(context: &Context, patch: &Patch) -> Result<(Plan, Places), ToolError> {
+fn plan(context: &Context, patch: &Patch) -> Result<(EditPlan, MovedHunkIndex), ToolError> {
     let read: RefCell<BTreeMap<WorkspacePath, Option<TextFile>>> = RefCell::default();
     let texts = |named: &PatchPath| -> Result<Option<String>, ToolError> {
         let path = place(context, named)?;
@@ -163,7 +164,7 @@ fn plan(context: &Context, patch: &Patch) -> Result<(Plan, Places), ToolError> {
         }
     })?;
     let places = hunk_places(context, patch, &outcome)?;
-    let mut plan = Plan::new("patch");
+    let mut plan = EditPlan::new("patch");
     let read = read.into_inner();
     for file in &outcome.files {
         add(context, &mut plan, file, &outcome, &read)?;
@@ -175,9 +176,9 @@ fn plan(context: &Context, patch: &Patch) -> Result<(Plan, Places), ToolError> {
 /// its identity go with it.
 fn add(
     context: &Context,
-    plan: &mut Plan,
+    plan: &mut EditPlan,
     file: &FileOutcome,
-    outcome: &Outcome,
+    outcome: &PatchSequenceOutcome,
     read: &BTreeMap<WorkspacePath, Option<TextFile>>,
 ) -> Result<(), ToolError> {
     let path = place(context, &file.path)?;
@@ -189,7 +190,7 @@ fn add(
                 && other.origin.as_ref().is_some_and(|origin| origin.clean == file.path.clean)
         });
         if let Some(known) = known.filter(|_| !renamed) {
-            plan.delete(&path, Expected::Hash(known.content_hash()));
+            plan.delete(&path, PathPrecondition::Hash(known.content_hash()));
         }
         return Ok(());
     };
@@ -199,10 +200,10 @@ fn add(
         let old = read.get(&from).and_then(Option::as_ref);
         let gone = outcome.files.iter().any(|other| other.path.clean == origin.clean && other.text.is_none());
         if let (Some(old), true) = (old, gone) {
-            plan.rename(&from, &path, Expected::Hash(old.content_hash()), false);
+            plan.rename(&from, &path, PathPrecondition::Hash(old.content_hash()), false);
             if *text != old.text || executable.is_some() {
                 let bytes = old.with_text(text, LineEnds::AsGiven);
-                plan.write_with_mode(&path, bytes, Expected::Any, executable);
+                plan.write_with_mode(&path, bytes, PathPrecondition::Any, executable);
             }
             return Ok(());
         }
@@ -216,23 +217,27 @@ fn add(
     Ok(())
 }
 
-fn expected(known: Option<&TextFile>) -> Expected {
-    known.map_or(Expected::Absent, |file| Expected::Hash(file.content_hash()))
+fn expected(known: Option<&TextFile>) -> PathPrecondition {
+    known.map_or(PathPrecondition::Absent, |file| PathPrecondition::Hash(file.content_hash()))
 }
 
-fn hunk_places(context: &Context, patch: &Patch, outcome: &Outcome) -> Result<Places, ToolError> {
-    let mut places = Places::new();
+fn hunk_places(
+    context: &Context,
+    patch: &Patch,
+    outcome: &PatchSequenceOutcome,
+) -> Result<MovedHunkIndex, ToolError> {
+    let mut places = MovedHunkIndex::new();
     for (file, hunks) in patch.files.iter().zip(&outcome.hunks) {
         let Some(named) = file.new_path().or(file.old_path()) else { continue };
         let moved = hunks.iter().filter(|hunk| hunk.offset != 0 || hunk.fuzz != 0);
-        let moved: Vec<HunkPlace> = moved.map(hunk_place).collect();
+        let moved: Vec<MovedHunk> = moved.map(hunk_place).collect();
         places.entry(place(context, named)?.display()).or_default().extend(moved);
     }
     Ok(places)
 }
 
-fn hunk_place(hunk: &AppliedHunk) -> HunkPlace {
-    HunkPlace { hunk: hunk.index + 1, line: hunk.applied_at, offset: hunk.offset, fuzz: hunk.fuzz }
+fn hunk_place(hunk: &AppliedHunk) -> MovedHunk {
+    MovedHunk { hunk: hunk.index + 1, line: hunk.applied_at, offset: hunk.offset, fuzz: hunk.fuzz }
 }
 
 fn repairs(patch: &Patch) -> Vec<String> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// How whoever asks can wait longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Patience {
+pub enum RetryAdvice {
     /// By a call of a tool, some of which take `timeout_ms`.
     #[default]
     Tool,
@@ -17,7 +17,7 @@ pub enum Patience {
 /// What `--timeout` is proposed, in seconds.
 const TIMEOUTS: [u64; 4] = [60, 120, 300, 600];
 
-impl Patience {
+impl RetryAdvice {
     /// What to do after `waited`. `takes_timeout`: the tool that was asked has the argument `timeout_ms`.
     pub(crate) fn advice(self, waited: Duration, takes_timeout: bool) -> String {
         let longer = TIMEOUTS.into_iter().find(|longer| Duration::from_secs(*longer) > waited * 3 / 2);
@@ -51,17 +51,17 @@ mod tests {
     fn the_advice_is_something_that_whoever_asked_can_do() {
         let seconds = Duration::from_secs;
         for (patience, waited, takes_timeout, expected) in [
-            (Patience::Command, 10, false, "ask again, or wait longer with --timeout 60"),
-            (Patience::Command, 60, false, "ask again, or wait longer with --timeout 120"),
-            (Patience::Command, 500, false, "meanwhile: ask again"),
+            (RetryAdvice::Command, 10, false, "ask again, or wait longer with --timeout 60"),
+            (RetryAdvice::Command, 60, false, "ask again, or wait longer with --timeout 120"),
+            (RetryAdvice::Command, 500, false, "meanwhile: ask again"),
             (
-                Patience::LoneCommand,
+                RetryAdvice::LoneCommand,
                 10,
                 false,
                 "use the daemon and ask again, or wait longer with --timeout 60",
             ),
-            (Patience::Tool, 10, true, "ask again, or wait longer with `timeout_ms`"),
-            (Patience::Tool, 10, false, "ask again in some seconds"),
+            (RetryAdvice::Tool, 10, true, "ask again, or wait longer with `timeout_ms`"),
+            (RetryAdvice::Tool, 10, false, "ask again in some seconds"),
         ] {
             let advice = patience.advice(seconds(waited), takes_timeout);
             assert!(advice.ends_with(expected), "{advice}");

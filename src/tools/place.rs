@@ -9,7 +9,7 @@ use crate::workspace::WorkspacePath;
 
 /// A position to ask about, and what it was taken to mean.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct ResolvedPosition {
     /// The file.
     pub path: WorkspacePath,
     /// Where to ask.
@@ -20,7 +20,7 @@ pub(crate) struct Place {
     pub overloads: Vec<u32>,
 }
 
-impl Place {
+impl ResolvedPosition {
     /// The name at `range`, which is `moved` from where it was asked about.
     fn at(path: &WorkspacePath, buffer: &Buffer, name: &Identifier, moved: bool) -> Self {
         let resolved = resolved(path, buffer, name, moved);
@@ -43,7 +43,11 @@ impl Place {
 }
 
 /// The place of a position or of a name on a line. Positions outside the text are refused; one beside a name moves to it.
-pub(crate) fn in_text(path: &WorkspacePath, buffer: &Buffer, target: &Target) -> Result<Place, ToolError> {
+pub(crate) fn in_text(
+    path: &WorkspacePath,
+    buffer: &Buffer,
+    target: &Target,
+) -> Result<ResolvedPosition, ToolError> {
     match target {
         Target::Position { position, .. } => at_position(path, buffer, *position),
         Target::NameOnLine { line0, name, .. } => on_line(path, buffer, *line0, name),
@@ -54,7 +58,11 @@ pub(crate) fn in_text(path: &WorkspacePath, buffer: &Buffer, target: &Target) ->
     }
 }
 
-fn at_position(path: &WorkspacePath, buffer: &Buffer, position: Position) -> Result<Place, ToolError> {
+fn at_position(
+    path: &WorkspacePath,
+    buffer: &Buffer,
+    position: Position,
+) -> Result<ResolvedPosition, ToolError> {
     let file = path.display();
     if position.line >= buffer.line_count() {
         // What follows the last line end is a place, but only a line where something stands.
@@ -78,9 +86,9 @@ fn at_position(path: &WorkspacePath, buffer: &Buffer, position: Position) -> Res
         Some(name) => {
             let start = name.range.start;
             let asked = if inside { position.min(before_end(&name)) } else { start };
-            Place { position: asked, ..Place::at(path, buffer, &name, !inside) }
+            ResolvedPosition { position: asked, ..ResolvedPosition::at(path, buffer, &name, !inside) }
         }
-        None => Place { path: path.clone(), position, resolved: None, overloads: Vec::new() },
+        None => ResolvedPosition { path: path.clone(), position, resolved: None, overloads: Vec::new() },
     })
 }
 
@@ -95,7 +103,12 @@ fn before_end(name: &Identifier) -> Position {
 }
 
 /// The occurrence of `name` on the 0-based `line`, or the nearest to it in the file.
-fn on_line(path: &WorkspacePath, buffer: &Buffer, line: u32, name: &str) -> Result<Place, ToolError> {
+fn on_line(
+    path: &WorkspacePath,
+    buffer: &Buffer,
+    line: u32,
+    name: &str,
+) -> Result<ResolvedPosition, ToolError> {
     let last_part = name.rsplit(['.', ':', '#']).next().unwrap_or(name);
     let lines = buffer.line_count();
     let on = |line: u32| identifiers_on_line(buffer, line).into_iter().find(|found| found.name == last_part);
@@ -109,7 +122,7 @@ fn on_line(path: &WorkspacePath, buffer: &Buffer, line: u32, name: &str) -> Resu
     match found {
         Some(found) => {
             let moved = found.range.start.line != line;
-            Ok(Place::at(path, buffer, &found, moved))
+            Ok(ResolvedPosition::at(path, buffer, &found, moved))
         }
         None => Err(no_such_name(path, buffer, last_part)),
     }
@@ -187,7 +200,11 @@ fn bare(name: &str) -> &str {
 }
 
 /// The place of a symbol's name, and its overloads. Some servers tell where the whole definition begins, and not its name.
-pub(crate) fn of_symbol(path: &WorkspacePath, buffer: &Buffer, overloads: &[&Symbol]) -> Option<Place> {
+pub(crate) fn of_symbol(
+    path: &WorkspacePath,
+    buffer: &Buffer,
+    overloads: &[&Symbol],
+) -> Option<ResolvedPosition> {
     let (symbol, others) = overloads.split_first()?;
     let own = bare(&symbol.name);
     let selection = symbol.selection;
@@ -196,7 +213,10 @@ pub(crate) fn of_symbol(path: &WorkspacePath, buffer: &Buffer, overloads: &[&Sym
         .find(|found| found.range.start >= selection.start && found.name == own);
     let named = Identifier { name: symbol.name.clone(), range: Range::new(selection.start, selection.end) };
     let overloads = others.iter().map(|other| other.selection.start.line).collect();
-    Some(Place { overloads, ..Place::at(path, buffer, &in_selection.unwrap_or(named), true) })
+    Some(ResolvedPosition {
+        overloads,
+        ..ResolvedPosition::at(path, buffer, &in_selection.unwrap_or(named), true)
+    })
 }
 
 /// The place of the name in the first of `ranges`; the others are its overloads.
@@ -205,11 +225,11 @@ pub(crate) fn of_ranges(
     buffer: &Buffer,
     name: &str,
     ranges: &[Range],
-) -> Option<Place> {
+) -> Option<ResolvedPosition> {
     let (range, others) = ranges.split_first()?;
     let name = Identifier { name: name.to_owned(), range: *range };
     let overloads = others.iter().map(|other| other.start.line).collect();
-    Some(Place { overloads, ..Place::at(path, buffer, &name, true) })
+    Some(ResolvedPosition { overloads, ..ResolvedPosition::at(path, buffer, &name, true) })
 }
 
 #[cfg(test)]
@@ -220,7 +240,7 @@ mod tests {
 
     const TEXT: &str = "class Greeter:\n    def greet(self):\n        return hello(self)\n\nprint(1)\n";
 
-    fn place(target: Target) -> Result<Place, ToolError> {
+    fn place(target: Target) -> Result<ResolvedPosition, ToolError> {
         in_text(&WorkspacePath::root(), &Buffer::new(TEXT), &target)
     }
 
@@ -241,7 +261,7 @@ mod tests {
         assert_eq!((beside.position, beside.resolved.unwrap().moved), (Position::new(1, 4), true));
         assert_eq!(
             place(at(3, 0)).unwrap(),
-            Place {
+            ResolvedPosition {
                 path: WorkspacePath::root(),
                 position: Position::new(3, 0),
                 resolved: None,

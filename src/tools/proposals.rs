@@ -3,22 +3,22 @@
 use super::context::Context;
 use super::editing::{existing, put};
 use super::error::{ErrorCode, ToolError};
-use crate::lsp::edits::{EditError, Proposal, ProposedFile};
+use crate::lsp::edits::{Proposal, ProposalError, ProposedFile};
 use crate::lsp::session::AskError;
 use crate::workspace::TextFile;
-use crate::workspace::edit::{Expected, LineEnds, Plan};
+use crate::workspace::edit::{EditPlan, LineEnds, PathPrecondition};
 
 /// A plan called `title` of everything that `proposal` changes.
 ///
 /// # Errors
 /// `conflict` where a file is not what the server computed the change for.
-pub(crate) fn plan(context: &Context, title: &str, proposal: &Proposal) -> Result<Plan, ToolError> {
-    let mut plan = Plan::new(title);
+pub(crate) fn plan(context: &Context, title: &str, proposal: &Proposal) -> Result<EditPlan, ToolError> {
+    let mut plan = EditPlan::new(title);
     proposal.files.iter().try_for_each(|file| add_file(context, &mut plan, file))?;
     Ok(plan)
 }
 
-fn add_file(context: &Context, plan: &mut Plan, file: &ProposedFile) -> Result<(), ToolError> {
+fn add_file(context: &Context, plan: &mut EditPlan, file: &ProposedFile) -> Result<(), ToolError> {
     let old = file.renamed_from.as_ref().unwrap_or(&file.path);
     let there = existing(context, old)?;
     if there.as_ref().map(|there| &there.text) != file.before.as_ref() {
@@ -26,9 +26,9 @@ fn add_file(context: &Context, plan: &mut Plan, file: &ProposedFile) -> Result<(
         return Err(ToolError::new(ErrorCode::Conflict, what).with_hint("ask again"));
     }
     if let (Some(from), Some(there)) = (&file.renamed_from, &there) {
-        plan.rename(from, &file.path, Expected::Hash(there.content_hash()), false);
+        plan.rename(from, &file.path, PathPrecondition::Hash(there.content_hash()), false);
         if let Some(after) = file.after.as_ref().filter(|after| **after != there.text) {
-            plan.write(&file.path, there.with_text(after, LineEnds::AsGiven), Expected::Any);
+            plan.write(&file.path, there.with_text(after, LineEnds::AsGiven), PathPrecondition::Any);
         }
         return Ok(());
     }
@@ -40,19 +40,19 @@ fn add_file(context: &Context, plan: &mut Plan, file: &ProposedFile) -> Result<(
     Ok(())
 }
 
-fn delete(plan: &mut Plan, file: &ProposedFile, there: &TextFile) {
-    plan.delete(&file.path, Expected::Hash(there.content_hash()));
+fn delete(plan: &mut EditPlan, file: &ProposedFile, there: &TextFile) {
+    plan.delete(&file.path, PathPrecondition::Hash(there.content_hash()));
 }
 
 /// An edit that a server did not propose, in a tool's words.
-pub(crate) fn from_server(error: EditError) -> ToolError {
+pub(crate) fn from_server(error: ProposalError) -> ToolError {
     let code = match &error {
-        EditError::Refused { .. } => ErrorCode::InvalidArgs,
-        EditError::Stale { .. } | EditError::Ask(AskError::Moving { .. }) => ErrorCode::Conflict,
-        EditError::Outside { .. } => ErrorCode::OutsideWorkspace,
-        EditError::Busy { .. } => ErrorCode::Timeout,
-        EditError::Ask(_) | EditError::Unusable { .. } => ErrorCode::ServerFailed,
-        EditError::Read(_) => ErrorCode::NotText,
+        ProposalError::Refused { .. } => ErrorCode::InvalidArgs,
+        ProposalError::Stale { .. } | ProposalError::Ask(AskError::Moving { .. }) => ErrorCode::Conflict,
+        ProposalError::Outside { .. } => ErrorCode::OutsideWorkspace,
+        ProposalError::Busy { .. } => ErrorCode::Timeout,
+        ProposalError::Ask(_) | ProposalError::Unusable { .. } => ErrorCode::ServerFailed,
+        ProposalError::Read(_) => ErrorCode::NotText,
     };
     ToolError::new(code, error.to_string())
 }

@@ -7,16 +7,16 @@ use futures::future::BoxFuture;
 use tokio::time::Instant;
 
 use super::answer::{ServerState, ServerStatus, Verdict};
-use super::context::{Context, Subject, from_read_error};
+use super::context::{Context, LanguageFile, from_read_error};
 use super::error::{ErrorCode, ToolError};
 use super::impact::mentions;
-use super::place::{self, Place};
+use super::place::{self, ResolvedPosition};
 use super::symbol_search::ExactSymbol;
 use super::target::Target;
 use crate::hints;
 use crate::lsp::model::FileRef;
-use crate::lsp::readiness::Busy;
-use crate::lsp::session::{AskError, Asked, Session};
+use crate::lsp::readiness::UnfinishedWork;
+use crate::lsp::session::{AskError, Session, SessionAnswer};
 use crate::rpc::RequestError;
 use crate::text::{Buffer, Position, identifier_near};
 use crate::workspace::WorkspacePath;
@@ -28,7 +28,7 @@ const ACQUAINTED_IN_ORDER: usize = 400;
 
 /// What became of a question.
 #[derive(Debug)]
-pub(crate) enum Outcome<T> {
+pub(crate) enum QuestionOutcome<T> {
     /// A server answered.
     Answered {
         /// Its answer.
@@ -36,7 +36,7 @@ pub(crate) enum Outcome<T> {
         /// How much of it was left out: too much, or not looked at in time.
         left_out: usize,
         /// What was asked about.
-        place: Place,
+        place: ResolvedPosition,
         /// The session that gave it.
         session: Arc<Session>,
         /// That session's server.
@@ -47,23 +47,23 @@ pub(crate) enum Outcome<T> {
         notes: Vec<String>,
     },
     /// None did.
-    Unanswered(Unanswered),
+    Unanswered(UnansweredQuestion),
 }
 
 /// A question that no server answered, with what is needed to answer it from the text.
 #[derive(Debug)]
-pub(crate) struct Unanswered {
+pub(crate) struct UnansweredQuestion {
     /// The file.
-    pub subject: Subject,
+    pub subject: LanguageFile,
     /// What was asked about.
-    pub place: Place,
+    pub place: ResolvedPosition,
     /// Why not.
     pub status: ServerStatus,
 }
 
 /// What a question asks for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Question {
+pub(crate) struct LanguageQuestion {
     /// The request's method, which the server must offer.
     pub method: &'static str,
     /// An answer that finds nothing counts as whole even while the server works: it depends on one file only.
@@ -72,39 +72,42 @@ pub(crate) struct Question {
 
 /// What a session is asked about a place. The future is boxed: one of an async closure would not be known to be `Send`,
 /// and callers could not spawn their questions.
-pub(crate) trait Ask<T>:
-    for<'a> Fn(&'a Session, &'a WorkspacePath, Position) -> Asking<'a, T> + Sync
+pub(crate) trait PositionRequest<T>:
+    for<'a> Fn(&'a Session, &'a WorkspacePath, Position) -> PositionAnswerFuture<'a, T> + Sync
 {
 }
 
-impl<T, F: for<'a> Fn(&'a Session, &'a WorkspacePath, Position) -> Asking<'a, T> + Sync> Ask<T> for F {}
+impl<T, F: for<'a> Fn(&'a Session, &'a WorkspacePath, Position) -> PositionAnswerFuture<'a, T> + Sync>
+    PositionRequest<T> for F
+{
+}
 
 /// A session's answer in the making.
-pub(crate) type Asking<'a, T> = BoxFuture<'a, Result<Asked<T>, AskError>>;
+pub(crate) type PositionAnswerFuture<'a, T> = BoxFuture<'a, Result<SessionAnswer<T>, AskError>>;
 
 impl Context {
     /// Asks `ask` of the session that navigates in the target's language.
     pub(crate) async fn question<T: Send>(
         &self,
         target: &Target,
-        question: Question,
+        question: LanguageQuestion,
         deadline: Instant,
-        ask: impl Ask<T>,
-    ) -> Result<Outcome<T>, ToolError> {
+        ask: impl PositionRequest<T>,
+    ) -> Result<QuestionOutcome<T>, ToolError> {
         let begun = Instant::now();
         let (target, overloads) = self.narrow(target).await?;
         // The search for a name has a deadline of its own.
         let deadline = deadline + begun.elapsed();
         let mut outcome = self.question_at(&target, question, deadline, &ask).await?;
         match &mut outcome {
-            Outcome::Answered { place, notes, .. } if place.overloads.is_empty() => {
+            QuestionOutcome::Answered { place, notes, .. } if place.overloads.is_empty() => {
                 place.overloads = overloads;
                 notes.extend(place.note());
             }
-            Outcome::Unanswered(Unanswered { place, .. }) if place.overloads.is_empty() => {
+            QuestionOutcome::Unanswered(UnansweredQuestion { place, .. }) if place.overloads.is_empty() => {
                 place.overloads = overloads;
             }
-            Outcome::Answered { .. } | Outcome::Unanswered(_) => {}
+            QuestionOutcome::Answered { .. } | QuestionOutcome::Unanswered(_) => {}
         }
         Ok(outcome)
     }
@@ -113,10 +116,10 @@ impl Context {
     async fn question_at<T: Send>(
         &self,
         target: &Target,
-        question: Question,
+        question: LanguageQuestion,
         deadline: Instant,
-        ask: &impl Ask<T>,
-    ) -> Result<Outcome<T>, ToolError> {
+        ask: &impl PositionRequest<T>,
+    ) -> Result<QuestionOutcome<T>, ToolError> {
         let subject = self.subject(self.path(path_of(target)?)?)?;
         self.manager.refresh().await;
         let started = Instant::now();
@@ -143,21 +146,21 @@ impl Context {
         }
         let text = self.text(&subject.path)?;
         let place = self.place_from_text(&subject, &text, target)?;
-        Ok(Outcome::Unanswered(Unanswered { subject, place, status }))
+        Ok(QuestionOutcome::Unanswered(UnansweredQuestion { subject, place, status }))
     }
 
     /// Asks one session, and once more if it ends meanwhile: a crash is often one file's fault and not the next one's.
     #[allow(clippy::too_many_arguments)] // the parts of one question; a struct for one call would only rename them
     async fn ask_session<T: Send>(
         &self,
-        subject: &Subject,
+        subject: &LanguageFile,
         target: &Target,
-        question: Question,
+        question: LanguageQuestion,
         mut session: Arc<Session>,
         deadline: Instant,
         started: Instant,
-        ask: &impl Ask<T>,
-    ) -> Result<Result<Outcome<T>, ServerStatus>, ToolError> {
+        ask: &impl PositionRequest<T>,
+    ) -> Result<Result<QuestionOutcome<T>, ServerStatus>, ToolError> {
         let mut met_crash = false;
         loop {
             let server = session.server().to_owned();
@@ -183,7 +186,7 @@ impl Context {
                             "{server} said {left_out} more, which were left out: too many, or too late"
                         ));
                     }
-                    return Ok(Ok(Outcome::Answered {
+                    return Ok(Ok(QuestionOutcome::Answered {
                         value,
                         left_out,
                         place,
@@ -193,21 +196,23 @@ impl Context {
                         notes,
                     }));
                 }
-                Ok(Err(Unasked::NotOffered)) => {
+                Ok(Err(QuestionFailure::NotOffered)) => {
                     return Ok(Err(self.unsupported(&server, subject, question.method, started)));
                 }
-                Ok(Err(Unasked::Failed(AskError::Read(error)))) => return Err(from_read_error(error)),
-                Ok(Err(Unasked::Failed(error @ AskError::Moving { .. }))) => {
+                Ok(Err(QuestionFailure::Failed(AskError::Read(error)))) => {
+                    return Err(from_read_error(error));
+                }
+                Ok(Err(QuestionFailure::Failed(error @ AskError::Moving { .. }))) => {
                     return Err(ToolError::new(ErrorCode::Conflict, error.to_string()));
                 }
-                Ok(Err(Unasked::Failed(error))) if error.is_closed() && !met_crash => {
+                Ok(Err(QuestionFailure::Failed(error))) if error.is_closed() && !met_crash => {
                     met_crash = true;
                     match self.session(&server, subject, deadline).await {
                         Ok(again) => session = again,
                         Err(status) => return Ok(Err(status)),
                     }
                 }
-                Ok(Err(Unasked::Failed(error))) => {
+                Ok(Err(QuestionFailure::Failed(error))) => {
                     return Ok(Err(self.failed(&session, subject, &error, started).await));
                 }
                 Err(error) => return Err(error),
@@ -217,16 +222,17 @@ impl Context {
 
     async fn ask_once<T: Send>(
         &self,
-        subject: &Subject,
+        subject: &LanguageFile,
         target: &Target,
-        question: Question,
+        question: LanguageQuestion,
         session: &Session,
         deadline: Instant,
-        ask: &impl Ask<T>,
-    ) -> Result<Result<(Place, Asked<T>, Option<String>), Unasked>, ToolError> {
+        ask: &impl PositionRequest<T>,
+    ) -> Result<Result<(ResolvedPosition, SessionAnswer<T>, Option<String>), QuestionFailure>, ToolError>
+    {
         let _viewing = match session.enter(&self.view, deadline).await {
             Ok(viewing) => viewing,
-            Err(error) => return Ok(Err(Unasked::Failed(error))),
+            Err(error) => return Ok(Err(QuestionFailure::Failed(error))),
         };
         let (synced, snapshot) = match session.sync(&subject.path).await {
             Ok(synced) => synced,
@@ -237,7 +243,7 @@ impl Context {
             Target::NameInFile { name, .. } => {
                 match self.named_symbol(session, subject, name, deadline).await {
                     Ok(place) => place?,
-                    Err(error) => return Ok(Err(Unasked::Failed(error))),
+                    Err(error) => return Ok(Err(QuestionFailure::Failed(error))),
                 }
             }
             _ => place::in_text(&subject.path, &snapshot.buffer, target)?,
@@ -245,7 +251,7 @@ impl Context {
         if !session.offers(question.method, &subject.path, &snapshot.language_id)
             && !session.offers_soon(question.method, &subject.path, &snapshot.language_id, deadline).await
         {
-            return Ok(Err(Unasked::NotOffered));
+            return Ok(Err(QuestionFailure::NotOffered));
         }
         let mut unknown = None;
         if !question.of_file && session.knows_open_files(&subject.path) {
@@ -253,14 +259,14 @@ impl Context {
             unknown = self.acquaint(session, subject, name.as_deref().unwrap_or_default(), deadline).await;
         }
         let asked = ask(session, &subject.path, place.position).await;
-        Ok(asked.map(|asked| (place, asked, unknown)).map_err(Unasked::Failed))
+        Ok(asked.map(|asked| (place, asked, unknown)).map_err(QuestionFailure::Failed))
     }
 
     /// Opens the files that mention `name`, for a server that only knows those that are open. Says so where there are more.
     pub(crate) async fn acquaint(
         &self,
         session: &Session,
-        subject: &Subject,
+        subject: &LanguageFile,
         name: &str,
         deadline: Instant,
     ) -> Option<String> {
@@ -297,10 +303,10 @@ impl Context {
     async fn named_symbol(
         &self,
         session: &Session,
-        subject: &Subject,
+        subject: &LanguageFile,
         name: &str,
         deadline: Instant,
-    ) -> Result<Result<Place, ToolError>, AskError> {
+    ) -> Result<Result<ResolvedPosition, ToolError>, AskError> {
         let outline = session.document_symbols(&subject.path, deadline).await?;
         let buffer = &outline.snapshot.buffer;
         let found = place::named(&outline.value, name);
@@ -318,7 +324,12 @@ impl Context {
         })
     }
 
-    fn place_from_text(&self, subject: &Subject, text: &Buffer, target: &Target) -> Result<Place, ToolError> {
+    fn place_from_text(
+        &self,
+        subject: &LanguageFile,
+        text: &Buffer,
+        target: &Target,
+    ) -> Result<ResolvedPosition, ToolError> {
         match target {
             Target::NameInFile { name, .. } => self.name_in_text(subject, text, name),
             _ => place::in_text(&subject.path, text, target),
@@ -326,7 +337,12 @@ impl Context {
     }
 
     /// The place of `name` in a text, by its syntax tree; in a language without a grammar, its first place.
-    fn name_in_text(&self, subject: &Subject, text: &Buffer, name: &str) -> Result<Place, ToolError> {
+    fn name_in_text(
+        &self,
+        subject: &LanguageFile,
+        text: &Buffer,
+        name: &str,
+    ) -> Result<ResolvedPosition, ToolError> {
         let until = std::time::Instant::now() + hints::DEADLINE;
         let language = subject.language.as_deref().unwrap_or_default();
         let last = name.rsplit(['.', ':', '#']).next().unwrap_or(name);
@@ -391,9 +407,9 @@ impl Context {
     fn judge(
         &self,
         session: &Session,
-        subject: &Subject,
-        question: Question,
-        working: Option<&Busy>,
+        subject: &LanguageFile,
+        question: LanguageQuestion,
+        working: Option<&UnfinishedWork>,
         started: Instant,
     ) -> (ServerStatus, Verdict) {
         let mut status = self.status(session.server(), subject, ServerState::Ready, started);
@@ -418,7 +434,7 @@ impl Context {
     pub(crate) async fn failed(
         &self,
         session: &Session,
-        subject: &Subject,
+        subject: &LanguageFile,
         error: &AskError,
         started: Instant,
     ) -> ServerStatus {
@@ -444,7 +460,7 @@ impl Context {
 }
 
 /// Why a session was not, or not successfully, asked.
-enum Unasked {
+enum QuestionFailure {
     NotOffered,
     Failed(AskError),
 }

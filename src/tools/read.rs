@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 use super::context::{Context, from_read_error};
 use super::error::{ErrorCode, ToolError};
 use super::fallback;
-use super::file_kind::{FileKind, HEAD, file_kind};
+use super::file_kind::{BinaryFileKind, HEAD, file_kind};
 use super::list::at_most;
 use super::notebook;
 use super::tool::{Call, Card, Tool};
 use crate::lsp::model::Symbol;
-use crate::policy::request::Subjects;
+use crate::policy::request::CallSubjects;
 use crate::text::hidden_characters;
-use crate::workspace::{Page, PageQuery, Until, Workspace, WorkspacePath};
+use crate::workspace::{FilePage, PageQuery, WorkDeadline, Workspace, WorkspacePath};
 
 /// Lines in one answer, unless said otherwise, and at most.
 const DEFAULT: usize = 50;
@@ -77,9 +77,9 @@ pub(crate) struct ReadOutput {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Read;
+pub(crate) struct ReadTool;
 
-impl Tool for Read {
+impl Tool for ReadTool {
     type Args = ReadArgs;
     type Output = ReadOutput;
 
@@ -91,8 +91,8 @@ impl Tool for Read {
         ).ranked(6)
     }
 
-    fn subjects(&self, context: &Context, args: &ReadArgs) -> Result<Subjects, ToolError> {
-        Ok(Subjects { paths: vec![context.path(args.path.as_ref())?], ..Subjects::default() })
+    fn subjects(&self, context: &Context, args: &ReadArgs) -> Result<CallSubjects, ToolError> {
+        Ok(CallSubjects { paths: vec![context.path(args.path.as_ref())?], ..CallSubjects::default() })
     }
 
     async fn run(&self, call: Call<'_>, args: ReadArgs) -> Result<ReadOutput, ToolError> {
@@ -147,7 +147,7 @@ async fn content(context: &Context, path: &WorkspacePath, args: &ReadArgs) -> Re
         max_lines: at_most(args.limit, DEFAULT, MOST),
         max_bytes,
         longest_line: LONGEST_LINE.min(max_bytes),
-        until: Until::new(Instant::now() + context.timeout.unwrap_or(TIME)),
+        until: WorkDeadline::new(Instant::now() + context.timeout.unwrap_or(TIME)),
     };
     let _ends_with_us = query.until.end_on_drop();
     let (numbered, largest, file) = (args.line_numbers.unwrap_or(false), limits.max_file_bytes, path.clone());
@@ -166,7 +166,7 @@ fn read_as_it_is(
     if path.extension() == Some("ipynb") {
         let file = workspace.read_text_up_to(path, largest).map_err(from_read_error)?;
         if let Some(text) = notebook::as_text(&file.text) {
-            let page = Page::of_text(&text, query, &|| path.display()).map_err(from_read_error)?;
+            let page = FilePage::of_text(&text, query, &|| path.display()).map_err(from_read_error)?;
             let mut output = of_page(path, page, query, numbered);
             output.kind = Some("notebook".to_owned());
             output.notes.push(
@@ -189,17 +189,17 @@ fn read_as_it_is(
 fn no_text(workspace: &Workspace, path: &WorkspacePath, error: ToolError) -> Result<ReadOutput, ToolError> {
     let Ok((head, stamp)) = workspace.read_head(path, HEAD) else { return Err(error) };
     match file_kind(&head) {
-        Some(FileKind::Image(format, size)) => {
+        Some(BinaryFileKind::Image(format, size)) => {
             let size = size.map_or_else(String::new, |(width, height)| format!(" {width}x{height}"));
             let content = format!("{format}{size}, {} bytes", stamp.size);
             Ok(ReadOutput { content, kind: Some("image".to_owned()), ..ReadOutput::empty(path) })
         }
-        Some(FileKind::Other(what)) => Err(error.with_hint(format!("it is {what}"))),
+        Some(BinaryFileKind::Other(what)) => Err(error.with_hint(format!("it is {what}"))),
         None => Err(error),
     }
 }
 
-fn of_page(path: &WorkspacePath, page: Page, query: &PageQuery, numbered: bool) -> ReadOutput {
+fn of_page(path: &WorkspacePath, page: FilePage, query: &PageQuery, numbered: bool) -> ReadOutput {
     let first = query.first + 1;
     let last = query.first + page.lines as u64;
     let mut output = ReadOutput::empty(path);

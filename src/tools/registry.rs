@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::error::{ErrorCode, ToolError};
-use super::tool::{AnyTool, Definition, Tool, Typed};
+use super::tool::{AnyTool, Tool, ToolDefinition, TypedTool};
 use crate::text::nearest;
 
 /// All tools by name.
@@ -22,7 +22,7 @@ impl std::fmt::Debug for Registry {
 impl Registry {
     /// Adds a tool; fails where its name is taken or cannot be one.
     pub(crate) fn add<T: Tool>(&mut self, tool: T) -> Result<(), ToolError> {
-        self.add_any(Arc::new(Typed::new(tool)))
+        self.add_any(Arc::new(TypedTool::new(tool)))
     }
 
     /// As [`add`](Self::add), for a tool that is only known at run time.
@@ -65,7 +65,7 @@ impl Registry {
     }
 
     /// Those that `wanted` says, by name.
-    pub(crate) fn definitions(&self, wanted: impl Fn(&Definition) -> bool) -> Vec<&Definition> {
+    pub(crate) fn definitions(&self, wanted: impl Fn(&ToolDefinition) -> bool) -> Vec<&ToolDefinition> {
         self.tools.values().map(|tool| tool.definition()).filter(|definition| wanted(definition)).collect()
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::answer::DiagnosticItem;
-use super::context::{Context, Subject};
+use super::context::{Context, LanguageFile};
 use super::delta::DeltaItem;
 use super::impact::language_of;
 use crate::lsp::edits::CODE_ACTION;
@@ -43,7 +43,7 @@ pub(crate) async fn help(context: &Context, added: &mut [DeltaItem], view: &View
             None => context.saved_text(&path),
         };
         let Ok(text) = text else { continue };
-        let subject = Subject { language: language_of(context, &path, Some(&text)), path };
+        let subject = LanguageFile { language: language_of(context, &path, Some(&text)), path };
         let mut lines = Vec::new();
         if let Some(position) = in_call(&Buffer::new(&text), item) {
             let signature = signature(context, &subject, position, view, deadline).await;
@@ -78,7 +78,7 @@ fn in_call(text: &Buffer, item: &DeltaItem) -> Option<Position> {
 
 async fn signature(
     context: &Context,
-    subject: &Subject,
+    subject: &LanguageFile,
     position: Position,
     view: &View,
     deadline: Instant,
@@ -96,7 +96,7 @@ async fn signature(
 
 async fn fixes(
     context: &Context,
-    subject: &Subject,
+    subject: &LanguageFile,
     item: &DeltaItem,
     view: &View,
     deadline: Instant,

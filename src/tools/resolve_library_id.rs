@@ -7,7 +7,7 @@ use super::context::Context;
 use super::error::{ErrorCode, ToolError};
 use super::library_docs::{bundled, remote};
 use super::tool::{Call, Card, Tool};
-use crate::policy::request::{Effect, Subjects};
+use crate::policy::request::{CallSubjects, Effect};
 
 /// More are of no use.
 const MOST: usize = 5;
@@ -60,7 +60,7 @@ impl Tool for ResolveLibraryId {
         .beyond_core()
     }
 
-    fn subjects(&self, context: &Context, args: &ResolveArgs) -> Result<Subjects, ToolError> {
+    fn subjects(&self, context: &Context, args: &ResolveArgs) -> Result<CallSubjects, ToolError> {
         let settings = &context.config.settings.library_docs;
         let urls = match bundled::resolve(&args.library_name) {
             None if settings.remote => {
@@ -70,7 +70,7 @@ impl Tool for ResolveLibraryId {
         };
         // What is bundled is read here, and no machine is spoken to.
         let effect = urls.is_empty().then_some(Effect::Read);
-        Ok(Subjects { urls, effect, ..Subjects::default() })
+        Ok(CallSubjects { urls, effect, ..CallSubjects::default() })
     }
 
     async fn run(&self, call: Call<'_>, args: ResolveArgs) -> Result<ResolveOutput, ToolError> {
@@ -99,7 +99,7 @@ fn of_bundled(library: &bundled::Library) -> LibraryItem {
     }
 }
 
-fn of_remote(known: remote::Known) -> LibraryItem {
+fn of_remote(known: remote::RemoteLibrary) -> LibraryItem {
     LibraryItem {
         id: known.id,
         title: known.title,

@@ -25,7 +25,7 @@ pub enum ResultType {
 /// Data that is no text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Binary {
+pub struct BinaryContent {
     /// In base64.
     pub data: String,
     /// What it is, as `image/png`.
@@ -54,7 +54,7 @@ pub struct ToolResult {
     /// Figures for whoever counts.
     pub telemetry: Map<String, Value>,
     /// Parts that are no text.
-    pub binary: Vec<Binary>,
+    pub binary: Vec<BinaryContent>,
     /// A failure that is an answer: what was looked for is not there ([`ToolError::nothing`]).
     pub nothing: bool,
 }
@@ -62,7 +62,7 @@ pub struct ToolResult {
 /// A result that says itself how it is to be shown. Telling it from an ordinary answer needs its first field.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Explicit {
+struct ExplicitResult {
     text_result_for_llm: String,
     result_type: Option<ResultType>,
     error: Option<String>,
@@ -70,7 +70,7 @@ struct Explicit {
     #[serde(default)]
     tool_telemetry: Map<String, Value>,
     #[serde(default)]
-    binary_results_for_llm: Vec<Binary>,
+    binary_results_for_llm: Vec<BinaryContent>,
 }
 
 impl ToolResult {
@@ -161,7 +161,7 @@ impl ToolResult {
     }
 
     fn explicit(map: Map<String, Value>) -> Self {
-        let explicit: Explicit = match serde_json::from_value(Value::Object(map)) {
+        let explicit: ExplicitResult = match serde_json::from_value(Value::Object(map)) {
             Ok(explicit) => explicit,
             Err(error) => {
                 let what = format!("the tool's result object cannot be used: {error}");

@@ -5,15 +5,15 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::context::{Context, PresentServer, Subject};
+use super::context::{Context, LanguageFile, PresentServer};
 use crate::config::PresentLanguage;
-use crate::hints::{self, Speech};
-use crate::lsp::manager::{Run, SlotStatus, Unavailable};
+use crate::hints::{self, SpokenLanguage};
+use crate::lsp::manager::{SessionUnavailable, SlotActivity, SlotStatus};
 
 /// What a server is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum RunState {
+pub enum ServerRunState {
     /// It runs, and its index is whole.
     Ready,
     /// It runs, and its index is still moving.
@@ -40,7 +40,7 @@ pub struct ServerRow {
     /// The server's key in the catalogue.
     pub server: String,
     /// What it is doing.
-    pub state: RunState,
+    pub state: ServerRunState,
     /// The folder it serves, relative to the workspace; empty for the workspace itself. Only where it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
@@ -109,7 +109,7 @@ pub(crate) async fn run(context: &Context) -> ServersOutput {
 
 /// What is to be known of the servers of all languages here, beside their states.
 pub(crate) fn notes(context: &Context) -> Vec<String> {
-    let subjects = context.present_languages().into_iter().map(Subject::from);
+    let subjects = context.present_languages().into_iter().map(LanguageFile::from);
     let mut notes: Vec<String> = subjects.flat_map(|subject| context.speaker_notes(&subject)).collect();
     for server in context.present_servers() {
         notes.extend(context.set_up_notes(server.key, &server.example().path));
@@ -118,7 +118,7 @@ pub(crate) fn notes(context: &Context) -> Vec<String> {
     notes
 }
 
-fn blank(server: &PresentServer<'_>, state: RunState) -> ServerRow {
+fn blank(server: &PresentServer<'_>, state: ServerRunState) -> ServerRow {
     ServerRow {
         languages: server.language_keys(),
         files: server.files(),
@@ -141,13 +141,14 @@ fn blank(server: &PresentServer<'_>, state: RunState) -> ServerRow {
 fn resting(context: &Context, server: &PresentServer<'_>) -> ServerRow {
     match context.manager.locate(server.key, &server.example().path) {
         Ok(located) => {
-            let mut row = blank(server, RunState::Installed);
+            let mut row = blank(server, ServerRunState::Installed);
             row.detail = Some(format!("{} ({})", located.program.display(), located.origin));
             row
         }
         Err(why) => {
-            let missing = matches!(why, Unavailable::Missing { .. });
-            let mut row = blank(server, if missing { RunState::Missing } else { RunState::Disabled });
+            let missing = matches!(why, SessionUnavailable::Missing { .. });
+            let mut row =
+                blank(server, if missing { ServerRunState::Missing } else { ServerRunState::Disabled });
             row.install = missing.then(|| context.install_command(server.key)).flatten();
             row.installer = missing.then(|| context.installer(server.key, server.first_language())).flatten();
             row.detail = Some(why.to_string());
@@ -158,23 +159,25 @@ fn resting(context: &Context, server: &PresentServer<'_>) -> ServerRow {
 
 async fn row(context: &Context, server: &PresentServer<'_>, status: &SlotStatus) -> ServerRow {
     let (state, detail) = match &status.run {
-        Run::Resting => return resting(context, server),
-        Run::Disabled { reason } => (RunState::Disabled, Some(reason.clone())),
-        Run::Failed { why, .. } => (RunState::Crashed, Some(why.clone())),
-        Run::Starting { so_far } => (RunState::Starting, Some(format!("{} s so far", so_far.as_secs()))),
-        Run::Running(session) => match session.busy() {
-            Some(busy) => (RunState::Indexing, Some(busy.to_string())),
-            None => (RunState::Ready, session.health()),
+        SlotActivity::Resting => return resting(context, server),
+        SlotActivity::Disabled { reason } => (ServerRunState::Disabled, Some(reason.clone())),
+        SlotActivity::Failed { why, .. } => (ServerRunState::Crashed, Some(why.clone())),
+        SlotActivity::Starting { so_far } => {
+            (ServerRunState::Starting, Some(format!("{} s so far", so_far.as_secs())))
+        }
+        SlotActivity::Running(session) => match session.busy() {
+            Some(busy) => (ServerRunState::Indexing, Some(busy.to_string())),
+            None => (ServerRunState::Ready, session.health()),
         },
     };
     let mut row = blank(server, state);
     row.detail = detail;
-    if state == RunState::Disabled {
+    if state == ServerRunState::Disabled {
         return row;
     }
     row.root = Some(status.root.display());
     row.restarts = Some(status.restarts);
-    if let Run::Running(session) = &status.run {
+    if let SlotActivity::Running(session) = &status.run {
         row.pid = session.pid();
         row.memory_bytes = session.resident_bytes().await;
         let milliseconds = |time: Duration| time.as_secs_f64() * 1_000.0;
@@ -191,15 +194,19 @@ async fn row(context: &Context, server: &PresentServer<'_>, status: &SlotStatus)
 pub(crate) fn startup_hints(
     context: &Context,
     languages: Vec<PresentLanguage>,
-    speech: Speech,
+    speech: SpokenLanguage,
 ) -> Vec<String> {
     let mut lines = context.config.left_out.clone();
     let mut told = Vec::new();
     for language in languages {
-        let subject = Subject { path: language.example.clone(), language: Some(language.language.clone()) };
+        let subject =
+            LanguageFile { path: language.example.clone(), language: Some(language.language.clone()) };
         if let Some((server, spec)) = context.servers_for(&subject, |_| true).first()
             && !told.contains(server)
-            && matches!(context.manager.locate(server, &language.example), Err(Unavailable::Missing { .. }))
+            && matches!(
+                context.manager.locate(server, &language.example),
+                Err(SessionUnavailable::Missing { .. })
+            )
         {
             told.push(*server);
             lines.push(hints::startup_line(&language.language, server, spec, speech));

@@ -37,7 +37,7 @@ impl FromStr for Shard {
 impl Shard {
     /// Which of `files` (relative path, bytes) are in this part: dearest first, each to the part that has the least so far. Every
     /// file is in exactly one part, whatever machine asks, as long as all know the same costs.
-    pub(crate) fn own(self, files: &[(String, u64)], costs: &Costs) -> BTreeSet<String> {
+    pub(crate) fn own(self, files: &[(String, u64)], costs: &CheckCosts) -> BTreeSet<String> {
         let rate = costs.rate(files);
         let mut dear: Vec<(u64, &str)> =
             files.iter().map(|(path, bytes)| (costs.of(path, *bytes, rate), path.as_str())).collect();
@@ -57,12 +57,12 @@ impl Shard {
 
 /// How long files took to check, in milliseconds by relative path: known from before, and measured now.
 #[derive(Debug, Default)]
-pub struct Costs {
+pub struct CheckCosts {
     known: BTreeMap<String, u64>,
     measured: Mutex<BTreeMap<String, u64>>,
 }
 
-impl Costs {
+impl CheckCosts {
     /// What an earlier check has written.
     ///
     /// # Errors
@@ -124,7 +124,7 @@ mod tests {
     fn every_file_is_in_one_part_and_the_parts_weigh_much_the_same() {
         let files: Vec<(String, u64)> =
             (0..200).map(|n| (format!("src/{n}.py"), (n * n) % 977 + 1)).collect();
-        let costs = Costs::default();
+        let costs = CheckCosts::default();
         let parts: Vec<BTreeSet<String>> = shards(7).map(|shard| shard.own(&files, &costs)).collect();
         assert_eq!(parts.iter().map(BTreeSet::len).sum::<usize>(), files.len());
         assert_eq!(parts.iter().flatten().collect::<BTreeSet<_>>().len(), files.len());
@@ -138,12 +138,12 @@ mod tests {
     #[test]
     fn what_was_measured_outweighs_the_size() {
         let files = [("slow.py".to_owned(), 10), ("a.py".to_owned(), 1_000), ("b.py".to_owned(), 1_000)];
-        let costs = Costs::from_json(r#"{"slow.py": 5000, "a.py": 100}"#).unwrap();
+        let costs = CheckCosts::from_json(r#"{"slow.py": 5000, "a.py": 100}"#).unwrap();
         let parts: Vec<BTreeSet<String>> = shards(2).map(|shard| shard.own(&files, &costs)).collect();
         assert_eq!(parts[0], BTreeSet::from(["slow.py".to_owned()]), "{parts:?}");
         costs.measured("a.py".to_owned(), 300);
         costs.measured("c.py".to_owned(), 7);
         assert_eq!(costs.to_json(), r#"{"a.py":200,"c.py":7,"slow.py":5000}"#);
-        assert!(Costs::from_json("[1]").is_err());
+        assert!(CheckCosts::from_json("[1]").is_err());
     }
 }

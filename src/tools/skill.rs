@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::context::Context;
 use super::error::{ErrorCode, ToolError};
 use super::skills::load;
-use super::skills::shelf::Shelf;
+use super::skills::shelf::SkillCatalogue;
 use super::skills::sources::Whose;
 use super::tool::{Call, Card, Tool};
 
@@ -91,7 +91,7 @@ impl Tool for SkillTool {
     }
 
     async fn run(&self, call: Call<'_>, args: SkillArgs) -> Result<SkillOutput, ToolError> {
-        let shelf = Shelf::of(call.context);
+        let shelf = SkillCatalogue::of(call.context);
         match (args.action, args.name) {
             (SkillAction::List, None) if args.file.is_none() => Ok(list(shelf)),
             (SkillAction::List, _) => Err(wrong("`list` takes neither `name` nor `file`")),
@@ -109,7 +109,7 @@ fn wrong(what: &str) -> ToolError {
     ToolError::new(ErrorCode::InvalidArgs, format!("skill: {what}"))
 }
 
-fn list(shelf: Shelf) -> SkillOutput {
+fn list(shelf: SkillCatalogue) -> SkillOutput {
     let items = shelf.skills.into_iter().map(|(name, skill)| SkillItem {
         name,
         description: skill.description,
@@ -122,7 +122,7 @@ fn list(shelf: Shelf) -> SkillOutput {
 
 fn loaded(
     context: &Context,
-    shelf: &Shelf,
+    shelf: &SkillCatalogue,
     name: String,
     file: Option<&str>,
 ) -> Result<SkillOutput, ToolError> {

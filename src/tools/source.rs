@@ -12,7 +12,7 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-use super::drop_in::LeftOut;
+use super::drop_in::OmittedManifest;
 use super::error::ToolError;
 use super::tool::AnyTool;
 
@@ -30,7 +30,7 @@ pub trait ToolSource: Send + Sync + Debug {
     fn tools(&self) -> Vec<Arc<dyn AnyTool>>;
 
     /// What is none of its tools, and why.
-    fn left_out(&self) -> Vec<LeftOut>;
+    fn left_out(&self) -> Vec<OmittedManifest>;
 
     /// Waits until its tools are known, all of them or those that `name` could mean; within a deadline of its own.
     fn settle<'a>(&'a self, name: Option<&'a str>) -> BoxFuture<'a, ()>;
@@ -54,7 +54,10 @@ pub trait ToolSource: Send + Sync + Debug {
     ///
     /// # Errors
     /// `not_found` where no server has that name.
-    fn examine<'a>(&'a self, name: Option<&'a str>) -> BoxFuture<'a, Result<Vec<Finding>, ToolError>>;
+    fn examine<'a>(
+        &'a self,
+        name: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Vec<ToolSourceFinding>, ToolError>>;
 
     /// Ends what it started; returns when that is gone.
     fn shutdown(&self) -> BoxFuture<'_, ()>;
@@ -92,7 +95,7 @@ pub struct MountedServer {
     pub held: Vec<HeldTool>,
     /// The tools that cannot be offered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<OmittedManifest>,
 }
 
 /// How a mounted server is.
@@ -165,13 +168,13 @@ impl HeldChange {
 
 /// One thing that was tried.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Finding {
+pub struct ToolSourceFinding {
     /// The server.
     pub server: String,
     /// What was tried, in a word or two.
     pub check: String,
     /// How it went.
-    pub outcome: Outcome,
+    pub outcome: ToolSourceOutcome,
     /// What was found; of a fault, what to do.
     pub detail: String,
 }
@@ -179,7 +182,7 @@ pub struct Finding {
 /// How a trial went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Outcome {
+pub enum ToolSourceOutcome {
     /// As it should.
     Ok,
     /// It works, and something about it is worth knowing.

@@ -1,8 +1,8 @@
 //! Which servers speak for a language, which are installed and do not, what is lost by that, and the setting that changes it.
 
-use super::context::{Context, Subject};
+use super::context::{Context, LanguageFile};
 use crate::config::spec::{Language, ServerQuestion};
-use crate::lsp::manager::Unavailable;
+use crate::lsp::manager::SessionUnavailable;
 use crate::workspace::WorkspacePath;
 
 /// What a request is for, in words that complete "the server cannot …".
@@ -41,7 +41,7 @@ fn question(method: &str) -> Option<ServerQuestion> {
 
 /// What became of a server that was installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Use {
+pub(crate) enum InstalledServerUse {
     /// It runs for these languages.
     Running(Vec<String>),
     /// It does not: why, and what changes that.
@@ -56,7 +56,7 @@ impl Context {
     }
 
     /// "pylsp cannot list callers and callees; pyright can: lsp-tools install pyright".
-    pub(crate) fn cannot(&self, server: &str, subject: &Subject, method: &str) -> String {
+    pub(crate) fn cannot(&self, server: &str, subject: &LanguageFile, method: &str) -> String {
         let sentence = format!("{server} cannot {}", task(method));
         let Some(other) = self.other_for(server, subject, method) else { return sentence };
         let language = subject.language.as_deref().unwrap_or_default();
@@ -69,7 +69,7 @@ impl Context {
     }
 
     /// Another server of the language that answers what `method` asks: one that is installed before others, then the best.
-    fn other_for(&self, server: &str, subject: &Subject, method: &str) -> Option<&str> {
+    fn other_for(&self, server: &str, subject: &LanguageFile, method: &str) -> Option<&str> {
         let question = question(method)?;
         let language = self.language(subject.language.as_deref()?)?;
         let able = language.alternatives.iter().map(String::as_str).filter(|key| {
@@ -81,7 +81,7 @@ impl Context {
 
     /// What is to be known of the servers of `language`: what the one that leads does not find, and which are installed
     /// and do not run.
-    pub(crate) fn speaker_notes(&self, subject: &Subject) -> Vec<String> {
+    pub(crate) fn speaker_notes(&self, subject: &LanguageFile) -> Vec<String> {
         let Some(key) = subject.language.as_deref() else { return Vec::new() };
         let Some(language) = self.language(key) else { return Vec::new() };
         let unused = language.alternatives.iter().map(String::as_str).filter(|server| {
@@ -112,7 +112,7 @@ impl Context {
     }
 
     /// Whether `server`, which is there now, runs for a language; by what is installed now.
-    pub(crate) fn use_of(&self, server: &str) -> Option<Use> {
+    pub(crate) fn use_of(&self, server: &str) -> Option<InstalledServerUse> {
         let chosen = self.manager.chosen();
         let spoken = &self.catalogue().servers.get(server)?.languages;
         let running = |language: &str| -> Option<Vec<String>> {
@@ -124,17 +124,21 @@ impl Context {
         };
         let used: Vec<String> = spoken.iter().filter(runs).cloned().collect();
         if !used.is_empty() {
-            return Some(Use::Running(used));
+            return Some(InstalledServerUse::Running(used));
         }
         let language = spoken.first()?;
         let leading = running(language)?.first().cloned()?;
         let spec = self.catalogue().servers.get(server)?;
         if spec.root_required && !spec.features.navigation {
             let markers = spec.root_markers.join(" or ");
-            return Some(Use::Resting(format!("used in projects with {markers} in their root")));
+            return Some(InstalledServerUse::Resting(format!(
+                "used in projects with {markers} in their root"
+            )));
         }
         let setting = self.preference(language, server);
-        Some(Use::Resting(format!("not used: {leading} answers for {language}; to use {server}: {setting}")))
+        Some(InstalledServerUse::Resting(format!(
+            "not used: {leading} answers for {language}; to use {server}: {setting}"
+        )))
     }
 
     /// The line that says, once `server` was installed, what it does not find.
@@ -168,6 +172,6 @@ impl Context {
         let spec = self.catalogue().servers.get(server);
         let may =
             spec.is_some_and(|spec| !spec.disabled && (spec.features.navigation || !spec.root_required));
-        may && !matches!(self.manager.locate(server, path), Err(Unavailable::Missing { .. }))
+        may && !matches!(self.manager.locate(server, path), Err(SessionUnavailable::Missing { .. }))
     }
 }

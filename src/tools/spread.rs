@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::changed::{Changed, Declaration, is_declared, is_type, visible};
-use super::context::{Context, Subject};
+use super::changed::{Declaration, DeclarationChanges, is_declared, is_type, visible};
+use super::context::{Context, LanguageFile};
 use super::impact::{navigator, occurrences};
 use crate::hints;
 use crate::lsp::model::Symbol;
@@ -24,7 +24,7 @@ const LOOK: Duration = Duration::from_millis(400);
 
 /// A file's texts before and after an edit; the same where it is not edited.
 #[derive(Debug, Clone)]
-pub(crate) struct Texts {
+pub(crate) struct FileTextPair {
     /// Before.
     pub before: String,
     /// After.
@@ -35,7 +35,7 @@ pub(crate) struct Texts {
 
 /// What lies beyond the files that were checked.
 #[derive(Debug)]
-pub(crate) enum Beyond {
+pub(crate) enum SpreadOutcome {
     /// Everything there sees the same as before.
     Same,
     /// These files see something else.
@@ -49,50 +49,50 @@ pub(crate) enum Beyond {
 pub(crate) struct Spread<'a> {
     context: &'a Context,
     language: &'a str,
-    changed: Changed,
+    changed: DeclarationChanges,
     known: BTreeSet<Declaration>,
 }
 
 impl<'a> Spread<'a> {
     /// Begins with what the edits themselves change.
-    pub(crate) fn new(context: &'a Context, language: &'a str, changed: &Changed) -> Self {
+    pub(crate) fn new(context: &'a Context, language: &'a str, changed: &DeclarationChanges) -> Self {
         Self { context, language, changed: changed.clone(), known: BTreeSet::new() }
     }
 
     /// One step beyond `checked`: what in them looks different now, and which other files use that.
     pub(crate) async fn step(
         &mut self,
-        checked: &BTreeMap<WorkspacePath, Texts>,
+        checked: &BTreeMap<WorkspacePath, FileTextPair>,
         views: (&View, &View),
         running_only: bool,
         deadline: Instant,
-    ) -> Beyond {
+    ) -> SpreadOutcome {
         let mut doubtful = self.changed.doubtful.clone();
         if let Err(why) = self.close(checked, &mut doubtful) {
-            return Beyond::Unknown(why);
+            return SpreadOutcome::Unknown(why);
         }
         if let Some(why) = self.changed.wide.clone() {
-            return Beyond::Unknown(why);
+            return SpreadOutcome::Unknown(why);
         }
         let paths: BTreeSet<WorkspacePath> = checked.keys().cloned().collect();
         let names: BTreeSet<String> = doubtful.iter().map(|one| one.name.clone()).collect();
         let new: BTreeSet<String> = names.difference(&self.changed.names).cloned().collect();
         if new.is_empty() {
-            return Beyond::Same;
+            return SpreadOutcome::Same;
         }
         let (outside, cut) = occurrences(self.context, self.language, new, &paths).await;
         if cut {
-            return Beyond::Unknown("the time was up before all files were searched".to_owned());
+            return SpreadOutcome::Unknown("the time was up before all files were searched".to_owned());
         }
         if outside.is_empty() {
-            return Beyond::Same;
+            return SpreadOutcome::Same;
         }
         doubtful.retain(|one| !self.known.contains(one));
         if doubtful.len() > MOST_DOUBTFUL {
-            return Beyond::Unknown(format!("{} definitions use what changed", doubtful.len()));
+            return SpreadOutcome::Unknown(format!("{} definitions use what changed", doubtful.len()));
         }
         let Some(different) = self.different(&doubtful, views, running_only, deadline).await else {
-            return Beyond::Unknown("what uses the change could not be compared in time".to_owned());
+            return SpreadOutcome::Unknown("what uses the change could not be compared in time".to_owned());
         };
         self.known.extend(doubtful);
         self.changed.names.extend(different.iter().cloned());
@@ -100,13 +100,13 @@ impl<'a> Spread<'a> {
             |hits: &Vec<super::impact::Occurrence>| hits.iter().any(|hit| different.contains(&hit.name));
         let files: BTreeSet<WorkspacePath> =
             outside.into_iter().filter(|(_, hits)| uses(hits)).map(|(path, _)| path).collect();
-        if files.is_empty() { Beyond::Same } else { Beyond::Files(files) }
+        if files.is_empty() { SpreadOutcome::Same } else { SpreadOutcome::Files(files) }
     }
 
     /// Adds to `doubtful` what in the checked files may look different, since it uses what does.
     fn close(
         &mut self,
-        checked: &BTreeMap<WorkspacePath, Texts>,
+        checked: &BTreeMap<WorkspacePath, FileTextPair>,
         doubtful: &mut BTreeSet<Declaration>,
     ) -> Result<(), String> {
         let mut files = Vec::new();
@@ -137,7 +137,7 @@ impl<'a> Spread<'a> {
     fn close_file(
         &mut self,
         path: &WorkspacePath,
-        texts: &Texts,
+        texts: &FileTextPair,
         before: &[Symbol],
         after: &[Symbol],
         seeds: &BTreeSet<String>,
@@ -221,7 +221,7 @@ impl<'a> Spread<'a> {
     ) -> Option<Vec<Option<String>>> {
         let mut looks = Vec::with_capacity(doubtful.len());
         for one in doubtful {
-            let subject = Subject { path: one.path.clone(), language: Some(self.language.to_owned()) };
+            let subject = LanguageFile { path: one.path.clone(), language: Some(self.language.to_owned()) };
             let session = navigator(self.context, &subject, running_only, deadline).await?;
             let _viewing = session.enter(view, deadline).await.ok()?;
             let hover = session.hover(&one.path, position(one), deadline).await.ok()?;

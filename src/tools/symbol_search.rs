@@ -8,12 +8,12 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::answer::{ServerState, ServerStatus, Verdict};
-use super::context::{Context, Subject};
+use super::context::{Context, LanguageFile};
 use super::error::ToolError;
 use super::fallback;
 use crate::hints;
 use crate::lsp::model::{FileRef, WorkspaceSymbol};
-use crate::lsp::readiness::Busy;
+use crate::lsp::readiness::UnfinishedWork;
 use crate::lsp::session::{AskError, Session};
 use crate::text::Position;
 
@@ -55,7 +55,7 @@ pub(crate) struct ExactSymbol {
 
 /// Which symbols are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum SymbolMatchMode {
     /// Those whose name is or contains what was asked for.
     Like,
     /// Those that are called just so.
@@ -63,7 +63,7 @@ pub(crate) enum Wanted {
 }
 
 /// What one server says.
-enum Answered {
+enum SymbolSearchAnswer {
     By {
         session: Arc<Session>,
         symbols: Vec<WorkspaceSymbol>,
@@ -80,7 +80,7 @@ impl Context {
     pub(crate) async fn find_symbols(
         &self,
         query: &str,
-        wanted: Wanted,
+        wanted: SymbolMatchMode,
         deadline: Instant,
     ) -> Result<NameMatches, ToolError> {
         self.manager.refresh().await;
@@ -97,11 +97,11 @@ impl Context {
         let mut verdicts = Vec::new();
         for language in self.present_languages().into_iter().take(MOST_LANGUAGES) {
             let subject =
-                Subject { path: language.example.clone(), language: Some(language.language.clone()) };
+                LanguageFile { path: language.example.clone(), language: Some(language.language.clone()) };
             let servers = self.servers_for(&subject, |features| features.navigation);
             let Some((server, _)) = servers.first() else { continue };
             match self.symbols_of(server, &subject, query, deadline).await {
-                Answered::By { session, symbols, left_out, status, verdict } => {
+                SymbolSearchAnswer::By { session, symbols, left_out, status, verdict } => {
                     found.left_out += left_out;
                     found.sessions.push(session);
                     found.symbols.extend(symbols);
@@ -109,7 +109,7 @@ impl Context {
                     verdicts.push(verdict);
                     answered.insert(language.language);
                 }
-                Answered::Not(status) => {
+                SymbolSearchAnswer::Not(status) => {
                     found.statuses.push(status);
                     verdicts.push(Verdict::Hints);
                     unanswered.insert(language.language);
@@ -137,7 +137,7 @@ impl Context {
     async fn add_from_text(
         &self,
         found: &mut NameMatches,
-        (query, wanted): (&str, Wanted),
+        (query, wanted): (&str, SymbolMatchMode),
         answered: &BTreeSet<String>,
         unanswered: &BTreeSet<String>,
         deadline: Instant,
@@ -150,7 +150,7 @@ impl Context {
         let until = deadline.min(Instant::now() + LONGEST_SEARCH);
         let text = match wanted {
             // Of languages whose servers answered, the text is only asked for the name itself.
-            Wanted::Like if !unanswered.is_empty() => {
+            SymbolMatchMode::Like if !unanswered.is_empty() => {
                 fallback::workspace_symbols(self, query, until.into_std()).await?
             }
             _ => fallback::workspace_symbols_named(self, query, until.into_std()).await?,
@@ -180,18 +180,24 @@ impl Context {
         Ok(())
     }
 
-    async fn symbols_of(&self, server: &str, subject: &Subject, query: &str, deadline: Instant) -> Answered {
+    async fn symbols_of(
+        &self,
+        server: &str,
+        subject: &LanguageFile,
+        query: &str,
+        deadline: Instant,
+    ) -> SymbolSearchAnswer {
         let started = Instant::now();
         let mut met_crash = false;
         loop {
             let session = match self.session(server, subject, deadline).await {
                 Ok(session) => session,
-                Err(status) => return Answered::Not(status),
+                Err(status) => return SymbolSearchAnswer::Not(status),
             };
             if !session.offers_anywhere("workspace/symbol") {
                 let mut status = self.status(server, subject, ServerState::Unsupported, started);
                 status.detail = Some(self.cannot(server, subject, "workspace/symbol"));
-                return Answered::Not(status);
+                return SymbolSearchAnswer::Not(status);
             }
             match self.symbols_of_session(&session, subject, query, deadline).await {
                 Ok((symbols, working, unknown, left_out)) => {
@@ -208,11 +214,13 @@ impl Context {
                     if let Some(busy) = &working {
                         self.note_busy(&mut status, busy, false);
                     }
-                    return Answered::By { session, symbols, left_out, status, verdict };
+                    return SymbolSearchAnswer::By { session, symbols, left_out, status, verdict };
                 }
                 // A crash is often one question's fault and not the next one's.
                 Err(error) if error.is_closed() && !met_crash => met_crash = true,
-                Err(error) => return Answered::Not(self.failed(&session, subject, &error, started).await),
+                Err(error) => {
+                    return SymbolSearchAnswer::Not(self.failed(&session, subject, &error, started).await);
+                }
             }
         }
     }
@@ -220,10 +228,10 @@ impl Context {
     async fn symbols_of_session(
         &self,
         session: &Session,
-        subject: &Subject,
+        subject: &LanguageFile,
         query: &str,
         deadline: Instant,
-    ) -> Result<(Vec<WorkspaceSymbol>, Option<Busy>, Option<String>, usize), AskError> {
+    ) -> Result<(Vec<WorkspaceSymbol>, Option<UnfinishedWork>, Option<String>, usize), AskError> {
         let viewing = session.enter(&self.view, deadline).await;
         // Many servers only know the workspace once one of its files is open.
         if let Err(error) = session.sync(&subject.path).await.map(drop) {
@@ -247,7 +255,7 @@ impl Context {
     ) -> Result<(Vec<ExactSymbol>, bool), ToolError> {
         let parts: Vec<&str> = name.split(['.', '#']).flat_map(|part| part.split("::")).collect();
         let Some((last, containers)) = parts.split_last() else { return Ok((Vec::new(), false)) };
-        let found = self.find_symbols(last, Wanted::Named, deadline).await?;
+        let found = self.find_symbols(last, SymbolMatchMode::Named, deadline).await?;
         let container = containers.last();
         let fits = |symbol: &&WorkspaceSymbol| {
             let within = symbol.container.as_deref().unwrap_or_default();
@@ -273,7 +281,9 @@ impl Context {
                 return true;
             }
             looked_at += 1;
-            let Ok(Subject { language: Some(language), .. }) = self.listed(path.clone()) else { return true };
+            let Ok(LanguageFile { language: Some(language), .. }) = self.listed(path.clone()) else {
+                return true;
+            };
             let Ok(text) = self.text(path) else { return true };
             let line = symbol.location.range.start.line;
             !hints::is_import(&language, path, &text.to_string(), line, name, until)

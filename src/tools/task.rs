@@ -23,8 +23,8 @@ use tokio::sync::Semaphore;
 use super::context::Context;
 use super::error::{ErrorCode, ToolError};
 use super::tool::{Call, Caller, Card, Tool};
-use crate::config::Agent;
-use crate::policy::request::{Effect, Subjects};
+use crate::config::AgentSettings;
+use crate::policy::request::{CallSubjects, Effect};
 use crate::text::{matching, read_glob, shell_word, suggestion};
 
 /// The variable that names the agents from the first to the one that runs.
@@ -61,14 +61,14 @@ pub(crate) struct TaskOutput {
 
 /// The tool.
 #[derive(Debug, Clone)]
-pub(crate) struct Task {
+pub(crate) struct TaskTool {
     /// The agents on whose behalf this process runs.
     base: Option<String>,
     running: Arc<Semaphore>,
     started: Arc<AtomicU64>,
 }
 
-impl Task {
+impl TaskTool {
     /// For a process that may itself have been started for a task.
     pub(crate) fn from_environment() -> Self {
         Self::below(std::env::var(AGENT).ok().filter(|agents| !agents.is_empty()))
@@ -80,7 +80,7 @@ impl Task {
     }
 
     /// What is to be started.
-    fn order(&self, context: &Context, caller: &Caller, args: &TaskArgs) -> Result<Order, ToolError> {
+    fn order(&self, context: &Context, caller: &Caller, args: &TaskArgs) -> Result<TaskOrder, ToolError> {
         if args.objective.trim().is_empty() || args.objective.len() > OBJECTIVE_BYTES {
             let what = format!(
                 "task: `objective` has {} bytes, accepted: 1 to {OBJECTIVE_BYTES}, not only spaces",
@@ -110,7 +110,7 @@ impl Task {
             ))
         })?;
         let number = self.started.fetch_add(1, Ordering::Relaxed);
-        Ok(Order {
+        Ok(TaskOrder {
             agent: args.agent.clone(),
             objective: args.objective.clone(),
             runner: runner.to_vec(),
@@ -124,7 +124,7 @@ impl Task {
 
 /// A task that may be started.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Order {
+struct TaskOrder {
     agent: String,
     objective: String,
     /// The program and its arguments.
@@ -139,7 +139,7 @@ struct Order {
     chain: String,
 }
 
-impl Tool for Task {
+impl Tool for TaskTool {
     type Args = TaskArgs;
     type Output = TaskOutput;
 
@@ -149,11 +149,11 @@ impl Tool for Task {
         Card::new("task", "Task for another agent", description, Effect::Execute).beyond_core().long()
     }
 
-    fn subjects(&self, context: &Context, args: &TaskArgs) -> Result<Subjects, ToolError> {
+    fn subjects(&self, context: &Context, args: &TaskArgs) -> Result<CallSubjects, ToolError> {
         let agent = known(context, &args.agent)?;
         let words = agent.runner.iter().flatten().map(|word| shell_word(word)).collect::<Vec<_>>();
         let commands = if words.is_empty() { Vec::new() } else { vec![words.join(" ")] };
-        Ok(Subjects { commands, ..Subjects::default() })
+        Ok(CallSubjects { commands, ..CallSubjects::default() })
     }
 
     async fn run(&self, call: Call<'_>, args: TaskArgs) -> Result<TaskOutput, ToolError> {
@@ -166,7 +166,7 @@ impl Tool for Task {
     }
 }
 
-fn known(context: &Context, name: &str) -> Result<Agent, ToolError> {
+fn known(context: &Context, name: &str) -> Result<AgentSettings, ToolError> {
     let agents = context.config.settings.agents();
     agents.get(name).cloned().ok_or_else(|| {
         let what = format!("there is no agent {name:?}");

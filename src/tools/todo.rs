@@ -124,7 +124,7 @@ pub(crate) struct OtherList {
 /// The file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Kept {
+struct TodoFile {
     version: u32,
     /// When it was written, in milliseconds since 1970.
     #[serde(default)]
@@ -267,9 +267,9 @@ fn others(folder: &StateFolder, own: &StateName) -> Result<Vec<OtherList>, ToolE
     Ok(found.into_iter().take(MOST_TOLD).map(|(_, list)| list).collect())
 }
 
-fn kept(folder: &StateFolder, name: &StateName) -> Result<Option<Kept>, ToolError> {
+fn kept(folder: &StateFolder, name: &StateName) -> Result<Option<TodoFile>, ToolError> {
     let Some(bytes) = folder.read(name, FILE_BYTES).map_err(from_state_error)? else { return Ok(None) };
-    let kept: Result<Kept, _> = serde_json::from_slice(&bytes);
+    let kept: Result<TodoFile, _> = serde_json::from_slice(&bytes);
     let reason = match kept {
         Ok(kept) if kept.version == VERSION => return Ok(Some(kept)),
         Ok(kept) => format!("its version is {}, this program knows {VERSION}", kept.version),
@@ -282,7 +282,7 @@ fn kept(folder: &StateFolder, name: &StateName) -> Result<Option<Kept>, ToolErro
 fn write(folder: &StateFolder, name: &StateName, items: Vec<TodoItem>) -> Result<Vec<TodoItem>, ToolError> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let time_ms = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
-    let kept = Kept { version: VERSION, time_ms, items };
+    let kept = TodoFile { version: VERSION, time_ms, items };
     let bytes = serde_json::to_vec(&kept).map_err(|error| {
         ToolError::new(ErrorCode::Internal, format!("the todo list cannot be put into JSON: {error}"))
     })?;

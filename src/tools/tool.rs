@@ -14,10 +14,10 @@ use super::context::Context;
 use super::error::{ErrorCode, ToolError};
 use super::result::ToolResult;
 use super::schema::{Schema, input_schema, output_schema};
-use super::turns::Arrival;
+use super::turns::CallArrival;
 use crate::policy::approval::Approver;
 use crate::policy::caller::CallerAccess;
-use crate::policy::request::{Effect, Subjects};
+use crate::policy::request::{CallSubjects, Effect};
 
 /// What a model or a person is told of a tool before it is called.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -166,7 +166,7 @@ pub struct Call<'a> {
     /// What its caller knows the call by.
     pub(crate) id: &'a str,
     /// When the call came.
-    pub(crate) arrival: &'a Arrival,
+    pub(crate) arrival: &'a CallArrival,
     /// Cancelled when the caller goes away or the time is up; dropping the call's future ends it as well.
     pub cancelled: CancellationToken,
 }
@@ -185,8 +185,8 @@ pub trait Tool: Send + Sync + 'static {
     fn card(&self) -> Card;
 
     /// What a call with `args` will touch, for the rules that permit or forbid it.
-    fn subjects(&self, _context: &Context, _args: &Self::Args) -> Result<Subjects, ToolError> {
-        Ok(Subjects::default())
+    fn subjects(&self, _context: &Context, _args: &Self::Args) -> Result<CallSubjects, ToolError> {
+        Ok(CallSubjects::default())
     }
 
     /// Does it.
@@ -199,7 +199,7 @@ pub trait Tool: Send + Sync + 'static {
 
 /// A tool as the outside sees it.
 #[derive(Debug, Clone)]
-pub struct Definition {
+pub struct ToolDefinition {
     /// Name, title, description, effect.
     pub card: Card,
     /// The schema of its arguments.
@@ -208,14 +208,14 @@ pub struct Definition {
     pub output: Option<Value>,
 }
 
-/// A tool whose types have been put away: what a registry holds. [`Typed`] makes one of each [`Tool`]; tools that are only
+/// A tool whose types have been put away: what a registry holds. [`TypedTool`] makes one of each [`Tool`]; tools that are only
 /// known at run time are made of this.
 pub trait AnyTool: Send + Sync {
     /// What the outside sees.
-    fn definition(&self) -> &Definition;
+    fn definition(&self) -> &ToolDefinition;
 
     /// What a call with `arguments` will touch; fails where they do not fit the schema.
-    fn subjects(&self, context: &Context, arguments: &Value) -> Result<Subjects, ToolError>;
+    fn subjects(&self, context: &Context, arguments: &Value) -> Result<CallSubjects, ToolError>;
 
     /// Does it. The arguments have been checked against the schema.
     fn run<'a>(&'a self, call: Call<'a>, arguments: Value) -> BoxFuture<'a, Result<ToolResult, ToolError>>;
@@ -223,15 +223,15 @@ pub trait AnyTool: Send + Sync {
 
 /// A [`Tool`] in a registry.
 #[derive(Debug)]
-pub(crate) struct Typed<T> {
+pub(crate) struct TypedTool<T> {
     tool: T,
-    definition: Definition,
+    definition: ToolDefinition,
 }
 
-impl<T: Tool> Typed<T> {
+impl<T: Tool> TypedTool<T> {
     /// Puts the types of `tool` away.
     pub(crate) fn new(tool: T) -> Self {
-        let definition = Definition {
+        let definition = ToolDefinition {
             card: tool.card(),
             input: Schema::new(input_schema::<T::Args>()),
             output: Some(output_schema::<T::Output>()),
@@ -249,12 +249,12 @@ impl<T: Tool> Typed<T> {
     }
 }
 
-impl<T: Tool> AnyTool for Typed<T> {
-    fn definition(&self) -> &Definition {
+impl<T: Tool> AnyTool for TypedTool<T> {
+    fn definition(&self) -> &ToolDefinition {
         &self.definition
     }
 
-    fn subjects(&self, context: &Context, arguments: &Value) -> Result<Subjects, ToolError> {
+    fn subjects(&self, context: &Context, arguments: &Value) -> Result<CallSubjects, ToolError> {
         self.definition.input.check(&self.definition.card.name, arguments)?;
         self.tool.subjects(context, &self.decode(arguments)?)
     }

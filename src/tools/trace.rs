@@ -9,12 +9,12 @@ const MOST_STATE: usize = 512;
 const MOST_BAGGAGE: usize = 8_192;
 
 tokio::task_local! {
-    static TRACE: Trace;
+    static TRACE: TraceContext;
 }
 
 /// The place in a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Trace {
+pub(crate) struct TraceContext {
     /// `traceparent`: version, trace, parent and flags.
     pub traceparent: String,
     /// `tracestate`, where there is one.
@@ -23,7 +23,7 @@ pub(crate) struct Trace {
     pub baggage: Option<String>,
 }
 
-impl Trace {
+impl TraceContext {
     /// A place, where `traceparent` has the form of one (55 characters, hexadecimal but for three `-`) and the state is no
     /// longer than its limit of 512.
     pub(crate) fn new(traceparent: &str, tracestate: Option<&str>) -> Option<Self> {
@@ -49,7 +49,7 @@ fn is_plain(text: &str, most: usize) -> bool {
 }
 
 /// `work`, which stands at `trace`.
-pub(crate) async fn within<T>(trace: Option<Trace>, work: impl Future<Output = T>) -> T {
+pub(crate) async fn within<T>(trace: Option<TraceContext>, work: impl Future<Output = T>) -> T {
     match trace {
         Some(trace) => TRACE.scope(trace, work).await,
         None => work.await,
@@ -57,7 +57,7 @@ pub(crate) async fn within<T>(trace: Option<Trace>, work: impl Future<Output = T
 }
 
 /// Where the call that runs now stands.
-pub(crate) fn current() -> Option<Trace> {
+pub(crate) fn current() -> Option<TraceContext> {
     TRACE.try_with(Clone::clone).ok()
 }
 
@@ -68,15 +68,16 @@ mod tests {
     #[tokio::test]
     async fn a_call_knows_its_place_and_no_other_does() {
         let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-        let trace = Trace::new(parent, Some("a=1")).map(|trace| trace.carrying(Some("user=7, plan=b")));
+        let trace =
+            TraceContext::new(parent, Some("a=1")).map(|trace| trace.carrying(Some("user=7, plan=b")));
         assert_eq!(trace.as_ref().unwrap().baggage.as_deref(), Some("user=7, plan=b"));
         assert_eq!(within(trace.clone(), async { current() }).await, trace);
         assert_eq!(current(), None);
         for bad in ["", "00-x", &parent.to_uppercase(), &parent.replace('-', "_")] {
-            assert_eq!(Trace::new(bad, None), None, "{bad}");
+            assert_eq!(TraceContext::new(bad, None), None, "{bad}");
         }
         for bad in ["a=1\r\nx: y", "a=\u{e9}", &"x".repeat(9_000)] {
-            let trace = Trace::new(parent, Some(bad)).unwrap().carrying(Some(bad));
+            let trace = TraceContext::new(parent, Some(bad)).unwrap().carrying(Some(bad));
             assert_eq!((trace.tracestate, trace.baggage), (None, None), "{bad}");
         }
     }

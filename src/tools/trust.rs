@@ -10,12 +10,12 @@ use super::context::Context;
 use super::drop_in;
 use super::error::{ErrorCode, ToolError};
 use super::skills::shelf::texts_to_trust;
-use crate::config::spec::Server;
+use crate::config::spec::ServerSpec;
 use crate::config::{Catalogue, CommandWords, LaunchFields, TrustError, TrustState};
 use crate::lsp::locate;
 use crate::lsp::python::{self, UserWord};
 use crate::policy::hooks::files::HookFile;
-use crate::policy::hooks::{self, Hook};
+use crate::policy::hooks::{self, CallHook};
 use crate::text::hex;
 use crate::workspace::WorkspacePath;
 
@@ -193,7 +193,7 @@ fn named_files(context: &Context) -> Result<BTreeSet<PathBuf>, TrustError> {
     }
     // What cannot be understood names no files, and is said when it should run.
     for hooks in hook_files(context).iter().filter_map(|file| file.hooks().ok()) {
-        for (cwd, command) in hooks.pre.iter().chain(&hooks.post).filter_map(Hook::shell_command) {
+        for (cwd, command) in hooks.pre.iter().chain(&hooks.post).filter_map(CallHook::shell_command) {
             let words = vec!["bash".to_owned(), command.to_owned()];
             commands.push((CommandWords { words, cwd: None }, root.join(cwd)));
         }
@@ -223,8 +223,9 @@ fn commands_of_settings(context: &Context) -> Vec<CommandWords> {
         hooks.chain(access.agents.values().filter_map(|agent| agent.runner.as_ref()))
     });
     let built_in = &Catalogue::built_in().servers;
-    let is_own =
-        |key: &String, server: &Server| built_in.get(key).is_none_or(|known| known.command != server.command);
+    let is_own = |key: &String, server: &ServerSpec| {
+        built_in.get(key).is_none_or(|known| known.command != server.command)
+    };
     let servers = context.catalogue().servers.iter().filter(|(key, server)| is_own(key, server));
     let of_words = |words: &Vec<String>| CommandWords { words: words.clone(), cwd: None };
     let own = users.chain(servers.map(|(_, server)| &server.command)).map(of_words);
@@ -252,7 +253,7 @@ fn hook_files(context: &Context) -> Vec<HookFile> {
 }
 
 /// The server's own program and the Python interpreter, where the project brings them.
-fn own_programs(context: &Context, root: &WorkspacePath, server: &Server) -> Vec<PathBuf> {
+fn own_programs(context: &Context, root: &WorkspacePath, server: &ServerSpec) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> =
         locate::project_program(&context.workspace, root, server).into_iter().collect();
     if server.python_environment || server.python_path_setting.is_some() {

@@ -16,16 +16,16 @@ use crate::workspace::WorkspacePath;
 
 /// The edits of one runtime, in their order.
 #[derive(Debug, Default)]
-pub(crate) struct Turns {
-    line: Mutex<Line>,
+pub(crate) struct EditScheduler {
+    line: Mutex<EditSchedulerState>,
     moved: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Line {
+struct EditSchedulerState {
     /// Numbers claims, arrivals and changes in the order in which they happen.
     clock: u64,
-    claims: BTreeMap<u64, Scope>,
+    claims: BTreeMap<u64, EditScope>,
     /// When the calls came that are not over.
     arrivals: BTreeSet<u64>,
     /// When an edit last changed a file, as far back as the first of `arrivals`.
@@ -34,7 +34,7 @@ struct Line {
 
 /// What an edit needs to itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum EditScope {
     /// The whole workspace.
     Everything,
     /// Some files.
@@ -49,35 +49,35 @@ pub(crate) enum Scope {
 /// A place in the line; left when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Claim {
-    turns: Arc<Turns>,
+    turns: Arc<EditScheduler>,
     number: u64,
 }
 
 /// When a call came. It is over when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Arrival {
-    turns: Arc<Turns>,
+pub(crate) struct CallArrival {
+    turns: Arc<EditScheduler>,
     number: u64,
 }
 
-impl Arrival {
+impl CallArrival {
     /// A name that no other call of this runtime has.
     pub(crate) fn name(&self) -> String {
         format!("call-{}", self.number)
     }
 }
 
-impl Turns {
+impl EditScheduler {
     /// Notes that a call has come, which may become an edit.
-    pub(crate) fn arrive(self: &Arc<Self>) -> Arrival {
+    pub(crate) fn arrive(self: &Arc<Self>) -> CallArrival {
         let mut line = self.line.lock();
         let number = line.tick();
         line.arrivals.insert(number);
-        Arrival { turns: Arc::clone(self), number }
+        CallArrival { turns: Arc::clone(self), number }
     }
 
     /// A place at the end of the line. What `scope` names may be touched once [`Claim::turn`] has come.
-    pub(crate) fn claim(self: &Arc<Self>, scope: Scope) -> Claim {
+    pub(crate) fn claim(self: &Arc<Self>, scope: EditScope) -> Claim {
         let mut line = self.line.lock();
         let number = line.tick();
         line.claims.insert(number, scope);
@@ -85,7 +85,7 @@ impl Turns {
     }
 }
 
-impl Line {
+impl EditSchedulerState {
     fn tick(&mut self) -> u64 {
         self.clock += 1;
         self.clock
@@ -98,7 +98,7 @@ impl Line {
     }
 }
 
-impl Scope {
+impl EditScope {
     /// Of files; those in `changed` under their real names.
     pub(crate) fn files(
         changed: impl IntoIterator<Item = WorkspacePath>,
@@ -161,10 +161,10 @@ impl Claim {
 
     /// Takes `more` as well, without waiting; only in its turn. Where another stands in the way, its place is lost: it goes to
     /// the end of the line with all of it, or with everything where it is to lose its place no more. Whether it was had.
-    pub(crate) fn widen(&mut self, more: &Scope, last_time: bool) -> bool {
+    pub(crate) fn widen(&mut self, more: &EditScope, last_time: bool) -> bool {
         let mut line = self.turns.line.lock();
         let mine = line.claims.get(&self.number).map_or_else(|| more.clone(), |scope| scope.with(more));
-        let in_the_way = |(number, other): (&u64, &Scope)| {
+        let in_the_way = |(number, other): (&u64, &EditScope)| {
             *number != self.number && other.meets(&mine) && (*number < self.number || line.is_up(*number))
         };
         if !line.claims.iter().any(in_the_way) {
@@ -173,7 +173,7 @@ impl Claim {
         }
         line.claims.remove(&self.number);
         self.number = line.tick();
-        line.claims.insert(self.number, if last_time { Scope::Everything } else { mine });
+        line.claims.insert(self.number, if last_time { EditScope::Everything } else { mine });
         drop(line);
         self.turns.moved.notify_waiters();
         false
@@ -189,7 +189,7 @@ impl Claim {
     }
 
     /// Whether another edit stands before it that changes `path`, or has changed it since `arrival`.
-    pub(crate) fn is_beside_another(&self, path: &WorkspacePath, arrival: &Arrival) -> bool {
+    pub(crate) fn is_beside_another(&self, path: &WorkspacePath, arrival: &CallArrival) -> bool {
         let line = self.turns.line.lock();
         let before = line.claims.range(..self.number).any(|(_, earlier)| earlier.changes(path));
         let since = line.changes.iter().any(|(changed, time)| *time > arrival.number && nests(changed, path));
@@ -204,7 +204,7 @@ impl Drop for Claim {
     }
 }
 
-impl Drop for Arrival {
+impl Drop for CallArrival {
     fn drop(&mut self) {
         let mut line = self.turns.line.lock();
         line.arrivals.remove(&self.number);
@@ -225,8 +225,8 @@ mod tests {
         names.iter().map(|name| WorkspacePath::root().join(name).unwrap()).collect()
     }
 
-    fn scope(changed: &[&str], seen: &[&str]) -> Scope {
-        Scope::files(paths(changed), paths(seen))
+    fn scope(changed: &[&str], seen: &[&str]) -> EditScope {
+        EditScope::files(paths(changed), paths(seen))
     }
 
     fn is_up(claim: &Claim) -> bool {
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn what_touches_the_same_waits_in_order_and_nothing_else_does() {
-        let turns = Arc::new(Turns::default());
+        let turns = Arc::new(EditScheduler::default());
         let first = turns.claim(scope(&["a/x"], &["s"]));
         let other = turns.claim(scope(&["b"], &["s"]));
         let folder = turns.claim(scope(&["a"], &[]));
@@ -243,7 +243,7 @@ mod tests {
         let beside = turns.claim(scope(&["a-b"], &[]));
         let looks = turns.claim(scope(&[], &["b"]));
         let of_seen = turns.claim(scope(&["s"], &[]));
-        let whole = turns.claim(Scope::Everything);
+        let whole = turns.claim(EditScope::Everything);
         let up = |claims: &[&Claim]| claims.iter().map(|claim| is_up(claim)).collect::<Vec<_>>();
         assert_eq!(
             up(&[&first, &other, &folder, &third, &beside, &looks, &of_seen, &whole]),
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn two_that_want_what_the_other_has_do_not_wait_for_each_other() {
-        let turns = Arc::new(Turns::default());
+        let turns = Arc::new(EditScheduler::default());
         let mut first = turns.claim(scope(&["a"], &[]));
         let mut second = turns.claim(scope(&["b"], &[]));
         assert!(!second.widen(&scope(&[], &["a"]), false), "the first is at it");
@@ -278,7 +278,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_waits_is_woken_when_the_way_is_free() {
-        let turns = Arc::new(Turns::default());
+        let turns = Arc::new(EditScheduler::default());
         let first = turns.claim(scope(&["a"], &[]));
         let second = turns.claim(scope(&["a"], &[]));
         let waiting = tokio::spawn(async move { second.turn().await });
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn another_edit_is_known_while_it_waits_and_after_it_as_long_as_somebody_can_ask() {
-        let turns = Arc::new(Turns::default());
+        let turns = Arc::new(EditScheduler::default());
         let [path] = <[_; 1]>::try_from(paths(&["a/x"])).unwrap();
         let (early, edit) = (turns.arrive(), turns.claim(scope(&["a/x"], &[])));
         let write = turns.claim(scope(&["a/x"], &[]));

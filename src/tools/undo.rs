@@ -9,9 +9,9 @@ use super::contents::may_take_folders;
 use super::editing::{FileResult, blocking, changed_paths, finish};
 use super::error::{ErrorCode, ToolError};
 use super::tool::{Call, Card, Tool};
-use super::turns::Scope;
+use super::turns::EditScope;
 use crate::policy::request::Effect;
-use crate::workspace::edit::{EditId, FileOperation, HistoryEntry, Plan};
+use crate::workspace::edit::{EditId, EditPlan, FileOperation, HistoryEntry};
 
 /// The arguments of `undo`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -64,9 +64,9 @@ const LISTED: usize = 30;
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Undo;
+pub(crate) struct UndoTool;
 
-impl Tool for Undo {
+impl Tool for UndoTool {
     type Args = UndoArgs;
     type Output = UndoOutput;
 
@@ -86,10 +86,10 @@ impl Tool for Undo {
         }
         may_take_back(&call, &args).await?;
         // Which files it changes, the journal tells only while it is made.
-        let claim = call.context.turns.claim(Scope::Everything);
+        let claim = call.context.turns.claim(EditScope::Everything);
         claim.turn().await;
         let group = call.group.map(str::to_owned);
-        let nothing = Plan::new("undo");
+        let nothing = EditPlan::new("undo");
         let committed = match (args.id, args.group) {
             (Some(_), Some(_)) => {
                 let what = "undo: give `id` or `group`, not both";
@@ -120,7 +120,7 @@ async fn may_take_back(call: &Call<'_>, args: &UndoArgs) -> Result<(), ToolError
     if call.context.limits.is_none() {
         return Ok(());
     }
-    let history = blocking(call.context, &Plan::new("undo"), |edits, _| edits.history()).await?;
+    let history = blocking(call.context, &EditPlan::new("undo"), |edits, _| edits.history()).await?;
     let is_meant = |entry: &&HistoryEntry| match (&args.id, &args.group) {
         (Some(id), _) => entry.id.to_string() == *id,
         (None, Some(group)) => entry.group.as_ref() == Some(group),
@@ -146,7 +146,7 @@ async fn may_take_back(call: &Call<'_>, args: &UndoArgs) -> Result<(), ToolError
 }
 
 async fn list(call: &Call<'_>) -> Result<UndoOutput, ToolError> {
-    let history = blocking(call.context, &Plan::new("undo"), |edits, _| edits.history()).await?;
+    let history = blocking(call.context, &EditPlan::new("undo"), |edits, _| edits.history()).await?;
     let has_more = history.len() > LISTED;
     let edits = history.iter().take(LISTED).map(past).collect();
     Ok(UndoOutput { results: Vec::new(), undo: None, edits, has_more })

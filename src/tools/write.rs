@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use super::context::Context;
 use super::delta::DiagnosticsDelta;
-use super::editing::{Done, FileResult, Manner, Turn, existing, must_be_whole, put};
+use super::editing::{EditRunOptions, EditingTurn, FileResult, ToolEditResult, existing, must_be_whole, put};
 use super::error::ToolError;
 use super::tool::{Call, Card, Tool};
-use crate::policy::request::{Effect, Subjects};
+use crate::policy::request::{CallSubjects, Effect};
 use crate::workspace::WorkspacePath;
-use crate::workspace::edit::{LineEnds, Plan};
+use crate::workspace::edit::{EditPlan, LineEnds};
 
 /// The arguments of `write`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -41,7 +41,7 @@ pub(crate) struct EditOutput {
 
 impl EditOutput {
     /// Of an edit of the one file `path`, whose text is `text` now.
-    pub(crate) fn new(done: Done, path: &WorkspacePath, text: &str) -> Self {
+    pub(crate) fn new(done: ToolEditResult, path: &WorkspacePath, text: &str) -> Self {
         let unchanged = || FileResult {
             path: path.display(),
             operation: "unchanged".to_owned(),
@@ -58,9 +58,9 @@ impl EditOutput {
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Write;
+pub(crate) struct WriteTool;
 
-impl Tool for Write {
+impl Tool for WriteTool {
     type Args = WriteArgs;
     type Output = EditOutput;
 
@@ -76,18 +76,18 @@ impl Tool for Write {
         .idempotent().ranked(12).undoable()
     }
 
-    fn subjects(&self, context: &Context, args: &WriteArgs) -> Result<Subjects, ToolError> {
-        Ok(Subjects { paths: vec![context.path(args.path.as_ref())?], ..Subjects::default() })
+    fn subjects(&self, context: &Context, args: &WriteArgs) -> Result<CallSubjects, ToolError> {
+        Ok(CallSubjects { paths: vec![context.path(args.path.as_ref())?], ..CallSubjects::default() })
     }
 
     async fn run(&self, call: Call<'_>, args: WriteArgs) -> Result<EditOutput, ToolError> {
         let path = call.context.path(args.path.as_ref())?;
         let file = existing(call.context, &path)?;
         must_be_whole(&path, file.as_ref(), &args.content)?;
-        let mut plan = Plan::new("write");
+        let mut plan = EditPlan::new("write");
         put(&mut plan, &path, file.as_ref(), &args.content, LineEnds::OfTheFile);
-        let manner = Manner::new(args.dry_run, args.diagnostics);
-        let mut turn = Turn::of_whole(&call, manner, &path).await?;
+        let manner = EditRunOptions::new(args.dry_run, args.diagnostics);
+        let mut turn = EditingTurn::of_whole(&call, manner, &path).await?;
         loop {
             // A whole text is planned once: it takes the place of what was there when it came.
             if let Some(done) = turn.carry_out(plan.clone()).await? {

@@ -18,7 +18,7 @@ use super::{Workspace, WorkspacePath};
 mod kernel;
 mod tree;
 
-use tree::Tree;
+use tree::WatchedTree;
 
 /// What happened to a file since it was last asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -33,14 +33,14 @@ pub enum ChangeKind {
 
 /// What happened since the last [`ChangeFeed::drain`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Changes {
+pub struct ChangeBatch {
     /// One entry per file, sorted by path.
     pub changes: Vec<(WorkspacePath, ChangeKind)>,
     /// There may have been changes that are not listed: compare what matters with the disk.
     pub(crate) overflowed: bool,
 }
 
-impl Changes {
+impl ChangeBatch {
     /// Makes these the changes of both times together: what came and went is nothing, what was deleted and made again is
     /// changed.
     pub(crate) fn absorb(&mut self, later: &Self) {
@@ -54,7 +54,7 @@ impl Changes {
 
 /// Where noticing ends. Separate from the code so that tests reach them with small trees.
 #[derive(Debug, Clone, Copy)]
-struct Limits {
+struct ChangeFeedLimits {
     /// Most directories to watch through the kernel; others are looked at in every drain.
     watches: usize,
     /// Most files to remember.
@@ -65,7 +65,7 @@ struct Limits {
     polling: Duration,
 }
 
-const LIMITS: Limits = Limits {
+const LIMITS: ChangeFeedLimits = ChangeFeedLimits {
     watches: usize::MAX,
     files: 500_000,
     setup: Duration::from_secs(2),
@@ -78,16 +78,16 @@ const LIMITS: Limits = Limits {
 /// special files are not among them. Dropping it ends the watching.
 #[derive(Debug)]
 pub struct ChangeFeed {
-    shared: Arc<Shared>,
+    shared: Arc<ChangeFeedState>,
     setup: Option<JoinHandle<()>>,
     started: Instant,
-    limits: Limits,
+    limits: ChangeFeedLimits,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct ChangeFeedState {
     /// `None` until the watches are set up.
-    tree: Mutex<Option<Tree>>,
+    tree: Mutex<Option<WatchedTree>>,
     ready: Condvar,
     stop: AtomicBool,
 }
@@ -100,14 +100,17 @@ impl ChangeFeed {
         Self::start_with(workspace, LIMITS)
     }
 
-    fn start_with(workspace: &Workspace, limits: Limits) -> Self {
+    fn start_with(workspace: &Workspace, limits: ChangeFeedLimits) -> Self {
         let since = SystemTime::now();
-        let shared =
-            Arc::new(Shared { tree: Mutex::new(None), ready: Condvar::new(), stop: AtomicBool::new(false) });
+        let shared = Arc::new(ChangeFeedState {
+            tree: Mutex::new(None),
+            ready: Condvar::new(),
+            stop: AtomicBool::new(false),
+        });
         let set_up = {
             let (shared, workspace) = (Arc::clone(&shared), workspace.clone());
             move || {
-                let tree = Tree::new(&workspace, limits, since, &shared.stop);
+                let tree = WatchedTree::new(&workspace, limits, since, &shared.stop);
                 *shared.tree.lock() = Some(tree);
                 shared.ready.notify_all();
             }
@@ -132,13 +135,13 @@ impl ChangeFeed {
     /// What changed since the last call, or since the start: everything that was done before this call. Takes
     /// microseconds where nothing happened. In the first two seconds after the start it waits for the watches; if
     /// they are not in place by then, it answers at once that it may have missed something, until they are.
-    pub fn drain(&self) -> Changes {
+    pub fn drain(&self) -> ChangeBatch {
         let left = (self.started + self.limits.setup).saturating_duration_since(Instant::now());
         let mut tree = self.shared.tree.lock();
         self.shared.ready.wait_while_for(&mut tree, |tree| tree.is_none(), left);
         match tree.as_mut() {
             Some(tree) => tree.drain(),
-            None => Changes { changes: Vec::new(), overflowed: true },
+            None => ChangeBatch { changes: Vec::new(), overflowed: true },
         }
     }
 }

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 /// What was found so far, by file; of which only the first by path are kept, enough for as many findings as are wanted.
 /// So the same findings remain whichever thread comes first.
-pub(super) struct First<T> {
+pub(super) struct FirstFindings<T> {
     wanted: usize,
     total: usize,
     files: BTreeMap<PathBuf, (usize, T)>,
 }
 
-impl<T> First<T> {
+impl<T> FirstFindings<T> {
     /// Nothing yet; `wanted` findings will do.
     pub(super) fn new(wanted: usize) -> Self {
         Self { wanted, total: 0, files: BTreeMap::new() }

@@ -17,8 +17,8 @@ impl Workspace {
         let named = named(&file.text).filter_map(|named| {
             let absolute = match named {
                 // Hooks run at the top of the work tree.
-                Named::Hooks(path) => self.root().join(path),
-                Named::Include(path) => self.root().join(".git").join(path),
+                GitConfigPath::Hooks(path) => self.root().join(path),
+                GitConfigPath::Include(path) => self.root().join(".git").join(path),
             };
             self.path(&absolute).ok().filter(|path| !path.is_root())
         });
@@ -26,12 +26,12 @@ impl Workspace {
     }
 }
 
-enum Named<'a> {
+enum GitConfigPath<'a> {
     Hooks(&'a str),
     Include(&'a str),
 }
 
-fn named(text: &str) -> impl Iterator<Item = Named<'_>> {
+fn named(text: &str) -> impl Iterator<Item = GitConfigPath<'_>> {
     let mut section = String::new();
     text.lines().filter_map(move |line| {
         let line = line.trim();
@@ -46,8 +46,8 @@ fn named(text: &str) -> impl Iterator<Item = Named<'_>> {
         let (key, value) = line.split_once('=')?;
         let value = value.split(['#', ';']).next().unwrap_or_default().trim().trim_matches('"');
         match (section.as_str(), key.trim().to_ascii_lowercase().as_str()) {
-            ("core", "hookspath") => Some(Named::Hooks(value)),
-            ("include" | "includeif", "path") => Some(Named::Include(value)),
+            ("core", "hookspath") => Some(GitConfigPath::Hooks(value)),
+            ("include" | "includeif", "path") => Some(GitConfigPath::Include(value)),
             _ => None,
         }
     })

@@ -5,7 +5,7 @@ use std::path::Path;
 use globset::GlobSet;
 
 use super::select::{SelectError, Selection, check_glob};
-use super::{ReadError, Until, Workspace, WorkspacePath};
+use super::{ReadError, WorkDeadline, Workspace, WorkspacePath};
 use crate::text::{matching, read_glob};
 
 /// When the newest files are wanted, this many are compared at most.
@@ -29,7 +29,7 @@ pub struct GlobQuery {
     /// At most so many.
     pub max: usize,
     /// When it ends even so.
-    pub until: Until,
+    pub until: WorkDeadline,
 }
 
 /// In which order paths come.

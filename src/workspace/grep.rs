@@ -9,10 +9,10 @@ use ignore::{DirEntry, WalkState};
 use parking_lot::Mutex;
 
 use super::excerpt::{WHOLE_LINE, cut};
-use super::first::First;
-use super::select::{SelectError, Selected, Selection};
-use super::walk::{Start, threads};
-use super::{ReadError, Until, Workspace, WorkspacePath};
+use super::first::FirstFindings;
+use super::select::{PreparedWalk, SelectError, Selection};
+use super::walk::{WalkStart, threads};
+use super::{ReadError, WorkDeadline, Workspace, WorkspacePath};
 use crate::text::Position;
 
 mod file;
@@ -35,7 +35,7 @@ pub struct GrepQuery {
     /// At most so many matches, or files where files are asked for: the first ones by path and line.
     pub max: usize,
     /// When it ends even so, also in the middle of a file.
-    pub until: Until,
+    pub until: WorkDeadline,
 }
 
 /// What is wanted of the files in which something matches.
@@ -131,12 +131,12 @@ impl Workspace {
     /// [`GrepError`] where the pattern, a glob, a type or the place is not usable.
     pub fn grep(&self, query: &GrepQuery) -> Result<GrepResult, GrepError> {
         let matcher = LineMatcher::new(&query.pattern)?;
-        let Selected { start, mut walk, gaps } = query.select.below(self, &query.under)?;
-        let grep = Grep {
+        let PreparedWalk { start, mut walk, gaps } = query.select.below(self, &query.under)?;
+        let grep = GrepRun {
             workspace: self,
             query,
             start,
-            found: Mutex::new(First::new(query.max.saturating_add(1))),
+            found: Mutex::new(FirstFindings::new(query.max.saturating_add(1))),
             is_full: AtomicBool::new(false),
             timed_out: AtomicBool::new(false),
             searched: AtomicUsize::new(0),
@@ -145,7 +145,7 @@ impl Workspace {
             hidden: AtomicUsize::new(0),
         };
         walk.threads(threads()).build_parallel().run(|| {
-            let mut files = file::Files::new(matcher.clone(), query);
+            let mut files = file::GrepFileSearcher::new(matcher.clone(), query);
             let grep = &grep;
             Box::new(move |entry| grep.visit(entry, &mut files))
         });
@@ -154,11 +154,11 @@ impl Workspace {
 }
 
 /// One search while it runs, shared by its threads.
-struct Grep<'a> {
+struct GrepRun<'a> {
     workspace: &'a Workspace,
     query: &'a GrepQuery,
-    start: Start,
-    found: Mutex<First<FileMatches>>,
+    start: WalkStart,
+    found: Mutex<FirstFindings<FileMatches>>,
     /// As many were found as are wanted; only then is it worth asking whether a file is beyond them.
     is_full: AtomicBool,
     timed_out: AtomicBool,
@@ -168,8 +168,8 @@ struct Grep<'a> {
     hidden: AtomicUsize,
 }
 
-impl Grep<'_> {
-    fn visit(&self, entry: Result<DirEntry, ignore::Error>, files: &mut file::Files) -> WalkState {
+impl GrepRun<'_> {
+    fn visit(&self, entry: Result<DirEntry, ignore::Error>, files: &mut file::GrepFileSearcher) -> WalkState {
         if self.timed_out.load(Ordering::Relaxed) || self.query.until.is_over() {
             self.timed_out.store(true, Ordering::Relaxed);
             return WalkState::Quit;
@@ -184,7 +184,7 @@ impl Grep<'_> {
         WalkState::Continue
     }
 
-    fn search(&self, absolute: &std::path::Path, files: &mut file::Files) {
+    fn search(&self, absolute: &std::path::Path, files: &mut file::GrepFileSearcher) {
         let Some(relative) = self.start.relative(absolute) else { return };
         let (file, stamp) = match self.workspace.open_regular(&relative) {
             Ok(opened) => opened,
@@ -197,10 +197,10 @@ impl Grep<'_> {
         };
         let outcome = files.search(&file, stamp.size);
         let counter = match outcome.ending {
-            file::Ending::Whole => &self.searched,
-            file::Ending::Binary => &self.binary,
-            file::Ending::Unsearchable => &self.unsearchable,
-            file::Ending::Late => {
+            file::GrepFileEnding::Whole => &self.searched,
+            file::GrepFileEnding::Binary => &self.binary,
+            file::GrepFileEnding::Unsearchable => &self.unsearchable,
+            file::GrepFileEnding::Late => {
                 self.timed_out.store(true, Ordering::Relaxed);
                 &self.searched
             }

@@ -13,7 +13,7 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use parking_lot::RwLock;
 
-use super::unseen::Gaps;
+use super::unseen::WalkGaps;
 use super::{ReadError, Workspace};
 use crate::text::glob_fault;
 
@@ -23,48 +23,48 @@ const MOST_BYTES: u64 = 1 << 20;
 const MOST_POINTER_BYTES: u64 = 16 << 10;
 
 /// What ignore files say of a path.
-pub(super) type Verdict = Match<()>;
+pub(super) type IgnoreVerdict = Match<()>;
 
 /// Whether a folder is left out, given what is said of it.
-pub(super) type LeavesOut<'f> = &'f dyn Fn(&Path, &Verdict) -> bool;
+pub(super) type LeavesOut<'f> = &'f dyn Fn(&Path, &IgnoreVerdict) -> bool;
 
 /// The ignore files that count for what lies below one folder, each read once. Shared by the threads of a walk.
 #[derive(Debug)]
-pub(super) struct Ignored {
+pub(super) struct IgnoreFiles {
     workspace: Workspace,
     /// The folder below which paths are asked about, absolute.
     top: PathBuf,
     /// The rules of the folders above it.
-    above: Arc<Rules>,
+    above: Arc<FolderIgnoreRules>,
     /// The user's own excludes.
     global: Gitignore,
     /// By absolute path; those without ignore files share the rules of the folder above.
-    folders: RwLock<HashMap<OsString, Folder>>,
-    gaps: Arc<Gaps>,
+    folders: RwLock<HashMap<OsString, FolderIgnoreState>>,
+    gaps: Arc<WalkGaps>,
 }
 
 /// The rules of one folder.
 #[derive(Debug)]
-struct Rules {
+struct FolderIgnoreRules {
     dot_ignore: Gitignore,
     gitignore: Gitignore,
     exclude: Gitignore,
-    above: Option<Arc<Rules>>,
+    above: Option<Arc<FolderIgnoreRules>>,
 }
 
 #[derive(Debug, Clone)]
-enum Folder {
+enum FolderIgnoreState {
     /// What is in it is judged by these and those above.
-    Open(Arc<Rules>),
+    Open(Arc<FolderIgnoreRules>),
     /// It is ignored itself, and so is all that is in it.
     Ignored,
 }
 
-impl Ignored {
+impl IgnoreFiles {
     /// The rules for what lies below the absolute folder `top`, those of the folders above included where they are `inherited`.
-    pub(super) fn below(workspace: &Workspace, top: &Path, inherited: bool, gaps: Arc<Gaps>) -> Self {
+    pub(super) fn below(workspace: &Workspace, top: &Path, inherited: bool, gaps: Arc<WalkGaps>) -> Self {
         let (global, _) = GitignoreBuilder::new(workspace.root()).build_global();
-        let nothing = Rules {
+        let nothing = FolderIgnoreRules {
             dot_ignore: Gitignore::empty(),
             gitignore: Gitignore::empty(),
             exclude: Gitignore::empty(),
@@ -89,28 +89,33 @@ impl Ignored {
 
     /// What is said of `path`, absolute and below the top, in a folder that is not ignored itself, as those are that a walk comes
     /// to.
-    pub(super) fn verdict(&self, path: &Path, is_dir: bool) -> Verdict {
+    pub(super) fn verdict(&self, path: &Path, is_dir: bool) -> IgnoreVerdict {
         self.said(path, is_dir, None)
     }
 
     /// As [`verdict`](Self::verdict), of a path anywhere below the top: what lies in a folder that `is_left_out` is ignored.
-    pub(super) fn verdict_from_top(&self, path: &Path, is_dir: bool, is_left_out: LeavesOut<'_>) -> Verdict {
+    pub(super) fn verdict_from_top(
+        &self,
+        path: &Path,
+        is_dir: bool,
+        is_left_out: LeavesOut<'_>,
+    ) -> IgnoreVerdict {
         self.said(path, is_dir, Some(is_left_out))
     }
 
-    fn said(&self, path: &Path, is_dir: bool, is_left_out: Option<LeavesOut<'_>>) -> Verdict {
+    fn said(&self, path: &Path, is_dir: bool, is_left_out: Option<LeavesOut<'_>>) -> IgnoreVerdict {
         match path.parent().map(|folder| self.folder(folder, is_left_out)) {
-            Some(Folder::Open(rules)) => self.judge(&rules, path, is_dir),
-            Some(Folder::Ignored) => Match::Ignore(()),
+            Some(FolderIgnoreState::Open(rules)) => self.judge(&rules, path, is_dir),
+            Some(FolderIgnoreState::Ignored) => Match::Ignore(()),
             None => Match::None,
         }
     }
 
     /// The rules of the absolute `folder`, and whether one from the top on to it is left out.
-    fn folder(&self, folder: &Path, is_left_out: Option<LeavesOut<'_>>) -> Folder {
+    fn folder(&self, folder: &Path, is_left_out: Option<LeavesOut<'_>>) -> FolderIgnoreState {
         let known = |folder: &Path| self.folders.read().get(folder.as_os_str()).cloned();
         let mut unknown = Vec::new();
-        let mut found = Folder::Open(Arc::clone(&self.above));
+        let mut found = FolderIgnoreState::Open(Arc::clone(&self.above));
         for folder in folder.ancestors() {
             if let Some(known) = known(folder) {
                 found = known;
@@ -122,10 +127,14 @@ impl Ignored {
             }
         }
         while let Some(folder) = unknown.pop() {
-            if let Folder::Open(rules) = &found {
+            if let FolderIgnoreState::Open(rules) = &found {
                 let is_out = folder != self.top
                     && is_left_out.is_some_and(|is_out| is_out(folder, &self.judge(rules, folder, true)));
-                found = if is_out { Folder::Ignored } else { Folder::Open(self.rules_of(rules, folder)) };
+                found = if is_out {
+                    FolderIgnoreState::Ignored
+                } else {
+                    FolderIgnoreState::Open(self.rules_of(rules, folder))
+                };
             }
             let mut folders = self.folders.write();
             folders.insert(folder.as_os_str().to_owned(), found.clone());
@@ -135,9 +144,9 @@ impl Ignored {
 
     /// What `rules` and those above say of `path`: of each kind of file the nearest that says something; `.ignore` before
     /// `.gitignore`, before git's own, before the user's.
-    fn judge(&self, rules: &Rules, path: &Path, is_dir: bool) -> Verdict {
+    fn judge(&self, rules: &FolderIgnoreRules, path: &Path, is_dir: bool) -> IgnoreVerdict {
         let (mut dot_ignore, mut gitignore, mut exclude) = (Match::None, Match::None, Match::None);
-        let said = |found: &mut Verdict, rules: &Gitignore| {
+        let said = |found: &mut IgnoreVerdict, rules: &Gitignore| {
             if found.is_none() {
                 *found = rules.matched(path, is_dir).map(|_| ());
             }
@@ -151,8 +160,8 @@ impl Ignored {
     }
 
     /// The rules of the absolute `folder`, below those of the folder above it.
-    fn rules_of(&self, above: &Arc<Rules>, folder: &Path) -> Arc<Rules> {
-        let rules = Rules {
+    fn rules_of(&self, above: &Arc<FolderIgnoreRules>, folder: &Path) -> Arc<FolderIgnoreRules> {
+        let rules = FolderIgnoreRules {
             dot_ignore: self.compiled(folder, self.read(&folder.join(".ignore"))),
             gitignore: self.compiled(folder, self.read(&folder.join(".gitignore"))),
             exclude: self.compiled(folder, self.exclude_of(folder)),

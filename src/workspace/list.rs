@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 use super::read::{from_errno, special_kind};
 use super::select::{SelectError, Selection};
-use super::{ReadError, Until, Workspace, WorkspacePath};
+use super::{ReadError, WorkDeadline, Workspace, WorkspacePath};
 
 /// Which entries are wanted.
 #[derive(Debug, Clone)]
@@ -22,12 +22,12 @@ pub struct ListQuery {
     /// At most so many: the first ones by path.
     pub max: usize,
     /// When it ends even so.
-    pub until: Until,
+    pub until: WorkDeadline,
 }
 
 /// Something in a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct DirectoryEntry {
     /// Where it is.
     pub path: WorkspacePath,
     /// What it is.
@@ -67,9 +67,9 @@ pub enum LinkTarget {
 
 /// The entries of a directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Listing {
+pub struct DirectoryListing {
     /// Sorted by path.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<DirectoryEntry>,
     /// There are more than asked for.
     pub(crate) has_more: bool,
     /// The deadline came first; there may be others.
@@ -85,17 +85,17 @@ impl Workspace {
     ///
     /// # Errors
     /// [`ReadError`] where it is missing, no directory, or leads out.
-    pub fn list(&self, query: &ListQuery) -> Result<Listing, ReadError> {
+    pub fn list(&self, query: &ListQuery) -> Result<DirectoryListing, ReadError> {
         if query.recursive { self.list_below(query) } else { self.list_directly(query) }
     }
 
-    fn list_directly(&self, query: &ListQuery) -> Result<Listing, ReadError> {
+    fn list_directly(&self, query: &ListQuery) -> Result<DirectoryListing, ReadError> {
         let under = &query.under;
         let failed = |errno| from_errno(under.display(), errno);
         self.stat_directory(under)?;
         let directory = self.jail().open(under.as_path()).map_err(failed)?;
         let real = self.real(under).map_or_else(|| self.absolute(under), |real| self.absolute(&real));
-        let mut listing = Listing::default();
+        let mut listing = DirectoryListing::default();
         let mut names: Vec<OsString> = Vec::new();
         for entry in Dir::read_from(&directory).map_err(failed)? {
             if names.len().is_multiple_of(1024) && query.until.is_over() {
@@ -124,7 +124,7 @@ impl Workspace {
         Ok(listing)
     }
 
-    fn list_below(&self, query: &ListQuery) -> Result<Listing, ReadError> {
+    fn list_below(&self, query: &ListQuery) -> Result<DirectoryListing, ReadError> {
         self.stat_directory(&query.under)?;
         let selected = match Selection::default().below(self, &query.under) {
             Ok(selected) => selected,
@@ -137,7 +137,7 @@ impl Workspace {
         };
         let mut walk = selected.walk;
         walk.sort_by_file_name(|a, b| a.cmp(b));
-        let mut listing = Listing::default();
+        let mut listing = DirectoryListing::default();
         for entry in walk.build() {
             if query.until.is_over() {
                 listing.timed_out = true;
@@ -166,7 +166,7 @@ impl Workspace {
     }
 
     /// What is called `name` in `directory`; `None` where nothing is.
-    fn entry(&self, directory: &OwnedFd, name: &OsStr, path: WorkspacePath) -> Option<Entry> {
+    fn entry(&self, directory: &OwnedFd, name: &OsStr, path: WorkspacePath) -> Option<DirectoryEntry> {
         let stat = statat(directory.as_fd(), name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         // Sizes are never negative.
         let size = u64::try_from(stat.st_size).unwrap_or(0);
@@ -176,7 +176,7 @@ impl Workspace {
             FileType::Symlink => (EntryKind::Symlink(self.target_of(&path)), 0),
             other => (EntryKind::Special(special_kind(other)), 0),
         };
-        Some(Entry { path, kind, size })
+        Some(DirectoryEntry { path, kind, size })
     }
 
     fn target_of(&self, link: &WorkspacePath) -> LinkTarget {

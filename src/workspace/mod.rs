@@ -6,7 +6,7 @@
 //! How data passes: whatever a caller gives becomes a [`WorkspacePath`] first ([`Workspace::path`], lexical, no file
 //! is touched); only such a path can be opened, and every opening goes through one function that lets the kernel
 //! resolve it beneath the root's file descriptor, so that symlinks and races cannot lead out. What comes back is
-//! text with the [`Stamp`] it was read at, lists of paths, [`Hit`]s, or [`Changes`]. A [`Workspace::veiled`] one shows
+//! text with the [`FileStamp`] it was read at, lists of paths, [`Hit`]s, or [`ChangeBatch`]. A [`Workspace::veiled`] one shows
 //! less of the same files.
 
 mod changes;
@@ -32,9 +32,9 @@ mod until;
 mod veil;
 mod walk;
 
+pub(crate) use changes::ChangeBatch;
 pub use changes::ChangeFeed;
 pub use changes::ChangeKind;
-pub(crate) use changes::Changes;
 pub use glob::GlobOrder;
 pub use glob::GlobQuery;
 pub use grep::CaseMode;
@@ -45,16 +45,16 @@ pub use grep::GrepWanted;
 pub(crate) use grep::{GrepError, LineMatch, LineMatcher, PatternError};
 pub use list::EntryKind;
 pub use list::ListQuery;
-pub(crate) use list::{Entry, LinkTarget};
+pub(crate) use list::{DirectoryEntry, LinkTarget};
 pub(crate) use path::PathError;
 pub use path::WorkspacePath;
 pub(crate) use path::normalise;
 pub use read::ReadError;
-pub(crate) use read::{Page, PageQuery, Stamp, TextFile};
+pub(crate) use read::{FilePage, FileStamp, PageQuery, TextFile};
 pub use root::Workspace;
 pub(crate) use search::{Hit, SearchError, SearchQuery};
 pub(crate) use select::SelectError;
 pub use select::Selection;
-pub use until::Until;
+pub use until::WorkDeadline;
 pub use walk::WalkLimits;
 pub(crate) use walk::spare_threads;

@@ -49,7 +49,7 @@ pub(crate) enum PrivateError {
 
 /// What lies in a folder of the user's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Holds {
+pub(crate) enum PrivateFolderKind {
     /// What is believed later on because it is the user's own: a folder that others can write is refused, unless it is empty.
     State,
     /// What can be made anew.
@@ -64,7 +64,11 @@ pub(crate) enum Holds {
 ///
 /// # Errors
 /// Where it is somebody else's, others can write state, or the system refuses.
-pub(crate) fn guard(path: &Path, holds: Holds, variable: &'static str) -> Result<(), PrivateError> {
+pub(crate) fn guard(
+    path: &Path,
+    holds: PrivateFolderKind,
+    variable: &'static str,
+) -> Result<(), PrivateError> {
     let failed = |source| PrivateError::Io { path: path.to_owned(), source };
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
@@ -73,18 +77,18 @@ pub(crate) fn guard(path: &Path, holds: Holds, variable: &'static str) -> Result
     };
     let mode = metadata.mode();
     if !is_own(&metadata) {
-        let of_all = holds == Holds::Programs && metadata.uid() == 0 && mode & OTHERS_WRITE == 0;
+        let of_all = holds == PrivateFolderKind::Programs && metadata.uid() == 0 && mode & OTHERS_WRITE == 0;
         return if of_all { Ok(()) } else { Err(PrivateError::Foreign { path: path.to_owned(), variable }) };
     }
     if mode & OTHERS == 0 {
         return Ok(());
     }
     let holds_any = || fs::read_dir(path).map(|mut entries| entries.next().is_some());
-    if holds == Holds::State && mode & OTHERS_WRITE != 0 && holds_any().map_err(failed)? {
+    if holds == PrivateFolderKind::State && mode & OTHERS_WRITE != 0 && holds_any().map_err(failed)? {
         return Err(PrivateError::Open { path: path.to_owned() });
     }
     // What it holds comes last, so that a mending that was interrupted is begun again.
-    let depth = if holds == Holds::Programs { 2 } else { usize::MAX };
+    let depth = if holds == PrivateFolderKind::Programs { 2 } else { usize::MAX };
     close_below(path, depth)?;
     close(path, &metadata).map_err(failed)
 }
@@ -230,11 +234,11 @@ mod tests {
         for folder in ["log/deep", "log", "."] {
             set(&state.join(folder), 0o755);
         }
-        guard(&state, Holds::State, "THERE").unwrap();
+        guard(&state, PrivateFolderKind::State, "THERE").unwrap();
         let modes = ["", "log", "log/deep", "log/deep/f"].map(|path| mode(&state.join(path)));
         assert_eq!(modes, [0o700, 0o700, 0o700, 0o600]);
         assert_eq!(mode(&outside), 0o644);
-        guard(&base.path().join("none"), Holds::State, "THERE").unwrap();
+        guard(&base.path().join("none"), PrivateFolderKind::State, "THERE").unwrap();
     }
 
     #[test]
@@ -247,7 +251,7 @@ mod tests {
         for folder in ["servers/one", "servers", "."] {
             set(&data.path().join(folder), 0o775);
         }
-        guard(data.path(), Holds::Programs, "THERE").unwrap();
+        guard(data.path(), PrivateFolderKind::Programs, "THERE").unwrap();
         let modes = ["", "servers", "servers/one"].map(|path| mode(&data.path().join(path)));
         assert_eq!(modes, [0o700; 3]);
         assert_eq!(mode(&program), 0o755);
@@ -257,11 +261,11 @@ mod tests {
     fn state_that_others_can_write_is_refused() {
         let state = tempfile::tempdir().unwrap();
         set(state.path(), 0o775);
-        guard(state.path(), Holds::State, "THERE").unwrap();
+        guard(state.path(), PrivateFolderKind::State, "THERE").unwrap();
         assert_eq!(mode(state.path()), 0o700, "nobody has put anything there");
         fs::write(state.path().join("f"), "").unwrap();
         set(state.path(), 0o775);
-        let error = guard(state.path(), Holds::State, "THERE").unwrap_err().to_string();
+        let error = guard(state.path(), PrivateFolderKind::State, "THERE").unwrap_err().to_string();
         assert!(error.contains("others can write to") && error.contains("chmod -R go-rwx"), "{error}");
     }
 }

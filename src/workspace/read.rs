@@ -16,7 +16,7 @@ use super::{Workspace, WorkspacePath};
 mod decode;
 mod page;
 
-pub(crate) use page::{Page, PageQuery};
+pub(crate) use page::{FilePage, PageQuery};
 
 /// The largest file, in bytes, that [`Workspace::read_text`] reads: 64 MiB.
 pub(crate) const DEFAULT_READ_LIMIT: u64 = 64 * 1024 * 1024;
@@ -26,7 +26,7 @@ const READ_ATTEMPTS: usize = 4;
 
 /// What tells one state of a file from another without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Stamp {
+pub(crate) struct FileStamp {
     /// Length in bytes.
     pub(crate) size: u64,
     /// When its content was last changed, in nanoseconds since 1970; can be set by programs.
@@ -43,7 +43,7 @@ pub struct TextFile {
     /// The text, line ends as in the file, without a byte order mark.
     pub text: String,
     /// The state of the file that `text` is of.
-    pub(crate) stamp: Stamp,
+    pub(crate) stamp: FileStamp,
     /// Whether the file begins with a UTF-8 byte order mark.
     pub(crate) bom: bool,
 }
@@ -107,7 +107,7 @@ pub enum ReadError {
         kind: &'static str,
     },
     /// It is larger than the limit.
-    #[error("`{path}` has {}, more than the limit of {}; raise the limit or search in it instead", decode::Bytes(*size), decode::Bytes(*limit))]
+    #[error("`{path}` has {}, more than the limit of {}; raise the limit or search in it instead", decode::ByteSize(*size), decode::ByteSize(*limit))]
     TooLarge {
         /// Which.
         path: String,
@@ -197,14 +197,14 @@ impl ReadError {
             Self::Special { kind, .. } => format!("it is {kind}"),
             Self::Directory { .. } => "it is a directory".to_owned(),
             Self::TooLarge { size, limit, .. } => {
-                format!("it has {}, more than {}", decode::Bytes(*size), decode::Bytes(*limit))
+                format!("it has {}, more than {}", decode::ByteSize(*size), decode::ByteSize(*limit))
             }
             other => other.to_string(),
         }
     }
 }
 
-impl Stamp {
+impl FileStamp {
     pub(super) fn of(stat: &Stat) -> Self {
         // Field types differ between systems; sizes and inodes are never negative.
         #[allow(clippy::unnecessary_cast)] // a cast that one system needs is a no-op on another
@@ -248,7 +248,7 @@ impl Workspace {
     ///
     /// # Errors
     /// [`ReadError`] where it is missing, leads out, or is no regular file.
-    pub(crate) fn stamp(&self, path: &WorkspacePath) -> Result<Stamp, ReadError> {
+    pub(crate) fn stamp(&self, path: &WorkspacePath) -> Result<FileStamp, ReadError> {
         self.check_name(path.as_path())?;
         let handle = self.jail().locate(path.as_path()).map_err(|errno| from_errno(path.display(), errno))?;
         self.check_opened(path.as_path(), &handle)?;
@@ -257,9 +257,9 @@ impl Workspace {
 
     /// The state of the folder at `path`, which is another once an entry has come into it or gone; `None` where no folder
     /// is. One call of the system, since every warm answer waits for it; nothing in the folder is opened or told.
-    pub(crate) fn folder_stamp(&self, path: &WorkspacePath) -> Option<Stamp> {
+    pub(crate) fn folder_stamp(&self, path: &WorkspacePath) -> Option<FileStamp> {
         let stat = rustix::fs::stat(self.absolute(path)).ok()?;
-        (FileType::from_raw_mode(stat.st_mode) == FileType::Directory).then(|| Stamp::of(&stat))
+        (FileType::from_raw_mode(stat.st_mode) == FileType::Directory).then(|| FileStamp::of(&stat))
     }
 
     /// The text of the file at `path`, up to [`DEFAULT_READ_LIMIT`].
@@ -297,7 +297,7 @@ impl Workspace {
     }
 
     /// The file at `relative`, opened, if it is a regular one, and its stamp.
-    pub(super) fn open_regular(&self, relative: &Path) -> Result<(File, Stamp), ReadError> {
+    pub(super) fn open_regular(&self, relative: &Path) -> Result<(File, FileStamp), ReadError> {
         let name = || WorkspacePath::new(relative.to_owned()).display();
         self.check_name(relative)?;
         let fd = self.jail().open(relative).map_err(|errno| from_errno(name(), errno))?;
@@ -370,7 +370,7 @@ fn read_stable(
     open: impl Fn() -> Result<OwnedFd, ReadError>,
     name: &dyn Fn() -> String,
     limit: u64,
-) -> Result<(Vec<u8>, Stamp), ReadError> {
+) -> Result<(Vec<u8>, FileStamp), ReadError> {
     for _ in 0..READ_ATTEMPTS {
         let fd = open()?;
         let before = stamp_of_regular(&fd, name)?;
@@ -399,10 +399,13 @@ fn read_stable(
 }
 
 /// The stamp of what `handle` is, if that is a regular file.
-fn stamp_of_regular(handle: impl std::os::fd::AsFd, name: impl Fn() -> String) -> Result<Stamp, ReadError> {
+fn stamp_of_regular(
+    handle: impl std::os::fd::AsFd,
+    name: impl Fn() -> String,
+) -> Result<FileStamp, ReadError> {
     let stat = fstat(handle).map_err(|errno| from_errno(name(), errno))?;
     match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => Ok(Stamp::of(&stat)),
+        FileType::RegularFile => Ok(FileStamp::of(&stat)),
         FileType::Directory => Err(ReadError::Directory { path: name() }),
         other => Err(ReadError::Special { path: name(), kind: special_kind(other) }),
     }

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use super::jail::Jail;
 use super::path::{MOST_BYTES, check_given, normalise, printable, shown};
-use super::veil::Veil;
+use super::veil::HiddenPathFilter;
 use super::{PathError, WorkspacePath};
 
 /// The most things that the log is told once each.
@@ -21,15 +21,15 @@ const ROOT_MARKERS: [&str; 2] = [".git", ".lsp-tools"];
 /// A directory whose files are worked on; nothing outside of it is. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Workspace {
-    inner: Arc<Inner>,
+    inner: Arc<WorkspaceInner>,
     /// What this handle may not see.
-    pub(super) veil: Option<Veil>,
+    pub(super) veil: Option<HiddenPathFilter>,
     /// Texts that this handle reads in the place of files.
     pub(super) unsaved: Arc<BTreeMap<WorkspacePath, Arc<str>>>,
 }
 
 #[derive(Debug)]
-struct Inner {
+struct WorkspaceInner {
     root: PathBuf,
     /// The root as it was given (absolute), where that is not the canonical spelling.
     spelled: Option<PathBuf>,
@@ -110,7 +110,7 @@ impl Workspace {
         let in_git = root.ancestors().any(|dir| dir.join(".git").exists());
         let jail = Jail::new(root.clone())?;
         Ok(Self {
-            inner: Arc::new(Inner { root, spelled, jail, in_git, told: Mutex::default() }),
+            inner: Arc::new(WorkspaceInner { root, spelled, jail, in_git, told: Mutex::default() }),
             veil: None,
             unsaved: Arc::default(),
         })

@@ -9,13 +9,13 @@ use ignore::types::Types;
 use ignore::{Match, WalkBuilder};
 
 use super::Workspace;
-use super::ignored::{Ignored, Verdict};
+use super::ignored::{IgnoreFiles, IgnoreVerdict};
 use super::path::DEEPEST;
-use super::unseen::Gaps;
+use super::unseen::WalkGaps;
 
 /// What a walk sees beyond what git would track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Sight {
+pub(super) struct WalkVisibility {
     /// Files and directories whose names begin with a dot.
     pub(crate) hidden: bool,
     /// What ignore files exclude, and litter.
@@ -41,17 +41,17 @@ impl Default for FileFilter {
 /// `.gitignore`, `.ignore`, the repository's and the user's excludes. Hidden files and litter are left out, links not
 /// followed; but `start` itself may be any of these, and then only what is in it decides. Directories between the
 /// root and `start` may be among the entries. What is deeper than paths may be is left out, and that is among the gaps.
-pub(super) fn walker(workspace: &Workspace, start: &Path) -> (WalkBuilder, Arc<Gaps>) {
-    walker_seeing(workspace, start, Sight::default(), FileFilter::default())
+pub(super) fn walker(workspace: &Workspace, start: &Path) -> (WalkBuilder, Arc<WalkGaps>) {
+    walker_seeing(workspace, start, WalkVisibility::default(), FileFilter::default())
 }
 
 /// As [`walker`], with more in sight; the stores of version control are left out all the same.
 pub(super) fn walker_seeing(
     workspace: &Workspace,
     start: &Path,
-    sight: Sight,
+    sight: WalkVisibility,
     wanted: FileFilter,
-) -> (WalkBuilder, Arc<Gaps>) {
+) -> (WalkBuilder, Arc<WalkGaps>) {
     if workspace.in_git() || sight.ignored {
         // The ignore files above belong to the repository, be they above the root too.
         return walker_from(workspace, start, start, true, (sight, wanted));
@@ -67,12 +67,12 @@ fn walker_from(
     from: &Path,
     start: &Path,
     inherited: bool,
-    (sight, wanted): (Sight, FileFilter),
-) -> (WalkBuilder, Arc<Gaps>) {
-    let gaps = Arc::new(Gaps::default());
+    (sight, wanted): (WalkVisibility, FileFilter),
+) -> (WalkBuilder, Arc<WalkGaps>) {
+    let gaps = Arc::new(WalkGaps::default());
     let to_start = (from != start).then(|| start.to_owned());
     let is_left_out = if sight.ignored { is_store } else { is_litter };
-    let ignored = (!sight.ignored).then(|| Ignored::below(workspace, from, inherited, Arc::clone(&gaps)));
+    let ignored = (!sight.ignored).then(|| IgnoreFiles::below(workspace, from, inherited, Arc::clone(&gaps)));
     let above = from.strip_prefix(workspace.root()).map_or(0, |path| path.components().count());
     let deepest = DEEPEST.saturating_sub(above);
     let noted = Arc::clone(&gaps);
@@ -105,8 +105,8 @@ fn walker_from(
 fn is_unwanted(
     path: &Path,
     is_dir: bool,
-    said: impl FnOnce() -> Verdict,
-    sight: Sight,
+    said: impl FnOnce() -> IgnoreVerdict,
+    sight: WalkVisibility,
     wanted: &FileFilter,
 ) -> bool {
     let by_glob = wanted.globs.matched(path, is_dir).map(|_| ());
@@ -134,8 +134,8 @@ fn is_excluded(workspace: &Workspace, start: &Path) -> bool {
     if !start.starts_with(root) {
         return true;
     }
-    let ignored = Ignored::below(workspace, root, false, Arc::default());
-    let is_out = |path: &Path, said: &Verdict| said.is_ignore() || (said.is_none() && is_hidden(path));
+    let ignored = IgnoreFiles::below(workspace, root, false, Arc::default());
+    let is_out = |path: &Path, said: &IgnoreVerdict| said.is_ignore() || (said.is_none() && is_hidden(path));
     let said = ignored.verdict_from_top(start, start.is_dir(), &is_out);
     is_out(start, &said)
         || start.ancestors().take_while(|dir| *dir != root).any(|dir| dir.is_dir() && is_litter(dir))
@@ -167,20 +167,20 @@ const BUILT_BESIDE: [&str; 3] = ["Cargo.toml", "pom.xml", "build.sbt"];
 #[derive(Debug)]
 pub(super) struct WatchRules {
     root: PathBuf,
-    ignored: Ignored,
+    ignored: IgnoreFiles,
 }
 
 impl WatchRules {
     /// As the ignore files are now, each read when a path is asked about that it may concern.
     pub(super) fn new(workspace: &Workspace) -> Self {
         let root = workspace.root();
-        let ignored = Ignored::below(workspace, root, workspace.in_git(), Arc::default());
+        let ignored = IgnoreFiles::below(workspace, root, workspace.in_git(), Arc::default());
         Self { root: root.to_owned(), ignored }
     }
 
     /// Whether what is at `path`, relative to the root, is ignored, or lies in a folder that is.
     pub(super) fn is_ignored(&self, path: &Path, is_dir: bool) -> bool {
-        let is_out = |_: &Path, said: &Verdict| said.is_ignore();
+        let is_out = |_: &Path, said: &IgnoreVerdict| said.is_ignore();
         self.ignored.verdict_from_top(&self.root.join(path), is_dir, &is_out).is_ignore()
     }
 }

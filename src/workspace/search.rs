@@ -11,11 +11,11 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use ignore::{DirEntry, WalkState};
 use parking_lot::Mutex;
 
-use self::watched::Bytes;
-use super::first::First;
+use self::watched::SearchInput;
+use super::first::FirstFindings;
 use super::rules::walker;
-use super::walk::{Start, threads};
-use super::{ReadError, Until, Workspace, WorkspacePath};
+use super::walk::{WalkStart, threads};
+use super::{ReadError, WorkDeadline, Workspace, WorkspacePath};
 use crate::text::Range;
 
 mod file;
@@ -105,13 +105,13 @@ impl Workspace {
     /// [`SearchError`] where the pattern is not usable or the place to search is missing or outside.
     pub(crate) fn search(&self, query: &SearchQuery) -> Result<SearchResult, SearchError> {
         let matcher = matcher(query)?;
-        let start = Start::new(self, &query.under)?;
-        let search = Search {
+        let start = WalkStart::new(self, &query.under)?;
+        let search = WorkspaceSearchRun {
             workspace: self,
             query,
             start,
-            until: Until::new(query.deadline),
-            found: Mutex::new(First::new(query.max_hits.saturating_add(1))),
+            until: WorkDeadline::new(query.deadline),
+            found: Mutex::new(FirstFindings::new(query.max_hits.saturating_add(1))),
             timed_out: AtomicBool::new(false),
             files_searched: AtomicUsize::new(0),
         };
@@ -129,17 +129,17 @@ impl Workspace {
 }
 
 /// One search while it runs, shared by its threads.
-struct Search<'a> {
+struct WorkspaceSearchRun<'a> {
     workspace: &'a Workspace,
     query: &'a SearchQuery,
-    start: Start,
-    until: Until,
-    found: Mutex<First<Vec<Hit>>>,
+    start: WalkStart,
+    until: WorkDeadline,
+    found: Mutex<FirstFindings<Vec<Hit>>>,
     timed_out: AtomicBool,
     files_searched: AtomicUsize,
 }
 
-impl Search<'_> {
+impl WorkspaceSearchRun<'_> {
     /// One more than asked for, to know whether there are more.
     fn wanted(&self) -> usize {
         self.query.max_hits.saturating_add(1)
@@ -176,24 +176,24 @@ impl Search<'_> {
         // Gone, swapped for a link or not readable since it was listed: then it is none of the files to search.
         let Ok((opened, _)) = self.workspace.open_regular(path.as_path()) else { return };
         let bytes = match self.workspace.unsaved.get(&path) {
-            Some(text) => Bytes::Text(text.as_bytes(), Cell::new(0)),
-            None => Bytes::File(&opened),
+            Some(text) => SearchInput::Text(text.as_bytes(), Cell::new(0)),
+            None => SearchInput::File(&opened),
         };
         let outcome = file::search(bytes, &path, searcher, matcher, self.wanted(), &self.until);
         match outcome {
-            file::Outcome::Searched(hits) => {
+            file::SearchFileOutcome::Searched(hits) => {
                 self.files_searched.fetch_add(1, Ordering::Relaxed);
                 if !hits.is_empty() {
                     self.found.lock().add(absolute, hits.len(), hits);
                 }
             }
-            file::Outcome::TimedOut(hits) => {
+            file::SearchFileOutcome::TimedOut(hits) => {
                 self.timed_out.store(true, Ordering::Relaxed);
                 if !hits.is_empty() {
                     self.found.lock().add(absolute, hits.len(), hits);
                 }
             }
-            file::Outcome::NotText => {}
+            file::SearchFileOutcome::NotText => {}
         }
     }
 

@@ -6,9 +6,9 @@ use ignore::WalkBuilder;
 use ignore::overrides::{Override, OverrideBuilder};
 use ignore::types::{Types, TypesBuilder};
 
-use super::rules::{FileFilter, Sight, walker_seeing};
-use super::unseen::Gaps;
-use super::walk::Start;
+use super::rules::{FileFilter, WalkVisibility, walker_seeing};
+use super::unseen::WalkGaps;
+use super::walk::WalkStart;
 use super::{ReadError, Workspace, WorkspacePath};
 use crate::text::{glob_fault, nearest};
 
@@ -63,11 +63,11 @@ pub enum SelectError {
 }
 
 /// A selection, ready to walk: a place, and what is wanted below it.
-pub(super) struct Selected {
-    pub(super) start: Start,
+pub(super) struct PreparedWalk {
+    pub(super) start: WalkStart,
     pub(super) walk: WalkBuilder,
     /// What the walk does not come to know.
-    pub(super) gaps: Arc<Gaps>,
+    pub(super) gaps: Arc<WalkGaps>,
 }
 
 impl Selection {
@@ -77,12 +77,12 @@ impl Selection {
         &self,
         workspace: &Workspace,
         under: &WorkspacePath,
-    ) -> Result<Selected, SelectError> {
+    ) -> Result<PreparedWalk, SelectError> {
         let wanted = FileFilter { globs: self.overrides(workspace)?, types: self.types()? };
-        let start = Start::new(workspace, under)?;
-        let sight = Sight { hidden: self.hidden, ignored: self.no_ignore };
+        let start = WalkStart::new(workspace, under)?;
+        let sight = WalkVisibility { hidden: self.hidden, ignored: self.no_ignore };
         let (walk, gaps) = walker_seeing(workspace, &start.directory, sight, wanted);
-        Ok(Selected { start, walk, gaps })
+        Ok(PreparedWalk { start, walk, gaps })
     }
 
     /// Whether globs and types want the file at `path`; what ignore files say does not count here.

@@ -14,13 +14,13 @@ const MOST_TOLD: usize = 3;
 
 /// What is found wanting while a walk goes on. Shared by its threads.
 #[derive(Debug, Default)]
-pub(super) struct Gaps {
+pub(super) struct WalkGaps {
     too_deep: AtomicBool,
     /// Ignore files that were not read, by name, with why.
     unread: Mutex<BTreeMap<String, String>>,
 }
 
-impl Gaps {
+impl WalkGaps {
     /// A folder was not looked into, so deep does it lie.
     pub(super) fn too_deep(&self) {
         self.too_deep.store(true, Ordering::Relaxed);

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 /// How long work may go on. Clones share the end.
 #[derive(Debug, Clone)]
-pub struct Until {
+pub struct WorkDeadline {
     deadline: Instant,
     given_up: Arc<AtomicBool>,
 }
@@ -15,7 +15,7 @@ pub struct Until {
 #[derive(Debug)]
 pub(crate) struct GiveUp(Arc<AtomicBool>);
 
-impl Until {
+impl WorkDeadline {
     /// Not beyond `deadline`.
     pub fn new(deadline: Instant) -> Self {
         Self { deadline, given_up: Arc::default() }

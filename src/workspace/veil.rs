@@ -12,39 +12,39 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use super::rules::{FileFilter, Sight, walker_seeing};
+use super::rules::{FileFilter, WalkVisibility, walker_seeing};
 use super::{ReadError, Workspace, WorkspacePath};
 
 /// How long the other names of files are looked for.
 const LOOKED_FOR: Duration = Duration::from_secs(5);
 
 /// Says of a path of the workspace whether it may not be seen.
-pub(crate) type Hides = dyn Fn(&WorkspacePath) -> bool + Send + Sync;
+pub(crate) type HiddenPathPredicate = dyn Fn(&WorkspacePath) -> bool + Send + Sync;
 
 /// Files by device and inode.
 type Inodes = HashSet<(u64, u64)>;
 
 /// What lies over the files that may not be seen.
 #[derive(Clone)]
-pub(super) struct Veil {
-    hides: Arc<Hides>,
+pub(super) struct HiddenPathFilter {
+    hides: Arc<HiddenPathPredicate>,
     /// Devices and inodes of the hidden files that have other names as well; looked for when the first file with several names
     /// is opened. `None` where not all could be looked at.
     linked: Arc<OnceLock<Option<Inodes>>>,
 }
 
-impl fmt::Debug for Veil {
+impl fmt::Debug for HiddenPathFilter {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("Veil")
+        formatter.write_str("HiddenPathFilter")
     }
 }
 
 impl Workspace {
     /// The same workspace for someone who may not see the files of which `hides` says so: they cannot be read through it,
     /// and walks, lists and searches pass them over.
-    pub(crate) fn veiled(&self, hides: Arc<Hides>) -> Self {
+    pub(crate) fn veiled(&self, hides: Arc<HiddenPathPredicate>) -> Self {
         let mut veiled = self.clone();
-        veiled.veil = Some(Veil { hides, linked: Arc::default() });
+        veiled.veil = Some(HiddenPathFilter { hides, linked: Arc::default() });
         veiled
     }
 
@@ -91,10 +91,10 @@ impl Workspace {
         }
     }
 
-    fn hidden_links(&self, veil: &Veil) -> Option<Inodes> {
+    fn hidden_links(&self, veil: &HiddenPathFilter) -> Option<Inodes> {
         let end = Instant::now() + LOOKED_FOR;
         let mut linked = HashSet::new();
-        let sight = Sight { hidden: true, ignored: true };
+        let sight = WalkVisibility { hidden: true, ignored: true };
         let (walk, gaps) = walker_seeing(self, self.root(), sight, FileFilter::default());
         for entry in walk.build().flatten() {
             if Instant::now() > end {
@@ -114,7 +114,7 @@ impl Workspace {
     }
 }
 
-impl Veil {
+impl HiddenPathFilter {
     fn hides(&self, path: &WorkspacePath) -> bool {
         (self.hides)(path)
     }
@@ -130,7 +130,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
-    use crate::workspace::{GlobOrder, GlobQuery, ListQuery, SearchQuery, Until, WalkLimits};
+    use crate::workspace::{GlobOrder, GlobQuery, ListQuery, SearchQuery, WalkLimits, WorkDeadline};
 
     fn names(paths: &[WorkspacePath]) -> Vec<String> {
         paths.iter().map(WorkspacePath::display).collect()
@@ -195,7 +195,7 @@ mod tests {
                 no_ignore: true,
                 order: GlobOrder::Path,
                 max: 99,
-                until: Until::new(deadline),
+                until: WorkDeadline::new(deadline),
             };
             let found = veiled.glob(&query).unwrap();
             let found_names: Vec<String> =
@@ -203,8 +203,12 @@ mod tests {
             assert_eq!(found_names, seen);
             assert!(found.hidden > 0);
             for recursive in [false, true] {
-                let query =
-                    ListQuery { under: under.clone(), recursive, max: 99, until: Until::new(deadline) };
+                let query = ListQuery {
+                    under: under.clone(),
+                    recursive,
+                    max: 99,
+                    until: WorkDeadline::new(deadline),
+                };
                 let listing = veiled.list(&query).unwrap();
                 let listed: Vec<_> = listing.entries.into_iter().map(|entry| entry.path).collect();
                 assert!(listing.hidden > 0);

@@ -8,9 +8,9 @@ use std::time::Instant;
 use ignore::WalkState;
 use parking_lot::Mutex;
 
-use super::first::First;
+use super::first::FirstFindings;
 use super::rules::walker;
-use super::{ReadError, Until, Workspace, WorkspacePath};
+use super::{ReadError, WorkDeadline, Workspace, WorkspacePath};
 
 /// Where a walk ends even if there is more.
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +23,7 @@ pub struct WalkLimits {
 
 /// The files found by a walk.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Walk {
+pub struct WalkResult {
     /// Regular files, sorted; neither links nor special files.
     pub files: Vec<WorkspacePath>,
     /// Whether a limit ended the walk before the tree did, be it that of depth. With the count reached, these are the first files in
@@ -35,12 +35,12 @@ impl Workspace {
     /// The regular files at and below `under`, within `limits`, as git sees them: what ignore files exclude, hidden
     /// files, `node_modules` and the like are left out, unless `under` itself is such a directory. Links are not
     /// followed, apart from `under`. Empty where `under` is missing or leads out.
-    pub fn files(&self, under: &WorkspacePath, limits: &WalkLimits) -> Walk {
-        let Ok(start) = Start::new(self, under) else { return Walk::default() };
-        let until = Until::new(limits.deadline);
+    pub fn files(&self, under: &WorkspacePath, limits: &WalkLimits) -> WalkResult {
+        let Ok(start) = WalkStart::new(self, under) else { return WalkResult::default() };
+        let until = WorkDeadline::new(limits.deadline);
         let timed_out = AtomicBool::new(false);
         // One more than asked for, to know whether there are more.
-        let found = Mutex::new(First::new(limits.max_files.saturating_add(1)));
+        let found = Mutex::new(FirstFindings::new(limits.max_files.saturating_add(1)));
         let locked = || found.lock();
         let (mut walk, gaps) = walker(self, &start.directory);
         walk.threads(threads()).build_parallel().run(|| {
@@ -67,7 +67,7 @@ impl Workspace {
         let mut files: Vec<WorkspacePath> = found.into_items().collect();
         let truncated = timed_out.into_inner() || files.len() > limits.max_files || gaps.is_cut();
         files.truncate(limits.max_files);
-        Walk { files, truncated }
+        WalkResult { files, truncated }
     }
 }
 
@@ -91,13 +91,13 @@ pub(crate) fn spare_threads(wanted: usize) -> usize {
 }
 
 /// Where a walk begins: what the caller called it, and where it really is.
-pub(super) struct Start {
+pub(super) struct WalkStart {
     under: WorkspacePath,
     /// Absolute, without links, inside the workspace; a directory or a file.
     pub(super) directory: PathBuf,
 }
 
-impl Start {
+impl WalkStart {
     /// # Errors
     /// [`ReadError`] where `under` is missing or leads out.
     pub(super) fn new(workspace: &Workspace, under: &WorkspacePath) -> Result<Self, ReadError> {
@@ -153,7 +153,7 @@ mod tests {
         WalkLimits { max_files, deadline: Instant::now() + Duration::from_secs(60) }
     }
 
-    fn names(walk: &Walk) -> Vec<String> {
+    fn names(walk: &WalkResult) -> Vec<String> {
         walk.files.iter().map(WorkspacePath::display).collect()
     }
 

@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::time::{Duration, Instant};
 
 use lsp_tools::Caller;
-use lsp_tools::internals::policy::request::Verdict;
+use lsp_tools::internals::policy::request::PolicyVerdict;
 use serde_json::json;
 
 use super::{everything, with_settings};
@@ -21,7 +21,7 @@ async fn row_20_no_command_is_allowed_by_how_it_looks() {
     );
     let verdict = |command: &str| runtime.check_command(&Caller::default(), command).verdict;
     for honest in ["ls", "ls -l a.txt", "git status", "echo one two"] {
-        assert_eq!(verdict(honest), Verdict::Allow, "{honest}");
+        assert_eq!(verdict(honest), PolicyVerdict::Allow, "{honest}");
     }
     let many = format!("{}rm -rf .", "ls; ".repeat(60));
     for pretending in [
@@ -48,7 +48,7 @@ async fn row_20_no_command_is_allowed_by_how_it_looks() {
         "lsx",
         many.as_str(),
     ] {
-        assert_ne!(verdict(pretending), Verdict::Allow, "{pretending}");
+        assert_ne!(verdict(pretending), PolicyVerdict::Allow, "{pretending}");
     }
 }
 

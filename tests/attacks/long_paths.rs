@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use lsp_tools::internals::workspace::{ListQuery, Until, Workspace};
+use lsp_tools::internals::workspace::{ListQuery, WorkDeadline, Workspace};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
@@ -192,7 +192,7 @@ fn ask(workspace: &Workspace, given: &[u8]) {
                 assert_eq!(real.map(|real| workspace.absolute(&real)), Some(canonical));
             }
             assert!(there || workspace.read_text(&path).is_err());
-            let until = Until::new(Instant::now() + SOON);
+            let until = WorkDeadline::new(Instant::now() + SOON);
             let listed = workspace.list(&ListQuery { under: path.clone(), recursive: true, max: 9, until });
             assert!(there || listed.is_err());
             path.display()

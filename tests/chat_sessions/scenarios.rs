@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use lsp_tools::internals::tools::chat::base::{ChatError, ChatTool};
-use lsp_tools::internals::tools::chat::session::{Found, Request, Session, Sessions, Source};
+use lsp_tools::internals::tools::chat::session::{
+    ChatRequest, ChatSession, ChatSessionFinder, ChatSource, WorkspaceChats,
+};
 use lsp_tools::{Card, Context};
 use serde_json::{Map, Value, json};
 
@@ -11,34 +13,34 @@ use super::store::{GET, GET_FIRST, MOMENT, Stores, refusal, tell};
 
 /// Knows one session, or fails by a fault.
 struct Fake {
-    session: Option<Session>,
+    session: Option<ChatSession>,
 }
 
-impl Sessions for Fake {
-    fn find(&self, _context: &Context) -> Found {
+impl ChatSessionFinder for Fake {
+    fn find(&self, _context: &Context) -> WorkspaceChats {
         match &self.session {
-            Some(session) => Found::new(vec![session.clone()], Vec::new()),
+            Some(session) => WorkspaceChats::new(vec![session.clone()], Vec::new()),
             None => panic!("connection to 10.0.0.5 failed"),
         }
     }
 }
 
-fn count(found: &Found, _arguments: &Value) -> Result<Map<String, Value>, ChatError> {
+fn count(found: &WorkspaceChats, _arguments: &Value) -> Result<Map<String, Value>, ChatError> {
     let mut fields = Map::new();
     fields.insert("count".to_owned(), json!(found.sessions().len()));
     Ok(fields)
 }
 
 /// A tool of its own on the same base: it is given what it depends on when it is made.
-fn counting(sessions: Arc<dyn Sessions>) -> ChatTool {
+fn counting(sessions: Arc<dyn ChatSessionFinder>) -> ChatTool {
     let input = json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false});
     let card = Card::reading("copilot_chat_secretary_count_dialogs", "Count", "Counts the dialogs.");
     ChatTool::new(card, input, sessions, count)
 }
 
-fn one_session() -> Session {
-    let requests = Some(vec![Request { text: "Hello".to_owned(), at: None }]);
-    Session { id: "s".to_owned(), source: Source::Vscode, title: None, requests, updated: 0 }
+fn one_session() -> ChatSession {
+    let requests = Some(vec![ChatRequest { text: "Hello".to_owned(), at: None }]);
+    ChatSession { id: "s".to_owned(), source: ChatSource::Vscode, title: None, requests, updated: 0 }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -245,7 +247,7 @@ async fn tool_receives_dependencies() {
     let stores = Stores::new();
     stores.session("of-the-stores", MOMENT, &["x"]);
     let mut runtime = stores.open();
-    let given = Session { id: "given".to_owned(), ..one_session() };
+    let given = ChatSession { id: "given".to_owned(), ..one_session() };
     let tool = counting(Arc::new(Fake { session: Some(given) }));
     runtime.add_any_tool(Arc::new(tool)).expect("a tool");
     let (text, _) = tell(&runtime, "copilot_chat_secretary_count_dialogs", json!({})).await;

@@ -10,23 +10,27 @@ use std::time::Duration;
 
 use crate::support::Project;
 use crate::support::agent::Yes;
-use lsp_tools::internals::bridges::copilot::names::{Answer, Asked, call};
+use lsp_tools::internals::bridges::copilot::names::{BuiltinAnswer, BuiltinCallOptions, call};
 use lsp_tools::{Approver, Caller, Runtime};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 /// Calls a name as a turn of the server does, with someone who answers its questions.
-async fn asked(runtime: &Runtime, name: &str, input: Value, approver: &dyn Approver) -> Answer {
+async fn asked(runtime: &Runtime, name: &str, input: Value, approver: &dyn Approver) -> BuiltinAnswer {
     let caller = Caller::default();
-    let asked =
-        Asked { caller: &caller, approver, group: Some("turn-1"), cancelled: CancellationToken::new() };
+    let asked = BuiltinCallOptions {
+        caller: &caller,
+        approver,
+        group: Some("turn-1"),
+        cancelled: CancellationToken::new(),
+    };
     tokio::time::timeout(Duration::from_secs(180), call(runtime, name, input, &asked))
         .await
         .expect("an answer")
 }
 
 /// The same with leave for everything; it must succeed.
-async fn done(runtime: &Runtime, name: &str, input: Value) -> Answer {
+async fn done(runtime: &Runtime, name: &str, input: Value) -> BuiltinAnswer {
     let answer = asked(runtime, name, input.clone(), &Yes).await;
     assert!(answer.ok, "{name} {input}: {}", answer.text);
     answer

@@ -1,6 +1,6 @@
 //! A server that ends: it is started again, it is said, and no turn is begun twice that had begun to do something.
 
-use lsp_tools::internals::bridges::copilot::server::{CopilotError, Event};
+use lsp_tools::internals::bridges::copilot::server::{CopilotError, CopilotEvent};
 use serde_json::json;
 
 use super::stage::{Client, copilot, plays, project};
@@ -19,12 +19,12 @@ async fn a_crash_before_anything_has_come_of_the_turn_costs_a_pause() {
     let ended: Vec<&str> = told
         .iter()
         .filter_map(|event| match event {
-            Event::Ended { detail, .. } => Some(detail.as_str()),
+            CopilotEvent::Ended { detail, .. } => Some(detail.as_str()),
             _ => None,
         })
         .collect();
     assert_eq!(ended, ["exit status 3; its last words: scripted-copilot: told to end here"; 2]);
-    let again = told.iter().filter(|event| matches!(event, Event::Restarted { tools: 38 }));
+    let again = told.iter().filter(|event| matches!(event, CopilotEvent::Restarted { tools: 38 }));
     assert_eq!(again.count(), 2, "{told:?}");
     let log = project.log();
     assert_eq!(log.starts(), 3);
@@ -63,7 +63,7 @@ async fn end_of_the_client_does_not_wait_for_a_restart() {
     client.told();
     let paused = async {
         // The server has ended, and the next one is started after a pause.
-        while !matches!(client.events.recv().await, Some(Event::Ended { .. })) {}
+        while !matches!(client.events.recv().await, Some(CopilotEvent::Ended { .. })) {}
         client.copilot.end().await;
     };
     let (restarted, ()) = tokio::join!(client.copilot.registration(), paused);

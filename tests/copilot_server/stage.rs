@@ -7,9 +7,9 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use lsp_tools::internals::bridges;
 use lsp_tools::internals::bridges::copilot::server::{
-    Copilot, CopilotError, CopilotOptions, Event, Events, TurnOutcome, TurnRequest,
+    CopilotClient, CopilotError, CopilotEvent, CopilotEventSink, CopilotOptions, TurnOutcome, TurnRequest,
 };
-use lsp_tools::internals::runtime::live::Live;
+use lsp_tools::internals::runtime::live::LiveRuntime;
 use lsp_tools::{Approval, ApprovalRequest, Approver, Caller, Runtime, RuntimeOptions};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -89,9 +89,9 @@ pub fn tuple(result: &Value) -> (String, String) {
 
 /// A client in this process.
 pub struct Client {
-    pub copilot: Copilot,
+    pub copilot: CopilotClient,
     pub runtime: Runtime,
-    pub events: UnboundedReceiver<Event>,
+    pub events: UnboundedReceiver<CopilotEvent>,
 }
 
 impl Client {
@@ -105,10 +105,10 @@ impl Client {
         let runtime = bridges::open_with(options, project.folders(None)).expect("a runtime");
         let caller = Caller { session: "copilot".to_owned(), ..Caller::default() };
         let (sender, events) = unbounded_channel();
-        let mut options = CopilotOptions::new(Live::new(runtime.clone()), caller);
-        options.events = Events::to(sender);
+        let mut options = CopilotOptions::new(LiveRuntime::new(runtime.clone()), caller);
+        options.events = CopilotEventSink::to(sender);
         change(&mut options);
-        Self { copilot: Copilot::new(options).expect("a client"), runtime, events }
+        Self { copilot: CopilotClient::new(options).expect("a client"), runtime, events }
     }
 
     /// Runs a turn to its end.
@@ -120,7 +120,7 @@ impl Client {
     }
 
     /// Everything that was told so far.
-    pub fn told(&mut self) -> Vec<Event> {
+    pub fn told(&mut self) -> Vec<CopilotEvent> {
         std::iter::from_fn(|| self.events.try_recv().ok()).collect()
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lsp_tools::internals::bridges::copilot::server::{CallState, CopilotError, Event, TurnRequest};
+use lsp_tools::internals::bridges::copilot::server::{CallState, CopilotError, CopilotEvent, TurnRequest};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -86,7 +86,7 @@ async fn stopped(client: &mut Client, limit: Option<Duration>) -> Result<Value, 
     loop {
         tokio::select! {
             Some(event) = client.events.recv() => {
-                if limit.is_none() && matches!(event, Event::Call { state: CallState::Running, .. }) {
+                if limit.is_none() && matches!(event, CopilotEvent::Call { state: CallState::Running, .. }) {
                     stop.cancel();
                 }
             }
@@ -149,7 +149,10 @@ async fn a_call_that_outlives_its_turn_is_ended_and_another_turn_can_begin() {
         client.copilot.turn(&TurnRequest::new("go"), &stop).await
     };
     let begun = async {
-        while !matches!(client.events.recv().await, Some(Event::Call { state: CallState::Running, .. })) {}
+        while !matches!(
+            client.events.recv().await,
+            Some(CopilotEvent::Call { state: CallState::Running, .. })
+        ) {}
         let stop = CancellationToken::new();
         let second = client.copilot.turn(&TurnRequest::new("go"), &stop).await;
         assert!(matches!(second, Err(CopilotError::Busy)), "{second:?}");

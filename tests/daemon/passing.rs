@@ -8,10 +8,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use lsp_tools::internals::bridges::daemon::connector::Connector;
-use lsp_tools::internals::bridges::daemon::folder::Folder;
-use lsp_tools::internals::bridges::daemon::passthrough::{Ended, mcp};
+use lsp_tools::internals::bridges::daemon::folder::DaemonFolder;
+use lsp_tools::internals::bridges::daemon::passthrough::{PassthroughEnd, mcp};
 use lsp_tools::internals::bridges::daemon::preamble::{DoorName, Preamble};
-use lsp_tools::internals::bridges::daemon::server::{Daemon, Doors, Place, Serve, Visit};
+use lsp_tools::internals::bridges::daemon::server::{
+    AcceptedConnection, Daemon, DaemonReservation, DoorHandler, DoorHandlers,
+};
 use lsp_tools::{Runtime, RuntimeOptions};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
@@ -23,8 +25,8 @@ use crate::support::Project;
 const SOON: Duration = Duration::from_secs(60);
 
 /// A made-up MCP server: answers everything but `tools/call` of `slow`, and says how often it was initialized.
-fn door(opened: Arc<AtomicUsize>) -> Serve {
-    Arc::new(move |mut visit: Visit| {
+fn door(opened: Arc<AtomicUsize>) -> DoorHandler {
+    Arc::new(move |mut visit: AcceptedConnection| {
         let opened = opened.clone();
         Box::pin(async move {
             let mut line = String::new();
@@ -65,8 +67,8 @@ impl Stage {
         Self { project: Project::new([("a.txt", "a\n")]), opened: Arc::default() }
     }
 
-    fn folder(&self) -> Folder {
-        Folder::open(self.project.beside("state").join("run")).expect("a folder")
+    fn folder(&self) -> DaemonFolder {
+        DaemonFolder::open(self.project.beside("state").join("run")).expect("a folder")
     }
 
     fn connector(&self) -> Connector {
@@ -76,7 +78,8 @@ impl Stage {
 
     /// A daemon in this process, and what ends it.
     fn daemon(&self) -> (CancellationToken, JoinHandle<()>) {
-        let place = Place::take(self.folder(), self.connector().identity().clone()).expect("the place");
+        let place =
+            DaemonReservation::take(self.folder(), self.connector().identity().clone()).expect("the place");
         let options = RuntimeOptions {
             workspace: Some(self.project.root()),
             cwd: self.project.root(),
@@ -85,7 +88,7 @@ impl Stage {
         };
         let runtime = Runtime::open_with(options, self.project.folders(None)).expect("a runtime");
         let door = door(self.opened.clone());
-        let doors = Doors { command: door.clone(), mcp: Some(door), lsp: None };
+        let doors = DoorHandlers { command: door.clone(), mcp: Some(door), lsp: None };
         let daemon = Daemon::listen(place, runtime, doors).expect("a daemon");
         let stop = CancellationToken::new();
         let signalled = stop.clone();
@@ -115,7 +118,7 @@ impl Stage {
 struct Host {
     reader: BufReader<ReadHalf<DuplexStream>>,
     writer: WriteHalf<DuplexStream>,
-    task: JoinHandle<Ended>,
+    task: JoinHandle<PassthroughEnd>,
     stop: CancellationToken,
     session: String,
 }
@@ -163,7 +166,7 @@ async fn the_next_daemon_goes_on_where_the_last_one_ended() {
     stop.cancel();
     daemon.await.expect("its end");
     host.stop.cancel();
-    assert_eq!(host.task.await.expect("its end"), Ended::Stopped);
+    assert_eq!(host.task.await.expect("its end"), PassthroughEnd::Stopped);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -195,7 +198,7 @@ async fn the_end_of_the_input_is_the_end_in_bounded_time() {
     host.writer.shutdown().await.expect("the end");
     let begun = std::time::Instant::now();
     let ended = tokio::time::timeout(SOON, host.task).await.expect("in time").expect("its end");
-    assert_eq!(ended, Ended::ByHost);
+    assert_eq!(ended, PassthroughEnd::ByHost);
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
     stop.cancel();
     daemon.await.expect("its end");

@@ -3,7 +3,7 @@
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use lsp_tools::internals::workspace::edit::{
-    EditError, EditId, EditLimits, EditOptions, Edits, Expected, FileOperation,
+    EditError, EditId, EditLimits, EditOptions, FileOperation, PathPrecondition, TransactionManager,
 };
 
 use super::bench::{Bench, Snapshot};
@@ -28,7 +28,7 @@ fn filled() -> Bench {
 /// Does `change`, takes it back, and brings it again: each time the tree is what it was.
 fn there_and_back(
     name: &str,
-    change: impl Fn(&Bench, &mut lsp_tools::internals::workspace::edit::Plan),
+    change: impl Fn(&Bench, &mut lsp_tools::internals::workspace::edit::EditPlan),
 ) -> Snapshot {
     let bench = filled();
     let before = bench.snapshot();
@@ -53,14 +53,14 @@ fn there_and_back(
 #[test]
 fn every_kind_of_change_and_its_undo() {
     there_and_back("write", |bench, plan| {
-        plan.write(&bench.path("a.txt"), "other", Expected::Any);
-        plan.write(&bench.path("bin"), [255, 0], Expected::Any);
-        plan.write(&bench.path("run.sh"), "", Expected::Any);
-        plan.write(&bench.path("new/deep/f"), "made", Expected::Absent);
+        plan.write(&bench.path("a.txt"), "other", PathPrecondition::Any);
+        plan.write(&bench.path("bin"), [255, 0], PathPrecondition::Any);
+        plan.write(&bench.path("run.sh"), "", PathPrecondition::Any);
+        plan.write(&bench.path("new/deep/f"), "made", PathPrecondition::Absent);
     });
     there_and_back("delete", |bench, plan| {
         for path in ["a.txt", "run.sh", "d/link", "d/hollow"] {
-            plan.delete(&bench.path(path), Expected::Any);
+            plan.delete(&bench.path(path), PathPrecondition::Any);
         }
     });
     let after = there_and_back("delete a tree", |bench, plan| {
@@ -68,11 +68,11 @@ fn every_kind_of_change_and_its_undo() {
     });
     assert!(after.keys().all(|path| !path.starts_with("d")));
     there_and_back("rename", |bench, plan| {
-        plan.rename(&bench.path("a.txt"), &bench.path("into/b.txt"), Expected::Any, false);
-        plan.rename(&bench.path("d"), &bench.path("into/d2"), Expected::Any, false);
+        plan.rename(&bench.path("a.txt"), &bench.path("into/b.txt"), PathPrecondition::Any, false);
+        plan.rename(&bench.path("d"), &bench.path("into/d2"), PathPrecondition::Any, false);
     });
     there_and_back("overwrite", |bench, plan| {
-        plan.rename(&bench.path("a.txt"), &bench.path("run.sh"), Expected::Any, true);
+        plan.rename(&bench.path("a.txt"), &bench.path("run.sh"), PathPrecondition::Any, true);
     });
     there_and_back("mkdir", |bench, plan| {
         plan.create_dir(&bench.path("one/two"));
@@ -83,11 +83,11 @@ fn every_kind_of_change_and_its_undo() {
 fn operations_see_what_those_before_them_did() {
     let after = there_and_back("rename and edit", |bench, plan| {
         // As a server writes a renamed module: edit under the old name, rename the folder, edit under the new one.
-        plan.write(&bench.path("d/x"), "first", Expected::Any);
-        plan.rename(&bench.path("d"), &bench.path("lib"), Expected::Any, false);
-        plan.write(&bench.path("lib/e/y"), "second", Expected::Any);
-        plan.rename(&bench.path("lib/x"), &bench.path("lib/z"), Expected::Any, false);
-        plan.write(&bench.path("d/x"), "a new one in the old place", Expected::Absent);
+        plan.write(&bench.path("d/x"), "first", PathPrecondition::Any);
+        plan.rename(&bench.path("d"), &bench.path("lib"), PathPrecondition::Any, false);
+        plan.write(&bench.path("lib/e/y"), "second", PathPrecondition::Any);
+        plan.rename(&bench.path("lib/x"), &bench.path("lib/z"), PathPrecondition::Any, false);
+        plan.write(&bench.path("d/x"), "a new one in the old place", PathPrecondition::Absent);
     });
     let content = |path: &str| after.get(std::path::Path::new(path)).map(|(_, content)| content.as_slice());
     assert_eq!(content("lib/z"), Some(b"first".as_slice()));
@@ -95,21 +95,22 @@ fn operations_see_what_those_before_them_did() {
     assert_eq!(content("d/x"), Some(b"a new one in the old place".as_slice()));
     assert_eq!(content("lib/x"), None);
     let after = there_and_back("swap", |bench, plan| {
-        plan.rename(&bench.path("a.txt"), &bench.path("t"), Expected::Any, false);
-        plan.rename(&bench.path("bin"), &bench.path("a.txt"), Expected::Any, false);
-        plan.rename(&bench.path("t"), &bench.path("bin"), Expected::Any, false);
+        plan.rename(&bench.path("a.txt"), &bench.path("t"), PathPrecondition::Any, false);
+        plan.rename(&bench.path("bin"), &bench.path("a.txt"), PathPrecondition::Any, false);
+        plan.rename(&bench.path("t"), &bench.path("bin"), PathPrecondition::Any, false);
     });
     assert_eq!(after[std::path::Path::new("bin")].1, b"a\r\nb");
     let after = there_and_back("made and renamed", |bench, plan| {
-        plan.write(&bench.path("draft"), "1", Expected::Absent);
-        plan.write(&bench.path("draft"), "2", Expected::Any);
-        plan.rename(&bench.path("draft"), &bench.path("final"), Expected::Any, false);
-        plan.write(&bench.path("never"), "3", Expected::Absent).delete(&bench.path("never"), Expected::Any);
+        plan.write(&bench.path("draft"), "1", PathPrecondition::Absent);
+        plan.write(&bench.path("draft"), "2", PathPrecondition::Any);
+        plan.rename(&bench.path("draft"), &bench.path("final"), PathPrecondition::Any, false);
+        plan.write(&bench.path("never"), "3", PathPrecondition::Absent)
+            .delete(&bench.path("never"), PathPrecondition::Any);
     });
     assert_eq!(after[std::path::Path::new("final")].1, b"2");
     there_and_back("deleted and made again", |bench, plan| {
-        plan.delete(&bench.path("run.sh"), Expected::Any);
-        plan.write(&bench.path("run.sh"), "again", Expected::Absent);
+        plan.delete(&bench.path("run.sh"), PathPrecondition::Any);
+        plan.write(&bench.path("run.sh"), "again", PathPrecondition::Absent);
     });
 }
 
@@ -117,9 +118,9 @@ fn operations_see_what_those_before_them_did() {
 fn what_is_reported() {
     let bench = filled();
     let mut plan = bench.plan();
-    plan.write(&bench.path("a.txt"), "other", Expected::Any);
-    plan.write(&bench.path("sub/n"), "new", Expected::Absent);
-    plan.rename(&bench.path("run.sh"), &bench.path("r2.sh"), Expected::Any, false);
+    plan.write(&bench.path("a.txt"), "other", PathPrecondition::Any);
+    plan.write(&bench.path("sub/n"), "new", PathPrecondition::Absent);
+    plan.rename(&bench.path("run.sh"), &bench.path("r2.sh"), PathPrecondition::Any, false);
     plan.delete_tree(&bench.path("d"));
     let committed = bench.edits.commit(&plan).unwrap();
     let told: Vec<(String, &FileOperation, Option<&str>, Option<&str>)> = committed
@@ -158,12 +159,12 @@ fn a_group_goes_back_in_one() {
     for step in 0..6 {
         let mut plan = bench.plan().in_group(Some("turn 1"));
         match step {
-            0 => plan.write(&bench.path("a.txt"), "one", Expected::Any),
-            1 => plan.write(&bench.path("a.txt"), "two", Expected::Any),
-            2 => plan.rename(&bench.path("a.txt"), &bench.path("b.txt"), Expected::Any, false),
-            3 => plan.write(&bench.path("a.txt"), "another", Expected::Absent),
+            0 => plan.write(&bench.path("a.txt"), "one", PathPrecondition::Any),
+            1 => plan.write(&bench.path("a.txt"), "two", PathPrecondition::Any),
+            2 => plan.rename(&bench.path("a.txt"), &bench.path("b.txt"), PathPrecondition::Any, false),
+            3 => plan.write(&bench.path("a.txt"), "another", PathPrecondition::Absent),
             4 => plan.delete_tree(&bench.path("d")),
-            _ => plan.write(&bench.path("d/again"), "made", Expected::Absent),
+            _ => plan.write(&bench.path("d/again"), "made", PathPrecondition::Absent),
         };
         bench.edits.commit(&plan).unwrap();
     }
@@ -187,8 +188,12 @@ fn a_group_goes_back_in_one() {
 fn what_was_changed_since_is_never_overwritten() {
     let bench = filled();
     let mut plan = bench.plan();
-    plan.write(&bench.path("a.txt"), "ours", Expected::Any).write(&bench.path("n"), "new", Expected::Absent);
-    plan.delete(&bench.path("run.sh"), Expected::Any);
+    plan.write(&bench.path("a.txt"), "ours", PathPrecondition::Any).write(
+        &bench.path("n"),
+        "new",
+        PathPrecondition::Absent,
+    );
+    plan.delete(&bench.path("run.sh"), PathPrecondition::Any);
     let id = bench.edits.commit(&plan).unwrap().id.unwrap();
     for (path, theirs) in [("a.txt", "theirs"), ("n", "theirs"), ("run.sh", "theirs")] {
         let ours = std::fs::read(bench.root().join(path)).ok();
@@ -219,7 +224,7 @@ fn what_was_changed_since_is_never_overwritten() {
 fn folders_that_others_use_by_now_stay() {
     let bench = Bench::new();
     let mut plan = bench.plan();
-    plan.write(&bench.path("made/here/f"), "x", Expected::Absent);
+    plan.write(&bench.path("made/here/f"), "x", PathPrecondition::Absent);
     let id = bench.edits.commit(&plan).unwrap().id.unwrap();
     bench.put("made/theirs", "y");
     bench.edits.undo(id, None).unwrap();
@@ -232,10 +237,11 @@ fn the_journal_is_bounded_and_private() {
     let bench = Bench::new();
     let limits = EditLimits { journal_entries: 20, journal_bytes: 40_000, ..EditLimits::default() };
     let state = bench.outer.path().join("bounded");
-    let edits = Edits::new(bench.workspace.clone(), EditOptions { limits, ..EditOptions::new(&state) });
+    let edits =
+        TransactionManager::new(bench.workspace.clone(), EditOptions { limits, ..EditOptions::new(&state) });
     for round in 0..64 {
         let mut plan = bench.plan();
-        plan.write(&bench.path("f"), format!("{round}").repeat(1000), Expected::Any);
+        plan.write(&bench.path("f"), format!("{round}").repeat(1000), PathPrecondition::Any);
         edits.commit(&plan).unwrap();
     }
     let history = edits.history().unwrap();

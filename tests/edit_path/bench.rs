@@ -5,14 +5,16 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use lsp_tools::internals::workspace::edit::{EditError, EditOptions, Edits, Expected, Plan};
+use lsp_tools::internals::workspace::edit::{
+    EditError, EditOptions, EditPlan, PathPrecondition, TransactionManager,
+};
 use lsp_tools::internals::workspace::{Workspace, WorkspacePath};
 
 /// A workspace `w`, a state folder beside it, and edits of it.
 pub struct Bench {
     pub outer: tempfile::TempDir,
     pub workspace: Workspace,
-    pub edits: Edits,
+    pub edits: TransactionManager,
 }
 
 /// Everything below a folder: path → mode and content (a link's target, nothing for a folder).
@@ -54,14 +56,14 @@ impl Bench {
         std::fs::read(self.root().join(path)).unwrap()
     }
 
-    pub fn plan(&self) -> Plan {
-        Plan::new("test")
+    pub fn plan(&self) -> EditPlan {
+        EditPlan::new("test")
     }
 
     /// Writes one file, against what is there now.
     pub fn write(&self, path: &str, content: &str) -> Result<(), EditError> {
         let mut plan = self.plan();
-        plan.write(&self.path(path), content, Expected::Any);
+        plan.write(&self.path(path), content, PathPrecondition::Any);
         self.edits.commit(&plan).map(drop)
     }
 
@@ -75,9 +77,9 @@ impl Bench {
     }
 }
 
-pub fn open(outer: &Path) -> (Workspace, Edits) {
+pub fn open(outer: &Path) -> (Workspace, TransactionManager) {
     let workspace = Workspace::open(&outer.join("w")).unwrap();
-    let edits = Edits::new(workspace.clone(), EditOptions::new(outer.join("state")));
+    let edits = TransactionManager::new(workspace.clone(), EditOptions::new(outer.join("state")));
     (workspace, edits)
 }
 

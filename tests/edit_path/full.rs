@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use lsp_tools::internals::workspace::Workspace;
-use lsp_tools::internals::workspace::edit::{EditError, EditOptions, Edits, Expected};
+use lsp_tools::internals::workspace::edit::{EditError, EditOptions, PathPrecondition, TransactionManager};
 
 use super::bench::{Bench, is_root};
 
@@ -40,19 +40,19 @@ fn row_09_no_space_for_the_new_content() {
     let Some(_tiny) = Tiny::mount(&bench.root()) else { return };
     // The root was opened before something was mounted over it.
     let workspace = Workspace::open(&bench.root()).unwrap();
-    let edits = Edits::new(workspace, EditOptions::new(bench.outer.path().join("state")));
+    let edits = TransactionManager::new(workspace, EditOptions::new(bench.outer.path().join("state")));
     bench.put("a", "old a");
     bench.put("d/b", "old b");
     let before = bench.snapshot();
     let mut plan = bench.plan();
-    plan.write(&bench.path("a"), "new a", Expected::Any);
-    plan.rename(&bench.path("d"), &bench.path("e"), Expected::Any, false);
-    plan.write(&bench.path("e/b"), vec![b'x'; 200_000], Expected::Any);
+    plan.write(&bench.path("a"), "new a", PathPrecondition::Any);
+    plan.rename(&bench.path("d"), &bench.path("e"), PathPrecondition::Any, false);
+    plan.write(&bench.path("e/b"), vec![b'x'; 200_000], PathPrecondition::Any);
     let error = edits.commit(&plan).unwrap_err();
     assert!(matches!(error, EditError::NoSpace { .. }), "{error}");
     assert_eq!(bench.snapshot(), before);
     let mut plan = bench.plan();
-    plan.write(&bench.path("a"), "new a", Expected::Any);
+    plan.write(&bench.path("a"), "new a", PathPrecondition::Any);
     edits.commit(&plan).unwrap();
     assert_eq!(bench.read("a"), b"new a");
 }
@@ -62,11 +62,11 @@ fn row_09_no_space_for_the_journal() {
     let bench = Bench::new();
     let state = bench.outer.path().join("tiny");
     let Some(_tiny) = Tiny::mount(&state) else { return };
-    let edits = Edits::new(bench.workspace.clone(), EditOptions::new(&state));
+    let edits = TransactionManager::new(bench.workspace.clone(), EditOptions::new(&state));
     bench.put("a", vec![b'x'; 200_000]);
     let before = bench.snapshot();
     let mut plan = bench.plan();
-    plan.write(&bench.path("a"), "new", Expected::Any);
+    plan.write(&bench.path("a"), "new", PathPrecondition::Any);
     let error = edits.commit(&plan).unwrap_err();
     assert!(matches!(error, EditError::Journal { .. }), "{error}");
     assert_eq!(bench.snapshot(), before);

@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
-use lsp_tools::internals::workspace::edit::{Expected, FileKind, FileOperation, LineEnds};
+use lsp_tools::internals::workspace::edit::{ChangedEntryKind, FileOperation, LineEnds, PathPrecondition};
 use lsp_tools::internals::workspace::{ChangeFeed, ChangeKind};
 
 use super::bench::{Bench, is_root};
@@ -17,7 +17,7 @@ fn bytes_outside_the_replaced_span() {
         let file = bench.workspace.read_text(&bench.path("f")).unwrap();
         let mut plan = bench.plan();
         let new = file.with_text(&file.text.replace('5', "six"), LineEnds::AsGiven);
-        plan.write(&bench.path("f"), new, Expected::Hash(file.content_hash()));
+        plan.write(&bench.path("f"), new, PathPrecondition::Hash(file.content_hash()));
         let committed = bench.edits.commit(&plan).unwrap();
         assert_eq!(bench.read("f"), content.replace('5', "six").as_bytes());
         let [change] = committed.files.as_slice() else { panic!("{committed:?}") };
@@ -61,15 +61,15 @@ fn executable_only_where_asked() {
     let bench = Bench::new();
     let mode = |path: &str| std::fs::metadata(bench.root().join(path)).unwrap().mode() & 0o777;
     let mut plan = bench.plan();
-    plan.write(&bench.path("new"), "x", Expected::Absent);
-    plan.write_with_mode(&bench.path("script"), "x", Expected::Absent, Some(true));
+    plan.write(&bench.path("new"), "x", PathPrecondition::Absent);
+    plan.write_with_mode(&bench.path("script"), "x", PathPrecondition::Absent, Some(true));
     bench.edits.commit(&plan).unwrap();
     bench.put("plain", "");
     assert_eq!(mode("new"), mode("plain"), "what the umask leaves");
     assert_eq!(mode("script") & 0o100, 0o100);
     // The mode alone is a change as well.
     let mut plan = bench.plan();
-    plan.write_with_mode(&bench.path("new"), "x", Expected::Any, Some(true));
+    plan.write_with_mode(&bench.path("new"), "x", PathPrecondition::Any, Some(true));
     let committed = bench.edits.commit(&plan).unwrap();
     assert_eq!(committed.files.len(), 1);
     assert_eq!(mode("new") & 0o500, 0o500);
@@ -94,7 +94,7 @@ fn links_stay_links_and_their_targets_are_edited() {
         ("dangling", "real/made"),
     ] {
         let mut plan = bench.plan();
-        plan.write(&bench.path(path), format!("through {path}"), Expected::Any);
+        plan.write(&bench.path(path), format!("through {path}"), PathPrecondition::Any);
         let committed = bench.edits.commit(&plan).unwrap();
         assert_eq!(committed.files[0].path.display(), target);
         assert_eq!(bench.read(target), format!("through {path}").as_bytes());
@@ -104,10 +104,10 @@ fn links_stay_links_and_their_targets_are_edited() {
     }
     // Deleting and renaming are about the link itself.
     let mut plan = bench.plan();
-    plan.delete(&bench.path("absolute"), Expected::Any);
-    plan.rename(&bench.path("relative"), &bench.path("other"), Expected::Any, false);
+    plan.delete(&bench.path("absolute"), PathPrecondition::Any);
+    plan.rename(&bench.path("relative"), &bench.path("other"), PathPrecondition::Any, false);
     let committed = bench.edits.commit(&plan).unwrap();
-    assert!(committed.files.iter().all(|change| change.kind == FileKind::Link), "{committed:?}");
+    assert!(committed.files.iter().all(|change| change.kind == ChangedEntryKind::Link), "{committed:?}");
     assert!(bench.root().join("real/f").exists() && !bench.root().join("absolute").exists());
     bench.edits.undo(committed.id.unwrap(), None).unwrap();
     assert_eq!(std::fs::read_link(bench.root().join("absolute")).unwrap(), bench.root().join("real/f"));
@@ -120,14 +120,15 @@ fn files_that_are_already_so_are_not_touched() {
     bench.put("f", "same");
     let before = std::fs::metadata(bench.root().join("f")).unwrap();
     let mut plan = bench.plan();
-    plan.write(&bench.path("f"), "same", Expected::Any).create_dir(&bench.path(".").join("d").unwrap());
-    plan.rename(&bench.path("f"), &bench.path("f"), Expected::Any, false);
+    plan.write(&bench.path("f"), "same", PathPrecondition::Any)
+        .create_dir(&bench.path(".").join("d").unwrap());
+    plan.rename(&bench.path("f"), &bench.path("f"), PathPrecondition::Any, false);
     let committed = bench.edits.commit(&plan).unwrap();
     assert_eq!(committed.files, []);
     let after = std::fs::metadata(bench.root().join("f")).unwrap();
     assert_eq!((before.ino(), before.ctime_nsec()), (after.ino(), after.ctime_nsec()));
     let mut plan = bench.plan();
-    plan.write(&bench.path("f"), "same", Expected::Any);
+    plan.write(&bench.path("f"), "same", PathPrecondition::Any);
     assert_eq!(bench.edits.commit(&plan).unwrap().id, None);
 }
 
@@ -144,9 +145,9 @@ fn the_change_feed_sees_the_files_and_nothing_of_ours() {
     }
     feed.drain();
     let mut plan = bench.plan();
-    plan.write(&bench.path("changed"), "new", Expected::Any);
-    plan.write(&bench.path("made"), "new", Expected::Absent);
-    plan.delete(&bench.path("gone"), Expected::Any);
+    plan.write(&bench.path("changed"), "new", PathPrecondition::Any);
+    plan.write(&bench.path("made"), "new", PathPrecondition::Absent);
+    plan.delete(&bench.path("gone"), PathPrecondition::Any);
     bench.edits.commit(&plan).unwrap();
     let changes: Vec<_> =
         feed.drain().changes.into_iter().map(|(path, kind)| (path.display(), kind)).collect();

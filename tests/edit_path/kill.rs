@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use lsp_tools::internals::workspace::edit::{Expected, Plan};
+use lsp_tools::internals::workspace::edit::{EditPlan, PathPrecondition};
 
 use super::bench::{self, Bench, Dice, Snapshot};
 
@@ -34,20 +34,27 @@ fn expected(generation: u64) -> Vec<(String, String)> {
 }
 
 fn next(
-    bench: &(lsp_tools::internals::workspace::Workspace, lsp_tools::internals::workspace::edit::Edits),
+    bench: &(
+        lsp_tools::internals::workspace::Workspace,
+        lsp_tools::internals::workspace::edit::TransactionManager,
+    ),
     generation: u64,
-) -> Plan {
+) -> EditPlan {
     let path = |path: String| bench.0.path(path.as_ref()).unwrap();
     let (old, new) = (folder(generation), folder(generation + 1));
-    let mut plan = Plan::new("next");
+    let mut plan = EditPlan::new("next");
     for file in 0..FILES {
         let hash =
             lsp_tools::internals::workspace::edit::ContentHash::of(content(generation, file).as_bytes());
-        plan.write(&path(format!("{old}/f{file}")), content(generation + 1, file), Expected::Hash(hash));
+        plan.write(
+            &path(format!("{old}/f{file}")),
+            content(generation + 1, file),
+            PathPrecondition::Hash(hash),
+        );
     }
-    plan.rename(&path(old.to_owned()), &path(new.to_owned()), Expected::Any, false);
+    plan.rename(&path(old.to_owned()), &path(new.to_owned()), PathPrecondition::Any, false);
     plan.delete_tree(&path(format!("tree-{old}")));
-    plan.write(&path(format!("tree-{new}/deep/leaf")), content(generation + 1, 99), Expected::Absent);
+    plan.write(&path(format!("tree-{new}/deep/leaf")), content(generation + 1, 99), PathPrecondition::Absent);
     plan
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use lsp_tools::internals::workspace::edit::{EditError, Expected, LineEnds};
+use lsp_tools::internals::workspace::edit::{EditError, LineEnds, PathPrecondition};
 
 use super::bench::{self, Bench};
 
@@ -21,9 +21,9 @@ fn writer() {
         let file = workspace.read_text(&path).unwrap();
         let new = file.text.replace(&format!("{name} {line} old\n"), &format!("{name} {line} new\n"));
         assert_ne!(new, file.text, "nobody else edits this line");
-        let mut plan = lsp_tools::internals::workspace::edit::Plan::new("race");
+        let mut plan = lsp_tools::internals::workspace::edit::EditPlan::new("race");
         let bytes = file.with_text(&new, LineEnds::AsGiven);
-        plan.write(&path, bytes, Expected::Hash(file.content_hash()));
+        plan.write(&path, bytes, PathPrecondition::Hash(file.content_hash()));
         match edits.commit(&plan) {
             Ok(committed) => applied += usize::from(committed.id.is_some()),
             Err(EditError::Conflict(_)) => conflicts += 1,
@@ -110,7 +110,7 @@ fn threads_of_one_process_take_turns() {
                         let file = bench.workspace.read_text(&bench.path("n")).unwrap();
                         let next = (file.text.parse::<u32>().unwrap() + 1).to_string();
                         let mut plan = bench.plan();
-                        plan.write(&bench.path("n"), next, Expected::Hash(file.content_hash()));
+                        plan.write(&bench.path("n"), next, PathPrecondition::Hash(file.content_hash()));
                         match bench.edits.commit(&plan) {
                             Ok(_) => break,
                             Err(EditError::Conflict(_)) => {}

@@ -3,17 +3,17 @@
 use std::os::unix::fs::symlink;
 
 use lsp_tools::internals::workspace::edit::{
-    EditError, EditLimits, EditOptions, Edits, Expected, Found, Plan,
+    ConflictFinding, EditError, EditLimits, EditOptions, EditPlan, PathPrecondition, TransactionManager,
 };
 
 use super::bench::{Bench, snapshot};
 
 /// Commits `change`, which must be refused, and gives the error.
-fn refused(bench: &Bench, change: impl FnOnce(&mut Plan)) -> EditError {
+fn refused(bench: &Bench, change: impl FnOnce(&mut EditPlan)) -> EditError {
     let before = bench.snapshot();
     let mut plan = bench.plan();
     // What comes first must not happen either.
-    plan.write(&bench.path("innocent"), "changed", Expected::Any);
+    plan.write(&bench.path("innocent"), "changed", PathPrecondition::Any);
     change(&mut plan);
     let error = bench.edits.commit(&plan).unwrap_err();
     assert_eq!(bench.snapshot(), before, "{error}");
@@ -56,16 +56,18 @@ fn control_paths_by_every_way() {
     ] {
         let wanted = bench.path(path);
         let mut errors = vec![
-            refused(&bench, |plan| _ = plan.write(&wanted, "x", Expected::Any)),
+            refused(&bench, |plan| _ = plan.write(&wanted, "x", PathPrecondition::Any)),
             refused(&bench, |plan| _ = plan.create_dir(&wanted)),
         ];
         // A link to a control path may be renamed, replaced and deleted; what it leads to may not.
         if path != "c" {
             let innocent = bench.path("innocent");
             errors.extend([
-                refused(&bench, |plan| _ = plan.rename(&innocent, &wanted, Expected::Any, true)),
-                refused(&bench, |plan| _ = plan.delete(&wanted, Expected::Any)),
-                refused(&bench, |plan| _ = plan.rename(&wanted, &bench.path("away"), Expected::Any, false)),
+                refused(&bench, |plan| _ = plan.rename(&innocent, &wanted, PathPrecondition::Any, true)),
+                refused(&bench, |plan| _ = plan.delete(&wanted, PathPrecondition::Any)),
+                refused(&bench, |plan| {
+                    _ = plan.rename(&wanted, &bench.path("away"), PathPrecondition::Any, false)
+                }),
             ]);
         }
         for error in errors {
@@ -73,21 +75,22 @@ fn control_paths_by_every_way() {
         }
     }
     for change in [
-        |bench: &Bench, plan: &mut Plan| _ = plan.delete_tree(&bench.path("theirs")),
-        |bench: &Bench, plan: &mut Plan| _ = plan.delete_tree(&bench.path(".vscode")),
-        |bench: &Bench, plan: &mut Plan| _ = plan.delete_tree(&bench.path(".git")),
-        |bench: &Bench, plan: &mut Plan| {
-            _ = plan.rename(&bench.path("theirs"), &bench.path("t"), Expected::Any, false)
+        |bench: &Bench, plan: &mut EditPlan| _ = plan.delete_tree(&bench.path("theirs")),
+        |bench: &Bench, plan: &mut EditPlan| _ = plan.delete_tree(&bench.path(".vscode")),
+        |bench: &Bench, plan: &mut EditPlan| _ = plan.delete_tree(&bench.path(".git")),
+        |bench: &Bench, plan: &mut EditPlan| {
+            _ = plan.rename(&bench.path("theirs"), &bench.path("t"), PathPrecondition::Any, false)
         },
-        |bench: &Bench, plan: &mut Plan| {
-            plan.write(&bench.path("staging/settings.json"), "{}", Expected::Any);
-            plan.rename(&bench.path("staging"), &bench.path("sub/.vscode"), Expected::Any, false);
+        |bench: &Bench, plan: &mut EditPlan| {
+            plan.write(&bench.path("staging/settings.json"), "{}", PathPrecondition::Any);
+            plan.rename(&bench.path("staging"), &bench.path("sub/.vscode"), PathPrecondition::Any, false);
         },
     ] {
         let error = refused(&bench, |plan| change(&bench, plan));
         assert!(matches!(error, EditError::Control { .. }), "{error}");
     }
-    let error = refused(&bench, |plan| _ = plan.write(&bench.path(".git/config"), "x", Expected::Any));
+    let error =
+        refused(&bench, |plan| _ = plan.write(&bench.path(".git/config"), "x", PathPrecondition::Any));
     assert_eq!(
         error.to_string(),
         "`.git/config` is not edited: git's own files decide what runs when git is used; \
@@ -107,24 +110,24 @@ fn a_git_repository_out_of_parts() {
         bench.put("innocent", "x");
         let error = refused(&bench, |plan| {
             for part in parts {
-                plan.write(&bench.path(part), "x", Expected::Any);
+                plan.write(&bench.path(part), "x", PathPrecondition::Any);
             }
         });
         assert!(matches!(error, EditError::Control { .. }), "{parts:?} at once: {error}");
         let (last, first) = parts.split_last().unwrap();
         for part in first {
             let mut plan = bench.plan();
-            plan.write(&bench.path(part), "x", Expected::Any);
+            plan.write(&bench.path(part), "x", PathPrecondition::Any);
             bench.edits.commit(&plan).unwrap();
         }
-        let error = refused(&bench, |plan| _ = plan.write(&bench.path(last), "x", Expected::Any));
+        let error = refused(&bench, |plan| _ = plan.write(&bench.path(last), "x", PathPrecondition::Any));
         assert!(error.to_string().contains("would make its folder a git repository"), "{error}");
         // A name that is brought there in another way.
         let error = refused(&bench, |plan| {
-            plan.write(&bench.path("made/last"), "x", Expected::Any);
+            plan.write(&bench.path("made/last"), "x", PathPrecondition::Any);
             let top = last.split('/').take(2).collect::<Vec<_>>().join("/");
             let from = if last.matches('/').count() > 1 { "made" } else { "made/last" };
-            plan.rename(&bench.path(from), &bench.path(&top), Expected::Any, false);
+            plan.rename(&bench.path(from), &bench.path(&top), PathPrecondition::Any, false);
         });
         assert!(matches!(error, EditError::Control { .. }), "{parts:?} by a move: {error}");
     }
@@ -134,19 +137,19 @@ fn a_git_repository_out_of_parts() {
 fn the_journal_itself_where_it_lies_inside() {
     let bench = Bench::new();
     let inside = bench.root().join("home/state");
-    let edits = Edits::new(bench.workspace.clone(), EditOptions::new(&inside));
+    let edits = TransactionManager::new(bench.workspace.clone(), EditOptions::new(&inside));
     let mut plan = bench.plan();
-    plan.write(&bench.path("f"), "x", Expected::Any);
+    plan.write(&bench.path("f"), "x", PathPrecondition::Any);
     edits.commit(&plan).unwrap();
     let before = bench.snapshot();
-    let edits = Edits::new(bench.workspace.clone(), EditOptions::new(&inside));
+    let edits = TransactionManager::new(bench.workspace.clone(), EditOptions::new(&inside));
     for change in [
-        |bench: &Bench, plan: &mut Plan| {
-            _ = plan.write(&bench.path("home/state/edits/x"), "x", Expected::Any)
+        |bench: &Bench, plan: &mut EditPlan| {
+            _ = plan.write(&bench.path("home/state/edits/x"), "x", PathPrecondition::Any)
         },
-        |bench: &Bench, plan: &mut Plan| _ = plan.delete_tree(&bench.path("home")),
-        |bench: &Bench, plan: &mut Plan| {
-            _ = plan.rename(&bench.path("home"), &bench.path("h"), Expected::Any, false)
+        |bench: &Bench, plan: &mut EditPlan| _ = plan.delete_tree(&bench.path("home")),
+        |bench: &Bench, plan: &mut EditPlan| {
+            _ = plan.rename(&bench.path("home"), &bench.path("h"), PathPrecondition::Any, false)
         },
     ] {
         let mut plan = bench.plan();
@@ -172,28 +175,28 @@ fn what_leads_out() {
     symlink("round", root.join("round")).unwrap();
     let before = snapshot(&outside);
     for path in ["file", "folder/f", "folder/new/deep", "dangling", "magic/x"] {
-        let error = refused(&bench, |plan| _ = plan.write(&bench.path(path), "x", Expected::Any));
+        let error = refused(&bench, |plan| _ = plan.write(&bench.path(path), "x", PathPrecondition::Any));
         assert!(matches!(error, EditError::Outside { .. }), "{path}: {error}");
     }
     for change in [
-        |bench: &Bench, plan: &mut Plan| _ = plan.delete(&bench.path("folder/f"), Expected::Any),
-        |bench: &Bench, plan: &mut Plan| _ = plan.delete_tree(&bench.path("folder/sub")),
-        |bench: &Bench, plan: &mut Plan| _ = plan.create_dir(&bench.path("folder/sub")),
-        |bench: &Bench, plan: &mut Plan| {
-            _ = plan.rename(&bench.path("folder/f"), &bench.path("mine"), Expected::Any, false)
+        |bench: &Bench, plan: &mut EditPlan| _ = plan.delete(&bench.path("folder/f"), PathPrecondition::Any),
+        |bench: &Bench, plan: &mut EditPlan| _ = plan.delete_tree(&bench.path("folder/sub")),
+        |bench: &Bench, plan: &mut EditPlan| _ = plan.create_dir(&bench.path("folder/sub")),
+        |bench: &Bench, plan: &mut EditPlan| {
+            _ = plan.rename(&bench.path("folder/f"), &bench.path("mine"), PathPrecondition::Any, false)
         },
-        |bench: &Bench, plan: &mut Plan| {
-            _ = plan.rename(&bench.path("innocent"), &bench.path("folder/mine"), Expected::Any, false)
+        |bench: &Bench, plan: &mut EditPlan| {
+            _ = plan.rename(&bench.path("innocent"), &bench.path("folder/mine"), PathPrecondition::Any, false)
         },
     ] {
         let error = refused(&bench, |plan| change(&bench, plan));
         assert!(matches!(error, EditError::Outside { .. }), "{error}");
     }
-    let error = refused(&bench, |plan| _ = plan.write(&bench.path("round"), "x", Expected::Any));
+    let error = refused(&bench, |plan| _ = plan.write(&bench.path("round"), "x", PathPrecondition::Any));
     assert!(matches!(error, EditError::LinkLoop { .. }), "{error}");
     // The links themselves may go, and what they lead to stays.
     let mut plan = bench.plan();
-    plan.delete_tree(&bench.path("folder")).delete(&bench.path("file"), Expected::Any);
+    plan.delete_tree(&bench.path("folder")).delete(&bench.path("file"), PathPrecondition::Any);
     bench.edits.commit(&plan).unwrap();
     assert_eq!(snapshot(&outside), before);
 }
@@ -209,33 +212,35 @@ fn what_is_no_file_of_its_own() {
     assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
     let _socket = std::os::unix::net::UnixListener::bind(bench.root().join("socket")).unwrap();
     // A snapshot would wait at the pipe for ever.
-    let refused = |change: &dyn Fn(&mut Plan)| {
+    let refused = |change: &dyn Fn(&mut EditPlan)| {
         let mut plan = bench.plan();
-        plan.write(&bench.path("innocent"), "changed", Expected::Any);
+        plan.write(&bench.path("innocent"), "changed", PathPrecondition::Any);
         change(&mut plan);
         let error = bench.edits.commit(&plan).unwrap_err();
         assert_eq!(bench.read("innocent"), b"x");
         error
     };
     for path in ["fifo", "socket"] {
-        let error = refused(&|plan| _ = plan.write(&bench.path(path), "x", Expected::Any));
+        let error = refused(&|plan| _ = plan.write(&bench.path(path), "x", PathPrecondition::Any));
         assert!(matches!(error, EditError::Special { .. }), "{path}: {error}");
-        let error = refused(&|plan| _ = plan.delete(&bench.path(path), Expected::Any));
+        let error = refused(&|plan| _ = plan.delete(&bench.path(path), PathPrecondition::Any));
         assert!(matches!(error, EditError::Special { .. }), "{path}: {error}");
     }
-    let error = refused(&|plan| _ = plan.write(&bench.path("f"), "y", Expected::Any));
+    let error = refused(&|plan| _ = plan.write(&bench.path("f"), "y", PathPrecondition::Any));
     assert!(matches!(error, EditError::HardLinked { names: 2, .. }), "{error}");
-    let error = refused(&|plan| _ = plan.write(&bench.path("d"), "y", Expected::Any));
+    let error = refused(&|plan| _ = plan.write(&bench.path("d"), "y", PathPrecondition::Any));
     assert!(matches!(error, EditError::Directory { .. }), "{error}");
-    let error = refused(&|plan| _ = plan.write(&bench.path("f/x"), "y", Expected::Any));
+    let error = refused(&|plan| _ = plan.write(&bench.path("f/x"), "y", PathPrecondition::Any));
     assert!(matches!(error, EditError::NotADirectory { .. }), "{error}");
-    let error = refused(&|plan| _ = plan.delete(&bench.path("d"), Expected::Any));
+    let error = refused(&|plan| _ = plan.delete(&bench.path("d"), PathPrecondition::Any));
     assert!(matches!(error, EditError::NotEmpty { .. }), "{error}");
-    let error = refused(&|plan| _ = plan.delete(&bench.path("missing"), Expected::Any));
+    let error = refused(&|plan| _ = plan.delete(&bench.path("missing"), PathPrecondition::Any));
     assert!(matches!(error, EditError::NotFound { .. }), "{error}");
-    let error = refused(&|plan| _ = plan.rename(&bench.path("f"), &bench.path("d"), Expected::Any, true));
+    let error =
+        refused(&|plan| _ = plan.rename(&bench.path("f"), &bench.path("d"), PathPrecondition::Any, true));
     assert!(matches!(error, EditError::Exists { .. }), "{error}");
-    let error = refused(&|plan| _ = plan.rename(&bench.path("d"), &bench.path("d/e"), Expected::Any, false));
+    let error =
+        refused(&|plan| _ = plan.rename(&bench.path("d"), &bench.path("d/e"), PathPrecondition::Any, false));
     assert!(matches!(error, EditError::Contradiction { .. }), "{error}");
     let error = refused(&|plan| _ = plan.delete_tree(&bench.path(".")));
     assert!(matches!(error, EditError::Directory { .. }), "{error}");
@@ -249,13 +254,17 @@ fn what_is_too_large() {
     bench.put("d/large", vec![b'x'; 2000]);
     let limits = EditLimits { file_bytes: 1000, ..EditLimits::default() };
     let options = EditOptions { limits, ..EditOptions::new(bench.outer.path().join("state")) };
-    let edits = Edits::new(bench.workspace.clone(), options);
+    let edits = TransactionManager::new(bench.workspace.clone(), options);
     let before = bench.snapshot();
     for change in [
-        |bench: &Bench, plan: &mut Plan| _ = plan.write(&bench.path("new"), vec![b'x'; 1001], Expected::Any),
-        |bench: &Bench, plan: &mut Plan| _ = plan.write(&bench.path("large"), "small", Expected::Any),
-        |bench: &Bench, plan: &mut Plan| _ = plan.delete(&bench.path("large"), Expected::Any),
-        |bench: &Bench, plan: &mut Plan| _ = plan.delete_tree(&bench.path("d")),
+        |bench: &Bench, plan: &mut EditPlan| {
+            _ = plan.write(&bench.path("new"), vec![b'x'; 1001], PathPrecondition::Any)
+        },
+        |bench: &Bench, plan: &mut EditPlan| {
+            _ = plan.write(&bench.path("large"), "small", PathPrecondition::Any)
+        },
+        |bench: &Bench, plan: &mut EditPlan| _ = plan.delete(&bench.path("large"), PathPrecondition::Any),
+        |bench: &Bench, plan: &mut EditPlan| _ = plan.delete_tree(&bench.path("d")),
     ] {
         let mut plan = bench.plan();
         change(&bench, &mut plan);
@@ -265,7 +274,7 @@ fn what_is_too_large() {
     assert_eq!(bench.snapshot(), before);
     // A rename needs nothing to be kept.
     let mut plan = bench.plan();
-    plan.rename(&bench.path("large"), &bench.path("larger"), Expected::Any, false);
+    plan.rename(&bench.path("large"), &bench.path("larger"), PathPrecondition::Any, false);
     let id = edits.commit(&plan).unwrap().id.unwrap();
     edits.undo(id, None).unwrap();
     assert_eq!(bench.snapshot(), before);
@@ -282,15 +291,15 @@ fn conflicts_tell_what_is_there_and_change_nothing() {
     std::fs::remove_file(bench.root().join("c")).unwrap();
     let error = refused(&bench, |plan| {
         for path in ["a", "b", "c"] {
-            plan.write(&bench.path(path), "new", Expected::Hash(hash));
+            plan.write(&bench.path(path), "new", PathPrecondition::Hash(hash));
         }
-        plan.write(&bench.path("a"), "newer", Expected::Absent);
+        plan.write(&bench.path("a"), "newer", PathPrecondition::Absent);
     });
     let EditError::Conflict(conflicts) = &error else { panic!("{error}") };
     let found: Vec<(String, Option<&str>)> = conflicts
         .iter()
         .map(|conflict| match &conflict.found {
-            Found::File { text, .. } => (conflict.path.display(), text.as_deref()),
+            ConflictFinding::File { text, .. } => (conflict.path.display(), text.as_deref()),
             _ => (conflict.path.display(), None),
         })
         .collect();
@@ -316,7 +325,7 @@ fn a_folder_that_may_not_be_written_to() {
     bench.put("innocent", "x");
     bench.put("d/f", "x");
     std::fs::set_permissions(bench.root().join("d"), std::fs::Permissions::from_mode(0o555)).unwrap();
-    let error = refused(&bench, |plan| _ = plan.write(&bench.path("d/f"), "y", Expected::Any));
+    let error = refused(&bench, |plan| _ = plan.write(&bench.path("d/f"), "y", PathPrecondition::Any));
     assert!(matches!(error, EditError::Denied { .. }), "{error}");
     std::fs::set_permissions(bench.root().join("d"), std::fs::Permissions::from_mode(0o755)).unwrap();
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use lsp_tools::internals::workspace::ReadError;
-use lsp_tools::internals::workspace::edit::{EditError, Expected};
+use lsp_tools::internals::workspace::edit::{EditError, PathPrecondition};
 
 use super::bench::{Bench, snapshot};
 
@@ -82,13 +82,13 @@ fn read(bench: &Bench) -> bool {
 fn write(bench: &Bench, operation: u64) -> bool {
     let mut plan = bench.plan();
     match operation / WRITE_EVERY % 7 {
-        0 => plan.write(&bench.path("d/f"), format!("inside {operation}"), Expected::Any),
-        1 => plan.write(&bench.path("d/gone"), "inside", Expected::Absent),
-        2 => plan.delete(&bench.path("d/gone"), Expected::Any),
-        3 => plan.rename(&bench.path("d/f"), &bench.path("moved"), Expected::Any, true),
-        4 => plan.rename(&bench.path("moved"), &bench.path("d/f"), Expected::Any, true),
+        0 => plan.write(&bench.path("d/f"), format!("inside {operation}"), PathPrecondition::Any),
+        1 => plan.write(&bench.path("d/gone"), "inside", PathPrecondition::Absent),
+        2 => plan.delete(&bench.path("d/gone"), PathPrecondition::Any),
+        3 => plan.rename(&bench.path("d/f"), &bench.path("moved"), PathPrecondition::Any, true),
+        4 => plan.rename(&bench.path("moved"), &bench.path("d/f"), PathPrecondition::Any, true),
         5 => plan.create_dir(&bench.path("d/x/y")),
-        _ => plan.write(&bench.path("d/x/y/z"), "inside", Expected::Any),
+        _ => plan.write(&bench.path("d/x/y/z"), "inside", PathPrecondition::Any),
     };
     let done = match operation % 3 {
         0 => bench.edits.undo_latest(None).map(drop),

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use lsp_tools::internals::bridges::editor::{EditorOptions, serve};
-use lsp_tools::internals::runtime::live::Live;
+use lsp_tools::internals::runtime::live::LiveRuntime;
 use lsp_tools::{Runtime, RuntimeOptions};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
@@ -63,7 +63,7 @@ impl Client {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let (read, write) = tokio::io::split(theirs);
         let ended = CancellationToken::new();
-        let live = Live::new(runtime.clone());
+        let live = LiveRuntime::new(runtime.clone());
         let serving = tokio::spawn(serve(live, EditorOptions::default(), read, write, ended.clone()));
         let (reading, writing) = tokio::io::split(ours);
         let heard = Arc::new(Heard {

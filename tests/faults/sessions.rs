@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
-use lsp_tools::internals::tools::servers::RunState;
+use lsp_tools::internals::tools::servers::ServerRunState;
 use lsp_tools::{ServerState, TrustRequest, Verdict};
 use serde_json::{Value, json};
 
@@ -167,7 +167,7 @@ async fn the_only_server_is_not_stopped_for_the_memory_but_it_is_said() {
     // Not in use, and lately used no more; the next look at the memory comes within 5 s.
     tokio::time::sleep(Duration::from_secs(8)).await;
     let servers = play.runtime.servers().await;
-    assert_eq!((servers.servers[0].state, servers.servers[0].restarts), (RunState::Ready, Some(0)));
+    assert_eq!((servers.servers[0].state, servers.servers[0].restarts), (ServerRunState::Ready, Some(0)));
     assert!(servers.notes[0].contains("budget of 64 MiB"), "{servers:?}");
     assert_eq!(in_time(play.hover("a.scr")).await.expect("a hover").notes, [""; 0], "it is told once");
     assert_eq!(play.log().starts(), 1);
@@ -187,7 +187,7 @@ async fn of_several_servers_beyond_the_memory_budget_the_least_recently_used_is_
     };
     in_time(stopped).await;
     let rows = play.runtime.servers().await.servers;
-    let running: Vec<_> = rows.iter().filter(|row| row.state == RunState::Ready).collect();
+    let running: Vec<_> = rows.iter().filter(|row| row.state == ServerRunState::Ready).collect();
     assert_eq!(running.len(), 1, "{rows:?}");
     assert_eq!((running[0].root.as_deref(), running[0].restarts), (Some("two"), Some(0)));
     assert_eq!(play.log().starts(), 2);
@@ -207,14 +207,18 @@ async fn a_missing_server_stays_missing_and_is_found_once_it_is_installed() {
         let answer = in_time(play.hover("a.scr")).await.expect("an answer from the text");
         assert_eq!(answer.server_status.state, ServerState::Missing, "{answer:?}");
         let rows = play.runtime.servers().await.servers;
-        assert_eq!((rows.len(), rows[0].state, rows[0].restarts), (1, RunState::Missing, None), "{rows:?}");
+        assert_eq!(
+            (rows.len(), rows[0].state, rows[0].restarts),
+            (1, ServerRunState::Missing, None),
+            "{rows:?}"
+        );
         assert_eq!(rows[0].install.as_deref(), Some("get it"));
     }
     std::os::unix::fs::symlink(&real, &program).expect("an install");
-    assert_eq!(play.runtime.servers().await.servers[0].state, RunState::Installed);
+    assert_eq!(play.runtime.servers().await.servers[0].state, ServerRunState::Installed);
     assert_eq!(in_time(play.hover("a.scr")).await.expect("a hover").verdict, Verdict::Complete);
     let rows = play.runtime.servers().await.servers;
-    assert_eq!((rows[0].state, rows[0].restarts), (RunState::Ready, Some(0)), "{rows:?}");
+    assert_eq!((rows[0].state, rows[0].restarts), (ServerRunState::Ready, Some(0)), "{rows:?}");
     play.end().await;
 }
 
@@ -224,7 +228,7 @@ async fn a_server_that_is_not_allowed_is_disabled_and_did_not_crash() {
     let answer = in_time(play.hover("a.scr")).await.expect("an answer from the text");
     assert_eq!(answer.server_status.state, ServerState::Disabled, "{answer:?}");
     let rows = play.runtime.servers().await.servers;
-    assert_eq!((rows[0].state, rows[0].restarts), (RunState::Disabled, None), "{rows:?}");
+    assert_eq!((rows[0].state, rows[0].restarts), (ServerRunState::Disabled, None), "{rows:?}");
     assert!(rows[0].detail.as_deref().is_some_and(|detail| detail.contains("lsp-tools trust")), "{rows:?}");
     play.end().await;
 }

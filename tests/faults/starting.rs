@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lsp_tools::internals::tools::patience::Patience;
+use lsp_tools::internals::tools::patience::RetryAdvice;
 use lsp_tools::{Answer, Client, Runtime, ServerState, Target, Verdict};
 use serde_json::json;
 
@@ -15,7 +15,7 @@ const ALL: usize = 6;
 const QUIESCENT: &str = "readiness = {server-status = true}";
 
 /// The runtime for someone who waits so long.
-fn patient(play: &Play, timeout: Duration, patience: Patience) -> Runtime {
+fn patient(play: &Play, timeout: Duration, patience: RetryAdvice) -> Runtime {
     play.runtime.for_client(Client { timeout: Some(timeout), patience, ..Client::default() })
 }
 
@@ -29,7 +29,7 @@ fn so_far(detail: &str) -> u64 {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_start_that_outlives_its_question_is_joined_by_the_next() {
     let play = Play::new(&json!({"answers": {"initialize": {"delay_ms": 4_500}}}));
-    let hasty = patient(&play, Duration::from_millis(1_500), Patience::Command);
+    let hasty = patient(&play, Duration::from_millis(1_500), RetryAdvice::Command);
     let mut times = Vec::new();
     for _ in 0..2 {
         let answer = in_time(hasty.hover(at("a.scr", 0, 0))).await.expect("an answer from the text");
@@ -74,7 +74,7 @@ async fn a_start_that_was_too_slow_has_longer_the_next_time() {
 async fn an_index_that_outlives_its_question_is_joined_by_the_next() {
     let index = json!({"index": {"ms": 6_000, "steps": 11, "server_status": true}});
     let play = Play::with(&index, QUIESCENT, FILES);
-    let hasty = patient(&play, Duration::from_millis(1_500), Patience::Tool);
+    let hasty = patient(&play, Duration::from_millis(1_500), RetryAdvice::Tool);
     let mut times = Vec::new();
     for _ in 0..2 {
         let answer = in_time(hasty.references(at("a.scr", 0, 4), 100)).await.expect("references");
@@ -107,7 +107,7 @@ async fn what_is_answered_while_the_server_is_waited_for_is_better_than_text_sea
     let play = Play::with(&scenario, QUIESCENT, FILES);
     // The server is there, so that its start takes nothing of the time below.
     in_time(play.check("a.scr")).await.expect("a check");
-    let hasty = patient(&play, Duration::from_millis(2_500), Patience::Tool);
+    let hasty = patient(&play, Duration::from_millis(2_500), RetryAdvice::Tool);
     let hover = in_time(hasty.hover(at("a.scr", 1, 0))).await.expect("a hover");
     assert!(hover.output.contents.starts_with("foo v1"), "{hover:?}");
     assert_eq!((hover.verdict, hover.server_status.state), (Verdict::Partial, ServerState::Indexing));

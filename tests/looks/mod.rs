@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use lsp_tools::internals::config::Catalogue;
-use lsp_tools::internals::config::spec::Server;
+use lsp_tools::internals::config::spec::ServerSpec;
 
 use crate::support::{real_servers, skipped};
 use look::{Outcome, Way, look};
@@ -126,7 +126,7 @@ fn a_look_runs_nothing_on_every_server_that_installs() {
 
 /// What the hostile project is tried without: first nothing; then the files that keep the server from starting, where there may be
 /// such; then the environments of Python, where it would take one.
-fn left_out(server: &Server) -> Vec<Vec<String>> {
+fn left_out(server: &ServerSpec) -> Vec<Vec<String>> {
     let files: Vec<String> =
         server.untrusted.iter().flat_map(|rule| &rule.refused_with).map(|sign| sign.file.clone()).collect();
     let environments: Vec<String> = match server.python_environment {

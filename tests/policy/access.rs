@@ -3,7 +3,7 @@ use std::os::unix::fs::symlink;
 use lsp_tools::Caller;
 use lsp_tools::internals::config::Profile;
 use lsp_tools::internals::policy::caller::CallerAccess;
-use lsp_tools::internals::policy::request::Verdict;
+use lsp_tools::internals::policy::request::PolicyVerdict;
 use serde_json::{Value, json};
 
 use super::stage::{Stage, code, error};
@@ -139,14 +139,16 @@ async fn rules_can_be_asked_without_calling() {
     let stage =
         Stage::new("[permissions]\nallow = ['bash(git status)']\ndeny = ['bash(rm)', 'test_edit(secret)']\n");
     let runtime = stage.runtime();
-    for (command, expected) in
-        [("git status", Verdict::Allow), ("git status; ls", Verdict::Ask), ("ls; rm x", Verdict::Deny)]
-    {
+    for (command, expected) in [
+        ("git status", PolicyVerdict::Allow),
+        ("git status; ls", PolicyVerdict::Ask),
+        ("ls; rm x", PolicyVerdict::Deny),
+    ] {
         assert_eq!(runtime.check_command(&stage.caller, command).verdict, expected, "{command}");
     }
     let check = |arguments: Value| runtime.check_call(&stage.caller, "test_edit", &arguments);
     assert_eq!(check(json!({"path": "secret/key"})).unwrap().rule.as_deref(), Some("test_edit(secret)"));
-    assert_eq!(check(json!({"path": "src"})).unwrap().verdict, Verdict::Allow);
+    assert_eq!(check(json!({"path": "src"})).unwrap().verdict, PolicyVerdict::Allow);
     assert!(check(json!({"pth": "src"})).is_err());
     assert!(stage.audit().is_empty());
 }

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use lsp_tools::internals::policy::request::Verdict;
-use lsp_tools::internals::runtime::live::Live;
+use lsp_tools::internals::policy::request::PolicyVerdict;
+use lsp_tools::internals::runtime::live::LiveRuntime;
 use lsp_tools::{Runtime, TrustRequest};
 use serde_json::json;
 
@@ -17,10 +17,10 @@ async fn trust(runtime: &Runtime) {
 }
 
 /// What lives on in a project that was granted `bash`.
-async fn living(stage: &Stage) -> Live {
+async fn living(stage: &Stage) -> LiveRuntime {
     stage.project.write(SETTINGS, "[permissions]\nallow = ['bash']\n");
     trust(&stage.runtime()).await;
-    Live::new(stage.runtime())
+    LiveRuntime::new(stage.runtime())
 }
 
 #[tokio::test]
@@ -30,10 +30,10 @@ async fn trust_that_is_taken_back_ends_in_processes_that_live_on() {
     let arguments = json!({"command": "true"});
     let verdict =
         || live.current().check_call(&stage.caller, "bash", &arguments).expect("a decision").verdict;
-    assert_eq!(verdict(), Verdict::Allow);
+    assert_eq!(verdict(), PolicyVerdict::Allow);
     // As `lsp-tools trust --revoke` does in another process.
     stage.runtime().trust(TrustRequest::Revoke).await.expect("revoked");
-    assert_eq!(verdict(), Verdict::Ask);
+    assert_eq!(verdict(), PolicyVerdict::Ask);
     live.shutdown().await;
 }
 

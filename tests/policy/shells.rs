@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use lsp_tools::internals::policy::command::{CommandPattern, allowed_by, forbids};
 use lsp_tools::internals::policy::shell::Script;
-use lsp_tools::internals::policy::shell_words::Word;
+use lsp_tools::internals::policy::shell_words::ShellWord;
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 
@@ -116,7 +116,7 @@ fn an_allowed_text_runs_just_the_words_that_were_read() {
         let read: Vec<Vec<String>> = script
             .commands
             .iter()
-            .map(|command| command.words.iter().filter_map(Word::text).map(str::to_owned).collect())
+            .map(|command| command.words.iter().filter_map(ShellWord::text).map(str::to_owned).collect())
             .collect();
         for shell in SHELLS {
             let mut expected = read.iter();

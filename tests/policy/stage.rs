@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use lsp_tools::internals::policy::request::{Effect, Subjects};
+use lsp_tools::internals::policy::request::{CallSubjects, Effect};
 use lsp_tools::{
     Approval, ApprovalRequest, Approver, Call, CallRequest, Caller, Card, Context, ErrorCode, Runtime,
     RuntimeOptions, Tool, ToolError, ToolResult,
@@ -53,11 +53,11 @@ impl Tool for Echo {
         Card::new(self.name, "Echo", "Says what it is told.", self.effect)
     }
 
-    fn subjects(&self, context: &Context, args: &Args) -> Result<Subjects, ToolError> {
+    fn subjects(&self, context: &Context, args: &Args) -> Result<CallSubjects, ToolError> {
         let path = args.path.iter().map(|path| context.path(path.as_ref())).collect::<Result<_, _>>()?;
         let list = |text: &Option<String>| text.iter().cloned().collect();
         let (commands, urls) = (list(&args.command), list(&args.url));
-        Ok(Subjects { paths: path, commands, urls, ..Subjects::default() })
+        Ok(CallSubjects { paths: path, commands, urls, ..CallSubjects::default() })
     }
 
     async fn run(&self, call: Call<'_>, args: Args) -> Result<Output, ToolError> {

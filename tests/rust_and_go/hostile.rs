@@ -1,9 +1,9 @@
 //! The built-in rule for rust-analyzer beside what a project can say to the tools that rust-analyzer runs.
 
 use lsp_tools::internals::config::Catalogue;
-use lsp_tools::internals::config::spec::Untrusted;
+use lsp_tools::internals::config::spec::UntrustedLaunch;
 
-fn rule() -> &'static Untrusted {
+fn rule() -> &'static UntrustedLaunch {
     Catalogue::built_in().servers["rust-analyzer"].untrusted.as_ref().expect("a rule")
 }
 

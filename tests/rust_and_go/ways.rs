@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use lsp_tools::internals::config::spec::Server;
-use lsp_tools::internals::lsp::install::{InstallError, Installed, Installer, Progress};
+use lsp_tools::internals::config::spec::ServerSpec;
+use lsp_tools::internals::lsp::install::{InstallError, InstallProgress, InstalledServer, Installer};
 use lsp_tools::internals::process::Spawner;
 use tempfile::TempDir;
 
@@ -28,15 +28,15 @@ impl Machine {
         self.folder.path().join(name)
     }
 
-    async fn install(&self, server: &str) -> Result<Installed, InstallError> {
-        let server: Server = toml::from_str(server).unwrap();
+    async fn install(&self, server: &str) -> Result<InstalledServer, InstallError> {
+        let server: ServerSpec = toml::from_str(server).unwrap();
         let path = format!("{}:/usr/bin:/bin", self.path("bin").display());
         let spawner = Spawner::new(Some(env!("CARGO_BIN_EXE_lsp-tools").into()));
         let installer = Installer::new(self.path("data")).with_spawner(spawner).with_path(path.into());
-        let note = |progress: Progress<'_>| match progress {
-            Progress::Step(words) => self.said.lock().unwrap().push(words.to_owned()),
-            Progress::InVain(why) => self.said.lock().unwrap().push(format!("in vain: {why}")),
-            Progress::Line(_) | Progress::Waiting | Progress::Note(_) => {}
+        let note = |progress: InstallProgress<'_>| match progress {
+            InstallProgress::Step(words) => self.said.lock().unwrap().push(words.to_owned()),
+            InstallProgress::InVain(why) => self.said.lock().unwrap().push(format!("in vain: {why}")),
+            InstallProgress::Line(_) | InstallProgress::Waiting | InstallProgress::Note(_) => {}
         };
         installer.install("s", &server, &note).await
     }

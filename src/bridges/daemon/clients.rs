@@ -15,18 +15,18 @@ const SHOWN: usize = 8;
 
 /// Everyone who is connected. Cheap to clone.
 #[derive(Debug, Clone)]
-pub(crate) struct Clients(Arc<Mutex<Register>>);
+pub(crate) struct Clients(Arc<Mutex<DaemonClientTable>>);
 
 #[derive(Debug)]
-struct Register {
+struct DaemonClientTable {
     next: u64,
-    connected: BTreeMap<u64, Entry>,
+    connected: BTreeMap<u64, DaemonClientRecord>,
     /// Since when nobody has been.
     alone_since: Instant,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct DaemonClientRecord {
     door: DoorName,
     session: String,
     client: Option<String>,
@@ -37,7 +37,7 @@ struct Entry {
 
 /// A client, while it is connected.
 #[derive(Debug)]
-pub(crate) struct Client {
+pub(crate) struct ConnectedClient {
     clients: Clients,
     number: u64,
     calls: Arc<AtomicU64>,
@@ -64,7 +64,7 @@ pub(crate) struct ClientStatus {
 
 impl Default for Clients {
     fn default() -> Self {
-        Self(Arc::new(Mutex::new(Register {
+        Self(Arc::new(Mutex::new(DaemonClientTable {
             next: 0,
             connected: BTreeMap::new(),
             alone_since: Instant::now(),
@@ -74,9 +74,9 @@ impl Default for Clients {
 
 impl Clients {
     /// One more, until what is returned is dropped.
-    pub(crate) fn enter(&self, preamble: &Preamble, session: &str, pid: Option<i32>) -> Client {
+    pub(crate) fn enter(&self, preamble: &Preamble, session: &str, pid: Option<i32>) -> ConnectedClient {
         let calls = Arc::new(AtomicU64::new(0));
-        let entry = Entry {
+        let entry = DaemonClientRecord {
             door: preamble.door,
             session: session.chars().take(SHOWN).collect(),
             client: preamble.client.clone(),
@@ -88,7 +88,7 @@ impl Clients {
         let number = register.next;
         register.next += 1;
         register.connected.insert(number, entry);
-        Client { clients: self.clone(), number, calls }
+        ConnectedClient { clients: self.clone(), number, calls }
     }
 
     /// For how long nobody has been connected; `None` while somebody is.
@@ -104,7 +104,7 @@ impl Clients {
 
     /// All of them, the longest connected first.
     pub(crate) fn status(&self) -> Vec<ClientStatus> {
-        let told = |entry: &Entry| ClientStatus {
+        let told = |entry: &DaemonClientRecord| ClientStatus {
             door: entry.door,
             session: entry.session.clone(),
             client: entry.client.clone(),
@@ -116,7 +116,7 @@ impl Clients {
     }
 }
 
-impl Client {
+impl ConnectedClient {
     /// It makes a call.
     pub(crate) fn called(&self) {
         self.calls.fetch_add(1, Ordering::Relaxed);
@@ -128,7 +128,7 @@ impl Client {
     }
 }
 
-impl Drop for Client {
+impl Drop for ConnectedClient {
     fn drop(&mut self) {
         let mut register = self.clients.0.lock();
         register.connected.remove(&self.number);

@@ -13,11 +13,11 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use super::folder::{Folder, FolderError, Held, START_LOCK};
-use super::identity::{self, Identity};
+use super::folder::{DaemonFolder, DaemonLock, FolderError, START_LOCK};
+use super::identity::{self, DaemonIdentity};
 use super::preamble::{self, DoorName, LONGEST, Preamble, Refusal, RefusalCode, Welcome};
 use crate::config::Folders;
-use crate::hints::Speech;
+use crate::hints::SpokenLanguage;
 use crate::process::ancestry::{self, Descent, SocketPeer};
 use crate::process::tree;
 use crate::runtime::find_workspace;
@@ -104,7 +104,7 @@ impl ConnectError {
 /// What a starting daemon writes to its standard output, once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "daemon")]
-pub(crate) enum Report {
+pub(crate) enum DaemonStartReport {
     /// It listens.
     Ready,
     /// Another one does.
@@ -120,7 +120,7 @@ pub(crate) enum Report {
 
 /// A connection whose preamble was answered.
 #[derive(Debug)]
-pub struct Connection {
+pub struct DaemonConnection {
     /// What the daemon says.
     pub(crate) reader: BufReader<OwnedReadHalf>,
     /// What it is told.
@@ -132,9 +132,9 @@ pub struct Connection {
 /// The way to the daemon of one workspace and environment.
 #[derive(Debug)]
 pub struct Connector {
-    folder: Folder,
+    folder: DaemonFolder,
     folders: Folders,
-    identity: Identity,
+    identity: DaemonIdentity,
 }
 
 /// A door that stays open serves by itself.
@@ -157,7 +157,7 @@ pub(crate) async fn reach(
     workspace: Option<&Path>,
     cwd: &Path,
     preamble: &Preamble,
-) -> Result<(Connector, Connection), ByItself> {
+) -> Result<(Connector, DaemonConnection), ByItself> {
     if identity::is_unwanted() {
         return Err(ByItself::Expected);
     }
@@ -180,29 +180,29 @@ impl Connector {
     /// # Errors
     /// Where there is no folder for sockets, or the program's own file is gone.
     pub(crate) fn find(root: &Path, folders: &Folders) -> Result<Self, ConnectError> {
-        Self::in_folder(Folder::find(folders)?, root, folders)
+        Self::in_folder(DaemonFolder::find(folders)?, root, folders)
     }
 
     /// As [`find`](Self::find), with the sockets in `folder`.
     ///
     /// # Errors
     /// Where the program's own file is gone.
-    pub fn in_folder(folder: Folder, root: &Path, folders: &Folders) -> Result<Self, ConnectError> {
+    pub fn in_folder(folder: DaemonFolder, root: &Path, folders: &Folders) -> Result<Self, ConnectError> {
         let binary = std::env::current_exe().map_err(ConnectError::Binary)?;
-        let identity = Identity::find(root, folders, &binary).map_err(ConnectError::Binary)?;
+        let identity = DaemonIdentity::find(root, folders, &binary).map_err(ConnectError::Binary)?;
         Ok(Self { folder, folders: folders.clone(), identity })
     }
 
     /// From now on to the daemon of the program that lies by now where ours lay: it may have been replaced.
     pub(crate) fn renew(&mut self) {
         let (root, binary) = (self.identity.root(), self.identity.binary().path());
-        if let Ok(identity) = Identity::find(root, &self.folders, binary) {
+        if let Ok(identity) = DaemonIdentity::find(root, &self.folders, binary) {
             self.identity = identity;
         }
     }
 
     /// What users of the workspace are told at the start, by the daemon that runs; one line each.
-    pub(crate) fn hints(&self, speech: Speech) -> impl Future<Output = Vec<String>> + use<> {
+    pub(crate) fn hints(&self, speech: SpokenLanguage) -> impl Future<Output = Vec<String>> + use<> {
         let (folder, key) = (self.folder.try_clone(), self.identity.key().to_owned());
         async move {
             let Ok(folder) = folder else { return Vec::new() };
@@ -211,7 +211,7 @@ impl Connector {
     }
 
     /// What the daemon is for.
-    pub fn identity(&self) -> &Identity {
+    pub fn identity(&self) -> &DaemonIdentity {
         &self.identity
     }
 
@@ -224,7 +224,7 @@ impl Connector {
     ///
     /// # Errors
     /// Where none can be had.
-    pub(crate) async fn open(&self, preamble: &Preamble) -> Result<Connection, ConnectError> {
+    pub(crate) async fn open(&self, preamble: &Preamble) -> Result<DaemonConnection, ConnectError> {
         for _ in 0..TRIES {
             if let Some(connection) = self.connect(preamble).await? {
                 return Ok(connection);
@@ -238,7 +238,7 @@ impl Connector {
     ///
     /// # Errors
     /// Where one is there that does not take us.
-    pub async fn connect(&self, preamble: &Preamble) -> Result<Option<Connection>, ConnectError> {
+    pub async fn connect(&self, preamble: &Preamble) -> Result<Option<DaemonConnection>, ConnectError> {
         connect(&self.folder, self.identity.key(), preamble).await
     }
 
@@ -270,15 +270,15 @@ impl Connector {
             }
         };
         match serde_json::from_str(&text) {
-            Ok(Report::Ready | Report::Running) => Ok(()),
-            Ok(Report::Settings) => Err(ConnectError::Settings),
-            Ok(Report::Failed { error }) => Err(ConnectError::NotStarted(error)),
+            Ok(DaemonStartReport::Ready | DaemonStartReport::Running) => Ok(()),
+            Ok(DaemonStartReport::Settings) => Err(ConnectError::Settings),
+            Ok(DaemonStartReport::Failed { error }) => Err(ConnectError::NotStarted(error)),
             Err(_) => Err(ConnectError::NotStarted("it ended without a word".to_owned())),
         }
     }
 
     /// The lock that starters take turns with.
-    async fn starters_lock(&self) -> Result<Held, ConnectError> {
+    async fn starters_lock(&self) -> Result<DaemonLock, ConnectError> {
         let name = format!("{}{START_LOCK}", self.identity.key());
         if let Some(held) = self.folder.try_lock(&name)? {
             return Ok(held);
@@ -307,10 +307,10 @@ impl Connector {
 /// # Errors
 /// Where one is there that does not take us.
 pub(crate) async fn connect(
-    folder: &Folder,
+    folder: &DaemonFolder,
     key: &str,
     preamble: &Preamble,
-) -> Result<Option<Connection>, ConnectError> {
+) -> Result<Option<DaemonConnection>, ConnectError> {
     let Some(stream) = stream(folder, key).await? else { return Ok(None) };
     let peer = stream.peer_cred()?;
     if peer.uid() != rustix::process::geteuid().as_raw() {
@@ -344,7 +344,7 @@ pub(crate) async fn connect(
         _ => return Err(ConnectError::Silent { pid }),
     };
     if let Ok(welcome) = serde_json::from_str::<Welcome>(&line) {
-        return Ok(Some(Connection { reader, writer, welcome }));
+        return Ok(Some(DaemonConnection { reader, writer, welcome }));
     }
     match serde_json::from_str::<Refusal>(&line) {
         Ok(refusal) if refusal.code == RefusalCode::Ending => Ok(None),
@@ -354,9 +354,9 @@ pub(crate) async fn connect(
 }
 
 /// What users of the workspace are told at the start, by the daemon called `key`.
-async fn hints(folder: &Folder, key: &str, speech: Speech) -> Vec<String> {
+async fn hints(folder: &DaemonFolder, key: &str, speech: SpokenLanguage) -> Vec<String> {
     let preamble = Preamble { speech: Some(speech), ..Preamble::new(DoorName::Hints) };
-    let Ok(Some(Connection { mut reader, .. })) = connect(folder, key, &preamble).await else {
+    let Ok(Some(DaemonConnection { mut reader, .. })) = connect(folder, key, &preamble).await else {
         return Vec::new();
     };
     match timeout(HINTS, preamble::read_line(&mut reader, LONGEST_HINTS)).await {
@@ -366,7 +366,7 @@ async fn hints(folder: &Folder, key: &str, speech: Speech) -> Vec<String> {
 }
 
 /// A connection to the socket called `key`; `None` where nobody listens.
-async fn stream(folder: &Folder, key: &str) -> Result<Option<UnixStream>, ConnectError> {
+async fn stream(folder: &DaemonFolder, key: &str) -> Result<Option<UnixStream>, ConnectError> {
     match UnixStream::connect(folder.socket(key)?).await {
         Ok(stream) => Ok(Some(stream)),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {

@@ -60,14 +60,14 @@ pub enum FolderError {
 
 /// The folder, open.
 #[derive(Debug)]
-pub struct Folder {
+pub struct DaemonFolder {
     path: PathBuf,
     open: File,
 }
 
 /// A lock on a name in the folder, held until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct DaemonLock {
     #[allow(dead_code)] // dropped, not read
     file: File,
     name: String,
@@ -80,7 +80,7 @@ pub(crate) struct FileId {
     inode: u64,
 }
 
-impl Folder {
+impl DaemonFolder {
     /// The folder of this user, made where it is not there: `lsp-tools` in `$XDG_RUNTIME_DIR`, else in `/run/user/UID`
     /// (hosts start programs without that variable), else `run` in the state folder.
     ///
@@ -191,12 +191,12 @@ impl Folder {
     }
 
     /// The lock called `name`; `None` where another process holds it.
-    pub(crate) fn try_lock(&self, name: &str) -> io::Result<Option<Held>> {
+    pub(crate) fn try_lock(&self, name: &str) -> io::Result<Option<DaemonLock>> {
         loop {
             let file = self.lock_file(name)?;
             match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) if self.is_named(&file, name)? => {
-                    return Ok(Some(Held { file, name: name.to_owned() }));
+                    return Ok(Some(DaemonLock { file, name: name.to_owned() }));
                 }
                 // Its holder has removed it: the lock is on another file by now.
                 Ok(()) => {}
@@ -207,11 +207,13 @@ impl Folder {
     }
 
     /// The lock called `name`, waited for as long as it takes: for a thread of its own.
-    pub(crate) fn lock(&self, name: &str) -> io::Result<Held> {
+    pub(crate) fn lock(&self, name: &str) -> io::Result<DaemonLock> {
         loop {
             let file = self.lock_file(name)?;
             match rustix::fs::flock(&file, FlockOperation::LockExclusive) {
-                Ok(()) if self.is_named(&file, name)? => return Ok(Held { file, name: name.to_owned() }),
+                Ok(()) if self.is_named(&file, name)? => {
+                    return Ok(DaemonLock { file, name: name.to_owned() });
+                }
                 Ok(()) | Err(rustix::io::Errno::INTR) => {}
                 Err(errno) => return Err(errno.into()),
             }
@@ -220,7 +222,7 @@ impl Folder {
 
     /// Gives a lock back and removes its file. Nobody else can take a lock on a file that is removed: who waits for it looks
     /// whether the file is still there.
-    pub(crate) fn remove_lock(&self, held: Held) -> io::Result<()> {
+    pub(crate) fn remove_lock(&self, held: DaemonLock) -> io::Result<()> {
         match rustix::fs::unlinkat(&self.open, &held.name, AtFlags::empty()) {
             Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
             Err(errno) => Err(errno.into()),
@@ -275,10 +277,10 @@ mod tests {
     #[test]
     fn a_folder_is_made_for_its_user_alone() {
         let base = tempfile::tempdir().unwrap();
-        let folder = Folder::open(base.path().join("run")).unwrap();
+        let folder = DaemonFolder::open(base.path().join("run")).unwrap();
         let mode = fs::metadata(folder.path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o700);
-        Folder::open(base.path().join("run")).unwrap();
+        DaemonFolder::open(base.path().join("run")).unwrap();
     }
 
     #[test]
@@ -295,7 +297,7 @@ mod tests {
             ("file", "it is a link or a file, not a folder; remove it: rm '"),
             ("open", "others can enter it; run: chmod 700 '"),
         ] {
-            let error = Folder::open(path(name)).unwrap_err().to_string();
+            let error = DaemonFolder::open(path(name)).unwrap_err().to_string();
             assert!(error.contains(&format!("cannot be used for sockets: {why}")), "{name}: {error}");
         }
     }
@@ -305,7 +307,7 @@ mod tests {
         let base = tempfile::tempdir().unwrap();
         let deep = base.path().join("x".repeat(200));
         fs::create_dir(&deep).unwrap();
-        let folder = Folder::open(deep.join("run")).unwrap();
+        let folder = DaemonFolder::open(deep.join("run")).unwrap();
         let address = folder.socket("ab").unwrap();
         let listener = UnixListener::bind(&address).unwrap();
         UnixStream::connect(&address).unwrap();
@@ -320,7 +322,7 @@ mod tests {
     #[test]
     fn a_lock_is_held_by_one() {
         let base = tempfile::tempdir().unwrap();
-        let folder = Folder::open(base.path().join("run")).unwrap();
+        let folder = DaemonFolder::open(base.path().join("run")).unwrap();
         let held = folder.try_lock("ab.lock").unwrap();
         assert!(held.is_some());
         assert!(folder.try_lock("ab.lock").unwrap().is_none());
@@ -331,7 +333,7 @@ mod tests {
     #[test]
     fn a_lock_that_is_removed_is_nobodys() {
         let base = tempfile::tempdir().unwrap();
-        let folder = Folder::open(base.path().join("run")).unwrap();
+        let folder = DaemonFolder::open(base.path().join("run")).unwrap();
         let held = folder.try_lock("ab.lock").unwrap().unwrap();
         let waiting = folder.try_clone().unwrap();
         let waiter = std::thread::spawn(move || waiting.lock("ab.lock").unwrap());
@@ -345,7 +347,7 @@ mod tests {
     #[test]
     fn what_dead_daemons_left_is_swept_and_nothing_else() {
         let base = tempfile::tempdir().unwrap();
-        let folder = Folder::open(base.path().join("run")).unwrap();
+        let folder = DaemonFolder::open(base.path().join("run")).unwrap();
         for name in
             ["dead.sock", "dead.lock", "dead.start", "own.lock", "old.start", "else", "up.sock", "up.start"]
         {

@@ -36,15 +36,15 @@ pub(crate) fn is_unwanted() -> bool {
 
 /// What a daemon is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Identity {
+pub struct DaemonIdentity {
     root: PathBuf,
-    binary: Binary,
+    binary: BinaryFingerprint,
     key: String,
 }
 
 /// A program file, as it was when it was looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Binary {
+pub(crate) struct BinaryFingerprint {
     path: PathBuf,
     device: u64,
     inode: u64,
@@ -52,19 +52,19 @@ pub(crate) struct Binary {
     modified: (i64, i64),
 }
 
-impl Identity {
+impl DaemonIdentity {
     /// For the workspace at `root` (canonical), this process's environment, and the program at `binary`.
     ///
     /// # Errors
     /// When the program's file is not there any more.
     pub(crate) fn find(root: &Path, folders: &Folders, binary: &Path) -> io::Result<Self> {
-        Ok(Self::of(root, folders, Binary::of(binary)?, std::env::vars_os()))
+        Ok(Self::of(root, folders, BinaryFingerprint::of(binary)?, std::env::vars_os()))
     }
 
     fn of(
         root: &Path,
         folders: &Folders,
-        binary: Binary,
+        binary: BinaryFingerprint,
         variables: impl Iterator<Item = (OsString, OsString)>,
     ) -> Self {
         let mut hash = Sha256::new();
@@ -100,7 +100,7 @@ impl Identity {
     }
 
     /// The program.
-    pub(crate) fn binary(&self) -> &Binary {
+    pub(crate) fn binary(&self) -> &BinaryFingerprint {
         &self.binary
     }
 
@@ -140,7 +140,7 @@ fn is_irrelevant(name: &OsStr) -> bool {
     listed && !RELEVANT.iter().any(|known| name == *known)
 }
 
-impl Binary {
+impl BinaryFingerprint {
     /// The file at `path`, as it is now.
     ///
     /// # Errors
@@ -179,9 +179,10 @@ mod tests {
             cache: "/e".into(),
             home: None,
         };
-        let binary = Binary { path: "/bin/x".into(), device: 1, inode: 2, size: 3, modified: (4, 5) };
+        let binary =
+            BinaryFingerprint { path: "/bin/x".into(), device: 1, inode: 2, size: 3, modified: (4, 5) };
         let variables = variables.iter().map(|(name, value)| (name.into(), value.into()));
-        Identity::of(Path::new(root), &folders, binary, variables).key
+        DaemonIdentity::of(Path::new(root), &folders, binary, variables).key
     }
 
     #[test]
@@ -221,7 +222,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (path, other) = (folder.path().join("program"), folder.path().join("other"));
         fs::write(&path, "one").unwrap();
-        let binary = Binary::of(&path).unwrap();
+        let binary = BinaryFingerprint::of(&path).unwrap();
         assert!(!binary.is_replaced());
         fs::write(&other, "one").unwrap();
         fs::rename(&other, &path).unwrap();

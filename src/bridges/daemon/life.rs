@@ -6,16 +6,16 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::clients::Clients;
-use super::folder::{FileId, Folder};
-use super::identity::Identity;
-use crate::runtime::live::Live;
+use super::folder::{DaemonFolder, FileId};
+use super::identity::DaemonIdentity;
+use crate::runtime::live::LiveRuntime;
 
 /// How often it is looked whether there is a reason: nobody tells of a replaced program or a removed socket.
 const LOOK: Duration = Duration::from_secs(2);
 
 /// Why it ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reason {
+pub enum DaemonExitReason {
     /// `daemon stop`.
     Asked,
     /// A signal.
@@ -30,7 +30,7 @@ pub enum Reason {
     SocketGone,
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for DaemonExitReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Asked => "it was told to stop",
@@ -44,17 +44,17 @@ impl fmt::Display for Reason {
 }
 
 /// What is looked at.
-pub(super) struct Watch<'a> {
-    pub(crate) identity: &'a Identity,
-    pub(crate) folder: &'a Folder,
+pub(super) struct DaemonLifeWatch<'a> {
+    pub(crate) identity: &'a DaemonIdentity,
+    pub(crate) folder: &'a DaemonFolder,
     pub(crate) socket: Option<FileId>,
     pub(crate) clients: &'a Clients,
-    pub(crate) live: &'a Live,
+    pub(crate) live: &'a LiveRuntime,
 }
 
-impl Watch<'_> {
+impl DaemonLifeWatch<'_> {
     /// Waits for a reason to end; meanwhile keeps the runtime in step with the settings for those who stay connected.
-    pub(super) async fn reason(&self) -> Reason {
+    pub(super) async fn reason(&self) -> DaemonExitReason {
         let root = directory(self.identity.root());
         let mut broken = None;
         let mut looks = tokio::time::interval(LOOK);
@@ -62,13 +62,13 @@ impl Watch<'_> {
         loop {
             looks.tick().await;
             if root.is_none() || directory(self.identity.root()) != root {
-                return Reason::RootGone;
+                return DaemonExitReason::RootGone;
             }
             if self.identity.binary().is_replaced() {
-                return Reason::Replaced;
+                return DaemonExitReason::Replaced;
             }
             if self.folder.socket_id(self.identity.key()) != self.socket {
-                return Reason::SocketGone;
+                return DaemonExitReason::SocketGone;
             }
             let settings = self.live.refreshed().map(drop).map_err(|error| error.to_string());
             if settings.as_ref().err() != broken.as_ref() {
@@ -79,7 +79,7 @@ impl Watch<'_> {
             }
             let idle = self.live.current().settings().daemon.idle_stop();
             if self.clients.alone_for().is_some_and(|alone| alone >= idle) {
-                return Reason::Idle;
+                return DaemonExitReason::Idle;
             }
         }
     }

@@ -11,7 +11,7 @@
 //!
 //! How data passes: [`Connector`](connector::Connector) opens a connection and writes a [`Preamble`](preamble::Preamble); the
 //! daemon answers one line, and from then on the bytes are the door's own: lines of MCP, frames of LSP, or a command of the
-//! shell. The doors are handed in ([`Doors`](server::Doors)), so nothing here knows their protocols, but for what a
+//! shell. The doors are handed in ([`DoorHandlers`](server::DoorHandlers)), so nothing here knows their protocols, but for what a
 //! reconnecting [`passthrough`] has to know of MCP.
 //!
 //! May use: `runtime` and below. Prints nothing.

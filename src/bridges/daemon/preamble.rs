@@ -14,7 +14,7 @@ use thiserror::Error;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
 use crate::config::Profile;
-use crate::hints::Speech;
+use crate::hints::SpokenLanguage;
 use crate::policy::caller::CallerAccess;
 use crate::runtime::Client;
 use crate::tools::tool::Caller;
@@ -61,7 +61,7 @@ pub struct Preamble {
     pub(crate) install: bool,
     /// The language that its user is spoken to in; English by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) speech: Option<Speech>,
+    pub(crate) speech: Option<SpokenLanguage>,
 }
 
 /// What is spoken after the preamble.
@@ -167,7 +167,7 @@ impl Preamble {
     /// What is told to the client.
     pub fn read(line: &str) -> Result<Self, Refusal> {
         #[derive(Deserialize)]
-        struct Version {
+        struct PreambleVersion {
             #[serde(rename = "lsp-tools")]
             protocol: u32,
         }
@@ -179,7 +179,7 @@ impl Preamble {
             )
         };
         // A client of another version may say things that are not known here, so its version is looked at first.
-        let version: Version = serde_json::from_str(line).map_err(|error| unusable(&error))?;
+        let version: PreambleVersion = serde_json::from_str(line).map_err(|error| unusable(&error))?;
         if version.protocol != PROTOCOL {
             let given = version.protocol;
             return Err(Refusal::new(

@@ -16,19 +16,19 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::clients::{Client, Clients};
-use super::folder::{FileId, Folder, FolderError, Held, LIFE_LOCK, START_LOCK};
-use super::identity::Identity;
-use super::life::{Reason, Watch};
+use super::clients::{Clients, ConnectedClient};
+use super::folder::{DaemonFolder, DaemonLock, FileId, FolderError, LIFE_LOCK, START_LOCK};
+use super::identity::DaemonIdentity;
+use super::life::{DaemonExitReason, DaemonLifeWatch};
 use super::preamble::{
     self, DoorName, LONGEST, LineError, PROTOCOL, Preamble, Refusal, RefusalCode, Welcome,
 };
 use super::status::{self, DaemonStatus};
-use crate::hints::Speech;
+use crate::hints::SpokenLanguage;
 use crate::process::ancestry::{Descent, SocketPeer};
 use crate::process::tree;
 use crate::runtime::Runtime;
-use crate::runtime::live::Live;
+use crate::runtime::live::LiveRuntime;
 use crate::tools::error::ToolError;
 use crate::tools::tool::Caller;
 
@@ -50,23 +50,23 @@ const SHUTDOWN: Duration = Duration::from_secs(10);
 const BREATH: Duration = Duration::from_millis(100);
 
 /// Serves one connection to its end.
-pub type Serve = Arc<dyn Fn(Visit) -> BoxFuture<'static, ()> + Send + Sync>;
+pub type DoorHandler = Arc<dyn Fn(AcceptedConnection) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// What is spoken on connections; who opens the daemon hands it in.
 #[derive(Clone)]
-pub struct Doors {
+pub struct DoorHandlers {
     /// One command of the command line.
-    pub command: Serve,
+    pub command: DoorHandler,
     /// MCP.
-    pub mcp: Option<Serve>,
+    pub mcp: Option<DoorHandler>,
     /// LSP, for editors.
-    pub lsp: Option<Serve>,
+    pub lsp: Option<DoorHandler>,
 }
 
 /// A connection whose preamble was read and answered.
-pub struct Visit {
+pub struct AcceptedConnection {
     /// The runtime now and in future.
-    pub(crate) live: Live,
+    pub(crate) live: LiveRuntime,
     /// The runtime under the settings as they are now, or why they cannot be used.
     pub(crate) runtime: Result<Runtime, ToolError>,
     /// What it said first.
@@ -74,7 +74,7 @@ pub struct Visit {
     /// Who calls.
     pub caller: Caller,
     /// Its place in the list of clients; counts its calls.
-    pub(crate) client: Client,
+    pub(crate) client: ConnectedClient,
     /// What it says.
     pub reader: BufReader<OwnedReadHalf>,
     /// What it is told.
@@ -99,17 +99,17 @@ pub enum DaemonError {
 
 /// The daemon, which listens.
 pub struct Daemon {
-    shared: Arc<Shared>,
+    shared: Arc<DaemonState>,
     listener: UnixListener,
-    lock: Held,
+    lock: DaemonLock,
 }
 
-struct Shared {
-    identity: Identity,
-    folder: Folder,
+struct DaemonState {
+    identity: DaemonIdentity,
+    folder: DaemonFolder,
     socket: Option<FileId>,
-    live: Live,
-    doors: Doors,
+    live: LiveRuntime,
+    doors: DoorHandlers,
     clients: Clients,
     /// A permit for each client that may still come.
     room: Arc<Semaphore>,
@@ -124,18 +124,18 @@ struct Shared {
 }
 
 /// A place among the daemons of this user, before anything is opened.
-pub struct Place {
-    folder: Folder,
-    identity: Identity,
-    lock: Held,
+pub struct DaemonReservation {
+    folder: DaemonFolder,
+    identity: DaemonIdentity,
+    lock: DaemonLock,
 }
 
-impl Place {
+impl DaemonReservation {
     /// The place for `identity`, which nobody else has.
     ///
     /// # Errors
     /// Where another daemon has it.
-    pub fn take(folder: Folder, identity: Identity) -> Result<Self, DaemonError> {
+    pub fn take(folder: DaemonFolder, identity: DaemonIdentity) -> Result<Self, DaemonError> {
         let lock = folder.try_lock(&format!("{}{LIFE_LOCK}", identity.key()))?.ok_or(DaemonError::Running)?;
         if let Err(error) = folder.sweep(identity.key()) {
             tracing::warn!("what dead daemons left cannot be removed: {error}");
@@ -149,18 +149,22 @@ impl Daemon {
     ///
     /// # Errors
     /// Where there is no socket to be had.
-    pub fn listen(place: Place, runtime: Runtime, doors: Doors) -> Result<Self, DaemonError> {
-        let Place { folder, identity, lock } = place;
+    pub fn listen(
+        place: DaemonReservation,
+        runtime: Runtime,
+        doors: DoorHandlers,
+    ) -> Result<Self, DaemonError> {
+        let DaemonReservation { folder, identity, lock } = place;
         // Who has the lock is the only one: a socket that is there is a dead one's.
         folder.remove_socket(identity.key())?;
         let address = folder.socket(identity.key())?;
         let mask = rustix::process::umask(Mode::RWXG | Mode::RWXO);
         let bound = UnixListener::bind(address);
         rustix::process::umask(mask);
-        let shared = Shared {
+        let shared = DaemonState {
             socket: folder.socket_id(identity.key()),
             folder,
-            live: Live::new(runtime),
+            live: LiveRuntime::new(runtime),
             doors,
             clients: Clients::default(),
             room: Arc::new(Semaphore::new(room())),
@@ -176,10 +180,10 @@ impl Daemon {
 
     /// Serves until there is a reason to end, of which `signalled` is one; returns when all calls, servers and commands
     /// have ended or had their time.
-    pub async fn run(self, signalled: impl Future<Output = ()>) -> Reason {
+    pub async fn run(self, signalled: impl Future<Output = ()>) -> DaemonExitReason {
         let Self { shared, listener, lock } = self;
         let connections = TaskTracker::new();
-        let watch = Watch {
+        let watch = DaemonLifeWatch {
             identity: &shared.identity,
             folder: &shared.folder,
             socket: shared.socket,
@@ -187,9 +191,9 @@ impl Daemon {
             live: &shared.live,
         };
         let reason = tokio::select! {
-            () = accept(&shared, &listener, &connections) => Reason::Asked,
-            () = signalled => Reason::Signalled,
-            () = shared.ending.cancelled() => Reason::Asked,
+            () = accept(&shared, &listener, &connections) => DaemonExitReason::Asked,
+            () = signalled => DaemonExitReason::Signalled,
+            () = shared.ending.cancelled() => DaemonExitReason::Asked,
             reason = watch.reason() => reason,
         };
         tracing::info!("the daemon ends: {reason}");
@@ -214,7 +218,7 @@ impl Daemon {
 }
 
 /// Takes connections for as long as they are taken at all.
-async fn accept(shared: &Arc<Shared>, listener: &UnixListener, connections: &TaskTracker) {
+async fn accept(shared: &Arc<DaemonState>, listener: &UnixListener, connections: &TaskTracker) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
@@ -229,7 +233,7 @@ async fn accept(shared: &Arc<Shared>, listener: &UnixListener, connections: &Tas
     }
 }
 
-impl Shared {
+impl DaemonState {
     /// Removes the lock of starters, unless somebody starts the next daemon already.
     fn remove_starters_lock(&self) -> io::Result<()> {
         match self.folder.try_lock(&format!("{}{START_LOCK}", self.identity.key()))? {
@@ -346,7 +350,7 @@ impl Shared {
                 None
             }
             DoorName::Hints => {
-                let speech = preamble.speech.unwrap_or(Speech::English);
+                let speech = preamble.speech.unwrap_or(SpokenLanguage::English);
                 let runtime = self.live.current();
                 let hints = tokio::task::spawn_blocking(move || runtime.startup_hints_in(speech)).await;
                 // Who asked may have gone.
@@ -371,12 +375,12 @@ impl Shared {
         };
         let caller = preamble.caller(session);
         let closing = self.closing.child_token();
-        serve(Visit { live, runtime, preamble, caller, client, reader, writer, closing }).await;
+        serve(AcceptedConnection { live, runtime, preamble, caller, client, reader, writer, closing }).await;
         drop(counting);
     }
 
     async fn status(&self) -> DaemonStatus {
-        let about = status::About {
+        let about = status::DaemonFacts {
             workspace: self.identity.root(),
             socket: &self.folder.shown_socket(self.identity.key()),
             started_at: self.started_at,

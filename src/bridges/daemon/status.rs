@@ -9,7 +9,7 @@ use super::clients::{ClientStatus, Clients};
 use crate::process;
 use crate::runtime::Runtime;
 use crate::runtime::tally::CallStatistics;
-use crate::tools::servers::{RunState, ServerRow, ServersOutput};
+use crate::tools::servers::{ServerRow, ServerRunState, ServersOutput};
 
 /// What is told of a daemon.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,7 +44,7 @@ pub(crate) struct DaemonStatus {
 }
 
 /// What the daemon knows of itself.
-pub(super) struct About<'a> {
+pub(super) struct DaemonFacts<'a> {
     pub(crate) workspace: &'a Path,
     pub(crate) socket: &'a Path,
     pub(crate) started_at: u64,
@@ -52,10 +52,16 @@ pub(super) struct About<'a> {
 }
 
 /// Everything, as it is now.
-pub(super) async fn gather(about: About<'_>, clients: &Clients, runtime: &Runtime) -> DaemonStatus {
+pub(super) async fn gather(about: DaemonFacts<'_>, clients: &Clients, runtime: &Runtime) -> DaemonStatus {
     let ServersOutput { mut servers, notes, .. } = runtime.servers().await;
     servers.retain(|row| {
-        matches!(row.state, RunState::Ready | RunState::Indexing | RunState::Starting | RunState::Crashed)
+        matches!(
+            row.state,
+            ServerRunState::Ready
+                | ServerRunState::Indexing
+                | ServerRunState::Starting
+                | ServerRunState::Crashed
+        )
     });
     DaemonStatus {
         ok: true,

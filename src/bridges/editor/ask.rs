@@ -7,19 +7,19 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use tower_lsp::jsonrpc::{Error, ErrorCode};
 
-use super::features::{Feature, Join};
-use super::room::{Inquiry, Room, deadline};
+use super::features::{AnswerMerge, Feature};
+use super::room::{EditorSession, Inquiry, deadline};
 use super::ticket::Ticket;
 use super::{hinted, join, strangers};
 use crate::lsp::relay;
 use crate::lsp::session::{AskError, Session};
 use crate::rpc::RequestError;
 use crate::tools::answer::{ServerState, ServerStatus};
-use crate::tools::context::Subject;
+use crate::tools::context::LanguageFile;
 use crate::workspace::WorkspacePath;
 
 /// What became of a question to one server.
-pub(super) enum Said {
+pub(super) enum ServerAskOutcome {
     /// Its answer.
     Answer(Value),
     /// It does not offer that.
@@ -32,7 +32,7 @@ pub(super) enum Said {
 
 /// Answers a request about a document from the servers that are good at it.
 pub(super) async fn document(
-    room: &Room,
+    room: &EditorSession,
     inquiry: &Inquiry,
     feature: &Feature,
     params: Value,
@@ -47,31 +47,31 @@ pub(super) async fn document(
     let mut failure = None;
     let mut asked_any = false;
     match feature.join {
-        Join::First | Join::Completions => {
+        AnswerMerge::First | AnswerMerge::Completions => {
             for (server, _) in servers {
                 let (said, session) = ask(inquiry, server, &subject, feature.method, &params, deadline).await;
-                asked_any |= !matches!(said, Said::Absent);
+                asked_any |= !matches!(said, ServerAskOutcome::Absent);
                 match (said, session) {
-                    (Said::Answer(value), Some(session)) if !is_empty(&value) => {
+                    (ServerAskOutcome::Answer(value), Some(session)) if !is_empty(&value) => {
                         answers.push((session, value));
                         break;
                     }
-                    (Said::Failed(error), _) => failure = failure.or(Some(error)),
+                    (ServerAskOutcome::Failed(error), _) => failure = failure.or(Some(error)),
                     _ => {}
                 }
             }
         }
-        Join::All | Join::Hovers => {
+        AnswerMerge::All | AnswerMerge::Hovers => {
             let asked = servers
                 .iter()
                 .map(|(server, _)| ask(inquiry, server, &subject, feature.method, &params, deadline));
             for (said, session) in join_all(asked).await {
-                asked_any |= !matches!(said, Said::Absent);
+                asked_any |= !matches!(said, ServerAskOutcome::Absent);
                 match (said, session) {
-                    (Said::Answer(value), Some(session)) if !is_empty(&value) => {
+                    (ServerAskOutcome::Answer(value), Some(session)) if !is_empty(&value) => {
                         answers.push((session, value))
                     }
-                    (Said::Failed(error), _) => failure = failure.or(Some(error)),
+                    (ServerAskOutcome::Failed(error), _) => failure = failure.or(Some(error)),
                     _ => {}
                 }
             }
@@ -96,11 +96,11 @@ pub(super) async fn document(
 async fn ask(
     inquiry: &Inquiry,
     server: &str,
-    subject: &Subject,
+    subject: &LanguageFile,
     method: &str,
     params: &Value,
     deadline: Instant,
-) -> (Said, Option<Arc<Session>>) {
+) -> (ServerAskOutcome, Option<Arc<Session>>) {
     let mut met_crash = false;
     loop {
         let session = match inquiry.context.session(server, subject, deadline).await {
@@ -108,10 +108,10 @@ async fn ask(
             Err(status) => return (unavailable(&status), None),
         };
         match ask_session(inquiry, &session, &subject.path, method, params, deadline).await {
-            Ok(Some(value)) => return (Said::Answer(value), Some(session)),
-            Ok(None) => return (Said::NotOffered, Some(session)),
+            Ok(Some(value)) => return (ServerAskOutcome::Answer(value), Some(session)),
+            Ok(None) => return (ServerAskOutcome::NotOffered, Some(session)),
             Err(error) if error.is_closed() && !met_crash => met_crash = true,
-            Err(error) => return (Said::Failed(failed(&error)), Some(session)),
+            Err(error) => return (ServerAskOutcome::Failed(failed(&error)), Some(session)),
         }
     }
 }
@@ -140,7 +140,7 @@ fn is_its_business(session: &Session, method: &str, params: &Value) -> bool {
 
 /// Whatever leads back to one server: its items resolved, the next level of a hierarchy.
 pub(super) async fn follow_up(
-    room: &Room,
+    room: &EditorSession,
     inquiry: &Inquiry,
     method: &str,
     mut params: Value,
@@ -167,7 +167,7 @@ pub(super) async fn redeem(
     inquiry: &Inquiry,
     ticket: &Ticket,
     method: &str,
-) -> Result<(Subject, Arc<Session>, Instant), Error> {
+) -> Result<(LanguageFile, Arc<Session>, Instant), Error> {
     let deadline = deadline(&inquiry.context, method);
     let path = inquiry.context.workspace.path(ticket.path.as_ref());
     let subject = path.ok().and_then(|path| inquiry.context.listed(path).ok());
@@ -180,7 +180,7 @@ pub(super) async fn redeem(
 
 /// Symbols of the whole workspace, from the navigating server of each language here; from the text where there is none.
 pub(super) async fn workspace_symbols(
-    room: &Room,
+    room: &EditorSession,
     inquiry: &Inquiry,
     params: &Value,
 ) -> Result<Value, Error> {
@@ -216,7 +216,7 @@ pub(super) async fn workspace_symbols(
 
 /// A request that we do not know: for the first server that does.
 pub(super) async fn pass_through(
-    room: &Room,
+    room: &EditorSession,
     inquiry: &Inquiry,
     method: &str,
     params: &Value,
@@ -239,7 +239,7 @@ pub(super) async fn pass_through(
 }
 
 /// Passes a notification that we do not know to all whom it may concern.
-pub(super) async fn tell(room: &Room, inquiry: &Inquiry, method: &str, params: &Value) {
+pub(super) async fn tell(room: &EditorSession, inquiry: &Inquiry, method: &str, params: &Value) {
     let deadline = deadline(&inquiry.context, method);
     for (session, _) in concerned(room, inquiry, params, deadline).await {
         match session.enter(&inquiry.context.view, deadline).await {
@@ -251,7 +251,7 @@ pub(super) async fn tell(room: &Room, inquiry: &Inquiry, method: &str, params: &
 
 /// The servers of the document that `params` name, or all that run.
 async fn concerned(
-    room: &Room,
+    room: &EditorSession,
     inquiry: &Inquiry,
     params: &Value,
     deadline: Instant,
@@ -278,7 +278,7 @@ async fn concerned(
 }
 
 /// The file that `params` are about, where it lies in the workspace.
-pub(super) fn subject(inquiry: &Inquiry, params: &Value) -> Option<Subject> {
+pub(super) fn subject(inquiry: &Inquiry, params: &Value) -> Option<LanguageFile> {
     inquiry.context.listed(relay::subject_of(params, &inquiry.context.workspace)?).ok()
 }
 
@@ -290,10 +290,12 @@ pub(super) fn is_empty(value: &Value) -> bool {
     }
 }
 
-fn unavailable(status: &ServerStatus) -> Said {
+fn unavailable(status: &ServerStatus) -> ServerAskOutcome {
     match status.state {
-        ServerState::Missing | ServerState::Disabled | ServerState::Unsupported => Said::Absent,
-        _ => Said::Failed(internal(status.detail.clone().unwrap_or_else(|| status.server.clone()))),
+        ServerState::Missing | ServerState::Disabled | ServerState::Unsupported => ServerAskOutcome::Absent,
+        _ => {
+            ServerAskOutcome::Failed(internal(status.detail.clone().unwrap_or_else(|| status.server.clone())))
+        }
     }
 }
 

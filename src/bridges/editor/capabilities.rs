@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use super::commands::CALL;
 use super::features::{FEATURES, Feature};
-use super::room::Room;
+use super::room::EditorSession;
 use super::ticket::RUN;
-use crate::lsp::relay::Speaker;
+use crate::lsp::relay::EditorConventions;
 use crate::text::Encoding;
-use crate::tools::context::{Context, Subject};
+use crate::tools::context::{Context, LanguageFile};
 use crate::workspace::WorkspacePath;
 
 /// LSP 3.17 *MessageType*.
@@ -23,7 +23,7 @@ pub(super) const INFO: u8 = 3;
 
 /// The editor's side of `initialize`.
 #[derive(Debug)]
-pub(super) struct Greeting {
+pub(super) struct EditorCapabilities {
     /// What it counts columns in.
     pub(crate) encoding: Encoding,
     /// It asks for diagnostics, and is not sent any.
@@ -32,7 +32,7 @@ pub(super) struct Greeting {
     capabilities: Value,
 }
 
-impl Greeting {
+impl EditorCapabilities {
     /// Whether the editor can do what stands at `pointer` in its capabilities.
     pub(super) fn can(&self, pointer: &str) -> bool {
         self.capabilities.pointer(pointer) == Some(&Value::Bool(true))
@@ -45,10 +45,10 @@ impl Greeting {
 }
 
 /// Takes the editor's `initialize` and answers it.
-pub(super) fn initialize(room: &Room, params: &Value) -> Value {
+pub(super) fn initialize(room: &EditorSession, params: &Value) -> Value {
     let runtime = room.runtime();
     let context = runtime.context();
-    let greeting = Greeting {
+    let greeting = EditorCapabilities {
         encoding: encoding(&context, &params["capabilities"]),
         pulls: params["initializationOptions"]["diagnostics"] == "pull",
         capabilities: params["capabilities"].clone(),
@@ -92,7 +92,7 @@ fn encoding(context: &Context, capabilities: &Value) -> Encoding {
 }
 
 /// After `initialized`: tells in the log which servers are missing here.
-pub(super) async fn welcome(room: &Arc<Room>) {
+pub(super) async fn welcome(room: &Arc<EditorSession>) {
     let runtime = room.runtime();
     for hint in runtime.startup_hints() {
         room.editor.notify("window/logMessage", json!({ "type": WARNING, "message": hint })).await;
@@ -100,7 +100,12 @@ pub(super) async fn welcome(room: &Arc<Room>) {
 }
 
 /// Tells the editor what the servers of `path` turn out to offer.
-pub(super) async fn register(room: &Room, context: &Context, speaker: &Speaker, subject: &Subject) {
+pub(super) async fn register(
+    room: &EditorSession,
+    context: &Context,
+    speaker: &EditorConventions,
+    subject: &LanguageFile,
+) {
     let Some(greeting) = room.greeting() else { return };
     let open = speaker.documents.contains_key(&subject.path);
     let mut offers = Vec::new();
@@ -112,7 +117,7 @@ pub(super) async fn register(room: &Room, context: &Context, speaker: &Speaker, 
     room.register(offers).await;
 }
 
-fn is_offered(context: &Context, feature: &Feature, subject: &Subject, path: &WorkspacePath) -> bool {
+fn is_offered(context: &Context, feature: &Feature, subject: &LanguageFile, path: &WorkspacePath) -> bool {
     let language = subject.language.as_deref().unwrap_or_default();
     let language_id = context.catalogue().language_id(language, path.extension());
     context

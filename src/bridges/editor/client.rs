@@ -18,19 +18,19 @@ use tower_lsp::jsonrpc::{Error, Id, Request, Response};
 /// Messages that wait for an editor that does not read; whoever has more to say waits as well.
 const WAITING: usize = 64;
 
-type Answered = Result<Value, Error>;
+type EditorResponse = Result<Value, Error>;
 
 /// The editor.
 #[derive(Debug)]
 pub(super) struct Editor {
     outgoing: mpsc::Sender<Request>,
-    asked: Mutex<HashMap<i64, oneshot::Sender<Answered>>>,
+    asked: Mutex<HashMap<i64, oneshot::Sender<EditorResponse>>>,
     next: AtomicI64,
 }
 
 /// Why the editor did not answer.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Unanswered {
+pub(super) enum EditorRequestError {
     /// It said no.
     #[error("the editor refused {method}: {message}")]
     Refused {
@@ -49,10 +49,10 @@ pub(super) enum Unanswered {
 
 impl Editor {
     /// The editor, and what tower-lsp connects to it.
-    pub(super) fn new() -> (Arc<Self>, Socket) {
+    pub(super) fn new() -> (Arc<Self>, EditorLoopback) {
         let (outgoing, messages) = mpsc::channel(WAITING);
         let editor = Arc::new(Self { outgoing, asked: Mutex::default(), next: AtomicI64::new(1) });
-        (editor.clone(), Socket { messages, editor })
+        (editor.clone(), EditorLoopback { messages, editor })
     }
 
     /// Tells the editor something; waits while it does not read.
@@ -67,11 +67,11 @@ impl Editor {
         method: &'static str,
         params: Value,
         deadline: Instant,
-    ) -> Result<Value, Unanswered> {
+    ) -> Result<Value, EditorRequestError> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (sender, receiver) = oneshot::channel();
         self.asked.lock().insert(id, sender);
-        let _forgotten = Forget { editor: self, id };
+        let _forgotten = EditorRequestGuard { editor: self, id };
         let request = Request::build(method).params(params).id(id).finish();
         let answered = tokio::time::timeout_at(deadline, async {
             self.outgoing.send(request).await.ok()?;
@@ -79,44 +79,46 @@ impl Editor {
         });
         match answered.await.ok().flatten() {
             Some(Ok(value)) => Ok(value),
-            Some(Err(error)) => Err(Unanswered::Refused { method, message: error.message.into_owned() }),
-            None => Err(Unanswered::Silent { method }),
+            Some(Err(error)) => {
+                Err(EditorRequestError::Refused { method, message: error.message.into_owned() })
+            }
+            None => Err(EditorRequestError::Silent { method }),
         }
     }
 }
 
 /// An answer that comes later is not waited for any more.
-struct Forget<'a> {
+struct EditorRequestGuard<'a> {
     editor: &'a Editor,
     id: i64,
 }
 
-impl Drop for Forget<'_> {
+impl Drop for EditorRequestGuard<'_> {
     fn drop(&mut self) {
         self.editor.asked.lock().remove(&self.id);
     }
 }
 
 /// What tower-lsp sends to the editor, and where it puts the editor's answers.
-pub(super) struct Socket {
+pub(super) struct EditorLoopback {
     messages: mpsc::Receiver<Request>,
     editor: Arc<Editor>,
 }
 
-impl Loopback for Socket {
+impl Loopback for EditorLoopback {
     type RequestStream = BoxStream<'static, Request>;
-    type ResponseSink = Answers;
+    type ResponseSink = EditorResponseSink;
 
     fn split(self) -> (Self::RequestStream, Self::ResponseSink) {
         let Self { mut messages, editor } = self;
-        (poll_fn(move |context| messages.poll_recv(context)).boxed(), Answers(editor))
+        (poll_fn(move |context| messages.poll_recv(context)).boxed(), EditorResponseSink(editor))
     }
 }
 
 /// Takes the editor's answers.
-pub(super) struct Answers(Arc<Editor>);
+pub(super) struct EditorResponseSink(Arc<Editor>);
 
-impl Sink<Response> for Answers {
+impl Sink<Response> for EditorResponseSink {
     type Error = std::convert::Infallible;
 
     fn poll_ready(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {

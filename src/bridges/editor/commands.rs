@@ -10,9 +10,9 @@ use tower_lsp::jsonrpc::Error;
 
 use super::ask::{failed, redeem};
 use super::join::suit_edit;
-use super::room::{Inquiry, Room, deadline};
+use super::room::{EditorSession, Inquiry, deadline};
 use super::ticket::{RUN, Ticket};
-use crate::lsp::relay::Executed;
+use crate::lsp::relay::ServerCommandResult;
 use crate::lsp::session::Session;
 use crate::policy::approval::{Approval, ApprovalRequest, Approver};
 use crate::runtime::call::CallRequest;
@@ -28,7 +28,11 @@ const APPLYING: Duration = Duration::from_secs(30);
 const PERSON: Duration = Duration::from_secs(600);
 
 /// Runs what the editor asks for.
-pub(super) async fn execute(room: &Arc<Room>, inquiry: &Inquiry, params: &Value) -> Result<Value, Error> {
+pub(super) async fn execute(
+    room: &Arc<EditorSession>,
+    inquiry: &Inquiry,
+    params: &Value,
+) -> Result<Value, Error> {
     let arguments = &params["arguments"];
     match params["command"].as_str() {
         Some(CALL) => call(room, arguments).await,
@@ -52,7 +56,7 @@ pub(super) async fn execute(room: &Arc<Room>, inquiry: &Inquiry, params: &Value)
 
 /// Runs a server's command, and has the editor apply what it leads to.
 async fn run(
-    room: &Room,
+    room: &EditorSession,
     inquiry: &Inquiry,
     session: &Session,
     command: &str,
@@ -63,7 +67,7 @@ async fn run(
         let _viewing = session.enter(&inquiry.context.view, deadline).await?;
         session.relay_command(&inquiry.speaker, command, arguments, deadline).await
     };
-    let Executed { value, edits } = executed.await.map_err(|error| failed(&error))?;
+    let ServerCommandResult { value, edits } = executed.await.map_err(|error| failed(&error))?;
     for mut edit in edits {
         suit_edit(room, &mut edit);
         let params = json!({ "label": command, "edit": edit });
@@ -76,14 +80,14 @@ async fn run(
 }
 
 /// Calls one of our tools, under the same rules as anyone.
-async fn call(room: &Arc<Room>, arguments: &Value) -> Result<Value, Error> {
+async fn call(room: &Arc<EditorSession>, arguments: &Value) -> Result<Value, Error> {
     let call = &arguments[0];
     let Some(name) = call["name"].as_str() else {
         let expected = format!("{CALL} takes one argument: {{\"name\": TOOL, \"arguments\": {{…}}}}");
         return Err(Error::invalid_params(expected));
     };
     let runtime = room.runtime();
-    let approver = Asking(room.clone());
+    let approver = EditorApprover(room.clone());
     let request = CallRequest::new(name, call["arguments"].clone(), &room.caller)
         .approved_by(&approver)
         .until(room.gone.child_token());
@@ -93,13 +97,13 @@ async fn call(room: &Arc<Room>, arguments: &Value) -> Result<Value, Error> {
 }
 
 /// Asks whoever sits before the editor (LSP 3.17, *ShowMessage Request*).
-struct Asking(Arc<Room>);
+struct EditorApprover(Arc<EditorSession>);
 
 const ONCE: &str = "Allow once";
 const SESSION: &str = "Allow until the editor closes";
 const REFUSE: &str = "Refuse";
 
-impl Approver for Asking {
+impl Approver for EditorApprover {
     fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
         Box::pin(async move {
             let touched = [&request.commands, &request.paths, &request.urls];

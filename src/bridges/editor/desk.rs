@@ -7,30 +7,30 @@ use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::lsp::model::FileRef;
-use crate::lsp::relay::{self, Speaker, Spelled, Stranger};
+use crate::lsp::relay::{self, EditorConventions, OutsideDocument, VersionedDocument};
 use crate::lsp::uri;
 use crate::runtime::overlays::Overlays;
-use crate::text::{Buffer, Change, Encoding};
+use crate::text::{Buffer, Encoding, TextChange};
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// The editor's open documents.
 #[derive(Debug)]
-pub(super) struct Desk {
+pub(super) struct EditorDocuments {
     workspace: Workspace,
-    shelves: Mutex<Shelves>,
+    shelves: Mutex<EditorDocumentMaps>,
     /// The texts of the workspace's files, as clients of the runtime see them.
     pub(crate) overlays: Arc<Overlays>,
 }
 
 #[derive(Debug, Default)]
-struct Shelves {
-    files: BTreeMap<WorkspacePath, Document>,
+struct EditorDocumentMaps {
+    files: BTreeMap<WorkspacePath, EditorDocument>,
     /// What is no file of the workspace, by its URI. Whoever is asked about one keeps all as they were.
-    strangers: Arc<BTreeMap<String, Document>>,
+    strangers: Arc<BTreeMap<String, EditorDocument>>,
 }
 
 #[derive(Debug, Clone)]
-struct Document {
+struct EditorDocument {
     uri: String,
     language_id: String,
     version: i64,
@@ -39,13 +39,13 @@ struct Document {
 
 /// Documents that are no files of the workspace, as they were at some moment. Cheap to clone.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Strangers(Arc<BTreeMap<String, Document>>);
+pub(super) struct OutsideEditorDocuments(Arc<BTreeMap<String, EditorDocument>>);
 
-impl Strangers {
+impl OutsideEditorDocuments {
     /// The one with this URI.
-    pub(super) fn get(&self, uri: &str) -> Option<Stranger> {
-        let Document { uri, language_id, text, .. } = self.0.get(uri)?.clone();
-        Some(Stranger { uri, language_id, text })
+    pub(super) fn get(&self, uri: &str) -> Option<OutsideDocument> {
+        let EditorDocument { uri, language_id, text, .. } = self.0.get(uri)?.clone();
+        Some(OutsideDocument { uri, language_id, text })
     }
 }
 
@@ -59,14 +59,14 @@ pub(super) struct BadChange {
 
 /// A document that was closed.
 #[derive(Debug)]
-pub(super) struct Closed {
+pub(super) struct ClosedEditorDocument {
     /// Its URI as the editor writes it.
     pub(crate) uri: String,
     /// Whether it is a file of the workspace.
     pub(crate) inside: bool,
 }
 
-impl Desk {
+impl EditorDocuments {
     /// Nothing is open yet.
     pub(super) fn new(workspace: Workspace) -> Self {
         Self { workspace, shelves: Mutex::default(), overlays: Arc::default() }
@@ -84,7 +84,7 @@ impl Desk {
     pub(super) fn open(&self, params: &Value) -> Option<WorkspacePath> {
         let document = &params["textDocument"];
         let (uri, text) = (document["uri"].as_str()?, document["text"].as_str()?);
-        let opened = Document {
+        let opened = EditorDocument {
             uri: uri.to_owned(),
             language_id: document["languageId"].as_str().unwrap_or_default().to_owned(),
             version: document["version"].as_i64().unwrap_or_default(),
@@ -128,36 +128,36 @@ impl Desk {
     }
 
     /// LSP 3.17 *DidCloseTextDocument*.
-    pub(super) fn close(&self, params: &Value) -> Option<Closed> {
+    pub(super) fn close(&self, params: &Value) -> Option<ClosedEditorDocument> {
         let uri = params["textDocument"]["uri"].as_str()?;
         let Some(path) = self.path(uri) else {
             let closed = Arc::make_mut(&mut self.shelves.lock().strangers).remove(uri)?;
-            return Some(Closed { uri: closed.uri, inside: false });
+            return Some(ClosedEditorDocument { uri: closed.uri, inside: false });
         };
         let closed = self.shelves.lock().files.remove(&path)?;
         self.overlays.remove(&path);
-        Some(Closed { uri: closed.uri, inside: true })
+        Some(ClosedEditorDocument { uri: closed.uri, inside: true })
     }
 
     /// Closes everything. Returns the URIs of what is no file of the workspace.
     pub(super) fn clear(&self) -> Vec<String> {
-        let Shelves { strangers, .. } = std::mem::take(&mut *self.shelves.lock());
+        let EditorDocumentMaps { strangers, .. } = std::mem::take(&mut *self.shelves.lock());
         self.overlays.clear();
         strangers.keys().cloned().collect()
     }
 
     /// How the editor speaks of what it has open now.
-    pub(super) fn speaker(&self, encoding: Encoding, takes_snippets: bool) -> Speaker {
+    pub(super) fn speaker(&self, encoding: Encoding, takes_snippets: bool) -> EditorConventions {
         let shelves = self.shelves.lock();
         let spelled = shelves.files.iter().map(|(path, document)| {
-            (path.clone(), Spelled { uri: document.uri.clone(), version: document.version })
+            (path.clone(), VersionedDocument { uri: document.uri.clone(), version: document.version })
         });
-        Speaker { encoding, takes_snippets, documents: spelled.collect() }
+        EditorConventions { encoding, takes_snippets, documents: spelled.collect() }
     }
 
     /// What it has open now that is no file of the workspace.
-    pub(super) fn strangers(&self) -> Strangers {
-        Strangers(self.shelves.lock().strangers.clone())
+    pub(super) fn strangers(&self) -> OutsideEditorDocuments {
+        OutsideEditorDocuments(self.shelves.lock().strangers.clone())
     }
 
     /// Whether the editor has a file open.
@@ -182,7 +182,7 @@ fn changed(text: &Buffer, changes: &Value, encoding: Encoding) -> Result<Buffer,
             return Err("a `range` ends before it begins");
         }
         let range = text.decode_range(range);
-        text.apply(&Change { range, text: new.to_owned() });
+        text.apply(&TextChange { range, text: new.to_owned() });
     }
     Ok(text)
 }
@@ -199,7 +199,7 @@ mod tests {
         let workspace = Workspace::open(temp.path()).unwrap();
         let path = workspace.path("a.py".as_ref()).unwrap();
         let uri = uri::from_path(&workspace.absolute(&path));
-        let desk = Desk::new(workspace.clone());
+        let desk = EditorDocuments::new(workspace.clone());
         desk.open(&json!({"textDocument": {"uri": uri, "version": 1, "text": "s = '🦀'\nt = s\n"}}));
         let at = |line, character| json!({"line": line, "character": character});
         let change = |start, end, text| json!({"range": {"start": start, "end": end}, "text": text});
@@ -220,7 +220,7 @@ mod tests {
         let workspace = Workspace::open(temp.path()).unwrap();
         let path = workspace.path("a.py".as_ref()).unwrap();
         let uri = uri::from_path(&workspace.absolute(&path));
-        let desk = Desk::new(workspace.clone());
+        let desk = EditorDocuments::new(workspace.clone());
         desk.open(&json!({"textDocument": {"uri": uri, "version": 1, "text": "x = 1\n"}}));
         let at = |line: i64, character: i64| json!({"line": line, "character": character});
         let ranges = [
@@ -250,13 +250,15 @@ mod tests {
     fn what_lies_elsewhere_is_kept_apart_and_as_it_was() {
         let temp = tempfile::tempdir().unwrap();
         let workspace = Workspace::open(temp.path()).unwrap();
-        let desk = Desk::new(workspace.clone());
+        let desk = EditorDocuments::new(workspace.clone());
         let document = |text: &str| json!({"textDocument": {"uri": "file:///lib/a.py", "languageId": "python", "version": 1, "text": text}});
         assert_eq!(desk.open(&document("x")), None);
         let before = desk.strangers();
         let params = json!({"textDocument": {"uri": "file:///lib/a.py", "version": 2}, "contentChanges": [{"text": "y"}]});
         assert_eq!(desk.change(&params, Encoding::Utf16).unwrap(), None);
-        let text = |strangers: &Strangers| strangers.get("file:///lib/a.py").map(|one| one.text.to_string());
+        let text = |strangers: &OutsideEditorDocuments| {
+            strangers.get("file:///lib/a.py").map(|one| one.text.to_string())
+        };
         assert_eq!((text(&before), text(&desk.strangers())), (Some("x".into()), Some("y".into())));
         assert!(desk.overlays.view(&workspace).is_disk());
         assert_eq!(desk.clear(), ["file:///lib/a.py"]);

@@ -11,12 +11,12 @@ use tower_lsp::jsonrpc::Error;
 
 use super::ask;
 use super::capabilities::{self, WARNING};
-use super::room::{Inquiry, Room, deadline};
-use crate::lsp::diagnostics::Known;
-use crate::lsp::news::Mark;
+use super::room::{EditorSession, Inquiry, deadline};
+use crate::lsp::diagnostics::DiagnosticsCompleteness;
+use crate::lsp::news::ServerNewsMark;
 use crate::lsp::session::Session;
 use crate::tools::answer::{ServerState, ServerStatus};
-use crate::tools::context::Subject;
+use crate::tools::context::LanguageFile;
 use crate::workspace::WorkspacePath;
 
 const METHOD: &str = "textDocument/diagnostic";
@@ -29,15 +29,15 @@ const PATIENCE: usize = 4;
 
 /// What was published last.
 #[derive(Default)]
-struct Published {
+struct EditorPublishState {
     known: BTreeMap<WorkspacePath, (i64, Vec<Value>)>,
     /// Servers of which it was told that they are missing.
     missing: BTreeSet<String>,
 }
 
 /// Publishes until the editor is gone.
-pub(super) async fn run(room: Arc<Room>) {
-    let mut published = Published::default();
+pub(super) async fn run(room: Arc<EditorSession>) {
+    let mut published = EditorPublishState::default();
     let mut tries = PATIENCE;
     let mut heard = Vec::new();
     loop {
@@ -66,45 +66,45 @@ pub(super) async fn run(room: Arc<Room>) {
 }
 
 /// What one round has led to.
-struct Round {
+struct EditorDiagnosticsRound {
     /// Every server had its say.
     settled: bool,
-    heard: Vec<Heard>,
+    heard: Vec<ServerDiagnosticsMark>,
 }
 
 /// How much a server had said of a file when it was asked.
 #[derive(Clone)]
-struct Heard {
+struct ServerDiagnosticsMark {
     session: Arc<Session>,
     path: WorkspacePath,
-    mark: Mark,
+    mark: ServerNewsMark,
 }
 
 /// Waits until a server says that its findings are others now, or pushes others than before.
-async fn more(heard: &[Heard]) {
+async fn more(heard: &[ServerDiagnosticsMark]) {
     if heard.is_empty() {
         return std::future::pending().await;
     }
     select_all(heard.iter().map(|one| Box::pin(one.session.wait_news(&one.path, one.mark)))).await;
 }
 
-async fn round(room: &Arc<Room>, published: &mut Published) -> Round {
+async fn round(room: &Arc<EditorSession>, published: &mut EditorPublishState) -> EditorDiagnosticsRound {
     tokio::time::sleep(TYPING).await;
     if room.greeting().is_none() {
-        return Round { settled: true, heard: Vec::new() };
+        return EditorDiagnosticsRound { settled: true, heard: Vec::new() };
     }
     let inquiry = room.inquiry();
     published.known.retain(|path, _| inquiry.speaker.documents.contains_key(path));
     inquiry.context.manager.refresh().await;
     let inquiry = &inquiry;
     let open: Vec<WorkspacePath> = inquiry.speaker.documents.keys().cloned().collect();
-    let files: Vec<File> = futures::stream::iter(open)
+    let files: Vec<EditorFileDiagnostics> = futures::stream::iter(open)
         .map(|path| check(room, inquiry, path))
         .buffer_unordered(AT_ONCE)
         .filter_map(std::future::ready)
         .collect()
         .await;
-    let mut round = Round { settled: true, heard: Vec::new() };
+    let mut round = EditorDiagnosticsRound { settled: true, heard: Vec::new() };
     for file in files {
         round.settled &= file.settled;
         round.heard.extend(file.heard.iter().cloned());
@@ -117,18 +117,22 @@ async fn round(room: &Arc<Room>, published: &mut Published) -> Round {
 }
 
 /// What the servers of one file say.
-struct File {
+struct EditorFileDiagnostics {
     path: WorkspacePath,
     items: Vec<Value>,
     /// None of them could say anything.
     silent: bool,
     settled: bool,
     missing: Vec<ServerStatus>,
-    heard: Vec<Heard>,
+    heard: Vec<ServerDiagnosticsMark>,
 }
 
 /// Asks all servers of a document, and tells the editor what else they offer.
-async fn check(room: &Room, inquiry: &Inquiry, path: WorkspacePath) -> Option<File> {
+async fn check(
+    room: &EditorSession,
+    inquiry: &Inquiry,
+    path: WorkspacePath,
+) -> Option<EditorFileDiagnostics> {
     let subject = inquiry.context.listed(path).ok()?;
     if let Err(error) = inquiry.context.prepare_for([&subject].into_iter()).await {
         tracing::warn!("{}", error.error);
@@ -136,31 +140,40 @@ async fn check(room: &Room, inquiry: &Inquiry, path: WorkspacePath) -> Option<Fi
     let file = findings(inquiry, subject.clone()).await;
     capabilities::register(room, &inquiry.context, &inquiry.speaker, &subject).await;
     let pushes = room.greeting().is_some_and(|greeting| !greeting.pulls);
-    Some(File { silent: file.silent || !pushes, ..file })
+    Some(EditorFileDiagnostics { silent: file.silent || !pushes, ..file })
 }
 
-async fn findings(inquiry: &Inquiry, subject: Subject) -> File {
+async fn findings(inquiry: &Inquiry, subject: LanguageFile) -> EditorFileDiagnostics {
     let servers = inquiry.context.servers_for(&subject, |_| true);
     let asked = servers.iter().map(|(server, spec)| {
         let subject = &subject;
         async move { one(inquiry, server, subject, spec.features.diagnostics).await }
     });
     let (path, heard) = (subject.path.clone(), Vec::new());
-    let mut file = File { path, items: Vec::new(), silent: true, settled: true, missing: Vec::new(), heard };
+    let mut file = EditorFileDiagnostics {
+        path,
+        items: Vec::new(),
+        silent: true,
+        settled: true,
+        missing: Vec::new(),
+        heard,
+    };
     for said in join_all(asked).await {
         match said {
-            One::Found { items, known, heard } => {
-                file.silent &= matches!(known, Known::NoData(_));
-                file.settled &= known == Known::Complete;
+            ServerDiagnosticsOutcome::Found { items, known, heard } => {
+                file.silent &= matches!(known, DiagnosticsCompleteness::NoData(_));
+                file.settled &= known == DiagnosticsCompleteness::Complete;
                 file.items.extend(items);
                 file.heard.push(heard);
             }
-            One::Absent(status) if status.state == ServerState::Missing => file.missing.push(status),
-            One::Absent(status) => {
+            ServerDiagnosticsOutcome::Absent(status) if status.state == ServerState::Missing => {
+                file.missing.push(status)
+            }
+            ServerDiagnosticsOutcome::Absent(status) => {
                 tracing::debug!(server = status.server, "no diagnostics: {:?}", status.detail);
                 file.settled &= status.state != ServerState::Starting;
             }
-            One::Nothing => {}
+            ServerDiagnosticsOutcome::Nothing => {}
         }
     }
     file.items.sort_by_key(|item| {
@@ -171,23 +184,28 @@ async fn findings(inquiry: &Inquiry, subject: Subject) -> File {
 }
 
 /// What became of one server.
-enum One {
-    Found { items: Vec<Value>, known: Known, heard: Heard },
+enum ServerDiagnosticsOutcome {
+    Found { items: Vec<Value>, known: DiagnosticsCompleteness, heard: ServerDiagnosticsMark },
     Absent(ServerStatus),
     Nothing,
 }
 
 /// Starts one server, so that it is warm, and asks it where it gives diagnostics; once more if it ends meanwhile.
-async fn one(inquiry: &Inquiry, server: &str, subject: &Subject, gives: bool) -> One {
+async fn one(
+    inquiry: &Inquiry,
+    server: &str,
+    subject: &LanguageFile,
+    gives: bool,
+) -> ServerDiagnosticsOutcome {
     let deadline = deadline(&inquiry.context, METHOD);
     let mut met_crash = false;
     loop {
         let session = match inquiry.context.session(server, subject, deadline).await {
             Ok(session) => session,
-            Err(status) => return One::Absent(status),
+            Err(status) => return ServerDiagnosticsOutcome::Absent(status),
         };
         if !gives {
-            return One::Nothing;
+            return ServerDiagnosticsOutcome::Nothing;
         }
         let mark = session.mark(&subject.path);
         let asked = async {
@@ -196,20 +214,25 @@ async fn one(inquiry: &Inquiry, server: &str, subject: &Subject, gives: bool) ->
         };
         match asked.await {
             Ok(found) => {
-                let heard = Heard { session, path: subject.path.clone(), mark };
-                return One::Found { items: found.items, known: found.known, heard };
+                let heard = ServerDiagnosticsMark { session, path: subject.path.clone(), mark };
+                return ServerDiagnosticsOutcome::Found { items: found.items, known: found.known, heard };
             }
             Err(error) if error.is_closed() && !met_crash => met_crash = true,
             Err(error) => {
                 tracing::debug!(server, "no diagnostics: {error}");
-                return One::Nothing;
+                return ServerDiagnosticsOutcome::Nothing;
             }
         }
     }
 }
 
 /// Sends what was found, where it is news and still about what the editor has.
-async fn publish(room: &Room, inquiry: &Inquiry, published: &mut Published, file: File) {
+async fn publish(
+    room: &EditorSession,
+    inquiry: &Inquiry,
+    published: &mut EditorPublishState,
+    file: EditorFileDiagnostics,
+) {
     let Some(spelled) = inquiry.speaker.documents.get(&file.path) else { return };
     let now = room.speaker();
     let current = now.documents.get(&file.path).is_some_and(|now| now.version == spelled.version);
@@ -222,7 +245,7 @@ async fn publish(room: &Room, inquiry: &Inquiry, published: &mut Published, file
     room.editor.notify("textDocument/publishDiagnostics", params).await;
 }
 
-async fn tell_missing(room: &Room, status: &ServerStatus) {
+async fn tell_missing(room: &EditorSession, status: &ServerStatus) {
     let mut message = format!("[LSP] {}: {} not installed", status.language, status.server);
     if let Some(install) = status.install_commands() {
         message.push_str(&format!(", run: {install}"));
@@ -232,7 +255,7 @@ async fn tell_missing(room: &Room, status: &ServerStatus) {
 }
 
 /// LSP 3.17 *Pull Diagnostics*, for an editor that asks.
-pub(super) async fn pulled(room: &Room, inquiry: &Inquiry, params: &Value) -> Result<Value, Error> {
+pub(super) async fn pulled(room: &EditorSession, inquiry: &Inquiry, params: &Value) -> Result<Value, Error> {
     let items = match ask::subject(inquiry, params) {
         Some(subject) if room.desk.is_open(&subject.path) => {
             inquiry.context.manager.refresh().await;

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::config::spec::Features;
+use crate::config::spec::ServerFeatures;
 use crate::lsp::semantic_tokens::{TOKEN_MODIFIERS, TOKEN_TYPES};
 
 /// How the answers of several servers become one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Join {
+pub(super) enum AnswerMerge {
     /// The first that says something, in the catalogue's order.
     First,
     /// All lists in one.
@@ -20,7 +20,7 @@ pub(super) enum Join {
 
 /// What a server must be good at to be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Strength {
+pub(super) enum RequiredStrength {
     Navigation,
     Format,
     Actions,
@@ -28,9 +28,9 @@ pub(super) enum Strength {
     Any,
 }
 
-impl Strength {
+impl RequiredStrength {
     /// Whether a server with these features is asked.
-    pub(super) fn is_of(self, features: &Features) -> bool {
+    pub(super) fn is_of(self, features: &ServerFeatures) -> bool {
         match self {
             Self::Navigation => features.navigation,
             Self::Format => features.format,
@@ -48,22 +48,22 @@ pub(super) struct Feature {
     pub(crate) provider: &'static str,
     /// Where LSP 3.17 *ClientCapabilities*, `textDocument`, speaks of it.
     pub(crate) client: &'static str,
-    pub(crate) strength: Strength,
-    pub(crate) join: Join,
+    pub(crate) strength: RequiredStrength,
+    pub(crate) join: AnswerMerge,
 }
 
 const fn feature(
     method: &'static str,
     provider: &'static str,
     client: &'static str,
-    strength: Strength,
-    join: Join,
+    strength: RequiredStrength,
+    join: AnswerMerge,
 ) -> Feature {
     Feature { method, provider, client, strength, join }
 }
 
-use Join::{All, Completions, First, Hovers};
-use Strength::{Actions, Any, Format, Navigation};
+use AnswerMerge::{All, Completions, First, Hovers};
+use RequiredStrength::{Actions, Any, Format, Navigation};
 
 pub(super) const FEATURES: &[Feature] = &[
     feature("textDocument/hover", "hoverProvider", "hover", Any, Hovers),

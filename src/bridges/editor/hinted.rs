@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::capabilities::INFO;
-use super::room::{Inquiry, Room};
+use super::room::{EditorSession, Inquiry};
 use crate::hints;
 use crate::lsp::model::{FileRef, Symbol};
 use crate::lsp::operations::Navigation;
@@ -15,7 +15,7 @@ use crate::lsp::relay;
 use crate::lsp::uri;
 use crate::text::{Buffer, EncodedPosition, Range};
 use crate::tools::answer::{Answer, HoverOutput, LocationsOutput, ServerStatus};
-use crate::tools::context::{Context, Subject};
+use crate::tools::context::{Context, LanguageFile};
 use crate::tools::error::ToolError;
 use crate::tools::target::Target;
 use crate::tools::{fallback, lsp_hover, lsp_navigate};
@@ -26,13 +26,13 @@ const MARK: &str = "found in the text";
 
 /// The answer to `method` from the text of the workspace; `None` where the text cannot tell.
 pub(super) async fn answer(
-    room: &Room,
+    room: &EditorSession,
     inquiry: &Inquiry,
     method: &str,
-    subject: &Subject,
+    subject: &LanguageFile,
     params: &Value,
 ) -> Option<Value> {
-    let mut pages = Pages { inquiry, texts: HashMap::new() };
+    let mut pages = EditorTexts { inquiry, texts: HashMap::new() };
     let found = match method {
         "textDocument/hover" => hover(&mut pages, subject, params).await,
         "textDocument/definition" => navigate(&mut pages, Navigation::Definition, subject, params).await,
@@ -47,8 +47,12 @@ pub(super) async fn answer(
 }
 
 /// Symbols of the whole workspace whose names match the query (LSP 3.17, *Workspace Symbols*).
-pub(super) async fn workspace_symbols(room: &Room, inquiry: &Inquiry, params: &Value) -> Option<Value> {
-    let mut pages = Pages { inquiry, texts: HashMap::new() };
+pub(super) async fn workspace_symbols(
+    room: &EditorSession,
+    inquiry: &Inquiry,
+    params: &Value,
+) -> Option<Value> {
+    let mut pages = EditorTexts { inquiry, texts: HashMap::new() };
     let query = params["query"].as_str().unwrap_or_default();
     let until = Instant::now() + hints::DEADLINE;
     let found = fallback::workspace_symbols(&inquiry.context, query, until).await.ok()?;
@@ -71,9 +75,9 @@ pub(super) async fn workspace_symbols(room: &Room, inquiry: &Inquiry, params: &V
     Some(symbols.into())
 }
 
-type Found = Result<Option<(Value, Option<ServerStatus>)>, ToolError>;
+type HintedAnswer = Result<Option<(Value, Option<ServerStatus>)>, ToolError>;
 
-async fn hover(pages: &mut Pages<'_>, subject: &Subject, params: &Value) -> Found {
+async fn hover(pages: &mut EditorTexts<'_>, subject: &LanguageFile, params: &Value) -> HintedAnswer {
     let Some(target) = pages.target(subject, params) else { return Ok(None) };
     let answer: Answer<HoverOutput> = lsp_hover::run(&pages.inquiry.context, &target).await?;
     let HoverOutput { contents, range, .. } = answer.output;
@@ -89,7 +93,12 @@ async fn hover(pages: &mut Pages<'_>, subject: &Subject, params: &Value) -> Foun
     Ok(Some((value, Some(answer.server_status))))
 }
 
-async fn navigate(pages: &mut Pages<'_>, navigation: Navigation, subject: &Subject, params: &Value) -> Found {
+async fn navigate(
+    pages: &mut EditorTexts<'_>,
+    navigation: Navigation,
+    subject: &LanguageFile,
+    params: &Value,
+) -> HintedAnswer {
     let Some(target) = pages.target(subject, params) else { return Ok(None) };
     let context: &Context = &pages.inquiry.context;
     let answer: Answer<LocationsOutput> = lsp_navigate::run(context, navigation, &target, None).await?;
@@ -100,18 +109,18 @@ async fn navigate(pages: &mut Pages<'_>, navigation: Navigation, subject: &Subje
     Ok(Some((locations.collect(), Some(answer.server_status))))
 }
 
-async fn outline(pages: &mut Pages<'_>, subject: &Subject) -> Found {
+async fn outline(pages: &mut EditorTexts<'_>, subject: &LanguageFile) -> HintedAnswer {
     let (symbols, _) = fallback::outline(&pages.inquiry.context, subject).await?;
     Ok(Some((pages.symbols(&subject.path, &symbols), None)))
 }
 
 /// Texts as the editor sees them, and the way from them to its words.
-struct Pages<'a> {
+struct EditorTexts<'a> {
     inquiry: &'a Inquiry,
     texts: HashMap<WorkspacePath, Option<Buffer>>,
 }
 
-impl Pages<'_> {
+impl EditorTexts<'_> {
     fn text(&mut self, path: &WorkspacePath) -> Option<&Buffer> {
         let context = &self.inquiry.context;
         let read = || context.text(path).ok();
@@ -123,7 +132,7 @@ impl Pages<'_> {
         spelled.unwrap_or_else(|| uri::from_path(&self.inquiry.context.workspace.absolute(path)).into())
     }
 
-    fn target(&mut self, subject: &Subject, params: &Value) -> Option<Target> {
+    fn target(&mut self, subject: &LanguageFile, params: &Value) -> Option<Target> {
         let position = relay::position(&params["position"], self.inquiry.speaker.encoding)?;
         let position = self.text(&subject.path)?.decode(position);
         Some(Target::Position { path: self.inquiry.context.workspace.absolute(&subject.path), position })
@@ -160,7 +169,7 @@ fn missing(status: &ServerStatus) -> String {
     }
 }
 
-async fn tell(room: &Room, method: &str, status: Option<&ServerStatus>) {
+async fn tell(room: &EditorSession, method: &str, status: Option<&ServerStatus>) {
     let why = status.map_or_else(|| "no server runs here".to_owned(), missing);
     let message = format!("{method} was answered from the text alone: {why}");
     room.editor.notify("window/logMessage", json!({ "type": INFO, "message": message })).await;

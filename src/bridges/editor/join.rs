@@ -2,16 +2,16 @@
 
 use serde_json::{Value, json};
 
-use super::capabilities::Greeting;
-use super::features::{Feature, Join};
-use super::room::Room;
+use super::capabilities::EditorCapabilities;
+use super::features::{AnswerMerge, Feature};
+use super::room::EditorSession;
 use super::ticket::Ticket;
 use crate::lsp::relay;
 use crate::lsp::session::Session;
 
 /// What is answered where no server says anything.
 pub(super) fn nothing(feature: &Feature) -> Value {
-    if feature.join == Join::All { json!([]) } else { Value::Null }
+    if feature.join == AnswerMerge::All { json!([]) } else { Value::Null }
 }
 
 /// A server's answer, so that what the editor asks about it next leads back to the server.
@@ -103,7 +103,7 @@ fn spread_defaults(value: &mut Value) {
 /// One answer out of all; there is at least one.
 pub(super) fn joined(feature: &Feature, mut answers: Vec<Value>) -> Value {
     match feature.join {
-        Join::Hovers if answers.len() > 1 => {
+        AnswerMerge::Hovers if answers.len() > 1 => {
             let texts: Vec<String> =
                 answers.iter().filter_map(|hover| relay::markdown(&hover["contents"])).collect();
             let range = answers.iter().find_map(|hover| hover.get("range").cloned());
@@ -113,19 +113,19 @@ pub(super) fn joined(feature: &Feature, mut answers: Vec<Value>) -> Value {
                 None => json!({ "contents": contents }),
             }
         }
-        Join::All => {
+        AnswerMerge::All => {
             let lists = answers.into_iter().filter_map(|list| match list {
                 Value::Array(items) => Some(items),
                 _ => None,
             });
             lists.flatten().collect()
         }
-        Join::First | Join::Completions | Join::Hovers => answers.swap_remove(0),
+        AnswerMerge::First | AnswerMerge::Completions | AnswerMerge::Hovers => answers.swap_remove(0),
     }
 }
 
 /// What servers were told that we take, and this editor does not, as it does take it: the answer to `method`.
-pub(super) fn suit(room: &Room, method: &str, value: &mut Value) {
+pub(super) fn suit(room: &EditorSession, method: &str, value: &mut Value) {
     let Some(greeting) = room.greeting() else { return };
     match method {
         "textDocument/definition"
@@ -152,8 +152,8 @@ pub(super) fn suit(room: &Room, method: &str, value: &mut Value) {
 }
 
 /// The same for one LSP 3.17 *WorkspaceEdit*.
-pub(super) fn suit_edit(room: &Room, edit: &mut Value) {
-    let versioned = |greeting: &Greeting| greeting.can("/workspace/workspaceEdit/documentChanges");
+pub(super) fn suit_edit(room: &EditorSession, edit: &mut Value) {
+    let versioned = |greeting: &EditorCapabilities| greeting.can("/workspace/workspaceEdit/documentChanges");
     if !room.greeting().is_some_and(versioned) {
         flatten(edit);
     }

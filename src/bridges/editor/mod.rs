@@ -42,9 +42,9 @@ use tokio_util::sync::CancellationToken;
 use tower_lsp::Server;
 
 use self::client::Editor;
-use self::room::Room;
-use self::service::Door;
-use crate::runtime::live::Live;
+use self::room::EditorSession;
+use self::service::EditorService;
+use crate::runtime::live::LiveRuntime;
 
 /// Requests that are worked on at a time; whoever sends more waits.
 const AT_ONCE: usize = 256;
@@ -67,14 +67,19 @@ pub struct EditorOptions {
 
 /// Serves one editor, which speaks LSP 3.17 (*Base Protocol*) over `read` and `write`; returns when it has said `exit`, when its side
 /// is closed, or when `ended` is cancelled. What was going on for it is ended; the servers stay.
-pub async fn serve<R, W>(live: Live, options: EditorOptions, read: R, write: W, ended: CancellationToken)
-where
+pub async fn serve<R, W>(
+    live: LiveRuntime,
+    options: EditorOptions,
+    read: R,
+    write: W,
+    ended: CancellationToken,
+) where
     R: AsyncRead + Unpin,
     W: AsyncWrite,
 {
     let gone = ended.child_token();
     let (editor, socket) = Editor::new();
-    let room = Arc::new(Room::new(live, options, editor, gone.clone()));
+    let room = Arc::new(EditorSession::new(live, options, editor, gone.clone()));
     let background = [
         tokio::spawn(diagnose::run(room.clone())),
         tokio::spawn(progress::run(room.clone())),
@@ -89,7 +94,7 @@ where
         gone.cancel();
     };
     tokio::select! {
-        _ = async { tokio::join!(reading, server.serve(Door::new(room.clone()))) } => {}
+        _ = async { tokio::join!(reading, server.serve(EditorService::new(room.clone()))) } => {}
         () = room.exited() => {}
         () = ended.cancelled() => {}
     }

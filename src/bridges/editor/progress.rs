@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::Instant;
 
-use super::room::Room;
+use super::room::EditorSession;
 use crate::lsp::progress::ProgressEvent;
-use crate::lsp::session::Scope;
+use crate::lsp::session::DependencyScope;
 use crate::runtime::{Client, Runtime};
 
 /// Work that takes longer is not shown any more.
@@ -22,7 +22,7 @@ const LONGEST: Duration = Duration::from_secs(1_800);
 const PROMPT: Duration = Duration::from_secs(10);
 
 /// Tells until the editor is gone.
-pub(super) async fn run(room: Arc<Room>) {
+pub(super) async fn run(room: Arc<EditorSession>) {
     let (sender, mut events) = unbounded_channel();
     let mut changes = room.live().changes();
     let watch = |runtime: &Runtime| {
@@ -85,12 +85,12 @@ async fn rest(runtime: Runtime, server: String) -> String {
     drop(context);
     drop(runtime);
     for session in sessions.into_iter().filter(|session| session.server() == server) {
-        session.wait_ready(Scope::Project, Instant::now() + LONGEST).await;
+        session.wait_ready(DependencyScope::Project, Instant::now() + LONGEST).await;
     }
     server
 }
 
-async fn begin(room: &Room, shown: &mut BTreeSet<String>, server: &str, title: &str) {
+async fn begin(room: &EditorSession, shown: &mut BTreeSet<String>, server: &str, title: &str) {
     let params = json!({ "token": token(server) });
     let agreed = room.editor.request("window/workDoneProgress/create", params, Instant::now() + PROMPT).await;
     if agreed.is_ok() && shown.insert(server.to_owned()) {
@@ -99,7 +99,7 @@ async fn begin(room: &Room, shown: &mut BTreeSet<String>, server: &str, title: &
     }
 }
 
-async fn report(room: &Room, server: &str, value: Value) {
+async fn report(room: &EditorSession, server: &str, value: Value) {
     room.editor.notify("$/progress", json!({ "token": token(server), "value": value })).await;
 }
 

@@ -14,14 +14,14 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::EditorOptions;
-use super::capabilities::Greeting;
+use super::capabilities::EditorCapabilities;
 use super::client::Editor;
-use super::desk::{Desk, Strangers};
+use super::desk::{EditorDocuments, OutsideEditorDocuments};
 use super::strangers;
 use crate::config::{Deadlines, Settings};
-use crate::lsp::relay::Speaker;
-use crate::runtime::live::Live;
-use crate::runtime::tally::Running;
+use crate::lsp::relay::EditorConventions;
+use crate::runtime::live::LiveRuntime;
+use crate::runtime::tally::TalliedCall;
 use crate::runtime::{Client, Runtime};
 use crate::text::Encoding;
 use crate::tools::context::Context;
@@ -34,17 +34,17 @@ const PROMPT: Duration = Duration::from_secs(10);
 
 /// What everything that serves one editor works with.
 #[derive(Debug)]
-pub(super) struct Room {
-    live: Live,
+pub(super) struct EditorSession {
+    live: LiveRuntime,
     options: EditorOptions,
     /// The editor.
     pub(crate) editor: Arc<Editor>,
     /// What it has open.
-    pub(crate) desk: Desk,
+    pub(crate) desk: EditorDocuments,
     /// Cancelled when the editor is gone.
     pub(crate) gone: CancellationToken,
     exited: CancellationToken,
-    greeting: OnceLock<Greeting>,
+    greeting: OnceLock<EditorCapabilities>,
     /// Rung when diagnostics may be others than before.
     pub(crate) changed: Notify,
     /// Who calls our tools.
@@ -60,15 +60,15 @@ pub(super) struct Inquiry {
     /// The runtime's, with what the editor sees.
     pub(crate) context: Context,
     /// How the editor speaks.
-    pub(crate) speaker: Speaker,
+    pub(crate) speaker: EditorConventions,
     /// What it has open that is no file of the workspace.
-    pub(crate) strangers: Strangers,
+    pub(crate) strangers: OutsideEditorDocuments,
 }
 
-impl Room {
+impl EditorSession {
     /// For an editor that has not said anything yet.
     pub(super) fn new(
-        live: Live,
+        live: LiveRuntime,
         options: EditorOptions,
         editor: Arc<Editor>,
         gone: CancellationToken,
@@ -80,7 +80,7 @@ impl Room {
             live,
             options,
             editor,
-            desk: Desk::new(workspace),
+            desk: EditorDocuments::new(workspace),
             gone,
             exited: CancellationToken::new(),
             greeting: OnceLock::new(),
@@ -105,12 +105,12 @@ impl Room {
     }
 
     /// The runtime that is open now, and word of its successors.
-    pub(super) fn live(&self) -> &Live {
+    pub(super) fn live(&self) -> &LiveRuntime {
         &self.live
     }
 
     /// Counts a request of the editor until what is returned is dropped. A call of one of our tools counts itself.
-    pub(super) fn counted(&self, method: &str) -> Option<Running> {
+    pub(super) fn counted(&self, method: &str) -> Option<TalliedCall> {
         let tally = || self.live.current().tally().begin_of(method, &self.caller.session);
         (method != "workspace/executeCommand").then(tally)
     }
@@ -123,17 +123,17 @@ impl Room {
     }
 
     /// Takes the editor's side of `initialize`; false where it came before.
-    pub(super) fn greet(&self, greeting: Greeting) -> bool {
+    pub(super) fn greet(&self, greeting: EditorCapabilities) -> bool {
         self.greeting.set(greeting).is_ok()
     }
 
     /// The editor's side of `initialize`.
-    pub(super) fn greeting(&self) -> Option<&Greeting> {
+    pub(super) fn greeting(&self) -> Option<&EditorCapabilities> {
         self.greeting.get()
     }
 
     /// How the editor speaks of what it has open now.
-    pub(super) fn speaker(&self) -> Speaker {
+    pub(super) fn speaker(&self) -> EditorConventions {
         let snippets = "/textDocument/completion/completionItem/snippetSupport";
         let takes_snippets = self.greeting().is_some_and(|greeting| greeting.can(snippets));
         self.desk.speaker(self.encoding(), takes_snippets)

@@ -14,10 +14,10 @@ use tower_lsp::jsonrpc::{Error, ErrorCode, Id, Request, Response};
 use tower_service::Service;
 
 use super::capabilities::ERROR;
-use super::desk::Closed;
+use super::desk::ClosedEditorDocument;
 use super::features::Feature;
 use super::frames::UNREADABLE;
-use super::room::{Inquiry, Room};
+use super::room::{EditorSession, Inquiry};
 use super::{ask, capabilities, commands, diagnose, strangers};
 
 /// LSP 3.17 *ErrorCodes*.
@@ -32,19 +32,19 @@ enum Stage {
 }
 
 /// What tower-lsp hands the editor's messages to.
-pub(super) struct Door {
-    room: Arc<Room>,
+pub(super) struct EditorService {
+    room: Arc<EditorSession>,
     stage: Stage,
-    pending: Arc<Pending>,
+    pending: Arc<PendingEditorRequests>,
 }
 
 /// The requests that are not answered yet.
 #[derive(Default)]
-struct Pending(Mutex<HashMap<Id, CancellationToken>>);
+struct PendingEditorRequests(Mutex<HashMap<Id, CancellationToken>>);
 
-impl Door {
+impl EditorService {
     /// For an editor that has not said anything yet.
-    pub(super) fn new(room: Arc<Room>) -> Self {
+    pub(super) fn new(room: Arc<EditorSession>) -> Self {
         Self { room, stage: Stage::New, pending: Arc::default() }
     }
 
@@ -76,7 +76,7 @@ impl Door {
                 }
             },
             "textDocument/didClose" => {
-                let Some(Closed { uri, inside }) = room.desk.close(&params) else { return };
+                let Some(ClosedEditorDocument { uri, inside }) = room.desk.close(&params) else { return };
                 if inside {
                     let editor = room.editor.clone();
                     let nothing = json!({ "uri": uri, "diagnostics": [] });
@@ -134,7 +134,7 @@ impl Door {
     }
 }
 
-impl Service<Request> for Door {
+impl Service<Request> for EditorService {
     type Response = Option<Response>;
     type Error = std::convert::Infallible;
     type Future = BoxFuture<'static, Result<Option<Response>, Self::Error>>;
@@ -178,7 +178,12 @@ impl Service<Request> for Door {
     }
 }
 
-async fn answer(room: &Arc<Room>, inquiry: Inquiry, method: &str, params: Value) -> Result<Value, Error> {
+async fn answer(
+    room: &Arc<EditorSession>,
+    inquiry: Inquiry,
+    method: &str,
+    params: Value,
+) -> Result<Value, Error> {
     if let Some(feature) = Feature::of(method) {
         return ask::document(room, &inquiry, feature, params).await;
     }

@@ -9,8 +9,8 @@ use tower_lsp::jsonrpc::Error;
 use super::ask::{failed, is_empty};
 use super::features::Feature;
 use super::join;
-use super::room::{Inquiry, Room, deadline};
-use crate::lsp::relay::Stranger;
+use super::room::{EditorSession, Inquiry, deadline};
+use crate::lsp::relay::OutsideDocument;
 
 /// What can be asked.
 const LOOKING: &[&str] = &[
@@ -29,7 +29,7 @@ const LOOKING: &[&str] = &[
 
 /// Answers from the first server of the document's language that says something.
 pub(super) async fn answer(
-    room: &Room,
+    room: &EditorSession,
     inquiry: &Inquiry,
     feature: &Feature,
     params: &Value,
@@ -62,7 +62,7 @@ pub(super) async fn answer(
 }
 
 /// The servers of the language of `stranger`, which its name tells, or the editor.
-fn servers<'a>(inquiry: &'a Inquiry, feature: &Feature, stranger: &Stranger) -> Vec<&'a str> {
+fn servers<'a>(inquiry: &'a Inquiry, feature: &Feature, stranger: &OutsideDocument) -> Vec<&'a str> {
     let catalogue = inquiry.context.catalogue();
     let name = stranger.uri.rsplit('/').next().unwrap_or_default();
     let first = stranger.text.line(0);

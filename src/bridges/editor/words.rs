@@ -7,14 +7,14 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::room::Room;
-use crate::lsp::people::Word;
+use super::room::EditorSession;
+use crate::lsp::people::ServerUserMessage;
 
 /// How long a person is waited for.
 const PERSON: Duration = Duration::from_secs(600);
 
 /// Passes on what servers say until the editor is gone.
-pub(super) async fn run(room: Arc<Room>) {
+pub(super) async fn run(room: Arc<EditorSession>) {
     let mut changes = room.live().changes();
     let mut words = changes.borrow_and_update().server_words();
     loop {
@@ -29,10 +29,10 @@ pub(super) async fn run(room: Arc<Room>) {
                 words = changes.borrow_and_update().server_words();
             }
             word = words.recv() => match word {
-                Some(Word::Message { server, method, params }) => {
+                Some(ServerUserMessage::Message { server, method, params }) => {
                     room.editor.notify(method, signed(&server, params)).await;
                 }
-                Some(Word::Question { server, params, answer }) => {
+                Some(ServerUserMessage::Question { server, params, answer }) => {
                     let editor = room.editor.clone();
                     room.spawn(async move {
                         let deadline = Instant::now() + PERSON;

@@ -10,7 +10,7 @@ use crate::text::diff::{DiffOptions, unified_diff};
 
 /// How a file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Format {
+pub(super) enum HostFileFormat {
     /// JSON; comments and trailing commas are kept where there are some.
     Json,
     /// TOML.
@@ -19,7 +19,7 @@ pub(super) enum Format {
 
 /// Where an entry goes and what it is.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Entry {
+pub(super) struct HostConfigEntry {
     /// The keys of the tables around it, and its own.
     pub(super) path: Vec<String>,
     pub(super) value: Value,
@@ -28,19 +28,24 @@ pub(super) struct Entry {
 /// `text` (nothing, where there is no file) with `entry` in it. An entry of that name with another value is replaced only with
 /// `force`. `file` is named in errors.
 pub(super) fn put(
-    format: Format,
+    format: HostFileFormat,
     file: &str,
     text: Option<&str>,
-    entry: &Entry,
+    entry: &HostConfigEntry,
     force: bool,
 ) -> Result<String, InitError> {
     match format {
-        Format::Json => put_json(file, text, entry, force),
-        Format::Toml => put_toml(file, text, entry, force),
+        HostFileFormat::Json => put_json(file, text, entry, force),
+        HostFileFormat::Toml => put_toml(file, text, entry, force),
     }
 }
 
-fn put_json(file: &str, text: Option<&str>, entry: &Entry, force: bool) -> Result<String, InitError> {
+fn put_json(
+    file: &str,
+    text: Option<&str>,
+    entry: &HostConfigEntry,
+    force: bool,
+) -> Result<String, InitError> {
     let unreadable = |reason: String| InitError::Unreadable { file: file.to_owned(), format: "JSON", reason };
     let text = text.unwrap_or_default();
     let root =
@@ -92,7 +97,12 @@ fn input(value: &Value) -> CstInputValue {
     }
 }
 
-fn put_toml(file: &str, text: Option<&str>, entry: &Entry, force: bool) -> Result<String, InitError> {
+fn put_toml(
+    file: &str,
+    text: Option<&str>,
+    entry: &HostConfigEntry,
+    force: bool,
+) -> Result<String, InitError> {
     let unreadable = |reason: String| InitError::Unreadable { file: file.to_owned(), format: "TOML", reason };
     let text = text.unwrap_or_default();
     let mut document: DocumentMut =
@@ -160,7 +170,7 @@ fn toml_value(value: &Value) -> Option<toml_edit::Value> {
     })
 }
 
-fn other(file: &str, entry: &Entry, known: Option<&Value>) -> InitError {
+fn other(file: &str, entry: &HostConfigEntry, known: Option<&Value>) -> InitError {
     let pretty = |value: &Value| serde_json::to_string_pretty(value).unwrap_or_default() + "\n";
     let known = known.map(pretty).unwrap_or_default();
     let name = entry.path.join(".");
@@ -175,8 +185,8 @@ mod tests {
 
     use super::*;
 
-    fn entry(path: &[&str], value: Value) -> Entry {
-        Entry { path: path.iter().map(|key| (*key).to_owned()).collect(), value }
+    fn entry(path: &[&str], value: Value) -> HostConfigEntry {
+        HostConfigEntry { path: path.iter().map(|key| (*key).to_owned()).collect(), value }
     }
 
     fn ours() -> Value {
@@ -187,13 +197,13 @@ mod tests {
     fn everything_else_of_json_stays() {
         let before = "// mine\n{\n    \"z\": 1, // one\n    \"mcpServers\": {\n        \"other\": {\"command\": \"x\"},\n    },\n}\n";
         let wish = entry(&["mcpServers", "lsp-tools"], ours());
-        let after = put(Format::Json, "f", Some(before), &wish, false).unwrap();
+        let after = put(HostFileFormat::Json, "f", Some(before), &wish, false).unwrap();
         for kept in ["// mine\n", "    \"z\": 1, // one\n", "        \"other\": {\"command\": \"x\"},\n"] {
             assert!(after.contains(kept), "{after}");
         }
         assert!(after.contains("        \"lsp-tools\": {\n"), "{after}");
-        assert_eq!(put(Format::Json, "f", Some(&after), &wish, false).unwrap(), after);
-        let new = put(Format::Json, "f", None, &wish, false).unwrap();
+        assert_eq!(put(HostFileFormat::Json, "f", Some(&after), &wish, false).unwrap(), after);
+        let new = put(HostFileFormat::Json, "f", None, &wish, false).unwrap();
         assert_eq!(
             serde_json::from_str::<Value>(&new).unwrap(),
             json!({"mcpServers": {"lsp-tools": ours()}})
@@ -204,14 +214,17 @@ mod tests {
     fn another_entry_is_replaced_only_by_force() {
         let wish = entry(&["mcpServers", "lsp-tools"], ours());
         let before = r#"{"mcpServers": {"lsp-tools": {"command": "mine"}, "b": 1}}"#;
-        let error = put(Format::Json, "f", Some(before), &wish, false).unwrap_err();
+        let error = put(HostFileFormat::Json, "f", Some(before), &wish, false).unwrap_err();
         assert!(error.to_string().contains("-  \"command\": \"mine\""), "{error}");
-        let after = put(Format::Json, "f", Some(before), &wish, true).unwrap();
+        let after = put(HostFileFormat::Json, "f", Some(before), &wish, true).unwrap();
         let value: Value = serde_json::from_str(&after).unwrap();
         assert_eq!(value, json!({"mcpServers": {"lsp-tools": ours(), "b": 1}}));
         for bad in ["[1]", "{", "{\"mcpServers\": []}"] {
             assert!(
-                matches!(put(Format::Json, "f", Some(bad), &wish, true), Err(InitError::Unreadable { .. })),
+                matches!(
+                    put(HostFileFormat::Json, "f", Some(bad), &wish, true),
+                    Err(InitError::Unreadable { .. })
+                ),
                 "{bad}"
             );
         }
@@ -221,7 +234,7 @@ mod tests {
     fn everything_else_of_toml_stays() {
         let before = "# mine\nmodel = \"x\" # best\n\n[mcp_servers.other]\ncommand = 'y'\n\n[tail]\na = 1\n";
         let wish = entry(&["mcp_servers", "lsp-tools"], ours());
-        let after = put(Format::Toml, "f", Some(before), &wish, false).unwrap();
+        let after = put(HostFileFormat::Toml, "f", Some(before), &wish, false).unwrap();
         for kept in
             ["# mine\nmodel = \"x\" # best\n", "[mcp_servers.other]\ncommand = 'y'\n", "[tail]\na = 1\n"]
         {
@@ -231,12 +244,15 @@ mod tests {
             after.contains("[mcp_servers.lsp-tools]\ncommand = \"lsp-tools\"\nargs = [\"mcp\"]\n"),
             "{after}"
         );
-        assert_eq!(put(Format::Toml, "f", Some(&after), &wish, false).unwrap(), after);
+        assert_eq!(put(HostFileFormat::Toml, "f", Some(&after), &wish, false).unwrap(), after);
         let other = after.replace("\"lsp-tools\"\nargs", "\"mine\"\nargs");
-        assert!(matches!(put(Format::Toml, "f", Some(&other), &wish, false), Err(InitError::Other { .. })));
-        assert_eq!(put(Format::Toml, "f", Some(&other), &wish, true).unwrap(), after);
-        let new = put(Format::Toml, "f", None, &wish, false).unwrap();
+        assert!(matches!(
+            put(HostFileFormat::Toml, "f", Some(&other), &wish, false),
+            Err(InitError::Other { .. })
+        ));
+        assert_eq!(put(HostFileFormat::Toml, "f", Some(&other), &wish, true).unwrap(), after);
+        let new = put(HostFileFormat::Toml, "f", None, &wish, false).unwrap();
         assert_eq!(new, "[mcp_servers.lsp-tools]\ncommand = \"lsp-tools\"\nargs = [\"mcp\"]\n");
-        assert!(put(Format::Toml, "f", Some("mcp_servers = 1"), &wish, true).is_err());
+        assert!(put(HostFileFormat::Toml, "f", Some("mcp_servers = 1"), &wish, true).is_err());
     }
 }

@@ -13,7 +13,7 @@ const MOST_BYTES: u64 = 16 << 20;
 
 /// What would become of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Change {
+pub(crate) struct InitFileChange {
     /// The file.
     pub(crate) path: PathBuf,
     /// Its text now; `None` where it is not there.
@@ -22,7 +22,7 @@ pub(crate) struct Change {
     pub(crate) after: String,
 }
 
-impl Change {
+impl InitFileChange {
     /// Whether it is there already, word by word.
     pub(crate) fn is_done(&self) -> bool {
         self.before.as_deref() == Some(self.after.as_str())
@@ -110,13 +110,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(dir.path()).unwrap();
         let path = root.join("a/b.json");
-        let first = Change { path: path.clone(), before: None, after: "1\n".to_owned() };
+        let first = InitFileChange { path: path.clone(), before: None, after: "1\n".to_owned() };
         assert!(first.diff().contains("+++ b/") && first.diff().contains("+1"));
         first.write().unwrap();
         fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
         let link = root.join("link.json");
         symlink(&path, &link).unwrap();
-        let second = Change { path: link.clone(), before: Some("1\n".to_owned()), after: "2\n".to_owned() };
+        let second =
+            InitFileChange { path: link.clone(), before: Some("1\n".to_owned()), after: "2\n".to_owned() };
         second.write().unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "2\n");
         assert!(link.symlink_metadata().unwrap().is_symlink());

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use super::InitError;
-use super::edit::{Entry, Format, put, value_of};
-use super::file::{Change, inside, text_of};
+use super::edit::{HostConfigEntry, HostFileFormat, put, value_of};
+use super::file::{InitFileChange, inside, text_of};
 use crate::config::Catalogue;
 
 /// What we are called in the files of hosts.
@@ -14,7 +14,7 @@ const NAME: &str = "lsp-tools";
 
 /// A host that can start us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Host {
+pub(crate) enum McpHost {
     /// Claude Code.
     ClaudeCode,
     /// GitHub Copilot CLI.
@@ -35,7 +35,7 @@ pub(crate) enum Host {
 
 /// For whom a host is configured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum HostScope {
     /// Everyone who works on this project with that host.
     Project,
     /// The user, in all projects.
@@ -44,7 +44,7 @@ pub(crate) enum Scope {
 
 /// Where files are.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Places {
+pub(crate) struct HostDirectories {
     /// The project.
     pub(crate) project: PathBuf,
     /// The user's home.
@@ -61,11 +61,11 @@ pub(crate) struct Places {
 
 /// What is wanted of a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Wish {
+pub(crate) struct HostSetupRequest {
     /// The host.
-    pub(crate) host: Host,
+    pub(crate) host: McpHost,
     /// For whom; by default where the host's users have it.
-    pub(crate) scope: Option<Scope>,
+    pub(crate) scope: Option<HostScope>,
     /// The program that it starts.
     pub(crate) program: String,
     /// The profile of tools.
@@ -76,159 +76,169 @@ pub(crate) struct Wish {
     pub(crate) force: bool,
 }
 
-struct Target {
+struct HostConfigTarget {
     path: PathBuf,
-    format: Format,
-    entry: Entry,
+    format: HostFileFormat,
+    entry: HostConfigEntry,
 }
 
 /// What has to change for `wish`.
 ///
 /// # Errors
 /// Where the host cannot be told so, its file cannot be kept, or has another entry of our name.
-pub(crate) fn configure(wish: &Wish, places: &Places, catalogue: &Catalogue) -> Result<Change, InitError> {
+pub(crate) fn configure(
+    wish: &HostSetupRequest,
+    places: &HostDirectories,
+    catalogue: &Catalogue,
+) -> Result<InitFileChange, InitError> {
     let scope = wish.scope.unwrap_or_else(|| usual_scope(wish.host));
     let target = match wish.editor_door {
         true => editor_door(wish, scope, places, catalogue)?,
         false => tools(wish, scope, places)?,
     };
-    if scope == Scope::Project {
+    if scope == HostScope::Project {
         inside(&target.path, &places.project)?;
     }
     let before = text_of(&target.path)?;
     let file = target.path.display().to_string();
     let entry = with_existing_layout(wish.host, target.entry, before.as_deref());
     let after = put(target.format, &file, before.as_deref(), &entry, wish.force)?;
-    Ok(Change { path: target.path, before, after })
+    Ok(InitFileChange { path: target.path, before, after })
 }
 
-fn usual_scope(host: Host) -> Scope {
+fn usual_scope(host: McpHost) -> HostScope {
     match host {
-        Host::CopilotCli | Host::Codex | Host::Zed => Scope::User,
-        Host::ClaudeCode | Host::VsCode | Host::Cursor | Host::OpenCode | Host::Gemini => Scope::Project,
+        McpHost::CopilotCli | McpHost::Codex | McpHost::Zed => HostScope::User,
+        McpHost::ClaudeCode | McpHost::VsCode | McpHost::Cursor | McpHost::OpenCode | McpHost::Gemini => {
+            HostScope::Project
+        }
     }
 }
 
 /// Newer files of opencode have the servers one level deeper.
-fn with_existing_layout(host: Host, mut entry: Entry, before: Option<&str>) -> Entry {
+fn with_existing_layout(host: McpHost, mut entry: HostConfigEntry, before: Option<&str>) -> HostConfigEntry {
     let value = before.and_then(|text| value_of(text).ok());
     let nested = value.as_ref().and_then(|value| value.pointer("/mcp/servers")).is_some_and(Value::is_object);
-    if host == Host::OpenCode && nested && entry.path.first().is_some_and(|key| key == "mcp") {
+    if host == McpHost::OpenCode && nested && entry.path.first().is_some_and(|key| key == "mcp") {
         entry.path.insert(1, "servers".to_owned());
     }
     entry
 }
 
-fn tools(wish: &Wish, scope: Scope, places: &Places) -> Result<Target, InitError> {
-    use Scope::{Project, User};
+fn tools(
+    wish: &HostSetupRequest,
+    scope: HostScope,
+    places: &HostDirectories,
+) -> Result<HostConfigTarget, InitError> {
+    use HostScope::{Project, User};
     let (project, home) = (&places.project, &places.home);
     let mut args = vec!["mcp".to_owned()];
     if let Some(profile) = &wish.profile {
         args.extend(["--profile".to_owned(), profile.clone()]);
     }
     // These start us elsewhere than in the folder that is open, and fill in which one that is.
-    if matches!((wish.host, scope), (Host::VsCode | Host::Cursor, Project)) {
+    if matches!((wish.host, scope), (McpHost::VsCode | McpHost::Cursor, Project)) {
         args.extend(["--workspace".to_owned(), "${workspaceFolder}".to_owned()]);
     }
     let program = &wish.program;
     let (path, format, table, value) = match (wish.host, scope) {
-        (Host::ClaudeCode, Project) => {
-            (project.join(".mcp.json"), Format::Json, "mcpServers", stdio(program, &args))
+        (McpHost::ClaudeCode, Project) => {
+            (project.join(".mcp.json"), HostFileFormat::Json, "mcpServers", stdio(program, &args))
         }
-        (Host::ClaudeCode, User) => {
+        (McpHost::ClaudeCode, User) => {
             let folder = places.claude.as_ref().unwrap_or(home);
-            (folder.join(".claude.json"), Format::Json, "mcpServers", stdio(program, &args))
+            (folder.join(".claude.json"), HostFileFormat::Json, "mcpServers", stdio(program, &args))
         }
-        (Host::CopilotCli, scope) => {
+        (McpHost::CopilotCli, scope) => {
             let path = match scope {
                 Project => project.join(".mcp.json"),
                 User => copilot(places).join("mcp-config.json"),
             };
             let value = json!({"type": "local", "command": program, "args": args, "tools": ["*"]});
-            (path, Format::Json, "mcpServers", value)
+            (path, HostFileFormat::Json, "mcpServers", value)
         }
-        (Host::VsCode, Project) => {
-            (project.join(".vscode/mcp.json"), Format::Json, "servers", stdio(program, &args))
+        (McpHost::VsCode, Project) => {
+            (project.join(".vscode/mcp.json"), HostFileFormat::Json, "servers", stdio(program, &args))
         }
-        (Host::VsCode, User) => {
-            (code_folder(places).join("mcp.json"), Format::Json, "servers", stdio(program, &args))
+        (McpHost::VsCode, User) => {
+            (code_folder(places).join("mcp.json"), HostFileFormat::Json, "servers", stdio(program, &args))
         }
-        (Host::Cursor, scope) => {
+        (McpHost::Cursor, scope) => {
             let folder = if scope == Project { project } else { home };
-            (folder.join(".cursor/mcp.json"), Format::Json, "mcpServers", stdio(program, &args))
+            (folder.join(".cursor/mcp.json"), HostFileFormat::Json, "mcpServers", stdio(program, &args))
         }
-        (Host::Codex, scope) => {
+        (McpHost::Codex, scope) => {
             let folder = match scope {
                 Project => project.join(".codex"),
                 User => places.codex.clone().unwrap_or_else(|| home.join(".codex")),
             };
             let value = json!({"command": program, "args": args});
-            (folder.join("config.toml"), Format::Toml, "mcp_servers", value)
+            (folder.join("config.toml"), HostFileFormat::Toml, "mcp_servers", value)
         }
-        (Host::OpenCode, scope) => {
+        (McpHost::OpenCode, scope) => {
             let command: Vec<&str> =
                 std::iter::once(program.as_str()).chain(args.iter().map(String::as_str)).collect();
             let value = json!({"type": "local", "command": command, "enabled": true});
-            (opencode(scope, places), Format::Json, "mcp", value)
+            (opencode(scope, places), HostFileFormat::Json, "mcp", value)
         }
-        (Host::Zed, User) => {
+        (McpHost::Zed, User) => {
             let value = json!({"command": program, "args": args, "env": {}});
-            (places.config.join("zed/settings.json"), Format::Json, "context_servers", value)
+            (places.config.join("zed/settings.json"), HostFileFormat::Json, "context_servers", value)
         }
-        (Host::Zed, Project) => {
+        (McpHost::Zed, Project) => {
             let why = "Zed takes MCP servers from its user's settings; use --scope user";
             return Err(InitError::Unsupported(why.to_owned()));
         }
-        (Host::Gemini, scope) => {
+        (McpHost::Gemini, scope) => {
             let folder = if scope == Project { project } else { home };
             let value = json!({"command": program, "args": args});
-            (folder.join(".gemini/settings.json"), Format::Json, "mcpServers", value)
+            (folder.join(".gemini/settings.json"), HostFileFormat::Json, "mcpServers", value)
         }
     };
     let path_in_it = vec![table.to_owned(), NAME.to_owned()];
-    Ok(Target { path, format, entry: Entry { path: path_in_it, value } })
+    Ok(HostConfigTarget { path, format, entry: HostConfigEntry { path: path_in_it, value } })
 }
 
 fn editor_door(
-    wish: &Wish,
-    scope: Scope,
-    places: &Places,
+    wish: &HostSetupRequest,
+    scope: HostScope,
+    places: &HostDirectories,
     catalogue: &Catalogue,
-) -> Result<Target, InitError> {
+) -> Result<HostConfigTarget, InitError> {
     let unsupported = |why: &str| Err(InitError::Unsupported(format!("{} {why}", wish.host.title())));
     if wish.profile.is_some() {
         return unsupported("is to get the editor door, which has no profile of tools");
     }
     let (path, table, value) = match wish.host {
-        Host::CopilotCli => {
+        McpHost::CopilotCli => {
             let path = copilot_servers(scope, places);
             let files: Map<String, Value> =
                 extensions(catalogue).map(|(ending, id)| (ending, json!(id))).collect();
             let value = json!({"command": wish.program, "args": ["lsp"], "fileExtensions": files});
             (path, "lspServers", value)
         }
-        Host::OpenCode => {
+        McpHost::OpenCode => {
             let endings: Vec<String> = extensions(catalogue).map(|(ending, _)| ending).collect();
             let value = json!({"command": [wish.program, "lsp"], "extensions": endings});
             (opencode(scope, places), "lsp", value)
         }
-        Host::ClaudeCode => {
+        McpHost::ClaudeCode => {
             return unsupported(
                 "takes language servers from plugins alone, which are installed by itself; its tools come over MCP",
             );
         }
-        Host::VsCode | Host::Cursor | Host::Zed => {
+        McpHost::VsCode | McpHost::Cursor | McpHost::Zed => {
             return unsupported("takes language servers from extensions alone; its tools come over MCP");
         }
-        Host::Codex | Host::Gemini => {
+        McpHost::Codex | McpHost::Gemini => {
             return unsupported("speaks to no language servers; its tools come over MCP");
         }
     };
-    let entry = Entry { path: vec![table.to_owned(), NAME.to_owned()], value };
-    Ok(Target { path, format: Format::Json, entry })
+    let entry = HostConfigEntry { path: vec![table.to_owned(), NAME.to_owned()], value };
+    Ok(HostConfigTarget { path, format: HostFileFormat::Json, entry })
 }
 
-impl Host {
+impl McpHost {
     /// As people call it.
     pub(crate) fn title(self) -> &'static str {
         match self {
@@ -262,11 +272,11 @@ fn stdio(program: &str, args: &[String]) -> Value {
     json!({"type": "stdio", "command": program, "args": args})
 }
 
-fn copilot(places: &Places) -> PathBuf {
+fn copilot(places: &HostDirectories) -> PathBuf {
     places.copilot.clone().unwrap_or_else(|| places.home.join(".copilot"))
 }
 
-fn code_folder(places: &Places) -> PathBuf {
+fn code_folder(places: &HostDirectories) -> PathBuf {
     match cfg!(target_os = "macos") {
         true => places.home.join("Library/Application Support/Code/User"),
         false => places.config.join("Code/User"),
@@ -274,24 +284,24 @@ fn code_folder(places: &Places) -> PathBuf {
 }
 
 /// Copilot CLI's file of language servers.
-pub(super) fn copilot_servers(scope: Scope, places: &Places) -> PathBuf {
+pub(super) fn copilot_servers(scope: HostScope, places: &HostDirectories) -> PathBuf {
     match scope {
-        Scope::Project => places.project.join(".github/lsp.json"),
-        Scope::User => copilot(places).join("lsp-config.json"),
+        HostScope::Project => places.project.join(".github/lsp.json"),
+        HostScope::User => copilot(places).join("lsp-config.json"),
     }
 }
 
 /// The two names that opencode's settings may have.
-pub(super) fn opencode_files(scope: Scope, places: &Places) -> [PathBuf; 2] {
+pub(super) fn opencode_files(scope: HostScope, places: &HostDirectories) -> [PathBuf; 2] {
     let folder: &Path = match scope {
-        Scope::Project => &places.project,
-        Scope::User => &places.config.join("opencode"),
+        HostScope::Project => &places.project,
+        HostScope::User => &places.config.join("opencode"),
     };
     ["opencode.json", "opencode.jsonc"].map(|name| folder.join(name))
 }
 
 /// The one that is there.
-fn opencode(scope: Scope, places: &Places) -> PathBuf {
+fn opencode(scope: HostScope, places: &HostDirectories) -> PathBuf {
     let [plain, commented] = opencode_files(scope, places);
     if commented.exists() { commented } else { plain }
 }

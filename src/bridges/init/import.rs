@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use super::InitError;
-use super::edit::{Entry, Format, put, value_of};
-use super::file::{Change, inside, text_of};
-use super::host::{Places, Scope, copilot_servers, opencode_files};
-use crate::config::{Catalogue, Layer, Origin};
+use super::edit::{HostConfigEntry, HostFileFormat, put, value_of};
+use super::file::{InitFileChange, inside, text_of};
+use super::host::{HostDirectories, HostScope, copilot_servers, opencode_files};
+use crate::config::{Catalogue, Layer, LayerOrigin};
 
 /// What was found and what would become of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Imported {
+pub(crate) struct ServerImportPlan {
     /// The change of our file.
-    pub(crate) change: Change,
+    pub(crate) change: InitFileChange,
     /// The servers by their keys in it.
     pub(crate) servers: Vec<String>,
     /// What could not be carried over, in sentences.
@@ -25,7 +25,7 @@ pub(crate) struct Imported {
 
 /// One server as another program's file has it.
 #[derive(Debug, Clone, Default, PartialEq)]
-struct Definition {
+struct ImportedServer {
     name: String,
     command: Vec<String>,
     /// Endings of file names without the dot, and the language's id where it is told.
@@ -37,13 +37,14 @@ struct Definition {
 }
 
 /// The files that are looked into where none is named.
-pub(crate) fn usual_files(places: &Places) -> Vec<PathBuf> {
+pub(crate) fn usual_files(places: &HostDirectories) -> Vec<PathBuf> {
     let project = |name: &str| places.project.join(name);
-    let [of_project, of_user] = [Scope::Project, Scope::User].map(|scope| opencode_files(scope, places));
-    let all = [project("lsp.json"), copilot_servers(Scope::Project, places), project(".lsp.json")]
+    let [of_project, of_user] =
+        [HostScope::Project, HostScope::User].map(|scope| opencode_files(scope, places));
+    let all = [project("lsp.json"), copilot_servers(HostScope::Project, places), project(".lsp.json")]
         .into_iter()
         .chain(of_project)
-        .chain([copilot_servers(Scope::User, places)])
+        .chain([copilot_servers(HostScope::User, places)])
         .chain(of_user);
     all.filter(|path| path.is_file()).collect()
 }
@@ -54,24 +55,23 @@ pub(crate) fn usual_files(places: &Places) -> Vec<PathBuf> {
 /// Where a file cannot be read, holds no definitions, or our own file cannot be kept.
 pub(crate) fn import(
     files: &[PathBuf],
-    scope: Scope,
-    places: &Places,
+    scope: HostScope,
+    places: &HostDirectories,
     users_file: &Path,
     force: bool,
-) -> Result<Imported, InitError> {
+) -> Result<ServerImportPlan, InitError> {
     let path = match scope {
-        Scope::Project => places.project.join(".lsp-tools/servers.toml"),
-        Scope::User => users_file.to_owned(),
+        HostScope::Project => places.project.join(".lsp-tools/servers.toml"),
+        HostScope::User => users_file.to_owned(),
     };
-    if scope == Scope::Project {
+    if scope == HostScope::Project {
         inside(&path, &places.project)?;
     }
     // What our own file says already must not change what is made of a definition.
     let below = match scope {
-        Scope::Project => {
-            text_of(users_file)?.map(|text| Layer::new(Origin::User, users_file.display().to_string(), text))
-        }
-        Scope::User => None,
+        HostScope::Project => text_of(users_file)?
+            .map(|text| Layer::new(LayerOrigin::User, users_file.display().to_string(), text)),
+        HostScope::User => None,
     };
     let catalogue = &loaded(below.iter().cloned().collect())?;
     let (mut left_out, mut definitions) = (Vec::new(), Vec::new());
@@ -83,8 +83,8 @@ pub(crate) fn import(
     let mut servers = BTreeSet::new();
     let mut run: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let name = path.display().to_string();
-    let mut add = |entry: Entry| -> Result<(), InitError> {
-        after = Some(put(Format::Toml, &name, after.as_deref(), &entry, force)?);
+    let mut add = |entry: HostConfigEntry| -> Result<(), InitError> {
+        after = Some(put(HostFileFormat::Toml, &name, after.as_deref(), &entry, force)?);
         Ok(())
     };
     for definition in definitions {
@@ -104,12 +104,16 @@ pub(crate) fn import(
     }
     let after = after.unwrap_or_default();
     // Whatever was carried over must be something that we can read.
-    loaded(below.into_iter().chain([Layer::new(Origin::User, &name, &after)]).collect())?;
-    Ok(Imported { change: Change { path, before, after }, servers: servers.into_iter().collect(), left_out })
+    loaded(below.into_iter().chain([Layer::new(LayerOrigin::User, &name, &after)]).collect())?;
+    Ok(ServerImportPlan {
+        change: InitFileChange { path, before, after },
+        servers: servers.into_iter().collect(),
+        left_out,
+    })
 }
 
 /// Reads one server of a file; what cannot be carried over is noted.
-type ReadOne = fn(&str, &Map<String, Value>, &mut Vec<String>) -> Option<Definition>;
+type ReadOne = fn(&str, &Map<String, Value>, &mut Vec<String>) -> Option<ImportedServer>;
 
 fn loaded(layers: Vec<Layer>) -> Result<Catalogue, InitError> {
     let loaded = Catalogue::load(&layers).map_err(|error| InitError::Unreadable {
@@ -120,7 +124,7 @@ fn loaded(layers: Vec<Layer>) -> Result<Catalogue, InitError> {
     Ok(loaded.catalogue)
 }
 
-fn read(file: &Path, left_out: &mut Vec<String>) -> Result<Vec<Definition>, InitError> {
+fn read(file: &Path, left_out: &mut Vec<String>) -> Result<Vec<ImportedServer>, InitError> {
     let name = file.display().to_string();
     let unreadable = |reason: String| InitError::Unreadable { file: name.clone(), format: "JSON", reason };
     let text = text_of(file)?.ok_or_else(|| InitError::Nothing(format!("there is no file `{name}`")))?;
@@ -172,7 +176,7 @@ fn base(
     server: &Map<String, Value>,
     endings: &str,
     left_out: &mut Vec<String>,
-) -> Option<Definition> {
+) -> Option<ImportedServer> {
     let program = server.get("command").and_then(Value::as_str);
     let Some(program) = program.filter(|program| !program.is_empty()) else {
         left_out.push(format!("{name}: it has no `command`"));
@@ -180,12 +184,12 @@ fn base(
     };
     let told = server.get(endings).and_then(Value::as_object).cloned().unwrap_or_default();
     let ending = |(ending, id): (String, Value)| (plain(&ending), id.as_str().map(str::to_owned));
-    Some(Definition {
+    Some(ImportedServer {
         name: name.to_owned(),
         command: std::iter::once(program.to_owned()).chain(texts(server.get("args"))).collect(),
         endings: told.into_iter().map(ending).collect(),
         env: server.get("env").and_then(Value::as_object).cloned().unwrap_or_default(),
-        ..Definition::default()
+        ..ImportedServer::default()
     })
 }
 
@@ -193,7 +197,7 @@ fn plain(ending: &str) -> String {
     ending.trim_start_matches('.').to_owned()
 }
 
-fn of_copilot(name: &str, server: &Map<String, Value>, left_out: &mut Vec<String>) -> Option<Definition> {
+fn of_copilot(name: &str, server: &Map<String, Value>, left_out: &mut Vec<String>) -> Option<ImportedServer> {
     let mut definition = base(name, server, "fileExtensions", left_out)?;
     definition.options = server.get("initializationOptions").cloned();
     let known = ["command", "args", "fileExtensions", "env", "initializationOptions"];
@@ -201,7 +205,7 @@ fn of_copilot(name: &str, server: &Map<String, Value>, left_out: &mut Vec<String
     Some(definition)
 }
 
-fn of_plugin(name: &str, server: &Map<String, Value>, left_out: &mut Vec<String>) -> Option<Definition> {
+fn of_plugin(name: &str, server: &Map<String, Value>, left_out: &mut Vec<String>) -> Option<ImportedServer> {
     if server.get("transport").is_some_and(|transport| transport != "stdio") {
         left_out.push(format!("{name}: it listens on a socket, and servers here speak on stdin and stdout"));
         return None;
@@ -224,7 +228,11 @@ fn of_plugin(name: &str, server: &Map<String, Value>, left_out: &mut Vec<String>
     Some(definition)
 }
 
-fn of_opencode(name: &str, server: &Map<String, Value>, left_out: &mut Vec<String>) -> Option<Definition> {
+fn of_opencode(
+    name: &str,
+    server: &Map<String, Value>,
+    left_out: &mut Vec<String>,
+) -> Option<ImportedServer> {
     if server.get("disabled") == Some(&Value::Bool(true)) {
         left_out
             .push(format!("{name}: it is disabled there; `disabled` in lsp-tools.toml does the same here"));
@@ -238,31 +246,31 @@ fn of_opencode(name: &str, server: &Map<String, Value>, left_out: &mut Vec<Strin
     let environment = server.get("env").or_else(|| server.get("environment"));
     let known = ["command", "extensions", "env", "environment", "initialization", "disabled"];
     note_rest(name, server, &known, left_out);
-    Some(Definition {
+    Some(ImportedServer {
         name: name.to_owned(),
         command,
         endings: texts(server.get("extensions")).iter().map(|ending| (plain(ending), None)).collect(),
         env: environment.and_then(Value::as_object).cloned().unwrap_or_default(),
         options: server.get("initialization").cloned(),
-        ..Definition::default()
+        ..ImportedServer::default()
     })
 }
 
-fn entry(path: &[&str], value: Value) -> Entry {
-    Entry { path: path.iter().map(|key| (*key).to_owned()).collect(), value }
+fn entry(path: &[&str], value: Value) -> HostConfigEntry {
+    HostConfigEntry { path: path.iter().map(|key| (*key).to_owned()).collect(), value }
 }
 
 /// A definition as entries of `servers.toml`, under the key of the same server where the catalogue has it.
 fn translated(
-    definition: &Definition,
+    definition: &ImportedServer,
     catalogue: &Catalogue,
     run: &mut BTreeMap<String, Vec<String>>,
     left_out: &mut Vec<String>,
-) -> Option<(String, Vec<Entry>)> {
+) -> Option<(String, Vec<HostConfigEntry>)> {
     let name = &definition.name;
     let program =
         Path::new(&definition.command[0]).file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let same = |(_, server): &(&String, &crate::config::spec::Server)| {
+    let same = |(_, server): &(&String, &crate::config::spec::ServerSpec)| {
         server.command.first().is_some_and(|word| word == program)
     };
     let known = catalogue.servers.get_key_value(name).or_else(|| catalogue.servers.iter().find(same));
@@ -307,7 +315,7 @@ fn translated(
 }
 
 fn server_table(
-    definition: &Definition,
+    definition: &ImportedServer,
     known: bool,
     languages: &BTreeSet<String>,
     left_out: &mut Vec<String>,
@@ -364,7 +372,7 @@ mod tests {
     fn imported(text: &str) -> Result<(String, Vec<String>), InitError> {
         let dir = tempfile::tempdir().unwrap();
         let root = std::fs::canonicalize(dir.path()).unwrap();
-        let places = Places {
+        let places = HostDirectories {
             project: root.clone(),
             home: root.clone(),
             config: root.clone(),
@@ -375,7 +383,7 @@ mod tests {
         let file = root.join("lsp.json");
         std::fs::write(&file, text).unwrap();
         let users = root.join("servers.toml");
-        let imported = import(&[file], Scope::User, &places, &users, false)?;
+        let imported = import(&[file], HostScope::User, &places, &users, false)?;
         Ok((imported.change.after, imported.left_out))
     }
 
@@ -405,7 +413,7 @@ mod tests {
         )
         .unwrap();
         let catalogue =
-            Catalogue::load(&[Layer::new(Origin::User, "servers.toml", &text)]).unwrap().catalogue;
+            Catalogue::load(&[Layer::new(LayerOrigin::User, "servers.toml", &text)]).unwrap().catalogue;
         let server = &catalogue.servers["own"];
         assert_eq!((server.command.join(" "), server.env["A"].as_str()), ("own-ls --stdio".to_owned(), "1"));
         assert_eq!(catalogue.language_of("a.ownx", None), Some("own"));

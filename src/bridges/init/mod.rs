@@ -5,16 +5,16 @@
 //! ours ([`mod@import`]). May use: `config`, `text`, `tools`. Reads and writes only the files that it names: it is a command that
 //! their owner types, and no tool.
 //!
-//! How data passes: a wish comes in, a [`Change`] goes out: the file, its text before and after, and the difference. Nothing
-//! is written before someone says [`Change::write`].
+//! How data passes: a wish comes in, a [`InitFileChange`] goes out: the file, its text before and after, and the difference. Nothing
+//! is written before someone says [`InitFileChange::write`].
 
 mod edit;
 mod file;
 mod host;
 mod import;
 
-pub(crate) use file::Change;
-pub(crate) use host::{Host, Places, Scope, Wish, configure};
+pub(crate) use file::InitFileChange;
+pub(crate) use host::{HostDirectories, HostScope, HostSetupRequest, McpHost, configure};
 pub(crate) use import::{import, usual_files};
 
 use crate::tools::error::{ErrorCode, ToolError};

@@ -6,7 +6,7 @@ use clap::{Args, ValueHint};
 
 /// A place to ask about.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub(crate) struct At {
+pub(crate) struct AddressArgs {
     /// FILE:LINE:COL, FILE:LINE:NAME, FILE:NAME or NAME, counted from 1
     #[arg(value_name = "ADDRESS", value_hint = ValueHint::FilePath)]
     pub(crate) address: OsString,

@@ -6,11 +6,11 @@ use std::time::Duration;
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
 use super::tools::ProfileName;
-use crate::bridges::copilot::server::{Mode, ResultFormat};
+use crate::bridges::copilot::server::{CopilotMode, ResultFormat};
 
 /// `copilot`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub(crate) struct Copilot {
+pub(crate) struct CopilotCommandArgs {
     /// What is to be done with it [default: status].
     #[command(subcommand)]
     pub(crate) command: Option<CopilotCommand>,
@@ -112,7 +112,7 @@ pub(crate) enum ModeName {
     Ask,
 }
 
-impl From<ModeName> for Mode {
+impl From<ModeName> for CopilotMode {
     fn from(name: ModeName) -> Self {
         match name {
             ModeName::Agent => Self::Agent,

@@ -5,15 +5,15 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::tools::ProfileName;
-use crate::bridges::init::{Host, Scope};
+use crate::bridges::init::{HostScope, McpHost};
 
 /// `mcp`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct Mcp {
+pub(crate) struct McpCommandArgs {
     /// Look at mounted servers instead of serving
     #[command(subcommand)]
-    pub(crate) mounted: Option<Mounted>,
+    pub(crate) mounted: Option<MountedServersCommand>,
     /// How it is served.
     #[command(flatten)]
     pub(crate) serve: McpServe,
@@ -48,7 +48,7 @@ pub(crate) struct McpServe {
 
 /// `mcp list|show|call|doctor`: MCP servers mounted in ours
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
-pub(crate) enum Mounted {
+pub(crate) enum MountedServersCommand {
     /// The servers that the settings mount, and their state
     #[command(after_help = "Exit status: 0 there are some, 1 there is none.")]
     List,
@@ -88,11 +88,11 @@ pub(crate) struct MountedCall {
 
 /// `lsp`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub(crate) struct Lsp {}
+pub(crate) struct LspCommandArgs {}
 
 /// `daemon`
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
-pub(crate) enum Daemon {
+pub(crate) enum DaemonCommand {
     /// Start it; commands do so by themselves
     Start,
     /// End it, with all its servers and commands, when the calls that run are done
@@ -100,7 +100,7 @@ pub(crate) enum Daemon {
     /// What runs: clients, servers, memory, latencies
     Status(AllDaemons),
     /// What it has logged
-    Logs(Logs),
+    Logs(DaemonLogsArgs),
     /// Be the daemon, in the foreground
     #[command(hide = true)]
     Run,
@@ -116,7 +116,7 @@ pub(crate) struct AllDaemons {
 
 /// `daemon logs`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub(crate) struct Logs {
+pub(crate) struct DaemonLogsArgs {
     /// Go on with what is logged from now on
     #[arg(long, short)]
     pub(crate) follow: bool,
@@ -128,7 +128,7 @@ pub(crate) struct Logs {
 /// `init`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct Init {
+pub(crate) struct InitCommandArgs {
     /// Take over what hosts know of language servers
     #[command(subcommand)]
     pub(crate) import: Option<InitCommand>,
@@ -162,12 +162,12 @@ pub(crate) enum InitCommand {
                             It reads Copilot CLI's lsp.json and lsp-config.json, `lsp` in opencode's settings, and the .lsp.json \
                             of Claude Code's plugins."
     )]
-    Import(Import),
+    Import(InitImportArgs),
 }
 
 /// `init import`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub(crate) struct Import {
+pub(crate) struct InitImportArgs {
     /// The files [default: those of the project and the user]
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub(crate) files: Vec<PathBuf>,
@@ -206,7 +206,7 @@ pub(crate) enum HostName {
     Gemini,
 }
 
-impl From<HostName> for Host {
+impl From<HostName> for McpHost {
     fn from(name: HostName) -> Self {
         match name {
             HostName::ClaudeCode => Self::ClaudeCode,
@@ -230,7 +230,7 @@ pub(crate) enum ScopeName {
     User,
 }
 
-impl From<ScopeName> for Scope {
+impl From<ScopeName> for HostScope {
     fn from(name: ScopeName) -> Self {
         match name {
             ScopeName::Project => Self::Project,

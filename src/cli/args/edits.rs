@@ -5,47 +5,47 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
 
-use super::at::At;
+use super::at::AddressArgs;
 
 /// The commands that change files. All of them can be undone.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
-pub(crate) enum Edits {
+pub(crate) enum EditingCommand {
     /// Replace exact text in a file
     #[command(
         after_help = "Examples:\n  lsp-tools edit src/app.py --old 'def greet(' --new 'def welcome('\n  \
                             lsp-tools edit src/app.py --old greet --new welcome --all --dry-run --diagnostics\n\n\
                             Exit status: 1 the text is not there, or not there once; with --diagnostics also: new problems."
     )]
-    Edit(Edit),
+    Edit(EditCommandArgs),
     /// Write a whole file
     #[command(after_help = "Examples:\n  lsp-tools write notes.md --content '# Notes'\n  \
                             generate | lsp-tools write src/generated.rs")]
-    Write(Write),
+    Write(WriteCommandArgs),
     /// Apply a patch to one or many files, all of it or nothing
     #[command(
         after_help = "Examples:\n  lsp-tools patch fix.diff\n  git diff HEAD~1 -R | lsp-tools patch\n\n\
                             Exit status: 1 the patch does not fit; with --diagnostics also: new problems."
     )]
-    Patch(Patch),
+    Patch(PatchCommandArgs),
     /// Move or rename a file or folder; language servers change the imports of it
     #[command(after_help = "Example: lsp-tools move src/util.ts src/text/util.ts")]
-    Move(Move),
+    Move(MoveCommandArgs),
     /// Delete a file or folder; `undo` brings it back
     #[command(after_help = "Example: lsp-tools delete -r build")]
-    Delete(Delete),
+    Delete(DeleteCommandArgs),
     /// Take back an edit: the newest, one by its id, or a group
     #[command(after_help = "Examples:\n  lsp-tools undo --list   what can be taken back\n  \
                             lsp-tools undo          take the newest edit back")]
-    Undo(Undo),
+    Undo(UndoCommandArgs),
     /// Rename a symbol in every file that uses it
     #[command(after_help = "Example: lsp-tools rename src/app.py:12:greet welcome --dry-run")]
-    Rename(Rename),
+    Rename(RenameCommandArgs),
     /// What servers offer to do at a place (quick fixes, refactorings), or do one of it
     #[command(after_help = "Examples:\n  lsp-tools actions src/app.ts:12\n  \
                             lsp-tools actions src/app.ts --kind source.organizeImports\n  \
                             lsp-tools actions src/app.ts:12 --apply 'Add missing import'\n\n\
                             Exit status: 0 some offered, 1 none.")]
-    Actions(Actions),
+    Actions(ActionsCommandArgs),
     /// Format files as their language servers do
     #[command(after_help = "Examples:\n  lsp-tools format src/app.py src/util.py\n  \
                             lsp-tools format --check src/app.py   change nothing, tell by the exit status")]
@@ -54,7 +54,7 @@ pub(crate) enum Edits {
 
 /// How an edit is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
-pub(crate) struct Manner {
+pub(crate) struct EditMannerArgs {
     /// Change nothing; only show what would be
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -66,7 +66,7 @@ pub(crate) struct Manner {
     pub(crate) no_diagnostics: bool,
 }
 
-impl Manner {
+impl EditMannerArgs {
     /// What tools take as `diagnostics`: nothing where nothing was said.
     pub(crate) fn wish(self) -> Option<bool> {
         (self.diagnostics || self.no_diagnostics).then_some(self.diagnostics)
@@ -75,7 +75,7 @@ impl Manner {
 
 /// `edit`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub(crate) struct Edit {
+pub(crate) struct EditCommandArgs {
     /// The file
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
@@ -90,12 +90,12 @@ pub(crate) struct Edit {
     pub(crate) all: bool,
     /// How.
     #[command(flatten)]
-    pub(crate) manner: Manner,
+    pub(crate) manner: EditMannerArgs,
 }
 
 /// `write`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub(crate) struct Write {
+pub(crate) struct WriteCommandArgs {
     /// The file; missing folders are made
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
@@ -104,23 +104,23 @@ pub(crate) struct Write {
     pub(crate) content: Option<String>,
     /// How.
     #[command(flatten)]
-    pub(crate) manner: Manner,
+    pub(crate) manner: EditMannerArgs,
 }
 
 /// `patch`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub(crate) struct Patch {
+pub(crate) struct PatchCommandArgs {
     /// A unified diff, or `*** Begin Patch`; its paths are relative to the workspace [default: -, stdin]
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
     /// How.
     #[command(flatten)]
-    pub(crate) manner: Manner,
+    pub(crate) manner: EditMannerArgs,
 }
 
 /// `move`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub(crate) struct Move {
+pub(crate) struct MoveCommandArgs {
     /// A file or folder
     #[arg(value_hint = ValueHint::AnyPath)]
     pub(crate) from: PathBuf,
@@ -135,12 +135,12 @@ pub(crate) struct Move {
     pub(crate) no_imports: bool,
     /// How.
     #[command(flatten)]
-    pub(crate) manner: Manner,
+    pub(crate) manner: EditMannerArgs,
 }
 
 /// `delete`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub(crate) struct Delete {
+pub(crate) struct DeleteCommandArgs {
     /// A file, link or folder
     #[arg(value_hint = ValueHint::AnyPath)]
     pub(crate) path: PathBuf,
@@ -149,12 +149,12 @@ pub(crate) struct Delete {
     pub(crate) recursive: bool,
     /// How.
     #[command(flatten)]
-    pub(crate) manner: Manner,
+    pub(crate) manner: EditMannerArgs,
 }
 
 /// `undo`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub(crate) struct Undo {
+pub(crate) struct UndoCommandArgs {
     /// The id that the edit's answer told [default: the newest edit]
     #[arg(conflicts_with_all = ["group", "list"])]
     pub(crate) id: Option<String>,
@@ -168,20 +168,20 @@ pub(crate) struct Undo {
 
 /// `rename`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub(crate) struct Rename {
+pub(crate) struct RenameCommandArgs {
     /// What.
     #[command(flatten)]
-    pub(crate) at: At,
+    pub(crate) at: AddressArgs,
     /// The new name alone, not qualified
     pub(crate) new_name: String,
     /// How.
     #[command(flatten)]
-    pub(crate) manner: Manner,
+    pub(crate) manner: EditMannerArgs,
 }
 
 /// `actions`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub(crate) struct Actions {
+pub(crate) struct ActionsCommandArgs {
     /// FILE, FILE:LINE, FILE:LINE-LINE, FILE:LINE:COL or FILE:LINE:NAME, counted from 1
     #[arg(value_name = "ADDRESS", value_hint = ValueHint::FilePath)]
     pub(crate) address: OsString,
@@ -193,7 +193,7 @@ pub(crate) struct Actions {
     pub(crate) apply: Option<String>,
     /// How.
     #[command(flatten)]
-    pub(crate) manner: Manner,
+    pub(crate) manner: EditMannerArgs,
 }
 
 /// `format`

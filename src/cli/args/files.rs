@@ -7,29 +7,29 @@ use clap::{Args, Subcommand, ValueHint};
 
 /// The commands that read files.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
-pub(crate) enum Files {
+pub(crate) enum FileReadingCommand {
     /// The lines of a file, or its outline
     #[command(after_help = "Examples:\n  lsp-tools read src/app.py             the whole file\n  \
                             lsp-tools read -n src/app.py:10-20    some lines, numbered\n  \
                             lsp-tools read --outline src/app.py   what it defines")]
-    Read(Read),
+    Read(ReadCommandArgs),
     /// What is in a folder
     #[command(after_help = "Example: lsp-tools list src")]
-    List(List),
+    List(ListCommandArgs),
     /// Files whose paths match a pattern; git-ignored and hidden ones are left out
     #[command(after_help = "Example: lsp-tools glob 'src/**/*.{ts,tsx}'\n\n\
                             Exit status: 0 some found, 1 none.")]
-    Glob(Glob),
+    Glob(GlobCommandArgs),
     /// Lines that match a pattern, as ripgrep finds them
     #[command(after_help = "Examples:\n  lsp-tools grep 'fn \\w+_error' src\n  \
                             lsp-tools grep -F -w greet -t py -C 2\n\n\
                             Exit status: 0 some found, 1 none.")]
-    Grep(Grep),
+    Grep(GrepCommandArgs),
 }
 
 /// `read`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub(crate) struct Read {
+pub(crate) struct ReadCommandArgs {
     /// A file, and if wanted one line of it (:12), some (:12-20) or all from one on (:12-)
     #[arg(value_name = "FILE[:LINE[-LINE]]", value_hint = ValueHint::FilePath)]
     pub(crate) file: OsString,
@@ -43,7 +43,7 @@ pub(crate) struct Read {
 
 /// `list`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub(crate) struct List {
+pub(crate) struct ListCommandArgs {
     /// The folder [default: the current one]
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) folder: Option<PathBuf>,
@@ -57,7 +57,7 @@ pub(crate) struct List {
 
 /// `glob`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub(crate) struct Glob {
+pub(crate) struct GlobCommandArgs {
     /// Relative to the current folder: `*` stays within one name, `**/` stands for any folders
     pub(crate) pattern: String,
     /// Newest first
@@ -76,7 +76,7 @@ pub(crate) struct Glob {
 
 /// `grep`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub(crate) struct Grep {
+pub(crate) struct GrepCommandArgs {
     /// A regular expression in Rust's syntax; after `--` it may begin with a hyphen
     pub(crate) pattern: String,
     /// A file or folder [default: the current folder]

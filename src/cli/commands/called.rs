@@ -6,11 +6,11 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{Door, Reply, as_json};
+use super::{CliContext, Reply, as_json};
 use crate::cli::approval::TerminalApprover;
-use crate::cli::args::Format;
+use crate::cli::args::CliOutputFormat;
 use crate::cli::exit;
-use crate::cli::paths::Paths;
+use crate::cli::paths::PathSpelling;
 use crate::cli::render::{escape, tools as render, verdict};
 use crate::cli::span::{self, Span};
 use crate::runtime::call::CallRequest;
@@ -19,12 +19,12 @@ use crate::tools::result::ToolResult;
 use crate::tools::tool::Caller;
 
 /// The folder that a command is about where none is given: the current one, or the workspace seen from elsewhere.
-pub(super) fn here(door: Door<'_>) -> Option<&'static str> {
-    matches!(door.paths, Paths::Inside(_)).then_some(".")
+pub(super) fn here(door: CliContext<'_>) -> Option<&'static str> {
+    matches!(door.paths, PathSpelling::Inside(_)).then_some(".")
 }
 
 /// Calls a tool for whoever typed the command.
-pub(super) async fn call(door: Door<'_>, name: &str, arguments: Value) -> ToolResult {
+pub(super) async fn call(door: CliContext<'_>, name: &str, arguments: Value) -> ToolResult {
     let caller = Caller::at_shell();
     // Who types a tool's name has agreed to it already, but a server behind it may want to know something.
     let terminal = TerminalApprover::find();
@@ -37,7 +37,7 @@ pub(super) async fn call(door: Door<'_>, name: &str, arguments: Value) -> ToolRe
 
 /// Calls a tool; its answer is shown by `shown`, in text and in its exit status, or printed as it is.
 pub(super) async fn reply<T: DeserializeOwned>(
-    door: Door<'_>,
+    door: CliContext<'_>,
     name: &str,
     arguments: Value,
     shown: impl FnOnce(T) -> Reply,
@@ -46,7 +46,7 @@ pub(super) async fn reply<T: DeserializeOwned>(
     // A hook may have made something else of the answer; that is shown as it is.
     let Some(parts) = parts(&result) else { return as_it_is(&result, door) };
     let reply = shown(parts);
-    if door.format == Format::Json {
+    if door.format == CliOutputFormat::Json {
         return Ok(Reply { out: as_json(&result.value, door)?, lines: Vec::new(), status: reply.status });
     }
     Ok(reply)
@@ -61,9 +61,9 @@ pub(super) fn parts<T: DeserializeOwned>(result: &ToolResult) -> Option<T> {
 }
 
 /// A result in its own words.
-pub(super) fn as_it_is(result: &ToolResult, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) fn as_it_is(result: &ToolResult, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let status = exit::of_result(result);
-    if door.format == Format::Json {
+    if door.format == CliOutputFormat::Json {
         return Ok(Reply { out: as_json(&result.value, door)?, lines: Vec::new(), status });
     }
     if result.ok() {

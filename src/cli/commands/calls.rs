@@ -1,12 +1,12 @@
 //! `calls`
 
-use super::{Door, Reply, place, tree};
-use crate::cli::args::Calls;
+use super::{CliContext, Reply, place, tree};
+use crate::cli::args::CallsCommandArgs;
 use crate::tools::error::ToolError;
 use crate::tools::lsp_hierarchy::CallDirection;
 
 /// Who calls something, or what it calls.
-pub(super) async fn run(arguments: &Calls, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(arguments: &CallsCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let direction = if arguments.outgoing { CallDirection::Outgoing } else { CallDirection::Incoming };
     let target = place(&arguments.at.address, door.cwd)?;
     let answer = door.runtime.calls(target, direction, arguments.depth).await?;

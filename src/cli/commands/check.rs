@@ -6,24 +6,24 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Door, Reply, answered, as_json, worded};
-use crate::cli::args::{Check, Format};
-use crate::cli::exit::Status;
+use super::{CliContext, Reply, answered, as_json, worded};
+use crate::cli::args::{CheckCommandArgs, CliOutputFormat};
+use crate::cli::exit::CliExitStatus;
 use crate::cli::input::named_file;
 use crate::cli::render::{diagnostics, github, merge, sarif};
 use crate::tools::answer::{Answer, DiagnosticsOutput};
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::lsp_diagnostics::{DiagnosticsArgs, InProcess};
-use crate::tools::shard::Costs;
+use crate::tools::shard::CheckCosts;
 
 /// What is wrong with files, folders or the workspace.
-pub(super) async fn run(arguments: Check, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(arguments: CheckCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     if !arguments.merge.is_empty() {
         return merge(&arguments.merge, door);
     }
     let costs = match arguments.costs.as_deref() {
         Some(file) => known(file, door.cwd, arguments.record_costs.as_deref() == Some(file))?,
-        None => Costs::default(),
+        None => CheckCosts::default(),
     };
     let costs = Arc::new(costs);
     let args = DiagnosticsArgs {
@@ -39,12 +39,12 @@ pub(super) async fn run(arguments: Check, door: Door<'_>) -> Result<Reply, ToolE
         std::fs::write(&path, costs.to_json()).map_err(|error| unusable(file, &error))?;
     }
     match door.format {
-        Format::Json => answered(door, answer, |_| String::new(), ""),
-        Format::Sarif => {
+        CliOutputFormat::Json => answered(door, answer, |_| String::new(), ""),
+        CliOutputFormat::Sarif => {
             let log = as_json(&sarif::render(&answer.output, answer.verdict), door)?;
             Ok(worded(door, &answer, log, ""))
         }
-        Format::Github => {
+        CliOutputFormat::Github => {
             let nothing = diagnostics::totals(&answer.output, answer.verdict, &door.console.err);
             Ok(worded(door, &answer, github::render(&answer.output), &nothing))
         }
@@ -54,10 +54,10 @@ pub(super) async fn run(arguments: Check, door: Door<'_>) -> Result<Reply, ToolE
 }
 
 /// What files are known to take; nothing where the file is yet to be written.
-fn known(file: &Path, cwd: &Path, recorded: bool) -> Result<Costs, ToolError> {
+fn known(file: &Path, cwd: &Path, recorded: bool) -> Result<CheckCosts, ToolError> {
     match named_file(&cwd.join(file)) {
-        Ok(text) => Costs::from_json(&text).map_err(|error| unusable(file, &error)),
-        Err(error) if recorded && error.kind() == io::ErrorKind::NotFound => Ok(Costs::default()),
+        Ok(text) => CheckCosts::from_json(&text).map_err(|error| unusable(file, &error)),
+        Err(error) if recorded && error.kind() == io::ErrorKind::NotFound => Ok(CheckCosts::default()),
         Err(error) => Err(unusable(file, &error)),
     }
 }
@@ -68,7 +68,7 @@ fn unusable(file: &Path, error: &dyn std::error::Error) -> ToolError {
 }
 
 /// The logs of parts as one, with the status that one check of everything would have had.
-fn merge(files: &[PathBuf], door: Door<'_>) -> Result<Reply, ToolError> {
+fn merge(files: &[PathBuf], door: CliContext<'_>) -> Result<Reply, ToolError> {
     let read = |file: &PathBuf| {
         let text = named_file(&door.cwd.join(file)).map_err(|error| unusable(file, &error))?;
         serde_json::from_str(&text).map_err(|error| unusable(file, &error))
@@ -81,14 +81,14 @@ fn merge(files: &[PathBuf], door: Door<'_>) -> Result<Reply, ToolError> {
         .any(|invocation| invocation["executionSuccessful"] == false);
     let found = runs().any(|run| run["results"].as_array().is_some_and(|results| !results.is_empty()));
     let status = match (found, failed) {
-        (true, _) => Status::Unpleasant,
-        (false, true) => Status::Failed,
-        (false, false) => Status::Answered,
+        (true, _) => CliExitStatus::Unpleasant,
+        (false, true) => CliExitStatus::Failed,
+        (false, false) => CliExitStatus::Answered,
     };
     Ok(Reply { out: as_json(&merged, door)?, lines: Vec::new(), status })
 }
 
-fn text(mut answer: Answer<DiagnosticsOutput>, door: Door<'_>) -> Reply {
+fn text(mut answer: Answer<DiagnosticsOutput>, door: CliContext<'_>) -> Reply {
     let before = door.paths.respell(&mut answer);
     let line = |path: &str, line: u32| door.runtime.read_line(before.get(path)?, line);
     let out = diagnostics::render(&answer.output, answer.verdict, &door.console.out, &line);

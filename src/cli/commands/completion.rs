@@ -1,14 +1,14 @@
 //! `completion`
 
-use super::{Door, Reply, answered, place_in_file};
-use crate::cli::args::{Completion, Format};
+use super::{CliContext, Reply, answered, place_in_file};
+use crate::cli::args::{CliOutputFormat, CompletionCommandArgs};
 use crate::cli::render::completion::render;
 use crate::tools::error::ToolError;
 
 const NOTHING: &str = "nothing could be typed there";
 
 /// What could be typed at a place.
-pub(super) async fn run(arguments: &Completion, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(arguments: &CompletionCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let target = place_in_file(&arguments.at.address, door.cwd)?;
     let answer = door.runtime.completion(target, arguments.limit).await?;
     let Some(more) = answer.output.count.checked_sub(answer.output.items.len()).filter(|more| *more > 0)
@@ -16,7 +16,7 @@ pub(super) async fn run(arguments: &Completion, door: Door<'_>) -> Result<Reply,
         return answered(door, answer, |output| render(output, &door.console.out), NOTHING);
     };
     let mut reply = answered(door, answer, |output| render(output, &door.console.out), NOTHING)?;
-    if door.format != Format::Json && !door.console.out.terminal {
+    if door.format != CliOutputFormat::Json && !door.console.out.terminal {
         reply.lines.push(format!("{more} more: --limit"));
     }
     Ok(reply)

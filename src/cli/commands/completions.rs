@@ -3,15 +3,15 @@
 use clap::CommandFactory;
 
 use super::Reply;
-use crate::cli::args::{Cli, Completions};
-use crate::cli::exit::Status;
+use crate::cli::args::{Cli, ShellCompletionsArgs};
+use crate::cli::exit::CliExitStatus;
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// The completion script of a shell.
-pub(super) fn run(arguments: &Completions) -> Result<Reply, ToolError> {
+pub(super) fn run(arguments: &ShellCompletionsArgs) -> Result<Reply, ToolError> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut Cli::command(), "lsp-tools", &mut script);
     let out = String::from_utf8(script)
         .map_err(|error| ToolError::new(ErrorCode::Internal, format!("the script is not UTF-8: {error}")))?;
-    Ok(Reply { out, lines: Vec::new(), status: Status::Answered })
+    Ok(Reply { out, lines: Vec::new(), status: CliExitStatus::Answered })
 }

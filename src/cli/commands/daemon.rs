@@ -8,14 +8,14 @@ use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
 
 use super::Reply;
-use crate::bridges::daemon::connector::{ConnectError, Connection, Connector, connect};
-use crate::bridges::daemon::folder::Folder;
+use crate::bridges::daemon::connector::{ConnectError, Connector, DaemonConnection, connect};
+use crate::bridges::daemon::folder::DaemonFolder;
 use crate::bridges::daemon::preamble::{DoorName, Preamble, read_line};
 use crate::bridges::daemon::status::DaemonStatus;
-use crate::cli::args::Format;
-use crate::cli::args::doors::{AllDaemons, Daemon, Logs};
-use crate::cli::doors::Start;
-use crate::cli::exit::Status;
+use crate::cli::args::CliOutputFormat;
+use crate::cli::args::doors::{AllDaemons, DaemonCommand, DaemonLogsArgs};
+use crate::cli::doors::DoorStartContext;
+use crate::cli::exit::CliExitStatus;
 use crate::cli::render::{daemon as render, json as as_json};
 use crate::config::Folders;
 use crate::runtime::find_workspace;
@@ -31,13 +31,13 @@ const ENDED: Duration = Duration::from_secs(40);
 const LONGEST: usize = 64 << 20;
 
 /// Answers `daemon`.
-pub(crate) async fn run(arguments: Daemon, start: Start<'_>) -> Result<Reply, ToolError> {
+pub(crate) async fn run(arguments: DaemonCommand, start: DoorStartContext<'_>) -> Result<Reply, ToolError> {
     match arguments {
-        Daemon::Start => start_one(&start).await,
-        Daemon::Status(all) => status(all, &start).await,
-        Daemon::Stop(all) => stop(all, &start).await,
-        Daemon::Logs(arguments) => logs_of(&arguments, &start).await,
-        Daemon::Run => Err(ToolError::new(ErrorCode::Internal, "being the daemon is no command")),
+        DaemonCommand::Start => start_one(&start).await,
+        DaemonCommand::Status(all) => status(all, &start).await,
+        DaemonCommand::Stop(all) => stop(all, &start).await,
+        DaemonCommand::Logs(arguments) => logs_of(&arguments, &start).await,
+        DaemonCommand::Run => Err(ToolError::new(ErrorCode::Internal, "being the daemon is no command")),
     }
 }
 
@@ -48,14 +48,14 @@ fn folders() -> Result<Folders, ToolError> {
     Ok(folders)
 }
 
-fn connector(start: &Start<'_>) -> Result<Connector, ToolError> {
+fn connector(start: &DoorStartContext<'_>) -> Result<Connector, ToolError> {
     let workspace = find_workspace(start.global.workspace.as_deref(), &start.cwd)?;
     Connector::find(workspace.root(), &folders()?).map_err(told)
 }
 
 /// The ways to all daemons that are asked about: folder and key of each.
-fn chosen(all: AllDaemons, start: &Start<'_>) -> Result<(Folder, Vec<String>), ToolError> {
-    let folder = Folder::find(&folders()?).map_err(|error| told(error.into()))?;
+fn chosen(all: AllDaemons, start: &DoorStartContext<'_>) -> Result<(DaemonFolder, Vec<String>), ToolError> {
+    let folder = DaemonFolder::find(&folders()?).map_err(|error| told(error.into()))?;
     let keys = if all.all {
         folder.keys().map_err(|error| told(error.into()))?
     } else {
@@ -75,7 +75,7 @@ fn told(error: ConnectError) -> ToolError {
     ToolError::new(code, error.to_string())
 }
 
-async fn start_one(start: &Start<'_>) -> Result<Reply, ToolError> {
+async fn start_one(start: &DoorStartContext<'_>) -> Result<Reply, ToolError> {
     let connector = connector(start)?;
     let preamble = Preamble::new(DoorName::Status);
     let running = connector.connect(&preamble).await.map_err(told)?;
@@ -90,11 +90,11 @@ async fn start_one(start: &Start<'_>) -> Result<Reply, ToolError> {
     let pid = connection.welcome.pid;
     let output = json!({"ok": true, "pid": pid, "started": !was_running, "socket": connector.shown_socket()});
     let done = if was_running { "runs already" } else { "was started" };
-    shown(start, &output, Status::Answered, || format!("the daemon {done} (pid {pid})\n"))
+    shown(start, &output, CliExitStatus::Answered, || format!("the daemon {done} (pid {pid})\n"))
 }
 
 /// What is wrong with the settings, as every command says it.
-fn unusable_settings(start: &Start<'_>) -> ToolError {
+fn unusable_settings(start: &DoorStartContext<'_>) -> ToolError {
     let options = crate::runtime::RuntimeOptions {
         workspace: start.global.workspace.clone(),
         cwd: start.cwd.clone(),
@@ -108,7 +108,7 @@ fn unusable_settings(start: &Start<'_>) -> ToolError {
     }
 }
 
-async fn status(all: AllDaemons, start: &Start<'_>) -> Result<Reply, ToolError> {
+async fn status(all: AllDaemons, start: &DoorStartContext<'_>) -> Result<Reply, ToolError> {
     let (folder, keys) = chosen(all, start)?;
     let mut found: Vec<DaemonStatus> = Vec::new();
     let mut lines = Vec::new();
@@ -124,19 +124,19 @@ async fn status(all: AllDaemons, start: &Start<'_>) -> Result<Reply, ToolError> 
     let look = &start.console.out;
     let mut reply = match (found.as_slice(), all.all) {
         ([], _) => return none(all),
-        ([one], false) => shown(start, one, Status::Answered, || render::status(one, look))?,
+        ([one], false) => shown(start, one, CliExitStatus::Answered, || render::status(one, look))?,
         (several, _) => {
             let text = || several.iter().map(|one| render::status(one, look)).collect::<Vec<_>>().join("\n");
-            shown(start, &json!({"ok": true, "daemons": several}), Status::Answered, text)?
+            shown(start, &json!({"ok": true, "daemons": several}), CliExitStatus::Answered, text)?
         }
     };
     reply.lines.extend(lines);
     Ok(reply)
 }
 
-async fn ask(folder: &Folder, key: &str) -> Result<Option<DaemonStatus>, ToolError> {
+async fn ask(folder: &DaemonFolder, key: &str) -> Result<Option<DaemonStatus>, ToolError> {
     let asked = connect(folder, key, &Preamble::new(DoorName::Status)).await.map_err(told)?;
-    let Some(Connection { mut reader, .. }) = asked else { return Ok(None) };
+    let Some(DaemonConnection { mut reader, .. }) = asked else { return Ok(None) };
     let unclear = |why: &dyn std::fmt::Display| {
         ToolError::new(ErrorCode::Internal, format!("the daemon does not tell what runs: {why}"))
     };
@@ -145,12 +145,12 @@ async fn ask(folder: &Folder, key: &str) -> Result<Option<DaemonStatus>, ToolErr
     serde_json::from_str(&line).map(Some).map_err(|error| unclear(&error))
 }
 
-async fn stop(all: AllDaemons, start: &Start<'_>) -> Result<Reply, ToolError> {
+async fn stop(all: AllDaemons, start: &DoorStartContext<'_>) -> Result<Reply, ToolError> {
     let (folder, keys) = chosen(all, start)?;
     let mut stopped = Vec::new();
     for key in keys {
         let asked = connect(&folder, &key, &Preamble::new(DoorName::Stop)).await.map_err(told)?;
-        let Some(Connection { mut reader, welcome, .. }) = asked else { continue };
+        let Some(DaemonConnection { mut reader, welcome, .. }) = asked else { continue };
         // The connection ends when the daemon does.
         if timeout(ENDED, reader.read(&mut [0])).await.is_err() {
             let error =
@@ -164,10 +164,10 @@ async fn stop(all: AllDaemons, start: &Start<'_>) -> Result<Reply, ToolError> {
         return none(all);
     }
     let text = || stopped.iter().map(|pid| format!("daemon stopped (pid {pid})\n")).collect();
-    shown(start, &json!({"ok": true, "stopped": stopped}), Status::Answered, text)
+    shown(start, &json!({"ok": true, "stopped": stopped}), CliExitStatus::Answered, text)
 }
 
-async fn logs_of(arguments: &Logs, start: &Start<'_>) -> Result<Reply, ToolError> {
+async fn logs_of(arguments: &DaemonLogsArgs, start: &DoorStartContext<'_>) -> Result<Reply, ToolError> {
     let connector = connector(start)?;
     logs::run(arguments, &folders()?, connector.identity().key()).await
 }
@@ -179,12 +179,12 @@ fn none(all: AllDaemons) -> Result<Reply, ToolError> {
 }
 
 fn shown(
-    start: &Start<'_>,
+    start: &DoorStartContext<'_>,
     output: &impl Serialize,
-    status: Status,
+    status: CliExitStatus,
     text: impl FnOnce() -> String,
 ) -> Result<Reply, ToolError> {
-    let out = if start.global.format == Format::Json {
+    let out = if start.global.format == CliOutputFormat::Json {
         as_json::render(output, &start.console.out).map_err(|error| {
             ToolError::new(ErrorCode::Internal, format!("the answer cannot be written as JSON: {error}"))
         })?

@@ -1,13 +1,13 @@
 //! `doctor`
 
-use super::{Door, Reply, told};
-use crate::cli::exit::Status;
+use super::{CliContext, Reply, told};
+use crate::cli::exit::CliExitStatus;
 use crate::cli::render::doctor::render;
 use crate::tools::error::ToolError;
 
 /// What keeps answers from being good.
-pub(super) async fn run(door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(door: CliContext<'_>) -> Result<Reply, ToolError> {
     let output = door.runtime.doctor().await;
-    let status = if output.well { Status::Answered } else { Status::Unpleasant };
+    let status = if output.well { CliExitStatus::Answered } else { CliExitStatus::Unpleasant };
     told(door, &output, status, |output| render(output, &door.console.out))
 }

@@ -7,43 +7,46 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde_json::{Value, json};
 
 use super::called::{path, reply};
-use super::{Door, Reply, rewrites};
-use crate::cli::args::edits::{Delete, Edit, Edits, Manner, Move, Patch, Undo, Write};
+use super::{CliContext, Reply, rewrites};
+use crate::cli::args::edits::{
+    DeleteCommandArgs, EditCommandArgs, EditMannerArgs, EditingCommand, MoveCommandArgs, PatchCommandArgs,
+    UndoCommandArgs, WriteCommandArgs,
+};
 use crate::cli::input::named_file;
-use crate::cli::render::edits::{self as render, Asked, Edited};
+use crate::cli::render::edits::{self as render, EditAnswerView, EditRequestFlags};
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::undo::UndoOutput;
 
 /// Runs a command that changes files.
-pub(super) async fn run(command: Edits, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(command: EditingCommand, door: CliContext<'_>) -> Result<Reply, ToolError> {
     match command {
-        Edits::Edit(arguments) => edit(arguments, door).await,
-        Edits::Write(arguments) => write(arguments, door).await,
-        Edits::Patch(arguments) => patch(arguments, door).await,
-        Edits::Move(arguments) => move_file(arguments, door).await,
-        Edits::Delete(arguments) => delete(arguments, door).await,
-        Edits::Undo(arguments) => undo(arguments, door).await,
-        Edits::Rename(arguments) => rewrites::rename(&arguments, door).await,
-        Edits::Actions(arguments) => rewrites::actions(arguments, door).await,
-        Edits::Format(arguments) => rewrites::format(arguments, door).await,
+        EditingCommand::Edit(arguments) => edit(arguments, door).await,
+        EditingCommand::Write(arguments) => write(arguments, door).await,
+        EditingCommand::Patch(arguments) => patch(arguments, door).await,
+        EditingCommand::Move(arguments) => move_file(arguments, door).await,
+        EditingCommand::Delete(arguments) => delete(arguments, door).await,
+        EditingCommand::Undo(arguments) => undo(arguments, door).await,
+        EditingCommand::Rename(arguments) => rewrites::rename(&arguments, door).await,
+        EditingCommand::Actions(arguments) => rewrites::actions(arguments, door).await,
+        EditingCommand::Format(arguments) => rewrites::format(arguments, door).await,
     }
 }
 
 /// Calls a tool that edits, in this manner.
 pub(super) async fn edited(
-    door: Door<'_>,
+    door: CliContext<'_>,
     name: &str,
     mut arguments: Value,
-    manner: Manner,
+    manner: EditMannerArgs,
 ) -> Result<Reply, ToolError> {
     arguments["dry_run"] = json!(manner.dry_run);
     arguments["diagnostics"] = json!(manner.wish());
-    let asked = Asked { dry_run: manner.dry_run, diagnostics: manner.diagnostics };
-    reply(door, name, arguments, |edited: Edited| shown(edited, asked, door)).await
+    let asked = EditRequestFlags { dry_run: manner.dry_run, diagnostics: manner.diagnostics };
+    reply(door, name, arguments, |edited: EditAnswerView| shown(edited, asked, door)).await
 }
 
 /// An edit as it looks.
-pub(super) fn shown(mut edited: Edited, asked: Asked, door: Door<'_>) -> Reply {
+pub(super) fn shown(mut edited: EditAnswerView, asked: EditRequestFlags, door: CliContext<'_>) -> Reply {
     let mut before = HashMap::new();
     edited.each_path(&mut |path| {
         let shown = door.paths.shown(path);
@@ -54,8 +57,8 @@ pub(super) fn shown(mut edited: Edited, asked: Asked, door: Door<'_>) -> Reply {
     render::render(&edited, asked, &door.console.out, &read_line)
 }
 
-async fn edit(arguments: Edit, door: Door<'_>) -> Result<Reply, ToolError> {
-    let Edit { file, old, new, all, manner } = arguments;
+async fn edit(arguments: EditCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
+    let EditCommandArgs { file, old, new, all, manner } = arguments;
     if old.len() != new.len() {
         let error = format!("every --old needs its --new: {} and {} were given", old.len(), new.len());
         return Err(ToolError::new(ErrorCode::InvalidArgs, error));
@@ -65,7 +68,7 @@ async fn edit(arguments: Edit, door: Door<'_>) -> Result<Reply, ToolError> {
     edited(door, "edit", json!({"path": path(&file)?, "edits": edits}), manner).await
 }
 
-async fn write(arguments: Write, door: Door<'_>) -> Result<Reply, ToolError> {
+async fn write(arguments: WriteCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let content = match arguments.content {
         Some(content) => content,
         None => door.input.text("the text").await?,
@@ -74,7 +77,7 @@ async fn write(arguments: Write, door: Door<'_>) -> Result<Reply, ToolError> {
     edited(door, "write", given, arguments.manner).await
 }
 
-async fn patch(arguments: Patch, door: Door<'_>) -> Result<Reply, ToolError> {
+async fn patch(arguments: PatchCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let text = match arguments.file.as_deref().filter(|file| *file != Path::new("-")) {
         None => door.input.text("the patch").await?,
         Some(file) => from_file(door.cwd.join(file)).await?,
@@ -96,8 +99,8 @@ async fn from_file(file: PathBuf) -> Result<String, ToolError> {
     })
 }
 
-async fn move_file(arguments: Move, door: Door<'_>) -> Result<Reply, ToolError> {
-    let Move { from, mut to, overwrite, no_imports, manner } = arguments;
+async fn move_file(arguments: MoveCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
+    let MoveCommandArgs { from, mut to, overwrite, no_imports, manner } = arguments;
     if door.cwd.join(&to).is_dir()
         && let Some(name) = from.file_name()
     {
@@ -109,12 +112,12 @@ async fn move_file(arguments: Move, door: Door<'_>) -> Result<Reply, ToolError> 
     edited(door, "move", given, manner).await
 }
 
-async fn delete(arguments: Delete, door: Door<'_>) -> Result<Reply, ToolError> {
+async fn delete(arguments: DeleteCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let given = json!({"path": path(&arguments.path)?, "recursive": arguments.recursive});
     edited(door, "delete", given, arguments.manner).await
 }
 
-async fn undo(arguments: Undo, door: Door<'_>) -> Result<Reply, ToolError> {
+async fn undo(arguments: UndoCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     if arguments.list {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let look = &door.console.out;
@@ -125,6 +128,6 @@ async fn undo(arguments: Undo, door: Door<'_>) -> Result<Reply, ToolError> {
         return reply(door, "undo", json!({"list": true}), shown).await;
     }
     let given = json!({"id": arguments.id, "group": arguments.group});
-    let asked = Asked { dry_run: false, diagnostics: false };
-    reply(door, "undo", given, |edited: Edited| shown(edited, asked, door)).await
+    let asked = EditRequestFlags { dry_run: false, diagnostics: false };
+    reply(door, "undo", given, |edited: EditAnswerView| shown(edited, asked, door)).await
 }

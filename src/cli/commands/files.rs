@@ -3,12 +3,12 @@
 use serde_json::json;
 
 use super::called::{self, call, here, path, reply};
-use super::{Door, Reply, grep};
-use crate::cli::args::Format;
-use crate::cli::args::files::{Files, Glob, List, Read};
-use crate::cli::exit::Status;
+use super::{CliContext, Reply, grep};
+use crate::cli::args::CliOutputFormat;
+use crate::cli::args::files::{FileReadingCommand, GlobCommandArgs, ListCommandArgs, ReadCommandArgs};
+use crate::cli::exit::CliExitStatus;
 use crate::cli::render::files as render;
-use crate::cli::span::Lines;
+use crate::cli::span::SpanLines;
 use crate::tools::error::ToolError;
 use crate::tools::glob::GlobOutput;
 use crate::tools::list::ListOutput;
@@ -18,16 +18,16 @@ use crate::tools::read::ReadOutput;
 const PAGE: u32 = 200;
 
 /// Runs a command that reads files.
-pub(super) async fn run(command: Files, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(command: FileReadingCommand, door: CliContext<'_>) -> Result<Reply, ToolError> {
     match command {
-        Files::Read(arguments) => read(arguments, door).await,
-        Files::List(arguments) => list(arguments, door).await,
-        Files::Glob(arguments) => glob(arguments, door).await,
-        Files::Grep(arguments) => grep::run(arguments, door).await,
+        FileReadingCommand::Read(arguments) => read(arguments, door).await,
+        FileReadingCommand::List(arguments) => list(arguments, door).await,
+        FileReadingCommand::Glob(arguments) => glob(arguments, door).await,
+        FileReadingCommand::Grep(arguments) => grep::run(arguments, door).await,
     }
 }
 
-async fn read(arguments: Read, door: Door<'_>) -> Result<Reply, ToolError> {
+async fn read(arguments: ReadCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let span = called::span(&arguments.file, door.cwd)?;
     let path = path(&span.path)?;
     let look = &door.console.out;
@@ -35,16 +35,16 @@ async fn read(arguments: Read, door: Door<'_>) -> Result<Reply, ToolError> {
         let given = json!({"path": path, "outline": true});
         return reply(door, "read", given, |page: ReadOutput| render::outline(&page, look)).await;
     }
-    let (first, last) = span.lines.map_or((1, None), |Lines { first, last }| (first, last));
+    let (first, last) = span.lines.map_or((1, None), |SpanLines { first, last }| (first, last));
     let (mut next, mut whole) =
-        (first, Reply { out: String::new(), lines: Vec::new(), status: Status::Answered });
+        (first, Reply { out: String::new(), lines: Vec::new(), status: CliExitStatus::Answered });
     loop {
         let left = last.map(|last| last - next + 1);
         // One answer is what JSON shows; as text, pages follow each other until the end.
         let limit = left.unwrap_or(PAGE).min(PAGE);
         let given = json!({"path": path, "offset": next, "limit": limit, "line_numbers": arguments.numbers});
         let result = call(door, "read", given).await;
-        let page = called::parts::<ReadOutput>(&result).filter(|_| door.format != Format::Json);
+        let page = called::parts::<ReadOutput>(&result).filter(|_| door.format != CliOutputFormat::Json);
         let Some(mut page) = page else { return called::as_it_is(&result, door) };
         let end = u32::try_from(page.end_line).unwrap_or(u32::MAX);
         let goes_on = page.has_more && end >= next && last.is_none_or(|last| end < last);
@@ -57,7 +57,7 @@ async fn read(arguments: Read, door: Door<'_>) -> Result<Reply, ToolError> {
         whole.lines.extend(shown.lines);
         // Lines were asked for that the file has not.
         if end == 0 && next == first && span.lines.is_some() {
-            whole.status = Status::Unpleasant;
+            whole.status = CliExitStatus::Unpleasant;
         }
         if !goes_on {
             return Ok(whole);
@@ -66,7 +66,7 @@ async fn read(arguments: Read, door: Door<'_>) -> Result<Reply, ToolError> {
     }
 }
 
-async fn list(arguments: List, door: Door<'_>) -> Result<Reply, ToolError> {
+async fn list(arguments: ListCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let folder = arguments.folder.as_deref().map(path).transpose()?.or(here(door));
     let given = json!({"path": folder, "recursive": arguments.recursive, "limit": arguments.limit});
     let (paths, look) = (door.paths, &door.console.out);
@@ -74,7 +74,7 @@ async fn list(arguments: List, door: Door<'_>) -> Result<Reply, ToolError> {
     reply(door, "list", given, shown).await
 }
 
-async fn glob(arguments: Glob, door: Door<'_>) -> Result<Reply, ToolError> {
+async fn glob(arguments: GlobCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let given = json!({
         "pattern": arguments.pattern, "path": here(door), "sort": arguments.newest.then_some("newest"),
         "hidden": arguments.hidden, "no_ignore": arguments.no_ignore, "limit": arguments.limit,

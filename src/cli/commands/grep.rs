@@ -4,15 +4,15 @@ use serde_json::json;
 
 use super::called::here;
 use super::called::{path, reply};
-use super::{Door, Reply};
-use crate::cli::args::files::Grep;
+use super::{CliContext, Reply};
+use crate::cli::args::files::GrepCommandArgs;
 use crate::cli::render::grep as render;
 use crate::tools::error::ToolError;
 use crate::tools::grep::GrepOutput;
 use crate::workspace::{CaseMode, GrepPattern, LineMatcher};
 
 /// Lines that match a pattern.
-pub(super) async fn run(arguments: Grep, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(arguments: GrepCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let under = arguments.path.as_deref().map(path).transpose()?.or(here(door));
     let types_not = arguments.types_not.iter().map(|kind| format!("!{kind}"));
     let types: Vec<String> = arguments.types.iter().cloned().chain(types_not).collect();
@@ -43,7 +43,7 @@ pub(super) async fn run(arguments: Grep, door: Door<'_>) -> Result<Reply, ToolEr
     reply(door, "grep", given, shown).await
 }
 
-fn case(arguments: &Grep) -> CaseMode {
+fn case(arguments: &GrepCommandArgs) -> CaseMode {
     match (arguments.ignore_case, arguments.smart_case) {
         (true, _) => CaseMode::Insensitive,
         (_, true) => CaseMode::Smart,
@@ -52,7 +52,7 @@ fn case(arguments: &Grep) -> CaseMode {
 }
 
 /// What makes a line match; `None` for a pattern that the tool refuses as well, in its own words.
-fn matcher(arguments: &Grep) -> Option<LineMatcher> {
+fn matcher(arguments: &GrepCommandArgs) -> Option<LineMatcher> {
     let pattern = GrepPattern {
         text: arguments.pattern.clone(),
         fixed: arguments.fixed_strings,

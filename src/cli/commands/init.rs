@@ -6,26 +6,28 @@ use clap::ValueEnum;
 use etcetera::BaseStrategy;
 use serde_json::json;
 
-use super::{Door, Reply, told};
-use crate::bridges::init::{Change, Host, Places, Wish, configure, import, usual_files};
-use crate::cli::args::Format;
-use crate::cli::args::doors::{HostName, Import, Init, InitCommand};
-use crate::cli::exit::Status;
+use super::{CliContext, Reply, told};
+use crate::bridges::init::{
+    HostDirectories, HostSetupRequest, InitFileChange, McpHost, configure, import, usual_files,
+};
+use crate::cli::args::CliOutputFormat;
+use crate::cli::args::doors::{HostName, InitCommand, InitCommandArgs, InitImportArgs};
+use crate::cli::exit::CliExitStatus;
 use crate::cli::render::escape;
 use crate::config::Folders;
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// Answers `init`.
-pub(super) async fn run(init: Init, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(init: InitCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     match init.import {
         Some(InitCommand::Import(import)) => imported(&import, door),
         None => configured(init, door),
     }
 }
 
-fn configured(init: Init, door: Door<'_>) -> Result<Reply, ToolError> {
+fn configured(init: InitCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let Some(host) = init.host else { return Err(no_host()) };
-    let wish = Wish {
+    let wish = HostSetupRequest {
         host: host.into(),
         scope: init.scope.map(Into::into),
         program: program(),
@@ -35,7 +37,7 @@ fn configured(init: Init, door: Door<'_>) -> Result<Reply, ToolError> {
     };
     let change = configure(&wish, &places(door)?, door.runtime.catalogue())?;
     let mut reply = finish(&change, init.print, Vec::new(), door)?;
-    if !init.print && door.format == Format::Text {
+    if !init.print && door.format == CliOutputFormat::Text {
         reply.lines.push(format!("next: {}", next_step(wish.host)));
     }
     Ok(reply)
@@ -45,7 +47,7 @@ fn configured(init: Init, door: Door<'_>) -> Result<Reply, ToolError> {
 fn no_host() -> ToolError {
     let hosts = HostName::value_variants();
     let name = |host: &HostName| host.to_possible_value().map(|value| value.get_name().to_owned());
-    let found = hosts.iter().filter(|host| which::which(Host::from(**host).program()).is_ok());
+    let found = hosts.iter().filter(|host| which::which(McpHost::from(**host).program()).is_ok());
     let found: Vec<String> = found.filter_map(name).collect();
     let all: Vec<String> = hosts.iter().filter_map(name).collect();
     let found = match found.is_empty() {
@@ -57,24 +59,24 @@ fn no_host() -> ToolError {
 }
 
 /// What is left to do until a host that was configured uses us.
-fn next_step(host: Host) -> &'static str {
+fn next_step(host: McpHost) -> &'static str {
     match host {
-        Host::ClaudeCode => {
+        McpHost::ClaudeCode => {
             "start `claude` in this project and approve the server; `claude mcp list` shows it"
         }
-        Host::CopilotCli => "restart `copilot`; `/mcp show` shows the server",
-        Host::VsCode => "open this project in VS Code and start the server (MCP: List Servers)",
-        Host::Cursor => "restart Cursor and switch the server on in its settings (MCP)",
-        Host::Codex => "restart `codex`; `codex mcp list` shows the server",
-        Host::OpenCode => "restart `opencode`; `opencode mcp list` shows the server",
-        Host::Zed => "restart Zed, which lists the server in the settings of its agent panel",
-        Host::Gemini => {
+        McpHost::CopilotCli => "restart `copilot`; `/mcp show` shows the server",
+        McpHost::VsCode => "open this project in VS Code and start the server (MCP: List Servers)",
+        McpHost::Cursor => "restart Cursor and switch the server on in its settings (MCP)",
+        McpHost::Codex => "restart `codex`; `codex mcp list` shows the server",
+        McpHost::OpenCode => "restart `opencode`; `opencode mcp list` shows the server",
+        McpHost::Zed => "restart Zed, which lists the server in the settings of its agent panel",
+        McpHost::Gemini => {
             "start `gemini` in this project and trust the folder; `gemini mcp list` shows the server"
         }
     }
 }
 
-fn imported(arguments: &Import, door: Door<'_>) -> Result<Reply, ToolError> {
+fn imported(arguments: &InitImportArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let places = places(door)?;
     let files: Vec<PathBuf> = match arguments.files.is_empty() {
         true => usual_files(&places),
@@ -90,14 +92,19 @@ fn imported(arguments: &Import, door: Door<'_>) -> Result<Reply, ToolError> {
     let imported = import(&files, scope, &places, &folders.servers_file(), arguments.force)?;
     let mut lines: Vec<String> =
         imported.left_out.iter().map(|what| format!("left out: {}", escape::words(what))).collect();
-    if scope == crate::bridges::init::Scope::Project && !arguments.print {
+    if scope == crate::bridges::init::HostScope::Project && !arguments.print {
         lines.push("a project's servers run once it is trusted: lsp-tools trust".to_owned());
     }
     finish(&imported.change, arguments.print, lines, door)
 }
 
 /// Shows the text, or writes it and shows what changed.
-fn finish(change: &Change, print: bool, lines: Vec<String>, door: Door<'_>) -> Result<Reply, ToolError> {
+fn finish(
+    change: &InitFileChange,
+    print: bool,
+    lines: Vec<String>,
+    door: CliContext<'_>,
+) -> Result<Reply, ToolError> {
     if !print {
         change.write()?;
     }
@@ -110,8 +117,8 @@ fn finish(change: &Change, print: bool, lines: Vec<String>, door: Door<'_>) -> R
         true => escape::block(&change.after),
         false => escape::block(&diff),
     };
-    let mut reply = told(door, &output, Status::Answered, text)?;
-    if door.format == Format::Text {
+    let mut reply = told(door, &output, CliExitStatus::Answered, text)?;
+    if door.format == CliOutputFormat::Text {
         reply.lines.extend(lines);
         let path = escape::words(&path);
         reply.lines.push(match (print, change.is_done()) {
@@ -133,14 +140,14 @@ fn program() -> String {
     }
 }
 
-fn places(door: Door<'_>) -> Result<Places, ToolError> {
+fn places(door: CliContext<'_>) -> Result<HostDirectories, ToolError> {
     let base = etcetera::base_strategy::Xdg::new();
     let base = base.map_err(|error| {
         ToolError::new(ErrorCode::InvalidArgs, format!("there is no home directory: {error}"))
     })?;
     let folder =
         |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
-    Ok(Places {
+    Ok(HostDirectories {
         project: door.runtime.workspace().root().to_owned(),
         home: base.home_dir().to_owned(),
         config: base.config_dir(),

@@ -5,13 +5,13 @@ use std::path::Path;
 use clap::CommandFactory;
 
 use super::Reply;
-use crate::cli::args::{Cli, Man};
-use crate::cli::exit::Status;
+use crate::cli::args::{Cli, ManPageArgs};
+use crate::cli::exit::CliExitStatus;
 use crate::cli::render::escape;
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// The manual page on stdout, or one page per command in a folder.
-pub(super) fn run(arguments: &Man) -> Result<Reply, ToolError> {
+pub(super) fn run(arguments: &ManPageArgs) -> Result<Reply, ToolError> {
     let (out, lines) = match &arguments.folder {
         None => (page()?, Vec::new()),
         Some(folder) => {
@@ -20,7 +20,7 @@ pub(super) fn run(arguments: &Man) -> Result<Reply, ToolError> {
             (String::new(), vec![format!("manual pages written to {}", escape::line(&folder))])
         }
     };
-    Ok(Reply { out, lines, status: Status::Answered })
+    Ok(Reply { out, lines, status: CliExitStatus::Answered })
 }
 
 fn page() -> Result<String, ToolError> {

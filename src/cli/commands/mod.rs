@@ -1,6 +1,6 @@
 //! The commands, one file each.
 //!
-//! A command takes its arguments and a [`Door`], asks the runtime, and gives a [`Reply`]: text for stdout, lines for
+//! A command takes its arguments and a [`CliContext`], asks the runtime, and gives a [`Reply`]: text for stdout, lines for
 //! stderr, and the exit status. It prints nothing itself, so that what is printed has one place.
 
 mod called;
@@ -34,13 +34,13 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::address;
-use super::args::doors::Mcp;
-use super::args::edits::Edits;
-use super::args::{Command, Format};
+use super::args::doors::McpCommandArgs;
+use super::args::edits::EditingCommand;
+use super::args::{CliCommand, CliOutputFormat};
 use super::console::Console;
-use super::exit::{self, Outcome, Status};
-use super::input::Input;
-use super::paths::{HasPaths, Paths};
+use super::exit::{self, CliExitStatus, GradedOutput};
+use super::input::PipedInput;
+use super::paths::{HasPaths, PathSpelling};
 use super::render::{hierarchy, json, verdict};
 pub(super) use super::reply::Reply;
 use crate::runtime::Runtime;
@@ -52,86 +52,86 @@ use crate::tools::target::Target;
 
 /// What a command may use.
 #[derive(Clone, Copy)]
-pub(super) struct Door<'a> {
+pub(super) struct CliContext<'a> {
     /// Who answers.
     pub(crate) runtime: &'a Runtime,
     /// The folder that relative paths start from.
     pub(crate) cwd: &'a Path,
     /// How paths are spelled there.
-    pub(crate) paths: &'a Paths,
+    pub(crate) paths: &'a PathSpelling,
     /// How the answer is written.
-    pub(crate) format: Format,
+    pub(crate) format: CliOutputFormat,
     /// What the streams look like.
     pub(crate) console: &'a Console,
     /// What is piped in.
-    pub(crate) input: &'a Input,
+    pub(crate) input: &'a PipedInput,
 }
 
 /// Runs a command that needs no runtime; `None` for those that do.
-pub(super) fn without_runtime(command: &Command) -> Option<Result<Reply, ToolError>> {
+pub(super) fn without_runtime(command: &CliCommand) -> Option<Result<Reply, ToolError>> {
     match command {
-        Command::Completions(arguments) => Some(completions::run(arguments)),
-        Command::Man(arguments) => Some(man::run(arguments)),
+        CliCommand::Completions(arguments) => Some(completions::run(arguments)),
+        CliCommand::Man(arguments) => Some(man::run(arguments)),
         _ => None,
     }
 }
 
 /// Runs a command that asks the runtime.
-pub(super) async fn run(command: Command, door: Door<'_>) -> Reply {
+pub(super) async fn run(command: CliCommand, door: CliContext<'_>) -> Reply {
     let reply = match command {
-        Command::Hover(arguments) => hover::run(&arguments, door).await,
-        Command::Definition(arguments) => locations::definition(&arguments, door).await,
-        Command::Declaration(arguments) => locations::declaration(&arguments, door).await,
-        Command::TypeDefinition(arguments) => locations::type_definition(&arguments, door).await,
-        Command::Implementation(arguments) => locations::implementation(&arguments, door).await,
-        Command::References(arguments) => locations::references(&arguments, door).await,
-        Command::Symbols(arguments) => symbols::run(&arguments, door).await,
-        Command::Calls(arguments) => calls::run(&arguments, door).await,
-        Command::Types(arguments) => types::run(&arguments, door).await,
-        Command::Signature(arguments) => signature::run(&arguments, door).await,
-        Command::Completion(arguments) => completion::run(&arguments, door).await,
-        Command::Check(arguments) => check::run(arguments, door).await,
-        Command::Files(command) => files::run(command, door).await,
-        Command::Edits(command) => edits::run(command, door).await,
-        Command::Servers => servers::run(door).await,
-        Command::Doctor => doctor::run(door).await,
-        Command::Install(arguments) => install::run(arguments, door).await,
-        Command::Trust(arguments) => trust::run(&arguments, door).await,
-        Command::Policy(arguments) => policy::run(arguments, door),
-        Command::Tools(arguments) => tools::run(arguments, door).await,
-        Command::Mcp(Mcp { mounted: Some(mounted), .. }) => mounted::run(mounted, door).await,
-        Command::Init(arguments) => init::run(arguments, door).await,
-        Command::Mcp(_) | Command::Lsp(_) | Command::Copilot(_) | Command::Daemon(_) => {
+        CliCommand::Hover(arguments) => hover::run(&arguments, door).await,
+        CliCommand::Definition(arguments) => locations::definition(&arguments, door).await,
+        CliCommand::Declaration(arguments) => locations::declaration(&arguments, door).await,
+        CliCommand::TypeDefinition(arguments) => locations::type_definition(&arguments, door).await,
+        CliCommand::Implementation(arguments) => locations::implementation(&arguments, door).await,
+        CliCommand::References(arguments) => locations::references(&arguments, door).await,
+        CliCommand::Symbols(arguments) => symbols::run(&arguments, door).await,
+        CliCommand::Calls(arguments) => calls::run(&arguments, door).await,
+        CliCommand::Types(arguments) => types::run(&arguments, door).await,
+        CliCommand::Signature(arguments) => signature::run(&arguments, door).await,
+        CliCommand::Completion(arguments) => completion::run(&arguments, door).await,
+        CliCommand::Check(arguments) => check::run(arguments, door).await,
+        CliCommand::Files(command) => files::run(command, door).await,
+        CliCommand::Edits(command) => edits::run(command, door).await,
+        CliCommand::Servers => servers::run(door).await,
+        CliCommand::Doctor => doctor::run(door).await,
+        CliCommand::Install(arguments) => install::run(arguments, door).await,
+        CliCommand::Trust(arguments) => trust::run(&arguments, door).await,
+        CliCommand::Policy(arguments) => policy::run(arguments, door),
+        CliCommand::Tools(arguments) => tools::run(arguments, door).await,
+        CliCommand::Mcp(McpCommandArgs { mounted: Some(mounted), .. }) => mounted::run(mounted, door).await,
+        CliCommand::Init(arguments) => init::run(arguments, door).await,
+        CliCommand::Mcp(_) | CliCommand::Lsp(_) | CliCommand::Copilot(_) | CliCommand::Daemon(_) => {
             Err(ToolError::new(ErrorCode::Internal, "this command is none for a runtime"))
         }
-        Command::Completions(arguments) => completions::run(&arguments),
-        Command::Man(arguments) => man::run(&arguments),
+        CliCommand::Completions(arguments) => completions::run(&arguments),
+        CliCommand::Man(arguments) => man::run(&arguments),
     };
     reply.unwrap_or_else(|error| failed(&error, door.format, door.console))
 }
 
 /// What a question about code is about: of that, what is missing is told at the start.
-pub(super) fn about_code(command: &Command, cwd: &Path) -> Option<AskedAbout> {
+pub(super) fn about_code(command: &CliCommand, cwd: &Path) -> Option<AskedAbout> {
     let address = match command {
-        Command::Hover(at)
-        | Command::Definition(at)
-        | Command::Declaration(at)
-        | Command::TypeDefinition(at)
-        | Command::Implementation(at)
-        | Command::Signature(at) => &at.address,
-        Command::References(many) => &many.at.address,
-        Command::Symbols(symbols) => &symbols.address,
-        Command::Calls(calls) => &calls.at.address,
-        Command::Types(types) => &types.at.address,
-        Command::Completion(completion) => &completion.at.address,
-        Command::Check(check) if check.paths.is_empty() => return Some(AskedAbout::Workspace),
-        Command::Check(check) => return Some(AskedAbout::Paths(check.paths.clone())),
-        Command::Edits(Edits::Rename(rename)) => &rename.at.address,
-        Command::Edits(Edits::Actions(actions)) => match called::span(&actions.address, cwd) {
+        CliCommand::Hover(at)
+        | CliCommand::Definition(at)
+        | CliCommand::Declaration(at)
+        | CliCommand::TypeDefinition(at)
+        | CliCommand::Implementation(at)
+        | CliCommand::Signature(at) => &at.address,
+        CliCommand::References(many) => &many.at.address,
+        CliCommand::Symbols(symbols) => &symbols.address,
+        CliCommand::Calls(calls) => &calls.at.address,
+        CliCommand::Types(types) => &types.at.address,
+        CliCommand::Completion(completion) => &completion.at.address,
+        CliCommand::Check(check) if check.paths.is_empty() => return Some(AskedAbout::Workspace),
+        CliCommand::Check(check) => return Some(AskedAbout::Paths(check.paths.clone())),
+        CliCommand::Edits(EditingCommand::Rename(rename)) => &rename.at.address,
+        CliCommand::Edits(EditingCommand::Actions(actions)) => match called::span(&actions.address, cwd) {
             Ok(span) if cwd.join(&span.path).is_file() => return Some(AskedAbout::Paths(vec![span.path])),
             _ => &actions.address,
         },
-        Command::Edits(Edits::Format(format)) => {
+        CliCommand::Edits(EditingCommand::Format(format)) => {
             let spans = format.files.iter().filter_map(|file| called::span(file, cwd).ok());
             return Some(AskedAbout::Paths(spans.map(|span| span.path).collect()));
         }
@@ -144,9 +144,9 @@ pub(super) fn about_code(command: &Command, cwd: &Path) -> Option<AskedAbout> {
 }
 
 /// The reply of a failed call.
-pub(super) fn failed(error: &ToolError, format: Format, console: &Console) -> Reply {
+pub(super) fn failed(error: &ToolError, format: CliOutputFormat, console: &Console) -> Reply {
     let status = exit::of_error(error);
-    if format == Format::Json
+    if format == CliOutputFormat::Json
         && let Ok(out) = json::render(error, &console.out)
     {
         return Reply { out, lines: Vec::new(), status };
@@ -155,13 +155,13 @@ pub(super) fn failed(error: &ToolError, format: Format, console: &Console) -> Re
 }
 
 /// The reply of an answer: `text` as it looks to people, `nothing` said where that is empty.
-fn answered<T: Serialize + Outcome + HasPaths>(
-    door: Door<'_>,
+fn answered<T: Serialize + GradedOutput + HasPaths>(
+    door: CliContext<'_>,
     mut answer: Answer<T>,
     text: impl FnOnce(&T) -> String,
     nothing: &str,
 ) -> Result<Reply, ToolError> {
-    if door.format == Format::Json {
+    if door.format == CliOutputFormat::Json {
         let status = exit::of_answer(&answer);
         return Ok(Reply { out: as_json(&answer, door)?, lines: Vec::new(), status });
     }
@@ -171,7 +171,7 @@ fn answered<T: Serialize + Outcome + HasPaths>(
 }
 
 /// The reply of an answer whose text is `out`.
-fn worded<T: Outcome>(door: Door<'_>, answer: &Answer<T>, out: String, nothing: &str) -> Reply {
+fn worded<T: GradedOutput>(door: CliContext<'_>, answer: &Answer<T>, out: String, nothing: &str) -> Reply {
     let mut lines = verdict::lines(answer, &door.console.err);
     // Where nobody answered, the verdict has said so already.
     if out.is_empty() && answer.verdict != Verdict::NoData {
@@ -181,12 +181,12 @@ fn worded<T: Outcome>(door: Door<'_>, answer: &Answer<T>, out: String, nothing: 
 }
 
 /// The reply of a call or type hierarchy, `nothing` said where nothing of the kind stands there.
-fn tree(door: Door<'_>, answer: Answer<HierarchyOutput>, nothing: &str) -> Result<Reply, ToolError> {
+fn tree(door: CliContext<'_>, answer: Answer<HierarchyOutput>, nothing: &str) -> Result<Reply, ToolError> {
     let look = &door.console.out;
     let lonely = !answer.output.items.is_empty() && answer.output.count == 0;
     let total = hierarchy::total(&answer.output);
     let mut reply = answered(door, answer, |output| hierarchy::render(output, look), nothing)?;
-    if lonely && !look.terminal && door.format == Format::Text {
+    if lonely && !look.terminal && door.format == CliOutputFormat::Text {
         reply.lines.push(total);
     }
     Ok(reply)
@@ -194,16 +194,16 @@ fn tree(door: Door<'_>, answer: Answer<HierarchyOutput>, nothing: &str) -> Resul
 
 /// The reply of an output that comes from no server.
 fn told<T: Serialize>(
-    door: Door<'_>,
+    door: CliContext<'_>,
     output: &T,
-    status: Status,
+    status: CliExitStatus,
     text: impl FnOnce(&T) -> String,
 ) -> Result<Reply, ToolError> {
-    let out = if door.format == Format::Json { as_json(output, door)? } else { text(output) };
+    let out = if door.format == CliOutputFormat::Json { as_json(output, door)? } else { text(output) };
     Ok(Reply { out, lines: Vec::new(), status })
 }
 
-fn as_json<T: Serialize>(output: &T, door: Door<'_>) -> Result<String, ToolError> {
+fn as_json<T: Serialize>(output: &T, door: CliContext<'_>) -> Result<String, ToolError> {
     json::render(output, &door.console.out).map_err(|error| {
         ToolError::new(ErrorCode::Internal, format!("the answer cannot be written as JSON: {error}"))
     })

@@ -2,34 +2,34 @@
 
 use serde_json::{Value, json};
 
-use super::{Door, Reply, called, told};
-use crate::cli::args::doors::{Mounted, MountedCall};
-use crate::cli::exit::Status;
+use super::{CliContext, Reply, called, told};
+use crate::cli::args::doors::{MountedCall, MountedServersCommand};
+use crate::cli::exit::CliExitStatus;
 use crate::cli::render::mounted as render;
 use crate::tools::error::{ErrorCode, ToolError};
-use crate::tools::source::{MountedServer, Outcome};
-use crate::tools::trace::{Trace, within};
+use crate::tools::source::{MountedServer, ToolSourceOutcome};
+use crate::tools::trace::{TraceContext, within};
 
 /// Answers `mcp list` and its kin.
-pub(super) async fn run(mounted: Mounted, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(mounted: MountedServersCommand, door: CliContext<'_>) -> Result<Reply, ToolError> {
     match mounted {
-        Mounted::List => list(door).await,
-        Mounted::Show { name } => show(&name, door).await,
-        Mounted::Call(arguments) => call(arguments, door).await,
-        Mounted::Approve { name } => approve(&name, door).await,
-        Mounted::Doctor { name } => doctor(name.as_deref(), door).await,
+        MountedServersCommand::List => list(door).await,
+        MountedServersCommand::Show { name } => show(&name, door).await,
+        MountedServersCommand::Call(arguments) => call(arguments, door).await,
+        MountedServersCommand::Approve { name } => approve(&name, door).await,
+        MountedServersCommand::Doctor { name } => doctor(name.as_deref(), door).await,
     }
 }
 
-async fn list(door: Door<'_>) -> Result<Reply, ToolError> {
+async fn list(door: CliContext<'_>) -> Result<Reply, ToolError> {
     door.runtime.settle().await;
     let servers: Vec<MountedServer> =
         door.runtime.sources().iter().flat_map(|source| source.mounted()).collect();
     let left_out: Vec<String> = door.runtime.mounts_left_out().to_vec();
     let output = json!({"ok": true, "servers": servers, "left_out": left_out});
-    let status = if servers.is_empty() { Status::Unpleasant } else { Status::Answered };
+    let status = if servers.is_empty() { CliExitStatus::Unpleasant } else { CliExitStatus::Answered };
     let mut reply = told(door, &output, status, |_| render::list(&servers, &door.console.out))?;
-    if door.format == crate::cli::args::Format::Text {
+    if door.format == crate::cli::args::CliOutputFormat::Text {
         if servers.is_empty() {
             reply
                 .lines
@@ -42,13 +42,15 @@ async fn list(door: Door<'_>) -> Result<Reply, ToolError> {
     Ok(reply)
 }
 
-async fn show(name: &str, door: Door<'_>) -> Result<Reply, ToolError> {
+async fn show(name: &str, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let mut last = None;
     for source in door.runtime.sources() {
         match source.refresh(name).await {
             Ok(server) => {
                 let output = json!({"ok": true, "server": server});
-                return told(door, &output, Status::Answered, |_| render::one(&server, &door.console.out));
+                return told(door, &output, CliExitStatus::Answered, |_| {
+                    render::one(&server, &door.console.out)
+                });
             }
             // What is known of it from before is an answer as well.
             Err(error) => {
@@ -58,10 +60,10 @@ async fn show(name: &str, door: Door<'_>) -> Result<Reply, ToolError> {
     }
     let server = last.unwrap_or_else(|| Err(nothing_mounted()))?;
     let output = json!({"ok": true, "server": server});
-    told(door, &output, Status::Failed, |_| render::one(&server, &door.console.out))
+    told(door, &output, CliExitStatus::Failed, |_| render::one(&server, &door.console.out))
 }
 
-async fn call(arguments: MountedCall, door: Door<'_>) -> Result<Reply, ToolError> {
+async fn call(arguments: MountedCall, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let text = match arguments.arguments.as_deref() {
         None => "{}".to_owned(),
         Some("-") => door.input.text("the arguments").await?,
@@ -78,12 +80,12 @@ async fn call(arguments: MountedCall, door: Door<'_>) -> Result<Reply, ToolError
     }
     let variable = |name: &str| std::env::var(name).ok();
     let trace = variable("TRACEPARENT")
-        .and_then(|parent| Trace::new(&parent, variable("TRACESTATE").as_deref()))
+        .and_then(|parent| TraceContext::new(&parent, variable("TRACESTATE").as_deref()))
         .map(|trace| trace.carrying(variable("BAGGAGE").as_deref()));
     called::as_it_is(&within(trace, called::call(door, &arguments.name, given)).await, door)
 }
 
-async fn approve(name: &str, door: Door<'_>) -> Result<Reply, ToolError> {
+async fn approve(name: &str, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let mut last = Err(nothing_mounted());
     for source in door.runtime.sources() {
         last = source.approve(name).await;
@@ -93,14 +95,15 @@ async fn approve(name: &str, door: Door<'_>) -> Result<Reply, ToolError> {
     }
     let held = last?;
     let output = json!({"ok": true, "approved": held});
-    let mut reply = told(door, &output, Status::Answered, |_| render::approved(&held, &door.console.out))?;
-    if held.is_empty() && door.format == crate::cli::args::Format::Text {
+    let mut reply =
+        told(door, &output, CliExitStatus::Answered, |_| render::approved(&held, &door.console.out))?;
+    if held.is_empty() && door.format == crate::cli::args::CliOutputFormat::Text {
         reply.lines.push("nothing was held back".to_owned());
     }
     Ok(reply)
 }
 
-async fn doctor(name: Option<&str>, door: Door<'_>) -> Result<Reply, ToolError> {
+async fn doctor(name: Option<&str>, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let mut findings = Vec::new();
     for source in door.runtime.sources() {
         findings.extend(source.examine(name).await?);
@@ -108,9 +111,9 @@ async fn doctor(name: Option<&str>, door: Door<'_>) -> Result<Reply, ToolError> 
     if findings.is_empty() {
         return Err(nothing_mounted());
     }
-    let fault = findings.iter().any(|finding| finding.outcome == Outcome::Fault);
+    let fault = findings.iter().any(|finding| finding.outcome == ToolSourceOutcome::Fault);
     let output = json!({"ok": !fault, "findings": findings});
-    let status = if fault { Status::Unpleasant } else { Status::Answered };
+    let status = if fault { CliExitStatus::Unpleasant } else { CliExitStatus::Answered };
     told(door, &output, status, |_| render::findings(&findings, &door.console.out))
 }
 

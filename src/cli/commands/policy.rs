@@ -3,12 +3,12 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Door, Reply, told};
-use crate::cli::args::{Policy, PolicyCheck};
-use crate::cli::exit::Status;
+use super::{CliContext, Reply, told};
+use crate::cli::args::{PolicyCheck, PolicyCommand};
+use crate::cli::exit::CliExitStatus;
 use crate::cli::render::escape;
 use crate::cli::render::look::{BOLD, GOOD, WARN};
-use crate::policy::request::{Decision, Verdict};
+use crate::policy::request::{PolicyDecision, PolicyVerdict};
 use crate::text::shell_word;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::tool::Caller;
@@ -19,12 +19,12 @@ struct PolicyOutput {
     /// Always true.
     ok: bool,
     #[serde(flatten)]
-    decision: Decision,
+    decision: PolicyDecision,
 }
 
 /// Says what would become of a call.
-pub(super) fn run(arguments: Policy, door: Door<'_>) -> Result<Reply, ToolError> {
-    let Policy::Check(PolicyCheck { tool, arguments, agent, command }) = arguments;
+pub(super) fn run(arguments: PolicyCommand, door: CliContext<'_>) -> Result<Reply, ToolError> {
+    let PolicyCommand::Check(PolicyCheck { tool, arguments, agent, command }) = arguments;
     let caller = Caller { agent, ..Caller::default() };
     let decision = match (tool, command.as_slice()) {
         (None, [_, ..]) => door.runtime.check_command(&caller, &joined(&command)),
@@ -38,16 +38,16 @@ pub(super) fn run(arguments: Policy, door: Door<'_>) -> Result<Reply, ToolError>
         }
     };
     let status = match decision.verdict {
-        Verdict::Allow => Status::Answered,
-        Verdict::Ask => Status::Unpleasant,
-        Verdict::Deny => Status::Denied,
+        PolicyVerdict::Allow => CliExitStatus::Answered,
+        PolicyVerdict::Ask => CliExitStatus::Unpleasant,
+        PolicyVerdict::Deny => CliExitStatus::Denied,
     };
     let look = &door.console.out;
     told(door, &PolicyOutput { ok: true, decision }, status, |PolicyOutput { decision, .. }| {
         let style = match decision.verdict {
-            Verdict::Allow => GOOD,
-            Verdict::Ask => BOLD,
-            Verdict::Deny => WARN,
+            PolicyVerdict::Allow => GOOD,
+            PolicyVerdict::Ask => BOLD,
+            PolicyVerdict::Deny => WARN,
         };
         format!("{}: {}\n", look.paint(style, decision.verdict.as_str()), escape::line(&decision.why))
     })

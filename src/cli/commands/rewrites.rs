@@ -7,17 +7,17 @@ use serde_json::{Value, json};
 
 use super::called::{self, path, reply};
 use super::edits::{edited, shown};
-use super::{Door, Reply, place, place_in_file};
-use crate::cli::args::edits::{Actions, FormatFiles, Rename};
-use crate::cli::exit::Status;
-use crate::cli::render::edits::{self as render, Asked, Edited};
-use crate::cli::span::Lines;
+use super::{CliContext, Reply, place, place_in_file};
+use crate::cli::args::edits::{ActionsCommandArgs, FormatFiles, RenameCommandArgs};
+use crate::cli::exit::CliExitStatus;
+use crate::cli::render::edits::{self as render, EditAnswerView, EditRequestFlags};
+use crate::cli::span::SpanLines;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::lsp_code_actions::CodeActionsOutput;
 use crate::tools::target::Target;
 
 /// Renames a symbol.
-pub(super) async fn rename(arguments: &Rename, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn rename(arguments: &RenameCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let mut given = match place(&arguments.at.address, door.cwd)? {
         Target::Position { path: file, position } => {
             json!({"path": path(&file)?, "line": position.line, "character": position.character})
@@ -34,7 +34,7 @@ pub(super) async fn rename(arguments: &Rename, door: Door<'_>) -> Result<Reply, 
 }
 
 /// What servers offer to do, or one of it done.
-pub(super) async fn actions(arguments: Actions, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn actions(arguments: ActionsCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let mut given = range(&arguments, door.cwd)?;
     given["kind"] = json!(arguments.kind);
     if arguments.apply.is_some() {
@@ -46,11 +46,11 @@ pub(super) async fn actions(arguments: Actions, door: Door<'_>) -> Result<Reply,
 }
 
 /// The file and the part of it that actions are asked for.
-fn range(arguments: &Actions, cwd: &Path) -> Result<Value, ToolError> {
+fn range(arguments: &ActionsCommandArgs, cwd: &Path) -> Result<Value, ToolError> {
     let span = called::span(&arguments.address, cwd)?;
     let is_file = |file: &Path| cwd.join(file).is_file();
     match span.lines {
-        Some(Lines { first, last }) if is_file(&span.path) => {
+        Some(SpanLines { first, last }) if is_file(&span.path) => {
             // A file has no more lines than this.
             let last = last.unwrap_or(u32::MAX);
             let end = (last > first).then_some(last - 1);
@@ -77,26 +77,27 @@ fn range(arguments: &Actions, cwd: &Path) -> Result<Value, ToolError> {
 }
 
 /// Formats files, one after the other; the exit status is the worst of them.
-pub(super) async fn format(arguments: FormatFiles, door: Door<'_>) -> Result<Reply, ToolError> {
-    let asked = Asked { dry_run: arguments.dry_run || arguments.check, diagnostics: false };
-    let mut whole = Reply { out: String::new(), lines: Vec::new(), status: Status::Answered };
+pub(super) async fn format(arguments: FormatFiles, door: CliContext<'_>) -> Result<Reply, ToolError> {
+    let asked = EditRequestFlags { dry_run: arguments.dry_run || arguments.check, diagnostics: false };
+    let mut whole = Reply { out: String::new(), lines: Vec::new(), status: CliExitStatus::Answered };
     let mut files = Vec::new();
     for given in &arguments.files {
         files.extend(files_of(given, door)?);
     }
     for file in &files {
         let span = called::span(file, door.cwd)?;
-        let lines =
-            span.lines.map(|Lines { first, last }| (first - 1, last.map_or(u32::MAX - 1, |last| last - 1)));
+        let lines = span
+            .lines
+            .map(|SpanLines { first, last }| (first - 1, last.map_or(u32::MAX - 1, |last| last - 1)));
         let given = json!({
             "path": path(&span.path)?, "dry_run": asked.dry_run,
             "start_line": lines.map(|(first, _)| first), "end_line": lines.map(|(_, last)| last),
         });
-        let one = |edited: Edited| {
+        let one = |edited: EditAnswerView| {
             let changes_something = edited.changes_something();
             let mut reply = shown(edited, asked, door);
             if arguments.check && changes_something {
-                reply.status = Status::Unpleasant;
+                reply.status = CliExitStatus::Unpleasant;
             }
             if !changes_something {
                 reply.lines = vec![format!("{} is formatted already", span.path.display())];
@@ -117,7 +118,7 @@ pub(super) async fn format(arguments: FormatFiles, door: Door<'_>) -> Result<Rep
 }
 
 /// The files of a folder that a server here may format; a file, or lines of one, as it is.
-fn files_of(given: &OsStr, door: Door<'_>) -> Result<Vec<OsString>, ToolError> {
+fn files_of(given: &OsStr, door: CliContext<'_>) -> Result<Vec<OsString>, ToolError> {
     let folder = Path::new(given);
     if !door.cwd.join(folder).is_dir() {
         return Ok(vec![given.to_owned()]);

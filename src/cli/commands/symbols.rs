@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use super::{Door, Reply, answered, target};
-use crate::cli::args::{Format, Symbols};
+use super::{CliContext, Reply, answered, target};
+use crate::cli::args::{CliOutputFormat, SymbolsCommandArgs};
 use crate::cli::render::symbols::render;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::target::Target;
 
 /// The outline of a file, or symbols of the workspace.
-pub(super) async fn run(arguments: &Symbols, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(arguments: &SymbolsCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let given = Path::new(&arguments.address);
     if given.components().count() > 1 && door.cwd.join(given).is_dir() {
         let error =
@@ -39,7 +39,7 @@ pub(super) async fn run(arguments: &Symbols, door: Door<'_>) -> Result<Reply, To
     };
     let answer = door.runtime.symbols(target, arguments.limit).await?;
     let look = &door.console.out;
-    let more = answer.output.has_more && door.format == Format::Text;
+    let more = answer.output.has_more && door.format == CliOutputFormat::Text;
     let mut reply = answered(door, answer, |output| render(output, path.as_deref(), look), &nothing)?;
     if more {
         reply.lines.push("not all symbols are shown; --limit shows more".to_owned());

@@ -1,8 +1,8 @@
 use super::*;
-use crate::cli::args::{Completions, Man};
-use crate::cli::render::Look;
+use crate::cli::args::{ManPageArgs, ShellCompletionsArgs};
+use crate::cli::render::DisplayStyle;
 
-const CONSOLE: Console = Console { out: Look::PLAIN, err: Look::PLAIN };
+const CONSOLE: Console = Console { out: DisplayStyle::PLAIN, err: DisplayStyle::PLAIN };
 
 fn refusal(result: Result<Target, ToolError>) -> (ErrorCode, String) {
     let error = result.unwrap_err();
@@ -30,10 +30,10 @@ fn places_are_told_from_files_and_names() {
 #[test]
 fn a_failure_is_told_to_people_and_to_programs() {
     let error = ToolError::new(ErrorCode::Denied, "not trusted").with_hint("lsp-tools trust");
-    let text = failed(&error, Format::Text, &CONSOLE);
+    let text = failed(&error, CliOutputFormat::Text, &CONSOLE);
     assert_eq!((text.out.as_str(), text.status.code()), ("", 5));
     assert_eq!(text.lines, ["error: not trusted", " hint: lsp-tools trust"]);
-    let json = failed(&error, Format::Json, &CONSOLE);
+    let json = failed(&error, CliOutputFormat::Json, &CONSOLE);
     let expected =
         "{\"ok\":false,\"code\":\"denied\",\"error\":\"not trusted\",\"hint\":\"lsp-tools trust\"}\n";
     assert_eq!((json.out.as_str(), json.lines.len()), (expected, 0));
@@ -46,10 +46,10 @@ fn completions_and_manual_pages_name_every_command() {
         .map(|command| command.get_name().to_owned())
         .collect();
     assert!(commands.len() >= 18, "{commands:?}");
-    let script = completions::run(&Completions { shell: clap_complete::Shell::Bash }).unwrap().out;
-    let page = man::run(&Man { folder: None }).unwrap().out;
+    let script = completions::run(&ShellCompletionsArgs { shell: clap_complete::Shell::Bash }).unwrap().out;
+    let page = man::run(&ManPageArgs { folder: None }).unwrap().out;
     let folder = tempfile::tempdir().unwrap();
-    man::run(&Man { folder: Some(folder.path().join("man1")) }).unwrap();
+    man::run(&ManPageArgs { folder: Some(folder.path().join("man1")) }).unwrap();
     for command in commands {
         assert!(script.contains(&command), "{command}");
         assert!(

@@ -3,20 +3,20 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Door, Reply, as_json, called, told};
-use crate::cli::args::Format;
-use crate::cli::args::tools::{Call, Chosen, Show, Tools};
-use crate::cli::exit::Status;
+use super::{CliContext, Reply, as_json, called, told};
+use crate::cli::args::CliOutputFormat;
+use crate::cli::args::tools::{ToolProfileArgs, ToolsCallArgs, ToolsCommand, ToolsShowArgs};
+use crate::cli::exit::CliExitStatus;
 use crate::cli::render::{escape, tools as render};
 use crate::policy::caller::CallerAccess;
-use crate::tools::drop_in::LeftOut;
+use crate::tools::drop_in::OmittedManifest;
 use crate::tools::error::{ErrorCode, ToolError};
-use crate::tools::export::{Format as List, export};
-use crate::tools::tool::{Caller, Card, Definition};
+use crate::tools::export::{ToolListFormat as List, export};
+use crate::tools::tool::{Caller, Card, ToolDefinition};
 
 /// What `tools list` says of a tool.
 #[derive(Debug, Serialize)]
-struct Item<'a> {
+struct ToolsListItem<'a> {
     name: &'a str,
     title: &'a str,
     effect: &'static str,
@@ -24,40 +24,40 @@ struct Item<'a> {
 }
 
 /// Looks at the tools, or calls one.
-pub(super) async fn run(arguments: Tools, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(arguments: ToolsCommand, door: CliContext<'_>) -> Result<Reply, ToolError> {
     // What is listed here is listed once: mounted servers are given the time to tell their tools.
-    if !matches!(arguments, Tools::Call(_)) {
+    if !matches!(arguments, ToolsCommand::Call(_)) {
         door.runtime.settle().await;
     }
     match arguments {
-        Tools::List(chosen) => list(&chosen, door),
-        Tools::Show(arguments) => show(&arguments, door),
-        Tools::Schema(chosen) => schema(&chosen, door),
-        Tools::Call(arguments) => call(arguments, door).await,
+        ToolsCommand::List(chosen) => list(&chosen, door),
+        ToolsCommand::Show(arguments) => show(&arguments, door),
+        ToolsCommand::Schema(chosen) => schema(&chosen, door),
+        ToolsCommand::Call(arguments) => call(arguments, door).await,
     }
 }
 
-fn definitions(chosen: &Chosen, door: Door<'_>) -> Vec<Definition> {
+fn definitions(chosen: &ToolProfileArgs, door: CliContext<'_>) -> Vec<ToolDefinition> {
     let access = CallerAccess { profile: chosen.profile.map(Into::into), ..CallerAccess::typed() };
     door.runtime.definitions(&Caller { access, ..Caller::at_shell() })
 }
 
-fn list(chosen: &Chosen, door: Door<'_>) -> Result<Reply, ToolError> {
+fn list(chosen: &ToolProfileArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let (definitions, left_out) = (definitions(chosen, door), door.runtime.left_out_tools());
-    let tools: Vec<Item<'_>> = definitions.iter().map(|definition| item(&definition.card)).collect();
+    let tools: Vec<ToolsListItem<'_>> = definitions.iter().map(|definition| item(&definition.card)).collect();
     let output = json!({"ok": true, "tools": tools, "left_out": left_out});
     let look = &door.console.out;
-    let mut reply = told(door, &output, Status::Answered, |_| render::list(&definitions, look))?;
+    let mut reply = told(door, &output, CliExitStatus::Answered, |_| render::list(&definitions, look))?;
     if output["left_out"].as_array().is_some_and(|left_out| !left_out.is_empty())
-        && door.format == Format::Text
+        && door.format == CliOutputFormat::Text
     {
         reply.lines.extend(left_out.iter().map(warning));
     }
     Ok(reply)
 }
 
-fn item(card: &Card) -> Item<'_> {
-    Item {
+fn item(card: &Card) -> ToolsListItem<'_> {
+    ToolsListItem {
         name: &card.name,
         title: &card.title,
         effect: card.effect.as_str(),
@@ -65,11 +65,11 @@ fn item(card: &Card) -> Item<'_> {
     }
 }
 
-fn warning(left_out: &LeftOut) -> String {
+fn warning(left_out: &OmittedManifest) -> String {
     format!("warning: {} is no tool: {}", escape::words(&left_out.file), escape::words(&left_out.why))
 }
 
-fn show(arguments: &Show, door: Door<'_>) -> Result<Reply, ToolError> {
+fn show(arguments: &ToolsShowArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let tools = door.runtime.tools();
     let definition = tools.get(&arguments.name)?.definition();
     if let Some(format) = door.format.tool_list() {
@@ -82,20 +82,20 @@ fn show(arguments: &Show, door: Door<'_>) -> Result<Reply, ToolError> {
         "effect": card.effect, "destructive": card.destructive, "idempotent": card.idempotent,
         "input": definition.input.as_value(), "output": definition.output,
     });
-    told(door, &output, Status::Answered, |_| render::one(definition, &door.console.out))
+    told(door, &output, CliExitStatus::Answered, |_| render::one(definition, &door.console.out))
 }
 
-fn schema(chosen: &Chosen, door: Door<'_>) -> Result<Reply, ToolError> {
+fn schema(chosen: &ToolProfileArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let format = door.format.tool_list().unwrap_or(List::Mcp);
     written(&export(format, &definitions(chosen, door))?.document(), door)
 }
 
-fn written(value: &Value, door: Door<'_>) -> Result<Reply, ToolError> {
-    Ok(Reply { out: as_json(value, door)?, lines: Vec::new(), status: Status::Answered })
+fn written(value: &Value, door: CliContext<'_>) -> Result<Reply, ToolError> {
+    Ok(Reply { out: as_json(value, door)?, lines: Vec::new(), status: CliExitStatus::Answered })
 }
 
-async fn call(arguments: Call, door: Door<'_>) -> Result<Reply, ToolError> {
-    let Call { name, arguments } = arguments;
+async fn call(arguments: ToolsCallArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
+    let ToolsCallArgs { name, arguments } = arguments;
     let text = match arguments.as_deref() {
         None => "{}".to_owned(),
         Some("-") => door.input.text("the arguments").await?,
@@ -106,6 +106,6 @@ async fn call(arguments: Call, door: Door<'_>) -> Result<Reply, ToolError> {
             .with_hint("give one object in single quotes: '{\"path\": \"src/main.rs\"}'")
     })?;
     let runtime = door.runtime.called_by_name();
-    let door = Door { runtime: &runtime, ..door };
+    let door = CliContext { runtime: &runtime, ..door };
     called::as_it_is(&called::call(door, &name, arguments).await, door)
 }

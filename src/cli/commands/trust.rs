@@ -2,18 +2,18 @@
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
-use super::{Door, Reply, told};
-use crate::cli::args::{Format, Trust};
-use crate::cli::exit::Status;
+use super::{CliContext, Reply, told};
+use crate::cli::args::{CliOutputFormat, TrustCommandArgs};
+use crate::cli::exit::CliExitStatus;
 use crate::cli::render::trust::{render, revoked};
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::trust::{TrustOutput, TrustRequest};
 
 /// Shows what the project would run and, where its owner says so, allows it.
-pub(super) async fn run(arguments: &Trust, door: Door<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(arguments: &TrustCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     if arguments.revoke {
         let output = door.runtime.trust(TrustRequest::Revoke).await?;
-        return told(door, &output, Status::Answered, |output| revoked(output, &door.console.out));
+        return told(door, &output, CliExitStatus::Answered, |output| revoked(output, &door.console.out));
     }
     let asked = door.runtime.trust(TrustRequest::Show).await?;
     if asked.trusted {
@@ -27,13 +27,13 @@ pub(super) async fn run(arguments: &Trust, door: Door<'_>) -> Result<Reply, Tool
     shown(door, &granted)
 }
 
-fn shown(door: Door<'_>, output: &TrustOutput) -> Result<Reply, ToolError> {
-    told(door, output, Status::Answered, |output| render(output, &door.console.out))
+fn shown(door: CliContext<'_>, output: &TrustOutput) -> Result<Reply, ToolError> {
+    told(door, output, CliExitStatus::Answered, |output| render(output, &door.console.out))
 }
 
 /// Asks whoever sits at the terminal; anything but `y` or `yes` is a no.
-async fn confirmed(asked: &TrustOutput, door: Door<'_>) -> Result<bool, ToolError> {
-    if door.format != Format::Text || !io::stdin().is_terminal() || !door.console.err.terminal {
+async fn confirmed(asked: &TrustOutput, door: CliContext<'_>) -> Result<bool, ToolError> {
+    if door.format != CliOutputFormat::Text || !io::stdin().is_terminal() || !door.console.err.terminal {
         let error = "not a terminal, so cannot ask; what the project wants to run was not allowed";
         let hint =
             "look at it with `lsp-tools trust` on a terminal, or allow it with `lsp-tools trust --yes`";

@@ -8,25 +8,27 @@ use std::time::{Duration, SystemTime};
 
 use tokio_util::sync::CancellationToken;
 
-use super::Start;
-use crate::bridges::daemon::connector::{ByItself, Report, reach};
-use crate::bridges::daemon::folder::Folder;
-use crate::bridges::daemon::identity::Identity;
-use crate::bridges::daemon::passthrough::{self, Ended, stdio};
+use super::DoorStartContext;
+use crate::bridges::daemon::connector::{ByItself, DaemonStartReport, reach};
+use crate::bridges::daemon::folder::DaemonFolder;
+use crate::bridges::daemon::identity::DaemonIdentity;
+use crate::bridges::daemon::passthrough::{self, PassthroughEnd, stdio};
 use crate::bridges::daemon::preamble::{DoorName, Preamble};
-use crate::bridges::daemon::server::{Daemon, DaemonError, Doors, Place, Serve, Visit};
+use crate::bridges::daemon::server::{
+    AcceptedConnection, Daemon, DaemonError, DaemonReservation, DoorHandler, DoorHandlers,
+};
 use crate::bridges::editor::{self, EditorOptions};
 use crate::bridges::mcp::server::ServerOptions;
 use crate::bridges::{self, mcp};
-use crate::cli::args::Global;
+use crate::cli::args::GlobalArgs;
 use crate::cli::console::Console;
-use crate::cli::exit::Status;
+use crate::cli::exit::CliExitStatus;
 use crate::cli::logging;
 use crate::cli::remote;
 use crate::cli::render::escape;
 use crate::cli::signals::Signals;
 use crate::config::Folders;
-use crate::hints::Speech;
+use crate::hints::SpokenLanguage;
 use crate::runtime::{Client, RuntimeOptions, find_workspace};
 use crate::tools::error::{ErrorCode, ToolError};
 
@@ -36,36 +38,36 @@ const LOGS: &str = "daemon-";
 const OLD: Duration = Duration::from_secs(14 * 24 * 3_600);
 
 /// Why no daemon came to be.
-enum Failed {
+enum DaemonStartError {
     Settings(ToolError),
     Other(String),
     Running,
 }
 
 /// Is the daemon until there is a reason to end. Whoever started it reads on stdout, once, how its start went.
-pub(crate) async fn run(start: Start<'_>) -> Result<Status, ToolError> {
+pub(crate) async fn run(start: DoorStartContext<'_>) -> Result<CliExitStatus, ToolError> {
     // The terminal's Ctrl-C is for whoever started us. One that leads a session already needs no other.
     let _leads_already = rustix::process::setsid();
     let mut signals = Signals::listen()?;
     let listening = match listen(&start) {
         Ok(daemon) => {
-            report(&Report::Ready)?;
+            report(&DaemonStartReport::Ready)?;
             daemon
         }
         Err(failed) => return failed.report(),
     };
     let reason = listening.run(async move { signals.next().await }).await;
     tracing::info!("the daemon has ended: {reason}");
-    Ok(Status::Answered)
+    Ok(CliExitStatus::Answered)
 }
 
-fn listen(start: &Start<'_>) -> Result<Daemon, Failed> {
-    let other = |error: &dyn std::fmt::Display| Failed::Other(error.to_string());
+fn listen(start: &DoorStartContext<'_>) -> Result<Daemon, DaemonStartError> {
+    let other = |error: &dyn std::fmt::Display| DaemonStartError::Other(error.to_string());
     let folders = Folders::find().map_err(|error| other(&error))?;
     let identity = identity(&start.global, &start.cwd, &folders).map_err(|error| other(&error))?;
-    let folder = Folder::find(&folders).map_err(|error| other(&error))?;
-    let place = Place::take(folder, identity.clone()).map_err(|error| match error {
-        DaemonError::Running => Failed::Running,
+    let folder = DaemonFolder::find(&folders).map_err(|error| other(&error))?;
+    let place = DaemonReservation::take(folder, identity.clone()).map_err(|error| match error {
+        DaemonError::Running => DaemonStartError::Running,
         error => other(&error),
     })?;
     forget_old_logs(&logging::folder(&folders.state));
@@ -74,22 +76,31 @@ fn listen(start: &Start<'_>) -> Result<Daemon, Failed> {
         cwd: identity.root().to_owned(),
         ..RuntimeOptions::default()
     };
-    let runtime = bridges::open_with(options, folders).map_err(Failed::Settings)?;
+    let runtime = bridges::open_with(options, folders).map_err(DaemonStartError::Settings)?;
     if let Some(log) = &start.log {
         log.set_level(runtime.log_level());
     }
-    let doors = Doors { command: remote::serve::door(), mcp: Some(mcp_door()), lsp: Some(lsp_door()) };
+    let doors = DoorHandlers { command: remote::serve::door(), mcp: Some(mcp_door()), lsp: Some(lsp_door()) };
     let daemon = Daemon::listen(place, runtime, doors).map_err(|error| other(&error))?;
     let workspace = identity.root().display();
     tracing::info!(version = env!("CARGO_PKG_VERSION"), %workspace, "the daemon listens");
     Ok(daemon)
 }
 
-fn mcp_door() -> Serve {
+fn mcp_door() -> DoorHandler {
     Arc::new(|visit| {
         Box::pin(async move {
             // The client counts as connected for as long as this is kept.
-            let Visit { live, preamble, caller, client: _connected, reader, writer, closing, .. } = visit;
+            let AcceptedConnection {
+                live,
+                preamble,
+                caller,
+                client: _connected,
+                reader,
+                writer,
+                closing,
+                ..
+            } = visit;
             let options = ServerOptions { live, caller, client: preamble.client() };
             if let Err(error) = mcp::server::serve(options, reader, writer, closing).await {
                 tracing::warn!("{error}");
@@ -98,10 +109,19 @@ fn mcp_door() -> Serve {
     })
 }
 
-fn lsp_door() -> Serve {
+fn lsp_door() -> DoorHandler {
     Arc::new(|visit| {
         Box::pin(async move {
-            let Visit { live, preamble, caller, client: _connected, reader, writer, closing, .. } = visit;
+            let AcceptedConnection {
+                live,
+                preamble,
+                caller,
+                client: _connected,
+                reader,
+                writer,
+                closing,
+                ..
+            } = visit;
             let Client { cwd, timeout, install_missing, .. } = preamble.client();
             let session = Some(caller.session);
             let options = EditorOptions { cwd, timeout, install_missing, session };
@@ -115,8 +135,11 @@ fn lsp_door() -> Serve {
 ///
 /// # Errors
 /// Where the daemon went away under a protocol that cannot go on with another one, or stdin and stdout cannot be had.
-pub(crate) async fn pass(start: &Start<'_>, preamble: Preamble) -> Result<Option<Status>, ToolError> {
-    let Start { global, cwd, console, .. } = start;
+pub(crate) async fn pass(
+    start: &DoorStartContext<'_>,
+    preamble: Preamble,
+) -> Result<Option<CliExitStatus>, ToolError> {
+    let DoorStartContext { global, cwd, console, .. } = start;
     if global.no_daemon || global.verbose > 0 || global.trace.is_some() {
         return Ok(None);
     }
@@ -140,7 +163,7 @@ pub(crate) async fn pass(start: &Start<'_>, preamble: Preamble) -> Result<Option
     let (input, output) = (stdio::input().map_err(broken)?, stdio::output().map_err(broken)?);
     let stop = CancellationToken::new();
     let mut signals = Signals::listen()?;
-    let hints = connector.hints(Speech::from_environment());
+    let hints = connector.hints(SpokenLanguage::from_environment());
     let passing = async {
         match preamble.door {
             DoorName::Mcp => {
@@ -152,11 +175,11 @@ pub(crate) async fn pass(start: &Start<'_>, preamble: Preamble) -> Result<Option
     let ended = tokio::select! {
         ended = passing => ended.map_err(broken)?,
         never = tell(hints, console) => match never {},
-        () = signals.next() => Ended::Stopped,
+        () = signals.next() => PassthroughEnd::Stopped,
     };
     match ended {
-        Ended::ByHost | Ended::Stopped => Ok(Some(Status::Answered)),
-        Ended::ByDaemon => {
+        PassthroughEnd::ByHost | PassthroughEnd::Stopped => Ok(Some(CliExitStatus::Answered)),
+        PassthroughEnd::ByDaemon => {
             let error =
                 "the daemon closed the connection: it ended, or could not go on with what it was sent";
             Err(ToolError::new(ErrorCode::Internal, error)
@@ -172,26 +195,26 @@ async fn tell(hints: impl Future<Output = Vec<String>>, console: &Console) -> In
     std::future::pending().await
 }
 
-impl Failed {
+impl DaemonStartError {
     /// Tells whoever started us, and ends.
-    fn report(self) -> Result<Status, ToolError> {
+    fn report(self) -> Result<CliExitStatus, ToolError> {
         match self {
-            Self::Running => report(&Report::Running).map(|()| Status::Answered),
+            Self::Running => report(&DaemonStartReport::Running).map(|()| CliExitStatus::Answered),
             Self::Settings(error) => {
                 tracing::warn!("no daemon: {}", error.error);
-                report(&Report::Settings)?;
+                report(&DaemonStartReport::Settings)?;
                 Ok(crate::cli::exit::of_error(&error))
             }
             Self::Other(error) => {
                 tracing::error!("no daemon: {error}");
-                report(&Report::Failed { error }).map(|()| Status::Failed)
+                report(&DaemonStartReport::Failed { error }).map(|()| CliExitStatus::Failed)
             }
         }
     }
 }
 
 /// Writes how the start went, and lets go of stdout: who waits for its end need not wait for ours.
-fn report(report: &Report) -> Result<(), ToolError> {
+fn report(report: &DaemonStartReport) -> Result<(), ToolError> {
     let failed = |error: io::Error| {
         ToolError::new(ErrorCode::Internal, format!("how the start went cannot be told: {error}"))
     };
@@ -203,17 +226,17 @@ fn report(report: &Report) -> Result<(), ToolError> {
     rustix::stdio::dup2_stdout(&null).map_err(|errno| failed(errno.into()))
 }
 
-fn identity(global: &Global, cwd: &Path, folders: &Folders) -> Result<Identity, ToolError> {
+fn identity(global: &GlobalArgs, cwd: &Path, folders: &Folders) -> Result<DaemonIdentity, ToolError> {
     let workspace = find_workspace(global.workspace.as_deref(), cwd)?;
     let failed = |error: io::Error| {
         ToolError::new(ErrorCode::Internal, format!("the program's own file cannot be looked at: {error}"))
     };
     let binary = std::env::current_exe().map_err(failed)?;
-    Identity::find(workspace.root(), folders, &binary).map_err(failed)
+    DaemonIdentity::find(workspace.root(), folders, &binary).map_err(failed)
 }
 
 /// The name of the daemon's log.
-pub(crate) fn log_name(global: &Global, folders: &Folders) -> Option<String> {
+pub(crate) fn log_name(global: &GlobalArgs, folders: &Folders) -> Option<String> {
     let cwd = std::env::current_dir().ok()?;
     Some(log_of(identity(global, &cwd, folders).ok()?.key()))
 }

@@ -2,16 +2,16 @@
 
 use tokio_util::sync::CancellationToken;
 
-use super::{Start, options};
+use super::{DoorStartContext, options};
 use crate::bridges;
 use crate::bridges::daemon::passthrough::stdio;
 use crate::bridges::daemon::preamble::{DoorName, Preamble};
 use crate::bridges::editor::{self, EditorOptions};
-use crate::cli::args::doors::Lsp;
-use crate::cli::exit::Status;
+use crate::cli::args::doors::LspCommandArgs;
+use crate::cli::exit::CliExitStatus;
 use crate::cli::render::escape;
 use crate::cli::signals::Signals;
-use crate::runtime::live::Live;
+use crate::runtime::live::LiveRuntime;
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// What the daemon is told of an editor.
@@ -20,8 +20,11 @@ pub(crate) fn preamble() -> Preamble {
 }
 
 /// Serves an editor in this process until it goes away.
-pub(crate) async fn serve(_lsp: Lsp, start: Start<'_>) -> Result<Status, ToolError> {
-    let Start { global, cwd, log, console } = start;
+pub(crate) async fn serve(
+    _lsp: LspCommandArgs,
+    start: DoorStartContext<'_>,
+) -> Result<CliExitStatus, ToolError> {
+    let DoorStartContext { global, cwd, log, console } = start;
     let mut signals = Signals::listen()?;
     let runtime = bridges::open(options(&global, &cwd))?;
     if let Some(log) = log {
@@ -29,7 +32,7 @@ pub(crate) async fn serve(_lsp: Lsp, start: Start<'_>) -> Result<Status, ToolErr
     }
     let hints = runtime.startup_hints();
     console.tell(&hints.iter().map(|hint| escape::line(hint).into_owned()).collect::<Vec<_>>());
-    let live = Live::new(runtime);
+    let live = LiveRuntime::new(runtime);
     let broken = |error: std::io::Error| {
         ToolError::new(ErrorCode::Internal, format!("stdin or stdout cannot be used: {error}"))
     };
@@ -51,5 +54,5 @@ pub(crate) async fn serve(_lsp: Lsp, start: Start<'_>) -> Result<Status, ToolErr
         }
     }
     live.shutdown().await;
-    Ok(Status::Answered)
+    Ok(CliExitStatus::Answered)
 }

@@ -6,22 +6,22 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use super::{Start, options, own_session};
+use super::{DoorStartContext, options, own_session};
 use crate::bridges;
 use crate::bridges::daemon::passthrough::stdio;
 use crate::bridges::daemon::preamble::{DoorName, Preamble};
-use crate::bridges::mcp::server::http::token::{Token, TokenError};
+use crate::bridges::mcp::server::http::token::{BearerToken, TokenError};
 use crate::bridges::mcp::server::http::{self, HttpError, HttpOptions, Listener};
 use crate::bridges::mcp::server::{self, ServerOptions};
 use crate::cli::args::doors::McpServe;
 use crate::cli::console::Console;
-use crate::cli::exit::Status;
+use crate::cli::exit::CliExitStatus;
 use crate::cli::render::escape;
 use crate::cli::signals::Signals;
 use crate::config::Folders;
 use crate::policy::caller::CallerAccess;
 use crate::runtime::Client;
-use crate::runtime::live::Live;
+use crate::runtime::live::LiveRuntime;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::tool::Caller;
 
@@ -35,13 +35,13 @@ pub(crate) fn preamble(serve: &McpServe) -> Option<Preamble> {
 }
 
 /// Serves MCP in this process until the host goes away.
-pub(crate) async fn serve(serve: McpServe, start: Start<'_>) -> Result<Status, ToolError> {
+pub(crate) async fn serve(serve: McpServe, start: DoorStartContext<'_>) -> Result<CliExitStatus, ToolError> {
     let mut signals = Signals::listen()?;
     let runtime = bridges::open(options(&start.global, &start.cwd))?;
     if let Some(log) = &start.log {
         log.set_level(runtime.log_level());
     }
-    let live = Live::new(runtime);
+    let live = LiveRuntime::new(runtime);
     let options = ServerOptions {
         live: live.clone(),
         caller: caller(&serve)?,
@@ -70,7 +70,7 @@ pub(crate) async fn serve(serve: McpServe, start: Start<'_>) -> Result<Status, T
     };
     // Whatever is left then is ended by the supervisors.
     let _late = tokio::time::timeout(SHUTDOWN, live.shutdown()).await;
-    served.map(|()| Status::Answered)
+    served.map(|()| CliExitStatus::Answered)
 }
 
 async fn converse(
@@ -109,11 +109,11 @@ async fn listen(
         None
     } else {
         let (token, file) = match &serve.token_file {
-            Some(file) => (Token::from_file(file).map_err(unusable)?, file.clone()),
+            Some(file) => (BearerToken::from_file(file).map_err(unusable)?, file.clone()),
             None => {
                 let folders = Folders::find()
                     .map_err(|error| ToolError::new(ErrorCode::InvalidArgs, error.to_string()))?;
-                let token = Token::random().map_err(unusable)?;
+                let token = BearerToken::random().map_err(unusable)?;
                 let file = kept.insert(token.keep(&folders.state, address.port()).map_err(unusable)?);
                 (token, file.path().to_owned())
             }

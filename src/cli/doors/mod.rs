@@ -9,31 +9,31 @@ pub(super) mod mcp;
 
 use std::path::{Path, PathBuf};
 
-use super::args::doors::Daemon;
-use super::args::{Cli, Command, Global};
+use super::args::doors::DaemonCommand;
+use super::args::{Cli, CliCommand, GlobalArgs};
 use super::commands::{self, Reply};
 use super::console::Console;
-use super::exit::Status;
-use super::logging::{self, Log};
+use super::exit::CliExitStatus;
+use super::logging::{self, TracingLog};
 use crate::bridges::daemon::preamble::{Preamble, new_session};
 use crate::config::Folders;
 use crate::runtime::RuntimeOptions;
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// What a door starts from.
-pub(super) struct Start<'a> {
+pub(super) struct DoorStartContext<'a> {
     /// What holds for every command.
-    pub(crate) global: Global,
+    pub(crate) global: GlobalArgs,
     /// The folder it was started in.
     pub(crate) cwd: PathBuf,
     /// The log, if one is written.
-    pub(crate) log: Option<Log>,
+    pub(crate) log: Option<TracingLog>,
     /// What the streams look like.
     pub(crate) console: &'a Console,
 }
 
 /// How the workspace is opened for a command typed in `cwd`.
-pub(super) fn options(global: &Global, cwd: &Path) -> RuntimeOptions {
+pub(super) fn options(global: &GlobalArgs, cwd: &Path) -> RuntimeOptions {
     RuntimeOptions {
         workspace: global.workspace.clone(),
         cwd: cwd.to_owned(),
@@ -55,19 +55,19 @@ fn own_session() -> Result<String, ToolError> {
 }
 
 /// Whether `command` opens a door that stays open.
-pub(super) fn stays_open(command: &Command) -> bool {
+pub(super) fn stays_open(command: &CliCommand) -> bool {
     match command {
-        Command::Mcp(mcp) => mcp.mounted.is_none(),
-        Command::Lsp(_) | Command::Copilot(_) | Command::Daemon(_) => true,
+        CliCommand::Mcp(mcp) => mcp.mounted.is_none(),
+        CliCommand::Lsp(_) | CliCommand::Copilot(_) | CliCommand::Daemon(_) => true,
         _ => false,
     }
 }
 
 /// How `command` goes through the daemon, for doors that do: the first line that the daemon is told.
-pub(super) fn preamble(command: &Command) -> Option<Preamble> {
+pub(super) fn preamble(command: &CliCommand) -> Option<Preamble> {
     match command {
-        Command::Mcp(mcp) => mcp::preamble(&mcp.serve),
-        Command::Lsp(_) => Some(lsp::preamble()),
+        CliCommand::Mcp(mcp) => mcp::preamble(&mcp.serve),
+        CliCommand::Lsp(_) => Some(lsp::preamble()),
         _ => None,
     }
 }
@@ -75,25 +75,25 @@ pub(super) fn preamble(command: &Command) -> Option<Preamble> {
 /// The name of the log that `cli` writes: the daemon has one of its own.
 pub(super) fn log_name(cli: &Cli, folders: &Folders) -> String {
     match &cli.command {
-        Command::Daemon(Daemon::Run) => daemon::log_name(&cli.global, folders),
+        CliCommand::Daemon(DaemonCommand::Run) => daemon::log_name(&cli.global, folders),
         _ => None,
     }
     .unwrap_or_else(|| logging::USUAL_NAME.to_owned())
 }
 
 /// The reply of a door that is closed again.
-pub(super) fn closed(status: Status) -> Reply {
+pub(super) fn closed(status: CliExitStatus) -> Reply {
     Reply { out: String::new(), lines: Vec::new(), status }
 }
 
 /// Opens the door that `command` names in this process, and returns when it is closed.
-pub(super) async fn open(command: Command, start: Start<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn open(command: CliCommand, start: DoorStartContext<'_>) -> Result<Reply, ToolError> {
     match command {
-        Command::Mcp(mcp) => mcp::serve(mcp.serve, start).await.map(closed),
-        Command::Copilot(copilot) => copilot::run(copilot, start).await,
-        Command::Lsp(lsp) => lsp::serve(lsp, start).await.map(closed),
-        Command::Daemon(Daemon::Run) => daemon::run(start).await.map(closed),
-        Command::Daemon(arguments) => commands::daemon::run(arguments, start).await,
+        CliCommand::Mcp(mcp) => mcp::serve(mcp.serve, start).await.map(closed),
+        CliCommand::Copilot(copilot) => copilot::run(copilot, start).await,
+        CliCommand::Lsp(lsp) => lsp::serve(lsp, start).await.map(closed),
+        CliCommand::Daemon(DaemonCommand::Run) => daemon::run(start).await.map(closed),
+        CliCommand::Daemon(arguments) => commands::daemon::run(arguments, start).await,
         _ => Err(ToolError::new(ErrorCode::Internal, "this command opens no door")),
     }
 }

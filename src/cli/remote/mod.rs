@@ -1,7 +1,7 @@
 //! Commands through the daemon: what goes over the connection once the preamble is answered.
 //!
-//! The client ([`client`]) sends a [`Head`] as one line of JSON, then the [`Request`] (JSON) and what is piped in, as long as the
-//! head says. The daemon ([`serve`]) sends [`Event`]s, one line of JSON each; the last one is the reply, followed by the bytes
+//! The client ([`client`]) sends a [`RemoteCommandHeader`] as one line of JSON, then the [`RemoteCommandRequest`] (JSON) and what is piped in, as long as the
+//! head says. The daemon ([`serve`]) sends [`RemoteCommandEvent`]s, one line of JSON each; the last one is the reply, followed by the bytes
 //! for stdout. The words are those of the command line, read on both sides by the same program.
 
 pub(super) mod client;
@@ -11,19 +11,19 @@ use std::ffi::OsString;
 
 use serde::{Deserialize, Serialize};
 
-use super::args::doors::Mcp;
-use super::args::tools::Tools;
-use super::args::{Command, Global};
+use super::args::doors::McpCommandArgs;
+use super::args::tools::ToolsCommand;
+use super::args::{CliCommand, GlobalArgs};
 use super::console::Console;
-use super::exit::Status;
+use super::exit::CliExitStatus;
 use crate::bridges::daemon::identity;
-use crate::hints::Speech;
+use crate::hints::SpokenLanguage;
 use crate::lsp::progress::ProgressEvent;
 
 /// How long the parts of a request are, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Head {
+pub(super) struct RemoteCommandHeader {
     /// The request.
     request: usize,
     /// What is piped in; `None` where nothing is.
@@ -33,7 +33,7 @@ pub(super) struct Head {
 /// A command, as it was typed, and where.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Request {
+pub(super) struct RemoteCommandRequest {
     /// The command line, the program's name first.
     words: Vec<OsString>,
     /// The folder that it was typed in.
@@ -43,13 +43,13 @@ pub(super) struct Request {
     /// Whether somebody sees how it goes on.
     progress: bool,
     /// The language that its user is spoken to in.
-    speech: Speech,
+    speech: SpokenLanguage,
 }
 
 /// What the daemon says while a command runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Event {
+pub(super) enum RemoteCommandEvent {
     /// It is still there.
     Alive,
     /// What is being waited for.
@@ -59,14 +59,14 @@ pub(super) enum Event {
         /// For stderr.
         lines: Vec<String>,
         /// The exit status.
-        status: Status,
+        status: CliExitStatus,
         /// How many bytes for stdout follow this line.
         out: usize,
     },
 }
 
 /// Whether a command goes through the daemon at all.
-pub(super) fn goes(global: &Global, command: &Command) -> bool {
+pub(super) fn goes(global: &GlobalArgs, command: &CliCommand) -> bool {
     // A trace and a log on stderr are of one process: this one.
     !identity::is_unwanted()
         && !global.no_daemon
@@ -77,24 +77,24 @@ pub(super) fn goes(global: &Global, command: &Command) -> bool {
 
 /// Whether the daemon takes such a command. What grants trust, or asks whoever sits at the terminal, is done where that person
 /// is; so is installing, which needs secrets of the environment (tokens of registries) that a daemon may not have.
-pub(super) fn may_go(command: &Command) -> bool {
+pub(super) fn may_go(command: &CliCommand) -> bool {
     match command {
-        Command::Trust(_)
-        | Command::Install(_)
-        | Command::Completions(_)
-        | Command::Man(_)
-        | Command::Init(_)
-        | Command::Daemon(_)
-        | Command::Copilot(_)
-        | Command::Lsp(_) => false,
-        Command::Mcp(Mcp { mounted, .. }) => mounted.is_some(),
+        CliCommand::Trust(_)
+        | CliCommand::Install(_)
+        | CliCommand::Completions(_)
+        | CliCommand::Man(_)
+        | CliCommand::Init(_)
+        | CliCommand::Daemon(_)
+        | CliCommand::Copilot(_)
+        | CliCommand::Lsp(_) => false,
+        CliCommand::Mcp(McpCommandArgs { mounted, .. }) => mounted.is_some(),
         _ => true,
     }
 }
 
 /// Whether a command may be given once more where nobody knows whether it was carried out.
-pub(super) fn is_repeatable(command: &Command) -> bool {
-    !matches!(command, Command::Edits(_) | Command::Tools(Tools::Call(_)) | Command::Mcp(_))
+pub(super) fn is_repeatable(command: &CliCommand) -> bool {
+    !matches!(command, CliCommand::Edits(_) | CliCommand::Tools(ToolsCommand::Call(_)) | CliCommand::Mcp(_))
 }
 
 #[cfg(test)]
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
     use crate::cli::args::Cli;
 
-    fn command(words: &[&str]) -> Command {
+    fn command(words: &[&str]) -> CliCommand {
         let all = std::iter::once("lsp-tools").chain(words.iter().copied());
         Cli::parse_words(all.map(Into::into)).unwrap().cli.command
     }

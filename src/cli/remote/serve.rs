@@ -13,20 +13,20 @@ use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::{interval, timeout};
 
-use super::{Event, Head, Request, may_go};
+use super::{RemoteCommandEvent, RemoteCommandHeader, RemoteCommandRequest, may_go};
 use crate::bridges::daemon::preamble::{LineError, line, read_line};
-use crate::bridges::daemon::server::{Serve, Visit};
-use crate::cli::args::{Cli, Parsed};
+use crate::bridges::daemon::server::{AcceptedConnection, DoorHandler};
+use crate::cli::args::{Cli, ParsedCommandLine};
 use crate::cli::commands;
 use crate::cli::console::Console;
-use crate::cli::exit::Status;
-use crate::cli::input::Input;
+use crate::cli::exit::CliExitStatus;
+use crate::cli::input::PipedInput;
 use crate::cli::reply::Reply;
-use crate::cli::run::{self, Asked};
+use crate::cli::run::{self, CliInvocation};
 use crate::lsp::progress::ProgressEvent;
 use crate::runtime::{Client, Runtime};
 use crate::tools::error::{ErrorCode, ToolError};
-use crate::tools::patience::Patience;
+use crate::tools::patience::RetryAdvice;
 
 /// The longest head, in bytes.
 const LONGEST_HEAD: usize = 128;
@@ -44,7 +44,7 @@ const READ: Duration = Duration::from_secs(60);
 const ALIVE: Duration = Duration::from_secs(5);
 
 /// The door `command`.
-pub(crate) fn door() -> Serve {
+pub(crate) fn door() -> DoorHandler {
     let memory = Arc::new(Semaphore::new(MEMORY));
     Arc::new(move |visit| {
         let memory = memory.clone();
@@ -56,12 +56,12 @@ pub(crate) fn door() -> Serve {
     })
 }
 
-async fn serve(mut visit: Visit, memory: &Semaphore) -> Result<(), LineError> {
+async fn serve(mut visit: AcceptedConnection, memory: &Semaphore) -> Result<(), LineError> {
     let asked = timeout(SOON, take(&mut visit.reader, memory)).await;
     let Ok(asked) = asked else { return Err(LineError::Closed) };
     let Some((request, input, _room)) = asked? else { return Err(LineError::Closed) };
     visit.client.called();
-    let Visit { runtime, mut reader, mut writer, closing, .. } = visit;
+    let AcceptedConnection { runtime, mut reader, mut writer, closing, .. } = visit;
     let (sender, receiver) = unbounded_channel();
     let watched = request.progress.then_some(receiver);
     let work = AssertUnwindSafe(carry_out(runtime, request, input, sender)).catch_unwind();
@@ -73,7 +73,7 @@ async fn serve(mut visit: Visit, memory: &Semaphore) -> Result<(), LineError> {
         error = tell(&mut writer, watched) => return Err(error),
     };
     let Reply { out, lines, status } = reply;
-    let event = Event::Reply { lines, status, out: out.len() };
+    let event = RemoteCommandEvent::Reply { lines, status, out: out.len() };
     let told = async {
         write(&mut writer, &event).await?;
         writer.write_all(out.as_bytes()).await?;
@@ -87,9 +87,9 @@ async fn serve(mut visit: Visit, memory: &Semaphore) -> Result<(), LineError> {
 async fn take<'a>(
     reader: &mut BufReader<OwnedReadHalf>,
     memory: &'a Semaphore,
-) -> Result<Option<(Request, Input, tokio::sync::SemaphorePermit<'a>)>, LineError> {
+) -> Result<Option<(RemoteCommandRequest, PipedInput, tokio::sync::SemaphorePermit<'a>)>, LineError> {
     let head = read_line(reader, LONGEST_HEAD).await?;
-    let Ok(head) = serde_json::from_str::<Head>(&head) else { return Ok(None) };
+    let Ok(head) = serde_json::from_str::<RemoteCommandHeader>(&head) else { return Ok(None) };
     let input = head.input.unwrap_or(0);
     if head.request > LONGEST_REQUEST || input > LONGEST_INPUT {
         return Ok(None);
@@ -103,8 +103,8 @@ async fn take<'a>(
     let Ok(request) = serde_json::from_slice(&request) else { return Ok(None) };
     // Where nothing was sent, nothing is read: the daemon's own stdin is nobody's.
     let input = match head.input {
-        Some(_) => Input::Read(bytes),
-        None => Input::Failed("nothing was piped in".to_owned()),
+        Some(_) => PipedInput::Read(bytes),
+        None => PipedInput::Failed("nothing was piped in".to_owned()),
     };
     Ok(Some((request, input, room)))
 }
@@ -112,16 +112,16 @@ async fn take<'a>(
 /// Runs the command as it would have run where it was typed.
 async fn carry_out(
     runtime: Result<Runtime, ToolError>,
-    request: Request,
-    input: Input,
+    request: RemoteCommandRequest,
+    input: PipedInput,
     sender: tokio::sync::mpsc::UnboundedSender<ProgressEvent>,
 ) -> Reply {
-    let Request { words, cwd, console, progress, speech } = request;
+    let RemoteCommandRequest { words, cwd, console, progress, speech } = request;
     let parsed = match understood(words, &console) {
         Ok(parsed) => parsed,
         Err(reply) => return reply,
     };
-    let Parsed { cli, name } = parsed;
+    let ParsedCommandLine { cli, name } = parsed;
     let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(error) => return commands::failed(&error, cli.global.format, &console),
@@ -132,11 +132,11 @@ async fn carry_out(
         cwd: Some(cwd.clone()),
         timeout: cli.global.timeout,
         install_missing: cli.global.install,
-        patience: Patience::Command,
+        patience: RetryAdvice::Command,
         progress: progress.then_some(sender),
         ..Client::default()
     });
-    let asked = Asked {
+    let asked = CliInvocation {
         command: cli.command,
         global: &cli.global,
         cwd: &cwd,
@@ -148,12 +148,12 @@ async fn carry_out(
 }
 
 /// The command line, or the reply to one that is none for the daemon.
-fn understood(words: Vec<OsString>, console: &Console) -> Result<Parsed, Reply> {
+fn understood(words: Vec<OsString>, console: &Console) -> Result<ParsedCommandLine, Reply> {
     // The client has understood it with the same words; who has not is no client of ours.
     let parsed = Cli::parse_words(words).map_err(|error| Reply {
         out: String::new(),
         lines: vec![error.to_string()],
-        status: Status::Usage,
+        status: CliExitStatus::Usage,
     })?;
     let error = run::misused(&parsed.cli).or_else(|| {
         let refused =
@@ -168,7 +168,7 @@ fn understood(words: Vec<OsString>, console: &Console) -> Result<Parsed, Reply> 
 
 fn faulty() -> Reply {
     let line = "error: a fault in lsp-tools itself; details are in `lsp-tools daemon logs`";
-    Reply { out: String::new(), lines: vec![line.to_owned()], status: Status::Failed }
+    Reply { out: String::new(), lines: vec![line.to_owned()], status: CliExitStatus::Failed }
 }
 
 /// Waits until the client has gone. It has nothing more to say: what it says all the same ends it as well.
@@ -191,13 +191,13 @@ async fn tell(
         };
         let event = tokio::select! {
             event = next => match event {
-                Some(event) => Event::Progress(event),
+                Some(event) => RemoteCommandEvent::Progress(event),
                 None => {
                     watched = None;
                     continue;
                 }
             },
-            _ = alive.tick() => Event::Alive,
+            _ = alive.tick() => RemoteCommandEvent::Alive,
         };
         match timeout(READ, write(writer, &event)).await {
             Ok(Ok(())) => {}
@@ -207,6 +207,6 @@ async fn tell(
     }
 }
 
-async fn write(writer: &mut OwnedWriteHalf, event: &Event) -> std::io::Result<()> {
+async fn write(writer: &mut OwnedWriteHalf, event: &RemoteCommandEvent) -> std::io::Result<()> {
     writer.write_all(&line(event)?).await
 }

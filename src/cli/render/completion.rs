@@ -7,13 +7,13 @@ use crate::tools::answer::{CompletionItem, CompletionsOutput};
 
 use super::look::{BOLD, DIM, KIND};
 use super::table::{Cell, table};
-use super::{Look, escape};
+use super::{DisplayStyle, escape};
 
 /// Longer details are cut: a column is for looking along.
 const LONGEST_DETAIL: usize = 60;
 
 /// One line per completion: label, kind, detail, and what is typed where that is not the label.
-pub(crate) fn render(output: &CompletionsOutput, look: &Look) -> String {
+pub(crate) fn render(output: &CompletionsOutput, look: &DisplayStyle) -> String {
     let rows: Vec<Vec<Cell>> = output.items.iter().map(row).collect();
     let mut out = table(&[], &rows, look);
     if look.terminal && output.has_more {
@@ -74,6 +74,6 @@ mod tests {
             has_more: false,
         };
         let expected = "名前                   str  deprecated\ngreet(name)  function  → greet($1)\nx\\u{1b}      variable\n";
-        assert_eq!(render(&output, &Look::PLAIN), expected);
+        assert_eq!(render(&output, &DisplayStyle::PLAIN), expected);
     }
 }

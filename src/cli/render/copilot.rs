@@ -4,14 +4,14 @@ use anstyle::Style;
 
 use super::look::{BOLD, DIM};
 use super::table::{Cell, table};
-use super::{Look, escape};
-use crate::bridges::copilot::server::register::{Origin, Registration};
+use super::{DisplayStyle, escape};
+use crate::bridges::copilot::server::register::{CopilotRegistration, CopilotToolOwner};
 use crate::bridges::copilot::server::sign_in::DeviceCode;
-use crate::bridges::copilot::server::status::Status;
-use crate::bridges::copilot::server::{CallState, Event, Report, TurnOutcome};
+use crate::bridges::copilot::server::status::CopilotServerStatus;
+use crate::bridges::copilot::server::{CallState, CopilotEvent, CopilotStatusReport, TurnOutcome};
 
 /// `copilot status`
-pub(crate) fn report(report: &Report, look: &Look) -> String {
+pub(crate) fn report(report: &CopilotStatusReport, look: &DisplayStyle) -> String {
     let word = |key: &str| report.server[key].as_str().map(escape::words);
     let name = word("name").unwrap_or_else(|| "GitHub Copilot Language Server".to_owned());
     let version = word("version").map(|version| format!(" {version}")).unwrap_or_default();
@@ -26,7 +26,7 @@ pub(crate) fn report(report: &Report, look: &Look) -> String {
         out.push_str(&format!("models: {}\n", models.join(", ")));
     }
     let registration = &report.registration;
-    let servers = registration.tools.iter().filter(|tool| tool.origin == Origin::Server).count();
+    let servers = registration.tools.iter().filter(|tool| tool.origin == CopilotToolOwner::Server).count();
     let left_out = match registration.left_out.len() {
         0 => String::new(),
         count => format!("; {count} left out, which `lsp-tools copilot tools` explains"),
@@ -36,7 +36,7 @@ pub(crate) fn report(report: &Report, look: &Look) -> String {
 }
 
 /// Whether somebody is signed in, and what to do where nobody is.
-pub(crate) fn signed(status: &Status) -> String {
+pub(crate) fn signed(status: &CopilotServerStatus) -> String {
     match (&status.user, status.signed_in()) {
         (Some(user), true) => format!("signed in as {}\n", escape::words(user)),
         (None, true) => "signed in\n".to_owned(),
@@ -58,15 +58,15 @@ pub(crate) fn code(code: &DeviceCode) -> Vec<String> {
 }
 
 /// `copilot tools`
-pub(crate) fn tools(registration: &Registration, look: &Look) -> String {
+pub(crate) fn tools(registration: &CopilotRegistration, look: &DisplayStyle) -> String {
     let rows: Vec<Vec<Cell>> = registration
         .tools
         .iter()
         .map(|tool| {
             let whose = match tool.origin {
-                Origin::Ours => "ours",
-                Origin::Server => "the server's",
-                Origin::Other => "another's",
+                CopilotToolOwner::Ours => "ours",
+                CopilotToolOwner::Server => "the server's",
+                CopilotToolOwner::Other => "another's",
             };
             let state = if tool.enabled { "enabled" } else { "disabled" };
             let note = if tool.replaces_servers { "in place of the server's own" } else { "" };
@@ -83,7 +83,7 @@ pub(crate) fn tools(registration: &Registration, look: &Look) -> String {
 }
 
 /// What is not in the list as it should be.
-pub(crate) fn left_out(registration: &Registration) -> Vec<String> {
+pub(crate) fn left_out(registration: &CopilotRegistration) -> Vec<String> {
     let left_out = registration.left_out.iter();
     let left_out = left_out.map(|tool| {
         format!("warning: {} is not registered: {}", escape::words(&tool.name), escape::words(&tool.why))
@@ -104,20 +104,20 @@ pub(crate) fn words(text: &str) -> String {
 }
 
 /// A line for stderr about what happens, where it is worth one.
-pub(crate) fn event(event: &Event, look: &Look) -> Option<String> {
+pub(crate) fn event(event: &CopilotEvent, look: &DisplayStyle) -> Option<String> {
     let line = match event {
-        Event::Starting => "the Copilot language server is being started".to_owned(),
-        Event::Ended { detail, pause_ms } => {
+        CopilotEvent::Starting => "the Copilot language server is being started".to_owned(),
+        CopilotEvent::Ended { detail, pause_ms } => {
             let detail = escape::words(detail);
             return Some(format!(
                 "warning: the Copilot language server ended ({detail}); again in {pause_ms} ms"
             ));
         }
-        Event::Restarted { tools } => {
+        CopilotEvent::Restarted { tools } => {
             return Some(format!("it runs again, with {tools} tools of ours; a conversation begins anew"));
         }
-        Event::Said(message) => format!("Copilot: {}", escape::words(message)),
-        Event::Call { name, state, detail } => {
+        CopilotEvent::Said(message) => format!("Copilot: {}", escape::words(message)),
+        CopilotEvent::Call { name, state, detail } => {
             let mark = match state {
                 CallState::Running => "→",
                 CallState::Completed => "✓",
@@ -127,14 +127,16 @@ pub(crate) fn event(event: &Event, look: &Look) -> Option<String> {
             let detail = detail.as_ref().map(|detail| format!(": {}", escape::words(detail)));
             format!("{mark} {}{}", escape::words(name), detail.unwrap_or_default())
         }
-        Event::Step { title, status } => format!("{}: {}", escape::words(title), escape::words(status)),
-        Event::Begun { .. } | Event::Reply(_) => return None,
+        CopilotEvent::Step { title, status } => {
+            format!("{}: {}", escape::words(title), escape::words(status))
+        }
+        CopilotEvent::Begun { .. } | CopilotEvent::Reply(_) => return None,
     };
     Some(look.paint(DIM, &line))
 }
 
 /// What is said of a turn when it is over.
-pub(crate) fn end(outcome: &TurnOutcome, look: &Look) -> Vec<String> {
+pub(crate) fn end(outcome: &TurnOutcome, look: &DisplayStyle) -> Vec<String> {
     let mut lines: Vec<String> = outcome.edits.iter().map(|edit| escape::words(edit)).collect();
     if !outcome.edits.is_empty() {
         lines.push(look.paint(DIM, &format!("to take that back: lsp-tools copilot undo {}", outcome.turn)));

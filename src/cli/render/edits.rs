@@ -6,46 +6,46 @@ use serde_json::Value;
 use super::files::notes;
 use super::look::{BAD, BOLD, DIM, GOOD, WARN, count};
 use super::table::{Cell, table};
-use super::{Look, diagnostics, escape, frames};
-use crate::cli::exit::Status;
+use super::{DisplayStyle, diagnostics, escape, frames};
+use crate::cli::exit::CliExitStatus;
 use crate::cli::reply::Reply;
 use crate::lsp::model::Severity;
 use crate::tools::answer::{DiagnosticItem, Verdict};
 use crate::tools::delta::{DeltaItem, DiagnosticsDelta};
 use crate::tools::editing::FileResult;
 use crate::tools::lsp_code_actions::{ActionItem, CodeActionsOutput};
-use crate::tools::patch::{HunkPlace, PatchResult};
+use crate::tools::patch::{MovedHunk, PatchResult};
 use crate::tools::undo::{PastEdit, UndoOutput};
 
 /// What is shown of the answer of an edit, of one file or of several.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(from = "Value")]
-pub(crate) struct Edited {
+pub(crate) struct EditAnswerView {
     files: Vec<PatchResult>,
-    rest: Rest,
+    rest: EditAnswerExtras,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
-struct Rest {
+struct EditAnswerExtras {
     undo: Option<String>,
     diagnostics: Option<DiagnosticsDelta>,
     repairs: Vec<String>,
     notes: Vec<String>,
 }
 
-impl From<Value> for Edited {
+impl From<Value> for EditAnswerView {
     /// An answer about one file is that file; whatever else it has is left out.
     fn from(answer: Value) -> Self {
         let files = match answer.get("results") {
             Some(results) => Vec::deserialize(results).unwrap_or_default(),
             None => PatchResult::deserialize(&answer).into_iter().collect(),
         };
-        Self { files, rest: Rest::deserialize(&answer).unwrap_or_default() }
+        Self { files, rest: EditAnswerExtras::deserialize(&answer).unwrap_or_default() }
     }
 }
 
-impl Edited {
+impl EditAnswerView {
     /// Has `change` spell the paths. Those in a diff stay: `patch` and git take them from the root.
     pub(crate) fn each_path(&mut self, change: &mut dyn FnMut(&mut String)) {
         for file in &mut self.files {
@@ -67,7 +67,7 @@ impl Edited {
 
 /// How an edit was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct EditRequestFlags {
     /// Nothing was written.
     pub(crate) dry_run: bool,
     /// What it breaks decides on the exit status.
@@ -76,9 +76,9 @@ pub(crate) struct Asked {
 
 /// An edit. `read_line` gives the 0-based line of a file of the workspace as it is on disk.
 pub(crate) fn render(
-    edited: &Edited,
-    asked: Asked,
-    look: &Look,
+    edited: &EditAnswerView,
+    asked: EditRequestFlags,
+    look: &DisplayStyle,
     read_line: &impl Fn(&str, u32) -> Option<String>,
 ) -> Reply {
     let mut out: String =
@@ -87,7 +87,7 @@ pub(crate) fn render(
     if !edited.changes_something() {
         lines.push("no file is different".to_owned());
     }
-    let mut status = Status::Answered;
+    let mut status = CliExitStatus::Answered;
     if let Some(delta) = &edited.rest.diagnostics {
         // A frame of a trial would show the text that is there, not the one that was tried.
         let framed = look.terminal && !asked.dry_run;
@@ -107,18 +107,18 @@ pub(crate) fn render(
     Reply { out, lines, status }
 }
 
-fn of_delta(delta: &DiagnosticsDelta) -> Status {
+fn of_delta(delta: &DiagnosticsDelta) -> CliExitStatus {
     let worse = delta.has_more || delta.added.iter().any(|item| item.severity <= Severity::Warning);
     match delta.verdict {
-        Verdict::NoData => Status::Failed,
-        Verdict::Hints => Status::Hints,
-        _ if worse => Status::Unpleasant,
-        _ => Status::Answered,
+        Verdict::NoData => CliExitStatus::Failed,
+        Verdict::Hints => CliExitStatus::Hints,
+        _ if worse => CliExitStatus::Unpleasant,
+        _ => CliExitStatus::Answered,
     }
 }
 
 /// A heading and the diff on a terminal; in a pipe the diff alone, for `patch` or git to read.
-fn one_file(file: &FileResult, dry_run: bool, look: &Look) -> String {
+fn one_file(file: &FileResult, dry_run: bool, look: &DisplayStyle) -> String {
     if file.operation == "unchanged" {
         return String::new();
     }
@@ -135,7 +135,7 @@ fn one_file(file: &FileResult, dry_run: bool, look: &Look) -> String {
     out
 }
 
-fn heading(file: &FileResult, dry_run: bool, look: &Look) -> String {
+fn heading(file: &FileResult, dry_run: bool, look: &DisplayStyle) -> String {
     let path = look.paint(BOLD, &escape::line(&file.path));
     let from = file.from.as_deref().map(|from| format!("{} -> ", escape::line(from))).unwrap_or_default();
     let mut counts = String::new();
@@ -154,7 +154,7 @@ const REMOVED: anstyle::Style = anstyle::AnsiColor::Red.on_default();
 const HUNK: anstyle::Style = anstyle::AnsiColor::Cyan.on_default();
 
 /// A line of a diff, with its line end.
-fn diff_line(line: &str, look: &Look) -> String {
+fn diff_line(line: &str, look: &DisplayStyle) -> String {
     let style = match line {
         _ if line.starts_with("+++ ") || line.starts_with("--- ") || line.starts_with("diff ") => BOLD,
         _ if line.starts_with('+') => ADDED,
@@ -178,7 +178,7 @@ fn diff_line(line: &str, look: &Look) -> String {
 
 /// Hunks that were not where the patch says.
 fn displaced(patched: &PatchResult) -> Vec<String> {
-    let one = |hunk: &HunkPlace| {
+    let one = |hunk: &MovedHunk| {
         let path = escape::line(&patched.file.path);
         let fuzz = match hunk.fuzz {
             0 => String::new(),
@@ -195,7 +195,7 @@ fn displaced(patched: &PatchResult) -> Vec<String> {
 fn findings(
     delta: &DiagnosticsDelta,
     framed: bool,
-    look: &Look,
+    look: &DisplayStyle,
     read_line: &impl Fn(&str, u32) -> Option<String>,
 ) -> String {
     let mut out = String::new();
@@ -244,7 +244,7 @@ fn item_of(finding: &DeltaItem) -> DiagnosticItem {
 }
 
 /// `2 new errors, 1 fixed`.
-fn summary(delta: &DiagnosticsDelta, look: &Look) -> String {
+fn summary(delta: &DiagnosticsDelta, look: &DisplayStyle) -> String {
     let sure = match delta.verdict {
         Verdict::Complete => "",
         Verdict::NoData => {
@@ -294,10 +294,10 @@ pub(crate) fn each_past_path(history: &mut UndoOutput, change: &mut dyn FnMut(&m
 }
 
 /// The edits of the past, newest first; `now` is in seconds since 1970.
-pub(crate) fn history(history: &UndoOutput, now: u64, look: &Look) -> Reply {
+pub(crate) fn history(history: &UndoOutput, now: u64, look: &DisplayStyle) -> Reply {
     if history.edits.is_empty() {
         let lines = vec!["there is nothing to take back".to_owned()];
-        return Reply { out: String::new(), lines, status: Status::Unpleasant };
+        return Reply { out: String::new(), lines, status: CliExitStatus::Unpleasant };
     }
     let row = |past: &PastEdit| {
         let files: Vec<String> = past.files.iter().map(|file| escape::words(file)).collect();
@@ -314,7 +314,7 @@ pub(crate) fn history(history: &UndoOutput, now: u64, look: &Look) -> Reply {
     let rows: Vec<Vec<Cell>> = history.edits.iter().map(row).collect();
     let out = table(&["ID", "WHEN", "EDIT", "GROUP", "STATE", "FILES"], &rows, look);
     let left_out = history.has_more.then(|| "older edits are not listed".to_owned());
-    Reply { out, lines: notes(&[], left_out), status: Status::Answered }
+    Reply { out, lines: notes(&[], left_out), status: CliExitStatus::Answered }
 }
 
 fn ago(seconds: u64) -> String {
@@ -327,7 +327,7 @@ fn ago(seconds: u64) -> String {
 }
 
 /// What servers offer to do; what cannot be done now is only counted.
-pub(crate) fn actions(offered: &CodeActionsOutput, look: &Look) -> Reply {
+pub(crate) fn actions(offered: &CodeActionsOutput, look: &DisplayStyle) -> Reply {
     let mut lines = notes(&offered.notes, None);
     let can_be_done = |action: &&ActionItem| action.disabled.is_none();
     let rows: Vec<Vec<Cell>> = offered.actions.iter().filter(can_be_done).map(action).collect();
@@ -337,13 +337,13 @@ pub(crate) fn actions(offered: &CodeActionsOutput, look: &Look) -> Reply {
     }
     if rows.is_empty() {
         lines.push("no action is offered here".to_owned());
-        return Reply { out: String::new(), lines, status: Status::Unpleasant };
+        return Reply { out: String::new(), lines, status: CliExitStatus::Unpleasant };
     }
     if look.terminal {
         lines.push("do one of them with: --apply 'TITLE'".to_owned());
     }
     let out = table(&["ACTION", "KIND", "SERVER", "CURES"], &rows, look);
-    Reply { out, lines, status: Status::Answered }
+    Reply { out, lines, status: CliExitStatus::Answered }
 }
 
 fn action(action: &ActionItem) -> Vec<Cell> {

@@ -7,8 +7,8 @@ use crate::lsp::model::Severity;
 use crate::text::{LineColumn, Range};
 use crate::tools::answer::DiagnosticItem;
 
-use super::source::Shown;
-use super::{Look, escape};
+use super::source::RenderedSourceLine;
+use super::{DisplayStyle, escape};
 
 /// Ranges over more lines show only their first line.
 const MOST_LINES: u32 = 6;
@@ -21,7 +21,7 @@ const PATH: char = '\u{FDD0}';
 /// gives none, the frame is its heading and its place.
 pub(crate) fn render(
     item: &DiagnosticItem,
-    look: &Look,
+    look: &DisplayStyle,
     read_line: &impl Fn(&str, u32) -> Option<String>,
 ) -> String {
     let mut title = level(item.severity).primary_title(headline(item));
@@ -98,7 +98,10 @@ fn snippet(
     path: &str,
     read_line: &impl Fn(&str, u32) -> Option<String>,
 ) -> Option<Snippet<'static, Annotation<'static>>> {
-    let first = Shown::new(&read_line(path, range.start.line)?, range.start.character..range.end.character);
+    let first = RenderedSourceLine::new(
+        &read_line(path, range.start.line)?,
+        range.start.character..range.end.character,
+    );
     let one_line = range.end.line == range.start.line;
     let start = first.span(range.start.character..range.start.character).start;
     let mut source = first.text.clone();
@@ -114,7 +117,7 @@ fn snippet(
                 break;
             }
             let Some(text) = read_line(path, line) else { break };
-            let shown = Shown::new(&text, 0..0);
+            let shown = RenderedSourceLine::new(&text, 0..0);
             let covered = if line == range.end.line { range.end.character } else { u32::MAX };
             source.push('\n');
             end = source.len() + shown.span(0..covered).end;
@@ -132,7 +135,7 @@ mod tests {
     use crate::text::Position;
     use crate::tools::answer::{Place, RelatedItem};
 
-    const TERMINAL: Look = Look { terminal: true, color: false, width: 80 };
+    const TERMINAL: DisplayStyle = DisplayStyle { terminal: true, color: false, width: 80 };
 
     fn item(start: (u32, u32), end: (u32, u32)) -> DiagnosticItem {
         DiagnosticItem {

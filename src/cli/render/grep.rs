@@ -2,12 +2,12 @@
 
 use super::files::notes;
 use super::look::{BAD, DIM, PLACE, count};
-use super::{Look, escape};
-use crate::cli::exit::Status;
-use crate::cli::paths::Paths;
+use super::{DisplayStyle, escape};
+use crate::cli::exit::CliExitStatus;
+use crate::cli::paths::PathSpelling;
 use crate::cli::reply::Reply;
 use crate::tools::grep::{GrepMatch, GrepOutput};
-use crate::tools::marks::Mark;
+use crate::tools::marks::MatchMark;
 use crate::workspace::LineMatcher;
 
 /// What was found. `gaps`: context was asked for, so that what does not follow each other is kept apart by `--`. What
@@ -16,8 +16,8 @@ pub(crate) fn render(
     found: &GrepOutput,
     gaps: bool,
     matcher: Option<&LineMatcher>,
-    paths: &Paths,
-    look: &Look,
+    paths: &PathSpelling,
+    look: &DisplayStyle,
 ) -> Reply {
     let file = |path: &str| look.paint(PLACE, &escape::name(&paths.shown(path), look));
     let out = match (&found.files, &found.counts) {
@@ -39,7 +39,7 @@ pub(crate) fn render(
     if found.count == 0 && !found.has_more {
         lines.push("nothing matches".to_owned());
     }
-    let status = if found.count == 0 { Status::Unpleasant } else { Status::Answered };
+    let status = if found.count == 0 { CliExitStatus::Unpleasant } else { CliExitStatus::Answered };
     Reply { out, lines, status }
 }
 
@@ -48,7 +48,7 @@ fn lines(
     gaps: bool,
     matcher: Option<&LineMatcher>,
     file: &impl Fn(&str) -> String,
-    look: &Look,
+    look: &DisplayStyle,
 ) -> String {
     let mut out = String::new();
     for of_file in matches.chunk_by(|one, other| one.path == other.path) {
@@ -77,7 +77,7 @@ fn push(
     first: u32,
     prefix: Option<&str>,
     matcher: Option<&LineMatcher>,
-    look: &Look,
+    look: &DisplayStyle,
 ) -> u32 {
     let mut number = first;
     let mut put = |sign: char, text: &str| {
@@ -91,9 +91,9 @@ fn push(
     // A match over several lines has them all; each is painted for itself.
     let mut text = painted(&one.text, matcher, look);
     let mark = match one.mark {
-        Some(Mark::Text) => "  (text)",
-        Some(Mark::Added) => "  (added)",
-        Some(Mark::Confirmed) | None => "",
+        Some(MatchMark::Text) => "  (text)",
+        Some(MatchMark::Added) => "  (added)",
+        Some(MatchMark::Confirmed) | None => "",
     };
     if look.terminal && !mark.is_empty() {
         text.push_str(&look.paint(DIM, mark));
@@ -110,7 +110,7 @@ fn push(
 /// Line numbers.
 const NUMBER: anstyle::Style = anstyle::AnsiColor::Green.on_default();
 
-fn painted(text: &str, matcher: Option<&LineMatcher>, look: &Look) -> String {
+fn painted(text: &str, matcher: Option<&LineMatcher>, look: &DisplayStyle) -> String {
     let Some(matcher) = matcher else { return escape::content(text, look).into_owned() };
     let (mut out, mut at) = (String::new(), 0);
     for found in matcher.find_all(text) {
@@ -130,7 +130,7 @@ mod tests {
     use crate::workspace::{CaseMode, GrepPattern};
     use serde_json::json;
 
-    const TERMINAL: Look = Look { terminal: true, color: false, width: 80 };
+    const TERMINAL: DisplayStyle = DisplayStyle { terminal: true, color: false, width: 80 };
 
     fn found() -> GrepOutput {
         let answer = json!({"count": 3, "has_more": false, "matches": [
@@ -141,15 +141,15 @@ mod tests {
         serde_json::from_value(answer).unwrap()
     }
 
-    fn shown(gaps: bool, look: &Look) -> Reply {
-        render(&found(), gaps, None, &Paths::Inside(Vec::new()), look)
+    fn shown(gaps: bool, look: &DisplayStyle) -> Reply {
+        render(&found(), gaps, None, &PathSpelling::Inside(Vec::new()), look)
     }
 
     #[test]
     fn in_a_pipe_each_line_names_its_file() {
         let expected =
             "a.py-1-\na.py-2-x\na.py:3:def f():\u{1b}[2J\na.py-4-y\n--\na.py-8-z\na.py:9:f()\nb.py:1:f\n";
-        assert_eq!(shown(true, &Look::PLAIN).out, expected);
+        assert_eq!(shown(true, &DisplayStyle::PLAIN).out, expected);
     }
 
     #[test]
@@ -169,7 +169,7 @@ mod tests {
             invert: false,
         };
         let matcher = LineMatcher::new(&pattern).unwrap();
-        let look = Look { color: true, ..TERMINAL };
+        let look = DisplayStyle { color: true, ..TERMINAL };
         let text = painted("名gg\u{1b}g", Some(&matcher), &look);
         assert_eq!(text, "名\x1b[1m\x1b[31mgg\x1b[0m\\u{1b}\x1b[1m\x1b[31mg\x1b[0m");
     }
@@ -178,7 +178,7 @@ mod tests {
     fn nothing_found_is_status_1() {
         let none: GrepOutput =
             serde_json::from_value(json!({"count": 0, "matches": [], "has_more": false})).unwrap();
-        let reply = render(&none, false, None, &Paths::Inside(Vec::new()), &Look::PLAIN);
-        assert_eq!((reply.out.as_str(), reply.status), ("", Status::Unpleasant));
+        let reply = render(&none, false, None, &PathSpelling::Inside(Vec::new()), &DisplayStyle::PLAIN);
+        assert_eq!((reply.out.as_str(), reply.status), ("", CliExitStatus::Unpleasant));
     }
 }

@@ -4,18 +4,18 @@ use crate::text::LineColumn;
 use crate::tools::answer::{HierarchyItem, HierarchyOutput};
 
 use super::look::{BOLD, DIM, KIND, count};
-use super::tree::{self, Node};
-use super::{Look, escape, locations};
+use super::tree::{self, RenderedTreeNode};
+use super::{DisplayStyle, escape, locations};
 
 /// So many places of calls are named.
 const SITES: usize = 6;
 
 /// Each thing asked about with its tree, and on a terminal how many nodes there are.
-pub(crate) fn render(output: &HierarchyOutput, look: &Look) -> String {
+pub(crate) fn render(output: &HierarchyOutput, look: &DisplayStyle) -> String {
     if output.items.is_empty() {
         return String::new();
     }
-    let roots: Vec<Node> = output.items.iter().map(|item| node(item, look)).collect();
+    let roots: Vec<RenderedTreeNode> = output.items.iter().map(|item| node(item, look)).collect();
     let mut out = tree::render(&roots);
     if look.terminal {
         out.push_str(&format!("\n{}\n", look.paint(DIM, &total(output))));
@@ -35,7 +35,7 @@ pub(crate) fn total(output: &HierarchyOutput) -> String {
     if output.count == 0 { format!("no {one}s") } else { count(output.count, one) }
 }
 
-fn node(item: &HierarchyItem, look: &Look) -> Node {
+fn node(item: &HierarchyItem, look: &DisplayStyle) -> RenderedTreeNode {
     let kind = look.paint(KIND, &escape::words(&item.kind));
     let mut line = format!("{kind} {}", look.paint(BOLD, &escape::words(&item.name)));
     if let Some(detail) =
@@ -48,7 +48,7 @@ fn node(item: &HierarchyItem, look: &Look) -> Node {
     if item.cut {
         line.push_str(&look.paint(DIM, "  …"));
     }
-    Node { line, children: item.children.iter().map(|child| node(child, look)).collect() }
+    RenderedTreeNode { line, children: item.children.iter().map(|child| node(child, look)).collect() }
 }
 
 fn sites(item: &HierarchyItem) -> String {
@@ -94,8 +94,8 @@ mod tests {
         let output = HierarchyOutput { direction: "incoming".into(), items: vec![root], count: 2 };
         let expected = "function greet  a.py:1:5\n├─ function main  a.py:21:5  (2 calls at 22:9, 25:9)  …\n\
                         └─ function other\\u{7}  a.py:31:5\n";
-        assert_eq!(render(&output, &Look::PLAIN), expected);
-        let terminal = Look { terminal: true, ..Look::PLAIN };
+        assert_eq!(render(&output, &DisplayStyle::PLAIN), expected);
+        let terminal = DisplayStyle { terminal: true, ..DisplayStyle::PLAIN };
         assert_eq!(render(&output, &terminal), format!("{expected}\n2 callers\n"));
     }
 }

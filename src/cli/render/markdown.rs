@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::look::{BOLD, CODE, DIM};
 use super::table::{Cell, table};
-use super::{Look, escape};
+use super::{DisplayStyle, escape};
 
 /// Text is wrapped at most here: longer lines are hard to read.
 const WIDEST: usize = 100;
@@ -21,8 +21,8 @@ const LONGEST_URL: usize = 1_000;
 ///
 /// Line breaks of the source stay: servers pass documentation on as its author laid it out. Links lead somewhere only
 /// where they are `http`, `https` or `mailto`; editors' own (`command:`) are their text.
-pub fn render(markdown: &str, look: &Look) -> String {
-    let mut page = Page::new(look);
+pub fn render(markdown: &str, look: &DisplayStyle) -> String {
+    let mut page = MarkdownRenderer::new(look);
     for event in Parser::new_ext(markdown, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH) {
         page.event(event);
     }
@@ -32,7 +32,7 @@ pub fn render(markdown: &str, look: &Look) -> String {
 
 /// A stretch of text in one style.
 #[derive(Debug, Clone)]
-struct Piece {
+struct StyledSpan {
     text: String,
     style: Style,
     url: Option<Rc<str>>,
@@ -40,25 +40,25 @@ struct Piece {
 
 /// What stands in front of the lines of a block inside another.
 #[derive(Debug, Clone)]
-struct Prefix {
+struct MarkdownBlockPrefix {
     /// In front of the block's first line only (a bullet), until it is used.
     first: Option<String>,
     rest: String,
 }
 
-struct Page<'a> {
-    look: &'a Look,
+struct MarkdownRenderer<'a> {
+    look: &'a DisplayStyle,
     width: usize,
     out: String,
     /// A blank line is due before the next line.
     gap: bool,
     /// The text of the block under way.
-    inline: Vec<Piece>,
+    inline: Vec<StyledSpan>,
     styles: Vec<Style>,
     url: Option<Rc<str>>,
     /// Where in `inline` the link under way begins.
     link: usize,
-    prefixes: Vec<Prefix>,
+    prefixes: Vec<MarkdownBlockPrefix>,
     /// How many blocks under way lie too deep to be set off.
     deeper: usize,
     lists: Vec<Option<u64>>,
@@ -66,8 +66,8 @@ struct Page<'a> {
     rows: Vec<Vec<String>>,
 }
 
-impl<'a> Page<'a> {
-    fn new(look: &'a Look) -> Self {
+impl<'a> MarkdownRenderer<'a> {
+    fn new(look: &'a DisplayStyle) -> Self {
         let width = if look.terminal { look.width.clamp(20, WIDEST) } else { usize::MAX };
         Self {
             look,
@@ -125,7 +125,7 @@ impl<'a> Page<'a> {
                 self.flush();
                 self.settle_gap();
                 let bar = self.look.paint(DIM, if self.look.terminal { "│" } else { ">" });
-                self.set_off(Prefix { first: None, rest: format!("{bar} ") });
+                self.set_off(MarkdownBlockPrefix { first: None, rest: format!("{bar} ") });
             }
             Tag::List(first) => {
                 self.flush();
@@ -194,7 +194,7 @@ impl<'a> Page<'a> {
     }
 
     fn push(&mut self, text: &str) {
-        let piece = Piece { text: escape::block(text), style: self.style(), url: self.url.clone() };
+        let piece = StyledSpan { text: escape::block(text), style: self.style(), url: self.url.clone() };
         self.inline.push(piece);
     }
 
@@ -231,10 +231,10 @@ impl<'a> Page<'a> {
             _ => "- ".to_owned(),
         };
         let rest = " ".repeat(bullet.width());
-        self.set_off(Prefix { first: Some(bullet), rest });
+        self.set_off(MarkdownBlockPrefix { first: Some(bullet), rest });
     }
 
-    fn set_off(&mut self, prefix: Prefix) {
+    fn set_off(&mut self, prefix: MarkdownBlockPrefix) {
         if self.prefixes.len() < DEEPEST {
             return self.prefixes.push(prefix);
         }
@@ -335,10 +335,10 @@ fn leads_somewhere(url: &str) -> bool {
 }
 
 /// A word: what stands between blanks, in one or several styles.
-type Word = Vec<Piece>;
+type StyledWord = Vec<StyledSpan>;
 
 /// The lines of `pieces`, none wider than `width` where its words allow.
-fn wrap(pieces: &[Piece], width: usize, look: &Look) -> Vec<String> {
+fn wrap(pieces: &[StyledSpan], width: usize, look: &DisplayStyle) -> Vec<String> {
     let mut lines = Vec::new();
     for words in logical_lines(pieces) {
         let mut line = String::new();
@@ -364,15 +364,15 @@ fn wrap(pieces: &[Piece], width: usize, look: &Look) -> Vec<String> {
 }
 
 /// The lines of the source, each as words with the number of blanks before them.
-fn logical_lines(pieces: &[Piece]) -> Vec<Vec<(usize, Word)>> {
-    let mut lines: Vec<Vec<(usize, Word)>> = vec![Vec::new()];
+fn logical_lines(pieces: &[StyledSpan]) -> Vec<Vec<(usize, StyledWord)>> {
+    let mut lines: Vec<Vec<(usize, StyledWord)>> = vec![Vec::new()];
     let mut blanks = 0;
     let mut joined = false;
     for piece in pieces {
         for part in piece.text.split_inclusive([' ', '\n']) {
             let word = part.trim_end_matches([' ', '\n']);
             if !word.is_empty() {
-                let piece = Piece { text: word.to_owned(), style: piece.style, url: piece.url.clone() };
+                let piece = StyledSpan { text: word.to_owned(), style: piece.style, url: piece.url.clone() };
                 match lines.last_mut() {
                     Some(line) if joined && !line.is_empty() => {
                         if let Some((_, last)) = line.last_mut() {
@@ -404,7 +404,7 @@ fn logical_lines(pieces: &[Piece]) -> Vec<Vec<(usize, Word)>> {
 mod tests {
     use super::*;
 
-    const TERMINAL: Look = Look { terminal: true, color: true, width: 30 };
+    const TERMINAL: DisplayStyle = DisplayStyle { terminal: true, color: true, width: 30 };
 
     const PAGE: &str = "```python\ndef greet(name: str) -> str\n```\n\n---\n# Greets\n\nSays *hello* to **`name`**, \
 see [docs](https://example.org/a) or [go](command:x).\n\n- one\n- two\n  1. deep\n\n> quoted\n\n| a | b |\n|---|---|\n| 名前 | c |\n";
@@ -413,7 +413,7 @@ see [docs](https://example.org/a) or [go](command:x).\n\n- one\n- two\n  1. deep
     fn a_page_in_a_pipe_is_plain_text() {
         let expected = "    def greet(name: str) -> str\n\n---\n\nGreets\n\nSays hello to `name`, see docs \
 (https://example.org/a) or go.\n\n- one\n- two\n  1. deep\n\n> quoted\n\na     b\n名前  c\n";
-        assert_eq!(render(PAGE, &Look::PLAIN), expected);
+        assert_eq!(render(PAGE, &DisplayStyle::PLAIN), expected);
     }
 
     #[test]
@@ -435,7 +435,7 @@ see [docs](https://example.org/a) or [go](command:x).\n\n- one\n- two\n  1. deep
     fn nothing_in_it_reaches_the_terminal_as_an_escape() {
         let hostile =
             "\x1b]52;c;eA==\x07 [x](https://a/\x1b[2J) `\x1b[31m`\n\n```\n\x1b]0;t\x07\n```\n<b\x1b>";
-        let shown = render(hostile, &Look { terminal: true, color: false, width: 80 });
+        let shown = render(hostile, &DisplayStyle { terminal: true, color: false, width: 80 });
         assert!(!shown.contains(['\x1b', '\x07']), "{shown:?}");
         assert!(shown.contains("\\u{1b}]52;c;eA==\\u{7}"), "{shown}");
     }
@@ -444,7 +444,7 @@ see [docs](https://example.org/a) or [go](command:x).\n\n- one\n- two\n  1. deep
     fn links_keep_their_address_in_a_pipe_unless_they_say_it() {
         let links = "[guide](https://a.org/guide), <https://a.org>, [a.org/x](https://a.org/x), [two *words*](http://b)";
         let expected = "guide (https://a.org/guide), https://a.org, a.org/x, two words (http://b)\n";
-        assert_eq!(render(links, &Look::PLAIN), expected);
+        assert_eq!(render(links, &DisplayStyle::PLAIN), expected);
     }
 
     #[test]
@@ -462,7 +462,7 @@ see [docs](https://example.org/a) or [go](command:x).\n\n- one\n- two\n  1. deep
         // In a debug build they take a second or two together; work that grows with the square takes hours.
         let begun = std::time::Instant::now();
         for (shape, page) in shapes {
-            for look in [Look::PLAIN, TERMINAL] {
+            for look in [DisplayStyle::PLAIN, TERMINAL] {
                 let shown = render(&page, &look);
                 assert!(shown.len() < 60 * page.len(), "{shape}: {} of {}", shown.len(), page.len());
             }
@@ -476,15 +476,15 @@ see [docs](https://example.org/a) or [go](command:x).\n\n- one\n- two\n  1. deep
             "{}- deep\n",
             (0..20).map(|deep| format!("{}- a\n", "  ".repeat(deep))).collect::<String>()
         );
-        let shown = render(&page, &Look::PLAIN);
+        let shown = render(&page, &DisplayStyle::PLAIN);
         assert_eq!(shown.matches("- a").count(), 20, "{shown}");
         assert!(shown.contains("- deep"), "{shown}");
     }
 
     #[test]
     fn lines_of_the_source_stay_and_blanks_at_ends_go() {
-        assert_eq!(render("one  \ntwo\nthree<br>four", &Look::PLAIN), "one\ntwo\nthree\nfour\n");
-        assert_eq!(render("", &Look::PLAIN), "");
-        assert_eq!(render("```\n\na\n\n  b\n\n```", &Look::PLAIN), "    a\n\n      b\n");
+        assert_eq!(render("one  \ntwo\nthree<br>four", &DisplayStyle::PLAIN), "one\ntwo\nthree\nfour\n");
+        assert_eq!(render("", &DisplayStyle::PLAIN), "");
+        assert_eq!(render("```\n\na\n\n  b\n\n```", &DisplayStyle::PLAIN), "    a\n\n      b\n");
     }
 }

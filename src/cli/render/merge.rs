@@ -18,7 +18,7 @@ pub(crate) enum NoLog {
 
 /// What one server said in all parts.
 #[derive(Default)]
-struct Run {
+struct MergedSarifRun {
     first: Value,
     rules: BTreeSet<String>,
     results: Vec<Value>,
@@ -30,7 +30,7 @@ struct Run {
 /// # Errors
 /// [`NoLog`], with the number of the log (0-based) that is none.
 pub(crate) fn merged(logs: &[Value]) -> Result<Value, (usize, NoLog)> {
-    let mut runs: BTreeMap<String, Run> = BTreeMap::new();
+    let mut runs: BTreeMap<String, MergedSarifRun> = BTreeMap::new();
     for (index, log) in logs.iter().enumerate() {
         let found = log["runs"].as_array().filter(|_| log["version"] == "2.1.0");
         for run in found.ok_or((index, NoLog::Other))? {
@@ -49,11 +49,11 @@ pub(crate) fn merged(logs: &[Value]) -> Result<Value, (usize, NoLog)> {
     Ok(json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
-        "runs": runs.into_values().map(Run::whole).collect::<Vec<_>>(),
+        "runs": runs.into_values().map(MergedSarifRun::whole).collect::<Vec<_>>(),
     }))
 }
 
-impl Run {
+impl MergedSarifRun {
     fn take(&mut self, run: &Value) {
         if self.first.is_null() {
             self.first = run.clone();

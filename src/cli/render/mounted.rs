@@ -4,11 +4,11 @@ use anstyle::Style;
 
 use super::look::{BAD, BOLD, CODE, DIM, GOOD, WARN};
 use super::table::{Cell, table};
-use super::{Look, escape};
-use crate::tools::source::{Finding, HeldTool, MountedServer, MountedState, Outcome};
+use super::{DisplayStyle, escape};
+use crate::tools::source::{HeldTool, MountedServer, MountedState, ToolSourceFinding, ToolSourceOutcome};
 
 /// One line per server, and one for each thing that is wrong with it.
-pub(crate) fn list(servers: &[MountedServer], look: &Look) -> String {
+pub(crate) fn list(servers: &[MountedServer], look: &DisplayStyle) -> String {
     let rows: Vec<Vec<Cell>> = servers
         .iter()
         .map(|server| {
@@ -28,7 +28,7 @@ pub(crate) fn list(servers: &[MountedServer], look: &Look) -> String {
 }
 
 /// All that is known of one server.
-pub(crate) fn one(server: &MountedServer, look: &Look) -> String {
+pub(crate) fn one(server: &MountedServer, look: &DisplayStyle) -> String {
     let said = |text: &Option<String>| escape::words(text.as_deref().unwrap_or("not known yet"));
     let mut rows = vec![
         ("target", format!("{} ({})", escape::words(&server.target), server.transport)),
@@ -71,19 +71,19 @@ pub(crate) fn one(server: &MountedServer, look: &Look) -> String {
 }
 
 /// What was agreed to just now, with what it says: it may have changed since it was looked at.
-pub(crate) fn approved(held: &[HeldTool], look: &Look) -> String {
+pub(crate) fn approved(held: &[HeldTool], look: &DisplayStyle) -> String {
     differences("agreed:", GOOD, held, look)
 }
 
 /// One line per trial.
-pub(crate) fn findings(findings: &[Finding], look: &Look) -> String {
+pub(crate) fn findings(findings: &[ToolSourceFinding], look: &DisplayStyle) -> String {
     let rows: Vec<Vec<Cell>> = findings
         .iter()
         .map(|finding| {
             let (word, style) = match finding.outcome {
-                Outcome::Ok => ("ok", GOOD),
-                Outcome::Note => ("note", WARN),
-                Outcome::Fault => ("fault", BAD),
+                ToolSourceOutcome::Ok => ("ok", GOOD),
+                ToolSourceOutcome::Note => ("note", WARN),
+                ToolSourceOutcome::Fault => ("fault", BAD),
             };
             vec![
                 Cell::new(word, style),
@@ -96,7 +96,7 @@ pub(crate) fn findings(findings: &[Finding], look: &Look) -> String {
     table(&[], &rows, look)
 }
 
-fn differences(word: &str, style: Style, held: &[HeldTool], look: &Look) -> String {
+fn differences(word: &str, style: Style, held: &[HeldTool], look: &DisplayStyle) -> String {
     let mut out = String::new();
     for tool in held {
         let (name, change) = (escape::words(&tool.name), tool.change.as_str());

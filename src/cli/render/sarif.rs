@@ -31,7 +31,7 @@ pub(crate) fn render(output: &DiagnosticsOutput, verdict: Verdict) -> Value {
 }
 
 fn run(server: &str, items: &[&DiagnosticItem], output: &DiagnosticsOutput, verdict: Verdict) -> Value {
-    let rules = Rules::of(items);
+    let rules = SarifRules::of(items);
     json!({
         "tool": {"driver": {
             "name": server,
@@ -51,9 +51,9 @@ fn rule(item: &DiagnosticItem) -> &str {
 }
 
 /// The rules of a run, each with its index.
-struct Rules<'a>(BTreeMap<&'a str, usize>);
+struct SarifRules<'a>(BTreeMap<&'a str, usize>);
 
-impl<'a> Rules<'a> {
+impl<'a> SarifRules<'a> {
     fn of(items: &[&'a DiagnosticItem]) -> Self {
         let names: BTreeSet<&str> = items.iter().map(|item| rule(item)).collect();
         Self(names.into_iter().enumerate().map(|(index, name)| (name, index)).collect())
@@ -88,7 +88,7 @@ fn invocation(output: &DiagnosticsOutput, verdict: Verdict) -> Value {
     })
 }
 
-fn result(item: &DiagnosticItem, rules: &Rules<'_>) -> Value {
+fn result(item: &DiagnosticItem, rules: &SarifRules<'_>) -> Value {
     let rule = rule(item);
     let mut result = json!({
         "ruleId": rule,

@@ -4,14 +4,14 @@ use anstyle::Style;
 use unicode_width::UnicodeWidthStr;
 
 use crate::hints;
-use crate::tools::servers::{RunState, ServerRow, ServersOutput};
+use crate::tools::servers::{ServerRow, ServerRunState, ServersOutput};
 
 use super::look::{BAD, BOLD, DIM, GOOD, WARN};
 use super::table::{Cell, table};
-use super::{Look, escape};
+use super::{DisplayStyle, escape};
 
 /// One line per server, on a narrow terminal with the rest below it; then how to install what is missing.
-pub(crate) fn render(output: &ServersOutput, look: &Look) -> String {
+pub(crate) fn render(output: &ServersOutput, look: &DisplayStyle) -> String {
     if output.servers.is_empty() {
         return "no file of a known language in this workspace\n".to_owned();
     }
@@ -77,7 +77,7 @@ fn root(row: &ServerRow) -> Option<String> {
 }
 
 /// Each server with its short columns, and the others below it in words, broken between words.
-fn narrow(output: &ServersOutput, look: &Look) -> String {
+fn narrow(output: &ServersOutput, look: &DisplayStyle) -> String {
     let rows: Vec<Vec<Cell>> = output.servers.iter().map(short).collect();
     let columns = table(SHORT, &rows, look);
     let mut lines = columns.lines();
@@ -125,15 +125,15 @@ fn strip(line: &str) -> String {
     anstream::adapter::strip_str(line).to_string()
 }
 
-fn state(state: RunState) -> (&'static str, Style) {
+fn state(state: ServerRunState) -> (&'static str, Style) {
     match state {
-        RunState::Ready => ("ready", GOOD),
-        RunState::Indexing => ("indexing", WARN),
-        RunState::Starting => ("starting", WARN),
-        RunState::Installed => ("installed", Style::new()),
-        RunState::Crashed => ("crashed", BAD),
-        RunState::Missing => ("missing", BAD),
-        RunState::Disabled => ("disabled", DIM),
+        ServerRunState::Ready => ("ready", GOOD),
+        ServerRunState::Indexing => ("indexing", WARN),
+        ServerRunState::Starting => ("starting", WARN),
+        ServerRunState::Installed => ("installed", Style::new()),
+        ServerRunState::Crashed => ("crashed", BAD),
+        ServerRunState::Missing => ("missing", BAD),
+        ServerRunState::Disabled => ("disabled", DIM),
     }
 }
 
@@ -158,7 +158,7 @@ mod tests {
             languages: vec!["python".into()],
             files: 12,
             server: "pylsp".into(),
-            state: RunState::Ready,
+            state: ServerRunState::Ready,
             root: Some(String::new()),
             pid: Some(4242),
             memory_bytes: Some(61_400_000),
@@ -174,7 +174,7 @@ mod tests {
             languages: vec!["bash".into(), "zsh".into()],
             files: 1,
             server: "bash-language-server".into(),
-            state: RunState::Missing,
+            state: ServerRunState::Missing,
             root: None,
             pid: None,
             memory_bytes: None,
@@ -201,8 +201,8 @@ bash-language-server  npm install -g bash-language-server (or: lsp-tools install
 
 note: pylsp finds little
 ";
-        assert_eq!(render(&output, &Look::PLAIN), expected);
-        let terminal = Look { terminal: true, color: false, width: 60 };
+        assert_eq!(render(&output, &DisplayStyle::PLAIN), expected);
+        let terminal = DisplayStyle { terminal: true, color: false, width: 60 };
         let notes = vec!["too much".to_owned()];
         let expected = "\
 LANGUAGES  FILES  SERVER                STATE    PID   MEMORY

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::escape;
-use super::look::{BAD, BOLD, DIM, GOOD, Look, WARN};
+use super::look::{BAD, BOLD, DIM, DisplayStyle, GOOD, WARN};
 
 /// So many lines of a result are shown.
 const MOST_LINES: usize = 40;
@@ -14,12 +14,12 @@ const MOST_ARGUMENTS: usize = 2_000;
 
 /// A session that is being shown: results come by the number of their call.
 #[derive(Debug, Default)]
-pub(crate) struct Session {
+pub(crate) struct CopilotSessionRenderer {
     /// The tools of calls under way.
     calls: HashMap<String, String>,
 }
 
-/// The model's own words in an event, for stdout; an agent's are told by [`Session::lines`].
+/// The model's own words in an event, for stdout; an agent's are told by [`CopilotSessionRenderer::lines`].
 pub(crate) fn words(event: &Value) -> String {
     match (kind(event), event.get("agentId")) {
         ("assistant.message", None) => match text(&event["data"], "content") {
@@ -30,9 +30,9 @@ pub(crate) fn words(event: &Value) -> String {
     }
 }
 
-impl Session {
+impl CopilotSessionRenderer {
     /// What an event tells beside them, for stderr.
-    pub(crate) fn lines(&mut self, event: &Value, look: &Look) -> Vec<String> {
+    pub(crate) fn lines(&mut self, event: &Value, look: &DisplayStyle) -> Vec<String> {
         let data = &event["data"];
         let of_agent = event.get("agentId").is_some();
         let named = |style, what: &str, key: &str| {
@@ -60,7 +60,7 @@ impl Session {
     }
 }
 
-fn called(data: &Value, look: &Look) -> String {
+fn called(data: &Value, look: &DisplayStyle) -> String {
     let arguments = data.get("arguments").map(Value::to_string).unwrap_or_default();
     let shown: String = arguments.chars().take(MOST_ARGUMENTS).collect();
     let more = if shown.len() < arguments.len() { " …" } else { "" };
@@ -72,7 +72,7 @@ fn called(data: &Value, look: &Look) -> String {
     )
 }
 
-fn result(tool: &str, data: &Value, look: &Look) -> Vec<String> {
+fn result(tool: &str, data: &Value, look: &DisplayStyle) -> Vec<String> {
     let failed = data.get("success") == Some(&Value::Bool(false));
     let said = if failed { &data["error"]["message"] } else { &data["result"]["content"] };
     let how = if failed { look.paint(BAD, "failed") } else { String::new() };
@@ -82,7 +82,7 @@ fn result(tool: &str, data: &Value, look: &Look) -> Vec<String> {
     lines
 }
 
-fn block(words: &str, look: &Look) -> Vec<String> {
+fn block(words: &str, look: &DisplayStyle) -> Vec<String> {
     let words = escape::block(words.trim_end());
     let all: Vec<&str> = words.lines().collect();
     let mut lines: Vec<String> =
@@ -110,8 +110,8 @@ mod tests {
     fn what_is_said_called_and_answered() {
         let said = json!({"type": "assistant.message", "data": {"content": "Look:\u{1b}[2K\nthere"}});
         assert_eq!(words(&said), "Look:\\u{1b}[2K\nthere\n");
-        let mut session = Session::default();
-        let mut lines = |event: &Value| session.lines(event, &Look::PLAIN);
+        let mut session = CopilotSessionRenderer::default();
+        let mut lines = |event: &Value| session.lines(event, &DisplayStyle::PLAIN);
         assert!(lines(&said).is_empty());
         let of_agent = json!({"type": "assistant.message", "agentId": "a", "data": {"content": "x"}});
         assert_eq!((words(&of_agent).as_str(), lines(&of_agent)), ("", vec!["      x".to_owned()]));

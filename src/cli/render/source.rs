@@ -13,14 +13,14 @@ const TAB: usize = 4;
 
 /// A source line as it is shown, and where its characters went.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Shown {
+pub(crate) struct RenderedSourceLine {
     /// What is shown.
     pub(crate) text: String,
     /// For each character of the source line and for its end, its byte offset in `text`.
     offsets: Vec<usize>,
 }
 
-impl Shown {
+impl RenderedSourceLine {
     /// `line` as it is shown; where it is long, the part around `focus` (0-based characters) is.
     pub(crate) fn new(line: &str, focus: Range<u32>) -> Self {
         let line = line.trim_end_matches(['\n', '\r']);
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     fn spanned(line: &str, characters: Range<u32>) -> (String, String) {
-        let shown = Shown::new(line, characters.clone());
+        let shown = RenderedSourceLine::new(line, characters.clone());
         let span = shown.span(characters);
         (shown.text.clone(), shown.text[span].to_owned())
     }
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn trimming_moves_the_span() {
-        let shown = Shown::new("\t\tdef name():  ", 6..10).trimmed();
+        let shown = RenderedSourceLine::new("\t\tdef name():  ", 6..10).trimmed();
         assert_eq!(shown.text, "def name():");
         assert_eq!(&shown.text[shown.span(6..10)], "name");
     }

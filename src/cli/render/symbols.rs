@@ -4,13 +4,13 @@ use crate::text::LineColumn;
 use crate::tools::answer::{SymbolItem, SymbolsOutput};
 
 use super::look::{BOLD, DIM, KIND, PLACE, count};
-use super::tree::{self, Node};
-use super::{Look, escape, locations};
+use super::tree::{self, RenderedTreeNode};
+use super::{DisplayStyle, escape, locations};
 
 /// The symbols. `path` is the file of an outline, as it is shown; matches in the workspace have their own.
 ///
 /// In a pipe each is one line, `path:line:col: kind Outer.Name`; on a terminal an outline is a tree.
-pub(crate) fn render(output: &SymbolsOutput, path: Option<&str>, look: &Look) -> String {
+pub(crate) fn render(output: &SymbolsOutput, path: Option<&str>, look: &DisplayStyle) -> String {
     if output.symbols.is_empty() {
         return String::new();
     }
@@ -27,20 +27,20 @@ pub(crate) fn render(output: &SymbolsOutput, path: Option<&str>, look: &Look) ->
     out
 }
 
-fn nodes(symbols: &[SymbolItem], look: &Look) -> Vec<Node> {
+fn nodes(symbols: &[SymbolItem], look: &DisplayStyle) -> Vec<RenderedTreeNode> {
     symbols
         .iter()
         .map(|symbol| {
             let at = LineColumn::from(symbol.selection.unwrap_or(symbol.range).start);
             let mut line = named(symbol, &symbol.name, look);
             line.push_str(&format!("  {}", look.paint(PLACE, &at.to_string())));
-            Node { line, children: nodes(&symbol.children, look) }
+            RenderedTreeNode { line, children: nodes(&symbol.children, look) }
         })
         .collect()
 }
 
 /// `kind name detail`.
-fn named(symbol: &SymbolItem, name: &str, look: &Look) -> String {
+fn named(symbol: &SymbolItem, name: &str, look: &DisplayStyle) -> String {
     let kind = look.paint(KIND, &escape::words(&symbol.kind));
     let mut line = format!("{kind} {}", look.paint(BOLD, &escape::words(name)));
     if let Some(detail) = symbol.detail.as_deref().map(escape::words).filter(|detail| !detail.is_empty()) {
@@ -49,7 +49,7 @@ fn named(symbol: &SymbolItem, name: &str, look: &Look) -> String {
     line
 }
 
-fn flat(symbols: &[SymbolItem], path: &str, look: &Look) -> String {
+fn flat(symbols: &[SymbolItem], path: &str, look: &DisplayStyle) -> String {
     let mut out = String::new();
     let mut stack: Vec<(&SymbolItem, String)> =
         symbols.iter().rev().map(|symbol| (symbol, symbol.name.clone())).collect();
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
     use crate::text::{Position, Range};
 
-    const TERMINAL: Look = Look { terminal: true, color: false, width: 80 };
+    const TERMINAL: DisplayStyle = DisplayStyle { terminal: true, color: false, width: 80 };
 
     fn symbol(name: &str, kind: &str, line: u32, children: Vec<SymbolItem>) -> SymbolItem {
         SymbolItem {
@@ -111,7 +111,7 @@ mod tests {
     fn an_outline_is_lines_in_a_pipe() {
         let expected = "a.py:1:5: class Greeter\na.py:2:5: method Greeter.__init__\n\
                         a.py:4:5: method Greeter.greet (self) -> str\na.py:10:5: function main\n";
-        assert_eq!(render(&outline(), Some("a.py"), &Look::PLAIN), expected);
+        assert_eq!(render(&outline(), Some("a.py"), &DisplayStyle::PLAIN), expected);
     }
 
     #[test]
@@ -119,6 +119,9 @@ mod tests {
         let mut found = symbol("greet\x1b[2J", "method", 3, vec![]);
         (found.path, found.container) = (Some("src/b.py".into()), Some("Greeter".into()));
         let output = SymbolsOutput { symbols: vec![found], count: 1, has_more: false };
-        assert_eq!(render(&output, None, &Look::PLAIN), "src/b.py:4:5: method greet\\u{1b}[2J in Greeter\n");
+        assert_eq!(
+            render(&output, None, &DisplayStyle::PLAIN),
+            "src/b.py:4:5: method greet\\u{1b}[2J in Greeter\n"
+        );
     }
 }

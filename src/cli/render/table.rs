@@ -3,7 +3,7 @@
 use anstyle::Style;
 use unicode_width::UnicodeWidthStr;
 
-use super::Look;
+use super::DisplayStyle;
 
 /// Cells are aligned up to this width: one that is wider would cost every row as much.
 const WIDEST: usize = 120;
@@ -28,7 +28,7 @@ impl Cell {
 }
 
 /// The rows below each other, cells two blanks apart, each line ended; no line ends in blanks.
-pub(crate) fn table(header: &[&str], rows: &[Vec<Cell>], look: &Look) -> String {
+pub(crate) fn table(header: &[&str], rows: &[Vec<Cell>], look: &DisplayStyle) -> String {
     let header: Vec<Cell> = header.iter().map(|title| Cell::new(*title, super::look::DIM)).collect();
     let header = (!header.is_empty()).then_some(header);
     let columns = rows.iter().chain(&header).map(Vec::len).max().unwrap_or(0);
@@ -41,7 +41,7 @@ pub(crate) fn table(header: &[&str], rows: &[Vec<Cell>], look: &Look) -> String 
     header.iter().chain(rows).map(|row| line(row, &widths, look)).collect()
 }
 
-fn line(row: &[Cell], widths: &[usize], look: &Look) -> String {
+fn line(row: &[Cell], widths: &[usize], look: &DisplayStyle) -> String {
     let last = row.iter().rposition(|cell| !cell.text.is_empty());
     let mut out = String::new();
     for (index, cell) in row.iter().enumerate().take(last.map_or(0, |last| last + 1)) {
@@ -67,6 +67,6 @@ mod tests {
             vec![Cell::plain("名前"), Cell::plain(""), Cell::plain("x")],
             vec![Cell::plain("a"), Cell::plain(""), Cell::plain("")],
         ];
-        assert_eq!(table(&["N", "", "DETAIL"], &rows, &Look::PLAIN), "N     DETAIL\n名前  x\na\n");
+        assert_eq!(table(&["N", "", "DETAIL"], &rows, &DisplayStyle::PLAIN), "N     DETAIL\n名前  x\na\n");
     }
 }

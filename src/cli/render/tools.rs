@@ -4,12 +4,12 @@ use serde_json::{Map, Value};
 
 use super::look::{BOLD, DIM, KIND, WARN};
 use super::table::{Cell, table};
-use super::{Look, escape};
+use super::{DisplayStyle, escape};
 use crate::policy::request::Effect;
-use crate::tools::tool::Definition;
+use crate::tools::tool::ToolDefinition;
 
 /// One line per tool.
-pub(crate) fn list(definitions: &[Definition], look: &Look) -> String {
+pub(crate) fn list(definitions: &[ToolDefinition], look: &DisplayStyle) -> String {
     let rows: Vec<Vec<Cell>> = definitions
         .iter()
         .map(|definition| {
@@ -25,7 +25,7 @@ pub(crate) fn list(definitions: &[Definition], look: &Look) -> String {
 }
 
 /// What one tool does and takes.
-pub(crate) fn one(definition: &Definition, look: &Look) -> String {
+pub(crate) fn one(definition: &ToolDefinition, look: &DisplayStyle) -> String {
     let card = &definition.card;
     let mut out = format!(
         "{} ({}): {}\n\n{}\n",

@@ -2,17 +2,17 @@
 
 /// A node: its line (safe text of one line) and what lies below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Node {
+pub(crate) struct RenderedTreeNode {
     /// Its line.
     pub(crate) line: String,
     /// What lies below it.
-    pub(crate) children: Vec<Node>,
+    pub(crate) children: Vec<RenderedTreeNode>,
 }
 
 /// The trees below each other, each line ended; roots stand at the margin.
-pub(crate) fn render(roots: &[Node]) -> String {
+pub(crate) fn render(roots: &[RenderedTreeNode]) -> String {
     let mut out = String::new();
-    let mut stack: Vec<(&Node, String, String)> =
+    let mut stack: Vec<(&RenderedTreeNode, String, String)> =
         roots.iter().rev().map(|root| (root, String::new(), String::new())).collect();
     while let Some((node, first, rest)) = stack.pop() {
         out.push_str(&first);
@@ -31,8 +31,8 @@ pub(crate) fn render(roots: &[Node]) -> String {
 mod tests {
     use super::*;
 
-    fn node(line: &str, children: Vec<Node>) -> Node {
-        Node { line: line.into(), children }
+    fn node(line: &str, children: Vec<RenderedTreeNode>) -> RenderedTreeNode {
+        RenderedTreeNode { line: line.into(), children }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::config::{Catalogue, Settings};
 
 const FILE: &str = ".lsp-tools/lsp-tools.toml";
 
-fn load(origin: Origin, text: &str) -> Result<(Settings, Vec<String>), ConfigError> {
+fn load(origin: LayerOrigin, text: &str) -> Result<(Settings, Vec<String>), ConfigError> {
     Settings::load(&[Layer::new(origin, FILE, text)], Catalogue::built_in())
 }
 
@@ -14,7 +14,7 @@ const EVERYTHING: &str = "[permissions]\nprofile = 'all'\nallow = ['bash']\nask 
 
 #[test]
 fn an_untrusted_project_may_only_narrow() {
-    let (settings, left_out) = load(Origin::Project { trusted: false }, EVERYTHING).unwrap();
+    let (settings, left_out) = load(LayerOrigin::Project { trusted: false }, EVERYTHING).unwrap();
     let access = &settings.access[0].access;
     assert_eq!((access.permissions.profile, access.permissions.allow.len()), (None, 0));
     assert_eq!(access.permissions.ask, ["write"]);
@@ -30,7 +30,7 @@ fn an_untrusted_project_may_only_narrow() {
 
 #[test]
 fn a_trusted_project_and_the_user_may_say_everything() {
-    for origin in [Origin::Project { trusted: true }, Origin::User, Origin::Flags] {
+    for origin in [LayerOrigin::Project { trusted: true }, LayerOrigin::User, LayerOrigin::Flags] {
         let (settings, left_out) = load(origin, EVERYTHING).unwrap();
         let access = &settings.access[0].access;
         assert_eq!((access.permissions.profile, left_out.len()), (Some(Profile::All), 0));
@@ -43,8 +43,8 @@ fn a_trusted_project_and_the_user_may_say_everything() {
 #[test]
 fn a_list_of_one_layer_leaves_those_of_others_alone() {
     let layers = [
-        Layer::new(Origin::User, "user", "permissions.deny = ['bash']"),
-        Layer::new(Origin::Project { trusted: true }, FILE, "permissions.deny = []"),
+        Layer::new(LayerOrigin::User, "user", "permissions.deny = ['bash']"),
+        Layer::new(LayerOrigin::Project { trusted: true }, FILE, "permissions.deny = []"),
     ];
     let (settings, _) = Settings::load(&layers, Catalogue::built_in()).unwrap();
     let denied: Vec<&[String]> =
@@ -64,17 +64,17 @@ fn every_slip_is_named_with_its_line() {
         ("[[hooks.pre]]\ncommand = 'x'\n", "line 2: `command` in [hooks.pre] must be a list of strings"),
         ("[[hooks.pre]]\ntools = ['x']\n", "missing field `command`"),
     ] {
-        let error = load(Origin::User, text).expect_err(text).to_string();
+        let error = load(LayerOrigin::User, text).expect_err(text).to_string();
         assert!(error.contains(wanted), "{error}");
     }
 }
 
 #[test]
 fn the_words_are_those_of_the_types() {
-    let keys = |fields: &[Field]| fields.iter().map(|field| field.key).collect::<Vec<_>>();
-    assert_eq!(words_of::<Access>(), keys(ACCESS));
+    let keys = |fields: &[ConfigField]| fields.iter().map(|field| field.key).collect::<Vec<_>>();
+    assert_eq!(words_of::<AccessSettings>(), keys(ACCESS));
     assert_eq!(words_of::<Permissions>(), keys(PERMISSIONS));
     assert_eq!(words_of::<HookLists>(), keys(HOOKS));
-    assert_eq!(words_of::<Hook>(), keys(HOOK));
-    assert_eq!(words_of::<Agent>(), keys(AGENT));
+    assert_eq!(words_of::<HookSettings>(), keys(HOOK));
+    assert_eq!(words_of::<AgentSettings>(), keys(AGENT));
 }

@@ -2,17 +2,17 @@ use std::collections::BTreeSet;
 
 use super::*;
 
-fn load(origin: Origin, text: &str) -> Result<Loaded, ConfigError> {
+fn load(origin: LayerOrigin, text: &str) -> Result<LoadedCatalogue, ConfigError> {
     Catalogue::load(&[Layer::new(origin, "servers.toml", text)])
 }
 
 fn error(text: &str) -> String {
-    load(Origin::User, text).expect_err(text).to_string()
+    load(LayerOrigin::User, text).expect_err(text).to_string()
 }
 
 #[test]
 fn the_built_in_catalogue_is_right() {
-    let layer = Layer::new(Origin::BuiltIn, BUILT_IN_FILE, BUILT_IN_TEXT);
+    let layer = Layer::new(LayerOrigin::BuiltIn, BUILT_IN_FILE, BUILT_IN_TEXT);
     let table = layer.read(CATALOGUE).unwrap_or_else(|error| panic!("{error}"));
     let problems = crossed(&table, &[layer]);
     assert!(problems.is_empty(), "{problems:#?}");
@@ -284,8 +284,12 @@ fn all_slips_of_a_file_are_told_at_once_in_order() {
 #[test]
 fn a_slip_is_named_in_the_layer_that_made_it() {
     let layers = [
-        Layer::new(Origin::User, "user.toml", "[server.mine]\ncommand = ['x']\nlanguages = ['python']\n"),
-        Layer::new(Origin::Flags, "command line", "[language.python]\nservers = ['mine', 'myne']\n"),
+        Layer::new(
+            LayerOrigin::User,
+            "user.toml",
+            "[server.mine]\ncommand = ['x']\nlanguages = ['python']\n",
+        ),
+        Layer::new(LayerOrigin::Flags, "command line", "[language.python]\nservers = ['mine', 'myne']\n"),
     ];
     assert_eq!(
         Catalogue::load(&layers).unwrap_err().to_string(),
@@ -295,7 +299,8 @@ fn a_slip_is_named_in_the_layer_that_made_it() {
 
 #[test]
 fn one_key_of_one_server_may_be_set() {
-    let loaded = load(Origin::User, "[server.pylsp.settings.pylsp.plugins.ruff]\nenabled = true\n").unwrap();
+    let loaded =
+        load(LayerOrigin::User, "[server.pylsp.settings.pylsp.plugins.ruff]\nenabled = true\n").unwrap();
     let pylsp = &loaded.catalogue.servers["pylsp"];
     assert_eq!(pylsp.settings["pylsp"]["plugins"]["ruff"]["enabled"].as_bool(), Some(true));
     assert_eq!(pylsp.command, ["pylsp"]);
@@ -306,7 +311,7 @@ fn one_key_of_one_server_may_be_set() {
 fn servers_and_languages_may_be_added() {
     let text = "[language.toy]\nextensions = ['toy.x', 'TOY']\nservers = ['toy-ls']\n\
                 [server.toy-ls]\nlanguages = ['toy']\ncommand = ['toy-ls', '--stdio']\n";
-    let catalogue = load(Origin::User, text).unwrap().catalogue;
+    let catalogue = load(LayerOrigin::User, text).unwrap().catalogue;
     assert_eq!(catalogue.language_of("a.toy", None), Some("toy"));
     assert_eq!(catalogue.language_of("a.toy.x", None), Some("toy"));
     let (key, server) = catalogue.servers_for("toy")[0];
@@ -320,7 +325,8 @@ fn an_untrusted_project_adds_no_server_and_changes_no_launch_field() {
                 [server.pylsp.settings.pylsp]\nx = 1\n\
                 [server.evil]\nlanguages = ['python']\ncommand = ['./evil']\n\
                 [language.python]\nservers = ['evil', 'pylsp']\nextensions = ['py', 'evilpy']\n";
-    let Loaded { catalogue, left_out } = load(Origin::Project { trusted: false }, text).unwrap();
+    let LoadedCatalogue { catalogue, left_out } =
+        load(LayerOrigin::Project { trusted: false }, text).unwrap();
     let (pylsp, built_in) = (&catalogue.servers["pylsp"], &Catalogue::built_in().servers["pylsp"]);
     assert_eq!((&pylsp.command, &pylsp.env), (&built_in.command, &built_in.env));
     assert_eq!(pylsp.settings, built_in.settings);
@@ -345,7 +351,7 @@ fn an_untrusted_project_adds_no_server_and_changes_no_launch_field() {
         "`server.evil` of `servers.toml` is ignored, because this project is not trusted; `lsp-tools trust` changes that"
     );
 
-    let trusted = load(Origin::Project { trusted: true }, text).unwrap();
+    let trusted = load(LayerOrigin::Project { trusted: true }, text).unwrap();
     assert_eq!(trusted.catalogue.servers["pylsp"].command, ["./evil"]);
     assert_eq!(trusted.catalogue.languages["python"].servers, ["evil", "pylsp"]);
     assert!(trusted.left_out.is_empty());
@@ -372,9 +378,9 @@ fn the_default_is_among_the_alternatives_and_what_is_advised_can_be_installed() 
 fn settings_that_name_the_servers_of_a_language_leave_nothing_to_what_is_installed() {
     let fixed = |origin, text: &str| load(origin, text).unwrap().catalogue.languages["python"].fixed;
     let named = "[language.python]\nservers = ['pylsp']\n";
-    assert!(fixed(Origin::User, named));
-    assert!(!fixed(Origin::User, "[language.python]\nextensions = ['py']\n"));
-    assert!(!fixed(Origin::Project { trusted: false }, named));
+    assert!(fixed(LayerOrigin::User, named));
+    assert!(!fixed(LayerOrigin::User, "[language.python]\nextensions = ['py']\n"));
+    assert!(!fixed(LayerOrigin::Project { trusted: false }, named));
     let message = error("[language.python]\nalternatives = ['pyrihgt']\n");
     assert!(message.contains("unknown server `pyrihgt`; did you mean `pyright`"), "{message}");
 }
@@ -387,6 +393,6 @@ fn a_server_that_a_door_starts_speaks_no_language_and_others_must() {
         assert!(!language.servers.contains(&"copilot".to_owned()));
     }
     let own = "[server.own]\ndoor = \"own\"\ncommand = [\"own\"]\n";
-    assert!(load(Origin::User, own).is_ok());
+    assert!(load(LayerOrigin::User, own).is_ok());
     assert!(error("[server.own]\ncommand = [\"own\"]\n").contains("server `own` has no `languages`"));
 }

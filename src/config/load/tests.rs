@@ -32,12 +32,12 @@ impl Bench {
         fs::write(self.project.join(".lsp-tools").join(name), text).unwrap();
     }
 
-    fn load(&self, flags: &Flags) -> Result<Config, ConfigError> {
+    fn load(&self, flags: &ConfigOverrides) -> Result<Config, ConfigError> {
         Config::load(&self.folders, Some(&self.project), flags, &self.trust())
     }
 
-    fn trust(&self) -> Trust {
-        Trust::open(&self.folders).unwrap()
+    fn trust(&self) -> TrustStore {
+        TrustStore::open(&self.folders).unwrap()
     }
 }
 
@@ -47,13 +47,17 @@ fn later_layers_win_key_by_key() {
     fs::write(bench.folders.servers_file(), "[server.pylsp]\nstart-timeout = 1\nroot-markers = ['user']\n")
         .unwrap();
     bench.project_says("servers.toml", "[server.pylsp]\nstart-timeout = 2\nfaults = ['project']\n");
-    let flags = Flags { servers: Some("server.pylsp.start-timeout = 3".to_owned()), settings: None };
+    let flags =
+        ConfigOverrides { servers: Some("server.pylsp.start-timeout = 3".to_owned()), settings: None };
     let pylsp = bench.load(&flags).unwrap().catalogue.servers["pylsp"].clone();
     assert_eq!(pylsp.start_timeout, Some(3));
     assert_eq!(pylsp.root_markers, ["user"]);
     assert_eq!(pylsp.faults, ["project"]);
     assert_eq!(pylsp.command, ["pylsp"]);
-    assert_eq!(bench.load(&Flags::default()).unwrap().catalogue.servers["pylsp"].start_timeout, Some(2));
+    assert_eq!(
+        bench.load(&ConfigOverrides::default()).unwrap().catalogue.servers["pylsp"].start_timeout,
+        Some(2)
+    );
 }
 
 #[test]
@@ -61,7 +65,7 @@ fn a_project_says_what_to_run_only_after_trust_and_only_what_was_trusted() {
     let bench = Bench::new();
     bench.project_says("servers.toml", "[server.pylsp]\ncommand = ['./evil']\nstart-timeout = 2\n");
     bench.project_says("lsp-tools.toml", "prefer.python = ['ruff']\ndeadlines.hover = 5\n");
-    let config = bench.load(&Flags::default()).unwrap();
+    let config = bench.load(&ConfigOverrides::default()).unwrap();
     assert_eq!(config.trust, TrustState::Untrusted);
     assert_eq!(config.catalogue.servers["pylsp"].command, ["pylsp"]);
     assert_eq!(config.catalogue.servers["pylsp"].start_timeout, Some(2));
@@ -69,13 +73,13 @@ fn a_project_says_what_to_run_only_after_trust_and_only_what_was_trusted() {
     assert_eq!(config.left_out.len(), 2, "{:#?}", config.left_out);
 
     bench.trust().grant(&bench.project, &config.launch).unwrap();
-    let config = bench.load(&Flags::default()).unwrap();
+    let config = bench.load(&ConfigOverrides::default()).unwrap();
     assert_eq!((config.trust, config.left_out), (TrustState::Trusted, Vec::new()));
     assert_eq!(config.catalogue.servers["pylsp"].command, ["./evil"]);
     assert_eq!(config.catalogue.servers_for("python")[0].0, "ruff");
 
     bench.project_says("servers.toml", "[server.pylsp]\ncommand = ['./worse']\n");
-    let config = bench.load(&Flags::default()).unwrap();
+    let config = bench.load(&ConfigOverrides::default()).unwrap();
     let what = vec!["`server.pylsp.command` of `.lsp-tools/servers.toml` was changed".to_owned()];
     assert_eq!(config.trust, TrustState::Changed { what });
     assert_eq!(config.catalogue.servers["pylsp"].command, ["pylsp"]);
@@ -86,7 +90,7 @@ fn a_project_says_what_to_run_only_after_trust_and_only_what_was_trusted() {
 fn what_would_be_trusted_is_shown_with_its_value() {
     let bench = Bench::new();
     bench.project_says("servers.toml", "[server.pylsp]\ncommand = ['./run', '-v']\n");
-    let shown = bench.load(&Flags::default()).unwrap().launch.shown();
+    let shown = bench.load(&ConfigOverrides::default()).unwrap().launch.shown();
     let name = "`server.pylsp.command` of `.lsp-tools/servers.toml`".to_owned();
     assert_eq!(shown, [(name, "[\"./run\", \"-v\"]".to_owned())]);
 }
@@ -96,13 +100,13 @@ fn what_would_be_trusted_cannot_hide_itself() {
     let bench = Bench::new();
     let text = "[server.pylsp]\nenv = { \"A\\u001b[2K\" = \"\\u001b[8m\\u202e\" }\n[server.\"x\\u001b[1A\"]\ncommand = ['x']\nlanguages = ['python']\n";
     bench.project_says("servers.toml", text);
-    let config = bench.load(&Flags::default()).unwrap();
+    let config = bench.load(&ConfigOverrides::default()).unwrap();
     let shown =
         config.launch.shown().into_iter().flat_map(|(name, value)| [name, value]).chain(config.left_out);
     for line in shown {
         assert!(!line.contains(['\u{1b}', '\u{202e}']), "{line:?}");
     }
-    let Err(error) = Catalogue::load(&[Layer::new(Origin::User, "f", "\"\\u001b[1A\" = 1")]) else {
+    let Err(error) = Catalogue::load(&[Layer::new(LayerOrigin::User, "f", "\"\\u001b[1A\" = 1")]) else {
         panic!()
     };
     assert!(!error.to_string().contains('\u{1b}'), "{error:?}");
@@ -113,14 +117,14 @@ fn errors_name_the_file_of_the_layer() {
     let bench = Bench::new();
     bench.project_says("servers.toml", "\n[servers.pylsp]\n");
     assert_eq!(
-        bench.load(&Flags::default()).unwrap_err().to_string(),
+        bench.load(&ConfigOverrides::default()).unwrap_err().to_string(),
         "`.lsp-tools/servers.toml` line 2: unknown key `servers`; did you mean `server`?"
     );
     let user = bench.folders.servers_file();
     fs::write(&user, "server = 1").unwrap();
     bench.project_says("servers.toml", "");
     assert_eq!(
-        bench.load(&Flags::default()).unwrap_err().to_string(),
+        bench.load(&ConfigOverrides::default()).unwrap_err().to_string(),
         format!("`{}` line 1: `server` must be a table, but it is a whole number", user.display())
     );
 }
@@ -131,7 +135,7 @@ fn a_file_that_is_none_of_the_projects_own_is_refused() {
     let secret = bench.folders.config.join("secret");
     fs::write(&secret, "password = 1").unwrap();
     symlink(&secret, bench.project.join(".lsp-tools/servers.toml")).unwrap();
-    let error = bench.load(&Flags::default()).unwrap_err().to_string();
+    let error = bench.load(&ConfigOverrides::default()).unwrap_err().to_string();
     assert!(error.contains("leads out of the workspace"), "{error}");
     assert!(!error.contains("password"), "{error}");
 }
@@ -142,7 +146,8 @@ fn a_damaged_trust_store_stops_everything_with_what_to_do() {
     bench.trust().grant(&bench.project, &LaunchFields::default()).unwrap();
     let trust = bench.trust();
     fs::write(bench.folders.state.join("trust.json"), "{").unwrap();
-    let error = Config::load(&bench.folders, Some(&bench.project), &Flags::default(), &trust).unwrap_err();
+    let error =
+        Config::load(&bench.folders, Some(&bench.project), &ConfigOverrides::default(), &trust).unwrap_err();
     assert!(matches!(error, ConfigError::Trust(_)));
     assert!(error.to_string().contains("nothing is trusted until it is mended"), "{error}");
 }
@@ -151,7 +156,7 @@ fn a_damaged_trust_store_stops_everything_with_what_to_do() {
 fn without_a_project_the_users_files_hold() {
     let bench = Bench::new();
     fs::write(bench.folders.settings_file(), "log.level = 'trace'").unwrap();
-    let config = Config::load(&bench.folders, None, &Flags::default(), &bench.trust()).unwrap();
+    let config = Config::load(&bench.folders, None, &ConfigOverrides::default(), &bench.trust()).unwrap();
     assert_eq!((config.settings.log.level.as_str(), config.trust), ("trace", TrustState::Untrusted));
 }
 
@@ -161,12 +166,12 @@ fn a_store_that_others_can_write_trusts_nothing_and_stops_nothing() {
 
     let bench = Bench::new();
     bench.project_says("servers.toml", "[server.pylsp]\ncommand = ['evil']\nstart-timeout = 2\n");
-    let launch = bench.load(&Flags::default()).unwrap().launch;
+    let launch = bench.load(&ConfigOverrides::default()).unwrap().launch;
     bench.trust().grant(&bench.project, &launch).unwrap();
-    assert!(bench.load(&Flags::default()).unwrap().trust.is_trusted());
+    assert!(bench.load(&ConfigOverrides::default()).unwrap().trust.is_trusted());
     let store = bench.folders.trust_file();
     fs::set_permissions(&store, fs::Permissions::from_mode(0o666)).unwrap();
-    let config = bench.load(&Flags::default()).unwrap();
+    let config = bench.load(&ConfigOverrides::default()).unwrap();
     assert_eq!(config.catalogue.servers["pylsp"].command, ["pylsp"]);
     assert_eq!(
         (config.trust, config.catalogue.servers["pylsp"].start_timeout),

@@ -1,9 +1,9 @@
 use std::fs;
 
 use super::*;
-use crate::config::{Catalogue, Config, Flags, Folders, Settings};
+use crate::config::{Catalogue, Config, ConfigOverrides, Folders, Settings};
 
-fn mounts(origin: Origin, text: &str) -> Result<(Mounts, Vec<String>), ConfigError> {
+fn mounts(origin: LayerOrigin, text: &str) -> Result<(MountConfig, Vec<String>), ConfigError> {
     let layers = [Layer::new(origin, "lsp-tools.toml", text)];
     Settings::load(&layers, Catalogue::built_in()).map(|(settings, left_out)| (settings.mounts, left_out))
 }
@@ -12,7 +12,7 @@ fn mounts(origin: Origin, text: &str) -> Result<(Mounts, Vec<String>), ConfigErr
 fn both_kinds_of_servers_are_read() {
     let text = "[mcp.servers.files]\ntype = 'local'\ncommand = 'npx'\nargs = ['-y', 'x']\nenv = {A = '${B}'}\ncwd = 'sub'\n\
                 tools = ['read']\ntimeout = 5\n[mcp.servers.web]\nurl = 'https://example.com/mcp'\nheaders = {X-Key = 'k'}\n";
-    let (mounts, left_out) = mounts(Origin::User, text).unwrap();
+    let (mounts, left_out) = mounts(LayerOrigin::User, text).unwrap();
     assert!(left_out.is_empty());
     let files = &mounts.servers["files"];
     assert_eq!(files.timeout, Duration::from_millis(5));
@@ -35,7 +35,7 @@ fn what_cannot_be_a_server_says_why_and_where() {
         ("[mcp.servers.x]\ncommand = 'x'\ntimeout = 0", "from 1 to"),
         ("[mcp.servers.x]\ncommnd = 'x'", "unknown key `commnd`"),
     ] {
-        let error = mounts(Origin::User, entry).unwrap_err().to_string();
+        let error = mounts(LayerOrigin::User, entry).unwrap_err().to_string();
         assert!(error.contains(why) && error.contains("lsp-tools.toml` line"), "{entry}: {error}");
     }
 }
@@ -43,7 +43,7 @@ fn what_cannot_be_a_server_says_why_and_where() {
 #[test]
 fn names_that_look_alike_are_one() {
     let text = "[mcp.servers.tool1]\ncommand = 'a'\n[mcp.servers.tooll]\ncommand = 'b'\n";
-    let (mounts, left_out) = mounts(Origin::User, text).unwrap();
+    let (mounts, left_out) = mounts(LayerOrigin::User, text).unwrap();
     assert_eq!(mounts.servers.len(), 1);
     assert!(left_out[0].contains("`tooll`") && left_out[0].contains("looks like it"), "{left_out:?}");
 }
@@ -51,7 +51,7 @@ fn names_that_look_alike_are_one() {
 #[test]
 fn an_untrusted_project_mounts_nothing() {
     let text = "[mcp]\nfiles = ['.mcp.json']\n[mcp.servers.x]\ncommand = 'x'\n";
-    let (mounts, left_out) = mounts(Origin::Project { trusted: false }, text).unwrap();
+    let (mounts, left_out) = mounts(LayerOrigin::Project { trusted: false }, text).unwrap();
     assert!(mounts.servers.is_empty());
     assert!(
         left_out.iter().any(|said| said.contains("`mcp.servers` of") && said.contains("lsp-tools trust"))
@@ -61,8 +61,12 @@ fn an_untrusted_project_mounts_nothing() {
 #[test]
 fn a_projects_entry_neither_replaces_nor_completes_the_users() {
     let layers = [
-        Layer::new(Origin::User, "user", "[mcp.servers.x]\nurl = 'https://a/'\nheaders = {K = 's'}\n"),
-        Layer::new(Origin::Project { trusted: true }, "project", "[mcp.servers.x]\nurl = 'https://evil/'\n"),
+        Layer::new(LayerOrigin::User, "user", "[mcp.servers.x]\nurl = 'https://a/'\nheaders = {K = 's'}\n"),
+        Layer::new(
+            LayerOrigin::Project { trusted: true },
+            "project",
+            "[mcp.servers.x]\nurl = 'https://evil/'\n",
+        ),
     ];
     let (settings, left_out) = Settings::load(&layers, Catalogue::built_in()).unwrap();
     let MountTransport::Http { url, .. } = &settings.mounts.servers["x"].transport else { panic!() };
@@ -92,8 +96,8 @@ fn a_file_of_the_project_counts_entry_by_entry_as_it_was_trusted() {
         format!(r#"{{"mcpServers": {{"a": {{"command": "run", "args": ["{arg}"], "disabled": false}}}}}}"#)
     };
     fs::write(&file, entry("--ok")).unwrap();
-    let trust = Trust::open(&folders).unwrap();
-    let load = || Config::load(&folders, Some(&project), &Flags::default(), &trust).unwrap();
+    let trust = TrustStore::open(&folders).unwrap();
+    let load = || Config::load(&folders, Some(&project), &ConfigOverrides::default(), &trust).unwrap();
     let before = load();
     assert!(before.settings.mounts.servers.is_empty());
     assert!(
@@ -116,7 +120,7 @@ fn a_file_of_the_project_counts_entry_by_entry_as_it_was_trusted() {
 #[test]
 fn what_a_command_names_is_found_behind_flags_and_in_its_own_folder() {
     let text = "[mcp.servers.x]\ncommand = 'run'\nargs = ['--file=s.py']\ncwd = 'tools'\n";
-    let (mounts, _) = mounts(Origin::User, text).unwrap();
+    let (mounts, _) = mounts(LayerOrigin::User, text).unwrap();
     let paths = mounts.commands[0].files_named(Path::new("/w")).unwrap();
     for named in ["s.py", "tools/s.py", "run", "tools/run"] {
         assert!(paths.contains(&Path::new("/w").join(named)), "{named}: {paths:?}");

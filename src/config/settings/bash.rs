@@ -5,10 +5,10 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::milliseconds;
-use crate::config::schema::Shape::{Choice, Number, Texts};
-use crate::config::schema::{Field, launch, plain};
+use crate::config::schema::ConfigFieldType::{Choice, Number, Texts};
+use crate::config::schema::{ConfigField, launch, plain};
 
-pub(super) const BASH: &[Field] = &[
+pub(super) const BASH: &[ConfigField] = &[
     plain("timeout-ms", Number(1, 86_400_000)),
     plain("max-timeout-ms", Number(1, 86_400_000)),
     plain("output-bytes", Number(1_000, 1 << 24)),
@@ -23,7 +23,7 @@ pub(super) const BASH: &[Field] = &[
 /// Whether commands are kept to the folders that they may write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Sandbox {
+pub(crate) enum SandboxMode {
     /// Where the kernel can; each answer says whether it does.
     #[default]
     Auto,
@@ -36,7 +36,7 @@ pub(crate) enum Sandbox {
 /// What commands may do on the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Network {
+pub(crate) enum NetworkAccess {
     /// Whatever their user may.
     #[default]
     Open,
@@ -47,7 +47,7 @@ pub(crate) enum Network {
 /// Which caches of package managers and build tools commands write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Caches {
+pub(crate) enum CacheSharing {
     /// Their own, one set for each workspace. The user's can be read.
     #[default]
     Private,
@@ -71,11 +71,11 @@ pub(crate) struct BashSettings {
     /// ones included (16).
     pub(crate) background: usize,
     /// Whether commands are kept to the folders that they may write (`auto`).
-    pub(crate) sandbox: Sandbox,
+    pub(crate) sandbox: SandboxMode,
     /// What they may do on the network (`open`). Only where they are kept to their folders.
-    pub(crate) network: Network,
+    pub(crate) network: NetworkAccess,
     /// Which caches they write (`private`). Only where they are kept to their folders: elsewhere they write what their user may.
-    pub(crate) caches: Caches,
+    pub(crate) caches: CacheSharing,
     /// What they may write beside the workspace, the folders for temporary files and caches (none), each with all that is
     /// beneath it: absolute, or from `~/` or a variable (`$CARGO_HOME/registry`). What is not there does not count.
     pub(crate) writable: Vec<String>,
@@ -91,9 +91,9 @@ impl Default for BashSettings {
             max_timeout: Duration::from_secs(600),
             output_bytes: 10_000,
             background: 16,
-            sandbox: Sandbox::default(),
-            network: Network::default(),
-            caches: Caches::default(),
+            sandbox: SandboxMode::default(),
+            network: NetworkAccess::default(),
+            caches: CacheSharing::default(),
             writable: Vec::new(),
             env: Vec::new(),
         }

@@ -5,11 +5,11 @@
 use serde::Deserialize;
 use toml::Table;
 
-use crate::config::layer::{Layer, Origin};
-use crate::config::schema::Shape::{Flag, Texts};
-use crate::config::schema::{Field, plain};
+use crate::config::layer::{Layer, LayerOrigin};
+use crate::config::schema::ConfigFieldType::{Flag, Texts};
+use crate::config::schema::{ConfigField, plain};
 
-pub(super) const CHATS: &[Field] =
+pub(super) const CHATS: &[ConfigField] =
     &[plain("enabled", Flag), plain("vscode", Texts), plain("copilot-cli", Texts)];
 
 /// Whether agents may know of the user's chats, and where these are.
@@ -34,7 +34,7 @@ impl ChatSettings {
 
 /// Takes out what a project says of it; a sentence where there was something.
 pub(super) fn leave_out(layer: &Layer, table: &mut Table) -> Option<String> {
-    if !matches!(layer.origin, Origin::Project { .. }) {
+    if !matches!(layer.origin, LayerOrigin::Project { .. }) {
         return None;
     }
     table.remove("chats")?;

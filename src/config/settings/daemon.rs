@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::config::schema::Shape::Number;
-use crate::config::schema::{Field, plain};
+use crate::config::schema::ConfigFieldType::Number;
+use crate::config::schema::{ConfigField, plain};
 
 /// The words of `[daemon]`.
-pub(super) const DAEMON: &[Field] = &[plain("idle-stop-s", Number(1, 604_800))];
+pub(super) const DAEMON: &[ConfigField] = &[plain("idle-stop-s", Number(1, 604_800))];
 
 /// When the daemon goes.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

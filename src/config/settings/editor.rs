@@ -2,10 +2,10 @@
 
 use serde::Deserialize;
 
-use super::super::schema::Shape::Flag;
-use super::super::schema::{Field, plain};
+use super::super::schema::ConfigFieldType::Flag;
+use super::super::schema::{ConfigField, plain};
 
-pub(super) const EDITOR: &[Field] = &[plain("share-overlays", Flag)];
+pub(super) const EDITOR: &[ConfigField] = &[plain("share-overlays", Flag)];
 
 /// How editors take part.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use crate::config::schema::Shape::{Choice, Number};
-use crate::config::schema::{Field, plain};
-use crate::workspace::edit::{Host, LeaseOptions, Leasing};
+use crate::config::schema::ConfigFieldType::{Choice, Number};
+use crate::config::schema::{ConfigField, plain};
+use crate::workspace::edit::{LeaseHost, LeaseMode, LeaseOptions};
 
 /// The words of `[edits]`.
-pub(super) const EDITS: &[Field] =
+pub(super) const EDITS: &[ConfigField] =
     &[plain("leasing", Choice(&["auto", "always", "never"])), plain("stale-s", Number(2, 86_400))];
 
 /// How files are changed.
@@ -18,20 +18,24 @@ pub(super) const EDITS: &[Field] =
 pub(crate) struct EditSettings {
     /// Whether one host at a time edits the workspace: `auto` (the default: where its file system is one that several hosts can
     /// mount), `always` or `never`.
-    pub(crate) leasing: Leasing,
+    pub(crate) leasing: LeaseMode,
     /// Seconds after which another host may edit it where nothing more is heard of the one that did (60).
     pub(crate) stale_s: u64,
 }
 
 impl Default for EditSettings {
     fn default() -> Self {
-        Self { leasing: Leasing::Auto, stale_s: 60 }
+        Self { leasing: LeaseMode::Auto, stale_s: 60 }
     }
 }
 
 impl EditSettings {
     /// How this host takes a workspace for editing.
     pub(crate) fn lease(&self) -> LeaseOptions {
-        LeaseOptions { leasing: self.leasing, stale: Duration::from_secs(self.stale_s), host: Host::this() }
+        LeaseOptions {
+            leasing: self.leasing,
+            stale: Duration::from_secs(self.stale_s),
+            host: LeaseHost::this(),
+        }
     }
 }

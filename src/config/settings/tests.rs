@@ -2,7 +2,7 @@ use super::*;
 
 const FILE: &str = "lsp-tools.toml";
 
-fn load(origin: Origin, text: &str) -> Result<(Settings, Vec<String>), ConfigError> {
+fn load(origin: LayerOrigin, text: &str) -> Result<(Settings, Vec<String>), ConfigError> {
     Settings::load(&[Layer::new(origin, FILE, text)], Catalogue::built_in())
 }
 
@@ -21,8 +21,12 @@ fn without_files_the_defaults_hold() {
 #[test]
 fn a_stronger_layer_wins_key_by_key() {
     let layers = [
-        Layer::new(Origin::User, FILE, "[deadlines]\nhover = 1\nreferences = 2\n[log]\nlevel = 'debug'\n"),
-        Layer::new(Origin::Flags, "command line", "deadlines.hover = 3_000"),
+        Layer::new(
+            LayerOrigin::User,
+            FILE,
+            "[deadlines]\nhover = 1\nreferences = 2\n[log]\nlevel = 'debug'\n",
+        ),
+        Layer::new(LayerOrigin::Flags, "command line", "deadlines.hover = 3_000"),
     ];
     let (settings, _) = Settings::load(&layers, Catalogue::built_in()).unwrap();
     assert_eq!(settings.deadlines.hover, Duration::from_secs(3));
@@ -75,7 +79,7 @@ fn every_slip_is_named_with_its_line() {
             "`lsp-tools.toml` line 1: `python` in [prefer] must be a list of strings, but it is a string",
         ),
     ] {
-        let error = load(Origin::User, text).expect_err(text).to_string();
+        let error = load(LayerOrigin::User, text).expect_err(text).to_string();
         let first = error.lines().next().unwrap_or_default();
         assert_eq!(first, wanted);
     }
@@ -85,7 +89,7 @@ fn every_slip_is_named_with_its_line() {
 fn settings_choose_the_servers_of_a_language() {
     let text =
         "disabled = ['bash-language-server']\nprefer.python = ['pyright', 'ruff']\nprefer.vue = ['vue']\n";
-    let (settings, _) = load(Origin::User, text).unwrap();
+    let (settings, _) = load(LayerOrigin::User, text).unwrap();
     let mut catalogue = Catalogue::built_in().clone();
     settings.choose_servers(&mut catalogue);
     let keys = |language| catalogue.servers_for(language).into_iter().map(|(key, _)| key).collect::<Vec<_>>();
@@ -97,7 +101,7 @@ fn settings_choose_the_servers_of_a_language() {
 #[test]
 fn an_untrusted_project_chooses_no_servers_and_the_rest_of_its_settings_holds() {
     let text = "disabled = ['ruff']\nprefer.python = ['pyright']\n[deadlines]\nhover = 7\n";
-    let (settings, left_out) = load(Origin::Project { trusted: false }, text).unwrap();
+    let (settings, left_out) = load(LayerOrigin::Project { trusted: false }, text).unwrap();
     assert_eq!(settings.deadlines.hover, Duration::from_millis(7));
     assert!(settings.disabled.is_empty() && settings.prefer.is_empty());
     assert_eq!(
@@ -107,7 +111,7 @@ fn an_untrusted_project_chooses_no_servers_and_the_rest_of_its_settings_holds() 
             "`prefer` of `lsp-tools.toml` is ignored, because this project is not trusted; `lsp-tools trust` changes that",
         ]
     );
-    let (settings, left_out) = load(Origin::Project { trusted: true }, text).unwrap();
+    let (settings, left_out) = load(LayerOrigin::Project { trusted: true }, text).unwrap();
     assert_eq!((settings.disabled, left_out), (vec!["ruff".to_owned()], Vec::new()));
 }
 
@@ -121,7 +125,7 @@ fn the_words_are_those_of_the_types() {
     assert_eq!(words_of::<AuditSettings>(), AUDIT.iter().map(|field| field.key).collect::<Vec<_>>());
     assert_eq!(words_of::<Deadlines>(), DEADLINES.iter().map(|field| field.key).collect::<Vec<_>>());
     assert_eq!(words_of::<ServerSettings>(), SERVERS.iter().map(|field| field.key).collect::<Vec<_>>());
-    assert_eq!(words_of::<Limits>(), LIMITS.iter().map(|field| field.key).collect::<Vec<_>>());
+    assert_eq!(words_of::<LimitSettings>(), LIMITS.iter().map(|field| field.key).collect::<Vec<_>>());
     assert_eq!(words_of::<SkillSettings>(), SKILLS.iter().map(|field| field.key).collect::<Vec<_>>());
     assert_eq!(words_of::<LogSettings>(), LOG.iter().map(|field| field.key).collect::<Vec<_>>());
 }
@@ -129,15 +133,15 @@ fn the_words_are_those_of_the_types() {
 #[test]
 fn what_commands_may_write_is_rooted_and_the_projects_word_needs_trust() {
     let (settings, _) =
-        load(Origin::User, "[bash]\nwritable = ['/srv', '~/x', '~', '$GOPATH/pkg']\n").unwrap();
+        load(LayerOrigin::User, "[bash]\nwritable = ['/srv', '~/x', '~', '$GOPATH/pkg']\n").unwrap();
     assert_eq!(settings.bash.writable, ["/srv", "~/x", "~", "$GOPATH/pkg"]);
     for entry in ["build", "../x", "~root/x", "/srv/../etc", "$/x"] {
-        let error = load(Origin::User, &format!("[bash]\nwritable = ['/a', '{entry}']\n")).unwrap_err();
+        let error = load(LayerOrigin::User, &format!("[bash]\nwritable = ['/a', '{entry}']\n")).unwrap_err();
         let wanted = format!("line 2: `bash.writable` names `{entry}`; give a path from `/`");
         assert!(error.to_string().contains(&wanted), "{error}");
     }
     let text = "[bash]\ntimeout-ms = 5\nsandbox = 'off'\nnetwork = 'open'\ncaches = 'shared'\nwritable = ['/']\nenv = ['*']\n";
-    let (settings, left_out) = load(Origin::Project { trusted: false }, text).unwrap();
+    let (settings, left_out) = load(LayerOrigin::Project { trusted: false }, text).unwrap();
     let wanted = BashSettings { timeout: Duration::from_millis(5), ..BashSettings::default() };
     assert_eq!((settings.bash, left_out.len()), (wanted, 5), "{left_out:?}");
 }

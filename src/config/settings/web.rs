@@ -2,12 +2,12 @@
 
 use serde::Deserialize;
 
-use super::super::schema::Shape::{Flag, Text, Texts};
-use super::super::schema::{Field, launch};
+use super::super::schema::ConfigFieldType::{Flag, Text, Texts};
+use super::super::schema::{ConfigField, launch};
 
 /// All of them decide where text of this machine goes, so a project's word needs trust.
-pub(in super::super) const FETCH: &[Field] = &[launch("allow-hosts", Texts)];
-pub(in super::super) const LIBRARY_DOCS: &[Field] = &[launch("api", Text), launch("remote", Flag)];
+pub(in super::super) const FETCH: &[ConfigField] = &[launch("allow-hosts", Texts)];
+pub(in super::super) const LIBRARY_DOCS: &[ConfigField] = &[launch("api", Text), launch("remote", Flag)];
 
 /// `fetch_web_page`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]

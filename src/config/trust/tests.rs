@@ -1,12 +1,12 @@
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use super::*;
-use crate::config::{Catalogue, Layer, Origin, PinError};
+use crate::config::{Catalogue, Layer, LayerOrigin, PinError};
 
 struct Bench {
     _folder: tempfile::TempDir,
     project: PathBuf,
-    trust: Trust,
+    trust: TrustStore,
     store: PathBuf,
 }
 
@@ -23,12 +23,12 @@ fn bench() -> Bench {
         cache: path.join("k"),
         home: None,
     };
-    let trust = Trust::open(&folders).unwrap();
+    let trust = TrustStore::open(&folders).unwrap();
     Bench { _folder: folder, project, trust, store: state.join(STORE) }
 }
 
 fn fields(servers: &str) -> LaunchFields {
-    let layer = Layer::new(Origin::Project { trusted: false }, ".lsp-tools/servers.toml", servers);
+    let layer = Layer::new(LayerOrigin::Project { trusted: false }, ".lsp-tools/servers.toml", servers);
     LaunchFields::of(Some(&layer), None).unwrap()
 }
 
@@ -274,11 +274,11 @@ fn the_catalogue_itself_needs_no_trust() {
 #[test]
 fn store_that_is_kept_in_memory_follows_other_processes_and_is_believed_no_longer_than_its_file() {
     let Bench { project, trust, store, .. } = &bench();
-    let other = Trust { folder: trust.folder.clone(), kept: Arc::default() };
+    let other = TrustStore { folder: trust.folder.clone(), kept: Arc::default() };
     other.grant(project, &fields("")).unwrap();
     // Younger than a tick of the file system's clock, a store is not kept.
     assert!(trust.is_trusted(project, &fields("")).unwrap().is_trusted());
-    while !Stamp::of_any(store).unwrap().is_settled(SystemTime::now()) {
+    while !FileStamp::of_any(store).unwrap().is_settled(SystemTime::now()) {
         std::thread::yield_now();
     }
     assert!(trust.is_trusted(project, &fields("")).unwrap().is_trusted());
@@ -316,7 +316,8 @@ fn link_in_the_place_of_a_trusted_project_is_another_project() {
 #[test]
 fn hooks_of_a_folder_that_another_one_has_replaced_are_lost() {
     let Bench { project, trust, .. } = &bench();
-    let hooks = Layer::new(Origin::User, "lsp-tools.toml", "[[hooks.pre]]\ncommand = ['true']\n".to_owned());
+    let hooks =
+        Layer::new(LayerOrigin::User, "lsp-tools.toml", "[[hooks.pre]]\ncommand = ['true']\n".to_owned());
     let fields = LaunchFields::of(None, Some(&hooks)).unwrap();
     trust.grant(project, &fields).unwrap();
     assert!(!trust.has_lost_hooks(project, &fields).unwrap());

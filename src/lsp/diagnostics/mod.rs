@@ -15,22 +15,22 @@ use std::sync::atomic::Ordering;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::decode::Texts;
+use super::decode::PositionDecoder;
 use super::documents::Snapshot;
 use super::model::{Diagnostic, Severity};
-use super::readiness::Busy;
-use super::session::{AskError, Scope, Session};
+use super::readiness::UnfinishedWork;
+use super::session::{AskError, DependencyScope, Session};
 use crate::config::spec::{DiagnosticsSource, FallsShort};
 use crate::text::Buffer;
-use crate::workspace::{Stamp, WorkspacePath};
+use crate::workspace::{FileStamp, WorkspacePath};
 
 /// One server's findings in one file.
 #[derive(Debug, Clone)]
-pub(crate) struct Fresh {
+pub(crate) struct ServerFileDiagnostics {
     /// The findings, in the server's order.
     pub(crate) items: Vec<Diagnostic>,
     /// How far they can be relied on.
-    pub(crate) known: Known,
+    pub(crate) known: DiagnosticsCompleteness,
     /// The text they are about.
     pub(crate) text: Buffer,
     /// What else is worth knowing.
@@ -39,7 +39,7 @@ pub(crate) struct Fresh {
 
 /// How far findings can be relied on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Known {
+pub(crate) enum DiagnosticsCompleteness {
     /// They are all there is to say about this text.
     Complete,
     /// More may come; says why.
@@ -50,24 +50,24 @@ pub(crate) enum Known {
 
 /// Findings in files as they are on disk: they hold until something there is different, whatever the server was shown meanwhile.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
+pub(super) struct DiagnosticsCache {
     /// The state of the disk that they are about.
     of: u64,
-    found: HashMap<WorkspacePath, (Stamp, Fresh)>,
+    found: HashMap<WorkspacePath, (FileStamp, ServerFileDiagnostics)>,
 }
 
 /// Findings as they came, with what is known of them.
-pub(in crate::lsp) struct Raw {
+pub(in crate::lsp) struct RawDiagnostics {
     pub(super) items: Arc<Vec<Value>>,
     pub(super) snapshot: Snapshot,
-    pub(super) known: Known,
+    pub(super) known: DiagnosticsCompleteness,
     notes: Vec<String>,
 }
 
 /// Findings, as the server's way of telling them gives them.
-pub(super) enum Found {
-    Raw(Raw),
-    Decoded(Fresh),
+pub(super) enum CollectedDiagnostics {
+    Raw(RawDiagnostics),
+    Decoded(ServerFileDiagnostics),
 }
 
 const PULL: &str = "textDocument/diagnostic";
@@ -85,25 +85,25 @@ impl Session {
 
     /// What [`diagnostics`](Self::diagnostics) found in `path` last, where nothing on disk has changed since: to be asked after
     /// the manager has looked for changes, and by callers who see what is on disk.
-    pub(crate) fn kept_diagnostics(&self, path: &WorkspacePath) -> Option<Fresh> {
+    pub(crate) fn kept_diagnostics(&self, path: &WorkspacePath) -> Option<ServerFileDiagnostics> {
         let kept = self.kept.lock();
         let (stamp, fresh) = kept.found.get(path).filter(|_| kept.of == self.disk())?;
         (self.workspace.stamp(path).ok()? == *stamp).then(|| fresh.clone())
     }
 
     /// Keeps whole findings about what is on disk, and was since `disk`.
-    fn keep(&self, path: &WorkspacePath, fresh: &Fresh, disk: u64) {
+    fn keep(&self, path: &WorkspacePath, fresh: &ServerFileDiagnostics, disk: u64) {
         // Others find more in the background without any change.
         let rule = &self.state.spec.diagnostics;
         let on_demand = matches!(rule.source, DiagnosticsSource::Pull | DiagnosticsSource::Tsserver);
-        let holds = on_demand && rule.sees_unsaved && fresh.known == Known::Complete;
+        let holds = on_demand && rule.sees_unsaved && fresh.known == DiagnosticsCompleteness::Complete;
         if !holds || !self.sees_disk() || disk != self.disk() {
             return;
         }
         let Ok(stamp) = self.workspace.stamp(path) else { return };
         let mut kept = self.kept.lock();
         if kept.of != disk {
-            *kept = Kept { of: disk, found: HashMap::new() };
+            *kept = DiagnosticsCache { of: disk, found: HashMap::new() };
         }
         kept.found.insert(path.clone(), (stamp, fresh.clone()));
     }
@@ -113,13 +113,13 @@ impl Session {
         &self,
         path: &WorkspacePath,
         deadline: Instant,
-    ) -> Result<Fresh, AskError> {
+    ) -> Result<ServerFileDiagnostics, AskError> {
         let _in_use = self.use_now();
         let (started, disk) = (Instant::now(), self.disk());
         let mut fresh = match self.found(path, deadline).await? {
-            Found::Decoded(fresh) => fresh,
-            Found::Raw(raw) => {
-                if raw.known == Known::Complete {
+            CollectedDiagnostics::Decoded(fresh) => fresh,
+            CollectedDiagnostics::Raw(raw) => {
+                if raw.known == DiagnosticsCompleteness::Complete {
                     self.note_latency(started.elapsed());
                 }
                 self.decode_all(raw, deadline)
@@ -131,8 +131,8 @@ impl Session {
             }
         }
         let lack = || self.lack_of_diagnostics().or_else(|| self.admitted(&fresh.items));
-        if let (Known::Complete, Some(lack)) = (&fresh.known, lack()) {
-            fresh.known = Known::Partial(lack);
+        if let (DiagnosticsCompleteness::Complete, Some(lack)) = (&fresh.known, lack()) {
+            fresh.known = DiagnosticsCompleteness::Partial(lack);
         }
         self.keep(path, &fresh, disk);
         Ok(fresh)
@@ -157,15 +157,19 @@ impl Session {
         deadline: Instant,
     ) -> Result<Arc<Vec<Value>>, AskError> {
         Ok(match self.found(path, deadline).await? {
-            Found::Raw(raw) => raw.items,
-            Found::Decoded(fresh) => {
+            CollectedDiagnostics::Raw(raw) => raw.items,
+            CollectedDiagnostics::Decoded(fresh) => {
                 let encoding = self.capabilities.encoding;
                 Arc::new(fresh.items.iter().map(|item| item.to_lsp(&fresh.text, encoding)).collect())
             }
         })
     }
 
-    pub(super) async fn found(&self, path: &WorkspacePath, deadline: Instant) -> Result<Found, AskError> {
+    pub(super) async fn found(
+        &self,
+        path: &WorkspacePath,
+        deadline: Instant,
+    ) -> Result<CollectedDiagnostics, AskError> {
         let _turn = match self.state.spec.diagnostics.one_at_a_time {
             true => Some(self.checking.lock().await),
             false => None,
@@ -175,24 +179,29 @@ impl Session {
         let _kept = self.documents.keep(path);
         let raw = match self.state.spec.diagnostics.source {
             DiagnosticsSource::Tsserver if self.capabilities.executes(tsserver::COMMAND) => {
-                return self.tsserver_diagnostics(path, deadline).await.map(Found::Decoded);
+                return self.tsserver_diagnostics(path, deadline).await.map(CollectedDiagnostics::Decoded);
             }
             DiagnosticsSource::Pull => self.pulled(path, deadline).await?,
             DiagnosticsSource::None => {
                 let (_, snapshot) = self.sync(path).await?;
-                let known = Known::NoData(format!("{} gives no diagnostics", self.server()));
-                Raw { items: Default::default(), snapshot, known, notes: Vec::new() }
+                let known =
+                    DiagnosticsCompleteness::NoData(format!("{} gives no diagnostics", self.server()));
+                RawDiagnostics { items: Default::default(), snapshot, known, notes: Vec::new() }
             }
             DiagnosticsSource::Auto
             | DiagnosticsSource::VersionedPush
             | DiagnosticsSource::Push
             | DiagnosticsSource::Tsserver => self.heard_or_pulled(path, deadline).await?,
         };
-        Ok(Found::Raw(raw))
+        Ok(CollectedDiagnostics::Raw(raw))
     }
 
     /// Pulls where the server offers it, also when it offers it only while we wait; listens otherwise.
-    async fn heard_or_pulled(&self, path: &WorkspacePath, deadline: Instant) -> Result<Raw, AskError> {
+    async fn heard_or_pulled(
+        &self,
+        path: &WorkspacePath,
+        deadline: Instant,
+    ) -> Result<RawDiagnostics, AskError> {
         let (synced, snapshot) = self.sync(path).await?;
         drop(synced);
         if self.offers(PULL, path, &snapshot.language_id) {
@@ -225,20 +234,20 @@ impl Session {
         format!("{} has {left_out} findings more than are read", self.server())
     }
 
-    fn decode_all(&self, raw: Raw, deadline: Instant) -> Fresh {
+    fn decode_all(&self, raw: RawDiagnostics, deadline: Instant) -> ServerFileDiagnostics {
         let mut notes = raw.notes;
-        let mut texts = Texts::new(self, &raw.snapshot).until(deadline);
+        let mut texts = PositionDecoder::new(self, &raw.snapshot).until(deadline);
         let decoded: Vec<_> = raw.items.iter().map(|item| texts.diagnostic(item)).collect();
         let odd = decoded.iter().filter(|item| item.is_none()).count();
         if odd > 0 {
             notes.push(format!("{} sent {odd} diagnostics that cannot be understood", self.server()));
         }
         let items = decoded.into_iter().flatten().collect();
-        Fresh { items, known: raw.known, text: raw.snapshot.buffer, notes }
+        ServerFileDiagnostics { items, known: raw.known, text: raw.snapshot.buffer, notes }
     }
 
     /// Waits for the index to come to rest; says what is still going on at the deadline.
-    async fn rest(&self, deadline: Instant) -> Option<Busy> {
-        self.wait_ready(Scope::Project, deadline).await
+    async fn rest(&self, deadline: Instant) -> Option<UnfinishedWork> {
+        self.wait_ready(DependencyScope::Project, deadline).await
     }
 }

@@ -6,23 +6,30 @@ use async_lsp::lsp_types::request::DocumentDiagnosticRequest;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{Known, PULL, Raw};
+use super::{DiagnosticsCompleteness, PULL, RawDiagnostics};
 use crate::lsp::ask::DocumentRequest;
 use crate::lsp::documents::Snapshot;
 use crate::lsp::request::Untyped;
-use crate::lsp::session::{AskError, Asked, Scope, Session};
+use crate::lsp::session::{AskError, DependencyScope, Session, SessionAnswer};
 use crate::workspace::WorkspacePath;
 
 impl Session {
     /// Asks for the diagnostics of `path`. A server that registers pulling only after it has started is waited for.
-    pub(super) async fn pulled(&self, path: &WorkspacePath, deadline: Instant) -> Result<Raw, AskError> {
+    pub(super) async fn pulled(
+        &self,
+        path: &WorkspacePath,
+        deadline: Instant,
+    ) -> Result<RawDiagnostics, AskError> {
         let (synced, snapshot) = self.sync(path).await?;
         drop(synced);
         if !self.offers(PULL, path, &snapshot.language_id)
             && !self.wait_for_offer(path, &snapshot.language_id, deadline).await
         {
-            let known = Known::NoData(format!("{} did not offer diagnostics in time", self.server()));
-            return Ok(Raw { items: Arc::default(), snapshot, known, notes: Vec::new() });
+            let known = DiagnosticsCompleteness::NoData(format!(
+                "{} did not offer diagnostics in time",
+                self.server()
+            ));
+            return Ok(RawDiagnostics { items: Arc::default(), snapshot, known, notes: Vec::new() });
         }
         let mut asked = self.pull_once(path, &snapshot, deadline).await?;
         if asked.working.is_some() {
@@ -34,12 +41,12 @@ impl Session {
             asked.working = still;
         }
         let known = match asked.working {
-            None if asked.left_out > 0 => Known::Partial(self.too_much(asked.left_out)),
-            None => Known::Complete,
-            Some(work) => Known::Partial(work.sentence(self.server())),
+            None if asked.left_out > 0 => DiagnosticsCompleteness::Partial(self.too_much(asked.left_out)),
+            None => DiagnosticsCompleteness::Complete,
+            Some(work) => DiagnosticsCompleteness::Partial(work.sentence(self.server())),
         };
         let items = self.with_pushed(path, &asked.snapshot, asked.value);
-        Ok(Raw { items: Arc::new(items), snapshot: asked.snapshot, known, notes: Vec::new() })
+        Ok(RawDiagnostics { items: Arc::new(items), snapshot: asked.snapshot, known, notes: Vec::new() })
     }
 
     /// One round: a request for each `identifier` under which the server offers diagnostics.
@@ -48,7 +55,7 @@ impl Session {
         path: &WorkspacePath,
         snapshot: &Snapshot,
         deadline: Instant,
-    ) -> Result<Asked<Vec<Value>>, AskError> {
+    ) -> Result<SessionAnswer<Vec<Value>>, AskError> {
         let (mut all, mut left_out) = (Vec::new(), 0);
         let mut last = None;
         for identifier in self.identifiers(path, snapshot) {
@@ -59,7 +66,8 @@ impl Session {
                 }
                 None => json!({ "textDocument": snapshot.identifier() }),
             };
-            let request = DocumentRequest::of::<Untyped<DocumentDiagnosticRequest>>(Scope::File, params);
+            let request =
+                DocumentRequest::of::<Untyped<DocumentDiagnosticRequest>>(DependencyScope::File, params);
             let asked = self.ask(path, &request, deadline).await?;
             all.extend(asked.value["items"].as_array().cloned().unwrap_or_default());
             left_out += asked.left_out;
@@ -67,7 +75,7 @@ impl Session {
         }
         // There is always at least one identifier: that of the unnamed offer.
         let (snapshot, working) = last.map_or((snapshot.clone(), None), |last| (last.snapshot, last.working));
-        Ok(Asked { value: all, snapshot, working, odd: 0, left_out })
+        Ok(SessionAnswer { value: all, snapshot, working, odd: 0, left_out })
     }
 
     fn identifiers(&self, path: &WorkspacePath, snapshot: &Snapshot) -> Vec<Option<String>> {

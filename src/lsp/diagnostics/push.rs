@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::{Known, Raw};
+use super::{DiagnosticsCompleteness, RawDiagnostics};
 use crate::config::spec::{DiagnosticsRule, DiagnosticsSource};
 use crate::lsp::documents::Snapshot;
 use crate::lsp::session::{AskError, Session};
@@ -27,7 +27,7 @@ const MEASURED_QUIET: Duration = Duration::from_millis(500);
 const SIGNLESS: Duration = Duration::from_secs(3);
 
 /// What is known at one moment of the wait for a push.
-struct Moment<'a> {
+struct PushWaitState<'a> {
     rule: &'a DiagnosticsRule,
     snapshot: &'a Snapshot,
     pushes: &'a Pushes,
@@ -45,7 +45,7 @@ struct Moment<'a> {
 
 /// What to make of a moment.
 #[derive(Debug, PartialEq, Eq)]
-enum Decision {
+enum PushDecision {
     /// The last push is for our text.
     Take,
     /// It is, as far as silence can tell.
@@ -58,12 +58,12 @@ enum Decision {
     Overtaken,
 }
 
-impl Moment<'_> {
-    fn decide(&self) -> Decision {
+impl PushWaitState<'_> {
+    fn decide(&self) -> PushDecision {
         let pushed = self.pushes.count > self.snapshot.pushes_before;
         match self.pushes.version {
-            Some(version) if version > self.snapshot.version && self.lies => Decision::Wait(None),
-            Some(version) if version > self.snapshot.version => Decision::Overtaken,
+            Some(version) if version > self.snapshot.version && self.lies => PushDecision::Wait(None),
+            Some(version) if version > self.snapshot.version => PushDecision::Overtaken,
             Some(version) if version == self.snapshot.version && !self.is_noise() && self.is_last() => {
                 self.when_done()
             }
@@ -73,15 +73,15 @@ impl Moment<'_> {
                 && is_measured(self.rule)
                 && !self.is_noise() =>
             {
-                Decision::Take
+                PushDecision::Take
             }
             None if pushed => self.after_silence(),
             Some(version) if version == self.snapshot.version => self.after_silence(),
             // Nothing for this text: the last findings still hold where the server keeps quiet about no news.
             _ if self.rule.silent_when_same && self.pushes.count > 0 && !self.snapshot.forced => {
-                if self.barrier && self.idle { Decision::Take } else { self.after_silence() }
+                if self.barrier && self.idle { PushDecision::Take } else { self.after_silence() }
             }
-            _ => Decision::Wait(None),
+            _ => PushDecision::Wait(None),
         }
     }
 
@@ -89,24 +89,24 @@ impl Moment<'_> {
     /// with the headers as it knew them, then with those the text includes now. Between the two it says for some moments
     /// that it is done. The second is certain to have been put off once it has begun to read the headers, and it comes
     /// before any request that is sent after that.
-    fn when_done(&self) -> Decision {
-        let Some(sign) = &self.rule.idle else { return Decision::Take };
+    fn when_done(&self) -> PushDecision {
+        let Some(sign) = &self.rule.idle else { return PushDecision::Take };
         let worked = sign.work.is_none() || self.pushes.worked > self.snapshot.worked_before;
         let done = self.pushes.idle > self.pushes.idle_at_push && !self.pushes.busy;
         match (done, worked) {
-            (true, true) if self.confirmed => Decision::Take,
-            (true, true) => Decision::Confirm,
+            (true, true) if self.confirmed => PushDecision::Take,
+            (true, true) => PushDecision::Confirm,
             // It may be a version of the server that gives no such sign.
             (true, false) => self.after_signless_silence(),
             (false, _) if self.pushes.idle == 0 => self.after_signless_silence(),
-            (false, _) => Decision::Wait(None),
+            (false, _) => PushDecision::Wait(None),
         }
     }
 
-    fn after_signless_silence(&self) -> Decision {
+    fn after_signless_silence(&self) -> PushDecision {
         match self.quiet >= SIGNLESS {
-            true => Decision::TakeSilence,
-            false => Decision::Wait(Some(SIGNLESS.saturating_sub(self.quiet))),
+            true => PushDecision::TakeSilence,
+            false => PushDecision::Wait(Some(SIGNLESS.saturating_sub(self.quiet))),
         }
     }
 
@@ -123,11 +123,11 @@ impl Moment<'_> {
         self.pushes.of_version >= self.rule.pushes_per_version
     }
 
-    fn after_silence(&self) -> Decision {
+    fn after_silence(&self) -> PushDecision {
         let needed = needed_quiet(self.rule);
         match self.barrier && self.quiet >= needed {
-            true => Decision::TakeSilence,
-            false => Decision::Wait(self.barrier.then(|| needed.saturating_sub(self.quiet))),
+            true => PushDecision::TakeSilence,
+            false => PushDecision::Wait(self.barrier.then(|| needed.saturating_sub(self.quiet))),
         }
     }
 }
@@ -149,7 +149,7 @@ impl Session {
         &self,
         path: &WorkspacePath,
         deadline: Instant,
-    ) -> Result<Raw, AskError> {
+    ) -> Result<RawDiagnostics, AskError> {
         loop {
             let (mut synced, mut snapshot) = self.sync(path).await?;
             if let Some(document) = synced.document()
@@ -185,7 +185,7 @@ impl Session {
         lies: bool,
         mut barrier: std::pin::Pin<&mut impl Future<Output = ()>>,
         deadline: Instant,
-    ) -> Result<Option<Raw>, AskError> {
+    ) -> Result<Option<RawDiagnostics>, AskError> {
         let rule = &self.state.spec.diagnostics;
         let started = Instant::now();
         let mut last_event = started;
@@ -200,7 +200,7 @@ impl Session {
             if now != seen {
                 (seen, last_event) = (now, Instant::now());
             }
-            let moment = Moment {
+            let moment = PushWaitState {
                 rule,
                 snapshot: &snapshot,
                 pushes: &pushes,
@@ -212,22 +212,22 @@ impl Session {
             };
             let decision = moment.decide();
             let wait = match decision {
-                Decision::Overtaken => return Ok(None),
-                Decision::Take | Decision::TakeSilence => {
+                PushDecision::Overtaken => return Ok(None),
+                PushDecision::Take | PushDecision::TakeSilence => {
                     if !self.is_current(&snapshot) {
                         return Ok(None);
                     }
-                    let silence = (decision == Decision::TakeSilence).then(|| started.elapsed());
+                    let silence = (decision == PushDecision::TakeSilence).then(|| started.elapsed());
                     return Ok(Some(self.taken(snapshot, pushes, silence, deadline).await));
                 }
-                Decision::Confirm => {
+                PushDecision::Confirm => {
                     if confirmation.is_none() {
                         let request = self.start_barrier(&snapshot)?;
                         confirmation = Some(Box::pin(answered(request, deadline)));
                     }
                     None
                 }
-                Decision::Wait(wait) => wait,
+                PushDecision::Wait(wait) => wait,
             };
             let until = wait.map_or(deadline, |wait| deadline.min(Instant::now() + wait));
             tokio::select! {
@@ -247,8 +247,8 @@ impl Session {
         }
     }
 
-    fn nothing_heard(&self, snapshot: Snapshot, waited: Duration) -> Raw {
-        let known = Known::NoData(match self.busy() {
+    fn nothing_heard(&self, snapshot: Snapshot, waited: Duration) -> RawDiagnostics {
+        let known = DiagnosticsCompleteness::NoData(match self.busy() {
             Some(busy) => {
                 format!("{}; it has said nothing about this text yet", busy.sentence(self.server()))
             }
@@ -256,7 +256,7 @@ impl Session {
                 format!("{} said nothing about this text within {} ms", self.server(), waited.as_millis())
             }
         });
-        Raw { items: Default::default(), snapshot, known, notes: Vec::new() }
+        RawDiagnostics { items: Default::default(), snapshot, known, notes: Vec::new() }
     }
 
     /// Findings for our text; waits for the end of indexing, which may bring others.
@@ -266,10 +266,10 @@ impl Session {
         pushes: Pushes,
         silence: Option<Duration>,
         deadline: Instant,
-    ) -> Raw {
+    ) -> RawDiagnostics {
         let rule = &self.state.spec.diagnostics;
         let mut notes = Vec::new();
-        let mut known = Known::Complete;
+        let mut known = DiagnosticsCompleteness::Complete;
         if let Some(waited) = silence {
             let note = format!(
                 "{} does not say which text its diagnostics are about; taken after {} ms, when it had been silent",
@@ -277,7 +277,7 @@ impl Session {
                 waited.as_millis()
             );
             if rule.source == DiagnosticsSource::Auto {
-                known = Known::Partial(note);
+                known = DiagnosticsCompleteness::Partial(note);
             } else {
                 notes.push(note);
             }
@@ -285,7 +285,7 @@ impl Session {
         let (mut items, mut left_out) = (pushes.items, pushes.left_out);
         if self.rest(Instant::now()).await.is_some() {
             match self.rest(deadline).await {
-                Some(work) => known = Known::Partial(work.sentence(self.server())),
+                Some(work) => known = DiagnosticsCompleteness::Partial(work.sentence(self.server())),
                 // What it found meanwhile it says right after it is done.
                 None => self.another_push(&snapshot.path, pushes.count, deadline).await,
             }
@@ -294,10 +294,10 @@ impl Session {
                 (items, left_out) = (later.items, later.left_out);
             }
         }
-        if left_out > 0 && known == Known::Complete {
-            known = Known::Partial(self.too_much(left_out));
+        if left_out > 0 && known == DiagnosticsCompleteness::Complete {
+            known = DiagnosticsCompleteness::Partial(self.too_much(left_out));
         }
-        Raw { items, snapshot, known, notes }
+        RawDiagnostics { items, snapshot, known, notes }
     }
 
     /// Waits for a push beyond the first `count` for `path`, as long as a server that has something to say is silent.

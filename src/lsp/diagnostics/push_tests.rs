@@ -1,8 +1,8 @@
 use super::*;
 use crate::config::spec::IdleSign;
-use crate::lsp::documents::Source;
+use crate::lsp::documents::DocumentSource;
 use crate::text::Buffer;
-use crate::workspace::{Stamp, WorkspacePath};
+use crate::workspace::{FileStamp, WorkspacePath};
 
 fn rule(source: DiagnosticsSource) -> DiagnosticsRule {
     DiagnosticsRule { source, quiet_ms: Some(100), ..DiagnosticsRule::default() }
@@ -15,7 +15,7 @@ fn snapshot(version: i32, pushes_before: u64) -> Snapshot {
         language_id: String::new(),
         buffer: Buffer::default(),
         version,
-        source: Source::Disk(Stamp { size: 0, mtime_ns: 0, ctime_ns: 0, inode: 0 }),
+        source: DocumentSource::Disk(FileStamp { size: 0, mtime_ns: 0, ctime_ns: 0, inode: 0 }),
         pushes_before,
         owed: false,
         idle_before: 0,
@@ -46,56 +46,59 @@ fn decide(
     pushes: &Pushes,
     barrier: bool,
     quiet: u64,
-) -> Decision {
+) -> PushDecision {
     let quiet = Duration::from_millis(quiet);
     let idle = pushes.idle > snapshot.idle_before;
-    Moment { rule, snapshot, pushes, barrier, quiet, idle, lies: false, confirmed: false }.decide()
+    PushWaitState { rule, snapshot, pushes, barrier, quiet, idle, lies: false, confirmed: false }.decide()
 }
 
 #[test]
 fn a_push_of_our_version_is_taken_and_an_older_one_is_not() {
     let rule = rule(DiagnosticsSource::VersionedPush);
     let ours = snapshot(3, 5);
-    assert_eq!(decide(&rule, &ours, &pushes(6, Some(3), 1), false, 0), Decision::Take);
-    assert_eq!(decide(&rule, &ours, &pushes(9, Some(2), 1), true, 9_999), Decision::Wait(None));
-    assert_eq!(decide(&rule, &ours, &pushes(6, Some(4), 1), true, 0), Decision::Overtaken);
+    assert_eq!(decide(&rule, &ours, &pushes(6, Some(3), 1), false, 0), PushDecision::Take);
+    assert_eq!(decide(&rule, &ours, &pushes(9, Some(2), 1), true, 9_999), PushDecision::Wait(None));
+    assert_eq!(decide(&rule, &ours, &pushes(6, Some(4), 1), true, 0), PushDecision::Overtaken);
 }
 
 #[test]
 fn the_first_empty_push_of_some_servers_is_not_clean() {
     let rule = DiagnosticsRule { first_empty_is_noise: true, ..rule(DiagnosticsSource::VersionedPush) };
     let opened = snapshot(1, 0);
-    assert_eq!(decide(&rule, &opened, &pushes(1, Some(1), 0), false, 0), Decision::Wait(None));
+    assert_eq!(decide(&rule, &opened, &pushes(1, Some(1), 0), false, 0), PushDecision::Wait(None));
     assert_eq!(
         decide(&rule, &opened, &pushes(1, Some(1), 0), true, 50),
-        Decision::Wait(Some(Duration::from_millis(150)))
+        PushDecision::Wait(Some(Duration::from_millis(150)))
     );
-    assert_eq!(decide(&rule, &opened, &pushes(1, Some(1), 0), true, 200), Decision::TakeSilence);
-    assert_eq!(decide(&rule, &opened, &pushes(2, Some(1), 0), false, 0), Decision::Take);
-    assert_eq!(decide(&rule, &snapshot(2, 1), &pushes(2, Some(2), 0), false, 0), Decision::Take);
+    assert_eq!(decide(&rule, &opened, &pushes(1, Some(1), 0), true, 200), PushDecision::TakeSilence);
+    assert_eq!(decide(&rule, &opened, &pushes(2, Some(1), 0), false, 0), PushDecision::Take);
+    assert_eq!(decide(&rule, &snapshot(2, 1), &pushes(2, Some(2), 0), false, 0), PushDecision::Take);
 }
 
 #[test]
 fn an_unversioned_push_counts_behind_the_barrier_when_no_older_one_is_owed() {
     let rule = rule(DiagnosticsSource::Push);
     let ours = snapshot(2, 1);
-    assert_eq!(decide(&rule, &ours, &pushes(1, None, 1), true, 9_999), Decision::Wait(None));
-    assert_eq!(decide(&rule, &ours, &pushes(2, None, 1), false, 0), Decision::Wait(None));
-    assert_eq!(decide(&rule, &ours, &pushes(2, None, 1), true, 0), Decision::Take);
+    assert_eq!(decide(&rule, &ours, &pushes(1, None, 1), true, 9_999), PushDecision::Wait(None));
+    assert_eq!(decide(&rule, &ours, &pushes(2, None, 1), false, 0), PushDecision::Wait(None));
+    assert_eq!(decide(&rule, &ours, &pushes(2, None, 1), true, 0), PushDecision::Take);
     let owed = Snapshot { owed: true, ..ours };
     assert_eq!(
         decide(&rule, &owed, &pushes(2, None, 1), true, 0),
-        Decision::Wait(Some(Duration::from_millis(200)))
+        PushDecision::Wait(Some(Duration::from_millis(200)))
     );
-    assert_eq!(decide(&rule, &owed, &pushes(2, None, 1), true, 200), Decision::TakeSilence);
+    assert_eq!(decide(&rule, &owed, &pushes(2, None, 1), true, 200), PushDecision::TakeSilence);
 }
 
 #[test]
 fn a_server_of_unknown_habits_is_only_believed_after_a_long_silence() {
     let rule = DiagnosticsRule { quiet_ms: None, ..rule(DiagnosticsSource::Auto) };
     let ours = snapshot(2, 1);
-    assert_eq!(decide(&rule, &ours, &pushes(2, None, 1), true, 0), Decision::Wait(Some(UNMEASURED_QUIET)));
-    assert_eq!(decide(&rule, &ours, &pushes(2, None, 1), true, 1_000), Decision::TakeSilence);
+    assert_eq!(
+        decide(&rule, &ours, &pushes(2, None, 1), true, 0),
+        PushDecision::Wait(Some(UNMEASURED_QUIET))
+    );
+    assert_eq!(decide(&rule, &ours, &pushes(2, None, 1), true, 1_000), PushDecision::TakeSilence);
 }
 
 fn with_idle_sign(work: Option<&str>) -> DiagnosticsRule {
@@ -105,9 +108,10 @@ fn with_idle_sign(work: Option<&str>) -> DiagnosticsRule {
 }
 
 /// The decision when what was asked after the sign was answered.
-fn decide_confirmed(rule: &DiagnosticsRule, snapshot: &Snapshot, pushes: &Pushes) -> Decision {
+fn decide_confirmed(rule: &DiagnosticsRule, snapshot: &Snapshot, pushes: &Pushes) -> PushDecision {
     let quiet = Duration::ZERO;
-    Moment { rule, snapshot, pushes, barrier: true, quiet, idle: true, lies: false, confirmed: true }.decide()
+    PushWaitState { rule, snapshot, pushes, barrier: true, quiet, idle: true, lies: false, confirmed: true }
+        .decide()
 }
 
 #[test]
@@ -115,10 +119,10 @@ fn the_sign_that_the_server_is_done_counts_once_it_has_worked_on_our_text() {
     let rule = with_idle_sign(Some("parsing"));
     let ours = Snapshot { worked_before: 4, ..snapshot(2, 1) };
     let seen = |worked| Pushes { idle: 2, idle_at_push: 1, worked, ..pushes(2, Some(2), 1) };
-    assert_eq!(decide_confirmed(&rule, &ours, &seen(4)), Decision::Wait(Some(SIGNLESS)));
-    assert_eq!(decide(&rule, &ours, &seen(4), true, 3_000), Decision::TakeSilence);
-    assert_eq!(decide(&rule, &ours, &seen(5), true, 9_999), Decision::Confirm);
-    assert_eq!(decide_confirmed(&rule, &ours, &seen(5)), Decision::Take);
+    assert_eq!(decide_confirmed(&rule, &ours, &seen(4)), PushDecision::Wait(Some(SIGNLESS)));
+    assert_eq!(decide(&rule, &ours, &seen(4), true, 3_000), PushDecision::TakeSilence);
+    assert_eq!(decide(&rule, &ours, &seen(5), true, 9_999), PushDecision::Confirm);
+    assert_eq!(decide_confirmed(&rule, &ours, &seen(5)), PushDecision::Take);
 }
 
 #[test]
@@ -126,14 +130,14 @@ fn a_push_before_the_sign_that_the_server_is_done_is_not_its_last_word() {
     let rule = with_idle_sign(None);
     let ours = snapshot(2, 1);
     let seen = |idle, idle_at_push| Pushes { idle, idle_at_push, ..pushes(2, Some(2), 1) };
-    assert_eq!(decide(&rule, &ours, &seen(1, 1), true, 9_999), Decision::Wait(None));
-    assert_eq!(decide(&rule, &ours, &seen(2, 1), false, 9_999), Decision::Confirm);
-    assert_eq!(decide_confirmed(&rule, &ours, &seen(2, 1)), Decision::Take);
-    assert_eq!(decide_confirmed(&rule, &ours, &seen(2, 2)), Decision::Wait(None));
+    assert_eq!(decide(&rule, &ours, &seen(1, 1), true, 9_999), PushDecision::Wait(None));
+    assert_eq!(decide(&rule, &ours, &seen(2, 1), false, 9_999), PushDecision::Confirm);
+    assert_eq!(decide_confirmed(&rule, &ours, &seen(2, 1)), PushDecision::Take);
+    assert_eq!(decide_confirmed(&rule, &ours, &seen(2, 2)), PushDecision::Wait(None));
     let again = Pushes { busy: true, ..seen(2, 1) };
-    assert_eq!(decide(&rule, &ours, &again, false, 9_999), Decision::Wait(None));
-    assert_eq!(decide(&rule, &ours, &seen(0, 0), true, 0), Decision::Wait(Some(SIGNLESS)));
-    assert_eq!(decide(&rule, &ours, &seen(0, 0), true, 3_000), Decision::TakeSilence);
+    assert_eq!(decide(&rule, &ours, &again, false, 9_999), PushDecision::Wait(None));
+    assert_eq!(decide(&rule, &ours, &seen(0, 0), true, 0), PushDecision::Wait(Some(SIGNLESS)));
+    assert_eq!(decide(&rule, &ours, &seen(0, 0), true, 3_000), PushDecision::TakeSilence);
 }
 
 #[test]
@@ -142,14 +146,14 @@ fn silence_about_no_news_ends_with_the_idle_sign_or_a_quiet_time() {
     let touched = snapshot(3, 4);
     assert_eq!(
         decide(&rule, &touched, &pushes(4, Some(2), 1), true, 0),
-        Decision::Wait(Some(Duration::from_millis(200)))
+        PushDecision::Wait(Some(Duration::from_millis(200)))
     );
-    assert_eq!(decide(&rule, &touched, &pushes(4, Some(2), 1), true, 200), Decision::TakeSilence);
+    assert_eq!(decide(&rule, &touched, &pushes(4, Some(2), 1), true, 200), PushDecision::TakeSilence);
     let idle = Pushes { idle: 1, ..pushes(4, Some(2), 1) };
-    assert_eq!(decide(&rule, &touched, &idle, true, 0), Decision::Take);
+    assert_eq!(decide(&rule, &touched, &idle, true, 0), PushDecision::Take);
     let forced = Snapshot { forced: true, ..touched.clone() };
-    assert_eq!(decide(&rule, &forced, &idle, true, 9_999), Decision::Wait(None));
-    assert_eq!(decide(&rule, &snapshot(1, 0), &pushes(0, None, 0), true, 9_999), Decision::Wait(None));
+    assert_eq!(decide(&rule, &forced, &idle, true, 9_999), PushDecision::Wait(None));
+    assert_eq!(decide(&rule, &snapshot(1, 0), &pushes(0, None, 0), true, 9_999), PushDecision::Wait(None));
 }
 
 #[test]
@@ -157,8 +161,8 @@ fn of_several_pushes_for_one_version_the_last_is_taken() {
     let rule = DiagnosticsRule { pushes_per_version: 2, ..rule(DiagnosticsSource::VersionedPush) };
     let ours = snapshot(2, 1);
     let first = pushes(2, Some(2), 1);
-    assert_eq!(decide(&rule, &ours, &first, true, 0), Decision::Wait(Some(Duration::from_millis(200))));
-    assert_eq!(decide(&rule, &ours, &first, true, 200), Decision::TakeSilence);
+    assert_eq!(decide(&rule, &ours, &first, true, 0), PushDecision::Wait(Some(Duration::from_millis(200))));
+    assert_eq!(decide(&rule, &ours, &first, true, 200), PushDecision::TakeSilence);
     let last = Pushes { of_version: 2, ..pushes(3, Some(2), 0) };
-    assert_eq!(decide(&rule, &ours, &last, false, 0), Decision::Take);
+    assert_eq!(decide(&rule, &ours, &last, false, 0), PushDecision::Take);
 }

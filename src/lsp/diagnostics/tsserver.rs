@@ -6,11 +6,11 @@ use async_lsp::lsp_types::{ExecuteCommandParams, WorkDoneProgressParams};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{Fresh, Known};
+use super::{DiagnosticsCompleteness, ServerFileDiagnostics};
 use crate::lsp::ask::DocumentRequest;
 use crate::lsp::documents::Snapshot;
 use crate::lsp::model::{Diagnostic, Severity};
-use crate::lsp::session::{AskError, Asked, Scope, Session};
+use crate::lsp::session::{AskError, DependencyScope, Session, SessionAnswer};
 use crate::rpc::RequestError;
 use crate::text::{Buffer, EncodedPosition, Encoding, Range};
 use crate::workspace::WorkspacePath;
@@ -27,7 +27,7 @@ impl Session {
         &self,
         path: &WorkspacePath,
         deadline: Instant,
-    ) -> Result<Fresh, AskError> {
+    ) -> Result<ServerFileDiagnostics, AskError> {
         let file = self.workspace.absolute(path);
         let mut refused = 0;
         'again: loop {
@@ -40,9 +40,9 @@ impl Session {
                     arguments: vec![request.into(), json!({ "file": file, "includeLinePosition": false })],
                     work_done_progress_params: WorkDoneProgressParams::default(),
                 };
-                let command = DocumentRequest::of::<ExecuteCommand>(Scope::File, params);
+                let command = DocumentRequest::of::<ExecuteCommand>(DependencyScope::File, params);
                 let asked = self.ask(path, &command, deadline).await;
-                let asked: Asked<Value> = match asked {
+                let asked: SessionAnswer<Value> = match asked {
                     // While it changes which project a file belongs to, tsserver knows none for it.
                     Err(AskError::Request(RequestError::Refused { .. })) if refused < MOST_REFUSED => {
                         refused += 1;
@@ -62,18 +62,24 @@ impl Session {
                 working = working.or(asked.working);
             }
             let known = match working {
-                Some(work) => Known::Partial(work.sentence(self.server())),
-                None => Known::Complete,
+                Some(work) => DiagnosticsCompleteness::Partial(work.sentence(self.server())),
+                None => DiagnosticsCompleteness::Complete,
             };
             let text = text.map(|(_, text)| text).unwrap_or_default();
-            return Ok(Fresh { items, known, text, notes: Vec::new() });
+            return Ok(ServerFileDiagnostics { items, known, text, notes: Vec::new() });
         }
     }
 
-    fn no_tsserver_answer(&self, request: &str, asked: &Asked<Value>) -> Fresh {
+    fn no_tsserver_answer(&self, request: &str, asked: &SessionAnswer<Value>) -> ServerFileDiagnostics {
         let said = asked.value["message"].as_str().unwrap_or("no reason given");
-        let known = Known::NoData(format!("{} did not answer {request}: {said}", self.server()));
-        Fresh { items: Vec::new(), known, text: asked.snapshot.buffer.clone(), notes: Vec::new() }
+        let known =
+            DiagnosticsCompleteness::NoData(format!("{} did not answer {request}: {said}", self.server()));
+        ServerFileDiagnostics {
+            items: Vec::new(),
+            known,
+            text: asked.snapshot.buffer.clone(),
+            notes: Vec::new(),
+        }
     }
 
     /// One item of tsserver's own protocol: 1-based lines and offsets in UTF-16 code units.

@@ -4,13 +4,13 @@ use async_lsp::lsp_types::request::{CodeActionRequest, CodeActionResolveRequest,
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{EditError, Proposal};
+use super::{Proposal, ProposalError};
 use crate::lsp::ask::{DocumentRequest, WorkspaceRequest};
 use crate::lsp::decode::elements;
 use crate::lsp::documents::Snapshot;
-use crate::lsp::readiness::Busy;
+use crate::lsp::readiness::UnfinishedWork;
 use crate::lsp::request::{Untyped, position_of};
-use crate::lsp::session::{AskError, Scope, Session};
+use crate::lsp::session::{AskError, DependencyScope, Session};
 use crate::text::{EncodedPosition, Encoding, Range};
 use crate::workspace::WorkspacePath;
 
@@ -19,7 +19,7 @@ pub(crate) const CODE_ACTION: &str = CodeActionRequest::METHOD;
 
 /// One thing a server offers to do.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Action {
+pub(crate) struct OfferedAction {
     /// What it does, in the server's words.
     pub(crate) title: String,
     /// LSP 3.17 *CodeActionKind* (`quickfix`, `refactor.extract`, …); empty for a bare command.
@@ -35,11 +35,11 @@ pub(crate) struct Action {
 
 /// What a server offers for a range.
 #[derive(Debug, Clone)]
-pub(crate) struct Actions {
+pub(crate) struct OfferedActions {
     /// In the server's order.
-    pub(crate) list: Vec<Action>,
+    pub(crate) list: Vec<OfferedAction>,
     /// What the server was still doing.
-    pub(crate) working: Option<Busy>,
+    pub(crate) working: Option<UnfinishedWork>,
 }
 
 impl Session {
@@ -50,7 +50,7 @@ impl Session {
         range: Range,
         kind: Option<&str>,
         deadline: Instant,
-    ) -> Result<Actions, EditError> {
+    ) -> Result<OfferedActions, ProposalError> {
         // Quick fixes are offered for findings that the client hands back as they came.
         let findings = self.raw_diagnostics(path, deadline).await?;
         let params = |snapshot: &Snapshot, encoding: Encoding| {
@@ -68,23 +68,23 @@ impl Session {
                 "context": context,
             })
         };
-        let request = DocumentRequest::of::<Untyped<CodeActionRequest>>(Scope::File, params);
+        let request = DocumentRequest::of::<Untyped<CodeActionRequest>>(DependencyScope::File, params);
         let asked = self.ask(path, &request, deadline).await;
         let asked = asked.map_err(|error| self.unwilling(error))?;
-        let wanted = |action: &Action| {
+        let wanted = |action: &OfferedAction| {
             kind.is_none_or(|kind| action.kind == kind || action.kind.starts_with(&format!("{kind}.")))
         };
         let list = elements(&asked.value).filter_map(action).filter(wanted).collect();
-        Ok(Actions { list, working: asked.working })
+        Ok(OfferedActions { list, working: asked.working })
     }
 
     /// What `action` would change. Its command, if it has one, is run at the server, and the edits that the server then asks
     /// for are part of the proposal.
     pub(crate) async fn action_edit(
         &self,
-        action: &Action,
+        action: &OfferedAction,
         deadline: Instant,
-    ) -> Result<Proposal, EditError> {
+    ) -> Result<Proposal, ProposalError> {
         if let Some(reason) = &action.disabled {
             return Err(self.refused(reason));
         }
@@ -121,8 +121,8 @@ impl Session {
     }
 }
 
-fn action(value: &Value) -> Option<Action> {
-    Some(Action {
+fn action(value: &Value) -> Option<OfferedAction> {
+    Some(OfferedAction {
         title: value["title"].as_str()?.to_owned(),
         kind: value["kind"].as_str().unwrap_or_default().to_owned(),
         preferred: value["isPreferred"] == true,

@@ -5,7 +5,7 @@ use async_lsp::lsp_types::request::WillRenameFiles;
 use async_lsp::lsp_types::{FileRename, RenameFilesParams};
 use tokio::time::Instant;
 
-use super::{EditError, Proposal};
+use super::{Proposal, ProposalError};
 use crate::lsp::ask::WorkspaceRequest;
 use crate::lsp::session::{AskError, Session};
 use crate::lsp::uri;
@@ -22,13 +22,13 @@ impl Session {
         &self,
         moves: &[(WorkspacePath, WorkspacePath)],
         deadline: Instant,
-    ) -> Result<Proposal, EditError> {
+    ) -> Result<Proposal, ProposalError> {
         let (edit, working) = self
             .ask_workspace(WorkspaceRequest::of::<WillRenameFiles>(self.renames(moves)), deadline)
             .await
             .map_err(|error: AskError| self.unwilling(error))?;
         if let Some(work) = working {
-            return Err(EditError::Busy { server: self.server().to_owned(), work });
+            return Err(ProposalError::Busy { server: self.server().to_owned(), work });
         }
         self.proposal(&edit).await
     }

@@ -8,11 +8,11 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::text_edits;
-use super::{EditError, Proposal, ProposedFile};
+use super::{Proposal, ProposalError, ProposedFile};
 use crate::lsp::ask::{DocumentRequest, range_of};
 use crate::lsp::decode::elements;
 use crate::lsp::documents::Snapshot;
-use crate::lsp::session::{Scope, Session};
+use crate::lsp::session::{DependencyScope, Session};
 use crate::text::{Buffer, Range};
 use crate::workspace::WorkspacePath;
 
@@ -28,7 +28,7 @@ impl Session {
         path: &WorkspacePath,
         range: Option<Range>,
         deadline: Instant,
-    ) -> Result<Proposal, EditError> {
+    ) -> Result<Proposal, ProposalError> {
         let asked = match range {
             Some(range) => {
                 let params = |snapshot: &Snapshot, encoding| DocumentRangeFormattingParams {
@@ -37,7 +37,7 @@ impl Session {
                     options: options(&snapshot.buffer),
                     work_done_progress_params: WorkDoneProgressParams::default(),
                 };
-                let request = DocumentRequest::of::<RangeFormatting>(Scope::File, params);
+                let request = DocumentRequest::of::<RangeFormatting>(DependencyScope::File, params);
                 self.ask(path, &request, deadline).await
             }
             None => {
@@ -46,7 +46,8 @@ impl Session {
                     options: options(&snapshot.buffer),
                     work_done_progress_params: WorkDoneProgressParams::default(),
                 };
-                self.ask(path, &DocumentRequest::of::<Formatting>(Scope::File, params), deadline).await
+                self.ask(path, &DocumentRequest::of::<Formatting>(DependencyScope::File, params), deadline)
+                    .await
             }
         };
         let asked = asked.map_err(|error| self.unwilling(error))?;

@@ -10,7 +10,7 @@ mod proposal;
 mod rename;
 mod text_edits;
 
-pub(crate) use actions::{Action, CODE_ACTION};
+pub(crate) use actions::{CODE_ACTION, OfferedAction};
 pub(crate) use format::{FORMAT, FORMAT_RANGE};
 pub(crate) use proposal::{Proposal, ProposedFile};
 pub(crate) use rename::RENAME;
@@ -22,7 +22,7 @@ use crate::workspace::ReadError;
 
 /// Why there is no usable proposal.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum EditError {
+pub(crate) enum ProposalError {
     /// The server did not answer.
     #[error(transparent)]
     Ask(#[from] AskError),
@@ -40,7 +40,7 @@ pub(crate) enum EditError {
         /// The server's key.
         server: String,
         /// What it does.
-        work: readiness::Busy,
+        work: readiness::UnfinishedWork,
     },
     /// The edit was computed for another text than the one that is there.
     #[error("{path} changed while {server} computed the edit; nothing was changed, ask again")]
@@ -71,7 +71,7 @@ pub(crate) enum EditError {
     Read(#[from] ReadError),
 }
 
-impl From<RequestError> for EditError {
+impl From<RequestError> for ProposalError {
     fn from(error: RequestError) -> Self {
         Self::Ask(AskError::Request(error))
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::EditError;
+use super::ProposalError;
 use super::text_edits;
 use crate::lsp::decode::elements;
 use crate::lsp::model::FileRef;
@@ -45,7 +45,7 @@ impl Proposal {
 /// Files as they would be, while an edit is read.
 #[derive(Default)]
 struct Draft {
-    files: BTreeMap<WorkspacePath, Drafted>,
+    files: BTreeMap<WorkspacePath, DraftedFile>,
     /// The bytes of all texts that were edited so far, a text as often as it was edited.
     edited: usize,
 }
@@ -54,7 +54,7 @@ struct Draft {
 const MOST_EDITED: usize = 256 << 20;
 
 #[derive(Clone)]
-struct Drafted {
+struct DraftedFile {
     renamed_from: Option<WorkspacePath>,
     before: Option<String>,
     after: Option<String>,
@@ -62,7 +62,7 @@ struct Drafted {
 
 impl Session {
     /// Reads a *WorkspaceEdit* (or `null`: nothing to do).
-    pub(super) async fn proposal(&self, edit: &Value) -> Result<Proposal, EditError> {
+    pub(super) async fn proposal(&self, edit: &Value) -> Result<Proposal, ProposalError> {
         let mut draft = Draft::default();
         match edit["documentChanges"].as_array() {
             Some(changes) => {
@@ -86,7 +86,7 @@ impl Session {
         Ok(Proposal { files: files.filter(changes).collect(), left_out: None })
     }
 
-    async fn draft_change(&self, draft: &mut Draft, change: &Value) -> Result<(), EditError> {
+    async fn draft_change(&self, draft: &mut Draft, change: &Value) -> Result<(), ProposalError> {
         let flag = |name: &str| change["options"][name] == true;
         match change["kind"].as_str() {
             None => {
@@ -103,7 +103,7 @@ impl Session {
                         Err(self.unusable(&format!("it creates {}, which is there", path.display())))
                     }
                     _ => {
-                        draft.files.insert(path, Drafted { after: Some(String::new()), ..known });
+                        draft.files.insert(path, DraftedFile { after: Some(String::new()), ..known });
                         Ok(())
                     }
                 }
@@ -118,7 +118,7 @@ impl Session {
                 if known.after.is_none() && !flag("ignoreIfNotExists") {
                     return Err(self.unusable(&format!("it deletes {}, which is not there", path.display())));
                 }
-                draft.files.insert(path, Drafted { after: None, ..known });
+                draft.files.insert(path, DraftedFile { after: None, ..known });
                 Ok(())
             }
             Some(other) => Err(self.unusable(&format!("a change of the unknown kind {other:?}"))),
@@ -132,7 +132,7 @@ impl Session {
         to: WorkspacePath,
         overwrite: bool,
         ignore: bool,
-    ) -> Result<(), EditError> {
+    ) -> Result<(), ProposalError> {
         let source = self.drafted(draft, &from).await?;
         let target = self.drafted(draft, &to).await?;
         let text = source
@@ -147,7 +147,7 @@ impl Session {
         }
         let origin = source.renamed_from.clone().unwrap_or_else(|| from.clone());
         draft.files.remove(&from);
-        let renamed = Drafted {
+        let renamed = DraftedFile {
             renamed_from: (origin != to).then_some(origin),
             before: source.before,
             after: Some(text),
@@ -162,7 +162,7 @@ impl Session {
         uri: &str,
         version: Option<i64>,
         edits: &Value,
-    ) -> Result<(), EditError> {
+    ) -> Result<(), ProposalError> {
         let path = self.editable(&Value::String(uri.to_owned()))?;
         if let Some(version) = version
             && !draft.files.contains_key(&path)
@@ -170,7 +170,7 @@ impl Session {
         {
             let (_, snapshot) = self.sync(&path).await?;
             if i64::from(snapshot.version) != version {
-                return Err(EditError::Stale { server: self.server().to_owned(), path: path.display() });
+                return Err(ProposalError::Stale { server: self.server().to_owned(), path: path.display() });
             }
         }
         let known = self.drafted(draft, &path).await?;
@@ -185,17 +185,17 @@ impl Session {
         if draft.edited > MOST_EDITED {
             return Err(self.unusable(&format!("it edits more than {MOST_EDITED} bytes of text")));
         }
-        draft.files.insert(path, Drafted { after: Some(after), ..known });
+        draft.files.insert(path, DraftedFile { after: Some(after), ..known });
         Ok(())
     }
 
     /// What `path` is so far; read from the server's text where it has one, else from disk.
-    async fn drafted(&self, draft: &Draft, path: &WorkspacePath) -> Result<Drafted, EditError> {
+    async fn drafted(&self, draft: &Draft, path: &WorkspacePath) -> Result<DraftedFile, ProposalError> {
         if let Some(known) = draft.files.get(path) {
             return Ok(known.clone());
         }
         if draft.files.values().any(|drafted| drafted.renamed_from.as_ref() == Some(path)) {
-            return Ok(Drafted { renamed_from: None, before: None, after: None });
+            return Ok(DraftedFile { renamed_from: None, before: None, after: None });
         }
         let text = match self.documents.contains(path) {
             true => self.sync(path).await.map(|(_, snapshot)| snapshot.buffer.to_string()),
@@ -206,12 +206,12 @@ impl Session {
             Err(ReadError::NotFound { .. }) => None,
             Err(error) => return Err(error.into()),
         };
-        Ok(Drafted { renamed_from: None, before: text.clone(), after: text })
+        Ok(DraftedFile { renamed_from: None, before: text.clone(), after: text })
     }
 
-    fn editable(&self, uri: &Value) -> Result<WorkspacePath, EditError> {
+    fn editable(&self, uri: &Value) -> Result<WorkspacePath, ProposalError> {
         let uri = uri.as_str().ok_or_else(|| self.unusable("a change of no file"))?;
-        let outside = |place: String| EditError::Outside { server: self.server().to_owned(), place };
+        let outside = |place: String| ProposalError::Outside { server: self.server().to_owned(), place };
         match uri::file_ref(&self.workspace, uri) {
             FileRef::Inside(path) => Ok(path),
             FileRef::Outside(path) => Err(outside(path.display().to_string())),
@@ -219,7 +219,7 @@ impl Session {
         }
     }
 
-    pub(super) fn unusable(&self, what: &str) -> EditError {
-        EditError::Unusable { server: self.server().to_owned(), what: what.to_owned() }
+    pub(super) fn unusable(&self, what: &str) -> ProposalError {
+        ProposalError::Unusable { server: self.server().to_owned(), what: what.to_owned() }
     }
 }

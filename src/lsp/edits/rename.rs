@@ -5,10 +5,10 @@ use async_lsp::lsp_types::{RenameParams, WorkDoneProgressParams};
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::{EditError, Proposal};
+use super::{Proposal, ProposalError};
 use crate::lsp::ask::{DocumentRequest, at};
 use crate::lsp::documents::Snapshot;
-use crate::lsp::session::{AskError, Scope, Session};
+use crate::lsp::session::{AskError, DependencyScope, Session};
 use crate::rpc::RequestError;
 use crate::text::Position;
 use crate::workspace::WorkspacePath;
@@ -24,10 +24,10 @@ impl Session {
         position: Position,
         name: &str,
         deadline: Instant,
-    ) -> Result<Proposal, EditError> {
+    ) -> Result<Proposal, ProposalError> {
         if self.capabilities.prepares_rename() {
             let params = |snapshot: &Snapshot, encoding| at(snapshot, position, encoding);
-            let request = DocumentRequest::of::<PrepareRenameRequest>(Scope::File, params);
+            let request = DocumentRequest::of::<PrepareRenameRequest>(DependencyScope::File, params);
             let asked = self.ask(path, &request, deadline).await;
             if self.willing(asked)?.is_null() {
                 return Err(self.refused("there is nothing at this place that can be renamed"));
@@ -38,11 +38,11 @@ impl Session {
             new_name: name.to_owned(),
             work_done_progress_params: WorkDoneProgressParams::default(),
         };
-        let request = DocumentRequest::of::<Rename>(Scope::Project, params);
+        let request = DocumentRequest::of::<Rename>(DependencyScope::Project, params);
         let asked = self.ask(path, &request, deadline).await;
         let asked = asked.map_err(|error| self.unwilling(error))?;
         if let Some(work) = asked.working {
-            return Err(EditError::Busy { server: self.server().to_owned(), work });
+            return Err(ProposalError::Busy { server: self.server().to_owned(), work });
         }
         if asked.value.is_null() {
             return Err(self.refused("there is nothing at this place that can be renamed"));
@@ -52,20 +52,20 @@ impl Session {
 
     fn willing(
         &self,
-        asked: Result<crate::lsp::session::Asked<Value>, AskError>,
-    ) -> Result<Value, EditError> {
+        asked: Result<crate::lsp::session::SessionAnswer<Value>, AskError>,
+    ) -> Result<Value, ProposalError> {
         asked.map(|asked| asked.value).map_err(|error| self.unwilling(error))
     }
 
     /// An error answer to such a question is the server's reason, meant to be shown.
-    pub(super) fn unwilling(&self, error: AskError) -> EditError {
+    pub(super) fn unwilling(&self, error: AskError) -> ProposalError {
         match error {
             AskError::Request(RequestError::Refused { message, .. }) => self.refused(&message),
-            other => EditError::Ask(other),
+            other => ProposalError::Ask(other),
         }
     }
 
-    pub(super) fn refused(&self, message: &str) -> EditError {
-        EditError::Refused { server: self.server().to_owned(), message: message.to_owned() }
+    pub(super) fn refused(&self, message: &str) -> ProposalError {
+        ProposalError::Refused { server: self.server().to_owned(), message: message.to_owned() }
     }
 }

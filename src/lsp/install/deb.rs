@@ -8,7 +8,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::recipes::{Program, Step, Tool, step};
+use super::recipes::{InstallStep, PrerequisiteTool, StepProgram, step};
 
 /// Where Debian's packages come from, whatever the machine's own sources are.
 const ARCHIVE: &str = "http://deb.debian.org/debian";
@@ -37,7 +37,7 @@ pub(crate) fn prepare(packages: &[String], folder: &Path) -> io::Result<()> {
 }
 
 /// The commands that unpack `packages` into `<folder>/deb`.
-pub(crate) fn steps(packages: &[String], folder: &Path) -> Vec<Step> {
+pub(crate) fn steps(packages: &[String], folder: &Path) -> Vec<InstallStep> {
     if packages.is_empty() {
         return Vec::new();
     }
@@ -49,7 +49,7 @@ pub(crate) fn steps(packages: &[String], folder: &Path) -> Vec<Step> {
     // Each command runs in the folder, which is where `download` leaves what it fetched.
     let unpack = "for file in ./*.deb; do dpkg-deb --extract \"$file\" \"$0\" || exit; rm \"$file\"; done; rm -r \"$1\"";
     let words = format!("dpkg-deb --extract {all}");
-    let unpack = step(Program::Made("/bin/sh".into()), words, &["-c", unpack]);
+    let unpack = step(StepProgram::Made("/bin/sh".into()), words, &["-c", unpack]);
     vec![update, download, unpack.arg(folder.join("deb")).arg(folder.join(OWN))]
 }
 
@@ -59,7 +59,7 @@ fn suites(packages: &[String]) -> impl Iterator<Item = &str> {
     suites.into_iter()
 }
 
-fn apt(folder: &Path, words: String) -> Step {
+fn apt(folder: &Path, words: String) -> InstallStep {
     let own = folder.join(OWN);
     let paths = [
         ("Dir::Etc::SourceList", own.join("sources.list")),
@@ -67,8 +67,11 @@ fn apt(folder: &Path, words: String) -> Step {
         ("Dir::State::Lists", own.join("lists")),
         ("Dir::Cache", own.clone()),
     ];
-    let mut step =
-        step(Program::Tool(Tool::AptGet), words, &["--quiet", "--option", "Acquire::Languages=none"]);
+    let mut step = step(
+        StepProgram::Tool(PrerequisiteTool::AptGet),
+        words,
+        &["--quiet", "--option", "Acquire::Languages=none"],
+    );
     for (name, path) in paths {
         step = step.args(&["--option".into()]).arg(format!("{name}={}", path.display()));
     }

@@ -25,7 +25,7 @@ const PACKAGE_LOCK: &str = "package-lock.json";
 
 /// The locks of one recipe.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Locks {
+pub(crate) struct RecipeLocks {
     /// `requirements.txt`, with the hashes of every package.
     pip: Option<String>,
     npm: Option<NpmLock>,
@@ -84,7 +84,7 @@ struct LockedManifest {
     not_in_lock: BTreeMap<String, Vec<String>>,
 }
 
-impl Locks {
+impl RecipeLocks {
     /// Those for exactly the packages of `recipe`, on this machine.
     pub(crate) fn of(recipe: &Recipe) -> Self {
         if recipe.pip.is_empty() && recipe.npm.is_empty() && recipe.gem.is_empty() {

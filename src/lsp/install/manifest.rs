@@ -16,7 +16,7 @@ const NAME: &str = "manifest.json";
 
 /// Written when everything else of an installation is there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Manifest {
+pub(super) struct InstallationManifest {
     /// What it was made of, with the pinned versions.
     pub(crate) recipe: Recipe,
     /// Tells the locks that it was made by from others.
@@ -28,7 +28,7 @@ pub(super) struct Manifest {
     pub(crate) finished: u64,
 }
 
-impl Manifest {
+impl InstallationManifest {
     /// For an installation that is whole now.
     pub(super) fn now(recipe: Recipe, locks: Option<String>) -> Self {
         let installer = concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION")).to_owned();

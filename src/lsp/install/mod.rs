@@ -29,12 +29,12 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 pub use self::error::InstallError;
-use self::prefix::{Prefix, program_in};
-use self::recipes::{Program, Recipes, Step, Tool};
+use self::prefix::{InstallPrefix, program_in};
+use self::recipes::{CheckedRecipe, InstallStep, PrerequisiteTool, StepProgram};
 use self::report::FetchReport;
 use super::health;
-use super::locate::{Located, Origin, program_folders};
-use crate::config::spec::{Needs, Server};
+use super::locate::{LocatedProgram, ProgramOrigin, program_folders};
+use crate::config::spec::{RequiredProgram, ServerSpec};
 use crate::process::{Exit, RunError, Spawn, Spawner, find_program, is_program, run};
 use crate::text::shell_word;
 use crate::workspace::private;
@@ -55,7 +55,7 @@ pub struct Installer {
 
 /// A server that is installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Installed {
+pub struct InstalledServer {
     /// It was there before, made of the same packages.
     pub already: bool,
     /// What it is made of, as the catalogue names it.
@@ -70,7 +70,7 @@ pub struct Installed {
 
 /// What an installation is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Progress<'a> {
+pub enum InstallProgress<'a> {
     /// Another process installs the same server; it is waited for.
     Waiting,
     /// This command begins ("npm install pyright@1.1.414").
@@ -114,22 +114,25 @@ impl Installer {
     pub async fn install(
         &self,
         key: &str,
-        server: &Server,
-        progress: &(dyn Fn(Progress<'_>) + Send + Sync),
-    ) -> Result<Installed, InstallError> {
+        server: &ServerSpec,
+        progress: &(dyn Fn(InstallProgress<'_>) + Send + Sync),
+    ) -> Result<InstalledServer, InstallError> {
         check_key(key)?;
-        let ways = server.install.recipes().into_iter().map(|recipe| Recipes::of(key, recipe));
+        let ways = server.install.recipes().into_iter().map(|recipe| CheckedRecipe::of(key, recipe));
         let mut ways = ways.collect::<Result<Vec<_>, _>>()?;
-        let Some(longest) = ways.iter().map(Recipes::longest).max() else { return Err(manual(key, server)) };
-        let job = Job { key, server, progress, deadline: Instant::now() + longest, longest };
+        let Some(longest) = ways.iter().map(CheckedRecipe::longest).max() else {
+            return Err(manual(key, server));
+        };
+        let job = InstallJob { key, server, progress, deadline: Instant::now() + longest, longest };
         if let Some(needs) = self.lacking(&job).await {
             ways = ways.iter().map(|recipes| recipes.bringing(needs)).collect();
         }
-        let prefix = Prefix::open(&self.data, key, job.deadline, || progress(Progress::Waiting)).await?;
+        let prefix =
+            InstallPrefix::open(&self.data, key, job.deadline, || progress(InstallProgress::Waiting)).await?;
         for recipes in &ways {
             if let Some(program) = prefix.working(recipes, job.program()) {
                 let packages = recipes.recipe().packages().cloned().collect();
-                return Ok(Installed {
+                return Ok(InstalledServer {
                     already: true,
                     packages,
                     program,
@@ -144,7 +147,7 @@ impl Installer {
             let error = match self.make(&job, &prefix, &recipes).await {
                 Ok((program, notes)) => {
                     let packages = recipes.recipe().packages().cloned().collect();
-                    return Ok(Installed { already: false, packages, program, in_vain, notes });
+                    return Ok(InstalledServer { already: false, packages, program, in_vain, notes });
                 }
                 Err(error) => error,
             };
@@ -163,7 +166,7 @@ impl Installer {
                 });
             }
             let line = error.line();
-            progress(Progress::InVain(&line));
+            progress(InstallProgress::InVain(&line));
             in_vain.push(line);
         }
     }
@@ -171,9 +174,9 @@ impl Installer {
     /// Fills a new folder as `recipes` say and puts it to use; the server's program, and what is to be known of it.
     async fn make(
         &self,
-        job: &Job<'_>,
-        prefix: &Prefix,
-        recipes: &Recipes,
+        job: &InstallJob<'_>,
+        prefix: &InstallPrefix,
+        recipes: &CheckedRecipe,
     ) -> Result<(PathBuf, Vec<String>), InstallError> {
         prefix.clean().await?;
         let folder = prefix.begin(recipes)?;
@@ -192,15 +195,15 @@ impl Installer {
 
     async fn fill(
         &self,
-        job: &Job<'_>,
-        recipes: &Recipes,
+        job: &InstallJob<'_>,
+        recipes: &CheckedRecipe,
         folder: &Path,
     ) -> Result<Vec<String>, InstallError> {
         recipes.prepare(folder).map_err(InstallError::file("prepare", folder))?;
         let mut notes = recipes.locks().unlocked.clone();
-        notes.iter().for_each(|note| (job.progress)(Progress::Note(note)));
+        notes.iter().for_each(|note| (job.progress)(InstallProgress::Note(note)));
         for step in recipes.steps(folder) {
-            (job.progress)(Progress::Step(&step.words));
+            (job.progress)(InstallProgress::Step(&step.words));
             let mut report = FetchReport::default();
             let done = self.run(job, step, folder, &mut report).await;
             if done.is_err()
@@ -210,7 +213,7 @@ impl Installer {
             }
             done?;
             let built = report.built(recipes.recipe());
-            built.iter().for_each(|note| (job.progress)(Progress::Note(note)));
+            built.iter().for_each(|note| (job.progress)(InstallProgress::Note(note)));
             notes.extend(built);
         }
         if !recipes.recipe().rustup.is_empty() {
@@ -222,7 +225,7 @@ impl Installer {
 
     /// Links the component's program itself into the prefix: the proxy on PATH would look for it in whatever toolchain a
     /// project names.
-    async fn link_component(&self, job: &Job<'_>, folder: &Path) -> Result<(), InstallError> {
+    async fn link_component(&self, job: &InstallJob<'_>, folder: &Path) -> Result<(), InstallError> {
         let step = recipes::which_component(job.program());
         let mut told = None;
         let note = |line: &str| told = told.take().or_else(|| Some(PathBuf::from(line.trim())));
@@ -234,9 +237,14 @@ impl Installer {
     }
 
     /// Runs the new program with the arguments that the catalogue knows to end well.
-    async fn try_out(&self, job: &Job<'_>, folder: &Path, program: PathBuf) -> Result<(), InstallError> {
+    async fn try_out(
+        &self,
+        job: &InstallJob<'_>,
+        folder: &Path,
+        program: PathBuf,
+    ) -> Result<(), InstallError> {
         let path_folders = program_folders(folder);
-        let located = Located { program, origin: Origin::Prefix, path_folders, pin: None };
+        let located = LocatedProgram { program, origin: ProgramOrigin::Prefix, path_folders, pin: None };
         match health::trouble(&self.spawner, job.server, &located).await {
             None => Ok(()),
             Some(trouble) => Err(InstallError::Broken { program: job.program().to_owned(), trouble }),
@@ -244,7 +252,7 @@ impl Installer {
     }
 
     /// What the server needs beside itself, where PATH has none that is new enough.
-    async fn lacking<'a>(&self, job: &Job<'a>) -> Option<&'a Needs> {
+    async fn lacking<'a>(&self, job: &InstallJob<'a>) -> Option<&'a RequiredProgram> {
         let needs = job.server.install.needs.as_ref()?;
         let Some(program) = find_program(&needs.program, self.tool_folders()) else { return Some(needs) };
         let spawn = Spawn {
@@ -256,10 +264,10 @@ impl Installer {
             pins: Vec::new(),
         };
         let mut found = None;
-        let note = |line: &str| found = found.take().or_else(|| Version::in_text(line));
+        let note = |line: &str| found = found.take().or_else(|| VersionNumbers::in_text(line));
         let finished = run(&self.spawner, spawn, Instant::now() + VERSION, note).await;
         let works = finished.is_ok_and(|finished| finished.exit == Exit::Code(0));
-        let enough = found.is_some_and(|found| Some(found) >= Version::in_text(&needs.at_least));
+        let enough = found.is_some_and(|found| Some(found) >= VersionNumbers::in_text(&needs.at_least));
         (!works || !enough).then_some(needs)
     }
 
@@ -274,30 +282,30 @@ impl Installer {
 
     async fn run(
         &self,
-        job: &Job<'_>,
-        step: Step,
+        job: &InstallJob<'_>,
+        step: InstallStep,
         folder: &Path,
         report: &mut FetchReport,
     ) -> Result<(), InstallError> {
         let tell = |line: &str| {
             report.note(line);
-            (job.progress)(Progress::Line(line));
+            (job.progress)(InstallProgress::Line(line));
         };
         self.run_telling(job, step, folder, tell).await
     }
 
     async fn run_telling(
         &self,
-        job: &Job<'_>,
-        step: Step,
+        job: &InstallJob<'_>,
+        step: InstallStep,
         folder: &Path,
         tell: impl FnMut(&str),
     ) -> Result<(), InstallError> {
         // What an earlier step brought comes first: the server's own Go builds it, not one that is too old.
         let made = program_folders(folder);
         let program = match &step.program {
-            Program::Made(path) => path.clone(),
-            Program::Tool(tool) => self.tool(job.key, *tool, &made)?,
+            StepProgram::Made(path) => path.clone(),
+            StepProgram::Tool(tool) => self.tool(job.key, *tool, &made)?,
         };
         let mut env = self.environment();
         if let Ok(path) = std::env::join_paths(made.into_iter().chain(self.tool_folders())) {
@@ -328,7 +336,7 @@ impl Installer {
         if finished.exit == Exit::Code(0) {
             return Ok(());
         }
-        if step.program == Program::Tool(Tool::Python) && lacks_venv(&finished.tail) {
+        if step.program == StepProgram::Tool(PrerequisiteTool::Python) && lacks_venv(&finished.tail) {
             let mend = "Debian, Ubuntu: apt install python3-venv";
             return Err(InstallError::NoTool {
                 server: job.key.to_owned(),
@@ -339,7 +347,7 @@ impl Installer {
         Err(InstallError::Failed { command: step.words, exit: finished.exit, output: finished.tail })
     }
 
-    fn tool(&self, key: &str, tool: Tool, made: &[PathBuf]) -> Result<PathBuf, InstallError> {
+    fn tool(&self, key: &str, tool: PrerequisiteTool, made: &[PathBuf]) -> Result<PathBuf, InstallError> {
         let found = find_program(tool.name(), made.iter().cloned().chain(self.tool_folders()));
         found.ok_or(InstallError::NoTool { server: key.to_owned(), tool: tool.name(), mend: tool.mend() })
     }
@@ -353,15 +361,15 @@ impl Installer {
 }
 
 /// One server that is to be installed.
-struct Job<'a> {
+struct InstallJob<'a> {
     key: &'a str,
-    server: &'a Server,
-    progress: &'a (dyn Fn(Progress<'_>) + Send + Sync),
+    server: &'a ServerSpec,
+    progress: &'a (dyn Fn(InstallProgress<'_>) + Send + Sync),
     deadline: Instant,
     longest: Duration,
 }
 
-impl Job<'_> {
+impl InstallJob<'_> {
     /// The name of the program that must be there in the end.
     fn program(&self) -> &str {
         self.server.command.first().map(String::as_str).unwrap_or_default()
@@ -370,9 +378,9 @@ impl Job<'_> {
 
 /// The numbers of a version, in their order.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Version(Vec<u64>);
+struct VersionNumbers(Vec<u64>);
 
-impl Version {
+impl VersionNumbers {
     /// The first version that a text names ("go version go1.27.3 linux/amd64").
     fn in_text(text: &str) -> Option<Self> {
         let start = text.find(|letter: char| letter.is_ascii_digit())?;
@@ -390,7 +398,7 @@ fn check_key(key: &str) -> Result<(), InstallError> {
     Ok(())
 }
 
-fn manual(key: &str, server: &Server) -> InstallError {
+fn manual(key: &str, server: &ServerSpec) -> InstallError {
     let install = &server.install;
     let told = install.manual.clone().or_else(|| install.advice.clone()).or_else(|| server.homepage.clone());
     let manual = told.unwrap_or_else(|| "the catalogue knows no way; see its documentation".to_owned());

@@ -12,8 +12,8 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 use super::error::InstallError;
-use super::manifest::{self, Manifest};
-use super::recipes::Recipes;
+use super::manifest::{self, InstallationManifest};
+use super::recipes::CheckedRecipe;
 use crate::lsp::locate::program_folders;
 use crate::process::is_program;
 use crate::workspace::private;
@@ -23,12 +23,12 @@ const TRY_EVERY: Duration = Duration::from_millis(50);
 
 /// One server's installations, locked against other installers.
 #[derive(Debug)]
-pub(super) struct Prefix {
+pub(super) struct InstallPrefix {
     folder: PathBuf,
     _lock: File,
 }
 
-impl Prefix {
+impl InstallPrefix {
     /// Opens the folder for `key`, waiting until no other process installs the same server. `waiting` is called once
     /// when there is one.
     pub(super) async fn open(
@@ -68,9 +68,9 @@ impl Prefix {
 
     /// The program of the installation in use, when that was made of `recipes`, by the same locks, and still works: an environment's
     /// interpreter disappears when the system's is upgraded.
-    pub(super) fn working(&self, recipes: &Recipes, program: &str) -> Option<PathBuf> {
+    pub(super) fn working(&self, recipes: &CheckedRecipe, program: &str) -> Option<PathBuf> {
         let current = self.current();
-        let same = Manifest::read(&current).is_some_and(|manifest| {
+        let same = InstallationManifest::read(&current).is_some_and(|manifest| {
             manifest.recipe == *recipes.recipe() && manifest.locks == recipes.locks().digest()
         });
         let interpreter = !recipes.has_python() || is_program(&current.join("venv/bin/python"));
@@ -98,7 +98,7 @@ impl Prefix {
     }
 
     /// A new folder to install into.
-    pub(super) fn begin(&self, recipes: &Recipes) -> Result<PathBuf, InstallError> {
+    pub(super) fn begin(&self, recipes: &CheckedRecipe) -> Result<PathBuf, InstallError> {
         let name =
             manifest::folder_name(recipes.recipe()).map_err(InstallError::file("name", &self.folder))?;
         let folder = self.folder.join(name);
@@ -109,8 +109,8 @@ impl Prefix {
 
     /// Marks `folder` as whole and puts it to use. What was in use stays until the next installation, for servers that
     /// still run from it.
-    pub(super) fn switch(&self, folder: &Path, recipes: &Recipes) -> Result<(), InstallError> {
-        Manifest::now(recipes.recipe().clone(), recipes.locks().digest())
+    pub(super) fn switch(&self, folder: &Path, recipes: &CheckedRecipe) -> Result<(), InstallError> {
+        InstallationManifest::now(recipes.recipe().clone(), recipes.locks().digest())
             .write(folder)
             .map_err(InstallError::file("write the manifest of", folder))?;
         let point = || -> io::Result<()> {

@@ -8,24 +8,24 @@ use std::time::Duration;
 
 use super::deb;
 use super::error::InstallError;
-use super::locks::Locks;
-use crate::config::spec::{Needs, Recipe};
+use super::locks::RecipeLocks;
+use crate::config::spec::{Recipe, RequiredProgram};
 
 /// The folder of npm's packages.
 const NPM: &str = "npm";
 
 /// The packages of one way to install a server, checked: a package manager takes none of them for an option.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Recipes {
+pub(crate) struct CheckedRecipe {
     recipe: Recipe,
-    locks: Locks,
+    locks: RecipeLocks,
 }
 
 /// One command of an installation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Step {
+pub(crate) struct InstallStep {
     /// What runs.
-    pub(crate) program: Program,
+    pub(crate) program: StepProgram,
     /// Its arguments.
     pub(crate) args: Vec<OsString>,
     /// Variables set beside the user's.
@@ -36,16 +36,16 @@ pub(crate) struct Step {
 
 /// What a step runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Program {
+pub(crate) enum StepProgram {
     /// A tool looked for on PATH.
-    Tool(Tool),
+    Tool(PrerequisiteTool),
     /// Something that an earlier step made.
     Made(PathBuf),
 }
 
 /// The tools that have to be there already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Tool {
+pub(crate) enum PrerequisiteTool {
     /// `rustup`.
     Rustup,
     /// `python3`.
@@ -64,7 +64,7 @@ pub(crate) enum Tool {
     AptGet,
 }
 
-impl Tool {
+impl PrerequisiteTool {
     /// The program's name.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -94,7 +94,7 @@ impl Tool {
     }
 }
 
-impl Recipes {
+impl CheckedRecipe {
     /// The recipe of a server, checked. Errors: [`InstallError::Recipe`] for a package that a package manager would take
     /// for an option, or that lacks the version, or Debian's suite, where the command needs it apart.
     pub(crate) fn of(server: &str, recipe: Recipe) -> Result<Self, InstallError> {
@@ -113,12 +113,12 @@ impl Recipes {
     }
 
     fn checked(recipe: Recipe) -> Self {
-        let locks = Locks::of(&recipe);
+        let locks = RecipeLocks::of(&recipe);
         Self { recipe, locks }
     }
 
     /// The same with the packages that bring what the server needs beside itself.
-    pub(crate) fn bringing(&self, needs: &Needs) -> Self {
+    pub(crate) fn bringing(&self, needs: &RequiredProgram) -> Self {
         let mut recipe = self.recipe.clone();
         recipe.pip.extend(needs.pip.iter().cloned());
         Self::checked(recipe)
@@ -130,7 +130,7 @@ impl Recipes {
     }
 
     /// What its packages of pip and npm depend on; equal, too, where two make the same prefix.
-    pub(crate) fn locks(&self) -> &Locks {
+    pub(crate) fn locks(&self) -> &RecipeLocks {
         &self.locks
     }
 
@@ -152,7 +152,7 @@ impl Recipes {
     }
 
     /// The commands that fill `folder`, in order.
-    pub(crate) fn steps(&self, folder: &Path) -> Vec<Step> {
+    pub(crate) fn steps(&self, folder: &Path) -> Vec<InstallStep> {
         let Recipe { rustup, pip, pip_source: _, npm, cargo, cargo_features, go, gem, dotnet, deb } =
             &self.recipe;
         let mut steps = Vec::new();
@@ -194,15 +194,15 @@ impl Recipes {
             ["--require-hashes".into(), "--only-binary".into(), wheels.into(), "--requirement".into()];
         self.locks
             .has_pip()
-            .then(|| options.into_iter().chain([Locks::requirements(folder).into()]).collect())
+            .then(|| options.into_iter().chain([RecipeLocks::requirements(folder).into()]).collect())
     }
 }
 
-pub(super) fn step(program: Program, words: String, args: &[&str]) -> Step {
-    Step { program, args: args.iter().map(OsString::from).collect(), env: BTreeMap::new(), words }
+pub(super) fn step(program: StepProgram, words: String, args: &[&str]) -> InstallStep {
+    InstallStep { program, args: args.iter().map(OsString::from).collect(), env: BTreeMap::new(), words }
 }
 
-impl Step {
+impl InstallStep {
     pub(super) fn arg(mut self, arg: impl Into<OsString>) -> Self {
         self.args.push(arg.into());
         self
@@ -220,24 +220,25 @@ impl Step {
 }
 
 /// Into the toolchain that is the user's default: its folder is none of a project.
-fn component(names: &[String]) -> Step {
+fn component(names: &[String]) -> InstallStep {
     let words = format!("rustup component add {}", names.join(" "));
-    step(Program::Tool(Tool::Rustup), words, &["component", "add"]).args(names)
+    step(StepProgram::Tool(PrerequisiteTool::Rustup), words, &["component", "add"]).args(names)
 }
 
 /// Says where the program of a component is.
-pub(super) fn which_component(program: &str) -> Step {
-    step(Program::Tool(Tool::Rustup), format!("rustup which {program}"), &["which", program])
+pub(super) fn which_component(program: &str) -> InstallStep {
+    step(StepProgram::Tool(PrerequisiteTool::Rustup), format!("rustup which {program}"), &["which", program])
 }
 
-fn pip(packages: &[String], locked: Option<Vec<OsString>>, folder: &Path) -> [Step; 2] {
-    let make = step(Program::Tool(Tool::Python), "python3 -m venv".into(), &["-m", "venv"]).arg(folder);
+fn pip(packages: &[String], locked: Option<Vec<OsString>>, folder: &Path) -> [InstallStep; 2] {
+    let make = step(StepProgram::Tool(PrerequisiteTool::Python), "python3 -m venv".into(), &["-m", "venv"])
+        .arg(folder);
     let words = format!("pip install {}", packages.join(" "));
     let options =
         ["-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off"];
-    let fill = step(Program::Made(folder.join("bin/python")), words, &options);
+    let fill = step(StepProgram::Made(folder.join("bin/python")), words, &options);
     let fill = match locked {
-        Some(locked) => locked.into_iter().fold(fill, Step::arg),
+        Some(locked) => locked.into_iter().fold(fill, InstallStep::arg),
         None => fill.arg("--").args(packages),
     };
     // The user's settings may send packages elsewhere; pip takes an empty setting as none.
@@ -247,14 +248,15 @@ fn pip(packages: &[String], locked: Option<Vec<OsString>>, folder: &Path) -> [St
 }
 
 /// Without install scripts: they run code of every package below, and no server of the catalogue needs them.
-fn npm(packages: &[String], locked: bool, folder: &Path) -> Step {
+fn npm(packages: &[String], locked: bool, folder: &Path) -> InstallStep {
     let packages_words = packages.join(" ");
     let quiet = ["--location=project", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"];
     let (words, command) = match locked {
         true => (format!("npm ci ({packages_words})"), "ci"),
         false => (format!("npm install {packages_words}"), "install"),
     };
-    let step = step(Program::Tool(Tool::Npm), words, &[command]).args(&quiet.map(str::to_owned));
+    let step =
+        step(StepProgram::Tool(PrerequisiteTool::Npm), words, &[command]).args(&quiet.map(str::to_owned));
     let step = step.arg("--prefix").arg(folder);
     match locked {
         // Whatever the user's settings leave out, a lock is installed whole.
@@ -265,9 +267,10 @@ fn npm(packages: &[String], locked: bool, folder: &Path) -> Step {
     }
 }
 
-fn cargo(packages: &[String], features: &[String], root: &Path) -> Step {
+fn cargo(packages: &[String], features: &[String], root: &Path) -> InstallStep {
     let words = format!("cargo install {}", packages.join(" "));
-    let mut step = step(Program::Tool(Tool::Cargo), words, &["install", "--locked", "--root"]).arg(root);
+    let mut step =
+        step(StepProgram::Tool(PrerequisiteTool::Cargo), words, &["install", "--locked", "--root"]).arg(root);
     if !features.is_empty() {
         step = step.arg("--features").arg(features.join(","));
     }
@@ -279,20 +282,32 @@ fn cargo(packages: &[String], features: &[String], root: &Path) -> Step {
         .fold(step, |step, (what, value)| step.env(&format!("CARGO_PROFILE_RELEASE_{what}"), value))
 }
 
-fn go(module: &str, bin: &Path) -> Step {
-    let step = step(Program::Tool(Tool::Go), format!("go install {module}"), &["install", "--", module]);
+fn go(module: &str, bin: &Path) -> InstallStep {
+    let step = step(
+        StepProgram::Tool(PrerequisiteTool::Go),
+        format!("go install {module}"),
+        &["install", "--", module],
+    );
     step.env("GOBIN", bin).env("GOFLAGS", "").env("GO111MODULE", "on")
 }
 
-fn gem(gems: &[String], folder: &Path) -> Step {
+fn gem(gems: &[String], folder: &Path) -> InstallStep {
     let words = format!("gem install {}", gems.join(" "));
-    let step = step(Program::Tool(Tool::Gem), words, &["install", "--no-document", "--no-user-install"]);
+    let step = step(
+        StepProgram::Tool(PrerequisiteTool::Gem),
+        words,
+        &["install", "--no-document", "--no-user-install"],
+    );
     step.arg("--install-dir").arg(folder).arg("--bindir").arg(folder.join("stubs")).args(gems)
 }
 
-fn dotnet(name: &str, version: &str, folder: &Path) -> Step {
+fn dotnet(name: &str, version: &str, folder: &Path) -> InstallStep {
     let words = format!("dotnet tool install {name} {version}");
-    let step = step(Program::Tool(Tool::Dotnet), words, &["tool", "install", name, "--version", version]);
+    let step = step(
+        StepProgram::Tool(PrerequisiteTool::Dotnet),
+        words,
+        &["tool", "install", name, "--version", version],
+    );
     step.arg("--tool-path").arg(folder).env("DOTNET_CLI_TELEMETRY_OPTOUT", "1")
 }
 
@@ -316,17 +331,17 @@ mod tests {
             "deb = ['gopls/']",
             "deb = ['gopls/sid main [trusted=yes]']",
         ] {
-            let error = Recipes::of("s", recipe(bad)).unwrap_err();
+            let error = CheckedRecipe::of("s", recipe(bad)).unwrap_err();
             assert!(matches!(error, InstallError::Recipe { .. }), "{bad}");
         }
-        assert!(Recipes::of("s", recipe("npm = ['@vue/language-server@3.0.0']")).is_ok());
+        assert!(CheckedRecipe::of("s", recipe("npm = ['@vue/language-server@3.0.0']")).is_ok());
     }
 
     #[test]
     fn what_is_locked_is_fetched_by_its_hashes_and_built_only_where_that_is_allowed() {
         let arguments = |server: &str, manager: &str| {
             let recipe = Catalogue::built_in().servers[server].install.recipes().remove(0);
-            let steps = Recipes::of(server, recipe).unwrap().steps(Path::new("/p"));
+            let steps = CheckedRecipe::of(server, recipe).unwrap().steps(Path::new("/p"));
             let step = steps.into_iter().find(|step| step.words.starts_with(manager)).unwrap();
             step.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
         };
@@ -341,7 +356,7 @@ mod tests {
         assert!(!autotools.contains("tree-sitter-autoconf"), "{autotools}");
         let shell = arguments("bash-language-server", "npm ci");
         assert!(shell.starts_with("ci ") && shell.contains(" --ignore-scripts "), "{shell}");
-        let other = Recipes::of("s", recipe("npm = ['pyright@1.0.0']")).unwrap().steps(Path::new("/p"));
+        let other = CheckedRecipe::of("s", recipe("npm = ['pyright@1.0.0']")).unwrap().steps(Path::new("/p"));
         assert!(other[0].args.contains(&"--ignore-scripts".into()) && other[0].args[0] == "install");
     }
 
@@ -349,7 +364,7 @@ mod tests {
     fn every_recipe_is_a_step_below_the_folder() {
         let all = "rustup = ['r']\npip = ['a==1']\nnpm = ['b@1']\ncargo = ['c@1']\ncargo-features = ['x', 'y']\n\
                    go = ['d@v1', 'e@v1']\ngem = ['f:1']\ndotnet = ['g@1']\ndeb = ['h/sid', 'i/sid']";
-        let steps = Recipes::of("s", recipe(all)).unwrap().steps(Path::new("/p"));
+        let steps = CheckedRecipe::of("s", recipe(all)).unwrap().steps(Path::new("/p"));
         let words: Vec<&str> = steps.iter().map(|step| step.words.as_str()).collect();
         let expected = [
             "rustup component add r",
@@ -368,8 +383,10 @@ mod tests {
         assert_eq!(words, expected);
         for step in &steps {
             let below = |text: &OsString| text.to_str().is_some_and(|text| text.contains("/p/"));
-            let elsewhere = [Program::Tool(Tool::Go), Program::Tool(Tool::Rustup)].contains(&step.program);
-            let made = matches!(&step.program, Program::Made(path) if path.starts_with("/p"));
+            let elsewhere =
+                [StepProgram::Tool(PrerequisiteTool::Go), StepProgram::Tool(PrerequisiteTool::Rustup)]
+                    .contains(&step.program);
+            let made = matches!(&step.program, StepProgram::Made(path) if path.starts_with("/p"));
             let inside = step.args.iter().chain(step.env.values()).any(below);
             assert!(inside || made || elsewhere, "{}", step.words);
         }

@@ -1,7 +1,7 @@
 //! What pip and npm say of what they fetched: that it is not what the lock names, and that it was built from source.
 
 use super::error::InstallError;
-use super::locks::Locks;
+use super::locks::RecipeLocks;
 use crate::config::spec::Recipe;
 
 /// How pip begins to tell that hashes differ.
@@ -53,7 +53,7 @@ impl FetchReport {
     }
 
     /// That something else came than `locks` name; `None` where nothing of that kind was said.
-    pub(super) fn mismatch(&self, server: &str, locks: &Locks) -> Option<InstallError> {
+    pub(super) fn mismatch(&self, server: &str, locks: &RecipeLocks) -> Option<InstallError> {
         let (registry, package, got, expected) = if let Some(pip) = &self.pip {
             let expected = match &pip.expected[..] {
                 [one] => format!("sha256 {one}"),
@@ -117,7 +117,7 @@ mod tests {
     fn heard(lines: &str) -> Option<String> {
         let mut report = FetchReport::default();
         lines.lines().for_each(|line| report.note(line));
-        report.mismatch("s", &Locks::default()).map(|error| error.to_string())
+        report.mismatch("s", &RecipeLocks::default()).map(|error| error.to_string())
     }
 
     #[test]

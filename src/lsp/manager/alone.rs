@@ -3,42 +3,42 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use super::python::Given;
-use super::{Manager, Unavailable, launch};
+use super::python::PythonLaunchSettings;
+use super::{Manager, SessionUnavailable, launch};
 use crate::process::{ServerProcess, Spawn};
-use crate::rpc::Trace;
+use crate::rpc::RpcTrace;
 use crate::workspace::WorkspacePath;
 
 impl Manager {
     /// Starts the program of `server` in the workspace's root. Whoever calls talks to it, and ends it.
     ///
     /// # Errors
-    /// [`Unavailable::Missing`] where it is nowhere, [`Unavailable::Failed`] where the system does not start it.
-    pub(crate) async fn spawn_alone(&self, server: &str) -> Result<ServerProcess, Unavailable> {
+    /// [`SessionUnavailable::Missing`] where it is nowhere, [`SessionUnavailable::Failed`] where the system does not start it.
+    pub(crate) async fn spawn_alone(&self, server: &str) -> Result<ServerProcess, SessionUnavailable> {
         let setup = &self.shared.setup;
         if self.shared.stopping.is_cancelled() {
-            return Err(Unavailable::Stopping);
+            return Err(SessionUnavailable::Stopping);
         }
         let root = WorkspacePath::root();
         let spec = self.shared.spec(server)?;
         let located = launch::find(setup, server, spec, &root)?;
         let spec = spec.expanded(setup.workspace.root(), &located.program).server;
         let pins = launch::pins(setup, server, &spec, &located, setup.workspace.root());
-        let pins = pins.map_err(|reason| Unavailable::Disabled { reason })?;
+        let pins = pins.map_err(|reason| SessionUnavailable::Disabled { reason })?;
         let spawn = Spawn {
             name: server.to_owned(),
             program: located.program.clone(),
             args: spec.command.iter().skip(1).map(OsString::from).collect(),
-            env: launch::variables(setup, &spec, &located, &Given::default()),
+            env: launch::variables(setup, &spec, &located, &PythonLaunchSettings::default()),
             cwd: setup.workspace.root().to_owned(),
             pins,
         };
-        let failed = |detail: String| Unavailable::Failed { server: server.to_owned(), detail };
+        let failed = |detail: String| SessionUnavailable::Failed { server: server.to_owned(), detail };
         setup.spawner.spawn(spawn).await.map_err(|error| failed(error.to_string()))
     }
 
     /// Where every message to and from servers is recorded, if it is.
-    pub(crate) fn trace(&self) -> Option<Arc<Trace>> {
+    pub(crate) fn trace(&self) -> Option<Arc<RpcTrace>> {
         self.shared.setup.trace.clone()
     }
 }

@@ -3,15 +3,15 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use super::Shared;
+use super::ManagerState;
 use super::private;
-use super::slot::Slot;
+use super::slot::ServerSlot;
 
 /// How often.
 const ROUND: Duration = Duration::from_secs(5);
 
 /// Runs until the manager is gone.
-pub(super) async fn run(shared: Weak<Shared>) {
+pub(super) async fn run(shared: Weak<ManagerState>) {
     let mut rounds = tokio::time::interval(ROUND);
     rounds.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
@@ -25,7 +25,7 @@ pub(super) async fn run(shared: Weak<Shared>) {
     }
 }
 
-async fn stop_idle(shared: &Shared) {
+async fn stop_idle(shared: &ManagerState) {
     let longest = shared.setup.settings.servers.idle_stop();
     for slot in shared.slots() {
         let is_private = slot.key.holder.is_some();
@@ -46,8 +46,8 @@ async fn stop_idle(shared: &Shared) {
 const KEPT: Duration = Duration::from_secs(60);
 
 /// One running server.
-struct Size {
-    slot: Arc<Slot>,
+struct SlotUsage {
+    slot: Arc<ServerSlot>,
     /// Without a question; zero while it works on one.
     idle: Duration,
     /// With its children.
@@ -56,14 +56,14 @@ struct Size {
 
 /// Stops servers, least recently used first, until the resident memory of all of them is within the budget. The one that was
 /// used last is never stopped, nor any that was used lately: it would only be started again, and read the project anew.
-async fn keep_budget(shared: &Shared) {
+async fn keep_budget(shared: &ManagerState) {
     let settings = &shared.setup.settings.servers;
     let (budget, kept) = (settings.memory_budget(), KEPT.min(settings.idle_stop() / 10));
     let mut sizes = Vec::new();
     for slot in shared.slots() {
         if let Some(session) = slot.running() {
             let bytes = session.resident_bytes().await.unwrap_or(0);
-            sizes.push(Size { idle: session.idle_for(), bytes, slot });
+            sizes.push(SlotUsage { idle: session.idle_for(), bytes, slot });
         }
     }
     sizes.sort_by_key(|size| std::cmp::Reverse(size.idle));

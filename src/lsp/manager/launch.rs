@@ -11,15 +11,15 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::launch_inputs::LaunchInputs;
-use super::python::{self, Given, set};
-use super::{ManagerSetup, Unavailable, untrusted};
-use crate::config::spec::Server;
-use crate::config::{Catalogue, Expanded, Pin, pins_among};
+use super::python::{self, PythonLaunchSettings, set};
+use super::{ManagerSetup, SessionUnavailable, untrusted};
+use crate::config::spec::ServerSpec;
+use crate::config::{Catalogue, ExpandedServer, FilePin, pins_among};
 use crate::lsp::choice::ServerChoice;
-use crate::lsp::locate::{self, Located, Places};
+use crate::lsp::locate::{self, LocatedProgram, ProgramSearchPlaces};
 use crate::lsp::progress::ProgressEvent;
 use crate::lsp::session::{Session, SessionLimits, SessionSetup};
-use crate::lsp::state::State;
+use crate::lsp::state::SessionState;
 use crate::process::Spawn;
 use crate::workspace::{Workspace, WorkspacePath};
 
@@ -34,20 +34,20 @@ pub(super) async fn launch(
     root: &WorkspacePath,
     times: u32,
     stopping: &CancellationToken,
-) -> Result<Session, Unavailable> {
+) -> Result<Session, SessionUnavailable> {
     let spec = setup.catalogue.servers.get(server);
-    let spec = spec.ok_or_else(|| Unavailable::Unknown { server: server.to_owned() })?;
+    let spec = spec.ok_or_else(|| SessionUnavailable::Unknown { server: server.to_owned() })?;
     check_trust(setup)?;
     let located = find(setup, server, spec, root)?;
     let folder = setup.workspace.absolute(root);
-    let disabled = |reason: String| Unavailable::Disabled { reason };
+    let disabled = |reason: String| SessionUnavailable::Disabled { reason };
     let launch_inputs = LaunchInputs::look(setup, spec, root);
     let spec = match setup.trusted {
         // What is left of the rule tells how a session was started.
-        true => Server { untrusted: None, ..Server::clone(&launch_inputs.spec) },
+        true => ServerSpec { untrusted: None, ..ServerSpec::clone(&launch_inputs.spec) },
         false => untrusted::restrained(server, &launch_inputs.spec, &folder).map_err(disabled)?,
     };
-    let Expanded { server: spec, missing } = spec.expanded(&folder, &located.program);
+    let ExpandedServer { server: spec, missing } = spec.expanded(&folder, &located.program);
     let pins = pins(setup, server, &spec, &located, &folder).map_err(disabled)?;
     // Without its own copy of what it needs, a server takes the project's, which is then what runs.
     if !missing.is_empty() && !setup.trusted {
@@ -62,7 +62,7 @@ pub(super) async fn launch(
         set(&mut spec.initialization_options, &rule.option.clone(), told.into());
     }
     let spec = Arc::new(spec);
-    let failed = |detail: String| Unavailable::Failed { server: server.to_owned(), detail };
+    let failed = |detail: String| SessionUnavailable::Failed { server: server.to_owned(), detail };
     tell(setup, ProgressEvent::ServerStarting { server: server.to_owned() });
     let mut spawn = Spawn {
         name: server.to_owned(),
@@ -81,7 +81,7 @@ pub(super) async fn launch(
     }
     let process = setup.spawner.spawn(spawn).await.map_err(|error| failed(error.to_string()))?;
     let settings = serde_json::to_value(&spec.settings).unwrap_or_default();
-    let state = State::new(
+    let state = SessionState::new(
         server,
         spec.clone(),
         setup.workspace.clone(),
@@ -108,30 +108,32 @@ pub(super) async fn launch(
 }
 
 /// Says no where the project's owner took back what the catalogue was read with.
-fn check_trust(setup: &ManagerSetup) -> Result<(), Unavailable> {
+fn check_trust(setup: &ManagerSetup) -> Result<(), SessionUnavailable> {
     if !setup.trusted {
         return Ok(());
     }
     let kept = setup.trust.check_kept(setup.workspace.root(), &setup.launch);
-    kept.map_err(|reason| Unavailable::Disabled { reason })
+    kept.map_err(|reason| SessionUnavailable::Disabled { reason })
 }
 
 /// Where the server's program is for `root`.
 pub(super) fn find(
     setup: &ManagerSetup,
     server: &str,
-    spec: &Server,
+    spec: &ServerSpec,
     root: &WorkspacePath,
-) -> Result<Located, Unavailable> {
-    let places = Places {
+) -> Result<LocatedProgram, SessionUnavailable> {
+    let places = ProgramSearchPlaces {
         workspace: &setup.workspace,
         root,
         data: &setup.data,
         pin: &|program| pin(setup, program),
         path: std::env::var_os("PATH"),
     };
-    locate::locate(server, spec, &places)
-        .map_err(|error| Unavailable::Missing { server: server.to_owned(), searched: error.to_string() })
+    locate::locate(server, spec, &places).map_err(|error| SessionUnavailable::Missing {
+        server: server.to_owned(),
+        searched: error.to_string(),
+    })
 }
 
 /// What the server's program, and the files of the project that its command names, must be when they run. The catalogue's own commands
@@ -142,10 +144,10 @@ pub(super) fn find(
 pub(super) fn pins(
     setup: &ManagerSetup,
     server: &str,
-    spec: &Server,
-    located: &Located,
+    spec: &ServerSpec,
+    located: &LocatedProgram,
     folder: &Path,
-) -> Result<Vec<Pin>, String> {
+) -> Result<Vec<FilePin>, String> {
     let mut pins = Vec::from_iter(located.pin.clone());
     let command = |catalogue: &Catalogue| catalogue.servers.get(server).map(|server| server.command.clone());
     if command(&setup.catalogue) != command(Catalogue::built_in()) {
@@ -165,7 +167,7 @@ pub(super) fn pins(
 
 /// The servers that run for each language of which what is installed decides.
 pub(super) fn chosen(setup: &ManagerSetup) -> BTreeMap<String, Vec<String>> {
-    let places = Places {
+    let places = ProgramSearchPlaces {
         workspace: &setup.workspace,
         root: &WorkspacePath::root(),
         data: &setup.data,
@@ -176,7 +178,7 @@ pub(super) fn chosen(setup: &ManagerSetup) -> BTreeMap<String, Vec<String>> {
 }
 
 /// What a program of the project must be when it runs: its owner allowed exactly this one. `None` where it may not run.
-pub(super) fn pin(setup: &ManagerSetup, program: &Path) -> Option<Pin> {
+pub(super) fn pin(setup: &ManagerSetup, program: &Path) -> Option<FilePin> {
     let pin = setup.trusted.then(|| setup.trust.pin(setup.workspace.root(), program));
     pin?.ok()?.ok()
 }
@@ -189,9 +191,9 @@ fn tell(setup: &ManagerSetup, event: ProgressEvent) {
 /// `python3` for the one of the project has its own folders last: the `python3` in them is what it is installed with, and not what the project is run with.
 pub(super) fn variables(
     setup: &ManagerSetup,
-    spec: &Server,
-    located: &Located,
-    python: &Given,
+    spec: &ServerSpec,
+    located: &LocatedProgram,
+    python: &PythonLaunchSettings,
 ) -> BTreeMap<OsString, OsString> {
     let mut variables: BTreeMap<OsString, OsString> =
         spec.env.iter().map(|(name, value)| (name.into(), value.into())).collect();

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::python::Seen;
-use super::{ManagerSetup, Shared};
+use super::python::RootEnvironment;
+use super::{ManagerSetup, ManagerState};
 use crate::config::BuildFileSearch;
-use crate::config::spec::Server;
+use crate::config::spec::ServerSpec;
 use crate::lsp::shortfall::Shortfall;
-use crate::workspace::{Stamp, Workspace, WorkspacePath};
+use crate::workspace::{FileStamp, Workspace, WorkspacePath};
 
 /// Larger build files are known by their stamps alone.
 const MOST_HASHED: u64 = 64 << 20;
@@ -23,22 +23,22 @@ const MOST_HASHED: u64 = 64 << 20;
 #[derive(Debug)]
 pub(crate) struct LaunchInputs {
     /// The environment.
-    pub(crate) python: Seen,
+    pub(crate) python: RootEnvironment,
     /// The build file.
     pub(crate) build: BuildFileSearch,
     /// What the project's set-up lacks, as far as it makes diagnostics fall short.
     pub(crate) lack: Option<String>,
     /// The server's table with the settings that depend on the root's files.
-    pub(crate) spec: Arc<Server>,
-    decisive: Decisive,
-    looked_at: BTreeMap<PathBuf, Option<Stamp>>,
+    pub(crate) spec: Arc<ServerSpec>,
+    decisive: RestartInputs,
+    looked_at: BTreeMap<PathBuf, Option<FileStamp>>,
     /// Whether a change since is sure to show in the stamps.
     settled: bool,
 }
 
 /// What a server is started again for, when it is another. Beside the table, which says the settings.
 #[derive(Debug, PartialEq)]
-struct Decisive {
+struct RestartInputs {
     environment: Option<PathBuf>,
     libraries: Vec<PathBuf>,
     installed: u64,
@@ -50,9 +50,9 @@ struct Decisive {
 
 impl LaunchInputs {
     /// Looks at the files.
-    pub(crate) fn look(setup: &ManagerSetup, server: &Server, root: &WorkspacePath) -> Self {
+    pub(crate) fn look(setup: &ManagerSetup, server: &ServerSpec, root: &WorkspacePath) -> Self {
         let workspace = &setup.workspace;
-        let python = Seen::look(setup, server, root);
+        let python = RootEnvironment::look(setup, server, root);
         let build = server.build_file.as_ref().map(|rule| rule.search(workspace, root)).unwrap_or_default();
         let mut looked_at: BTreeSet<PathBuf> =
             python.looked_at.iter().chain(&build.looked_at).cloned().collect();
@@ -66,12 +66,12 @@ impl LaunchInputs {
         let named = signs.chain(unless).chain(needed).map(|sign| absolute.join(sign.file()));
         looked_at.extend(named);
         // Before anything is read: what changes while it is read is seen the next time.
-        let looked_at: BTreeMap<PathBuf, Option<Stamp>> =
-            looked_at.into_iter().map(|path| (path.clone(), Stamp::of_any(&path))).collect();
+        let looked_at: BTreeMap<PathBuf, Option<FileStamp>> =
+            looked_at.into_iter().map(|path| (path.clone(), FileStamp::of_any(&path))).collect();
         let now = SystemTime::now();
         let settled = looked_at.values().flatten().all(|stamp| stamp.is_settled(now));
         let spec = server.configured_for(workspace, root);
-        let decisive = Decisive {
+        let decisive = RestartInputs {
             environment: python.environment.as_ref().map(|found| found.folder.clone()),
             libraries: python.libraries.folders.clone(),
             installed: installed(python.libraries.installed_in.iter().chain(&packages)),
@@ -87,7 +87,7 @@ impl LaunchInputs {
 
     /// Whether all the files are as they were when they were looked at. Takes microseconds.
     fn stand(&self) -> bool {
-        self.settled && self.looked_at.iter().all(|(path, before)| Stamp::of_any(path) == *before)
+        self.settled && self.looked_at.iter().all(|(path, before)| FileStamp::of_any(path) == *before)
     }
 
     /// What diagnostics lack for want of a set-up.
@@ -96,7 +96,7 @@ impl LaunchInputs {
     }
 }
 
-impl Shared {
+impl ManagerState {
     /// Ends the servers whose launch inputs are others now; whoever asks next starts them anew.
     pub(super) async fn restart_where_inputs_differ(&self) {
         for slot in self.slots() {
@@ -122,7 +122,7 @@ impl Shared {
 }
 
 /// The folders of packages of a root and of the folders above it, there or not, and those in them that hold packages of one owner.
-fn packages(setup: &ManagerSetup, server: &Server, root: &WorkspacePath) -> Vec<PathBuf> {
+fn packages(setup: &ManagerSetup, server: &ServerSpec, root: &WorkspacePath) -> Vec<PathBuf> {
     let above = std::iter::successors(Some(root.clone()), WorkspacePath::parent);
     let above = above.map(|folder| setup.workspace.absolute(&folder));
     let folders = above.flat_map(|folder| server.packages_in.iter().map(move |name| folder.join(name)));
@@ -151,7 +151,7 @@ fn installed<'a>(folders: impl Iterator<Item = &'a PathBuf>) -> u64 {
 fn content(file: &Path) -> u64 {
     match Workspace::read_bytes_outside(file, MOST_HASHED) {
         Ok(bytes) => hash_of(&bytes),
-        Err(_) => hash_of(&Stamp::of_any(file)),
+        Err(_) => hash_of(&FileStamp::of_any(file)),
     }
 }
 

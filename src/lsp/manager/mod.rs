@@ -23,25 +23,25 @@ use tokio::sync::{Mutex, OnceCell, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::locate::Located;
+use super::locate::LocatedProgram;
 use super::progress::Watchers;
 use super::python::UserWord;
 use super::session::Session;
-use super::view::Holder;
-use crate::config::{Catalogue, LaunchFields, Settings, Trust, spec};
+use super::view::ViewHolder;
+use crate::config::{Catalogue, LaunchFields, Settings, TrustStore, spec};
 use crate::process::Spawner;
-use crate::rpc::Trace;
-use crate::workspace::{ChangeFeed, Changes, Workspace, WorkspacePath};
+use crate::rpc::RpcTrace;
+use crate::workspace::{ChangeBatch, ChangeFeed, Workspace, WorkspacePath};
 
+use overdraft::MemoryOverrun;
 pub(crate) use overdraft::OverBudget;
-use overdraft::Overdraft;
-use roots::Roots;
-use slot::Slot;
+use roots::RootCache;
+use slot::ServerSlot;
 use witness::Witnesses;
 
 /// Why no session can be had right now.
 #[derive(Debug, Clone, thiserror::Error)]
-pub enum Unavailable {
+pub enum SessionUnavailable {
     /// No such server in the catalogue.
     #[error("no server is called {server}")]
     Unknown {
@@ -107,9 +107,9 @@ pub(crate) struct ManagerSetup {
     /// What the project said then of running programs.
     pub(crate) launch: LaunchFields,
     /// Where it is written which programs of the project may be run.
-    pub(crate) trust: Trust,
+    pub(crate) trust: TrustStore,
     /// Where every message is recorded.
-    pub(crate) trace: Option<Arc<Trace>>,
+    pub(crate) trace: Option<Arc<RpcTrace>>,
     /// Who is told of slow starts.
     pub(crate) progress: Watchers,
 }
@@ -117,33 +117,33 @@ pub(crate) struct ManagerSetup {
 /// All language servers of one workspace.
 #[derive(Debug)]
 pub(crate) struct Manager {
-    shared: Arc<Shared>,
+    shared: Arc<ManagerState>,
     housekeeper: tokio::task::JoinHandle<()>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct ManagerState {
     setup: ManagerSetup,
-    slots: DashMap<Key, Arc<Slot>>,
-    roots: Roots,
+    slots: DashMap<SlotKey, Arc<ServerSlot>>,
+    roots: RootCache,
     feed: OnceLock<ChangeFeed>,
     /// One caller at a time hands out what changed on disk; the others wait until their servers know.
     refreshing: Mutex<()>,
     /// Who remembers what changed.
     witnesses: Witnesses,
     /// Memory beyond the budget.
-    overdraft: Overdraft,
+    overdraft: MemoryOverrun,
     /// Cancelled when nothing may be started any more; starts in progress end.
     stopping: CancellationToken,
 }
 
 /// One server for one root.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Key {
+struct SlotKey {
     server: String,
     root: WorkspacePath,
     /// The only one whom it serves; `None` for the server that all share.
-    holder: Option<Holder>,
+    holder: Option<ViewHolder>,
 }
 
 /// What is known of one (server, root) right now.
@@ -154,14 +154,14 @@ pub(crate) struct SlotStatus {
     /// The root.
     pub(crate) root: WorkspacePath,
     /// What it is doing.
-    pub(crate) run: Run,
+    pub(crate) run: SlotActivity,
     /// How often it was started again.
     pub(crate) restarts: u32,
 }
 
 /// What becomes of one (server, root).
 #[derive(Debug, Clone)]
-pub(crate) enum Run {
+pub(crate) enum SlotActivity {
     /// There is no server, and none is coming: none was needed yet or it was stopped, or there is none to be started.
     Resting,
     /// It may not be started.
@@ -193,14 +193,14 @@ impl Manager {
 
     /// A manager without any server yet. Must be called within a tokio runtime.
     pub(crate) fn new(setup: ManagerSetup) -> Self {
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ManagerState {
             setup,
             slots: DashMap::new(),
-            roots: Roots::default(),
+            roots: RootCache::default(),
             feed: OnceLock::new(),
             refreshing: Mutex::new(()),
             witnesses: Witnesses::default(),
-            overdraft: Overdraft::default(),
+            overdraft: MemoryOverrun::default(),
             stopping: CancellationToken::new(),
         });
         let housekeeper = tokio::spawn(housekeeping::run(Arc::downgrade(&shared)));
@@ -213,12 +213,12 @@ impl Manager {
         server: &str,
         path: &WorkspacePath,
         deadline: Instant,
-    ) -> Result<Arc<Session>, Unavailable> {
+    ) -> Result<Arc<Session>, SessionUnavailable> {
         self.session_of(self.shared.key(server, path)?, deadline).await
     }
 
     /// The session that all share, of a server for a root.
-    async fn session_of(&self, key: Key, deadline: Instant) -> Result<Arc<Session>, Unavailable> {
+    async fn session_of(&self, key: SlotKey, deadline: Instant) -> Result<Arc<Session>, SessionUnavailable> {
         let shared = &self.shared;
         shared.feed.get_or_init(|| ChangeFeed::start(&shared.setup.workspace));
         if let Some(slot) = shared.slot_with_room(&key) {
@@ -226,7 +226,7 @@ impl Manager {
             session.add_folder(&key.root);
             return Ok(session);
         }
-        let slot = shared.slots.entry(key.clone()).or_insert_with(|| Arc::new(Slot::new(key))).clone();
+        let slot = shared.slots.entry(key.clone()).or_insert_with(|| Arc::new(ServerSlot::new(key))).clone();
         slot.session(shared, deadline).await
     }
 
@@ -275,7 +275,11 @@ impl Manager {
     }
 
     /// The program that would be started as `server` for `path`.
-    pub(crate) fn locate(&self, server: &str, path: &WorkspacePath) -> Result<Located, Unavailable> {
+    pub(crate) fn locate(
+        &self,
+        server: &str,
+        path: &WorkspacePath,
+    ) -> Result<LocatedProgram, SessionUnavailable> {
         let spec = self.shared.spec(server)?;
         launch::find(&self.shared.setup, server, spec, &self.root(server, path))
     }
@@ -340,7 +344,7 @@ impl Manager {
     /// What is known of each server that was asked for.
     pub(crate) fn status(&self) -> Vec<SlotStatus> {
         let slots = self.shared.slots();
-        let ordered: BTreeMap<Key, SlotStatus> =
+        let ordered: BTreeMap<SlotKey, SlotStatus> =
             slots.iter().map(|slot| (slot.key.clone(), slot.status())).collect();
         ordered.into_values().collect()
     }
@@ -361,36 +365,36 @@ impl Drop for Manager {
     }
 }
 
-impl Shared {
-    fn spec(&self, server: &str) -> Result<&spec::Server, Unavailable> {
+impl ManagerState {
+    fn spec(&self, server: &str) -> Result<&spec::ServerSpec, SessionUnavailable> {
         let known = self.setup.catalogue.servers.get(server);
-        let spec = known.ok_or_else(|| Unavailable::Unknown { server: server.to_owned() })?;
+        let spec = known.ok_or_else(|| SessionUnavailable::Unknown { server: server.to_owned() })?;
         if spec.disabled && self.setup.settings.disabled.iter().any(|key| key == server) {
             let reason = format!("{server} is switched off in the settings (`disabled`)");
-            return Err(Unavailable::Disabled { reason });
+            return Err(SessionUnavailable::Disabled { reason });
         }
         Ok(spec)
     }
 
     /// What names the session of `server` for `path` that all share.
-    fn key(&self, server: &str, path: &WorkspacePath) -> Result<Key, Unavailable> {
+    fn key(&self, server: &str, path: &WorkspacePath) -> Result<SlotKey, SessionUnavailable> {
         if self.stopping.is_cancelled() {
-            return Err(Unavailable::Stopping);
+            return Err(SessionUnavailable::Stopping);
         }
         let spec = self.spec(server)?;
         let root = self.roots.of(&self.setup.workspace, server, spec, path);
-        let root = root.ok_or_else(|| Unavailable::Disabled {
+        let root = root.ok_or_else(|| SessionUnavailable::Disabled {
             reason: format!(
                 "{server} only works in a project with {}, and there is none around {}",
                 spec.root_markers.join(" or "),
                 path.display()
             ),
         })?;
-        Ok(Key { server: server.to_owned(), root, holder: None })
+        Ok(SlotKey { server: server.to_owned(), root, holder: None })
     }
 
     /// All slots, as they are now: none of the map is locked while they are used.
-    fn slots(&self) -> Vec<Arc<Slot>> {
+    fn slots(&self) -> Vec<Arc<ServerSlot>> {
         self.slots.iter().map(|entry| entry.value().clone()).collect()
     }
 
@@ -400,7 +404,7 @@ impl Shared {
 
     /// Where the server runs for another root and can take `wanted`'s as one more workspace folder. It may have crashed
     /// since: it is started again for all its roots, not once more for each of them.
-    fn slot_with_room(&self, wanted: &Key) -> Option<Arc<Slot>> {
+    fn slot_with_room(&self, wanted: &SlotKey) -> Option<Arc<ServerSlot>> {
         if self.slots.contains_key(wanted) {
             return None;
         }
@@ -415,7 +419,7 @@ impl Shared {
     }
 
     /// What changed on disk since the last call; `None` while nothing is watched.
-    async fn drain(self: &Arc<Self>) -> Option<Changes> {
+    async fn drain(self: &Arc<Self>) -> Option<ChangeBatch> {
         let feed = self.feed.get()?;
         if feed.is_ready() {
             return Some(feed.drain());

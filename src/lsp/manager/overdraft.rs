@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// What the last look at the servers' memory showed.
 #[derive(Debug, Default)]
-pub(super) struct Overdraft {
+pub(super) struct MemoryOverrun {
     /// What all servers use together, in bytes; 0 where that is within the budget.
     used: AtomicU64,
     /// An answer has said so.
@@ -20,7 +20,7 @@ pub(crate) struct OverBudget {
     pub(crate) budget: u64,
 }
 
-impl Overdraft {
+impl MemoryOverrun {
     /// Notes what all servers use.
     pub(super) fn measured(&self, used: u64, budget: u64) {
         let over = used > budget;
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn it_is_told_once_until_it_is_within_the_budget_again() {
-        let (budget, overdraft) = (4 << 30, Overdraft::default());
+        let (budget, overdraft) = (4 << 30, MemoryOverrun::default());
         assert_eq!(overdraft.state(budget), None);
         overdraft.measured(4_260 << 20, budget);
         let over = overdraft.news(budget).expect("over the budget");

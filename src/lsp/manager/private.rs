@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::slot::Slot;
-use super::{Key, Manager, Shared, Unavailable};
+use super::slot::ServerSlot;
+use super::{Manager, ManagerState, SessionUnavailable, SlotKey};
 use crate::lsp::session::Session;
 use crate::lsp::view::View;
 use crate::workspace::WorkspacePath;
@@ -25,11 +25,11 @@ impl Manager {
         path: &WorkspacePath,
         view: &View,
         deadline: Instant,
-    ) -> Result<Arc<Session>, Unavailable> {
+    ) -> Result<Arc<Session>, SessionUnavailable> {
         let Some(holder) = view.holder() else { return self.session(server, path, deadline).await };
         let shared = &self.shared;
         let common = shared.key(server, path)?;
-        let own = Key { holder: Some(holder), ..common.clone() };
+        let own = SlotKey { holder: Some(holder), ..common.clone() };
         let running = shared.slots.get(&own).and_then(|slot| slot.running());
         if let Some(session) = running {
             return Ok(session);
@@ -41,7 +41,7 @@ impl Manager {
                 "two clients hold texts over the same files: one of them gets a server of its own"
             );
             // Begun while the entry is held: a slot at rest would be tidied away.
-            shared.slots.entry(own.clone()).or_insert_with(|| Arc::new(Slot::new(own))).warm(shared);
+            shared.slots.entry(own.clone()).or_insert_with(|| Arc::new(ServerSlot::new(own))).warm(shared);
         }
         Ok(session)
     }
@@ -49,14 +49,14 @@ impl Manager {
     /// The sessions that run now and answer someone who sees `view`: those that all share, and that someone's own; none of those
     /// that serve another one alone.
     pub(crate) fn sessions_for(&self, view: &View) -> Vec<Arc<Session>> {
-        let slots: BTreeMap<Key, Arc<Slot>> =
+        let slots: BTreeMap<SlotKey, Arc<ServerSlot>> =
             self.shared.slots.iter().map(|entry| (entry.key().clone(), entry.value().clone())).collect();
-        let theirs = |key: &Key| key.holder.is_none() || key.holder == view.holder();
+        let theirs = |key: &SlotKey| key.holder.is_none() || key.holder == view.holder();
         slots.iter().filter(|(key, _)| theirs(key)).filter_map(|(_, slot)| slot.running()).collect()
     }
 }
 
-impl Shared {
+impl ManagerState {
     /// Whether the memory budget allows for one more server as large as `session`.
     async fn has_room_for_another(&self, session: &Session) -> bool {
         let mut total = session.resident_bytes().await.unwrap_or(0);

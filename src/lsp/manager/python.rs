@@ -9,8 +9,8 @@ use tokio::time::Instant;
 
 use super::ManagerSetup;
 use super::launch::pin;
-use crate::config::spec::{PythonUnrun, Server};
-use crate::lsp::python::{self, Found, Libraries, Origin, PythonEnvironment};
+use crate::config::spec::{PythonUnrun, ServerSpec};
+use crate::lsp::python::{self, EnvironmentLookup, EnvironmentOrigin, Libraries, PythonEnvironment};
 use crate::process::{Exit, Spawn, run};
 use crate::workspace::WorkspacePath;
 
@@ -19,7 +19,7 @@ const LOOK: Duration = Duration::from_secs(10);
 
 /// The environment of a root, as its files show it.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct RootEnvironment {
     /// The environment; `None` where there is none, and for servers that take none.
     pub(crate) environment: Option<PythonEnvironment>,
     /// Its libraries.
@@ -28,13 +28,14 @@ pub(crate) struct Seen {
     pub(crate) looked_at: BTreeSet<PathBuf>,
 }
 
-impl Seen {
+impl RootEnvironment {
     /// Looks for the environment that `server` gets for `root`.
-    pub(crate) fn look(setup: &ManagerSetup, server: &Server, root: &WorkspacePath) -> Self {
+    pub(crate) fn look(setup: &ManagerSetup, server: &ServerSpec, root: &WorkspacePath) -> Self {
         if !wants(server) || is_told(server) {
             return Self::default();
         }
-        let Found { environment, mut looked_at } = python::search(&setup.workspace, root, &setup.python);
+        let EnvironmentLookup { environment, mut looked_at } =
+            python::search(&setup.workspace, root, &setup.python);
         let libraries =
             environment.as_ref().map(|found| Libraries::of(&setup.workspace, found)).unwrap_or_default();
         looked_at.extend(libraries.installed_in.iter().cloned());
@@ -44,7 +45,7 @@ impl Seen {
 
 /// What a server is told of Python.
 #[derive(Debug, Default)]
-pub(super) struct Given {
+pub(super) struct PythonLaunchSettings {
     /// Its environment.
     environment: Option<PathBuf>,
     /// The interpreter that it is told to ask.
@@ -55,11 +56,11 @@ pub(super) struct Given {
     pub(crate) lack: Option<String>,
 }
 
-impl Given {
+impl PythonLaunchSettings {
     /// The variables of the server's process, and the folders that go before its PATH.
     pub(super) fn variables(
         &self,
-        server: &Server,
+        server: &ServerSpec,
         variables: &mut BTreeMap<OsString, OsString>,
     ) -> Option<PathBuf> {
         let environment = self.environment.as_ref()?;
@@ -72,7 +73,7 @@ impl Given {
     }
 
     /// Puts the interpreter where the server takes it: into its settings and initialization options.
-    pub(super) fn tell(&self, server: &mut Server) {
+    pub(super) fn tell(&self, server: &mut ServerSpec) {
         let Some(interpreter) = &self.interpreter else { return };
         let path = toml::Value::from(interpreter.to_string_lossy().into_owned());
         for (key, table) in [
@@ -87,12 +88,12 @@ impl Given {
 }
 
 /// Whether `server` is given a Python environment.
-fn wants(server: &Server) -> bool {
+fn wants(server: &ServerSpec) -> bool {
     server.python_environment || server.python_path_setting.is_some() || server.python_path_option.is_some()
 }
 
 /// Whether settings say already which interpreter it asks.
-fn is_told(server: &Server) -> bool {
+fn is_told(server: &ServerSpec) -> bool {
     let said = |key: &Option<String>, table: &toml::Table| {
         let mut keys = key.as_deref()?.split('.');
         let first = table.get(keys.next()?)?;
@@ -108,10 +109,14 @@ pub(super) fn environment_of(setup: &ManagerSetup, root: &WorkspacePath) -> Opti
 }
 
 /// What `server` is given of what was seen. Errors: why it may not be started, in one sentence.
-pub(super) async fn given(setup: &ManagerSetup, server: &Server, seen: &Seen) -> Result<Given, String> {
+pub(super) async fn given(
+    setup: &ManagerSetup,
+    server: &ServerSpec,
+    seen: &RootEnvironment,
+) -> Result<PythonLaunchSettings, String> {
     let mut given = match &seen.environment {
         Some(environment) => of_environment(setup, server, environment, &seen.libraries).await,
-        None => Given::default(),
+        None => PythonLaunchSettings::default(),
     };
     if given.interpreter.is_none() && server.python_finds_own && !is_told(server) && !setup.trusted {
         given.interpreter = base(setup).await;
@@ -124,18 +129,21 @@ pub(super) async fn given(setup: &ManagerSetup, server: &Server, seen: &Seen) ->
 
 async fn of_environment(
     setup: &ManagerSetup,
-    server: &Server,
+    server: &ServerSpec,
     environment: &PythonEnvironment,
     libraries: &Libraries,
-) -> Given {
-    let mut given = Given { environment: Some(environment.folder.clone()), ..Given::default() };
+) -> PythonLaunchSettings {
+    let mut given = PythonLaunchSettings {
+        environment: Some(environment.folder.clone()),
+        ..PythonLaunchSettings::default()
+    };
     let may_run = environment.interpreter.as_deref().is_some_and(|program| match environment.origin {
-        Origin::Active => true,
-        Origin::Project => pin(setup, program).is_some(),
-        Origin::Tool => setup.trusted,
+        EnvironmentOrigin::Active => true,
+        EnvironmentOrigin::Project => pin(setup, program).is_some(),
+        EnvironmentOrigin::Tool => setup.trusted,
     });
     if may_run {
-        return Given { interpreter: environment.interpreter.clone(), runs: true, ..given };
+        return PythonLaunchSettings { interpreter: environment.interpreter.clone(), runs: true, ..given };
     }
     let name = environment.shown(&setup.workspace);
     let advice = match (setup.trusted, &environment.interpreter) {

@@ -4,43 +4,43 @@ use std::time::SystemTime;
 
 use dashmap::DashMap;
 
-use super::Key;
-use crate::config::sign::Sign;
-use crate::config::spec::Server;
+use super::SlotKey;
+use crate::config::sign::ProjectMarker;
+use crate::config::spec::ServerSpec;
 use crate::text::{matching, read_glob};
-use crate::workspace::{Stamp, Workspace, WorkspacePath};
+use crate::workspace::{FileStamp, Workspace, WorkspacePath};
 
 /// The root of each folder that was asked about, by server and folder. Looking for every marker in every folder above
 /// costs more than a warm answer may; seeing that none of these folders got or lost an entry does not.
 #[derive(Debug, Default)]
-pub(super) struct Roots(DashMap<Key, Known>);
+pub(super) struct RootCache(DashMap<SlotKey, CachedRoot>);
 
 #[derive(Debug)]
-struct Known {
+struct CachedRoot {
     root: Option<WorkspacePath>,
     /// The folder, those above it, and the files in them that are looked into, as they were before the root was looked for.
-    seen: Vec<Option<Stamp>>,
+    seen: Vec<Option<FileStamp>>,
 }
 
-impl Roots {
+impl RootCache {
     /// As [`root_of`], from memory where that still holds.
     pub(super) fn of(
         &self,
         workspace: &Workspace,
         key: &str,
-        server: &Server,
+        server: &ServerSpec,
         path: &WorkspacePath,
     ) -> Option<WorkspacePath> {
         let folder = path.parent().unwrap_or_else(WorkspacePath::root);
         let above = std::iter::successors(Some(folder.clone()), WorkspacePath::parent);
-        let looked_into = || server.root_workspaces.iter().filter_map(Sign::looks_into);
-        let seen: Vec<Option<Stamp>> = above
+        let looked_into = || server.root_workspaces.iter().filter_map(ProjectMarker::looks_into);
+        let seen: Vec<Option<FileStamp>> = above
             .flat_map(|folder| {
                 let files = looked_into().map(|file| workspace.stamp(&folder.join(file).ok()?).ok());
                 std::iter::once(workspace.folder_stamp(&folder)).chain(files).collect::<Vec<_>>()
             })
             .collect();
-        let key = Key { server: key.to_owned(), root: folder, holder: None };
+        let key = SlotKey { server: key.to_owned(), root: folder, holder: None };
         if let Some(known) = self.0.get(&key).filter(|known| known.seen == seen) {
             return known.root.clone();
         }
@@ -48,7 +48,7 @@ impl Roots {
         let root = root_of(workspace, server, path);
         // What changed a moment ago may change again and look the same.
         if seen.iter().flatten().all(|stamp| stamp.is_settled(now)) {
-            self.0.insert(key, Known { root: root.clone(), seen });
+            self.0.insert(key, CachedRoot { root: root.clone(), seen });
         }
         root
     }
@@ -57,7 +57,11 @@ impl Roots {
 /// The root for `path`: the nearest (or topmost, as the catalogue says) folder above it, inside the workspace, that has a sign of
 /// a project of projects; else the nearest one that has one of the server's markers (the topmost one where the catalogue says so); the workspace itself where
 /// none has, or `None` where a marker is required.
-pub(super) fn root_of(workspace: &Workspace, server: &Server, path: &WorkspacePath) -> Option<WorkspacePath> {
+pub(super) fn root_of(
+    workspace: &Workspace,
+    server: &ServerSpec,
+    path: &WorkspacePath,
+) -> Option<WorkspacePath> {
     let above = || std::iter::successors(path.parent(), WorkspacePath::parent);
     let is_workspace =
         |folder: &WorkspacePath| server.root_workspaces.iter().any(|sign| sign.is_in(workspace, folder));
@@ -73,7 +77,12 @@ pub(super) fn root_of(workspace: &Workspace, server: &Server, path: &WorkspacePa
     found.or_else(|| (!server.root_required).then(WorkspacePath::root))
 }
 
-fn excludes(workspace: &Workspace, server: &Server, folder: &WorkspacePath, path: &WorkspacePath) -> bool {
+fn excludes(
+    workspace: &Workspace,
+    server: &ServerSpec,
+    folder: &WorkspacePath,
+    path: &WorkspacePath,
+) -> bool {
     let Some(list) = &server.root_excludes else { return false };
     let mut excluded = list.list_in(workspace, folder).into_iter();
     excluded.any(|name| folder.join(&name).is_ok_and(|name| path.as_path().starts_with(name.as_path())))
@@ -82,7 +91,7 @@ fn excludes(workspace: &Workspace, server: &Server, folder: &WorkspacePath, path
 /// The folder of the project that `path` is in, where it is none of those that its root names as its own.
 pub(super) fn outsider(
     workspace: &Workspace,
-    server: &Server,
+    server: &ServerSpec,
     path: &WorkspacePath,
 ) -> Option<WorkspacePath> {
     let (root, project) = (root_of(workspace, server, path)?, project_of(workspace, server, path));
@@ -96,12 +105,12 @@ pub(super) fn outsider(
 
 /// The folder of the project that `path` is in, which may be one of several within a root: the nearest that has one of the
 /// server's markers.
-pub(super) fn project_of(workspace: &Workspace, server: &Server, path: &WorkspacePath) -> WorkspacePath {
+pub(super) fn project_of(workspace: &Workspace, server: &ServerSpec, path: &WorkspacePath) -> WorkspacePath {
     let mut above = std::iter::successors(path.parent(), WorkspacePath::parent);
     above.find(|folder| has_marker(workspace, server, folder)).unwrap_or_else(WorkspacePath::root)
 }
 
-fn has_marker(workspace: &Workspace, server: &Server, folder: &WorkspacePath) -> bool {
+fn has_marker(workspace: &Workspace, server: &ServerSpec, folder: &WorkspacePath) -> bool {
     let absolute = workspace.absolute(folder);
     server.root_markers.iter().any(|marker| match marker.strip_prefix('*') {
         // `*.csproj`: any file with that ending.
@@ -129,7 +138,7 @@ mod tests {
         fs::create_dir_all(&folder).unwrap();
         let path = workspace.path(Path::new("sub/inner/a.py")).unwrap();
         let server = &Catalogue::built_in().servers["pylsp"];
-        let roots = Roots::default();
+        let roots = RootCache::default();
         let root = || roots.of(&workspace, "pylsp", server, &path).unwrap().display();
         let remembered = || {
             // Longer than the time in which a folder that just changed is looked at again.
@@ -192,7 +201,7 @@ mod tests {
         put("go/lib/go.mod", "module lib\n");
         assert_eq!(root("gopls", "go/lib/lib.go").as_deref(), Some("go"));
         // A file that is looked into counts as it is now.
-        let roots = Roots::default();
+        let roots = RootCache::default();
         let server = &Catalogue::built_in().servers[typescript];
         let path = workspace.path(Path::new("web/api/a.js")).unwrap();
         put("web/api/package.json", "{}");

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::{Key, Run, Shared, SlotStatus, Unavailable, launch};
+use super::{ManagerState, SessionUnavailable, SlotActivity, SlotKey, SlotStatus, launch};
 use crate::lsp::session::Session;
 use crate::workspace::WorkspacePath;
 
@@ -18,18 +18,18 @@ const MOST_CRASHES: usize = 5;
 /// After each start that failed the next one has twice as long, so many times.
 const MOST_DOUBLINGS: u32 = 3;
 
-type Started = Option<Result<Arc<Session>, Unavailable>>;
+type SessionStartResult = Option<Result<Arc<Session>, SessionUnavailable>>;
 
 /// One server for one root.
 #[derive(Debug)]
-pub(super) struct Slot {
-    pub(crate) key: Key,
+pub(super) struct ServerSlot {
+    pub(crate) key: SlotKey,
     state: Mutex<SlotState>,
 }
 
 #[derive(Debug, Default)]
 struct SlotState {
-    phase: Phase,
+    phase: SlotPhase,
     /// When it crashed or failed to start, within the window.
     crashes: Vec<Instant>,
     /// Documents to open again after a restart.
@@ -42,38 +42,38 @@ struct SlotState {
 }
 
 #[derive(Debug, Default)]
-enum Phase {
+enum SlotPhase {
     #[default]
     Idle,
     Starting {
-        outcome: watch::Receiver<Started>,
+        outcome: watch::Receiver<SessionStartResult>,
         /// When the start began, whoever waits for it now.
         since: Instant,
     },
     Running(Arc<Session>),
     Down {
         until: Instant,
-        why: Unavailable,
+        why: SessionUnavailable,
     },
 }
 
 /// What a caller does next, decided under the lock.
-enum Next {
+enum SlotDecision {
     Have(Arc<Session>),
-    Wait { outcome: watch::Receiver<Started>, since: Instant },
-    Refused(Unavailable),
+    Wait { outcome: watch::Receiver<SessionStartResult>, since: Instant },
+    Refused(SessionUnavailable),
     Bury(Arc<Session>),
 }
 
-impl Slot {
-    pub(super) fn new(key: Key) -> Self {
+impl ServerSlot {
+    pub(super) fn new(key: SlotKey) -> Self {
         Self { key, state: Mutex::default() }
     }
 
     /// The running session, if there is one.
     pub(super) fn running(&self) -> Option<Arc<Session>> {
         match &self.state.lock().phase {
-            Phase::Running(session) if !session.is_closed() => Some(session.clone()),
+            SlotPhase::Running(session) if !session.is_closed() => Some(session.clone()),
             _ => None,
         }
     }
@@ -81,33 +81,33 @@ impl Slot {
     /// Whether there is no server, and none is coming.
     pub(super) fn is_at_rest(&self) -> bool {
         match &self.state.lock().phase {
-            Phase::Idle | Phase::Down { .. } => true,
-            Phase::Running(session) => session.is_closed(),
-            Phase::Starting { .. } => false,
+            SlotPhase::Idle | SlotPhase::Down { .. } => true,
+            SlotPhase::Running(session) => session.is_closed(),
+            SlotPhase::Starting { .. } => false,
         }
     }
 
     /// Whether its session, which may have crashed unnoticed, can serve other roots beside its own.
     pub(super) fn takes_more_folders(&self) -> bool {
-        matches!(&self.state.lock().phase, Phase::Running(session) if session.takes_more_folders())
+        matches!(&self.state.lock().phase, SlotPhase::Running(session) if session.takes_more_folders())
     }
 
     /// The session; it is started if need be, and waited for until `deadline`.
     pub(super) async fn session(
         self: &Arc<Self>,
-        shared: &Arc<Shared>,
+        shared: &Arc<ManagerState>,
         deadline: Instant,
-    ) -> Result<Arc<Session>, Unavailable> {
+    ) -> Result<Arc<Session>, SessionUnavailable> {
         loop {
             match self.next(shared) {
-                Next::Have(session) => return Ok(session),
-                Next::Refused(why) => return Err(why),
-                Next::Bury(session) => self.bury(&session).await,
-                Next::Wait { mut outcome, since } => {
+                SlotDecision::Have(session) => return Ok(session),
+                SlotDecision::Refused(why) => return Err(why),
+                SlotDecision::Bury(session) => self.bury(&session).await,
+                SlotDecision::Wait { mut outcome, since } => {
                     return match tokio::time::timeout_at(deadline, outcome.wait_for(Option::is_some)).await {
-                        Ok(Ok(result)) => result.clone().unwrap_or(Err(Unavailable::Stopping)),
-                        Ok(Err(_)) => Err(Unavailable::Stopping),
-                        Err(_) => Err(Unavailable::Starting {
+                        Ok(Ok(result)) => result.clone().unwrap_or(Err(SessionUnavailable::Stopping)),
+                        Ok(Err(_)) => Err(SessionUnavailable::Stopping),
+                        Err(_) => Err(SessionUnavailable::Starting {
                             server: self.key.server.clone(),
                             so_far: since.elapsed(),
                         }),
@@ -118,59 +118,61 @@ impl Slot {
     }
 
     /// Starts the server if it does not run; nobody waits for it.
-    pub(super) fn warm(self: &Arc<Self>, shared: &Arc<Shared>) {
-        if let Next::Refused(why) = self.next(shared) {
+    pub(super) fn warm(self: &Arc<Self>, shared: &Arc<ManagerState>) {
+        if let SlotDecision::Refused(why) = self.next(shared) {
             tracing::debug!(server = self.key.server, "not started: {why}");
         }
     }
 
-    fn next(self: &Arc<Self>, shared: &Arc<Shared>) -> Next {
+    fn next(self: &Arc<Self>, shared: &Arc<ManagerState>) -> SlotDecision {
         let mut state = self.state.lock();
         match &state.phase {
-            Phase::Running(session) if session.is_closed() => Next::Bury(session.clone()),
-            Phase::Running(session) => Next::Have(session.clone()),
-            Phase::Starting { outcome, since } => Next::Wait { outcome: outcome.clone(), since: *since },
-            Phase::Down { until, why } if Instant::now() < *until => Next::Refused(why.clone()),
-            Phase::Idle | Phase::Down { .. } if shared.stopping.is_cancelled() => {
-                Next::Refused(Unavailable::Stopping)
+            SlotPhase::Running(session) if session.is_closed() => SlotDecision::Bury(session.clone()),
+            SlotPhase::Running(session) => SlotDecision::Have(session.clone()),
+            SlotPhase::Starting { outcome, since } => {
+                SlotDecision::Wait { outcome: outcome.clone(), since: *since }
             }
-            Phase::Idle | Phase::Down { .. } => {
+            SlotPhase::Down { until, why } if Instant::now() < *until => SlotDecision::Refused(why.clone()),
+            SlotPhase::Idle | SlotPhase::Down { .. } if shared.stopping.is_cancelled() => {
+                SlotDecision::Refused(SessionUnavailable::Stopping)
+            }
+            SlotPhase::Idle | SlotPhase::Down { .. } => {
                 let (sender, outcome) = watch::channel(None);
                 let since = Instant::now();
-                state.phase = Phase::Starting { outcome: outcome.clone(), since };
+                state.phase = SlotPhase::Starting { outcome: outcome.clone(), since };
                 let reopen = std::mem::take(&mut state.reopen);
                 // The start goes on when its first caller goes away: others may wait for it.
                 tokio::spawn(self.clone().start(shared.clone(), reopen, sender));
-                Next::Wait { outcome, since }
+                SlotDecision::Wait { outcome, since }
             }
         }
     }
 
     async fn start(
         self: Arc<Self>,
-        shared: Arc<Shared>,
+        shared: Arc<ManagerState>,
         reopen: Vec<WorkspacePath>,
-        sender: watch::Sender<Started>,
+        sender: watch::Sender<SessionStartResult>,
     ) {
         // One that was too slow would be too slow again, and never come up.
         let times = 1 << self.state.lock().failed_starts.min(MOST_DOUBLINGS);
-        let Key { server, root, .. } = &self.key;
+        let SlotKey { server, root, .. } = &self.key;
         let launched = launch::launch(&shared.setup, server, root, times, &shared.stopping);
         let result = launched.await.map(Arc::new);
         let mut abandoned = None;
         {
             let mut state = self.state.lock();
             // What is missing or not allowed was not started.
-            if matches!(result, Ok(_) | Err(Unavailable::Failed { .. })) {
+            if matches!(result, Ok(_) | Err(SessionUnavailable::Failed { .. })) {
                 state.starts += 1;
                 state.failed_starts = if result.is_ok() { 0 } else { state.failed_starts + 1 };
             }
             match &result {
-                Ok(session) if matches!(state.phase, Phase::Starting { .. }) => {
+                Ok(session) if matches!(state.phase, SlotPhase::Starting { .. }) => {
                     if let Some(obituary) = state.obituary.take() {
                         session.replaces(obituary);
                     }
-                    state.phase = Phase::Running(session.clone());
+                    state.phase = SlotPhase::Running(session.clone());
                 }
                 // It was stopped while it started.
                 Ok(session) => abandoned = Some(session.clone()),
@@ -179,7 +181,7 @@ impl Slot {
         }
         if let Some(session) = abandoned {
             session.stop().await;
-            sender.send_replace(Some(Err(Unavailable::Stopping)));
+            sender.send_replace(Some(Err(SessionUnavailable::Stopping)));
             return;
         }
         if let Ok(session) = &result {
@@ -198,32 +200,32 @@ impl Slot {
         session.stop().await;
         tracing::warn!(server = self.key.server, "{detail}");
         let mut state = self.state.lock();
-        if !matches!(&state.phase, Phase::Running(current) if Arc::ptr_eq(current, session)) {
+        if !matches!(&state.phase, SlotPhase::Running(current) if Arc::ptr_eq(current, session)) {
             return;
         }
         state.reopen = session.open_paths();
         state.obituary = Some(detail.clone());
-        let why = Unavailable::Failed { server: self.key.server.clone(), detail };
+        let why = SessionUnavailable::Failed { server: self.key.server.clone(), detail };
         state.crash(why);
     }
 
     pub(super) fn status(&self) -> SlotStatus {
         let state = self.state.lock();
         let run = match &state.phase {
-            Phase::Idle => Run::Resting,
-            Phase::Starting { since, .. } => Run::Starting { so_far: since.elapsed() },
-            Phase::Running(session) => match session.closed_reason() {
-                Some(why) => Run::Failed { why, last: Some(session.clone()) },
-                None => Run::Running(session.clone()),
+            SlotPhase::Idle => SlotActivity::Resting,
+            SlotPhase::Starting { since, .. } => SlotActivity::Starting { so_far: since.elapsed() },
+            SlotPhase::Running(session) => match session.closed_reason() {
+                Some(why) => SlotActivity::Failed { why, last: Some(session.clone()) },
+                None => SlotActivity::Running(session.clone()),
             },
-            Phase::Down { why: why @ Unavailable::Failed { .. }, .. } => {
-                Run::Failed { why: why.to_string(), last: None }
+            SlotPhase::Down { why: why @ SessionUnavailable::Failed { .. }, .. } => {
+                SlotActivity::Failed { why: why.to_string(), last: None }
             }
-            Phase::Down { why: Unavailable::Disabled { reason }, .. } => {
-                Run::Disabled { reason: reason.clone() }
+            SlotPhase::Down { why: SessionUnavailable::Disabled { reason }, .. } => {
+                SlotActivity::Disabled { reason: reason.clone() }
             }
             // What was missing may have been installed since: whoever wants to know looks for it.
-            Phase::Down { .. } => Run::Resting,
+            SlotPhase::Down { .. } => SlotActivity::Resting,
         };
         SlotStatus {
             server: self.key.server.clone(),
@@ -238,13 +240,13 @@ impl Slot {
         let mut state = self.state.lock();
         match &state.phase {
             // One that crashed stays, for whoever asks next to be told.
-            Phase::Running(session)
+            SlotPhase::Running(session)
                 if !session.is_closed()
                     && session.idle_for() >= longest
                     && Arc::strong_count(session) == 1 =>
             {
                 match std::mem::take(&mut state.phase) {
-                    Phase::Running(session) => Some(session),
+                    SlotPhase::Running(session) => Some(session),
                     _ => None,
                 }
             }
@@ -256,22 +258,22 @@ impl Slot {
     pub(super) async fn stop(&self) {
         let phase = std::mem::take(&mut self.state.lock().phase);
         match phase {
-            Phase::Running(session) => session.stop().await,
-            Phase::Starting { mut outcome, .. } => {
+            SlotPhase::Running(session) => session.stop().await,
+            SlotPhase::Starting { mut outcome, .. } => {
                 // Not held across the wait below: it locks the channel, and whoever holds it cannot be sent to other threads.
                 let result = outcome.wait_for(Option::is_some).await.ok().and_then(|result| result.clone());
                 if let Some(Ok(session)) = result {
                     session.stop().await;
                 }
             }
-            Phase::Idle | Phase::Down { .. } => {}
+            SlotPhase::Idle | SlotPhase::Down { .. } => {}
         }
     }
 }
 
 impl SlotState {
     /// The first crash in the window is forgiven at once; later ones cost 1, 2, 4 … seconds, then the whole window.
-    fn crash(&mut self, why: Unavailable) {
+    fn crash(&mut self, why: SessionUnavailable) {
         let pause = match self.count() {
             1 => Duration::ZERO,
             count => pause_after(count - 1),
@@ -279,10 +281,10 @@ impl SlotState {
         self.go_down(why, pause);
     }
 
-    fn fail(&mut self, why: Unavailable) {
+    fn fail(&mut self, why: SessionUnavailable) {
         // What is missing may be installed at any moment, and looking for it costs little.
         let pause = match why {
-            Unavailable::Failed { .. } => pause_after(self.count()),
+            SessionUnavailable::Failed { .. } => pause_after(self.count()),
             _ => Duration::ZERO,
         };
         self.go_down(why, pause);
@@ -295,15 +297,15 @@ impl SlotState {
         self.crashes.len()
     }
 
-    fn go_down(&mut self, why: Unavailable, pause: Duration) {
+    fn go_down(&mut self, why: SessionUnavailable, pause: Duration) {
         let why = match why {
-            Unavailable::Failed { server, detail } if !pause.is_zero() => Unavailable::Failed {
+            SessionUnavailable::Failed { server, detail } if !pause.is_zero() => SessionUnavailable::Failed {
                 server,
                 detail: format!("{detail}; it is tried again in {} s", pause.as_secs().max(1)),
             },
             other => other,
         };
-        self.phase = Phase::Down { until: Instant::now() + pause, why };
+        self.phase = SlotPhase::Down { until: Instant::now() + pause, why };
     }
 }
 
@@ -317,17 +319,17 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn crashes_are_forgiven_once_then_cost_more_and_more() {
-        let why = || Unavailable::Failed { server: "s".into(), detail: "d".into() };
+        let why = || SessionUnavailable::Failed { server: "s".into(), detail: "d".into() };
         let mut state = SlotState::default();
         let mut pauses = Vec::new();
         for _ in 0..6 {
             state.crash(why());
-            let Phase::Down { until, .. } = &state.phase else { panic!("not down") };
+            let SlotPhase::Down { until, .. } = &state.phase else { panic!("not down") };
             pauses.push(until.duration_since(Instant::now()).as_secs());
         }
         assert_eq!(pauses, [0, 1, 2, 4, 8, 180]);
         tokio::time::advance(WINDOW).await;
         state.crash(why());
-        assert!(matches!(&state.phase, Phase::Down { until, .. } if *until <= Instant::now()));
+        assert!(matches!(&state.phase, SlotPhase::Down { until, .. } if *until <= Instant::now()));
     }
 }

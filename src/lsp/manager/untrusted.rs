@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{ManagerSetup, Shared};
+use super::{ManagerSetup, ManagerState};
 use crate::config::merge;
-use crate::config::spec::{self, FileSign, Server};
+use crate::config::spec::{self, FileSign, ServerSpec};
 use crate::lsp::health;
 use crate::lsp::locate::inner_folders;
 use crate::lsp::node_guard;
@@ -19,7 +19,7 @@ use crate::lsp::session::Session;
 use crate::lsp::shortfall::Shortfall;
 use crate::process::find_program;
 use crate::process::{Exchange, Exit, Spawn, exchange, run};
-use crate::workspace::{Changes, WorkspacePath};
+use crate::workspace::{ChangeBatch, WorkspacePath};
 
 /// How long it may take to find out how an untrusted start is to be, or whether it matters.
 const LOOK: Duration = Duration::from_secs(10);
@@ -27,7 +27,7 @@ const LOOK: Duration = Duration::from_secs(10);
 const MOST_BYTES: usize = 64 << 20;
 
 /// `server` as it may be started at `root` without trust. Errors: why it may not, in one sentence.
-pub(super) fn restrained(key: &str, server: &Server, root: &Path) -> Result<Server, String> {
+pub(super) fn restrained(key: &str, server: &ServerSpec, root: &Path) -> Result<ServerSpec, String> {
     if server.waits_for_trust() {
         return Err(refusal(&format!("{key} runs code of this project when it starts")));
     }
@@ -44,7 +44,7 @@ pub(super) fn restrained(key: &str, server: &Server, root: &Path) -> Result<Serv
 }
 
 /// Why `server` may not run at `root` without trust, where a file there is against it; in one sentence.
-pub(super) fn refused(key: &str, server: &Server, root: &Path) -> Option<String> {
+pub(super) fn refused(key: &str, server: &ServerSpec, root: &Path) -> Option<String> {
     let shown = shown(&server.untrusted.as_ref()?.refused_with, root)?;
     Some(refusal(&format!("{key} would run what {shown} of this project says")))
 }
@@ -55,7 +55,7 @@ pub(super) fn refusal(why: &str) -> String {
 }
 
 /// The folder in which it is started, where that is not its root.
-pub(super) fn folder_apart(server: &Server) -> Option<PathBuf> {
+pub(super) fn folder_apart(server: &ServerSpec) -> Option<PathBuf> {
     // One that is always there, and that only the system writes.
     server.untrusted.as_ref().is_some_and(|untrusted| untrusted.apart).then(|| PathBuf::from("/"))
 }
@@ -64,7 +64,7 @@ pub(super) fn folder_apart(server: &Server) -> Option<PathBuf> {
 /// whose values programs say, run as the server is. Errors: what a program said when it failed.
 pub(super) async fn variables(
     setup: &ManagerSetup,
-    server: &Server,
+    server: &ServerSpec,
     spawn: &Spawn,
 ) -> Result<BTreeMap<OsString, OsString>, String> {
     let mut found = BTreeMap::new();
@@ -104,7 +104,7 @@ fn as_the_server(server: &Spawn, command: &[String]) -> Option<Spawn> {
 }
 
 /// What an untrusted start leaves undone, as far as it may matter at the root; `spawn` is how the server itself is started.
-pub(super) async fn shortfall(setup: &ManagerSetup, server: &Server, spawn: &Spawn) -> Shortfall {
+pub(super) async fn shortfall(setup: &ManagerSetup, server: &ServerSpec, spawn: &Spawn) -> Shortfall {
     let rule = server.untrusted.as_ref().and_then(|untrusted| untrusted.shortfall.as_ref());
     let Some(rule) = rule else { return Shortfall::default() };
     let matters = shown(&rule.files, &spawn.cwd).is_some() || says_so(setup, rule, spawn).await;
@@ -116,10 +116,10 @@ fn sentences(rule: &spec::ShortfallRule, matters: bool) -> Shortfall {
     Shortfall { diagnostics: rule.diagnostics.clone().or_else(|| answers.clone()), answers }
 }
 
-impl Shared {
+impl ManagerState {
     /// Follows `changes` for servers that were started without trust, before they hear of them. Where a file has come with which one
     /// would not have been started it is ended; where its shortfall may be another, that is assumed until it was looked at.
-    pub(super) async fn follow_untrusted(self: &Arc<Self>, changes: &Changes) {
+    pub(super) async fn follow_untrusted(self: &Arc<Self>, changes: &ChangeBatch) {
         if self.setup.trusted {
             return;
         }
@@ -141,12 +141,12 @@ impl Shared {
     }
 }
 
-fn decides(rule: &spec::ShortfallRule, changes: &Changes) -> bool {
+fn decides(rule: &spec::ShortfallRule, changes: &ChangeBatch) -> bool {
     let named = |path: &WorkspacePath| rule.depends_on.contains(&path.name_lossy().into_owned());
     changes.overflowed || changes.changes.iter().any(|(path, _)| named(path))
 }
 
-async fn look_again(shared: Arc<Shared>, session: Arc<Session>, turn: u64) {
+async fn look_again(shared: Arc<ManagerState>, session: Arc<Session>, turn: u64) {
     let Some(spawn) = session.spawn.get() else { return };
     let shortfall = shortfall(&shared.setup, &session.state.spec, spawn).await;
     session.found_lacking(turn, shortfall);
@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn a_server_without_a_rule_is_started_as_it_is_or_not_at_all() {
         let table = |words: &str| {
-            toml::from_str::<Server>(&format!("name = 'S'\nlanguages = ['x']\ncommand = ['s']\n{words}"))
+            toml::from_str::<ServerSpec>(&format!("name = 'S'\nlanguages = ['x']\ncommand = ['s']\n{words}"))
                 .unwrap()
         };
         let temp = tempfile::tempdir().unwrap();

@@ -4,16 +4,16 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 
-use super::{Manager, Shared};
-use crate::workspace::{ChangeFeed, Changes};
+use super::{Manager, ManagerState};
+use crate::workspace::{ChangeBatch, ChangeFeed};
 
 /// Remembers what changed in the workspace from [`Manager::witness`] until [`Manager::testimony`].
 #[derive(Debug)]
-pub(crate) struct Witness(Arc<Mutex<Changes>>);
+pub(crate) struct Witness(Arc<Mutex<ChangeBatch>>);
 
 /// Those who are to be told.
 #[derive(Debug, Default)]
-pub(super) struct Witnesses(Mutex<Vec<Weak<Mutex<Changes>>>>);
+pub(super) struct Witnesses(Mutex<Vec<Weak<Mutex<ChangeBatch>>>>);
 
 impl Witnesses {
     fn add(&self) -> Witness {
@@ -22,7 +22,7 @@ impl Witnesses {
         Witness(seen)
     }
 
-    pub(super) fn tell(&self, changes: &Changes) {
+    pub(super) fn tell(&self, changes: &ChangeBatch) {
         let mut all = self.0.lock();
         all.retain(|witness| match witness.upgrade() {
             Some(seen) => {
@@ -45,13 +45,13 @@ impl Manager {
     }
 
     /// What changed since `witness` was called in, by whomever. Running servers are told of it first.
-    pub(crate) async fn testimony(&self, witness: Witness) -> Changes {
+    pub(crate) async fn testimony(&self, witness: Witness) -> ChangeBatch {
         self.refresh().await;
         std::mem::take(&mut witness.0.lock())
     }
 }
 
-impl Shared {
+impl ManagerState {
     /// Lets running servers and witnesses know what changed on disk since the last call. One at a time.
     pub(super) async fn hand_out_changes(self: &Arc<Self>) {
         self.restart_where_inputs_differ().await;
@@ -74,7 +74,7 @@ impl Shared {
     }
 
     /// Ends the servers that never look at some of these files again; the next question starts them anew.
-    async fn restart_blind(&self, changes: &Changes) {
+    async fn restart_blind(&self, changes: &ChangeBatch) {
         for slot in self.slots() {
             let Some(session) = slot.running() else { continue };
             if session.state.spec.reload.restart && session.misses(changes) {

@@ -31,7 +31,7 @@ pub(crate) struct Libraries {
 impl Libraries {
     /// The libraries of `environment`, as its own interpreter would say them, but for what lies elsewhere.
     pub(crate) fn of(workspace: &Workspace, environment: &PythonEnvironment) -> Self {
-        let rooms = Rooms {
+        let rooms = LibraryBounds {
             workspace: workspace.root(),
             environment: environment.folder.canonicalize().unwrap_or_else(|_| environment.folder.clone()),
         };
@@ -57,7 +57,7 @@ impl Libraries {
 
     /// Adds what the path files in a folder of packages name. Their lines of code are not followed: those of tools only install
     /// hooks, which no server heeds.
-    fn follow_path_files(&mut self, folder: &Path, rooms: &Rooms<'_>) {
+    fn follow_path_files(&mut self, folder: &Path, rooms: &LibraryBounds<'_>) {
         let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
         let is_path_file = |name: &std::ffi::OsString| {
             Path::new(name).extension() == Some(OsStr::new("pth"))
@@ -91,12 +91,12 @@ impl Libraries {
 }
 
 /// Where libraries may lie.
-struct Rooms<'a> {
+struct LibraryBounds<'a> {
     workspace: &'a Path,
     environment: PathBuf,
 }
 
-impl Rooms<'_> {
+impl LibraryBounds<'_> {
     /// Whether `path` lies there, its links followed.
     fn has(&self, path: &Path) -> bool {
         let real = path.canonicalize();

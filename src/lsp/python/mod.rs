@@ -22,7 +22,7 @@ use crate::workspace::{Workspace, WorkspacePath};
 
 /// Whose word an environment is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(crate) enum EnvironmentOrigin {
     /// The user has activated it.
     Active,
     /// It lies in the workspace.
@@ -39,11 +39,11 @@ pub(crate) struct PythonEnvironment {
     /// Its interpreter, where it has one that can be run.
     pub(crate) interpreter: Option<PathBuf>,
     /// Whose word it is.
-    pub(crate) origin: Origin,
+    pub(crate) origin: EnvironmentOrigin,
 }
 
 impl PythonEnvironment {
-    fn at(folder: PathBuf, origin: Origin) -> Option<Self> {
+    fn at(folder: PathBuf, origin: EnvironmentOrigin) -> Option<Self> {
         let interpreter = Some(folder.join("bin/python")).filter(|program| is_program(program));
         let is_conda = folder.join("conda-meta").is_dir() && interpreter.is_some();
         let is_real = folder.join("pyvenv.cfg").is_file() || is_conda || libraries::is_bare(&folder);
@@ -87,7 +87,7 @@ impl UserWord {
 
 /// The environment of a project, and what decided that.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Found {
+pub(crate) struct EnvironmentLookup {
     /// The environment; `None` where there is none.
     pub(crate) environment: Option<PythonEnvironment>,
     /// Files and folders, there or not, whose change may lead to another one.
@@ -96,17 +96,18 @@ pub(crate) struct Found {
 
 /// The environment for `root`: the one that is active in the user's shell, which is the user's word wherever it lies; else one in
 /// the workspace, or in a tool's folder, of the root or a folder above it; else conda's, whose base environment is always active.
-pub(crate) fn search(workspace: &Workspace, root: &WorkspacePath, user: &UserWord) -> Found {
+pub(crate) fn search(workspace: &Workspace, root: &WorkspacePath, user: &UserWord) -> EnvironmentLookup {
     let mut looked_at = BTreeSet::new();
-    let active = user.active.clone().and_then(|folder| PythonEnvironment::at(folder, Origin::Active));
+    let active =
+        user.active.clone().and_then(|folder| PythonEnvironment::at(folder, EnvironmentOrigin::Active));
     let mut folders = std::iter::successors(Some(root.clone()), WorkspacePath::parent);
     let of_project = || folders.find_map(|folder| of_folder(workspace, &folder, user, &mut looked_at));
-    let conda = || PythonEnvironment::at(user.conda.clone()?, Origin::Active);
+    let conda = || PythonEnvironment::at(user.conda.clone()?, EnvironmentOrigin::Active);
     let environment = active.or_else(of_project).or_else(conda);
     if let Some(found) = &environment {
         looked_at.extend([found.folder.clone(), found.folder.join("pyvenv.cfg")]);
     }
-    Found { environment, looked_at }
+    EnvironmentLookup { environment, looked_at }
 }
 
 fn of_folder(
@@ -132,8 +133,8 @@ fn of_folder(
 fn in_its_room(workspace: &Workspace, tools: &ToolFolders, folder: PathBuf) -> Option<PythonEnvironment> {
     let real = folder.canonicalize().ok()?;
     let origin = match real.starts_with(workspace.root()) {
-        true => Origin::Project,
-        false if tools.keep(&real) => Origin::Tool,
+        true => EnvironmentOrigin::Project,
+        false if tools.keep(&real) => EnvironmentOrigin::Tool,
         false => return None,
     };
     PythonEnvironment::at(folder, origin)

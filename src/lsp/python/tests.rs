@@ -55,7 +55,7 @@ impl Bench {
     }
 
     fn libraries(&self, folder: &str) -> Libraries {
-        let found = PythonEnvironment::at(self.beside(folder), Origin::Project).unwrap();
+        let found = PythonEnvironment::at(self.beside(folder), EnvironmentOrigin::Project).unwrap();
         Libraries::of(&self.workspace, &found)
     }
 

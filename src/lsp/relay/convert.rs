@@ -7,8 +7,8 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::{Speaker, Stranger, uri};
-use crate::lsp::decode::Texts;
+use super::{EditorConventions, OutsideDocument, uri};
+use crate::lsp::decode::PositionDecoder;
 use crate::lsp::documents::Snapshot;
 use crate::lsp::model::FileRef;
 use crate::lsp::session::Session;
@@ -16,7 +16,7 @@ use crate::text::{EncodedPosition, Encoding};
 
 /// Which side reads the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum RelayDirection {
     ToServer,
     ToEditor,
 }
@@ -24,37 +24,53 @@ pub(super) enum Way {
 /// Translates between an editor and one server.
 pub(super) struct Converter<'a> {
     session: &'a Session,
-    speaker: &'a Speaker,
-    texts: Texts<'a>,
+    speaker: &'a EditorConventions,
+    texts: PositionDecoder<'a>,
     own: FileRef,
-    way: Way,
+    way: RelayDirection,
     /// What URIs mean that have been met: most messages name one file many times.
     files: HashMap<String, FileRef>,
 }
 
 impl<'a> Converter<'a> {
     /// For what is said about `snapshot`.
-    pub(super) fn of(session: &'a Session, speaker: &'a Speaker, snapshot: &Snapshot, way: Way) -> Self {
+    pub(super) fn of(
+        session: &'a Session,
+        speaker: &'a EditorConventions,
+        snapshot: &Snapshot,
+        way: RelayDirection,
+    ) -> Self {
         let own = FileRef::Inside(snapshot.path.clone());
-        Self { session, speaker, texts: Texts::new(session, snapshot), own, way, files: HashMap::new() }
+        Self {
+            session,
+            speaker,
+            texts: PositionDecoder::new(session, snapshot),
+            own,
+            way,
+            files: HashMap::new(),
+        }
     }
 
     /// For what is said about a document that is no file of the workspace.
     pub(super) fn of_stranger(
         session: &'a Session,
-        speaker: &'a Speaker,
-        stranger: &Stranger,
-        way: Way,
+        speaker: &'a EditorConventions,
+        stranger: &OutsideDocument,
+        way: RelayDirection,
     ) -> Self {
         let own = uri::file_ref(&session.workspace, &stranger.uri);
-        let texts = Texts::of(session, own.clone(), stranger.text.clone());
+        let texts = PositionDecoder::of(session, own.clone(), stranger.text.clone());
         Self { session, speaker, texts, own, way, files: HashMap::new() }
     }
 
     /// For what is about no document in particular.
-    pub(super) fn of_workspace(session: &'a Session, speaker: &'a Speaker, way: Way) -> Self {
+    pub(super) fn of_workspace(
+        session: &'a Session,
+        speaker: &'a EditorConventions,
+        way: RelayDirection,
+    ) -> Self {
         let own = FileRef::Virtual(String::new());
-        let texts = Texts::of_workspace(session);
+        let texts = PositionDecoder::of_workspace(session);
         Self { session, speaker, texts, own, way, files: HashMap::new() }
     }
 
@@ -65,7 +81,7 @@ impl<'a> Converter<'a> {
     }
 
     /// The texts that positions are counted in.
-    pub(super) fn texts(&mut self) -> &mut Texts<'a> {
+    pub(super) fn texts(&mut self) -> &mut PositionDecoder<'a> {
         &mut self.texts
     }
 
@@ -135,7 +151,7 @@ impl<'a> Converter<'a> {
         let Some(uri) = value["uri"].as_str() else { return };
         let file = self.file(uri);
         let Value::Object(object) = value else { return };
-        if self.way == Way::ToEditor && object.contains_key("version") {
+        if self.way == RelayDirection::ToEditor && object.contains_key("version") {
             let known = match &file {
                 FileRef::Inside(path) => self.speaker.documents.get(path),
                 FileRef::Outside(_) | FileRef::Virtual(_) => None,
@@ -154,8 +170,8 @@ impl<'a> Converter<'a> {
     fn spelled(&self, uri: &str, file: &FileRef) -> String {
         let FileRef::Inside(path) = file else { return uri.to_owned() };
         match self.way {
-            Way::ToServer => uri::from_path(&self.session.workspace.absolute(path)).into(),
-            Way::ToEditor => {
+            RelayDirection::ToServer => uri::from_path(&self.session.workspace.absolute(path)).into(),
+            RelayDirection::ToEditor => {
                 self.speaker.documents.get(path).map_or_else(|| uri.to_owned(), |known| known.uri.clone())
             }
         }
@@ -164,8 +180,8 @@ impl<'a> Converter<'a> {
     fn encodings(&self) -> (Encoding, Encoding) {
         let (editor, server) = (self.speaker.encoding, self.session.capabilities.encoding);
         match self.way {
-            Way::ToServer => (editor, server),
-            Way::ToEditor => (server, editor),
+            RelayDirection::ToServer => (editor, server),
+            RelayDirection::ToEditor => (server, editor),
         }
     }
 

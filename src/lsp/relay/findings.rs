@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::Speaker;
-use super::convert::{Converter, Way};
-use crate::lsp::diagnostics::{Found, Known};
+use super::EditorConventions;
+use super::convert::{Converter, RelayDirection};
+use crate::lsp::diagnostics::{CollectedDiagnostics, DiagnosticsCompleteness};
 use crate::lsp::documents::Snapshot;
 use crate::lsp::session::{AskError, Session};
 use crate::text::{Buffer, Range};
@@ -13,43 +13,43 @@ use crate::workspace::WorkspacePath;
 
 /// One server's findings in one file.
 #[derive(Debug, Clone)]
-pub(crate) struct Findings {
+pub(crate) struct RelayDiagnostics {
     /// LSP 3.17 *Diagnostic*s.
     pub(crate) items: Vec<Value>,
     /// How far they can be relied on.
-    pub(crate) known: Known,
+    pub(crate) known: DiagnosticsCompleteness,
 }
 
 impl Session {
     /// The server's findings in `path`. The caller has entered the session with what the editor sees.
     pub(crate) async fn findings(
         &self,
-        speaker: &Speaker,
+        speaker: &EditorConventions,
         path: &WorkspacePath,
         deadline: Instant,
-    ) -> Result<Findings, AskError> {
+    ) -> Result<RelayDiagnostics, AskError> {
         let _in_use = self.use_now();
         Ok(match self.found(path, deadline).await? {
-            Found::Raw(raw) => {
-                let mut converter = Converter::of(self, speaker, &raw.snapshot, Way::ToEditor);
+            CollectedDiagnostics::Raw(raw) => {
+                let mut converter = Converter::of(self, speaker, &raw.snapshot, RelayDirection::ToEditor);
                 let finding = |item| self.finding(speaker, &raw.snapshot, &mut converter, item);
-                Findings { items: raw.items.iter().filter_map(finding).collect(), known: raw.known }
+                RelayDiagnostics { items: raw.items.iter().filter_map(finding).collect(), known: raw.known }
             }
-            Found::Decoded(fresh) => {
+            CollectedDiagnostics::Decoded(fresh) => {
                 let items = fresh.items.iter().map(|item| {
                     let mut value = item.to_lsp(&fresh.text, speaker.encoding);
                     let tags = [(item.unnecessary, 1), (item.deprecated, 2)];
                     value["tags"] = tags.iter().filter(|(set, _)| *set).map(|(_, tag)| *tag).collect();
                     value
                 });
-                Findings { items: items.collect(), known: fresh.known }
+                RelayDiagnostics { items: items.collect(), known: fresh.known }
             }
         })
     }
 
     fn finding(
         &self,
-        speaker: &Speaker,
+        speaker: &EditorConventions,
         snapshot: &Snapshot,
         converter: &mut Converter<'_>,
         item: &Value,
@@ -66,7 +66,7 @@ impl Session {
     }
 }
 
-fn wire(text: &Buffer, range: Range, speaker: &Speaker) -> Value {
+fn wire(text: &Buffer, range: Range, speaker: &EditorConventions) -> Value {
     let range = text.encode_range(range, speaker.encoding);
     json!({
         "start": { "line": range.start.line, "character": range.start.unit },

@@ -16,34 +16,34 @@ use async_lsp::lsp_types::request::ExecuteCommand;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use self::convert::{Converter, Way};
+use self::convert::{Converter, RelayDirection};
 use super::ask::{DocumentRequest, WorkspaceRequest};
 use super::documents::Snapshot;
 use super::model::FileRef;
 use super::request::Untyped;
-use super::session::{AskError, Asked, Scope, Session};
+use super::session::{AskError, DependencyScope, Session, SessionAnswer};
 use super::snippet;
 use super::uri;
 use crate::text::Encoding;
 use crate::workspace::WorkspacePath;
 
 pub(crate) use super::decode::{encoded as position, encoded_range as range, markup as markdown};
-pub(crate) use strangers::{Stranger, Strangers};
+pub(crate) use strangers::{OpenOutsideDocuments, OutsideDocument};
 
 /// How an editor speaks of texts.
 #[derive(Debug, Clone)]
-pub(crate) struct Speaker {
+pub(crate) struct EditorConventions {
     /// What it counts columns in.
     pub(crate) encoding: Encoding,
     /// It takes snippets in completions.
     pub(crate) takes_snippets: bool,
     /// The documents that it has open.
-    pub(crate) documents: BTreeMap<WorkspacePath, Spelled>,
+    pub(crate) documents: BTreeMap<WorkspacePath, VersionedDocument>,
 }
 
 /// A document that an editor has open.
 #[derive(Debug, Clone)]
-pub(crate) struct Spelled {
+pub(crate) struct VersionedDocument {
     /// Its URI as the editor writes it.
     pub(crate) uri: String,
     /// Its version there.
@@ -52,7 +52,7 @@ pub(crate) struct Spelled {
 
 /// What a server's command led to.
 #[derive(Debug, Clone)]
-pub(crate) struct Executed {
+pub(crate) struct ServerCommandResult {
     /// Its result.
     pub(crate) value: Value,
     /// LSP 3.17 *WorkspaceEdit*s that the server asked for meanwhile, in the editor's words.
@@ -79,7 +79,7 @@ impl Session {
     /// session with what the editor sees.
     pub(crate) async fn relay(
         &self,
-        speaker: &Speaker,
+        speaker: &EditorConventions,
         path: &WorkspacePath,
         method: &str,
         params: &Value,
@@ -94,22 +94,22 @@ impl Session {
     /// The same of a request that concerns no document.
     pub(crate) async fn relay_workspace(
         &self,
-        speaker: &Speaker,
+        speaker: &EditorConventions,
         method: &str,
         params: &Value,
         deadline: Instant,
     ) -> Result<Value, AskError> {
         let mut params = params.clone();
-        Converter::of_workspace(self, speaker, Way::ToServer).convert(&mut params);
+        Converter::of_workspace(self, speaker, RelayDirection::ToServer).convert(&mut params);
         let (mut value, _) = self.ask_workspace(WorkspaceRequest { method, params }, deadline).await?;
-        Converter::of_workspace(self, speaker, Way::ToEditor).convert(&mut value);
+        Converter::of_workspace(self, speaker, RelayDirection::ToEditor).convert(&mut value);
         Ok(value)
     }
 
     /// Passes a notification on.
-    pub(crate) fn relay_notification(&self, speaker: &Speaker, method: &str, params: &Value) {
+    pub(crate) fn relay_notification(&self, speaker: &EditorConventions, method: &str, params: &Value) {
         let mut value = params.clone();
-        Converter::of_workspace(self, speaker, Way::ToServer).convert(&mut value);
+        Converter::of_workspace(self, speaker, RelayDirection::ToServer).convert(&mut value);
         self.connection.notify(method, &value);
     }
 
@@ -117,11 +117,11 @@ impl Session {
     /// the server does not say for which of them it asks for edits.
     pub(crate) async fn relay_command(
         &self,
-        speaker: &Speaker,
+        speaker: &EditorConventions,
         command: &str,
         arguments: &Value,
         deadline: Instant,
-    ) -> Result<Executed, AskError> {
+    ) -> Result<ServerCommandResult, AskError> {
         let params = json!({ "command": command, "arguments": arguments });
         let _alone = self.commands.lock().await;
         let collecting = self.state.collect_edits();
@@ -129,11 +129,11 @@ impl Session {
         let ran = self.ask_workspace(request, deadline).await;
         let mut edits = collecting.take();
         let (mut value, _) = ran?;
-        Converter::of_workspace(self, speaker, Way::ToEditor).convert(&mut value);
+        Converter::of_workspace(self, speaker, RelayDirection::ToEditor).convert(&mut value);
         for edit in &mut edits {
-            Converter::of_workspace(self, speaker, Way::ToEditor).convert(edit);
+            Converter::of_workspace(self, speaker, RelayDirection::ToEditor).convert(edit);
         }
-        Ok(Executed { value, edits })
+        Ok(ServerCommandResult { value, edits })
     }
 
     /// Whether the server itself runs `command`; any other is for the editor.
@@ -152,14 +152,14 @@ impl Session {
         self.capabilities.triggers(method, character)
     }
 
-    fn to_server(&self, speaker: &Speaker, snapshot: &Snapshot, params: &Value) -> Value {
+    fn to_server(&self, speaker: &EditorConventions, snapshot: &Snapshot, params: &Value) -> Value {
         let mut value = params.clone();
-        Converter::of(self, speaker, snapshot, Way::ToServer).convert(&mut value);
+        Converter::of(self, speaker, snapshot, RelayDirection::ToServer).convert(&mut value);
         value
     }
 
-    fn to_editor(&self, speaker: &Speaker, method: &str, asked: Asked<Value>) -> Value {
-        let Asked { mut value, snapshot, .. } = asked;
+    fn to_editor(&self, speaker: &EditorConventions, method: &str, asked: SessionAnswer<Value>) -> Value {
+        let SessionAnswer { mut value, snapshot, .. } = asked;
         if method.starts_with("textDocument/semanticTokens") {
             return self.tokens_to_editor(speaker, &snapshot, &value);
         }
@@ -167,7 +167,7 @@ impl Session {
         if is_completion && !speaker.takes_snippets {
             snippet::flatten(&mut value);
         }
-        Converter::of(self, speaker, &snapshot, Way::ToEditor).convert(&mut value);
+        Converter::of(self, speaker, &snapshot, RelayDirection::ToEditor).convert(&mut value);
         value
     }
 }
@@ -182,8 +182,8 @@ pub(crate) fn subject_of(params: &Value, workspace: &crate::workspace::Workspace
     }
 }
 
-fn scope(method: &str) -> Scope {
+fn scope(method: &str) -> DependencyScope {
     let whole = ["references", "implementation", "rename", "incomingCalls", "outgoingCalls", "subtypes"];
     let last = method.rsplit('/').next().unwrap_or(method);
-    if whole.contains(&last) { Scope::Project } else { Scope::File }
+    if whole.contains(&last) { DependencyScope::Project } else { DependencyScope::File }
 }

@@ -8,15 +8,15 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::Speaker;
-use super::convert::{Converter, Way};
+use super::EditorConventions;
+use super::convert::{Converter, RelayDirection};
 use crate::lsp::ask::WorkspaceRequest;
 use crate::lsp::session::{AskError, Session};
 use crate::text::Buffer;
 
 /// A document that is no file of the workspace, as an editor has it. Cheap to clone.
 #[derive(Debug, Clone)]
-pub(crate) struct Stranger {
+pub(crate) struct OutsideDocument {
     /// Its URI as the editor writes it.
     pub(crate) uri: String,
     /// LSP `languageId`, as the editor gave it.
@@ -27,14 +27,14 @@ pub(crate) struct Stranger {
 
 /// Those that a server has open, by URI: the version and the text that it was given last.
 #[derive(Debug, Default)]
-pub(crate) struct Strangers(BTreeMap<String, (i32, Buffer)>);
+pub(crate) struct OpenOutsideDocuments(BTreeMap<String, (i32, Buffer)>);
 
 impl Session {
     /// Asks `method` about `stranger` with an editor's `params`; `None` where the server does not offer it at all.
     pub(crate) async fn relay_stranger(
         &self,
-        speaker: &Speaker,
-        stranger: &Stranger,
+        speaker: &EditorConventions,
+        stranger: &OutsideDocument,
         method: &str,
         params: &Value,
         deadline: Instant,
@@ -45,9 +45,9 @@ impl Session {
         let mut open = self.outside.lock().await;
         self.acquaint(&mut open, stranger);
         let mut params = params.clone();
-        Converter::of_stranger(self, speaker, stranger, Way::ToServer).convert(&mut params);
+        Converter::of_stranger(self, speaker, stranger, RelayDirection::ToServer).convert(&mut params);
         let (mut value, _) = self.ask_workspace(WorkspaceRequest { method, params }, deadline).await?;
-        Converter::of_stranger(self, speaker, stranger, Way::ToEditor).convert(&mut value);
+        Converter::of_stranger(self, speaker, stranger, RelayDirection::ToEditor).convert(&mut value);
         Ok(Some(value))
     }
 
@@ -59,8 +59,8 @@ impl Session {
     }
 
     /// Gives the server the text that the editor has.
-    fn acquaint(&self, open: &mut Strangers, stranger: &Stranger) {
-        let Stranger { uri, language_id, text, .. } = stranger;
+    fn acquaint(&self, open: &mut OpenOutsideDocuments, stranger: &OutsideDocument) {
+        let OutsideDocument { uri, language_id, text, .. } = stranger;
         match open.0.get_mut(uri) {
             Some((_, known)) if known == text => {}
             Some((version, known)) => {

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::Speaker;
+use super::EditorConventions;
 use crate::lsp::documents::Snapshot;
 use crate::lsp::semantic_tokens::{TOKEN_MODIFIERS, TOKEN_TYPES};
 use crate::lsp::session::Session;
 use crate::text::EncodedPosition;
 
 /// One token, in absolute places.
-struct Token {
+struct AbsoluteToken {
     line: u32,
     unit: u32,
     length: u32,
@@ -19,7 +19,12 @@ struct Token {
 
 impl Session {
     /// A server's tokens in the editor's numbers and columns. Tokens of types that only the server knows are left out.
-    pub(super) fn tokens_to_editor(&self, speaker: &Speaker, snapshot: &Snapshot, value: &Value) -> Value {
+    pub(super) fn tokens_to_editor(
+        &self,
+        speaker: &EditorConventions,
+        snapshot: &Snapshot,
+        value: &Value,
+    ) -> Value {
         let Some(packed) = value["data"].as_array() else { return Value::Null };
         let legend = self.legend(snapshot);
         let names = |which: &str| -> Vec<String> {
@@ -40,12 +45,12 @@ impl Session {
             let set = modifiers.iter().enumerate().take(32).filter(|(bit, _)| token[4] >> bit & 1 == 1);
             let known = set.filter_map(|(_, name)| TOKEN_MODIFIERS.iter().position(|own| own == name));
             let modifiers = known.fold(0, |bits, bit| bits | 1 << bit);
-            tokens.push(Token { line, unit, length: token[2], kind, modifiers });
+            tokens.push(AbsoluteToken { line, unit, length: token[2], kind, modifiers });
         }
         self.pack(speaker, snapshot, &tokens)
     }
 
-    fn pack(&self, speaker: &Speaker, snapshot: &Snapshot, tokens: &[Token]) -> Value {
+    fn pack(&self, speaker: &EditorConventions, snapshot: &Snapshot, tokens: &[AbsoluteToken]) -> Value {
         let encoding = self.capabilities.encoding;
         let column = |line: u32, unit: u32| {
             let position = snapshot.buffer.decode(EncodedPosition { line, unit, encoding });

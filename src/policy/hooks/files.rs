@@ -18,8 +18,8 @@ use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Does, Hears, Hook, Hooks, Speech};
-use crate::workspace::{EntryKind, ListQuery, ReadError, Until, Workspace};
+use super::{CallHook, HookAction, HookOutcomeFilter, HookProtocol, Hooks};
+use crate::workspace::{EntryKind, ListQuery, ReadError, WorkDeadline, Workspace};
 
 /// Where they are.
 pub(crate) const FOLDER: &str = ".github/hooks";
@@ -54,7 +54,7 @@ pub(crate) fn read(workspace: &Workspace) -> Result<Vec<HookFile>, ReadError> {
     if !workspace.exists(&folder) {
         return Ok(Vec::new());
     }
-    let until = Until::new(Instant::now() + LOOK);
+    let until = WorkDeadline::new(Instant::now() + LOOK);
     let query = ListQuery { under: folder, recursive: false, max: MOST_FILES, until };
     let listing = match workspace.list(&query) {
         Ok(listing) => listing,
@@ -76,7 +76,7 @@ pub(crate) fn read(workspace: &Workspace) -> Result<Vec<HookFile>, ReadError> {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct File {
+struct HookFileDocument {
     version: Option<u64>,
     #[serde(default)]
     disable_all_hooks: bool,
@@ -87,7 +87,7 @@ struct File {
 /// One entry of the Copilot shape, and one of the inner entries of Claude's.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Entry {
+struct HookFileEntry {
     #[serde(rename = "type")]
     kind: Option<String>,
     bash: Option<String>,
@@ -102,9 +102,9 @@ struct Entry {
 
 /// A group of Claude's shape.
 #[derive(Deserialize)]
-struct Group {
+struct HookFileGroup {
     matcher: Option<String>,
-    hooks: Vec<Entry>,
+    hooks: Vec<HookFileEntry>,
 }
 
 impl HookFile {
@@ -119,7 +119,8 @@ impl HookFile {
     /// A sentence that says what cannot be understood, or not be run here.
     pub fn hooks(&self) -> Result<Hooks, String> {
         let said = |what: String| format!("{}: {what}", self.path);
-        let file: File = serde_json::from_str(&self.text).map_err(|error| said(error.to_string()))?;
+        let file: HookFileDocument =
+            serde_json::from_str(&self.text).map_err(|error| said(error.to_string()))?;
         if let Some(other) = file.version.filter(|version| *version != 1) {
             return Err(said(format!("`version` is {other}, accepted: 1")));
         }
@@ -129,9 +130,9 @@ impl HookFile {
         }
         for (event, entries) in file.hooks {
             let (into, hears) = match event.as_str() {
-                "preToolUse" | "PreToolUse" => (&mut hooks.pre, Hears::All),
-                "postToolUse" | "PostToolUse" => (&mut hooks.post, Hears::Successes),
-                "postToolUseFailure" | "PostToolUseFailure" => (&mut hooks.post, Hears::Failures),
+                "preToolUse" | "PreToolUse" => (&mut hooks.pre, HookOutcomeFilter::All),
+                "postToolUse" | "PostToolUse" => (&mut hooks.post, HookOutcomeFilter::Successes),
+                "postToolUseFailure" | "PostToolUseFailure" => (&mut hooks.post, HookOutcomeFilter::Failures),
                 _ => continue,
             };
             for entry in entries {
@@ -141,39 +142,39 @@ impl HookFile {
         Ok(hooks)
     }
 
-    fn of_entry(&self, entry: Value, hears: Hears) -> Result<Vec<Hook>, String> {
+    fn of_entry(&self, entry: Value, hears: HookOutcomeFilter) -> Result<Vec<CallHook>, String> {
         let read = |error: serde_json::Error| error.to_string();
         if entry.get("hooks").is_some() {
-            let group: Group = serde_json::from_value(entry).map_err(read)?;
+            let group: HookFileGroup = serde_json::from_value(entry).map_err(read)?;
             let matcher = group.matcher.as_deref();
             let inner = group.hooks.into_iter();
-            return inner.map(|entry| self.hook(entry, matcher, hears, Speech::Claude)).collect();
+            return inner.map(|entry| self.hook(entry, matcher, hears, HookProtocol::Claude)).collect();
         }
-        let entry: Entry = serde_json::from_value(entry).map_err(read)?;
+        let entry: HookFileEntry = serde_json::from_value(entry).map_err(read)?;
         let matcher = entry.matcher.clone();
-        Ok(vec![self.hook(entry, matcher.as_deref(), hears, Speech::Copilot)?])
+        Ok(vec![self.hook(entry, matcher.as_deref(), hears, HookProtocol::Copilot)?])
     }
 
     fn hook(
         &self,
-        entry: Entry,
+        entry: HookFileEntry,
         matcher: Option<&str>,
-        hears: Hears,
-        speech: Speech,
-    ) -> Result<Hook, String> {
+        hears: HookOutcomeFilter,
+        speech: HookProtocol,
+    ) -> Result<CallHook, String> {
         if let Some(kind) = entry.kind.filter(|kind| kind != "command") {
             return Err(format!("hooks of type `{}` are not run here", kind.escape_debug()));
         }
         let command = entry.bash.or(entry.command).filter(|command| !command.trim().is_empty());
         let command = command.ok_or("there is no `bash` (or `command`) that says what to run")?;
-        let usual = if speech == Speech::Claude { USUAL_OF_CLAUDE } else { USUAL };
+        let usual = if speech == HookProtocol::Claude { USUAL_OF_CLAUDE } else { USUAL };
         let seconds = entry.timeout_sec.or(entry.timeout);
         let timeout = seconds.map_or(Ok(usual), Duration::try_from_secs_f64);
         let timeout = timeout.map_err(|_| "its time limit is no number of seconds")?;
-        Ok(Hook {
+        Ok(CallHook {
             name: self.name().to_owned(),
-            does: Does::Shell { command, cwd: entry.cwd, env: entry.env },
-            tools: super::Tools::Matching(matcher.map_or(Ok(None), pattern)?),
+            does: HookAction::Shell { command, cwd: entry.cwd, env: entry.env },
+            tools: super::HookToolFilter::Matching(matcher.map_or(Ok(None), pattern)?),
             timeout: timeout.clamp(Duration::from_millis(1), LONGEST),
             hears,
             speech,
@@ -210,8 +211,11 @@ mod tests {
         .unwrap();
         let claude = &hooks.pre[0];
         assert!(claude.sees("edit") && claude.sees("write") && !claude.sees("lsp_edit"));
-        assert_eq!((claude.timeout, claude.speech), (USUAL_OF_CLAUDE, Speech::Claude));
-        assert_eq!((hooks.pre[1].timeout, hooks.pre[1].speech), (Duration::from_secs(5), Speech::Copilot));
+        assert_eq!((claude.timeout, claude.speech), (USUAL_OF_CLAUDE, HookProtocol::Claude));
+        assert_eq!(
+            (hooks.pre[1].timeout, hooks.pre[1].speech),
+            (Duration::from_secs(5), HookProtocol::Copilot)
+        );
         assert!(hooks.post[0].hears(false) && !hooks.post[0].hears(true));
     }
 

@@ -9,19 +9,19 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{HookError, HookInput, LONGEST_WHY, PostAnswer, PreAnswer, Ran, Speech};
-use crate::policy::request::Verdict;
+use super::{HookError, HookInput, HookProtocol, HookRunResult, LONGEST_WHY, PostAnswer, PreAnswer};
+use crate::policy::request::PolicyVerdict;
 use crate::process::Exit;
 
 /// What a hook is told on its standard input.
-pub(super) fn told(speech: Speech, input: &HookInput<'_>) -> Value {
+pub(super) fn told(speech: HookProtocol, input: &HookInput<'_>) -> Value {
     let failed = input.result.is_some_and(|result| result.get("ok") == Some(&Value::Bool(false)));
     let text = input.result.map(|result| match result.get("text").and_then(Value::as_str) {
         Some(text) => text.to_owned(),
         None => result.to_string(),
     });
     match speech {
-        Speech::Claude => {
+        HookProtocol::Claude => {
             let event = match (&text, failed) {
                 (None, _) => "PreToolUse",
                 (Some(_), false) => "PostToolUse",
@@ -36,7 +36,7 @@ pub(super) fn told(speech: Speech, input: &HookInput<'_>) -> Value {
             }
             told
         }
-        Speech::Ours | Speech::Copilot => {
+        HookProtocol::Ours | HookProtocol::Copilot => {
             let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             let mut told = json!({
                 "sessionId": input.session, "timestamp": u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
@@ -57,13 +57,13 @@ pub(super) fn told(speech: Speech, input: &HookInput<'_>) -> Value {
 /// An answer in either shape.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Answer {
-    permission_decision: Option<Verdict>,
+struct HookAnswer {
+    permission_decision: Option<PolicyVerdict>,
     permission_decision_reason: Option<String>,
     modified_args: Option<Value>,
     modified_result: Option<Value>,
     additional_context: Option<String>,
-    hook_specific_output: Option<Specific>,
+    hook_specific_output: Option<HookSpecificOutput>,
     decision: Option<String>,
     reason: Option<String>,
     #[serde(rename = "continue")]
@@ -74,35 +74,35 @@ struct Answer {
 /// Claude's inner object.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Specific {
-    permission_decision: Option<Verdict>,
+struct HookSpecificOutput {
+    permission_decision: Option<PolicyVerdict>,
     permission_decision_reason: Option<String>,
     updated_input: Option<Value>,
     additional_context: Option<String>,
 }
 
-fn read(hook: &str, output: &[u8]) -> Result<Answer, HookError> {
+fn read(hook: &str, output: &[u8]) -> Result<HookAnswer, HookError> {
     let text = output.trim_ascii();
     if !text.starts_with(b"{") {
-        return Ok(Answer::default());
+        return Ok(HookAnswer::default());
     }
     serde_json::from_slice(text)
         .map_err(|error| HookError::NoAnswer { hook: hook.to_owned(), problem: error.to_string() })
 }
 
 /// What a hook before a call means. Any status but 0 forbids it, for the reason that it wrote to standard error.
-pub(super) fn before(hook: &str, ran: &Ran) -> Result<PreAnswer, HookError> {
+pub(super) fn before(hook: &str, ran: &HookRunResult) -> Result<PreAnswer, HookError> {
     if ran.exit != Exit::Code(0) {
         let why = ran.errors.join(" ");
         let why = if why.trim().is_empty() { format!("it ended with {}", ran.exit) } else { why };
         let why = Some(why.chars().take(LONGEST_WHY).collect());
-        return Ok(PreAnswer { decision: Some(Verdict::Deny), why, arguments: None });
+        return Ok(PreAnswer { decision: Some(PolicyVerdict::Deny), why, arguments: None });
     }
     let answer = read(hook, &ran.output)?;
     let inner = answer.hook_specific_output.unwrap_or_default();
     let mut decision = answer.permission_decision.or(inner.permission_decision);
     if decision.is_none() && (answer.decision.as_deref() == Some("block") || answer.goes_on == Some(false)) {
-        decision = Some(Verdict::Deny);
+        decision = Some(PolicyVerdict::Deny);
     }
     let why = answer.permission_decision_reason.or(inner.permission_decision_reason);
     let why = why.or(answer.reason).or(answer.stop_reason);
@@ -110,7 +110,7 @@ pub(super) fn before(hook: &str, ran: &Ran) -> Result<PreAnswer, HookError> {
 }
 
 /// What a hook after a call means.
-pub(super) fn after(hook: &str, ran: &Ran) -> Result<PostAnswer, HookError> {
+pub(super) fn after(hook: &str, ran: &HookRunResult) -> Result<PostAnswer, HookError> {
     if ran.exit != Exit::Code(0) {
         return Err(HookError::Failed { hook: hook.to_owned(), exit: ran.exit });
     }
@@ -125,19 +125,19 @@ pub(super) fn after(hook: &str, ran: &Ran) -> Result<PostAnswer, HookError> {
 mod tests {
     use super::*;
 
-    fn ran(code: i32, output: &str, error: &str) -> Ran {
+    fn ran(code: i32, output: &str, error: &str) -> HookRunResult {
         let errors = error.lines().map(str::to_owned).collect();
-        Ran { exit: Exit::Code(code), output: output.into(), errors }
+        HookRunResult { exit: Exit::Code(code), output: output.into(), errors }
     }
 
     #[test]
     fn answers_before_a_call() {
-        let deny = Some(Verdict::Deny);
+        let deny = Some(PolicyVerdict::Deny);
         for (code, output, error, decision, why) in [
             (0, "", "", None, None),
             (0, "checked 3 files", "", None, None),
             (0, r#"{"permissionDecision": "deny", "permissionDecisionReason": "no"}"#, "", deny, Some("no")),
-            (0, r#"{"permissionDecision": "ask"}"#, "", Some(Verdict::Ask), None),
+            (0, r#"{"permissionDecision": "ask"}"#, "", Some(PolicyVerdict::Ask), None),
             (
                 0,
                 r#"{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "c"}}"#,

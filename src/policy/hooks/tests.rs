@@ -1,7 +1,7 @@
 use super::*;
 use crate::config::{Catalogue, Layer, Settings};
 
-fn hooks(origin: Origin, text: &str) -> Result<Hooks, ConfigError> {
+fn hooks(origin: LayerOrigin, text: &str) -> Result<Hooks, ConfigError> {
     let layers = [Layer::new(origin, "lsp-tools.toml", text)];
     let (settings, _) = Settings::load(&layers, Catalogue::built_in())?;
     Hooks::new(&settings.access)
@@ -10,7 +10,7 @@ fn hooks(origin: Origin, text: &str) -> Result<Hooks, ConfigError> {
 #[test]
 fn a_hook_sees_the_tools_it_names_or_all() {
     let text = "[[hooks.pre]]\ncommand = ['/bin/check', '-x']\ntools = ['bash', 'lsp_*']\n[[hooks.pre]]\ncommand = ['other']\n";
-    let hooks = hooks(Origin::User, text).unwrap();
+    let hooks = hooks(LayerOrigin::User, text).unwrap();
     let seen = |tool: &str| hooks.pre.iter().map(|hook| hook.sees(tool)).collect::<Vec<_>>();
     assert_eq!(
         (seen("bash"), seen("lsp_hover"), seen("read")),
@@ -23,15 +23,15 @@ fn a_hook_sees_the_tools_it_names_or_all() {
 fn the_workspace_does_not_choose_the_program_of_a_hook() {
     for (origin, command, wanted) in [
         (
-            Origin::User,
+            LayerOrigin::User,
             "['./check.sh']",
             Some("line 1: [[hooks.pre]]: `./check.sh` depends on the workspace"),
         ),
-        (Origin::Flags, "['tools/check']", Some("depends on the workspace")),
-        (Origin::User, "[]", Some("`command` is empty")),
-        (Origin::User, "['/usr/bin/check']", None),
-        (Origin::User, "['check']", None),
-        (Origin::Project { trusted: true }, "['./check.sh']", None),
+        (LayerOrigin::Flags, "['tools/check']", Some("depends on the workspace")),
+        (LayerOrigin::User, "[]", Some("`command` is empty")),
+        (LayerOrigin::User, "['/usr/bin/check']", None),
+        (LayerOrigin::User, "['check']", None),
+        (LayerOrigin::Project { trusted: true }, "['./check.sh']", None),
     ] {
         let outcome = hooks(origin, &format!("[[hooks.pre]]\ncommand = {command}\n"));
         match wanted {
@@ -48,7 +48,7 @@ fn the_workspace_does_not_choose_the_program_of_a_hook() {
 fn answers_have_no_other_words() {
     let read = |text: &str| serde_json::from_str::<PreAnswer>(text);
     assert_eq!(read("{}").unwrap(), PreAnswer::default());
-    assert_eq!(read(r#"{"decision": "deny"}"#).unwrap().decision, Some(Verdict::Deny));
+    assert_eq!(read(r#"{"decision": "deny"}"#).unwrap().decision, Some(PolicyVerdict::Deny));
     for text in [r#"{"decison": "deny"}"#, r#"{"decision": "maybe"}"#, "[]", "null", "yes"] {
         assert!(read(text).is_err(), "{text}");
     }

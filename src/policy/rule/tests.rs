@@ -1,29 +1,29 @@
 use super::*;
 use crate::workspace::WorkspacePath;
 
-fn subjects(paths: &[&str], commands: &[&str], urls: &[&str]) -> Subjects {
+fn subjects(paths: &[&str], commands: &[&str], urls: &[&str]) -> CallSubjects {
     let texts = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect();
-    Subjects {
+    CallSubjects {
         paths: paths.iter().map(|path| WorkspacePath::root().join(path).unwrap()).collect(),
         commands: texts(commands),
         urls: texts(urls),
-        ..Subjects::default()
+        ..CallSubjects::default()
     }
 }
 
-fn allows(rules: &[&str], tool: &str, effect: Effect, subjects: &Subjects) -> bool {
+fn allows(rules: &[&str], tool: &str, effect: Effect, subjects: &CallSubjects) -> bool {
     let rules: Vec<Rule> =
-        rules.iter().map(|text| Rule::read(text, Verdict::Allow, "test").unwrap()).collect();
-    allowed_by(&rules, &Request { tool, effect, subjects }).is_ok()
+        rules.iter().map(|text| Rule::read(text, PolicyVerdict::Allow, "test").unwrap()).collect();
+    allowed_by(&rules, &PolicyRequest { tool, effect, subjects }).is_ok()
 }
 
-fn touches(rule: &str, tool: &str, effect: Effect, subjects: &Subjects) -> bool {
-    Rule::read(rule, Verdict::Deny, "test").unwrap().touches(&Request { tool, effect, subjects })
+fn touches(rule: &str, tool: &str, effect: Effect, subjects: &CallSubjects) -> bool {
+    Rule::read(rule, PolicyVerdict::Deny, "test").unwrap().touches(&PolicyRequest { tool, effect, subjects })
 }
 
 #[test]
 fn a_rule_means_tools_by_name_or_effect() {
-    let none = Subjects::default();
+    let none = CallSubjects::default();
     assert!(allows(&["bash"], "bash", Effect::Execute, &none));
     assert!(allows(&["lsp_*"], "lsp_rename", Effect::Edit, &none));
     assert!(allows(&["effect:execute"], "task", Effect::Execute, &none));
@@ -81,7 +81,7 @@ fn every_slip_is_told() {
         ("read(../x)", "`..` leads nowhere"),
         ("read(a[)", "unclosed character class"),
     ] {
-        let error = Rule::read(text, Verdict::Deny, "test").expect_err(text);
+        let error = Rule::read(text, PolicyVerdict::Deny, "test").expect_err(text);
         assert!(error.contains(wanted), "{text}: {error}");
     }
 }

@@ -1,10 +1,10 @@
 use super::*;
 use crate::config::{Catalogue, Layer, Settings};
-use crate::policy::request::Subjects;
+use crate::policy::request::CallSubjects;
 use crate::workspace::WorkspacePath;
 use proptest::prelude::*;
 
-fn policy(layers: &[(Origin, &str)]) -> Result<Policy, ConfigError> {
+fn policy(layers: &[(LayerOrigin, &str)]) -> Result<Policy, ConfigError> {
     let layers: Vec<Layer> =
         layers.iter().map(|(origin, text)| Layer::new(*origin, ".lsp-tools/lsp-tools.toml", *text)).collect();
     let (settings, _) = Settings::load(&layers, Catalogue::built_in())?;
@@ -12,31 +12,37 @@ fn policy(layers: &[(Origin, &str)]) -> Result<Policy, ConfigError> {
 }
 
 fn of_user(text: &str) -> Policy {
-    policy(&[(Origin::User, text)]).unwrap()
+    policy(&[(LayerOrigin::User, text)]).unwrap()
 }
 
-fn run(command: &str) -> Subjects {
-    Subjects { commands: vec![command.to_owned()], ..Subjects::default() }
+fn run(command: &str) -> CallSubjects {
+    CallSubjects { commands: vec![command.to_owned()], ..CallSubjects::default() }
 }
 
-fn at(path: &str) -> Subjects {
-    Subjects { paths: vec![WorkspacePath::root().join(path).unwrap()], ..Subjects::default() }
+fn at(path: &str) -> CallSubjects {
+    CallSubjects { paths: vec![WorkspacePath::root().join(path).unwrap()], ..CallSubjects::default() }
 }
 
-fn decide(policy: &Policy, agent: Option<&str>, tool: &str, effect: Effect, subjects: &Subjects) -> Verdict {
+fn decide(
+    policy: &Policy,
+    agent: Option<&str>,
+    tool: &str,
+    effect: Effect,
+    subjects: &CallSubjects,
+) -> PolicyVerdict {
     let access = CallerAccess::default();
-    policy.of(&access, agent).decide(&Request { tool, effect, subjects }).verdict
+    policy.of(&access, agent).decide(&PolicyRequest { tool, effect, subjects }).verdict
 }
 
 #[test]
 fn without_rules_the_effect_decides() {
     let policy = Policy::default();
-    let none = Subjects::default();
+    let none = CallSubjects::default();
     for (effect, expected) in [
-        (Effect::Read, Verdict::Allow),
-        (Effect::Edit, Verdict::Allow),
-        (Effect::Execute, Verdict::Ask),
-        (Effect::Network, Verdict::Ask),
+        (Effect::Read, PolicyVerdict::Allow),
+        (Effect::Edit, PolicyVerdict::Allow),
+        (Effect::Execute, PolicyVerdict::Ask),
+        (Effect::Network, PolicyVerdict::Ask),
     ] {
         assert_eq!(decide(&policy, None, "tool", effect, &none), expected, "{effect:?}");
     }
@@ -48,15 +54,15 @@ fn deny_beats_ask_beats_allow_in_whatever_order_they_stand() {
         "[permissions]\nallow = ['bash', 'write']\nask = ['bash(git push)', 'write(docs)']\ndeny = ['bash(rm)', 'write(docs/old)']",
     );
     for (command, expected) in [
-        ("ls", Verdict::Allow),
-        ("git push", Verdict::Ask),
-        ("git push; rm x", Verdict::Deny),
-        ("$(rm x)", Verdict::Deny),
+        ("ls", PolicyVerdict::Allow),
+        ("git push", PolicyVerdict::Ask),
+        ("git push; rm x", PolicyVerdict::Deny),
+        ("$(rm x)", PolicyVerdict::Deny),
     ] {
         assert_eq!(decide(&policy, None, "bash", Effect::Execute, &run(command)), expected, "{command}");
     }
     for (path, expected) in
-        [("src/a", Verdict::Allow), ("docs/a", Verdict::Ask), ("docs/old/a", Verdict::Deny)]
+        [("src/a", PolicyVerdict::Allow), ("docs/a", PolicyVerdict::Ask), ("docs/old/a", PolicyVerdict::Deny)]
     {
         assert_eq!(decide(&policy, None, "write", Effect::Edit, &at(path)), expected, "{path}");
     }
@@ -68,7 +74,7 @@ fn the_decision_names_its_rule_and_whose_it_is() {
         of_user("permissions.deny = ['bash(rm)']\npermissions.allow = ['bash(git status)', 'bash(ls)']");
     let access = CallerAccess::default();
     let decide = |command: &str| {
-        policy.of(&access, None).decide(&Request {
+        policy.of(&access, None).decide(&PolicyRequest {
             tool: "bash",
             effect: Effect::Execute,
             subjects: &run(command),
@@ -106,9 +112,9 @@ fn available_comes_first_and_excluded_takes_away() {
         let effect = if tool == "write" { Effect::Edit } else { Effect::Read };
         let caller = policy.of(&none, None);
         assert_eq!(caller.offers(tool, effect), offered, "{text} {tool}");
-        let subjects = Subjects::default();
-        let verdict = caller.decide(&Request { tool, effect, subjects: &subjects }).verdict;
-        assert_eq!(verdict == Verdict::Deny, !offered, "what is not offered is not run: {text} {tool}");
+        let subjects = CallSubjects::default();
+        let verdict = caller.decide(&PolicyRequest { tool, effect, subjects: &subjects }).verdict;
+        assert_eq!(verdict == PolicyVerdict::Deny, !offered, "what is not offered is not run: {text} {tool}");
     }
 }
 
@@ -153,12 +159,12 @@ fn a_caller_chooses_among_what_the_settings_leave() {
 fn typing_a_call_answers_ask_and_not_deny() {
     let policy = of_user("permissions.deny = ['bash(rm)']\npermissions.ask = ['write']");
     let typed = CallerAccess::typed();
-    let decide = |tool: &str, effect, subjects: &Subjects| {
-        policy.of(&typed, None).decide(&Request { tool, effect, subjects }).verdict
+    let decide = |tool: &str, effect, subjects: &CallSubjects| {
+        policy.of(&typed, None).decide(&PolicyRequest { tool, effect, subjects }).verdict
     };
-    assert_eq!(decide("bash", Effect::Execute, &run("make | tee log")), Verdict::Allow);
-    assert_eq!(decide("write", Effect::Edit, &at("a")), Verdict::Allow);
-    assert_eq!(decide("bash", Effect::Execute, &run("rm x")), Verdict::Deny);
+    assert_eq!(decide("bash", Effect::Execute, &run("make | tee log")), PolicyVerdict::Allow);
+    assert_eq!(decide("write", Effect::Edit, &at("a")), PolicyVerdict::Allow);
+    assert_eq!(decide("bash", Effect::Execute, &run("rm x")), PolicyVerdict::Deny);
 }
 
 #[test]
@@ -168,14 +174,14 @@ fn an_agent_can_only_have_less() {
          tools = ['read', 'bash', 'excluded']\nexcluded = ['excluded']\nask = ['bash']\ndeny = ['read(docs)']\n",
     );
     let reader = Some("reader");
-    assert_eq!(decide(&policy, reader, "read", Effect::Read, &at("src")), Verdict::Allow);
-    assert_eq!(decide(&policy, reader, "read", Effect::Read, &at("docs/a")), Verdict::Deny);
-    assert_eq!(decide(&policy, None, "read", Effect::Read, &at("docs/a")), Verdict::Allow);
-    assert_eq!(decide(&policy, reader, "write", Effect::Edit, &at("src")), Verdict::Deny);
-    assert_eq!(decide(&policy, reader, "excluded", Effect::Read, &at("src")), Verdict::Deny);
-    assert_eq!(decide(&policy, reader, "bash", Effect::Execute, &run("ls")), Verdict::Ask);
-    assert_eq!(decide(&policy, None, "bash", Effect::Execute, &run("ls")), Verdict::Allow);
-    assert_eq!(decide(&policy, None, "write", Effect::Edit, &at("secret/a")), Verdict::Deny);
+    assert_eq!(decide(&policy, reader, "read", Effect::Read, &at("src")), PolicyVerdict::Allow);
+    assert_eq!(decide(&policy, reader, "read", Effect::Read, &at("docs/a")), PolicyVerdict::Deny);
+    assert_eq!(decide(&policy, None, "read", Effect::Read, &at("docs/a")), PolicyVerdict::Allow);
+    assert_eq!(decide(&policy, reader, "write", Effect::Edit, &at("src")), PolicyVerdict::Deny);
+    assert_eq!(decide(&policy, reader, "excluded", Effect::Read, &at("src")), PolicyVerdict::Deny);
+    assert_eq!(decide(&policy, reader, "bash", Effect::Execute, &run("ls")), PolicyVerdict::Ask);
+    assert_eq!(decide(&policy, None, "bash", Effect::Execute, &run("ls")), PolicyVerdict::Allow);
+    assert_eq!(decide(&policy, None, "write", Effect::Edit, &at("secret/a")), PolicyVerdict::Deny);
     assert_eq!(policy.agents()["reader"].description.as_deref(), Some("Reads"));
 }
 
@@ -184,9 +190,9 @@ fn an_unknown_agent_may_do_nothing() {
     let policy = of_user("[agents.reader]\n");
     let access = CallerAccess::typed();
     let caller = policy.of(&access, Some("raeder"));
-    let none = Subjects::default();
-    let decision = caller.decide(&Request { tool: "read", effect: Effect::Read, subjects: &none });
-    assert_eq!(decision.verdict, Verdict::Deny);
+    let none = CallSubjects::default();
+    let decision = caller.decide(&PolicyRequest { tool: "read", effect: Effect::Read, subjects: &none });
+    assert_eq!(decision.verdict, PolicyVerdict::Deny);
     assert!(
         decision.why.starts_with("there is no agent `raeder` in")
             && decision.why.ends_with("did you mean `reader`?"),
@@ -201,13 +207,13 @@ fn an_untrusted_project_narrows_and_does_not_widen() {
                    available = ['bash', 'write', 'delete', 'read']\n[agents.reader]\ndescription = 'Obey me'\n";
     let user = "permissions.allow = ['write']\npermissions.available = ['bash', 'write', 'delete', 'list']\n\
                 [agents.reader]\ndescription = 'Reads'\n";
-    let untrusted = Origin::Project { trusted: false };
-    let policy = policy(&[(Origin::User, user), (untrusted, project)]).unwrap();
-    assert_eq!(decide(&policy, None, "bash", Effect::Execute, &run("ls")), Verdict::Ask);
-    assert_eq!(decide(&policy, None, "write", Effect::Edit, &at("src/a")), Verdict::Deny);
-    assert_eq!(decide(&policy, None, "write", Effect::Edit, &at("a")), Verdict::Allow);
+    let untrusted = LayerOrigin::Project { trusted: false };
+    let policy = policy(&[(LayerOrigin::User, user), (untrusted, project)]).unwrap();
+    assert_eq!(decide(&policy, None, "bash", Effect::Execute, &run("ls")), PolicyVerdict::Ask);
+    assert_eq!(decide(&policy, None, "write", Effect::Edit, &at("src/a")), PolicyVerdict::Deny);
+    assert_eq!(decide(&policy, None, "write", Effect::Edit, &at("a")), PolicyVerdict::Allow);
     for tool in ["delete", "read", "list"] {
-        assert_eq!(decide(&policy, None, tool, Effect::Read, &at("a")), Verdict::Deny, "{tool}");
+        assert_eq!(decide(&policy, None, tool, Effect::Read, &at("a")), PolicyVerdict::Deny, "{tool}");
     }
     assert_eq!(policy.agents()["reader"].description.as_deref(), Some("Reads"));
 }
@@ -215,7 +221,7 @@ fn an_untrusted_project_narrows_and_does_not_widen() {
 #[test]
 fn a_wrong_rule_is_named_with_its_file_and_line() {
     let error = policy(&[(
-        Origin::User,
+        LayerOrigin::User,
         "[permissions]\ndeny = [\n  'read',\n  'bash(a|b)',\n]\nexcluded = ['a b']\n",
     )]);
     let error = error.unwrap_err().to_string();
@@ -244,7 +250,7 @@ fn rules() -> impl Strategy<Value = String> {
     prop::collection::vec(rule(), 0..4).prop_map(|rules| rules.join(", "))
 }
 
-fn call() -> impl Strategy<Value = (&'static str, Effect, Subjects)> {
+fn call() -> impl Strategy<Value = (&'static str, Effect, CallSubjects)> {
     prop::sample::select(vec![
         ("bash", Effect::Execute, run("ls src")),
         ("bash", Effect::Execute, run("git status; rm x")),
@@ -252,7 +258,11 @@ fn call() -> impl Strategy<Value = (&'static str, Effect, Subjects)> {
         ("write", Effect::Edit, at("src/a.rs")),
         ("write", Effect::Edit, at("deep/.env")),
         ("read", Effect::Read, at(".env")),
-        ("get", Effect::Network, Subjects { urls: vec!["https://docs.rs/a".into()], ..Subjects::default() }),
+        (
+            "get",
+            Effect::Network,
+            CallSubjects { urls: vec!["https://docs.rs/a".into()], ..CallSubjects::default() },
+        ),
     ])
 }
 
@@ -265,22 +275,22 @@ proptest! {
         let narrow = format!("[permissions]\nask = [{ask}]\ndeny = [{deny}]\n");
         let wide = format!("[permissions]\nallow = [{allow}]\nprofile = 'all'\n");
         let access = if typed { CallerAccess::typed() } else { CallerAccess::default() };
-        let verdict = |layers: &[(Origin, &str)]| {
+        let verdict = |layers: &[(LayerOrigin, &str)]| {
             let policy = policy(layers).unwrap();
-            policy.of(&access, None).decide(&Request { tool, effect, subjects: &subjects }).verdict
+            policy.of(&access, None).decide(&PolicyRequest { tool, effect, subjects: &subjects }).verdict
         };
-        let before = verdict(&[(Origin::User, &narrow)]);
-        let after = verdict(&[(Origin::User, &narrow), (Origin::Flags, &wide)]);
-        let swapped = verdict(&[(Origin::User, &wide), (Origin::Project { trusted: true }, &narrow)]);
+        let before = verdict(&[(LayerOrigin::User, &narrow)]);
+        let after = verdict(&[(LayerOrigin::User, &narrow), (LayerOrigin::Flags, &wide)]);
+        let swapped = verdict(&[(LayerOrigin::User, &wide), (LayerOrigin::Project { trusted: true }, &narrow)]);
         prop_assert_eq!(after, swapped, "the order of layers decides nothing");
-        if before == Verdict::Deny {
-            prop_assert_eq!(after, Verdict::Deny);
+        if before == PolicyVerdict::Deny {
+            prop_assert_eq!(after, PolicyVerdict::Deny);
         }
-        let denies = policy(&[(Origin::User, &narrow)]).unwrap();
-        let touched = denies.scope.deny.iter().any(|rule| rule.touches(&Request { tool, effect, subjects: &subjects }));
-        prop_assert_eq!(touched, after == Verdict::Deny);
+        let denies = policy(&[(LayerOrigin::User, &narrow)]).unwrap();
+        let touched = denies.scope.deny.iter().any(|rule| rule.touches(&PolicyRequest { tool, effect, subjects: &subjects }));
+        prop_assert_eq!(touched, after == PolicyVerdict::Deny);
         // An untrusted project's word never opens anything.
-        let stranger = verdict(&[(Origin::User, &narrow), (Origin::Project { trusted: false }, &wide)]);
+        let stranger = verdict(&[(LayerOrigin::User, &narrow), (LayerOrigin::Project { trusted: false }, &wide)]);
         prop_assert_eq!(stranger, before);
     }
 }

@@ -1,7 +1,7 @@
 use super::*;
 
 fn plain(words: &[&str]) -> SimpleCommand {
-    SimpleCommand { words: words.iter().map(|word| Word::Plain((*word).to_owned())).collect() }
+    SimpleCommand { words: words.iter().map(|word| ShellWord::Plain((*word).to_owned())).collect() }
 }
 
 #[test]
@@ -18,21 +18,21 @@ fn a_list_of_simple_commands_is_read_completely() {
 #[test]
 fn each_word_is_as_certain_as_it_is() {
     let script = Script::read("ls a*.rs *x r\\m $'\\x41b' $HOME \"$x\" {a,b} [x] ~/y 5");
-    let glob = |text: &str| Word::Glob(text.to_owned());
-    let spelled = |text: &str| Word::Spelled(text.to_owned());
-    let plain = |text: &str| Word::Plain(text.to_owned());
+    let glob = |text: &str| ShellWord::Glob(text.to_owned());
+    let spelled = |text: &str| ShellWord::Spelled(text.to_owned());
+    let plain = |text: &str| ShellWord::Plain(text.to_owned());
     assert_eq!(
         script.commands[0].words,
         [
             plain("ls"),
             glob("a*.rs"),
-            Word::Unknown,
+            ShellWord::Unknown,
             spelled("rm"),
             spelled("Ab"),
-            Word::Unknown,
-            Word::Unknown,
-            Word::Unknown,
-            Word::Unknown,
+            ShellWord::Unknown,
+            ShellWord::Unknown,
+            ShellWord::Unknown,
+            ShellWord::Unknown,
             spelled("~/y"),
             plain("5"),
         ]
@@ -43,7 +43,7 @@ fn each_word_is_as_certain_as_it_is() {
 #[test]
 fn blanks_in_quotes_stay() {
     let script = Script::read("echo \"  two  \" '\ta'");
-    let texts: Vec<_> = script.commands[0].words.iter().filter_map(Word::text).collect();
+    let texts: Vec<_> = script.commands[0].words.iter().filter_map(ShellWord::text).collect();
     assert_eq!(texts, ["echo", "  two  ", "\ta"]);
 }
 

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::text::patch::{ApplyOptions, Operation, PatchError, apply, parse};
+use crate::text::patch::{ApplyOptions, FilePatchOperation, PatchError, apply, parse};
 
 fn diff(old: &str, new: &str) -> UnifiedDiff {
     unified_diff(Some("f"), old, Some("f"), new, DiffOptions::default())
@@ -116,7 +116,7 @@ proptest! {
         let file = &patch.files[0];
         prop_assert_eq!(file.counts(), (made.additions, made.deletions));
         match &file.operation {
-            Operation::Modify { path } => prop_assert_eq!(&path.clean, &name),
+            FilePatchOperation::Modify { path } => prop_assert_eq!(&path.clean, &name),
             other => return Err(TestCaseError::fail(format!("{other:?}"))),
         }
         match apply(file, &old, ApplyOptions { fuzz: 0 }) {

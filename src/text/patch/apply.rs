@@ -3,8 +3,8 @@
 use super::assemble::assemble;
 use super::haystack::{Haystack, TooMuchWork};
 use super::mismatch::{self, HunkMismatch, PatchMismatch};
-use super::place::{Placement, Placer, Shape};
-use super::{FilePatch, HunkPlace, MismatchReason};
+use super::place::{HunkShape, Placement, Placer};
+use super::{FilePatch, HunkAnchor, MismatchReason};
 
 /// How tolerant applying is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,14 +22,14 @@ impl Default for ApplyOptions {
 
 /// What came of a patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Applied {
+pub struct AppliedFilePatch {
     /// The new text.
     pub text: String,
     /// Per hunk, in the order given.
     pub hunks: Vec<AppliedHunk>,
 }
 
-impl Applied {
+impl AppliedFilePatch {
     /// Whether added lines got the file's line ends instead of the patch's, in any hunk.
     pub fn line_ends_adapted(&self) -> bool {
         self.hunks.iter().any(|hunk| hunk.line_ends_adapted)
@@ -84,10 +84,10 @@ pub enum ApplyError {
 ///
 /// # Errors
 /// [`ApplyError::Mismatch`] tells about every hunk that does not fit.
-pub fn apply(patch: &FilePatch, old: &str, options: ApplyOptions) -> Result<Applied, ApplyError> {
-    let deletes = matches!(patch.operation, super::Operation::Delete { .. });
+pub fn apply(patch: &FilePatch, old: &str, options: ApplyOptions) -> Result<AppliedFilePatch, ApplyError> {
+    let deletes = matches!(patch.operation, super::FilePatchOperation::Delete { .. });
     if deletes && patch.hunks.is_empty() {
-        return Ok(Applied { text: String::new(), hunks: Vec::new() });
+        return Ok(AppliedFilePatch { text: String::new(), hunks: Vec::new() });
     }
     let mentions_mark = |hunk: &super::Hunk| hunk.lines.iter().any(|line| line.text.starts_with(MARK));
     let (mark, body) = match old.strip_prefix(MARK) {
@@ -107,11 +107,11 @@ pub fn apply(patch: &FilePatch, old: &str, options: ApplyOptions) -> Result<Appl
 /// The byte order mark.
 const MARK: char = '\u{feff}';
 
-fn apply_to(patch: &FilePatch, old: &str, options: ApplyOptions) -> Result<Applied, ApplyError> {
+fn apply_to(patch: &FilePatch, old: &str, options: ApplyOptions) -> Result<AppliedFilePatch, ApplyError> {
     let text = Haystack::new(old);
-    let shapes: Vec<Shape<'_>> = patch.hunks.iter().map(|hunk| Shape::of(hunk, &text)).collect();
+    let shapes: Vec<HunkShape<'_>> = patch.hunks.iter().map(|hunk| HunkShape::of(hunk, &text)).collect();
     let placements = place_all(patch, &text, &shapes, options)?;
-    let mut placed: Vec<(Placement, &Shape<'_>)> =
+    let mut placed: Vec<(Placement, &HunkShape<'_>)> =
         placements.iter().map(|placement| (placement.clone(), &shapes[placement.index])).collect();
     // Stable: hunks that insert at one place stay in their order.
     placed.sort_by_key(|(placement, _)| (placement.core.start, placement.core.end));
@@ -120,14 +120,14 @@ fn apply_to(patch: &FilePatch, old: &str, options: ApplyOptions) -> Result<Appli
     for ((placement, _), adapted) in placed.iter().zip(assembled.adapted) {
         hunks[placement.index].line_ends_adapted = adapted;
     }
-    Ok(Applied { text: assembled.text, hunks })
+    Ok(AppliedFilePatch { text: assembled.text, hunks })
 }
 
 /// The places of all hunks, in their order, or what is wrong with each that has none.
 fn place_all(
     patch: &FilePatch,
     text: &Haystack<'_>,
-    shapes: &[Shape<'_>],
+    shapes: &[HunkShape<'_>],
     options: ApplyOptions,
 ) -> Result<Vec<Placement>, ApplyError> {
     let mut placer = Placer::new(text, patch, options.fuzz);
@@ -168,16 +168,16 @@ fn place_all(
 
 /// Whether the hunk states a line (and not the start of the text) for want of lines to be found by.
 fn is_insertion(patch: &FilePatch, placement: &Placement) -> bool {
-    matches!(patch.hunks[placement.index].place, HunkPlace::Line { old_start, .. } if old_start > 0)
+    matches!(patch.hunks[placement.index].place, HunkAnchor::Line { old_start, .. } if old_start > 0)
 }
 
 fn offset(patch: &FilePatch, placement: &Placement) -> isize {
     match patch.hunks[placement.index].place {
-        HunkPlace::Line { old_start, .. } => {
+        HunkAnchor::Line { old_start, .. } => {
             let inserts = patch.hunks[placement.index].old_lines().next().is_none();
             placement.start + isize::from(!inserts) - old_start as isize
         }
-        HunkPlace::Text { .. } => 0,
+        HunkAnchor::Text { .. } => 0,
     }
 }
 
@@ -185,8 +185,8 @@ fn summaries(patch: &FilePatch, placements: &[Placement]) -> Vec<AppliedHunk> {
     let summary = |placement: &Placement| {
         let hunk = &patch.hunks[placement.index];
         let old_start = match hunk.place {
-            HunkPlace::Line { old_start, .. } => Some(old_start),
-            HunkPlace::Text { .. } => None,
+            HunkAnchor::Line { old_start, .. } => Some(old_start),
+            HunkAnchor::Text { .. } => None,
         };
         let inserts = hunk.old_lines().next().is_none();
         AppliedHunk {
@@ -201,9 +201,9 @@ fn summaries(patch: &FilePatch, placements: &[Placement]) -> Vec<AppliedHunk> {
     placements.iter().map(summary).collect()
 }
 
-fn not_all(patch: &FilePatch, old: &str, applied: &Applied) -> ApplyError {
+fn not_all(patch: &FilePatch, old: &str, applied: &AppliedFilePatch) -> ApplyError {
     let first = match patch.hunks.first().map(|hunk| &hunk.place) {
-        Some(HunkPlace::Line { old_start, .. }) if *old_start > 1 => 1,
+        Some(HunkAnchor::Line { old_start, .. }) if *old_start > 1 => 1,
         _ => patch.hunks.first().map_or(0, |hunk| hunk.old_lines().count()) + 1,
     };
     let first = first.min(old.lines().count().max(1));

@@ -5,12 +5,12 @@
 //! old text decides how they end.
 
 use super::haystack::Haystack;
-use super::place::{Placement, Shape};
-use super::{FilePatch, Hunk, HunkLine, HunkPlace, LineKind};
+use super::place::{HunkShape, Placement};
+use super::{FilePatch, Hunk, HunkAnchor, HunkLine, LineKind};
 use crate::text::lines::{LineEnd, common_line_end, line_end};
 
 /// The new text, and what was adapted on the way.
-pub(super) struct Assembled {
+pub(super) struct AssembledText {
     pub(crate) text: String,
     /// Per placement, in the order given: whether lines got another line end than the patch gives them.
     pub(crate) adapted: Vec<bool>,
@@ -20,13 +20,13 @@ pub(super) struct Assembled {
 pub(super) fn assemble(
     text: &Haystack<'_>,
     patch: &FilePatch,
-    placed: &[(Placement, &Shape<'_>)],
+    placed: &[(Placement, &HunkShape<'_>)],
     old: &str,
-) -> Assembled {
-    let trusts = |(placement, shape): &(Placement, &Shape<'_>)| {
+) -> AssembledText {
+    let trusts = |(placement, shape): &(Placement, &HunkShape<'_>)| {
         placement.exact && shows_line_end(patch, placement, shape)
     };
-    let mut writer = Writer {
+    let mut writer = PatchedTextWriter {
         text,
         out: String::with_capacity(old.len()),
         common: common_line_end(old),
@@ -46,15 +46,15 @@ pub(super) fn assemble(
         at = placement.core.end;
     }
     writer.copy(at..text.len());
-    Assembled { text: writer.out, adapted }
+    AssembledText { text: writer.out, adapted }
 }
 
 /// Whether an old line of the hunk has a line end, which can agree with the text's.
-fn shows_line_end(patch: &FilePatch, placement: &Placement, shape: &Shape<'_>) -> bool {
+fn shows_line_end(patch: &FilePatch, placement: &Placement, shape: &HunkShape<'_>) -> bool {
     shape.needle.len() > 0 && patch.hunks[placement.index].old_lines().any(|line| line.newline)
 }
 
-struct Writer<'a, 't> {
+struct PatchedTextWriter<'a, 't> {
     text: &'a Haystack<'t>,
     out: String,
     /// The line end of most lines of the old text.
@@ -66,7 +66,7 @@ struct Writer<'a, 't> {
     adapted: bool,
 }
 
-impl Writer<'_, '_> {
+impl PatchedTextWriter<'_, '_> {
     fn copy(&mut self, lines: std::ops::Range<usize>) {
         for line in &self.text.lines[lines] {
             self.push(line);
@@ -81,10 +81,10 @@ impl Writer<'_, '_> {
         self.out.push_str(line);
     }
 
-    fn hunk(&mut self, hunk: &Hunk, placement: &Placement, shape: &Shape<'_>) {
+    fn hunk(&mut self, hunk: &Hunk, placement: &Placement, shape: &HunkShape<'_>) {
         let adapt = if placement.exact {
             // Nothing of this hunk shows its line ends; one that states a line is taken at its word, as git does.
-            let found = matches!(hunk.place, HunkPlace::Text { .. });
+            let found = matches!(hunk.place, HunkAnchor::Text { .. });
             !self.trusted && (found || self.doubted)
         } else {
             self.ends_differ(hunk, placement)

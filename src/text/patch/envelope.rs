@@ -3,7 +3,9 @@
 use super::error::shown;
 use super::hunks::{anchor, body_line};
 use super::names::PatchPath;
-use super::{FilePatch, Hunk, HunkLine, HunkPlace, LineKind, MAX_FILES, MAX_HUNKS, Operation, PatchError};
+use super::{
+    FilePatch, FilePatchOperation, Hunk, HunkAnchor, HunkLine, LineKind, MAX_FILES, MAX_HUNKS, PatchError,
+};
 
 const BEGIN: &str = "*** Begin Patch";
 const END: &str = "*** End Patch";
@@ -51,14 +53,14 @@ fn read_file(lines: &[&str], at: &mut usize, room: usize) -> Result<FilePatch, P
     *at += 1;
     let named = |keyword: &str| line.strip_prefix(keyword).map(|name| path(name, begin)).transpose();
     let (operation, hunks) = if let Some(path) = named(ADD)? {
-        (Operation::Create { path }, read_added(lines, at)?)
+        (FilePatchOperation::Create { path }, read_added(lines, at)?)
     } else if let Some(path) = named(DELETE)? {
-        (Operation::Delete { path }, Vec::new())
+        (FilePatchOperation::Delete { path }, Vec::new())
     } else if let Some(path) = named(UPDATE)? {
         let moved = lines.get(*at).and_then(|line| line.trim_end().strip_prefix(MOVE));
         let operation = match moved {
-            Some(to) => Operation::Rename { from: path, to: self::path(to, *at)? },
-            None => Operation::Modify { path },
+            Some(to) => FilePatchOperation::Rename { from: path, to: self::path(to, *at)? },
+            None => FilePatchOperation::Modify { path },
         };
         *at += usize::from(moved.is_some());
         (operation, read_chunks(lines, at, room)?)
@@ -69,7 +71,7 @@ fn read_file(lines: &[&str], at: &mut usize, room: usize) -> Result<FilePatch, P
         );
         return Err(PatchError::Header { line: begin + 1, what });
     };
-    if let (Operation::Modify { path }, true) = (&operation, hunks.is_empty()) {
+    if let (FilePatchOperation::Modify { path }, true) = (&operation, hunks.is_empty()) {
         return Err(PatchError::NoHunks { line: begin + 1, path: shown(&path.clean) });
     }
     let repairs = Vec::new();
@@ -106,7 +108,7 @@ fn read_added(lines: &[&str], at: &mut usize) -> Result<Vec<Hunk>, PatchError> {
         }
         *at += 1;
     }
-    let place = HunkPlace::Line { old_start: 0, new_start: 1 };
+    let place = HunkAnchor::Line { old_start: 0, new_start: 1 };
     Ok(if body.is_empty() { Vec::new() } else { vec![Hunk { place, lines: body, line: begin + 1 }] })
 }
 
@@ -132,7 +134,7 @@ fn read_chunks(lines: &[&str], at: &mut usize, room: usize) -> Result<Vec<Hunk>,
         if body.is_empty() {
             return Err(PatchError::EmptyHunk { line: begin + 1 });
         }
-        hunks.push(Hunk { place: HunkPlace::Text { after, at_end }, lines: body, line: begin + 1 });
+        hunks.push(Hunk { place: HunkAnchor::Text { after, at_end }, lines: body, line: begin + 1 });
     }
     Ok(hunks)
 }

@@ -33,7 +33,7 @@ pub enum PatchError {
         /// Where that shows.
         line: usize,
         /// The kind, with its article.
-        what: Unsupported,
+        what: UnsupportedPatchKind,
     },
     /// The file is a link, a submodule or something else that is not a regular file.
     #[error("line {line}: mode {mode} ({what}) is refused; only regular files (100644, 100755) are patched")]
@@ -109,7 +109,7 @@ pub enum PatchError {
 
 /// Kinds of patches that are recognised and refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unsupported {
+pub enum UnsupportedPatchKind {
     /// `GIT binary patch`, `Binary files … differ`.
     Binary,
     /// `*** 1,3 ****`, `--- 1,4 ----`.
@@ -122,7 +122,7 @@ pub enum Unsupported {
     Combined,
 }
 
-impl std::fmt::Display for Unsupported {
+impl std::fmt::Display for UnsupportedPatchKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Binary => "a binary patch",

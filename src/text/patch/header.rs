@@ -1,11 +1,11 @@
 //! What stands before the hunks of a file: names, modes, renames.
 
-use super::names::{self, PatchPath, Side, clean_pair, clean_single};
-use super::{FileMode, Operation, PatchError};
+use super::names::{self, PatchPath, PatchSide, clean_pair, clean_single};
+use super::{FileMode, FilePatchOperation, PatchError};
 
 /// What the headers of one file say, as far as they were read.
 #[derive(Debug, Default)]
-pub(super) struct Header {
+pub(super) struct FilePatchHeader {
     /// The 1-based line at which the section begins.
     pub(crate) line: usize,
     /// Whether it begins with `diff --git`.
@@ -13,7 +13,7 @@ pub(super) struct Header {
     /// The names behind `diff --git`, where they could be told apart.
     pub(crate) git: Option<(String, String)>,
     /// The names behind `---` and `+++`.
-    pub(crate) sides: Option<(Side, Side)>,
+    pub(crate) sides: Option<(PatchSide, PatchSide)>,
     pub(crate) old_mode: Option<FileMode>,
     pub(crate) new_mode: Option<FileMode>,
     is_new: bool,
@@ -22,7 +22,7 @@ pub(super) struct Header {
     copied: [Option<String>; 2],
 }
 
-impl Header {
+impl FilePatchHeader {
     /// Nothing read so far, at this 1-based line.
     pub(super) fn at(line: usize) -> Self {
         Self { line, ..Self::default() }
@@ -61,13 +61,19 @@ impl Header {
     }
 
     /// What happens to the file.
-    pub(super) fn operation(&self) -> Result<Operation, PatchError> {
+    pub(super) fn operation(&self) -> Result<FilePatchOperation, PatchError> {
         match (&self.renamed, &self.copied) {
             ([Some(from), Some(to)], [None, None]) => {
-                return Ok(Operation::Rename { from: PatchPath::plain(from), to: PatchPath::plain(to) });
+                return Ok(FilePatchOperation::Rename {
+                    from: PatchPath::plain(from),
+                    to: PatchPath::plain(to),
+                });
             }
             ([None, None], [Some(from), Some(to)]) => {
-                return Ok(Operation::Copy { from: PatchPath::plain(from), to: PatchPath::plain(to) });
+                return Ok(FilePatchOperation::Copy {
+                    from: PatchPath::plain(from),
+                    to: PatchPath::plain(to),
+                });
             }
             ([None, None], [None, None]) => {}
             _ => return Err(self.wrong("a rename or a copy needs both `from` and `to`, and not both kinds")),
@@ -78,28 +84,28 @@ impl Header {
         self.operation_of_names()
     }
 
-    fn operation_of_names(&self) -> Result<Operation, PatchError> {
+    fn operation_of_names(&self) -> Result<FilePatchOperation, PatchError> {
         let of_git = self.git.as_ref().map(|(old, new)| clean_pair(old, new));
         match (&self.sides, of_git) {
-            (Some((Side::Nothing, Side::Nothing)), _) => {
+            (Some((PatchSide::Nothing, PatchSide::Nothing)), _) => {
                 Err(self.wrong("both sides are `/dev/null`; name the file on one of them"))
             }
-            (Some((Side::Nothing, Side::File(new))), git) if !self.is_deleted => {
+            (Some((PatchSide::Nothing, PatchSide::File(new))), git) if !self.is_deleted => {
                 let path = git.map(|(_, path)| path).filter(|path| path.raw == *new);
-                Ok(Operation::Create { path: path.unwrap_or_else(|| clean_single(new)) })
+                Ok(FilePatchOperation::Create { path: path.unwrap_or_else(|| clean_single(new)) })
             }
-            (Some((Side::File(old), Side::Nothing)), git) if !self.is_new => {
+            (Some((PatchSide::File(old), PatchSide::Nothing)), git) if !self.is_new => {
                 let path = git.map(|(path, _)| path).filter(|path| path.raw == *old);
-                Ok(Operation::Delete { path: path.unwrap_or_else(|| clean_single(old)) })
+                Ok(FilePatchOperation::Delete { path: path.unwrap_or_else(|| clean_single(old)) })
             }
-            (Some((Side::File(old), Side::File(new))), _) => self.operation_of_pair(old, new),
+            (Some((PatchSide::File(old), PatchSide::File(new))), _) => self.operation_of_pair(old, new),
             (Some(_), _) => Err(self.wrong("`/dev/null` is on the wrong side for what the headers say")),
             (None, Some((old, new))) if old.clean == new.clean => Ok(self.one_file(old, new)),
             (None, _) => Err(self.wrong("the file names cannot be read; add `--- a/FILE` and `+++ b/FILE`")),
         }
     }
 
-    fn operation_of_pair(&self, old: &str, new: &str) -> Result<Operation, PatchError> {
+    fn operation_of_pair(&self, old: &str, new: &str) -> Result<FilePatchOperation, PatchError> {
         let (old_path, new_path) = clean_pair(old, new);
         if old_path.clean == new_path.clean {
             return Ok(self.one_file(old_path, new_path));
@@ -109,16 +115,16 @@ impl Header {
         }
         // `x.c.orig` against `x.c`: the shorter one is the file, as git has it; else the new one.
         let path = if new_path.clean.starts_with(&old_path.clean) { old_path } else { new_path };
-        Ok(Operation::Modify { path })
+        Ok(FilePatchOperation::Modify { path })
     }
 
-    fn one_file(&self, old: PatchPath, new: PatchPath) -> Operation {
+    fn one_file(&self, old: PatchPath, new: PatchPath) -> FilePatchOperation {
         if self.is_new {
-            Operation::Create { path: new }
+            FilePatchOperation::Create { path: new }
         } else if self.is_deleted {
-            Operation::Delete { path: old }
+            FilePatchOperation::Delete { path: old }
         } else {
-            Operation::Modify { path: new }
+            FilePatchOperation::Modify { path: new }
         }
     }
 

@@ -1,12 +1,14 @@
 //! The hunks of a unified diff: headers, bodies, and numbers that do not agree with them.
 
 use super::error::shown;
-use super::names::{Side, clean_pair, side};
-use super::{Hunk, HunkLine, HunkPlace, LineKind, MAX_HUNKS, PatchError, Repair, RepairKind, Unsupported};
+use super::names::{PatchSide, clean_pair, side};
+use super::{
+    Hunk, HunkAnchor, HunkLine, LineKind, MAX_HUNKS, PatchError, Repair, RepairKind, UnsupportedPatchKind,
+};
 use crate::text::diff::TRUNCATED;
 
 /// Old and new numbers of lines.
-type Counts = (usize, usize);
+type HunkLineCounts = (usize, usize);
 
 /// Reads hunks as long as they follow one another; `at` is the 0-based line, and moves behind them.
 pub(super) fn read_all(
@@ -44,7 +46,7 @@ fn skip_blank_before_hunk(lines: &[&str], at: &mut usize) {
     }
 }
 
-fn counts(body: &[HunkLine]) -> Counts {
+fn counts(body: &[HunkLine]) -> HunkLineCounts {
     let count = |not: LineKind| body.iter().filter(|line| line.kind != not).count();
     (count(LineKind::Add), count(LineKind::Remove))
 }
@@ -54,7 +56,7 @@ fn read_place(
     lines: &[&str],
     at: &mut usize,
     repairs: &mut Vec<Repair>,
-) -> Result<(HunkPlace, Option<Counts>), PatchError> {
+) -> Result<(HunkAnchor, Option<HunkLineCounts>), PatchError> {
     let begin = *at;
     if let Some((place, stated)) = numbers(lines[begin], begin)? {
         *at += 1;
@@ -69,7 +71,7 @@ fn read_place(
         *at += 1;
     }
     repairs.push(Repair { line: begin + 1, kind: RepairKind::NoPlace });
-    Ok((HunkPlace::Text { after, at_end: false }, None))
+    Ok((HunkAnchor::Text { after, at_end: false }, None))
 }
 
 /// The line that a header without numbers names; `None` for a bare `@@` or `@@ ... @@`.
@@ -79,9 +81,9 @@ pub(super) fn anchor(header: &str) -> Option<String> {
 }
 
 /// `@@ -12,3 +14,5 @@`, or as much of it as makes a place; `None` for a header without numbers.
-fn numbers(header: &str, at: usize) -> Result<Option<(HunkPlace, Option<Counts>)>, PatchError> {
+fn numbers(header: &str, at: usize) -> Result<Option<(HunkAnchor, Option<HunkLineCounts>)>, PatchError> {
     if header.starts_with("@@@") {
-        return Err(PatchError::Unsupported { line: at + 1, what: Unsupported::Combined });
+        return Err(PatchError::Unsupported { line: at + 1, what: UnsupportedPatchKind::Combined });
     }
     let wrong = || PatchError::HunkHeader { line: at + 1, found: shown(header) };
     let rest = header["@@".len()..].trim_start();
@@ -102,7 +104,7 @@ fn numbers(header: &str, at: usize) -> Result<Option<(HunkPlace, Option<Counts>)
         return Err(wrong());
     }
     let stated = new_count.map(|new_count| (old_count, new_count));
-    Ok(Some((HunkPlace::Line { old_start, new_start }, stated)))
+    Ok(Some((HunkAnchor::Line { old_start, new_start }, stated)))
 }
 
 /// `12,3` or `12`, and what follows.
@@ -121,7 +123,11 @@ fn number(text: &str) -> Option<(usize, &str)> {
 }
 
 /// The lines of a hunk: by the numbers stated where those end at an end, else as far as they look like a hunk.
-fn read_body(lines: &[&str], at: &mut usize, stated: Option<Counts>) -> Result<Vec<HunkLine>, PatchError> {
+fn read_body(
+    lines: &[&str],
+    at: &mut usize,
+    stated: Option<HunkLineCounts>,
+) -> Result<Vec<HunkLine>, PatchError> {
     if let Some((body, next)) = stated.and_then(|stated| by_counts(lines, *at, stated)) {
         *at = next;
         return Ok(body);
@@ -129,7 +135,11 @@ fn read_body(lines: &[&str], at: &mut usize, stated: Option<Counts>) -> Result<V
     by_shape(lines, at, stated)
 }
 
-fn by_counts(lines: &[&str], mut at: usize, (mut old, mut new): Counts) -> Option<(Vec<HunkLine>, usize)> {
+fn by_counts(
+    lines: &[&str],
+    mut at: usize,
+    (mut old, mut new): HunkLineCounts,
+) -> Option<(Vec<HunkLine>, usize)> {
     let mut body: Vec<HunkLine> = Vec::new();
     while old > 0 || new > 0 {
         let line = lines.get(at)?;
@@ -157,7 +167,11 @@ fn by_counts(lines: &[&str], mut at: usize, (mut old, mut new): Counts) -> Optio
     (!more || starts_other(lines, at)).then_some((body, at))
 }
 
-fn by_shape(lines: &[&str], at: &mut usize, stated: Option<Counts>) -> Result<Vec<HunkLine>, PatchError> {
+fn by_shape(
+    lines: &[&str],
+    at: &mut usize,
+    stated: Option<HunkLineCounts>,
+) -> Result<Vec<HunkLine>, PatchError> {
     let mut body: Vec<HunkLine> = Vec::new();
     // Blank lines are context that lost its space, unless nothing of the hunk follows.
     let mut blank = 0;
@@ -257,7 +271,7 @@ fn starts_file(lines: &[&str], at: usize) -> bool {
         return false;
     }
     match (side(old), side(new)) {
-        (Some(Side::File(old)), Some(Side::File(new))) => {
+        (Some(PatchSide::File(old)), Some(PatchSide::File(new))) => {
             let (old, new) = clean_pair(&old, &new);
             old.clean == new.clean
         }

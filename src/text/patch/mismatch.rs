@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::apply::AppliedHunk;
 use super::haystack::{Haystack, line_content};
-use super::{Hunk, HunkLine, HunkPlace};
+use super::{Hunk, HunkAnchor, HunkLine};
 use crate::text::difference::{Difference, shown_line};
 use crate::text::lines::content;
 
@@ -91,8 +91,8 @@ pub(super) fn explain(
     explained: usize,
 ) -> HunkMismatch {
     let old_start = match hunk.place {
-        HunkPlace::Line { old_start, .. } => Some(old_start),
-        HunkPlace::Text { .. } => None,
+        HunkAnchor::Line { old_start, .. } => Some(old_start),
+        HunkAnchor::Text { .. } => None,
     };
     let tell = explained < MOST_EXPLAINED && reason == MismatchReason::NotFound;
     let nearest = if tell { nearest(text, hunk, old_start) } else { None };

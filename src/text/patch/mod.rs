@@ -6,7 +6,7 @@
 //! Nothing here touches a file, and no path is checked: paths are text, given raw and cleaned, and the workspace floor
 //! decides whether they lie inside.
 //!
-//! Data passes one way: patch text → [`parse`] → [`Patch`] → [`apply()`] with the old text → [`Applied`], or a
+//! Data passes one way: patch text → [`parse`] → [`Patch`] → [`apply()`] with the old text → [`AppliedFilePatch`], or a
 //! [`PatchMismatch`](mismatch::PatchMismatch) that tells about every hunk. Line numbers are 1-based everywhere, as patches have them.
 
 mod apply;
@@ -22,17 +22,17 @@ mod place;
 mod sequence;
 mod unified;
 
-pub use apply::Applied;
+pub use apply::AppliedFilePatch;
 pub(crate) use apply::AppliedHunk;
 pub use apply::ApplyError;
 pub use apply::ApplyOptions;
 pub use apply::apply;
-pub(crate) use error::{PatchError, Unsupported};
+pub(crate) use error::{PatchError, UnsupportedPatchKind};
 pub use mismatch::MismatchReason;
 pub use names::PatchPath;
 pub(crate) use names::quote;
 pub use sequence::apply_all;
-pub(crate) use sequence::{FileOutcome, Outcome, SequenceError};
+pub(crate) use sequence::{FileOutcome, PatchSequenceOutcome, SequenceError};
 
 /// Most bytes of patch text that are read.
 pub(crate) const MAX_PATCH_BYTES: usize = 32 * 1024 * 1024;
@@ -63,7 +63,7 @@ pub enum PatchForm {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilePatch {
     /// What happens to the file as a whole.
-    pub operation: Operation,
+    pub operation: FilePatchOperation,
     /// The mode that the patch says the file had; `None` where it says nothing.
     pub(crate) old_mode: Option<FileMode>,
     /// The mode that the file shall have; `None` where it stays as it is.
@@ -80,27 +80,27 @@ impl FilePatch {
     /// The file that is read: `None` where it is created.
     pub fn old_path(&self) -> Option<&PatchPath> {
         match &self.operation {
-            Operation::Create { .. } => None,
-            Operation::Modify { path } | Operation::Delete { path } => Some(path),
-            Operation::Rename { from, .. } | Operation::Copy { from, .. } => Some(from),
+            FilePatchOperation::Create { .. } => None,
+            FilePatchOperation::Modify { path } | FilePatchOperation::Delete { path } => Some(path),
+            FilePatchOperation::Rename { from, .. } | FilePatchOperation::Copy { from, .. } => Some(from),
         }
     }
 
     /// The file that is there afterwards: `None` where it is deleted.
     pub fn new_path(&self) -> Option<&PatchPath> {
         match &self.operation {
-            Operation::Delete { .. } => None,
-            Operation::Modify { path } | Operation::Create { path } => Some(path),
-            Operation::Rename { to, .. } | Operation::Copy { to, .. } => Some(to),
+            FilePatchOperation::Delete { .. } => None,
+            FilePatchOperation::Modify { path } | FilePatchOperation::Create { path } => Some(path),
+            FilePatchOperation::Rename { to, .. } | FilePatchOperation::Copy { to, .. } => Some(to),
         }
     }
 
-    /// Whether the patch needs nothing of an old text, so that a [`Operation::Modify`] of a file that does not exist
+    /// Whether the patch needs nothing of an old text, so that a [`FilePatchOperation::Modify`] of a file that does not exist
     /// may be meant to create it (`@@ -0,0 +1,9 @@` without a header that says so); git takes it like that.
     pub(crate) fn may_create(&self) -> bool {
         !self.hunks.is_empty()
             && self.hunks.iter().all(|hunk| {
-                let at_start = matches!(hunk.place, HunkPlace::Line { old_start: 0, .. });
+                let at_start = matches!(hunk.place, HunkAnchor::Line { old_start: 0, .. });
                 at_start && hunk.old_lines().next().is_none()
             })
     }
@@ -118,7 +118,7 @@ impl FilePatch {
 
 /// What happens to a file as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Operation {
+pub enum FilePatchOperation {
     /// Its text or mode changes.
     Modify {
         /// The file.
@@ -150,7 +150,7 @@ pub enum Operation {
     },
 }
 
-impl Operation {
+impl FilePatchOperation {
     /// The one word for answers: `modify`, `create`, `delete`, `rename` or `copy`.
     pub fn name(&self) -> &'static str {
         match self {
@@ -176,7 +176,7 @@ pub enum FileMode {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hunk {
     /// Where it belongs.
-    pub(crate) place: HunkPlace,
+    pub(crate) place: HunkAnchor,
     /// Its lines, in the order given.
     pub lines: Vec<HunkLine>,
     /// The 1-based line of the patch at which it begins.
@@ -197,7 +197,7 @@ impl Hunk {
 
 /// Where a hunk belongs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum HunkPlace {
+pub(crate) enum HunkAnchor {
     /// At a line, as `@@ -old_start,… +new_start,… @@` says.
     Line {
         /// The 1-based line of the old text at which it begins. Where the hunk has no old lines, it goes behind this

@@ -19,28 +19,28 @@ impl PatchPath {
 
 /// One side of a `---`/`+++` pair.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum PatchSide {
     /// `/dev/null`, or the timestamp that `diff -N` writes for a file that is not there.
     Nothing,
     File(String),
 }
 
 /// What follows `--- ` or `+++ `; `None` where quotes or escapes are broken, or the name is empty or not UTF-8.
-pub(super) fn side(text: &str) -> Option<Side> {
+pub(super) fn side(text: &str) -> Option<PatchSide> {
     let text = text.trim_end_matches(['\n', '\r']);
     let (name, rest) = match text.strip_prefix('"') {
         Some(_) => unquote(text)?,
         None => split_timestamp(text),
     };
     if name == "/dev/null" {
-        return Some(Side::Nothing);
+        return Some(PatchSide::Nothing);
     }
     if name.is_empty() {
         return None;
     }
     let epoch = rest.trim_start();
     let absent = epoch.starts_with("1970-01-01 ") || epoch.starts_with("1969-12-31 ");
-    Some(if absent && epoch.contains(":00:00") { Side::Nothing } else { Side::File(name) })
+    Some(if absent && epoch.contains(":00:00") { PatchSide::Nothing } else { PatchSide::File(name) })
 }
 
 /// The name and what comes behind it: a tab, or a date as `diff` writes it.

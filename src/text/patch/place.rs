@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use super::haystack::{Haystack, Needle, Sameness, TooMuchWork};
-use super::{FilePatch, Hunk, HunkPlace, LineKind, MismatchReason};
+use super::{FilePatch, Hunk, HunkAnchor, LineKind, MismatchReason};
 
 /// Candidates that are looked at before a hunk counts as fitting everywhere.
 const MOST_CANDIDATES: usize = 2_000;
@@ -33,7 +33,7 @@ pub(super) struct Placement {
 }
 
 /// The shape of a hunk.
-pub(super) struct Shape<'h> {
+pub(super) struct HunkShape<'h> {
     pub(crate) needle: Needle<'h>,
     /// Context lines before the first change and behind the last.
     pub(crate) lead: usize,
@@ -42,14 +42,14 @@ pub(super) struct Shape<'h> {
     at_end: bool,
 }
 
-impl<'h> Shape<'h> {
+impl<'h> HunkShape<'h> {
     pub(super) fn of(hunk: &'h Hunk, text: &Haystack<'_>) -> Self {
         let needle = text.needle(hunk.old_lines());
         let is_context = |line: &&super::HunkLine| line.kind == LineKind::Context;
         let lead = hunk.lines.iter().take_while(is_context).count();
         let trail =
             if lead == hunk.lines.len() { 0 } else { hunk.lines.iter().rev().take_while(is_context).count() };
-        let says_end = matches!(hunk.place, HunkPlace::Text { at_end: true, .. });
+        let says_end = matches!(hunk.place, HunkAnchor::Text { at_end: true, .. });
         let at_end = says_end || hunk.lines.iter().any(|line| !line.newline);
         Self { needle, lead, trail, at_end }
     }
@@ -62,29 +62,29 @@ pub(super) struct Placer<'a, 't> {
     /// Whether no hunk has context, as `diff -U0` writes them: then its absence tells nothing.
     without_context: bool,
     /// Per line of the old text: what the hunks placed so far do with it.
-    uses: Vec<Use>,
+    uses: Vec<LineUse>,
     /// Behind the last line that the hunk before changes; text is looked for from here.
     cursor: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Use {
+enum LineUse {
     Free,
     Context,
     Changed,
 }
 
-type Found = Result<Result<Placement, MismatchReason>, TooMuchWork>;
+type PlacementResult = Result<Result<Placement, MismatchReason>, TooMuchWork>;
 
 impl<'a, 't> Placer<'a, 't> {
     pub(super) fn new(text: &'a Haystack<'t>, patch: &FilePatch, most_fuzz: usize) -> Self {
         let has_context = |hunk: &Hunk| hunk.lines.iter().any(|line| line.kind == LineKind::Context);
         let without_context = !patch.hunks.iter().any(has_context);
-        Self { text, most_fuzz, without_context, uses: vec![Use::Free; text.len()], cursor: 0 }
+        Self { text, most_fuzz, without_context, uses: vec![LineUse::Free; text.len()], cursor: 0 }
     }
 
     /// The place of the next hunk; hunks come in their order.
-    pub(super) fn place(&mut self, index: usize, hunk: &Hunk, shape: &Shape<'_>) -> Found {
+    pub(super) fn place(&mut self, index: usize, hunk: &Hunk, shape: &HunkShape<'_>) -> PlacementResult {
         let found = if shape.needle.len() == 0 {
             self.insertion(index, hunk, shape)
         } else {
@@ -100,31 +100,37 @@ impl<'a, 't> Placer<'a, 't> {
     }
 
     /// A hunk without old lines goes where it says, or to the end.
-    fn insertion(&self, index: usize, hunk: &Hunk, shape: &Shape<'_>) -> Result<Placement, MismatchReason> {
+    fn insertion(
+        &self,
+        index: usize,
+        hunk: &Hunk,
+        shape: &HunkShape<'_>,
+    ) -> Result<Placement, MismatchReason> {
         let end = self.text.len();
         let at = match &hunk.place {
-            HunkPlace::Line { .. } if shape.at_end => end,
-            HunkPlace::Line { old_start, .. } if *old_start <= end => *old_start,
-            HunkPlace::Line { .. } => return Err(MismatchReason::PastEnd { lines: end }),
-            HunkPlace::Text { after, .. } if after.is_empty() => end,
-            HunkPlace::Text { .. } => return Err(MismatchReason::NothingToFind),
+            HunkAnchor::Line { .. } if shape.at_end => end,
+            HunkAnchor::Line { old_start, .. } if *old_start <= end => *old_start,
+            HunkAnchor::Line { .. } => return Err(MismatchReason::PastEnd { lines: end }),
+            HunkAnchor::Text { after, .. } if after.is_empty() => end,
+            HunkAnchor::Text { .. } => return Err(MismatchReason::NothingToFind),
         };
-        let inside = at > 0 && at < end && self.uses[at - 1] == Use::Changed && self.uses[at] == Use::Changed;
+        let inside =
+            at > 0 && at < end && self.uses[at - 1] == LineUse::Changed && self.uses[at] == LineUse::Changed;
         if inside {
             return Err(MismatchReason::Overlap);
         }
         Ok(Placement { index, start: at as isize, core: at..at, exact: true, fuzz: 0 })
     }
 
-    fn without_fuzz(&self, index: usize, hunk: &Hunk, shape: &Shape<'_>) -> Found {
+    fn without_fuzz(&self, index: usize, hunk: &Hunk, shape: &HunkShape<'_>) -> PlacementResult {
         let part = 0..shape.needle.len();
         let mut reason = MismatchReason::NotFound;
         for sameness in [Sameness::Exact, Sameness::Content] {
             let found = match &hunk.place {
-                HunkPlace::Line { old_start, .. } => {
+                HunkAnchor::Line { old_start, .. } => {
                     self.near(shape, old_start.saturating_sub(1), *old_start, sameness)?
                 }
-                HunkPlace::Text { after, .. } => self.by_text(shape, part.clone(), after, sameness)?,
+                HunkAnchor::Text { after, .. } => self.by_text(shape, part.clone(), after, sameness)?,
             };
             match found {
                 Ok(at) => return Ok(Ok(self.placement(index, shape, at, part, sameness))),
@@ -139,7 +145,7 @@ impl<'a, 't> Placer<'a, 't> {
     /// The place of a whole hunk that states a line; `stated` is 0-based.
     fn near(
         &self,
-        shape: &Shape<'_>,
+        shape: &HunkShape<'_>,
         stated: usize,
         old_start: usize,
         sameness: Sameness,
@@ -173,7 +179,7 @@ impl<'a, 't> Placer<'a, 't> {
     /// Why nothing fits: the lines are nowhere, or only where another hunk is at work.
     fn absent(
         &self,
-        shape: &Shape<'_>,
+        shape: &HunkShape<'_>,
         part: Range<usize>,
         sameness: Sameness,
     ) -> Result<MismatchReason, TooMuchWork> {
@@ -190,7 +196,7 @@ impl<'a, 't> Placer<'a, 't> {
     /// As git looks: ever farther from the stated line, forwards first.
     fn nearest(
         &self,
-        shape: &Shape<'_>,
+        shape: &HunkShape<'_>,
         part: Range<usize>,
         stated: usize,
         sameness: Sameness,
@@ -217,7 +223,7 @@ impl<'a, 't> Placer<'a, 't> {
     /// nothing.
     fn only(
         &self,
-        shape: &Shape<'_>,
+        shape: &HunkShape<'_>,
         part: Range<usize>,
         from: usize,
         sameness: Sameness,
@@ -243,7 +249,7 @@ impl<'a, 't> Placer<'a, 't> {
 
     fn all(
         &self,
-        shape: &Shape<'_>,
+        shape: &HunkShape<'_>,
         part: Range<usize>,
         from: usize,
         sameness: Sameness,
@@ -263,7 +269,7 @@ impl<'a, 't> Placer<'a, 't> {
     /// The place of a hunk that states no line. Several places are told apart by the lines that `after` names.
     fn by_text(
         &self,
-        shape: &Shape<'_>,
+        shape: &HunkShape<'_>,
         part: Range<usize>,
         after: &[String],
         sameness: Sameness,
@@ -305,14 +311,14 @@ impl<'a, 't> Placer<'a, 't> {
     }
 
     /// Drops ever more context, and takes a place only if it is the only one.
-    fn with_fuzz(&self, index: usize, hunk: &Hunk, shape: &Shape<'_>) -> Found {
+    fn with_fuzz(&self, index: usize, hunk: &Hunk, shape: &HunkShape<'_>) -> PlacementResult {
         for fuzz in 1..=self.most_fuzz {
             let (lead, trail) = (fuzz.min(shape.lead), fuzz.min(shape.trail));
             let part = lead..shape.needle.len().saturating_sub(trail);
             if fuzz > shape.lead.max(shape.trail) || part.is_empty() {
                 break;
             }
-            let from = if matches!(hunk.place, HunkPlace::Text { .. }) { self.cursor } else { 0 };
+            let from = if matches!(hunk.place, HunkAnchor::Text { .. }) { self.cursor } else { 0 };
             match self.only(shape, part.clone(), from, Sameness::Content)? {
                 Ok(at) => {
                     let exact = self.text.matches(&shape.needle, part.clone(), at, Sameness::Exact)?;
@@ -329,7 +335,7 @@ impl<'a, 't> Placer<'a, 't> {
 
     fn fits(
         &self,
-        shape: &Shape<'_>,
+        shape: &HunkShape<'_>,
         part: Range<usize>,
         at: usize,
         sameness: Sameness,
@@ -339,22 +345,22 @@ impl<'a, 't> Placer<'a, 't> {
             && self.is_free(shape, &part, at))
     }
 
-    fn end_agrees(&self, shape: &Shape<'_>, part: &Range<usize>, at: usize) -> bool {
+    fn end_agrees(&self, shape: &HunkShape<'_>, part: &Range<usize>, at: usize) -> bool {
         !shape.at_end || part.end < shape.needle.len() || at + part.len() == self.text.len()
     }
 
     /// Whether no other hunk changes these lines, and this one changes none that another relies on. Context may be shared.
-    fn is_free(&self, shape: &Shape<'_>, part: &Range<usize>, at: usize) -> bool {
+    fn is_free(&self, shape: &HunkShape<'_>, part: &Range<usize>, at: usize) -> bool {
         let core = core_of(shape, part, at);
         let lines = at..at + part.len();
-        lines.clone().all(|line| self.uses[line] != Use::Changed)
-            && core.clone().all(|line| self.uses[line] == Use::Free)
+        lines.clone().all(|line| self.uses[line] != LineUse::Changed)
+            && core.clone().all(|line| self.uses[line] == LineUse::Free)
     }
 
     fn placement(
         &self,
         index: usize,
-        shape: &Shape<'_>,
+        shape: &HunkShape<'_>,
         at: usize,
         part: Range<usize>,
         sameness: Sameness,
@@ -364,15 +370,15 @@ impl<'a, 't> Placer<'a, 't> {
         Placement { index, start, core, exact: sameness == Sameness::Exact, fuzz: 0 }
     }
 
-    fn claim(&mut self, placement: &Placement, shape: &Shape<'_>) {
+    fn claim(&mut self, placement: &Placement, shape: &HunkShape<'_>) {
         let end = placement.start + shape.needle.len() as isize;
         let (from, to) = (placement.start.max(0) as usize, (end.max(0) as usize).min(self.uses.len()));
         for line in from..to {
             let changed = placement.core.contains(&line);
             if changed {
-                self.uses[line] = Use::Changed;
-            } else if self.uses[line] == Use::Free {
-                self.uses[line] = Use::Context;
+                self.uses[line] = LineUse::Changed;
+            } else if self.uses[line] == LineUse::Free {
+                self.uses[line] = LineUse::Context;
             }
         }
         self.cursor = placement.core.end;
@@ -380,7 +386,7 @@ impl<'a, 't> Placer<'a, 't> {
 }
 
 /// The lines between the first change and the last, for the `part` of a hunk that lies at line `at`.
-fn core_of(shape: &Shape<'_>, part: &Range<usize>, at: usize) -> Range<usize> {
+fn core_of(shape: &HunkShape<'_>, part: &Range<usize>, at: usize) -> Range<usize> {
     let start = at + shape.lead - part.start;
     let end = at + (shape.needle.len() - shape.trail) - part.start;
     start..end

@@ -6,11 +6,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{AppliedHunk, ApplyError, ApplyOptions, FileMode, FilePatch, Operation, Patch, PatchPath, apply};
+use super::{
+    AppliedHunk, ApplyError, ApplyOptions, FileMode, FilePatch, FilePatchOperation, Patch, PatchPath, apply,
+};
 
 /// What comes of a patch of several files.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
+pub struct PatchSequenceOutcome {
     /// What becomes of each file that the patch names, one entry per [`PatchPath::clean`], in the order of first mention.
     pub files: Vec<FileOutcome>,
     /// Where the hunks were applied: per section of [`Patch::files`], in its order.
@@ -75,8 +77,8 @@ pub fn apply_all<E>(
     patch: &Patch,
     options: ApplyOptions,
     read: impl FnMut(&PatchPath) -> Result<Option<String>, E>,
-) -> Result<Outcome, SequenceError<E>> {
-    let mut files = Files { read, before: HashMap::new(), after: HashMap::new(), order: Vec::new() };
+) -> Result<PatchSequenceOutcome, SequenceError<E>> {
+    let mut files = PatchedFiles { read, before: HashMap::new(), after: HashMap::new(), order: Vec::new() };
     let leaving = leaving(patch);
     let (mut hunks, mut failures) = (Vec::with_capacity(patch.files.len()), Vec::new());
     for (section, file) in patch.files.iter().enumerate() {
@@ -90,8 +92,9 @@ pub fn apply_all<E>(
 
 /// The names that some section takes away, so that another may take them.
 fn leaving(patch: &Patch) -> HashSet<&str> {
-    let leaves =
-        |file: &'_ FilePatch| matches!(file.operation, Operation::Delete { .. } | Operation::Rename { .. });
+    let leaves = |file: &'_ FilePatch| {
+        matches!(file.operation, FilePatchOperation::Delete { .. } | FilePatchOperation::Rename { .. })
+    };
     patch
         .files
         .iter()
@@ -101,32 +104,37 @@ fn leaving(patch: &Patch) -> HashSet<&str> {
         .collect()
 }
 
-struct Files<R> {
+struct PatchedFiles<R> {
     read: R,
     /// Texts before the patch, as far as they were asked for.
     before: HashMap<String, Option<String>>,
-    after: HashMap<String, (FileOutcome, Origin)>,
+    after: HashMap<String, (FileOutcome, FileTextOrigin)>,
     order: Vec<String>,
 }
 
 /// Where the text comes from that a file has for now.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Origin {
+enum FileTextOrigin {
     /// The file of this name.
     Itself,
     /// Another file, or the patch alone.
     Elsewhere,
 }
 
-type Section<E> = Result<Result<Vec<AppliedHunk>, (PatchPath, SectionError)>, E>;
+type PatchSectionResult<E> = Result<Result<Vec<AppliedHunk>, (PatchPath, SectionError)>, E>;
 
-impl<E, R: FnMut(&PatchPath) -> Result<Option<String>, E>> Files<R> {
-    fn section(&mut self, file: &FilePatch, options: ApplyOptions, leaving: &HashSet<&str>) -> Section<E> {
+impl<E, R: FnMut(&PatchPath) -> Result<Option<String>, E>> PatchedFiles<R> {
+    fn section(
+        &mut self,
+        file: &FilePatch,
+        options: ApplyOptions,
+        leaving: &HashSet<&str>,
+    ) -> PatchSectionResult<E> {
         let target = match &file.operation {
-            Operation::Create { path }
-            | Operation::Rename { to: path, .. }
-            | Operation::Copy { to: path, .. } => Some(path),
-            Operation::Modify { .. } | Operation::Delete { .. } => None,
+            FilePatchOperation::Create { path }
+            | FilePatchOperation::Rename { to: path, .. }
+            | FilePatchOperation::Copy { to: path, .. } => Some(path),
+            FilePatchOperation::Modify { .. } | FilePatchOperation::Delete { .. } => None,
         };
         if let Some(path) = target
             && self.now(path)?.is_some()
@@ -135,10 +143,14 @@ impl<E, R: FnMut(&PatchPath) -> Result<Option<String>, E>> Files<R> {
             return Ok(Err((path.clone(), SectionError::Exists)));
         }
         let old = match &file.operation {
-            Operation::Create { .. } => Some(String::new()),
-            Operation::Modify { path } if file.may_create() => Some(self.now(path)?.unwrap_or_default()),
-            Operation::Modify { path } | Operation::Delete { path } => self.now(path)?,
-            Operation::Rename { from, .. } | Operation::Copy { from, .. } => self.before(from)?,
+            FilePatchOperation::Create { .. } => Some(String::new()),
+            FilePatchOperation::Modify { path } if file.may_create() => {
+                Some(self.now(path)?.unwrap_or_default())
+            }
+            FilePatchOperation::Modify { path } | FilePatchOperation::Delete { path } => self.now(path)?,
+            FilePatchOperation::Rename { from, .. } | FilePatchOperation::Copy { from, .. } => {
+                self.before(from)?
+            }
         };
         let named = || file.old_path().or(file.new_path()).cloned();
         let Some(old) = old else {
@@ -174,50 +186,61 @@ impl<E, R: FnMut(&PatchPath) -> Result<Option<String>, E>> Files<R> {
     fn note(&mut self, file: &FilePatch, text: String) {
         let mode = file.new_mode;
         match &file.operation {
-            Operation::Modify { path } => {
+            FilePatchOperation::Modify { path } => {
                 let earlier = self.after.get(&path.clean).map(|(outcome, origin)| (outcome.clone(), *origin));
                 let (mut outcome, origin) = earlier.unwrap_or_else(|| {
-                    (FileOutcome { path: path.clone(), text: None, mode: None, origin: None }, Origin::Itself)
+                    (
+                        FileOutcome { path: path.clone(), text: None, mode: None, origin: None },
+                        FileTextOrigin::Itself,
+                    )
                 });
                 (outcome.text, outcome.mode) = (Some(text), mode.or(outcome.mode));
                 self.put(outcome, origin);
             }
-            Operation::Create { path } => {
+            FilePatchOperation::Create { path } => {
                 self.put(
                     FileOutcome { path: path.clone(), text: Some(text), mode, origin: None },
-                    Origin::Elsewhere,
+                    FileTextOrigin::Elsewhere,
                 );
             }
-            Operation::Delete { path } => self.gone(path),
-            Operation::Rename { from, to } | Operation::Copy { from, to } => {
+            FilePatchOperation::Delete { path } => self.gone(path),
+            FilePatchOperation::Rename { from, to } | FilePatchOperation::Copy { from, to } => {
                 // What another section has put there under this name stays: two files swap their names.
-                let replaced =
-                    self.after.get(&from.clean).is_some_and(|(_, origin)| *origin == Origin::Elsewhere);
-                if matches!(file.operation, Operation::Rename { .. }) && !replaced {
+                let replaced = self
+                    .after
+                    .get(&from.clean)
+                    .is_some_and(|(_, origin)| *origin == FileTextOrigin::Elsewhere);
+                if matches!(file.operation, FilePatchOperation::Rename { .. }) && !replaced {
                     self.gone(from);
                 }
                 let origin = Some(from.clone());
-                self.put(FileOutcome { path: to.clone(), text: Some(text), mode, origin }, Origin::Elsewhere);
+                self.put(
+                    FileOutcome { path: to.clone(), text: Some(text), mode, origin },
+                    FileTextOrigin::Elsewhere,
+                );
             }
         }
     }
 
     fn gone(&mut self, path: &PatchPath) {
-        self.put(FileOutcome { path: path.clone(), text: None, mode: None, origin: None }, Origin::Itself);
+        self.put(
+            FileOutcome { path: path.clone(), text: None, mode: None, origin: None },
+            FileTextOrigin::Itself,
+        );
     }
 
-    fn put(&mut self, outcome: FileOutcome, origin: Origin) {
+    fn put(&mut self, outcome: FileOutcome, origin: FileTextOrigin) {
         let key = outcome.path.clean.clone();
         if self.after.insert(key.clone(), (outcome, origin)).is_none() {
             self.order.push(key);
         }
     }
 
-    fn outcome(mut self, hunks: Vec<Vec<AppliedHunk>>) -> Outcome {
+    fn outcome(mut self, hunks: Vec<Vec<AppliedHunk>>) -> PatchSequenceOutcome {
         let order = std::mem::take(&mut self.order);
         let files =
             order.iter().filter_map(|key| self.after.remove(key)).map(|(outcome, _)| outcome).collect();
-        Outcome { files, hunks }
+        PatchSequenceOutcome { files, hunks }
     }
 }
 

@@ -1,9 +1,10 @@
 //! Unified diffs, as git, `diff -u` and people write them, with any text around them.
 
-use super::header::Header;
-use super::names::{Side, git_line, side};
+use super::header::FilePatchHeader;
+use super::names::{PatchSide, git_line, side};
 use super::{
-    FilePatch, LineKind, MAX_FILES, MAX_HUNKS, Operation, PatchError, Unsupported, error::shown, hunks,
+    FilePatch, FilePatchOperation, LineKind, MAX_FILES, MAX_HUNKS, PatchError, UnsupportedPatchKind,
+    error::shown, hunks,
 };
 use crate::text::diff::TRUNCATED;
 
@@ -28,7 +29,12 @@ pub(super) fn parse(lines: &[&str]) -> Result<Vec<FilePatch>, PatchError> {
     if files.is_empty() { Err(of_nothing(lines)) } else { Ok(files) }
 }
 
-fn read_file(lines: &[&str], at: &mut usize, header: &Header, room: usize) -> Result<FilePatch, PatchError> {
+fn read_file(
+    lines: &[&str],
+    at: &mut usize,
+    header: &FilePatchHeader,
+    room: usize,
+) -> Result<FilePatch, PatchError> {
     let mut repairs = Vec::new();
     let hunks = hunks::read_all(lines, at, &mut repairs, room)?;
     if let Some(line) = lines.get(*at) {
@@ -51,13 +57,13 @@ fn check(file: FilePatch) -> Result<FilePatch, PatchError> {
     let has = |kind| file.hunks.iter().any(|hunk| hunk.lines.iter().any(|line| line.kind == kind));
     let wrong = |what: &str| Err(PatchError::Header { line: file.line, what: what.to_owned() });
     match &file.operation {
-        Operation::Modify { path } if file.hunks.is_empty() && file.new_mode.is_none() => {
+        FilePatchOperation::Modify { path } if file.hunks.is_empty() && file.new_mode.is_none() => {
             Err(PatchError::NoHunks { line: file.line, path: shown(&path.clean) })
         }
-        Operation::Create { .. } if has(LineKind::Remove) || has(LineKind::Context) => wrong(
+        FilePatchOperation::Create { .. } if has(LineKind::Remove) || has(LineKind::Context) => wrong(
             "the file is new, but hunks remove or keep lines of it; take `/dev/null` and `new file mode` away",
         ),
-        Operation::Delete { .. } if has(LineKind::Add) || has(LineKind::Context) => {
+        FilePatchOperation::Delete { .. } if has(LineKind::Add) || has(LineKind::Context) => {
             wrong("the file is deleted, but hunks keep or add lines of it; every line must begin with `-`")
         }
         _ => Ok(file),
@@ -65,8 +71,8 @@ fn check(file: FilePatch) -> Result<FilePatch, PatchError> {
 }
 
 /// The headers of a file section, if one begins at `at`; `at` moves behind them.
-fn read_header(lines: &[&str], at: &mut usize) -> Result<Option<Header>, PatchError> {
-    let mut header = Header::at(*at + 1);
+fn read_header(lines: &[&str], at: &mut usize) -> Result<Option<FilePatchHeader>, PatchError> {
+    let mut header = FilePatchHeader::at(*at + 1);
     if let Some(names) = lines[*at].strip_prefix("diff --git ") {
         header.is_git = true;
         header.git = git_line(names);
@@ -83,7 +89,7 @@ fn read_header(lines: &[&str], at: &mut usize) -> Result<Option<Header>, PatchEr
     Ok((header.is_git || header.sides.is_some()).then_some(header))
 }
 
-fn read_side(text: &str, at: usize) -> Result<Side, PatchError> {
+fn read_side(text: &str, at: usize) -> Result<PatchSide, PatchError> {
     side(text).ok_or_else(|| PatchError::Header {
         line: at + 1,
         what: format!("`{}` is not a file name in UTF-8; write `a/FILE` or `/dev/null`", shown(text)),
@@ -97,13 +103,13 @@ fn refuse(line: &str, at: usize) -> Result<(), PatchError> {
     if line.starts_with("GIT binary patch")
         || (line.starts_with("Binary files ") && trimmed.ends_with(" differ"))
     {
-        return unsupported(Unsupported::Binary);
+        return unsupported(UnsupportedPatchKind::Binary);
     }
     if line.starts_with("@@@ ") || line.starts_with("diff --cc ") || line.starts_with("diff --combined ") {
-        return unsupported(Unsupported::Combined);
+        return unsupported(UnsupportedPatchKind::Combined);
     }
     if trimmed == "***************" {
-        return unsupported(Unsupported::Context);
+        return unsupported(UnsupportedPatchKind::Context);
     }
     if line.starts_with("@@") {
         return Err(PatchError::HunkWithoutFile { line: at + 1 });
@@ -124,7 +130,7 @@ fn of_nothing(lines: &[&str]) -> PatchError {
             continue;
         }
         let normal = pair[1].starts_with("< ") || pair[1].starts_with("> ");
-        let what = if normal { Unsupported::Normal } else { Unsupported::EdScript };
+        let what = if normal { UnsupportedPatchKind::Normal } else { UnsupportedPatchKind::EdScript };
         return PatchError::Unsupported { line: at + 1, what };
     }
     PatchError::Nothing

@@ -2,15 +2,15 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn one(old: &str, new: &str) -> Replacement {
-    Replacement { old: old.to_owned(), new: new.to_owned(), all: false }
+fn one(old: &str, new: &str) -> TextReplacement {
+    TextReplacement { old: old.to_owned(), new: new.to_owned(), all: false }
 }
 
-fn all(old: &str, new: &str) -> Replacement {
-    Replacement { all: true, ..one(old, new) }
+fn all(old: &str, new: &str) -> TextReplacement {
+    TextReplacement { all: true, ..one(old, new) }
 }
 
-fn made(text: &str, replacements: &[Replacement]) -> String {
+fn made(text: &str, replacements: &[TextReplacement]) -> String {
     replace(text, replacements).map(|replaced| replaced.text).unwrap_or_else(|error| error.to_string())
 }
 
@@ -128,7 +128,7 @@ proptest! {
 
     #[test]
     fn nothing_panics(text in texts(), old in texts(), new in texts(), all in any::<bool>()) {
-        match replace(&text, &[Replacement { old: old.clone(), new, all }]) {
+        match replace(&text, &[TextReplacement { old: old.clone(), new, all }]) {
             Ok(_) => {}
             Err(error) => {
                 prop_assert!(!error.to_string().is_empty());

@@ -20,9 +20,9 @@ use super::super::context::Context;
 use super::super::error::{ErrorCode, ToolError};
 use super::super::result::{ResultType, ToolResult};
 use super::super::schema::Schema;
-use super::super::tool::{AnyTool, Call, Card, Definition};
-use super::session::{Found, Sessions};
-use crate::policy::request::Subjects;
+use super::super::tool::{AnyTool, Call, Card, ToolDefinition};
+use super::session::{ChatSessionFinder, WorkspaceChats};
+use crate::policy::request::CallSubjects;
 
 /// Why a tool has nothing to tell.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -70,15 +70,15 @@ impl ChatError {
 }
 
 /// What one tool makes of the sessions and its arguments: the fields that follow `success`.
-pub(crate) type Tells = fn(&Found, &Value) -> Result<Map<String, Value>, ChatError>;
+pub(crate) type ChatToolFunction = fn(&WorkspaceChats, &Value) -> Result<Map<String, Value>, ChatError>;
 
 /// A tool about chats.
 pub struct ChatTool {
-    definition: Definition,
+    definition: ToolDefinition,
     /// The field whose lack has words of its own.
     required: Option<(&'static str, ChatError)>,
-    sessions: Arc<dyn Sessions>,
-    tells: Tells,
+    sessions: Arc<dyn ChatSessionFinder>,
+    tells: ChatToolFunction,
 }
 
 impl std::fmt::Debug for ChatTool {
@@ -89,7 +89,12 @@ impl std::fmt::Debug for ChatTool {
 
 impl ChatTool {
     /// A tool that is given whoever knows the sessions.
-    pub fn new(card: Card, input: Value, sessions: Arc<dyn Sessions>, tells: Tells) -> Self {
+    pub fn new(
+        card: Card,
+        input: Value,
+        sessions: Arc<dyn ChatSessionFinder>,
+        tells: ChatToolFunction,
+    ) -> Self {
         let output = json!({
             "type": "object",
             "properties": {
@@ -99,7 +104,7 @@ impl ChatTool {
             },
             "required": ["ok"],
         });
-        let definition = Definition { card, input: Schema::new(input), output: Some(output) };
+        let definition = ToolDefinition { card, input: Schema::new(input), output: Some(output) };
         Self { definition, required: None, sessions, tells }
     }
 
@@ -140,13 +145,13 @@ impl ChatTool {
 }
 
 impl AnyTool for ChatTool {
-    fn definition(&self) -> &Definition {
+    fn definition(&self) -> &ToolDefinition {
         &self.definition
     }
 
-    fn subjects(&self, _context: &Context, _arguments: &Value) -> Result<Subjects, ToolError> {
+    fn subjects(&self, _context: &Context, _arguments: &Value) -> Result<CallSubjects, ToolError> {
         // No file of the workspace; whether chats may be read at all is decided for the tool as a whole.
-        Ok(Subjects::default())
+        Ok(CallSubjects::default())
     }
 
     fn run<'a>(&'a self, call: Call<'a>, arguments: Value) -> BoxFuture<'a, Result<ToolResult, ToolError>> {

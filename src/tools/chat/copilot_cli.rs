@@ -10,15 +10,15 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::moment;
-use super::session::{Request, Session, Source};
-use super::stores::{Harvest, MOST_BYTES, belongs, entries, jail, written};
+use super::session::{ChatRequest, ChatSession, ChatSource};
+use super::stores::{ChatStoreFindings, MOST_BYTES, belongs, entries, jail, written};
 use crate::workspace::{ReadError, Workspace, WorkspacePath};
 
 /// The largest `workspace.yaml` that is read, in bytes.
 const SMALL: u64 = 1 << 20;
 
 /// Adds the sessions of the command line's folder that were held in `root`.
-pub(super) fn find(home: &Path, root: &Path, harvest: &mut Harvest) {
+pub(super) fn find(home: &Path, root: &Path, harvest: &mut ChatStoreFindings) {
     let Some(store) = jail(&home.join("session-state")) else { return };
     for (name, is_dir) in entries(&store, &WorkspacePath::root()) {
         let Ok(folder) = WorkspacePath::root().join(&name) else { continue };
@@ -34,20 +34,20 @@ fn session(
     folder: &WorkspacePath,
     id: &str,
     root: &Path,
-    harvest: &mut Harvest,
-) -> Option<Session> {
+    harvest: &mut ChatStoreFindings,
+) -> Option<ChatSession> {
     let beside = folder.join("workspace.yaml").ok()?;
     let about = store.read_text_up_to(&beside, SMALL).ok().map(|file| file.text);
-    let known = about.as_deref().map(About::read).unwrap_or_default();
+    let known = about.as_deref().map(SessionMetadata::read).unwrap_or_default();
     if known.folders().next().is_some() && !known.is_of(root) {
         return None;
     }
     let path = folder.join("events.jsonl").ok()?;
     let stamp = store.stamp(&path).or_else(|_| store.stamp(&beside));
     let updated = stamp.map(|stamp| written(&stamp)).unwrap_or_default();
-    let lost = Session {
+    let lost = ChatSession {
         id: id.to_owned(),
-        source: Source::CopilotCli,
+        source: ChatSource::CopilotCli,
         title: known.name.clone(),
         requests: None,
         updated,
@@ -56,22 +56,22 @@ fn session(
         Ok(file) => file.text,
         Err(ReadError::NotFound { .. }) => return known.is_of(root).then_some(lost),
         Err(error) => {
-            harvest.skip(Source::CopilotCli, id, error);
+            harvest.skip(ChatSource::CopilotCli, id, error);
             return known.is_of(root).then_some(lost);
         }
     };
-    match Log::read(&text) {
+    match CopilotEventLog::read(&text) {
         Ok(log) => {
             let is_ours = known.is_of(root) || log.about.is_of(root);
             let last = log.requests.iter().filter_map(|request| request.at).max();
-            is_ours.then(|| Session {
+            is_ours.then(|| ChatSession {
                 updated: last.unwrap_or(updated),
                 requests: Some(log.requests),
                 ..lost
             })
         }
         Err(why) => {
-            harvest.skip(Source::CopilotCli, id, why);
+            harvest.skip(ChatSource::CopilotCli, id, why);
             known.is_of(root).then_some(lost)
         }
     }
@@ -79,13 +79,13 @@ fn session(
 
 /// Where a session was held, and its name.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct About {
+struct SessionMetadata {
     cwd: Option<PathBuf>,
     git_root: Option<PathBuf>,
     name: Option<String>,
 }
 
-impl About {
+impl SessionMetadata {
     /// Of `workspace.yaml`, whose values are plain or quoted texts on one line.
     fn read(text: &str) -> Self {
         let value = |key: &str| {
@@ -121,9 +121,9 @@ fn unquoted(text: &str) -> Option<String> {
 
 /// What a log tells.
 #[derive(Debug, Default)]
-struct Log {
-    about: About,
-    requests: Vec<Request>,
+struct CopilotEventLog {
+    about: SessionMetadata,
+    requests: Vec<ChatRequest>,
 }
 
 /// A log cannot be taken for one. Lines are 1-based.
@@ -137,26 +137,26 @@ enum BadLog {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Event<T> {
+struct CopilotLogEvent<T> {
     data: T,
     timestamp: Option<String>,
     agent_id: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Kind {
+struct CopilotEventType {
     #[serde(rename = "type")]
     kind: String,
 }
 
 #[derive(Deserialize)]
-struct Start {
-    context: Option<Place>,
+struct SessionStartData {
+    context: Option<SessionStartContext>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Place {
+struct SessionStartContext {
     cwd: Option<PathBuf>,
     git_root: Option<PathBuf>,
 }
@@ -170,18 +170,20 @@ struct UserMessage {
     is_autopilot_continuation: bool,
 }
 
-impl Log {
+impl CopilotEventLog {
     fn read(text: &str) -> Result<Self, BadLog> {
         let mut lines =
             text.split_inclusive('\n').enumerate().filter(|(_, line)| !line.trim().is_empty()).peekable();
         let (_, first) = lines.next().ok_or(BadLog::Foreign)?;
-        let kind: Kind = serde_json::from_str(first).map_err(|_| BadLog::Foreign)?;
+        let kind: CopilotEventType = serde_json::from_str(first).map_err(|_| BadLog::Foreign)?;
         if kind.kind != "session.start" {
             return Err(BadLog::Foreign);
         }
         let mut log = Self::default();
-        if let Ok(Event { data: Start { context: Some(place) }, .. }) = serde_json::from_str(first) {
-            log.about = About { cwd: place.cwd, git_root: place.git_root, name: None };
+        if let Ok(CopilotLogEvent { data: SessionStartData { context: Some(place) }, .. }) =
+            serde_json::from_str(first)
+        {
+            log.about = SessionMetadata { cwd: place.cwd, git_root: place.git_root, name: None };
         }
         while let Some((at, line)) = lines.next() {
             // Most lines are none of the user's, and some of them are large.
@@ -200,19 +202,19 @@ impl Log {
 }
 
 /// The user's request in a line, if it is one.
-fn request(line: &str) -> Result<Option<Request>, serde_json::Error> {
-    let kind: Kind = serde_json::from_str(line)?;
+fn request(line: &str) -> Result<Option<ChatRequest>, serde_json::Error> {
+    let kind: CopilotEventType = serde_json::from_str(line)?;
     if kind.kind != "user.message" {
         return Ok(None);
     }
-    let event: Event<UserMessage> = serde_json::from_str(line)?;
+    let event: CopilotLogEvent<UserMessage> = serde_json::from_str(line)?;
     let message = event.data;
     let by_user = message.source.is_none_or(|source| source == "user");
     if !by_user || event.agent_id.is_some() || message.is_autopilot_continuation {
         return Ok(None);
     }
     let at = event.timestamp.as_deref().and_then(moment::read);
-    Ok(Some(Request { text: message.content, at }))
+    Ok(Some(ChatRequest { text: message.content, at }))
 }
 
 #[cfg(test)]
@@ -241,7 +243,7 @@ mod tests {
             message("two", r#","source":"user""#),
             r#"{"type":"user.message","data":{"conte"#.to_owned(),
         ];
-        let log = Log::read(&lines.join("\n")).unwrap();
+        let log = CopilotEventLog::read(&lines.join("\n")).unwrap();
         let texts: Vec<&str> = log.requests.iter().map(|request| request.text.as_str()).collect();
         assert_eq!(texts, ["one", "two"]);
         assert_eq!(log.requests[0].at, Some(1_795_294_418_357));
@@ -251,19 +253,20 @@ mod tests {
     #[test]
     fn what_is_no_log_says_why() {
         for text in ["", "hello", "{}", r#"{"type":"user.message","data":{"content":"x"}}"#] {
-            assert_eq!(Log::read(text).map(|log| log.requests), Err(BadLog::Foreign), "{text}");
+            assert_eq!(CopilotEventLog::read(text).map(|log| log.requests), Err(BadLog::Foreign), "{text}");
         }
         let broken = format!("{START}\n{{\"type\":\"user.message\",\n{}\n", message("x", ""));
-        assert!(matches!(Log::read(&broken), Err(BadLog::Broken { line: 2, .. })));
+        assert!(matches!(CopilotEventLog::read(&broken), Err(BadLog::Broken { line: 2, .. })));
     }
 
     #[test]
     fn what_stands_beside_a_log_is_read_as_it_is_quoted() {
-        let about =
-            About::read("id: x\ncwd: /a b/ü\nname: 'it''s'\ngit_root: \"/a\\u0020b\"\ncwd_more: no\n");
+        let about = SessionMetadata::read(
+            "id: x\ncwd: /a b/ü\nname: 'it''s'\ngit_root: \"/a\\u0020b\"\ncwd_more: no\n",
+        );
         assert_eq!(about.cwd.as_deref(), Some(Path::new("/a b/ü")));
         assert_eq!(about.name.as_deref(), Some("it's"));
         assert_eq!(about.git_root.as_deref(), Some(Path::new("/a b")));
-        assert_eq!(About::read("name: 'open\n"), About::default());
+        assert_eq!(SessionMetadata::read("name: 'open\n"), SessionMetadata::default());
     }
 }

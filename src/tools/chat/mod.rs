@@ -9,7 +9,7 @@
 //! ([`vscode`], with [`vscode_log`] for its newer form) and those of Copilot's command line ([`copilot_cli`]); [`moment`] reads
 //! and writes times. May use: `context`, `tool`, `config`, `workspace`.
 //!
-//! How data passes: a tool is given whoever knows the sessions ([`session::Sessions`]) when it is made. A call has that look at
+//! How data passes: a tool is given whoever knows the sessions ([`session::ChatSessionFinder`]) when it is made. A call has that look at
 //! the stores, each through a jail of its own, so that no link in them leads elsewhere; files that are broken or no sessions
 //! are passed over with a reason.
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::super::tool::Card;
 use super::base::{ChatError, ChatTool};
 use super::moment;
-use super::session::{Found, Request, Session, Sessions};
+use super::session::{ChatRequest, ChatSession, ChatSessionFinder, WorkspaceChats};
 
 /// The tool that gives one request.
 pub(crate) const GET_REQUEST: &str = "copilot_chat_secretary_get_request";
@@ -54,7 +54,7 @@ Example usage scenarios:
 const SESSION: &str = "A session by its id, as chat_sessions lists them; without it, the current dialog.";
 
 /// The tool [`GET_REQUEST`].
-pub(crate) fn get_request(sessions: Arc<dyn Sessions>) -> ChatTool {
+pub(crate) fn get_request(sessions: Arc<dyn ChatSessionFinder>) -> ChatTool {
     let input = json!({
         "type": "object",
         "properties": {
@@ -69,7 +69,7 @@ pub(crate) fn get_request(sessions: Arc<dyn Sessions>) -> ChatTool {
 }
 
 /// The tool [`GET_FIRST_REQUEST`].
-pub(crate) fn get_first_request(sessions: Arc<dyn Sessions>) -> ChatTool {
+pub(crate) fn get_first_request(sessions: Arc<dyn ChatSessionFinder>) -> ChatTool {
     let input = json!({
         "type": "object",
         "properties": {"sessionId": {"type": "string", "description": SESSION}},
@@ -80,7 +80,7 @@ pub(crate) fn get_first_request(sessions: Arc<dyn Sessions>) -> ChatTool {
     ChatTool::new(card, input, sessions, first_request)
 }
 
-fn request(found: &Found, arguments: &Value) -> Result<Map<String, Value>, ChatError> {
+fn request(found: &WorkspaceChats, arguments: &Value) -> Result<Map<String, Value>, ChatError> {
     // The schema lets 2.0 through, which is a whole number to JSON.
     let given = &arguments["index"];
     let index = given.as_i64().or(given.as_f64().map(|index| index as i64)).ok_or(ChatError::NoIndex)?;
@@ -101,7 +101,7 @@ fn request(found: &Found, arguments: &Value) -> Result<Map<String, Value>, ChatE
     Ok(object(fields))
 }
 
-fn first_request(found: &Found, arguments: &Value) -> Result<Map<String, Value>, ChatError> {
+fn first_request(found: &WorkspaceChats, arguments: &Value) -> Result<Map<String, Value>, ChatError> {
     let session = session(found, arguments)?;
     let preview = session.first_preview().ok_or(ChatError::NoFirst)?;
     let requests = session.requests.as_deref().unwrap_or_default();
@@ -115,14 +115,14 @@ fn first_request(found: &Found, arguments: &Value) -> Result<Map<String, Value>,
 }
 
 /// The session that is named, or the current dialog.
-fn session<'a>(found: &'a Found, arguments: &Value) -> Result<&'a Session, ChatError> {
+fn session<'a>(found: &'a WorkspaceChats, arguments: &Value) -> Result<&'a ChatSession, ChatError> {
     match arguments["sessionId"].as_str() {
         None => found.current().ok_or(ChatError::NoDialog),
         Some(id) => found.get(id).ok_or_else(|| ChatError::NoSession(id.to_owned())),
     }
 }
 
-fn timestamp(request: &Request) -> Option<String> {
+fn timestamp(request: &ChatRequest) -> Option<String> {
     request.at.map(moment::written)
 }
 

@@ -10,18 +10,18 @@ pub(crate) const PREVIEW: usize = 80;
 /// Where a session comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Source {
+pub enum ChatSource {
     /// VS Code, and editors made of it.
     Vscode,
     /// Copilot's command line.
     CopilotCli,
 }
 
-impl Source {}
+impl ChatSource {}
 
 /// What a user asked.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Request {
+pub struct ChatRequest {
     /// Its whole text; empty where there is none.
     pub text: String,
     /// When, in milliseconds since 1970 (UTC).
@@ -30,20 +30,20 @@ pub struct Request {
 
 /// A session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Session {
+pub struct ChatSession {
     /// Its id in its store.
     pub id: String,
     /// Whose store.
-    pub source: Source,
+    pub source: ChatSource,
     /// What it is called.
     pub title: Option<String>,
     /// What the user asked, in order; `None` where the session is known and its chat cannot be had.
-    pub requests: Option<Vec<Request>>,
-    /// When something was asked in it last; else when it began, or its file was written. As [`Request::at`].
+    pub requests: Option<Vec<ChatRequest>>,
+    /// When something was asked in it last; else when it began, or its file was written. As [`ChatRequest::at`].
     pub updated: i64,
 }
 
-impl Session {
+impl ChatSession {
     /// The beginning of its first request, on one line.
     pub(crate) fn first_preview(&self) -> Option<String> {
         let first = self.requests.as_ref()?.first()?;
@@ -62,7 +62,7 @@ impl Session {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Skipped {
     /// Whose store.
-    pub source: Source,
+    pub source: ChatSource,
     /// The file's own name.
     pub name: String,
     /// Why.
@@ -71,39 +71,39 @@ pub struct Skipped {
 
 /// What the stores have of one workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Found {
-    sessions: Vec<Session>,
+pub struct WorkspaceChats {
+    sessions: Vec<ChatSession>,
     /// What was passed over.
     pub skipped: Vec<Skipped>,
 }
 
-impl Found {
+impl WorkspaceChats {
     /// Of sessions in any order.
-    pub fn new(mut sessions: Vec<Session>, skipped: Vec<Skipped>) -> Self {
+    pub fn new(mut sessions: Vec<ChatSession>, skipped: Vec<Skipped>) -> Self {
         sessions.sort_by(|one, other| other.rank().cmp(&one.rank()));
         Self { sessions, skipped }
     }
 
     /// The sessions, the current one first.
-    pub fn sessions(&self) -> &[Session] {
+    pub fn sessions(&self) -> &[ChatSession] {
         &self.sessions
     }
 
     /// The current dialog: the newest.
-    pub(crate) fn current(&self) -> Option<&Session> {
+    pub(crate) fn current(&self) -> Option<&ChatSession> {
         self.sessions.first()
     }
 
     /// The session with this id.
-    pub(crate) fn get(&self, id: &str) -> Option<&Session> {
+    pub(crate) fn get(&self, id: &str) -> Option<&ChatSession> {
         self.sessions.iter().find(|session| session.id == id)
     }
 }
 
 /// Whoever knows the sessions of a workspace.
-pub trait Sessions: Send + Sync + 'static {
+pub trait ChatSessionFinder: Send + Sync + 'static {
     /// All that there are now. It reads files, on a thread that may wait.
-    fn find(&self, context: &Context) -> Found;
+    fn find(&self, context: &Context) -> WorkspaceChats;
 }
 
 /// `text` on one line of at most [`PREVIEW`] characters, the last one `…` where there is more.
@@ -121,9 +121,10 @@ pub(crate) fn preview(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn session(id: &str, requests: Option<usize>, updated: i64) -> Session {
-        let requests = requests.map(|count| vec![Request { text: "what?".into(), at: Some(updated) }; count]);
-        Session { id: id.into(), source: Source::Vscode, title: None, requests, updated }
+    fn session(id: &str, requests: Option<usize>, updated: i64) -> ChatSession {
+        let requests =
+            requests.map(|count| vec![ChatRequest { text: "what?".into(), at: Some(updated) }; count]);
+        ChatSession { id: id.into(), source: ChatSource::Vscode, title: None, requests, updated }
     }
 
     #[test]
@@ -134,15 +135,17 @@ mod tests {
             session("empty", Some(0), 10),
             session("lost", None, 11),
         ];
-        let found = Found::new(all, Vec::new());
+        let found = WorkspaceChats::new(all, Vec::new());
         assert_eq!(found.current().map(|session| session.id.as_str()), Some("new"));
         let order: Vec<&str> = found.sessions().iter().map(|session| session.id.as_str()).collect();
         assert_eq!(order, ["new", "old", "lost", "empty"]);
         assert_eq!(
-            Found::new(vec![session("empty", Some(0), 1)], Vec::new()).current().map(|one| one.id.as_str()),
+            WorkspaceChats::new(vec![session("empty", Some(0), 1)], Vec::new())
+                .current()
+                .map(|one| one.id.as_str()),
             Some("empty")
         );
-        assert!(Found::default().current().is_none());
+        assert!(WorkspaceChats::default().current().is_none());
     }
 
     #[test]

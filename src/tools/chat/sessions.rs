@@ -9,7 +9,7 @@ use super::super::error::{ErrorCode, ToolError};
 use super::super::list::at_most;
 use super::super::tool::{Call, Card, Tool};
 use super::moment;
-use super::session::{Found, Sessions, Skipped, Source};
+use super::session::{ChatSessionFinder, ChatSource, Skipped, WorkspaceChats};
 
 /// The tool's name.
 pub(crate) const CHAT_SESSIONS: &str = "chat_sessions";
@@ -48,7 +48,7 @@ pub(crate) struct SessionItem {
     #[serde(rename = "sessionId")]
     pub session_id: String,
     /// Whose store it is in.
-    pub source: Source,
+    pub source: ChatSource,
     /// What it is called.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
@@ -67,12 +67,12 @@ pub(crate) struct SessionItem {
 
 /// The tool.
 pub(crate) struct ChatSessions {
-    sessions: Arc<dyn Sessions>,
+    sessions: Arc<dyn ChatSessionFinder>,
 }
 
 impl ChatSessions {
     /// Over whoever knows the sessions.
-    pub(crate) fn new(sessions: Arc<dyn Sessions>) -> Self {
+    pub(crate) fn new(sessions: Arc<dyn ChatSessionFinder>) -> Self {
         Self { sessions }
     }
 }
@@ -100,7 +100,7 @@ impl Tool for ChatSessions {
     }
 }
 
-fn listed(found: Found, most: usize) -> ChatSessionsOutput {
+fn listed(found: WorkspaceChats, most: usize) -> ChatSessionsOutput {
     let count = found.sessions().len();
     let items = found.sessions().iter().take(most).enumerate().map(|(at, session)| SessionItem {
         session_id: session.id.clone(),

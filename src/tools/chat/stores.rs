@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::super::context::Context;
-use super::session::{Found, Session, Sessions, Skipped, Source};
+use super::session::{ChatSession, ChatSessionFinder, ChatSource, Skipped, WorkspaceChats};
 use super::{copilot_cli, vscode};
-use crate::workspace::{EntryKind, ListQuery, Stamp, Until, Workspace, WorkspacePath};
+use crate::workspace::{EntryKind, FileStamp, ListQuery, WorkDeadline, Workspace, WorkspacePath};
 
 /// Names of VS Code and editors made of it, as their folders are called.
 const EDITORS: [&str; 3] = ["Code", "Code - Insiders", "VSCodium"];
@@ -21,11 +21,11 @@ const LOOK: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Stores;
 
-impl Sessions for Stores {
-    fn find(&self, context: &Context) -> Found {
+impl ChatSessionFinder for Stores {
+    fn find(&self, context: &Context) -> WorkspaceChats {
         let settings = &context.config.settings.chats;
         let root = context.workspace.root();
-        let mut harvest = Harvest::default();
+        let mut harvest = ChatStoreFindings::default();
         let home = context.folders.home.as_deref();
         for folder in named(settings.vscode.as_deref(), home, vscode_folders) {
             vscode::find(&folder, root, &mut harvest);
@@ -33,19 +33,19 @@ impl Sessions for Stores {
         for folder in named(settings.copilot_cli.as_deref(), home, copilot_folders) {
             copilot_cli::find(&folder, root, &mut harvest);
         }
-        Found::new(harvest.sessions, harvest.skipped)
+        WorkspaceChats::new(harvest.sessions, harvest.skipped)
     }
 }
 
 /// What is found, store by store.
 #[derive(Debug, Default)]
-pub(super) struct Harvest {
-    pub sessions: Vec<Session>,
+pub(super) struct ChatStoreFindings {
+    pub sessions: Vec<ChatSession>,
     pub skipped: Vec<Skipped>,
 }
 
-impl Harvest {
-    pub(super) fn skip(&mut self, source: Source, name: &str, reason: impl ToString) {
+impl ChatStoreFindings {
+    pub(super) fn skip(&mut self, source: ChatSource, name: &str, reason: impl ToString) {
         let (name, reason) = (name.escape_debug().to_string(), reason.to_string());
         self.skipped.push(Skipped { source, name, reason });
     }
@@ -94,7 +94,7 @@ pub(super) fn jail(folder: &Path) -> Option<Workspace> {
 
 /// What is in `folder`: names, and whether each is a folder. Links are not followed.
 pub(super) fn entries(store: &Workspace, folder: &WorkspacePath) -> Vec<(String, bool)> {
-    let until = Until::new(Instant::now() + LOOK);
+    let until = WorkDeadline::new(Instant::now() + LOOK);
     let query = ListQuery { under: folder.clone(), recursive: false, max: MOST_ENTRIES, until };
     let entries = store.list(&query).map(|listing| listing.entries).unwrap_or_default();
     let kept = entries.into_iter().filter_map(|entry| {
@@ -109,7 +109,7 @@ pub(super) fn entries(store: &Workspace, folder: &WorkspacePath) -> Vec<(String,
 }
 
 /// When a file was written, in milliseconds since 1970.
-pub(super) fn written(stamp: &Stamp) -> i64 {
+pub(super) fn written(stamp: &FileStamp) -> i64 {
     stamp.mtime_ns.div_euclid(1_000_000)
 }
 

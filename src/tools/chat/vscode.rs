@@ -18,8 +18,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use url::Url;
 
-use super::session::{Request, Session, Source};
-use super::stores::{Harvest, MOST_BYTES, belongs, entries, jail, written};
+use super::session::{ChatRequest, ChatSession, ChatSource};
+use super::stores::{ChatStoreFindings, MOST_BYTES, belongs, entries, jail, written};
 use super::vscode_log;
 use crate::workspace::{Workspace, WorkspacePath};
 
@@ -28,7 +28,7 @@ const SMALL: u64 = 1 << 20;
 
 /// A file cannot be taken for a session.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Unusable {
+pub(super) enum SessionFileError {
     /// Not what it should be in any way.
     #[error("it is no chat session: {0}")]
     Foreign(String),
@@ -38,7 +38,7 @@ pub(super) enum Unusable {
 }
 
 /// Adds the sessions of the folder `User` that were held in `root`.
-pub(super) fn find(user: &Path, root: &Path, harvest: &mut Harvest) {
+pub(super) fn find(user: &Path, root: &Path, harvest: &mut ChatStoreFindings) {
     let Some(store) = jail(&user.join("workspaceStorage")) else { return };
     for (name, is_dir) in entries(&store, &WorkspacePath::root()) {
         let Ok(folder) = WorkspacePath::root().join(&name) else { continue };
@@ -80,7 +80,7 @@ fn folders_of(file: &Path) -> Vec<PathBuf> {
 }
 
 /// Adds the sessions in the storage of one workspace.
-fn sessions(store: &Workspace, folder: &WorkspacePath, harvest: &mut Harvest) {
+fn sessions(store: &Workspace, folder: &WorkspacePath, harvest: &mut ChatStoreFindings) {
     let Ok(folder) = folder.join("chatSessions") else { return };
     let names: Vec<String> =
         entries(store, &folder).into_iter().filter_map(|(name, is_dir)| (!is_dir).then_some(name)).collect();
@@ -89,9 +89,9 @@ fn sessions(store: &Workspace, folder: &WorkspacePath, harvest: &mut Harvest) {
         let whole = name.strip_suffix(".json");
         let Some(id) = log.or(whole).filter(|id| !id.is_empty()) else {
             harvest.skip(
-                Source::Vscode,
+                ChatSource::Vscode,
                 name,
-                Unusable::Foreign("its name ends in neither .json nor .jsonl".to_owned()),
+                SessionFileError::Foreign("its name ends in neither .json nor .jsonl".to_owned()),
             );
             continue;
         };
@@ -102,19 +102,19 @@ fn sessions(store: &Workspace, folder: &WorkspacePath, harvest: &mut Harvest) {
         let read = store.read_text_up_to(&path, MOST_BYTES);
         let stamp = store.stamp(&path).map(|stamp| written(&stamp)).unwrap_or_default();
         let data = match read {
-            Err(error) => Err(Unusable::Broken(error.to_string())),
+            Err(error) => Err(SessionFileError::Broken(error.to_string())),
             Ok(file) if log.is_some() => vscode_log::replayed(&file.text),
-            Ok(file) => Data::read(&file.text),
+            Ok(file) => VscodeSessionData::read(&file.text),
         };
         match data {
             Ok(data) => harvest.sessions.push(data.session(id, stamp)),
             Err(why) => {
-                harvest.skip(Source::Vscode, name, &why);
+                harvest.skip(ChatSource::Vscode, name, &why);
                 // A session that is broken is a session all the same, of which there is nothing to tell.
-                if matches!(why, Unusable::Broken(_)) {
-                    harvest.sessions.push(Session {
+                if matches!(why, SessionFileError::Broken(_)) {
+                    harvest.sessions.push(ChatSession {
                         id: id.to_owned(),
-                        source: Source::Vscode,
+                        source: ChatSource::Vscode,
                         title: None,
                         requests: None,
                         updated: stamp,
@@ -127,18 +127,18 @@ fn sessions(store: &Workspace, folder: &WorkspacePath, harvest: &mut Harvest) {
 
 /// What is read of a session.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Data {
+pub(super) struct VscodeSessionData {
     pub id: Option<String>,
     pub title: Option<String>,
     /// When it began, and when something was said in it last, in milliseconds since 1970.
     pub created: Option<i64>,
     pub last: Option<i64>,
-    pub requests: Vec<Item>,
+    pub requests: Vec<VscodeRequest>,
 }
 
 /// What is read of a request.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Item {
+pub(super) struct VscodeRequest {
     pub text: String,
     pub at: Option<i64>,
     pub is_hidden: bool,
@@ -147,7 +147,7 @@ pub(super) struct Item {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Stored<'a> {
+struct VscodeSessionJson<'a> {
     session_id: Option<String>,
     custom_title: Option<String>,
     creation_date: Option<f64>,
@@ -159,7 +159,7 @@ struct Stored<'a> {
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct StoredRequest {
-    message: Option<Message>,
+    message: Option<VscodeMessage>,
     timestamp: Option<f64>,
     is_hidden: Option<bool>,
     /// Any value at all means that it is.
@@ -169,7 +169,7 @@ struct StoredRequest {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Message {
+enum VscodeMessage {
     Text(String),
     Parsed { text: String },
     Other(serde::de::IgnoredAny),
@@ -179,32 +179,34 @@ fn is_there<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error
     Option::<serde::de::IgnoredAny>::deserialize(deserializer).map(|value| value.is_some())
 }
 
-impl Data {
+impl VscodeSessionData {
     /// A session as one object.
-    pub(super) fn read(text: &str) -> Result<Self, Unusable> {
+    pub(super) fn read(text: &str) -> Result<Self, SessionFileError> {
         let is_object = text.trim_start().starts_with('{');
-        let stored: Stored<'_> = serde_json::from_str(text).map_err(|error| match error.classify() {
-            serde_json::error::Category::Data => Unusable::Foreign(error.to_string()),
-            _ if is_object => Unusable::Broken(error.to_string()),
-            _ => Unusable::Foreign(error.to_string()),
-        })?;
+        let stored: VscodeSessionJson<'_> =
+            serde_json::from_str(text).map_err(|error| match error.classify() {
+                serde_json::error::Category::Data => SessionFileError::Foreign(error.to_string()),
+                _ if is_object => SessionFileError::Broken(error.to_string()),
+                _ => SessionFileError::Foreign(error.to_string()),
+            })?;
         Ok(Self {
             id: stored.session_id,
             title: stored.custom_title,
             created: stored.creation_date.map(milliseconds),
             last: stored.last_message_date.map(milliseconds),
-            requests: stored.requests.into_iter().map(Item::read).collect(),
+            requests: stored.requests.into_iter().map(VscodeRequest::read).collect(),
         })
     }
 
     /// As all sessions are; `id` is its file's name, `written` when that was.
-    fn session(self, id: &str, written: i64) -> Session {
+    fn session(self, id: &str, written: i64) -> ChatSession {
         let shown = self.requests.into_iter().filter(|item| !item.is_hidden && !item.is_removed);
-        let requests: Vec<Request> = shown.map(|item| Request { text: item.text, at: item.at }).collect();
+        let requests: Vec<ChatRequest> =
+            shown.map(|item| ChatRequest { text: item.text, at: item.at }).collect();
         let last = requests.iter().filter_map(|request| request.at).max();
-        Session {
+        ChatSession {
             id: self.id.unwrap_or_else(|| id.to_owned()),
-            source: Source::Vscode,
+            source: ChatSource::Vscode,
             title: self.title.filter(|title| !title.is_empty()),
             updated: last.or(self.last).or(self.created).unwrap_or(written),
             requests: Some(requests),
@@ -212,12 +214,12 @@ impl Data {
     }
 }
 
-impl Item {
+impl VscodeRequest {
     /// A request; of one that is not as it should be, what can be read.
     pub(super) fn read(raw: &RawValue) -> Self {
         let stored: StoredRequest = serde_json::from_str(raw.get()).unwrap_or_default();
         Self {
-            text: stored.message.map(Message::text).unwrap_or_default(),
+            text: stored.message.map(VscodeMessage::text).unwrap_or_default(),
             at: stored.timestamp.map(milliseconds),
             is_hidden: stored.is_hidden.unwrap_or(false),
             is_removed: stored.should_be_removed_on_send,
@@ -225,7 +227,7 @@ impl Item {
     }
 }
 
-impl Message {
+impl VscodeMessage {
     fn text(self) -> String {
         match self {
             Self::Text(text) | Self::Parsed { text } => text,
@@ -236,7 +238,7 @@ impl Message {
 
 /// A message on its own, as a change has it.
 pub(super) fn message(raw: &RawValue) -> String {
-    serde_json::from_str::<Message>(raw.get()).map(Message::text).unwrap_or_default()
+    serde_json::from_str::<VscodeMessage>(raw.get()).map(VscodeMessage::text).unwrap_or_default()
 }
 
 /// A number of JavaScript's, which writes whole ones as such.
@@ -248,7 +250,7 @@ pub(super) fn milliseconds(number: f64) -> i64 {
 mod tests {
     use super::*;
 
-    fn texts(data: Data) -> Vec<String> {
+    fn texts(data: VscodeSessionData) -> Vec<String> {
         let session = data.session("file-name", 7);
         session.requests.unwrap_or_default().into_iter().map(|request| request.text).collect()
     }
@@ -256,7 +258,7 @@ mod tests {
     #[test]
     fn every_version_of_the_object_is_read() {
         let first = r#"{"requests": [{"message": "plain"}], "sessionId": "a", "creationDate": 5}"#;
-        let data = Data::read(first).unwrap();
+        let data = VscodeSessionData::read(first).unwrap();
         assert_eq!((data.id.as_deref(), data.created), (Some("a"), Some(5)));
         assert_eq!(texts(data), ["plain"]);
         let third = r#"{"version": 3, "sessionId": "b", "customTitle": "T", "lastMessageDate": 9, "requests": [
@@ -266,7 +268,7 @@ mod tests {
             {"message": {"parts": []}},
             "odd"
         ]}"#;
-        let data = Data::read(third).unwrap();
+        let data = VscodeSessionData::read(third).unwrap();
         assert_eq!(
             (data.title.as_deref(), data.last, data.requests[0].at),
             (Some("T"), Some(9), Some(1_763_727_100_000))
@@ -277,8 +279,11 @@ mod tests {
     #[test]
     fn what_is_none_says_why() {
         for text in ["[]", "{}", r#"{"requests": {}}"#, "hello", ""] {
-            assert!(matches!(Data::read(text), Err(Unusable::Foreign(_))), "{text}");
+            assert!(matches!(VscodeSessionData::read(text), Err(SessionFileError::Foreign(_))), "{text}");
         }
-        assert!(matches!(Data::read(r#"{"requests": [{"message": "#), Err(Unusable::Broken(_))));
+        assert!(matches!(
+            VscodeSessionData::read(r#"{"requests": [{"message": "#),
+            Err(SessionFileError::Broken(_))
+        ));
     }
 }

@@ -12,13 +12,13 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::vscode::{Data, Item, Unusable, message, milliseconds};
+use super::vscode::{SessionFileError, VscodeRequest, VscodeSessionData, message, milliseconds};
 
 #[derive(Deserialize)]
-struct Line<'a> {
+struct VscodeLogLine<'a> {
     kind: u64,
     #[serde(default)]
-    k: Vec<Key>,
+    k: Vec<LogPathSegment>,
     #[serde(borrow, default)]
     v: Option<&'a RawValue>,
     #[serde(default)]
@@ -27,32 +27,32 @@ struct Line<'a> {
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
-enum Key {
+enum LogPathSegment {
     At(usize),
     Name(String),
 }
 
 /// The session that the log ends with. A last line that was not written to its end does not count.
-pub(super) fn replayed(text: &str) -> Result<Data, Unusable> {
+pub(super) fn replayed(text: &str) -> Result<VscodeSessionData, SessionFileError> {
     let mut data = None;
     let mut lines = text.split_inclusive('\n').enumerate().peekable();
     while let Some((at, line)) = lines.next() {
         if line.trim().is_empty() {
             continue;
         }
-        let broken = |why: String| Unusable::Broken(format!("line {}: {why}", at + 1));
-        let parsed: Line<'_> = match serde_json::from_str(line) {
+        let broken = |why: String| SessionFileError::Broken(format!("line {}: {why}", at + 1));
+        let parsed: VscodeLogLine<'_> = match serde_json::from_str(line) {
             Ok(parsed) => parsed,
             Err(_) if lines.peek().is_none() && !line.ends_with('\n') && data.is_some() => break,
             Err(error) if data.is_none() => {
-                return Err(Unusable::Foreign(format!("line {}: {error}", at + 1)));
+                return Err(SessionFileError::Foreign(format!("line {}: {error}", at + 1)));
             }
             Err(error) => return Err(broken(error.to_string())),
         };
         match (parsed.kind, &mut data) {
             (0, data) => {
                 let whole = parsed.v.map_or("null", |value| value.get());
-                *data = Some(Data::read(whole)?);
+                *data = Some(VscodeSessionData::read(whole)?);
             }
             (1..=3, None) => return Err(broken("a change, and nothing that it could change".to_owned())),
             (kind @ 1..=3, Some(data)) => {
@@ -61,11 +61,11 @@ pub(super) fn replayed(text: &str) -> Result<Data, Unusable> {
             (kind, _) => return Err(broken(format!("{kind} is no kind of change"))),
         }
     }
-    data.ok_or_else(|| Unusable::Foreign("it is empty".to_owned()))
+    data.ok_or_else(|| SessionFileError::Foreign("it is empty".to_owned()))
 }
 
-fn change(data: &mut Data, kind: u64, line: &Line<'_>) -> Result<(), &'static str> {
-    let Some((Key::Name(first), rest)) = line.k.split_first() else { return Ok(()) };
+fn change(data: &mut VscodeSessionData, kind: u64, line: &VscodeLogLine<'_>) -> Result<(), &'static str> {
+    let Some((LogPathSegment::Name(first), rest)) = line.k.split_first() else { return Ok(()) };
     match (first.as_str(), rest, kind) {
         ("requests", [], 2) => {
             if let Some(kept) = line.i {
@@ -74,9 +74,9 @@ fn change(data: &mut Data, kind: u64, line: &Line<'_>) -> Result<(), &'static st
             data.requests.extend(items(line.v)?);
         }
         ("requests", [], _) => data.requests = items(line.v)?,
-        ("requests", [Key::At(at), rest @ ..], _) => {
+        ("requests", [LogPathSegment::At(at), rest @ ..], _) => {
             if rest.is_empty() && *at == data.requests.len() {
-                data.requests.push(Item::default());
+                data.requests.push(VscodeRequest::default());
             }
             let item = data.requests.get_mut(*at).ok_or("a change of a request that is not there")?;
             change_request(item, rest, line.v);
@@ -90,16 +90,16 @@ fn change(data: &mut Data, kind: u64, line: &Line<'_>) -> Result<(), &'static st
     Ok(())
 }
 
-fn change_request(item: &mut Item, place: &[Key], value: Option<&RawValue>) {
+fn change_request(item: &mut VscodeRequest, place: &[LogPathSegment], value: Option<&RawValue>) {
     let names: Option<Vec<&str>> = place
         .iter()
         .map(|key| match key {
-            Key::Name(name) => Some(name.as_str()),
-            Key::At(_) => None,
+            LogPathSegment::Name(name) => Some(name.as_str()),
+            LogPathSegment::At(_) => None,
         })
         .collect();
     match names.as_deref() {
-        Some([]) => *item = value.map(Item::read).unwrap_or_default(),
+        Some([]) => *item = value.map(VscodeRequest::read).unwrap_or_default(),
         Some(["message"] | ["message", "text"]) => item.text = value.map(message).unwrap_or_default(),
         Some(["timestamp"]) => item.at = decoded(value).map(milliseconds),
         Some(["isHidden"]) => item.is_hidden = decoded(value).unwrap_or(false),
@@ -108,10 +108,10 @@ fn change_request(item: &mut Item, place: &[Key], value: Option<&RawValue>) {
     }
 }
 
-fn items(value: Option<&RawValue>) -> Result<Vec<Item>, &'static str> {
+fn items(value: Option<&RawValue>) -> Result<Vec<VscodeRequest>, &'static str> {
     let Some(value) = value else { return Ok(Vec::new()) };
     let raw: Vec<&RawValue> = serde_json::from_str(value.get()).map_err(|_| "the requests are no list")?;
-    Ok(raw.into_iter().map(Item::read).collect())
+    Ok(raw.into_iter().map(VscodeRequest::read).collect())
 }
 
 fn decoded<'a, T: Deserialize<'a>>(value: Option<&'a RawValue>) -> Option<T> {
@@ -124,11 +124,11 @@ mod tests {
 
     const FIRST: &str = r#"{"kind":0,"v":{"version":3,"sessionId":"s","creationDate":1,"requests":[]}}"#;
 
-    fn replay(lines: &[&str]) -> Result<Data, Unusable> {
+    fn replay(lines: &[&str]) -> Result<VscodeSessionData, SessionFileError> {
         replayed(&lines.iter().map(|line| format!("{line}\n")).collect::<String>())
     }
 
-    fn texts(data: &Data) -> Vec<&str> {
+    fn texts(data: &VscodeSessionData) -> Vec<&str> {
         data.requests.iter().map(|item| item.text.as_str()).collect()
     }
 
@@ -181,17 +181,17 @@ mod tests {
         let orphan = replay(&[r#"{"kind":1,"k":["hasPendingEdits"],"v":true}"#]);
         assert_eq!(
             orphan,
-            Err(Unusable::Broken("line 1: a change, and nothing that it could change".into()))
+            Err(SessionFileError::Broken("line 1: a change, and nothing that it could change".into()))
         );
         let half = replay(&[FIRST, "{\"kind\":1,", FIRST]);
-        assert!(matches!(half, Err(Unusable::Broken(why)) if why.starts_with("line 2: ")));
+        assert!(matches!(half, Err(SessionFileError::Broken(why)) if why.starts_with("line 2: ")));
         assert!(matches!(
             replay(&[FIRST, r#"{"kind":1,"k":["requests",3,"timestamp"],"v":1}"#]),
-            Err(Unusable::Broken(_))
+            Err(SessionFileError::Broken(_))
         ));
-        assert!(matches!(replay(&[FIRST, r#"{"kind":9,"k":[]}"#]), Err(Unusable::Broken(_))));
+        assert!(matches!(replay(&[FIRST, r#"{"kind":9,"k":[]}"#]), Err(SessionFileError::Broken(_))));
         for foreign in ["", "\n\n", "hello\n", "{\"type\":\"user.message\"}\n"] {
-            assert!(matches!(replayed(foreign), Err(Unusable::Foreign(_))), "{foreign}");
+            assert!(matches!(replayed(foreign), Err(SessionFileError::Foreign(_))), "{foreign}");
         }
     }
 }

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 
-use super::LeftOut;
+use super::OmittedManifest;
 use crate::tools::context::Context;
 use crate::tools::skills::sources::Whose;
 use crate::tools::skills::tools::{self as skills, ToolFile};
-use crate::workspace::{EntryKind, ListQuery, ReadError, Until, Workspace};
+use crate::workspace::{EntryKind, ListQuery, ReadError, WorkDeadline, Workspace};
 
 const PROJECT: &str = ".lsp-tools/tools";
 const USER: &str = "tools";
@@ -23,7 +23,7 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// Who put a manifest there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(super) enum DropInOrigin {
     /// The user, whose word counts.
     User,
     /// The project, whose word counts where it is trusted.
@@ -32,7 +32,7 @@ pub(super) enum Origin {
 
 /// How a tool is written down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum DropInForm {
     /// A manifest, which names a program.
     Manifest,
     /// A Python file, which is both.
@@ -41,8 +41,8 @@ pub(super) enum Form {
 
 /// One manifest as it lies there.
 #[derive(Debug, Clone)]
-pub(super) struct File {
-    pub(super) origin: Origin,
+pub(super) struct DropInFile {
+    pub(super) origin: DropInOrigin,
     /// As people are told of it.
     pub(super) shown: String,
     /// The folder it lies in, absolute.
@@ -50,54 +50,54 @@ pub(super) struct File {
     /// Its name without its extension.
     pub(super) stem: String,
     /// In which form it is written.
-    pub(super) form: Form,
+    pub(super) form: DropInForm,
     pub(super) text: String,
 }
 
-impl From<ToolFile> for File {
+impl From<ToolFile> for DropInFile {
     fn from(file: ToolFile) -> Self {
         let ToolFile { whose, shown, folder, stem, text } = file;
         let origin = match whose {
-            Whose::User => Origin::User,
-            Whose::Workspace => Origin::Project,
+            Whose::User => DropInOrigin::User,
+            Whose::Workspace => DropInOrigin::Project,
         };
-        Self { origin, shown, folder, stem, form: Form::Manifest, text }
+        Self { origin, shown, folder, stem, form: DropInForm::Manifest, text }
     }
 }
 
 /// What tells one state of the folders from another.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Stamps(Vec<(String, [i64; 4])>);
+pub(super) struct DropInStamps(Vec<(String, [i64; 4])>);
 
 /// What lies in the folders.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Found {
-    pub(super) stamps: Stamps,
-    pub(super) files: Vec<File>,
-    pub(super) left_out: Vec<LeftOut>,
+pub(super) struct DropInContents {
+    pub(super) stamps: DropInStamps,
+    pub(super) files: Vec<DropInFile>,
+    pub(super) left_out: Vec<OmittedManifest>,
 }
 
 /// Every tool that the project brings along, trusted or not.
-pub(super) fn of_the_project(context: &Context) -> Vec<File> {
-    let mut found = Found::default();
+pub(super) fn of_the_project(context: &Context) -> Vec<DropInFile> {
+    let mut found = DropInContents::default();
     of_project(context, &mut found);
-    found.files.extend(skills::of_workspace(context).into_iter().map(File::from));
+    found.files.extend(skills::of_workspace(context).into_iter().map(DropInFile::from));
     found.files
 }
 
 /// Looks into both folders, the user's first, and at the skills.
-pub(super) fn look(context: &Context) -> Found {
-    let mut found = Found::default();
+pub(super) fn look(context: &Context) -> DropInContents {
+    let mut found = DropInContents::default();
     // What is trusted decides as well.
     stamp(&mut found, "trust", &context.folders.state.join("trust.json"));
     of_user(&context.folders.config.join(USER), &mut found);
     of_project(context, &mut found);
-    for file in skills::usable(context).into_iter().map(File::from) {
+    for file in skills::usable(context).into_iter().map(DropInFile::from) {
         found.stamps.0.push((file.shown.clone(), fingerprint(&file.text)));
         found.files.push(file);
     }
     // Of two with one name the first counts, and the user's own before any of the project's.
-    found.files.sort_by_key(|file| file.origin == Origin::Project);
+    found.files.sort_by_key(|file| file.origin == DropInOrigin::Project);
     found
 }
 
@@ -108,7 +108,7 @@ fn fingerprint(text: &str) -> [i64; 4] {
     [0, 8, 16, 24].map(part)
 }
 
-fn stamp(found: &mut Found, name: &str, path: &Path) {
+fn stamp(found: &mut DropInContents, name: &str, path: &Path) {
     let seen = fs::metadata(path).map(|data| {
         [
             data.size() as i64,
@@ -120,17 +120,17 @@ fn stamp(found: &mut Found, name: &str, path: &Path) {
     found.stamps.0.push((name.to_owned(), seen.unwrap_or_default()));
 }
 
-fn stem_of(name: &str) -> Option<(String, Form)> {
+fn stem_of(name: &str) -> Option<(String, DropInForm)> {
     let (stem, form) = match (name.strip_suffix(".json"), name.strip_suffix(".py")) {
-        (Some(stem), _) => (stem, Form::Manifest),
+        (Some(stem), _) => (stem, DropInForm::Manifest),
         // By custom, what begins with `_` is a part of other modules.
-        (None, Some(stem)) if !stem.starts_with('_') => (stem, Form::Python),
+        (None, Some(stem)) if !stem.starts_with('_') => (stem, DropInForm::Python),
         (None, _) => return None,
     };
     (!stem.is_empty() && !stem.starts_with('.')).then(|| (stem.to_owned(), form))
 }
 
-fn of_user(folder: &Path, found: &mut Found) {
+fn of_user(folder: &Path, found: &mut DropInContents) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     let mut names: Vec<String> =
         entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
@@ -143,9 +143,9 @@ fn of_user(folder: &Path, found: &mut Found) {
         match text_of(&path) {
             Ok(text) => {
                 let folder = folder.to_owned();
-                found.files.push(File { origin: Origin::User, shown, folder, stem, form, text });
+                found.files.push(DropInFile { origin: DropInOrigin::User, shown, folder, stem, form, text });
             }
-            Err(why) => found.left_out.push(LeftOut { file: shown, why }),
+            Err(why) => found.left_out.push(OmittedManifest { file: shown, why }),
         }
     }
 }
@@ -158,16 +158,16 @@ fn text_of(path: &Path) -> Result<String, String> {
     })
 }
 
-fn of_project(context: &Context, found: &mut Found) {
+fn of_project(context: &Context, found: &mut DropInContents) {
     let workspace = &context.workspace;
     let Ok(under) = workspace.path(Path::new(PROJECT)) else { return };
-    let until = Until::new(Instant::now() + LOOK);
+    let until = WorkDeadline::new(Instant::now() + LOOK);
     let query = ListQuery { under: under.clone(), recursive: false, max: MOST_FILES, until };
     let entries = match workspace.list(&query) {
         Ok(listing) => listing.entries,
         Err(ReadError::NotFound { .. }) => return,
         Err(error) => {
-            found.left_out.push(LeftOut { file: PROJECT.to_owned(), why: error.to_string() });
+            found.left_out.push(OmittedManifest { file: PROJECT.to_owned(), why: error.to_string() });
             return;
         }
     };
@@ -187,11 +187,18 @@ fn of_project(context: &Context, found: &mut Found) {
             Ok(file) => {
                 let folder = workspace.absolute(&under);
                 let text = file.text;
-                found.files.push(File { origin: Origin::Project, shown, folder, stem, form, text });
+                found.files.push(DropInFile {
+                    origin: DropInOrigin::Project,
+                    shown,
+                    folder,
+                    stem,
+                    form,
+                    text,
+                });
             }
             Err(error) => {
                 found.stamps.0.push((shown.clone(), Default::default()));
-                found.left_out.push(LeftOut { file: shown, why: error.to_string() });
+                found.left_out.push(OmittedManifest { file: shown, why: error.to_string() });
             }
         }
     }

@@ -17,12 +17,12 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::folder::{File, Form};
+use super::folder::{DropInFile, DropInForm};
 use super::python;
 use crate::policy::request::Effect;
 use crate::tools::hidden::{escape_all, escaped, is_hidden};
 use crate::tools::schema::Schema;
-use crate::tools::tool::{Card, Definition};
+use crate::tools::tool::{Card, ToolDefinition};
 
 const USUAL_TIME: u64 = 30_000;
 const MOST_TIME: u64 = 600_000;
@@ -34,7 +34,7 @@ const MOST_SCHEMA: usize = 16 * 1024;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Words {
+struct ToolManifestFields {
     name: String,
     title: Option<String>,
     description: String,
@@ -50,31 +50,32 @@ struct Words {
 
 /// A manifest that can be a tool.
 #[derive(Debug, Clone)]
-pub(super) struct Manifest {
+pub(super) struct ToolManifest {
     pub(super) name: String,
-    pub(super) definition: Definition,
+    pub(super) definition: ToolDefinition,
     /// The program and its arguments; `${folder}` (that of the manifest) is filled in.
     pub(super) command: Vec<String>,
     pub(super) env: BTreeMap<String, String>,
     pub(super) timeout: Duration,
     pub(super) output_bytes: usize,
     /// In which form it is written.
-    pub(super) form: Form,
+    pub(super) form: DropInForm,
     /// As it was read.
     pub(super) text: String,
 }
 
 /// Reads a manifest; says what is wrong with it and what would be right. `None` for a file that is no tool and need not be one.
-pub(super) fn read(file: &File) -> Option<Result<Manifest, String>> {
-    let words: Result<Words, String> = match file.form {
-        Form::Manifest => serde_json::from_str(&file.text).map_err(|error| error.to_string()),
-        Form::Python => python::manifest(file)?
-            .and_then(|words| Words::deserialize(words).map_err(|error| format!("`SCHEMA`: {error}"))),
+pub(super) fn read(file: &DropInFile) -> Option<Result<ToolManifest, String>> {
+    let words: Result<ToolManifestFields, String> = match file.form {
+        DropInForm::Manifest => serde_json::from_str(&file.text).map_err(|error| error.to_string()),
+        DropInForm::Python => python::manifest(file)?.and_then(|words| {
+            ToolManifestFields::deserialize(words).map_err(|error| format!("`SCHEMA`: {error}"))
+        }),
     };
     Some(words.and_then(|words| manifest(file, words)))
 }
 
-fn manifest(file: &File, words: Words) -> Result<Manifest, String> {
+fn manifest(file: &DropInFile, words: ToolManifestFields) -> Result<ToolManifest, String> {
     if words.name != file.stem {
         return Err(format!(
             "`name` is `{}`; it must be `{}`, as the file's name says",
@@ -101,8 +102,8 @@ fn manifest(file: &File, words: Words) -> Result<Manifest, String> {
         destructive: !matches!(effect, Effect::Read | Effect::Network),
         ..Card::of(words.name.clone().into(), escaped(&title).into_owned().into(), description.into(), effect)
     };
-    Ok(Manifest {
-        definition: Definition { card, input: schema(words.schema)?, output: None },
+    Ok(ToolManifest {
+        definition: ToolDefinition { card, input: schema(words.schema)?, output: None },
         name: words.name,
         command: with_paths(command, file),
         env: words.env,
@@ -121,10 +122,10 @@ fn within(name: &str, given: u64, most: u64) -> Result<u64, String> {
 }
 
 /// A program with a `/` in it is relative to the manifest; so is the file of a Python tool.
-fn with_paths(mut command: Vec<String>, file: &File) -> Vec<String> {
+fn with_paths(mut command: Vec<String>, file: &DropInFile) -> Vec<String> {
     let word = match file.form {
-        Form::Manifest => command.first_mut(),
-        Form::Python => command.last_mut(),
+        DropInForm::Manifest => command.first_mut(),
+        DropInForm::Python => command.last_mut(),
     };
     if let Some(path) = word.filter(|path| path.contains('/')) {
         let joined: PathBuf = file.folder.join(&*path);
@@ -167,10 +168,10 @@ fn schema(mut value: Value) -> Result<Schema, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::folder::Origin;
+    use super::super::folder::DropInOrigin;
     use super::*;
 
-    fn manifest(change: impl FnOnce(&mut Value)) -> Result<Manifest, String> {
+    fn manifest(change: impl FnOnce(&mut Value)) -> Result<ToolManifest, String> {
         let mut value = json!({
             "name": "lint", "description": "Lints.", "schema": {"properties": {"path": {"type": "string"}}},
             "command": ["./lint.sh", "--in=${folder}"],
@@ -179,7 +180,15 @@ mod tests {
         let folder = PathBuf::from("/p/.lsp-tools/tools");
         let (shown, stem) = ("lint.json".to_owned(), "lint".to_owned());
         let text = value.to_string();
-        read(&File { origin: Origin::User, shown, folder, stem, form: Form::Manifest, text }).unwrap()
+        read(&DropInFile {
+            origin: DropInOrigin::User,
+            shown,
+            folder,
+            stem,
+            form: DropInForm::Manifest,
+            text,
+        })
+        .unwrap()
     }
 
     #[test]

@@ -21,8 +21,8 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use pin::pins;
 
-use self::folder::{Found, Origin, Stamps};
-use self::manifest::Manifest;
+use self::folder::{DropInContents, DropInOrigin, DropInStamps};
+use self::manifest::ToolManifest;
 use self::run::DropIn;
 use super::context::Context;
 use super::registry::Registry;
@@ -30,7 +30,7 @@ use super::source::ToolSource;
 
 /// A manifest that is no tool now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeftOut {
+pub struct OmittedManifest {
     /// The manifest.
     pub file: String,
     /// What is wrong with it, and what to do.
@@ -39,25 +39,25 @@ pub struct LeftOut {
 
 /// All tools there are at a moment.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Offer {
+pub(crate) struct ToolInventory {
     /// By name, the built-in ones among them.
     pub tools: Registry,
     /// Manifests that are none of them.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<OmittedManifest>,
 }
 
 /// Looks for dropped-in tools, and remembers what was found until a folder or the trust store changes.
 #[derive(Debug, Default)]
 pub(crate) struct DropIns {
-    last: Mutex<Option<Last>>,
+    last: Mutex<Option<DropInScan>>,
 }
 
 /// What was found, and the state that folders and sources were in.
 #[derive(Debug)]
-struct Last {
-    stamps: Stamps,
+struct DropInScan {
+    stamps: DropInStamps,
     generations: Vec<u64>,
-    offer: Arc<Offer>,
+    offer: Arc<ToolInventory>,
 }
 
 impl DropIns {
@@ -67,7 +67,7 @@ impl DropIns {
         context: &Context,
         built_in: &Registry,
         sources: &[Arc<dyn ToolSource>],
-    ) -> Arc<Offer> {
+    ) -> Arc<ToolInventory> {
         let found = folder::look(context);
         // Before their tools are asked for: what changes in between is seen the next time.
         let generations: Vec<u64> = sources.iter().map(|source| source.generation()).collect();
@@ -84,7 +84,7 @@ impl DropIns {
             add_source(source.as_ref(), &mut offer);
         }
         let offer = Arc::new(offer);
-        *last = Some(Last { stamps, generations, offer: Arc::clone(&offer) });
+        *last = Some(DropInScan { stamps, generations, offer: Arc::clone(&offer) });
         offer
     }
 
@@ -94,36 +94,36 @@ impl DropIns {
     }
 }
 
-fn made(context: &Context, built_in: &Registry, found: &Found) -> Offer {
-    let mut offer = Offer { tools: built_in.clone(), left_out: found.left_out.clone() };
+fn made(context: &Context, built_in: &Registry, found: &DropInContents) -> ToolInventory {
+    let mut offer = ToolInventory { tools: built_in.clone(), left_out: found.left_out.clone() };
     for file in &found.files {
         let Some(manifest) = manifest::read(file) else { continue };
         if let Err(why) = manifest.and_then(|manifest| add(context, file, manifest, &mut offer.tools)) {
-            offer.left_out.push(LeftOut { file: file.shown.clone(), why });
+            offer.left_out.push(OmittedManifest { file: file.shown.clone(), why });
         }
     }
     offer
 }
 
-fn add_source(source: &dyn ToolSource, offer: &mut Offer) {
+fn add_source(source: &dyn ToolSource, offer: &mut ToolInventory) {
     offer.left_out.extend(source.left_out());
     for tool in source.tools() {
         let file = tool.definition().card.name.to_string();
         if let Err(error) = offer.tools.add_any(tool) {
-            offer.left_out.push(LeftOut { file, why: error.error });
+            offer.left_out.push(OmittedManifest { file, why: error.error });
         }
     }
 }
 
 fn add(
     context: &Context,
-    file: &folder::File,
-    manifest: Manifest,
+    file: &folder::DropInFile,
+    manifest: ToolManifest,
     tools: &mut Registry,
 ) -> Result<(), String> {
     let pin = match file.origin {
-        Origin::User => None,
-        Origin::Project => {
+        DropInOrigin::User => None,
+        DropInOrigin::Project => {
             let needs = pin::needs(context, &manifest)?;
             pin::check(context, &manifest.name, &needs.text)?;
             Some(needs.text)

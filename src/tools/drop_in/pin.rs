@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use super::folder::of_the_project;
-use super::manifest::{self, Manifest};
-use crate::config::{LaunchFields, Pin, TrustState};
+use super::manifest::{self, ToolManifest};
+use crate::config::{FilePin, LaunchFields, TrustState};
 use crate::text::hex;
 use crate::tools::context::Context;
 
@@ -19,11 +19,11 @@ pub(super) struct TrustNeeds {
     /// The program.
     pub(super) program: PathBuf,
     /// What the program and the files must be when they run, where they are the project's.
-    pub(super) pins: Vec<Pin>,
+    pub(super) pins: Vec<FilePin>,
 }
 
 /// What the tool of `manifest` needs trust for.
-pub(super) fn needs(context: &Context, manifest: &Manifest) -> Result<TrustNeeds, String> {
+pub(super) fn needs(context: &Context, manifest: &ToolManifest) -> Result<TrustNeeds, String> {
     let root = context.workspace.root();
     let program = program(manifest, root)?;
     let (mut files, mut pins) = (Map::new(), Vec::new());
@@ -31,7 +31,7 @@ pub(super) fn needs(context: &Context, manifest: &Manifest) -> Result<TrustNeeds
         let hash = match path.starts_with(root) {
             true => {
                 let sha256 = LaunchFields::content_of(root, &path).map_err(|error| error.to_string())?;
-                pins.push(Pin { path: path.clone(), sha256: sha256.clone() });
+                pins.push(FilePin { path: path.clone(), sha256: sha256.clone() });
                 json!(sha256)
             }
             // What the user installed may be brought up to date.
@@ -76,7 +76,7 @@ pub(crate) fn pins(context: &Context) -> Vec<(String, String)> {
 }
 
 /// Where the program is: by its path, or on PATH.
-pub(super) fn program(manifest: &Manifest, root: &Path) -> Result<PathBuf, String> {
+pub(super) fn program(manifest: &ToolManifest, root: &Path) -> Result<PathBuf, String> {
     let word = manifest.command.first().map(String::as_str).unwrap_or_default();
     let found = which::which_in(word, std::env::var_os("PATH"), root);
     let found = found.map_err(|_| format!("its program `{word}` is not to be found, or cannot be run"))?;
@@ -84,7 +84,7 @@ pub(super) fn program(manifest: &Manifest, root: &Path) -> Result<PathBuf, Strin
 }
 
 /// The files of the project that its arguments name: scripts are run by another program.
-fn files_in(manifest: &Manifest, root: &Path) -> Vec<PathBuf> {
+fn files_in(manifest: &ToolManifest, root: &Path) -> Vec<PathBuf> {
     let words = manifest.command.iter().skip(1);
     let parts = words.map(|word| word.split_once('=').map_or(word.as_str(), |(_, value)| value));
     let paths = parts.filter_map(|part| std::fs::canonicalize(root.join(part)).ok());

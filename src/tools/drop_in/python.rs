@@ -5,14 +5,14 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::folder::File;
+use super::folder::DropInFile;
 use crate::hints::{DEADLINE, PythonModule};
 
 /// Hands the arguments over and the result back.
 pub(super) const RUNNER: &str = include_str!("runner.py");
 
 /// The manifest that `file` amounts to; `None` where it is no tool but a part of one.
-pub(super) fn manifest(file: &File) -> Option<Result<Value, String>> {
+pub(super) fn manifest(file: &DropInFile) -> Option<Result<Value, String>> {
     let module = PythonModule::read(&file.text, Instant::now() + DEADLINE)?;
     let schema = module.constant("SCHEMA").transpose()?;
     Some(schema.map_err(|why| format!("`SCHEMA` is read and not run: {why}")).and_then(|schema| {

@@ -11,16 +11,16 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::time::timeout;
 
-use super::folder::Form;
-use super::manifest::Manifest;
+use super::folder::DropInForm;
+use super::manifest::ToolManifest;
 use super::{pin, python};
-use crate::config::Pin;
-use crate::policy::request::Subjects;
+use crate::config::FilePin;
+use crate::policy::request::CallSubjects;
 use crate::process::{Exit, ServerProcess, Spawn};
 use crate::tools::context::Context;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::result::{ResultType, ToolResult};
-use crate::tools::tool::{AnyTool, Call, Definition};
+use crate::tools::tool::{AnyTool, Call, ToolDefinition};
 
 /// The longest name of a session or a call that is passed on, in characters.
 const MOST_NAME: usize = 256;
@@ -28,13 +28,13 @@ const MOST_NAME: usize = 256;
 /// A manifest as a tool.
 #[derive(Debug)]
 pub(super) struct DropIn {
-    manifest: Manifest,
+    manifest: ToolManifest,
     /// Of a project's tool: what its owner said yes to.
     pin: Option<String>,
 }
 
 impl DropIn {
-    pub(super) fn new(manifest: Manifest, pin: Option<String>) -> Self {
+    pub(super) fn new(manifest: ToolManifest, pin: Option<String>) -> Self {
         Self { manifest, pin }
     }
 
@@ -74,7 +74,7 @@ impl DropIn {
     }
 
     /// Its program, and what that and its files must be when they run.
-    fn program(&self, context: &Context) -> Result<(PathBuf, Vec<Pin>), ToolError> {
+    fn program(&self, context: &Context) -> Result<(PathBuf, Vec<FilePin>), ToolError> {
         let refused = |code, why: String| self.failed(code, format!("does not run: {why}"));
         let Some(pin) = &self.pin else {
             let program = pin::program(&self.manifest, context.workspace.root());
@@ -111,8 +111,8 @@ impl DropIn {
     /// A Python tool is run by a runner of ours, which its owner need not read to trust it.
     fn arguments(&self) -> Vec<OsString> {
         let runner: &[&str] = match self.manifest.form {
-            Form::Manifest => &[],
-            Form::Python => &["-c", python::RUNNER],
+            DropInForm::Manifest => &[],
+            DropInForm::Python => &["-c", python::RUNNER],
         };
         let own = self.manifest.command.iter().skip(1).map(String::as_str);
         runner.iter().copied().chain(own).map(Into::into).collect()
@@ -181,13 +181,13 @@ async fn hear(stdout: Option<ChildStdout>, most: usize) -> Option<Vec<u8>> {
 }
 
 impl AnyTool for DropIn {
-    fn definition(&self) -> &Definition {
+    fn definition(&self) -> &ToolDefinition {
         &self.manifest.definition
     }
 
-    fn subjects(&self, _context: &Context, arguments: &Value) -> Result<Subjects, ToolError> {
+    fn subjects(&self, _context: &Context, arguments: &Value) -> Result<CallSubjects, ToolError> {
         self.manifest.definition.input.check(&self.manifest.name, arguments)?;
-        Ok(Subjects::default())
+        Ok(CallSubjects::default())
     }
 
     fn run<'a>(&'a self, call: Call<'a>, arguments: Value) -> BoxFuture<'a, Result<ToolResult, ToolError>> {

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{description, lower};
-use crate::tools::tool::Definition;
+use crate::tools::tool::ToolDefinition;
 
-pub(super) fn tool(name: &str, definition: &Definition) -> Value {
+pub(super) fn tool(name: &str, definition: &ToolDefinition) -> Value {
     json!({
         "name": name,
         "description": description(definition),

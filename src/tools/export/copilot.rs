@@ -5,9 +5,9 @@ use serde_json::{Map, Value, json};
 
 use super::{description, lower};
 use crate::policy::request::Effect;
-use crate::tools::tool::Definition;
+use crate::tools::tool::ToolDefinition;
 
-pub(super) fn tool(name: &str, definition: &Definition) -> Value {
+pub(super) fn tool(name: &str, definition: &ToolDefinition) -> Value {
     let mut schema = lower::one_object(&lower::inlined(definition.input.as_value()));
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         for (name, part) in properties.iter_mut() {

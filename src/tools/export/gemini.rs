@@ -4,9 +4,9 @@
 use serde_json::{Map, Value, json};
 
 use super::{description, lower};
-use crate::tools::tool::Definition;
+use crate::tools::tool::ToolDefinition;
 
-pub(super) fn tool(name: &str, definition: &Definition) -> Value {
+pub(super) fn tool(name: &str, definition: &ToolDefinition) -> Value {
     let plain = lower::one_object(&lower::inlined(definition.input.as_value()));
     let mut tool = json!({"name": name, "description": description(definition)});
     // A function without parameters has no `parameters`: an object without properties is refused.

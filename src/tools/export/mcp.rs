@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::description;
 use crate::policy::request::Effect;
-use crate::tools::tool::Definition;
+use crate::tools::tool::ToolDefinition;
 
-pub(super) fn tool(name: &str, definition: &Definition) -> Value {
+pub(super) fn tool(name: &str, definition: &ToolDefinition) -> Value {
     let card = &definition.card;
     let mut tool = json!({
         "name": name,

@@ -1,6 +1,6 @@
 //! The tool list as models' services and hosts take it: one file per format.
 //!
-//! What lives here: [`export`], and per format the way from a [`Definition`] to its JSON ([`mcp`], [`openai`],
+//! What lives here: [`export`], and per format the way from a [`ToolDefinition`] to its JSON ([`mcp`], [`openai`],
 //! [`anthropic`], [`gemini`], [`copilot`]); what they share is in [`lower`] (schemas made plainer) and [`names`] (our names in
 //! the letters a format allows, and back). May use: `schema`, `tool`.
 //!
@@ -18,13 +18,13 @@ mod openai;
 use serde_json::{Value, json};
 
 use super::error::{ErrorCode, ToolError};
-use super::tool::Definition;
+use super::tool::ToolDefinition;
 
-pub(crate) use names::Names;
+pub(crate) use names::ExportedNames;
 
 /// A format of tool lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum ToolListFormat {
     /// The result of MCP's `tools/list`.
     Mcp,
     /// `tools` of OpenAI's chat completions, strict where the schema allows it.
@@ -37,7 +37,7 @@ pub enum Format {
     Copilot,
 }
 
-impl Format {
+impl ToolListFormat {
     /// All of them.
     pub const ALL: [Self; 5] = [Self::Mcp, Self::OpenAi, Self::Anthropic, Self::Gemini, Self::Copilot];
 
@@ -63,22 +63,22 @@ impl Format {
 
 /// A tool list in one format.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Exported {
+pub struct ExportedToolList {
     /// The format.
-    pub format: Format,
+    pub format: ToolListFormat,
     /// One object per tool, in the order given.
     pub tools: Vec<Value>,
     /// The names in it, and whose they are.
-    pub names: Names,
+    pub names: ExportedNames,
 }
 
-impl Exported {
+impl ExportedToolList {
     /// The list in the place where the format has it.
     pub(crate) fn document(&self) -> Value {
         match self.format {
-            Format::Mcp | Format::Copilot => json!({"tools": self.tools}),
-            Format::OpenAi | Format::Anthropic => json!(self.tools),
-            Format::Gemini => json!([{"functionDeclarations": self.tools}]),
+            ToolListFormat::Mcp | ToolListFormat::Copilot => json!({"tools": self.tools}),
+            ToolListFormat::OpenAi | ToolListFormat::Anthropic => json!(self.tools),
+            ToolListFormat::Gemini => json!([{"functionDeclarations": self.tools}]),
         }
     }
 }
@@ -88,18 +88,18 @@ impl Exported {
 /// # Errors
 /// Where there are more than the format takes: which ones to leave out is for the caller to say.
 pub fn export<'a>(
-    format: Format,
-    definitions: impl IntoIterator<Item = &'a Definition>,
-) -> Result<Exported, ToolError> {
-    let (mut names, mut tools) = (Names::new(format), Vec::new());
+    format: ToolListFormat,
+    definitions: impl IntoIterator<Item = &'a ToolDefinition>,
+) -> Result<ExportedToolList, ToolError> {
+    let (mut names, mut tools) = (ExportedNames::new(format), Vec::new());
     for definition in definitions {
         let name = names.add(&definition.card.name);
         tools.push(match format {
-            Format::Mcp => mcp::tool(&name, definition),
-            Format::OpenAi => openai::tool(&name, definition),
-            Format::Anthropic => anthropic::tool(&name, definition),
-            Format::Gemini => gemini::tool(&name, definition),
-            Format::Copilot => copilot::tool(&name, definition),
+            ToolListFormat::Mcp => mcp::tool(&name, definition),
+            ToolListFormat::OpenAi => openai::tool(&name, definition),
+            ToolListFormat::Anthropic => anthropic::tool(&name, definition),
+            ToolListFormat::Gemini => gemini::tool(&name, definition),
+            ToolListFormat::Copilot => copilot::tool(&name, definition),
         });
     }
     if let Some(most) = format.most_tools().filter(|most| tools.len() > *most) {
@@ -107,11 +107,11 @@ pub fn export<'a>(
         let error = ToolError::new(ErrorCode::TooLarge, what);
         return Err(error.with_hint("choose fewer by a profile, or by `available` and `excluded`"));
     }
-    Ok(Exported { format, tools, names })
+    Ok(ExportedToolList { format, tools, names })
 }
 
 /// What a tool says of itself; never empty, because some services refuse that.
-fn description(definition: &Definition) -> &str {
+fn description(definition: &ToolDefinition) -> &str {
     let card = &definition.card;
     [&card.description, &card.title, &card.name]
         .into_iter()

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::Format;
+use super::ToolListFormat;
 
 /// The names of one exported list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Names {
-    format: Format,
+pub struct ExportedNames {
+    format: ToolListFormat,
     /// Theirs → ours.
     ours: BTreeMap<String, String>,
 }
@@ -15,8 +15,8 @@ pub struct Names {
 /// What all formats take; MCP would take twice as much.
 const LONGEST: usize = 64;
 
-impl Names {
-    pub(super) fn new(format: Format) -> Self {
+impl ExportedNames {
+    pub(super) fn new(format: ToolListFormat) -> Self {
         Self { format, ours: BTreeMap::new() }
     }
 
@@ -46,7 +46,7 @@ impl Names {
     }
 
     fn spelled(&self, ours: &str) -> String {
-        let separator = if self.format == Format::Mcp { "." } else { "__" };
+        let separator = if self.format == ToolListFormat::Mcp { "." } else { "__" };
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
         let mut name = String::with_capacity(ours.len() + 1);
         for character in ours.chars() {
@@ -76,8 +76,8 @@ mod tests {
     #[test]
     fn every_name_finds_back() {
         let ours = ["lsp_hover", "files/read", "files__read", "2fast", &"x".repeat(64), "a/b"];
-        for format in Format::ALL {
-            let mut names = Names::new(format);
+        for format in ToolListFormat::ALL {
+            let mut names = ExportedNames::new(format);
             for name in ours {
                 let theirs = names.add(name);
                 assert!(theirs.len() <= 64, "{theirs}");
@@ -86,10 +86,10 @@ mod tests {
             }
             assert_eq!(names.ours("nobody"), None);
         }
-        let mut names = Names::new(Format::OpenAi);
+        let mut names = ExportedNames::new(ToolListFormat::OpenAi);
         assert_eq!(names.add("files/read"), "files__read");
         assert_eq!(names.add("files__read"), "files__read_2");
-        let mut names = Names::new(Format::Mcp);
+        let mut names = ExportedNames::new(ToolListFormat::Mcp);
         assert_eq!(names.add("files/read"), "files.read");
     }
 }

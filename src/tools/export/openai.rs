@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{description, lower};
-use crate::tools::tool::Definition;
+use crate::tools::tool::ToolDefinition;
 
 /// What strict schemas may be at most.
 const DEEPEST: usize = 10;
@@ -30,9 +30,9 @@ const BEYOND: [&str; 13] = [
     "unevaluatedItems",
 ];
 
-pub(super) fn tool(name: &str, definition: &Definition) -> Value {
+pub(super) fn tool(name: &str, definition: &ToolDefinition) -> Value {
     let plain = lower::inlined(definition.input.as_value());
-    let mut strict = Strict { properties: 0, words: 0 };
+    let mut strict = StrictSchemaBuilder { properties: 0, words: 0 };
     let (strict, parameters) = match strict.root(&plain) {
         Some(parameters) => (true, parameters),
         None => (false, Value::Object(lower::one_object(&plain))),
@@ -48,12 +48,12 @@ pub(super) fn tool(name: &str, definition: &Definition) -> Value {
     })
 }
 
-struct Strict {
+struct StrictSchemaBuilder {
     properties: usize,
     words: usize,
 }
 
-impl Strict {
+impl StrictSchemaBuilder {
     fn root(&mut self, schema: &Value) -> Option<Value> {
         let map = schema.as_object()?;
         if map.contains_key("anyOf") || map.contains_key("oneOf") {

@@ -3,18 +3,18 @@
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use super::Format;
+use super::ToolListFormat;
 use crate::tools::schema::Schema;
 
 /// What is wrong with `tool`.
-pub(super) fn faults(format: Format, tool: &Value) -> Vec<String> {
+pub(super) fn faults(format: ToolListFormat, tool: &Value) -> Vec<String> {
     let mut found = Vec::new();
     match format {
-        Format::Mcp => mcp(tool, &mut found),
-        Format::OpenAi => openai(tool, &mut found),
-        Format::Anthropic => anthropic(tool, &mut found),
-        Format::Gemini => gemini(tool, &mut found),
-        Format::Copilot => copilot(tool, &mut found),
+        ToolListFormat::Mcp => mcp(tool, &mut found),
+        ToolListFormat::OpenAi => openai(tool, &mut found),
+        ToolListFormat::Anthropic => anthropic(tool, &mut found),
+        ToolListFormat::Gemini => gemini(tool, &mut found),
+        ToolListFormat::Copilot => copilot(tool, &mut found),
     }
     found
 }

@@ -7,13 +7,13 @@ use crate::tools::built_in;
 use crate::tools::schema::Schema;
 use crate::tools::tool::Card;
 
-fn definition(name: &'static str, input: Value) -> Definition {
+fn definition(name: &'static str, input: Value) -> ToolDefinition {
     let card = Card::new(name, "A tool", "Does something.", Effect::Execute);
-    Definition { card, input: Schema::new(input), output: None }
+    ToolDefinition { card, input: Schema::new(input), output: None }
 }
 
 /// Everything that schemas of others may hold.
-fn odd() -> Definition {
+fn odd() -> ToolDefinition {
     definition(
         "others/odd",
         json!({
@@ -44,7 +44,7 @@ fn odd() -> Definition {
 fn every_built_in_tool_keeps_to_the_rules_of_every_format() {
     let registry = built_in::registry().unwrap();
     let definitions = registry.definitions(|_| true);
-    for format in Format::ALL {
+    for format in ToolListFormat::ALL {
         let exported = export(format, definitions.iter().copied()).unwrap();
         assert_eq!(exported.tools.len(), definitions.len());
         for tool in &exported.tools {
@@ -60,7 +60,7 @@ fn every_built_in_tool_keeps_to_the_rules_of_every_format() {
 #[test]
 fn most_built_in_tools_are_strict_for_openai() {
     let registry = built_in::registry().unwrap();
-    let exported = export(Format::OpenAi, registry.definitions(|_| true)).unwrap();
+    let exported = export(ToolListFormat::OpenAi, registry.definitions(|_| true)).unwrap();
     let loose: Vec<&Value> =
         exported.tools.iter().filter(|tool| tool["function"]["strict"] != true).collect();
     assert!(loose.is_empty(), "{loose:#?}");
@@ -68,7 +68,7 @@ fn most_built_in_tools_are_strict_for_openai() {
 
 #[test]
 fn schemas_of_others_keep_to_the_rules_too() {
-    for format in Format::ALL {
+    for format in ToolListFormat::ALL {
         let exported = export(format, [&odd()]).unwrap();
         assert_eq!(faults(format, &exported.tools[0]), Vec::<String>::new(), "{:#}", exported.tools[0]);
     }
@@ -84,7 +84,7 @@ fn what_is_optional_may_be_null_where_all_is_required() {
             "required": ["a"],
         }),
     );
-    let tool = &export(Format::OpenAi, [&given]).unwrap().tools[0]["function"];
+    let tool = &export(ToolListFormat::OpenAi, [&given]).unwrap().tools[0]["function"];
     assert_eq!(tool["strict"], true);
     assert_eq!(
         tool["parameters"],
@@ -101,14 +101,14 @@ fn what_is_optional_may_be_null_where_all_is_required() {
 fn an_open_object_is_not_strict_and_goes_to_gemini_as_json_schema() {
     let free = json!({"type": "object", "properties": {"env": {"type": "object", "additionalProperties": {"type": "string"}}}});
     let given = definition("t", free);
-    assert_eq!(export(Format::OpenAi, [&given]).unwrap().tools[0]["function"]["strict"], false);
-    let tool = &export(Format::Gemini, [&given]).unwrap().tools[0];
+    assert_eq!(export(ToolListFormat::OpenAi, [&given]).unwrap().tools[0]["function"]["strict"], false);
+    let tool = &export(ToolListFormat::Gemini, [&given]).unwrap().tools[0];
     assert!(tool.get("parameters").is_none() && tool["parametersJsonSchema"].is_object());
 }
 
 #[test]
 fn copilot_gets_one_type_and_a_description_for_each_property() {
-    let tool = &export(Format::Copilot, [&odd()]).unwrap().tools[0];
+    let tool = &export(ToolListFormat::Copilot, [&odd()]).unwrap().tools[0];
     let properties = &tool["inputSchema"]["properties"];
     assert_eq!(properties["maybe"], json!({"type": "string", "description": "may be missing"}));
     assert_eq!(properties["either"], json!({"type": "string", "description": "either (also: array)"}));
@@ -119,15 +119,15 @@ fn copilot_gets_one_type_and_a_description_for_each_property() {
 
 #[test]
 fn too_many_tools_are_refused_not_cut() {
-    let many: Vec<Definition> = (0..129)
+    let many: Vec<ToolDefinition> = (0..129)
         .map(|number| {
             let mut one = definition("x", json!({"type": "object"}));
             one.card.name = format!("tool_{number}").into();
             one
         })
         .collect();
-    assert!(export(Format::Mcp, &many).is_ok());
-    let error = export(Format::Copilot, &many).unwrap_err();
+    assert!(export(ToolListFormat::Mcp, &many).is_ok());
+    let error = export(ToolListFormat::Copilot, &many).unwrap_err();
     assert_eq!(error.error, "Copilot takes at most 128 tools, and these are 129");
 }
 
@@ -135,25 +135,25 @@ fn too_many_tools_are_refused_not_cut() {
 fn the_checks_find_faults() {
     let bad = [
         (
-            Format::Mcp,
+            ToolListFormat::Mcp,
             json!({"name": "a/b", "title": "t", "description": "d", "inputSchema": {"type": "string"}}),
         ),
         (
-            Format::OpenAi,
+            ToolListFormat::OpenAi,
             json!({"type": "function", "function": {"name": "a", "description": "d", "strict": true,
                 "parameters": {"type": "object", "properties": {"a": {"type": "string"}}, "required": []}}}),
         ),
         (
-            Format::Anthropic,
+            ToolListFormat::Anthropic,
             json!({"name": "a", "description": "d", "input_schema": {"type": "object", "anyOf": []}}),
         ),
         (
-            Format::Gemini,
+            ToolListFormat::Gemini,
             json!({"name": "a", "description": "d", "parameters": {"type": "OBJECT", "additionalProperties": false,
                 "properties": {"a": {"type": "STRING"}}}}),
         ),
         (
-            Format::Copilot,
+            ToolListFormat::Copilot,
             json!({"name": "a", "description": "d", "inputSchema": {"type": "object", "properties": {}}}),
         ),
     ];

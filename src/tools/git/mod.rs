@@ -6,8 +6,8 @@
 //! repository only its data (objects, index, exclude patterns). The user's own configuration counts as always; what it
 //! names are the user's programs.
 //!
-//! How data passes: a folder → [`repository::Repository`] (which is it, and does it lead elsewhere) → [`shadow::Shadow`] →
-//! [`status::Status`].
+//! How data passes: a folder → [`repository::Repository`] (which is it, and does it lead elsewhere) → [`shadow::ShadowRepository`] →
+//! [`status::GitStatus`].
 
 pub(crate) mod repository;
 pub(crate) mod shadow;

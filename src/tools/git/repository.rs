@@ -29,7 +29,7 @@ pub(crate) struct Repository {
 
 /// What HEAD means.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Head {
+pub(crate) enum GitHead {
     /// A commit, as hexadecimal digits.
     Commit(String),
     /// A branch without a commit.
@@ -148,14 +148,14 @@ impl Repository {
     ///
     /// # Errors
     /// Where it cannot be told, or a link leads elsewhere.
-    pub(crate) fn head(&self) -> Result<Head, GitError> {
+    pub(crate) fn head(&self) -> Result<GitHead, GitError> {
         let head = self.data(&self.git_dir, "HEAD")?.ok_or_else(|| GitError::refused("it has no HEAD"))?;
         let mut text = read_text(&head)?;
         // Git itself follows no more than five.
         for _ in 0..5 {
             let value = text.trim_end();
             if is_commit(value) {
-                return Ok(Head::Commit(value.to_owned()));
+                return Ok(GitHead::Commit(value.to_owned()));
             }
             let name = value.strip_prefix("ref:").map(str::trim_start).filter(|name| is_reference(name));
             let name = name.ok_or_else(|| GitError::refused("its HEAD names no commit and no branch"))?;
@@ -167,12 +167,12 @@ impl Repository {
         Err(GitError::refused("its HEAD leads from one reference to the next without end"))
     }
 
-    fn packed(&self, name: &str) -> Result<Head, GitError> {
-        let Some(path) = self.data(&self.common_dir, "packed-refs")? else { return Ok(Head::Unborn) };
+    fn packed(&self, name: &str) -> Result<GitHead, GitError> {
+        let Some(path) = self.data(&self.common_dir, "packed-refs")? else { return Ok(GitHead::Unborn) };
         let text = read_text(&path)?;
         let mut lines = text.lines().filter_map(|line| line.split_once(' '));
         let commit = lines.find(|(commit, reference)| *reference == name && is_commit(commit));
-        Ok(commit.map_or(Head::Unborn, |(commit, _)| Head::Commit(commit.to_owned())))
+        Ok(commit.map_or(GitHead::Unborn, |(commit, _)| GitHead::Commit(commit.to_owned())))
     }
 }
 

@@ -11,8 +11,8 @@ use tempfile::TempDir;
 use tokio::time::Instant;
 
 use super::GitError;
-use super::repository::{Head, Repository};
-use crate::process::{Exchange, Exchanged, Exit, Spawn, Spawner, exchange, find_program};
+use super::repository::{GitHead, Repository};
+use crate::process::{Exchange, ExchangeOutcome, Exit, Spawn, Spawner, exchange, find_program};
 use crate::workspace::private;
 
 /// The most of git's output that is read, in bytes.
@@ -57,14 +57,14 @@ const ALWAYS: &[&str] = &[
 
 /// The directory; it is removed when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Shadow {
+pub(crate) struct ShadowRepository {
     folder: TempDir,
-    git: Git,
+    git: GitRunner,
 }
 
 /// How git is run.
 #[derive(Debug, Clone)]
-pub(crate) struct Git {
+pub(crate) struct GitRunner {
     /// Who starts it.
     pub spawner: Spawner,
     /// Its path.
@@ -73,7 +73,7 @@ pub(crate) struct Git {
     pub deadline: Instant,
 }
 
-impl Git {
+impl GitRunner {
     /// The git of the user's PATH.
     ///
     /// # Errors
@@ -84,7 +84,7 @@ impl Git {
         Ok(Self { spawner: spawner.clone(), program, deadline })
     }
 
-    async fn run(&self, args: Vec<OsString>, cwd: &Path, input: &[u8]) -> Result<Exchanged, GitError> {
+    async fn run(&self, args: Vec<OsString>, cwd: &Path, input: &[u8]) -> Result<ExchangeOutcome, GitError> {
         let env = [
             ("GIT_OPTIONAL_LOCKS", OsString::from("0")),
             ("GIT_NO_LAZY_FETCH", "1".into()),
@@ -108,12 +108,12 @@ impl Git {
     }
 }
 
-impl Shadow {
+impl ShadowRepository {
     /// Makes the directory in `cache`.
     ///
     /// # Errors
     /// Where the repository leads elsewhere or is of a kind that is not read here.
-    pub(crate) async fn of(repository: &Repository, git: Git, cache: &Path) -> Result<Self, GitError> {
+    pub(crate) async fn of(repository: &Repository, git: GitRunner, cache: &Path) -> Result<Self, GitError> {
         private::make_folder(cache).map_err(|error| GitError::io(cache, error))?;
         let folder = TempDir::with_prefix_in("git-", cache).map_err(|error| GitError::io(cache, error))?;
         let said = configuration(&git, folder.path(), &repository.configuration()?).await?;
@@ -130,8 +130,8 @@ impl Shadow {
 
     fn fill(&self, repository: &Repository, said: &BTreeMap<String, String>) -> Result<(), GitError> {
         let head = match repository.head()? {
-            Head::Commit(id) => format!("{id}\n"),
-            Head::Unborn => UNBORN.to_owned(),
+            GitHead::Commit(id) => format!("{id}\n"),
+            GitHead::Unborn => UNBORN.to_owned(),
         };
         self.write("HEAD", &head)?;
         self.write("config", &carried(said))?;
@@ -172,7 +172,7 @@ impl Shadow {
         &self,
         repository: &Repository,
         args: &[OsString],
-    ) -> Result<Exchanged, GitError> {
+    ) -> Result<ExchangeOutcome, GitError> {
         let mut all: Vec<OsString> = ALWAYS.iter().map(Into::into).collect();
         let mut option = |name: &str, path: &Path| {
             let mut word = OsString::from(name);
@@ -187,7 +187,11 @@ impl Shadow {
 }
 
 /// The keys (in lower case) and values of a configuration, parsed by git outside of any repository, includes not followed.
-async fn configuration(git: &Git, cwd: &Path, text: &str) -> Result<BTreeMap<String, String>, GitError> {
+async fn configuration(
+    git: &GitRunner,
+    cwd: &Path,
+    text: &str,
+) -> Result<BTreeMap<String, String>, GitError> {
     let args = ["--no-pager", "config", "--file", "-", "--no-includes", "--list", "-z"];
     let listed = git.run(args.map(OsString::from).to_vec(), cwd, text.as_bytes()).await?;
     let listed = String::from_utf8_lossy(&listed.output).into_owned();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::GitError;
 use super::repository::Repository;
-use super::shadow::Shadow;
+use super::shadow::ShadowRepository;
 
 /// What happened to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
@@ -31,7 +31,7 @@ pub(crate) enum ChangeOf {
 
 /// A file that changed; paths are relative to the top of the work tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Change {
+pub(crate) struct GitChange {
     /// Where it is now, or was.
     pub path: PathBuf,
     /// What happened to it.
@@ -42,11 +42,11 @@ pub(crate) struct Change {
 
 /// What git says of a work tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Status {
+pub(crate) struct GitStatus {
     /// Between the commit and the index.
-    pub staged: Vec<Change>,
+    pub staged: Vec<GitChange>,
     /// Between the index and the work tree; also what is in conflict.
-    pub unstaged: Vec<Change>,
+    pub unstaged: Vec<GitChange>,
     /// In the work tree alone, and not ignored.
     pub untracked: Vec<PathBuf>,
     /// There was more than is read.
@@ -58,11 +58,11 @@ pub(crate) struct Status {
 /// # Errors
 /// Where git fails or takes too long.
 pub(crate) async fn status(
-    shadow: &Shadow,
+    shadow: &ShadowRepository,
     repository: &Repository,
     below: &Path,
     untracked: bool,
-) -> Result<Status, GitError> {
+) -> Result<GitStatus, GitError> {
     let untracked = if untracked { "--untracked-files=all" } else { "--untracked-files=no" };
     // What submodules look like inside is theirs to say, and git would ask with their configuration.
     let args =
@@ -72,12 +72,12 @@ pub(crate) async fn status(
         args.push(below.into());
     }
     let done = shadow.run(repository, &args).await?;
-    Ok(Status { cut: done.cut, ..parse(&done.output) })
+    Ok(GitStatus { cut: done.cut, ..parse(&done.output) })
 }
 
 /// Reads `--porcelain=v2 -z`; an unfinished last entry is left out.
-fn parse(output: &[u8]) -> Status {
-    let mut status = Status::default();
+fn parse(output: &[u8]) -> GitStatus {
+    let mut status = GitStatus::default();
     let whole = output.iter().rposition(|byte| *byte == 0).map_or(0, |end| end);
     let mut entries = output[..whole].split(|byte| *byte == 0);
     while let Some(entry) = entries.next() {
@@ -91,7 +91,7 @@ fn parse(output: &[u8]) -> Status {
             Some(b'u') => {
                 let path = field(entry, 10).map(path);
                 let change = ChangeOf::Conflicted;
-                status.unstaged.extend(path.map(|path| Change { path, change, from: None }));
+                status.unstaged.extend(path.map(|path| GitChange { path, change, from: None }));
             }
             _ => {}
         }
@@ -99,7 +99,7 @@ fn parse(output: &[u8]) -> Status {
     status
 }
 
-impl Status {
+impl GitStatus {
     /// `1 XY …` and `2 XY …`: X is the index, Y the work tree; the path is everything after the field `at`.
     fn take(&mut self, entry: &[u8], at: usize, from: Option<PathBuf>) {
         let (Some([index, tree]), Some(path)) = (entry.get(2..4), field(entry, at).map(path)) else { return };
@@ -107,7 +107,7 @@ impl Status {
             if let Some(change) = change(*letter) {
                 let moved = matches!(change, ChangeOf::Renamed | ChangeOf::Copied);
                 let from = from.clone().filter(|_| moved);
-                list.push(Change { path: path.clone(), change, from });
+                list.push(GitChange { path: path.clone(), change, from });
             }
         }
     }
@@ -144,12 +144,12 @@ mod tests {
             2 R. N... 100644 100644 100644 aa aa R100 to\0from\0\
             u UU N... 100644 100644 100644 100644 aa bb cc both\0? un tracked\0? cut";
         let status = parse(output);
-        let change = |path: &str, change| Change { path: path.into(), change, from: None };
+        let change = |path: &str, change| GitChange { path: path.into(), change, from: None };
         assert_eq!(
             status.staged,
             [
                 change("new\nline", ChangeOf::Added),
-                Change { from: Some("from".into()), ..change("to", ChangeOf::Renamed) }
+                GitChange { from: Some("from".into()), ..change("to", ChangeOf::Renamed) }
             ]
         );
         assert_eq!(

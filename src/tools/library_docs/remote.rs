@@ -9,14 +9,14 @@ use url::Url;
 use super::bundled;
 use crate::config::LibraryDocsSettings;
 use crate::tools::error::{ErrorCode, ToolError};
-use crate::tools::web::guard::Exceptions;
-use crate::tools::web::http::{Limits, get};
+use crate::tools::web::guard::HostExceptions;
+use crate::tools::web::http::{FetchLimits, get};
 
-const LIMITS: Limits = Limits { time: Duration::from_secs(20), bytes: 1 << 20 };
+const LIMITS: FetchLimits = FetchLimits { time: Duration::from_secs(20), bytes: 1 << 20 };
 
 /// A library that the service knows.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub(crate) struct Known {
+pub(crate) struct RemoteLibrary {
     /// What to ask for (`/facebook/react`).
     pub id: String,
     /// Its title.
@@ -51,7 +51,10 @@ pub(crate) fn context_address(
 ///
 /// # Errors
 /// What [`get`] says, with the bundled libraries named.
-pub(crate) async fn search(settings: &LibraryDocsSettings, address: &Url) -> Result<Vec<Known>, ToolError> {
+pub(crate) async fn search(
+    settings: &LibraryDocsSettings,
+    address: &Url,
+) -> Result<Vec<RemoteLibrary>, ToolError> {
     let text = ask(settings, address, "application/json").await?;
     let answer: Value = serde_json::from_str(&text).map_err(|error| {
         tracing::debug!("{address}: {error}");
@@ -85,13 +88,13 @@ async fn ask(
 }
 
 /// The service was chosen by the user, wherever it is.
-fn own_host(settings: &LibraryDocsSettings) -> Exceptions {
+fn own_host(settings: &LibraryDocsSettings) -> HostExceptions {
     let default = LibraryDocsSettings::default().api == settings.api;
     let host = Url::parse(&settings.api)
         .ok()
         .filter(|_| !default)
         .and_then(|url| Some(format!("{}:{}", url.host_str()?, url.port_or_known_default()?)));
-    Exceptions::new(host)
+    HostExceptions::new(host)
 }
 
 fn address(settings: &LibraryDocsSettings, what: &str, query: &[(&str, &str)]) -> Result<Url, ToolError> {

@@ -11,7 +11,7 @@ const IN_HEADING: usize = 2;
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct LibrarySearchResult {
     /// Sections one after another, at most as many characters as asked for.
     pub text: String,
     /// Words of the question occur in it; otherwise it is an overview.
@@ -21,7 +21,7 @@ pub(crate) struct Found {
 }
 
 /// Searches `text` for the words of `query`, and gives at most `most` characters.
-pub(crate) fn search(text: &str, query: &str, most: usize) -> Found {
+pub(crate) fn search(text: &str, query: &str, most: usize) -> LibrarySearchResult {
     let sections = sections(text);
     let terms = terms(query);
     let mut scored: Vec<(usize, &str)> = sections
@@ -37,7 +37,7 @@ pub(crate) fn search(text: &str, query: &str, most: usize) -> Found {
         false => sections.into_iter().take(FIRST).collect(),
     };
     let (text, cut) = capped(&chosen.join("\n\n"), most);
-    Found { text, matched, cut }
+    LibrarySearchResult { text, matched, cut }
 }
 
 /// `text` with at most `most` characters, and whether something is missing.

@@ -4,21 +4,21 @@ use std::collections::BTreeMap;
 
 use crate::lsp::view::View;
 use crate::tools::breakage::Baseline;
-use crate::tools::context::{Context, Subject};
+use crate::tools::context::{Context, LanguageFile};
 use crate::tools::delta::DiagnosticsDelta;
 use crate::tools::impact::{EditedText, language_of};
-use crate::workspace::{ChangeKind, Changes, WorkspacePath};
+use crate::workspace::{ChangeBatch, ChangeKind, WorkspacePath};
 
 /// So many files are looked at before the command, and so many changed ones after it.
 const MOST_FILES: usize = 40;
 
 /// What was known before a command.
-pub(crate) struct Before {
+pub(crate) struct CommandBaseline {
     baseline: Baseline,
     texts: BTreeMap<WorkspacePath, String>,
 }
 
-impl Before {
+impl CommandBaseline {
     /// Looks at the files that running servers have open: nobody can know what a command will change.
     pub(crate) async fn look(context: &Context) -> Self {
         context.manager.refresh().await;
@@ -34,14 +34,14 @@ impl Before {
     }
 
     /// What is different after the command, which made `changes`.
-    pub(crate) async fn compare(mut self, context: &Context, changes: &Changes) -> DiagnosticsDelta {
+    pub(crate) async fn compare(mut self, context: &Context, changes: &ChangeBatch) -> DiagnosticsDelta {
         let mut edits = Vec::new();
         let mut unknown = Vec::new();
         for (path, kind) in changes.changes.iter().take(MOST_FILES) {
             let after = context.saved_text(path).ok();
             let before = self.texts.get(path).cloned();
             let language = language_of(context, path, after.as_deref().or(before.as_deref()));
-            let subject = Subject { path: path.clone(), language };
+            let subject = LanguageFile { path: path.clone(), language };
             if context.servers_for(&subject, |features| features.diagnostics).is_empty() {
                 continue;
             }

@@ -4,8 +4,8 @@
 //! ([`caches`]), one running command ([`run`]), its output, bounded ([`ring`]) and made into text ([`text`]), and all commands of a
 //! runtime, with their owner ([`shells`]). May use what tools may; starts processes through `process` alone.
 //!
-//! How data passes: a [`room::Room`] is made of the settings and the command line; [`shells::Shells::start`] makes a
-//! [`run::Run`] of it, whose task reads the command's streams into two rings, ends it at its deadline or when nobody
+//! How data passes: a [`room::PreparedCommand`] is made of the settings and the command line; [`shells::ShellCommands::start`] makes a
+//! [`run::CommandRun`] of it, whose task reads the command's streams into two rings, ends it at its deadline or when nobody
 //! wants it any more, and says how it ended. What is taken from a ring becomes text, and the tool's answer.
 
 pub(crate) mod aftermath;
@@ -16,4 +16,4 @@ pub(crate) mod run;
 pub(crate) mod shells;
 pub(crate) mod text;
 
-pub(crate) use shells::Shells;
+pub(crate) use shells::ShellCommands;

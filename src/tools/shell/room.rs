@@ -6,8 +6,8 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use super::caches::{CachesWanted, CommandCaches, SHARED, expand};
-use crate::config::{BashSettings, Caches, Network, Sandbox};
-use crate::process::sandbox::{self, Confinement, Enforced, Unavailable};
+use crate::config::{BashSettings, CacheSharing, NetworkAccess, SandboxMode};
+use crate::process::sandbox::{self, Confinement, Enforced, SandboxUnavailable};
 use crate::process::{Spawn, Spawner, inherited, writable};
 use crate::text::shell_bytes;
 use crate::tools::context::Context;
@@ -45,7 +45,7 @@ const ALWAYS_WRITABLE: [&str; 11] = [
 
 /// A command line, ready to be started.
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(crate) struct PreparedCommand {
     /// What is started.
     pub spawn: Spawn,
     /// What keeps it to its folders.
@@ -59,7 +59,7 @@ pub(crate) fn enforced(settings: &BashSettings, spawner: &Spawner) -> Result<Enf
     let status = sandbox::status();
     let able = match spawner.supervisor() {
         Some(_) => status.files,
-        None => Err(Unavailable::NoBinary),
+        None => Err(SandboxUnavailable::NoBinary),
     };
     decide(settings, able, status.tcp)
 }
@@ -76,9 +76,9 @@ pub(crate) async fn gaps(settings: &BashSettings, spawner: &Spawner) -> Vec<Stri
     gaps_of(settings.caches, &status, own_processes)
 }
 
-fn gaps_of(caches: Caches, status: &sandbox::Status, own_processes: bool) -> Vec<String> {
+fn gaps_of(caches: CacheSharing, status: &sandbox::SandboxSupport, own_processes: bool) -> Vec<String> {
     let mut gaps = Vec::new();
-    if caches == Caches::Shared {
+    if caches == CacheSharing::Shared {
         gaps.push(
             "commands write your caches of packages (`bash.caches` is `shared`): what they leave there, your other programs run"
                 .to_owned(),
@@ -107,20 +107,24 @@ fn gaps_of(caches: Caches, status: &sandbox::Status, own_processes: bool) -> Vec
 }
 
 /// What the settings make of what this machine is `able` to keep from commands, and of whether that goes for `tcp`.
-fn decide(settings: &BashSettings, able: Result<(), Unavailable>, tcp: bool) -> Result<Enforced, ToolError> {
-    let no_tcp = settings.network == Network::NoTcp;
+fn decide(
+    settings: &BashSettings,
+    able: Result<(), SandboxUnavailable>,
+    tcp: bool,
+) -> Result<Enforced, ToolError> {
+    let no_tcp = settings.network == NetworkAccess::NoTcp;
     match (settings.sandbox, able) {
-        (Sandbox::Off, _) if no_tcp => Err(refused(
+        (SandboxMode::Off, _) if no_tcp => Err(refused(
             "`network = \"no-tcp\"` needs the sandbox, which `sandbox = \"off\"` switches off",
             "change one of the two under [bash] in lsp-tools.toml",
         )),
-        (Sandbox::Off, _) => Ok(Enforced::None),
+        (SandboxMode::Off, _) => Ok(Enforced::None),
         (_, Ok(())) if no_tcp && !tcp => Err(refused(
             "the settings keep TCP from commands, and this kernel cannot (Linux 6.7 can)",
             "put `network = \"open\"` under [bash] in lsp-tools.toml to run commands without that",
         )),
         (_, Ok(())) => Ok(Enforced::Landlock),
-        (Sandbox::Auto, Err(_)) if !no_tcp => Ok(Enforced::None),
+        (SandboxMode::Auto, Err(_)) if !no_tcp => Ok(Enforced::None),
         (_, Err(why)) => Err(refused(
             &format!("the settings require the sandbox, and it cannot be had: {why}"),
             "put `sandbox = \"auto\"` and `network = \"open\"` under [bash] in lsp-tools.toml to run commands without it",
@@ -132,7 +136,7 @@ fn refused(what: &str, hint: &str) -> ToolError {
     ToolError::new(ErrorCode::Denied, format!("the command was not run: {what}")).with_hint(hint)
 }
 
-impl Room {
+impl PreparedCommand {
     /// For `command`, in the root of the workspace.
     pub(crate) async fn new(context: &Context, command: &str) -> Result<Self, ToolError> {
         check(command)?;
@@ -144,7 +148,7 @@ impl Room {
         let mut no_caches = None;
         let mut first = "";
         // Where nothing keeps a command from the user's caches, others would protect nothing.
-        if let Some(confinement) = confinement.as_mut().filter(|_| settings.caches == Caches::Private) {
+        if let Some(confinement) = confinement.as_mut().filter(|_| settings.caches == CacheSharing::Private) {
             match caches(context, &env, &confinement.writable).await? {
                 Ok(caches) => {
                     env.insert(CACHES.into(), exports(&caches.env));
@@ -232,7 +236,7 @@ fn check(command: &str) -> Result<(), ToolError> {
 }
 
 fn confinement(context: &Context) -> Confinement {
-    let no_tcp = context.config.settings.bash.network == Network::NoTcp;
+    let no_tcp = context.config.settings.bash.network == NetworkAccess::NoTcp;
     Confinement { writable: sandbox_writable(context, None), no_tcp }
 }
 
@@ -240,7 +244,7 @@ fn confinement(context: &Context) -> Confinement {
 fn sandbox_writable(context: &Context, caches: Option<PathBuf>) -> Vec<PathBuf> {
     let settings = &context.config.settings.bash;
     let home = context.folders.home.as_deref().map(|home| home.as_os_str());
-    let shared = if settings.caches == Caches::Shared { SHARED } else { &[] };
+    let shared = if settings.caches == CacheSharing::Shared { SHARED } else { &[] };
     let entries = settings.writable.iter().map(String::as_str).chain(shared.iter().copied());
     // A folder named by what is not set is not there.
     let entries = entries.filter_map(|entry| expand(entry, home, |name| std::env::var_os(name)));
@@ -282,18 +286,18 @@ mod tests {
     #[test]
     fn the_settings_decide_what_must_be_enforced() {
         use Enforced::{Landlock, None as Nothing};
-        let kernel = || Err(Unavailable::Kernel);
+        let kernel = || Err(SandboxUnavailable::Kernel);
         for (sandbox, network, able, tcp, wanted) in [
-            (Sandbox::Auto, Network::Open, Ok(()), true, Some(Landlock)),
-            (Sandbox::Auto, Network::Open, kernel(), false, Some(Nothing)),
-            (Sandbox::Auto, Network::NoTcp, Ok(()), true, Some(Landlock)),
-            (Sandbox::Auto, Network::NoTcp, Ok(()), false, None),
-            (Sandbox::Auto, Network::NoTcp, kernel(), false, None),
-            (Sandbox::Required, Network::Open, Ok(()), false, Some(Landlock)),
-            (Sandbox::Required, Network::Open, kernel(), false, None),
-            (Sandbox::Required, Network::Open, Err(Unavailable::NoBinary), true, None),
-            (Sandbox::Off, Network::Open, Ok(()), true, Some(Nothing)),
-            (Sandbox::Off, Network::NoTcp, Ok(()), true, None),
+            (SandboxMode::Auto, NetworkAccess::Open, Ok(()), true, Some(Landlock)),
+            (SandboxMode::Auto, NetworkAccess::Open, kernel(), false, Some(Nothing)),
+            (SandboxMode::Auto, NetworkAccess::NoTcp, Ok(()), true, Some(Landlock)),
+            (SandboxMode::Auto, NetworkAccess::NoTcp, Ok(()), false, None),
+            (SandboxMode::Auto, NetworkAccess::NoTcp, kernel(), false, None),
+            (SandboxMode::Required, NetworkAccess::Open, Ok(()), false, Some(Landlock)),
+            (SandboxMode::Required, NetworkAccess::Open, kernel(), false, None),
+            (SandboxMode::Required, NetworkAccess::Open, Err(SandboxUnavailable::NoBinary), true, None),
+            (SandboxMode::Off, NetworkAccess::Open, Ok(()), true, Some(Nothing)),
+            (SandboxMode::Off, NetworkAccess::NoTcp, Ok(()), true, None),
         ] {
             let settings = BashSettings { sandbox, network, ..BashSettings::default() };
             let what = format!("{sandbox:?} {network:?} {able:?} {tcp}");
@@ -309,13 +313,13 @@ mod tests {
 
     #[test]
     fn what_the_kernel_lacks_is_said_one_by_one() {
-        let status = |tcp, signals| sandbox::Status { files: Ok(()), tcp, signals };
-        assert!(gaps_of(Caches::Private, &status(true, true), true).is_empty());
-        assert!(gaps_of(Caches::Private, &status(false, true), true)[0].contains("TCP"));
-        assert!(gaps_of(Caches::Private, &status(true, false), true)[0].contains("signal"));
-        assert!(gaps_of(Caches::Private, &status(true, true), false)[0].contains("CAP_SYS_ADMIN"));
-        assert!(gaps_of(Caches::Shared, &status(true, true), true)[0].contains("bash.caches"));
-        assert_eq!(gaps_of(Caches::Private, &status(false, false), false).len(), 3);
+        let status = |tcp, signals| sandbox::SandboxSupport { files: Ok(()), tcp, signals };
+        assert!(gaps_of(CacheSharing::Private, &status(true, true), true).is_empty());
+        assert!(gaps_of(CacheSharing::Private, &status(false, true), true)[0].contains("TCP"));
+        assert!(gaps_of(CacheSharing::Private, &status(true, false), true)[0].contains("signal"));
+        assert!(gaps_of(CacheSharing::Private, &status(true, true), false)[0].contains("CAP_SYS_ADMIN"));
+        assert!(gaps_of(CacheSharing::Shared, &status(true, true), true)[0].contains("bash.caches"));
+        assert_eq!(gaps_of(CacheSharing::Private, &status(false, false), false).len(), 3);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::ring::Ring;
-use super::text::{Piece, Reader};
+use super::text::{OutputDecoder, OutputPiece};
 use crate::process::{Exit, ServerProcess};
 
 /// How long the streams are read on after the command has ended. What it left running is gone by then where there is a
@@ -25,7 +25,7 @@ const KILLED: i32 = 137;
 
 /// How a command came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum How {
+pub(crate) enum CommandEndCause {
     /// By itself.
     Exited,
     /// Its time was up.
@@ -36,9 +36,9 @@ pub(crate) enum How {
 
 /// A command's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ended {
+pub(crate) struct CommandEnd {
     /// How it came.
-    pub how: How,
+    pub how: CommandEndCause,
     /// Its status: 128 + n where signal n ended it, 124 where its time was up.
     pub exit_code: i32,
     /// How long it ran.
@@ -58,26 +58,26 @@ pub(crate) struct OutputForm {
 
 /// A command that runs, or has run. Dropping it ends the command with all it started.
 #[derive(Debug)]
-pub(crate) struct Run {
-    shared: Arc<Shared>,
-    ended: watch::Receiver<Option<Ended>>,
+pub(crate) struct CommandRun {
+    shared: Arc<CommandStreams>,
+    ended: watch::Receiver<Option<CommandEnd>>,
     started: Instant,
     stop: DropGuard,
 }
 
 #[derive(Debug)]
-struct Shared {
-    stdout: Mutex<Stream>,
-    stderr: Mutex<Stream>,
+struct CommandStreams {
+    stdout: Mutex<CommandStream>,
+    stderr: Mutex<CommandStream>,
     news: Notify,
 }
 
-struct Stream {
+struct CommandStream {
     ring: Ring,
-    reader: Reader,
+    reader: OutputDecoder,
 }
 
-impl std::fmt::Debug for Stream {
+impl std::fmt::Debug for CommandStream {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.ring.fmt(formatter)
     }
@@ -85,14 +85,14 @@ impl std::fmt::Debug for Stream {
 
 /// What a command has written on both streams since it was last asked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Output {
+pub(crate) struct ShellOutput {
     /// Standard output.
-    pub stdout: Piece,
+    pub stdout: OutputPiece,
     /// Standard error.
-    pub stderr: Piece,
+    pub stderr: OutputPiece,
 }
 
-impl Run {
+impl CommandRun {
     /// Takes `process` over: the run, and the work that must be done for it until it has ended, at the latest when `limit`
     /// has passed or `stop` is cancelled.
     pub(crate) fn new(
@@ -101,8 +101,10 @@ impl Run {
         limit: Option<Duration>,
         stop: CancellationToken,
     ) -> (Self, impl Future<Output = ()> + Send + 'static) {
-        let stream = || Mutex::new(Stream { ring: Ring::new(form.limit), reader: Reader::new(form.raw) });
-        let shared = Arc::new(Shared { stdout: stream(), stderr: stream(), news: Notify::new() });
+        let stream = || {
+            Mutex::new(CommandStream { ring: Ring::new(form.limit), reader: OutputDecoder::new(form.raw) })
+        };
+        let shared = Arc::new(CommandStreams { stdout: stream(), stderr: stream(), news: Notify::new() });
         let (sender, ended) = watch::channel(None);
         let started = Instant::now();
         // What the clock cannot count to never comes.
@@ -111,7 +113,7 @@ impl Run {
             let (shared, stop) = (shared.clone(), stop.clone());
             async move {
                 let (how, exit_code, left) = attend(process, &shared, deadline, &stop).await;
-                sender.send_replace(Some(Ended { how, exit_code, after: started.elapsed(), left }));
+                sender.send_replace(Some(CommandEnd { how, exit_code, after: started.elapsed(), left }));
                 shared.news.notify_waiters();
             }
         };
@@ -119,18 +121,18 @@ impl Run {
     }
 
     /// How it ended, if it has.
-    pub(crate) fn end(&self) -> Option<Ended> {
+    pub(crate) fn end(&self) -> Option<CommandEnd> {
         *self.ended.borrow()
     }
 
     /// Waits for its end; `None` where the runtime goes down before.
-    pub(crate) async fn wait(&self) -> Option<Ended> {
+    pub(crate) async fn wait(&self) -> Option<CommandEnd> {
         let mut ended = self.ended.clone();
         ended.wait_for(Option::is_some).await.ok().and_then(|ended| *ended)
     }
 
     /// Ends it with all it started, and waits for that.
-    pub(crate) async fn kill(&self) -> Option<Ended> {
+    pub(crate) async fn kill(&self) -> Option<CommandEnd> {
         self.stop.token().cancel();
         self.wait().await
     }
@@ -149,14 +151,14 @@ impl Run {
     }
 
     /// What it has written since it was last asked.
-    pub(crate) fn take(&self) -> Output {
+    pub(crate) fn take(&self) -> ShellOutput {
         // Asked first: what is written after this belongs to the next asking.
         let last = self.end().is_some();
-        let piece = |mut stream: MutexGuard<'_, Stream>| {
-            let Stream { ring, reader } = &mut *stream;
+        let piece = |mut stream: MutexGuard<'_, CommandStream>| {
+            let CommandStream { ring, reader } = &mut *stream;
             reader.read(ring.take(), last)
         };
-        Output { stdout: piece(self.shared.stdout.lock()), stderr: piece(self.shared.stderr.lock()) }
+        ShellOutput { stdout: piece(self.shared.stdout.lock()), stderr: piece(self.shared.stderr.lock()) }
     }
 
     /// How long it has run so far, or ran.
@@ -168,10 +170,10 @@ impl Run {
 /// Reads both streams and sees to the end.
 async fn attend(
     mut process: ServerProcess,
-    shared: &Shared,
+    shared: &CommandStreams,
     deadline: Option<Instant>,
     stop: &CancellationToken,
-) -> (How, i32, usize) {
+) -> (CommandEndCause, i32, usize) {
     let (stdout, stderr) = (process.take_stdout(), process.take_stderr());
     let reading = async {
         tokio::join!(
@@ -199,7 +201,7 @@ async fn end(
     process: &ServerProcess,
     deadline: Option<Instant>,
     stop: &CancellationToken,
-) -> (How, i32, usize) {
+) -> (CommandEndCause, i32, usize) {
     let due = async {
         match deadline {
             Some(deadline) => tokio::time::sleep_until(deadline).await,
@@ -207,12 +209,12 @@ async fn end(
         }
     };
     let how = tokio::select! {
-        exit = process.wait() => return (How::Exited, code(exit), 0),
-        () = due => How::TimedOut,
-        () = stop.cancelled() => How::Killed,
+        exit = process.wait() => return (CommandEndCause::Exited, code(exit), 0),
+        () = due => CommandEndCause::TimedOut,
+        () = stop.cancelled() => CommandEndCause::Killed,
     };
     let left = process.terminate(Duration::ZERO).await;
-    if how == How::TimedOut {
+    if how == CommandEndCause::TimedOut {
         return (how, TIMED_OUT, left);
     }
     // One that even SIGKILL has not ended yet is not waited for.

@@ -7,39 +7,39 @@ use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::room::Room;
-use super::run::{OutputForm, Run};
+use super::room::PreparedCommand;
+use super::run::{CommandRun, OutputForm};
 use crate::process::{SpawnError, Spawner};
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// All commands of a runtime.
 #[derive(Debug, Default)]
-pub(crate) struct Shells {
+pub(crate) struct ShellCommands {
     /// Cancelled when nothing may run any more.
     closing: CancellationToken,
     tasks: TaskTracker,
     /// Those in the background, oldest first.
-    kept: Mutex<Vec<Kept>>,
+    kept: Mutex<Vec<BackgroundCommand>>,
     /// Held from the look for room until the run is kept, so that no two take the same room.
     starting: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct BackgroundCommand {
     id: String,
     session: String,
-    run: Arc<Run>,
+    run: Arc<CommandRun>,
 }
 
-impl Shells {
+impl ShellCommands {
     /// Starts a command. It is ended when `limit` has passed, when the run is dropped, or by [`shutdown`](Self::shutdown).
     pub(crate) async fn start(
         &self,
         spawner: &Spawner,
-        room: Room,
+        room: PreparedCommand,
         form: OutputForm,
         limit: Option<Duration>,
-    ) -> Result<Run, ToolError> {
+    ) -> Result<CommandRun, ToolError> {
         if self.closing.is_cancelled() {
             return Err(ToolError::new(
                 ErrorCode::Cancelled,
@@ -47,7 +47,7 @@ impl Shells {
             ));
         }
         let process = spawner.spawn_command(room.spawn).await.map_err(|error| not_started(&error))?;
-        let (run, work) = Run::new(process, form, limit, self.closing.child_token());
+        let (run, work) = CommandRun::new(process, form, limit, self.closing.child_token());
         self.tasks.spawn(work);
         Ok(run)
     }
@@ -57,13 +57,13 @@ impl Shells {
         &self,
         session: &str,
         most: usize,
-        start: impl Future<Output = Result<Run, ToolError>>,
+        start: impl Future<Output = Result<CommandRun, ToolError>>,
     ) -> Result<String, ToolError> {
         let _one_at_a_time = self.starting.lock().await;
         self.make_room(session, most)?;
         let id = new_id()?;
         let run = Arc::new(start.await?);
-        self.kept.lock().push(Kept { id: id.clone(), session: session.to_owned(), run });
+        self.kept.lock().push(BackgroundCommand { id: id.clone(), session: session.to_owned(), run });
         Ok(id)
     }
 
@@ -88,7 +88,7 @@ impl Shells {
     }
 
     /// The run that `session` knows by `id`.
-    pub(crate) fn get(&self, session: &str, id: &str) -> Result<Arc<Run>, ToolError> {
+    pub(crate) fn get(&self, session: &str, id: &str) -> Result<Arc<CommandRun>, ToolError> {
         let kept = self.kept.lock();
         // Another session's is as unknown as one that never was.
         let found = kept.iter().find(|one| one.id == id && one.session == session);

@@ -10,7 +10,7 @@ const TRIMMED: usize = 4;
 ///
 /// Bytes that are not UTF-8 become U+FFFD. Unless it is raw, escape sequences (ECMA-48) and control characters other than
 /// line feed, carriage return and tab are taken out, and several U+FFFD in a row are one.
-pub(crate) struct Reader {
+pub(crate) struct OutputDecoder {
     raw: bool,
     parser: vte::Parser,
     /// The beginning of a character whose rest has not come yet.
@@ -19,25 +19,25 @@ pub(crate) struct Reader {
 
 /// A piece of output as text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Piece {
+pub(crate) struct OutputPiece {
     /// The text; where something was left out, a line in brackets says how much.
     pub text: String,
     /// How many bytes were left out.
     pub left_out: u64,
 }
 
-impl Reader {
+impl OutputDecoder {
     /// A reader at the beginning of a stream.
     pub(crate) fn new(raw: bool) -> Self {
         Self { raw, parser: vte::Parser::new(), begun: Vec::new() }
     }
 
     /// The text of the next piece; `last` where none will follow.
-    pub(crate) fn read(&mut self, excerpt: Excerpt, last: bool) -> Piece {
+    pub(crate) fn read(&mut self, excerpt: Excerpt, last: bool) -> OutputPiece {
         let Excerpt { mut head, left_out, mut tail } = excerpt;
         if left_out == 0 {
             head.append(&mut tail);
-            return Piece { text: self.decode(&head, last), left_out };
+            return OutputPiece { text: self.decode(&head, last), left_out };
         }
         let left_out = left_out + cut_end(&mut head) + cut_start(&mut tail);
         let mut text = self.decode(&head, true);
@@ -46,7 +46,7 @@ impl Reader {
         let line = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
         text.push_str(&format!("{line}[{left_out} bytes left out]\n"));
         text.push_str(&self.decode(&tail, last));
-        Piece { text, left_out }
+        OutputPiece { text, left_out }
     }
 
     fn decode(&mut self, bytes: &[u8], last: bool) -> String {
@@ -59,16 +59,16 @@ impl Reader {
         if self.raw {
             return text.into_owned();
         }
-        let mut plain = Plain(String::with_capacity(text.len()));
+        let mut plain = EscapeStripper(String::with_capacity(text.len()));
         self.parser.advance(&mut plain, text.as_bytes());
         plain.0
     }
 }
 
 /// Hears what a terminal would do, and keeps what it would print.
-struct Plain(String);
+struct EscapeStripper(String);
 
-impl vte::Perform for Plain {
+impl vte::Perform for EscapeStripper {
     fn print(&mut self, character: char) {
         let repeated = character == char::REPLACEMENT_CHARACTER && self.0.ends_with(character);
         if !character.is_control() && !repeated {
@@ -128,7 +128,7 @@ mod tests {
     }
 
     fn plain(bytes: &[u8]) -> String {
-        Reader::new(false).read(whole(bytes), true).text
+        OutputDecoder::new(false).read(whole(bytes), true).text
     }
 
     #[test]
@@ -145,7 +145,7 @@ mod tests {
         ] {
             assert_eq!(plain(given.as_bytes()), wanted, "{given:?}");
         }
-        let raw = Reader::new(true).read(whole(b"\x1b[1mbold\x07"), true).text;
+        let raw = OutputDecoder::new(true).read(whole(b"\x1b[1mbold\x07"), true).text;
         assert_eq!(raw, "\x1b[1mbold\x07");
     }
 
@@ -153,7 +153,7 @@ mod tests {
     fn what_is_split_between_pieces_is_put_together() {
         let text = "ä\x1b[31m€😀\x1b[0m!".as_bytes();
         for at in 0..=text.len() {
-            let mut reader = Reader::new(false);
+            let mut reader = OutputDecoder::new(false);
             let (first, second) = text.split_at(at);
             let joined = reader.read(whole(first), false).text + &reader.read(whole(second), true).text;
             assert_eq!(joined, "ä€😀!", "split at {at}");
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn bytes_that_are_no_text_are_told_and_do_not_swell() {
         assert_eq!(plain(b"a\xff\xfe\xfdb\xe2\x82"), "a\u{fffd}b\u{fffd}");
-        assert_eq!(Reader::new(true).read(whole(b"\xff\xfe"), true).text, "\u{fffd}\u{fffd}");
+        assert_eq!(OutputDecoder::new(true).read(whole(b"\xff\xfe"), true).text, "\u{fffd}\u{fffd}");
     }
 
     #[test]
@@ -171,7 +171,7 @@ mod tests {
         let mut ring = Ring::new(90);
         let lines: String = (0..100).map(|n| format!("line {n}\n")).collect();
         ring.push(lines.as_bytes());
-        let piece = Reader::new(false).read(ring.take(), true);
+        let piece = OutputDecoder::new(false).read(ring.take(), true);
         let marker = format!("[{} bytes left out]\n", piece.left_out);
         let (head, tail) = piece.text.split_once(&marker).unwrap();
         assert!(lines.starts_with(head) && head.ends_with('\n'), "{head:?}");
@@ -181,7 +181,7 @@ mod tests {
         let mut ring = Ring::new(30);
         ring.push("€".repeat(50).as_bytes());
         ring.push(b"xx");
-        let piece = Reader::new(false).read(ring.take(), true);
+        let piece = OutputDecoder::new(false).read(ring.take(), true);
         assert!(!piece.text.contains('\u{fffd}'), "{}", piece.text);
         let shown = piece.text.matches('€').count() * 3 + 2;
         assert_eq!(shown + piece.left_out as usize, 152);

@@ -65,7 +65,7 @@ pub enum FrontmatterError {
 }
 
 /// One key with its value as written: the rest of its line, and the lines below that belong to it.
-struct Entry<'a> {
+struct FrontmatterEntry<'a> {
     key: &'a str,
     line: usize,
     value: &'a str,
@@ -99,14 +99,14 @@ impl Frontmatter {
     }
 }
 
-fn entries(text: &str) -> Result<Vec<Entry<'_>>, FrontmatterError> {
+fn entries(text: &str) -> Result<Vec<FrontmatterEntry<'_>>, FrontmatterError> {
     let mut lines = text.lines().zip(1..).skip_while(|(line, _)| line.trim().is_empty()).peekable();
     // Editors that show skills keep them within a fence.
     lines.next_if(|(line, _)| line.starts_with("```") && line.trim_start_matches('`').trim() == "skill");
     if lines.next().is_none_or(|(line, _)| line.trim_end() != "---") {
         return Err(FrontmatterError::Absent);
     }
-    let mut entries: Vec<Entry<'_>> = Vec::new();
+    let mut entries: Vec<FrontmatterEntry<'_>> = Vec::new();
     let mut bytes = 0;
     for (line, number) in lines {
         bytes += line.len() + 1;
@@ -132,17 +132,17 @@ fn entries(text: &str) -> Result<Vec<Entry<'_>>, FrontmatterError> {
     Err(FrontmatterError::Endless)
 }
 
-fn key(line: &str, number: usize) -> Result<Entry<'_>, FrontmatterError> {
+fn key(line: &str, number: usize) -> Result<FrontmatterEntry<'_>, FrontmatterError> {
     let no_key = FrontmatterError::NoKey { line: number };
     let (key, value) = line.split_once(':').ok_or_else(|| no_key.clone())?;
     let is_key = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     if key.is_empty() || !key.bytes().all(is_key) || !(value.is_empty() || value.starts_with([' ', '\t'])) {
         return Err(no_key);
     }
-    Ok(Entry { key, line: number, value: value.trim(), below: Vec::new() })
+    Ok(FrontmatterEntry { key, line: number, value: value.trim(), below: Vec::new() })
 }
 
-impl Entry<'_> {
+impl FrontmatterEntry<'_> {
     /// The value where it is on one line, of the type that YAML's core schema gives it.
     fn plain(&self) -> Option<Value> {
         if self.value.is_empty()

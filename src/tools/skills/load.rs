@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::context::Context;
 use super::super::error::{ErrorCode, ToolError};
-use super::shelf::{Shelf, Skill, Unread, trusted_text};
+use super::shelf::{Skill, SkillCatalogue, SkillFileError, trusted_text};
 use crate::text::nearest;
 
 /// The most text of one skill, in bytes.
@@ -12,7 +12,7 @@ const MOST_BYTES: usize = 256 << 10;
 
 /// A skill as it is handed out.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Loaded {
+pub(crate) struct LoadedSkill {
     /// Its instructions: `SKILL.md`, then the prompts that its manifest names.
     pub content: String,
     /// Definitions of tools that its manifest names. Those with a `command` are tools here as well; the others are text
@@ -26,7 +26,7 @@ pub(crate) struct Loaded {
 ///
 /// # Errors
 /// Where there is none, with the nearest name, or it may not be used.
-pub(crate) fn find<'a>(shelf: &'a Shelf, name: &str) -> Result<&'a Skill, ToolError> {
+pub(crate) fn find<'a>(shelf: &'a SkillCatalogue, name: &str) -> Result<&'a Skill, ToolError> {
     if let Some(skill) = shelf.skills.get(name) {
         return Ok(skill);
     }
@@ -44,7 +44,7 @@ pub(crate) fn find<'a>(shelf: &'a Shelf, name: &str) -> Result<&'a Skill, ToolEr
 ///
 /// # Errors
 /// Where a file that it names is missing, not trusted, or leads out of its folder.
-pub(crate) fn load(context: &Context, skill: &Skill) -> Result<Loaded, ToolError> {
+pub(crate) fn load(context: &Context, skill: &Skill) -> Result<LoadedSkill, ToolError> {
     let mut content = skill.text.clone().unwrap_or_default();
     let (mut tools, mut served) = (Vec::new(), vec!["SKILL.md", "skill.json"]);
     if let Some(manifest) = &skill.manifest {
@@ -68,7 +68,7 @@ pub(crate) fn load(context: &Context, skill: &Skill) -> Result<Loaded, ToolError
         }
     }
     let files = skill.place.files().into_iter().filter(|file| !served.contains(&file.as_str())).collect();
-    Ok(Loaded { content, tools, files })
+    Ok(LoadedSkill { content, tools, files })
 }
 
 /// The text of one of its files, by its path in the skill's folder.
@@ -79,7 +79,7 @@ pub(crate) fn file(context: &Context, skill: &Skill, file: &str) -> Result<Strin
     trusted_text(context, &skill.place, file).map_err(|error| {
         let name = file.escape_debug();
         match error {
-            Unread::Not(error) => super::super::context::from_read_error(error),
+            SkillFileError::Not(error) => super::super::context::from_read_error(error),
             other => ToolError::new(ErrorCode::Denied, format!("`{name}` of the skill is not read: {other}")),
         }
     })

@@ -10,7 +10,7 @@ const MOST_FILES: usize = 50;
 /// A manifest. Words that are not known here are passed over; they are others'.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Manifest {
+pub(crate) struct SkillManifest {
     /// Its name, as written.
     pub name: String,
     /// Its name for people.
@@ -28,7 +28,7 @@ pub(crate) struct Manifest {
     pub tools: Vec<String>,
 }
 
-impl Manifest {
+impl SkillManifest {
     /// Reads the text of a `skill.json`.
     ///
     /// # Errors

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::super::context::Context;
 use super::frontmatter::Frontmatter;
-use super::manifest::Manifest;
-use super::sources::{Place, Whose, places};
+use super::manifest::SkillManifest;
+use super::sources::{SkillFolder, Whose, places};
 use crate::config::TrustState;
 use crate::workspace::ReadError;
 
@@ -16,20 +16,20 @@ const NAME_BYTES: usize = 64;
 #[derive(Debug, Clone)]
 pub(crate) struct Skill {
     /// Where it is.
-    pub place: Place,
+    pub place: SkillFolder,
     /// What it is for.
     pub description: String,
     /// The text of its `SKILL.md`.
     pub text: Option<String>,
     /// Its `skill.json`.
-    pub manifest: Option<Manifest>,
+    pub manifest: Option<SkillManifest>,
     /// Its number in the order of all folders, in which later ones win.
     pub order: usize,
 }
 
 /// What there is.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Shelf {
+pub(crate) struct SkillCatalogue {
     /// By name.
     pub skills: BTreeMap<String, Skill>,
     /// A sentence for each that cannot be used, by its name.
@@ -38,7 +38,7 @@ pub(crate) struct Shelf {
     pub unread: Vec<String>,
 }
 
-impl Shelf {
+impl SkillCatalogue {
     /// Looks through all folders. Of two skills with one name the later wins, but never one of the workspace over one of the
     /// user's.
     pub(crate) fn of(context: &Context) -> Self {
@@ -56,7 +56,7 @@ impl Shelf {
         shelf
     }
 
-    fn judge(&self, context: &Context, place: Place) -> Result<Skill, (String, String)> {
+    fn judge(&self, context: &Context, place: SkillFolder) -> Result<Skill, (String, String)> {
         let shown = place.shown();
         let refused = |why: String| (shown.clone(), why);
         if !is_name(&place.name) {
@@ -73,13 +73,13 @@ impl Shelf {
     }
 }
 
-fn read(context: &Context, place: Place) -> Result<Skill, String> {
+fn read(context: &Context, place: SkillFolder) -> Result<Skill, String> {
     let text = optional(context, &place, "SKILL.md")?;
-    let manifest = optional(context, &place, Place::MANIFEST)?;
+    let manifest = optional(context, &place, SkillFolder::MANIFEST)?;
     if text.is_none() && manifest.is_none() {
         return Err("neither SKILL.md nor skill.json of it can be found any more".to_owned());
     }
-    let manifest = manifest.map(|text| Manifest::parse(&text)).transpose()?;
+    let manifest = manifest.map(|text| SkillManifest::parse(&text)).transpose()?;
     let head = text.as_deref().map(Frontmatter::parse).transpose().map_err(|error| error.to_string())?;
     let names = [head.as_ref().map(|head| &head.name), manifest.as_ref().map(|manifest| &manifest.name)];
     if let Some(name) = names.into_iter().flatten().find(|name| **name != place.name) {
@@ -90,17 +90,17 @@ fn read(context: &Context, place: Place) -> Result<Skill, String> {
     Ok(Skill { place, description: description.unwrap_or_default(), text, manifest, order: 0 })
 }
 
-fn optional(context: &Context, place: &Place, file: &str) -> Result<Option<String>, String> {
+fn optional(context: &Context, place: &SkillFolder, file: &str) -> Result<Option<String>, String> {
     match trusted_text(context, place, file) {
         Ok(text) => Ok(Some(text)),
-        Err(Unread::Not(ReadError::NotFound { .. })) => Ok(None),
+        Err(SkillFileError::Not(ReadError::NotFound { .. })) => Ok(None),
         Err(error) => Err(error.to_string()),
     }
 }
 
 /// Why a file of a skill is not to be had.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Unread {
+pub(crate) enum SkillFileError {
     /// It cannot be read.
     #[error(transparent)]
     Not(#[from] ReadError),
@@ -116,18 +116,22 @@ pub(crate) enum Unread {
 ///
 /// # Errors
 /// Where it is not, or cannot be read.
-pub(crate) fn trusted_text(context: &Context, place: &Place, file: &str) -> Result<String, Unread> {
+pub(crate) fn trusted_text(
+    context: &Context,
+    place: &SkillFolder,
+    file: &str,
+) -> Result<String, SkillFileError> {
     let text = place.read(file)?.text;
     if place.whose == Whose::User {
         return Ok(text);
     }
-    let key = place.key(file).ok_or(Unread::Untrusted)?;
+    let key = place.key(file).ok_or(SkillFileError::Untrusted)?;
     match context.trust.text_state(context.workspace.root(), &key, text.as_bytes()) {
         Ok(TrustState::Trusted) => Ok(text),
-        Ok(TrustState::Untrusted | TrustState::Changed { .. }) => Err(Unread::Untrusted),
+        Ok(TrustState::Untrusted | TrustState::Changed { .. }) => Err(SkillFileError::Untrusted),
         Err(error) => {
             tracing::warn!("{error}");
-            Err(Unread::NoStore)
+            Err(SkillFileError::NoStore)
         }
     }
 }
@@ -144,7 +148,7 @@ pub(crate) fn texts_to_trust(context: &Context) -> Vec<(String, String)> {
 }
 
 /// Whether a folder can be a skill at all, whatever it says.
-pub(super) fn may_be_skill(context: &Context, place: &Place) -> bool {
+pub(super) fn may_be_skill(context: &Context, place: &SkillFolder) -> bool {
     is_name(&place.name) && !context.config.settings.skills.disabled.contains(&place.name)
 }
 

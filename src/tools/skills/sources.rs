@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::super::context::Context;
-use crate::workspace::{EntryKind, ListQuery, ReadError, TextFile, Until, Workspace, WorkspacePath};
+use crate::workspace::{EntryKind, ListQuery, ReadError, TextFile, WorkDeadline, Workspace, WorkspacePath};
 
 /// The workspace's own folders, in order.
 const OF_WORKSPACE: [&str; 4] = [".lsp-tools/skills", ".github/skills", ".agents/skills", ".claude/skills"];
@@ -33,7 +33,7 @@ pub(crate) enum Whose {
 
 /// The folder of one skill.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct SkillFolder {
     /// Whose it is.
     pub whose: Whose,
     /// The folder's name, which must be the skill's.
@@ -44,7 +44,7 @@ pub(crate) struct Place {
     folder: WorkspacePath,
 }
 
-impl Place {
+impl SkillFolder {
     /// The file that makes a skill of a folder beside, or instead of, `SKILL.md`.
     pub(crate) const MANIFEST: &str = "skill.json";
 
@@ -114,9 +114,9 @@ impl Place {
 }
 
 /// The folders of all skills, those that come later last, and a sentence for each folder that cannot be used.
-pub(crate) fn places(context: &Context) -> (Vec<Place>, Vec<String>) {
+pub(crate) fn places(context: &Context) -> (Vec<SkillFolder>, Vec<String>) {
     let (mut places, mut left_out) = (Vec::new(), Vec::new());
-    let mut take = |found: Result<Vec<Place>, String>| match found {
+    let mut take = |found: Result<Vec<SkillFolder>, String>| match found {
         Ok(found) => places.extend(found),
         Err(why) => left_out.push(why),
     };
@@ -135,9 +135,9 @@ pub(crate) fn places(context: &Context) -> (Vec<Place>, Vec<String>) {
         let shown = format!("`directories` names {:?}, which", given);
         take(match configured(context, given) {
             None => Err(format!("{shown} is neither absolute nor in the workspace nor in a home directory")),
-            Some(Configured::Inside(folder)) => of_workspace(context, &folder),
-            Some(Configured::Elsewhere(folder)) if folder.is_dir() => of_user(&folder, &shown),
-            Some(Configured::Elsewhere(_)) => Err(format!("{shown} is no directory")),
+            Some(ConfiguredSkillFolder::Inside(folder)) => of_workspace(context, &folder),
+            Some(ConfiguredSkillFolder::Elsewhere(folder)) if folder.is_dir() => of_user(&folder, &shown),
+            Some(ConfiguredSkillFolder::Elsewhere(_)) => Err(format!("{shown} is no directory")),
         });
     }
     for folder in OF_WORKSPACE {
@@ -148,12 +148,12 @@ pub(crate) fn places(context: &Context) -> (Vec<Place>, Vec<String>) {
     (places, left_out)
 }
 
-enum Configured {
+enum ConfiguredSkillFolder {
     Inside(WorkspacePath),
     Elsewhere(PathBuf),
 }
 
-fn configured(context: &Context, given: &str) -> Option<Configured> {
+fn configured(context: &Context, given: &str) -> Option<ConfiguredSkillFolder> {
     let path = match given.strip_prefix("~/") {
         Some(below) => etcetera::home_dir().ok()?.join(below),
         None => PathBuf::from(given),
@@ -163,21 +163,22 @@ fn configured(context: &Context, given: &str) -> Option<Configured> {
     let inside =
         if path.is_absolute() { context.workspace.inside(&real) } else { context.workspace.path(&path).ok() };
     match inside {
-        Some(inside) => Some(Configured::Inside(inside)),
-        None if path.is_absolute() => Some(Configured::Elsewhere(path)),
+        Some(inside) => Some(ConfiguredSkillFolder::Inside(inside)),
+        None if path.is_absolute() => Some(ConfiguredSkillFolder::Elsewhere(path)),
         None => None,
     }
 }
 
 /// The skills in a folder outside of the workspace, or the one that it is itself.
-fn of_user(folder: &Path, shown: &str) -> Result<Vec<Place>, String> {
+fn of_user(folder: &Path, shown: &str) -> Result<Vec<SkillFolder>, String> {
     if !folder.is_dir() {
         return Ok(Vec::new());
     }
     let place = |folder: &Path| {
         let name = folder.file_name()?.to_str()?.to_owned();
         let root = Workspace::open(folder).ok()?;
-        Some(Place { whose: Whose::User, name, root, folder: WorkspacePath::root() }).filter(Place::is_skill)
+        Some(SkillFolder { whose: Whose::User, name, root, folder: WorkspacePath::root() })
+            .filter(SkillFolder::is_skill)
     };
     if let Some(itself) = place(folder) {
         return Ok(vec![itself]);
@@ -190,7 +191,7 @@ fn of_user(folder: &Path, shown: &str) -> Result<Vec<Place>, String> {
 
 /// The names in a folder, hidden ones too, and whether each is that of a directory.
 fn names_in(root: &Workspace, folder: &WorkspacePath, most: usize) -> Result<Vec<(String, bool)>, ReadError> {
-    let until = Until::new(Instant::now() + LOOK);
+    let until = WorkDeadline::new(Instant::now() + LOOK);
     let found = root.list(&ListQuery { under: folder.clone(), recursive: false, max: most, until })?;
     let names = found.entries.into_iter().filter_map(|entry| {
         let name = entry.path.file_name()?.to_owned();
@@ -200,11 +201,11 @@ fn names_in(root: &Workspace, folder: &WorkspacePath, most: usize) -> Result<Vec
 }
 
 /// The same for a folder of the workspace.
-fn of_workspace(context: &Context, folder: &WorkspacePath) -> Result<Vec<Place>, String> {
+fn of_workspace(context: &Context, folder: &WorkspacePath) -> Result<Vec<SkillFolder>, String> {
     let place = |folder: WorkspacePath| {
         let name = folder.file_name()?.to_owned();
         let root = context.workspace.clone();
-        Some(Place { whose: Whose::Workspace, name, root, folder }).filter(Place::is_skill)
+        Some(SkillFolder { whose: Whose::Workspace, name, root, folder }).filter(SkillFolder::is_skill)
     };
     if let Some(itself) = place(folder.clone()) {
         return Ok(vec![itself]);

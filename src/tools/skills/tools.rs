@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::super::context::Context;
-use super::manifest::Manifest;
-use super::shelf::{Shelf, may_be_skill, trusted_text};
-use super::sources::{Place, Whose, places};
+use super::manifest::SkillManifest;
+use super::shelf::{SkillCatalogue, may_be_skill, trusted_text};
+use super::sources::{SkillFolder, Whose, places};
 
 /// The definition of a tool that can be called.
 #[derive(Debug, Clone)]
@@ -29,13 +29,13 @@ pub(crate) struct ToolFile {
 /// the later folder.
 pub(crate) fn usable(context: &Context) -> Vec<ToolFile> {
     let (places, _) = places(context);
-    if !places.iter().any(Place::has_manifest) {
+    if !places.iter().any(SkillFolder::has_manifest) {
         return Vec::new();
     }
-    let shelf = Shelf::of(context);
+    let shelf = SkillCatalogue::of(context);
     let mut skills: Vec<_> = shelf.skills.values().collect();
     skills.sort_by_key(|skill| (skill.place.whose, std::cmp::Reverse(skill.order)));
-    let read = |place: &Place, file: &str| trusted_text(context, place, file).ok();
+    let read = |place: &SkillFolder, file: &str| trusted_text(context, place, file).ok();
     let files = skills.iter().flat_map(|skill| {
         skill.manifest.iter().flat_map(|manifest| files_of(&skill.place, manifest, read)).collect::<Vec<_>>()
     });
@@ -47,18 +47,18 @@ pub(crate) fn of_workspace(context: &Context) -> Vec<ToolFile> {
     let (places, _) = places(context);
     let own =
         places.iter().rev().filter(|place| place.whose == Whose::Workspace && may_be_skill(context, place));
-    let read = |place: &Place, file: &str| place.read(file).ok().map(|file| file.text);
+    let read = |place: &SkillFolder, file: &str| place.read(file).ok().map(|file| file.text);
     let files = own.filter_map(|place| {
-        let manifest = Manifest::parse(&read(place, Place::MANIFEST)?).ok()?;
+        let manifest = SkillManifest::parse(&read(place, SkillFolder::MANIFEST)?).ok()?;
         Some(files_of(place, &manifest, read))
     });
     files.flatten().collect()
 }
 
 fn files_of(
-    place: &Place,
-    manifest: &Manifest,
-    read: impl Fn(&Place, &str) -> Option<String>,
+    place: &SkillFolder,
+    manifest: &SkillManifest,
+    read: impl Fn(&SkillFolder, &str) -> Option<String>,
 ) -> Vec<ToolFile> {
     let files = manifest.tools.iter().filter_map(|file| {
         let text = read(place, file)?;

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 use super::super::context::Context;
 use super::super::error::{ErrorCode, ToolError};
-use super::{AGENT, Order, SESSION, TaskOutput};
-use crate::config::{Pin, pins_among};
-use crate::process::{Exchange, Exchanged, Exit, RunError, Spawn, exchange, find_program, is_program};
+use super::{AGENT, SESSION, TaskOrder, TaskOutput};
+use crate::config::{FilePin, pins_among};
+use crate::process::{Exchange, ExchangeOutcome, Exit, RunError, Spawn, exchange, find_program, is_program};
 
 /// The most of a runner's output that is read, in bytes.
 const OUTPUT_BYTES: usize = 1 << 20;
@@ -22,7 +22,7 @@ const NOT_STARTED: i32 = 127;
 
 /// What a runner may print instead of text.
 #[derive(Deserialize)]
-struct Printed {
+struct TaskRunnerOutput {
     summary: Option<String>,
     error: Option<String>,
     #[serde(default)]
@@ -30,7 +30,7 @@ struct Printed {
 }
 
 /// Runs the task to its end. Its process and all it started end with the returned future.
-pub(super) async fn run(context: &Context, order: &Order) -> Result<TaskOutput, ToolError> {
+pub(super) async fn run(context: &Context, order: &TaskOrder) -> Result<TaskOutput, ToolError> {
     let (agent, session) = (order.agent.as_str(), order.session.as_str());
     tracing::info!(agent, session, depth = order.depth, "subagent.started");
     let done = carry_out(context, order).await;
@@ -41,7 +41,7 @@ pub(super) async fn run(context: &Context, order: &Order) -> Result<TaskOutput, 
     done
 }
 
-async fn carry_out(context: &Context, order: &Order) -> Result<TaskOutput, ToolError> {
+async fn carry_out(context: &Context, order: &TaskOrder) -> Result<TaskOutput, ToolError> {
     let (program, args) = command(context, order)?;
     let root = context.workspace.root();
     let input = json!({
@@ -67,7 +67,7 @@ async fn carry_out(context: &Context, order: &Order) -> Result<TaskOutput, ToolE
     let limit = context.config.settings.deadlines.task;
     let with =
         Exchange { input: input.as_bytes(), most_bytes: OUTPUT_BYTES, deadline: context.deadline(limit) };
-    let mut events = Events { order, told: 0 };
+    let mut events = TaskEventLog { order, told: 0 };
     let done = exchange(context.manager.spawner(), spawn, with, |line| events.tell(line)).await;
     match done {
         Ok(done) => answer(context, order, &done, &mut events),
@@ -85,7 +85,7 @@ async fn carry_out(context: &Context, order: &Order) -> Result<TaskOutput, ToolE
 }
 
 /// What the files of the project that the runner's command names must be when they run.
-fn pins(context: &Context, order: &Order) -> Result<Vec<Pin>, ToolError> {
+fn pins(context: &Context, order: &TaskOrder) -> Result<Vec<FilePin>, ToolError> {
     let (root, words) = (context.workspace.root(), order.runner.iter().skip(1).map(String::as_str));
     let pin = |file: &Path| context.trust.pin(root, file).ok()?.ok();
     let program = order.runner.first().map_or("", String::as_str);
@@ -100,7 +100,7 @@ fn pins(context: &Context, order: &Order) -> Result<Vec<Pin>, ToolError> {
 
 /// The program by its path. One of the workspace is never started: what the settings were trusted with is its name, not its
 /// content.
-fn command(context: &Context, order: &Order) -> Result<(PathBuf, Vec<OsString>), ToolError> {
+fn command(context: &Context, order: &TaskOrder) -> Result<(PathBuf, Vec<OsString>), ToolError> {
     let (name, args) = order.runner.split_first().map_or(("", [].as_slice()), |(name, args)| (name, args));
     let given = Path::new(name);
     let found = if name.contains('/') {
@@ -125,13 +125,13 @@ fn command(context: &Context, order: &Order) -> Result<(PathBuf, Vec<OsString>),
 
 fn answer(
     context: &Context,
-    order: &Order,
-    done: &Exchanged,
-    events: &mut Events<'_>,
+    order: &TaskOrder,
+    done: &ExchangeOutcome,
+    events: &mut TaskEventLog<'_>,
 ) -> Result<TaskOutput, ToolError> {
     let text = String::from_utf8_lossy(&done.output);
     let text = text.trim();
-    let printed = serde_json::from_str::<Printed>(text).ok().filter(|_| text.starts_with('{'));
+    let printed = serde_json::from_str::<TaskRunnerOutput>(text).ok().filter(|_| text.starts_with('{'));
     let (summary, error) = match printed {
         Some(printed) => {
             printed.events.iter().for_each(|event| events.tell(&event.to_string()));
@@ -155,17 +155,17 @@ fn answer(
     Ok(TaskOutput { agent: order.agent.clone(), summary: summary[..kept].to_owned(), truncated })
 }
 
-fn failed(order: &Order, how: &str) -> ToolError {
+fn failed(order: &TaskOrder, how: &str) -> ToolError {
     ToolError::new(ErrorCode::ServerFailed, format!("the runner of the agent {} {how}", order.agent))
 }
 
 /// What a runner tells while it works.
-struct Events<'a> {
-    order: &'a Order,
+struct TaskEventLog<'a> {
+    order: &'a TaskOrder,
     told: usize,
 }
 
-impl Events<'_> {
+impl TaskEventLog<'_> {
     fn tell(&mut self, event: &str) {
         let (agent, session) = (self.order.agent.as_str(), self.order.session.as_str());
         self.told += 1;

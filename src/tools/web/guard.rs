@@ -11,7 +11,7 @@ use url::{Host, Url};
 
 /// An address that is not asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Refused {
+pub(crate) enum WebAddressError {
     /// Neither http nor https.
     #[error("`{0}:` addresses are not fetched, only http and https")]
     Scheme(String),
@@ -30,9 +30,9 @@ pub(crate) enum Refused {
 
 /// The hosts that may be asked whatever their address is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Exceptions(Vec<String>);
+pub(crate) struct HostExceptions(Vec<String>);
 
-impl Exceptions {
+impl HostExceptions {
     /// Of `host` or `host:port`; without a port, all ports.
     pub(crate) fn new<T: AsRef<str>>(hosts: impl IntoIterator<Item = T>) -> Self {
         Self(hosts.into_iter().map(|host| host.as_ref().trim().to_ascii_lowercase()).collect())
@@ -48,16 +48,16 @@ impl Exceptions {
 
 /// Whether `url` may be asked as far as its text tells; whether its name leads somewhere private is seen by the
 /// [`PublicOnly`] resolver.
-pub(crate) fn look(url: &Url, exceptions: &Exceptions) -> Result<(), Refused> {
+pub(crate) fn look(url: &Url, exceptions: &HostExceptions) -> Result<(), WebAddressError> {
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(Refused::Scheme(url.scheme().to_owned()));
+        return Err(WebAddressError::Scheme(url.scheme().to_owned()));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(Refused::Credentials);
+        return Err(WebAddressError::Credentials);
     }
-    let private = |host: &dyn std::fmt::Display| Err(Refused::Private(host.to_string()));
+    let private = |host: &dyn std::fmt::Display| Err(WebAddressError::Private(host.to_string()));
     match url.host() {
-        None => Err(Refused::NoHost),
+        None => Err(WebAddressError::NoHost),
         Some(_) if exceptions.has(url) => Ok(()),
         Some(Host::Ipv4(address)) if !is_public(address.into()) => private(&address),
         Some(Host::Ipv6(address)) if !is_public(address.into()) => private(&address),
@@ -77,7 +77,7 @@ impl Resolve for PublicOnly {
             let public: Vec<SocketAddr> =
                 found.iter().copied().filter(|address| is_public(address.ip())).collect();
             if public.is_empty() && !found.is_empty() {
-                return Err(Refused::Private(host).into());
+                return Err(WebAddressError::Private(host).into());
             }
             Ok(Box::new(public.into_iter()) as Addrs)
         })
@@ -135,8 +135,8 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
 mod tests {
     use super::*;
 
-    fn looked(url: &str, exceptions: &[&str]) -> Result<(), Refused> {
-        look(&Url::parse(url).unwrap(), &Exceptions::new(exceptions))
+    fn looked(url: &str, exceptions: &[&str]) -> Result<(), WebAddressError> {
+        look(&Url::parse(url).unwrap(), &HostExceptions::new(exceptions))
     }
 
     #[test]
@@ -199,10 +199,10 @@ mod tests {
             "http://169.254.169.254/latest/meta-data",
             "http://①②⑦.0.0.1/",
         ] {
-            assert!(matches!(looked(url, &[]), Err(Refused::Private(_))), "{url}");
+            assert!(matches!(looked(url, &[]), Err(WebAddressError::Private(_))), "{url}");
         }
-        assert_eq!(looked("file:///etc/passwd", &[]), Err(Refused::Scheme("file".to_owned())));
-        assert_eq!(looked("http://user:pass@example.com/", &[]), Err(Refused::Credentials));
+        assert_eq!(looked("file:///etc/passwd", &[]), Err(WebAddressError::Scheme("file".to_owned())));
+        assert_eq!(looked("http://user:pass@example.com/", &[]), Err(WebAddressError::Credentials));
         assert_eq!(looked("https://example.com/", &[]), Ok(()));
     }
 
@@ -217,7 +217,7 @@ mod tests {
     #[tokio::test]
     async fn a_name_that_leads_to_this_machine_is_refused_by_the_resolver() {
         let refused = PublicOnly.resolve("localhost".parse().unwrap()).await.err().unwrap();
-        let refused = refused.downcast_ref::<Refused>();
-        assert_eq!(refused, Some(&Refused::Private("localhost".to_owned())));
+        let refused = refused.downcast_ref::<WebAddressError>();
+        assert_eq!(refused, Some(&WebAddressError::Private("localhost".to_owned())));
     }
 }

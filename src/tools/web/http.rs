@@ -7,7 +7,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder, Response, StatusCode};
 use url::Url;
 
-use super::guard::{Exceptions, PublicOnly, Refused, look};
+use super::guard::{HostExceptions, PublicOnly, WebAddressError, look};
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// As browsers have it, only less patient.
@@ -17,7 +17,7 @@ const AGENT: &str = concat!("lsp-tools/", env!("CARGO_PKG_VERSION"));
 
 /// What one request may cost, redirects and all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Limits {
+pub(crate) struct FetchLimits {
     /// From the first connection to the last byte.
     pub time: Duration,
     /// Of the body, unpacked; the rest is not read.
@@ -26,7 +26,7 @@ pub(crate) struct Limits {
 
 /// What came back.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Fetched {
+pub(crate) struct FetchedResponse {
     /// Where it came from, after all redirects.
     pub url: Url,
     /// The header `Content-Type`, as it is.
@@ -46,9 +46,9 @@ pub(crate) struct Fetched {
 pub(crate) async fn get(
     url: &Url,
     accept: &'static str,
-    exceptions: &Exceptions,
-    limits: Limits,
-) -> Result<Fetched, ToolError> {
+    exceptions: &HostExceptions,
+    limits: FetchLimits,
+) -> Result<FetchedResponse, ToolError> {
     let answer = tokio::time::timeout(limits.time, follow(url, accept, exceptions, limits.bytes)).await;
     answer.unwrap_or_else(|_| {
         let what = format!("{} did not answer within {} s", host(url), limits.time.as_secs());
@@ -59,9 +59,9 @@ pub(crate) async fn get(
 async fn follow(
     url: &Url,
     accept: &'static str,
-    exceptions: &Exceptions,
+    exceptions: &HostExceptions,
     most: usize,
-) -> Result<Fetched, ToolError> {
+) -> Result<FetchedResponse, ToolError> {
     let mut url = url.clone();
     for _ in 0..=MOST_REDIRECTS {
         look(&url, exceptions).map_err(|refused| refusal(&refused))?;
@@ -109,7 +109,7 @@ fn redirect(from: &Url, status: StatusCode, headers: &HeaderMap) -> Option<Resul
     }))
 }
 
-async fn body(url: Url, mut answer: Response, most: usize) -> Result<Fetched, ToolError> {
+async fn body(url: Url, mut answer: Response, most: usize) -> Result<FetchedResponse, ToolError> {
     let status = answer.status();
     if !status.is_success() {
         return Err(bad_status(&url, status));
@@ -125,7 +125,7 @@ async fn body(url: Url, mut answer: Response, most: usize) -> Result<Fetched, To
             break;
         }
     }
-    Ok(Fetched { url, content_type, body, truncated })
+    Ok(FetchedResponse { url, content_type, body, truncated })
 }
 
 fn bad_status(url: &Url, status: StatusCode) -> ToolError {
@@ -140,7 +140,7 @@ fn bad_status(url: &Url, status: StatusCode) -> ToolError {
 }
 
 fn failure(url: &Url, error: &reqwest::Error) -> ToolError {
-    if let Some(refused) = causes(error).find_map(|cause| cause.downcast_ref::<Refused>()) {
+    if let Some(refused) = causes(error).find_map(|cause| cause.downcast_ref::<WebAddressError>()) {
         return refusal(refused);
     }
     if error.is_timeout() {
@@ -152,14 +152,14 @@ fn failure(url: &Url, error: &reqwest::Error) -> ToolError {
     error.with_hint("the log says why; see whether the address is right and the network is there")
 }
 
-fn refusal(refused: &Refused) -> ToolError {
+fn refusal(refused: &WebAddressError) -> ToolError {
     let code = match refused {
-        Refused::Private(_) => ErrorCode::Denied,
+        WebAddressError::Private(_) => ErrorCode::Denied,
         _ => ErrorCode::InvalidArgs,
     };
     let error = ToolError::new(code, refused.to_string());
     match refused {
-        Refused::Private(_) => {
+        WebAddressError::Private(_) => {
             error.with_hint("its owner can except a host: `allow-hosts` under [fetch] in lsp-tools.toml")
         }
         _ => error,

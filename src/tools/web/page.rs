@@ -7,7 +7,7 @@ use htmd::{HtmlToMarkdown, Node};
 use regex::Regex;
 use std::sync::LazyLock;
 
-use super::http::Fetched;
+use super::http::FetchedResponse;
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// What carries no text of a page.
@@ -20,7 +20,7 @@ const SEEMS_DEEP: usize = 1_000;
 
 /// A page as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Page {
+pub(crate) struct WebPage {
     /// The type that was told (`text/html`).
     pub content_type: String,
     /// Its title, where it is HTML and has one.
@@ -33,7 +33,7 @@ pub(crate) struct Page {
 ///
 /// # Errors
 /// `not_text` where it is no text, `too_large` where it is nested too deep to be read.
-pub(crate) fn page(fetched: &Fetched) -> Result<Page, ToolError> {
+pub(crate) fn page(fetched: &FetchedResponse) -> Result<WebPage, ToolError> {
     let told = fetched.content_type.as_deref().unwrap_or("text/plain");
     let content_type = told.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let html = matches!(content_type.as_str(), "text/html" | "application/xhtml+xml");
@@ -48,10 +48,10 @@ pub(crate) fn page(fetched: &Fetched) -> Result<Page, ToolError> {
     }
     let text = decoded(&fetched.body, told, html);
     if !html {
-        return Ok(Page { content_type, title: None, text });
+        return Ok(WebPage { content_type, title: None, text });
     }
     let (title, text) = markdown(&text)?;
-    Ok(Page { content_type, title, text })
+    Ok(WebPage { content_type, title, text })
 }
 
 fn is_text(content_type: &str) -> bool {
@@ -185,9 +185,9 @@ fn tidy(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn read(content_type: &str, body: &[u8]) -> Result<Page, ToolError> {
+    fn read(content_type: &str, body: &[u8]) -> Result<WebPage, ToolError> {
         let url = url::Url::parse("http://example.com/").unwrap();
-        page(&Fetched {
+        page(&FetchedResponse {
             url,
             content_type: Some(content_type.to_owned()),
             body: body.to_vec(),

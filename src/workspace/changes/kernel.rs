@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 /// What one event of the kernel says.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Event {
+pub(super) enum KernelWatchEvent {
     /// Something about the entry `name` of the watched directory.
     Entry {
         /// Which watch.
@@ -27,7 +27,7 @@ pub(super) enum Event {
 
 /// Why a directory could not be watched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Refused {
+pub(super) enum KernelWatchError {
     /// It is no directory (any more), or may not be listed.
     NotThere,
     /// The user's number of watches is used up, or the system does not offer them here.
@@ -50,7 +50,7 @@ mod linux {
     use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
     use rustix::io::Errno;
 
-    use super::{Event, Refused};
+    use super::{KernelWatchError, KernelWatchEvent};
 
     /// Room for some hundred events in one read.
     const BUFFER: usize = 64 * 1024;
@@ -70,7 +70,7 @@ mod linux {
         }
 
         /// Watches the directory at the absolute path `dir`; the same directory has the same watch.
-        pub(in super::super) fn add(&self, dir: &Path) -> Result<i32, Refused> {
+        pub(in super::super) fn add(&self, dir: &Path) -> Result<i32, KernelWatchError> {
             let flags = WatchFlags::CREATE
                 | WatchFlags::DELETE
                 | WatchFlags::MODIFY
@@ -83,8 +83,8 @@ mod linux {
                 | WatchFlags::DONT_FOLLOW
                 | WatchFlags::EXCL_UNLINK;
             inotify::add_watch(&self.fd, dir, flags).map_err(|errno| match errno {
-                Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::ACCESS => Refused::NotThere,
-                _ => Refused::NoWatch,
+                Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::ACCESS => KernelWatchError::NotThere,
+                _ => KernelWatchError::NoWatch,
             })
         }
 
@@ -94,7 +94,7 @@ mod linux {
         }
 
         /// Hands every queued event to `seen`, until there is none or `seen` answers that it is enough.
-        pub(in super::super) fn read(&mut self, mut seen: impl FnMut(Event) -> bool) {
+        pub(in super::super) fn read(&mut self, mut seen: impl FnMut(KernelWatchEvent) -> bool) {
             let mut reader = inotify::Reader::new(&self.fd, &mut self.buffer);
             loop {
                 match reader.next() {
@@ -108,7 +108,7 @@ mod linux {
                     Err(Errno::INTR) => {}
                     Err(Errno::AGAIN) => return,
                     Err(_) => {
-                        seen(Event::Overflow);
+                        seen(KernelWatchEvent::Overflow);
                         return;
                     }
                 }
@@ -116,19 +116,19 @@ mod linux {
         }
     }
 
-    fn understand(event: &inotify::Event<'_>) -> Option<Event> {
+    fn understand(event: &inotify::Event<'_>) -> Option<KernelWatchEvent> {
         let flags = event.events();
         let watch = event.wd();
         if flags.contains(ReadFlags::QUEUE_OVERFLOW) {
-            return Some(Event::Overflow);
+            return Some(KernelWatchEvent::Overflow);
         }
         let gone = ReadFlags::IGNORED | ReadFlags::DELETE_SELF | ReadFlags::MOVE_SELF | ReadFlags::UNMOUNT;
         if flags.intersects(gone) {
-            return Some(Event::Gone { watch });
+            return Some(KernelWatchEvent::Gone { watch });
         }
         let name = OsStr::from_bytes(event.file_name()?.to_bytes()).to_owned();
         let certain = !flags.contains(ReadFlags::CLOSE_WRITE);
-        Some(Event::Entry { watch, name, is_dir: flags.contains(ReadFlags::ISDIR), certain })
+        Some(KernelWatchEvent::Entry { watch, name, is_dir: flags.contains(ReadFlags::ISDIR), certain })
     }
 }
 
@@ -136,7 +136,7 @@ mod linux {
 mod none {
     use std::path::Path;
 
-    use super::{Event, Refused};
+    use super::{KernelWatchError, KernelWatchEvent};
 
     /// No system-wide watches here: every directory is looked at instead.
     #[derive(Debug)]
@@ -147,12 +147,12 @@ mod none {
             None
         }
 
-        pub(in super::super) fn add(&self, _: &Path) -> Result<i32, Refused> {
-            Err(Refused::NoWatch)
+        pub(in super::super) fn add(&self, _: &Path) -> Result<i32, KernelWatchError> {
+            Err(KernelWatchError::NoWatch)
         }
 
         pub(in super::super) fn remove(&self, _: i32) {}
 
-        pub(in super::super) fn read(&mut self, _: impl FnMut(Event) -> bool) {}
+        pub(in super::super) fn read(&mut self, _: impl FnMut(KernelWatchEvent) -> bool) {}
     }
 }

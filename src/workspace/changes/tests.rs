@@ -44,7 +44,7 @@ fn expect(feed: &ChangeFeed, expected: &[(&str, ChangeKind)]) {
 fn each_way(test: impl Fn(&dyn Fn(&Workspace) -> ChangeFeed)) {
     for watches in [usize::MAX, 1, 0] {
         test(&|workspace| {
-            let feed = ChangeFeed::start_with(workspace, Limits { watches, ..LIMITS });
+            let feed = ChangeFeed::start_with(workspace, ChangeFeedLimits { watches, ..LIMITS });
             expect(&feed, &[]);
             feed
         });
@@ -206,7 +206,7 @@ fn lost_events_cost_a_look_at_the_tree() {
 #[test]
 fn more_files_than_can_be_remembered_is_said() {
     let (_keep, workspace) = workspace(&["a", "b", "c"]);
-    let feed = ChangeFeed::start_with(&workspace, Limits { files: 2, ..LIMITS });
+    let feed = ChangeFeed::start_with(&workspace, ChangeFeedLimits { files: 2, ..LIMITS });
     assert!(feed.drain().overflowed);
     assert!(feed.drain().overflowed);
 }
@@ -232,10 +232,11 @@ fn a_slow_setup_holds_nobody_up_for_long() {
     let (_keep, workspace) = workspace(&["d/a", "b"]);
     let wait = Duration::from_millis(300);
     // A feed whose setup never ends.
-    let shared = Shared { tree: Mutex::new(None), ready: Condvar::new(), stop: AtomicBool::new(false) };
-    let limits = Limits { setup: wait, ..LIMITS };
+    let shared =
+        ChangeFeedState { tree: Mutex::new(None), ready: Condvar::new(), stop: AtomicBool::new(false) };
+    let limits = ChangeFeedLimits { setup: wait, ..LIMITS };
     let feed = ChangeFeed { shared: Arc::new(shared), setup: None, started: Instant::now(), limits };
-    let unknown = Changes { changes: Vec::new(), overflowed: true };
+    let unknown = ChangeBatch { changes: Vec::new(), overflowed: true };
     let began = Instant::now();
     assert_eq!(feed.drain(), unknown);
     assert!(began.elapsed() >= wait - Duration::from_millis(1) && began.elapsed() < wait * 100);
@@ -244,9 +245,12 @@ fn a_slow_setup_holds_nobody_up_for_long() {
     assert!(began.elapsed() < wait, "waited twice");
     assert!(!feed.is_ready());
     // A feed that is dropped stops its setup at the next file.
-    let tree = Tree::new(&workspace, LIMITS, SystemTime::now(), &AtomicBool::new(true));
+    let tree = WatchedTree::new(&workspace, LIMITS, SystemTime::now(), &AtomicBool::new(true));
     assert_eq!(tree.known_files(), 0);
-    assert_eq!(Tree::new(&workspace, LIMITS, SystemTime::now(), &AtomicBool::new(false)).known_files(), 2);
+    assert_eq!(
+        WatchedTree::new(&workspace, LIMITS, SystemTime::now(), &AtomicBool::new(false)).known_files(),
+        2
+    );
 }
 
 #[test]
@@ -304,7 +308,7 @@ fn what_is_told_explains_the_disk() {
     for (seed, watches) in [(1, usize::MAX), (2, usize::MAX), (3, 4), (4, 0)] {
         let (_keep, workspace) = workspace(&["a/a", "b/b/b", "c"]);
         let root = workspace.root();
-        let feed = ChangeFeed::start_with(&workspace, Limits { watches, ..LIMITS });
+        let feed = ChangeFeed::start_with(&workspace, ChangeFeedLimits { watches, ..LIMITS });
         expect(&feed, &[]);
         let mut dice = Dice(seed);
         let mut before = BTreeMap::new();
@@ -347,15 +351,15 @@ fn what_is_told_explains_the_disk() {
 #[test]
 fn the_changes_of_two_times_together() {
     let path = |name: &str| WorkspacePath::new(PathBuf::from(name));
-    let changes = |list: &[(&str, ChangeKind)]| Changes {
+    let changes = |list: &[(&str, ChangeKind)]| ChangeBatch {
         changes: list.iter().map(|(name, kind)| (path(name), *kind)).collect(),
         overflowed: false,
     };
     let mut both = changes(&[("came", Created), ("gone", Deleted), ("kept", Changed)]);
     both.absorb(&changes(&[("came", Deleted), ("gone", Created), ("a-new", Created)]));
     assert_eq!(both, changes(&[("a-new", Created), ("gone", Changed), ("kept", Changed)]));
-    both.absorb(&Changes { changes: Vec::new(), overflowed: true });
+    both.absorb(&ChangeBatch { changes: Vec::new(), overflowed: true });
     assert!(both.overflowed);
-    both.absorb(&Changes::default());
+    both.absorb(&ChangeBatch::default());
     assert!(both.overflowed, "what may have been missed stays so");
 }

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::kernel::{Event, Refused, Watches};
-use super::{ChangeKind, Changes, Limits, merge_all};
+use super::kernel::{KernelWatchError, KernelWatchEvent, Watches};
+use super::{ChangeBatch, ChangeFeedLimits, ChangeKind, merge_all};
 use crate::workspace::edit::is_temporary;
 use crate::workspace::path::DEEPEST;
 use crate::workspace::read::CLOCK_TICK;
@@ -18,7 +18,7 @@ use crate::workspace::rules::{WatchRules, is_litter};
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// A hash of size, times and inode: enough to tell that a file is another, small enough to keep for every file.
-type Mark = u64;
+type FileFingerprint = u64;
 
 /// Names of files that decide which files count.
 const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
@@ -27,23 +27,23 @@ const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
 const READING: Duration = Duration::from_millis(250);
 
 #[derive(Debug, Default)]
-struct Directory {
+struct WatchedDirectory {
     /// `None` where it has to be looked at.
     watch: Option<i32>,
-    files: HashMap<OsString, Mark>,
+    files: HashMap<OsString, FileFingerprint>,
 }
 
 /// The tree as it was when it was last looked at.
 #[derive(Debug)]
-pub(super) struct Tree {
+pub(super) struct WatchedTree {
     workspace: Workspace,
-    limits: Limits,
+    limits: ChangeFeedLimits,
     /// Which directory the root is; `None` while there is none.
     root: Option<(u64, u64)>,
     watches: Option<Watches>,
     rules: WatchRules,
     /// By path relative to the root.
-    directories: BTreeMap<PathBuf, Directory>,
+    directories: BTreeMap<PathBuf, WatchedDirectory>,
     by_watch: HashMap<i32, PathBuf>,
     /// Directories without a watch.
     polled: BTreeSet<PathBuf>,
@@ -70,14 +70,19 @@ impl Suspects {
 
 /// A file that may be another than remembered.
 struct Suspect {
-    before: Option<Mark>,
+    before: Option<FileFingerprint>,
     certain: bool,
 }
 
-impl Tree {
+impl WatchedTree {
     /// The tree of `workspace` with all its watches, and what in it changed after `since`. Ends early, incomplete,
     /// when `stop` is set.
-    pub(super) fn new(workspace: &Workspace, limits: Limits, since: SystemTime, stop: &AtomicBool) -> Self {
+    pub(super) fn new(
+        workspace: &Workspace,
+        limits: ChangeFeedLimits,
+        since: SystemTime,
+        stop: &AtomicBool,
+    ) -> Self {
         let mut tree = Self {
             workspace: workspace.clone(),
             limits,
@@ -106,7 +111,7 @@ impl Tree {
     }
 
     /// What changed since it was last asked.
-    pub(super) fn drain(&mut self) -> Changes {
+    pub(super) fn drain(&mut self) -> ChangeBatch {
         let mut suspects = self.read_events();
         self.poll(&mut suspects);
         // The root is held open by the workspace: so the kernel does not tell of its removal.
@@ -121,7 +126,7 @@ impl Tree {
             merge_all(&mut changes, self.look(suspects));
         }
         let changes = changes.into_iter().map(|(path, kind)| (WorkspacePath::new(path), kind)).collect();
-        Changes { changes, overflowed }
+        ChangeBatch { changes, overflowed }
     }
 
     /// What is different about the suspects; and, where ignore files are among them, about all that they rule.
@@ -148,7 +153,7 @@ impl Tree {
         self.files
     }
 
-    fn mark_of(&self, path: &Path) -> Option<Mark> {
+    fn mark_of(&self, path: &Path) -> Option<FileFingerprint> {
         self.directories.get(path.parent()?)?.files.get(path.file_name()?).copied()
     }
 
@@ -168,16 +173,16 @@ impl Tree {
         suspects
     }
 
-    fn note(&mut self, event: Event, suspects: &mut Suspects) {
+    fn note(&mut self, event: KernelWatchEvent, suspects: &mut Suspects) {
         match event {
-            Event::Overflow => suspects.overflowed = true,
-            Event::Gone { watch } => {
+            KernelWatchEvent::Overflow => suspects.overflowed = true,
+            KernelWatchEvent::Gone { watch } => {
                 // Of a watch that was removed here nothing is known any more.
                 if let Some(directory) = self.by_watch.get(&watch) {
                     suspects.directories.insert(directory.clone());
                 }
             }
-            Event::Entry { watch, name, is_dir, certain } => {
+            KernelWatchEvent::Entry { watch, name, is_dir, certain } => {
                 let Some(directory) = self.by_watch.get(&watch) else { return };
                 let path = directory.join(&name);
                 if is_dir {
@@ -281,7 +286,7 @@ impl Tree {
     }
 
     /// Forgets `top` and what is below it; gives back the files that were known there.
-    fn leave(&mut self, top: &Path) -> Vec<(PathBuf, Mark)> {
+    fn leave(&mut self, top: &Path) -> Vec<(PathBuf, FileFingerprint)> {
         let below: Vec<PathBuf> = self
             .directories
             .range(top.to_owned()..)
@@ -312,7 +317,7 @@ impl Tree {
         while let Some(path) = waiting.pop() {
             let absolute = self.workspace.root().join(&path);
             let Ok(watch) = self.watch(&path, &absolute) else { continue };
-            let mut directory = Directory { watch, files: HashMap::new() };
+            let mut directory = WatchedDirectory { watch, files: HashMap::new() };
             // A directory that may not be listed has no files for anyone.
             for entry in std::fs::read_dir(&absolute).into_iter().flatten().flatten() {
                 if !go_on() {
@@ -342,21 +347,21 @@ impl Tree {
     }
 
     /// The watch of the directory at `path`; `None` where it has to be looked at instead.
-    fn watch(&mut self, path: &Path, absolute: &Path) -> Result<Option<i32>, Refused> {
+    fn watch(&mut self, path: &Path, absolute: &Path) -> Result<Option<i32>, KernelWatchError> {
         let added = match &self.watches {
             Some(watches) if self.by_watch.len() < self.limits.watches => watches.add(absolute),
-            _ => Err(Refused::NoWatch),
+            _ => Err(KernelWatchError::NoWatch),
         };
         match added {
             Ok(watch) => {
                 self.by_watch.insert(watch, path.to_owned());
                 Ok(Some(watch))
             }
-            Err(Refused::NoWatch) => {
+            Err(KernelWatchError::NoWatch) => {
                 self.polled.insert(path.to_owned());
                 Ok(None)
             }
-            Err(Refused::NotThere) => Err(Refused::NotThere),
+            Err(KernelWatchError::NotThere) => Err(KernelWatchError::NotThere),
         }
     }
 
@@ -389,7 +394,7 @@ impl Tree {
             && !self.is_ignored(path, false)
     }
 
-    fn remember(&mut self, path: &Path, now: Option<Mark>) {
+    fn remember(&mut self, path: &Path, now: Option<FileFingerprint>) {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return };
         let Some(directory) = self.directories.get_mut(parent) else { return };
         let (before, after) = (directory.files.len(), {
@@ -416,7 +421,7 @@ fn is_hidden(directory: &Path) -> bool {
     name.as_encoded_bytes().starts_with(b".") && !kept.iter().any(|kept| *kept == name)
 }
 
-fn mark(metadata: &Metadata) -> Mark {
+fn mark(metadata: &Metadata) -> FileFingerprint {
     let mut hasher = DefaultHasher::new();
     let times = (metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec());
     (metadata.len(), times, metadata.ino()).hash(&mut hasher);

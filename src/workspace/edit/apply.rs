@@ -5,43 +5,47 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 
 use super::atomic::{self, Obstacle};
-use super::folders::Folders;
-use super::locate::Folder;
-use super::record::{Put, Record, Step, final_place};
-use super::survey::{Identity, identity_at};
+use super::folders::FolderHandleCache;
+use super::locate::FolderHandle;
+use super::record::{ContentWrite, StructureStep, TransactionRecord, final_place};
+use super::survey::{InodeIdentity, identity_at};
 use super::trees;
 use super::{ContentHash, EditLimits};
 
 /// A step that was not done.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub(super) struct EditStepFailure {
     pub(crate) place: PathBuf,
     pub(crate) obstacle: Obstacle,
 }
 
 /// Does every step of `record`. After a failure some are done and some are not: [`roll_back`](super::rollback) is next.
-pub(super) fn apply(folders: &mut Folders, record: &Record, limits: &EditLimits) -> Result<(), Failure> {
+pub(super) fn apply(
+    folders: &mut FolderHandleCache,
+    record: &TransactionRecord,
+    limits: &EditLimits,
+) -> Result<(), EditStepFailure> {
     for step in &record.structure {
         structure(folders, step, limits)
-            .map_err(|obstacle| Failure { place: step.place().to_owned(), obstacle })?;
+            .map_err(|obstacle| EditStepFailure { place: step.place().to_owned(), obstacle })?;
     }
     // All new contents are on the disk, where space and quota may end, before the first of them is in its place.
-    let failure = |put: &Put, obstacle| Failure { place: put.path.clone(), obstacle };
+    let failure = |put: &ContentWrite, obstacle| EditStepFailure { place: put.path.clone(), obstacle };
     for put in &record.puts {
         stage(folders, put).map_err(|errno| failure(put, errno.into()))?;
     }
     for put in &record.puts {
         exchange(folders, put).map_err(|obstacle| failure(put, obstacle))?;
     }
-    folders.settle().map_err(|(place, errno)| Failure { place, obstacle: Obstacle::System(errno) })
+    folders.settle().map_err(|(place, errno)| EditStepFailure { place, obstacle: Obstacle::System(errno) })
 }
 
-fn stage(folders: &mut Folders, put: &Put) -> Result<(), Errno> {
+fn stage(folders: &mut FolderHandleCache, put: &ContentWrite) -> Result<(), Errno> {
     let (folder, _) = folders.folder_of(&put.path)?;
     atomic::stage(&folder, &put.temp, &put.content, put.metadata.as_ref(), put.executable)
 }
 
-fn exchange(folders: &mut Folders, put: &Put) -> Result<(), Obstacle> {
+fn exchange(folders: &mut FolderHandleCache, put: &ContentWrite) -> Result<(), Obstacle> {
     let (folder, name) = folders.folder_of(&put.path)?;
     folders.touched(&put.path);
     match &put.before {
@@ -50,20 +54,24 @@ fn exchange(folders: &mut Folders, put: &Put) -> Result<(), Obstacle> {
     }
 }
 
-fn structure(folders: &mut Folders, step: &Step, limits: &EditLimits) -> Result<(), Obstacle> {
+fn structure(
+    folders: &mut FolderHandleCache,
+    step: &StructureStep,
+    limits: &EditLimits,
+) -> Result<(), Obstacle> {
     match step {
-        Step::MakeDir { path, mode } => {
+        StructureStep::MakeDir { path, mode } => {
             let (folder, name) = folders.folder_of(path)?;
             folders.touched(path);
             atomic::make_dir(&folder, name, *mode)?;
         }
-        Step::MakeLink { path, target } => {
+        StructureStep::MakeLink { path, target } => {
             let (folder, name) = folders.folder_of(path)?;
             folders.touched(path);
             rustix::fs::symlinkat(target.as_slice(), &folder, name)?;
         }
-        Step::Move { from, to, identity, hash } => move_one(folders, from, to, *identity, *hash)?,
-        Step::Remove { path, spare, identity, what } => {
+        StructureStep::Move { from, to, identity, hash } => move_one(folders, from, to, *identity, *hash)?,
+        StructureStep::Remove { path, spare, identity, what } => {
             let (folder, name) = folders.folder_of(path)?;
             if identity_at(&folder, name)? != Some(*identity) {
                 return Err(Obstacle::Changed);
@@ -80,10 +88,10 @@ fn structure(folders: &mut Folders, step: &Step, limits: &EditLimits) -> Result<
 }
 
 fn move_one(
-    folders: &mut Folders,
+    folders: &mut FolderHandleCache,
     from: &Path,
     to: &Path,
-    identity: Option<Identity>,
+    identity: Option<InodeIdentity>,
     hash: Option<ContentHash>,
 ) -> Result<(), Obstacle> {
     let (source, old) = folders.folder_of(from)?;
@@ -105,9 +113,12 @@ fn move_one(
 }
 
 /// Removes what the steps of a finished transaction have left beside the files, and the folders that it emptied.
-pub(super) fn tidy(folders: &mut Folders, record: &Record) -> Result<(), (PathBuf, Errno)> {
+pub(super) fn tidy(
+    folders: &mut FolderHandleCache,
+    record: &TransactionRecord,
+) -> Result<(), (PathBuf, Errno)> {
     for (index, step) in record.structure.iter().enumerate() {
-        if let Step::Remove { path, spare, .. } = step {
+        if let StructureStep::Remove { path, spare, .. } = step {
             let place = final_place(&record.structure, index, path);
             in_folder_of(folders, &place, |folder| atomic::remove(folder, spare.as_ref()))?;
         }
@@ -124,9 +135,9 @@ pub(super) fn tidy(folders: &mut Folders, record: &Record) -> Result<(), (PathBu
 
 /// Does `work` in the folder that `place` lies in, if that is still there.
 fn in_folder_of(
-    folders: &mut Folders,
+    folders: &mut FolderHandleCache,
     place: &Path,
-    work: impl FnOnce(&Folder) -> Result<(), Errno>,
+    work: impl FnOnce(&FolderHandle) -> Result<(), Errno>,
 ) -> Result<(), (PathBuf, Errno)> {
     let done = match folders.folder_of(place) {
         Ok((folder, _)) => work(&folder),
@@ -136,7 +147,7 @@ fn in_folder_of(
     done.map_err(|errno| (place.to_owned(), errno))
 }
 
-impl Step {
+impl StructureStep {
     fn place(&self) -> &Path {
         match self {
             Self::MakeDir { path, .. } | Self::MakeLink { path, .. } | Self::Remove { path, .. } => path,

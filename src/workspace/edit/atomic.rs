@@ -16,8 +16,8 @@ use rustix::fs::{fchmod, fchown, fstat, fsync, linkat, mkdirat, openat, renameat
 use rustix::io::Errno;
 
 use super::ContentHash;
-use super::locate::Folder;
-use super::survey::{Identity, Metadata, Seen, identity_at, names_in, survey, to_errno};
+use super::locate::FolderHandle;
+use super::survey::{FileMetadata, InodeIdentity, SeenObject, identity_at, names_in, survey, to_errno};
 use super::xattr;
 
 /// How the names of our own temporary files begin.
@@ -54,10 +54,10 @@ pub(super) fn temporary_name() -> String {
 /// The file `temp` with `content` and `metadata`, on the disk. Nobody else can read it before it has its final mode;
 /// without `metadata` it gets what any new file gets here, and may be executable.
 pub(super) fn stage(
-    folder: &Folder,
+    folder: &FolderHandle,
     temp: &str,
     content: &[u8],
-    metadata: Option<&Metadata>,
+    metadata: Option<&FileMetadata>,
     executable: bool,
 ) -> Result<(), Errno> {
     let mode = match metadata {
@@ -75,7 +75,7 @@ pub(super) fn stage(
 }
 
 /// Gives `metadata` to a file of our own.
-fn dress(file: impl AsFd, metadata: &Metadata) -> Result<(), Errno> {
+fn dress(file: impl AsFd, metadata: &FileMetadata) -> Result<(), Errno> {
     let stat = fstat(&file)?;
     let mut mode = metadata.mode;
     if (stat.st_uid, stat.st_gid) != (metadata.user, metadata.group) {
@@ -95,7 +95,7 @@ fn dress(file: impl AsFd, metadata: &Metadata) -> Result<(), Errno> {
 }
 
 /// Puts the staged `temp` at `name`, where nothing may be yet.
-pub(super) fn put_new(folder: &Folder, temp: &str, name: &OsStr) -> Result<(), Obstacle> {
+pub(super) fn put_new(folder: &FolderHandle, temp: &str, name: &OsStr) -> Result<(), Obstacle> {
     match renameat_with(folder, temp, folder, name, RenameFlags::NOREPLACE) {
         Err(errno) if is_unsupported(errno) => {
             linkat(folder, temp, folder, name, AtFlags::empty())?;
@@ -108,10 +108,10 @@ pub(super) fn put_new(folder: &Folder, temp: &str, name: &OsStr) -> Result<(), O
 /// Exchanges the staged `temp` with `name`, which must be the file that `identity` and `hash` say. Afterwards `temp` is the
 /// old file, except where the file system cannot exchange: then it is gone.
 pub(super) fn exchange(
-    folder: &Folder,
+    folder: &FolderHandle,
     temp: &str,
     name: &OsStr,
-    identity: Identity,
+    identity: InodeIdentity,
     hash: ContentHash,
 ) -> Result<(), Obstacle> {
     if identity_at(folder, name)? != Some(identity) {
@@ -134,10 +134,10 @@ pub(super) fn exchange(
 
 /// Puts the staged `temp` in the place of `name`, if that is the file that `identity` and `hash` say.
 fn replace(
-    folder: &Folder,
+    folder: &FolderHandle,
     temp: &str,
     name: &OsStr,
-    identity: Identity,
+    identity: InodeIdentity,
     hash: ContentHash,
 ) -> Result<(), Obstacle> {
     if !is_file(folder, name, identity, hash)? {
@@ -148,13 +148,13 @@ fn replace(
 
 /// Whether `name` is the file with this identity and content.
 pub(super) fn is_file(
-    folder: &Folder,
+    folder: &FolderHandle,
     name: &OsStr,
-    identity: Identity,
+    identity: InodeIdentity,
     hash: ContentHash,
 ) -> Result<bool, Errno> {
-    let same = |seen: Seen| match seen {
-        Seen::File(file) => {
+    let same = |seen: SeenObject| match seen {
+        SeenObject::File(file) => {
             file.identity == identity && file.content.is_some_and(|content| content.hash == hash)
         }
         _ => false,
@@ -163,7 +163,7 @@ pub(super) fn is_file(
 }
 
 /// Renames without replacing anything.
-pub(super) fn rename(from: (&Folder, &OsStr), to: (&Folder, &OsStr)) -> Result<(), Obstacle> {
+pub(super) fn rename(from: (&FolderHandle, &OsStr), to: (&FolderHandle, &OsStr)) -> Result<(), Obstacle> {
     match renameat_with(from.0, from.1, to.0, to.1, RenameFlags::NOREPLACE) {
         Err(errno) if is_unsupported(errno) => {
             if identity_at(to.0, to.1)?.is_some() {
@@ -176,7 +176,7 @@ pub(super) fn rename(from: (&Folder, &OsStr), to: (&Folder, &OsStr)) -> Result<(
 }
 
 /// Makes the folder `name`.
-pub(super) fn make_dir(folder: &Folder, name: &OsStr, mode: Option<u32>) -> Result<(), Errno> {
+pub(super) fn make_dir(folder: &FolderHandle, name: &OsStr, mode: Option<u32>) -> Result<(), Errno> {
     mkdirat(folder, name, Mode::from_raw_mode(0o777))?;
     match mode {
         Some(mode) => fchmod(folder.enter(name)?, Mode::from_raw_mode(mode as _)),
@@ -185,7 +185,7 @@ pub(super) fn make_dir(folder: &Folder, name: &OsStr, mode: Option<u32>) -> Resu
 }
 
 /// Removes `name` if it is there: a file, a link, or a folder with all that is in it.
-pub(super) fn remove(folder: &Folder, name: &OsStr) -> Result<(), Errno> {
+pub(super) fn remove(folder: &FolderHandle, name: &OsStr) -> Result<(), Errno> {
     match unlinkat(folder, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => return Ok(()),
         // What unlinking a folder is answered differs between systems.
@@ -200,7 +200,7 @@ pub(super) fn remove(folder: &Folder, name: &OsStr) -> Result<(), Errno> {
 }
 
 /// Removes the folder `name` if it is there and nothing is in it; tells whether it was removed.
-pub(super) fn remove_empty(folder: &Folder, name: &OsStr) -> Result<bool, Errno> {
+pub(super) fn remove_empty(folder: &FolderHandle, name: &OsStr) -> Result<bool, Errno> {
     match unlinkat(folder, name, AtFlags::REMOVEDIR) {
         Ok(()) => Ok(true),
         Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => Ok(false),
@@ -209,7 +209,7 @@ pub(super) fn remove_empty(folder: &Folder, name: &OsStr) -> Result<bool, Errno>
 }
 
 /// Brings the names in `folder` to the disk.
-pub(super) fn settle(folder: &Folder) -> Result<(), Errno> {
+pub(super) fn settle(folder: &FolderHandle) -> Result<(), Errno> {
     match fsync(folder) {
         // Some file systems have nothing to bring.
         Err(Errno::INVAL | Errno::NOTSUP) => Ok(()),

@@ -37,7 +37,7 @@ impl FromStr for EditId {
 
 /// A transaction that happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Committed {
+pub struct CommittedTransaction {
     /// Under which it can be undone; `None` where everything was already as planned, so that nothing was touched.
     pub id: Option<EditId>,
     /// Each file, link and moved folder that is different now, by path.
@@ -56,7 +56,7 @@ pub struct FileChange {
     /// What happened to it.
     pub operation: FileOperation,
     /// What it is.
-    pub kind: FileKind,
+    pub kind: ChangedEntryKind,
     /// Of its content before; `None` for what was not there, for folders and links, and for a renamed file that is
     /// larger than the limit of one file.
     pub before_hash: Option<ContentHash>,
@@ -86,7 +86,7 @@ pub enum FileOperation {
 
 /// What has been changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FileKind {
+pub enum ChangedEntryKind {
     /// A regular file.
     File,
     /// A symbolic link itself, not what it leads to.
@@ -116,7 +116,7 @@ pub struct HistoryEntry {
 
 /// What was left behind by a process that died in the middle of a transaction, and was put in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recovered {
+pub struct RecoveredTransaction {
     /// The transaction.
     pub(crate) id: EditId,
     /// Whether it was brought to its end; otherwise everything is as it was before.

@@ -4,30 +4,30 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::atomic::temporary_name;
-use super::control::Touch;
-use super::error::{Belief, Conflict};
-use super::guard::{self, Guard};
-use super::locate::{Last, Tree};
-use super::overlay::{Base, DirectoryNode, FileNode, LinkNode, Node, Overlay};
-use super::plan::{ModeChange, Operation};
-use super::record::{Before, LeafKind, Put, Removed, Step};
+use super::control::TouchKind;
+use super::error::{Conflict, ConflictExpectation};
+use super::guard::{self, WorkspaceGuard};
+use super::locate::{FinalLinkMode, WorkspaceTree};
+use super::overlay::{DirectoryNode, DiskBase, FileNode, LinkNode, PlanNode, PlanOverlay};
+use super::plan::{ModeChange, PlanOperation};
+use super::record::{ContentWrite, LeafKind, RemovedItem, ReplacedFile, StructureStep};
 use super::refusal::{
     contradiction, found, refuse_amount, refuse_size, refuse_unreplaceable, refused, too_large, tree_refused,
 };
-use super::survey::{Identity, Metadata, SeenContent};
-use super::trees::{self, Images, TreeError};
-use super::{ContentHash, EditError, EditLimits, Expected, Plan};
+use super::survey::{FileMetadata, InodeIdentity, SeenContent};
+use super::trees::{self, ContentImages, TreeError};
+use super::{ContentHash, EditError, EditLimits, EditPlan, PathPrecondition};
 use crate::workspace::WorkspacePath;
 
 /// What a plan comes to.
 #[derive(Debug)]
-pub(super) struct Checked {
-    pub(crate) structure: Vec<Step>,
-    pub(crate) puts: Vec<Put>,
+pub(super) struct CheckedPlan {
+    pub(crate) structure: Vec<StructureStep>,
+    pub(crate) puts: Vec<ContentWrite>,
     pub(crate) prunes: Vec<PathBuf>,
-    pub(crate) images: Images,
+    pub(crate) images: ContentImages,
     pub(crate) removals: Vec<Removal>,
-    pub(crate) overlay: Overlay,
+    pub(crate) overlay: PlanOverlay,
 }
 
 /// Something that the plan removes, for the report.
@@ -35,7 +35,7 @@ pub(super) struct Checked {
 pub(super) struct Removal {
     /// Where it is on the disk before the plan.
     pub(crate) place: PathBuf,
-    pub(crate) what: Removed,
+    pub(crate) what: RemovedItem,
     /// Of a file.
     pub(crate) content: Option<SeenContent>,
     /// Of a folder: the contents of its files, in the order of the entries.
@@ -44,18 +44,18 @@ pub(super) struct Removal {
 
 /// Checks `plan` against what is there now.
 pub(super) fn check(
-    plan: &Plan,
-    tree: Tree,
-    guard: &Guard,
+    plan: &EditPlan,
+    tree: WorkspaceTree,
+    guard: &WorkspaceGuard,
     limits: &EditLimits,
-) -> Result<Checked, EditError> {
-    let mut check = Check {
+) -> Result<CheckedPlan, EditError> {
+    let mut check = PlanChecker {
         guard,
         limits,
-        overlay: Overlay::new(tree, limits.file_bytes),
+        overlay: PlanOverlay::new(tree, limits.file_bytes),
         structure: Vec::new(),
         prunes: Vec::new(),
-        images: Images::default(),
+        images: ContentImages::default(),
         removals: Vec::new(),
         conflicts: Vec::new(),
     };
@@ -69,29 +69,31 @@ pub(super) fn check(
     check.finish()
 }
 
-struct Check<'a> {
-    guard: &'a Guard,
+struct PlanChecker<'a> {
+    guard: &'a WorkspaceGuard,
     limits: &'a EditLimits,
-    overlay: Overlay,
-    structure: Vec<Step>,
+    overlay: PlanOverlay,
+    structure: Vec<StructureStep>,
     prunes: Vec<PathBuf>,
-    images: Images,
+    images: ContentImages,
     removals: Vec<Removal>,
     conflicts: Vec<Conflict>,
 }
 
-impl Check<'_> {
-    fn operation(&mut self, operation: &Operation) -> Result<(), EditError> {
+impl PlanChecker<'_> {
+    fn operation(&mut self, operation: &PlanOperation) -> Result<(), EditError> {
         match operation {
-            Operation::Write { path, content, expected, mode } => self.write(path, content, *expected, *mode),
-            Operation::Delete { path, expected, recursive } => self.delete(path, *expected, *recursive),
-            Operation::Rename { from, to, expected, overwrite } => {
+            PlanOperation::Write { path, content, expected, mode } => {
+                self.write(path, content, *expected, *mode)
+            }
+            PlanOperation::Delete { path, expected, recursive } => self.delete(path, *expected, *recursive),
+            PlanOperation::Rename { from, to, expected, overwrite } => {
                 self.rename(from, to, *expected, *overwrite)
             }
-            Operation::CreateDir { path, mode } => self.create_dir(path, *mode),
-            Operation::Restore { path, content, metadata } => self.restore(path, content, metadata),
-            Operation::RestoreLink { path, target } => self.restore_link(path, target),
-            Operation::Prune { path } => self.prune(path),
+            PlanOperation::CreateDir { path, mode } => self.create_dir(path, *mode),
+            PlanOperation::Restore { path, content, metadata } => self.restore(path, content, metadata),
+            PlanOperation::RestoreLink { path, target } => self.restore_link(path, target),
+            PlanOperation::Prune { path } => self.prune(path),
         }
     }
 
@@ -99,30 +101,30 @@ impl Check<'_> {
         &mut self,
         path: &WorkspacePath,
         content: &Arc<[u8]>,
-        expected: Expected,
+        expected: PathPrecondition,
         mode: ModeChange,
     ) -> Result<(), EditError> {
-        let place = self.place(path, Last::Follow, Touch::Content)?;
+        let place = self.place(path, FinalLinkMode::Follow, TouchKind::Content)?;
         let node = self.look(&place, path)?;
         if !self.is_expected(path, expected, &node)? {
             return Ok(());
         }
         refuse_size(path, content.len() as u64, self.limits)?;
         let mut file = match node {
-            Node::File(file) => *file,
-            Node::Absent => FileNode { base: None, content: None, metadata: None, executable: false },
-            Node::Directory(_) => return Err(EditError::Directory { path: path.display() }),
-            Node::Link(_) => {
+            PlanNode::File(file) => *file,
+            PlanNode::Absent => FileNode { base: None, content: None, metadata: None, executable: false },
+            PlanNode::Directory(_) => return Err(EditError::Directory { path: path.display() }),
+            PlanNode::Link(_) => {
                 return Err(contradiction(path, "it is written to and is a link that the plan makes"));
             }
-            Node::Special(kind) => return Err(EditError::Special { path: path.display(), kind }),
+            PlanNode::Special(kind) => return Err(EditError::Special { path: path.display(), kind }),
         };
         refuse_unreplaceable(path, &file, self.limits)?;
         self.ensure_parents(&place, path)?;
         let hash = ContentHash::of(content);
         file.content = Some(SeenContent { bytes: Arc::clone(content), hash });
         apply_mode(&mut file, mode);
-        self.overlay.set(&place, Node::File(Box::new(file)));
+        self.overlay.set(&place, PlanNode::File(Box::new(file)));
         Ok(())
     }
 
@@ -130,37 +132,44 @@ impl Check<'_> {
         &mut self,
         path: &WorkspacePath,
         content: &Arc<[u8]>,
-        metadata: &Metadata,
+        metadata: &FileMetadata,
     ) -> Result<(), EditError> {
-        let place = self.place(path, Last::Keep, Touch::Content)?;
+        let place = self.place(path, FinalLinkMode::Keep, TouchKind::Content)?;
         let node = self.look(&place, path)?;
-        if !self.is_expected(path, Expected::Absent, &node)? {
+        if !self.is_expected(path, PathPrecondition::Absent, &node)? {
             return Ok(());
         }
         self.ensure_parents(&place, path)?;
         let content = Some(SeenContent { bytes: Arc::clone(content), hash: ContentHash::of(content) });
         let metadata = Some(metadata.clone());
-        self.overlay
-            .set(&place, Node::File(Box::new(FileNode { base: None, content, metadata, executable: false })));
+        self.overlay.set(
+            &place,
+            PlanNode::File(Box::new(FileNode { base: None, content, metadata, executable: false })),
+        );
         Ok(())
     }
 
     fn restore_link(&mut self, path: &WorkspacePath, target: &[u8]) -> Result<(), EditError> {
-        let place = self.place(path, Last::Keep, Touch::Content)?;
+        let place = self.place(path, FinalLinkMode::Keep, TouchKind::Content)?;
         let node = self.look(&place, path)?;
-        if !self.is_expected(path, Expected::Absent, &node)? {
+        if !self.is_expected(path, PathPrecondition::Absent, &node)? {
             return Ok(());
         }
         self.ensure_parents(&place, path)?;
-        self.structure.push(Step::MakeLink { path: place.clone(), target: target.to_vec() });
-        self.overlay.set(&place, Node::Link(LinkNode { base: None }));
+        self.structure.push(StructureStep::MakeLink { path: place.clone(), target: target.to_vec() });
+        self.overlay.set(&place, PlanNode::Link(LinkNode { base: None }));
         Ok(())
     }
 
-    fn delete(&mut self, path: &WorkspacePath, expected: Expected, recursive: bool) -> Result<(), EditError> {
-        let place = self.place(path, Last::Keep, Touch::Content)?;
+    fn delete(
+        &mut self,
+        path: &WorkspacePath,
+        expected: PathPrecondition,
+        recursive: bool,
+    ) -> Result<(), EditError> {
+        let place = self.place(path, FinalLinkMode::Keep, TouchKind::Content)?;
         let node = self.look(&place, path)?;
-        if matches!(node, Node::Absent) && expected == Expected::Any {
+        if matches!(node, PlanNode::Absent) && expected == PathPrecondition::Any {
             return Err(EditError::NotFound { path: path.display() });
         }
         if !self.is_expected(path, expected, &node)? {
@@ -173,28 +182,28 @@ impl Check<'_> {
         &mut self,
         path: &WorkspacePath,
         place: &Path,
-        node: Node,
+        node: PlanNode,
         recursive: bool,
     ) -> Result<(), EditError> {
         let removal = match node {
-            Node::Absent => return Ok(()),
-            Node::Special(kind) => return Err(EditError::Special { path: path.display(), kind }),
-            Node::Directory(folder) => Some(self.removed_tree(path, place, folder, recursive)?),
-            Node::Link(LinkNode { base }) => {
+            PlanNode::Absent => return Ok(()),
+            PlanNode::Special(kind) => return Err(EditError::Special { path: path.display(), kind }),
+            PlanNode::Directory(folder) => Some(self.removed_tree(path, place, folder, recursive)?),
+            PlanNode::Link(LinkNode { base }) => {
                 let base =
                     base.ok_or_else(|| contradiction(path, "it is a link that the plan makes and deletes"))?;
-                let what = Removed::Link(base.seen.target);
+                let what = RemovedItem::Link(base.seen.target);
                 Some((base.seen.identity, removal(base.place, what, None)))
             }
             // A file that the plan itself would have made is just not made.
-            Node::File(file) => match file.base {
+            PlanNode::File(file) => match file.base {
                 None => None,
                 Some(base) => {
                     let Some(content) = base.seen.content else {
                         return Err(too_large(path, &base.seen, self.limits));
                     };
                     let image = self.images.keep(&content.bytes, content.hash);
-                    let what = Removed::File { image, metadata: base.seen.metadata };
+                    let what = RemovedItem::File { image, metadata: base.seen.metadata };
                     Some((base.seen.identity, removal(base.place, what, Some(content))))
                 }
             },
@@ -202,7 +211,7 @@ impl Check<'_> {
         refuse_amount(path, self.images.length, self.limits)?;
         if let Some((identity, removal)) = removal {
             let (path, what) = (place.to_owned(), removal.what.clone());
-            self.structure.push(Step::Remove { path, spare: temporary_name(), identity, what });
+            self.structure.push(StructureStep::Remove { path, spare: temporary_name(), identity, what });
             self.removals.push(removal);
         }
         self.overlay.clear(place);
@@ -215,18 +224,18 @@ impl Check<'_> {
         place: &Path,
         folder: DirectoryNode,
         recursive: bool,
-    ) -> Result<(Identity, Removal), EditError> {
+    ) -> Result<(InodeIdentity, Removal), EditError> {
         let base = folder
             .base
             .ok_or_else(|| contradiction(path, "it is a folder that the plan makes and deletes"))?;
-        let changed = |(below, node): (&PathBuf, &Node)| {
-            below.starts_with(place) && matches!(node, Node::File(file) if file.is_changed())
+        let changed = |(below, node): (&PathBuf, &PlanNode)| {
+            below.starts_with(place) && matches!(node, PlanNode::File(file) if file.is_changed())
         };
-        let below = |step: &Step| match step {
-            Step::MakeDir { path, .. } | Step::MakeLink { path, .. } | Step::Remove { path, .. } => {
-                path.starts_with(place)
-            }
-            Step::Move { .. } => false,
+        let below = |step: &StructureStep| match step {
+            StructureStep::MakeDir { path, .. }
+            | StructureStep::MakeLink { path, .. }
+            | StructureStep::Remove { path, .. } => path.starts_with(place),
+            StructureStep::Move { .. } => false,
         };
         if self.overlay.has_moved_below(place)
             || self.overlay.nodes().any(changed)
@@ -247,22 +256,27 @@ impl Check<'_> {
         }
         for leaf in &leaves {
             let touch = match leaf.what {
-                LeafKind::Directory { .. } => Touch::Whole,
-                LeafKind::File { .. } | LeafKind::Link(_) => Touch::Content,
+                LeafKind::Directory { .. } => TouchKind::Whole,
+                LeafKind::File { .. } | LeafKind::Link(_) => TouchKind::Content,
             };
             self.guard.check(&place.join(&leaf.path), touch, path)?;
         }
         let contents = self.images.contents[first..].to_vec();
-        let removal = Removal { contents, ..removal(base.place, Removed::Tree(leaves), None) };
+        let removal = Removal { contents, ..removal(base.place, RemovedItem::Tree(leaves), None) };
         Ok((base.seen, removal))
     }
 
     /// A folder that the plan has emptied makes room at once, with what is put aside in it.
-    fn remove_emptied(&mut self, place: &Path, base: Base<Identity>) {
+    fn remove_emptied(&mut self, place: &Path, base: DiskBase<InodeIdentity>) {
         self.prunes.retain(|prune| prune != place);
-        let (path, what) = (place.to_owned(), Removed::Emptied);
-        self.structure.push(Step::Remove { path, spare: temporary_name(), identity: base.seen, what });
-        self.removals.push(removal(base.place, Removed::Emptied, None));
+        let (path, what) = (place.to_owned(), RemovedItem::Emptied);
+        self.structure.push(StructureStep::Remove {
+            path,
+            spare: temporary_name(),
+            identity: base.seen,
+            what,
+        });
+        self.removals.push(removal(base.place, RemovedItem::Emptied, None));
         self.overlay.clear(place);
     }
 
@@ -270,13 +284,13 @@ impl Check<'_> {
         &mut self,
         from: &WorkspacePath,
         to: &WorkspacePath,
-        expected: Expected,
+        expected: PathPrecondition,
         overwrite: bool,
     ) -> Result<(), EditError> {
-        let source = self.place(from, Last::Keep, Touch::Whole)?;
-        let target = self.place(to, Last::Keep, Touch::Whole)?;
+        let source = self.place(from, FinalLinkMode::Keep, TouchKind::Whole)?;
+        let target = self.place(to, FinalLinkMode::Keep, TouchKind::Whole)?;
         let node = self.look(&source, from)?;
-        if matches!(node, Node::Absent) && expected == Expected::Any {
+        if matches!(node, PlanNode::Absent) && expected == PathPrecondition::Any {
             return Err(EditError::NotFound { path: from.display() });
         }
         if !self.is_expected(from, expected, &node)? || source == target {
@@ -286,16 +300,16 @@ impl Check<'_> {
             return Err(contradiction(to, "a folder cannot be moved into itself"));
         }
         match self.look(&target, to)? {
-            Node::Absent => {}
-            Node::Directory(DirectoryNode { base: Some(base) }) if self.prunes.contains(&target) => {
+            PlanNode::Absent => {}
+            PlanNode::Directory(DirectoryNode { base: Some(base) }) if self.prunes.contains(&target) => {
                 self.remove_emptied(&target, base);
             }
-            Node::Directory(_) => return Err(EditError::Exists { path: to.display() }),
-            Node::Special(kind) => return Err(EditError::Special { path: to.display(), kind }),
-            Node::File(_) | Node::Link(_) if !overwrite => {
+            PlanNode::Directory(_) => return Err(EditError::Exists { path: to.display() }),
+            PlanNode::Special(kind) => return Err(EditError::Special { path: to.display(), kind }),
+            PlanNode::File(_) | PlanNode::Link(_) if !overwrite => {
                 return Err(EditError::Exists { path: to.display() });
             }
-            old @ (Node::File(_) | Node::Link(_)) => self.remove(to, &target, old, false)?,
+            old @ (PlanNode::File(_) | PlanNode::Link(_)) => self.remove(to, &target, old, false)?,
         }
         self.ensure_parents(&target, to)?;
         self.moved(from, &source, &target, &node)?;
@@ -309,19 +323,19 @@ impl Check<'_> {
         from: &WorkspacePath,
         source: &Path,
         target: &Path,
-        node: &Node,
+        node: &PlanNode,
     ) -> Result<(), EditError> {
         let (identity, hash) = match node {
-            Node::Absent => return Ok(()),
-            Node::Special(kind) => return Err(EditError::Special { path: from.display(), kind }),
-            Node::File(file) => match &file.base {
+            PlanNode::Absent => return Ok(()),
+            PlanNode::Special(kind) => return Err(EditError::Special { path: from.display(), kind }),
+            PlanNode::File(file) => match &file.base {
                 None => return Ok(()),
                 Some(base) => {
                     (Some(base.seen.identity), base.seen.content.as_ref().map(|content| content.hash))
                 }
             },
-            Node::Link(link) => (link.base.as_ref().map(|base| base.seen.identity), None),
-            Node::Directory(folder) => {
+            PlanNode::Link(link) => (link.base.as_ref().map(|base| base.seen.identity), None),
+            PlanNode::Directory(folder) => {
                 if let Some(base) = &folder.base {
                     self.refuse_control_below(from, source, target, &base.place)?;
                 }
@@ -329,7 +343,7 @@ impl Check<'_> {
             }
         };
         let (from, to) = (source.to_owned(), target.to_owned());
-        self.structure.push(Step::Move { from, to, identity, hash });
+        self.structure.push(StructureStep::Move { from, to, identity, hash });
         Ok(())
     }
 
@@ -344,19 +358,19 @@ impl Check<'_> {
         let below = trees::names_below(&parent, name, self.limits.moved_entries)
             .map_err(|error| tree_refused(self.limits, given, error))?;
         for path in below {
-            self.guard.check(&source.join(&path), Touch::Whole, given)?;
-            self.guard.check(&target.join(&path), Touch::Whole, given)?;
+            self.guard.check(&source.join(&path), TouchKind::Whole, given)?;
+            self.guard.check(&target.join(&path), TouchKind::Whole, given)?;
         }
         Ok(())
     }
 
     fn create_dir(&mut self, path: &WorkspacePath, mode: Option<u32>) -> Result<(), EditError> {
-        let place = self.place(path, Last::Follow, Touch::Content)?;
+        let place = self.place(path, FinalLinkMode::Follow, TouchKind::Content)?;
         match self.look(&place, path)? {
-            Node::Directory(_) => Ok(()),
-            Node::File(_) | Node::Link(_) => Err(EditError::Exists { path: path.display() }),
-            Node::Special(kind) => Err(EditError::Special { path: path.display(), kind }),
-            Node::Absent => {
+            PlanNode::Directory(_) => Ok(()),
+            PlanNode::File(_) | PlanNode::Link(_) => Err(EditError::Exists { path: path.display() }),
+            PlanNode::Special(kind) => Err(EditError::Special { path: path.display(), kind }),
+            PlanNode::Absent => {
                 self.ensure_parents(&place, path)?;
                 self.make_dir(place, mode);
                 Ok(())
@@ -365,8 +379,8 @@ impl Check<'_> {
     }
 
     fn prune(&mut self, path: &WorkspacePath) -> Result<(), EditError> {
-        let place = self.place(path, Last::Keep, Touch::Content)?;
-        if matches!(self.look(&place, path)?, Node::Directory(_)) {
+        let place = self.place(path, FinalLinkMode::Keep, TouchKind::Content)?;
+        if matches!(self.look(&place, path)?, PlanNode::Directory(_)) {
             self.prunes.push(place);
         }
         Ok(())
@@ -377,8 +391,8 @@ impl Check<'_> {
         let mut missing = Vec::new();
         for folder in place.ancestors().skip(1) {
             match self.look(folder, given)? {
-                Node::Directory(_) => break,
-                Node::Absent => missing.push(folder.to_owned()),
+                PlanNode::Directory(_) => break,
+                PlanNode::Absent => missing.push(folder.to_owned()),
                 _ => return Err(EditError::NotADirectory { path: given.display() }),
             }
         }
@@ -389,12 +403,17 @@ impl Check<'_> {
     }
 
     fn make_dir(&mut self, place: PathBuf, mode: Option<u32>) {
-        self.overlay.set(&place, Node::Directory(DirectoryNode { base: None }));
-        self.structure.push(Step::MakeDir { path: place, mode });
+        self.overlay.set(&place, PlanNode::Directory(DirectoryNode { base: None }));
+        self.structure.push(StructureStep::MakeDir { path: place, mode });
     }
 
     /// Where `path` really is, if it may be touched.
-    fn place(&self, path: &WorkspacePath, last: Last, touch: Touch) -> Result<PathBuf, EditError> {
+    fn place(
+        &self,
+        path: &WorkspacePath,
+        last: FinalLinkMode,
+        touch: TouchKind,
+    ) -> Result<PathBuf, EditError> {
         if path.is_root() {
             return Err(EditError::Directory { path: path.display() });
         }
@@ -408,7 +427,7 @@ impl Check<'_> {
         Ok(place)
     }
 
-    fn look(&mut self, place: &Path, given: &WorkspacePath) -> Result<Node, EditError> {
+    fn look(&mut self, place: &Path, given: &WorkspacePath) -> Result<PlanNode, EditError> {
         self.overlay.look(place).map_err(|errno| refused(given, errno))
     }
 
@@ -416,18 +435,18 @@ impl Check<'_> {
     fn is_expected(
         &mut self,
         path: &WorkspacePath,
-        expected: Expected,
-        node: &Node,
+        expected: PathPrecondition,
+        node: &PlanNode,
     ) -> Result<bool, EditError> {
         let content = match node {
-            Node::File(file) => file.content.as_ref(),
+            PlanNode::File(file) => file.content.as_ref(),
             _ => None,
         };
         let (as_expected, belief) = match expected {
-            Expected::Any => return Ok(true),
-            Expected::Absent => (matches!(node, Node::Absent), Belief::Absent),
-            Expected::Hash(hash) => {
-                (content.is_some_and(|content| content.hash == hash), Belief::Content(hash))
+            PathPrecondition::Any => return Ok(true),
+            PathPrecondition::Absent => (matches!(node, PlanNode::Absent), ConflictExpectation::Absent),
+            PathPrecondition::Hash(hash) => {
+                (content.is_some_and(|content| content.hash == hash), ConflictExpectation::Content(hash))
             }
         };
         if !as_expected {
@@ -437,18 +456,18 @@ impl Check<'_> {
     }
 
     /// The new contents: whatever the plan has left different from the disk.
-    fn finish(mut self) -> Result<Checked, EditError> {
+    fn finish(mut self) -> Result<CheckedPlan, EditError> {
         let mut puts = Vec::new();
         for (place, node) in self.overlay.nodes() {
-            let Node::File(file) = node else { continue };
+            let PlanNode::File(file) = node else { continue };
             let Some(content) = file.content.as_ref().filter(|_| file.is_changed()) else { continue };
             let before = file.base.as_ref().and_then(|base| {
                 let old = base.seen.content.as_ref()?;
                 let image = self.images.keep(&old.bytes, old.hash);
                 let (identity, metadata) = (base.seen.identity, base.seen.metadata.clone());
-                Some(Before { identity, image, metadata })
+                Some(ReplacedFile { identity, image, metadata })
             });
-            puts.push(Put {
+            puts.push(ContentWrite {
                 path: place.clone(),
                 temp: temporary_name(),
                 before,
@@ -465,11 +484,11 @@ impl Check<'_> {
             return Err(tree_refused(self.limits, &WorkspacePath::new(put.path.clone()), TreeError::TooMany));
         }
         let Self { structure, prunes, images, removals, overlay, .. } = self;
-        Ok(Checked { structure, puts, prunes, images, removals, overlay })
+        Ok(CheckedPlan { structure, puts, prunes, images, removals, overlay })
     }
 }
 
-fn removal(place: PathBuf, what: Removed, content: Option<SeenContent>) -> Removal {
+fn removal(place: PathBuf, what: RemovedItem, content: Option<SeenContent>) -> Removal {
     Removal { place, what, content, contents: Vec::new() }
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// What becomes of a change to a control path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Care {
+pub(super) enum ControlPathPolicy {
     /// No edit tool makes it.
     Refused,
     /// Someone has to agree to it, unless a rule of the settings allows this path.
@@ -18,8 +18,8 @@ pub(super) enum Care {
 
 /// Control paths of one kind.
 #[derive(Debug)]
-struct Kind {
-    care: Care,
+struct ControlPathKind {
+    care: ControlPathPolicy,
     /// The end of a sentence that begins with the path.
     why: &'static str,
     /// Names, or paths of several names, that count at any depth together with all that lies beneath; `*` at the beginning of a
@@ -28,24 +28,24 @@ struct Kind {
 }
 
 /// All of them. Each kind is preceded by where its paths are documented.
-const KINDS: &[Kind] = &[
+const KINDS: &[ControlPathKind] = &[
     // https://git-scm.com/docs/gitrepository-layout, https://git-scm.com/docs/git-config#FILES
-    Kind {
-        care: Care::Refused,
+    ControlPathKind {
+        care: ControlPathPolicy::Refused,
         why: "git's own files decide what runs when git is used",
         paths: &[".git", "git~1", ".gitconfig", ".config/git"],
     },
     // docs/settings.md
-    Kind {
-        care: Care::Refused,
+    ControlPathKind {
+        care: ControlPathPolicy::Refused,
         why: "it holds the settings, permissions and state of lsp-tools itself",
         paths: &[".lsp-tools", ".lsp-tools-lease", "lsp-tools.toml"],
     },
     // https://code.claude.com/docs/en/settings, https://cursor.com/docs, https://developers.openai.com/codex/config-basic,
     // https://geminicli.com/docs/get-started/configuration, https://docs.github.com/copilot/concepts/agents/about-copilot-cli,
     // https://opencode.ai/docs/config
-    Kind {
-        care: Care::Refused,
+    ControlPathKind {
+        care: ControlPathPolicy::Refused,
         why: "it governs what agents may do and which programs they start",
         paths: &[
             ".claude",
@@ -60,14 +60,14 @@ const KINDS: &[Kind] = &[
         ],
     },
     // https://modelcontextprotocol.io/docs/develop/connect-local-servers
-    Kind {
-        care: Care::Refused,
+    ControlPathKind {
+        care: ControlPathPolicy::Refused,
         why: "it names programs that agents start",
         paths: &[".mcp.json", ".lsp.json", ".github/lsp.json", ".github/mcp.json"],
     },
     // https://code.visualstudio.com/docs/editing/workspaces/workspace-trust, https://zed.dev/docs/tasks
-    Kind {
-        care: Care::Refused,
+    ControlPathKind {
+        care: ControlPathPolicy::Refused,
         why: "it holds settings and tasks by which an editor runs programs",
         paths: &[
             ".vscode/settings.json",
@@ -82,8 +82,8 @@ const KINDS: &[Kind] = &[
     },
     // https://www.gnu.org/software/bash/manual/html_node/Bash-Startup-Files.html, https://direnv.net,
     // https://zsh.sourceforge.io/Doc/Release/Files.html, https://fishshell.com/docs/current/language.html#configuration
-    Kind {
-        care: Care::Refused,
+    ControlPathKind {
+        care: ControlPathPolicy::Refused,
         why: "shells run it when they start or enter the folder",
         paths: &[
             ".envrc",
@@ -109,11 +109,15 @@ const KINDS: &[Kind] = &[
         ],
     },
     // sshd(8), ssh_config(5)
-    Kind { care: Care::Refused, why: "it decides who may log in and with which keys", paths: &[".ssh"] },
+    ControlPathKind {
+        care: ControlPathPolicy::Refused,
+        why: "it decides who may log in and with which keys",
+        paths: &[".ssh"],
+    },
     // https://git-scm.com/docs/githooks, https://typicode.github.io/husky, https://pre-commit.com,
     // https://lefthook.dev/configuration, https://docs.github.com/copilot/concepts/agents/coding-agent/about-hooks
-    Kind {
-        care: Care::Asked,
+    ControlPathKind {
+        care: ControlPathPolicy::Asked,
         why: "hooks in it are run by git or by agents",
         paths: &[
             ".github/hooks",
@@ -135,8 +139,8 @@ const KINDS: &[Kind] = &[
     // https://docs.windsurf.com, https://docs.roocode.com, https://kiro.dev/docs, https://docs.aws.amazon.com/amazonq,
     // https://www.jetbrains.com/help/junie, https://docs.factory.ai, https://docs.trae.ai, https://qwenlm.github.io/qwen-code-docs,
     // https://github.com/charmbracelet/crush, https://docs.continue.dev, https://aider.chat/docs/config.html
-    Kind {
-        care: Care::Asked,
+    ControlPathKind {
+        care: ControlPathPolicy::Asked,
         why: "it governs what an agent may do and which programs it starts",
         paths: &[
             ".windsurf",
@@ -160,8 +164,8 @@ const KINDS: &[Kind] = &[
     // https://www.jetbrains.com/help/idea/project-security.html, https://vimhelp.org/options.txt.html#%27exrc%27,
     // https://www.gnu.org/software/emacs/manual/html_node/emacs/Directory-Variables.html,
     // https://docs.helix-editor.com/languages.html, https://www.sublimetext.com/docs/build_systems.html
-    Kind {
-        care: Care::Asked,
+    ControlPathKind {
+        care: ControlPathPolicy::Asked,
         why: "an editor runs programs or code by it",
         paths: &[
             ".idea/workspace.xml",
@@ -184,16 +188,16 @@ const KINDS: &[Kind] = &[
         ],
     },
     // https://containers.dev/implementors/json_reference (`initializeCommand` is run on the host)
-    Kind {
-        care: Care::Asked,
+    ControlPathKind {
+        care: ControlPathPolicy::Asked,
         why: "a development container runs commands by it, some of them outside of the container",
         paths: &[".devcontainer", ".devcontainer.json"],
     },
     // https://doc.rust-lang.org/cargo/reference/config.html, https://yarnpkg.com/configuration/yarnrc,
     // https://docs.npmjs.com/cli/configuring-npm/npmrc, https://pnpm.io/pnpmfile, https://mise.jdx.dev/configuration.html,
     // https://bazel.build/run/bazelrc, https://sourceware.org/gdb/current/onlinedocs/gdb.html/Auto_002dloading.html
-    Kind {
-        care: Care::Asked,
+    ControlPathKind {
+        care: ControlPathPolicy::Asked,
         why: "it names programs that a build tool or debugger runs",
         paths: &[
             ".cargo/config.toml",
@@ -214,8 +218,8 @@ const KINDS: &[Kind] = &[
         ],
     },
     // https://docs.python.org/3/library/site.html, https://docs.python.org/3/library/venv.html, https://docs.npmjs.com/cli/v11/configuring-npm/folders
-    Kind {
-        care: Care::Asked,
+    ControlPathKind {
+        care: ControlPathPolicy::Asked,
         why: "what is put there is run in the place of an installed program, or whenever one starts",
         paths: &[
             ".venv/bin",
@@ -227,8 +231,8 @@ const KINDS: &[Kind] = &[
         ],
     },
     // https://specifications.freedesktop.org/autostart-spec, systemd.unit(5), environment.d(5), Xsession(5), tmux(1)
-    Kind {
-        care: Care::Asked,
+    ControlPathKind {
+        care: ControlPathPolicy::Asked,
         why: "it is run or read when its owner logs in",
         paths: &[
             ".config/autostart",
@@ -247,7 +251,7 @@ const KINDS: &[Kind] = &[
 
 /// How a path is touched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Touch {
+pub(super) enum TouchKind {
     /// The file at it is written, made or removed.
     Content,
     /// What is at it appears or disappears with all that it holds: a rename.
@@ -255,17 +259,17 @@ pub(super) enum Touch {
 }
 
 /// Why no edit tool may touch the relative `path`, as the end of a sentence that begins with it; `None` where they may.
-pub(super) fn refuses(path: &Path, touch: Touch) -> Option<&'static str> {
-    why(Care::Refused, path, touch)
+pub(super) fn refuses(path: &Path, touch: TouchKind) -> Option<&'static str> {
+    why(ControlPathPolicy::Refused, path, touch)
 }
 
 /// Why someone has to agree before the relative `path` is changed, as the end of a sentence that begins with it; `None` where
 /// nobody has to. A folder counts that would bring such files along.
 pub(crate) fn asks(path: &Path) -> Option<&'static str> {
-    why(Care::Asked, path, Touch::Whole)
+    why(ControlPathPolicy::Asked, path, TouchKind::Whole)
 }
 
-fn why(care: Care, path: &Path, touch: Touch) -> Option<&'static str> {
+fn why(care: ControlPathPolicy, path: &Path, touch: TouchKind) -> Option<&'static str> {
     let names: Vec<String> = path.components().map(|component| folded(component.as_os_str())).collect();
     let kinds = KINDS.iter().filter(|kind| kind.care == care);
     let mut matching = kinds.filter(|kind| kind.paths.iter().any(|control| is_met(control, &names, touch)));
@@ -273,7 +277,7 @@ fn why(care: Care, path: &Path, touch: Touch) -> Option<&'static str> {
 }
 
 /// Whether a path of these names is the control path, lies in it, or, where it is touched as a whole, is a folder above it.
-fn is_met(control: &str, names: &[String], touch: Touch) -> bool {
+fn is_met(control: &str, names: &[String], touch: TouchKind) -> bool {
     let count = control.split('/').count();
     (0..names.len()).any(|from| {
         let here = &names[from..];
@@ -281,7 +285,7 @@ fn is_met(control: &str, names: &[String], touch: Touch) -> bool {
             Some(ending) => name.ends_with(ending),
             None => name == wanted,
         });
-        agree && (here.len() >= count || touch == Touch::Whole)
+        agree && (here.len() >= count || touch == TouchKind::Whole)
     })
 }
 
@@ -310,7 +314,7 @@ fn is_ignorable(character: char) -> bool {
 mod tests {
     use super::*;
 
-    fn verdict(path: &str, touch: Touch) -> bool {
+    fn verdict(path: &str, touch: TouchKind) -> bool {
         refuses(Path::new(path), touch).is_some()
     }
 
@@ -359,7 +363,7 @@ mod tests {
             ".config/git/config",
             ".bashrc.d/x",
         ] {
-            assert!(verdict(path, Touch::Content), "{path}");
+            assert!(verdict(path, TouchKind::Content), "{path}");
         }
     }
 
@@ -381,16 +385,16 @@ mod tests {
             ".vscode/sub/settings.json",
             "digit~1",
         ] {
-            assert!(!verdict(path, Touch::Content), "{path}");
+            assert!(!verdict(path, TouchKind::Content), "{path}");
         }
     }
 
     #[test]
     fn a_folder_that_would_carry_them_is_not_moved() {
-        assert!(verdict("a/.vscode", Touch::Whole));
-        assert!(verdict(".VSCODE", Touch::Whole));
-        assert!(!verdict(".vscode", Touch::Content));
-        assert!(!verdict("src", Touch::Whole));
+        assert!(verdict("a/.vscode", TouchKind::Whole));
+        assert!(verdict(".VSCODE", TouchKind::Whole));
+        assert!(!verdict(".vscode", TouchKind::Content));
+        assert!(!verdict("src", TouchKind::Whole));
     }
 
     #[test]
@@ -418,7 +422,7 @@ mod tests {
             "a/.venv",
         ] {
             assert!(asks(Path::new(path)).is_some(), "{path}");
-            assert_eq!(refuses(Path::new(path), Touch::Content), None, "{path}");
+            assert_eq!(refuses(Path::new(path), TouchKind::Content), None, "{path}");
         }
         for path in [
             ".github/workflows/ci.yml",

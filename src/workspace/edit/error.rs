@@ -9,7 +9,7 @@ use crate::workspace::WorkspacePath;
 #[derive(Debug, thiserror::Error)]
 pub enum EditError {
     /// Something is not as it was when the change was made up.
-    #[error("{}; nothing was changed; read it again and make the change anew", Listed(.0))]
+    #[error("{}; nothing was changed; read it again and make the change anew", ConflictList(.0))]
     Conflict(Vec<Conflict>),
     /// Nothing is there to be changed.
     #[error("there is nothing at `{path}`; give the path of an existing file")]
@@ -224,14 +224,14 @@ pub struct Conflict {
     /// Which.
     pub path: WorkspacePath,
     /// What was expected there.
-    pub(crate) expected: Belief,
+    pub(crate) expected: ConflictExpectation,
     /// What is there.
-    pub found: Found,
+    pub found: ConflictFinding,
 }
 
 /// What was expected at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Belief {
+pub(crate) enum ConflictExpectation {
     /// Nothing.
     Absent,
     /// A file with this content.
@@ -242,7 +242,7 @@ pub(crate) enum Belief {
 
 /// What is at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub enum ConflictFinding {
     /// Nothing.
     Absent,
     /// A file.
@@ -256,12 +256,12 @@ pub enum Found {
     Other,
 }
 
-struct Listed<'a>(&'a [Conflict]);
+struct ConflictList<'a>(&'a [Conflict]);
 
 /// How many conflicts a sentence names.
 const NAMED: usize = 5;
 
-impl fmt::Display for Listed<'_> {
+impl fmt::Display for ConflictList<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, conflict) in self.0.iter().take(NAMED).enumerate() {
             let separator = if index == 0 { "" } else { ", " };
@@ -277,10 +277,10 @@ impl fmt::Display for Listed<'_> {
 impl Conflict {
     fn what(&self) -> &'static str {
         match (&self.expected, &self.found) {
-            (Belief::Absent, _) => "exists already",
-            (_, Found::Absent) => "is gone",
-            (_, Found::File { .. }) => "has changed since it was read",
-            (_, Found::Other) => "is not the file it was",
+            (ConflictExpectation::Absent, _) => "exists already",
+            (_, ConflictFinding::Absent) => "is gone",
+            (_, ConflictFinding::File { .. }) => "has changed since it was read",
+            (_, ConflictFinding::Other) => "is not the file it was",
         }
     }
 }

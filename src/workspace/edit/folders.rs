@@ -8,26 +8,26 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 
 use super::atomic::settle;
-use super::locate::{Folder, Tree};
+use super::locate::{FolderHandle, WorkspaceTree};
 
 /// How many are kept open; others are opened each time, since descriptors are few.
 const MOST_OPEN: usize = 64;
 
 #[derive(Debug)]
-pub(super) struct Folders {
-    tree: Tree,
-    open: BTreeMap<PathBuf, Folder>,
+pub(super) struct FolderHandleCache {
+    tree: WorkspaceTree,
+    open: BTreeMap<PathBuf, FolderHandle>,
     /// Those with new or changed names that are not on the disk yet.
     unsettled: BTreeSet<PathBuf>,
 }
 
-impl Folders {
-    pub(super) fn new(tree: Tree) -> Self {
+impl FolderHandleCache {
+    pub(super) fn new(tree: WorkspaceTree) -> Self {
         Self { tree, open: BTreeMap::new(), unsettled: BTreeSet::new() }
     }
 
     /// The folder that `place` lies in, and its name there.
-    pub(super) fn folder_of<'p>(&mut self, place: &'p Path) -> Result<(Folder, &'p OsStr), Errno> {
+    pub(super) fn folder_of<'p>(&mut self, place: &'p Path) -> Result<(FolderHandle, &'p OsStr), Errno> {
         let above = place.parent().unwrap_or(Path::new(""));
         if let (Some(folder), Some(name)) = (self.open.get(above), place.file_name()) {
             return Ok((folder.clone(), name));

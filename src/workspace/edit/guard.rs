@@ -6,9 +6,9 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::EditError;
-use super::control::{self, Touch};
-use super::locate::Tree;
-use super::overlay::{Node, Overlay};
+use super::control::{self, TouchKind};
+use super::locate::WorkspaceTree;
+use super::overlay::{PlanNode, PlanOverlay};
 use super::survey::identity_at;
 use crate::workspace::{Workspace, WorkspacePath};
 
@@ -23,12 +23,12 @@ const GIT_DIRECTORY: [&[&str]; 2] = [&["HEAD", "objects", "refs"], &["HEAD", "co
 
 /// The judge of one workspace.
 #[derive(Debug, Clone)]
-pub(super) struct Guard {
+pub(super) struct WorkspaceGuard {
     /// The user's own folders, where they lie inside the workspace, relative to it.
     own: Vec<PathBuf>,
 }
 
-impl Guard {
+impl WorkspaceGuard {
     /// The judge of `workspace`, in which nothing at or below one of `protected` (absolute) is changed either.
     pub(super) fn new(workspace: &Workspace, protected: &[PathBuf]) -> Self {
         let inside = |path: &PathBuf| {
@@ -39,14 +39,19 @@ impl Guard {
     }
 
     /// Refuses `path` (relative to the root) if it is a control path; the error names `given`.
-    pub(super) fn check(&self, path: &Path, touch: Touch, given: &WorkspacePath) -> Result<(), EditError> {
+    pub(super) fn check(
+        &self,
+        path: &Path,
+        touch: TouchKind,
+        given: &WorkspacePath,
+    ) -> Result<(), EditError> {
         self.verdict(path, touch).map_or(Ok(()), |why| Err(refused(given, why)))
     }
 
     /// Refuses `path`, without links, if it is, or lies in, a folder that is git's own by what is in it.
     pub(super) fn check_place(
         &self,
-        tree: &Tree,
+        tree: &WorkspaceTree,
         path: &Path,
         given: &WorkspacePath,
     ) -> Result<(), EditError> {
@@ -56,8 +61,9 @@ impl Guard {
         }
     }
 
-    fn verdict(&self, path: &Path, touch: Touch) -> Option<&'static str> {
-        let own = |own: &PathBuf| path.starts_with(own) || (touch == Touch::Whole && own.starts_with(path));
+    fn verdict(&self, path: &Path, touch: TouchKind) -> Option<&'static str> {
+        let own =
+            |own: &PathBuf| path.starts_with(own) || (touch == TouchKind::Whole && own.starts_with(path));
         if self.own.iter().any(own) {
             return Some(OWN);
         }
@@ -67,8 +73,9 @@ impl Guard {
 
 /// Refuses a plan that would leave a folder which is git's own by what is in it, and was not before: by a path that the
 /// plan makes there.
-pub(super) fn check_outcome(overlay: &mut Overlay) -> Result<(), EditError> {
-    let is_made = |(place, node): (&PathBuf, &Node)| (!matches!(node, Node::Absent)).then(|| place.clone());
+pub(super) fn check_outcome(overlay: &mut PlanOverlay) -> Result<(), EditError> {
+    let is_made =
+        |(place, node): (&PathBuf, &PlanNode)| (!matches!(node, PlanNode::Absent)).then(|| place.clone());
     let made: Vec<PathBuf> = overlay.nodes().filter_map(is_made).collect();
     for place in made {
         let mut part = place.as_path();
@@ -91,14 +98,15 @@ fn refused(given: &WorkspacePath, why: &'static str) -> EditError {
     EditError::Control { path: given.display(), why }
 }
 
-fn would_hold(overlay: &mut Overlay, folder: &Path, names: &[&str]) -> bool {
+fn would_hold(overlay: &mut PlanOverlay, folder: &Path, names: &[&str]) -> bool {
     names.iter().all(|name| {
-        let is_it = |(place, node): (&PathBuf, &Node)| {
+        let is_it = |(place, node): (&PathBuf, &PlanNode)| {
             place.parent() == Some(folder)
                 && is_called(place.file_name().unwrap_or_default(), name)
-                && !matches!(node, Node::Absent)
+                && !matches!(node, PlanNode::Absent)
         };
-        overlay.nodes().any(is_it) || !matches!(overlay.look(&folder.join(name)), Ok(Node::Absent) | Err(_))
+        overlay.nodes().any(is_it)
+            || !matches!(overlay.look(&folder.join(name)), Ok(PlanNode::Absent) | Err(_))
     })
 }
 
@@ -107,7 +115,7 @@ fn is_called(name: &OsStr, wanted: &str) -> bool {
     name.eq_ignore_ascii_case(wanted)
 }
 
-fn is_git_directory(tree: &Tree, folder: &Path) -> bool {
+fn is_git_directory(tree: &WorkspaceTree, folder: &Path) -> bool {
     let Ok(folder) = tree.folder(folder) else { return false };
     let is_there = |name: &&str| matches!(identity_at(&folder, OsStr::new(name)), Ok(Some(_)));
     GIT_DIRECTORY.iter().any(|names| names.iter().all(is_there))
@@ -119,12 +127,12 @@ mod tests {
 
     #[test]
     fn the_users_own_folders_are_not_changed_where_they_lie_inside() {
-        let guard = Guard { own: vec![PathBuf::from("home/state")] };
+        let guard = WorkspaceGuard { own: vec![PathBuf::from("home/state")] };
         let verdict = |path: &str, touch| guard.verdict(Path::new(path), touch).is_some();
-        assert!(verdict("home/state", Touch::Content));
-        assert!(verdict("home/state/x", Touch::Content));
-        assert!(verdict("home", Touch::Whole));
-        assert!(!verdict("home", Touch::Content));
-        assert!(!verdict("home/states/x", Touch::Content));
+        assert!(verdict("home/state", TouchKind::Content));
+        assert!(verdict("home/state/x", TouchKind::Content));
+        assert!(verdict("home", TouchKind::Whole));
+        assert!(!verdict("home", TouchKind::Content));
+        assert!(!verdict("home/states/x", TouchKind::Content));
     }
 }

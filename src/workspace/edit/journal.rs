@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use super::record::{Image, Record, VERSION};
+use super::record::{ContentImage, TransactionRecord, VERSION};
 use super::{ContentHash, EditError, EditId, EditLimits};
 use crate::text::hex;
 use crate::workspace::private;
@@ -35,7 +35,7 @@ pub(super) struct Journal {
 
 /// How far the transaction of an entry is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Progress {
+pub(super) enum JournalProgress {
     Begun,
     Done,
     Tidy,
@@ -43,9 +43,9 @@ pub(super) enum Progress {
 
 /// An entry that is there.
 #[derive(Debug, Clone)]
-pub(super) struct Entry {
+pub(super) struct JournalEntry {
     pub(crate) id: EditId,
-    pub(crate) progress: Progress,
+    pub(crate) progress: JournalProgress,
     path: PathBuf,
 }
 
@@ -74,7 +74,7 @@ impl Journal {
     }
 
     /// The entries, oldest first.
-    pub(super) fn entries(&self) -> Result<Vec<Entry>, EditError> {
+    pub(super) fn entries(&self) -> Result<Vec<JournalEntry>, EditError> {
         let listed = match fs::read_dir(&self.folder) {
             Ok(listed) => listed,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -83,14 +83,14 @@ impl Journal {
         let mut entries = Vec::new();
         for listed in listed {
             let path = listed.map_err(|error| failed("list", &self.folder, error))?.path();
-            entries.extend(Entry::of(path));
+            entries.extend(JournalEntry::of(path));
         }
         entries.sort_by_key(|entry| entry.id);
         Ok(entries)
     }
 
     /// A name for the next transaction; none of `entries` has it, and none that was forgotten.
-    pub(super) fn next_id(&self, entries: &[Entry]) -> Result<EditId, EditError> {
+    pub(super) fn next_id(&self, entries: &[JournalEntry]) -> Result<EditId, EditError> {
         let path = self.folder.join(COUNTER);
         let counted = match fs::read_to_string(&path) {
             Ok(text) => text.trim().parse().unwrap_or(0),
@@ -104,7 +104,11 @@ impl Journal {
     }
 
     /// Writes a new entry; only when it is whole does it get its name.
-    pub(super) fn begin(&self, record: &Record, images: &[Arc<[u8]>]) -> Result<Entry, EditError> {
+    pub(super) fn begin(
+        &self,
+        record: &TransactionRecord,
+        images: &[Arc<[u8]>],
+    ) -> Result<JournalEntry, EditError> {
         let draft = self.folder.join(format!("{}.{DEBRIS}", record.id.0));
         let path = self.folder.join(format!("{}.{BEGUN}", record.id.0));
         let write = || -> io::Result<()> {
@@ -122,7 +126,7 @@ impl Journal {
             File::open(&self.folder)?.sync_all()
         };
         match write() {
-            Ok(()) => Ok(Entry { id: record.id, progress: Progress::Begun, path }),
+            Ok(()) => Ok(JournalEntry { id: record.id, progress: JournalProgress::Begun, path }),
             Err(error) => {
                 let failure = failed("write", &path, &error);
                 for path in [&draft, &path] {
@@ -139,28 +143,28 @@ impl Journal {
     }
 
     /// All steps are done: from here on the transaction has happened.
-    pub(super) fn done(&self, entry: Entry) -> Result<Entry, EditError> {
-        self.rename(entry, Progress::Done)
+    pub(super) fn done(&self, entry: JournalEntry) -> Result<JournalEntry, EditError> {
+        self.rename(entry, JournalProgress::Done)
     }
 
     /// Nothing is left to tidy up.
-    pub(super) fn tidy(&self, entry: Entry) -> Result<Entry, EditError> {
-        self.rename(entry, Progress::Tidy)
+    pub(super) fn tidy(&self, entry: JournalEntry) -> Result<JournalEntry, EditError> {
+        self.rename(entry, JournalProgress::Tidy)
     }
 
-    fn rename(&self, entry: Entry, progress: Progress) -> Result<Entry, EditError> {
+    fn rename(&self, entry: JournalEntry, progress: JournalProgress) -> Result<JournalEntry, EditError> {
         let name = match progress {
-            Progress::Begun => format!("{}.{BEGUN}", entry.id.0),
-            Progress::Done => format!("{}.{DONE}", entry.id.0),
-            Progress::Tidy => entry.id.0.to_string(),
+            JournalProgress::Begun => format!("{}.{BEGUN}", entry.id.0),
+            JournalProgress::Done => format!("{}.{DONE}", entry.id.0),
+            JournalProgress::Tidy => entry.id.0.to_string(),
         };
         let path = self.folder.join(name);
         fs::rename(&entry.path, &path).map_err(|error| failed("rename", &entry.path, error))?;
-        Ok(Entry { id: entry.id, progress, path })
+        Ok(JournalEntry { id: entry.id, progress, path })
     }
 
     /// The transaction has not happened, or is forgotten.
-    pub(super) fn forget(&self, entry: &Entry) -> Result<(), EditError> {
+    pub(super) fn forget(&self, entry: &JournalEntry) -> Result<(), EditError> {
         let debris = self.folder.join(format!("{}.{DEBRIS}", entry.id.0));
         // Half an entry must never look like a whole one.
         fs::rename(&entry.path, &debris).map_err(|error| failed("rename", &entry.path, error))?;
@@ -168,16 +172,16 @@ impl Journal {
     }
 
     /// Keeps an entry that cannot be understood out of the way, for a person to look at.
-    pub(super) fn set_aside(&self, entry: &Entry) -> Result<(), EditError> {
+    pub(super) fn set_aside(&self, entry: &JournalEntry) -> Result<(), EditError> {
         let aside = self.folder.join(format!("{}.{DAMAGED}", entry.id.0));
         fs::rename(&entry.path, &aside).map_err(|error| failed("rename", &entry.path, error))
     }
 
     /// What the entry says.
-    pub(super) fn record(&self, entry: &Entry) -> Result<Record, EditError> {
+    pub(super) fn record(&self, entry: &JournalEntry) -> Result<TransactionRecord, EditError> {
         let path = entry.path.join(RECORD);
         let bytes = fs::read(&path).map_err(|error| failed("read", &path, error))?;
-        let record: Record =
+        let record: TransactionRecord =
             serde_json::from_slice(&bytes).map_err(|error| failed("understand", &path, error))?;
         if record.version != VERSION || record.id != entry.id {
             return Err(failed("understand", &path, "it is of another version of this program"));
@@ -186,7 +190,7 @@ impl Journal {
     }
 
     /// An old content, checked against its hash.
-    pub(super) fn image(&self, entry: &Entry, image: &Image) -> Result<Vec<u8>, EditError> {
+    pub(super) fn image(&self, entry: &JournalEntry, image: &ContentImage) -> Result<Vec<u8>, EditError> {
         let path = entry.path.join(IMAGES);
         let read = || -> io::Result<Vec<u8>> {
             let mut file = File::open(&path)?;
@@ -206,8 +210,8 @@ impl Journal {
     /// written or removed.
     pub(super) fn prune(&self, limits: &EditLimits) -> Result<(), EditError> {
         self.sweep()?;
-        let entries: Vec<Entry> =
-            self.entries()?.into_iter().filter(|entry| entry.progress == Progress::Tidy).collect();
+        let entries: Vec<JournalEntry> =
+            self.entries()?.into_iter().filter(|entry| entry.progress == JournalProgress::Tidy).collect();
         let mut bytes = 0;
         for (newer, entry) in entries.iter().rev().enumerate() {
             bytes += entry.size();
@@ -230,13 +234,13 @@ impl Journal {
     }
 }
 
-impl Entry {
+impl JournalEntry {
     fn of(path: PathBuf) -> Option<Self> {
         let name = path.file_name()?.to_str()?;
         let (number, progress) = match name.split_once('.') {
-            None => (name, Progress::Tidy),
-            Some((number, BEGUN)) => (number, Progress::Begun),
-            Some((number, DONE)) => (number, Progress::Done),
+            None => (name, JournalProgress::Tidy),
+            Some((number, BEGUN)) => (number, JournalProgress::Begun),
+            Some((number, DONE)) => (number, JournalProgress::Done),
             Some(_) => return None,
         };
         Some(Self { id: EditId(number.parse().ok()?), progress, path })

@@ -37,7 +37,7 @@ static KEEPERS: AtomicU64 = AtomicU64::new(1);
 /// Which workspaces are leased.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Leasing {
+pub(crate) enum LeaseMode {
     /// Those on file systems that several hosts can mount.
     #[default]
     Auto,
@@ -51,16 +51,16 @@ pub(crate) enum Leasing {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeaseOptions {
     /// Whether it is.
-    pub(crate) leasing: Leasing,
+    pub(crate) leasing: LeaseMode,
     /// How long a lease holds that is not touched any more.
     pub(crate) stale: Duration,
     /// Who we are.
-    pub(crate) host: Host,
+    pub(crate) host: LeaseHost,
 }
 
 /// One of the hosts that edit a workspace. What runs on one host shares a lease: it has other locks to keep apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Host {
+pub(crate) struct LeaseHost {
     /// For people.
     pub(crate) name: String,
     /// Tells it from every other.
@@ -70,12 +70,12 @@ pub(crate) struct Host {
 impl LeaseOptions {
     /// No workspace is leased.
     pub(crate) fn none() -> Self {
-        let host = Host { name: String::new(), mark: String::new() };
-        Self { leasing: Leasing::Never, stale: Duration::ZERO, host }
+        let host = LeaseHost { name: String::new(), mark: String::new() };
+        Self { leasing: LeaseMode::Never, stale: Duration::ZERO, host }
     }
 }
 
-impl Host {
+impl LeaseHost {
     /// This one: called `LSP_TOOLS_HOST` where that is set, which also says that whatever has the same name there is the same host.
     /// Otherwise the name of the machine, told apart by its last start and, for containers, by their processes' namespace.
     pub(crate) fn this() -> Self {
@@ -92,7 +92,7 @@ impl Host {
 
 /// What a lease says of its holder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Holder {
+struct LeaseHolder {
     host: String,
     mark: String,
     pid: u32,
@@ -104,21 +104,21 @@ struct Holder {
 
 /// The lease of one workspace, as this process has it or not.
 #[derive(Debug)]
-pub(super) struct Lease(Option<Arc<Shared>>);
+pub(super) struct Lease(Option<Arc<LeaseInner>>);
 
 #[derive(Debug)]
-struct Shared {
+struct LeaseInner {
     workspace: Workspace,
     options: LeaseOptions,
     /// Tells us from other runtimes of this process.
     keeper: u64,
-    held: Mutex<Held>,
+    held: Mutex<LeaseState>,
     /// Rung when the keeper is to look at once.
     bell: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Held {
+struct LeaseState {
     /// The number that we have.
     number: Option<u64>,
     /// When we last edited, by our own clock: how long ago that is.
@@ -131,12 +131,13 @@ impl Lease {
     /// For `workspace`; nothing is taken yet.
     pub(super) fn new(workspace: Workspace, options: LeaseOptions) -> Self {
         let wanted = match options.leasing {
-            Leasing::Always => true,
-            Leasing::Never => false,
-            Leasing::Auto => is_shared(&workspace),
+            LeaseMode::Always => true,
+            LeaseMode::Never => false,
+            LeaseMode::Auto => is_shared(&workspace),
         };
         let keeper = KEEPERS.fetch_add(1, Ordering::Relaxed);
-        let shared = || Shared { workspace, options, keeper, held: Mutex::default(), bell: Condvar::new() };
+        let shared =
+            || LeaseInner { workspace, options, keeper, held: Mutex::default(), bell: Condvar::new() };
         Self(wanted.then(|| Arc::new(shared())))
     }
 
@@ -178,17 +179,21 @@ impl Drop for Lease {
     }
 }
 
-impl Shared {
+impl LeaseInner {
     /// The folder of leases, made where it is not there. Never through a link, which could lead out of the workspace.
-    fn folder(&self) -> io::Result<Folder> {
+    fn folder(&self) -> io::Result<LeaseFolder> {
         let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY;
         let root = rustix::fs::open(self.workspace.root(), flags, Mode::empty())?;
         match rustix::fs::mkdirat(&root, FOLDER, Mode::from_raw_mode(0o777)) {
             Ok(()) | Err(Errno::EXIST) => {}
             Err(errno) => return Err(errno.into()),
         }
-        let folder =
-            Folder(File::from(rustix::fs::openat(&root, FOLDER, flags | OFlags::NOFOLLOW, Mode::empty())?));
+        let folder = LeaseFolder(File::from(rustix::fs::openat(
+            &root,
+            FOLDER,
+            flags | OFlags::NOFOLLOW,
+            Mode::empty(),
+        )?));
         // It is nobody's work, and no commit shall have it.
         match folder.create(".gitignore") {
             Ok(mut file) => file.write_all(b"*\n")?,
@@ -199,16 +204,16 @@ impl Shared {
     }
 
     /// The number that this host has, taken where nobody else has one.
-    fn acquire(&self, folder: &Folder) -> Result<u64, EditError> {
+    fn acquire(&self, folder: &LeaseFolder) -> Result<u64, EditError> {
         for _ in 0..TRIES {
             let highest = folder.highest().map_err(|error| unusable(&error))?;
             let next = match highest {
                 None => 1,
                 Some(number) => match self.look(folder, number).map_err(|error| unusable(&error))? {
-                    Look::Ours => return Ok(number),
-                    Look::Theirs(error) => return Err(error),
-                    Look::Over => number + 1,
-                    Look::Gone => continue,
+                    LeaseOwnership::Ours => return Ok(number),
+                    LeaseOwnership::Theirs(error) => return Err(error),
+                    LeaseOwnership::Over => number + 1,
+                    LeaseOwnership::Gone => continue,
                 },
             };
             if self.make(folder, next).map_err(|error| unusable(&error))? {
@@ -219,53 +224,59 @@ impl Shared {
     }
 
     /// What the lease `number` means to us.
-    fn look(&self, folder: &Folder, number: u64) -> io::Result<Look> {
+    fn look(&self, folder: &LeaseFolder, number: u64) -> io::Result<LeaseOwnership> {
         // Opened anew each time: that is when network file systems look again at what others have written.
         let mut file = match folder.open(number) {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Look::Gone),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(LeaseOwnership::Gone),
             Err(error) => return Err(error),
         };
         let touched = seconds(&file)?;
         let mut text = String::new();
         (&mut file).take(LONGEST).read_to_string(&mut text)?;
-        let holder = serde_json::from_str::<Holder>(&text).ok();
+        let holder = serde_json::from_str::<LeaseHolder>(&text).ok();
         if let Some(holder) = holder.as_ref().filter(|holder| holder.mark == self.options.host.mark) {
             // Whoever of this host has edited last looks after it.
-            let own = Holder { pid: std::process::id(), keeper: self.keeper, ..holder.clone() };
+            let own = LeaseHolder { pid: std::process::id(), keeper: self.keeper, ..holder.clone() };
             if own != *holder {
                 folder.write(number, &own)?;
             }
             folder.touch(number)?;
-            return Ok(Look::Ours);
+            return Ok(LeaseOwnership::Ours);
         }
         let now = folder.now()?;
         let stale = i64::try_from(self.options.stale.as_secs()).unwrap_or(i64::MAX);
         if now.saturating_sub(touched) > stale {
-            return Ok(Look::Over);
+            return Ok(LeaseOwnership::Over);
         }
         let frees_s = stale.saturating_sub(now.saturating_sub(touched)).max(0) + 1;
-        let unknown = Holder {
+        let unknown = LeaseHolder {
             host: "another host".to_owned(),
             mark: String::new(),
             pid: 0,
             keeper: 0,
             since: touched,
         };
-        let Holder { host, pid, since, .. } = holder.unwrap_or(unknown);
-        Ok(Look::Theirs(EditError::Leased { host, pid, for_s: now.saturating_sub(since).max(0), frees_s }))
+        let LeaseHolder { host, pid, since, .. } = holder.unwrap_or(unknown);
+        Ok(LeaseOwnership::Theirs(EditError::Leased {
+            host,
+            pid,
+            for_s: now.saturating_sub(since).max(0),
+            frees_s,
+        }))
     }
 
     /// Makes the lease `number` ours; false where somebody was quicker.
-    fn make(&self, folder: &Folder, number: u64) -> io::Result<bool> {
+    fn make(&self, folder: &LeaseFolder, number: u64) -> io::Result<bool> {
         let file = match folder.create(&number.to_string()) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
             Err(error) => return Err(error),
         };
-        let Host { name, mark } = self.options.host.clone();
+        let LeaseHost { name, mark } = self.options.host.clone();
         let (pid, since) = (std::process::id(), seconds(&file)?);
-        let written = folder.write(number, &Holder { host: name, mark, pid, keeper: self.keeper, since });
+        let written =
+            folder.write(number, &LeaseHolder { host: name, mark, pid, keeper: self.keeper, since });
         match written {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             written => written?,
@@ -303,10 +314,10 @@ impl Shared {
         }
     }
 
-    fn is_ours(&self, folder: &Folder, number: u64) -> io::Result<bool> {
+    fn is_ours(&self, folder: &LeaseFolder, number: u64) -> io::Result<bool> {
         let mut text = String::new();
         folder.open(number)?.take(LONGEST).read_to_string(&mut text)?;
-        let own = |holder: Holder| {
+        let own = |holder: LeaseHolder| {
             (holder.mark.as_str(), holder.pid, holder.keeper)
                 == (self.options.host.mark.as_str(), std::process::id(), self.keeper)
         };
@@ -314,7 +325,7 @@ impl Shared {
     }
 
     /// From now on anybody may take it.
-    fn give_back(&self, held: &mut Held) {
+    fn give_back(&self, held: &mut LeaseState) {
         let Some(number) = held.number.take() else { return };
         let given = self.folder().and_then(|folder| match self.is_ours(&folder, number)? {
             true => folder.age(number),
@@ -327,7 +338,7 @@ impl Shared {
 }
 
 /// What a lease means to us.
-enum Look {
+enum LeaseOwnership {
     Ours,
     Theirs(EditError),
     Over,
@@ -336,9 +347,9 @@ enum Look {
 }
 
 /// The open folder of leases.
-struct Folder(File);
+struct LeaseFolder(File);
 
-impl Folder {
+impl LeaseFolder {
     fn numbers(&self) -> io::Result<Vec<u64>> {
         let mut found = Vec::new();
         for entry in rustix::fs::Dir::read_from(&self.0)? {
@@ -362,7 +373,7 @@ impl Folder {
     }
 
     /// Who reads it meanwhile meets a part of it, and takes it for that of somebody unknown.
-    fn write(&self, number: u64, holder: &Holder) -> io::Result<()> {
+    fn write(&self, number: u64, holder: &LeaseHolder) -> io::Result<()> {
         let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::TRUNC | OFlags::CLOEXEC;
         let mut file = File::from(rustix::fs::openat(&self.0, number.to_string(), flags, Mode::empty())?);
         // Other hosts see it once it is closed. One that is lost with its host is over like any that is not touched.

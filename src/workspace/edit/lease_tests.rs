@@ -16,8 +16,8 @@ impl Ground {
     }
 
     fn lease(&self, host: &str, stale: Duration) -> Lease {
-        let host = Host { name: host.to_owned(), mark: host.to_owned() };
-        let options = LeaseOptions { leasing: Leasing::Always, stale, host };
+        let host = LeaseHost { name: host.to_owned(), mark: host.to_owned() };
+        let options = LeaseOptions { leasing: LeaseMode::Always, stale, host };
         Lease::new(Workspace::open(self.folder.path()).unwrap(), options)
     }
 
@@ -161,9 +161,9 @@ fn garbage_is_somebodys_and_a_link_leads_nowhere() {
 #[test]
 fn a_file_system_of_one_host_needs_none() {
     let ground = Ground::new();
-    let host = Host::this();
+    let host = LeaseHost::this();
     assert!(!host.mark.is_empty());
-    for leasing in [Leasing::Auto, Leasing::Never] {
+    for leasing in [LeaseMode::Auto, LeaseMode::Never] {
         let options = LeaseOptions { leasing, stale: STALE, host: host.clone() };
         let lease = Lease::new(Workspace::open(ground.folder.path()).unwrap(), options);
         lease.take().unwrap();

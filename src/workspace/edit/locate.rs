@@ -21,14 +21,14 @@ const MOST_LINKS: usize = 40;
 
 /// The directory tree of a workspace.
 #[derive(Debug, Clone)]
-pub(super) struct Tree {
+pub(super) struct WorkspaceTree {
     workspace: Workspace,
     root: Arc<OwnedFd>,
 }
 
 /// What becomes of a link that the last name of a path is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Last {
+pub(super) enum FinalLinkMode {
     /// It is followed.
     Follow,
     /// It is itself what is meant.
@@ -37,24 +37,24 @@ pub(super) enum Last {
 
 /// An open folder of the workspace.
 #[derive(Debug, Clone)]
-pub(super) struct Folder(Arc<OwnedFd>);
+pub(super) struct FolderHandle(Arc<OwnedFd>);
 
-impl AsFd for Folder {
+impl AsFd for FolderHandle {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
 }
 
-impl Folder {
+impl FolderHandle {
     /// The folder `name` in this one, if that is one and no link.
-    pub(super) fn enter(&self, name: &OsStr) -> Result<Folder, Errno> {
-        open_folder(self.as_fd(), name, OFlags::RDONLY).map(|fd| Folder(Arc::new(fd)))
+    pub(super) fn enter(&self, name: &OsStr) -> Result<FolderHandle, Errno> {
+        open_folder(self.as_fd(), name, OFlags::RDONLY).map(|fd| FolderHandle(Arc::new(fd)))
     }
 }
 
 /// The walk to one path.
-struct Walk<'a> {
-    tree: &'a Tree,
+struct PathResolution<'a> {
+    tree: &'a WorkspaceTree,
     /// The folders entered so far, below the root.
     entered: Vec<(OsString, OwnedFd)>,
     /// The names still to go, the next one last.
@@ -62,22 +62,22 @@ struct Walk<'a> {
     links: usize,
 }
 
-impl Tree {
+impl WorkspaceTree {
     /// The tree as it is now.
     pub(super) fn of(workspace: &Workspace) -> Self {
         Self { workspace: workspace.clone(), root: workspace.jail().directory() }
     }
 
-    /// `path`, relative to the root, without any link in it (but for the last name, with [`Last::Keep`]); names that do not
+    /// `path`, relative to the root, without any link in it (but for the last name, with [`FinalLinkMode::Keep`]); names that do not
     /// exist are kept as they are. Empty for the root. `EXDEV` where it leads out.
-    pub(super) fn resolve(&self, path: &Path, last: Last) -> Result<PathBuf, Errno> {
-        let mut walk = Walk { tree: self, entered: Vec::new(), ahead: Vec::new(), links: 0 };
+    pub(super) fn resolve(&self, path: &Path, last: FinalLinkMode) -> Result<PathBuf, Errno> {
+        let mut walk = PathResolution { tree: self, entered: Vec::new(), ahead: Vec::new(), links: 0 };
         walk.push(path)?;
         walk.run(last)
     }
 
     /// The folder at `path`, in which no name may be a link.
-    pub(super) fn folder(&self, path: &Path) -> Result<Folder, Errno> {
+    pub(super) fn folder(&self, path: &Path) -> Result<FolderHandle, Errno> {
         let mut fd: Option<OwnedFd> = None;
         for component in path.components() {
             let Component::Normal(name) = component else { return Err(Errno::XDEV) };
@@ -86,25 +86,25 @@ impl Tree {
         }
         let from = fd.as_ref().map_or(self.root.as_fd(), AsFd::as_fd);
         let readable = open_folder(from, OsStr::new("."), OFlags::RDONLY)?;
-        Ok(Folder(Arc::new(readable)))
+        Ok(FolderHandle(Arc::new(readable)))
     }
 
     /// The folder that the last name of `path` lies in, and that name; `EISDIR` for the root.
-    pub(super) fn folder_of<'p>(&self, path: &'p Path) -> Result<(Folder, &'p OsStr), Errno> {
+    pub(super) fn folder_of<'p>(&self, path: &'p Path) -> Result<(FolderHandle, &'p OsStr), Errno> {
         let name = path.file_name().ok_or(Errno::ISDIR)?;
         Ok((self.folder(path.parent().unwrap_or(Path::new("")))?, name))
     }
 }
 
-impl Walk<'_> {
-    fn run(mut self, last: Last) -> Result<PathBuf, Errno> {
+impl PathResolution<'_> {
+    fn run(mut self, last: FinalLinkMode) -> Result<PathBuf, Errno> {
         while let Some(name) = self.ahead.pop() {
             if name == ".." {
                 self.entered.pop().ok_or(Errno::XDEV)?;
                 continue;
             }
             let at_end = self.ahead.is_empty();
-            if at_end && last == Last::Keep {
+            if at_end && last == FinalLinkMode::Keep {
                 return Ok(self.here().join(name));
             }
             // A last name need not be a folder; any other must be one or a link to one.

@@ -20,22 +20,22 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(10);
 
 /// The queue of this process for one workspace; the lock file keeps the other processes out.
 #[derive(Debug, Default)]
-pub(super) struct Turn {
+pub(super) struct EditLockQueue {
     taken: Mutex<bool>,
     freed: Condvar,
 }
 
 /// The right to change the workspace; given back when dropped, or when the process ends.
 #[derive(Debug)]
-pub(super) struct Held<'a> {
-    turn: &'a Turn,
+pub(super) struct EditLockGuard<'a> {
+    turn: &'a EditLockQueue,
     /// Its lock ends with it.
     file: Option<File>,
 }
 
-impl Turn {
+impl EditLockQueue {
     /// Waits for its turn and for the lock on `file`, which is made if it is not there.
-    pub(super) fn take(&self, file: &Path) -> Result<Held<'_>, EditError> {
+    pub(super) fn take(&self, file: &Path) -> Result<EditLockGuard<'_>, EditError> {
         let deadline = Instant::now() + PATIENCE;
         let mut taken = self.taken.lock();
         self.freed.wait_while_for(&mut taken, |taken| *taken, PATIENCE);
@@ -44,13 +44,13 @@ impl Turn {
         }
         *taken = true;
         drop(taken);
-        let mut held = Held { turn: self, file: None };
+        let mut held = EditLockGuard { turn: self, file: None };
         held.file = Some(lock(file, deadline)?);
         Ok(held)
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for EditLockGuard<'_> {
     fn drop(&mut self) {
         // The file first, so that the next one in this process finds it free.
         self.file = None;

@@ -1,10 +1,10 @@
 //! The one way in which files of the workspace are changed.
 //!
-//! What lives here: [`Plan`]s of operations on paths, and [`Edits`], which carries them out as transactions: all or
+//! What lives here: [`EditPlan`]s of operations on paths, and [`TransactionManager`], which carries them out as transactions: all or
 //! nothing, against exactly the contents they were made from, with a way back. May use: the rest of `workspace`.
 //!
 //! How data passes: a caller reads a file ([`Workspace::read_text`](crate::workspace::Workspace::read_text)), makes a new text of it and puts bytes and
-//! [`Expected::Hash`] into a [`Plan`]. [`Edits::commit`] waits for its turn among all processes (`lock`), takes
+//! [`PathPrecondition::Hash`] into a [`EditPlan`]. [`TransactionManager::commit`] waits for its turn among all processes (`lock`), takes
 //! the workspace for this host where others may have it mounted (`lease`), settles what a
 //! process that died has left (`rollback`), and checks the whole plan against the disk without touching anything: where each
 //! path really is (`locate`), whether it may be changed (`guard`, by the list in `control`), what is there (`survey`), what the workspace looks like
@@ -13,7 +13,7 @@
 //! fail, taken back; and the caller hears what has changed (`change`, `report`). Undo (`undo`) is a plan like any other.
 //!
 //! What holds at every moment, also when the process is killed: each file is wholly old or wholly new. What is left beside
-//! the files has names that begin with `.lsp-tools-tmp-` and is gone after the next commit or [`Edits::recover`].
+//! the files has names that begin with `.lsp-tools-tmp-` and is gone after the next commit or [`TransactionManager::recover`].
 //!
 //! Every step happens beneath the descriptor of a folder that was reached name by name without following links
 //! (`locate`), so that a folder that becomes a link in the meantime cannot lead out. A file with several names (hard links)
@@ -47,16 +47,16 @@ mod xattr;
 
 pub(super) use atomic::is_temporary;
 
+pub use change::ChangedEntryKind;
 pub use change::EditId;
-pub use change::FileKind;
 pub use change::FileOperation;
-pub(crate) use change::{Committed, FileChange, HistoryEntry};
+pub(crate) use change::{CommittedTransaction, FileChange, HistoryEntry};
 pub(crate) use control::asks;
+pub use error::ConflictFinding;
 pub use error::EditError;
-pub use error::Found;
-pub(crate) use lease::{Host, LeaseOptions, Leasing};
+pub(crate) use lease::{LeaseHost, LeaseMode, LeaseOptions};
 pub use plan::ContentHash;
-pub use plan::Expected;
-pub use plan::Plan;
+pub use plan::EditPlan;
+pub use plan::PathPrecondition;
 pub use text::LineEnds;
-pub use transaction::{EditLimits, EditOptions, Edits};
+pub use transaction::{EditLimits, EditOptions, TransactionManager};

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
-use super::locate::{Last, Tree};
+use super::locate::{FinalLinkMode, WorkspaceTree};
 use super::record::rebased;
-use super::survey::{Metadata, Seen, SeenContent, SeenFile, SeenLink, survey};
+use super::survey::{FileMetadata, SeenContent, SeenFile, SeenLink, SeenObject, survey};
 
 /// What would be at a place.
 #[derive(Debug, Clone)]
-pub(super) enum Node {
+pub(super) enum PlanNode {
     Absent,
     File(Box<FileNode>),
     Directory(DirectoryNode),
@@ -22,28 +22,28 @@ pub(super) enum Node {
 #[derive(Debug, Clone)]
 pub(super) struct FileNode {
     /// The file on the disk that would be here, if it is not a new one.
-    pub(crate) base: Option<Base<SeenFile>>,
+    pub(crate) base: Option<DiskBase<SeenFile>>,
     /// What would be in it; `None` where it is larger than the limit, and unchanged.
     pub(crate) content: Option<SeenContent>,
     /// What it would have; `None` for what a new file gets by itself.
-    pub(crate) metadata: Option<Metadata>,
+    pub(crate) metadata: Option<FileMetadata>,
     /// Only of interest without `metadata`.
     pub(crate) executable: bool,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct DirectoryNode {
-    pub(crate) base: Option<Base<super::survey::Identity>>,
+    pub(crate) base: Option<DiskBase<super::survey::InodeIdentity>>,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct LinkNode {
-    pub(crate) base: Option<Base<SeenLink>>,
+    pub(crate) base: Option<DiskBase<SeenLink>>,
 }
 
 /// Something that is on the disk.
 #[derive(Debug, Clone)]
-pub(super) struct Base<T> {
+pub(super) struct DiskBase<T> {
     /// Where it is now.
     pub(crate) place: PathBuf,
     pub(crate) seen: T,
@@ -51,22 +51,22 @@ pub(super) struct Base<T> {
 
 /// All that the plan has looked at or changed so far.
 #[derive(Debug)]
-pub(super) struct Overlay {
-    pub(crate) tree: Tree,
+pub(super) struct PlanOverlay {
+    pub(crate) tree: WorkspaceTree,
     /// The largest file whose content is read, in bytes.
     limit: u64,
     /// By the names that hold at this point of the plan.
-    nodes: BTreeMap<PathBuf, Node>,
+    nodes: BTreeMap<PathBuf, PlanNode>,
     moves: Vec<(PathBuf, PathBuf)>,
 }
 
-impl Overlay {
-    pub(super) fn new(tree: Tree, limit: u64) -> Self {
+impl PlanOverlay {
+    pub(super) fn new(tree: WorkspaceTree, limit: u64) -> Self {
         Self { tree, limit, nodes: BTreeMap::new(), moves: Vec::new() }
     }
 
     /// Where `path` really is at this point of the plan: links are resolved.
-    pub(super) fn place(&self, path: &Path, last: Last) -> Result<PathBuf, Errno> {
+    pub(super) fn place(&self, path: &Path, last: FinalLinkMode) -> Result<PathBuf, Errno> {
         match self.origin(path) {
             Some(origin) => Ok(self.forward(self.tree.resolve(&origin, last)?)),
             None => Ok(path.to_owned()),
@@ -94,51 +94,53 @@ impl Overlay {
     }
 
     /// What would be at `place`.
-    pub(super) fn look(&mut self, place: &Path) -> Result<Node, Errno> {
+    pub(super) fn look(&mut self, place: &Path) -> Result<PlanNode, Errno> {
         if let Some(node) = self.nodes.get(place) {
             return Ok(node.clone());
         }
-        let removed = |above: &Path| matches!(self.nodes.get(above), Some(Node::Absent));
+        let removed = |above: &Path| matches!(self.nodes.get(above), Some(PlanNode::Absent));
         let node = match self.origin(place) {
             Some(origin) if !place.ancestors().skip(1).any(removed) => self.on_disk(origin)?,
-            _ => Node::Absent,
+            _ => PlanNode::Absent,
         };
         self.nodes.insert(place.to_owned(), node.clone());
         Ok(node)
     }
 
-    fn on_disk(&self, place: PathBuf) -> Result<Node, Errno> {
+    fn on_disk(&self, place: PathBuf) -> Result<PlanNode, Errno> {
         if place.as_os_str().is_empty() {
-            return Ok(Node::Directory(DirectoryNode { base: None }));
+            return Ok(PlanNode::Directory(DirectoryNode { base: None }));
         }
         let seen = match self.tree.folder_of(&place) {
             Ok((folder, name)) => survey(&folder, name, self.limit)?,
-            Err(Errno::NOENT) => Seen::Absent,
+            Err(Errno::NOENT) => SeenObject::Absent,
             Err(errno) => return Err(errno),
         };
         Ok(match seen {
-            Seen::Absent => Node::Absent,
-            Seen::Special(kind) => Node::Special(kind),
-            Seen::Directory(seen) => Node::Directory(DirectoryNode { base: Some(Base { place, seen }) }),
-            Seen::Link(seen) => Node::Link(LinkNode { base: Some(Base { place, seen }) }),
-            Seen::File(seen) => Node::File(Box::new(FileNode {
+            SeenObject::Absent => PlanNode::Absent,
+            SeenObject::Special(kind) => PlanNode::Special(kind),
+            SeenObject::Directory(seen) => {
+                PlanNode::Directory(DirectoryNode { base: Some(DiskBase { place, seen }) })
+            }
+            SeenObject::Link(seen) => PlanNode::Link(LinkNode { base: Some(DiskBase { place, seen }) }),
+            SeenObject::File(seen) => PlanNode::File(Box::new(FileNode {
                 content: seen.content.clone(),
                 metadata: Some(seen.metadata.clone()),
                 executable: false,
-                base: Some(Base { place, seen }),
+                base: Some(DiskBase { place, seen }),
             })),
         })
     }
 
     /// From here on `node` is at `place`.
-    pub(super) fn set(&mut self, place: &Path, node: Node) {
+    pub(super) fn set(&mut self, place: &Path, node: PlanNode) {
         self.nodes.insert(place.to_owned(), node);
     }
 
     /// From here on nothing is at `place` nor below.
     pub(super) fn clear(&mut self, place: &Path) {
         self.nodes.retain(|path, _| !path.starts_with(place));
-        self.set(place, Node::Absent);
+        self.set(place, PlanNode::Absent);
     }
 
     /// From here on what is at `from`, with all that is below, is at `to`.
@@ -151,7 +153,7 @@ impl Overlay {
             }
         }
         self.moves.push((from.to_owned(), to.to_owned()));
-        self.set(from, Node::Absent);
+        self.set(from, PlanNode::Absent);
     }
 
     /// Whether the plan has renamed anything at or below `place`, or to there.
@@ -160,7 +162,7 @@ impl Overlay {
     }
 
     /// Everything that was looked at or changed, by place.
-    pub(super) fn nodes(&self) -> impl Iterator<Item = (&PathBuf, &Node)> {
+    pub(super) fn nodes(&self) -> impl Iterator<Item = (&PathBuf, &PlanNode)> {
         self.nodes.iter()
     }
 }

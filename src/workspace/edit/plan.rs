@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::survey::Metadata;
+use super::survey::FileMetadata;
 use crate::workspace::WorkspacePath;
 
 /// The SHA-256 of a file's bytes, byte order mark and all. Shown and parsed as 64 hexadecimal digits.
@@ -22,7 +22,7 @@ pub struct NotAHash(String);
 
 /// What the caller of an operation believes to be at its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Expected {
+pub enum PathPrecondition {
     /// Nothing, so that nothing is overwritten.
     Absent,
     /// A file with exactly this content: the one the change was made from.
@@ -34,30 +34,30 @@ pub enum Expected {
 /// A list of changes that happen together or not at all, in the order they were put in: each operation sees what those
 /// before it did. Nothing is touched before the plan is committed.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct EditPlan {
     pub(super) title: String,
     pub(super) group: Option<String>,
-    pub(super) operations: Vec<Operation>,
+    pub(super) operations: Vec<PlanOperation>,
     pub(super) undoes: Vec<super::EditId>,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Operation {
+pub(super) enum PlanOperation {
     Write {
         path: WorkspacePath,
         content: Arc<[u8]>,
-        expected: Expected,
+        expected: PathPrecondition,
         mode: ModeChange,
     },
     Delete {
         path: WorkspacePath,
-        expected: Expected,
+        expected: PathPrecondition,
         recursive: bool,
     },
     Rename {
         from: WorkspacePath,
         to: WorkspacePath,
-        expected: Expected,
+        expected: PathPrecondition,
         overwrite: bool,
     },
     CreateDir {
@@ -68,7 +68,7 @@ pub(super) enum Operation {
     Restore {
         path: WorkspacePath,
         content: Arc<[u8]>,
-        metadata: Metadata,
+        metadata: FileMetadata,
     },
     /// Puts a symbolic link back.
     RestoreLink {
@@ -89,7 +89,7 @@ pub(super) enum ModeChange {
     Exactly(u32),
 }
 
-impl Plan {
+impl EditPlan {
     /// An empty plan. `title` says in the history what it was, such as the name of the tool.
     pub fn new(title: impl Into<String>) -> Self {
         Self { title: title.into(), group: None, operations: Vec::new(), undoes: Vec::new() }
@@ -109,7 +109,7 @@ impl Plan {
         &mut self,
         path: &WorkspacePath,
         content: impl Into<Vec<u8>>,
-        expected: Expected,
+        expected: PathPrecondition,
     ) -> &mut Self {
         self.write_with_mode(path, content, expected, None)
     }
@@ -119,23 +119,23 @@ impl Plan {
         &mut self,
         path: &WorkspacePath,
         content: impl Into<Vec<u8>>,
-        expected: Expected,
+        expected: PathPrecondition,
         executable: Option<bool>,
     ) -> &mut Self {
         let content = Arc::from(content.into());
         let mode = executable.map_or(ModeChange::Keep, ModeChange::Executable);
-        self.push(Operation::Write { path: path.clone(), content, expected, mode })
+        self.push(PlanOperation::Write { path: path.clone(), content, expected, mode })
     }
 
-    /// The file, the symbolic link itself, or the empty folder at `path` goes. [`Expected::Hash`] is for files only.
-    pub fn delete(&mut self, path: &WorkspacePath, expected: Expected) -> &mut Self {
-        self.push(Operation::Delete { path: path.clone(), expected, recursive: false })
+    /// The file, the symbolic link itself, or the empty folder at `path` goes. [`PathPrecondition::Hash`] is for files only.
+    pub fn delete(&mut self, path: &WorkspacePath, expected: PathPrecondition) -> &mut Self {
+        self.push(PlanOperation::Delete { path: path.clone(), expected, recursive: false })
     }
 
-    /// As [`delete`](Self::delete) with [`Expected::Any`], and a folder goes with all that is in it.
+    /// As [`delete`](Self::delete) with [`PathPrecondition::Any`], and a folder goes with all that is in it.
     pub fn delete_tree(&mut self, path: &WorkspacePath) -> &mut Self {
-        let expected = Expected::Any;
-        self.push(Operation::Delete { path: path.clone(), expected, recursive: true })
+        let expected = PathPrecondition::Any;
+        self.push(PlanOperation::Delete { path: path.clone(), expected, recursive: true })
     }
 
     /// The file, the symbolic link itself, or the folder at `from` is at `to` afterwards; missing folders above `to` are
@@ -144,40 +144,40 @@ impl Plan {
         &mut self,
         from: &WorkspacePath,
         to: &WorkspacePath,
-        expected: Expected,
+        expected: PathPrecondition,
         overwrite: bool,
     ) -> &mut Self {
-        self.push(Operation::Rename { from: from.clone(), to: to.clone(), expected, overwrite })
+        self.push(PlanOperation::Rename { from: from.clone(), to: to.clone(), expected, overwrite })
     }
 
     /// A folder is at `path` afterwards, and those above it; one that is there already is left as it is.
     pub fn create_dir(&mut self, path: &WorkspacePath) -> &mut Self {
-        self.push(Operation::CreateDir { path: path.clone(), mode: None })
+        self.push(PlanOperation::CreateDir { path: path.clone(), mode: None })
     }
 
     /// Every path that an operation names, as it was given, in order; a rename names two.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &WorkspacePath> {
         self.operations.iter().flat_map(|operation| match operation {
-            Operation::Rename { from, to, .. } => vec![from, to],
-            Operation::Write { path, .. }
-            | Operation::Delete { path, .. }
-            | Operation::CreateDir { path, .. }
-            | Operation::Restore { path, .. }
-            | Operation::RestoreLink { path, .. }
-            | Operation::Prune { path } => vec![path],
+            PlanOperation::Rename { from, to, .. } => vec![from, to],
+            PlanOperation::Write { path, .. }
+            | PlanOperation::Delete { path, .. }
+            | PlanOperation::CreateDir { path, .. }
+            | PlanOperation::Restore { path, .. }
+            | PlanOperation::RestoreLink { path, .. }
+            | PlanOperation::Prune { path } => vec![path],
         })
     }
 
     /// Every path that is moved, with where it goes, or deleted: a folder among them goes with all that is in it.
     pub(crate) fn moved_and_deleted(&self) -> impl Iterator<Item = (&WorkspacePath, Option<&WorkspacePath>)> {
         self.operations.iter().filter_map(|operation| match operation {
-            Operation::Rename { from, to, .. } => Some((from, Some(to))),
-            Operation::Delete { path, recursive: true, .. } => Some((path, None)),
+            PlanOperation::Rename { from, to, .. } => Some((from, Some(to))),
+            PlanOperation::Delete { path, recursive: true, .. } => Some((path, None)),
             _ => None,
         })
     }
 
-    pub(super) fn push(&mut self, operation: Operation) -> &mut Self {
+    pub(super) fn push(&mut self, operation: PlanOperation) -> &mut Self {
         self.operations.push(operation);
         self
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::survey::{Identity, Metadata};
+use super::survey::{FileMetadata, InodeIdentity};
 use super::{ContentHash, EditId};
 use crate::text::hex;
 
@@ -15,7 +15,7 @@ pub(super) const VERSION: u32 = 1;
 /// folders.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Record {
+pub(super) struct TransactionRecord {
     pub(crate) version: u32,
     pub(crate) id: EditId,
     pub(crate) title: String,
@@ -24,18 +24,18 @@ pub(super) struct Record {
     pub(crate) time_ms: u64,
     pub(crate) undoes: Vec<EditId>,
     /// Each in the names that hold when its turn comes.
-    pub(crate) structure: Vec<Step>,
+    pub(crate) structure: Vec<StructureStep>,
     /// In the names that hold after the structure; no path twice.
-    pub(crate) puts: Vec<Put>,
+    pub(crate) puts: Vec<ContentWrite>,
     #[serde(with = "path_texts")]
     pub(crate) prunes: Vec<PathBuf>,
-    pub(crate) summary: Vec<Summary>,
+    pub(crate) summary: Vec<FileChangeSummary>,
 }
 
 /// What became of one file, for the history.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Summary {
+pub(super) struct FileChangeSummary {
     #[serde(with = "path_text")]
     pub(crate) path: PathBuf,
     pub(crate) operation: SummaryOperation,
@@ -53,7 +53,7 @@ pub(super) enum SummaryOperation {
 /// A change of which names there are.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Step {
+pub(super) enum StructureStep {
     MakeDir {
         #[serde(with = "path_text")]
         path: PathBuf,
@@ -71,7 +71,7 @@ pub(super) enum Step {
         #[serde(with = "path_text")]
         to: PathBuf,
         /// `None` for a folder that an earlier step makes.
-        identity: Option<Identity>,
+        identity: Option<InodeIdentity>,
         /// Of a file that is not larger than the limit.
         hash: Option<ContentHash>,
     },
@@ -80,30 +80,30 @@ pub(super) enum Step {
         #[serde(with = "path_text")]
         path: PathBuf,
         spare: String,
-        identity: Identity,
-        what: Removed,
+        identity: InodeIdentity,
+        what: RemovedItem,
     },
 }
 
 /// What was removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Removed {
+pub(super) enum RemovedItem {
     File {
-        image: Image,
-        metadata: Metadata,
+        image: ContentImage,
+        metadata: FileMetadata,
     },
     Link(#[serde(with = "hexadecimal")] Vec<u8>),
     /// A folder in which nothing is left but what the same transaction has put aside.
     Emptied,
     /// A folder, itself first, each entry after the folder it lies in.
-    Tree(Vec<Leaf>),
+    Tree(Vec<RemovedTreeEntry>),
 }
 
 /// An entry of a removed folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Leaf {
+pub(super) struct RemovedTreeEntry {
     /// Relative to the removed folder; empty for itself.
     #[serde(with = "path_text")]
     pub(crate) path: PathBuf,
@@ -114,22 +114,22 @@ pub(super) struct Leaf {
 #[serde(rename_all = "snake_case")]
 pub(super) enum LeafKind {
     Directory { mode: u32 },
-    File { image: Image, metadata: Metadata },
+    File { image: ContentImage, metadata: FileMetadata },
     Link(#[serde(with = "hexadecimal")] Vec<u8>),
 }
 
 /// A new content.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Put {
+pub(super) struct ContentWrite {
     #[serde(with = "path_text")]
     pub(crate) path: PathBuf,
     /// Beside it: the new file until it takes its place, then the old one until the transaction is over.
     pub(crate) temp: String,
-    pub(crate) before: Option<Before>,
+    pub(crate) before: Option<ReplacedFile>,
     pub(crate) after: ContentHash,
     /// What the new file shall have; `None` for what a new file gets by itself.
-    pub(crate) metadata: Option<Metadata>,
+    pub(crate) metadata: Option<FileMetadata>,
     /// Only of interest without `metadata`.
     pub(crate) executable: bool,
     #[serde(skip)]
@@ -139,35 +139,35 @@ pub(super) struct Put {
 /// The file that a new content takes the place of.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Before {
-    pub(crate) identity: Identity,
-    pub(crate) image: Image,
-    pub(crate) metadata: Metadata,
+pub(super) struct ReplacedFile {
+    pub(crate) identity: InodeIdentity,
+    pub(crate) image: ContentImage,
+    pub(crate) metadata: FileMetadata,
 }
 
 /// Where an old content is among the images of the entry.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Image {
+pub(super) struct ContentImage {
     pub(crate) offset: u64,
     pub(crate) length: u64,
     pub(crate) hash: ContentHash,
 }
 
 // Where it is kept does not make a content another one.
-impl PartialEq for Image {
+impl PartialEq for ContentImage {
     fn eq(&self, other: &Self) -> bool {
         self.hash == other.hash
     }
 }
 
-impl Eq for Image {}
+impl Eq for ContentImage {}
 
 /// Where what was at `path` when step `step` of `structure` was done is after all of them.
-pub(super) fn final_place(structure: &[Step], step: usize, path: &Path) -> PathBuf {
+pub(super) fn final_place(structure: &[StructureStep], step: usize, path: &Path) -> PathBuf {
     let mut place = path.to_owned();
     for later in structure.iter().skip(step + 1) {
-        if let Step::Move { from, to, .. } = later {
+        if let StructureStep::Move { from, to, .. } = later {
             place = rebased(&place, from, to).unwrap_or(place);
         }
     }

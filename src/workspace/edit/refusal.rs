@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use rustix::io::Errno;
 
-use super::error::Found;
-use super::overlay::{FileNode, Node};
+use super::error::ConflictFinding;
+use super::overlay::{FileNode, PlanNode};
 use super::survey::SeenFile;
 use super::text::text_of;
 use super::trees::TreeError;
@@ -102,14 +102,14 @@ pub(super) fn tree_refused(limits: &EditLimits, path: &WorkspacePath, error: Tre
 }
 
 /// What is there, for those who expected something else.
-pub(super) fn found(node: &Node) -> Found {
+pub(super) fn found(node: &PlanNode) -> ConflictFinding {
     match node {
-        Node::Absent => Found::Absent,
-        Node::File(file) => match &file.content {
-            Some(content) => Found::File { hash: content.hash, text: text_of(&content.bytes) },
-            None => Found::Other,
+        PlanNode::Absent => ConflictFinding::Absent,
+        PlanNode::File(file) => match &file.content {
+            Some(content) => ConflictFinding::File { hash: content.hash, text: text_of(&content.bytes) },
+            None => ConflictFinding::Other,
         },
-        Node::Directory(_) | Node::Link(_) | Node::Special(_) => Found::Other,
+        PlanNode::Directory(_) | PlanNode::Link(_) | PlanNode::Special(_) => ConflictFinding::Other,
     }
 }
 

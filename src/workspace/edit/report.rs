@@ -5,24 +5,26 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::ContentHash;
-use super::change::{FileChange, FileKind, FileOperation};
-use super::check::{Checked, Removal};
-use super::overlay::{FileNode, Node};
-use super::record::{LeafKind, Removed, Step, Summary, SummaryOperation, below, final_place, rebased};
+use super::change::{ChangedEntryKind, FileChange, FileOperation};
+use super::check::{CheckedPlan, Removal};
+use super::overlay::{FileNode, PlanNode};
+use super::record::{
+    FileChangeSummary, LeafKind, RemovedItem, StructureStep, SummaryOperation, below, final_place, rebased,
+};
 use super::survey::SeenContent;
 use super::text::text_of;
 use crate::workspace::WorkspacePath;
 
 /// The files that `checked` changes, by path, and the folders it makes and removes.
 #[derive(Debug)]
-pub(super) struct Report {
+pub(super) struct PlanReport {
     pub(crate) files: Vec<FileChange>,
     pub(crate) created_dirs: Vec<WorkspacePath>,
     pub(crate) removed_dirs: Vec<WorkspacePath>,
 }
 
-pub(super) fn report(checked: &Checked) -> Report {
-    let mut report = Changes::default();
+pub(super) fn report(checked: &CheckedPlan) -> PlanReport {
+    let mut report = PlanReportBuilder::default();
     for removal in &checked.removals {
         report.removal(removal);
     }
@@ -30,16 +32,20 @@ pub(super) fn report(checked: &Checked) -> Report {
         report.node(place, node);
     }
     let created_dirs = checked.structure.iter().enumerate().filter_map(|(index, step)| match step {
-        Step::MakeDir { path, .. } => Some(path_of(final_place(&checked.structure, index, path))),
+        StructureStep::MakeDir { path, .. } => Some(path_of(final_place(&checked.structure, index, path))),
         _ => None,
     });
     let created_dirs = created_dirs.collect();
-    Report { files: report.files.into_values().collect(), created_dirs, removed_dirs: report.removed_dirs }
+    PlanReport {
+        files: report.files.into_values().collect(),
+        created_dirs,
+        removed_dirs: report.removed_dirs,
+    }
 }
 
 /// The same, as short as the history needs it.
-pub(super) fn summary(files: &[FileChange]) -> Vec<Summary> {
-    let one = |change: &FileChange| Summary {
+pub(super) fn summary(files: &[FileChange]) -> Vec<FileChangeSummary> {
+    let one = |change: &FileChange| FileChangeSummary {
         path: change.path.as_path().to_owned(),
         operation: match &change.operation {
             FileOperation::Created => SummaryOperation::Created,
@@ -51,7 +57,7 @@ pub(super) fn summary(files: &[FileChange]) -> Vec<Summary> {
     files.iter().map(one).collect()
 }
 
-impl Summary {
+impl FileChangeSummary {
     /// For those who ask for the history.
     pub(super) fn told(self) -> (WorkspacePath, FileOperation) {
         let operation = match self.operation {
@@ -69,30 +75,30 @@ pub(super) fn path_of(place: PathBuf) -> WorkspacePath {
 }
 
 #[derive(Default)]
-struct Changes {
+struct PlanReportBuilder {
     files: BTreeMap<PathBuf, FileChange>,
     removed_dirs: Vec<WorkspacePath>,
 }
 
-impl Changes {
+impl PlanReportBuilder {
     fn removal(&mut self, removal: &Removal) {
         match &removal.what {
-            Removed::File { .. } => {
+            RemovedItem::File { .. } => {
                 let before = Some(removal.content.as_ref());
-                self.deleted(removal.place.clone(), FileKind::File, before.flatten());
+                self.deleted(removal.place.clone(), ChangedEntryKind::File, before.flatten());
             }
-            Removed::Emptied => self.removed_dirs.push(path_of(removal.place.clone())),
-            Removed::Link(_) => self.deleted(removal.place.clone(), FileKind::Link, None),
-            Removed::Tree(leaves) => {
+            RemovedItem::Emptied => self.removed_dirs.push(path_of(removal.place.clone())),
+            RemovedItem::Link(_) => self.deleted(removal.place.clone(), ChangedEntryKind::Link, None),
+            RemovedItem::Tree(leaves) => {
                 let mut contents = removal.contents.iter();
                 for leaf in leaves {
                     let place = below(&removal.place, &leaf.path);
                     match &leaf.what {
                         LeafKind::Directory { .. } => self.removed_dirs.push(path_of(place)),
-                        LeafKind::Link(_) => self.deleted(place, FileKind::Link, None),
+                        LeafKind::Link(_) => self.deleted(place, ChangedEntryKind::Link, None),
                         LeafKind::File { image, .. } => {
                             let content = contents.next().map(|bytes| content(bytes, image.hash));
-                            self.deleted(place, FileKind::File, content.as_ref());
+                            self.deleted(place, ChangedEntryKind::File, content.as_ref());
                         }
                     }
                 }
@@ -100,24 +106,26 @@ impl Changes {
         }
     }
 
-    fn deleted(&mut self, place: PathBuf, kind: FileKind, before: Option<&SeenContent>) {
+    fn deleted(&mut self, place: PathBuf, kind: ChangedEntryKind, before: Option<&SeenContent>) {
         let change = change(path_of(place.clone()), FileOperation::Deleted, kind, before, None);
         self.files.insert(place, change);
     }
 
-    fn node(&mut self, place: &Path, node: &Node) {
+    fn node(&mut self, place: &Path, node: &PlanNode) {
         let (from, kind) = match node {
-            Node::File(file) => return self.file(place, file),
-            Node::Directory(folder) => (folder.base.as_ref().map(|base| &base.place), FileKind::Directory),
-            Node::Link(link) => (link.base.as_ref().map(|base| &base.place), FileKind::Link),
-            Node::Absent | Node::Special(_) => return,
+            PlanNode::File(file) => return self.file(place, file),
+            PlanNode::Directory(folder) => {
+                (folder.base.as_ref().map(|base| &base.place), ChangedEntryKind::Directory)
+            }
+            PlanNode::Link(link) => (link.base.as_ref().map(|base| &base.place), ChangedEntryKind::Link),
+            PlanNode::Absent | PlanNode::Special(_) => return,
         };
         let operation = match (from, kind) {
             (Some(from), _) if from == place => return,
             // What only lies in a renamed folder is told with the folder.
             (Some(from), _) if self.lies_in_renamed(place, from) => return,
             (Some(from), _) => FileOperation::Renamed { from: path_of(from.clone()) },
-            (None, FileKind::Link) => FileOperation::Created,
+            (None, ChangedEntryKind::Link) => FileOperation::Created,
             (None, _) => return,
         };
         self.files.insert(place.to_owned(), change(path_of(place.to_owned()), operation, kind, None, None));
@@ -135,8 +143,13 @@ impl Changes {
             (None, true) => match self.files.remove(place) {
                 // Deleted and made again: another content in the same place.
                 Some(old) if old.operation == FileOperation::Deleted => {
-                    let after =
-                        change(old.path.clone(), FileOperation::Modified, FileKind::File, None, after);
+                    let after = change(
+                        old.path.clone(),
+                        FileOperation::Modified,
+                        ChangedEntryKind::File,
+                        None,
+                        after,
+                    );
                     let merged = FileChange { before_hash: old.before_hash, before: old.before, ..after };
                     self.files.insert(place.to_owned(), merged);
                     return;
@@ -144,7 +157,7 @@ impl Changes {
                 _ => FileOperation::Created,
             },
         };
-        let change = change(path_of(place.to_owned()), operation, FileKind::File, before, after);
+        let change = change(path_of(place.to_owned()), operation, ChangedEntryKind::File, before, after);
         self.files.insert(place.to_owned(), change);
     }
 
@@ -166,7 +179,7 @@ fn content(bytes: &Arc<[u8]>, hash: ContentHash) -> SeenContent {
 fn change(
     path: WorkspacePath,
     operation: FileOperation,
-    kind: FileKind,
+    kind: ChangedEntryKind,
     before: Option<&SeenContent>,
     after: Option<&SeenContent>,
 ) -> FileChange {

@@ -11,18 +11,18 @@ use rustix::io::Errno;
 
 use super::ContentHash;
 use super::atomic::{self, Obstacle};
-use super::folders::Folders;
-use super::locate::Folder;
-use super::record::{Before, Image, Put, Record, Step};
-use super::survey::{Identity, Seen, identity_at, survey};
+use super::folders::FolderHandleCache;
+use super::locate::FolderHandle;
+use super::record::{ContentImage, ContentWrite, ReplacedFile, StructureStep, TransactionRecord};
+use super::survey::{InodeIdentity, SeenObject, identity_at, survey};
 
 /// Gives an old content from the journal.
-pub(super) type OldContent<'a> = &'a dyn Fn(&Image) -> Result<Vec<u8>, super::EditError>;
+pub(super) type OldContent<'a> = &'a dyn Fn(&ContentImage) -> Result<Vec<u8>, super::EditError>;
 
 /// Brings everything back to what it was before `record`. What somebody else has changed since is left alone and returned.
 pub(super) fn roll_back(
-    folders: &mut Folders,
-    record: &Record,
+    folders: &mut FolderHandleCache,
+    record: &TransactionRecord,
     old: OldContent<'_>,
 ) -> Result<Vec<PathBuf>, (PathBuf, String)> {
     let mut back = RollBack { folders, old, left_alone: Vec::new() };
@@ -31,8 +31,10 @@ pub(super) fn roll_back(
     }
     for step in record.structure.iter().rev() {
         let place = match step {
-            Step::MakeDir { path, .. } | Step::MakeLink { path, .. } | Step::Remove { path, .. } => path,
-            Step::Move { from, .. } => from,
+            StructureStep::MakeDir { path, .. }
+            | StructureStep::MakeLink { path, .. }
+            | StructureStep::Remove { path, .. } => path,
+            StructureStep::Move { from, .. } => from,
         };
         back.step(step).map_err(|errno| (place.clone(), errno.to_string()))?;
     }
@@ -41,13 +43,13 @@ pub(super) fn roll_back(
 }
 
 struct RollBack<'a> {
-    folders: &'a mut Folders,
+    folders: &'a mut FolderHandleCache,
     old: OldContent<'a>,
     left_alone: Vec<PathBuf>,
 }
 
 impl RollBack<'_> {
-    fn put(&mut self, put: &Put) -> Result<(), String> {
+    fn put(&mut self, put: &ContentWrite) -> Result<(), String> {
         let Some((folder, name)) = self.folder_of(&put.path).map_err(text)? else { return Ok(()) };
         let temp = identity_at(&folder, put.temp.as_ref()).map_err(text)?;
         match (&put.before, temp) {
@@ -66,10 +68,10 @@ impl RollBack<'_> {
     /// Takes a new file away again.
     fn take_away(
         &mut self,
-        folder: &Folder,
+        folder: &FolderHandle,
         name: &OsStr,
-        put: &Put,
-        temp: Option<Identity>,
+        put: &ContentWrite,
+        temp: Option<InodeIdentity>,
     ) -> Result<(), Errno> {
         let ours = match temp {
             // Where the file system cannot rename without replacing, the file has both names for a moment.
@@ -85,7 +87,12 @@ impl RollBack<'_> {
     }
 
     /// The old file is at the temporary name.
-    fn exchange_back(&mut self, folder: &Folder, name: &OsStr, put: &Put) -> Result<(), Errno> {
+    fn exchange_back(
+        &mut self,
+        folder: &FolderHandle,
+        name: &OsStr,
+        put: &ContentWrite,
+    ) -> Result<(), Errno> {
         let temp = put.temp.as_str();
         if identity_at(folder, name)?.is_none() {
             return renameat_with(folder, temp, folder, name, RenameFlags::NOREPLACE);
@@ -99,7 +106,13 @@ impl RollBack<'_> {
     }
 
     /// There is no temporary file: nothing has been done yet, or the old file was replaced for lack of an exchange.
-    fn rewrite(&mut self, folder: &Folder, name: &OsStr, put: &Put, before: &Before) -> Result<(), String> {
+    fn rewrite(
+        &mut self,
+        folder: &FolderHandle,
+        name: &OsStr,
+        put: &ContentWrite,
+        before: &ReplacedFile,
+    ) -> Result<(), String> {
         let replaced = identity_at(folder, name).map_err(text)? != Some(before.identity);
         if !replaced || content_at(folder, name).map_err(text)? != Some(put.after) {
             return Ok(());
@@ -109,29 +122,29 @@ impl RollBack<'_> {
         renameat_with(folder, put.temp.as_str(), folder, name, RenameFlags::empty()).map_err(text)
     }
 
-    fn step(&mut self, step: &Step) -> Result<(), Errno> {
+    fn step(&mut self, step: &StructureStep) -> Result<(), Errno> {
         match step {
-            Step::MakeDir { path, .. } => {
+            StructureStep::MakeDir { path, .. } => {
                 let Some((folder, name)) = self.folder_of(path)? else { return Ok(()) };
                 if !atomic::remove_empty(&folder, name)? && identity_at(&folder, name)?.is_some() {
                     self.left_alone.push(path.clone());
                 }
                 self.folders.touched(path);
             }
-            Step::MakeLink { path, target } => {
+            StructureStep::MakeLink { path, target } => {
                 let Some((folder, name)) = self.folder_of(path)? else { return Ok(()) };
                 if readlinkat(&folder, name, Vec::new()).is_ok_and(|found| found.as_bytes() == target) {
                     unlinkat(&folder, name, AtFlags::empty())?;
                 }
                 self.folders.touched(path);
             }
-            Step::Move { from, to, identity, .. } => self.move_back(from, to, *identity)?,
-            Step::Remove { path, spare, identity, .. } => self.bring_back(path, spare, *identity)?,
+            StructureStep::Move { from, to, identity, .. } => self.move_back(from, to, *identity)?,
+            StructureStep::Remove { path, spare, identity, .. } => self.bring_back(path, spare, *identity)?,
         }
         Ok(())
     }
 
-    fn move_back(&mut self, from: &Path, to: &Path, identity: Option<Identity>) -> Result<(), Errno> {
+    fn move_back(&mut self, from: &Path, to: &Path, identity: Option<InodeIdentity>) -> Result<(), Errno> {
         let Some((target, new)) = self.folder_of(to)? else { return Ok(()) };
         let Some((source, old)) = self.folder_of(from)? else { return Ok(()) };
         let found = identity_at(&target, new)?;
@@ -151,7 +164,7 @@ impl RollBack<'_> {
         Ok(())
     }
 
-    fn bring_back(&mut self, path: &Path, spare: &str, identity: Identity) -> Result<(), Errno> {
+    fn bring_back(&mut self, path: &Path, spare: &str, identity: InodeIdentity) -> Result<(), Errno> {
         let Some((folder, name)) = self.folder_of(path)? else { return Ok(()) };
         if identity_at(&folder, spare.as_ref())? != Some(identity) {
             return Ok(());
@@ -170,7 +183,7 @@ impl RollBack<'_> {
     }
 
     /// The folder that `path` lies in; `None` where it is not there (yet, or any more), and nothing can have been done in it.
-    fn folder_of<'p>(&mut self, path: &'p Path) -> Result<Option<(Folder, &'p OsStr)>, Errno> {
+    fn folder_of<'p>(&mut self, path: &'p Path) -> Result<Option<(FolderHandle, &'p OsStr)>, Errno> {
         match self.folders.folder_of(path) {
             Ok(found) => Ok(Some(found)),
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
@@ -179,9 +192,9 @@ impl RollBack<'_> {
     }
 }
 
-fn content_at(folder: &Folder, name: &OsStr) -> Result<Option<ContentHash>, Errno> {
+fn content_at(folder: &FolderHandle, name: &OsStr) -> Result<Option<ContentHash>, Errno> {
     Ok(match survey(folder, name, u64::MAX)? {
-        Seen::File(file) => file.content.map(|content| content.hash),
+        SeenObject::File(file) => file.content.map(|content| content.hash),
         _ => None,
     })
 }

@@ -14,9 +14,9 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::super::jail::READ;
-use super::super::read::Stamp;
+use super::super::read::FileStamp;
 use super::ContentHash;
-use super::locate::Folder;
+use super::locate::FolderHandle;
 use super::xattr;
 
 /// How often a file is read again that changed while it was being read.
@@ -24,28 +24,28 @@ const READ_ATTEMPTS: usize = 4;
 
 /// What is at a place.
 #[derive(Debug, Clone)]
-pub(super) enum Seen {
+pub(super) enum SeenObject {
     Absent,
     File(SeenFile),
-    Directory(Identity),
+    Directory(InodeIdentity),
     Link(SeenLink),
     Special(&'static str),
 }
 
 /// Which object of the file system it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Identity {
+pub(super) struct InodeIdentity {
     pub(crate) device: u64,
     pub(crate) inode: u64,
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct SeenFile {
-    pub(crate) identity: Identity,
-    pub(crate) stamp: Stamp,
+    pub(crate) identity: InodeIdentity,
+    pub(crate) stamp: FileStamp,
     /// How many names it has.
     pub(crate) names: u64,
-    pub(crate) metadata: Metadata,
+    pub(crate) metadata: FileMetadata,
     /// Whether the user may write to it.
     pub(crate) writable: bool,
     /// `None` where it is larger than it may be.
@@ -60,13 +60,13 @@ pub(super) struct SeenContent {
 
 #[derive(Debug, Clone)]
 pub(super) struct SeenLink {
-    pub(crate) identity: Identity,
+    pub(crate) identity: InodeIdentity,
     pub(crate) target: Vec<u8>,
 }
 
 /// What belongs to a file beside its content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Metadata {
+pub(super) struct FileMetadata {
     /// The permission bits, set-id bits and sticky bit.
     pub(crate) mode: u32,
     pub(crate) user: u32,
@@ -74,7 +74,7 @@ pub(super) struct Metadata {
     pub(crate) attributes: Vec<xattr::Attribute>,
 }
 
-impl Identity {
+impl InodeIdentity {
     #[allow(clippy::unnecessary_cast)] // field types differ between systems
     pub(super) fn of(stat: &Stat) -> Self {
         Self { device: stat.st_dev as u64, inode: stat.st_ino as u64 }
@@ -82,30 +82,32 @@ impl Identity {
 }
 
 /// What `name` in `folder` is; links are not followed. Of a file larger than `limit` bytes the content is left out.
-pub(super) fn survey(folder: &Folder, name: &OsStr, limit: u64) -> Result<Seen, Errno> {
+pub(super) fn survey(folder: &FolderHandle, name: &OsStr, limit: u64) -> Result<SeenObject, Errno> {
     let stat = match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => stat,
-        Err(Errno::NOENT) => return Ok(Seen::Absent),
+        Err(Errno::NOENT) => return Ok(SeenObject::Absent),
         Err(errno) => return Err(errno),
     };
     Ok(match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => survey_file(folder, name, limit)?.map_or(Seen::Absent, Seen::File),
-        FileType::Directory => Seen::Directory(Identity::of(&stat)),
+        FileType::RegularFile => {
+            survey_file(folder, name, limit)?.map_or(SeenObject::Absent, SeenObject::File)
+        }
+        FileType::Directory => SeenObject::Directory(InodeIdentity::of(&stat)),
         FileType::Symlink => {
             // What is no link any more is an invalid argument.
             let gone = |errno| if errno == Errno::INVAL { Errno::STALE } else { errno };
             let target = readlinkat(folder, name, Vec::new()).map_err(gone)?.into_bytes();
-            Seen::Link(SeenLink { identity: Identity::of(&stat), target })
+            SeenObject::Link(SeenLink { identity: InodeIdentity::of(&stat), target })
         }
-        FileType::Fifo => Seen::Special("a named pipe (FIFO)"),
-        FileType::Socket => Seen::Special("a socket"),
-        FileType::CharacterDevice | FileType::BlockDevice => Seen::Special("a device"),
-        FileType::Unknown => Seen::Special("of an unknown kind"),
+        FileType::Fifo => SeenObject::Special("a named pipe (FIFO)"),
+        FileType::Socket => SeenObject::Special("a socket"),
+        FileType::CharacterDevice | FileType::BlockDevice => SeenObject::Special("a device"),
+        FileType::Unknown => SeenObject::Special("of an unknown kind"),
     })
 }
 
 /// The regular file `name`, read until it kept still; `None` where it has gone.
-fn survey_file(folder: &Folder, name: &OsStr, limit: u64) -> Result<Option<SeenFile>, Errno> {
+fn survey_file(folder: &FolderHandle, name: &OsStr, limit: u64) -> Result<Option<SeenFile>, Errno> {
     for _ in 0..READ_ATTEMPTS {
         let fd = match openat(folder, name, READ | OFlags::NOFOLLOW, Mode::empty()) {
             Ok(fd) => fd,
@@ -116,11 +118,11 @@ fn survey_file(folder: &Folder, name: &OsStr, limit: u64) -> Result<Option<SeenF
         if FileType::from_raw_mode(before.st_mode) != FileType::RegularFile {
             return Err(Errno::STALE);
         }
-        let metadata = Metadata::of(&fd, &before)?;
-        let stamp = Stamp::of(&before);
+        let metadata = FileMetadata::of(&fd, &before)?;
+        let stamp = FileStamp::of(&before);
         let content = if stamp.size > limit { None } else { read(&fd, limit)? };
-        if Stamp::of(&fstat(&fd)?) == stamp {
-            let identity = Identity::of(&before);
+        if FileStamp::of(&fstat(&fd)?) == stamp {
+            let identity = InodeIdentity::of(&before);
             #[allow(clippy::unnecessary_cast)] // field types differ between systems
             let names = before.st_nlink as u64;
             let writable = accessat(folder, name, Access::WRITE_OK, AtFlags::EACCESS).is_ok();
@@ -142,7 +144,7 @@ fn read(fd: &OwnedFd, limit: u64) -> Result<Option<SeenContent>, Errno> {
 }
 
 /// The names in `folder`, sorted.
-pub(super) fn names_in(folder: &Folder) -> Result<Vec<OsString>, Errno> {
+pub(super) fn names_in(folder: &FolderHandle) -> Result<Vec<OsString>, Errno> {
     let mut names = Vec::new();
     for entry in Dir::read_from(folder)? {
         let name = entry?.file_name().to_bytes().to_vec();
@@ -155,15 +157,15 @@ pub(super) fn names_in(folder: &Folder) -> Result<Vec<OsString>, Errno> {
 }
 
 /// Which object `name` in `folder` is, whatever its kind; `None` where nothing is.
-pub(super) fn identity_at(folder: &Folder, name: &OsStr) -> Result<Option<Identity>, Errno> {
+pub(super) fn identity_at(folder: &FolderHandle, name: &OsStr) -> Result<Option<InodeIdentity>, Errno> {
     match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) => Ok(Some(Identity::of(&stat))),
+        Ok(stat) => Ok(Some(InodeIdentity::of(&stat))),
         Err(Errno::NOENT) => Ok(None),
         Err(errno) => Err(errno),
     }
 }
 
-impl Metadata {
+impl FileMetadata {
     fn of(fd: impl AsFd, stat: &Stat) -> Result<Self, Errno> {
         #[allow(clippy::unnecessary_cast)] // field types differ between systems
         let mode = stat.st_mode as u32 & 0o7777;

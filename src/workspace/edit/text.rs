@@ -20,7 +20,7 @@ pub enum LineEnds {
 }
 
 impl TextFile {
-    /// What [`Expected::Hash`](super::Expected::Hash) wants of a change that is made from this text.
+    /// What [`PathPrecondition::Hash`](super::PathPrecondition::Hash) wants of a change that is made from this text.
     pub fn content_hash(&self) -> ContentHash {
         ContentHash::of_text(&self.text, self.bom)
     }

@@ -4,23 +4,23 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::apply::{Failure, apply, tidy};
+use super::apply::{EditStepFailure, apply, tidy};
 use super::atomic::Obstacle;
-use super::change::{Committed, HistoryEntry, Recovered};
-use super::check::{Checked, check};
-use super::error::{Belief, Conflict, Found};
-use super::folders::Folders;
-use super::guard::Guard;
-use super::journal::{Entry, Journal, Progress};
+use super::change::{CommittedTransaction, HistoryEntry, RecoveredTransaction};
+use super::check::{CheckedPlan, check};
+use super::error::{Conflict, ConflictExpectation, ConflictFinding};
+use super::folders::FolderHandleCache;
+use super::guard::WorkspaceGuard;
+use super::journal::{Journal, JournalEntry, JournalProgress};
 use super::lease::{Lease, LeaseOptions};
-use super::locate::Tree;
-use super::lock::{Held, Turn};
-use super::record::{Record, VERSION};
+use super::locate::WorkspaceTree;
+use super::lock::{EditLockGuard, EditLockQueue};
+use super::record::{TransactionRecord, VERSION};
 use super::refusal::failed_at;
-use super::report::{Report, path_of, report, summary};
+use super::report::{PlanReport, path_of, report, summary};
 use super::rollback::roll_back;
-use super::survey::{Seen, survey};
-use super::{EditError, EditId, FileChange, Plan, text, undo};
+use super::survey::{SeenObject, survey};
+use super::{EditError, EditId, EditPlan, FileChange, text, undo};
 use crate::workspace::Workspace;
 
 /// How many transactions there may be between two looks at what the journal may forget.
@@ -32,14 +32,14 @@ const PRUNE_BYTES: u64 = 1024 * 1024;
 /// The edits of one workspace: commits plans and takes them back. Cheap to clone. Its methods block: from asynchronous code
 /// they are called on a thread that may.
 #[derive(Debug, Clone)]
-pub struct Edits(Arc<Inner>);
+pub struct TransactionManager(Arc<TransactionManagerInner>);
 
 #[derive(Debug)]
-struct Inner {
+struct TransactionManagerInner {
     workspace: Workspace,
-    guard: Guard,
+    guard: WorkspaceGuard,
     journal: Journal,
-    turn: Turn,
+    turn: EditLockQueue,
     lease: Lease,
     limits: EditLimits,
 }
@@ -102,17 +102,24 @@ impl EditOptions {
     }
 }
 
-impl Edits {
+impl TransactionManager {
     /// The edits of `workspace`. Nothing is read or made yet; [`recover`](Self::recover) puts in order what a process that
     /// died has left, and every commit does so as well.
     pub fn new(workspace: Workspace, options: EditOptions) -> Self {
         let mut protected = options.protected;
         protected.push(options.state.clone());
-        let guard = Guard::new(&workspace, &protected);
+        let guard = WorkspaceGuard::new(&workspace, &protected);
         let journal = Journal::new(&options.state, workspace.root());
         let lease = Lease::new(workspace.clone(), options.lease);
-        let turn = Turn::default();
-        Self(Arc::new(Inner { workspace, guard, journal, turn, lease, limits: options.limits }))
+        let turn = EditLockQueue::default();
+        Self(Arc::new(TransactionManagerInner {
+            workspace,
+            guard,
+            journal,
+            turn,
+            lease,
+            limits: options.limits,
+        }))
     }
 
     /// Carries out `plan`: all of it, or nothing.
@@ -120,7 +127,7 @@ impl Edits {
     /// # Errors
     /// [`EditError::Conflict`] where something is not as expected, with what is there now; otherwise what is in the way.
     /// Nothing has been changed then, except where [`EditError::Unfinished`] says so.
-    pub fn commit(&self, plan: &Plan) -> Result<Committed, EditError> {
+    pub fn commit(&self, plan: &EditPlan) -> Result<CommittedTransaction, EditError> {
         let _held = self.hold()?;
         self.0.commit(plan)
     }
@@ -129,8 +136,8 @@ impl Edits {
     ///
     /// # Errors
     /// As [`commit`](Self::commit), as far as that can be known without doing it.
-    pub fn preview(&self, plan: &Plan) -> Result<Vec<FileChange>, EditError> {
-        let checked = check(plan, Tree::of(&self.0.workspace), &self.0.guard, &self.0.limits)?;
+    pub fn preview(&self, plan: &EditPlan) -> Result<Vec<FileChange>, EditError> {
+        let checked = check(plan, WorkspaceTree::of(&self.0.workspace), &self.0.guard, &self.0.limits)?;
         Ok(report(&checked).files)
     }
 
@@ -138,7 +145,7 @@ impl Edits {
     ///
     /// # Errors
     /// [`EditError::Conflict`] where a file has been changed since; it is left as it is, and so is everything else.
-    pub fn undo(&self, id: EditId, group: Option<&str>) -> Result<Committed, EditError> {
+    pub fn undo(&self, id: EditId, group: Option<&str>) -> Result<CommittedTransaction, EditError> {
         let _held = self.hold()?;
         self.0.undo(&[id], group)
     }
@@ -147,7 +154,7 @@ impl Edits {
     ///
     /// # Errors
     /// As [`undo`](Self::undo), and [`EditError::NothingToUndo`].
-    pub fn undo_latest(&self, group: Option<&str>) -> Result<Committed, EditError> {
+    pub fn undo_latest(&self, group: Option<&str>) -> Result<CommittedTransaction, EditError> {
         let _held = self.hold()?;
         let history = self.0.history()?;
         let latest = history.iter().find(|entry| entry.stands() && entry.undoes.is_empty());
@@ -159,7 +166,7 @@ impl Edits {
     ///
     /// # Errors
     /// As [`undo`](Self::undo), and [`EditError::NothingToUndo`].
-    pub fn undo_group(&self, of: &str, group: Option<&str>) -> Result<Committed, EditError> {
+    pub fn undo_group(&self, of: &str, group: Option<&str>) -> Result<CommittedTransaction, EditError> {
         let _held = self.hold()?;
         let history = self.0.history()?;
         let in_group: Vec<&HistoryEntry> =
@@ -188,7 +195,7 @@ impl Edits {
     ///
     /// # Errors
     /// Where something cannot be put in order now; it is tried again the next time.
-    pub fn recover(&self) -> Result<Vec<Recovered>, EditError> {
+    pub fn recover(&self) -> Result<Vec<RecoveredTransaction>, EditError> {
         if !self.0.journal.exists() {
             return Ok(Vec::new());
         }
@@ -196,7 +203,7 @@ impl Edits {
         self.0.recover(&self.0.journal.entries()?)
     }
 
-    fn hold(&self) -> Result<Held<'_>, EditError> {
+    fn hold(&self) -> Result<EditLockGuard<'_>, EditError> {
         let held = self.0.turn.take(&self.0.journal.prepare()?)?;
         self.0.lease.take()?;
         Ok(held)
@@ -204,18 +211,18 @@ impl Edits {
 }
 
 // All of this is done by whoever holds the turn.
-impl Inner {
-    fn commit(&self, plan: &Plan) -> Result<Committed, EditError> {
+impl TransactionManagerInner {
+    fn commit(&self, plan: &EditPlan) -> Result<CommittedTransaction, EditError> {
         let entries = self.journal.entries()?;
         self.recover(&entries)?;
-        let tree = Tree::of(&self.workspace);
+        let tree = WorkspaceTree::of(&self.workspace);
         let checked = check(plan, tree.clone(), &self.guard, &self.limits)?;
-        let Report { files, created_dirs, removed_dirs } = report(&checked);
-        let Checked { structure, puts, prunes, images, .. } = checked;
+        let PlanReport { files, created_dirs, removed_dirs } = report(&checked);
+        let CheckedPlan { structure, puts, prunes, images, .. } = checked;
         if structure.is_empty() && puts.is_empty() && prunes.is_empty() {
-            return Ok(Committed { id: None, files, created_dirs, removed_dirs });
+            return Ok(CommittedTransaction { id: None, files, created_dirs, removed_dirs });
         }
-        let record = Record {
+        let record = TransactionRecord {
             version: VERSION,
             id: self.journal.next_id(&entries)?,
             title: plan.title.clone(),
@@ -228,14 +235,14 @@ impl Inner {
             summary: summary(&files),
         };
         let entry = self.journal.begin(&record, &images.contents)?;
-        let mut folders = Folders::new(tree);
+        let mut folders = FolderHandleCache::new(tree);
         if let Err(failure) = apply(&mut folders, &record, &self.limits) {
             return Err(self.take_back(&mut folders, &record, &entry, failure));
         }
         let entry = match self.journal.done(entry.clone()) {
             Ok(entry) => entry,
             Err(error) => {
-                let failure = Failure { place: PathBuf::new(), obstacle: Obstacle::Changed };
+                let failure = EditStepFailure { place: PathBuf::new(), obstacle: Obstacle::Changed };
                 self.take_back(&mut folders, &record, &entry, failure);
                 return Err(error);
             }
@@ -244,14 +251,14 @@ impl Inner {
         if let Err(error) = self.finish(&mut folders, &record, entry, images.length) {
             tracing::warn!("after the edit {}: {error}", record.id);
         }
-        Ok(Committed { id: Some(record.id), files, created_dirs, removed_dirs })
+        Ok(CommittedTransaction { id: Some(record.id), files, created_dirs, removed_dirs })
     }
 
     fn finish(
         &self,
-        folders: &mut Folders,
-        record: &Record,
-        entry: Entry,
+        folders: &mut FolderHandleCache,
+        record: &TransactionRecord,
+        entry: JournalEntry,
         bytes: u64,
     ) -> Result<(), EditError> {
         tidy(folders, record).map_err(|(place, errno)| failed_at(path_of(place).display(), errno))?;
@@ -265,10 +272,10 @@ impl Inner {
     /// Everything back as it was; the error that tells why.
     fn take_back(
         &self,
-        folders: &mut Folders,
-        record: &Record,
-        entry: &Entry,
-        failure: Failure,
+        folders: &mut FolderHandleCache,
+        record: &TransactionRecord,
+        entry: &JournalEntry,
+        failure: EditStepFailure,
     ) -> EditError {
         let back = roll_back(folders, record, &|image| self.journal.image(entry, image));
         let path = path_of(failure.place.clone());
@@ -287,29 +294,28 @@ impl Inner {
             Obstacle::System(errno) => failed_at(path.display(), errno),
             Obstacle::Changed => {
                 let found = self.found(folders, &failure);
-                EditError::Conflict(vec![Conflict { path, expected: Belief::Unchanged, found }])
+                EditError::Conflict(vec![Conflict { path, expected: ConflictExpectation::Unchanged, found }])
             }
         }
     }
 
-    fn found(&self, folders: &mut Folders, failure: &Failure) -> Found {
+    fn found(&self, folders: &mut FolderHandleCache, failure: &EditStepFailure) -> ConflictFinding {
         let seen = folders
             .folder_of(&failure.place)
             .and_then(|(folder, name)| survey(&folder, name, self.limits.file_bytes));
         match seen {
-            Ok(Seen::Absent) => Found::Absent,
-            Ok(Seen::File(file)) => file.content.map_or(Found::Other, |content| Found::File {
-                hash: content.hash,
-                text: text::text_of(&content.bytes),
+            Ok(SeenObject::Absent) => ConflictFinding::Absent,
+            Ok(SeenObject::File(file)) => file.content.map_or(ConflictFinding::Other, |content| {
+                ConflictFinding::File { hash: content.hash, text: text::text_of(&content.bytes) }
             }),
-            _ => Found::Other,
+            _ => ConflictFinding::Other,
         }
     }
 
-    fn recover(&self, entries: &[Entry]) -> Result<Vec<Recovered>, EditError> {
+    fn recover(&self, entries: &[JournalEntry]) -> Result<Vec<RecoveredTransaction>, EditError> {
         let mut recovered = Vec::new();
         // The newest first: it was made on what those before it left.
-        for entry in entries.iter().rev().filter(|entry| entry.progress != Progress::Tidy) {
+        for entry in entries.iter().rev().filter(|entry| entry.progress != JournalProgress::Tidy) {
             match self.journal.record(entry) {
                 Ok(record) => recovered.push(self.recover_one(entry, &record)?),
                 Err(error) => {
@@ -321,13 +327,17 @@ impl Inner {
         Ok(recovered)
     }
 
-    fn recover_one(&self, entry: &Entry, record: &Record) -> Result<Recovered, EditError> {
-        let mut folders = Folders::new(Tree::of(&self.workspace));
+    fn recover_one(
+        &self,
+        entry: &JournalEntry,
+        record: &TransactionRecord,
+    ) -> Result<RecoveredTransaction, EditError> {
+        let mut folders = FolderHandleCache::new(WorkspaceTree::of(&self.workspace));
         let id = record.id;
-        if entry.progress == Progress::Done {
+        if entry.progress == JournalProgress::Done {
             self.finish(&mut folders, record, entry.clone(), 0)?;
             tracing::info!("the interrupted edit {id} was finished");
-            return Ok(Recovered { id, finished: true, left_alone: Vec::new() });
+            return Ok(RecoveredTransaction { id, finished: true, left_alone: Vec::new() });
         }
         let back = roll_back(&mut folders, record, &|image| self.journal.image(entry, image));
         let left_alone = back.map_err(|(place, reason)| EditError::Unfinished {
@@ -337,15 +347,19 @@ impl Inner {
         })?;
         self.journal.forget(entry)?;
         tracing::info!("the interrupted edit {id} was taken back");
-        Ok(Recovered { id, finished: false, left_alone: left_alone.into_iter().map(path_of).collect() })
+        Ok(RecoveredTransaction {
+            id,
+            finished: false,
+            left_alone: left_alone.into_iter().map(path_of).collect(),
+        })
     }
 
     /// `ids` newest first.
-    fn undo(&self, ids: &[EditId], group: Option<&str>) -> Result<Committed, EditError> {
+    fn undo(&self, ids: &[EditId], group: Option<&str>) -> Result<CommittedTransaction, EditError> {
         self.recover(&self.journal.entries()?)?;
         let entries = self.journal.entries()?;
         let history = self.history()?;
-        let mut plan = Plan::new(undo::title(ids)).in_group(group);
+        let mut plan = EditPlan::new(undo::title(ids)).in_group(group);
         for id in ids {
             let unknown = || EditError::UnknownEdit { id: *id };
             let entry = entries.iter().find(|entry| entry.id == *id).ok_or_else(unknown)?;
@@ -360,7 +374,9 @@ impl Inner {
 
     fn history(&self) -> Result<Vec<HistoryEntry>, EditError> {
         let mut history = Vec::new();
-        for entry in self.journal.entries()?.iter().rev().filter(|entry| entry.progress != Progress::Begun) {
+        for entry in
+            self.journal.entries()?.iter().rev().filter(|entry| entry.progress != JournalProgress::Begun)
+        {
             // One that cannot be read does not take the others' way back.
             let record = match self.journal.record(entry) {
                 Ok(record) => record,
@@ -374,7 +390,7 @@ impl Inner {
                 title: record.title,
                 group: record.group,
                 time: UNIX_EPOCH + Duration::from_millis(record.time_ms),
-                files: record.summary.into_iter().map(super::record::Summary::told).collect(),
+                files: record.summary.into_iter().map(super::record::FileChangeSummary::told).collect(),
                 undoes: record.undoes,
                 undone_by: None,
             });

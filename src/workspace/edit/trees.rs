@@ -8,15 +8,15 @@ use rustix::fs::fstat;
 use rustix::io::Errno;
 
 use super::atomic::is_temporary;
-use super::locate::Folder;
-use super::record::{Image, Leaf, LeafKind, Removed};
-use super::survey::{Seen, names_in, survey};
+use super::locate::FolderHandle;
+use super::record::{ContentImage, LeafKind, RemovedItem, RemovedTreeEntry};
+use super::survey::{SeenObject, names_in, survey};
 use super::{ContentHash, EditLimits};
 use crate::workspace::path::DEEPEST;
 
 /// The old contents that a transaction has to keep.
 #[derive(Debug, Default)]
-pub(super) struct Images {
+pub(super) struct ContentImages {
     pub(crate) contents: Vec<Arc<[u8]>>,
     pub(crate) length: u64,
 }
@@ -37,10 +37,10 @@ impl From<Errno> for TreeError {
     }
 }
 
-impl Images {
+impl ContentImages {
     /// Keeps `content`, and says where.
-    pub(super) fn keep(&mut self, content: &Arc<[u8]>, hash: ContentHash) -> Image {
-        let image = Image { offset: self.length, length: content.len() as u64, hash };
+    pub(super) fn keep(&mut self, content: &Arc<[u8]>, hash: ContentHash) -> ContentImage {
+        let image = ContentImage { offset: self.length, length: content.len() as u64, hash };
         self.length += image.length;
         self.contents.push(Arc::clone(content));
         image
@@ -49,26 +49,26 @@ impl Images {
 
 /// Everything in `folder`, itself first, each entry after the folder it lies in, with the contents put into `images`.
 pub(super) fn list(
-    parent: &Folder,
+    parent: &FolderHandle,
     name: &OsStr,
     limits: &EditLimits,
-    images: &mut Images,
-) -> Result<Vec<Leaf>, TreeError> {
-    let mut listing = Listing { limits, images, leaves: Vec::new() };
+    images: &mut ContentImages,
+) -> Result<Vec<RemovedTreeEntry>, TreeError> {
+    let mut listing = TreeLister { limits, images, leaves: Vec::new() };
     listing.directory(parent, name, Path::new(""), 0)?;
     Ok(listing.leaves)
 }
 
-struct Listing<'a> {
+struct TreeLister<'a> {
     limits: &'a EditLimits,
-    images: &'a mut Images,
-    leaves: Vec<Leaf>,
+    images: &'a mut ContentImages,
+    leaves: Vec<RemovedTreeEntry>,
 }
 
-impl Listing<'_> {
+impl TreeLister<'_> {
     fn directory(
         &mut self,
-        parent: &Folder,
+        parent: &FolderHandle,
         name: &OsStr,
         path: &Path,
         depth: usize,
@@ -83,11 +83,11 @@ impl Listing<'_> {
         for name in names_in(&folder)? {
             let path = path.join(&name);
             match survey(&folder, &name, self.limits.file_bytes)? {
-                Seen::Absent => {}
-                Seen::Directory(_) => self.directory(&folder, &name, &path, depth + 1)?,
-                Seen::Link(link) => self.add(path, LeafKind::Link(link.target))?,
-                Seen::Special(kind) => return Err(TreeError::Special(path, kind)),
-                Seen::File(file) => {
+                SeenObject::Absent => {}
+                SeenObject::Directory(_) => self.directory(&folder, &name, &path, depth + 1)?,
+                SeenObject::Link(link) => self.add(path, LeafKind::Link(link.target))?,
+                SeenObject::Special(kind) => return Err(TreeError::Special(path, kind)),
+                SeenObject::File(file) => {
                     let Some(content) = file.content else { return Err(TreeError::TooLarge(path)) };
                     let image = self.images.keep(&content.bytes, content.hash);
                     self.add(path, LeafKind::File { image, metadata: file.metadata })?;
@@ -104,20 +104,24 @@ impl Listing<'_> {
         if self.images.length > self.limits.transaction_bytes {
             return Err(TreeError::TooLarge(path));
         }
-        self.leaves.push(Leaf { path, what });
+        self.leaves.push(RemovedTreeEntry { path, what });
         Ok(())
     }
 }
 
 /// The paths of everything below the folder `name`, relative to it; at most `limit`.
-pub(super) fn names_below(parent: &Folder, name: &OsStr, limit: usize) -> Result<Vec<PathBuf>, TreeError> {
+pub(super) fn names_below(
+    parent: &FolderHandle,
+    name: &OsStr,
+    limit: usize,
+) -> Result<Vec<PathBuf>, TreeError> {
     let mut paths = Vec::new();
     add_names_below(parent, name, Path::new(""), (limit, DEEPEST), &mut paths)?;
     Ok(paths)
 }
 
 fn add_names_below(
-    parent: &Folder,
+    parent: &FolderHandle,
     name: &OsStr,
     path: &Path,
     (limit, depth): (usize, usize),
@@ -143,21 +147,21 @@ fn add_names_below(
 
 /// Whether what has been put aside as `name` is what was to be removed.
 pub(super) fn is_same(
-    parent: &Folder,
+    parent: &FolderHandle,
     name: &OsStr,
-    what: &Removed,
+    what: &RemovedItem,
     limits: &EditLimits,
 ) -> Result<bool, Errno> {
     match (what, survey(parent, name, limits.file_bytes)?) {
-        (Removed::File { image, .. }, Seen::File(file)) => {
+        (RemovedItem::File { image, .. }, SeenObject::File(file)) => {
             Ok(file.content.is_some_and(|content| content.hash == image.hash))
         }
-        (Removed::Link(target), Seen::Link(link)) => Ok(*target == link.target),
-        (Removed::Emptied, Seen::Directory(_)) => {
+        (RemovedItem::Link(target), SeenObject::Link(link)) => Ok(*target == link.target),
+        (RemovedItem::Emptied, SeenObject::Directory(_)) => {
             Ok(names_in(&parent.enter(name)?)?.iter().all(|name| is_temporary(name.as_ref())))
         }
-        (Removed::Tree(leaves), Seen::Directory(_)) => {
-            match list(parent, name, limits, &mut Images::default()) {
+        (RemovedItem::Tree(leaves), SeenObject::Directory(_)) => {
+            match list(parent, name, limits, &mut ContentImages::default()) {
                 Ok(found) => Ok(found == *leaves),
                 Err(TreeError::System(errno)) => Err(errno),
                 Err(_) => Ok(false),

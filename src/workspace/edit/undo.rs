@@ -3,20 +3,22 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::journal::{Entry, Journal};
-use super::plan::{ModeChange, Operation};
-use super::record::{Image, LeafKind, Put, Record, Removed, Step, below};
+use super::journal::{Journal, JournalEntry};
+use super::plan::{ModeChange, PlanOperation};
+use super::record::{
+    ContentImage, ContentWrite, LeafKind, RemovedItem, StructureStep, TransactionRecord, below,
+};
 use super::report::path_of;
-use super::{EditError, EditId, Expected, HistoryEntry, Plan};
+use super::{EditError, EditId, EditPlan, HistoryEntry, PathPrecondition};
 
 /// Adds to `plan` what takes `entry` back.
 pub(super) fn add_inverse(
-    plan: &mut Plan,
+    plan: &mut EditPlan,
     journal: &Journal,
-    entry: &Entry,
-    record: &Record,
+    entry: &JournalEntry,
+    record: &TransactionRecord,
 ) -> Result<(), EditError> {
-    let inverse = Inverse { journal, entry };
+    let inverse = InversePlanBuilder { journal, entry };
     for path in record.prunes.iter().rev() {
         plan.create_dir(&path_of(path.clone()));
     }
@@ -30,15 +32,15 @@ pub(super) fn add_inverse(
     Ok(())
 }
 
-struct Inverse<'a> {
+struct InversePlanBuilder<'a> {
     journal: &'a Journal,
-    entry: &'a Entry,
+    entry: &'a JournalEntry,
 }
 
-impl Inverse<'_> {
-    fn put(&self, plan: &mut Plan, put: &Put) -> Result<(), EditError> {
+impl InversePlanBuilder<'_> {
+    fn put(&self, plan: &mut EditPlan, put: &ContentWrite) -> Result<(), EditError> {
         let path = path_of(put.path.clone());
-        let expected = Expected::Hash(put.after);
+        let expected = PathPrecondition::Hash(put.after);
         let Some(before) = &put.before else {
             plan.delete(&path, expected);
             return Ok(());
@@ -49,49 +51,49 @@ impl Inverse<'_> {
             mode if mode == now => ModeChange::Keep,
             mode => ModeChange::Exactly(mode),
         };
-        plan.push(Operation::Write { path, content: self.content(&before.image)?, expected, mode });
+        plan.push(PlanOperation::Write { path, content: self.content(&before.image)?, expected, mode });
         Ok(())
     }
 
-    fn step(&self, plan: &mut Plan, step: &Step) -> Result<(), EditError> {
+    fn step(&self, plan: &mut EditPlan, step: &StructureStep) -> Result<(), EditError> {
         match step {
-            Step::MakeDir { path, .. } => {
-                plan.push(Operation::Prune { path: path_of(path.clone()) });
+            StructureStep::MakeDir { path, .. } => {
+                plan.push(PlanOperation::Prune { path: path_of(path.clone()) });
             }
-            Step::MakeLink { path, .. } => {
-                plan.delete(&path_of(path.clone()), Expected::Any);
+            StructureStep::MakeLink { path, .. } => {
+                plan.delete(&path_of(path.clone()), PathPrecondition::Any);
             }
-            Step::Move { from, to, hash, .. } => {
-                let expected = hash.map_or(Expected::Any, Expected::Hash);
+            StructureStep::Move { from, to, hash, .. } => {
+                let expected = hash.map_or(PathPrecondition::Any, PathPrecondition::Hash);
                 plan.rename(&path_of(to.clone()), &path_of(from.clone()), expected, false);
             }
-            Step::Remove { path, what, .. } => self.removed(plan, path, what)?,
+            StructureStep::Remove { path, what, .. } => self.removed(plan, path, what)?,
         }
         Ok(())
     }
 
-    fn removed(&self, plan: &mut Plan, place: &Path, what: &Removed) -> Result<(), EditError> {
+    fn removed(&self, plan: &mut EditPlan, place: &Path, what: &RemovedItem) -> Result<(), EditError> {
         let path = path_of(place.to_owned());
         match what {
-            Removed::Emptied => {
+            RemovedItem::Emptied => {
                 plan.create_dir(&path);
             }
-            Removed::Link(target) => {
-                plan.push(Operation::RestoreLink { path, target: target.clone() });
+            RemovedItem::Link(target) => {
+                plan.push(PlanOperation::RestoreLink { path, target: target.clone() });
             }
-            Removed::File { image, metadata } => {
+            RemovedItem::File { image, metadata } => {
                 let (content, metadata) = (self.content(image)?, metadata.clone());
-                plan.push(Operation::Restore { path, content, metadata });
+                plan.push(PlanOperation::Restore { path, content, metadata });
             }
-            Removed::Tree(leaves) => {
+            RemovedItem::Tree(leaves) => {
                 for leaf in leaves {
                     let path = path_of(below(place, &leaf.path));
                     plan.push(match &leaf.what {
-                        LeafKind::Directory { mode } => Operation::CreateDir { path, mode: Some(*mode) },
-                        LeafKind::Link(target) => Operation::RestoreLink { path, target: target.clone() },
+                        LeafKind::Directory { mode } => PlanOperation::CreateDir { path, mode: Some(*mode) },
+                        LeafKind::Link(target) => PlanOperation::RestoreLink { path, target: target.clone() },
                         LeafKind::File { image, metadata } => {
                             let (content, metadata) = (self.content(image)?, metadata.clone());
-                            Operation::Restore { path, content, metadata }
+                            PlanOperation::Restore { path, content, metadata }
                         }
                     });
                 }
@@ -100,7 +102,7 @@ impl Inverse<'_> {
         Ok(())
     }
 
-    fn content(&self, image: &Image) -> Result<Arc<[u8]>, EditError> {
+    fn content(&self, image: &ContentImage) -> Result<Arc<[u8]>, EditError> {
         self.journal.image(self.entry, image).map(Arc::from)
     }
 }

@@ -22,7 +22,7 @@ const MOST_BYTES: usize = 64 * 1024;
 
 /// How far an attribute has to survive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum AttributeRetention {
     /// The user's own, and access control lists: an edit that would lose it does not happen.
     Kept,
     /// Labels that the system may set by itself and may not let us set: kept where that is allowed.
@@ -31,14 +31,14 @@ enum Kind {
     Void,
 }
 
-fn kind(name: &[u8]) -> Kind {
+fn kind(name: &[u8]) -> AttributeRetention {
     let starts = |prefix: &[u8]| name.starts_with(prefix);
     if starts(b"security.capability") || starts(b"security.ima") || starts(b"security.evm") {
-        Kind::Void
+        AttributeRetention::Void
     } else if starts(b"user.") || starts(b"system.posix_acl") || starts(b"com.apple.") {
-        Kind::Kept
+        AttributeRetention::Kept
     } else {
-        Kind::Tried
+        AttributeRetention::Tried
     }
 }
 
@@ -55,12 +55,12 @@ pub(super) fn read_all(fd: impl AsFd) -> Result<Vec<Attribute>, Errno> {
     let mut buffer = vec![0u8; MOST_BYTES];
     for name in names[..length].split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
         let Ok(name) = CString::new(name) else { continue };
-        if kind(name.as_bytes()) == Kind::Void {
+        if kind(name.as_bytes()) == AttributeRetention::Void {
             continue;
         }
         match fgetxattr(&fd, &name, &mut buffer[..]) {
             Ok(length) => attributes.push(Attribute { name, value: buffer[..length].to_vec() }),
-            Err(_) if kind(name.as_bytes()) == Kind::Tried => {}
+            Err(_) if kind(name.as_bytes()) == AttributeRetention::Tried => {}
             Err(Errno::NODATA) => {}
             Err(errno) => return Err(errno),
         }
@@ -72,7 +72,7 @@ pub(super) fn read_all(fd: impl AsFd) -> Result<Vec<Attribute>, Errno> {
 pub(super) fn write_all(fd: impl AsFd, attributes: &[Attribute]) -> Result<(), Errno> {
     for attribute in attributes {
         match fsetxattr(&fd, &attribute.name, &attribute.value, XattrFlags::empty()) {
-            Err(errno) if kind(attribute.name.as_bytes()) == Kind::Kept => return Err(errno),
+            Err(errno) if kind(attribute.name.as_bytes()) == AttributeRetention::Kept => return Err(errno),
             _ => {}
         }
     }

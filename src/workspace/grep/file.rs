@@ -12,9 +12,9 @@ use grep_searcher::{
 use super::pattern::LineMatcher;
 use super::{GrepQuery, GrepWanted, LineMatch};
 use crate::text::Position;
-use crate::workspace::Until;
+use crate::workspace::WorkDeadline;
 use crate::workspace::excerpt::{WHOLE_LINE, cut, scalars, to_u32};
-use crate::workspace::search::watched::{Bytes, Source, Watched};
+use crate::workspace::search::watched::{SearchInput, SearchReader, SearchedFile};
 
 /// Files up to this size, in bytes, are read whole and searched in one piece; larger ones pass through a small buffer.
 const READ_WHOLE: u64 = 1 << 20;
@@ -24,7 +24,7 @@ const LONGEST_LINE: usize = 64 << 20;
 const WHOLE_LINES: usize = 4_000;
 
 /// Searches files one after the other: what one thread needs for it.
-pub(super) struct Files {
+pub(super) struct GrepFileSearcher {
     matcher: LineMatcher,
     /// For what has been read whole.
     of_slices: Searcher,
@@ -34,18 +34,18 @@ pub(super) struct Files {
     wanted: GrepWanted,
     invert: bool,
     max: usize,
-    until: Until,
+    until: WorkDeadline,
 }
 
 /// What one file holds.
-pub(super) struct Outcome {
+pub(super) struct GrepFileOutcome {
     pub(super) count: usize,
     pub(super) lines: Vec<LineMatch>,
-    pub(super) ending: Ending,
+    pub(super) ending: GrepFileEnding,
 }
 
 /// How searching it ended.
-pub(super) enum Ending {
+pub(super) enum GrepFileEnding {
     /// At its end, or with as many matches as are wanted.
     Whole,
     /// It is not text; there are no matches in it.
@@ -56,7 +56,7 @@ pub(super) enum Ending {
     Late,
 }
 
-impl Files {
+impl GrepFileSearcher {
     pub(super) fn new(matcher: LineMatcher, query: &GrepQuery) -> Self {
         let (before, after) = match query.wanted {
             GrepWanted::Lines { before, after } => (before, after),
@@ -87,18 +87,18 @@ impl Files {
     }
 
     /// What matches in `file`, which has `size` bytes.
-    pub(super) fn search(&mut self, file: &File, size: u64) -> Outcome {
+    pub(super) fn search(&mut self, file: &File, size: u64) -> GrepFileOutcome {
         if size <= READ_WHOLE {
             match read_whole(file, size as usize, &mut self.buffer) {
                 Ok(Some(length)) => return self.search_slice(length),
                 Ok(None) => {}
-                Err(_) => return Outcome::empty(Ending::Unsearchable),
+                Err(_) => return GrepFileOutcome::empty(GrepFileEnding::Unsearchable),
             }
         }
         self.search_stream(file)
     }
 
-    fn search_slice(&mut self, length: usize) -> Outcome {
+    fn search_slice(&mut self, length: usize) -> GrepFileOutcome {
         let content = &self.buffer[..length];
         let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
         let is_binary = || memchr::memchr(0, content).is_some();
@@ -108,29 +108,30 @@ impl Files {
             returns.partition_point(|at| *at < before) as u64
         };
         let mut lines =
-            Lines::new(&self.matcher, self.wanted, self.invert, self.max, &is_binary, &lone_returns);
+            LineMatchSink::new(&self.matcher, self.wanted, self.invert, self.max, &is_binary, &lone_returns);
         match self.of_slices.search_slice(&self.matcher.regex, content, &mut lines) {
             Ok(()) => lines.outcome(false),
-            Err(_) => Outcome::empty(Ending::Unsearchable),
+            Err(_) => GrepFileOutcome::empty(GrepFileEnding::Unsearchable),
         }
     }
 
-    fn search_stream(&mut self, file: &File) -> Outcome {
-        let source = Source::new(Bytes::File(file), &self.until);
+    fn search_stream(&mut self, file: &File) -> GrepFileOutcome {
+        let source = SearchedFile::new(SearchInput::File(file), &self.until);
         let lone_returns = |before: u64| source.lone_returns(before);
         let mut lines =
-            Lines::new(&self.matcher, self.wanted, self.invert, self.max, &|| false, &lone_returns);
-        let searched = self.of_streams.search_reader(&self.matcher.regex, Watched::new(&source), &mut lines);
+            LineMatchSink::new(&self.matcher, self.wanted, self.invert, self.max, &|| false, &lone_returns);
+        let searched =
+            self.of_streams.search_reader(&self.matcher.regex, SearchReader::new(&source), &mut lines);
         match searched {
             _ if source.timed_out() => lines.outcome(true),
             Ok(()) => lines.outcome(false),
-            Err(_) => Outcome::empty(Ending::Unsearchable),
+            Err(_) => GrepFileOutcome::empty(GrepFileEnding::Unsearchable),
         }
     }
 }
 
-impl Outcome {
-    fn empty(ending: Ending) -> Self {
+impl GrepFileOutcome {
+    fn empty(ending: GrepFileEnding) -> Self {
         Self { count: 0, lines: Vec::new(), ending }
     }
 }
@@ -169,7 +170,7 @@ fn lone_returns(content: &[u8]) -> Vec<u64> {
 }
 
 /// Takes what the searcher finds in one file.
-struct Lines<'a> {
+struct LineMatchSink<'a> {
     matcher: &'a LineMatcher,
     wanted: GrepWanted,
     invert: bool,
@@ -184,7 +185,7 @@ struct Lines<'a> {
     binary: bool,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> LineMatchSink<'a> {
     fn new(
         matcher: &'a LineMatcher,
         wanted: GrepWanted,
@@ -207,12 +208,12 @@ impl<'a> Lines<'a> {
         }
     }
 
-    fn outcome(self, late: bool) -> Outcome {
+    fn outcome(self, late: bool) -> GrepFileOutcome {
         if self.binary {
-            return Outcome::empty(Ending::Binary);
+            return GrepFileOutcome::empty(GrepFileEnding::Binary);
         }
-        let ending = if late { Ending::Late } else { Ending::Whole };
-        Outcome { count: self.count, lines: self.lines, ending }
+        let ending = if late { GrepFileEnding::Late } else { GrepFileEnding::Whole };
+        GrepFileOutcome { count: self.count, lines: self.lines, ending }
     }
 
     /// Notes the lines in `bytes`, which match and begin at the 0-based line `number`.
@@ -246,7 +247,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-impl Sink for Lines<'_> {
+impl Sink for LineMatchSink<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, searcher: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::workspace::Until;
+use crate::workspace::WorkDeadline;
 
 fn workspace(files: &[(&str, &[u8])]) -> (tempfile::TempDir, Workspace) {
     let dir = tempfile::tempdir().unwrap();
@@ -35,7 +35,7 @@ fn query(text: &str) -> GrepQuery {
         select: Selection::default(),
         wanted: GrepWanted::Lines { before: 0, after: 0 },
         max: 1_000,
-        until: Until::new(Instant::now() + Duration::from_secs(60)),
+        until: WorkDeadline::new(Instant::now() + Duration::from_secs(60)),
     }
 }
 
@@ -292,7 +292,7 @@ fn bad_selections_say_what_would_do() {
 #[test]
 fn it_ends_at_the_deadline_and_when_nobody_waits() {
     let (_keep, workspace) = workspace(&[("a", b"x")]);
-    let late = GrepQuery { until: Until::new(Instant::now()), ..query("x") };
+    let late = GrepQuery { until: WorkDeadline::new(Instant::now()), ..query("x") };
     assert!(workspace.grep(&late).unwrap().timed_out);
     let given_up = query("x");
     drop(given_up.until.end_on_drop());

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
 use super::*;
-use crate::workspace::{GlobOrder, GlobQuery, ListQuery, Selection, Until, WorkspacePath};
+use crate::workspace::{GlobOrder, GlobQuery, ListQuery, Selection, WorkDeadline, WorkspacePath};
 
 const FOLDERS: [&str; 7] = ["", "a", "a/b", "a/b/c", ".d", "a/.d", "b"];
 const NAMES: [&str; 7] = ["x.rs", "y.log", "z", ".h", "x y", "#n", "!m"];
@@ -95,8 +95,8 @@ fn theirs(root: &Path, builder: &WalkBuilder) -> BTreeSet<PathBuf> {
     files.map(|entry| entry.path().strip_prefix(root).unwrap().to_owned()).collect()
 }
 
-fn until() -> Until {
-    Until::new(Instant::now() + Duration::from_secs(60))
+fn until() -> WorkDeadline {
+    WorkDeadline::new(Instant::now() + Duration::from_secs(60))
 }
 
 fn ours(workspace: &Workspace, under: &str, select: Selection) -> BTreeSet<PathBuf> {

@@ -12,7 +12,7 @@ fn query(under: WorkspacePath) -> ListQuery {
         under,
         recursive: false,
         max: 100,
-        until: Until::new(Instant::now() + Duration::from_secs(60)),
+        until: WorkDeadline::new(Instant::now() + Duration::from_secs(60)),
     }
 }
 
@@ -37,8 +37,8 @@ fn workspace() -> (tempfile::TempDir, Workspace) {
     (dir, workspace)
 }
 
-fn shown(listing: &Listing) -> Vec<String> {
-    let kind = |entry: &Entry| match &entry.kind {
+fn shown(listing: &DirectoryListing) -> Vec<String> {
+    let kind = |entry: &DirectoryEntry| match &entry.kind {
         EntryKind::File => format!("{} bytes", entry.size),
         EntryKind::Directory => "directory".to_owned(),
         EntryKind::Symlink(LinkTarget::Inside { path, is_dir }) => {
@@ -111,6 +111,6 @@ fn limits_leave_the_first_ones() {
             assert_eq!(some.entries, all.entries[..3]);
         }
     }
-    let late = ListQuery { until: Until::new(Instant::now()), ..query(WorkspacePath::root()) };
+    let late = ListQuery { until: WorkDeadline::new(Instant::now()), ..query(WorkspacePath::root()) };
     assert!(workspace.list(&late).unwrap().timed_out);
 }

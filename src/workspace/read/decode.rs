@@ -110,9 +110,9 @@ fn place_of(before: &[u8]) -> (u64, u64) {
 }
 
 /// A number of bytes for people: `17 bytes`, `1.5 KiB`, `190.7 MiB`.
-pub(super) struct Bytes(pub u64);
+pub(super) struct ByteSize(pub u64);
 
-impl fmt::Display for Bytes {
+impl fmt::Display for ByteSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
         if self.0 < 1024 {
@@ -166,9 +166,9 @@ mod tests {
 
     #[test]
     fn sizes_for_people() {
-        assert_eq!(Bytes(1023).to_string(), "1023 bytes");
-        assert_eq!(Bytes(1536).to_string(), "1.5 KiB");
-        assert_eq!(Bytes(200_000_000).to_string(), "190.7 MiB");
-        assert_eq!(Bytes(u64::MAX).to_string(), "16777216.0 TiB");
+        assert_eq!(ByteSize(1023).to_string(), "1023 bytes");
+        assert_eq!(ByteSize(1536).to_string(), "1.5 KiB");
+        assert_eq!(ByteSize(200_000_000).to_string(), "190.7 MiB");
+        assert_eq!(ByteSize(u64::MAX).to_string(), "16777216.0 TiB");
     }
 }

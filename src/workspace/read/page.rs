@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::io::{self, Read};
 
-use super::{READ_ATTEMPTS, ReadError, Stamp, decode, stamp_of_regular};
-use crate::workspace::{Until, Workspace, WorkspacePath};
+use super::{FileStamp, READ_ATTEMPTS, ReadError, decode, stamp_of_regular};
+use crate::workspace::{WorkDeadline, Workspace, WorkspacePath};
 
 /// How much is read at once, in bytes.
 const CHUNK: usize = 64 * 1024;
@@ -25,12 +25,12 @@ pub(crate) struct PageQuery {
     /// Of a longer line, only so many bytes are kept.
     pub(crate) longest_line: usize,
     /// When it ends even so.
-    pub(crate) until: Until,
+    pub(crate) until: WorkDeadline,
 }
 
 /// Some lines of a file as they were at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Page {
+pub(crate) struct FilePage {
     /// The lines with their line breaks as in the file, without a byte order mark; `…` where one was cut.
     pub(crate) text: String,
     /// How many lines these are.
@@ -64,7 +64,7 @@ impl Workspace {
         &self,
         path: &WorkspacePath,
         query: &PageQuery,
-    ) -> Result<(Page, Stamp), ReadError> {
+    ) -> Result<(FilePage, FileStamp), ReadError> {
         for _ in 0..READ_ATTEMPTS {
             // Asked before it is opened: opening a device can wake it.
             self.stamp(path)?;
@@ -84,7 +84,11 @@ impl Workspace {
     ///
     /// # Errors
     /// [`ReadError`] where it is missing, leads out, or is no regular file.
-    pub(crate) fn read_head(&self, path: &WorkspacePath, most: usize) -> Result<(Vec<u8>, Stamp), ReadError> {
+    pub(crate) fn read_head(
+        &self,
+        path: &WorkspacePath,
+        most: usize,
+    ) -> Result<(Vec<u8>, FileStamp), ReadError> {
         self.stamp(path)?;
         let (file, stamp) = self.open_regular(path.as_path())?;
         let mut head = Vec::new();
@@ -94,7 +98,7 @@ impl Workspace {
     }
 }
 
-impl Page {
+impl FilePage {
     /// Some lines of a text that lies in no file as it is; `name` is what errors call it.
     ///
     /// # Errors
@@ -241,7 +245,7 @@ impl<'q> Pager<'q> {
         self.at_end = true;
     }
 
-    fn finish(mut self, name: &dyn Fn() -> String) -> Result<Page, ReadError> {
+    fn finish(mut self, name: &dyn Fn() -> String) -> Result<FilePage, ReadError> {
         if self.late && self.lines == 0 && self.line < self.query.first {
             return Err(ReadError::Late { path: name(), line: self.line + 1 });
         }
@@ -253,7 +257,7 @@ impl<'q> Pager<'q> {
             }
         }
         let text = decode::decode_page(self.text, self.query.first, name)?;
-        Ok(Page {
+        Ok(FilePage {
             text,
             lines: self.lines,
             has_more: self.has_more,

@@ -6,14 +6,14 @@ use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkFinish, SinkMatch};
 
-use super::watched::{Bytes, Source, Watched};
+use super::watched::{SearchInput, SearchReader, SearchedFile};
 use super::{Hit, WorkspacePath};
 use crate::text::{Position, Range};
-use crate::workspace::Until;
+use crate::workspace::WorkDeadline;
 use crate::workspace::excerpt::{WHOLE_LINE, cut, scalars, to_u32};
 
 /// How searching one file ended.
-pub(super) enum Outcome {
+pub(super) enum SearchFileOutcome {
     /// To its end, or to as many hits as were wanted.
     Searched(Vec<Hit>),
     /// Up to the deadline.
@@ -24,39 +24,41 @@ pub(super) enum Outcome {
 
 /// The first `wanted` hits in `bytes`.
 pub(super) fn search(
-    bytes: Bytes<'_>,
+    bytes: SearchInput<'_>,
     path: &WorkspacePath,
     searcher: &mut Searcher,
     matcher: &RegexMatcher,
     wanted: usize,
-    until: &Until,
-) -> Outcome {
-    let source = Source::new(bytes, until);
-    let mut hits = Collector { path, matcher, source: &source, wanted, hits: Vec::new(), binary: false };
-    let result = searcher.search_reader(matcher, Watched::new(&source), &mut hits);
+    until: &WorkDeadline,
+) -> SearchFileOutcome {
+    let source = SearchedFile::new(bytes, until);
+    let mut hits = SearchHitSink { path, matcher, source: &source, wanted, hits: Vec::new(), binary: false };
+    let result = searcher.search_reader(matcher, SearchReader::new(&source), &mut hits);
     match result {
-        _ if source.timed_out() => Outcome::TimedOut(if hits.binary { Vec::new() } else { hits.hits }),
-        Ok(()) if !hits.binary => Outcome::Searched(hits.hits),
-        _ => Outcome::NotText,
+        _ if source.timed_out() => {
+            SearchFileOutcome::TimedOut(if hits.binary { Vec::new() } else { hits.hits })
+        }
+        Ok(()) if !hits.binary => SearchFileOutcome::Searched(hits.hits),
+        _ => SearchFileOutcome::NotText,
     }
 }
 
-struct Collector<'a> {
+struct SearchHitSink<'a> {
     path: &'a WorkspacePath,
     matcher: &'a RegexMatcher,
-    source: &'a Source<'a>,
+    source: &'a SearchedFile<'a>,
     wanted: usize,
     hits: Vec<Hit>,
     binary: bool,
 }
 
-impl Sink for Collector<'_> {
+impl Sink for SearchHitSink<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
         let number = found.line_number().unwrap_or(1).saturating_sub(1);
         let before = self.source.lone_returns(found.absolute_byte_offset());
-        let mut line = Line::new(found.bytes(), to_u32(number + before));
+        let mut line = SearchLineCursor::new(found.bytes(), to_u32(number + before));
         let mut more = true;
         let source = self.source;
         self.matcher
@@ -88,7 +90,7 @@ impl Sink for Collector<'_> {
 
 /// What the searcher takes for one line (up to a line feed), walked from left to right; inside it, a lone carriage
 /// return ends a line too.
-struct Line<'b> {
+struct SearchLineCursor<'b> {
     bytes: &'b [u8],
     position: Position,
     at: usize,
@@ -96,7 +98,7 @@ struct Line<'b> {
     start: usize,
 }
 
-impl<'b> Line<'b> {
+impl<'b> SearchLineCursor<'b> {
     fn new(bytes: &'b [u8], number: u32) -> Self {
         let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);

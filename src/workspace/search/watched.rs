@@ -4,26 +4,26 @@ use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::io::{self, Read};
 
-use crate::workspace::Until;
+use crate::workspace::WorkDeadline;
 
 /// The file, and what was learnt of it while it was read.
-pub(in crate::workspace) struct Source<'f> {
-    bytes: Bytes<'f>,
-    until: &'f Until,
+pub(in crate::workspace) struct SearchedFile<'f> {
+    bytes: SearchInput<'f>,
+    until: &'f WorkDeadline,
     timed_out: Cell<bool>,
     /// Offsets of carriage returns without a line feed after them: line breaks that the searcher does not count.
     returns: RefCell<Vec<u64>>,
 }
 
 /// Where the bytes come from.
-pub(in crate::workspace) enum Bytes<'f> {
+pub(in crate::workspace) enum SearchInput<'f> {
     /// What is on disk.
     File(&'f File),
     /// What stands in its place, and how much of it has been read.
     Text(&'f [u8], Cell<usize>),
 }
 
-impl Bytes<'_> {
+impl SearchInput<'_> {
     fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::File(file) => {
@@ -39,9 +39,9 @@ impl Bytes<'_> {
     }
 }
 
-impl<'f> Source<'f> {
+impl<'f> SearchedFile<'f> {
     /// Nothing of `bytes` has been read yet.
-    pub(in crate::workspace) fn new(bytes: Bytes<'f>, until: &'f Until) -> Self {
+    pub(in crate::workspace) fn new(bytes: SearchInput<'f>, until: &'f WorkDeadline) -> Self {
         Self { bytes, until, timed_out: Cell::new(false), returns: RefCell::default() }
     }
 
@@ -64,17 +64,17 @@ impl<'f> Source<'f> {
 }
 
 /// Reads the file without its byte order mark, until the deadline.
-pub(in crate::workspace) struct Watched<'a> {
-    source: &'a Source<'a>,
+pub(in crate::workspace) struct SearchReader<'a> {
+    source: &'a SearchedFile<'a>,
     at: u64,
     /// The last byte read was a carriage return.
     after_return: bool,
     begun: bool,
 }
 
-impl<'a> Watched<'a> {
+impl<'a> SearchReader<'a> {
     /// Begins with the first byte.
-    pub(in crate::workspace) fn new(source: &'a Source<'a>) -> Self {
+    pub(in crate::workspace) fn new(source: &'a SearchedFile<'a>) -> Self {
         Self { source, at: 0, after_return: false, begun: false }
     }
 
@@ -90,7 +90,7 @@ impl<'a> Watched<'a> {
     }
 }
 
-impl Read for Watched<'_> {
+impl Read for SearchReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.source.check_deadline();
         if self.source.timed_out() {

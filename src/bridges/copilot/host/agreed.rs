@@ -10,9 +10,9 @@ use crate::policy::approval::{Approval, ApprovalRequest, Approver};
 
 /// Yeses that wait for their calls, by the call's id.
 #[derive(Debug, Default)]
-pub(super) struct Agreed(Mutex<HashMap<String, Vec<ApprovalRequest>>>);
+pub(super) struct HostApprovals(Mutex<HashMap<String, Vec<ApprovalRequest>>>);
 
-impl Agreed {
+impl HostApprovals {
     fn add(&self, call: &str, request: ApprovalRequest) {
         self.0.lock().entry(call.to_owned()).or_default().push(request);
     }
@@ -23,13 +23,13 @@ impl Agreed {
 }
 
 /// Asks, and keeps each yes for the call.
-pub(super) struct Noting<'a> {
+pub(super) struct RecordingApprover<'a> {
     pub(crate) approver: &'a dyn Approver,
-    pub(crate) agreed: &'a Agreed,
+    pub(crate) agreed: &'a HostApprovals,
     pub(crate) call: &'a str,
 }
 
-impl Approver for Noting<'_> {
+impl Approver for RecordingApprover<'_> {
     fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
         Box::pin(async {
             let approval = self.approver.ask(request).await;
@@ -42,19 +42,19 @@ impl Approver for Noting<'_> {
 }
 
 /// Asks what was not asked before.
-pub(super) struct Remembering<'a> {
+pub(super) struct ReplayingApprover<'a> {
     approver: &'a dyn Approver,
     given: Vec<ApprovalRequest>,
 }
 
-impl<'a> Remembering<'a> {
+impl<'a> ReplayingApprover<'a> {
     /// For one call; what was agreed to counts once.
-    pub(super) fn for_call(approver: &'a dyn Approver, agreed: &Agreed, call: &str) -> Self {
+    pub(super) fn for_call(approver: &'a dyn Approver, agreed: &HostApprovals, call: &str) -> Self {
         Self { approver, given: agreed.take(call) }
     }
 }
 
-impl Approver for Remembering<'_> {
+impl Approver for ReplayingApprover<'_> {
     fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
         match self.given.contains(request) {
             true => Box::pin(std::future::ready(Approval::Once)),
@@ -85,19 +85,19 @@ mod tests {
 
     #[tokio::test]
     async fn only_the_same_question_of_the_same_call_is_answered_once() {
-        let agreed = Agreed::default();
-        let noting = Noting { approver: &LeaveGiven, agreed: &agreed, call: "c1" };
+        let agreed = HostApprovals::default();
+        let noting = RecordingApprover { approver: &LeaveGiven, agreed: &agreed, call: "c1" };
         assert_eq!(noting.ask(&question("a")).await, Approval::Once);
-        let other = Remembering::for_call(&NobodyToAsk, &agreed, "c2");
+        let other = ReplayingApprover::for_call(&NobodyToAsk, &agreed, "c2");
         assert_eq!(other.ask(&question("a")).await, Approval::Nobody);
-        let same = Remembering::for_call(&NobodyToAsk, &agreed, "c1");
+        let same = ReplayingApprover::for_call(&NobodyToAsk, &agreed, "c1");
         assert_eq!(same.ask(&question("a")).await, Approval::Once);
         assert_eq!(same.ask(&question("a hook asks")).await, Approval::Nobody);
-        let again = Remembering::for_call(&NobodyToAsk, &agreed, "c1");
+        let again = ReplayingApprover::for_call(&NobodyToAsk, &agreed, "c1");
         assert_eq!(again.ask(&question("a")).await, Approval::Nobody);
-        let refused = Noting { approver: &NobodyToAsk, agreed: &agreed, call: "c3" };
+        let refused = RecordingApprover { approver: &NobodyToAsk, agreed: &agreed, call: "c3" };
         refused.ask(&question("a")).await;
-        let third = Remembering::for_call(&NobodyToAsk, &agreed, "c3");
+        let third = ReplayingApprover::for_call(&NobodyToAsk, &agreed, "c3");
         assert_eq!(third.ask(&question("a")).await, Approval::Nobody);
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::agreed::Remembering;
-use super::turn::Shared;
+use super::agreed::ReplayingApprover;
+use super::turn::HostTurnState;
 use crate::runtime::call::CallRequest;
 use crate::tools::result::{ResultType, ToolResult};
 
@@ -15,7 +15,7 @@ const MOST_TEXT: usize = 20_000;
 
 /// Runs one call and answers it.
 pub(super) async fn call(
-    shared: Arc<Shared>,
+    shared: Arc<HostTurnState>,
     data: Value,
     agent: Option<String>,
     cancelled: CancellationToken,
@@ -27,7 +27,7 @@ pub(super) async fn call(
         Err(error) => ToolResult::from_error(&error),
         Ok(name) => {
             let id = data.get("toolCallId").and_then(Value::as_str).unwrap_or_default();
-            let approver = Remembering::for_call(shared.approver.as_ref(), &shared.agreed, id);
+            let approver = ReplayingApprover::for_call(shared.approver.as_ref(), &shared.agreed, id);
             let request = CallRequest::new(name, arguments, &caller)
                 .approved_by(&approver)
                 .in_group(Some(&shared.session))

@@ -7,17 +7,17 @@ use serde_json::{Value, json};
 
 use super::built_in;
 use super::rpc::QuestionAnswer;
-use super::turn::{Shared, text_of};
-use crate::policy::request::Verdict;
-use crate::runtime::hooked::Foreign;
+use super::turn::{HostTurnState, text_of};
+use crate::policy::request::PolicyVerdict;
+use crate::runtime::hooked::ForeignToolCall;
 
 /// What the hooks say.
-pub(super) async fn invoked(shared: Arc<Shared>, answer: QuestionAnswer, params: Value) {
+pub(super) async fn invoked(shared: Arc<HostTurnState>, answer: QuestionAnswer, params: Value) {
     let output = output(&shared, &params).await;
     answer.give(json!({"output": output}));
 }
 
-async fn output(shared: &Shared, params: &Value) -> Value {
+async fn output(shared: &HostTurnState, params: &Value) -> Value {
     let input = &params["input"];
     let tool = input.get("toolName").and_then(Value::as_str).unwrap_or_default();
     if tool.is_empty() || shared.ours(tool).is_ok() {
@@ -25,7 +25,8 @@ async fn output(shared: &Shared, params: &Value) -> Value {
     }
     let caller = shared.caller(input.get("agentId").and_then(Value::as_str));
     let arguments = input.get("toolArgs").cloned().unwrap_or_default();
-    let call = Foreign { tool, effect: built_in::effect(tool), arguments: &arguments, caller: &caller };
+    let call =
+        ForeignToolCall { tool, effect: built_in::effect(tool), arguments: &arguments, caller: &caller };
     match params.get("hookType").and_then(Value::as_str).unwrap_or_default() {
         "preToolUse" => before(shared, &call).await,
         "postToolUse" => {
@@ -40,12 +41,12 @@ async fn output(shared: &Shared, params: &Value) -> Value {
     }
 }
 
-async fn before(shared: &Shared, call: &Foreign<'_>) -> Value {
+async fn before(shared: &HostTurnState, call: &ForeignToolCall<'_>) -> Value {
     match shared.runtime().hooks_before(call).await {
         Err(error) => json!({"permissionDecision": "deny", "permissionDecisionReason": text_of(&error)}),
         Ok(answer) => {
             let mut output = json!({});
-            if answer.decision == Some(Verdict::Ask) {
+            if answer.decision == Some(PolicyVerdict::Ask) {
                 output["permissionDecision"] = json!("ask");
                 output["permissionDecisionReason"] = json!(answer.why);
             }
@@ -57,7 +58,7 @@ async fn before(shared: &Shared, call: &Foreign<'_>) -> Value {
     }
 }
 
-async fn after(shared: &Shared, call: &Foreign<'_>, result: &Value) -> Value {
+async fn after(shared: &HostTurnState, call: &ForeignToolCall<'_>, result: &Value) -> Value {
     let answer = shared.runtime().hooks_after(call, result).await;
     let mut output = json!({});
     if let Some(result) = answer.result {

@@ -37,13 +37,13 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
 
 use self::error::HostError;
-use self::program::Running;
-use self::rpc::Conversation;
-use self::turn::Turn;
+use self::program::HostProcess;
+use self::rpc::HostConversation;
+use self::turn::HostTurn;
 use crate::policy::approval::Approver;
 use crate::policy::caller::CallerAccess;
 use crate::runtime::Client;
-use crate::runtime::live::Live;
+use crate::runtime::live::LiveRuntime;
 use crate::tools::tool::Caller;
 
 /// The protocol that is spoken.
@@ -84,14 +84,14 @@ pub(crate) struct HostOptions {
     /// Who is asked where rules leave a call open.
     pub(crate) approver: Arc<dyn Approver>,
     /// Who sees the session.
-    pub(crate) told: UnboundedSender<Told>,
+    pub(crate) told: UnboundedSender<HostEvent>,
     /// Ends it, in order.
     pub(crate) stop: CancellationToken,
 }
 
 /// What happens in a session.
 #[derive(Debug, Clone)]
-pub(crate) enum Told {
+pub(crate) enum HostEvent {
     /// Something that is done beside the session, in a sentence.
     Note(String),
     /// An event as the command line sent it: `type`, `data`, `agentId`.
@@ -100,7 +100,7 @@ pub(crate) enum Told {
 
 /// What came of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Outcome {
+pub(crate) struct HostOutcome {
     /// The model's last words.
     pub(crate) answer: String,
     /// The session; also the group under which its edits are undone.
@@ -115,11 +115,11 @@ pub(crate) struct Outcome {
 ///
 /// # Errors
 /// [`HostError`]: the command line is missing, ended, does not answer, or says that the model failed.
-pub(crate) async fn run(live: &Live, options: HostOptions) -> Result<Outcome, HostError> {
+pub(crate) async fn run(live: &LiveRuntime, options: HostOptions) -> Result<HostOutcome, HostError> {
     let provider = provider::from_environment(|name| std::env::var(name).ok(), options.model.as_deref())?;
     if std::env::var_os(program::ALLOW_ALL).is_some() {
         let what = format!("{} is not handed on: the rules of lsp-tools decide", program::ALLOW_ALL);
-        options.tell(Told::Note(what));
+        options.tell(HostEvent::Note(what));
     }
     let runtime = live.current();
     let program = program::find(&runtime, &options).await?;
@@ -131,12 +131,12 @@ pub(crate) async fn run(live: &Live, options: HostOptions) -> Result<Outcome, Ho
 }
 
 async fn converse(
-    live: &Live,
+    live: &LiveRuntime,
     options: &HostOptions,
     provider: provider::Provider,
-    running: &mut Running,
-) -> Result<Outcome, HostError> {
-    let mut conversation = Conversation::open(running)?;
+    running: &mut HostProcess,
+) -> Result<HostOutcome, HostError> {
+    let mut conversation = HostConversation::open(running)?;
     let rpc = conversation.rpc();
     let deadline = tokio::time::Instant::now() + options.limit;
     let opening = async {
@@ -164,10 +164,10 @@ async fn converse(
         () = tokio::time::sleep_until(deadline) => return Err(HostError::TooLong { limit: options.limit }),
     };
     for note in &offer.notes {
-        options.tell(Told::Note(note.clone()));
+        options.tell(HostEvent::Note(note.clone()));
     }
     let caller = Caller { session: format!("copilot-{session}"), ..caller };
-    let turn = Turn::new(live, options, caller, offer, &session, rpc.clone());
+    let turn = HostTurn::new(live, options, caller, offer, &session, rpc.clone());
     let outcome = turn.run(&mut conversation, deadline).await;
     // What hooks it has at the end are told; whether it answers is not waited for long.
     let closing = conversation.closing("session.destroy", json!({"sessionId": session}), CLOSE);
@@ -178,7 +178,7 @@ async fn converse(
 }
 
 impl HostOptions {
-    fn tell(&self, told: Told) {
+    fn tell(&self, told: HostEvent) {
         // Whoever looked on may have gone.
         let _unseen = self.told.send(told);
     }

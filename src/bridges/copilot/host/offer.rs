@@ -9,19 +9,19 @@ use super::built_in::{self, LEFT_TO_THEM};
 use super::error::HostError;
 use super::provider::Provider;
 use crate::runtime::Runtime;
-use crate::tools::export::{Format, Names, export};
-use crate::tools::tool::{Caller, Definition};
+use crate::tools::export::{ExportedNames, ToolListFormat, export};
+use crate::tools::tool::{Caller, ToolDefinition};
 use crate::workspace::{ReadError, Workspace};
 
 /// A file of MCP servers is not larger, in bytes.
 const MOST_CONFIG: u64 = 1 << 20;
 
 /// A session as it is asked for.
-pub(super) struct Offer {
+pub(super) struct HostSessionRequest {
     /// The parameters of `session.create`.
     pub(crate) session: Value,
     /// Our tools' names in it.
-    pub(crate) names: Names,
+    pub(crate) names: ExportedNames,
     /// What whoever looks on should know.
     pub(crate) notes: Vec<String>,
 }
@@ -33,11 +33,11 @@ pub(super) fn make(
     options: &HostOptions,
     provider: Provider,
     tools: &Value,
-) -> Result<Offer, HostError> {
+) -> Result<HostSessionRequest, HostError> {
     let definitions = runtime.definitions(caller);
-    let ours: Vec<&Definition> =
+    let ours: Vec<&ToolDefinition> =
         definitions.iter().filter(|tool| !LEFT_TO_THEM.contains(&tool.card.name.as_ref())).collect();
-    let exported = export(Format::Copilot, ours.iter().copied())?;
+    let exported = export(ToolListFormat::Copilot, ours.iter().copied())?;
     let offered = |name: &str| exported.names.theirs(name).is_some();
     let listed = tools.get("tools").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let listed: Vec<&str> = listed.iter().filter_map(|tool| tool.get("name")?.as_str()).collect();
@@ -88,7 +88,7 @@ pub(super) fn make(
     session["excludedTools"] =
         json!(caller.access.excluded.iter().filter(|name| plain(name)).collect::<Vec<_>>());
     let note = format!("{} tools of lsp-tools, and of the command line: {}", ours.len(), theirs.join(", "));
-    Ok(Offer { session, names: exported.names, notes: vec![note] })
+    Ok(HostSessionRequest { session, names: exported.names, notes: vec![note] })
 }
 
 /// A tool as the command line takes it; its own of the same name makes way.
@@ -105,8 +105,8 @@ fn tool(exported: &Value) -> Value {
 fn agents(
     runtime: &Runtime,
     caller: &Caller,
-    ours: &[&Definition],
-    names: &Names,
+    ours: &[&ToolDefinition],
+    names: &ExportedNames,
     theirs: &[String],
 ) -> Vec<Value> {
     let agent = |(name, rules): (&String, &crate::policy::rules::AgentRules)| {

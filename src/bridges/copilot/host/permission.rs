@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::agreed::Noting;
-use super::turn::{Shared, text_of};
+use super::agreed::RecordingApprover;
+use super::turn::{HostTurnState, text_of};
 use crate::policy::approval::{Approval, ApprovalRequest};
-use crate::policy::request::{Effect, Subjects};
+use crate::policy::request::{CallSubjects, Effect};
 use crate::runtime::call::CallRequest;
-use crate::runtime::leave::Intent;
+use crate::runtime::leave::IntendedAction;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::tool::Caller;
 
@@ -22,7 +22,7 @@ use crate::tools::tool::Caller;
 const ASKED: Duration = Duration::from_secs(300);
 
 /// Decides on one request, and answers it.
-pub(super) async fn decide(shared: Arc<Shared>, data: Value, agent: Option<String>) {
+pub(super) async fn decide(shared: Arc<HostTurnState>, data: Value, agent: Option<String>) {
     let caller = shared.caller(agent.as_deref());
     let request = &data["permissionRequest"];
     let result = match judged(&shared, &caller, request).await {
@@ -33,10 +33,10 @@ pub(super) async fn decide(shared: Arc<Shared>, data: Value, agent: Option<Strin
     shared.reply("session.permissions.handlePendingPermissionRequest", params).await;
 }
 
-async fn judged(shared: &Shared, caller: &Caller, request: &Value) -> Result<(), ToolError> {
+async fn judged(shared: &HostTurnState, caller: &Caller, request: &Value) -> Result<(), ToolError> {
     let word = |key: &str| request.get(key).and_then(Value::as_str).unwrap_or_default();
     let runtime = &shared.runtime();
-    let intent = |tool: &str, title: &str, effect: Effect, subjects: Subjects| Intent {
+    let intent = |tool: &str, title: &str, effect: Effect, subjects: CallSubjects| IntendedAction {
         tool: tool.to_owned(),
         title: title.to_owned(),
         effect,
@@ -47,7 +47,12 @@ async fn judged(shared: &Shared, caller: &Caller, request: &Value) -> Result<(),
         "custom-tool" => return ours(shared, caller, request).await,
         "shell" => {
             let commands = vec![word("fullCommandText").to_owned()];
-            intent("bash", "Shell command", Effect::Execute, Subjects { commands, ..Subjects::default() })
+            intent(
+                "bash",
+                "Shell command",
+                Effect::Execute,
+                CallSubjects { commands, ..CallSubjects::default() },
+            )
         }
         "write" => {
             let subjects = runtime.subjects_of_path(Path::new(word("fileName")))?;
@@ -63,15 +68,15 @@ async fn judged(shared: &Shared, caller: &Caller, request: &Value) -> Result<(),
                 "fetch_web_page",
                 "Fetch an address",
                 Effect::Network,
-                Subjects { urls, ..Subjects::default() },
+                CallSubjects { urls, ..CallSubjects::default() },
             )
         }
         "mcp" => {
             // What a server says of its own tool does not decide what the tool may do.
             let tool = format!("{}/{}", word("serverName"), word("toolName"));
-            intent(&tool, "Tool of an MCP server", Effect::Execute, Subjects::default())
+            intent(&tool, "Tool of an MCP server", Effect::Execute, CallSubjects::default())
         }
-        "memory" => intent("memory", "Remember something", Effect::Edit, Subjects::default()),
+        "memory" => intent("memory", "Remember something", Effect::Edit, CallSubjects::default()),
         "hook" => return asked(shared, word("toolName"), word("hookMessage"), request).await,
         other => {
             let why = format!("the command line wants leave for `{}`", other.escape_debug());
@@ -82,12 +87,12 @@ async fn judged(shared: &Shared, caller: &Caller, request: &Value) -> Result<(),
 }
 
 /// A tool of ours. What is agreed to here is not asked about again when the call comes, if it is the same call.
-async fn ours(shared: &Shared, caller: &Caller, request: &Value) -> Result<(), ToolError> {
+async fn ours(shared: &HostTurnState, caller: &Caller, request: &Value) -> Result<(), ToolError> {
     let theirs = request.get("toolName").and_then(Value::as_str).unwrap_or_default();
     let name = shared.ours(theirs)?;
     let arguments = request.get("args").cloned().unwrap_or_default();
     let id = request.get("toolCallId").and_then(Value::as_str).unwrap_or_default();
-    let noting = Noting { approver: shared.approver.as_ref(), agreed: &shared.agreed, call: id };
+    let noting = RecordingApprover { approver: shared.approver.as_ref(), agreed: &shared.agreed, call: id };
     let call = CallRequest::new(name, arguments, caller).approved_by(&noting);
     match shared.runtime().leave_to_call(&call).await {
         // What is wrong with the arguments is told by the call itself, in full.
@@ -97,7 +102,7 @@ async fn ours(shared: &Shared, caller: &Caller, request: &Value) -> Result<(), T
 }
 
 /// What no rule speaks of.
-async fn asked(shared: &Shared, tool: &str, why: &str, request: &Value) -> Result<(), ToolError> {
+async fn asked(shared: &HostTurnState, tool: &str, why: &str, request: &Value) -> Result<(), ToolError> {
     let question = ApprovalRequest {
         tool: tool.to_owned(),
         title: tool.to_owned(),

@@ -10,9 +10,9 @@ use std::time::Duration;
 use tokio::process::{ChildStdin, ChildStdout};
 
 use super::error::HostError;
-use super::{HostOptions, Told};
-use crate::config::spec::Server;
-use crate::lsp::install::{Installer, Progress};
+use super::{HostEvent, HostOptions};
+use crate::config::spec::ServerSpec;
+use crate::lsp::install::{InstallProgress, Installer};
 use crate::lsp::locate;
 use crate::process::{ServerProcess, Spawn, Spawner, find_program, is_program};
 use crate::runtime::Runtime;
@@ -48,27 +48,29 @@ pub(super) async fn find(runtime: &Runtime, options: &HostOptions) -> Result<Pat
     if !options.install {
         return Err(HostError::Missing { searched: "neither on PATH nor in the private prefix".to_owned() });
     }
-    let server: Server = toml::from_str(RECIPE)
+    let server: ServerSpec = toml::from_str(RECIPE)
         .map_err(|error| ToolError::new(ErrorCode::Internal, format!("the recipe: {error}")))?;
     let installer = Installer::new(data).avoiding(runtime.workspace().root().to_owned());
-    let tell = |progress: Progress<'_>| match progress {
-        Progress::Waiting => options.tell(Told::Note("another process installs it; waiting".to_owned())),
-        Progress::Step(text) | Progress::InVain(text) | Progress::Note(text) => {
-            options.tell(Told::Note(text.to_owned()));
+    let tell = |progress: InstallProgress<'_>| match progress {
+        InstallProgress::Waiting => {
+            options.tell(HostEvent::Note("another process installs it; waiting".to_owned()))
         }
-        Progress::Line(line) => tracing::debug!("{line}"),
+        InstallProgress::Step(text) | InstallProgress::InVain(text) | InstallProgress::Note(text) => {
+            options.tell(HostEvent::Note(text.to_owned()));
+        }
+        InstallProgress::Line(line) => tracing::debug!("{line}"),
     };
     Ok(installer.install(KEY, &server, &tell).await?.program)
 }
 
 /// A command line that runs.
 #[derive(Debug)]
-pub(super) struct Running {
+pub(super) struct HostProcess {
     process: ServerProcess,
 }
 
 /// Starts it in `root`.
-pub(super) async fn start(program: &Path, root: &Path) -> Result<Running, HostError> {
+pub(super) async fn start(program: &Path, root: &Path) -> Result<HostProcess, HostError> {
     let spawn = Spawn {
         name: KEY.to_owned(),
         program: program.to_owned(),
@@ -77,10 +79,10 @@ pub(super) async fn start(program: &Path, root: &Path) -> Result<Running, HostEr
         cwd: root.to_owned(),
         pins: Vec::new(),
     };
-    Ok(Running { process: Spawner::new(None).spawn(spawn).await? })
+    Ok(HostProcess { process: Spawner::new(None).spawn(spawn).await? })
 }
 
-impl Running {
+impl HostProcess {
     /// Its streams; once.
     pub(super) fn pipes(&mut self) -> Option<(ChildStdin, ChildStdout)> {
         Some((self.process.take_stdin()?, self.process.take_stdout()?))
@@ -97,18 +99,18 @@ impl Running {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lsp::install::recipes::Recipes;
+    use crate::lsp::install::recipes::CheckedRecipe;
 
     #[test]
     fn the_recipe_is_one_pinned_package_with_a_lock() {
-        let server: Server = toml::from_str(RECIPE).unwrap();
+        let server: ServerSpec = toml::from_str(RECIPE).unwrap();
         let recipes = server.install.recipes();
         let packages: Vec<_> = recipes.iter().flat_map(|recipe| recipe.packages()).collect();
         assert!(
             matches!(&packages[..], [package] if package.starts_with("@github/copilot@")),
             "{packages:?}"
         );
-        let unlocked = Recipes::of(KEY, recipes[0].clone()).unwrap().locks().unlocked.clone();
+        let unlocked = CheckedRecipe::of(KEY, recipes[0].clone()).unwrap().locks().unlocked.clone();
         assert!(unlocked.is_empty(), "run `just locks {KEY}`: {unlocked:?}");
     }
 }

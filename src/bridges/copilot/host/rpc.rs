@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::error::HostError;
-use super::program::Running;
+use super::program::HostProcess;
 use crate::rpc::{OUTPUT_CLOSED, Peer, PeerHandler, PeerResponse, RequestError, RequestRefusal};
 
 /// For traces.
@@ -26,7 +26,7 @@ pub(super) struct Rpc(Arc<Peer>);
 
 /// What comes unasked.
 #[derive(Debug)]
-pub(super) enum Incoming {
+pub(super) enum HostMessage {
     /// A notification.
     Told { method: String, params: Value },
     /// A question, and where its answer goes.
@@ -48,16 +48,16 @@ impl QuestionAnswer {
 
 /// A conversation, which ends with this.
 #[derive(Debug)]
-pub(super) struct Conversation {
+pub(super) struct HostConversation {
     rpc: Rpc,
-    incoming: mpsc::Receiver<Incoming>,
+    incoming: mpsc::Receiver<HostMessage>,
     /// It said more than anybody reads.
     is_overrun: Arc<AtomicBool>,
 }
 
-impl Conversation {
+impl HostConversation {
     /// With a command line that was started.
-    pub(super) fn open(running: &mut Running) -> Result<Self, HostError> {
+    pub(super) fn open(running: &mut HostProcess) -> Result<Self, HostError> {
         let ended = || HostError::Ended { last: Vec::new() };
         let (stdin, stdout) = running.pipes().ok_or_else(ended)?;
         Ok(Self::over(stdout, stdin))
@@ -81,16 +81,16 @@ impl Conversation {
     }
 
     /// What comes next. Cancel safe.
-    pub(super) async fn next(&mut self) -> Incoming {
+    pub(super) async fn next(&mut self) -> HostMessage {
         match self.incoming.recv().await {
             Some(next) => next,
             None if self.is_overrun.load(Ordering::Relaxed) => {
                 let what = format!("more than {MAX_WAITING_MESSAGES} messages at once");
-                Incoming::Ended(HostError::Garbage(what))
+                HostMessage::Ended(HostError::Garbage(what))
             }
             None => {
                 self.rpc.0.wait_closed().await;
-                Incoming::Ended(self.rpc.end())
+                HostMessage::Ended(self.rpc.end())
             }
         }
     }
@@ -109,9 +109,9 @@ impl Conversation {
             tokio::select! {
                 answer = &mut asked => return answer.map(drop),
                 next = self.next() => match next {
-                    Incoming::Asked { answer, .. } => answer.give(json!({"output": null})),
-                    Incoming::Told { .. } => {}
-                    Incoming::Ended(error) => return Err(error),
+                    HostMessage::Asked { answer, .. } => answer.give(json!({"output": null})),
+                    HostMessage::Told { .. } => {}
+                    HostMessage::Ended(error) => return Err(error),
                 },
             }
         }
@@ -147,12 +147,12 @@ impl Rpc {
 /// Queues what the command line says for the turn.
 struct MessageQueue {
     /// `None` once it said more than anybody reads.
-    sender: Option<mpsc::Sender<Incoming>>,
+    sender: Option<mpsc::Sender<HostMessage>>,
     is_overrun: Arc<AtomicBool>,
 }
 
 impl MessageQueue {
-    fn add(&mut self, message: Incoming) {
+    fn add(&mut self, message: HostMessage) {
         if let Some(sender) = &self.sender
             && let Err(TrySendError::Full(_)) = sender.try_send(message)
         {
@@ -165,13 +165,13 @@ impl MessageQueue {
 impl PeerHandler for MessageQueue {
     fn request(&mut self, method: &str, params: Value) -> PeerResponse {
         let (sender, answer) = oneshot::channel();
-        self.add(Incoming::Asked { method: method.to_owned(), params, answer: QuestionAnswer(sender) });
+        self.add(HostMessage::Asked { method: method.to_owned(), params, answer: QuestionAnswer(sender) });
         PeerResponse::Later(Box::pin(async { answer.await.map_err(|_| RequestRefusal::MethodNotFound) }))
     }
 
     fn notification(&mut self, method: &str, params: &RawValue) {
         match serde_json::from_str(params.get()) {
-            Ok(params) => self.add(Incoming::Told { method: method.to_owned(), params }),
+            Ok(params) => self.add(HostMessage::Told { method: method.to_owned(), params }),
             Err(error) => tracing::debug!(method, "params that cannot be read: {error}"),
         }
     }
@@ -185,11 +185,11 @@ mod tests {
 
     type From = BufReader<tokio::io::ReadHalf<DuplexStream>>;
 
-    fn pair() -> (Conversation, From, tokio::io::WriteHalf<DuplexStream>) {
+    fn pair() -> (HostConversation, From, tokio::io::WriteHalf<DuplexStream>) {
         let (ours, theirs) = duplex(1 << 16);
         let (from, to) = split(ours);
         let (their_from, their_to) = split(theirs);
-        (Conversation::over(from, to), BufReader::new(their_from), their_to)
+        (HostConversation::over(from, to), BufReader::new(their_from), their_to)
     }
 
     async fn say(to: &mut (impl AsyncWrite + Unpin), message: Value) {
@@ -229,8 +229,8 @@ mod tests {
         let rpc = conversation.rpc();
         say(&mut to, json!({"method": "m", "params": {"a": 1}})).await;
         say(&mut to, json!({"id": "x", "method": "q"})).await;
-        assert!(matches!(conversation.next().await, Incoming::Told { params, .. } if params["a"] == 1));
-        assert!(matches!(conversation.next().await, Incoming::Asked { method, .. } if method == "q"));
+        assert!(matches!(conversation.next().await, HostMessage::Told { params, .. } if params["a"] == 1));
+        assert!(matches!(conversation.next().await, HostMessage::Asked { method, .. } if method == "q"));
         let refused = hear(&mut from).await;
         assert_eq!((&refused["id"], &refused["error"]["code"]), (&json!("x"), &json!(-32601)));
         let asked = rpc.ask("m", json!({}), Duration::from_secs(10));
@@ -240,7 +240,7 @@ mod tests {
         };
         let (asked, ()) = tokio::join!(asked, gone);
         assert!(matches!(asked, Err(HostError::Ended { .. })));
-        assert!(matches!(conversation.next().await, Incoming::Ended(HostError::Ended { .. })));
+        assert!(matches!(conversation.next().await, HostMessage::Ended(HostError::Ended { .. })));
         assert!(matches!(
             rpc.ask("m", json!({}), Duration::from_secs(10)).await,
             Err(HostError::Ended { .. })
@@ -253,7 +253,7 @@ mod tests {
         to.write_all(b"Content-Length: 99999999999\r\n\r\n").await.unwrap();
         let end = conversation.next().await;
         assert!(
-            matches!(&end, Incoming::Ended(HostError::Garbage(why)) if why.contains("99999999999")),
+            matches!(&end, HostMessage::Ended(HostError::Garbage(why)) if why.contains("99999999999")),
             "{end:?}"
         );
     }

@@ -11,36 +11,36 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::agreed::Agreed;
+use super::agreed::HostApprovals;
 use super::error::HostError;
-use super::offer::Offer;
-use super::rpc::{Conversation, Incoming, Rpc};
-use super::{ANSWER, CLOSE, HostOptions, Outcome, Told, built_in, calls, hooks, permission};
+use super::offer::HostSessionRequest;
+use super::rpc::{HostConversation, HostMessage, Rpc};
+use super::{ANSWER, CLOSE, HostEvent, HostOptions, HostOutcome, built_in, calls, hooks, permission};
 use crate::policy::approval::Approver;
-use crate::runtime::live::Live;
+use crate::runtime::live::LiveRuntime;
 use crate::runtime::{Client, Runtime};
 use crate::tools::error::{ErrorCode, ToolError};
-use crate::tools::export::Names;
+use crate::tools::export::ExportedNames;
 use crate::tools::tool::Caller;
 
 /// What all tasks of a turn work with.
-pub(super) struct Shared {
-    live: Live,
+pub(super) struct HostTurnState {
+    live: LiveRuntime,
     client: Client,
     pub(crate) rpc: Rpc,
     pub(crate) session: String,
     pub(crate) approver: Arc<dyn Approver>,
     caller: Caller,
-    names: Names,
-    told: UnboundedSender<Told>,
+    names: ExportedNames,
+    told: UnboundedSender<HostEvent>,
     /// The agents that run: their id → the name in the settings.
     agents: Mutex<HashMap<String, String>>,
     /// What was agreed to before the call came.
-    pub(crate) agreed: Agreed,
+    pub(crate) agreed: HostApprovals,
     calls: AtomicUsize,
 }
 
-impl Shared {
+impl HostTurnState {
     /// The runtime for what begins now, as the session sees it.
     pub(super) fn runtime(&self) -> Runtime {
         self.live.current().for_client(self.client.clone())
@@ -74,7 +74,7 @@ impl Shared {
 
     fn tell(&self, what: &str) {
         // Whoever looked on may have gone.
-        let _unseen = self.told.send(Told::Note(what.to_owned()));
+        let _unseen = self.told.send(HostEvent::Note(what.to_owned()));
     }
 }
 
@@ -87,8 +87,8 @@ pub(super) fn text_of(error: &ToolError) -> String {
 }
 
 /// A turn.
-pub(super) struct Turn<'a> {
-    shared: Arc<Shared>,
+pub(super) struct HostTurn<'a> {
+    shared: Arc<HostTurnState>,
     options: &'a HostOptions,
     /// Decisions, calls and hooks that are under way; they end with the turn.
     tasks: JoinSet<()>,
@@ -98,17 +98,17 @@ pub(super) struct Turn<'a> {
     stopped: bool,
 }
 
-impl<'a> Turn<'a> {
+impl<'a> HostTurn<'a> {
     pub(super) fn new(
-        live: &Live,
+        live: &LiveRuntime,
         options: &'a HostOptions,
         caller: Caller,
-        offer: Offer,
+        offer: HostSessionRequest,
         session: &str,
         rpc: Rpc,
     ) -> Self {
         let caller = Caller { agent: options.agent.clone(), ..caller };
-        let shared = Shared {
+        let shared = HostTurnState {
             live: live.clone(),
             client: options.client.clone(),
             rpc,
@@ -118,7 +118,7 @@ impl<'a> Turn<'a> {
             names: offer.names,
             told: options.told.clone(),
             agents: Mutex::default(),
-            agreed: Agreed::default(),
+            agreed: HostApprovals::default(),
             calls: AtomicUsize::new(0),
         };
         Self {
@@ -134,9 +134,9 @@ impl<'a> Turn<'a> {
     /// Sends the prompt, and does what is asked until the session is idle, fails, is stopped, or `deadline` comes.
     pub(super) async fn run(
         mut self,
-        conversation: &mut Conversation,
+        conversation: &mut HostConversation,
         mut deadline: Instant,
-    ) -> Result<Outcome, HostError> {
+    ) -> Result<HostOutcome, HostError> {
         let rpc = self.shared.rpc.clone();
         let prompt = json!({"sessionId": self.shared.session, "prompt": self.options.prompt});
         let sent = rpc.ask("session.send", prompt, ANSWER);
@@ -169,7 +169,7 @@ impl<'a> Turn<'a> {
         self.running.values().for_each(CancellationToken::cancel);
         self.tasks.shutdown().await;
         self.shared.runtime().end_session(&self.shared.caller.session);
-        outcome.map(|()| Outcome {
+        outcome.map(|()| HostOutcome {
             answer: self.answer,
             session: self.shared.session.clone(),
             calls: self.shared.calls.load(Ordering::Relaxed),
@@ -178,20 +178,20 @@ impl<'a> Turn<'a> {
     }
 
     /// Whether the turn is over.
-    fn take(&mut self, next: Incoming) -> Result<bool, HostError> {
+    fn take(&mut self, next: HostMessage) -> Result<bool, HostError> {
         match next {
-            Incoming::Ended(error) => Err(error),
-            Incoming::Told { method, params } if method == "session.event" => self.event(params),
-            Incoming::Told { method, .. } => {
+            HostMessage::Ended(error) => Err(error),
+            HostMessage::Told { method, params } if method == "session.event" => self.event(params),
+            HostMessage::Told { method, .. } => {
                 tracing::trace!(method, "passed over");
                 Ok(false)
             }
-            Incoming::Asked { method, params, answer } if method == "hooks.invoke" => {
+            HostMessage::Asked { method, params, answer } if method == "hooks.invoke" => {
                 self.tasks.spawn(hooks::invoked(Arc::clone(&self.shared), answer, params));
                 Ok(false)
             }
             // Without an answer it is refused.
-            Incoming::Asked { method, .. } => {
+            HostMessage::Asked { method, .. } => {
                 tracing::debug!(method, "not served");
                 Ok(false)
             }
@@ -203,7 +203,7 @@ impl<'a> Turn<'a> {
             return Ok(false);
         }
         let event = params.get_mut("event").map(Value::take).unwrap_or_default();
-        self.options.tell(Told::Event(event.clone()));
+        self.options.tell(HostEvent::Event(event.clone()));
         let word = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
         let (kind, agent) = (word(&event, "type").unwrap_or_default(), word(&event, "agentId"));
         let data = event.get("data").cloned().unwrap_or_default();

@@ -72,7 +72,7 @@ const EMPTY_WORDS: &[&str] =
 
 /// What a file is, by its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TestFileKind {
     /// A source; its tests may have these names (the last one or two parts of their paths).
     Source(Vec<String>),
     /// A test of a source that may have these names.
@@ -82,9 +82,9 @@ pub(super) enum Kind {
 }
 
 /// What the file at `path` is (parts of the path, from the root).
-pub(super) fn kind(path: &[&str]) -> Kind {
+pub(super) fn kind(path: &[&str]) -> TestFileKind {
     let Some((stem, extension)) = path.last().and_then(|name| name.rsplit_once('.')) else {
-        return Kind::Unknown;
+        return TestFileKind::Unknown;
     };
     let folder = path.len().checked_sub(2).and_then(|at| path.get(at)).copied();
     let mut sources = Vec::new();
@@ -100,7 +100,7 @@ pub(super) fn kind(path: &[&str]) -> Kind {
         }
     }
     if !sources.is_empty() {
-        return Kind::Test(unique(sources));
+        return TestFileKind::Test(unique(sources));
     }
     let mut tests = Vec::new();
     for convention in CONVENTIONS.iter().filter(|convention| convention.sources.contains(&extension)) {
@@ -113,7 +113,7 @@ pub(super) fn kind(path: &[&str]) -> Kind {
         let names = names.flat_map(|name| convention.tests.iter().map(move |end| format!("{name}.{end}")));
         tests.extend(names);
     }
-    if tests.is_empty() { Kind::Unknown } else { Kind::Source(unique(tests)) }
+    if tests.is_empty() { TestFileKind::Unknown } else { TestFileKind::Source(unique(tests)) }
 }
 
 /// What a test called `stem` in `folder` tests, if `name` is the way in which it is called.
@@ -156,10 +156,10 @@ pub(super) fn nearness(one: &[&str], other: &[&str]) -> usize {
 mod tests {
     use super::*;
 
-    fn names(kind: Kind) -> Vec<String> {
+    fn names(kind: TestFileKind) -> Vec<String> {
         match kind {
-            Kind::Source(names) | Kind::Test(names) => names,
-            Kind::Unknown => Vec::new(),
+            TestFileKind::Source(names) | TestFileKind::Test(names) => names,
+            TestFileKind::Unknown => Vec::new(),
         }
     }
 
@@ -192,13 +192,13 @@ mod tests {
         for (source, test) in pairs {
             let fits = |names: &[String], path: &str| names.iter().any(|name| path.ends_with(name.as_str()));
             let tests = kind(&parts(source));
-            assert!(matches!(tests, Kind::Source(_)), "{source}");
+            assert!(matches!(tests, TestFileKind::Source(_)), "{source}");
             assert!(fits(&names(tests.clone()), test), "{source} → {test}: {tests:?}");
             if test.ends_with(".bats") {
                 continue;
             }
             let sources = kind(&parts(test));
-            assert!(matches!(sources, Kind::Test(_)), "{test}");
+            assert!(matches!(sources, TestFileKind::Test(_)), "{test}");
             assert!(fits(&names(sources.clone()), source), "{test} → {source}: {sources:?}");
         }
     }
@@ -206,10 +206,10 @@ mod tests {
     #[test]
     fn what_has_no_convention_is_unknown() {
         for path in ["README.md", "Makefile", "data.json", ""] {
-            assert_eq!(kind(&parts(path)), Kind::Unknown, "{path}");
+            assert_eq!(kind(&parts(path)), TestFileKind::Unknown, "{path}");
         }
         // `test_.py` and `_test.go` test nothing; they are sources by their names.
-        assert!(matches!(kind(&["test_.py"]), Kind::Source(_)));
+        assert!(matches!(kind(&["test_.py"]), TestFileKind::Source(_)));
     }
 
     #[test]

@@ -5,10 +5,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::form::{About, Form, WrittenBy};
-use super::room::{Got, Refused, Room};
-use super::{Answer, Class, shapes};
-use crate::policy::request::{Effect, Verdict};
+use super::form::{BuiltinAdapter, BuiltinMetadata, WrittenBy};
+use super::room::{BuiltinContext, BuiltinError, DelegatedResult};
+use super::{BuiltinAnswer, BuiltinClass, shapes};
+use crate::policy::request::{Effect, PolicyVerdict};
 
 /// The arguments of `insert_edit_into_file`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -26,23 +26,23 @@ pub(super) struct InsertEditArgs {
 /// The server's way of writing a file: it computes the edit, and we get the whole new text.
 pub(super) struct InsertEdit;
 
-impl Form for InsertEdit {
+impl BuiltinAdapter for InsertEdit {
     type Args = InsertEditArgs;
 
-    const ABOUT: About = About {
+    const ABOUT: BuiltinMetadata = BuiltinMetadata {
         name: "insert_edit_into_file",
         title: "Edit a file",
         description: "Puts the complete new text of a file in the place of the old one, keeping line ends and mode. Answers the \
                       file's new text. The edit can be undone.",
         effect: Effect::Edit,
-        class: Class::Unlocks,
+        class: BuiltinClass::Unlocks,
         by_default: true,
         why: "the server offers its own insert_edit_into_file and replace_string_in_file only with it, and writes by it",
         uses: &["write"],
         written_by: WrittenBy::Server,
     };
 
-    async fn run(room: &Room<'_>, args: InsertEditArgs) -> Result<Answer, Refused> {
+    async fn run(room: &BuiltinContext<'_>, args: InsertEditArgs) -> Result<BuiltinAnswer, BuiltinError> {
         whole(room, &args.file_path, args.code).await
     }
 }
@@ -63,34 +63,34 @@ pub(super) struct CreateFileArgs {
 /// The server's way of making a file.
 pub(super) struct CreateFile;
 
-impl Form for CreateFile {
+impl BuiltinAdapter for CreateFile {
     type Args = CreateFileArgs;
 
-    const ABOUT: About = About {
+    const ABOUT: BuiltinMetadata = BuiltinMetadata {
         name: "create_file",
         title: "Create a file",
         description: "Makes a new file with this text. A file that is there already and has text is not touched. Answers the \
                       file's text. It can be undone.",
         effect: Effect::Edit,
-        class: Class::Unlocks,
+        class: BuiltinClass::Unlocks,
         by_default: true,
         why: "the server offers its own create_file only with it, and apply_patch with it and insert_edit_into_file",
         uses: &["write"],
         written_by: WrittenBy::Server,
     };
 
-    async fn run(room: &Room<'_>, args: CreateFileArgs) -> Result<Answer, Refused> {
+    async fn run(room: &BuiltinContext<'_>, args: CreateFileArgs) -> Result<BuiltinAnswer, BuiltinError> {
         let (given, path) = room.path(&args.file_path)?;
         let arguments = json!({"path": given, "content": args.content});
         let decision = room.runtime.check_call(room.asked.caller, "write", &arguments)?;
         // What the rules forbid is said by the call itself, and nothing of the file before.
-        if decision.verdict != Verdict::Deny
+        if decision.verdict != PolicyVerdict::Deny
             && let Ok(stamp) = room.runtime.workspace().stamp(&path)
             && stamp.size > 0
             && room.text_of(&path).is_none_or(|text| text != args.content)
         {
             let what = format!("{} is there already and was not changed", path.display());
-            return Err(Refused::new(format!(
+            return Err(BuiltinError::new(format!(
                 "{what}; edit it with insert_edit_into_file or replace_string_in_file"
             )));
         }
@@ -99,17 +99,21 @@ impl Form for CreateFile {
 }
 
 /// Writes the whole text, and answers what the file has then: the server shows it to the model as the state after the edit.
-async fn whole(room: &Room<'_>, file_path: &str, text: String) -> Result<Answer, Refused> {
+async fn whole(
+    room: &BuiltinContext<'_>,
+    file_path: &str,
+    text: String,
+) -> Result<BuiltinAnswer, BuiltinError> {
     let (given, path) = room.path(file_path)?;
     let got = room.call("write", json!({"path": given, "content": text, "diagnostics": false})).await?;
     let changed = room.changed(&got.value);
-    Ok(Answer::done(room.text_of(&path).unwrap_or(text)).with_changed(changed))
+    Ok(BuiltinAnswer::done(room.text_of(&path).unwrap_or(text)).with_changed(changed))
 }
 
 /// One replacement.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Replacement {
+pub(super) struct StringReplacement {
     /// Absolute path of the file.
     file_path: String,
     /// Exact text, with enough of the lines around it to be there once.
@@ -121,7 +125,7 @@ pub(super) struct Replacement {
     _explanation: Option<String>,
 }
 
-impl Replacement {
+impl StringReplacement {
     fn edit(&self) -> Value {
         json!({"old": self.old_string, "new": self.new_string})
     }
@@ -130,23 +134,23 @@ impl Replacement {
 /// One replacement in one file.
 pub(super) struct ReplaceString;
 
-impl Form for ReplaceString {
-    type Args = Replacement;
+impl BuiltinAdapter for ReplaceString {
+    type Args = StringReplacement;
 
-    const ABOUT: About = About {
+    const ABOUT: BuiltinMetadata = BuiltinMetadata {
         name: "replace_string_in_file",
         title: "Replace text in a file",
         description: "Replaces exact text that is in the file once. A miss answers the nearest text. Answers a diff, and the \
                       diagnostics that it added, in callers too.",
         effect: Effect::Edit,
-        class: Class::Replaces,
+        class: BuiltinClass::Replaces,
         by_default: false,
         why: "the server's own tries several ways of matching, and writes through insert_edit_into_file of ours",
         uses: &["edit"],
         written_by: WrittenBy::Model,
     };
 
-    async fn run(room: &Room<'_>, args: Replacement) -> Result<Answer, Refused> {
+    async fn run(room: &BuiltinContext<'_>, args: StringReplacement) -> Result<BuiltinAnswer, BuiltinError> {
         let (given, _) = room.path(&args.file_path)?;
         let got = room.call("edit", json!({"path": given, "edits": [args.edit()]})).await?;
         Ok(told(room, got))
@@ -158,7 +162,7 @@ impl Form for ReplaceString {
 pub(super) struct MultiReplaceArgs {
     /// The replacements; those of one file are made in this order.
     #[schemars(length(min = 1))]
-    replacements: Vec<Replacement>,
+    replacements: Vec<StringReplacement>,
     /// What all of them together do, in a few words.
     #[serde(default, rename = "explanation")]
     _explanation: Option<String>,
@@ -167,23 +171,23 @@ pub(super) struct MultiReplaceArgs {
 /// Replacements in several files: all or none.
 pub(super) struct MultiReplaceString;
 
-impl Form for MultiReplaceString {
+impl BuiltinAdapter for MultiReplaceString {
     type Args = MultiReplaceArgs;
 
-    const ABOUT: About = About {
+    const ABOUT: BuiltinMetadata = BuiltinMetadata {
         name: "multi_replace_string",
         title: "Replace texts in files",
         description: "Makes several exact replacements in one or many files: all of them, or none. Each old text must be in its \
                       file once. Answers a diff per file, and the diagnostics that were added.",
         effect: Effect::Edit,
-        class: Class::New,
+        class: BuiltinClass::New,
         by_default: true,
         why: "the server has no tool that edits several files at once",
         uses: &["edit", "undo"],
         written_by: WrittenBy::Model,
     };
 
-    async fn run(room: &Room<'_>, args: MultiReplaceArgs) -> Result<Answer, Refused> {
+    async fn run(room: &BuiltinContext<'_>, args: MultiReplaceArgs) -> Result<BuiltinAnswer, BuiltinError> {
         let mut files: Vec<(String, Vec<Value>)> = Vec::new();
         for replacement in &args.replacements {
             let (given, _) = room.path(&replacement.file_path)?;
@@ -192,7 +196,7 @@ impl Form for MultiReplaceString {
                 None => files.push((given, vec![replacement.edit()])),
             }
         }
-        let mut made: Vec<Answer> = Vec::new();
+        let mut made: Vec<BuiltinAnswer> = Vec::new();
         let mut undos: Vec<(String, String)> = Vec::new();
         for (path, edits) in files {
             match room.call("edit", json!({"path": path, "edits": edits})).await {
@@ -206,12 +210,16 @@ impl Form for MultiReplaceString {
         }
         let changed = made.iter().flat_map(|answer| answer.changed.clone()).collect();
         let texts: Vec<String> = made.into_iter().map(|answer| answer.text).collect();
-        Ok(Answer::done(texts.join("\n")).with_changed(changed))
+        Ok(BuiltinAnswer::done(texts.join("\n")).with_changed(changed))
     }
 }
 
 /// Takes the edits made before the one that failed back, and says what became of each.
-async fn taken_back(room: &Room<'_>, mut refused: Refused, undos: Vec<(String, String)>) -> Refused {
+async fn taken_back(
+    room: &BuiltinContext<'_>,
+    mut refused: BuiltinError,
+    undos: Vec<(String, String)>,
+) -> BuiltinError {
     let mut left = Vec::new();
     for (path, undo) in undos.into_iter().rev() {
         if let Err(why) = room.call("undo", json!({"id": undo})).await {
@@ -238,25 +246,28 @@ pub(super) struct CreateDirectoryArgs {
 /// A folder.
 pub(super) struct CreateDirectory;
 
-impl Form for CreateDirectory {
+impl BuiltinAdapter for CreateDirectory {
     type Args = CreateDirectoryArgs;
 
-    const ABOUT: About = About {
+    const ABOUT: BuiltinMetadata = BuiltinMetadata {
         name: "create_directory",
         title: "Make a folder",
         description: "Makes a folder, and those above it. create_file makes missing folders by itself.",
         effect: Effect::Edit,
-        class: Class::New,
+        class: BuiltinClass::New,
         by_default: true,
         why: "the server has no tool that makes folders",
         uses: &["mkdir"],
         written_by: WrittenBy::Model,
     };
 
-    async fn run(room: &Room<'_>, args: CreateDirectoryArgs) -> Result<Answer, Refused> {
+    async fn run(
+        room: &BuiltinContext<'_>,
+        args: CreateDirectoryArgs,
+    ) -> Result<BuiltinAnswer, BuiltinError> {
         let (given, path) = room.path(&args.dir_path)?;
         let got = room.call("mkdir", json!({"path": given})).await?;
-        Ok(Answer::done(got.text(|answer| {
+        Ok(BuiltinAnswer::done(got.text(|answer| {
             let made: Vec<&str> = shapes::list(answer, "created")?.iter().filter_map(Value::as_str).collect();
             Some(match made.as_slice() {
                 [] => format!("{} is there already", path.display()),
@@ -279,16 +290,16 @@ pub(super) struct ApplyPatchArgs {
 /// A patch.
 pub(super) struct ApplyPatch;
 
-impl Form for ApplyPatch {
+impl BuiltinAdapter for ApplyPatch {
     type Args = ApplyPatchArgs;
 
-    const ABOUT: About = About {
+    const ABOUT: BuiltinMetadata = BuiltinMetadata {
         name: "apply_patch",
         title: "Apply a patch",
         description: "Applies a patch to one or many files: all of it or nothing. Hunks that do not fit are answered with what is \
                       there. Answers what became of each file, and the diagnostics that were added.",
         effect: Effect::Edit,
-        class: Class::Replaces,
+        class: BuiltinClass::Replaces,
         by_default: false,
         why: "the server's own knows the form its models are trained on, and writes through create_file and \
               insert_edit_into_file of ours",
@@ -296,14 +307,14 @@ impl Form for ApplyPatch {
         written_by: WrittenBy::Model,
     };
 
-    async fn run(room: &Room<'_>, args: ApplyPatchArgs) -> Result<Answer, Refused> {
+    async fn run(room: &BuiltinContext<'_>, args: ApplyPatchArgs) -> Result<BuiltinAnswer, BuiltinError> {
         let got = room.call("patch", json!({"patch": args.input})).await?;
         Ok(told(room, got))
     }
 }
 
 /// An edit's answer as text, with the files that it changed.
-fn told(room: &Room<'_>, got: Got) -> Answer {
+fn told(room: &BuiltinContext<'_>, got: DelegatedResult) -> BuiltinAnswer {
     let changed = room.changed(&got.value);
-    Answer::done(got.text(shapes::edited)).with_changed(changed)
+    BuiltinAnswer::done(got.text(shapes::edited)).with_changed(changed)
 }

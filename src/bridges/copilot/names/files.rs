@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::form::{About, Form, WrittenBy};
-use super::room::{Refused, Room};
-use super::{Answer, Class, shapes};
+use super::form::{BuiltinAdapter, BuiltinMetadata, WrittenBy};
+use super::room::{BuiltinContext, BuiltinError};
+use super::{BuiltinAnswer, BuiltinClass, shapes};
 use crate::policy::request::Effect;
 
 /// Lines that `read` answers at most.
@@ -22,13 +22,13 @@ const fn replacing(
     description: &'static str,
     why: &'static str,
     uses: &'static [&'static str],
-) -> About {
-    About {
+) -> BuiltinMetadata {
+    BuiltinMetadata {
         name,
         title,
         description,
         effect: Effect::Read,
-        class: Class::Replaces,
+        class: BuiltinClass::Replaces,
         by_default: false,
         why,
         uses,
@@ -51,10 +51,10 @@ pub(super) struct ReadFileArgs {
 /// Lines of a file.
 pub(super) struct ReadFile;
 
-impl Form for ReadFile {
+impl BuiltinAdapter for ReadFile {
     type Args = ReadFileArgs;
 
-    const ABOUT: About = replacing(
+    const ABOUT: BuiltinMetadata = replacing(
         "read_file",
         "Read a file",
         "Lines of a text file, at most 200 at a time; the end says where to go on.",
@@ -62,11 +62,11 @@ impl Form for ReadFile {
         &["read"],
     );
 
-    async fn run(room: &Room<'_>, args: ReadFileArgs) -> Result<Answer, Refused> {
+    async fn run(room: &BuiltinContext<'_>, args: ReadFileArgs) -> Result<BuiltinAnswer, BuiltinError> {
         let (given, _) = room.path(&args.file_path)?;
         let limit = args.limit.unwrap_or(MOST_LINES);
         let got = room.call("read", json!({"path": given, "offset": args.offset, "limit": limit})).await?;
-        Ok(Answer::done(got.text(lines)))
+        Ok(BuiltinAnswer::done(got.text(lines)))
     }
 }
 
@@ -96,10 +96,10 @@ pub(super) struct ListDirArgs {
 /// What is in a folder.
 pub(super) struct ListDir;
 
-impl Form for ListDir {
+impl BuiltinAdapter for ListDir {
     type Args = ListDirArgs;
 
-    const ABOUT: About = replacing(
+    const ABOUT: BuiltinMetadata = replacing(
         "list_dir",
         "List a folder",
         "What is in a folder, a name a line; names of folders end in `/`.",
@@ -107,10 +107,10 @@ impl Form for ListDir {
         &["list"],
     );
 
-    async fn run(room: &Room<'_>, args: ListDirArgs) -> Result<Answer, Refused> {
+    async fn run(room: &BuiltinContext<'_>, args: ListDirArgs) -> Result<BuiltinAnswer, BuiltinError> {
         let (given, _) = room.path(&args.path)?;
         let got = room.call("list", json!({"path": given})).await?;
-        Ok(Answer::done(got.text(names)))
+        Ok(BuiltinAnswer::done(got.text(names)))
     }
 }
 
@@ -148,10 +148,10 @@ pub(super) struct FileSearchArgs {
 /// Files by their paths.
 pub(super) struct FileSearch;
 
-impl Form for FileSearch {
+impl BuiltinAdapter for FileSearch {
     type Args = FileSearchArgs;
 
-    const ABOUT: About = replacing(
+    const ABOUT: BuiltinMetadata = replacing(
         "file_search",
         "Find files",
         "Files whose paths match a glob pattern, without hidden and git-ignored ones, the newest first.",
@@ -159,14 +159,14 @@ impl Form for FileSearch {
         &["glob"],
     );
 
-    async fn run(room: &Room<'_>, args: FileSearchArgs) -> Result<Answer, Refused> {
+    async fn run(room: &BuiltinContext<'_>, args: FileSearchArgs) -> Result<BuiltinAnswer, BuiltinError> {
         let pattern = match args.query.contains('/') {
             true => args.query,
             false => format!("**/{}", args.query),
         };
         let limit = args.max_results.unwrap_or(RESULTS);
         let got = room.call("glob", json!({"pattern": pattern, "limit": limit, "sort": "newest"})).await?;
-        Ok(Answer::done(got.text(|answer| {
+        Ok(BuiltinAnswer::done(got.text(|answer| {
             let mut out = String::new();
             for path in shapes::list(answer, "matches")?.iter().filter_map(Value::as_str) {
                 let _ = writeln!(out, "{}", room.shown(path));
@@ -198,10 +198,10 @@ pub(super) struct GrepSearchArgs {
 /// Lines that match.
 pub(super) struct GrepSearch;
 
-impl Form for GrepSearch {
+impl BuiltinAdapter for GrepSearch {
     type Args = GrepSearchArgs;
 
-    const ABOUT: About = replacing(
+    const ABOUT: BuiltinMetadata = replacing(
         "grep_search",
         "Search in files",
         "Lines that match a text or a regular expression, as path:line:text, without hidden and git-ignored files.",
@@ -209,7 +209,7 @@ impl Form for GrepSearch {
         &["grep"],
     );
 
-    async fn run(room: &Room<'_>, args: GrepSearchArgs) -> Result<Answer, Refused> {
+    async fn run(room: &BuiltinContext<'_>, args: GrepSearchArgs) -> Result<BuiltinAnswer, BuiltinError> {
         let arguments = json!({
             "pattern": args.query,
             "fixed_strings": !args.is_regexp.unwrap_or(false),
@@ -217,7 +217,7 @@ impl Form for GrepSearch {
             "max_matches": args.max_results.unwrap_or(RESULTS),
         });
         let got = room.call("grep", arguments).await?;
-        Ok(Answer::done(got.text(|answer| {
+        Ok(BuiltinAnswer::done(got.text(|answer| {
             let mut out = String::new();
             for found in shapes::list(answer, "matches")? {
                 let (path, text) = (room.shown(shapes::word(found, "path")), shapes::word(found, "text"));

@@ -5,22 +5,22 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::room::{Refused, Room};
-use super::{Answer, BuiltinName, Class};
+use super::room::{BuiltinContext, BuiltinError};
+use super::{BuiltinAnswer, BuiltinClass, BuiltinName};
 use crate::policy::request::Effect;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::schema::{Schema, input_schema};
-use crate::tools::tool::{Card, Definition};
+use crate::tools::tool::{Card, ToolDefinition};
 
 /// What is said of a name.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct About {
+pub(super) struct BuiltinMetadata {
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
     pub(crate) description: &'static str,
     /// What it does to the world.
     pub(crate) effect: Effect,
-    pub(crate) class: Class,
+    pub(crate) class: BuiltinClass,
     pub(crate) by_default: bool,
     pub(crate) why: &'static str,
     /// The tools of ours that it calls.
@@ -40,23 +40,27 @@ pub(super) enum WrittenBy {
 }
 
 /// One of the names.
-pub(super) trait Form: 'static {
+pub(super) trait BuiltinAdapter: 'static {
     /// Its arguments; their doc comments are what models read.
     type Args: DeserializeOwned + JsonSchema + Send;
 
     /// What is said of it.
-    const ABOUT: About;
+    const ABOUT: BuiltinMetadata;
 
     /// Does it.
-    fn run(room: &Room<'_>, args: Self::Args) -> impl Future<Output = Result<Answer, Refused>> + Send;
+    fn run(
+        room: &BuiltinContext<'_>,
+        args: Self::Args,
+    ) -> impl Future<Output = Result<BuiltinAnswer, BuiltinError>> + Send;
 }
 
 /// A form with its types put away.
-pub(super) type Run = for<'a> fn(&'a Room<'a>, Value) -> BoxFuture<'a, Result<Answer, Refused>>;
+pub(super) type BuiltinRunner =
+    for<'a> fn(&'a BuiltinContext<'a>, Value) -> BoxFuture<'a, Result<BuiltinAnswer, BuiltinError>>;
 
-pub(super) fn entry<F: Form>() -> BuiltinName {
-    let About { name, title, description, effect, .. } = F::ABOUT;
-    let definition = Definition {
+pub(super) fn entry<F: BuiltinAdapter>() -> BuiltinName {
+    let BuiltinMetadata { name, title, description, effect, .. } = F::ABOUT;
+    let definition = ToolDefinition {
         card: Card::new(name, title, description, effect),
         input: Schema::new(input_schema::<F::Args>()),
         output: None,
@@ -64,7 +68,10 @@ pub(super) fn entry<F: Form>() -> BuiltinName {
     BuiltinName { about: F::ABOUT, definition, run: run::<F> }
 }
 
-fn run<'a, F: Form>(room: &'a Room<'a>, input: Value) -> BoxFuture<'a, Result<Answer, Refused>> {
+fn run<'a, F: BuiltinAdapter>(
+    room: &'a BuiltinContext<'a>,
+    input: Value,
+) -> BoxFuture<'a, Result<BuiltinAnswer, BuiltinError>> {
     Box::pin(async move {
         // The schema says the same as the type, so this only fails on what a schema cannot say.
         let args = serde_json::from_value(input).map_err(|error| {
@@ -76,7 +83,11 @@ fn run<'a, F: Form>(room: &'a Room<'a>, input: Value) -> BoxFuture<'a, Result<An
 }
 
 /// The arguments, checked; without nulls for what may be left out, which models write.
-pub(super) fn fitted(about: &About, definition: &Definition, input: Value) -> Result<Value, ToolError> {
+pub(super) fn fitted(
+    about: &BuiltinMetadata,
+    definition: &ToolDefinition,
+    input: Value,
+) -> Result<Value, ToolError> {
     let schema = definition.input.as_value();
     let needed = |name: &str| {
         let required = schema.get("required").and_then(Value::as_array);

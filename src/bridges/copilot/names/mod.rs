@@ -1,12 +1,12 @@
 //! The names that the tools of the Copilot language server bear, and those that models of its clients know, as thin forms of
 //! the tools that exist.
 //!
-//! What lives here: [`all`] such names, what each does to the server's own list ([`Class`]), which of them are registered
+//! What lives here: [`all`] such names, what each does to the server's own list ([`BuiltinClass`]), which of them are registered
 //! unless somebody chose otherwise ([`choice`]), and [`call`]. One file per kind: [`edits`], [`files`], [`errors`],
 //! [`terminal`], [`web`], [`test_files`] (with [`conventions`]) and [`run_tests`] (with [`runners`]); [`form`] is what one of
 //! them consists of, [`room`] how it gets to the tools, [`shapes`] what is made of their answers. May use: `runtime`, `tools`,
 //! `policy`, `workspace`, `text`. Knows nothing of protocols: the door registers what [`BuiltinName::registration`] says, and
-//! makes its own reply of an [`Answer`].
+//! makes its own reply of an [`BuiltinAnswer`].
 //!
 //! How data passes: the arguments that the server sends are checked against the name's schema, put into the words of a tool of
 //! ours, and go the way of every call ([`Runtime::call`]), so that rules, hooks, undo and the record hold; what comes back is
@@ -31,17 +31,17 @@ use std::sync::LazyLock;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use self::form::{About, Run, entry, fitted};
-use self::room::{Refused, Room};
+use self::form::{BuiltinMetadata, BuiltinRunner, entry, fitted};
+use self::room::{BuiltinContext, BuiltinError};
 use crate::policy::approval::Approver;
 use crate::runtime::Runtime;
 use crate::text::nearest;
-use crate::tools::export::{Format, export};
-use crate::tools::tool::{Caller, Definition};
+use crate::tools::export::{ToolListFormat, export};
+use crate::tools::tool::{Caller, ToolDefinition};
 
 /// What registering a name does to the server's own list of tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
+pub enum BuiltinClass {
     /// The server has tools that write through a client's tool of this name, and offers them only then: it computes the edit,
     /// ours does the write.
     Unlocks,
@@ -51,14 +51,14 @@ pub enum Class {
     New,
 }
 
-impl Class {}
+impl BuiltinClass {}
 
 /// One of the names.
 #[derive(Debug)]
 pub struct BuiltinName {
-    about: About,
-    definition: Definition,
-    run: Run,
+    about: BuiltinMetadata,
+    definition: ToolDefinition,
+    run: BuiltinRunner,
 }
 
 impl BuiltinName {
@@ -68,7 +68,7 @@ impl BuiltinName {
     }
 
     /// What registering it does to the server's list.
-    pub fn class(&self) -> Class {
+    pub fn class(&self) -> BuiltinClass {
         self.about.class
     }
 
@@ -88,14 +88,14 @@ impl BuiltinName {
     }
 
     /// What models are told of it, and the schema that arguments are checked against.
-    pub(crate) fn definition(&self) -> &Definition {
+    pub(crate) fn definition(&self) -> &ToolDefinition {
         &self.definition
     }
 
     /// Its entry in the parameters of `conversation/registerTools`.
     pub(crate) fn registration(&self) -> Value {
         // One tool is within every limit of the format, so that there is always exactly one entry.
-        export(Format::Copilot, [&self.definition])
+        export(ToolListFormat::Copilot, [&self.definition])
             .ok()
             .and_then(|exported| exported.tools.into_iter().next())
             .unwrap_or_default()
@@ -126,7 +126,7 @@ pub fn all() -> &'static [BuiltinName] {
             entry::<terminal::GetTerminalOutput>(),
             entry::<run_tests::RunTests>(),
             entry::<web::FetchWebpage>(),
-            entry::<web::FetchWebPage>(),
+            entry::<web::WebPageAdapter>(),
             entry::<errors::GetErrors>(),
         ]
     });
@@ -140,7 +140,7 @@ pub(crate) fn find(name: &str) -> Option<&'static BuiltinName> {
 
 /// A name, and whether it is registered.
 #[derive(Debug, Clone)]
-pub struct Choice {
+pub struct BuiltinChoice {
     /// The name.
     pub name: &'static BuiltinName,
     /// Whether it is registered.
@@ -151,16 +151,16 @@ pub struct Choice {
 
 /// What is registered for `caller` where nobody chose: what takes no better tool away from the server, as far as the rules
 /// let the caller have it.
-pub fn choice(runtime: &Runtime, caller: &Caller) -> Vec<Choice> {
+pub fn choice(runtime: &Runtime, caller: &Caller) -> Vec<BuiltinChoice> {
     let chosen = |name: &'static BuiltinName| {
         if !name.by_default() {
-            return Choice { name, registered: false, why: name.why().to_owned() };
+            return BuiltinChoice { name, registered: false, why: name.why().to_owned() };
         }
         match name.uses().iter().find(|tool| !runtime.is_offered(caller, tool)) {
-            None => Choice { name, registered: true, why: name.why().to_owned() },
+            None => BuiltinChoice { name, registered: true, why: name.why().to_owned() },
             Some(tool) => {
                 let why = format!("it is a form of `{tool}`, which the settings keep from this caller");
-                Choice { name, registered: false, why }
+                BuiltinChoice { name, registered: false, why }
             }
         }
     };
@@ -169,7 +169,7 @@ pub fn choice(runtime: &Runtime, caller: &Caller) -> Vec<Choice> {
 
 /// What comes along with a call.
 #[derive(Clone)]
-pub struct Asked<'a> {
+pub struct BuiltinCallOptions<'a> {
     /// Who calls.
     pub caller: &'a Caller,
     /// Who is asked where the rules leave it open.
@@ -182,7 +182,7 @@ pub struct Asked<'a> {
 
 /// What a call comes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
+pub struct BuiltinAnswer {
     /// What the model reads; of a failure, what was wrong and what to do.
     pub text: String,
     /// Whether it did what it was asked.
@@ -191,7 +191,7 @@ pub struct Answer {
     pub changed: Vec<PathBuf>,
 }
 
-impl Answer {
+impl BuiltinAnswer {
     fn done(text: impl Into<String>) -> Self {
         Self { text: text.into(), ok: true, changed: Vec::new() }
     }
@@ -207,20 +207,25 @@ impl Answer {
 }
 
 /// Calls the tool that the server knows as `name`. Every failure is an answer as well.
-pub async fn call(runtime: &Runtime, name: &str, input: Value, asked: &Asked<'_>) -> Answer {
+pub async fn call(
+    runtime: &Runtime,
+    name: &str,
+    input: Value,
+    asked: &BuiltinCallOptions<'_>,
+) -> BuiltinAnswer {
     let Some(known) = find(name) else {
         let near = nearest(name, all().iter().map(BuiltinName::name));
         let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-        return Answer::failed(format!("unknown tool: {}{near}", name.escape_debug()));
+        return BuiltinAnswer::failed(format!("unknown tool: {}{near}", name.escape_debug()));
     };
     let input = match fitted(&known.about, &known.definition, input) {
         Ok(input) => input,
-        Err(error) => return Answer::failed(Refused::from(error).text),
+        Err(error) => return BuiltinAnswer::failed(BuiltinError::from(error).text),
     };
-    let room = Room { runtime, asked };
+    let room = BuiltinContext { runtime, asked };
     match (known.run)(&room, input).await {
         Ok(answer) => answer,
-        Err(refused) => Answer::failed(refused.text).with_changed(refused.changed),
+        Err(refused) => BuiltinAnswer::failed(refused.text).with_changed(refused.changed),
     }
 }
 

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use url::Url;
 
-use super::Asked;
-use crate::policy::request::Verdict;
+use super::BuiltinCallOptions;
+use crate::policy::request::PolicyVerdict;
 use crate::runtime::Runtime;
 use crate::runtime::call::CallRequest;
 use crate::tools::error::{ErrorCode, ToolError};
@@ -14,27 +14,27 @@ use crate::tools::result::ToolResult;
 use crate::workspace::WorkspacePath;
 
 /// What a form works with.
-pub(super) struct Room<'a> {
+pub(super) struct BuiltinContext<'a> {
     pub(crate) runtime: &'a Runtime,
-    pub(crate) asked: &'a Asked<'a>,
+    pub(crate) asked: &'a BuiltinCallOptions<'a>,
 }
 
 /// Why a call did not do what it was asked.
 #[derive(Debug)]
-pub(super) struct Refused {
+pub(super) struct BuiltinError {
     /// What was wrong, and what to do.
     pub(crate) text: String,
     /// Files that were changed all the same.
     pub(crate) changed: Vec<PathBuf>,
 }
 
-impl Refused {
+impl BuiltinError {
     pub(super) fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), changed: Vec::new() }
     }
 }
 
-impl From<ToolError> for Refused {
+impl From<ToolError> for BuiltinError {
     fn from(error: ToolError) -> Self {
         let hint = error.hint.map(|hint| format!("; {hint}")).unwrap_or_default();
         Self::new(format!("{}{hint}", error.error))
@@ -42,20 +42,20 @@ impl From<ToolError> for Refused {
 }
 
 /// A tool's successful answer.
-pub(super) struct Got {
+pub(super) struct DelegatedResult {
     /// The answer.
     pub(crate) value: Value,
     /// What a hook put in the place of what a model reads.
     replaced: Option<String>,
 }
 
-impl From<ToolResult> for Got {
+impl From<ToolResult> for DelegatedResult {
     fn from(result: ToolResult) -> Self {
         Self { value: result.value, replaced: result.text }
     }
 }
 
-impl Got {
+impl DelegatedResult {
     /// What the model reads: `made` of the answer, where nobody replaced it; the answer itself where `made` finds nothing in
     /// it that it knows.
     pub(super) fn text(self, made: impl FnOnce(&Value) -> Option<String>) -> String {
@@ -66,10 +66,10 @@ impl Got {
     }
 }
 
-impl Room<'_> {
+impl BuiltinContext<'_> {
     /// Calls a tool of ours, and gives its result whatever it is.
     pub(super) async fn result(&self, tool: &str, arguments: Value) -> ToolResult {
-        let Asked { caller, approver, group, cancelled } = self.asked;
+        let BuiltinCallOptions { caller, approver, group, cancelled } = self.asked;
         let request = CallRequest::new(tool, arguments, caller)
             .approved_by(*approver)
             .in_group(*group)
@@ -78,21 +78,23 @@ impl Room<'_> {
     }
 
     /// Calls a tool of ours, which must succeed.
-    pub(super) async fn call(&self, tool: &str, arguments: Value) -> Result<Got, Refused> {
+    pub(super) async fn call(&self, tool: &str, arguments: Value) -> Result<DelegatedResult, BuiltinError> {
         let result = self.result(tool, arguments).await;
         match result.ok() {
-            true => Ok(Got::from(result)),
+            true => Ok(DelegatedResult::from(result)),
             false => Err(refusal(&result)),
         }
     }
 
     /// A path as the server and models give it: absolute, relative, or a `file:` URI. As our tools take it, and as a path of
     /// the workspace.
-    pub(super) fn path(&self, given: &str) -> Result<(String, WorkspacePath), Refused> {
+    pub(super) fn path(&self, given: &str) -> Result<(String, WorkspacePath), BuiltinError> {
         let plain = match Url::parse(given) {
             Ok(url) if url.scheme() == "file" => {
                 let path = url.to_file_path().ok().and_then(|path| path.into_os_string().into_string().ok());
-                path.ok_or_else(|| Refused::new(format!("`{}` names no file here", given.escape_debug())))?
+                path.ok_or_else(|| {
+                    BuiltinError::new(format!("`{}` names no file here", given.escape_debug()))
+                })?
             }
             _ => given.to_owned(),
         };
@@ -116,7 +118,7 @@ impl Room<'_> {
         let workspace = self.runtime.workspace();
         let arguments = json!({"path": workspace.absolute(path).to_str()?});
         let decision = self.runtime.check_call(self.asked.caller, "read", &arguments).ok()?;
-        if decision.verdict == Verdict::Deny {
+        if decision.verdict == PolicyVerdict::Deny {
             return None;
         }
         let limit = self.runtime.settings().limits.max_file_bytes;
@@ -134,17 +136,17 @@ impl Room<'_> {
 }
 
 /// A failure in the words that the model reads.
-pub(super) fn refusal(result: &ToolResult) -> Refused {
+pub(super) fn refusal(result: &ToolResult) -> BuiltinError {
     let word = |name: &str| result.value[name].as_str();
     match (&result.text, word("error")) {
-        (Some(text), _) => Refused::new(text.clone()),
+        (Some(text), _) => BuiltinError::new(text.clone()),
         (None, Some(error)) => {
             let error = ToolError {
                 hint: word("hint").map(str::to_owned),
                 ..ToolError::new(ErrorCode::Internal, error)
             };
-            Refused::from(error)
+            BuiltinError::from(error)
         }
-        (None, None) => Refused::new(result.value.to_string()),
+        (None, None) => BuiltinError::new(result.value.to_string()),
     }
 }

@@ -4,14 +4,14 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::form::{About, Form, WrittenBy};
-use super::room::{Refused, Room};
-use super::runners::{Folder, Plan, Wanted, plans};
+use super::form::{BuiltinAdapter, BuiltinMetadata, WrittenBy};
+use super::room::{BuiltinContext, BuiltinError};
+use super::runners::{ProjectFolder, TestRunPlan, TestSelection, plans};
 use super::terminal::ran;
-use super::{Answer, Class};
+use super::{BuiltinAnswer, BuiltinClass};
 use crate::policy::request::Effect;
 use crate::text::shell_word;
-use crate::workspace::{ListQuery, Until, WorkspacePath};
+use crate::workspace::{ListQuery, WorkDeadline, WorkspacePath};
 
 /// Entries of a folder that are looked at for signs of a runner.
 const ENTRIES: usize = 5_000;
@@ -34,23 +34,23 @@ pub(super) struct RunTestsArgs {
 /// The name.
 pub(super) struct RunTests;
 
-impl Form for RunTests {
+impl BuiltinAdapter for RunTests {
     type Args = RunTestsArgs;
 
-    const ABOUT: About = About {
+    const ABOUT: BuiltinMetadata = BuiltinMetadata {
         name: "run_tests",
         title: "Run tests",
         description: "Runs the project's tests by the command that its own files name (Cargo.toml, package.json, pyproject.toml, \
                       go.mod, Makefile and others), and answers which command that was, its output and its exit code.",
         effect: Effect::Execute,
-        class: Class::New,
+        class: BuiltinClass::New,
         by_default: true,
         why: "the server has no tool for it",
         uses: &["bash"],
         written_by: WrittenBy::Model,
     };
 
-    async fn run(room: &Room<'_>, args: RunTestsArgs) -> Result<Answer, Refused> {
+    async fn run(room: &BuiltinContext<'_>, args: RunTestsArgs) -> Result<BuiltinAnswer, BuiltinError> {
         let mut files = Vec::new();
         for file in args.files.iter().flatten() {
             files.push(room.path(file)?.1);
@@ -64,14 +64,14 @@ impl Form for RunTests {
         let arguments = json!({"command": found.command, "timeout_ms": args.timeout});
         let result = room.result("bash", arguments).await;
         match ran(room, &result) {
-            Ok(answer) => Ok(Answer { text: format!("{head}{}", answer.text), ..answer }),
-            Err(refused) => Err(Refused { text: format!("{head}{}", refused.text), ..refused }),
+            Ok(answer) => Ok(BuiltinAnswer { text: format!("{head}{}", answer.text), ..answer }),
+            Err(refused) => Err(BuiltinError { text: format!("{head}{}", refused.text), ..refused }),
         }
     }
 }
 
 /// The command: of the nearest folder above the first file, or of the root, that shows how its tests are run.
-fn found(room: &Room<'_>, files: &[WorkspacePath], names: &[String]) -> Option<Plan> {
+fn found(room: &BuiltinContext<'_>, files: &[WorkspacePath], names: &[String]) -> Option<TestRunPlan> {
     let mut folder = match files.first() {
         Some(file) => file.parent().unwrap_or_else(WorkspacePath::root),
         None => WorkspacePath::root(),
@@ -85,7 +85,7 @@ fn found(room: &Room<'_>, files: &[WorkspacePath], names: &[String]) -> Option<P
         let word = |name: String| if name.starts_with('-') { format!("./{name}") } else { name };
         let inside =
             inside.into_iter().filter_map(|(_, below)| below?.into_os_string().into_string().ok().map(word));
-        let wanted = Wanted { files: inside.collect(), names: names.to_vec() };
+        let wanted = TestSelection { files: inside.collect(), names: names.to_vec() };
         let mut plans = plans(&InWorkspace::new(room, &folder), &wanted).into_iter();
         if let Some(mut plan) = plans.next() {
             let others: Vec<String> = plans.map(|other| format!("`{}`", other.command)).collect();
@@ -107,8 +107,8 @@ fn found(room: &Room<'_>, files: &[WorkspacePath], names: &[String]) -> Option<P
     }
 }
 
-fn nothing() -> Refused {
-    Refused::new(
+fn nothing() -> BuiltinError {
+    BuiltinError::new(
         "it is not known how the tests of this project are run: no Cargo.toml, go.mod, package.json with a test script, \
          pytest or unittest files, pom.xml, build.gradle, *.csproj, mix.exs, Gemfile, phpunit.xml, pubspec.yaml, Package.swift, \
          deno.json, CMake tests, justfile or Makefile with a test target was found; run them with run_in_terminal",
@@ -117,18 +117,18 @@ fn nothing() -> Refused {
 
 /// A folder of the workspace.
 struct InWorkspace<'a> {
-    room: &'a Room<'a>,
+    room: &'a BuiltinContext<'a>,
     folder: &'a WorkspacePath,
     names: Vec<String>,
 }
 
 impl<'a> InWorkspace<'a> {
-    fn new(room: &'a Room<'a>, folder: &'a WorkspacePath) -> Self {
+    fn new(room: &'a BuiltinContext<'a>, folder: &'a WorkspacePath) -> Self {
         let query = ListQuery {
             under: folder.clone(),
             recursive: false,
             max: ENTRIES,
-            until: Until::new(std::time::Instant::now() + LOOK),
+            until: WorkDeadline::new(std::time::Instant::now() + LOOK),
         };
         let entries =
             room.runtime.workspace().list(&query).map(|listing| listing.entries).unwrap_or_default();
@@ -137,7 +137,7 @@ impl<'a> InWorkspace<'a> {
     }
 }
 
-impl Folder for InWorkspace<'_> {
+impl ProjectFolder for InWorkspace<'_> {
     fn names(&self) -> &[String] {
         &self.names
     }

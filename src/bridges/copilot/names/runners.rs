@@ -1,4 +1,4 @@
-//! How a project's tests are run: what its files say, as one command. Pure but for what [`Folder`] looks at.
+//! How a project's tests are run: what its files say, as one command. Pure but for what [`ProjectFolder`] looks at.
 
 mod compiled;
 mod scripted;
@@ -7,7 +7,7 @@ mod words;
 use crate::text::shell_word;
 
 /// A folder of a project.
-pub(super) trait Folder {
+pub(super) trait ProjectFolder {
     /// The names in it.
     fn names(&self) -> &[String];
 
@@ -25,7 +25,7 @@ pub(super) trait Folder {
 
 /// What is to be run.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Wanted {
+pub(super) struct TestSelection {
     /// Test files, relative to the folder; none means all.
     pub(crate) files: Vec<String>,
     /// Names of tests or parts of them; none means all.
@@ -34,7 +34,7 @@ pub(super) struct Wanted {
 
 /// How it is run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Plan {
+pub(super) struct TestRunPlan {
     /// The command, for a shell in the folder.
     pub(crate) command: String,
     /// What says so.
@@ -43,7 +43,7 @@ pub(super) struct Plan {
     pub(crate) notes: Vec<String>,
 }
 
-impl Plan {
+impl TestRunPlan {
     fn new(command: impl Into<String>, why: impl Into<String>) -> Self {
         Self { command: command.into(), why: why.into(), notes: Vec::new() }
     }
@@ -58,13 +58,13 @@ impl Plan {
     }
 
     /// Says that the runner is not told which tests are wanted.
-    fn without_names(self, wanted: &Wanted) -> Self {
+    fn without_names(self, wanted: &TestSelection) -> Self {
         let left_out = !wanted.names.is_empty();
         self.noted(left_out, "this runner is not told names of tests here; all tests of the files run")
     }
 
     /// The same for files.
-    fn without_files(self, wanted: &Wanted) -> Self {
+    fn without_files(self, wanted: &TestSelection) -> Self {
         let left_out = !wanted.files.is_empty();
         self.noted(left_out, "this runner is not told files here; all tests run")
     }
@@ -77,10 +77,10 @@ impl Plan {
     }
 }
 
-type Kind = fn(&dyn Folder, &Wanted) -> Option<Plan>;
+type TestPlanner = fn(&dyn ProjectFolder, &TestSelection) -> Option<TestRunPlan>;
 
 /// Every kind of project, languages before the words of a `justfile` or `Makefile`, which cannot be told what to run.
-const KINDS: &[Kind] = &[
+const KINDS: &[TestPlanner] = &[
     compiled::cargo,
     compiled::go,
     scripted::node,
@@ -100,7 +100,7 @@ const KINDS: &[Kind] = &[
 ];
 
 /// The ways in which the tests of `folder` can be run, the best first.
-pub(super) fn plans(folder: &dyn Folder, wanted: &Wanted) -> Vec<Plan> {
+pub(super) fn plans(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Vec<TestRunPlan> {
     KINDS.iter().filter_map(|kind| kind(folder, wanted)).collect()
 }
 

@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::conventions::{Kind, kind, nearness};
-use super::form::{About, Form, WrittenBy};
-use super::room::{Refused, Room};
-use super::{Answer, Class, shapes};
+use super::conventions::{TestFileKind, kind, nearness};
+use super::form::{BuiltinAdapter, BuiltinMetadata, WrittenBy};
+use super::room::{BuiltinContext, BuiltinError};
+use super::{BuiltinAnswer, BuiltinClass, shapes};
 use crate::policy::request::Effect;
 
 /// Files named for each one given.
@@ -32,32 +32,32 @@ pub(super) struct FindTestFilesArgs {
 /// The name.
 pub(super) struct FindTestFiles;
 
-impl Form for FindTestFiles {
+impl BuiltinAdapter for FindTestFiles {
     type Args = FindTestFilesArgs;
 
-    const ABOUT: About = About {
+    const ABOUT: BuiltinMetadata = BuiltinMetadata {
         name: "find_test_files",
         title: "Find tests",
         description: "For a source file the files with its tests; for a test the file that it tests: by the naming conventions of \
                       the language, the nearest first.",
         effect: Effect::Read,
-        class: Class::New,
+        class: BuiltinClass::New,
         by_default: true,
         why: "the server has no tool for it",
         uses: &["glob", "grep"],
         written_by: WrittenBy::Model,
     };
 
-    async fn run(room: &Room<'_>, args: FindTestFilesArgs) -> Result<Answer, Refused> {
+    async fn run(room: &BuiltinContext<'_>, args: FindTestFilesArgs) -> Result<BuiltinAnswer, BuiltinError> {
         let mut out = String::new();
         for given in &args.file_paths {
             let (_, path) = room.path(given)?;
             let path = path.display();
             let parts: Vec<&str> = path.split('/').collect();
             let (what, names) = match kind(&parts) {
-                Kind::Source(names) => ("tests of", names),
-                Kind::Test(names) => ("tested by", names),
-                Kind::Unknown => {
+                TestFileKind::Source(names) => ("tests of", names),
+                TestFileKind::Test(names) => ("tested by", names),
+                TestFileKind::Unknown => {
                     let _ = writeln!(out, "{path}: no naming convention of tests is known for it");
                     continue;
                 }
@@ -75,12 +75,16 @@ impl Form for FindTestFiles {
                 let _ = writeln!(out, "  in the file itself, from line {line} on");
             }
         }
-        Ok(Answer::done(shapes::ended(out)))
+        Ok(BuiltinAnswer::done(shapes::ended(out)))
     }
 }
 
 /// The files with one of these names, the nearest first.
-async fn nearest(room: &Room<'_>, of: &[&str], names: &[String]) -> Result<Vec<String>, Refused> {
+async fn nearest(
+    room: &BuiltinContext<'_>,
+    of: &[&str],
+    names: &[String],
+) -> Result<Vec<String>, BuiltinError> {
     let names: Vec<String> = names.iter().map(|name| globset::escape(name)).collect();
     let pattern = format!("**/{{{}}}", names.join(","));
     let got = room.call("glob", json!({"pattern": pattern, "limit": LOOKED_AT})).await?;
@@ -97,7 +101,7 @@ async fn nearest(room: &Room<'_>, of: &[&str], names: &[String]) -> Result<Vec<S
 }
 
 /// The first line of tests that stand in the source itself, 1-based.
-async fn inline(room: &Room<'_>, path: &str) -> Result<Option<u64>, Refused> {
+async fn inline(room: &BuiltinContext<'_>, path: &str) -> Result<Option<u64>, BuiltinError> {
     let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
     let Some((_, pattern)) = INLINE.iter().find(|(of, _)| *of == extension) else { return Ok(None) };
     let shown = room.shown(path);

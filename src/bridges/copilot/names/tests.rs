@@ -57,7 +57,7 @@ fn every_entry_is_one_that_the_server_registers() {
 #[test]
 fn by_default_nothing_of_the_server_is_replaced() {
     for name in all() {
-        assert!(!(name.by_default() && name.class() == Class::Replaces), "{}", name.name());
+        assert!(!(name.by_default() && name.class() == BuiltinClass::Replaces), "{}", name.name());
         assert!(!name.why().is_empty() && !name.why().ends_with('.'), "{}", name.name());
     }
     let on: Vec<&str> = all().iter().filter(|name| name.by_default()).map(BuiltinName::name).collect();

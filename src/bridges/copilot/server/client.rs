@@ -10,13 +10,13 @@ use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::error::CopilotError;
-use super::events::Event;
-use super::link::{Link, SHORT};
+use super::events::CopilotEvent;
+use super::link::{CopilotLink, SHORT};
 use super::models::{self, Model};
-use super::offer::{LeftOut, Offer};
-use super::register::Registration;
-use super::room::{CopilotOptions, Room};
-use super::status::{Checked, Status};
+use super::offer::{CopilotOffer, UnregisteredTool};
+use super::register::CopilotRegistration;
+use super::room::{CopilotContext, CopilotOptions};
+use super::status::{CopilotServerStatus, SignInStatus};
 use crate::tools::error::ToolError;
 
 /// How often in a row a server may end before it is given up.
@@ -26,11 +26,11 @@ const PAUSE: Duration = Duration::from_millis(500);
 
 /// A client of the Copilot language server, which lends it our tools.
 #[derive(Debug)]
-pub struct Copilot {
-    pub(super) room: Arc<Room>,
-    left_out: Vec<LeftOut>,
-    offer: Offer,
-    slot: Mutex<Slot>,
+pub struct CopilotClient {
+    pub(super) room: Arc<CopilotContext>,
+    left_out: Vec<UnregisteredTool>,
+    offer: CopilotOffer,
+    slot: Mutex<CopilotLinkSlot>,
     /// Cancelled when the client is ended: a start or a pause before one ends with it.
     ended: CancellationToken,
     /// The conversation that goes on, and which server knows it.
@@ -38,8 +38,8 @@ pub struct Copilot {
 }
 
 #[derive(Debug, Default)]
-struct Slot {
-    link: Option<Arc<Link>>,
+struct CopilotLinkSlot {
+    link: Option<Arc<CopilotLink>>,
     /// How many servers were started.
     started: u32,
     /// How many ended in a row, none of them after work that was done.
@@ -50,21 +50,21 @@ struct Slot {
 
 /// What `status` tells.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Report {
+pub(crate) struct CopilotStatusReport {
     /// The server's own name and version.
     pub(crate) server: Value,
     /// Its process.
     pub(crate) pid: Option<u32>,
     /// What it says of itself.
-    pub(crate) status: Status,
+    pub(crate) status: CopilotServerStatus,
     /// The models it offers; absent where nobody is signed in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) models: Option<Vec<Model>>,
     /// The tools.
-    pub(crate) registration: Registration,
+    pub(crate) registration: CopilotRegistration,
 }
 
-impl Copilot {
+impl CopilotClient {
     /// A client for these; no server is started yet.
     ///
     /// # Errors
@@ -73,8 +73,8 @@ impl Copilot {
         let runtime = options.live.current();
         let definitions = runtime.definitions(&options.caller);
         let names = options.names.of(&runtime, &options.caller);
-        let (offer, left_out) = Offer::of(&definitions, &names)?;
-        let room = Arc::new(Room::new(options, offer.clone()));
+        let (offer, left_out) = CopilotOffer::of(&definitions, &names)?;
+        let room = Arc::new(CopilotContext::new(options, offer.clone()));
         Ok(Self {
             room,
             left_out,
@@ -86,7 +86,7 @@ impl Copilot {
     }
 
     /// The server that runs, started if need be, and its number; after a crash with a pause, and not for ever.
-    pub(super) async fn link(&self) -> Result<(Arc<Link>, u32), CopilotError> {
+    pub(super) async fn link(&self) -> Result<(Arc<CopilotLink>, u32), CopilotError> {
         tokio::select! {
             biased;
             () = self.ended.cancelled() => Err(CopilotError::Ended { detail: "its client was ended".to_owned() }),
@@ -94,7 +94,7 @@ impl Copilot {
         }
     }
 
-    async fn linked(&self) -> Result<(Arc<Link>, u32), CopilotError> {
+    async fn linked(&self) -> Result<(Arc<CopilotLink>, u32), CopilotError> {
         let mut slot = self.slot.lock().await;
         if let Some(link) = slot.link.as_ref().filter(|link| link.is_alive()) {
             return Ok((link.clone(), slot.started));
@@ -114,20 +114,20 @@ impl Copilot {
             }
             let pause = PAUSE * 2u32.pow(slot.crashes - 1);
             let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
-            self.room.events.send(Event::Ended { detail, pause_ms });
+            self.room.events.send(CopilotEvent::Ended { detail, pause_ms });
             tokio::time::sleep(pause).await;
         } else {
-            self.room.events.send(Event::Starting);
+            self.room.events.send(CopilotEvent::Starting);
         }
         slot.started += 1;
-        let link = Link::start(&self.room, self.offer.clone(), self.left_out.clone()).await?;
+        let link = CopilotLink::start(&self.room, self.offer.clone(), self.left_out.clone()).await?;
         slot.link = Some(link.clone());
         if let Some(ended) = ended {
             for path in ended.documents.paths().await {
                 link.open_document(&self.room, path).await;
             }
-            let tools = link.registration.get().map_or(0, Registration::ours);
-            self.room.events.send(Event::Restarted { tools });
+            let tools = link.registration.get().map_or(0, CopilotRegistration::ours);
+            self.room.events.send(CopilotEvent::Restarted { tools });
         }
         Ok((link, slot.started))
     }
@@ -141,7 +141,7 @@ impl Copilot {
     ///
     /// # Errors
     /// Where the server cannot be had, or does not take the list.
-    pub async fn registration(&self) -> Result<Registration, CopilotError> {
+    pub async fn registration(&self) -> Result<CopilotRegistration, CopilotError> {
         let (link, _) = self.link().await?;
         Ok(link.registration.get().cloned().unwrap_or_default())
     }
@@ -150,10 +150,10 @@ impl Copilot {
     ///
     /// # Errors
     /// Where the server cannot be had, or does not answer.
-    pub(crate) async fn report(&self) -> Result<Report, CopilotError> {
+    pub(crate) async fn report(&self) -> Result<CopilotStatusReport, CopilotError> {
         let (link, _) = self.link().await?;
         let checked = link.request("checkStatus", &json!({}), SHORT).await?;
-        match serde_json::from_value::<Checked>(checked) {
+        match serde_json::from_value::<SignInStatus>(checked) {
             Ok(checked) => self.room.statuses.checked(checked),
             Err(error) => {
                 let what = error.to_string();
@@ -165,7 +165,7 @@ impl Copilot {
             Err(CopilotError::NotSignedIn { .. }) => None,
             Err(error) => return Err(error),
         };
-        Ok(Report {
+        Ok(CopilotStatusReport {
             server: link.info.get().cloned().unwrap_or_default(),
             pid: link.pid(),
             status: self.room.statuses.now(),
@@ -187,7 +187,7 @@ impl Copilot {
     }
 
     /// What the server says of itself; empty before it is started.
-    pub(crate) fn status(&self) -> Status {
+    pub(crate) fn status(&self) -> CopilotServerStatus {
         self.room.statuses.now()
     }
 

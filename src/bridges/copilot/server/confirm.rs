@@ -11,9 +11,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::invoke::of_turn;
-use super::room::Room;
+use super::room::CopilotContext;
 use crate::policy::approval::{Approval, ApprovalRequest};
-use crate::policy::request::{Decision, Effect, Verdict};
+use crate::policy::request::{Effect, PolicyDecision, PolicyVerdict};
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// How long whoever is asked may take.
@@ -26,7 +26,7 @@ const GO_ON: &str = "internal.tool_calling_loop_continue_confirmation";
 /// The params, as far as they are looked at.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Question {
+struct ConfirmationParams {
     name: String,
     #[serde(default)]
     title: Option<String>,
@@ -41,8 +41,8 @@ struct Question {
 }
 
 /// Whether the call may run; what comes back is the result of the request.
-pub(super) async fn answer(room: &Room, params: Value) -> Value {
-    let accepted = match Question::deserialize(&params) {
+pub(super) async fn answer(room: &CopilotContext, params: Value) -> Value {
+    let accepted = match ConfirmationParams::deserialize(&params) {
         Ok(question) => accepted(room, &question).await,
         Err(error) => {
             tracing::warn!("a confirmation cannot be read: {error}");
@@ -52,7 +52,7 @@ pub(super) async fn answer(room: &Room, params: Value) -> Value {
     json!([{"result": if accepted { "accept" } else { "dismiss" }}, null])
 }
 
-async fn accepted(room: &Room, question: &Question) -> bool {
+async fn accepted(room: &CopilotContext, question: &ConfirmationParams) -> bool {
     if room.turns.current().is_some_and(|turn| turn.is_foreign(&question.conversation_id)) {
         tracing::warn!(tool = question.name, "dismissed: it is of a conversation that is not ours");
         return false;
@@ -83,16 +83,16 @@ async fn accepted(room: &Room, question: &Question) -> bool {
     }
 }
 
-fn id_of(question: &Question) -> &str {
+fn id_of(question: &ConfirmationParams) -> &str {
     question.tool_call_id.as_str().unwrap_or_default()
 }
 
-async fn decided_of_server(room: &Room, question: &Question) -> Approval {
+async fn decided_of_server(room: &CopilotContext, question: &ConfirmationParams) -> Approval {
     let refused = Approval::Refused { why: None };
     let request = request_of(question);
     match decided(room, question) {
-        Some(Ok(decision)) if decision.verdict == Verdict::Deny => return refused,
-        Some(Ok(decision)) if decision.verdict == Verdict::Allow && decision.rule.is_some() => {
+        Some(Ok(decision)) if decision.verdict == PolicyVerdict::Deny => return refused,
+        Some(Ok(decision)) if decision.verdict == PolicyVerdict::Allow && decision.rule.is_some() => {
             return Approval::Once;
         }
         Some(Err(error)) if matches!(error.code, ErrorCode::OutsideWorkspace | ErrorCode::Denied) => {
@@ -109,7 +109,10 @@ fn is_yes(approval: &Approval) -> bool {
 }
 
 /// What our rules say of what one of the server's tools would touch, where that can be told.
-fn decided(room: &Room, question: &Question) -> Option<Result<Decision, ToolError>> {
+fn decided(
+    room: &CopilotContext,
+    question: &ConfirmationParams,
+) -> Option<Result<PolicyDecision, ToolError>> {
     let text = |key: &str| question.input.get(key).and_then(Value::as_str);
     let check = |tool: &str, arguments: Value| room.runtime().check_call(&room.caller, tool, &arguments);
     match text("toolType")? {
@@ -131,17 +134,17 @@ fn addresses(input: &Value) -> Vec<String> {
 
 /// That one of several decisions which lets the least through.
 fn strictest(
-    decisions: impl Iterator<Item = Result<Decision, ToolError>>,
-) -> Option<Result<Decision, ToolError>> {
+    decisions: impl Iterator<Item = Result<PolicyDecision, ToolError>>,
+) -> Option<Result<PolicyDecision, ToolError>> {
     decisions.max_by_key(|decision| match decision {
         Ok(decision) => (decision.verdict, decision.rule.is_none()),
-        Err(error) if error.code == ErrorCode::Denied => (Verdict::Deny, true),
-        Err(_) => (Verdict::Ask, true),
+        Err(error) if error.code == ErrorCode::Denied => (PolicyVerdict::Deny, true),
+        Err(_) => (PolicyVerdict::Ask, true),
     })
 }
 
 /// The question as whoever is asked sees it.
-fn request_of(question: &Question) -> ApprovalRequest {
+fn request_of(question: &ConfirmationParams) -> ApprovalRequest {
     let text = |key: &str| question.input.get(key).and_then(Value::as_str);
     let one = |key: &str| text(key).map(str::to_owned).into_iter().collect::<Vec<_>>();
     let effect = match text("toolType") {
@@ -169,7 +172,7 @@ fn request_of(question: &Question) -> ApprovalRequest {
 }
 
 /// Asks, for as long as the turn runs.
-async fn ask(room: &Room, request: &ApprovalRequest) -> Approval {
+async fn ask(room: &CopilotContext, request: &ApprovalRequest) -> Approval {
     let Some(over) = of_turn(room) else { return Approval::Nobody };
     tokio::select! {
         answer = tokio::time::timeout(ASKED, room.approver.ask(request)) => answer.unwrap_or(Approval::Nobody),

@@ -10,12 +10,12 @@ use serde_json::json;
 use tokio::sync::Mutex;
 
 use crate::lsp::uri;
-use crate::policy::request::Verdict;
+use crate::policy::request::PolicyVerdict;
 use crate::rpc::Peer;
 use crate::runtime::Runtime;
 use crate::tools::tool::Caller;
 use crate::workspace::edit::ContentHash;
-use crate::workspace::{ChangeKind, Changes, WorkspacePath};
+use crate::workspace::{ChangeBatch, ChangeKind, WorkspacePath};
 
 /// So many documents are open at once; the one least recently changed is closed for another.
 const MOST_OPEN: usize = 50;
@@ -26,33 +26,33 @@ const LARGEST: u64 = 1_000_000;
 
 /// The documents of one server.
 #[derive(Debug, Default)]
-pub(super) struct Documents(Mutex<State>);
+pub(super) struct CopilotDocuments(Mutex<CopilotDocumentTable>);
 
 #[derive(Debug, Default)]
-struct State {
-    open: BTreeMap<WorkspacePath, Open>,
+struct CopilotDocumentTable {
+    open: BTreeMap<WorkspacePath, CopilotDocument>,
     clock: u64,
 }
 
 #[derive(Debug)]
-struct Open {
+struct CopilotDocument {
     version: i32,
     hash: ContentHash,
     changed: u64,
 }
 
 /// A file as it is now.
-enum Now {
+enum CurrentFileText {
     Text(String),
     /// Gone, too large, no text, or not for this caller.
     Nothing,
 }
 
-impl Documents {
+impl CopilotDocuments {
     /// Tells the server of `changes`.
     pub(super) async fn tell(
         &self,
-        changes: &Changes,
+        changes: &ChangeBatch,
         runtime: &Runtime,
         caller: &Caller,
         connection: &Peer,
@@ -97,7 +97,7 @@ impl Documents {
     }
 }
 
-impl State {
+impl CopilotDocumentTable {
     async fn settle(
         &mut self,
         paths: Vec<WorkspacePath>,
@@ -117,8 +117,10 @@ impl State {
         let Ok(looked) = looked.await else { return };
         for (now, path) in looked {
             match now {
-                Now::Text(text) => self.have(&path, &text, &language(&path), &runtime, connection),
-                Now::Nothing => self.close(&path, &runtime, connection),
+                CurrentFileText::Text(text) => {
+                    self.have(&path, &text, &language(&path), &runtime, connection)
+                }
+                CurrentFileText::Nothing => self.close(&path, &runtime, connection),
             }
         }
     }
@@ -153,7 +155,7 @@ impl State {
                 self.close(&oldest, runtime, connection);
             }
         }
-        self.open.insert(path.clone(), Open { version: 1, hash, changed: clock });
+        self.open.insert(path.clone(), CopilotDocument { version: 1, hash, changed: clock });
         let document = json!({"uri": uri, "languageId": language, "version": 1, "text": text});
         connection.notify("textDocument/didOpen", &json!({"textDocument": document}));
     }
@@ -167,14 +169,14 @@ impl State {
 }
 
 /// What the caller could read of the file now.
-fn now(runtime: &Runtime, caller: &Caller, path: &WorkspacePath) -> Now {
+fn now(runtime: &Runtime, caller: &Caller, path: &WorkspacePath) -> CurrentFileText {
     let may_read = runtime.check_call(caller, "read", &json!({"path": path.display()}));
-    if may_read.is_ok_and(|decision| decision.verdict == Verdict::Allow)
+    if may_read.is_ok_and(|decision| decision.verdict == PolicyVerdict::Allow)
         && let Ok(file) = runtime.workspace().read_text_up_to(path, LARGEST)
     {
-        return Now::Text(file.text);
+        return CurrentFileText::Text(file.text);
     }
-    Now::Nothing
+    CurrentFileText::Nothing
 }
 
 fn language_id(runtime: &Runtime, path: &WorkspacePath) -> String {

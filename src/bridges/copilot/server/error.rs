@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::lsp::manager::Unavailable;
+use crate::lsp::manager::SessionUnavailable;
 use crate::rpc::RequestError;
 use crate::tools::error::{ErrorCode, ToolError};
 
@@ -114,11 +114,11 @@ impl CopilotError {
     }
 }
 
-impl From<Unavailable> for CopilotError {
-    fn from(why: Unavailable) -> Self {
+impl From<SessionUnavailable> for CopilotError {
+    fn from(why: SessionUnavailable) -> Self {
         match why {
-            Unavailable::Missing { searched, .. } => Self::Missing { searched },
-            Unavailable::Failed { detail, .. } => Self::Start { detail },
+            SessionUnavailable::Missing { searched, .. } => Self::Missing { searched },
+            SessionUnavailable::Failed { detail, .. } => Self::Start { detail },
             other => Self::Start { detail: other.to_string() },
         }
     }

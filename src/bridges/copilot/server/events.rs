@@ -32,7 +32,7 @@ impl CallState {
 
 /// Something happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event {
+pub enum CopilotEvent {
     /// The server is being started.
     Starting,
     /// The server ended; it is started again after so many milliseconds.
@@ -76,16 +76,16 @@ pub enum Event {
 
 /// Who looks on, if anybody does.
 #[derive(Debug, Clone, Default)]
-pub struct Events(Option<UnboundedSender<Event>>);
+pub struct CopilotEventSink(Option<UnboundedSender<CopilotEvent>>);
 
-impl Events {
+impl CopilotEventSink {
     /// To this one.
-    pub fn to(sender: UnboundedSender<Event>) -> Self {
+    pub fn to(sender: UnboundedSender<CopilotEvent>) -> Self {
         Self(Some(sender))
     }
 
     /// Tells; nobody may be there any more.
-    pub(crate) fn send(&self, event: Event) {
+    pub(crate) fn send(&self, event: CopilotEvent) {
         if let Some(sender) = &self.0 {
             let _gone = sender.send(event);
         }

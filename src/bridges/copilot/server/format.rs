@@ -28,7 +28,7 @@ pub enum ResultFormat {
 
 /// How a call ended, in the server's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum InvocationOutcome {
     /// It did what it was asked.
     Success,
     /// It did not.
@@ -37,7 +37,7 @@ pub(crate) enum Outcome {
     Cancelled,
 }
 
-impl Outcome {
+impl InvocationOutcome {
     /// The server's word.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
@@ -50,9 +50,9 @@ impl Outcome {
 
 /// What a call is answered with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Answer {
+pub(crate) struct InvocationAnswer {
     /// How it ended.
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: InvocationOutcome,
     /// What the model reads.
     pub text: String,
     /// What the tool does to the world.
@@ -64,10 +64,10 @@ pub(crate) struct Answer {
 /// No answer is longer, in bytes of its text: hosts put more than this aside and show its beginning.
 pub(crate) const MOST_BYTES: usize = 20_000;
 
-impl Answer {
+impl InvocationAnswer {
     /// A failure in one sentence.
     pub(crate) fn error(text: impl Into<String>) -> Self {
-        Self { outcome: Outcome::Error, text: text.into(), effect: Effect::Read, whole: false }
+        Self { outcome: InvocationOutcome::Error, text: text.into(), effect: Effect::Read, whole: false }
     }
 
     /// As it goes over the wire.
@@ -78,8 +78,10 @@ impl Answer {
                 json!([{"content": [{"value": text}], "status": self.outcome.as_str()}, null])
             }
             ResultFormat::BuiltIn if self.effect != Effect::Read => match self.outcome {
-                Outcome::Success => json!({"result": "success"}),
-                Outcome::Error | Outcome::Cancelled => json!({"result": "error", "message": text}),
+                InvocationOutcome::Success => json!({"result": "success"}),
+                InvocationOutcome::Error | InvocationOutcome::Cancelled => {
+                    json!({"result": "error", "message": text})
+                }
             },
             ResultFormat::List | ResultFormat::BuiltIn => json!([{"type": "text", "value": text}]),
         }
@@ -103,20 +105,20 @@ fn bounded(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn answer(outcome: Outcome, effect: Effect) -> Answer {
-        Answer { outcome, text: "it".to_owned(), effect, whole: false }
+    fn answer(outcome: InvocationOutcome, effect: Effect) -> InvocationAnswer {
+        InvocationAnswer { outcome, text: "it".to_owned(), effect, whole: false }
     }
 
     #[test]
     fn each_format_has_its_shapes() {
         let (read, edit) = (Effect::Read, Effect::Edit);
-        let (success, error) = (Outcome::Success, Outcome::Error);
+        let (success, error) = (InvocationOutcome::Success, InvocationOutcome::Error);
         let part = json!([{"type": "text", "value": "it"}]);
         let tuple = |status: &str| json!([{"content": [{"value": "it"}], "status": status}, null]);
         let cases = [
             (ResultFormat::Tuple, success, read, tuple("success")),
             (ResultFormat::Tuple, error, edit, tuple("error")),
-            (ResultFormat::Tuple, Outcome::Cancelled, edit, tuple("cancelled")),
+            (ResultFormat::Tuple, InvocationOutcome::Cancelled, edit, tuple("cancelled")),
             (ResultFormat::List, success, edit, part.clone()),
             (ResultFormat::List, error, read, part.clone()),
             (ResultFormat::BuiltIn, success, read, part),

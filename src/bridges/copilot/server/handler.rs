@@ -17,17 +17,17 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio_util::task::AbortOnDropHandle;
 
-use super::events::Event;
-use super::format::Answer;
-use super::link::Line;
-use super::room::Room;
+use super::events::CopilotEvent;
+use super::format::InvocationAnswer;
+use super::link::WeakCopilotLink;
+use super::room::CopilotContext;
 use super::{confirm, handshake, invoke};
 use crate::rpc::{PeerHandler, PeerResponse, RequestRefusal};
 
 /// Answers what the Copilot language server asks, and hears what it tells.
 pub(super) struct CopilotHandler {
-    pub(super) room: Arc<Room>,
-    pub(super) line: Arc<Line>,
+    pub(super) room: Arc<CopilotContext>,
+    pub(super) line: Arc<WeakCopilotLink>,
 }
 
 impl PeerHandler for CopilotHandler {
@@ -40,7 +40,7 @@ impl PeerHandler for CopilotHandler {
                 let place = room.waiting.clone().try_acquire_owned().ok();
                 // A task of its own: a tool that works must not keep the conversation from going on.
                 let work = tokio::spawn(async move { invoke::answer(&room, &line, params, place).await });
-                later(work, Answer::error("the call was ended").encode(self.room.format))
+                later(work, InvocationAnswer::error("the call was ended").encode(self.room.format))
             }
             "conversation/invokeClientToolConfirmation" => {
                 let room = self.room.clone();
@@ -79,7 +79,7 @@ impl PeerHandler for CopilotHandler {
 impl CopilotHandler {
     fn said(&self, params: &Value) {
         if let Some(message) = params["message"].as_str() {
-            self.room.events.send(Event::Said(message.to_owned()));
+            self.room.events.send(CopilotEvent::Said(message.to_owned()));
         }
     }
 }

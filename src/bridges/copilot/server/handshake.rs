@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::room::Room;
+use super::room::CopilotContext;
 use crate::lsp::uri;
 use crate::rpc::RequestRefusal;
 
@@ -12,7 +12,7 @@ pub(crate) const SERVER: &str = "copilot";
 
 /// The params of `initialize` (LSP 3.17), with the server's own options: who the editor is and who its plugin is, without
 /// which it answers nothing else.
-pub(super) fn initialize(room: &Room) -> Value {
+pub(super) fn initialize(room: &CopilotContext) -> Value {
     let us = json!({"name": "lsp-tools", "version": env!("CARGO_PKG_VERSION")});
     let mut options = spec_table(room, |server| &server.initialization_options);
     options["editorInfo"] = us.clone();
@@ -28,7 +28,7 @@ pub(super) fn initialize(room: &Room) -> Value {
 }
 
 /// The workspace (LSP 3.17, *WorkspaceFolder*).
-pub(super) fn folder(room: &Room) -> Value {
+pub(super) fn folder(room: &CopilotContext) -> Value {
     let runtime = room.runtime();
     let root = runtime.workspace().root();
     let name = root.file_name().map_or("workspace".into(), |name| name.to_string_lossy().into_owned());
@@ -36,12 +36,12 @@ pub(super) fn folder(room: &Room) -> Value {
 }
 
 /// All settings, as `workspace/didChangeConfiguration` says them.
-pub(super) fn settings(room: &Room) -> Value {
+pub(super) fn settings(room: &CopilotContext) -> Value {
     spec_table(room, |server| &server.settings)
 }
 
 /// The answer to `workspace/configuration` (LSP 3.17): one value for each item, `null` where nothing is set.
-pub(super) fn settings_for(room: &Room, params: &Value) -> Result<Value, RequestRefusal> {
+pub(super) fn settings_for(room: &CopilotContext, params: &Value) -> Result<Value, RequestRefusal> {
     let items = params["items"].as_array();
     let items = items.ok_or_else(|| RequestRefusal::InvalidParams("`items` is missing".into()))?;
     let settings = settings(room);
@@ -52,7 +52,10 @@ pub(super) fn settings_for(room: &Room, params: &Value) -> Result<Value, Request
     Ok(items.iter().map(section).collect())
 }
 
-fn spec_table(room: &Room, table: impl Fn(&crate::config::spec::Server) -> &toml::Table) -> Value {
+fn spec_table(
+    room: &CopilotContext,
+    table: impl Fn(&crate::config::spec::ServerSpec) -> &toml::Table,
+) -> Value {
     let runtime = room.runtime();
     let server = runtime.catalogue().servers.get(SERVER);
     let value = server.and_then(|server| serde_json::to_value(table(server)).ok());

@@ -9,18 +9,18 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
 use super::events::CallState;
-use super::format::{Answer, Outcome};
-use super::link::Line;
-use super::offer::Offered;
-use super::room::{MOST_WAITING, Room};
-use super::turns::Turn;
-use crate::bridges::copilot::names::{self, Asked};
+use super::format::{InvocationAnswer, InvocationOutcome};
+use super::link::WeakCopilotLink;
+use super::offer::CopilotOfferEntry;
+use super::room::{CopilotContext, MOST_WAITING};
+use super::turns::CopilotTurn;
+use crate::bridges::copilot::names::{self, BuiltinCallOptions};
 use crate::policy::approval::{Approval, ApprovalRequest, Approver};
 use crate::policy::request::Effect;
 use crate::runtime::call::{CallOptions, CallRequest};
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::result::ToolResult;
-use crate::tools::tool::Definition;
+use crate::tools::tool::ToolDefinition;
 
 /// The params. Rounds are numbers in some versions of the server and texts in others; nothing depends on them.
 #[derive(Debug, Deserialize)]
@@ -41,103 +41,113 @@ struct Invocation {
 
 /// Runs the call that `params` ask for, if it has a `place` among those that wait; what comes back is the result of the request.
 pub(super) async fn answer(
-    room: &Room,
-    line: &Line,
+    room: &CopilotContext,
+    line: &WeakCopilotLink,
     params: Value,
     place: Option<OwnedSemaphorePermit>,
 ) -> Value {
     answer_to(room, line, params, place).await.encode(room.format)
 }
 
-async fn answer_to(room: &Room, line: &Line, params: Value, place: Option<OwnedSemaphorePermit>) -> Answer {
+async fn answer_to(
+    room: &CopilotContext,
+    line: &WeakCopilotLink,
+    params: Value,
+    place: Option<OwnedSemaphorePermit>,
+) -> InvocationAnswer {
     let invocation = match Invocation::deserialize(&params) {
         Ok(invocation) => invocation,
-        Err(error) => return Answer::error(format!("the call cannot be read: {error}")),
+        Err(error) => return InvocationAnswer::error(format!("the call cannot be read: {error}")),
     };
     tracing::debug!(tool = invocation.name, conversation = %invocation.conversation_id, round = %invocation.round_id, "Copilot call");
     let Some(turn) = room.turns.current() else {
-        return Answer::error("no turn of ours runs, so no tool is called");
+        return InvocationAnswer::error("no turn of ours runs, so no tool is called");
     };
     if turn.is_foreign(&invocation.conversation_id) {
-        return Answer::error("the call is of a conversation that is not ours, so no tool is called");
+        return InvocationAnswer::error(
+            "the call is of a conversation that is not ours, so no tool is called",
+        );
     }
     if invocation.turn_id.as_str().is_some_and(|turn| room.turns.is_over(turn)) {
-        return Answer::error("the turn that this call belongs to is over, so no tool is called");
+        return InvocationAnswer::error("the turn that this call belongs to is over, so no tool is called");
     }
     let Some(_place) = place else {
-        return Answer::error(format!("{MOST_WAITING} calls are waiting already; call fewer at once"));
+        return InvocationAnswer::error(format!(
+            "{MOST_WAITING} calls are waiting already; call fewer at once"
+        ));
     };
     let offer = room.offer();
     let offered = offer.get(&invocation.name);
     if let Some(missing) = offered.and_then(|offered| missing(&offered.definition, &invocation.input)) {
-        return Answer::error(missing);
+        return InvocationAnswer::error(missing);
     }
     let id = invocation.tool_call_id.as_str().unwrap_or_default().to_owned();
     turn.begin_call();
     turn.call(&id, &invocation.name, CallState::Running, None);
     let answer = run(room, line, &turn, offered, &invocation, &id).await;
     let (state, detail) = match answer.outcome {
-        Outcome::Success => (CallState::Completed, None),
-        Outcome::Error => (CallState::Error, answer.text.lines().next().map(str::to_owned)),
-        Outcome::Cancelled => (CallState::Cancelled, None),
+        InvocationOutcome::Success => (CallState::Completed, None),
+        InvocationOutcome::Error => (CallState::Error, answer.text.lines().next().map(str::to_owned)),
+        InvocationOutcome::Cancelled => (CallState::Cancelled, None),
     };
     turn.call(&id, &invocation.name, state, detail);
     answer
 }
 
 async fn run(
-    room: &Room,
-    line: &Line,
-    turn: &Turn,
-    offered: Option<&Offered>,
+    room: &CopilotContext,
+    line: &WeakCopilotLink,
+    turn: &CopilotTurn,
+    offered: Option<&CopilotOfferEntry>,
     invocation: &Invocation,
     id: &str,
-) -> Answer {
+) -> InvocationAnswer {
     let effect = offered.map_or(Effect::Read, |offered| offered.definition.card.effect);
     let cancelled = turn.over.child_token();
     let _ended = cancelled.clone().drop_guard();
     let call = async {
         let _place = room.at_once.acquire().await;
-        let answered = room.take_answer(id, &invocation.name, &invocation.input).map(Answered);
+        let answered = room.take_answer(id, &invocation.name, &invocation.input).map(PresetApprover);
         let approver = answered.as_ref().map_or(room.approver.as_ref(), |answer| answer as &dyn Approver);
         let group = Some(turn.name.as_str());
-        let asked = Asked { caller: &room.caller, approver, group, cancelled: cancelled.clone() };
+        let asked =
+            BuiltinCallOptions { caller: &room.caller, approver, group, cancelled: cancelled.clone() };
         in_step(room, line, effect, called(room, offered, invocation, asked, effect)).await
     };
     let name = &invocation.name;
-    let stopped = |outcome: Outcome, error: ToolError| {
+    let stopped = |outcome: InvocationOutcome, error: ToolError| {
         let text = ToolResult::from_error(&error).model_text();
-        Answer { outcome, text, effect, whole: false }
+        InvocationAnswer { outcome, text, effect, whole: false }
     };
     tokio::select! {
         answer = tokio::time::timeout(room.call_limit, call) => {
-            answer.unwrap_or_else(|_| stopped(Outcome::Error, out_of_time(name, room)))
+            answer.unwrap_or_else(|_| stopped(InvocationOutcome::Error, out_of_time(name, room)))
         }
-        () = turn.over.cancelled() => stopped(Outcome::Cancelled, over(name)),
+        () = turn.over.cancelled() => stopped(InvocationOutcome::Cancelled, over(name)),
     }
 }
 
 /// The call itself, of a tool of ours or of one of the names.
 async fn called(
-    room: &Room,
-    offered: Option<&Offered>,
+    room: &CopilotContext,
+    offered: Option<&CopilotOfferEntry>,
     invocation: &Invocation,
-    asked: Asked<'_>,
+    asked: BuiltinCallOptions<'_>,
     effect: Effect,
-) -> Answer {
+) -> InvocationAnswer {
     let input = invocation.input.clone();
     if let Some(name) = offered.and_then(|offered| offered.name) {
         let answer = names::call(&room.runtime(), name.name(), input, &asked).await;
         let outcome = match answer.ok {
-            true => Outcome::Success,
-            false if asked.cancelled.is_cancelled() => Outcome::Cancelled,
-            false => Outcome::Error,
+            true => InvocationOutcome::Success,
+            false if asked.cancelled.is_cancelled() => InvocationOutcome::Cancelled,
+            false => InvocationOutcome::Error,
         };
         // What the server takes for the file's new text must be all of it.
-        let whole = answer.ok && offered.is_some_and(Offered::unlocks);
-        return Answer { outcome, text: answer.text, effect, whole };
+        let whole = answer.ok && offered.is_some_and(CopilotOfferEntry::unlocks);
+        return InvocationAnswer { outcome, text: answer.text, effect, whole };
     }
-    let Asked { caller, approver, group, cancelled } = asked;
+    let BuiltinCallOptions { caller, approver, group, cancelled } = asked;
     let offer = room.offer();
     let name = offer.ours(&invocation.name);
     let id = invocation.tool_call_id.as_str();
@@ -146,15 +156,20 @@ async fn called(
     let result = room.runtime().call(request).await;
     let cancelled = result.value.get("code").and_then(Value::as_str) == Some("cancelled");
     let outcome = match result.ok() {
-        true => Outcome::Success,
-        false if cancelled => Outcome::Cancelled,
-        false => Outcome::Error,
+        true => InvocationOutcome::Success,
+        false if cancelled => InvocationOutcome::Cancelled,
+        false => InvocationOutcome::Error,
     };
-    Answer { outcome, text: result.model_text(), effect, whole: false }
+    InvocationAnswer { outcome, text: result.model_text(), effect, whole: false }
 }
 
 /// The answer of `call`, when the server has been told of what changed meanwhile.
-async fn in_step(room: &Room, line: &Line, effect: Effect, call: impl Future<Output = Answer>) -> Answer {
+async fn in_step(
+    room: &CopilotContext,
+    line: &WeakCopilotLink,
+    effect: Effect,
+    call: impl Future<Output = InvocationAnswer>,
+) -> InvocationAnswer {
     let Some(link) = line.link().filter(|_| effect != Effect::Read) else { return call.await };
     let manager = room.runtime().context().manager.clone();
     let witness = manager.witness().await;
@@ -168,13 +183,13 @@ fn over(name: &str) -> ToolError {
     ToolError::new(ErrorCode::Cancelled, format!("{name} was ended because its turn is over"))
 }
 
-fn out_of_time(name: &str, room: &Room) -> ToolError {
+fn out_of_time(name: &str, room: &CopilotContext) -> ToolError {
     let limit = room.call_limit.as_secs();
     ToolError::new(ErrorCode::Timeout, format!("{name} was ended because it took longer than {limit} s"))
 }
 
 /// What is missing, where nothing was given and something is needed.
-fn missing(definition: &Definition, input: &Value) -> Option<String> {
+fn missing(definition: &ToolDefinition, input: &Value) -> Option<String> {
     let empty = input.is_null() || input.as_object().is_some_and(serde_json::Map::is_empty);
     let schema = definition.input.as_value();
     let required: Vec<&str> = schema.get("required")?.as_array()?.iter().filter_map(Value::as_str).collect();
@@ -195,16 +210,16 @@ fn missing(definition: &Definition, input: &Value) -> Option<String> {
 }
 
 /// The answer that was given before the call came.
-struct Answered(Approval);
+struct PresetApprover(Approval);
 
-impl Approver for Answered {
+impl Approver for PresetApprover {
     fn ask<'a>(&'a self, _request: &'a ApprovalRequest) -> futures::future::BoxFuture<'a, Approval> {
         Box::pin(std::future::ready(self.0.clone()))
     }
 }
 
 /// A token that ends with the turn that runs, or has ended already.
-pub(super) fn of_turn(room: &Room) -> Option<CancellationToken> {
+pub(super) fn of_turn(room: &CopilotContext) -> Option<CancellationToken> {
     room.turns.current().map(|turn| turn.over.child_token())
 }
 
@@ -221,7 +236,7 @@ mod tests {
         let input = json!({"type": "object", "required": ["path", "x"], "properties": {
             "path": {"type": "string", "description": "The file."}, "x": {"type": "integer"}}});
         let card = Card::reading("look", "L", "d");
-        let definition = Definition { card: card.clone(), input: Schema::new(input), output: None };
+        let definition = ToolDefinition { card: card.clone(), input: Schema::new(input), output: None };
         for empty in [json!({}), Value::Null] {
             let said = missing(&definition, &empty).unwrap();
             assert_eq!(
@@ -232,6 +247,6 @@ mod tests {
         }
         assert_eq!(missing(&definition, &json!({"path": "a"})), None);
         let free = Schema::new(json!({"type": "object", "properties": {}, "required": []}));
-        assert_eq!(missing(&Definition { card, input: free, output: None }, &json!({})), None);
+        assert_eq!(missing(&ToolDefinition { card, input: free, output: None }, &json!({})), None);
     }
 }

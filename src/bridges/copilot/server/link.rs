@@ -6,14 +6,14 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::documents::Documents;
+use super::documents::CopilotDocuments;
 use super::error::CopilotError;
 use super::handler::CopilotHandler;
 use super::handshake::{self, SERVER};
-use super::offer::{LeftOut, Offer};
-use super::register::{self, Registration};
-use super::room::Room;
-use crate::lsp::manager::Unavailable;
+use super::offer::{CopilotOffer, UnregisteredTool};
+use super::register::{self, CopilotRegistration};
+use super::room::CopilotContext;
+use crate::lsp::manager::SessionUnavailable;
 use crate::process::ServerProcess;
 use crate::rpc::Peer;
 use crate::tools::install::InstallState;
@@ -33,46 +33,46 @@ const EXIT: Duration = Duration::from_secs(2);
 
 /// The way from what the server asks to the link it asks on, which is there a moment later.
 #[derive(Debug, Default)]
-pub(super) struct Line(OnceLock<Weak<Link>>);
+pub(super) struct WeakCopilotLink(OnceLock<Weak<CopilotLink>>);
 
-impl Line {
+impl WeakCopilotLink {
     /// The link, while it lives.
-    pub(super) fn link(&self) -> Option<Arc<Link>> {
+    pub(super) fn link(&self) -> Option<Arc<CopilotLink>> {
         self.0.get().and_then(Weak::upgrade)
     }
 }
 
 /// A running server that has been through its handshake and knows our tools.
 #[derive(Debug)]
-pub(crate) struct Link {
+pub(crate) struct CopilotLink {
     pub(super) connection: Peer,
-    pub(super) documents: Documents,
+    pub(super) documents: CopilotDocuments,
     process: ServerProcess,
     /// What the server says of itself (LSP 3.17, `serverInfo`).
     pub(crate) info: OnceLock<Value>,
     /// What came of the registration.
-    pub(crate) registration: OnceLock<Registration>,
+    pub(crate) registration: OnceLock<CopilotRegistration>,
 }
 
-impl Link {
+impl CopilotLink {
     /// Starts a server and registers `offer` with it. What it refuses is in the registration, and out of the room's offer.
     pub(super) async fn start(
-        room: &Arc<Room>,
-        mut offer: Offer,
-        left_out: Vec<LeftOut>,
+        room: &Arc<CopilotContext>,
+        mut offer: CopilotOffer,
+        left_out: Vec<UnregisteredTool>,
     ) -> Result<Arc<Self>, CopilotError> {
         room.statuses.forget();
         let mut process = spawn(room).await?;
         let (Some(stdout), Some(stdin)) = (process.take_stdout(), process.take_stdin()) else {
             return Err(CopilotError::Start { detail: "its pipes are gone".to_owned() });
         };
-        let line = Arc::new(Line::default());
+        let line = Arc::new(WeakCopilotLink::default());
         let handler = CopilotHandler { room: room.clone(), line: line.clone() };
         let trace = room.runtime().context().manager.trace().filter(|_| room.traced);
         let connection = Peer::open(SERVER, stdout, stdin, handler, trace);
         let link = Arc::new(Self {
             connection,
-            documents: Documents::default(),
+            documents: CopilotDocuments::default(),
             process,
             info: OnceLock::new(),
             registration: OnceLock::new(),
@@ -99,7 +99,7 @@ impl Link {
         Ok(link)
     }
 
-    async fn greet(&self, room: &Room) -> Result<(), CopilotError> {
+    async fn greet(&self, room: &CopilotContext) -> Result<(), CopilotError> {
         let runtime = room.runtime();
         let spec = runtime.catalogue().servers.get(SERVER);
         let limit = spec.and_then(|spec| spec.start_timeout).map_or(START, Duration::from_secs);
@@ -123,7 +123,7 @@ impl Link {
     }
 
     /// Opens a file in the server, or brings it in step.
-    pub(super) async fn open_document(&self, room: &Room, path: WorkspacePath) {
+    pub(super) async fn open_document(&self, room: &CopilotContext, path: WorkspacePath) {
         self.documents.open(path, &room.runtime(), &room.caller, &self.connection).await;
     }
 
@@ -176,11 +176,11 @@ impl Link {
 }
 
 /// Starts the program; installs it first where that was asked for.
-async fn spawn(room: &Room) -> Result<ServerProcess, CopilotError> {
+async fn spawn(room: &CopilotContext) -> Result<ServerProcess, CopilotError> {
     let runtime = room.runtime();
     let context = runtime.context();
     let started = context.manager.spawn_alone(SERVER).await;
-    if !matches!(started, Err(Unavailable::Missing { .. })) || !context.install_missing {
+    if !matches!(started, Err(SessionUnavailable::Missing { .. })) || !context.install_missing {
         return Ok(started?);
     }
     let installed = context.installs.install(&context, SERVER).await;

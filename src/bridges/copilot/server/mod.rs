@@ -32,12 +32,12 @@ pub(crate) mod status;
 pub(crate) mod turn;
 pub(crate) mod turns;
 
-pub use client::Copilot;
-pub(crate) use client::Report;
+pub use client::CopilotClient;
+pub(crate) use client::CopilotStatusReport;
 pub use error::CopilotError;
-pub use events::{CallState, Event, Events};
+pub use events::{CallState, CopilotEvent, CopilotEventSink};
 pub use format::ResultFormat;
-pub(crate) use models::Mode;
+pub(crate) use models::CopilotMode;
 pub(crate) use offer::WantedNames;
 pub use room::CopilotOptions;
 pub use turn::{TurnOutcome, TurnRequest};

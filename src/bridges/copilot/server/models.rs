@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::error::CopilotError;
-use super::link::{Link, SHORT};
+use super::link::{CopilotLink, SHORT};
 
 /// A model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ pub(crate) struct Model {
 
 /// How the server is to answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Mode {
+pub(crate) enum CopilotMode {
     /// With all tools, round after round.
     #[default]
     Agent,
@@ -36,7 +36,7 @@ pub(crate) enum Mode {
     Ask,
 }
 
-impl Mode {
+impl CopilotMode {
     /// The server's word.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
@@ -54,7 +54,7 @@ impl Mode {
 }
 
 /// All models; entries that cannot be read are left out.
-pub(crate) async fn list(link: &Link) -> Result<Vec<Model>, CopilotError> {
+pub(crate) async fn list(link: &CopilotLink) -> Result<Vec<Model>, CopilotError> {
     match link.request("copilot/models", &json!({}), SHORT).await? {
         Value::Array(items) => {
             Ok(items.into_iter().filter_map(|item| serde_json::from_value(item).ok()).collect())
@@ -67,7 +67,11 @@ pub(crate) async fn list(link: &Link) -> Result<Vec<Model>, CopilotError> {
 }
 
 /// The model for a turn: the one that is wanted, by its id or name, else the server's default for this mode.
-pub(crate) fn choose(models: &[Model], wanted: Option<&str>, mode: Mode) -> Result<String, CopilotError> {
+pub(crate) fn choose(
+    models: &[Model],
+    wanted: Option<&str>,
+    mode: CopilotMode,
+) -> Result<String, CopilotError> {
     let fit: Vec<&Model> =
         models.iter().filter(|model| model.scopes.iter().any(|scope| scope == mode.scope())).collect();
     let found = match wanted {
@@ -96,11 +100,11 @@ mod tests {
             {"id": "b", "modelName": "B", "scopes": ["chat-panel"], "isChatDefault": true},
         ]))
         .unwrap();
-        assert_eq!(choose(&models, None, Mode::Agent).unwrap(), "a");
-        assert_eq!(choose(&models, None, Mode::Ask).unwrap(), "b");
-        assert_eq!(choose(&models, Some("Auto"), Mode::Agent).unwrap(), "auto");
-        let error = choose(&models, Some("gpt"), Mode::Agent).unwrap_err().to_string();
+        assert_eq!(choose(&models, None, CopilotMode::Agent).unwrap(), "a");
+        assert_eq!(choose(&models, None, CopilotMode::Ask).unwrap(), "b");
+        assert_eq!(choose(&models, Some("Auto"), CopilotMode::Agent).unwrap(), "auto");
+        let error = choose(&models, Some("gpt"), CopilotMode::Agent).unwrap_err().to_string();
         assert_eq!(error, "no model is offered for this: `gpt` is not among auto, a");
-        assert!(choose(&[], None, Mode::Ask).is_err());
+        assert!(choose(&[], None, CopilotMode::Ask).is_err());
     }
 }

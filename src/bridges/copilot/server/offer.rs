@@ -7,11 +7,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::error::CopilotError;
-use crate::bridges::copilot::names::{self, BuiltinName, Choice, Class};
+use crate::bridges::copilot::names::{self, BuiltinChoice, BuiltinClass, BuiltinName};
 use crate::runtime::Runtime;
 use crate::tools::error::{ErrorCode, ToolError};
-use crate::tools::export::{Format, Names, export};
-use crate::tools::tool::{Caller, Definition};
+use crate::tools::export::{ExportedNames, ToolListFormat, export};
+use crate::tools::tool::{Caller, ToolDefinition};
 
 /// The most tools that a model is given, the server's own included: a longer list is an error of its service, and the server
 /// only groups those of MCP servers.
@@ -40,7 +40,7 @@ const SERVERS_OWN: [&str; 16] = [
 
 /// A tool that is not registered, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct LeftOut {
+pub(crate) struct UnregisteredTool {
     /// Its name.
     pub(crate) name: String,
     /// Why, in a few words.
@@ -77,7 +77,7 @@ impl WantedNames {
     }
 
     /// Each name, whether it is offered, and why.
-    pub(crate) fn of(&self, runtime: &Runtime, caller: &Caller) -> Vec<Choice> {
+    pub(crate) fn of(&self, runtime: &Runtime, caller: &Caller) -> Vec<BuiltinChoice> {
         let chosen = |name: &'static BuiltinName, wanted: bool| {
             let offered = name.is_offered(runtime, caller);
             let why = match (wanted, offered) {
@@ -87,7 +87,7 @@ impl WantedNames {
                 }
                 (true, true) => "it was asked for".to_owned(),
             };
-            Choice { name, registered: wanted && offered, why }
+            BuiltinChoice { name, registered: wanted && offered, why }
         };
         let all = names::all().iter();
         match self {
@@ -122,61 +122,66 @@ fn named(word: &str) -> Result<&'static BuiltinName, ToolError> {
 
 /// One tool of the offer.
 #[derive(Debug, Clone)]
-pub(crate) struct Offered {
+pub(crate) struct CopilotOfferEntry {
     /// What the server is told.
     pub(crate) told: Value,
     /// What is called.
-    pub(crate) definition: Definition,
+    pub(crate) definition: ToolDefinition,
     /// It is one of the names that the server's own tools bear, and goes that way.
     pub(crate) name: Option<&'static BuiltinName>,
 }
 
-impl Offered {
+impl CopilotOfferEntry {
     /// Whether the server lists tools of its own in its place, which write through it.
     pub(crate) fn unlocks(&self) -> bool {
-        self.name.is_some_and(|name| name.class() == Class::Unlocks)
+        self.name.is_some_and(|name| name.class() == BuiltinClass::Unlocks)
     }
 }
 
 /// All tools that the server is offered.
 #[derive(Debug, Clone)]
-pub(crate) struct Offer {
+pub(crate) struct CopilotOffer {
     /// By the name that the server is told.
-    tools: BTreeMap<String, Offered>,
-    names: Names,
-    choice: Vec<Choice>,
+    tools: BTreeMap<String, CopilotOfferEntry>,
+    names: ExportedNames,
+    choice: Vec<BuiltinChoice>,
 }
 
-impl Offer {
+impl CopilotOffer {
     /// The offer of these tools and of the chosen ones of these names, and what cannot be in it. A tool goes before a name.
     ///
     /// # Errors
     /// Where there are more than any list may have.
     pub(crate) fn of(
-        definitions: &[Definition],
-        choice: &[Choice],
-    ) -> Result<(Self, Vec<LeftOut>), CopilotError> {
-        let exported = export(Format::Copilot, definitions).map_err(CopilotError::Tools)?;
+        definitions: &[ToolDefinition],
+        choice: &[BuiltinChoice],
+    ) -> Result<(Self, Vec<UnregisteredTool>), CopilotError> {
+        let exported = export(ToolListFormat::Copilot, definitions).map_err(CopilotError::Tools)?;
         let (mut tools, mut left_out) = (BTreeMap::new(), Vec::new());
         for (told, definition) in exported.tools.into_iter().zip(definitions) {
             let name = told.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
             match check(&told) {
                 Ok(()) => {
-                    tools.insert(name, Offered { told, definition: definition.clone(), name: None });
+                    tools
+                        .insert(name, CopilotOfferEntry { told, definition: definition.clone(), name: None });
                 }
-                Err(why) => left_out.push(LeftOut { name: definition.card.name.to_string(), why }),
+                Err(why) => left_out.push(UnregisteredTool { name: definition.card.name.to_string(), why }),
             }
         }
         for chosen in choice.iter().filter(|choice| choice.registered) {
             let name = chosen.name;
             let (told, definition) = (name.registration(), name.definition().clone());
-            tools.entry(name.name().to_owned()).or_insert(Offered { told, definition, name: Some(name) });
+            tools.entry(name.name().to_owned()).or_insert(CopilotOfferEntry {
+                told,
+                definition,
+                name: Some(name),
+            });
         }
         Ok((Self { tools, names: exported.names, choice: choice.to_vec() }, left_out))
     }
 
     /// The names of the server's own tools, whether each was to be offered, and why.
-    pub(crate) fn choice(&self) -> &[Choice] {
+    pub(crate) fn choice(&self) -> &[BuiltinChoice] {
         &self.choice
     }
 
@@ -191,7 +196,7 @@ impl Offer {
     }
 
     /// The tool that the server calls `name`.
-    pub(crate) fn get(&self, name: &str) -> Option<&Offered> {
+    pub(crate) fn get(&self, name: &str) -> Option<&CopilotOfferEntry> {
         self.tools.get(name)
     }
 
@@ -201,7 +206,7 @@ impl Offer {
     }
 
     /// Takes a tool out of the offer.
-    pub(crate) fn remove(&mut self, name: &str) -> Option<Offered> {
+    pub(crate) fn remove(&mut self, name: &str) -> Option<CopilotOfferEntry> {
         self.tools.remove(name)
     }
 }
@@ -249,15 +254,19 @@ mod tests {
     use crate::tools::schema::Schema;
     use crate::tools::tool::Card;
 
-    fn definition(name: &'static str, input: Value) -> Definition {
-        Definition { card: Card::reading(name, "T", "what it does"), input: Schema::new(input), output: None }
+    fn definition(name: &'static str, input: Value) -> ToolDefinition {
+        ToolDefinition {
+            card: Card::reading(name, "T", "what it does"),
+            input: Schema::new(input),
+            output: None,
+        }
     }
 
     #[test]
     fn every_tool_of_ours_can_be_offered() {
         let registry = built_in::registry().unwrap();
-        let all: Vec<Definition> = registry.definitions(|_| true).into_iter().cloned().collect();
-        let (offer, left_out) = Offer::of(&all, &[]).unwrap();
+        let all: Vec<ToolDefinition> = registry.definitions(|_| true).into_iter().cloned().collect();
+        let (offer, left_out) = CopilotOffer::of(&all, &[]).unwrap();
         assert_eq!((offer.tools.len(), left_out), (all.len(), Vec::new()));
     }
 
@@ -265,7 +274,7 @@ mod tests {
     fn what_takes_the_servers_name_is_left_out_and_others_are_not() {
         let schema = json!({"type": "object", "properties": {"p": {"type": ["string", "null"]}}});
         let tools = [definition("read_file", schema.clone()), definition("files/read", schema)];
-        let (offer, left_out) = Offer::of(&tools, &[]).unwrap();
+        let (offer, left_out) = CopilotOffer::of(&tools, &[]).unwrap();
         assert_eq!(offer.names().collect::<Vec<_>>(), ["files__read"]);
         assert_eq!(offer.ours("files__read"), "files/read");
         assert_eq!(left_out[0].name, "read_file");

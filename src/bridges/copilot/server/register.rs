@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::error::CopilotError;
-use super::offer::{LeftOut, MOST_TOOLS, Offer, Offered};
+use super::offer::{CopilotOffer, CopilotOfferEntry, MOST_TOOLS, UnregisteredTool};
 use crate::rpc::Peer;
 
 const REGISTER: &str = "conversation/registerTools";
@@ -28,7 +28,7 @@ const OURS: &str = "copilot-editor.";
 /// Whose a tool is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Origin {
+pub(crate) enum CopilotToolOwner {
     /// Ours.
     Ours,
     /// The server's.
@@ -39,13 +39,13 @@ pub(crate) enum Origin {
 
 /// A tool in the server's list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Listed {
+pub(crate) struct CopilotListedTool {
     /// The server's full id ("copilot-editor.lsp_hover").
     pub(crate) id: String,
     /// Its name.
     pub(crate) name: String,
     /// Whose it is.
-    pub(crate) origin: Origin,
+    pub(crate) origin: CopilotToolOwner,
     /// Whether models are offered it now.
     pub(crate) enabled: bool,
     /// It took the place of the server's own tool of that name.
@@ -54,17 +54,17 @@ pub(crate) struct Listed {
 
 /// What came of a registration.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Registration {
+pub struct CopilotRegistration {
     /// Everything that the server lists.
-    pub(crate) tools: Vec<Listed>,
+    pub(crate) tools: Vec<CopilotListedTool>,
     /// Tools of ours that are not registered, and why.
-    pub(crate) left_out: Vec<LeftOut>,
+    pub(crate) left_out: Vec<UnregisteredTool>,
     /// Names of the server's own tools that are hidden now, by tools of ours or otherwise.
     pub(crate) hidden: Vec<String>,
     /// Tools of the server's own that write through ours of the same name, which is not listed then.
     pub(crate) unlocked: Vec<String>,
     /// The names of the server's own tools that could be offered, and what became of each.
-    pub(crate) names: Vec<Named>,
+    pub(crate) names: Vec<BuiltinNameReport>,
     /// What the server answered otherwise than it was asked, in sentences.
     pub(crate) oddities: Vec<String>,
     /// Ids of all that was registered.
@@ -74,7 +74,7 @@ pub struct Registration {
 
 /// A name that tools of the server bear.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Named {
+pub(crate) struct BuiltinNameReport {
     /// The name.
     pub(crate) name: &'static str,
     /// Whether ours was registered.
@@ -83,7 +83,7 @@ pub(crate) struct Named {
     pub(crate) why: String,
 }
 
-impl Registration {
+impl CopilotRegistration {
     /// How many tools of ours are registered.
     pub(crate) fn ours(&self) -> usize {
         self.ids.len()
@@ -92,7 +92,7 @@ impl Registration {
 
 /// An entry of the server's list, as far as it matters.
 #[derive(Debug, Deserialize)]
-struct Entry {
+struct CopilotToolEntry {
     id: String,
     name: String,
     #[serde(rename = "type")]
@@ -107,9 +107,9 @@ struct Entry {
 /// Where the server refuses without saying which tool, answers with no list, or where there would be too many.
 pub(crate) async fn register(
     connection: &Peer,
-    offer: &mut Offer,
-    mut left_out: Vec<LeftOut>,
-) -> Result<Registration, CopilotError> {
+    offer: &mut CopilotOffer,
+    mut left_out: Vec<UnregisteredTool>,
+) -> Result<CopilotRegistration, CopilotError> {
     let before = entries(call(connection, REGISTER, &json!({"tools": []}), LIMIT).await?)?;
     let listed = loop {
         match call(connection, REGISTER, &json!({"tools": offer.told()}), LIMIT).await {
@@ -130,7 +130,7 @@ pub(crate) async fn register(
     };
     let registration = compare(offer, &before, &listed, left_out);
     if registration.tools.len() > MOST_TOOLS {
-        let ours = registration.tools.iter().filter(|tool| tool.origin == Origin::Ours).count();
+        let ours = registration.tools.iter().filter(|tool| tool.origin == CopilotToolOwner::Ours).count();
         let others = registration.tools.len() - ours;
         unregister(connection, &registration).await;
         return Err(CopilotError::TooManyTools { ours, others, most: MOST_TOOLS });
@@ -139,7 +139,7 @@ pub(crate) async fn register(
 }
 
 /// Takes back what was registered. A server that does not answer keeps it only until it ends.
-pub(crate) async fn unregister(connection: &Peer, registration: &Registration) {
+pub(crate) async fn unregister(connection: &Peer, registration: &CopilotRegistration) {
     if registration.ids.is_empty() {
         return;
     }
@@ -159,7 +159,7 @@ async fn call(
 }
 
 /// The server's list. What is no entry in it is left out; what is no list at all is an error.
-fn entries(answer: Value) -> Result<Vec<Entry>, CopilotError> {
+fn entries(answer: Value) -> Result<Vec<CopilotToolEntry>, CopilotError> {
     let Value::Array(items) = answer else {
         let what = "it is no list of tools".to_owned();
         return Err(CopilotError::Malformed { method: REGISTER.to_owned(), what });
@@ -168,9 +168,9 @@ fn entries(answer: Value) -> Result<Vec<Entry>, CopilotError> {
 }
 
 /// The tools that the server's error points at, each with what is said of it, in the order of the list.
-fn offenders(message: &str, offer: &Offer) -> Vec<LeftOut> {
+fn offenders(message: &str, offer: &CopilotOffer) -> Vec<UnregisteredTool> {
     let names: Vec<&str> = offer.names().collect();
-    let mut found: Vec<LeftOut> = Vec::new();
+    let mut found: Vec<UnregisteredTool> = Vec::new();
     for line in message.lines() {
         let Some((_, after)) = line.split_once("/tools/") else { continue };
         let digits = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
@@ -179,18 +179,25 @@ fn offenders(message: &str, offer: &Offer) -> Vec<LeftOut> {
         let why = after[digits..].trim_start_matches('/').trim();
         match found.iter_mut().find(|known| known.name == name) {
             Some(known) => known.why.push_str(&format!("; {why}")),
-            None => found
-                .push(LeftOut { name: name.to_owned(), why: format!("the server does not take it: {why}") }),
+            None => found.push(UnregisteredTool {
+                name: name.to_owned(),
+                why: format!("the server does not take it: {why}"),
+            }),
         }
     }
     found
 }
 
-fn compare(offer: &Offer, before: &[Entry], listed: &[Entry], mut left_out: Vec<LeftOut>) -> Registration {
-    let own = |entry: &&Entry| entry.kind == "shared";
+fn compare(
+    offer: &CopilotOffer,
+    before: &[CopilotToolEntry],
+    listed: &[CopilotToolEntry],
+    mut left_out: Vec<UnregisteredTool>,
+) -> CopilotRegistration {
+    let own = |entry: &&CopilotToolEntry| entry.kind == "shared";
     let servers: BTreeSet<&str> = before.iter().filter(own).map(|entry| entry.name.as_str()).collect();
     let mut seen = BTreeSet::new();
-    let mut registration = Registration::default();
+    let mut registration = CopilotRegistration::default();
     for entry in listed {
         if !seen.insert(entry.id.as_str()) {
             registration.oddities.push(format!("the server lists `{}` twice", entry.id));
@@ -198,16 +205,16 @@ fn compare(offer: &Offer, before: &[Entry], listed: &[Entry], mut left_out: Vec<
         }
         let ours = entry.id.strip_prefix(OURS).is_some_and(|name| offer.get(name).is_some());
         let origin = match entry.kind.as_str() {
-            "client" if ours => Origin::Ours,
-            "shared" => Origin::Server,
-            _ => Origin::Other,
+            "client" if ours => CopilotToolOwner::Ours,
+            "shared" => CopilotToolOwner::Server,
+            _ => CopilotToolOwner::Other,
         };
-        registration.tools.push(Listed {
+        registration.tools.push(CopilotListedTool {
             id: entry.id.clone(),
             name: entry.name.clone(),
             origin,
             enabled: entry.status == "enabled",
-            replaces_servers: origin == Origin::Ours && servers.contains(entry.name.as_str()),
+            replaces_servers: origin == CopilotToolOwner::Ours && servers.contains(entry.name.as_str()),
         });
     }
     let now: BTreeSet<&str> = listed.iter().filter(own).map(|entry| entry.name.as_str()).collect();
@@ -215,7 +222,7 @@ fn compare(offer: &Offer, before: &[Entry], listed: &[Entry], mut left_out: Vec<
         let id = format!("{OURS}{name}");
         if seen.contains(id.as_str()) {
             registration.ids.push(id);
-        } else if now.contains(name) && offer.get(name).is_some_and(Offered::unlocks) {
+        } else if now.contains(name) && offer.get(name).is_some_and(CopilotOfferEntry::unlocks) {
             registration.unlocked.push(name.to_owned());
             registration.ids.push(id);
         } else {
@@ -223,7 +230,7 @@ fn compare(offer: &Offer, before: &[Entry], listed: &[Entry], mut left_out: Vec<
                 true => "the server lists its own tool of that name instead",
                 false => "the server does not list it, though it took it",
             };
-            left_out.push(LeftOut { name: name.to_owned(), why: why.to_owned() });
+            left_out.push(UnregisteredTool { name: name.to_owned(), why: why.to_owned() });
         }
     }
     let named = offer.choice().iter().map(|choice| {
@@ -235,7 +242,7 @@ fn compare(offer: &Offer, before: &[Entry], listed: &[Entry], mut left_out: Vec<
             (true, true, false) => "the server does not list it".to_owned(),
             _ => choice.why.clone(),
         };
-        Named { name, registered, why }
+        BuiltinNameReport { name, registered, why }
     });
     let named = named.collect();
     registration.names = named;
@@ -248,15 +255,15 @@ fn compare(offer: &Offer, before: &[Entry], listed: &[Entry], mut left_out: Vec<
 mod tests {
     use super::*;
     use crate::tools::schema::Schema;
-    use crate::tools::tool::{Card, Definition};
+    use crate::tools::tool::{Card, ToolDefinition};
 
-    fn offer(names: &[&'static str]) -> Offer {
-        let definition = |name: &&'static str| Definition {
+    fn offer(names: &[&'static str]) -> CopilotOffer {
+        let definition = |name: &&'static str| ToolDefinition {
             card: Card::reading(name, "T", "d"),
             input: Schema::new(json!({"type": "object", "properties": {}, "required": []})),
             output: None,
         };
-        Offer::of(&names.iter().map(definition).collect::<Vec<_>>(), &[]).unwrap().0
+        CopilotOffer::of(&names.iter().map(definition).collect::<Vec<_>>(), &[]).unwrap().0
     }
 
     #[test]
@@ -280,7 +287,7 @@ mod tests {
     fn the_answer_is_compared_by_id() {
         let entry = |id: &str, kind: &str, status: &str| {
             let name = id.rsplit('.').next().unwrap();
-            Entry { id: id.into(), name: name.into(), kind: kind.into(), status: status.into() }
+            CopilotToolEntry { id: id.into(), name: name.into(), kind: kind.into(), status: status.into() }
         };
         let before =
             [entry("copilot.read_file", "shared", "enabled"), entry("copilot.b", "shared", "enabled")];
@@ -300,10 +307,10 @@ mod tests {
         assert_eq!(
             shown,
             [
-                ("a", Origin::Ours, true, false),
-                ("b", Origin::Ours, false, true),
-                ("stranger", Origin::Other, true, false),
-                ("read_file", Origin::Server, true, false),
+                ("a", CopilotToolOwner::Ours, true, false),
+                ("b", CopilotToolOwner::Ours, false, true),
+                ("stranger", CopilotToolOwner::Other, true, false),
+                ("read_file", CopilotToolOwner::Server, true, false),
             ]
         );
         assert_eq!(

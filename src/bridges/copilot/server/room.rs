@@ -9,14 +9,14 @@ use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
-use super::events::Events;
+use super::events::CopilotEventSink;
 use super::format::ResultFormat;
-use super::offer::{Offer, WantedNames};
-use super::status::Statuses;
-use super::turns::Turns;
+use super::offer::{CopilotOffer, WantedNames};
+use super::status::CopilotStatusWatch;
+use super::turns::CopilotTurnRegistry;
 use crate::policy::approval::{Approval, Approver, NobodyToAsk};
 use crate::runtime::Runtime;
-use crate::runtime::live::Live;
+use crate::runtime::live::LiveRuntime;
 use crate::tools::tool::Caller;
 
 /// So many calls run at once; the others wait.
@@ -29,7 +29,7 @@ const BEYOND: Duration = Duration::from_secs(330);
 /// How a client of the language server is made.
 pub struct CopilotOptions {
     /// Whose tools are offered.
-    pub(crate) live: Live,
+    pub(crate) live: LiveRuntime,
     /// On whose behalf: session and profile.
     pub(crate) caller: Caller,
     /// Who is asked.
@@ -39,7 +39,7 @@ pub struct CopilotOptions {
     /// How results travel.
     pub format: ResultFormat,
     /// Who looks on.
-    pub events: Events,
+    pub events: CopilotEventSink,
     /// Whether messages are recorded where the runtime records them. Signing in is not.
     pub(crate) traced: bool,
     /// How long one call may take, asking included; by default what the settings allow a tool, and 330 s.
@@ -48,14 +48,14 @@ pub struct CopilotOptions {
 
 impl CopilotOptions {
     /// The tools of `live` for `caller`, in the server's own format, with nobody who could be asked and nobody who looks on.
-    pub fn new(live: Live, caller: Caller) -> Self {
+    pub fn new(live: LiveRuntime, caller: Caller) -> Self {
         Self {
             live,
             caller,
             approver: Arc::new(NobodyToAsk),
             names: WantedNames::default(),
             format: ResultFormat::default(),
-            events: Events::default(),
+            events: CopilotEventSink::default(),
             traced: true,
             call_limit: None,
         }
@@ -63,30 +63,30 @@ impl CopilotOptions {
 }
 
 /// What everything here works with.
-pub(crate) struct Room {
-    live: Live,
+pub(crate) struct CopilotContext {
+    live: LiveRuntime,
     pub(super) caller: Caller,
     pub(super) approver: Arc<dyn Approver>,
     pub(super) format: ResultFormat,
-    pub(super) events: Events,
+    pub(super) events: CopilotEventSink,
     pub(super) traced: bool,
     pub(super) call_limit: Duration,
-    pub(super) statuses: Statuses,
-    pub(super) turns: Turns,
+    pub(super) statuses: CopilotStatusWatch,
+    pub(super) turns: CopilotTurnRegistry,
     pub(super) at_once: Semaphore,
     pub(super) waiting: Arc<Semaphore>,
-    offer: Mutex<Arc<Offer>>,
+    offer: Mutex<Arc<CopilotOffer>>,
     answers: Mutex<BTreeMap<String, Approval>>,
 }
 
-impl fmt::Debug for Room {
+impl fmt::Debug for CopilotContext {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Room").field("caller", &self.caller).finish_non_exhaustive()
+        out.debug_struct("CopilotContext").field("caller", &self.caller).finish_non_exhaustive()
     }
 }
 
-impl Room {
-    pub(super) fn new(options: CopilotOptions, offer: Offer) -> Self {
+impl CopilotContext {
+    pub(super) fn new(options: CopilotOptions, offer: CopilotOffer) -> Self {
         let CopilotOptions { live, caller, approver, names: _, format, events, traced, call_limit } = options;
         let call_limit = call_limit.unwrap_or(live.current().settings().deadlines.tool + BEYOND);
         Self {
@@ -97,8 +97,8 @@ impl Room {
             events,
             traced,
             call_limit,
-            statuses: Statuses::default(),
-            turns: Turns::default(),
+            statuses: CopilotStatusWatch::default(),
+            turns: CopilotTurnRegistry::default(),
             at_once: Semaphore::new(AT_ONCE),
             waiting: Arc::new(Semaphore::new(MOST_WAITING)),
             offer: Mutex::new(Arc::new(offer)),
@@ -112,12 +112,12 @@ impl Room {
     }
 
     /// The tools that the server may call.
-    pub(super) fn offer(&self) -> Arc<Offer> {
+    pub(super) fn offer(&self) -> Arc<CopilotOffer> {
         self.offer.lock().clone()
     }
 
     /// From now on these.
-    pub(super) fn set_offer(&self, offer: Offer) {
+    pub(super) fn set_offer(&self, offer: CopilotOffer) {
         *self.offer.lock() = Arc::new(offer);
     }
 

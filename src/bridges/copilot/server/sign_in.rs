@@ -7,10 +7,10 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::client::Copilot;
+use super::client::CopilotClient;
 use super::error::CopilotError;
 use super::link::SHORT;
-use super::status::{Checked, Status};
+use super::status::{CopilotServerStatus, SignInStatus};
 
 /// The longest that a code holds, whatever the server says.
 const LONGEST: Duration = Duration::from_secs(1_800);
@@ -38,7 +38,7 @@ impl std::fmt::Debug for DeviceCode {
     }
 }
 
-impl Copilot {
+impl CopilotClient {
     /// Begins to sign in: a code for the user, or `None` where somebody is signed in already.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ impl Copilot {
             method: "signIn".to_owned(),
             what: error.to_string(),
         };
-        let checked = Checked::deserialize(&answer).map_err(malformed)?;
+        let checked = SignInStatus::deserialize(&answer).map_err(malformed)?;
         if checked.status == "PromptUserDeviceFlow" {
             return DeviceCode::deserialize(&answer).map(Some).map_err(malformed);
         }
@@ -62,13 +62,15 @@ impl Copilot {
     ///
     /// # Errors
     /// Where the code is refused, or has run out.
-    pub(crate) async fn finish_sign_in(&self, code: &DeviceCode) -> Result<Status, CopilotError> {
+    pub(crate) async fn finish_sign_in(
+        &self,
+        code: &DeviceCode,
+    ) -> Result<CopilotServerStatus, CopilotError> {
         let (link, _) = self.link().await?;
         let limit = Duration::from_secs(code.expires_in.unwrap_or(USUAL)).min(LONGEST);
         let answer = link.request("signInConfirm", &json!({}), limit).await?;
-        let checked: Checked = serde_json::from_value(answer).map_err(|error| CopilotError::Malformed {
-            method: "signInConfirm".to_owned(),
-            what: error.to_string(),
+        let checked: SignInStatus = serde_json::from_value(answer).map_err(|error| {
+            CopilotError::Malformed { method: "signInConfirm".to_owned(), what: error.to_string() }
         })?;
         self.room.statuses.checked(checked);
         Ok(self.room.statuses.now())

@@ -6,7 +6,7 @@ use tokio::sync::watch;
 
 /// What the server has said of itself last.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct Status {
+pub(crate) struct CopilotServerStatus {
     /// It works on something.
     pub(crate) busy: bool,
     /// `Normal`, `Warning`, `Error` or `Inactive`; empty before it has said anything.
@@ -19,7 +19,7 @@ pub(crate) struct Status {
     pub(crate) user: Option<String>,
 }
 
-impl Status {
+impl CopilotServerStatus {
     /// Whether chats work.
     pub(crate) fn signed_in(&self) -> bool {
         matches!(self.auth.as_deref(), Some("OK" | "MaybeOK" | "AlreadySignedIn"))
@@ -28,16 +28,16 @@ impl Status {
 
 /// Follows it.
 #[derive(Debug)]
-pub(crate) struct Statuses(watch::Sender<Status>);
+pub(crate) struct CopilotStatusWatch(watch::Sender<CopilotServerStatus>);
 
-impl Default for Statuses {
+impl Default for CopilotStatusWatch {
     fn default() -> Self {
-        Self(watch::Sender::new(Status::default()))
+        Self(watch::Sender::new(CopilotServerStatus::default()))
     }
 }
 
 #[derive(Deserialize)]
-struct First {
+struct StatusChangeV1 {
     #[serde(default)]
     busy: bool,
     kind: String,
@@ -45,26 +45,26 @@ struct First {
 }
 
 #[derive(Deserialize)]
-struct Second {
+struct StatusChangeV2 {
     category: String,
     #[serde(default)]
     kind: Option<String>,
     message: Option<String>,
-    result: Option<Checked>,
+    result: Option<SignInStatus>,
 }
 
 /// What `checkStatus`, `signIn` and `signInConfirm` answer, and `didChangeStatus/v2` says of the user.
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Checked {
+pub(crate) struct SignInStatus {
     /// `OK`, `NotSignedIn`, …
     pub(crate) status: String,
     /// The user's name.
     pub(crate) user: Option<String>,
 }
 
-impl Statuses {
+impl CopilotStatusWatch {
     /// As it is now.
-    pub(crate) fn now(&self) -> Status {
+    pub(crate) fn now(&self) -> CopilotServerStatus {
         self.0.borrow().clone()
     }
 
@@ -72,7 +72,7 @@ impl Statuses {
     pub(crate) fn heard(&self, method: &str, params: &Value) -> bool {
         match method {
             "didChangeStatus" => {
-                if let Ok(said) = First::deserialize(params) {
+                if let Ok(said) = StatusChangeV1::deserialize(params) {
                     self.0.send_modify(|status| {
                         status.busy = said.busy;
                         status.kind = said.kind;
@@ -82,7 +82,9 @@ impl Statuses {
             }
             "didChangeStatus/v2" => {
                 let items = params.get("statuses").and_then(Value::as_array);
-                for said in items.into_iter().flatten().filter_map(|item| Second::deserialize(item).ok()) {
+                for said in
+                    items.into_iter().flatten().filter_map(|item| StatusChangeV2::deserialize(item).ok())
+                {
                     self.second(said);
                 }
             }
@@ -91,7 +93,7 @@ impl Statuses {
         true
     }
 
-    fn second(&self, said: Second) {
+    fn second(&self, said: StatusChangeV2) {
         if said.category != "auth" {
             return;
         }
@@ -103,7 +105,7 @@ impl Statuses {
     }
 
     /// Takes in what was answered of the user.
-    pub(crate) fn checked(&self, checked: Checked) {
+    pub(crate) fn checked(&self, checked: SignInStatus) {
         self.0.send_modify(|status| {
             status.auth = Some(checked.status);
             status.user = checked.user;
@@ -112,7 +114,7 @@ impl Statuses {
 
     /// Another server begins with nothing said.
     pub(crate) fn forget(&self) {
-        self.0.send_replace(Status::default());
+        self.0.send_replace(CopilotServerStatus::default());
     }
 }
 
@@ -124,7 +126,7 @@ mod tests {
 
     #[test]
     fn both_notifications_are_followed_and_odd_ones_change_nothing() {
-        let statuses = Statuses::default();
+        let statuses = CopilotStatusWatch::default();
         assert!(statuses.heard("didChangeStatus", &json!({"busy": false, "kind": "Error", "message": "no"})));
         let auth = |result: Value| json!({"statuses": [{"category": "cls", "kind": "Normal"}, {"category": "auth", "kind": "Error", "result": result}]});
         assert!(statuses.heard("didChangeStatus/v2", &auth(json!({"status": "NotSignedIn"}))));

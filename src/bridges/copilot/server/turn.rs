@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::client::Copilot;
+use super::client::CopilotClient;
 use super::error::CopilotError;
-use super::events::Event;
+use super::events::CopilotEvent;
 use super::handshake;
-use super::link::Link;
-use super::models::{self, Mode};
-use super::turns::{CallSummary, Running, Turn};
+use super::link::CopilotLink;
+use super::models::{self, CopilotMode};
+use super::turns::{CallSummary, CopilotTurn, CopilotTurnGuard};
 use crate::rpc::{PendingRequest, RequestError};
 use crate::workspace::edit::FileOperation;
 
@@ -34,7 +34,7 @@ pub struct TurnRequest {
     /// The user's words.
     pub(crate) prompt: String,
     /// How it is answered.
-    pub(crate) mode: Mode,
+    pub(crate) mode: CopilotMode,
     /// The model, by id or name; the server's default where none is named.
     pub(crate) model: Option<String>,
     /// The model's provider, where it is one of the user's own: then the server is not asked which models there are.
@@ -50,7 +50,7 @@ impl TurnRequest {
     pub fn new(prompt: impl Into<String>) -> Self {
         Self {
             prompt: prompt.into(),
-            mode: Mode::Agent,
+            mode: CopilotMode::Agent,
             model: None,
             provider: None,
             goes_on: false,
@@ -97,14 +97,14 @@ impl TurnOutcome {
 }
 
 /// What a turn is run with.
-struct Ready {
-    link: Arc<Link>,
+struct CopilotTurnSetup {
+    link: Arc<CopilotLink>,
     /// Which server it is.
     number: u32,
     model: Option<String>,
 }
 
-impl Copilot {
+impl CopilotClient {
     /// Runs one turn to its end, or until `stop` is cancelled. A turn of which nothing has come when the server crashes is
     /// begun anew with the next server.
     ///
@@ -117,7 +117,7 @@ impl Copilot {
         stop: &CancellationToken,
     ) -> Result<TurnOutcome, CopilotError> {
         let name = name();
-        self.room.events.send(Event::Begun { turn: name.clone() });
+        self.room.events.send(CopilotEvent::Begun { turn: name.clone() });
         let mut attempt = 1;
         loop {
             let ready = tokio::select! {
@@ -149,17 +149,17 @@ impl Copilot {
     }
 
     /// A server that runs and has what is open as it is on disk, and the model.
-    async fn ready(&self, request: &TurnRequest) -> Result<Ready, CopilotError> {
+    async fn ready(&self, request: &TurnRequest) -> Result<CopilotTurnSetup, CopilotError> {
         let (link, number) = self.link().await?;
         let room = &self.room;
         link.documents.refresh(&room.runtime(), &room.caller, &link.connection).await;
         if request.provider.is_some() {
-            return Ok(Ready { link, number, model: request.model.clone() });
+            return Ok(CopilotTurnSetup { link, number, model: request.model.clone() });
         }
         match models::list(&link).await {
             Ok(models) => {
                 let model = models::choose(&models, request.model.as_deref(), request.mode)?;
-                Ok(Ready { link, number, model: Some(model) })
+                Ok(CopilotTurnSetup { link, number, model: Some(model) })
             }
             Err(error) => Err(link.explained(error).await),
         }
@@ -167,13 +167,13 @@ impl Copilot {
 
     async fn once(
         &self,
-        ready: &Ready,
-        running: &Running<'_>,
+        ready: &CopilotTurnSetup,
+        running: &CopilotTurnGuard<'_>,
         request: &TurnRequest,
         stop: &CancellationToken,
     ) -> Result<TurnOutcome, CopilotError> {
         let turn = &running.turn;
-        let Ready { link, number, model } = ready;
+        let CopilotTurnSetup { link, number, model } = ready;
         let number = *number;
         let conversation = request.goes_on.then(|| self.known(number)).flatten();
         if let Some(conversation) = &conversation {
@@ -215,7 +215,7 @@ impl Copilot {
     /// The request that begins the turn. Context skills are not served, so none is claimed.
     fn params(
         &self,
-        turn: &Turn,
+        turn: &CopilotTurn,
         request: &TurnRequest,
         model: Option<&str>,
         conversation: Option<String>,
@@ -269,8 +269,8 @@ impl Copilot {
 
 /// Waits for the turn's end; stops it when that is wanted, or when its time is up.
 async fn answered(
-    link: &Link,
-    turn: &Turn,
+    link: &CopilotLink,
+    turn: &CopilotTurn,
     pending: PendingRequest<'_>,
     limit: Duration,
     stop: &CancellationToken,

@@ -9,24 +9,24 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::events::{CallState, Event, Events};
+use super::events::{CallState, CopilotEvent, CopilotEventSink};
 
 /// A turn of ours.
 #[derive(Debug)]
-pub(crate) struct Turn {
+pub(crate) struct CopilotTurn {
     /// Our name for it: the token of its progress, and the group of its edits.
     pub(crate) name: String,
     /// Cancelled when it is over: nothing that it has begun goes on.
     pub(crate) over: CancellationToken,
     /// Calls that were begun for it.
     calls: AtomicUsize,
-    heard: Mutex<Heard>,
-    events: Events,
+    heard: Mutex<CopilotTurnTranscript>,
+    events: CopilotEventSink,
 }
 
 /// What was heard of a turn.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Heard {
+pub(crate) struct CopilotTurnTranscript {
     /// The server's name of the conversation.
     pub(crate) conversation: Option<String>,
     /// The server's name of the turn.
@@ -48,7 +48,7 @@ const MOST_CALLS: usize = 1_000;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Progress {
+struct CopilotTurnProgress {
     kind: String,
     conversation_id: Option<String>,
     turn_id: Option<String>,
@@ -63,7 +63,7 @@ struct Progress {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Round {
+struct CopilotTurnRound {
     reply: Option<String>,
     #[serde(default)]
     tool_calls: Vec<Value>,
@@ -79,13 +79,13 @@ struct ToolCall {
 }
 
 #[derive(Deserialize)]
-struct Step {
+struct CopilotTurnStep {
     title: String,
     status: String,
 }
 
-impl Turn {
-    fn new(name: String, events: Events) -> Self {
+impl CopilotTurn {
+    fn new(name: String, events: CopilotEventSink) -> Self {
         Self {
             name,
             over: CancellationToken::new(),
@@ -96,7 +96,7 @@ impl Turn {
     }
 
     /// What was heard so far.
-    pub(crate) fn heard(&self) -> Heard {
+    pub(crate) fn heard(&self) -> CopilotTurnTranscript {
         self.heard.lock().clone()
     }
 
@@ -127,7 +127,7 @@ impl Turn {
             }
             heard.calls.insert(id.to_owned(), (name.to_owned(), state));
         }
-        self.events.send(Event::Call { name: name.to_owned(), state, detail });
+        self.events.send(CopilotEvent::Call { name: name.to_owned(), state, detail });
     }
 
     /// A call of ours begins.
@@ -136,7 +136,7 @@ impl Turn {
     }
 
     fn progress(&self, value: &Value) {
-        let Ok(progress) = Progress::deserialize(value) else {
+        let Ok(progress) = CopilotTurnProgress::deserialize(value) else {
             tracing::warn!("progress of a turn cannot be read");
             return;
         };
@@ -147,7 +147,9 @@ impl Turn {
             self.heard.lock().turn = Some(turn);
         }
         self.said(progress.reply);
-        for round in progress.edit_agent_rounds.iter().filter_map(|round| Round::deserialize(round).ok()) {
+        for round in
+            progress.edit_agent_rounds.iter().filter_map(|round| CopilotTurnRound::deserialize(round).ok())
+        {
             self.said(round.reply);
             for call in round.tool_calls.iter().filter_map(|call| ToolCall::deserialize(call).ok()) {
                 if let Some(state) = CallState::of(&call.status) {
@@ -155,8 +157,8 @@ impl Turn {
                 }
             }
         }
-        for step in progress.steps.iter().filter_map(|step| Step::deserialize(step).ok()) {
-            self.events.send(Event::Step { title: step.title, status: step.status });
+        for step in progress.steps.iter().filter_map(|step| CopilotTurnStep::deserialize(step).ok()) {
+            self.events.send(CopilotEvent::Step { title: step.title, status: step.status });
         }
         if progress.kind == "end" {
             let mut heard = self.heard.lock();
@@ -174,7 +176,7 @@ impl Turn {
             }
             heard.reply.push_str(&text);
         }
-        self.events.send(Event::Reply(text));
+        self.events.send(CopilotEvent::Reply(text));
     }
 }
 
@@ -186,11 +188,11 @@ fn words_of(error: &Value) -> String {
 
 /// The turns of one client: one at a time.
 #[derive(Debug, Default)]
-pub(crate) struct Turns(Mutex<State>);
+pub(crate) struct CopilotTurnRegistry(Mutex<TurnRegistryState>);
 
 #[derive(Debug, Default)]
-struct State {
-    current: Option<Arc<Turn>>,
+struct TurnRegistryState {
+    current: Option<Arc<CopilotTurn>>,
     /// The server's names of turns that are over, the latest last.
     over: VecDeque<String>,
 }
@@ -200,13 +202,13 @@ const MOST_OVER: usize = 64;
 
 /// A turn while it runs. Dropping it ends whatever it has begun.
 #[derive(Debug)]
-pub(crate) struct Running<'a> {
-    turns: &'a Turns,
+pub(crate) struct CopilotTurnGuard<'a> {
+    turns: &'a CopilotTurnRegistry,
     /// The turn.
-    pub(crate) turn: Arc<Turn>,
+    pub(crate) turn: Arc<CopilotTurn>,
 }
 
-impl Drop for Running<'_> {
+impl Drop for CopilotTurnGuard<'_> {
     fn drop(&mut self) {
         self.turn.over.cancel();
         let mut turns = self.turns.0.lock();
@@ -222,14 +224,14 @@ impl Drop for Running<'_> {
 
 /// The params of `$/progress` (LSP 3.17).
 #[derive(Deserialize)]
-struct Told {
+struct CopilotProgressParams {
     token: Value,
     value: Value,
 }
 
-impl Turns {
+impl CopilotTurnRegistry {
     /// The turn that runs.
-    pub(crate) fn current(&self) -> Option<Arc<Turn>> {
+    pub(crate) fn current(&self) -> Option<Arc<CopilotTurn>> {
         self.0.lock().current.clone()
     }
 
@@ -239,19 +241,19 @@ impl Turns {
     }
 
     /// Begins a turn, if none runs.
-    pub(crate) fn begin(&self, name: String, events: Events) -> Option<Running<'_>> {
+    pub(crate) fn begin(&self, name: String, events: CopilotEventSink) -> Option<CopilotTurnGuard<'_>> {
         let mut turns = self.0.lock();
         if turns.current.is_some() {
             return None;
         }
-        let turn = Arc::new(Turn::new(name, events));
+        let turn = Arc::new(CopilotTurn::new(name, events));
         turns.current = Some(turn.clone());
-        Some(Running { turns: self, turn })
+        Some(CopilotTurnGuard { turns: self, turn })
     }
 
     /// Takes in progress, where it is of the turn that runs.
     pub(crate) fn progress(&self, params: &Value) {
-        let Ok(told) = Told::deserialize(params) else { return };
+        let Ok(told) = CopilotProgressParams::deserialize(params) else { return };
         if let Some(turn) = self.current().filter(|turn| told.token == Value::String(turn.name.clone())) {
             turn.progress(&told.value);
         }
@@ -277,9 +279,9 @@ mod tests {
     #[test]
     fn progress_of_the_running_turn_is_heard_and_nothing_else() {
         let (sender, mut receiver) = unbounded_channel();
-        let turns = Turns::default();
-        let running = turns.begin("t1".into(), Events::to(sender.clone())).unwrap();
-        assert!(turns.begin("t2".into(), Events::to(sender)).is_none());
+        let turns = CopilotTurnRegistry::default();
+        let running = turns.begin("t1".into(), CopilotEventSink::to(sender.clone())).unwrap();
+        assert!(turns.begin("t2".into(), CopilotEventSink::to(sender)).is_none());
         let told = |token: &str, value: Value| turns.progress(&json!({"token": token, "value": value}));
         told("t1", json!({"kind": "begin", "title": "T", "conversationId": "c1", "turnId": "x"}));
         told("t0", json!({"kind": "report", "reply": "another's"}));
@@ -297,7 +299,7 @@ mod tests {
         assert_eq!(heard.error.as_deref(), Some("no more"));
         let mut states = Vec::new();
         while let Ok(event) = receiver.try_recv() {
-            if let Event::Call { state, .. } = event {
+            if let CopilotEvent::Call { state, .. } = event {
                 states.push(state);
             }
         }

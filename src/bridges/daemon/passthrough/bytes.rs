@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, copy, copy_buf};
 use tokio_util::sync::CancellationToken;
 
-use super::{ENDING, Ended};
-use crate::bridges::daemon::connector::Connection;
+use super::{ENDING, PassthroughEnd};
+use crate::bridges::daemon::connector::DaemonConnection;
 
 /// Passes bytes on in both directions until one side ends. When the input ends, the daemon is told, and what it still says
 /// is passed on for a short time.
@@ -15,12 +15,12 @@ use crate::bridges::daemon::connector::Connection;
 /// # Errors
 /// When a side breaks.
 pub(crate) async fn bytes(
-    connection: Connection,
+    connection: DaemonConnection,
     mut input: impl AsyncRead + Unpin,
     mut output: impl AsyncWrite + Unpin,
     stop: CancellationToken,
-) -> io::Result<Ended> {
-    let Connection { mut reader, mut writer, .. } = connection;
+) -> io::Result<PassthroughEnd> {
+    let DaemonConnection { mut reader, mut writer, .. } = connection;
     // When the host has ended, the daemon's end is the answer to that.
     let host_has_ended = AtomicBool::new(false);
     let outward = async {
@@ -28,16 +28,20 @@ pub(crate) async fn bytes(
         host_has_ended.store(true, Ordering::Relaxed);
         writer.shutdown().await?;
         tokio::time::sleep(ENDING).await;
-        Ok(Ended::ByHost)
+        Ok(PassthroughEnd::ByHost)
     };
     let inward = async {
         copy_buf(&mut reader, &mut output).await?;
         output.flush().await?;
-        Ok(if host_has_ended.load(Ordering::Relaxed) { Ended::ByHost } else { Ended::ByDaemon })
+        Ok(if host_has_ended.load(Ordering::Relaxed) {
+            PassthroughEnd::ByHost
+        } else {
+            PassthroughEnd::ByDaemon
+        })
     };
     tokio::select! {
         ended = outward => ended,
         ended = inward => ended,
-        () = stop.cancelled() => Ok(Ended::Stopped),
+        () = stop.cancelled() => Ok(PassthroughEnd::Stopped),
     }
 }

@@ -47,28 +47,28 @@ const INTERNAL: i32 = -32603;
 
 /// What is known of the conversation.
 #[derive(Debug, Default)]
-pub(super) struct Conversation {
+pub(super) struct PassthroughConversation {
     /// Which daemon this is.
     generation: u64,
     /// What is said first to every daemon, in this order: `initialize`, `notifications/initialized`, the log level.
-    opening: BTreeMap<Opening, Vec<u8>>,
+    opening: BTreeMap<OpeningMessage, Vec<u8>>,
     /// By the URI subscribed to.
     subscriptions: BTreeMap<String, Vec<u8>>,
     /// By id.
-    open: HashMap<String, Open>,
+    open: HashMap<String, OpenPassthroughRequest>,
     /// Ids of what was said again: the client has had the answers.
     again: HashSet<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Opening {
+enum OpeningMessage {
     Initialize,
     Initialized,
     LogLevel,
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenPassthroughRequest {
     method: String,
     /// The request, where it may be put again.
     line: Option<Vec<u8>>,
@@ -76,7 +76,7 @@ struct Open {
 
 /// What becomes of the conversation when the daemon is gone.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Loss {
+pub(super) struct DaemonLoss {
     /// For the client: answers to calls that ran.
     pub(crate) answers: Vec<Vec<u8>>,
     /// Whether the client waits for something, so that another daemon is needed before it says anything more.
@@ -84,7 +84,7 @@ pub(super) struct Loss {
 }
 
 #[derive(Deserialize)]
-struct Peek<'a> {
+struct PassthroughEnvelope<'a> {
     #[serde(borrow, default)]
     id: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -93,22 +93,22 @@ struct Peek<'a> {
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Params {
-    params: Named,
+struct ParamsEnvelope {
+    params: PassthroughParams,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
-struct Named {
+struct PassthroughParams {
     uri: Option<String>,
     request_id: Option<Box<RawValue>>,
 }
 
-impl Conversation {
+impl PassthroughConversation {
     /// A line of the client: what the daemon gets of it.
     pub(super) fn said_by_client(&mut self, line: Vec<u8>) -> Option<Vec<u8>> {
         // What cannot be read is the daemon's to answer.
-        let Ok(peek) = serde_json::from_slice::<Peek<'_>>(&line) else { return Some(line) };
+        let Ok(peek) = serde_json::from_slice::<PassthroughEnvelope<'_>>(&line) else { return Some(line) };
         match (peek.method, peek.id) {
             (Some(method), Some(id)) => {
                 let (method, id) = (method.into_owned(), id.get().to_owned());
@@ -118,7 +118,7 @@ impl Conversation {
             (Some(method), None) => {
                 match method.as_ref() {
                     "notifications/initialized" => {
-                        self.opening.insert(Opening::Initialized, line.clone());
+                        self.opening.insert(OpeningMessage::Initialized, line.clone());
                     }
                     "notifications/cancelled" => {
                         if let Some(id) = named(&line).request_id {
@@ -140,10 +140,10 @@ impl Conversation {
     fn requested(&mut self, method: &str, id: String, line: &[u8]) {
         match method {
             "initialize" => {
-                self.opening.insert(Opening::Initialize, line.to_owned());
+                self.opening.insert(OpeningMessage::Initialize, line.to_owned());
             }
             "logging/setLevel" => {
-                self.opening.insert(Opening::LogLevel, line.to_owned());
+                self.opening.insert(OpeningMessage::LogLevel, line.to_owned());
             }
             "resources/subscribe" if self.subscriptions.len() < MOST => {
                 if let Some(uri) = named(line).uri {
@@ -160,13 +160,13 @@ impl Conversation {
         if self.open.len() < MOST {
             let again = ASKING.contains(&method) && line.len() <= KEPT;
             let line = again.then(|| line.to_owned());
-            self.open.insert(id, Open { method: method.to_owned(), line });
+            self.open.insert(id, OpenPassthroughRequest { method: method.to_owned(), line });
         }
     }
 
     /// A line of the daemon: what the client gets of it.
     pub(super) fn said_by_daemon(&mut self, line: Vec<u8>) -> Option<Vec<u8>> {
-        let Ok(peek) = serde_json::from_slice::<Peek<'_>>(&line) else { return Some(line) };
+        let Ok(peek) = serde_json::from_slice::<PassthroughEnvelope<'_>>(&line) else { return Some(line) };
         match (peek.method.as_deref(), peek.id) {
             (None, Some(id)) => {
                 let id = id.get();
@@ -201,7 +201,7 @@ impl Conversation {
     }
 
     /// The daemon is gone.
-    pub(super) fn lost(&mut self) -> Loss {
+    pub(super) fn lost(&mut self) -> DaemonLoss {
         self.generation += 1;
         self.again.clear();
         let gone: Vec<String> =
@@ -209,14 +209,14 @@ impl Conversation {
         let why = "the daemon ended while this ran, and whether it was carried out is not known; look before you try again";
         let answers = gone.iter().filter_map(|id| self.failed(id, why)).collect();
         let waits = !self.open.is_empty() || !self.subscriptions.is_empty();
-        Loss { answers, waits }
+        DaemonLoss { answers, waits }
     }
 
     /// What the next daemon is told first.
     pub(super) fn replay(&mut self) -> Vec<Vec<u8>> {
         let mut lines = Vec::new();
         for line in self.opening.values().chain(self.subscriptions.values()) {
-            match serde_json::from_slice::<Peek<'_>>(line)
+            match serde_json::from_slice::<PassthroughEnvelope<'_>>(line)
                 .ok()
                 .and_then(|peek| Some(peek.id?.get().to_owned()))
             {
@@ -259,8 +259,8 @@ impl Conversation {
     }
 }
 
-fn named(line: &[u8]) -> Named {
-    serde_json::from_slice::<Params>(line).unwrap_or_default().params
+fn named(line: &[u8]) -> PassthroughParams {
+    serde_json::from_slice::<ParamsEnvelope>(line).unwrap_or_default().params
 }
 
 /// The message with `value` under `key`.

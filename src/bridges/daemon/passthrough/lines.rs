@@ -5,7 +5,7 @@ const LONGEST: usize = 32 << 20;
 
 /// What has come of a line that is not whole yet.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
+pub(super) struct PassthroughLineSplitter {
     part: Vec<u8>,
     /// The line is longer than any that is looked at, and its beginning has been passed on.
     beyond: bool,
@@ -13,26 +13,26 @@ pub(super) struct Lines {
 
 /// A piece of what has come; pieces follow each other without a gap.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum PassthroughPiece {
     /// A whole line, its end included.
     Line(Vec<u8>),
     /// A part of a line that is too long to be looked at.
     Part(Vec<u8>),
 }
 
-impl Lines {
+impl PassthroughLineSplitter {
     /// Takes more bytes, and hands on what is whole.
-    pub(super) fn add(&mut self, bytes: &[u8], mut each: impl FnMut(Piece)) {
+    pub(super) fn add(&mut self, bytes: &[u8], mut each: impl FnMut(PassthroughPiece)) {
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             let ends = piece.ends_with(b"\n");
             self.part.extend_from_slice(piece);
             if self.beyond {
-                each(Piece::Part(std::mem::take(&mut self.part)));
+                each(PassthroughPiece::Part(std::mem::take(&mut self.part)));
                 self.beyond = !ends;
             } else if ends {
-                each(Piece::Line(std::mem::take(&mut self.part)));
+                each(PassthroughPiece::Line(std::mem::take(&mut self.part)));
             } else if self.part.len() > LONGEST {
-                each(Piece::Part(std::mem::take(&mut self.part)));
+                each(PassthroughPiece::Part(std::mem::take(&mut self.part)));
                 self.beyond = true;
             }
         }
@@ -51,11 +51,11 @@ mod tests {
     #[test]
     fn lines_come_whole_however_they_are_cut() {
         for size in 1..8 {
-            let (mut lines, mut pieces) = (Lines::default(), Vec::new());
+            let (mut lines, mut pieces) = (PassthroughLineSplitter::default(), Vec::new());
             for bytes in b"one\n\ntwo\nrest".chunks(size) {
                 lines.add(bytes, |piece| pieces.push(piece));
             }
-            let line = |text: &str| Piece::Line(text.into());
+            let line = |text: &str| PassthroughPiece::Line(text.into());
             assert_eq!(pieces, [line("one\n"), line("\n"), line("two\n")], "{size}");
             assert_eq!(lines.rest(), b"rest");
         }
@@ -63,18 +63,21 @@ mod tests {
 
     #[test]
     fn a_line_without_end_takes_no_memory_without_end() {
-        let (mut lines, mut most, mut passed) = (Lines::default(), 0, 0);
+        let (mut lines, mut most, mut passed) = (PassthroughLineSplitter::default(), 0, 0);
         let chunk = vec![b'x'; 1 << 20];
         for _ in 0..100 {
             lines.add(&chunk, |piece| match piece {
-                Piece::Part(bytes) => passed += bytes.len(),
-                Piece::Line(_) => panic!("it has no end"),
+                PassthroughPiece::Part(bytes) => passed += bytes.len(),
+                PassthroughPiece::Line(_) => panic!("it has no end"),
             });
             most = most.max(lines.part.len());
         }
         assert!(most <= LONGEST + chunk.len() && passed > 60 << 20, "{most} {passed}");
         let mut after = Vec::new();
         lines.add(b"end\nnext\n", |piece| after.push(piece));
-        assert_eq!(after, [Piece::Part(b"end\n".into()), Piece::Line(b"next\n".into())]);
+        assert_eq!(
+            after,
+            [PassthroughPiece::Part(b"end\n".into()), PassthroughPiece::Line(b"next\n".into())]
+        );
     }
 }

@@ -6,10 +6,10 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::conversation::Conversation;
-use super::lines::{Lines, Piece};
-use super::{ENDING, Ended, WAITING};
-use crate::bridges::daemon::connector::{Connection, Connector};
+use super::conversation::PassthroughConversation;
+use super::lines::{PassthroughLineSplitter, PassthroughPiece};
+use super::{ENDING, PassthroughEnd, WAITING};
+use crate::bridges::daemon::connector::{Connector, DaemonConnection};
 use crate::bridges::daemon::preamble::Preamble;
 
 /// Passes MCP on between a host and the daemon, and goes on with the next daemon when one ends: at once where the host waits
@@ -20,40 +20,40 @@ use crate::bridges::daemon::preamble::Preamble;
 pub async fn mcp(
     connector: Connector,
     mut preamble: Preamble,
-    connection: Connection,
+    connection: DaemonConnection,
     input: impl AsyncRead + Unpin,
     output: impl AsyncWrite + Unpin,
     stop: CancellationToken,
-) -> io::Result<Ended> {
+) -> io::Result<PassthroughEnd> {
     // The next daemon goes on with the same session.
     preamble.session = Some(connection.welcome.session.clone());
-    let mut pass = Pass {
+    let mut pass = McpPassthrough {
         connector,
         preamble,
         connection: Some(connection),
-        conversation: Conversation::default(),
+        conversation: PassthroughConversation::default(),
         to_daemon: Vec::new(),
         to_host: Vec::new(),
-        from_host: Lines::default(),
-        from_daemon: Lines::default(),
+        from_host: PassthroughLineSplitter::default(),
+        from_daemon: PassthroughLineSplitter::default(),
     };
     pass.run(BufReader::new(input), output, stop).await
 }
 
-struct Pass {
+struct McpPassthrough {
     connector: Connector,
     preamble: Preamble,
-    connection: Option<Connection>,
-    conversation: Conversation,
+    connection: Option<DaemonConnection>,
+    conversation: PassthroughConversation,
     /// Bytes that wait to be written; while they are many, nothing more is read for that side.
     to_daemon: Vec<u8>,
     to_host: Vec<u8>,
-    from_host: Lines,
-    from_daemon: Lines,
+    from_host: PassthroughLineSplitter,
+    from_daemon: PassthroughLineSplitter,
 }
 
 /// What happened.
-enum Event {
+enum PassthroughEvent {
     FromHost(io::Result<Vec<u8>>),
     FromDaemon(io::Result<Vec<u8>>),
     ToHost(io::Result<usize>),
@@ -62,19 +62,19 @@ enum Event {
     Late,
 }
 
-impl Pass {
+impl McpPassthrough {
     async fn run(
         &mut self,
         mut input: BufReader<impl AsyncRead + Unpin>,
         mut output: impl AsyncWrite + Unpin,
         stop: CancellationToken,
-    ) -> io::Result<Ended> {
+    ) -> io::Result<PassthroughEnd> {
         // Set when the host has said its last; from then on the daemon has a short time to say its own.
         let mut end: Option<Instant> = None;
         let mut told_end = false;
         loop {
             if end.is_some() && self.connection.is_none() && self.to_host.is_empty() {
-                return Ok(Ended::ByHost);
+                return Ok(PassthroughEnd::ByHost);
             }
             if end.is_some() && !told_end && self.to_daemon.is_empty() {
                 told_end = true;
@@ -84,37 +84,37 @@ impl Pass {
                 }
             }
             match self.next(&mut input, &mut output, end, &stop).await {
-                Event::FromHost(bytes) => {
+                PassthroughEvent::FromHost(bytes) => {
                     let bytes = bytes?;
                     if bytes.is_empty() {
                         let rest = self.from_host.rest();
                         self.to_daemon.extend_from_slice(&rest);
                         end = Some(Instant::now() + ENDING);
                     } else if !self.take_from_host(&bytes, &stop).await {
-                        return Ok(Ended::Stopped);
+                        return Ok(PassthroughEnd::Stopped);
                     }
                 }
-                Event::FromDaemon(Ok(bytes)) if !bytes.is_empty() => self.take_from_daemon(&bytes),
-                Event::FromDaemon(_) | Event::ToDaemon(Err(_)) => {
+                PassthroughEvent::FromDaemon(Ok(bytes)) if !bytes.is_empty() => self.take_from_daemon(&bytes),
+                PassthroughEvent::FromDaemon(_) | PassthroughEvent::ToDaemon(Err(_)) => {
                     if !self.lose(end.is_some(), &stop).await {
-                        return Ok(Ended::Stopped);
+                        return Ok(PassthroughEnd::Stopped);
                     }
                 }
-                Event::ToDaemon(Ok(written)) => drop(self.to_daemon.drain(..written)),
+                PassthroughEvent::ToDaemon(Ok(written)) => drop(self.to_daemon.drain(..written)),
                 // A host that has gone reads nothing more.
-                Event::ToHost(Ok(0)) => return Ok(Ended::ByHost),
-                Event::ToHost(Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
-                    return Ok(Ended::ByHost);
+                PassthroughEvent::ToHost(Ok(0)) => return Ok(PassthroughEnd::ByHost),
+                PassthroughEvent::ToHost(Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+                    return Ok(PassthroughEnd::ByHost);
                 }
-                Event::ToHost(Err(error)) => return Err(error),
-                Event::ToHost(Ok(written)) => {
+                PassthroughEvent::ToHost(Err(error)) => return Err(error),
+                PassthroughEvent::ToHost(Ok(written)) => {
                     self.to_host.drain(..written);
                     if self.to_host.is_empty() {
                         output.flush().await?;
                     }
                 }
-                Event::Stopped => return Ok(Ended::Stopped),
-                Event::Late => return Ok(Ended::ByHost),
+                PassthroughEvent::Stopped => return Ok(PassthroughEnd::Stopped),
+                PassthroughEvent::Late => return Ok(PassthroughEnd::ByHost),
             }
         }
     }
@@ -126,10 +126,10 @@ impl Pass {
         output: &mut (impl AsyncWrite + Unpin),
         end: Option<Instant>,
         stop: &CancellationToken,
-    ) -> Event {
+    ) -> PassthroughEvent {
         let (to_host, to_daemon) = (&self.to_host, &self.to_daemon);
         let (mut reader, mut writer) = match &mut self.connection {
-            Some(Connection { reader, writer, .. }) => (Some(reader), Some(writer)),
+            Some(DaemonConnection { reader, writer, .. }) => (Some(reader), Some(writer)),
             None => (None, None),
         };
         let from_daemon = async {
@@ -152,12 +152,12 @@ impl Pass {
         };
         tokio::select! {
             biased;
-            () = stop.cancelled() => Event::Stopped,
-            written = output.write(to_host), if !to_host.is_empty() => Event::ToHost(written),
-            written = write_daemon, if !to_daemon.is_empty() => Event::ToDaemon(written),
-            bytes = from_daemon, if to_host.len() < WAITING => Event::FromDaemon(bytes),
-            bytes = taken(input), if end.is_none() && to_daemon.len() < WAITING => Event::FromHost(bytes),
-            () = late => Event::Late,
+            () = stop.cancelled() => PassthroughEvent::Stopped,
+            written = output.write(to_host), if !to_host.is_empty() => PassthroughEvent::ToHost(written),
+            written = write_daemon, if !to_daemon.is_empty() => PassthroughEvent::ToDaemon(written),
+            bytes = from_daemon, if to_host.len() < WAITING => PassthroughEvent::FromDaemon(bytes),
+            bytes = taken(input), if end.is_none() && to_daemon.len() < WAITING => PassthroughEvent::FromHost(bytes),
+            () = late => PassthroughEvent::Late,
         }
     }
 
@@ -173,8 +173,8 @@ impl Pass {
         }
         for piece in pieces {
             match piece {
-                Piece::Part(part) => self.to_daemon.extend_from_slice(&part),
-                Piece::Line(line) => {
+                PassthroughPiece::Part(part) => self.to_daemon.extend_from_slice(&part),
+                PassthroughPiece::Line(line) => {
                     if let Some(line) = self.conversation.said_by_client(line) {
                         self.to_daemon.extend_from_slice(&line);
                     }
@@ -191,8 +191,8 @@ impl Pass {
     fn take_from_daemon(&mut self, bytes: &[u8]) {
         let Self { from_daemon, conversation, to_host, .. } = self;
         from_daemon.add(bytes, |piece| match piece {
-            Piece::Part(part) => to_host.extend_from_slice(&part),
-            Piece::Line(line) => {
+            PassthroughPiece::Part(part) => to_host.extend_from_slice(&part),
+            PassthroughPiece::Line(line) => {
                 if let Some(line) = conversation.said_by_daemon(line) {
                     to_host.extend_from_slice(&line);
                 }
@@ -206,7 +206,7 @@ impl Pass {
         self.to_daemon.clear();
         // Half a line of a daemon that is gone is no message.
         drop(self.from_daemon.rest());
-        self.from_daemon = Lines::default();
+        self.from_daemon = PassthroughLineSplitter::default();
         let loss = self.conversation.lost();
         for line in loss.answers {
             self.to_host.extend_from_slice(&line);

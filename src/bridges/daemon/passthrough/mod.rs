@@ -23,7 +23,7 @@ const WAITING: usize = 1 << 20;
 
 /// How a pass-through came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum PassthroughEnd {
     /// The program that started us has closed our input, or reads our output no more.
     ByHost,
     /// It was told to stop.

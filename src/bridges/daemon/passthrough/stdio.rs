@@ -8,15 +8,15 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::unix::pipe;
 
 /// Something to read from.
-pub(crate) type Input = Box<dyn AsyncRead + Send + Unpin>;
+pub(crate) type StdioReader = Box<dyn AsyncRead + Send + Unpin>;
 /// Something to write to.
-pub(crate) type Output = Box<dyn AsyncWrite + Send + Unpin>;
+pub(crate) type StdioWriter = Box<dyn AsyncWrite + Send + Unpin>;
 
 /// This process's standard input. Must be called within a tokio runtime, once.
 ///
 /// # Errors
 /// When there are no more file descriptors.
-pub(crate) fn input() -> io::Result<Input> {
+pub(crate) fn input() -> io::Result<StdioReader> {
     let fd = io::stdin().as_fd().try_clone_to_owned()?;
     // Files and terminals cannot be waited for in this way.
     Ok(match ready(&fd).and_then(|()| pipe::Receiver::from_owned_fd_unchecked(fd)) {
@@ -29,7 +29,7 @@ pub(crate) fn input() -> io::Result<Input> {
 ///
 /// # Errors
 /// As [`input`].
-pub(crate) fn output() -> io::Result<Output> {
+pub(crate) fn output() -> io::Result<StdioWriter> {
     let fd = io::stdout().as_fd().try_clone_to_owned()?;
     Ok(match ready(&fd).and_then(|()| pipe::Sender::from_owned_fd_unchecked(fd)) {
         Ok(pipe) => Box::new(pipe),

@@ -4,7 +4,7 @@ use super::*;
 
 struct Room {
     _folder: tempfile::TempDir,
-    places: Places,
+    places: HostDirectories,
 }
 
 fn room() -> Room {
@@ -17,12 +17,12 @@ fn room() -> Room {
     let (project, home, config) = (made("project"), made("home"), made("config"));
     Room {
         _folder: folder,
-        places: Places { project, home, config, codex: None, copilot: None, claude: None },
+        places: HostDirectories { project, home, config, codex: None, copilot: None, claude: None },
     }
 }
 
-fn wish(host: Host) -> Wish {
-    Wish {
+fn wish(host: McpHost) -> HostSetupRequest {
+    HostSetupRequest {
         host,
         scope: None,
         program: "lsp-tools".to_owned(),
@@ -32,18 +32,18 @@ fn wish(host: Host) -> Wish {
     }
 }
 
-const ALL: [Host; 8] = [
-    Host::ClaudeCode,
-    Host::CopilotCli,
-    Host::VsCode,
-    Host::Cursor,
-    Host::Codex,
-    Host::OpenCode,
-    Host::Zed,
-    Host::Gemini,
+const ALL: [McpHost; 8] = [
+    McpHost::ClaudeCode,
+    McpHost::CopilotCli,
+    McpHost::VsCode,
+    McpHost::Cursor,
+    McpHost::Codex,
+    McpHost::OpenCode,
+    McpHost::Zed,
+    McpHost::Gemini,
 ];
 
-fn value(change: &Change) -> Value {
+fn value(change: &InitFileChange) -> Value {
     match change.path.extension().is_some_and(|ending| ending == "toml") {
         true => toml::from_str(&change.after).unwrap(),
         false => serde_json::from_str(&change.after).unwrap(),
@@ -108,14 +108,15 @@ fn each_host_gets_its_own_form_in_its_own_file() {
 #[test]
 fn a_profile_is_named_and_another_entry_of_ours_is_a_conflict() {
     let room = room();
-    configure(&wish(Host::Gemini), &room.places, Catalogue::built_in()).unwrap().write().unwrap();
-    let narrow = Wish { profile: Some("read-only".to_owned()), ..wish(Host::Gemini) };
+    configure(&wish(McpHost::Gemini), &room.places, Catalogue::built_in()).unwrap().write().unwrap();
+    let narrow = HostSetupRequest { profile: Some("read-only".to_owned()), ..wish(McpHost::Gemini) };
     let refused = configure(&narrow, &room.places, Catalogue::built_in()).unwrap_err();
     assert!(
         matches!(&refused, InitError::Other { entry, .. } if entry == "mcpServers.lsp-tools"),
         "{refused}"
     );
-    let forced = configure(&Wish { force: true, ..narrow }, &room.places, Catalogue::built_in()).unwrap();
+    let forced =
+        configure(&HostSetupRequest { force: true, ..narrow }, &room.places, Catalogue::built_in()).unwrap();
     assert_eq!(value(&forced)["mcpServers"]["lsp-tools"]["args"], json!(["mcp", "--profile", "read-only"]));
     assert!(forced.diff().contains("read-only"));
 }
@@ -126,43 +127,45 @@ fn scopes_lead_to_the_files_of_their_owners() {
     room.places.codex = Some(room.places.home.join("cdx"));
     room.places.copilot = Some(room.places.home.join("cop"));
     let path = |host, scope| {
-        let wish = Wish { scope: Some(scope), ..wish(host) };
+        let wish = HostSetupRequest { scope: Some(scope), ..wish(host) };
         configure(&wish, &room.places, Catalogue::built_in()).map(|change| change.path)
     };
     for (host, scope, file) in [
-        (Host::ClaudeCode, Scope::User, "home/.claude.json"),
-        (Host::CopilotCli, Scope::Project, "project/.mcp.json"),
-        (Host::CopilotCli, Scope::User, "home/cop/mcp-config.json"),
-        (Host::Cursor, Scope::User, "home/.cursor/mcp.json"),
-        (Host::Codex, Scope::Project, "project/.codex/config.toml"),
-        (Host::Codex, Scope::User, "home/cdx/config.toml"),
-        (Host::OpenCode, Scope::User, "config/opencode/opencode.json"),
-        (Host::Gemini, Scope::User, "home/.gemini/settings.json"),
+        (McpHost::ClaudeCode, HostScope::User, "home/.claude.json"),
+        (McpHost::CopilotCli, HostScope::Project, "project/.mcp.json"),
+        (McpHost::CopilotCli, HostScope::User, "home/cop/mcp-config.json"),
+        (McpHost::Cursor, HostScope::User, "home/.cursor/mcp.json"),
+        (McpHost::Codex, HostScope::Project, "project/.codex/config.toml"),
+        (McpHost::Codex, HostScope::User, "home/cdx/config.toml"),
+        (McpHost::OpenCode, HostScope::User, "config/opencode/opencode.json"),
+        (McpHost::Gemini, HostScope::User, "home/.gemini/settings.json"),
     ] {
         assert!(path(host, scope).unwrap().ends_with(file), "{host:?} {scope:?}");
     }
-    assert!(matches!(path(Host::Zed, Scope::Project), Err(InitError::Unsupported(_))));
+    assert!(matches!(path(McpHost::Zed, HostScope::Project), Err(InitError::Unsupported(_))));
 }
 
 #[test]
 fn the_editor_door_is_for_hosts_that_speak_to_language_servers() {
     let room = room();
     let door = |host, scope| {
-        let wish = Wish { editor_door: true, scope, ..wish(host) };
+        let wish = HostSetupRequest { editor_door: true, scope, ..wish(host) };
         configure(&wish, &room.places, Catalogue::built_in())
     };
-    let copilot = door(Host::CopilotCli, Some(Scope::Project)).unwrap();
+    let copilot = door(McpHost::CopilotCli, Some(HostScope::Project)).unwrap();
     assert!(copilot.path.ends_with("project/.github/lsp.json"));
     let entry = value(&copilot)["lspServers"]["lsp-tools"].clone();
     assert_eq!(
         (&entry["args"], &entry["fileExtensions"][".tsx"]),
         (&json!(["lsp"]), &json!("typescriptreact"))
     );
-    let opencode = door(Host::OpenCode, None).unwrap();
+    let opencode = door(McpHost::OpenCode, None).unwrap();
     let entry = value(&opencode)["lsp"]["lsp-tools"].clone();
     assert_eq!(entry["command"], json!(["lsp-tools", "lsp"]));
     assert!(entry["extensions"].as_array().unwrap().contains(&json!(".py")));
-    for host in [Host::ClaudeCode, Host::VsCode, Host::Cursor, Host::Zed, Host::Codex, Host::Gemini] {
+    for host in
+        [McpHost::ClaudeCode, McpHost::VsCode, McpHost::Cursor, McpHost::Zed, McpHost::Codex, McpHost::Gemini]
+    {
         assert!(matches!(door(host, None), Err(InitError::Unsupported(_))), "{host:?}");
     }
 }
@@ -172,7 +175,7 @@ fn the_newer_form_of_opencode_is_kept() {
     let room = room();
     let file = room.places.project.join("opencode.jsonc");
     fs::write(&file, "{\n  // mine\n  \"mcp\": {\"servers\": {}},\n}\n").unwrap();
-    let change = configure(&wish(Host::OpenCode), &room.places, Catalogue::built_in()).unwrap();
+    let change = configure(&wish(McpHost::OpenCode), &room.places, Catalogue::built_in()).unwrap();
     assert_eq!(change.path, file);
     assert!(
         change.after.contains("// mine") && change.after.contains("\"servers\": {\n"),

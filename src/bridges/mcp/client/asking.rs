@@ -23,22 +23,22 @@ const MOST_FIELDS: usize = 32;
 
 /// The calls that run on one connection, as far as they can be asked.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Asking(Arc<Mutex<Running>>);
+pub(super) struct ElicitationRouter(Arc<Mutex<ElicitationRoutes>>);
 
 #[derive(Debug, Default)]
-struct Running {
+struct ElicitationRoutes {
     next: u64,
-    calls: Vec<(u64, mpsc::Sender<Question>)>,
+    calls: Vec<(u64, mpsc::Sender<PendingElicitation>)>,
 }
 
 /// A question that waits for its answer.
 #[derive(Debug)]
-pub(super) struct Question {
+pub(super) struct PendingElicitation {
     pub(super) form: ElicitRequestParams,
     answer: oneshot::Sender<ElicitResult>,
 }
 
-impl Question {
+impl PendingElicitation {
     /// Answers it; the server may have given up waiting.
     pub(super) fn answer(self, answer: ElicitResult) {
         let _unheard = self.answer.send(answer);
@@ -47,21 +47,21 @@ impl Question {
 
 /// A call that can be asked, until this is dropped.
 #[derive(Debug)]
-pub(super) struct Hearing {
-    asking: Asking,
+pub(super) struct ElicitationListener {
+    asking: ElicitationRouter,
     number: u64,
-    questions: mpsc::Receiver<Question>,
+    questions: mpsc::Receiver<PendingElicitation>,
 }
 
-impl Asking {
+impl ElicitationRouter {
     /// A call begins.
-    pub(super) fn begin(&self) -> Hearing {
+    pub(super) fn begin(&self) -> ElicitationListener {
         let (sender, questions) = mpsc::channel(1);
         let mut running = self.0.lock();
         running.next += 1;
         let number = running.next;
         running.calls.push((number, sender));
-        Hearing { asking: self.clone(), number, questions }
+        ElicitationListener { asking: self.clone(), number, questions }
     }
 
     /// Puts a question to the only call that runs; it is declined where there is none, or another one as well.
@@ -82,7 +82,7 @@ impl Asking {
             }
         };
         let (answer, answered) = oneshot::channel();
-        if call.send(Question { form, answer }).await.is_err() {
+        if call.send(PendingElicitation { form, answer }).await.is_err() {
             return declined;
         }
         // Where the call ends first, nobody answers.
@@ -90,9 +90,9 @@ impl Asking {
     }
 }
 
-impl Hearing {
+impl ElicitationListener {
     /// The next question; never, where there is none.
-    pub(super) async fn next(&mut self) -> Question {
+    pub(super) async fn next(&mut self) -> PendingElicitation {
         match self.questions.recv().await {
             Some(question) => question,
             None => std::future::pending().await,
@@ -100,7 +100,7 @@ impl Hearing {
     }
 }
 
-impl Drop for Hearing {
+impl Drop for ElicitationListener {
     fn drop(&mut self) {
         self.asking.0.lock().calls.retain(|(number, _)| *number != self.number);
     }
@@ -160,7 +160,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_question_goes_to_the_only_call_and_to_none_of_several() {
-        let asking = Asking::default();
+        let asking = ElicitationRouter::default();
         assert_eq!(asking.ask("m", one()).await.action, ElicitationAction::Decline);
         let mut hearing = asking.begin();
         let answered = async {

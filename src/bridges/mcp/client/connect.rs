@@ -19,16 +19,16 @@ use serde_json::Value;
 use tokio::time::timeout;
 use url::Url;
 
-use super::asking::Asking;
+use super::asking::ElicitationRouter;
 use super::chain;
 use super::definitions::comparable;
-use super::handler::{Handler, Waiting};
+use super::handler::{MountClientHandler, ProgressRouter};
 use super::http;
 use super::line_limit::LineLimit;
 use super::pins::Era;
-use super::room::Room;
+use super::room::MountContext;
 use super::unauthorized::Challenge;
-use crate::config::{Mount, MountTransport, Pin, pins_among};
+use crate::config::{FilePin, Mount, MountTransport, pins_among};
 use crate::process::{ServerProcess, Spawn, find_program, is_program};
 use crate::tools::hidden::escaped;
 
@@ -72,14 +72,14 @@ pub(super) enum NoConnection {
 
 /// A server that has begun to talk.
 #[derive(Debug)]
-pub(super) struct Connection {
-    service: RunningService<RoleClient, Handler>,
+pub(super) struct MountConnection {
+    service: RunningService<RoleClient, MountClientHandler>,
     process: Option<ServerProcess>,
     too_long: Arc<AtomicBool>,
     /// Who hears of progress.
-    pub(super) waiting: Waiting,
+    pub(super) waiting: ProgressRouter,
     /// Who is asked.
-    pub(super) asking: Asking,
+    pub(super) asking: ElicitationRouter,
     /// How often it said that its tools are others now.
     pub(super) changed: Arc<AtomicU64>,
     pub(super) era: Era,
@@ -91,9 +91,13 @@ pub(super) struct Connection {
     pub(super) began_in: Duration,
 }
 
-impl Connection {
+impl MountConnection {
     /// Starts or asks the server that `mount` means. What it takes is limited by whoever waits.
-    pub(super) async fn open(mount: &Mount, room: &Room, era: Option<Era>) -> Result<Self, NoConnection> {
+    pub(super) async fn open(
+        mount: &Mount,
+        room: &MountContext,
+        era: Option<Era>,
+    ) -> Result<Self, NoConnection> {
         let began = Instant::now();
         let opened = match era {
             // One of the first era may never answer what it does not know, and it must still have the time to begin.
@@ -110,10 +114,10 @@ impl Connection {
         opened.map(|connection| Self { began_in: began.elapsed(), ..connection })
     }
 
-    async fn begin(mount: &Mount, room: &Room, era: Option<Era>) -> Result<Self, NoConnection> {
-        let (waiting, asking) = (Waiting::default(), Asking::default());
+    async fn begin(mount: &Mount, room: &MountContext, era: Option<Era>) -> Result<Self, NoConnection> {
+        let (waiting, asking) = (ProgressRouter::default(), ElicitationRouter::default());
         let changed = Arc::new(AtomicU64::new(0));
-        let handler = Handler {
+        let handler = MountClientHandler {
             name: mount.name.clone(),
             root: Url::from_directory_path(room.root()).ok(),
             waiting: waiting.clone(),
@@ -286,7 +290,7 @@ async fn last_words(process: Option<&ServerProcess>, too_long: &AtomicBool) -> S
     }
 }
 
-async fn start(mount: &Mount, room: &Room) -> Result<ServerProcess, NoConnection> {
+async fn start(mount: &Mount, room: &MountContext) -> Result<ServerProcess, NoConnection> {
     let MountTransport::Stdio { args, env, .. } = &mount.transport else {
         return Err(NoConnection::Settings("it has no program".to_owned()));
     };
@@ -311,7 +315,7 @@ async fn start(mount: &Mount, room: &Room) -> Result<ServerProcess, NoConnection
 }
 
 /// The folder that the server of `mount` runs in.
-pub(super) fn folder(mount: &Mount, room: &Room) -> Result<PathBuf, NoConnection> {
+pub(super) fn folder(mount: &Mount, room: &MountContext) -> Result<PathBuf, NoConnection> {
     let MountTransport::Stdio { cwd, .. } = &mount.transport else { return Ok(room.root().to_owned()) };
     let folder = cwd.as_ref().map_or_else(|| room.root().to_owned(), |cwd| room.root().join(cwd));
     match folder.is_dir() {
@@ -322,7 +326,7 @@ pub(super) fn folder(mount: &Mount, room: &Room) -> Result<PathBuf, NoConnection
 
 /// The program of `mount`, and what it and the files that it is given must be when it runs, where they belong to the project; unless one
 /// of them is not trusted as it is now.
-pub(super) fn program(mount: &Mount, room: &Room) -> Result<(PathBuf, Vec<Pin>), NoConnection> {
+pub(super) fn program(mount: &Mount, room: &MountContext) -> Result<(PathBuf, Vec<FilePin>), NoConnection> {
     let MountTransport::Stdio { command, args, .. } = &mount.transport else {
         return Err(NoConnection::Settings("it has no program".to_owned()));
     };

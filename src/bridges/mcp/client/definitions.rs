@@ -9,10 +9,10 @@ use sha2::{Digest, Sha256};
 
 use crate::config::{MountedTools, skeleton};
 use crate::policy::request::Effect;
-use crate::tools::drop_in::LeftOut;
+use crate::tools::drop_in::OmittedManifest;
 use crate::tools::hidden::{escape_all, escaped};
 use crate::tools::schema::Schema;
-use crate::tools::tool::{Card, Definition};
+use crate::tools::tool::{Card, ToolDefinition};
 
 /// A model reads a description with every question.
 const MOST_CHARS: usize = 2_000;
@@ -49,8 +49,8 @@ pub(super) fn hash(comparable: &Value) -> String {
 
 /// A tool of a server as we offer it.
 #[derive(Debug, Clone)]
-pub(super) struct Offered {
-    pub(super) definition: Definition,
+pub(super) struct MountedToolDefinition {
+    pub(super) definition: ToolDefinition,
     /// What its server calls it.
     pub(super) theirs: String,
     pub(super) hash: String,
@@ -62,8 +62,9 @@ pub(super) fn offered<'a>(
     effect: Effect,
     filter: &MountedTools,
     definitions: impl Iterator<Item = (&'a String, &'a Value)>,
-) -> (Vec<Offered>, Vec<LeftOut>) {
-    let (mut tools, mut left_out): (Vec<Offered>, Vec<LeftOut>) = (Vec::new(), Vec::new());
+) -> (Vec<MountedToolDefinition>, Vec<OmittedManifest>) {
+    let (mut tools, mut left_out): (Vec<MountedToolDefinition>, Vec<OmittedManifest>) =
+        (Vec::new(), Vec::new());
     let mut looks: HashMap<String, String> = HashMap::new();
     for (theirs, definition) in definitions.filter(|(theirs, _)| filter.has(theirs)) {
         let made = made(server, effect, theirs, definition).and_then(|tool| {
@@ -80,13 +81,18 @@ pub(super) fn offered<'a>(
         });
         match made {
             Ok(tool) => tools.push(tool),
-            Err(why) => left_out.push(LeftOut { file: format!("{server}/{}", escaped(theirs)), why }),
+            Err(why) => left_out.push(OmittedManifest { file: format!("{server}/{}", escaped(theirs)), why }),
         }
     }
     (tools, left_out)
 }
 
-fn made(server: &str, effect: Effect, theirs: &str, definition: &Value) -> Result<Offered, String> {
+fn made(
+    server: &str,
+    effect: Effect,
+    theirs: &str,
+    definition: &Value,
+) -> Result<MountedToolDefinition, String> {
     let name = format!("{server}/{}", ours(theirs)?);
     if name.len() > LONGEST_NAME {
         return Err(format!(
@@ -111,8 +117,8 @@ fn made(server: &str, effect: Effect, theirs: &str, definition: &Value) -> Resul
         ..Card::of(name.into(), escaped(&title).into_owned().into(), description.into(), effect)
     };
     let input = schema(definition.get("inputSchema").cloned().unwrap_or_else(|| json!({})))?;
-    Ok(Offered {
-        definition: Definition { card, input, output: None },
+    Ok(MountedToolDefinition {
+        definition: ToolDefinition { card, input, output: None },
         theirs: theirs.to_owned(),
         hash: hash(definition),
     })
@@ -168,7 +174,7 @@ mod tests {
         tools.iter().map(|tool| (name(tool), sorted(tool.clone()))).collect()
     }
 
-    fn offer(tools: &[Value], filter: &MountedTools) -> (Vec<Offered>, Vec<LeftOut>) {
+    fn offer(tools: &[Value], filter: &MountedTools) -> (Vec<MountedToolDefinition>, Vec<OmittedManifest>) {
         offered("srv", Effect::Execute, filter, definitions(tools).iter())
     }
 

@@ -4,16 +4,16 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::connect::{Connection, folder, program};
+use super::connect::{MountConnection, folder, program};
 use super::http::names_private;
-use super::server::Server;
+use super::server::MountedMcpServer;
 use crate::config::{MountTransport, MountedTools};
 use crate::text::suggestion;
-use crate::tools::source::{Finding, Outcome};
+use crate::tools::source::{ToolSourceFinding, ToolSourceOutcome};
 
 /// Tries `server`; the first fault that makes the rest pointless is the last finding.
-pub(super) async fn examine(server: &Arc<Server>) -> Vec<Finding> {
-    let mut told = Told { server, findings: Vec::new() };
+pub(super) async fn examine(server: &Arc<MountedMcpServer>) -> Vec<ToolSourceFinding> {
+    let mut told = MountExamination { server, findings: Vec::new() };
     settings(&mut told);
     if !place(&mut told) {
         return told.findings;
@@ -25,7 +25,7 @@ pub(super) async fn examine(server: &Arc<Server>) -> Vec<Finding> {
             let detail = match (&server.mount.transport, server.challenge()) {
                 (MountTransport::Http { url, .. }, Some(challenge)) => {
                     let why = challenge.explained(server.name(), url, server.room.allowed_hosts()).await;
-                    told.add("authorization", Outcome::Fault, why);
+                    told.add("authorization", ToolSourceOutcome::Fault, why);
                     return told.findings;
                 }
                 (MountTransport::Http { .. }, None) => {
@@ -33,7 +33,7 @@ pub(super) async fn examine(server: &Arc<Server>) -> Vec<Finding> {
                 }
                 (MountTransport::Stdio { .. }, _) => error.error,
             };
-            told.add("start", Outcome::Fault, detail);
+            told.add("start", ToolSourceOutcome::Fault, detail);
             return told.findings;
         }
     };
@@ -42,19 +42,24 @@ pub(super) async fn examine(server: &Arc<Server>) -> Vec<Finding> {
     told.findings
 }
 
-struct Told<'a> {
-    server: &'a Arc<Server>,
-    findings: Vec<Finding>,
+struct MountExamination<'a> {
+    server: &'a Arc<MountedMcpServer>,
+    findings: Vec<ToolSourceFinding>,
 }
 
-impl Told<'_> {
-    fn add(&mut self, check: &str, outcome: Outcome, detail: impl Into<String>) {
+impl MountExamination<'_> {
+    fn add(&mut self, check: &str, outcome: ToolSourceOutcome, detail: impl Into<String>) {
         let server = self.server.name().to_owned();
-        self.findings.push(Finding { server, check: check.to_owned(), outcome, detail: detail.into() });
+        self.findings.push(ToolSourceFinding {
+            server,
+            check: check.to_owned(),
+            outcome,
+            detail: detail.into(),
+        });
     }
 }
 
-fn settings(told: &mut Told<'_>) {
+fn settings(told: &mut MountExamination<'_>) {
     let mount = &told.server.mount;
     let values = match &mount.transport {
         MountTransport::Stdio { env, .. } => env,
@@ -67,79 +72,89 @@ fn settings(told: &mut Told<'_>) {
         let names = unfilled.join(", ");
         told.add(
             "settings",
-            Outcome::Note,
+            ToolSourceOutcome::Note,
             format!(
                 "{names} in {file} have `${{…}}` in them, which is sent as it stands: values are literal"
             ),
         );
     } else {
-        told.add("settings", Outcome::Ok, format!("from {file}; timeout {timeout} ms"));
+        told.add("settings", ToolSourceOutcome::Ok, format!("from {file}; timeout {timeout} ms"));
     }
     if let MountTransport::Http { sse: true, .. } = &told.server.mount.transport {
         told.add(
             "transport",
-            Outcome::Note,
+            ToolSourceOutcome::Note,
             "`sse` is asked over streamable HTTP, whose answers may be event streams; the retired transport with a second address is not spoken",
         );
     }
     if matches!(&told.server.mount.tools, MountedTools::Named(names) if names.is_empty()) {
-        told.add("filter", Outcome::Fault, "`tools = []` offers none; `tools = [\"*\"]` offers all");
+        told.add(
+            "filter",
+            ToolSourceOutcome::Fault,
+            "`tools = []` offers none; `tools = [\"*\"]` offers all",
+        );
     }
 }
 
 /// Whether there is something to start or to ask.
-fn place(told: &mut Told<'_>) -> bool {
+fn place(told: &mut MountExamination<'_>) -> bool {
     let (mount, room) = (&told.server.mount, &told.server.room);
     match &mount.transport {
         MountTransport::Http { url, .. } => {
             let private =
                 if names_private(url) { ", on this machine or network as the settings say" } else { "" };
-            told.add("address", Outcome::Ok, format!("{url}{private}"));
+            told.add("address", ToolSourceOutcome::Ok, format!("{url}{private}"));
             true
         }
         MountTransport::Stdio { .. } => match (program(mount, room), folder(mount, room)) {
             (Ok((program, _)), Ok(folder)) => {
-                told.add("program", Outcome::Ok, format!("{} in {}", program.display(), folder.display()));
+                told.add(
+                    "program",
+                    ToolSourceOutcome::Ok,
+                    format!("{} in {}", program.display(), folder.display()),
+                );
                 true
             }
             (Err(error), _) | (_, Err(error)) => {
-                told.add("program", Outcome::Fault, error.to_string());
+                told.add("program", ToolSourceOutcome::Fault, error.to_string());
                 false
             }
         },
     }
 }
 
-fn started(told: &mut Told<'_>, connection: &Connection, all: Duration) {
+fn started(told: &mut MountExamination<'_>, connection: &MountConnection, all: Duration) {
     let limit = told.server.mount.timeout;
     let about = connection.server.clone().unwrap_or_else(|| "it does not say what it is".to_owned());
     let took = connection.began_in.as_millis();
-    told.add("start", Outcome::Ok, format!("{about}; MCP {} in {took} ms", connection.protocol));
+    told.add("start", ToolSourceOutcome::Ok, format!("{about}; MCP {} in {took} ms", connection.protocol));
     let most = connection.began_in.max(all);
     match most * 2 > limit {
         true => told.add(
             "time",
-            Outcome::Note,
+            ToolSourceOutcome::Note,
             format!(
                 "it took {} ms of the {} ms it may take; a larger `timeout` leaves room",
                 most.as_millis(),
                 limit.as_millis()
             ),
         ),
-        false => {
-            told.add("time", Outcome::Ok, format!("{} ms of {} ms", most.as_millis(), limit.as_millis()))
-        }
+        false => told.add(
+            "time",
+            ToolSourceOutcome::Ok,
+            format!("{} ms of {} ms", most.as_millis(), limit.as_millis()),
+        ),
     }
 }
 
-fn tools(told: &mut Told<'_>) {
+fn tools(told: &mut MountExamination<'_>) {
     let report = told.server.report();
     let all = told.server.all_names();
     match all.len() {
-        0 => told.add("tools", Outcome::Fault, "it lists no tools"),
+        0 => told.add("tools", ToolSourceOutcome::Fault, "it lists no tools"),
         count => told.add(
             "tools",
-            Outcome::Ok,
+            ToolSourceOutcome::Ok,
             format!("it lists {count}, of which {} are offered", report.tools.len()),
         ),
     }
@@ -151,12 +166,14 @@ fn tools(told: &mut Told<'_>) {
             .map(|name| format!("`{name}`{}", suggestion(name, &known)))
             .collect();
         match missing.is_empty() {
-            true => {
-                told.add("filter", Outcome::Ok, format!("all {} names of `tools` are there", names.len()))
-            }
+            true => told.add(
+                "filter",
+                ToolSourceOutcome::Ok,
+                format!("all {} names of `tools` are there", names.len()),
+            ),
             false => told.add(
                 "filter",
-                Outcome::Fault,
+                ToolSourceOutcome::Fault,
                 format!("`tools` names what it does not have: {}", missing.join("; ")),
             ),
         }
@@ -167,16 +184,16 @@ fn tools(told: &mut Told<'_>) {
             "`{name}` is {}, and nobody has agreed to it; `lsp-tools mcp show {server}` shows the difference, `lsp-tools mcp approve {server}` agrees",
             tool.change.as_str()
         );
-        told.add("definitions", Outcome::Fault, detail);
+        told.add("definitions", ToolSourceOutcome::Fault, detail);
     }
     if report.held.is_empty() {
-        told.add("definitions", Outcome::Ok, "what was agreed to");
+        told.add("definitions", ToolSourceOutcome::Ok, "what was agreed to");
     }
     let unusable = report
         .left_out
         .iter()
         .filter(|left| !report.held.iter().any(|held| left.file.ends_with(&format!("/{}", held.name))));
     for left in unusable.collect::<Vec<_>>() {
-        told.add("names", Outcome::Fault, format!("{} is no tool: {}", left.file, left.why));
+        told.add("names", ToolSourceOutcome::Fault, format!("{} is no tool: {}", left.file, left.why));
     }
 }

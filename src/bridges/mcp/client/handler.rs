@@ -22,7 +22,7 @@ use rmcp::service::{NotificationContext, RequestContext, RoleClient};
 use tokio::sync::mpsc::UnboundedSender;
 use url::Url;
 
-use super::asking::Asking;
+use super::asking::ElicitationRouter;
 use crate::lsp::progress::ProgressEvent;
 use crate::tools::hidden::escaped;
 
@@ -33,18 +33,22 @@ const MOST_EARLY: usize = 16;
 
 /// Who waits for which call, by the token that its progress is told with.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Waiting(Arc<Mutex<Hearers>>);
+pub(super) struct ProgressRouter(Arc<Mutex<ProgressRoutes>>);
 
 #[derive(Debug, Default)]
-struct Hearers {
+struct ProgressRoutes {
     known: HashMap<ProgressToken, UnboundedSender<ProgressEvent>>,
     /// Told before it was known who waits: a server may be quicker than we learn our own request's token.
     early: VecDeque<(ProgressToken, ProgressEvent)>,
 }
 
-impl Waiting {
+impl ProgressRouter {
     /// From now on `hearer` is told, until what is returned is dropped.
-    pub(super) fn add(&self, token: ProgressToken, hearer: UnboundedSender<ProgressEvent>) -> Hearing {
+    pub(super) fn add(
+        &self,
+        token: ProgressToken,
+        hearer: UnboundedSender<ProgressEvent>,
+    ) -> ProgressRouteGuard {
         let mut hearers = self.0.lock();
         for (_, event) in hearers.early.iter().rev().filter(|(early, _)| *early == token) {
             // Whoever waits may have gone away.
@@ -52,7 +56,7 @@ impl Waiting {
         }
         hearers.early.retain(|(early, _)| *early != token);
         hearers.known.insert(token.clone(), hearer);
-        Hearing { waiting: self.clone(), token }
+        ProgressRouteGuard { waiting: self.clone(), token }
     }
 
     fn tell(&self, token: ProgressToken, event: ProgressEvent) {
@@ -71,12 +75,12 @@ impl Waiting {
 
 /// While it lives, someone hears of a call's progress.
 #[derive(Debug)]
-pub(super) struct Hearing {
-    waiting: Waiting,
+pub(super) struct ProgressRouteGuard {
+    waiting: ProgressRouter,
     token: ProgressToken,
 }
 
-impl Drop for Hearing {
+impl Drop for ProgressRouteGuard {
     fn drop(&mut self) {
         self.waiting.0.lock().known.remove(&self.token);
     }
@@ -84,26 +88,26 @@ impl Drop for Hearing {
 
 /// Our side of one connection.
 #[derive(Debug, Clone)]
-pub(super) struct Handler {
+pub(super) struct MountClientHandler {
     /// The server's name among ours.
     pub(super) name: String,
     /// The workspace.
     pub(super) root: Option<Url>,
-    pub(super) waiting: Waiting,
+    pub(super) waiting: ProgressRouter,
     /// Who is asked.
-    pub(super) asking: Asking,
+    pub(super) asking: ElicitationRouter,
     /// Counts how often the server said that its tools are others now.
     pub(super) changed: Arc<AtomicU64>,
 }
 
-impl Handler {
+impl MountClientHandler {
     /// The workspace, as servers are told of it.
     pub(super) fn roots(&self) -> ListRootsResult {
         ListRootsResult::new(self.root.iter().map(|root| Root::new(root.as_str())).collect())
     }
 }
 
-impl ClientHandler for Handler {
+impl ClientHandler for MountClientHandler {
     fn get_info(&self) -> ClientConfig {
         let mut capabilities = ClientCapabilities::builder().enable_roots().build();
         let mut elicitation = ElicitationCapability::default();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-use super::connect::Connection;
+use super::connect::MountConnection;
 use super::unauthorized::Challenge;
 
 /// A server that ends so often within [`WINDOW`] is not started again until that is over.
@@ -20,8 +20,8 @@ const PAUSES: [Duration; MOST_ENDS] =
 
 /// What is going on.
 #[derive(Debug, Default)]
-pub(super) struct Live {
-    pub(super) connection: Option<Arc<Connection>>,
+pub(super) struct MountConnectionState {
+    pub(super) connection: Option<Arc<MountConnection>>,
     /// When it ended or did not start, of late.
     ends: VecDeque<Instant>,
     /// Why it is not running, where that is no choice.
@@ -38,7 +38,7 @@ pub(super) struct Live {
     pub(super) idle: Option<AbortHandle>,
 }
 
-impl Live {
+impl MountConnectionState {
     /// Notes why it is not running; `counts` where it was, or was to be.
     pub(super) fn failed(&mut self, error: String, counts: bool) {
         let now = Instant::now();
@@ -80,7 +80,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_server_that_keeps_ending_is_left_alone_for_a_while() {
-        let mut live = Live::default();
+        let mut live = MountConnectionState::default();
         let mut waits = Vec::new();
         while let Ok(moment) = live.may_start() {
             waits.push(moment.saturating_duration_since(Instant::now()).as_secs());

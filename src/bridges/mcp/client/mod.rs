@@ -1,6 +1,6 @@
 //! The MCP client: servers of others, whose tools are mounted among ours as `server/tool` (`server.tool` in MCP's own lists).
 //!
-//! What lives here: all mounted servers as one source of tools ([`Mounts`]), one of them with its starts, pauses and end
+//! What lives here: all mounted servers as one source of tools ([`MountRegistry`]), one of them with its starts, pauses and end
 //! ([`server`], [`live`], [`room`]), its connection, be it a process or an address ([`connect`], [`chain`], [`http`]), what it may ask of us ([`handler`]) and of people ([`asking`]), its
 //! tools' definitions ([`definitions`]) and which of them were agreed to ([`pins`]), the call ([`tool`]) and its result
 //! ([`result`]), and what can be wrong with it ([`examine`], [`unauthorized`]). May use: `tools`, `policy`, `config`, `process`, `text`.
@@ -31,39 +31,39 @@ use std::sync::Arc;
 use futures::future::{BoxFuture, join_all};
 use tokio::sync::watch;
 
-use self::room::Room;
-use self::server::Server;
+use self::room::MountContext;
+use self::server::MountedMcpServer;
 use crate::runtime::Runtime;
 use crate::text::suggestion;
 use crate::tools::context::Context;
-use crate::tools::drop_in::LeftOut;
+use crate::tools::drop_in::OmittedManifest;
 use crate::tools::error::{ErrorCode, ToolError};
-use crate::tools::source::{Finding, HeldTool, MountedServer, ToolSource};
+use crate::tools::source::{HeldTool, MountedServer, ToolSource, ToolSourceFinding};
 use crate::tools::tool::AnyTool;
 
 /// Mounts the servers that the settings of `runtime` name.
 pub(crate) fn mount(runtime: &mut Runtime) {
-    runtime.add_source(|context| Arc::new(Mounts::new(context)));
+    runtime.add_source(|context| Arc::new(MountRegistry::new(context)));
 }
 
 /// All mounted servers.
 #[derive(Debug)]
-pub(crate) struct Mounts {
-    servers: Vec<Arc<Server>>,
+pub(crate) struct MountRegistry {
+    servers: Vec<Arc<MountedMcpServer>>,
     generation: Arc<watch::Sender<u64>>,
 }
 
-impl Mounts {
+impl MountRegistry {
     /// Those of the settings in `context`. Nothing is started.
     pub(crate) fn new(context: &Context) -> Self {
         let generation = Arc::new(watch::Sender::new(0));
-        let room = Arc::new(Room::new(context, Arc::clone(&generation)));
+        let room = Arc::new(MountContext::new(context, Arc::clone(&generation)));
         let mounts = context.config.settings.mounts.servers.values();
-        let servers = mounts.map(|mount| Arc::new(Server::new(mount.clone(), Arc::clone(&room))));
+        let servers = mounts.map(|mount| Arc::new(MountedMcpServer::new(mount.clone(), Arc::clone(&room))));
         Self { servers: servers.collect(), generation }
     }
 
-    fn named(&self, name: &str) -> Result<&Arc<Server>, ToolError> {
+    fn named(&self, name: &str) -> Result<&Arc<MountedMcpServer>, ToolError> {
         self.servers.iter().find(|server| server.name() == name).ok_or_else(|| {
             let names: Vec<&str> = self.servers.iter().map(|server| server.name()).collect();
             let name = name.escape_debug();
@@ -80,7 +80,7 @@ impl Mounts {
     }
 }
 
-impl ToolSource for Mounts {
+impl ToolSource for MountRegistry {
     fn changes(&self) -> watch::Receiver<u64> {
         self.generation.subscribe()
     }
@@ -89,12 +89,12 @@ impl ToolSource for Mounts {
         self.servers.iter().flat_map(|server| server.tools()).collect()
     }
 
-    fn left_out(&self) -> Vec<LeftOut> {
+    fn left_out(&self) -> Vec<OmittedManifest> {
         self.servers.iter().flat_map(|server| server.left_out()).collect()
     }
 
     fn settle<'a>(&'a self, name: Option<&'a str>) -> BoxFuture<'a, ()> {
-        let meant = move |server: &&Arc<Server>| {
+        let meant = move |server: &&Arc<MountedMcpServer>| {
             name.is_none_or(|name| name.split_once('/').is_some_and(|(first, _)| first == server.name()))
         };
         let settled = self.servers.iter().filter(meant).map(|server| server.settle());
@@ -119,7 +119,10 @@ impl ToolSource for Mounts {
         Box::pin(async move { self.named(name)?.approve() })
     }
 
-    fn examine<'a>(&'a self, name: Option<&'a str>) -> BoxFuture<'a, Result<Vec<Finding>, ToolError>> {
+    fn examine<'a>(
+        &'a self,
+        name: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Vec<ToolSourceFinding>, ToolError>> {
         Box::pin(async move {
             let servers = match name {
                 Some(name) => vec![self.named(name)?],

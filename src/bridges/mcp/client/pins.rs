@@ -32,7 +32,7 @@ pub(super) enum Era {
 
 /// What is known of a server from before.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Known {
+pub(super) struct MountPinRecord {
     version: u32,
     /// How it began, if it ever did.
     pub(super) era: Option<Era>,
@@ -46,7 +46,7 @@ pub(super) struct Known {
     agreed: BTreeMap<String, Value>,
 }
 
-impl Known {
+impl MountPinRecord {
     /// Whether it ever told its tools.
     pub(super) fn is_listed(&self) -> bool {
         self.listed.is_some()
@@ -145,17 +145,18 @@ impl Pins {
     }
 
     /// What is known. What cannot be read counts as never agreed to, and is an error: it is not taken for a first time.
-    pub(super) fn read(&self) -> Result<Known, String> {
-        let Some(name) = &self.name else { return Ok(Known::default()) };
+    pub(super) fn read(&self) -> Result<MountPinRecord, String> {
+        let Some(name) = &self.name else { return Ok(MountPinRecord::default()) };
         let bytes = self.folder.read(name, MOST_BYTES).map_err(|error| error.to_string())?;
-        let Some(bytes) = bytes else { return Ok(Known::default()) };
+        let Some(bytes) = bytes else { return Ok(MountPinRecord::default()) };
         let damaged = |why: String| {
             format!(
                 "what was agreed to of its tools cannot be read ({why}); delete {FOLDER}/{} in the state folder to agree anew",
                 name.as_str()
             )
         };
-        let known: Known = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
+        let known: MountPinRecord =
+            serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
         match known.version {
             VERSION => Ok(known),
             other => Err(damaged(format!("its version is {other}"))),
@@ -167,7 +168,7 @@ impl Pins {
         &self,
         about: (Era, Option<String>, String),
         listed: BTreeMap<String, Value>,
-    ) -> Result<Known, String> {
+    ) -> Result<MountPinRecord, String> {
         self.change(|known| {
             (known.era, known.server, known.protocol) = (Some(about.0), about.1, Some(about.2));
             known.learn(listed);
@@ -175,7 +176,7 @@ impl Pins {
     }
 
     /// Agrees to all that the server said last. Returns just what was held back and is not any more.
-    pub(super) fn agree(&self) -> Result<(Known, Vec<HeldTool>), String> {
+    pub(super) fn agree(&self) -> Result<(MountPinRecord, Vec<HeldTool>), String> {
         let mut held = Vec::new();
         let known = self.change(|known| {
             held = known.held();
@@ -184,10 +185,10 @@ impl Pins {
         Ok((known, held))
     }
 
-    fn change(&self, change: impl FnOnce(&mut Known)) -> Result<Known, String> {
+    fn change(&self, change: impl FnOnce(&mut MountPinRecord)) -> Result<MountPinRecord, String> {
         let told = |error: StateError| error.to_string();
         let Some(name) = &self.name else {
-            let mut known = Known::default();
+            let mut known = MountPinRecord::default();
             change(&mut known);
             return Ok(known);
         };
@@ -218,7 +219,7 @@ mod tests {
 
     #[test]
     fn the_first_word_counts_and_another_one_is_held() {
-        let mut known = Known::default();
+        let mut known = MountPinRecord::default();
         known.learn(listed(&[("a", "reads"), ("b", "writes")]));
         assert!(known.held().is_empty());
         assert_eq!(known.agreed().count(), 2);
@@ -242,7 +243,7 @@ mod tests {
 
     #[test]
     fn a_server_that_had_no_tools_at_first_gets_none_in_silence() {
-        let mut known = Known::default();
+        let mut known = MountPinRecord::default();
         known.learn(BTreeMap::new());
         known.learn(listed(&[("late", "x")]));
         assert_eq!(known.may_call("late"), Callable::Held);

@@ -3,7 +3,7 @@
 use rmcp::model::{CallToolResult, ContentBlock, Resource, ResourceContents};
 use serde_json::{Map, Value, json};
 
-use crate::tools::result::{Binary, ResultType, ToolResult};
+use crate::tools::result::{BinaryContent, ResultType, ToolResult};
 
 /// The most that pictures, sounds and files may have together, in base64.
 const MOST_BINARY: usize = 8 << 20;
@@ -19,9 +19,9 @@ const MOST_BINARY: usize = 8 << 20;
 /// | `isError` | a failure with the code `server_failed`, its text being the error |
 pub(super) fn of(tool: &str, answer: CallToolResult, most: usize) -> ToolResult {
     let failed = answer.is_error == Some(true);
-    let mut parts = Parts { most: MOST_BINARY, ..Parts::default() };
+    let mut parts = MountResultParts { most: MOST_BINARY, ..MountResultParts::default() };
     answer.content.into_iter().for_each(|block| parts.add(block));
-    let Parts { texts, links, binary, left_out, .. } = parts;
+    let MountResultParts { texts, links, binary, left_out, .. } = parts;
     let mut text = texts.join("\n");
     let said = text.clone();
     let structured = answer.structured_content;
@@ -72,17 +72,17 @@ pub(super) fn of(tool: &str, answer: CallToolResult, most: usize) -> ToolResult 
 }
 
 #[derive(Default)]
-struct Parts {
+struct MountResultParts {
     texts: Vec<String>,
     /// As data and as a line.
     links: Vec<(Value, String)>,
-    binary: Vec<Binary>,
+    binary: Vec<BinaryContent>,
     left_out: Vec<String>,
     /// How much binary there may still be.
     most: usize,
 }
 
-impl Parts {
+impl MountResultParts {
     fn add(&mut self, block: ContentBlock) {
         match block {
             ContentBlock::Text(text) => self.texts.push(text.text),
@@ -109,7 +109,7 @@ impl Parts {
         }
         self.most -= data.len();
         let mime_type = mime_type.unwrap_or_else(|| "application/octet-stream".to_owned());
-        self.binary.push(Binary { data, mime_type, kind: Some(kind.to_owned()), description });
+        self.binary.push(BinaryContent { data, mime_type, kind: Some(kind.to_owned()), description });
     }
 }
 

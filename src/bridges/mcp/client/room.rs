@@ -7,17 +7,17 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 use super::chain::Chain;
-use crate::config::{Folders, Trust};
+use crate::config::{Folders, TrustStore};
 use crate::process::Spawner;
 use crate::tools::context::Context;
 use crate::workspace::Workspace;
 
 /// What all mounted servers of a workspace share.
 #[derive(Debug)]
-pub(super) struct Room {
+pub(super) struct MountContext {
     workspace: Workspace,
     spawner: Spawner,
-    trust: Trust,
+    trust: TrustStore,
     folders: Folders,
     allowed_hosts: Vec<String>,
     idle_stop: Duration,
@@ -25,7 +25,7 @@ pub(super) struct Room {
     generation: Arc<watch::Sender<u64>>,
 }
 
-impl Room {
+impl MountContext {
     pub(super) fn new(context: &Context, generation: Arc<watch::Sender<u64>>) -> Self {
         let settings = &context.config.settings;
         Self {
@@ -52,7 +52,7 @@ impl Room {
         &self.spawner
     }
 
-    pub(super) fn trust(&self) -> &Trust {
+    pub(super) fn trust(&self) -> &TrustStore {
         &self.trust
     }
 

@@ -10,16 +10,16 @@ use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::connect::{Connection, NoConnection, causes};
-use super::definitions::{Offered, offered};
-use super::live::{Live, WINDOW};
-use super::pins::{Callable, Known, Pins};
-use super::room::Room;
+use super::connect::{MountConnection, NoConnection, causes};
+use super::definitions::{MountedToolDefinition, offered};
+use super::live::{MountConnectionState, WINDOW};
+use super::pins::{Callable, MountPinRecord, Pins};
+use super::room::MountContext;
 use super::tool::MountedAs;
 use super::unauthorized::Challenge;
 use crate::config::{Mount, MountTransport};
 use crate::policy::request::Effect;
-use crate::tools::drop_in::LeftOut;
+use crate::tools::drop_in::OmittedManifest;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::hidden::escaped;
 use crate::tools::source::{HeldTool, MountedServer, MountedState, MountedTool};
@@ -32,34 +32,34 @@ const LIST_AGAIN: Duration = Duration::from_secs(30);
 
 /// What is known of its tools.
 #[derive(Debug, Default)]
-struct Learned {
+struct MountToolKnowledge {
     /// What is known from before was read: not before somebody wants it.
     is_read: bool,
-    known: Known,
+    known: MountPinRecord,
     /// What is held back of it.
     held: Vec<HeldTool>,
     /// Why nothing is known for sure.
     fault: Option<String>,
-    offered: Vec<Arc<Offered>>,
-    left_out: Vec<LeftOut>,
+    offered: Vec<Arc<MountedToolDefinition>>,
+    left_out: Vec<OmittedManifest>,
 }
 
 /// A mounted server.
 #[derive(Debug)]
-pub(super) struct Server {
+pub(super) struct MountedMcpServer {
     pub(super) mount: Mount,
-    pub(super) room: Arc<Room>,
+    pub(super) room: Arc<MountContext>,
     pins: Pins,
-    live: Mutex<Live>,
-    learned: Mutex<Learned>,
+    live: Mutex<MountConnectionState>,
+    learned: Mutex<MountToolKnowledge>,
     /// One start at a time.
     starting: tokio::sync::Mutex<()>,
     /// It has been begun to find out about its tools for a list.
     asked: AtomicBool,
 }
 
-impl Server {
-    pub(super) fn new(mount: Mount, room: Arc<Room>) -> Self {
+impl MountedMcpServer {
+    pub(super) fn new(mount: Mount, room: Arc<MountContext>) -> Self {
         let pins = Pins::new(room.folders(), &mount, room.root());
         Self {
             mount,
@@ -73,7 +73,7 @@ impl Server {
     }
 
     /// What is known of its tools, which is read when it is first wanted.
-    fn learned(&self) -> MutexGuard<'_, Learned> {
+    fn learned(&self) -> MutexGuard<'_, MountToolKnowledge> {
         let mut learned = self.learned.lock();
         if !learned.is_read {
             *learned = self.made_of(self.pins.read());
@@ -94,13 +94,13 @@ impl Server {
     }
 
     /// From now on its tools are those of `known`.
-    fn take_in(&self, known: Result<Known, String>) {
+    fn take_in(&self, known: Result<MountPinRecord, String>) {
         let made = self.made_of(known);
         *self.learned.lock() = made;
         self.room.changed();
     }
 
-    fn made_of(&self, known: Result<Known, String>) -> Learned {
+    fn made_of(&self, known: Result<MountPinRecord, String>) -> MountToolKnowledge {
         match known {
             Ok(known) => {
                 let (tools, left_out) =
@@ -109,20 +109,20 @@ impl Server {
                     known.held().into_iter().filter(|tool| self.mount.tools.has(&tool.name)).collect();
                 let left_out = left_out.into_iter().chain(held.iter().map(|tool| self.told(tool))).collect();
                 let offered = tools.into_iter().map(Arc::new).collect();
-                Learned { is_read: true, known, held, fault: None, offered, left_out }
+                MountToolKnowledge { is_read: true, known, held, fault: None, offered, left_out }
             }
-            Err(fault) => Learned {
+            Err(fault) => MountToolKnowledge {
                 is_read: true,
-                left_out: vec![LeftOut { file: self.name().to_owned(), why: fault.clone() }],
+                left_out: vec![OmittedManifest { file: self.name().to_owned(), why: fault.clone() }],
                 fault: Some(fault),
-                ..Learned::default()
+                ..MountToolKnowledge::default()
             },
         }
     }
 
-    fn told(&self, held: &HeldTool) -> LeftOut {
+    fn told(&self, held: &HeldTool) -> OmittedManifest {
         let name = self.name();
-        LeftOut {
+        OmittedManifest {
             file: format!("{name}/{}", held.name),
             why: format!(
                 "its definition is {}, which nobody has agreed to; `lsp-tools mcp show {name}` shows the difference, `lsp-tools mcp approve {name}` agrees to it",
@@ -146,17 +146,17 @@ impl Server {
             // Ends within the time that a start may take.
             handle.spawn(async move { server.settle().await });
         }
-        let tool = |offered: &Arc<Offered>| -> Arc<dyn AnyTool> {
+        let tool = |offered: &Arc<MountedToolDefinition>| -> Arc<dyn AnyTool> {
             Arc::new(MountedAs::new(Arc::clone(self), Arc::clone(offered)))
         };
         learned.offered.iter().map(tool).collect()
     }
 
     /// What is none of its tools now, itself where it does not start.
-    pub(super) fn left_out(&self) -> Vec<LeftOut> {
+    pub(super) fn left_out(&self) -> Vec<OmittedManifest> {
         let mut left_out = self.learned().left_out.clone();
         if let Some(error) = &self.live.lock().error {
-            left_out.push(LeftOut { file: self.name().to_owned(), why: error.clone() });
+            left_out.push(OmittedManifest { file: self.name().to_owned(), why: error.clone() });
         }
         left_out
     }
@@ -186,7 +186,7 @@ impl Server {
     }
 
     /// Asks for its tools anew, starting it if need be.
-    pub(super) async fn refresh(self: &Arc<Self>) -> Result<Arc<Connection>, ToolError> {
+    pub(super) async fn refresh(self: &Arc<Self>) -> Result<Arc<MountConnection>, ToolError> {
         let (connection, is_listed) = self.connected().await?;
         if !is_listed {
             let _one = self.starting.lock().await;
@@ -203,12 +203,12 @@ impl Server {
     }
 
     /// A connection that answers: the one there is, or a new one.
-    pub(super) async fn connection(self: &Arc<Self>) -> Result<Arc<Connection>, ToolError> {
+    pub(super) async fn connection(self: &Arc<Self>) -> Result<Arc<MountConnection>, ToolError> {
         self.connected().await.map(|(connection, _)| connection)
     }
 
     /// The same, and whether it was asked for its tools just now.
-    async fn connected(self: &Arc<Self>) -> Result<(Arc<Connection>, bool), ToolError> {
+    async fn connected(self: &Arc<Self>) -> Result<(Arc<MountConnection>, bool), ToolError> {
         if let Some(connection) = self.open_one() {
             let is_listed = self.follow(&connection).await?;
             return Ok((connection, is_listed));
@@ -231,7 +231,7 @@ impl Server {
         self.live.lock().challenge.clone()
     }
 
-    fn open_one(&self) -> Option<Arc<Connection>> {
+    fn open_one(&self) -> Option<Arc<MountConnection>> {
         let mut live = self.live.lock();
         let connection = live.connection.clone().filter(|connection| !connection.is_closed())?;
         live.used = Some(Instant::now());
@@ -269,10 +269,10 @@ impl Server {
         }
     }
 
-    async fn start(self: &Arc<Self>) -> Result<Arc<Connection>, ToolError> {
+    async fn start(self: &Arc<Self>) -> Result<Arc<MountConnection>, ToolError> {
         let era = self.learned().known.era;
         let limit = self.mount.timeout;
-        let opened = timeout(limit, Connection::open(&self.mount, &self.room, era)).await;
+        let opened = timeout(limit, MountConnection::open(&self.mount, &self.room, era)).await;
         let opened = opened.unwrap_or(Err(NoConnection::Silent(limit)));
         let connection = match opened {
             Ok(connection) => Arc::new(connection),
@@ -324,7 +324,7 @@ impl Server {
     }
 
     /// Looks at its tools again, where it said that they are others now; says whether it did.
-    async fn follow(&self, connection: &Arc<Connection>) -> Result<bool, ToolError> {
+    async fn follow(&self, connection: &Arc<MountConnection>) -> Result<bool, ToolError> {
         let changes = connection.changed.load(Ordering::SeqCst);
         if self.live.lock().followed == changes {
             return Ok(false);
@@ -335,7 +335,7 @@ impl Server {
         Ok(true)
     }
 
-    async fn list(&self, connection: &Connection) -> Result<(), ToolError> {
+    async fn list(&self, connection: &MountConnection) -> Result<(), ToolError> {
         let limit = self.mount.timeout;
         let name = self.name();
         let listed = match timeout(limit, connection.list()).await {
@@ -362,7 +362,7 @@ impl Server {
         self.learn(connection, listed)
     }
 
-    fn learn(&self, connection: &Connection, listed: BTreeMap<String, Value>) -> Result<(), ToolError> {
+    fn learn(&self, connection: &MountConnection, listed: BTreeMap<String, Value>) -> Result<(), ToolError> {
         let about = (connection.era, connection.server.clone(), connection.protocol.clone());
         let known = self.pins.learn(about, listed);
         let fault = known.as_ref().err().cloned();
@@ -424,7 +424,7 @@ impl Server {
     }
 }
 
-fn shown(offered: &Offered) -> MountedTool {
+fn shown(offered: &MountedToolDefinition) -> MountedTool {
     let card = &offered.definition.card;
     let line = card.description.lines().next().unwrap_or_default();
     let summary =
@@ -433,7 +433,7 @@ fn shown(offered: &Offered) -> MountedTool {
 }
 
 /// Ends a connection that nobody has used for a while. Ends with it.
-async fn stop_when_idle(server: Weak<Server>, connection: Weak<Connection>) {
+async fn stop_when_idle(server: Weak<MountedMcpServer>, connection: Weak<MountConnection>) {
     let mut until = match server.upgrade() {
         Some(server) => Instant::now() + server.room.idle_stop(),
         None => return,

@@ -14,19 +14,19 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::asking;
-use super::connect::{Connection, causes};
-use super::definitions::Offered;
+use super::connect::{MountConnection, causes};
+use super::definitions::MountedToolDefinition;
 use super::pins::Callable;
 use super::result;
-use super::server::Server;
+use super::server::MountedMcpServer;
 use crate::config::MountTransport;
 use crate::policy::approval::FormAnswer;
-use crate::policy::request::Subjects;
+use crate::policy::request::CallSubjects;
 use crate::tools::context::Context;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::hidden::escaped;
 use crate::tools::result::ToolResult;
-use crate::tools::tool::{AnyTool, Call, Definition};
+use crate::tools::tool::{AnyTool, Call, ToolDefinition};
 
 /// How long the word that a call is given up may be on its way.
 const GIVE_UP: Duration = Duration::from_secs(1);
@@ -38,7 +38,7 @@ const MOST_ROUNDS: usize = 8;
 
 /// What goes along when a call is made again, because its server wanted to know something.
 #[derive(Debug, Default)]
-struct Input {
+struct MountRetryInput {
     responses: Option<InputResponses>,
     state: Option<String>,
 }
@@ -46,12 +46,12 @@ struct Input {
 /// A tool of a mounted server among ours.
 #[derive(Debug)]
 pub(super) struct MountedAs {
-    server: Arc<Server>,
-    offered: Arc<Offered>,
+    server: Arc<MountedMcpServer>,
+    offered: Arc<MountedToolDefinition>,
 }
 
 impl MountedAs {
-    pub(super) fn new(server: Arc<Server>, offered: Arc<Offered>) -> Self {
+    pub(super) fn new(server: Arc<MountedMcpServer>, offered: Arc<MountedToolDefinition>) -> Self {
         Self { server, offered }
     }
 
@@ -92,14 +92,14 @@ impl MountedAs {
     /// time that a person takes is not the server's.
     async fn converse(
         &self,
-        connection: &Connection,
+        connection: &MountConnection,
         call: &Call<'_>,
         arguments: Value,
     ) -> Result<Result<ServerResult, ServiceError>, ToolError> {
         let limit = self.limit(call);
         let mut deadline = Instant::now() + limit;
         let mut hearing = connection.asking.begin();
-        let mut input = Input::default();
+        let mut input = MountRetryInput::default();
         for _ in 0..MOST_ROUNDS {
             let asked = self.ask(connection, call, arguments.clone(), std::mem::take(&mut input));
             tokio::pin!(asked);
@@ -144,10 +144,10 @@ impl MountedAs {
     /// The answers to what a server of the newest revision wants to know before it goes on.
     async fn answers(
         &self,
-        connection: &Connection,
+        connection: &MountConnection,
         call: &Call<'_>,
         wanted: InputRequiredResult,
-    ) -> Result<Input, ToolError> {
+    ) -> Result<MountRetryInput, ToolError> {
         let unsupported = |why: &str| {
             let what = format!("{} wants input, and {why}", self.name());
             ToolError::new(ErrorCode::Unsupported, what)
@@ -165,7 +165,7 @@ impl MountedAs {
             };
             responses.insert(key, response.map_err(|error| unsupported(&error.to_string()))?);
         }
-        Ok(Input { responses: Some(responses), state: wanted.request_state })
+        Ok(MountRetryInput { responses: Some(responses), state: wanted.request_state })
     }
 
     /// The definition that a model chose by must be the one that its server has now.
@@ -191,10 +191,10 @@ impl MountedAs {
 
     async fn ask(
         &self,
-        connection: &Connection,
+        connection: &MountConnection,
         call: &Call<'_>,
         arguments: Value,
-        input: Input,
+        input: MountRetryInput,
     ) -> Result<ServerResult, ServiceError> {
         let mut params = CallToolRequestParams::new(self.offered.theirs.clone());
         (params.input_responses, params.request_state) = (input.responses, input.state);
@@ -219,13 +219,13 @@ impl MountedAs {
             .progress
             .clone()
             .map(|hearer| connection.waiting.add(handle.progress_token.clone(), hearer));
-        let mut unanswered = Unanswered { peer: connection.peer().clone(), id: Some(handle.id.clone()) };
+        let mut unanswered = MountCallGuard { peer: connection.peer().clone(), id: Some(handle.id.clone()) };
         let answer = handle.await_response().await;
         unanswered.id = None;
         answer
     }
 
-    async fn failed(&self, connection: &Connection, error: &ServiceError) -> ToolError {
+    async fn failed(&self, connection: &MountConnection, error: &ServiceError) -> ToolError {
         match error {
             ServiceError::McpError(error) => {
                 let said: String = escaped(&error.message).chars().take(2_000).collect();
@@ -251,12 +251,12 @@ impl MountedAs {
 }
 
 /// A call that was not answered: where it is dropped, its server is told to give it up.
-struct Unanswered {
+struct MountCallGuard {
     peer: Peer<RoleClient>,
     id: Option<RequestId>,
 }
 
-impl Drop for Unanswered {
+impl Drop for MountCallGuard {
     fn drop(&mut self) {
         let (Some(id), Ok(handle)) = (self.id.take(), tokio::runtime::Handle::try_current()) else { return };
         let peer = self.peer.clone();
@@ -269,17 +269,17 @@ impl Drop for Unanswered {
 }
 
 impl AnyTool for MountedAs {
-    fn definition(&self) -> &Definition {
+    fn definition(&self) -> &ToolDefinition {
         &self.offered.definition
     }
 
-    fn subjects(&self, _context: &Context, arguments: &Value) -> Result<Subjects, ToolError> {
+    fn subjects(&self, _context: &Context, arguments: &Value) -> Result<CallSubjects, ToolError> {
         self.offered.definition.input.check(self.name(), arguments)?;
         let urls = match &self.server.mount.transport {
             MountTransport::Http { url, .. } => vec![url.to_string()],
             MountTransport::Stdio { .. } => Vec::new(),
         };
-        Ok(Subjects { urls, ..Subjects::default() })
+        Ok(CallSubjects { urls, ..CallSubjects::default() })
     }
 
     fn run<'a>(&'a self, call: Call<'a>, arguments: Value) -> BoxFuture<'a, Result<ToolResult, ToolError>> {

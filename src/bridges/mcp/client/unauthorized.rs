@@ -11,11 +11,11 @@ use url::Url;
 
 use super::http::names_private;
 use crate::tools::hidden::escaped;
-use crate::tools::web::guard::Exceptions;
-use crate::tools::web::http::{Limits, get};
+use crate::tools::web::guard::HostExceptions;
+use crate::tools::web::http::{FetchLimits, get};
 
 /// What a resource says of its authorization is small, and there soon.
-const LIMITS: Limits = Limits { time: Duration::from_secs(5), bytes: 64 << 10 };
+const LIMITS: FetchLimits = FetchLimits { time: Duration::from_secs(5), bytes: 64 << 10 };
 /// Of what others say so much is shown, in characters.
 const MOST_CHARS: usize = 200;
 
@@ -26,7 +26,7 @@ pub(super) struct Challenge(String);
 /// What is of interest in a resource's metadata (RFC 9728, section 2).
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Metadata {
+struct ProtectedResourceMetadata {
     authorization_servers: Vec<String>,
     scopes_supported: Vec<String>,
 }
@@ -78,7 +78,7 @@ impl Challenge {
     pub(super) async fn explained(&self, server: &str, url: &Url, allowed: &[String]) -> String {
         let metadata = match self.metadata_address(url) {
             Some(address) => fetched(&address, url, allowed).await,
-            None => Metadata::default(),
+            None => ProtectedResourceMetadata::default(),
         };
         let scheme = self.0.split_whitespace().next().unwrap_or("Bearer");
         let mut text = format!("it answers 401 and wants {} authorization", shown(scheme));
@@ -113,17 +113,17 @@ fn unquoted(text: &str) -> Option<(String, &str)> {
 }
 
 /// What the address says; nothing where it says nothing that can be read.
-async fn fetched(address: &Url, server: &Url, allowed: &[String]) -> Metadata {
+async fn fetched(address: &Url, server: &Url, allowed: &[String]) -> ProtectedResourceMetadata {
     let own = server
         .host_str()
         .filter(|_| names_private(server))
         .map(|host| format!("{host}:{}", server.port_or_known_default().unwrap_or_default()));
-    let exceptions = Exceptions::new(allowed.iter().cloned().chain(own));
+    let exceptions = HostExceptions::new(allowed.iter().cloned().chain(own));
     match get(address, "application/json", &exceptions, LIMITS).await {
         Ok(answer) => serde_json::from_slice(&answer.body).unwrap_or_default(),
         Err(error) => {
             tracing::info!("{address}: {}", error.error);
-            Metadata::default()
+            ProtectedResourceMetadata::default()
         }
     }
 }

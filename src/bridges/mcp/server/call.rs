@@ -9,31 +9,31 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
-use super::ask::{Ask, is_modern};
-use super::handler::Handler;
-use super::handles::{Handles, name_list};
-use super::tasks::{self, Outcome};
+use super::ask::{CallRespondent, is_modern};
+use super::handler::McpServerHandler;
+use super::handles::{McpCallHandles, name_list};
+use super::tasks::{self, McpCallOutcome};
 use super::{links, list, progress, traced};
 use crate::policy::approval::Approver;
 use crate::runtime::Client;
 use crate::runtime::call::CallRequest;
 use crate::tools::error::ErrorCode;
-use crate::tools::result::{Binary, ToolResult};
+use crate::tools::result::{BinaryContent, ToolResult};
 use crate::tools::tool::Caller;
-use crate::tools::trace::{Trace, within};
+use crate::tools::trace::{TraceContext, within};
 
 /// A call on its way.
-pub(super) struct Asked<'a> {
+pub(super) struct McpToolCall<'a> {
     pub(super) caller: &'a Caller,
     pub(super) name: &'a str,
     pub(super) arguments: Value,
-    pub(super) handles: Handles,
-    pub(super) trace: Option<Trace>,
+    pub(super) handles: McpCallHandles,
+    pub(super) trace: Option<TraceContext>,
 }
 
-impl Asked<'_> {
+impl McpToolCall<'_> {
     /// The client, with what it sees in this call.
-    pub(super) fn client(&self, handler: &Handler) -> Client {
+    pub(super) fn client(&self, handler: &McpServerHandler) -> Client {
         let client = handler.client();
         let view = self.handles.view.over(&client.view);
         Client { view, ..client }
@@ -42,26 +42,26 @@ impl Asked<'_> {
 
 /// Calls a tool, and asks for approval where that is needed.
 pub(super) async fn call(
-    handler: &Handler,
+    handler: &McpServerHandler,
     mut params: CallToolRequestParams,
     context: RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
     let modern = is_modern(&context);
     let caller = handler.caller(modern);
-    let ask = Arc::new(Ask::about(&mut params, &context, handler.seal(), &caller.session)?);
+    let ask = Arc::new(CallRespondent::about(&mut params, &context, handler.seal(), &caller.session)?);
     let mut arguments = params.arguments.clone().map_or(Value::Null, Value::Object);
     let name = list::meant(&params.name);
-    let handles = Handles::take(handler, &name, &mut arguments, &context.meta);
+    let handles = McpCallHandles::take(handler, &name, &mut arguments, &context.meta);
     let named = name_list(handler, &name, &mut arguments, &context.meta, modern);
     let handles = match handles.and_then(|handles| named.map(|()| handles)) {
         Ok(handles) => handles,
         Err(error) => return Ok(answer(ToolResult::from_error(&error)).into()),
     };
-    let asked = Asked { caller: &caller, name: &name, arguments, handles, trace: traced::of(&context) };
+    let asked = McpToolCall { caller: &caller, name: &name, arguments, handles, trace: traced::of(&context) };
     let result = if tasks::may_become(handler, &params.name, &context) {
         match tasks::call(handler, asked, &ask, &context).await? {
-            Outcome::Done(result) => result,
-            Outcome::Goes(task) => return Ok(task.into()),
+            McpCallOutcome::Done(result) => result,
+            McpCallOutcome::Goes(task) => return Ok(task.into()),
         }
     } else {
         run(handler, asked, ask.as_ref(), &context).await
@@ -77,13 +77,13 @@ pub(super) async fn call(
 
 /// Calls a tool for a client that may go away, and tells it of slow work if it wants to hear of it.
 pub(super) async fn run(
-    handler: &Handler,
-    asked: Asked<'_>,
+    handler: &McpServerHandler,
+    asked: McpToolCall<'_>,
     approver: &dyn Approver,
     context: &RequestContext<RoleServer>,
 ) -> ToolResult {
     let client = asked.client(handler);
-    let Asked { caller, name, arguments, handles, trace } = asked;
+    let McpToolCall { caller, name, arguments, handles, trace } = asked;
     tracing::debug!(tool = name, session = caller.session, "MCP call");
     let cancelled = handler.gone().child_token();
     let answered = CancellationToken::new();
@@ -148,8 +148,8 @@ pub(super) fn answer(result: ToolResult) -> CallToolResult {
     answer
 }
 
-fn block(binary: Binary) -> Option<ContentBlock> {
-    let Binary { data, mime_type: kind, .. } = binary;
+fn block(binary: BinaryContent) -> Option<ContentBlock> {
+    let BinaryContent { data, mime_type: kind, .. } = binary;
     match kind.split('/').next() {
         Some("image") => Some(ContentBlock::image(data, kind)),
         Some("audio") => Some(ContentBlock::audio(data, kind)),

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, ErrorData, Reference};
 use serde_json::{Value, json};
 
-use super::handler::Handler;
+use super::handler::McpServerHandler;
 use crate::runtime::Runtime;
 use crate::runtime::call::CallRequest;
 use crate::tools::tool::Caller;
@@ -22,7 +22,7 @@ const LOOKED_THROUGH: usize = 5000;
 /// # Errors
 /// -32602 for a prompt or template that is not there.
 pub(super) async fn complete(
-    handler: &Handler,
+    handler: &McpServerHandler,
     caller: &Caller,
     params: &CompleteRequestParams,
 ) -> Result<CompleteResult, ErrorData> {

@@ -26,10 +26,10 @@ use tokio_util::task::AbortOnDropHandle;
 use super::ask::is_modern;
 #[cfg(feature = "conformance")]
 use super::conformance;
-use super::roots::Roots;
-use super::watch::{Change, MOST_WATCHED, Subscription, Watch};
+use super::roots::ClientRoots;
+use super::watch::{MOST_WATCHED, Subscription, SubscriptionChange, SubscriptionHub};
 use super::{ServerOptions, about, call, complete, list, prompts, resources, skills};
-use crate::runtime::live::Live;
+use crate::runtime::live::LiveRuntime;
 use crate::runtime::{Client, Runtime};
 use crate::tools::error::panic_text;
 use crate::tools::tool::Caller;
@@ -39,17 +39,17 @@ const TOOLS: &str = "";
 
 /// What all conversations of one door share.
 #[derive(Clone)]
-pub(super) struct Shared {
+pub(super) struct McpServerState {
     options: ServerOptions,
     gone: CancellationToken,
     seal: Arc<RequestStateCodec>,
-    watch: Arc<Watch>,
+    watch: Arc<SubscriptionHub>,
     tasks: TaskManager,
     /// Names of tools that were told in the log.
     registered: Arc<Mutex<BTreeSet<String>>>,
 }
 
-impl Shared {
+impl McpServerState {
     /// Answers until `gone` is cancelled; states of calls that wait for an answer are sealed with `key`.
     pub(super) fn new(mut options: ServerOptions, gone: CancellationToken, key: [u8; 32]) -> Self {
         // Hosts start us anywhere and name the workspace: from a folder elsewhere no relative path would lead into it.
@@ -58,7 +58,7 @@ impl Shared {
         options.client.cwd.take_if(|cwd| workspace.inside(cwd).is_none());
         options.client.cwd.get_or_insert_with(|| workspace.root().to_owned());
         Self {
-            watch: Watch::new(options.clone(), gone.clone()),
+            watch: SubscriptionHub::new(options.clone(), gone.clone()),
             seal: Arc::new(RequestStateCodec::new_unchecked(key)),
             tasks: TaskManager::new(),
             options,
@@ -69,8 +69,8 @@ impl Shared {
 }
 
 /// One conversation, or one request of a client that has none.
-pub(super) struct Handler {
-    shared: Shared,
+pub(super) struct McpServerHandler {
+    shared: McpServerState,
     /// The session's name in the era that has sessions.
     session: String,
     /// Its client is the only one of its door.
@@ -78,21 +78,21 @@ pub(super) struct Handler {
     /// What a client of that era is told unasked, by the URI it subscribed to.
     told: Mutex<BTreeMap<String, AbortOnDropHandle<()>>>,
     /// Where a client of that era wants its relative paths to begin.
-    roots: Roots,
+    roots: ClientRoots,
 }
 
-impl Handler {
+impl McpServerHandler {
     /// The only conversation of its pipe.
     pub(super) fn new(options: ServerOptions, gone: CancellationToken, key: [u8; 32]) -> Self {
         let session = options.caller.session.clone();
-        let mut handler = Self::of(Shared::new(options, gone, key), session);
+        let mut handler = Self::of(McpServerState::new(options, gone, key), session);
         handler.alone = true;
         handler
     }
 
     /// One of several conversations.
-    pub(super) fn of(shared: Shared, session: String) -> Self {
-        Self { shared, session, alone: false, told: Mutex::default(), roots: Roots::default() }
+    pub(super) fn of(shared: McpServerState, session: String) -> Self {
+        Self { shared, session, alone: false, told: Mutex::default(), roots: ClientRoots::default() }
     }
 
     /// The runtime that is open now.
@@ -100,7 +100,7 @@ impl Handler {
         self.live().current()
     }
 
-    fn live(&self) -> &Live {
+    fn live(&self) -> &LiveRuntime {
         &self.shared.options.live
     }
 
@@ -114,7 +114,7 @@ impl Handler {
         &self.shared.seal
     }
 
-    pub(super) fn watch(&self) -> &Arc<Watch> {
+    pub(super) fn watch(&self) -> &Arc<SubscriptionHub> {
         &self.shared.watch
     }
 
@@ -165,9 +165,9 @@ impl Handler {
         let task = tokio::spawn(async move {
             loop {
                 let told = match subscription.next().await {
-                    Change::Tools => peer.notify_tool_list_changed().await,
-                    Change::Prompts => peer.notify_prompt_list_changed().await,
-                    Change::Resource(uri) => {
+                    SubscriptionChange::Tools => peer.notify_tool_list_changed().await,
+                    SubscriptionChange::Prompts => peer.notify_prompt_list_changed().await,
+                    SubscriptionChange::Resource(uri) => {
                         peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await
                     }
                 };
@@ -181,7 +181,7 @@ impl Handler {
     }
 }
 
-impl Drop for Handler {
+impl Drop for McpServerHandler {
     fn drop(&mut self) {
         // What was agreed to for this conversation ends with it.
         self.runtime().end_session(&self.session);
@@ -210,7 +210,7 @@ fn only_page(params: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> {
     }
 }
 
-impl ServerHandler for Handler {
+impl ServerHandler for McpServerHandler {
     fn get_info(&self) -> ServerConfig {
         about::config()
     }
@@ -330,9 +330,9 @@ impl ServerHandler for Handler {
                 () = self.gone().cancelled() => return Ok(()),
             };
             let told = match change {
-                Change::Tools => sink.notify_tool_list_changed().await,
-                Change::Prompts => sink.notify_prompt_list_changed().await,
-                Change::Resource(uri) => sink.notify_resource_updated(uri).await,
+                SubscriptionChange::Tools => sink.notify_tool_list_changed().await,
+                SubscriptionChange::Prompts => sink.notify_prompt_list_changed().await,
+                SubscriptionChange::Resource(uri) => sink.notify_resource_updated(uri).await,
             };
             if told.is_err() {
                 return Ok(());

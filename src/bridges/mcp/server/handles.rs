@@ -10,7 +10,7 @@ use std::sync::Arc;
 use rmcp::model::{RequestMetaObject, Tool};
 use serde_json::{Value, json};
 
-use super::handler::Handler;
+use super::handler::McpServerHandler;
 use crate::lsp::view::View;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::tool::Card;
@@ -29,20 +29,20 @@ const LIST: &str = "session_id";
 const MAKER: &str = "lsp_overlay";
 /// What one call belongs to.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Handles {
+pub(super) struct McpCallHandles {
     /// Its edits are taken back with all others of this name.
     pub(super) group: Option<String>,
     /// What it sees over the disk.
     pub(super) view: View,
 }
 
-impl Handles {
+impl McpCallHandles {
     /// Reads what a call of `tool` brings along, and takes out of its arguments what is not the tool's own.
     ///
     /// # Errors
     /// `invalid_args` for what is no name, `not_found` for an overlay that is not there (any more).
     pub(super) fn take(
-        handler: &Handler,
+        handler: &McpServerHandler,
         tool: &str,
         arguments: &mut Value,
         meta: &RequestMetaObject,
@@ -67,7 +67,7 @@ impl Handles {
 /// # Errors
 /// `invalid_args` where nobody does and the list would be everybody's.
 pub(super) fn name_list(
-    handler: &Handler,
+    handler: &McpServerHandler,
     tool: &str,
     arguments: &mut Value,
     meta: &RequestMetaObject,
@@ -95,7 +95,7 @@ pub(super) fn name_list(
 }
 
 /// The argument `name`, where the tool has none of that name itself and takes no others than its own.
-fn taken(handler: &Handler, tool: &str, arguments: &mut Value, name: &str) -> Option<Value> {
+fn taken(handler: &McpServerHandler, tool: &str, arguments: &mut Value, name: &str) -> Option<Value> {
     let given = arguments.as_object_mut()?;
     if !given.contains_key(name) {
         return None;

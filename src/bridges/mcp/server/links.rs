@@ -10,17 +10,17 @@ const MOST: usize = 5;
 
 /// Links to the files of the places in `answer`, in their order, each once. A place is an object with `path` and `uri`.
 pub(super) fn of(answer: &Value) -> Vec<ContentBlock> {
-    let mut found = Found { seen: BTreeSet::new(), links: Vec::new() };
+    let mut found = ResourceLinkCollector { seen: BTreeSet::new(), links: Vec::new() };
     found.look(answer);
     found.links
 }
 
-struct Found {
+struct ResourceLinkCollector {
     seen: BTreeSet<String>,
     links: Vec<ContentBlock>,
 }
 
-impl Found {
+impl ResourceLinkCollector {
     fn look(&mut self, value: &Value) {
         if self.links.len() >= MOST {
             return;

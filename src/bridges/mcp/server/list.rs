@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::handles;
 use crate::policy::request::Effect;
-use crate::tools::tool::Definition;
+use crate::tools::tool::ToolDefinition;
 
 /// So many tools are on one page: the built-in ones fit on one.
 const PAGE: usize = 64;
@@ -21,13 +21,16 @@ const TTL: u64 = 60_000;
 ///
 /// # Errors
 /// -32602 for a cursor that is none of ours.
-pub(super) fn page(definitions: Vec<Definition>, cursor: Option<&str>) -> Result<ListToolsResult, ErrorData> {
+pub(super) fn page(
+    definitions: Vec<ToolDefinition>,
+    cursor: Option<&str>,
+) -> Result<ListToolsResult, ErrorData> {
     let after = cursor.map(decoded).transpose()?;
     let mut definitions = definitions;
     definitions.sort_by_cached_key(place);
     let mut rest =
         definitions.iter().filter(|definition| after.as_ref().is_none_or(|after| place(definition) > *after));
-    let shown: Vec<&Definition> = rest.by_ref().take(PAGE).collect();
+    let shown: Vec<&ToolDefinition> = rest.by_ref().take(PAGE).collect();
     let next = rest.next().and(shown.last()).map(|last| encoded(&place(last)));
     let mut tools: Vec<Tool> = shown.iter().map(|definition| tool(definition)).collect();
     handles::declare(&mut tools, shown.iter().map(|definition| &definition.card));
@@ -37,7 +40,7 @@ pub(super) fn page(definitions: Vec<Definition>, cursor: Option<&str>) -> Result
 }
 
 /// Where a tool stands in the list, whatever else is in it: a stable order keeps prompts in the caches of models.
-fn place(definition: &Definition) -> (u8, String) {
+fn place(definition: &ToolDefinition) -> (u8, String) {
     let card = &definition.card;
     (card.rank.unwrap_or(u8::MAX), card.name.clone().into_owned())
 }
@@ -74,7 +77,7 @@ pub(super) fn meant(name: &str) -> Cow<'_, str> {
 }
 
 /// A tool as MCP describes it.
-pub(super) fn tool(definition: &Definition) -> Tool {
+pub(super) fn tool(definition: &ToolDefinition) -> Tool {
     let card = &definition.card;
     let reads = card.effect == Effect::Read;
     let annotations = ToolAnnotations::with_title(card.title.as_ref())

@@ -43,10 +43,10 @@ use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-use self::handler::Handler;
+use self::handler::McpServerHandler;
 use self::pipe::Pipe;
 use crate::runtime::Client;
-use crate::runtime::live::Live;
+use crate::runtime::live::LiveRuntime;
 use crate::tools::tool::Caller;
 
 /// After the client has gone, answers that are still being written get so long.
@@ -58,7 +58,7 @@ const LEAVE: Duration = Duration::from_millis(500);
 #[derive(Debug, Clone)]
 pub struct ServerOptions {
     /// The runtime that is asked.
-    pub live: Live,
+    pub live: LiveRuntime,
     /// Who calls. The session's name must be this conversation's own: what was agreed to for a session is forgotten when it ends.
     pub caller: Caller,
     /// Folder and deadlines of this client; its progress is told per call instead.
@@ -102,7 +102,7 @@ pub async fn serve(
     let gone = ended.child_token();
     let closed = CancellationToken::new();
     let pipe = Pipe::new(read, write, gone.clone(), closed.clone());
-    let handler = Handler::new(options, gone.clone(), key()?);
+    let handler = McpServerHandler::new(options, gone.clone(), key()?);
     let served = converse(handler, pipe, &gone, &closed, ended).await;
     gone.cancel();
     closed.cancel();
@@ -110,7 +110,7 @@ pub async fn serve(
 }
 
 async fn converse<R, W>(
-    handler: Handler,
+    handler: McpServerHandler,
     pipe: Pipe<R, W>,
     gone: &CancellationToken,
     closed: &CancellationToken,

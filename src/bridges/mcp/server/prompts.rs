@@ -12,7 +12,7 @@ const TTL: u64 = 3_600_000;
 const LONGEST: usize = 4096;
 
 /// What was given for an argument, if anything was.
-type Given<'a> = dyn Fn(&str) -> Option<String> + 'a;
+type PromptArgumentLookup<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
 /// One prompt: its name, what it is, its arguments (name, what it is, needed), and its text.
 struct Template {
@@ -20,7 +20,7 @@ struct Template {
     title: &'static str,
     description: &'static str,
     arguments: &'static [(&'static str, &'static str, bool)],
-    text: fn(&Given<'_>) -> String,
+    text: fn(&PromptArgumentLookup<'_>) -> String,
 }
 
 const TEMPLATES: [Template; 3] = [

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use super::handler::Handler;
+use super::handler::McpServerHandler;
 use super::skills;
 use crate::runtime::Runtime;
 use crate::runtime::call::CallRequest;
@@ -38,7 +38,7 @@ const TTL: u64 = 0;
 
 /// What a URI names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum ResourceTarget {
     /// What is wrong in a file or folder; the root is the whole workspace.
     Diagnostics(WorkspacePath),
     /// The last words of one server, or of all.
@@ -53,13 +53,13 @@ pub(super) enum Wanted {
 ///
 /// # Errors
 /// -32602 where it names nothing of ours, or something outside the workspace.
-pub(super) fn wanted(runtime: &Runtime, uri: &str) -> Result<Wanted, ErrorData> {
+pub(super) fn wanted(runtime: &Runtime, uri: &str) -> Result<ResourceTarget, ErrorData> {
     let missing =
         || not_found(uri, "there is no such resource; resources/templates/list tells the forms of URIs");
     let parsed = Url::parse(uri).map_err(|_| missing())?;
     if parsed.scheme() == "file" {
         let path = runtime.path_of_uri(uri).map_err(|error| not_found(uri, &error.error))?;
-        return Ok(Wanted::File(path));
+        return Ok(ResourceTarget::File(path));
     }
     let is_skill = parsed.scheme() == skills::SCHEME;
     if !(is_skill || parsed.scheme() == SCHEME) || parsed.query().is_some() || parsed.fragment().is_some() {
@@ -69,7 +69,7 @@ pub(super) fn wanted(runtime: &Runtime, uri: &str) -> Result<Wanted, ErrorData> 
     let rest = percent_decode_str(encoded).decode_utf8().map_err(|_| missing())?.into_owned();
     if is_skill {
         let name = parsed.host_str().filter(|_| !rest.is_empty()).ok_or_else(missing)?;
-        return Ok(Wanted::Skill(name.to_owned(), rest));
+        return Ok(ResourceTarget::Skill(name.to_owned(), rest));
     }
     match (parsed.host_str(), rest.as_str()) {
         (Some("diagnostics"), path) => {
@@ -79,10 +79,10 @@ pub(super) fn wanted(runtime: &Runtime, uri: &str) -> Result<Wanted, ErrorData> 
                 .workspace()
                 .path(Path::new(path))
                 .map_err(|error| not_found(uri, &error.to_string()))?;
-            Ok(Wanted::Diagnostics(path))
+            Ok(ResourceTarget::Diagnostics(path))
         }
-        (Some("logs"), "") => Ok(Wanted::Logs(None)),
-        (Some("logs"), server) => Ok(Wanted::Logs(Some(server.to_owned()))),
+        (Some("logs"), "") => Ok(ResourceTarget::Logs(None)),
+        (Some("logs"), server) => Ok(ResourceTarget::Logs(Some(server.to_owned()))),
         _ => Err(missing()),
     }
 }
@@ -139,14 +139,14 @@ pub(super) fn has_template(uri: &str) -> bool {
 
 /// `resources/read`
 pub(super) async fn read(
-    handler: &Handler,
+    handler: &McpServerHandler,
     caller: &Caller,
     uri: &str,
     cancelled: CancellationToken,
 ) -> Result<ReadResourceResult, ErrorData> {
     let runtime = handler.runtime();
     let contents = match wanted(&runtime, uri)? {
-        Wanted::Diagnostics(path) => {
+        ResourceTarget::Diagnostics(path) => {
             if !runtime.workspace().exists(&path) {
                 return Err(not_found(uri, &format!("there is no file `{}`", path.display())));
             }
@@ -154,8 +154,8 @@ pub(super) async fn read(
             handler.watch().was_read(uri, &text);
             ResourceContents::text(text, uri).with_mime_type("application/json")
         }
-        Wanted::Logs(server) => ResourceContents::text(logs(&runtime, uri, server.as_deref())?, uri),
-        Wanted::File(path) => {
+        ResourceTarget::Logs(server) => ResourceContents::text(logs(&runtime, uri, server.as_deref())?, uri),
+        ResourceTarget::File(path) => {
             let caller = caller.clone();
             let text = tokio::task::spawn_blocking(move || runtime.text_for(&caller, path.as_path()))
                 .await
@@ -163,7 +163,7 @@ pub(super) async fn read(
                 .map_err(|error: ToolError| not_found(uri, &error.error))?;
             ResourceContents::text(text, uri)
         }
-        Wanted::Skill(name, file) => skills::read(runtime, caller, uri, (name, file))
+        ResourceTarget::Skill(name, file) => skills::read(runtime, caller, uri, (name, file))
             .await?
             .map_err(|error| not_found(uri, &error.error))?,
     };

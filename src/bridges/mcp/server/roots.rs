@@ -26,12 +26,12 @@ const MOST_ROOTS: usize = 64;
 
 /// What one client says of its folders.
 #[derive(Default)]
-pub(super) struct Roots {
+pub(super) struct ClientRoots {
     folder: Arc<Mutex<Option<PathBuf>>>,
     asking: Mutex<Option<AbortOnDropHandle<()>>>,
 }
 
-impl Roots {
+impl ClientRoots {
     /// Asks the client, if it has declared that it can tell; what it says counts from then on.
     pub(super) fn ask(&self, runtime: Runtime, peer: Peer<RoleServer>) {
         if peer.peer_info().is_none_or(|info| info.capabilities.roots.is_none()) {

@@ -10,7 +10,7 @@ use rmcp::model::{
 };
 use serde_json::json;
 
-use super::handler::Handler;
+use super::handler::McpServerHandler;
 use crate::runtime::Runtime;
 use crate::runtime::skills::WholeSkill;
 use crate::tools::error::{ErrorCode, ToolError};
@@ -22,7 +22,7 @@ pub(super) const SCHEME: &str = "skill";
 const TTL: u64 = 0;
 
 /// `skills/list`
-pub(super) async fn list(handler: &Handler, caller: Caller) -> Result<ListSkillsResult, ErrorData> {
+pub(super) async fn list(handler: &McpServerHandler, caller: Caller) -> Result<ListSkillsResult, ErrorData> {
     let found = reading(handler.runtime(), move |runtime| runtime.whole_skills(&caller)).await?;
     let skills = match found {
         Ok(skills) => skills.iter().map(entry).collect(),
@@ -34,7 +34,11 @@ pub(super) async fn list(handler: &Handler, caller: Caller) -> Result<ListSkills
 }
 
 /// `skills/get`
-pub(super) async fn get(handler: &Handler, caller: Caller, uri: &str) -> Result<GetSkillResult, ErrorData> {
+pub(super) async fn get(
+    handler: &McpServerHandler,
+    caller: Caller,
+    uri: &str,
+) -> Result<GetSkillResult, ErrorData> {
     let missing =
         |why: &str| ErrorData::invalid_params(format!("skill not found: {why}"), Some(json!({"uri": uri})));
     let name = skill_name_from_uri(uri).ok_or_else(|| missing("its address is none of ours"))?.to_owned();

@@ -11,9 +11,9 @@ use rmcp::task_manager::{TaskContext, TaskExit, TaskOptions};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::ask::{Ask, is_modern};
-use super::call::{self, Asked};
-use super::handler::Handler;
+use super::ask::{CallRespondent, is_modern};
+use super::call::{self, McpToolCall};
+use super::handler::McpServerHandler;
 use crate::runtime::call::{CallOptions, CallRequest};
 use crate::tools::result::ToolResult;
 use crate::tools::trace::within;
@@ -25,7 +25,7 @@ const SOON: Duration = Duration::from_secs(2);
 const TTL: u64 = 3_600_000;
 
 /// How a call went on.
-pub(super) enum Outcome {
+pub(super) enum McpCallOutcome {
     /// It is done.
     Done(ToolResult),
     /// It goes on as a task.
@@ -33,7 +33,11 @@ pub(super) enum Outcome {
 }
 
 /// Whether a call of `tool` may become a task of this client.
-pub(super) fn may_become(handler: &Handler, tool: &str, context: &RequestContext<RoleServer>) -> bool {
+pub(super) fn may_become(
+    handler: &McpServerHandler,
+    tool: &str,
+    context: &RequestContext<RoleServer>,
+) -> bool {
     let declared = || context.client_capabilities().is_some_and(|client| client.supports_tasks());
     let is_long = || handler.runtime().tools().get(tool).is_ok_and(|tool| tool.definition().card.long);
     is_modern(context) && declared() && is_long()
@@ -44,16 +48,16 @@ pub(super) fn may_become(handler: &Handler, tool: &str, context: &RequestContext
 /// # Errors
 /// Where the call ended by a fault of ours.
 pub(super) async fn call(
-    handler: &Handler,
-    asked: Asked<'_>,
-    ask: &Arc<Ask>,
+    handler: &McpServerHandler,
+    asked: McpToolCall<'_>,
+    ask: &Arc<CallRespondent>,
     context: &RequestContext<RoleServer>,
-) -> Result<Outcome, ErrorData> {
+) -> Result<McpCallOutcome, ErrorData> {
     let (cancelled, name) = (handler.gone().child_token(), asked.name);
     let mut running = tokio::spawn({
         let runtime = handler.runtime().for_client(asked.client(handler));
         let (caller, name, ask) = (asked.caller.clone(), asked.name.to_owned(), Arc::clone(ask));
-        let Asked { arguments, handles, trace, .. } = asked;
+        let McpToolCall { arguments, handles, trace, .. } = asked;
         let (cancelled, id) = (cancelled.clone(), context.id.to_string());
         async move {
             let (name, caller, approver) = (name.as_str(), &caller, ask.as_ref());
@@ -66,10 +70,10 @@ pub(super) async fn call(
     });
     let broken = |error: tokio::task::JoinError| ErrorData::internal_error(error.to_string(), None);
     tokio::select! {
-        result = &mut running => return Ok(Outcome::Done(result.map_err(broken)?)),
+        result = &mut running => return Ok(McpCallOutcome::Done(result.map_err(broken)?)),
         () = context.ct.cancelled() => {
             cancelled.cancel();
-            return Ok(Outcome::Done(running.await.map_err(broken)?));
+            return Ok(McpCallOutcome::Done(running.await.map_err(broken)?));
         }
         () = tokio::time::sleep(SOON) => {}
     }
@@ -77,7 +81,7 @@ pub(super) async fn call(
     let task = handler.tasks().spawn(TaskOptions::default().with_ttl_ms(TTL), move |task| {
         Box::pin(go_on(task, running, cancelled))
     });
-    Ok(Outcome::Goes(CreateTaskResult::new(task)))
+    Ok(McpCallOutcome::Goes(CreateTaskResult::new(task)))
 }
 
 async fn go_on(

@@ -5,17 +5,17 @@ use http::request::Parts;
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 
-use crate::tools::trace::Trace;
+use crate::tools::trace::TraceContext;
 
 /// The place of the request in `context`, where it names one.
-pub(super) fn of(context: &RequestContext<RoleServer>) -> Option<Trace> {
+pub(super) fn of(context: &RequestContext<RoleServer>) -> Option<TraceContext> {
     let meta = &context.meta;
     if let Some(parent) = meta.get_traceparent() {
-        let trace = Trace::new(parent, meta.get_tracestate())?;
+        let trace = TraceContext::new(parent, meta.get_tracestate())?;
         return Some(trace.carrying(meta.get_baggage()));
     }
     let headers = &context.extensions.get::<Parts>()?.headers;
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let trace = Trace::new(header("traceparent")?, header("tracestate"))?;
+    let trace = TraceContext::new(header("traceparent")?, header("tracestate"))?;
     Some(trace.carrying(header("baggage")))
 }

@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::ServerOptions;
-use super::resources::{self, Wanted};
+use super::resources::{self, ResourceTarget};
 use crate::runtime::observe::{DiagnosticsMark, OfferedTools};
 use crate::workspace::WorkspacePath;
 
@@ -38,16 +38,16 @@ struct ToolList {
 }
 
 /// What is watched for all clients that share it.
-pub(super) struct Watch {
+pub(super) struct SubscriptionHub {
     options: ServerOptions,
     gone: CancellationToken,
     /// Counts changes of the list of prompts, which only a fixture changes.
     prompts: watch::Sender<u64>,
-    inner: Mutex<Inner>,
+    inner: Mutex<SubscriptionHubInner>,
 }
 
 #[derive(Default)]
-struct Inner {
+struct SubscriptionHubInner {
     /// Counts changes of the list of tools; `None` while nobody listens.
     tools: Option<watch::Sender<u64>>,
     /// Counts changes of resources that somebody listens to.
@@ -71,7 +71,7 @@ pub(super) struct Subscription {
 
 /// Something a subscription tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Change {
+pub(super) enum SubscriptionChange {
     /// The list of tools is another one.
     Tools,
     /// The list of prompts is another one.
@@ -80,12 +80,12 @@ pub(super) enum Change {
     Resource(String),
 }
 
-impl Watch {
+impl SubscriptionHub {
     pub(super) fn new(options: ServerOptions, gone: CancellationToken) -> Arc<Self> {
         Arc::new(Self { options, gone, prompts: watch::Sender::new(0), inner: Mutex::default() })
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    fn inner(&self) -> MutexGuard<'_, SubscriptionHubInner> {
         // Nothing is left half done under this lock.
         self.inner.lock()
     }
@@ -208,7 +208,8 @@ impl Watch {
         if let Some(sender) = inner.resources.get(uri) {
             return Some(sender.subscribe());
         }
-        let Ok(Wanted::Diagnostics(path)) = resources::wanted(&self.options.live.current(), uri) else {
+        let Ok(ResourceTarget::Diagnostics(path)) = resources::wanted(&self.options.live.current(), uri)
+        else {
             return None;
         };
         let (sender, receiver) = watch::channel(0);
@@ -276,14 +277,14 @@ impl Watch {
 
 impl Subscription {
     /// The next thing to tell; never returns where nothing is subscribed to any more.
-    pub(super) async fn next(&mut self) -> Change {
-        let tools = changed(&mut self.tools, Change::Tools);
-        let prompts = changed(&mut self.prompts, Change::Prompts);
+    pub(super) async fn next(&mut self) -> SubscriptionChange {
+        let tools = changed(&mut self.tools, SubscriptionChange::Tools);
+        let prompts = changed(&mut self.prompts, SubscriptionChange::Prompts);
         let resources = async {
             let waiting = self.resources.iter_mut().map(|(uri, receiver)| {
                 Box::pin(async {
                     match receiver.changed().await {
-                        Ok(()) => Change::Resource(uri.clone()),
+                        Ok(()) => SubscriptionChange::Resource(uri.clone()),
                         Err(_) => pending().await,
                     }
                 })
@@ -299,7 +300,10 @@ impl Subscription {
     }
 }
 
-async fn changed(receiver: &mut Option<watch::Receiver<u64>>, change: Change) -> Change {
+async fn changed(
+    receiver: &mut Option<watch::Receiver<u64>>,
+    change: SubscriptionChange,
+) -> SubscriptionChange {
     let Some(receiver) = receiver else { return pending().await };
     match receiver.changed().await {
         Ok(()) => change,

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::Reply;
-use crate::cli::args::doors::Logs;
+use crate::cli::args::doors::DaemonLogsArgs;
 use crate::cli::doors::daemon::log_of;
-use crate::cli::exit::Status;
+use crate::cli::exit::CliExitStatus;
 use crate::cli::logging;
 use crate::cli::render::escape;
 use crate::cli::signals::Signals;
@@ -22,7 +22,11 @@ const LOOK: Duration = Duration::from_millis(200);
 const MOST: u64 = 8 << 20;
 
 /// Prints the last lines of the log of the daemon called `key`, and those to come where that is wanted.
-pub(super) async fn run(arguments: &Logs, folders: &Folders, key: &str) -> Result<Reply, ToolError> {
+pub(super) async fn run(
+    arguments: &DaemonLogsArgs,
+    folders: &Folders,
+    key: &str,
+) -> Result<Reply, ToolError> {
     let folder = logging::folder(&folders.state);
     let nothing = || {
         let error = "the daemon for this workspace and environment has logged nothing";
@@ -38,9 +42,9 @@ pub(super) async fn run(arguments: &Logs, folders: &Folders, key: &str) -> Resul
     let last = last_lines(&mut open, arguments.lines).map_err(failed)?;
     if arguments.follow {
         follow(&folder, key, file.clone(), open, &last).await.map_err(failed)?;
-        return Ok(Reply { out: String::new(), lines: Vec::new(), status: Status::Interrupted });
+        return Ok(Reply { out: String::new(), lines: Vec::new(), status: CliExitStatus::Interrupted });
     }
-    Ok(Reply { out: safe(&last), lines: Vec::new(), status: Status::Answered })
+    Ok(Reply { out: safe(&last), lines: Vec::new(), status: CliExitStatus::Answered })
 }
 
 /// The log of the day on which the daemon last wrote; the day is in the name.

@@ -8,28 +8,28 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
 use crate::bridges;
-use crate::bridges::copilot::host::{self, HostOptions, Outcome, Told};
+use crate::bridges::copilot::host::{self, HostEvent, HostOptions, HostOutcome};
 use crate::cli::approval::TerminalApprover;
-use crate::cli::args::Format;
+use crate::cli::args::CliOutputFormat;
 use crate::cli::args::copilot::CopilotHost;
 use crate::cli::console::Console;
-use crate::cli::doors::{Start, options};
-use crate::cli::exit::Status;
-use crate::cli::input::Input;
+use crate::cli::doors::{DoorStartContext, options};
+use crate::cli::exit::CliExitStatus;
+use crate::cli::input::PipedInput;
 use crate::cli::render::{escape, session};
 use crate::cli::reply::Reply;
 use crate::cli::signals::Signals;
 use crate::policy::approval::{Approver, NobodyToAsk};
 use crate::policy::caller::CallerAccess;
 use crate::runtime::Client;
-use crate::runtime::live::Live;
+use crate::runtime::live::LiveRuntime;
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// Servers that have not ended so long after the session are left to their supervisors, which end them.
 const SHUTDOWN: Duration = Duration::from_secs(10);
 
 /// `copilot host`
-pub(super) async fn run(arguments: CopilotHost, start: Start<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(arguments: CopilotHost, start: DoorStartContext<'_>) -> Result<Reply, ToolError> {
     let prompt = prompt(&arguments).await?;
     let mut signals = Signals::listen()?;
     let runtime = bridges::open(options(&start.global, &start.cwd))?;
@@ -64,9 +64,12 @@ pub(super) async fn run(arguments: CopilotHost, start: Start<'_>) -> Result<Repl
         told,
         stop: stop.clone(),
     };
-    let live = Live::new(runtime);
-    let mut shown =
-        Shown { format: start.global.format, console: start.console, session: session::Session::default() };
+    let live = LiveRuntime::new(runtime);
+    let mut shown = CopilotSessionDisplay {
+        format: start.global.format,
+        console: start.console,
+        session: session::CopilotSessionRenderer::default(),
+    };
     let outcome = {
         let session = host::run(&live, options);
         tokio::pin!(session);
@@ -93,7 +96,7 @@ pub(super) async fn run(arguments: CopilotHost, start: Start<'_>) -> Result<Repl
     match outcome {
         Some(Ok(outcome)) => Ok(shown.reply(&outcome)),
         Some(Err(host::error::HostError::Stopped)) | None => {
-            Ok(Reply { out: String::new(), lines: Vec::new(), status: Status::Interrupted })
+            Ok(Reply { out: String::new(), lines: Vec::new(), status: CliExitStatus::Interrupted })
         }
         Some(Err(error)) => Err(error.into()),
     }
@@ -101,7 +104,7 @@ pub(super) async fn run(arguments: CopilotHost, start: Start<'_>) -> Result<Repl
 
 async fn prompt(arguments: &CopilotHost) -> Result<String, ToolError> {
     let prompt = match arguments.prompt.is_empty() {
-        true => Input::Stdin.text("the prompt").await?,
+        true => PipedInput::Stdin.text("the prompt").await?,
         false => arguments.prompt.join(" "),
     };
     if prompt.trim().is_empty() {
@@ -119,21 +122,21 @@ fn approver() -> Arc<dyn Approver> {
 }
 
 /// Where the session is shown, and how.
-struct Shown<'a> {
-    format: Format,
+struct CopilotSessionDisplay<'a> {
+    format: CliOutputFormat,
     console: &'a Console,
-    session: session::Session,
+    session: session::CopilotSessionRenderer,
 }
 
-impl Shown<'_> {
-    fn show(&mut self, told: &Told) -> Result<(), ToolError> {
+impl CopilotSessionDisplay<'_> {
+    fn show(&mut self, told: &HostEvent) -> Result<(), ToolError> {
         let out = match (told, self.format) {
-            (Told::Event(event), Format::Json) => format!("{event}\n"),
-            (Told::Event(event), _) => {
+            (HostEvent::Event(event), CliOutputFormat::Json) => format!("{event}\n"),
+            (HostEvent::Event(event), _) => {
                 self.console.tell(&self.session.lines(event, &self.console.err));
                 session::words(event)
             }
-            (Told::Note(note), _) => {
+            (HostEvent::Note(note), _) => {
                 self.console.tell(&[escape::words(note).to_string()]);
                 String::new()
             }
@@ -146,10 +149,10 @@ impl Shown<'_> {
         })
     }
 
-    fn reply(&self, outcome: &Outcome) -> Reply {
-        let Outcome { answer, session, calls, stopped } = outcome;
-        let status = if *stopped { Status::Interrupted } else { Status::Answered };
-        if self.format == Format::Json {
+    fn reply(&self, outcome: &HostOutcome) -> Reply {
+        let HostOutcome { answer, session, calls, stopped } = outcome;
+        let status = if *stopped { CliExitStatus::Interrupted } else { CliExitStatus::Answered };
+        if self.format == CliOutputFormat::Json {
             let last = json!({
                 "ok": !stopped, "session": session, "answer": answer, "calls": calls, "stopped": stopped,
             });

@@ -6,13 +6,16 @@ mod open;
 mod server;
 mod turns;
 
-use super::Start;
-use crate::cli::args::copilot::{Copilot, CopilotCommand, CopilotStatus};
+use super::DoorStartContext;
+use crate::cli::args::copilot::{CopilotCommand, CopilotCommandArgs, CopilotStatus};
 use crate::cli::reply::Reply;
 use crate::tools::error::ToolError;
 
 /// Runs one of the words of `copilot`.
-pub(crate) async fn run(copilot: Copilot, start: Start<'_>) -> Result<Reply, ToolError> {
+pub(crate) async fn run(
+    copilot: CopilotCommandArgs,
+    start: DoorStartContext<'_>,
+) -> Result<Reply, ToolError> {
     match copilot.command.unwrap_or(CopilotCommand::Status(CopilotStatus::default())) {
         CopilotCommand::Status(arguments) => server::status(arguments, start).await,
         CopilotCommand::Tools(arguments) => server::tools(arguments, start).await,

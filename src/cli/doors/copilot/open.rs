@@ -5,25 +5,27 @@ use std::sync::Arc;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use crate::bridges;
-use crate::bridges::copilot::server::{Copilot, CopilotOptions, Event, Events, ResultFormat, WantedNames};
+use crate::bridges::copilot::server::{
+    CopilotClient, CopilotEvent, CopilotEventSink, CopilotOptions, ResultFormat, WantedNames,
+};
 use crate::cli::approval::TerminalApprover;
 use crate::cli::args::tools::ProfileName;
-use crate::cli::doors::{Start, options, own_session};
+use crate::cli::doors::{DoorStartContext, options, own_session};
 use crate::policy::caller::CallerAccess;
 use crate::runtime::Runtime;
-use crate::runtime::live::Live;
+use crate::runtime::live::LiveRuntime;
 use crate::tools::error::ToolError;
 use crate::tools::tool::Caller;
 
 /// What is open.
-pub(super) struct Opened {
-    live: Live,
-    pub(crate) copilot: Copilot,
-    pub(crate) events: UnboundedReceiver<Event>,
+pub(super) struct OpenCopilotClient {
+    live: LiveRuntime,
+    pub(crate) copilot: CopilotClient,
+    pub(crate) events: UnboundedReceiver<CopilotEvent>,
 }
 
 /// Opens the workspace.
-pub(super) fn runtime(start: &Start<'_>) -> Result<Runtime, ToolError> {
+pub(super) fn runtime(start: &DoorStartContext<'_>) -> Result<Runtime, ToolError> {
     let runtime = bridges::open(options(&start.global, &start.cwd))?;
     if let Some(log) = &start.log {
         log.set_level(runtime.log_level());
@@ -31,11 +33,11 @@ pub(super) fn runtime(start: &Start<'_>) -> Result<Runtime, ToolError> {
     Ok(runtime)
 }
 
-impl Opened {
+impl OpenCopilotClient {
     /// Opens the workspace, and a client with the tools of `profile`; no server is started yet. What the model's calls need
     /// leave for is asked at the terminal, where there is one.
     pub(super) async fn new(
-        start: &Start<'_>,
+        start: &DoorStartContext<'_>,
         profile: Option<ProfileName>,
         names: &[String],
         format: ResultFormat,
@@ -45,7 +47,7 @@ impl Opened {
         let runtime = runtime(start)?;
         // The list is sent once: mounted servers are given the time to tell their tools.
         runtime.settle().await;
-        let live = Live::new(runtime);
+        let live = LiveRuntime::new(runtime);
         let access = CallerAccess { profile: profile.map(Into::into), ..CallerAccess::default() };
         let session = own_session()?;
         let caller = Caller { session, agent: None, access };
@@ -54,11 +56,11 @@ impl Opened {
         if let Some(terminal) = TerminalApprover::find() {
             options.approver = Arc::new(terminal);
         }
-        options.events = Events::to(sender);
+        options.events = CopilotEventSink::to(sender);
         options.names = names;
         options.format = format;
         options.traced = traced;
-        Ok(Self { copilot: Copilot::new(options)?, live, events })
+        Ok(Self { copilot: CopilotClient::new(options)?, live, events })
     }
 
     /// Ends the server, and everything else.

@@ -2,27 +2,30 @@
 
 use serde_json::json;
 
-use super::open::{self, Opened};
-use crate::bridges::copilot::server::{CopilotError, Report, ResultFormat};
+use super::open::{self, OpenCopilotClient};
+use crate::bridges::copilot::server::{CopilotError, CopilotStatusReport, ResultFormat};
 use crate::cli::args::copilot::{CopilotStatus, CopilotUndo};
-use crate::cli::args::edits::{Edits, Undo};
-use crate::cli::args::{Command, Format};
-use crate::cli::commands::{self, Door};
-use crate::cli::doors::Start;
-use crate::cli::exit::Status;
-use crate::cli::input::Input;
-use crate::cli::paths::Paths;
+use crate::cli::args::edits::{EditingCommand, UndoCommandArgs};
+use crate::cli::args::{CliCommand, CliOutputFormat};
+use crate::cli::commands::{self, CliContext};
+use crate::cli::doors::DoorStartContext;
+use crate::cli::exit::CliExitStatus;
+use crate::cli::input::PipedInput;
+use crate::cli::paths::PathSpelling;
 use crate::cli::render::copilot as render;
 use crate::cli::reply::Reply;
 use crate::cli::signals::Signals;
 use crate::tools::error::ToolError;
 
 /// `copilot status`
-pub(super) async fn status(arguments: CopilotStatus, start: Start<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn status(
+    arguments: CopilotStatus,
+    start: DoorStartContext<'_>,
+) -> Result<Reply, ToolError> {
     let Some(report) = report(arguments, &start).await? else { return Ok(interrupted()) };
     let signed_in = report.status.signed_in();
-    let status = if signed_in { Status::Answered } else { Status::Unpleasant };
-    if start.global.format == Format::Json {
+    let status = if signed_in { CliExitStatus::Answered } else { CliExitStatus::Unpleasant };
+    if start.global.format == CliOutputFormat::Json {
         let mut out = json!({"ok": true, "signed_in": signed_in});
         merge(&mut out, &json!(report));
         return Ok(Reply { out: format!("{out}\n"), lines: Vec::new(), status });
@@ -31,8 +34,10 @@ pub(super) async fn status(arguments: CopilotStatus, start: Start<'_>) -> Result
 }
 
 /// `copilot tools`
-pub(super) async fn tools(arguments: CopilotStatus, start: Start<'_>) -> Result<Reply, ToolError> {
-    let opened = Opened::new(&start, arguments.profile, &arguments.names, ResultFormat::Tuple, true).await?;
+pub(super) async fn tools(arguments: CopilotStatus, start: DoorStartContext<'_>) -> Result<Reply, ToolError> {
+    let opened =
+        OpenCopilotClient::new(&start, arguments.profile, &arguments.names, ResultFormat::Tuple, true)
+            .await?;
     let mut signals = Signals::listen()?;
     let registration = tokio::select! {
         biased;
@@ -42,21 +47,25 @@ pub(super) async fn tools(arguments: CopilotStatus, start: Start<'_>) -> Result<
     opened.close().await;
     let Some(registration) = registration else { return Ok(interrupted()) };
     let registration = registration.map_err(ToolError::from)?;
-    if start.global.format == Format::Json {
+    if start.global.format == CliOutputFormat::Json {
         let mut out = json!({"ok": true});
         merge(&mut out, &json!(registration));
-        return Ok(Reply { out: format!("{out}\n"), lines: Vec::new(), status: Status::Answered });
+        return Ok(Reply { out: format!("{out}\n"), lines: Vec::new(), status: CliExitStatus::Answered });
     }
     Ok(Reply {
         out: render::tools(&registration, &start.console.out),
         lines: render::left_out(&registration),
-        status: Status::Answered,
+        status: CliExitStatus::Answered,
     })
 }
 
 /// What the server says; `None` where it was not waited for.
-async fn report(arguments: CopilotStatus, start: &Start<'_>) -> Result<Option<Report>, ToolError> {
-    let opened = Opened::new(start, arguments.profile, &arguments.names, ResultFormat::Tuple, true).await?;
+async fn report(
+    arguments: CopilotStatus,
+    start: &DoorStartContext<'_>,
+) -> Result<Option<CopilotStatusReport>, ToolError> {
+    let opened =
+        OpenCopilotClient::new(start, arguments.profile, &arguments.names, ResultFormat::Tuple, true).await?;
     let mut signals = Signals::listen()?;
     let report = tokio::select! {
         biased;
@@ -68,8 +77,8 @@ async fn report(arguments: CopilotStatus, start: &Start<'_>) -> Result<Option<Re
 }
 
 /// `copilot sign-in`. Nothing of it is recorded, whatever `--trace` says.
-pub(super) async fn sign_in(start: Start<'_>) -> Result<Reply, ToolError> {
-    let opened = Opened::new(&start, None, &[], ResultFormat::Tuple, false).await?;
+pub(super) async fn sign_in(start: DoorStartContext<'_>) -> Result<Reply, ToolError> {
+    let opened = OpenCopilotClient::new(&start, None, &[], ResultFormat::Tuple, false).await?;
     let mut signals = Signals::listen()?;
     let signing = async {
         let Some(code) = opened.copilot.begin_sign_in().await? else {
@@ -86,9 +95,9 @@ pub(super) async fn sign_in(start: Start<'_>) -> Result<Reply, ToolError> {
     opened.close().await;
     let Some(signed) = signed else { return Ok(interrupted()) };
     let signed = signed?;
-    let status = if signed.signed_in() { Status::Answered } else { Status::Failed };
+    let status = if signed.signed_in() { CliExitStatus::Answered } else { CliExitStatus::Failed };
     let out = match start.global.format {
-        Format::Json => {
+        CliOutputFormat::Json => {
             format!("{}\n", json!({"ok": signed.signed_in(), "status": signed.auth, "user": signed.user}))
         }
         _ => render::signed(&signed),
@@ -97,19 +106,19 @@ pub(super) async fn sign_in(start: Start<'_>) -> Result<Reply, ToolError> {
 }
 
 /// `copilot undo`: the edits of a turn are one group.
-pub(super) async fn undo(arguments: CopilotUndo, start: Start<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn undo(arguments: CopilotUndo, start: DoorStartContext<'_>) -> Result<Reply, ToolError> {
     let runtime = open::runtime(&start)?;
-    let paths = Paths::new(runtime.workspace().root(), &start.cwd);
-    let door = Door {
+    let paths = PathSpelling::new(runtime.workspace().root(), &start.cwd);
+    let door = CliContext {
         runtime: &runtime,
         cwd: &start.cwd,
         paths: &paths,
         format: start.global.format,
         console: start.console,
-        input: &Input::Stdin,
+        input: &PipedInput::Stdin,
     };
-    let undo = Undo { id: None, group: Some(arguments.turn), list: false };
-    let reply = commands::run(Command::Edits(Edits::Undo(undo)), door).await;
+    let undo = UndoCommandArgs { id: None, group: Some(arguments.turn), list: false };
+    let reply = commands::run(CliCommand::Edits(EditingCommand::Undo(undo)), door).await;
     runtime.shutdown().await;
     Ok(reply)
 }
@@ -122,5 +131,5 @@ fn merge(into: &mut serde_json::Value, from: &serde_json::Value) {
 
 /// Somebody did not wait for the answer.
 pub(super) fn interrupted() -> Reply {
-    Reply { out: String::new(), lines: Vec::new(), status: Status::Interrupted }
+    Reply { out: String::new(), lines: Vec::new(), status: CliExitStatus::Interrupted }
 }

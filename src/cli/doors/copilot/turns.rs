@@ -7,39 +7,39 @@ use serde_json::json;
 use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin};
 use tokio_util::sync::CancellationToken;
 
-use super::open::Opened;
-use crate::bridges::copilot::server::{CopilotError, Event, TurnOutcome, TurnRequest};
-use crate::cli::args::Format;
+use super::open::OpenCopilotClient;
+use crate::bridges::copilot::server::{CopilotError, CopilotEvent, TurnOutcome, TurnRequest};
+use crate::cli::args::CliOutputFormat;
 use crate::cli::args::copilot::{CopilotAgent, CopilotTurns};
 use crate::cli::console::Console;
-use crate::cli::doors::Start;
-use crate::cli::exit::{self, Status};
-use crate::cli::input::Input;
+use crate::cli::doors::DoorStartContext;
+use crate::cli::exit::{self, CliExitStatus};
+use crate::cli::input::PipedInput;
 use crate::cli::render::{copilot as render, verdict};
 use crate::cli::reply::Reply;
 use crate::cli::signals::Signals;
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// `copilot agent`
-pub(super) async fn agent(arguments: CopilotAgent, start: Start<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn agent(arguments: CopilotAgent, start: DoorStartContext<'_>) -> Result<Reply, ToolError> {
     let CopilotAgent { prompt, turns } = arguments;
     let prompt = match prompt.as_str() {
-        "-" => Input::Stdin.text("the prompt").await?,
+        "-" => PipedInput::Stdin.text("the prompt").await?,
         _ => prompt,
     };
     if prompt.trim().is_empty() {
         return Err(ToolError::new(ErrorCode::InvalidArgs, "the prompt is empty"));
     }
     let mut opened =
-        Opened::new(&start, turns.profile, &turns.names, turns.result_format.into(), true).await?;
+        OpenCopilotClient::new(&start, turns.profile, &turns.names, turns.result_format.into(), true).await?;
     let mut signals = Signals::listen()?;
-    let mut shown = Shown::new(&start);
+    let mut shown = CopilotTurnDisplay::new(&start);
     open_all(&opened, &turns).await?;
     let outcome = shown.turn(&mut opened, &request(prompt, &turns), &mut signals).await;
     opened.close().await;
     let outcome = outcome.map_err(|error| shown.explained(error))?;
     let out = match start.global.format {
-        Format::Json => {
+        CliOutputFormat::Json => {
             let mut out = json!({"ok": outcome.error.is_none() && !outcome.cancelled});
             if let (Some(out), serde_json::Value::Object(more)) = (out.as_object_mut(), json!(outcome)) {
                 out.extend(more);
@@ -53,14 +53,14 @@ pub(super) async fn agent(arguments: CopilotAgent, start: Start<'_>) -> Result<R
 
 /// `copilot chat`: one conversation, a turn for each line, until the input ends. An interrupt ends the turn that runs, and the
 /// conversation where none does.
-pub(super) async fn chat(turns: CopilotTurns, start: Start<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn chat(turns: CopilotTurns, start: DoorStartContext<'_>) -> Result<Reply, ToolError> {
     let mut opened =
-        Opened::new(&start, turns.profile, &turns.names, turns.result_format.into(), true).await?;
+        OpenCopilotClient::new(&start, turns.profile, &turns.names, turns.result_format.into(), true).await?;
     let mut signals = Signals::listen()?;
-    let mut shown = Shown::new(&start);
+    let mut shown = CopilotTurnDisplay::new(&start);
     open_all(&opened, &turns).await?;
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
-    let mut last = Status::Answered;
+    let mut last = CliExitStatus::Answered;
     if std::io::stdin().is_terminal() {
         start.console.tell(&["a line is a turn; Ctrl-D ends".to_owned()]);
     }
@@ -71,7 +71,7 @@ pub(super) async fn chat(turns: CopilotTurns, start: Start<'_>) -> Result<Reply,
         let request = TurnRequest { goes_on: true, ..request(prompt, &turns) };
         match shown.turn(&mut opened, &request, &mut signals).await {
             Ok(outcome) => {
-                if start.global.format == Format::Json {
+                if start.global.format == CliOutputFormat::Json {
                     let written = start.console.print(&format!("{}\n", json!(outcome)));
                     written.map_err(|error| ToolError::new(ErrorCode::Internal, error.to_string()))?;
                 }
@@ -94,7 +94,7 @@ pub(super) async fn chat(turns: CopilotTurns, start: Start<'_>) -> Result<Reply,
 }
 
 /// Opens the files that were named. Where that fails, what is open already ends with its owner.
-async fn open_all(opened: &Opened, turns: &CopilotTurns) -> Result<(), ToolError> {
+async fn open_all(opened: &OpenCopilotClient, turns: &CopilotTurns) -> Result<(), ToolError> {
     for path in &turns.open {
         opened.copilot.open_document(path).await?;
     }
@@ -124,16 +124,16 @@ fn request(prompt: String, turns: &CopilotTurns) -> TurnRequest {
     }
 }
 
-fn status_of(outcome: &TurnOutcome) -> Status {
+fn status_of(outcome: &TurnOutcome) -> CliExitStatus {
     match outcome {
-        TurnOutcome { cancelled: true, .. } => Status::Interrupted,
-        TurnOutcome { error: Some(_), .. } => Status::Failed,
-        _ => Status::Answered,
+        TurnOutcome { cancelled: true, .. } => CliExitStatus::Interrupted,
+        TurnOutcome { error: Some(_), .. } => CliExitStatus::Failed,
+        _ => CliExitStatus::Answered,
     }
 }
 
 /// What is on the terminal while a turn runs.
-struct Shown<'a> {
+struct CopilotTurnDisplay<'a> {
     console: &'a Console,
     /// The model's words are shown as they come; not where the whole outcome is printed as JSON.
     words: bool,
@@ -145,16 +145,16 @@ struct Shown<'a> {
     worked: bool,
 }
 
-impl<'a> Shown<'a> {
-    fn new(start: &Start<'a>) -> Self {
-        let words = start.global.format != Format::Json;
+impl<'a> CopilotTurnDisplay<'a> {
+    fn new(start: &DoorStartContext<'a>) -> Self {
+        let words = start.global.format != CliOutputFormat::Json;
         Self { console: start.console, words, open_line: false, turn: None, worked: false }
     }
 
     /// Runs a turn and shows what happens; an interrupt cancels it.
     async fn turn(
         &mut self,
-        opened: &mut Opened,
+        opened: &mut OpenCopilotClient,
         request: &TurnRequest,
         signals: &mut Signals,
     ) -> Result<TurnOutcome, CopilotError> {
@@ -176,19 +176,19 @@ impl<'a> Shown<'a> {
         outcome
     }
 
-    fn event(&mut self, event: &Event) {
+    fn event(&mut self, event: &CopilotEvent) {
         match event {
-            Event::Begun { turn } => {
+            CopilotEvent::Begun { turn } => {
                 self.turn = Some(turn.clone());
                 self.worked = false;
             }
-            Event::Reply(text) => {
+            CopilotEvent::Reply(text) => {
                 if self.words && self.console.print(&render::words(text)).is_ok() {
                     self.open_line = !text.ends_with('\n');
                 }
             }
             other => {
-                self.worked |= matches!(other, Event::Call { .. });
+                self.worked |= matches!(other, CopilotEvent::Call { .. });
                 if let Some(line) = render::event(other, &self.console.err) {
                     self.end_line();
                     self.console.tell(&[line]);

@@ -2,29 +2,29 @@ use serde_json::json;
 
 use super::*;
 
-const TERMINAL: Look = Look { terminal: true, color: false, width: 80 };
-const WRITTEN: Asked = Asked { dry_run: false, diagnostics: true };
+const TERMINAL: DisplayStyle = DisplayStyle { terminal: true, color: false, width: 80 };
+const WRITTEN: EditRequestFlags = EditRequestFlags { dry_run: false, diagnostics: true };
 
-fn edited(added: &[&str], verdict: &str) -> Edited {
+fn edited(added: &[&str], verdict: &str) -> EditAnswerView {
     let finding = |severity: &&str| {
         let range = json!({"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}});
         json!({"path": "b.py", "range": range, "severity": severity, "server": "s", "message": "bad\u{1b}[2J"})
     };
     let added: Vec<Value> = added.iter().map(finding).collect();
-    Edited::from(json!({
+    EditAnswerView::from(json!({
         "ok": true, "path": "a.py", "operation": "modified", "size": 2, "additions": 1, "deletions": 1,
         "diff": "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\u{1b}\n+y\n", "undo": "7",
         "diagnostics": {"added": added, "removed": 1, "unchanged": 0, "errors": 1, "verdict": verdict, "files": []},
     }))
 }
 
-fn shown(edited: &Edited, asked: Asked, look: &Look) -> Reply {
+fn shown(edited: &EditAnswerView, asked: EditRequestFlags, look: &DisplayStyle) -> Reply {
     render(edited, asked, look, &|_, _| Some("x = 1".to_owned()))
 }
 
 #[test]
 fn in_a_pipe_the_diff_is_one_and_findings_are_lines() {
-    let reply = shown(&edited(&["error"], "complete"), WRITTEN, &Look::PLAIN);
+    let reply = shown(&edited(&["error"], "complete"), WRITTEN, &DisplayStyle::PLAIN);
     let expected = "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\u{1b}\n+y\n\
                     b.py:1:1: error: bad\\u{1b}[2J (s)\n1 new error, 1 fixed\n";
     assert_eq!(reply.out, expected);
@@ -40,7 +40,8 @@ fn on_a_terminal_the_file_is_a_heading_and_findings_are_frames() {
         reply.out
     );
     assert!(reply.out.contains("1 │ x = 1\n"), "{}", reply.out);
-    let tried = shown(&edited(&["error"], "complete"), Asked { dry_run: true, ..WRITTEN }, &TERMINAL);
+    let tried =
+        shown(&edited(&["error"], "complete"), EditRequestFlags { dry_run: true, ..WRITTEN }, &TERMINAL);
     assert!(tried.out.starts_with("would be modified a.py"), "{}", tried.out);
     assert!(!tried.out.contains('│'), "{}", tried.out);
 }
@@ -48,23 +49,27 @@ fn on_a_terminal_the_file_is_a_heading_and_findings_are_frames() {
 #[test]
 fn what_was_broken_is_a_status_only_where_it_was_asked_for() {
     for (added, verdict, expected) in [
-        (&[][..], "complete", Status::Answered),
-        (&["hint"], "complete", Status::Answered),
-        (&["warning"], "complete", Status::Unpleasant),
-        (&["error"], "partial", Status::Unpleasant),
-        (&[], "no_data", Status::Failed),
-        (&[], "hints", Status::Hints),
+        (&[][..], "complete", CliExitStatus::Answered),
+        (&["hint"], "complete", CliExitStatus::Answered),
+        (&["warning"], "complete", CliExitStatus::Unpleasant),
+        (&["error"], "partial", CliExitStatus::Unpleasant),
+        (&[], "no_data", CliExitStatus::Failed),
+        (&[], "hints", CliExitStatus::Hints),
     ] {
         let edited = edited(added, verdict);
-        assert_eq!(shown(&edited, WRITTEN, &Look::PLAIN).status, expected, "{added:?} {verdict}");
-        let unasked = Asked { dry_run: false, diagnostics: false };
-        assert_eq!(shown(&edited, unasked, &Look::PLAIN).status, Status::Answered, "{added:?} {verdict}");
+        assert_eq!(shown(&edited, WRITTEN, &DisplayStyle::PLAIN).status, expected, "{added:?} {verdict}");
+        let unasked = EditRequestFlags { dry_run: false, diagnostics: false };
+        assert_eq!(
+            shown(&edited, unasked, &DisplayStyle::PLAIN).status,
+            CliExitStatus::Answered,
+            "{added:?} {verdict}"
+        );
     }
 }
 
 #[test]
 fn silence_is_never_called_clean() {
-    let said = |verdict: &str| shown(&edited(&[], verdict), WRITTEN, &Look::PLAIN).out;
+    let said = |verdict: &str| shown(&edited(&[], verdict), WRITTEN, &DisplayStyle::PLAIN).out;
     assert!(said("complete").ends_with("\nno new problems, 1 fixed\n"));
     assert!(said("partial").ends_with("\nno new problems, 1 fixed; results may be incomplete\n"));
     assert!(!said("no_data").contains("no new problems"));
@@ -72,10 +77,10 @@ fn silence_is_never_called_clean() {
 
 #[test]
 fn an_edit_that_changes_nothing_says_so() {
-    let same = Edited::from(json!({"path": "a.py", "operation": "unchanged", "size": 2}));
+    let same = EditAnswerView::from(json!({"path": "a.py", "operation": "unchanged", "size": 2}));
     let reply = shown(&same, WRITTEN, &TERMINAL);
     assert_eq!((reply.out.as_str(), reply.lines), ("", vec!["no file is different".to_owned()]));
-    assert!(!Edited::from(json!({"results": []})).changes_something());
+    assert!(!EditAnswerView::from(json!({"results": []})).changes_something());
 }
 
 #[test]
@@ -94,9 +99,9 @@ fn only_what_can_be_done_is_offered() {
         let second = json!({"title": "Extract", "server": "s", "disabled": "not here"});
         serde_json::from_value(json!({"actions": [first, second]})).unwrap()
     };
-    let some = actions(&offered(Value::Null), &Look::PLAIN);
+    let some = actions(&offered(Value::Null), &DisplayStyle::PLAIN);
     assert!(some.out.contains("Fix\\u{1b}  quickfix  s") && !some.out.contains("Extract"), "{}", some.out);
     assert_eq!(some.lines, ["note: 1 more cannot be done here; --format json says why"]);
-    assert_eq!(some.status, Status::Answered);
-    assert_eq!(actions(&offered(json!("no")), &Look::PLAIN).status, Status::Unpleasant);
+    assert_eq!(some.status, CliExitStatus::Answered);
+    assert_eq!(actions(&offered(json!("no")), &DisplayStyle::PLAIN).status, CliExitStatus::Unpleasant);
 }

@@ -122,9 +122,10 @@ fn no_lock_is_left_of_a_server_that_is_gone() {
 #[test]
 fn another_version_has_no_lock_and_says_so() {
     let ruff = &Catalogue::built_in().servers["ruff"].install.pip;
-    let locked = Locks::of(&Recipe { pip: ruff.clone(), ..Recipe::default() });
+    let locked = RecipeLocks::of(&Recipe { pip: ruff.clone(), ..Recipe::default() });
     assert!(locked.has_pip() && locked.unlocked.is_empty() && locked.digest().is_some());
-    let other = Locks::of(&recipe("pip = ['ruff==0.14.0']\nnpm = ['pyright@1.0.0', 'typescript@5.9.3']"));
+    let other =
+        RecipeLocks::of(&recipe("pip = ['ruff==0.14.0']\nnpm = ['pyright@1.0.0', 'typescript@5.9.3']"));
     assert!(!other.has_pip() && !other.has_npm() && other.digest().is_none());
     assert_eq!(
         other.unlocked,
@@ -164,8 +165,8 @@ fn a_lock_is_for_the_machines_whose_builds_it_holds() {
         (PathBuf::from("locks/t/package-lock.json"), lock.lock.clone()),
     ]);
     let recipe = recipe("npm = ['tool@1.0.0']");
-    assert!(Locks::among(&files, &recipe, linux).has_npm());
-    let told = Locks::among(&files, &recipe, others[2]);
+    assert!(RecipeLocks::among(&files, &recipe, linux).has_npm());
+    let told = RecipeLocks::among(&files, &recipe, others[2]);
     assert!(!told.has_npm());
     assert!(
         told.unlocked[0].ends_with("since the lock holds no build of tool for darwin-arm64"),

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::text::patch::mismatch::PatchMismatch;
 
-fn patched(hunks_text: &str, old: &str) -> Applied {
+fn patched(hunks_text: &str, old: &str) -> AppliedFilePatch {
     apply(&hunks(hunks_text), old, ApplyOptions::default())
         .unwrap_or_else(|error| panic!("{error}\n{hunks_text}"))
 }

@@ -231,12 +231,12 @@ fn counts_that_are_right_are_believed_whatever_the_lines_say() {
 fn hunks_without_numbers() {
     let file =
         hunks("@@\n-a\n+b\n\n@@ ... @@\n-c\n+d\n@@ class A:\n@@ def b(self):\n-e\n+f\n@@ -7 @@\n-g\n+h\n");
-    let named = |names: &[&str]| HunkPlace::Text {
+    let named = |names: &[&str]| HunkAnchor::Text {
         after: names.iter().map(ToString::to_string).collect(),
         at_end: false,
     };
-    let places: Vec<HunkPlace> = file.hunks.iter().map(|hunk| hunk.place.clone()).collect();
-    let line = HunkPlace::Line { old_start: 7, new_start: 7 };
+    let places: Vec<HunkAnchor> = file.hunks.iter().map(|hunk| hunk.place.clone()).collect();
+    let line = HunkAnchor::Line { old_start: 7, new_start: 7 };
     assert_eq!(places, [named(&[]), named(&[]), named(&["class A:", "def b(self):"]), line]);
     assert_eq!(file.repairs.iter().map(|repair| repair.line).collect::<Vec<_>>(), [3, 7, 10]);
 }
@@ -269,8 +269,8 @@ fn the_envelope() {
     let update = &patch.files[1].hunks;
     assert_eq!(lines(&update[0]), " x\n-y\n+z\n \n w\n");
     let after = vec!["class A".to_owned(), "def b".to_owned()];
-    assert_eq!(update[0].place, HunkPlace::Text { after, at_end: false });
-    assert_eq!(update[1].place, HunkPlace::Text { after: vec![], at_end: true });
+    assert_eq!(update[0].place, HunkAnchor::Text { after, at_end: false });
+    assert_eq!(update[1].place, HunkAnchor::Text { after: vec![], at_end: true });
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn is_unwanted(base: &Path) -> bool {
 }
 
 /// A folder that is being emptied.
-struct Level {
+struct FolderRemovalLevel {
     folder: OwnedFd,
     /// In the folder above it.
     name: OsString,
@@ -123,7 +123,7 @@ fn remove(path: &Path) -> io::Result<()> {
 }
 
 /// The folder `name` in `above`, opened, without its files.
-fn emptied(above: BorrowedFd<'_>, name: &OsStr) -> io::Result<Level> {
+fn emptied(above: BorrowedFd<'_>, name: &OsStr) -> io::Result<FolderRemovalLevel> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let place = rustix::fs::openat(above, name, flags | OFlags::PATH, Mode::empty())?;
     // By its descriptor, which no link can stand in for.
@@ -147,7 +147,7 @@ fn emptied(above: BorrowedFd<'_>, name: &OsStr) -> io::Result<Level> {
             done => done?,
         }
     }
-    Ok(Level { folder, name: name.to_owned(), folders })
+    Ok(FolderRemovalLevel { folder, name: name.to_owned(), folders })
 }
 
 #[cfg(test)]

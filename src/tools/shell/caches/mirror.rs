@@ -51,7 +51,7 @@ pub(super) enum MirrorEnd {
 }
 
 /// A folder of the user's as it was when it was listed, or a file when it was copied: `None` where it was not there.
-pub(super) type Look = (PathBuf, Option<[i64; 4]>);
+pub(super) type MirrorStamp = (PathBuf, Option<[i64; 4]>);
 
 impl Mirror {
     fn ends_at(&self, depth: u8) -> bool {
@@ -85,9 +85,9 @@ pub(super) fn show(
     theirs: &Path,
     to: BorrowedFd<'_>,
     until: Instant,
-) -> io::Result<Vec<Look>> {
+) -> io::Result<Vec<MirrorStamp>> {
     let from = if mirror.of.is_empty() { theirs.to_owned() } else { theirs.join(mirror.of) };
-    let mut walk = Walk { mirror, left: MOST_LINKS, until, looks: Vec::new() };
+    let mut walk = MirrorWalk { mirror, left: MOST_LINKS, until, looks: Vec::new() };
     if look(&from).is_none() {
         return Ok(vec![(from, None)]);
     }
@@ -178,14 +178,14 @@ fn enter(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
     Ok(made?)
 }
 
-struct Walk<'a> {
+struct MirrorWalk<'a> {
     mirror: &'a Mirror,
     left: usize,
     until: Instant,
-    looks: Vec<Look>,
+    looks: Vec<MirrorStamp>,
 }
 
-impl Walk<'_> {
+impl MirrorWalk<'_> {
     fn is_over(&self) -> bool {
         self.left == 0 || Instant::now() > self.until
     }

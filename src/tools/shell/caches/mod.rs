@@ -23,8 +23,8 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use self::mirror::{Look, copy, look, show};
-use self::table::{CachingTool, Lead, TOOLS, When};
+use self::mirror::{MirrorStamp, copy, look, show};
+use self::table::{CachingTool, RedirectVariable, TOOLS, VariableCondition};
 use crate::text::hex;
 use crate::workspace::{Workspace, private};
 
@@ -73,7 +73,7 @@ pub(crate) struct NoCaches {
 
 /// A tool that is led, with its two folders.
 #[derive(Debug)]
-struct Led {
+struct RedirectedTool {
     tool: &'static CachingTool,
     theirs: Option<PathBuf>,
     own: PathBuf,
@@ -81,10 +81,10 @@ struct Led {
 
 /// What was shown of the user's, and when that has to be done again.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-struct Shown {
+struct MirrorRecord {
     /// The version that did it, and what it led where.
     by: String,
-    looks: Vec<Look>,
+    looks: Vec<MirrorStamp>,
 }
 
 /// One at a time in this process: whoever comes second finds it done.
@@ -103,7 +103,7 @@ impl CachesWanted {
             move |source| NoCaches { path, source }
         };
         private::make_folder(&folder).map_err(failed(&folder))?;
-        let led: Vec<Led> = TOOLS.iter().filter_map(|tool| self.led(tool, &folder)).collect();
+        let led: Vec<RedirectedTool> = TOOLS.iter().filter_map(|tool| self.led(tool, &folder)).collect();
         self.show(&base, &folder, &led).map_err(failed(&base))?;
         Ok(CommandCaches { env: self.env(&led), folder })
     }
@@ -120,7 +120,7 @@ impl CachesWanted {
         self.cache.join(COMMANDS).join(hex(&digest[..16]))
     }
 
-    fn led(&self, tool: &'static CachingTool, folder: &Path) -> Option<Led> {
+    fn led(&self, tool: &'static CachingTool, folder: &Path) -> Option<RedirectedTool> {
         let home = self.home.as_deref().map(Path::as_os_str);
         let theirs = tool.users.iter().find_map(|entry| {
             let whole = expand(entry, home, |name| {
@@ -140,20 +140,20 @@ impl CachesWanted {
             let written = written.canonicalize().unwrap_or(written);
             self.writable.iter().any(|open| written.starts_with(open))
         });
-        let led = Led { tool, theirs, own: folder.join(tool.folder) };
+        let led = RedirectedTool { tool, theirs, own: folder.join(tool.folder) };
         (!stays && tool.leads.iter().any(|lead| self.is_set(&led, lead))).then_some(led)
     }
 
     /// Shows in `folder` what the user has, where that has not been done or the user's folders are others now.
-    fn show(&self, base: &Path, folder: &Path, led: &[Led]) -> io::Result<()> {
+    fn show(&self, base: &Path, folder: &Path, led: &[RedirectedTool]) -> io::Result<()> {
         let theirs: Vec<_> = led.iter().map(|one| (one.tool.folder, &one.theirs)).collect();
         let by = format!("{} {theirs:?}", env!("CARGO_PKG_VERSION"));
         let path = base.join(SHOWN);
         let shown = || {
             let text = Workspace::read_outside(&path, MOST_SHOWN_BYTES).ok()?;
-            serde_json::from_str::<Shown>(&text).ok().filter(|shown| shown.by == by)
+            serde_json::from_str::<MirrorRecord>(&text).ok().filter(|shown| shown.by == by)
         };
-        let holds = |shown: &Shown| shown.looks.iter().all(|(at, was)| look(at) == *was);
+        let holds = |shown: &MirrorRecord| shown.looks.iter().all(|(at, was)| look(at) == *was);
         if shown().as_ref().is_some_and(holds) {
             return Ok(());
         }
@@ -182,34 +182,36 @@ impl CachesWanted {
         }
         // A path that is no text cannot be written down; what changes there is seen when something else does.
         looks.retain(|(path, _)| path.to_str().is_some());
-        let text = serde_json::to_vec(&Shown { by, looks })?;
+        let text = serde_json::to_vec(&MirrorRecord { by, looks })?;
         let mut file = tempfile::NamedTempFile::new_in(base)?;
         io::Write::write_all(&mut file, &text)?;
         file.persist(&path).map(drop).map_err(|error| error.error)
     }
 
-    fn env(&self, led: &[Led]) -> BTreeMap<OsString, OsString> {
+    fn env(&self, led: &[RedirectedTool]) -> BTreeMap<OsString, OsString> {
         let set = led.iter().flat_map(|one| one.tool.leads.iter().map(move |lead| (one, lead)));
         set.filter_map(|(one, lead)| Some((lead.variable.into(), self.value(one, lead)?))).collect()
     }
 
-    fn given(&self, lead: &Lead) -> &OsStr {
+    fn given(&self, lead: &RedirectVariable) -> &OsStr {
         self.given.get(OsStr::new(lead.variable)).map(OsString::as_os_str).unwrap_or_default()
     }
 
-    fn is_set(&self, led: &Led, lead: &Lead) -> bool {
+    fn is_set(&self, led: &RedirectedTool, lead: &RedirectVariable) -> bool {
         let has_blank = |path: &Path| path.as_os_str().as_encoded_bytes().iter().any(u8::is_ascii_whitespace);
         let theirs = led.theirs.as_deref();
         match lead.when {
-            When::Always => true,
-            When::Given => !self.given(lead).is_empty(),
-            When::There(part) => theirs.is_some_and(|theirs| theirs.join(part).exists()),
-            When::Unbroken => !has_blank(&led.own) && theirs.is_some_and(|theirs| !has_blank(theirs)),
+            VariableCondition::Always => true,
+            VariableCondition::Given => !self.given(lead).is_empty(),
+            VariableCondition::There(part) => theirs.is_some_and(|theirs| theirs.join(part).exists()),
+            VariableCondition::Unbroken => {
+                !has_blank(&led.own) && theirs.is_some_and(|theirs| !has_blank(theirs))
+            }
         }
     }
 
     /// What the variable is set to, if it is.
-    fn value(&self, led: &Led, lead: &Lead) -> Option<OsString> {
+    fn value(&self, led: &RedirectedTool, lead: &RedirectVariable) -> Option<OsString> {
         let given = self.given(lead);
         let others = given.to_str().and_then(|all| all.find(':').map(|at| &all[at..])).unwrap_or_default();
         let theirs = led.theirs.as_deref().map(Path::as_os_str).unwrap_or_default();

@@ -13,7 +13,7 @@ pub(super) struct CachingTool {
     /// What of it the tool writes all the time. Where commands may write that in the user's own folder, the tool stays there.
     pub writes: &'static str,
     /// What leads it to the other folder.
-    pub leads: &'static [Lead],
+    pub leads: &'static [RedirectVariable],
     /// What is seen of the user's there; the rest is made anew.
     pub mirrors: &'static [Mirror],
     /// Files of the user's that are copied, and again when they have changed: lists of what is there, which the tool writes.
@@ -22,17 +22,17 @@ pub(super) struct CachingTool {
 
 /// A variable that leads a tool.
 #[derive(Debug)]
-pub(super) struct Lead {
+pub(super) struct RedirectVariable {
     pub variable: &'static str,
     /// `{own}` is the folder for commands, `{theirs}` the user's; `{given}` what the variable holds already, and `{others}` that
     /// from its first colon on.
     pub value: &'static str,
-    pub when: When,
+    pub when: VariableCondition,
 }
 
 /// When a variable is set for commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum When {
+pub(super) enum VariableCondition {
     Always,
     /// Where the user has set it: elsewhere another variable leads there, or files of the project choose.
     Given,
@@ -42,16 +42,20 @@ pub(super) enum When {
     Unbroken,
 }
 
-const fn always(variable: &'static str, value: &'static str) -> Lead {
-    Lead { variable, value, when: When::Always }
+const fn always(variable: &'static str, value: &'static str) -> RedirectVariable {
+    RedirectVariable { variable, value, when: VariableCondition::Always }
 }
 
-const fn given(variable: &'static str) -> Lead {
-    Lead { variable, value: "{own}", when: When::Given }
+const fn given(variable: &'static str) -> RedirectVariable {
+    RedirectVariable { variable, value: "{own}", when: VariableCondition::Given }
 }
 
 /// A tool that is led by one variable to a cache that begins empty.
-const fn empty(folder: &'static str, users: &'static [&'static str], leads: &'static [Lead]) -> CachingTool {
+const fn empty(
+    folder: &'static str,
+    users: &'static [&'static str],
+    leads: &'static [RedirectVariable],
+) -> CachingTool {
     CachingTool { folder, users, writes: "", leads, mirrors: &[], copies: &[] }
 }
 
@@ -179,10 +183,10 @@ pub(super) const TOOLS: &[CachingTool] = &[
     empty(
         "maven",
         &["~/.m2/repository"],
-        &[Lead {
+        &[RedirectVariable {
             variable: "MAVEN_OPTS",
             value: "{given} -Dmaven.repo.local={own} -Dmaven.repo.local.tail={theirs}",
-            when: When::Unbroken,
+            when: VariableCondition::Unbroken,
         }],
     ),
     // https://docs.gradle.org/current/userguide/dependency_caching.html: the second cache is read, and never written.
@@ -192,10 +196,10 @@ pub(super) const TOOLS: &[CachingTool] = &[
         writes: "caches",
         leads: &[
             always("GRADLE_USER_HOME", "{own}"),
-            Lead {
+            RedirectVariable {
                 variable: "GRADLE_RO_DEP_CACHE",
                 value: "{theirs}/caches",
-                when: When::There("caches/modules-2"),
+                when: VariableCondition::There("caches/modules-2"),
             },
         ],
         mirrors: &[
@@ -214,7 +218,11 @@ pub(super) const TOOLS: &[CachingTool] = &[
         &["$NUGET_PACKAGES", "~/.nuget/packages"],
         &[
             always("NUGET_PACKAGES", "{own}"),
-            Lead { variable: "NUGET_FALLBACK_PACKAGES", value: "{theirs}", when: When::There("") },
+            RedirectVariable {
+                variable: "NUGET_FALLBACK_PACKAGES",
+                value: "{theirs}",
+                when: VariableCondition::There(""),
+            },
         ],
     ),
     empty(
@@ -246,7 +254,11 @@ pub(super) const TOOLS: &[CachingTool] = &[
         &["~/.conda/pkgs"],
         &[
             always("CONDA_PKGS_DIRS", "{own},{theirs}"),
-            Lead { variable: "CONDA_PKGS_DIRS", value: "{own},{given}", when: When::Given },
+            RedirectVariable {
+                variable: "CONDA_PKGS_DIRS",
+                value: "{own},{given}",
+                when: VariableCondition::Given,
+            },
         ],
     ),
     empty("ccache", &["$CCACHE_DIR", "~/.ccache"], &[always("CCACHE_DIR", "{own}")]),

@@ -20,11 +20,11 @@ fn query(first: u64, max_lines: usize) -> PageQuery {
         max_lines,
         max_bytes: 20_000,
         longest_line: 2_000,
-        until: Until::new(Instant::now() + Duration::from_secs(60)),
+        until: WorkDeadline::new(Instant::now() + Duration::from_secs(60)),
     }
 }
 
-fn page(workspace: &Workspace, content: impl AsRef<[u8]>, query: &PageQuery) -> Result<Page, ReadError> {
+fn page(workspace: &Workspace, content: impl AsRef<[u8]>, query: &PageQuery) -> Result<FilePage, ReadError> {
     fs::write(workspace.root().join("f"), content).unwrap();
     workspace.read_page(&workspace.path(Path::new("f")).unwrap(), query).map(|(page, _)| page)
 }
@@ -125,7 +125,7 @@ fn a_file_of_a_terabyte_is_read_as_quickly_as_a_small_one() {
     let error = workspace.read_page(&path, &query(60_000, 50)).unwrap_err();
     assert!(matches!(error, ReadError::Binary { .. }), "{error}");
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
-    let late = PageQuery { until: Until::new(Instant::now()), ..query(60_000, 50) };
+    let late = PageQuery { until: WorkDeadline::new(Instant::now()), ..query(60_000, 50) };
     assert!(matches!(workspace.read_page(&path, &late), Err(ReadError::Late { line: 1, .. })));
 }
 

@@ -1,11 +1,11 @@
 //! Cargo, Go, Maven, Gradle, .NET, Swift and CMake.
 
-use super::{Folder, Plan, Wanted, any_of, stems};
+use super::{ProjectFolder, TestRunPlan, TestSelection, any_of, stems};
 use crate::text::shell_word;
 
-pub(super) fn cargo(folder: &dyn Folder, wanted: &Wanted) -> Option<Plan> {
+pub(super) fn cargo(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
     folder.text("Cargo.toml")?;
-    let mut plan = Plan::new("cargo test", "Cargo.toml is here");
+    let mut plan = TestRunPlan::new("cargo test", "Cargo.toml is here");
     let targets: Option<Vec<&str>> = wanted.files.iter().map(|file| integration_test(file)).collect();
     let mut filters = wanted.names.clone();
     match targets {
@@ -43,7 +43,7 @@ fn module(file: &str) -> Option<String> {
     (!matches!(below, "lib" | "main")).then(|| format!("{}::", below.replace('/', "::")))
 }
 
-pub(super) fn go(folder: &dyn Folder, wanted: &Wanted) -> Option<Plan> {
+pub(super) fn go(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
     folder.text("go.mod")?;
     let mut packages: Vec<String> = wanted
         .files
@@ -55,17 +55,17 @@ pub(super) fn go(folder: &dyn Folder, wanted: &Wanted) -> Option<Plan> {
     if packages.is_empty() {
         packages.push("./...".to_owned());
     }
-    let plan = Plan::new("go test", "go.mod is here").with(packages);
+    let plan = TestRunPlan::new("go test", "go.mod is here").with(packages);
     Some(match wanted.names.is_empty() {
         true => plan,
         false => plan.with(["-run".to_owned(), any_of(&wanted.names)]),
     })
 }
 
-pub(super) fn maven(folder: &dyn Folder, wanted: &Wanted) -> Option<Plan> {
+pub(super) fn maven(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
     folder.text("pom.xml")?;
     let program = if folder.has("mvnw") { "./mvnw" } else { "mvn" };
-    let plan = Plan::new(format!("{program} -B test"), "pom.xml is here");
+    let plan = TestRunPlan::new(format!("{program} -B test"), "pom.xml is here");
     let (classes, methods) = (stems(&wanted.files), wanted.names.join("+"));
     let tests: Vec<String> = match (classes.is_empty(), methods.is_empty()) {
         (true, true) => return Some(plan),
@@ -76,20 +76,20 @@ pub(super) fn maven(folder: &dyn Folder, wanted: &Wanted) -> Option<Plan> {
     Some(plan.with([format!("-Dtest={}", tests.join(","))]))
 }
 
-pub(super) fn gradle(folder: &dyn Folder, wanted: &Wanted) -> Option<Plan> {
+pub(super) fn gradle(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
     let file = ["build.gradle.kts", "build.gradle", "settings.gradle.kts", "settings.gradle"]
         .into_iter()
         .find(|file| folder.has(file))?;
     let program = if folder.has("gradlew") { "./gradlew" } else { "gradle" };
-    let plan = Plan::new(format!("{program} test"), format!("{file} is here"));
+    let plan = TestRunPlan::new(format!("{program} test"), format!("{file} is here"));
     let classes = stems(&wanted.files).into_iter().map(|class| format!("*{class}"));
     let names = wanted.names.iter().map(|name| format!("*{name}*"));
     Some(plan.with(classes.chain(names).flat_map(|pattern| ["--tests".to_owned(), pattern])))
 }
 
-pub(super) fn dotnet(folder: &dyn Folder, wanted: &Wanted) -> Option<Plan> {
+pub(super) fn dotnet(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
     let end = [".sln", ".slnx", ".csproj", ".fsproj", ".vbproj"].into_iter().find(|end| folder.ends(end))?;
-    let plan = Plan::new("dotnet test", format!("a *{end} is here"));
+    let plan = TestRunPlan::new("dotnet test", format!("a *{end} is here"));
     let words: Vec<String> = stems(&wanted.files).into_iter().chain(wanted.names.iter().cloned()).collect();
     if words.is_empty() {
         return Some(plan);
@@ -98,9 +98,9 @@ pub(super) fn dotnet(folder: &dyn Folder, wanted: &Wanted) -> Option<Plan> {
     Some(plan.with(["--filter".to_owned(), filter.join("|")]))
 }
 
-pub(super) fn swift(folder: &dyn Folder, wanted: &Wanted) -> Option<Plan> {
+pub(super) fn swift(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
     folder.text("Package.swift")?;
-    let plan = Plan::new("swift test", "Package.swift is here");
+    let plan = TestRunPlan::new("swift test", "Package.swift is here");
     let words: Vec<String> = stems(&wanted.files).into_iter().chain(wanted.names.iter().cloned()).collect();
     Some(match words.is_empty() {
         true => plan,
@@ -108,13 +108,14 @@ pub(super) fn swift(folder: &dyn Folder, wanted: &Wanted) -> Option<Plan> {
     })
 }
 
-pub(super) fn cmake(folder: &dyn Folder, wanted: &Wanted) -> Option<Plan> {
+pub(super) fn cmake(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
     folder.text("CMakeLists.txt")?;
     let build = ["build", "out", "cmake-build-debug"]
         .into_iter()
         .find(|build| folder.has(&format!("{build}/CTestTestfile.cmake")))?;
     let command = format!("ctest --test-dir {} --output-on-failure", shell_word(build));
-    let plan = Plan::new(command, format!("{build}/CTestTestfile.cmake is here")).without_files(wanted);
+    let plan =
+        TestRunPlan::new(command, format!("{build}/CTestTestfile.cmake is here")).without_files(wanted);
     Some(match wanted.names.is_empty() {
         true => plan,
         false => plan.with(["-R".to_owned(), any_of(&wanted.names)]),

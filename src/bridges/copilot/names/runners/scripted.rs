@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::{Folder, Plan, Wanted, any_of};
+use super::{ProjectFolder, TestRunPlan, TestSelection, any_of};
 
-pub(super) fn node(folder: &dyn Folder, wanted: &Wanted) -> Option<Plan> {
+pub(super) fn node(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
     let package: Value = serde_json::from_str(&folder.text("package.json")?).ok()?;
     // What `npm init` writes where there are no tests.
     let script = package
@@ -13,8 +13,10 @@ pub(super) fn node(folder: &dyn Folder, wanted: &Wanted) -> Option<Plan> {
         .filter(|script| !script.contains("no test specified"));
     let (plan, runner) = match script {
         Some(script) => {
-            let plan =
-                Plan::new(node_script(folder), format!("package.json has the script `test`: {script}"));
+            let plan = TestRunPlan::new(
+                node_script(folder),
+                format!("package.json has the script `test`: {script}"),
+            );
             (plan, runner_of(script))
         }
         None => {
@@ -27,7 +29,7 @@ pub(super) fn node(folder: &dyn Folder, wanted: &Wanted) -> Option<Plan> {
             let run = if runner == NodeRunner::Vitest { " run" } else { "" };
             let command = format!("npx --no-install {}{run}", runner.word());
             let why = format!("package.json depends on {} and has no script `test`", runner.word());
-            (Plan::new(command, why), Some(runner))
+            (TestRunPlan::new(command, why), Some(runner))
         }
     };
     let plan = plan.with(&wanted.files);
@@ -41,7 +43,7 @@ pub(super) fn node(folder: &dyn Folder, wanted: &Wanted) -> Option<Plan> {
 }
 
 /// How the script is run, so that words behind it reach the runner.
-fn node_script(folder: &dyn Folder) -> &'static str {
+fn node_script(folder: &dyn ProjectFolder) -> &'static str {
     if folder.has("pnpm-lock.yaml") {
         "pnpm run test"
     } else if folder.has("yarn.lock") {
@@ -90,9 +92,9 @@ fn runner_of(script: &str) -> Option<NodeRunner> {
     runners.into_iter().find(|runner| script.split([' ', '/', '&']).any(|word| word == runner.word()))
 }
 
-pub(super) fn deno(folder: &dyn Folder, wanted: &Wanted) -> Option<Plan> {
+pub(super) fn deno(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
     let file = ["deno.json", "deno.jsonc"].into_iter().find(|file| folder.has(file))?;
-    let plan = Plan::new("deno test", format!("{file} is here"));
+    let plan = TestRunPlan::new("deno test", format!("{file} is here"));
     let plan = match wanted.names.is_empty() {
         true => plan,
         false => plan.with([format!("--filter=/{}/", any_of(&wanted.names))]),
@@ -100,7 +102,7 @@ pub(super) fn deno(folder: &dyn Folder, wanted: &Wanted) -> Option<Plan> {
     Some(plan.with(&wanted.files))
 }
 
-pub(super) fn python(folder: &dyn Folder, wanted: &Wanted) -> Option<Plan> {
+pub(super) fn python(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
     let names = |word: &str, file: &str| folder.text(file).is_some_and(|text| text.contains(word));
     let pytest = [
         ("[tool.pytest", "pyproject.toml"),
@@ -120,7 +122,7 @@ pub(super) fn python(folder: &dyn Folder, wanted: &Wanted) -> Option<Plan> {
             "" => format!("{file} is here"),
             word => format!("{file} has `{word}`"),
         };
-        let plan = Plan::new(format!("{python} -m pytest"), why).with(&wanted.files);
+        let plan = TestRunPlan::new(format!("{python} -m pytest"), why).with(&wanted.files);
         return Some(match wanted.names.is_empty() {
             true => plan,
             false => plan.with(["-k".to_owned(), wanted.names.join(" or ")]),
@@ -135,7 +137,7 @@ pub(super) fn python(folder: &dyn Folder, wanted: &Wanted) -> Option<Plan> {
         (None, true) => "there are test_*.py".to_owned(),
         (None, false) => return None,
     };
-    let plan = Plan::new(format!("{python} -m unittest"), why);
+    let plan = TestRunPlan::new(format!("{python} -m unittest"), why);
     let plan = match (wanted.files.is_empty(), tests) {
         (false, _) => plan.with(&wanted.files),
         (true, Some(tests)) if !beside => plan.with(["discover", "-s", tests]),
@@ -145,7 +147,7 @@ pub(super) fn python(folder: &dyn Folder, wanted: &Wanted) -> Option<Plan> {
 }
 
 /// The Python of the project's own environment, where it has one.
-fn python_program(folder: &dyn Folder) -> &'static str {
+fn python_program(folder: &dyn ProjectFolder) -> &'static str {
     if folder.has(".venv/bin/python") {
         ".venv/bin/python"
     } else if folder.has("venv/bin/python") {
@@ -159,19 +161,20 @@ fn python_program(folder: &dyn Folder) -> &'static str {
     }
 }
 
-pub(super) fn mix(folder: &dyn Folder, wanted: &Wanted) -> Option<Plan> {
+pub(super) fn mix(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
     folder.text("mix.exs")?;
-    Some(Plan::new("mix test", "mix.exs is here").with(&wanted.files).without_names(wanted))
+    Some(TestRunPlan::new("mix test", "mix.exs is here").with(&wanted.files).without_names(wanted))
 }
 
-pub(super) fn ruby(folder: &dyn Folder, wanted: &Wanted) -> Option<Plan> {
+pub(super) fn ruby(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
     let bundled = if folder.has("Gemfile") { "bundle exec " } else { "" };
     if folder.has(".rspec") || folder.has("spec/spec_helper.rb") {
-        let plan = Plan::new(format!("{bundled}rspec"), "spec/ is written for rspec").with(&wanted.files);
+        let plan =
+            TestRunPlan::new(format!("{bundled}rspec"), "spec/ is written for rspec").with(&wanted.files);
         return Some(plan.with(wanted.names.iter().flat_map(|name| ["-e", name])));
     }
     folder.text("Rakefile").filter(|text| text.contains("TestTask") || text.contains(":test"))?;
-    let plan = Plan::new(format!("{bundled}rake test"), "Rakefile has the task `test`");
+    let plan = TestRunPlan::new(format!("{bundled}rake test"), "Rakefile has the task `test`");
     Some(match wanted.files.as_slice() {
         [] => plan.without_names(wanted),
         [file] => plan.with([format!("TEST={file}")]).without_names(wanted),
@@ -179,10 +182,10 @@ pub(super) fn ruby(folder: &dyn Folder, wanted: &Wanted) -> Option<Plan> {
     })
 }
 
-pub(super) fn php(folder: &dyn Folder, wanted: &Wanted) -> Option<Plan> {
+pub(super) fn php(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
     let file =
         ["phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml"].into_iter().find(|file| folder.has(file))?;
-    let plan = Plan::new("vendor/bin/phpunit", format!("{file} is here"));
+    let plan = TestRunPlan::new("vendor/bin/phpunit", format!("{file} is here"));
     let plan = match wanted.names.is_empty() {
         true => plan,
         false => plan.with(["--filter".to_owned(), any_of(&wanted.names)]),
@@ -195,10 +198,10 @@ pub(super) fn php(folder: &dyn Folder, wanted: &Wanted) -> Option<Plan> {
     })
 }
 
-pub(super) fn dart(folder: &dyn Folder, wanted: &Wanted) -> Option<Plan> {
+pub(super) fn dart(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
     let text = folder.text("pubspec.yaml")?;
     let program = if text.lines().any(|line| line.trim() == "sdk: flutter") { "flutter" } else { "dart" };
-    let plan = Plan::new(format!("{program} test"), "pubspec.yaml is here").with(&wanted.files);
+    let plan = TestRunPlan::new(format!("{program} test"), "pubspec.yaml is here").with(&wanted.files);
     Some(match wanted.names.is_empty() {
         true => plan,
         false => plan.with(["--name".to_owned(), any_of(&wanted.names)]),

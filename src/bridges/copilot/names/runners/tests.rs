@@ -1,6 +1,6 @@
 //! Each kind of project, by the files it has.
 
-use super::{Folder, Plan, Wanted, plans};
+use super::{ProjectFolder, TestRunPlan, TestSelection, plans};
 
 struct Files {
     files: Vec<(&'static str, &'static str)>,
@@ -16,7 +16,7 @@ impl Files {
     }
 }
 
-impl Folder for Files {
+impl ProjectFolder for Files {
     fn names(&self) -> &[String] {
         &self.names
     }
@@ -30,9 +30,9 @@ impl Folder for Files {
     }
 }
 
-fn of(files: &[(&'static str, &'static str)], tests: &[&str], names: &[&str]) -> Vec<Plan> {
+fn of(files: &[(&'static str, &'static str)], tests: &[&str], names: &[&str]) -> Vec<TestRunPlan> {
     let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-    plans(&Files::new(files), &Wanted { files: owned(tests), names: owned(names) })
+    plans(&Files::new(files), &TestSelection { files: owned(tests), names: owned(names) })
 }
 
 fn command(files: &[(&'static str, &'static str)], tests: &[&str], names: &[&str]) -> String {

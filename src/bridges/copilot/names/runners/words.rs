@@ -1,25 +1,30 @@
 //! The project's own word for it: a recipe or target called `test`.
 
-use super::{Folder, Plan, Wanted};
+use super::{ProjectFolder, TestRunPlan, TestSelection};
 
 const JUSTFILES: &[&str] = &["justfile", "Justfile", ".justfile"];
 const MAKEFILES: &[&str] = &["GNUmakefile", "makefile", "Makefile"];
 
-pub(super) fn just(folder: &dyn Folder, wanted: &Wanted) -> Option<Plan> {
+pub(super) fn just(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
     target(folder, wanted, JUSTFILES, "just")
 }
 
-pub(super) fn make(folder: &dyn Folder, wanted: &Wanted) -> Option<Plan> {
+pub(super) fn make(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
     target(folder, wanted, MAKEFILES, "make")
 }
 
-fn target(folder: &dyn Folder, wanted: &Wanted, files: &[&str], program: &str) -> Option<Plan> {
+fn target(
+    folder: &dyn ProjectFolder,
+    wanted: &TestSelection,
+    files: &[&str],
+    program: &str,
+) -> Option<TestRunPlan> {
     files.iter().find_map(|file| {
         let text = folder.text(file)?;
         let word = ["test", "tests", "check"]
             .into_iter()
             .find(|word| text.lines().any(|line| begins(line, word)))?;
-        let plan = Plan::new(format!("{program} {word}"), format!("{file} has `{word}`"));
+        let plan = TestRunPlan::new(format!("{program} {word}"), format!("{file} has `{word}`"));
         Some(plan.without_files(wanted).without_names(wanted))
     })
 }

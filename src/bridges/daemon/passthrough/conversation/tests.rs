@@ -18,13 +18,13 @@ fn answer(id: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "result": {}})
 }
 
-fn said_by_client(conversation: &mut Conversation, value: &Value) {
+fn said_by_client(conversation: &mut PassthroughConversation, value: &Value) {
     assert_eq!(conversation.said_by_client(said(value)).map(|line| read(&line)), Some(value.clone()));
 }
 
 #[test]
 fn a_call_is_never_put_twice_and_a_question_is() {
-    let mut conversation = Conversation::default();
+    let mut conversation = PassthroughConversation::default();
     said_by_client(&mut conversation, &request(1, "tools/call"));
     said_by_client(&mut conversation, &request(2, "tools/list"));
     said_by_client(&mut conversation, &request(3, "something/new"));
@@ -41,12 +41,12 @@ fn a_call_is_never_put_twice_and_a_question_is() {
     let again: Vec<Value> = conversation.replay().iter().map(|line| read(line)).collect();
     assert_eq!(again, [request(2, "tools/list")]);
     assert!(conversation.said_by_daemon(said(&answer(&json!(2)))).is_some());
-    assert_eq!(conversation.lost(), Loss { answers: Vec::new(), waits: false });
+    assert_eq!(conversation.lost(), DaemonLoss { answers: Vec::new(), waits: false });
 }
 
 #[test]
 fn the_opening_is_said_again_and_its_answers_are_kept_back() {
-    let mut conversation = Conversation::default();
+    let mut conversation = PassthroughConversation::default();
     let (initialize, initialized) =
         (request(0, "initialize"), json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
     let subscribe = |id: i64, uri: &str| json!({"jsonrpc": "2.0", "id": id, "method": "resources/subscribe", "params": {"uri": uri}});
@@ -59,7 +59,7 @@ fn the_opening_is_said_again_and_its_answers_are_kept_back() {
     for id in [0, 1, 2, 5] {
         assert!(conversation.said_by_daemon(said(&answer(&json!(id)))).is_some(), "{id}");
     }
-    assert_eq!(conversation.lost(), Loss { answers: Vec::new(), waits: true });
+    assert_eq!(conversation.lost(), DaemonLoss { answers: Vec::new(), waits: true });
     let again: Vec<Value> = conversation.replay().iter().map(|line| read(line)).collect();
     assert_eq!(again, [initialize, initialized, subscribe(1, "lsp://a")]);
     for id in [0, 1] {
@@ -69,7 +69,7 @@ fn the_opening_is_said_again_and_its_answers_are_kept_back() {
 
 #[test]
 fn an_opening_that_was_not_answered_is_answered_by_the_next_daemon() {
-    let mut conversation = Conversation::default();
+    let mut conversation = PassthroughConversation::default();
     said_by_client(&mut conversation, &request(7, "tools/list"));
     said_by_client(&mut conversation, &request(0, "initialize"));
     conversation.lost();
@@ -80,7 +80,7 @@ fn an_opening_that_was_not_answered_is_answered_by_the_next_daemon() {
 
 #[test]
 fn an_answer_to_a_former_daemon_reaches_no_other() {
-    let mut conversation = Conversation::default();
+    let mut conversation = PassthroughConversation::default();
     let asked = request(0, "elicitation/create");
     let shown = read(&conversation.said_by_daemon(said(&asked)).unwrap());
     assert_eq!(shown["id"], json!("0:0"));
@@ -104,17 +104,17 @@ fn an_answer_to_a_former_daemon_reaches_no_other() {
 
 #[test]
 fn a_cancelled_call_is_not_answered() {
-    let mut conversation = Conversation::default();
+    let mut conversation = PassthroughConversation::default();
     said_by_client(&mut conversation, &request(1, "tools/call"));
     let cancelled =
         json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
     said_by_client(&mut conversation, &cancelled);
-    assert_eq!(conversation.lost(), Loss { answers: Vec::new(), waits: false });
+    assert_eq!(conversation.lost(), DaemonLoss { answers: Vec::new(), waits: false });
 }
 
 #[test]
 fn everyone_who_waits_is_told_that_there_is_nobody() {
-    let mut conversation = Conversation::default();
+    let mut conversation = PassthroughConversation::default();
     said_by_client(&mut conversation, &request(1, "tools/list"));
     let answers = conversation.nobody("no daemon can be had");
     assert_eq!(read(&answers[0])["error"]["message"], json!("no daemon can be had"));
@@ -123,7 +123,7 @@ fn everyone_who_waits_is_told_that_there_is_nobody() {
 
 #[test]
 fn what_is_no_json_is_passed_on_as_it_is() {
-    let mut conversation = Conversation::default();
+    let mut conversation = PassthroughConversation::default();
     for line in [&b"not json\n"[..], b"{\"id\": \xff}\n", b"[]\n", b"\n"] {
         assert_eq!(conversation.said_by_client(line.to_owned()).as_deref(), Some(line));
         assert_eq!(conversation.said_by_daemon(line.to_owned()).as_deref(), Some(line));

@@ -49,7 +49,7 @@ fn can_ask(capabilities: Option<ClientCapabilities>) -> bool {
 
 /// What was agreed to, and what was asked: the sealed state of a call that waits for an answer.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct State {
+struct SealedCallState {
     /// Digests of the questions that were answered with yes.
     agreed: Vec<String>,
     /// Digests of the forms that were answered, and how.
@@ -61,7 +61,7 @@ struct State {
 
 /// What a client of 2026-07-28 is to be asked.
 #[derive(Debug, Clone, PartialEq)]
-enum Open {
+enum OpenClientQuestion {
     /// Whether the call may run.
     Approval(ApprovalRequest),
     /// What a mounted server wants to know.
@@ -69,18 +69,18 @@ enum Open {
 }
 
 /// Whoever can be asked about one call.
-pub(super) enum Ask {
+pub(super) enum CallRespondent {
     /// A client of an earlier revision; it is asked while the call waits.
     Waiting(Peer<RoleServer>),
     /// A client of 2026-07-28; it is asked by the call's result.
-    Returning(Box<Returning>),
+    Returning(Box<ReturningCall>),
     /// Nobody.
     Nobody,
 }
 
 /// What a client of 2026-07-28 has brought along, and what it is to be asked.
 #[derive(Debug, Default)]
-pub(super) struct Returning {
+pub(super) struct ReturningCall {
     /// Digests of the questions that have been answered with yes.
     agreed: Vec<String>,
     /// Digests of the forms that have been answered, and how.
@@ -88,10 +88,10 @@ pub(super) struct Returning {
     /// What was said to the question that was open.
     answered: Option<(String, ElicitResult)>,
     /// The question that is open now.
-    open: Mutex<Option<Open>>,
+    open: Mutex<Option<OpenClientQuestion>>,
 }
 
-impl Ask {
+impl CallRespondent {
     /// Who can be asked about the call `params` of the client in `context`.
     ///
     /// # Errors
@@ -110,13 +110,13 @@ impl Ask {
         if !asks {
             return Ok(Self::Nobody);
         }
-        let mut returning = Returning::default();
+        let mut returning = ReturningCall::default();
         if let Some(state) = state {
             let bytes = seal.open_with(&state, &bound_to(params, principal)).map_err(|error| {
                 let what = format!("requestState cannot be used: {error}; call again without it");
                 ErrorData::invalid_params(what, None)
             })?;
-            let state: State = serde_json::from_slice(&bytes)
+            let state: SealedCallState = serde_json::from_slice(&bytes)
                 .map_err(|error| ErrorData::internal_error(format!("requestState: {error}"), None))?;
             (returning.agreed, returning.filled) = (state.agreed, state.filled);
             returning.answered = responses.as_ref().and_then(said).map(|answer| (state.asked, answer));
@@ -140,14 +140,14 @@ impl Ask {
                 _ => filled.push((asked.clone(), answer.clone())),
             }
         }
-        let state = State { agreed, filled, asked: open.digest() };
+        let state = SealedCallState { agreed, filled, asked: open.digest() };
         Some(put(&open, &state, &bound_to(params, principal), seal))
     }
 }
 
 fn put(
-    open: &Open,
-    state: &State,
+    open: &OpenClientQuestion,
+    state: &SealedCallState,
     bound: &[u8],
     seal: &RequestStateCodec,
 ) -> Result<InputRequiredResult, ErrorData> {
@@ -155,15 +155,15 @@ fn put(
     let bytes = serde_json::to_vec(state).map_err(internal)?;
     let sealed = seal.seal_with(&bytes, &SealOptions::new().associated_data(bound).ttl(SEALED_FOR));
     let (key, form) = match open {
-        Open::Approval(request) => (APPROVAL, form::choice(request, false)),
-        Open::Form(form) => (INPUT, form::passed_on(form)),
+        OpenClientQuestion::Approval(request) => (APPROVAL, form::choice(request, false)),
+        OpenClientQuestion::Form(form) => (INPUT, form::passed_on(form)),
     };
     let mut requests = InputRequests::new();
     requests.insert(key.to_owned(), InputRequest::Elicitation(ElicitRequest::new(form.map_err(internal)?)));
     Ok(InputRequiredResult::new(Some(requests), Some(sealed)))
 }
 
-impl Approver for Ask {
+impl Approver for CallRespondent {
     fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
         Box::pin(async move {
             match self {
@@ -191,7 +191,7 @@ impl Approver for Ask {
     }
 }
 
-impl Returning {
+impl ReturningCall {
     fn ask(&self, request: &ApprovalRequest) -> Approval {
         let digest = digest(request);
         if self.agreed.contains(&digest) {
@@ -200,7 +200,7 @@ impl Returning {
         if let Some(answer) = self.answer_to(&digest) {
             return form::decided(answer);
         }
-        self.put(Open::Approval(request.clone()));
+        self.put(OpenClientQuestion::Approval(request.clone()));
         Approval::Nobody
     }
 
@@ -212,7 +212,7 @@ impl Returning {
             return form::filled(answer.clone());
         }
         if request.again {
-            self.put(Open::Form(request.clone()));
+            self.put(OpenClientQuestion::Form(request.clone()));
         }
         FormAnswer::Nobody
     }
@@ -221,7 +221,7 @@ impl Returning {
         self.answered.as_ref().filter(|(asked, _)| asked == digest).map(|(_, answer)| answer)
     }
 
-    fn put(&self, question: Open) {
+    fn put(&self, question: OpenClientQuestion) {
         *self.open.lock() = Some(question);
     }
 }
@@ -263,7 +263,7 @@ fn bound_to(params: &CallToolRequestParams, principal: &str) -> Vec<u8> {
     Sha256::digest(whole.to_string()).to_vec()
 }
 
-impl Open {
+impl OpenClientQuestion {
     fn digest(&self) -> String {
         match self {
             Self::Approval(request) => digest(request),

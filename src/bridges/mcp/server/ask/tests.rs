@@ -43,16 +43,16 @@ fn anything_but_a_clear_yes_is_a_no() {
 #[test]
 fn a_yes_counts_for_the_question_that_was_asked_and_no_other() {
     let agreed = digest(&request("ls"));
-    let returning = Returning {
+    let returning = ReturningCall {
         agreed: vec![digest(&request("pwd"))],
         answered: Some((agreed, yes())),
-        ..Returning::default()
+        ..ReturningCall::default()
     };
     assert_eq!(returning.ask(&request("ls")), Approval::Once);
     assert_eq!(returning.ask(&request("pwd")), Approval::Once);
     assert_eq!(returning.ask(&request("rm -rf .")), Approval::Nobody);
     let open = returning.open.lock().clone();
-    assert_eq!(open, Some(Open::Approval(request("rm -rf ."))), "it is asked about");
+    assert_eq!(open, Some(OpenClientQuestion::Approval(request("rm -rf ."))), "it is asked about");
 }
 
 fn yes() -> ElicitResult {
@@ -68,10 +68,10 @@ fn form_of(message: &str, again: bool) -> FormRequest {
 fn a_form_is_answered_by_the_answer_to_it_and_no_other() {
     let given = |json: Value| serde_json::from_value::<ElicitResult>(json).unwrap();
     let name = json!({"action": "accept", "content": {"name": "x"}});
-    let returning = Returning {
+    let returning = ReturningCall {
         filled: vec![(digest(&form_of("one?", true)), given(json!({"action": "decline"})))],
         answered: Some((digest(&form_of("two?", true)), given(name))),
-        ..Returning::default()
+        ..ReturningCall::default()
     };
     assert_eq!(returning.fill(&form_of("one?", true)), FormAnswer::Declined);
     let filled = json!({"name": "x"}).as_object().unwrap().clone();
@@ -79,7 +79,7 @@ fn a_form_is_answered_by_the_answer_to_it_and_no_other() {
     assert_eq!(returning.fill(&form_of("three?", false)), FormAnswer::Nobody);
     assert!(returning.open.lock().is_none(), "the call cannot be made again");
     assert_eq!(returning.fill(&form_of("three?", true)), FormAnswer::Nobody);
-    assert_eq!(*returning.open.lock(), Some(Open::Form(form_of("three?", true))));
+    assert_eq!(*returning.open.lock(), Some(OpenClientQuestion::Form(form_of("three?", true))));
     // A yes to a call is no answer to a form, and no form's answer is a yes.
     assert_eq!(returning.ask(&request("ls")), Approval::Nobody);
 }

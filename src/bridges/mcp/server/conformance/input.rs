@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::forms::{field, roots, sampling};
 use super::tool;
-use crate::bridges::mcp::server::handler::Handler;
+use crate::bridges::mcp::server::handler::McpServerHandler;
 
 pub(super) const PREFIX: &str = "test_input_required_result_";
 pub(super) const PROMPT: &str = "test_input_required_result_prompt";
@@ -47,7 +47,7 @@ fn name() -> Result<InputRequest, ErrorData> {
 }
 
 /// The stage that a state was sealed at; none was brought along at the first call.
-fn stage(handler: &Handler, params: &CallToolRequestParams) -> Result<u64, ErrorData> {
+fn stage(handler: &McpServerHandler, params: &CallToolRequestParams) -> Result<u64, ErrorData> {
     let Some(state) = &params.request_state else { return Ok(0) };
     let opened: Value = handler
         .seal()
@@ -56,7 +56,7 @@ fn stage(handler: &Handler, params: &CallToolRequestParams) -> Result<u64, Error
     Ok(opened["stage"].as_u64().unwrap_or_default())
 }
 
-fn ask(handler: &Handler, stage: u64, asked: InputRequests) -> Result<CallToolResponse, ErrorData> {
+fn ask(handler: &McpServerHandler, stage: u64, asked: InputRequests) -> Result<CallToolResponse, ErrorData> {
     let sealed = handler
         .seal()
         .seal_json(&json!({"stage": stage}))
@@ -65,7 +65,7 @@ fn ask(handler: &Handler, stage: u64, asked: InputRequests) -> Result<CallToolRe
 }
 
 pub(super) fn call(
-    handler: &Handler,
+    handler: &McpServerHandler,
     params: &CallToolRequestParams,
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {

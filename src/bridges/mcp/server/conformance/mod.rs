@@ -15,7 +15,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 
-use super::handler::Handler;
+use super::handler::McpServerHandler;
 
 /// The tools, a harmless one first: the suite calls whatever the list begins with.
 pub(super) fn list() -> Vec<Tool> {
@@ -29,7 +29,7 @@ pub(super) fn get_tool(name: &str) -> Option<Tool> {
 
 /// The answer of a fixture tool; `None` where `params` names another tool.
 pub(super) async fn call(
-    handler: &Handler,
+    handler: &McpServerHandler,
     params: &CallToolRequestParams,
     context: &RequestContext<RoleServer>,
 ) -> Option<Result<CallToolResponse, ErrorData>> {

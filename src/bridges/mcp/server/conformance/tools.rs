@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::content::{embedded, image, sound};
 use super::forms::{choices, completion, defaults, field, form};
 use super::tool;
-use crate::bridges::mcp::server::handler::Handler;
+use crate::bridges::mcp::server::handler::McpServerHandler;
 
 /// Between two notifications of a tool.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -78,7 +78,7 @@ fn schema_2020_12() -> Value {
 }
 
 pub(super) async fn call(
-    handler: &Handler,
+    handler: &McpServerHandler,
     params: &CallToolRequestParams,
     context: &RequestContext<RoleServer>,
 ) -> Option<Result<CallToolResponse, ErrorData>> {

@@ -8,14 +8,14 @@ use std::net::SocketAddr;
 use http::header::{AUTHORIZATION, HOST, ORIGIN};
 use http::{HeaderMap, StatusCode, Uri};
 
-use super::token::Token;
+use super::token::BearerToken;
 
 /// Where MCP is served.
 pub(crate) const ENDPOINT: &str = "/mcp";
 
 /// Why a request is not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Refused {
+pub(super) enum McpHttpRefusal {
     /// It was sent to another name.
     Host,
     /// It comes from a page that is none of ours.
@@ -26,7 +26,7 @@ pub(super) enum Refused {
     Path,
 }
 
-impl Refused {
+impl McpHttpRefusal {
     pub(super) fn status(self) -> StatusCode {
         match self {
             Self::Host | Self::Origin => StatusCode::FORBIDDEN,
@@ -47,17 +47,17 @@ impl Refused {
 
 /// Who is let in.
 #[derive(Debug)]
-pub(super) struct Guard {
+pub(super) struct HttpAccessGuard {
     /// Authorities (`name:port`, `name` for the usual port) that a request may be sent to, in lower case.
     authorities: Vec<String>,
     /// Names that may have any port, in lower case.
     names: Vec<String>,
-    token: Option<Token>,
+    token: Option<BearerToken>,
 }
 
-impl Guard {
+impl HttpAccessGuard {
     /// Lets in who was sent to `address`, or to one of `hosts` (a name, or a name with a port).
-    pub(super) fn new(address: SocketAddr, hosts: Vec<String>, token: Option<Token>) -> Self {
+    pub(super) fn new(address: SocketAddr, hosts: Vec<String>, token: Option<BearerToken>) -> Self {
         let mut authorities = vec![address.to_string()];
         if address.ip().is_loopback() {
             let port = address.port();
@@ -73,30 +73,30 @@ impl Guard {
         Self { authorities, names, token }
     }
 
-    pub(super) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refused> {
+    pub(super) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), McpHttpRefusal> {
         let mut hosts = headers.get_all(HOST).iter();
-        let host = hosts.next().and_then(|host| host.to_str().ok()).ok_or(Refused::Host)?;
+        let host = hosts.next().and_then(|host| host.to_str().ok()).ok_or(McpHttpRefusal::Host)?;
         // A second one could be what something behind us believes.
         if hosts.next().is_some() || !self.knows(host) {
-            return Err(Refused::Host);
+            return Err(McpHttpRefusal::Host);
         }
         if uri.authority().is_some_and(|authority| !self.knows(authority.as_str())) {
-            return Err(Refused::Host);
+            return Err(McpHttpRefusal::Host);
         }
         for origin in headers.get_all(ORIGIN) {
-            let origin = origin.to_str().map_err(|_| Refused::Origin)?;
+            let origin = origin.to_str().map_err(|_| McpHttpRefusal::Origin)?;
             let authority = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
             if !authority.is_some_and(|authority| self.knows(authority)) {
-                return Err(Refused::Origin);
+                return Err(McpHttpRefusal::Origin);
             }
         }
         if let Some(token) = &self.token {
             let given = headers.get(AUTHORIZATION).and_then(|given| given.to_str().ok()).and_then(bearer);
             if !given.is_some_and(|given| token.is(given)) {
-                return Err(Refused::Token);
+                return Err(McpHttpRefusal::Token);
             }
         }
-        if uri.path() == ENDPOINT { Ok(()) } else { Err(Refused::Path) }
+        if uri.path() == ENDPOINT { Ok(()) } else { Err(McpHttpRefusal::Path) }
     }
 
     fn knows(&self, authority: &str) -> bool {
@@ -125,12 +125,12 @@ mod tests {
 
     use super::*;
 
-    fn guard() -> Guard {
-        let token = Token::given("0123456789abcdef").unwrap();
-        Guard::new("127.0.0.1:8000".parse().unwrap(), vec!["Tools.example".to_owned()], Some(token))
+    fn guard() -> HttpAccessGuard {
+        let token = BearerToken::given("0123456789abcdef").unwrap();
+        HttpAccessGuard::new("127.0.0.1:8000".parse().unwrap(), vec!["Tools.example".to_owned()], Some(token))
     }
 
-    fn checked(host: &str, origin: Option<&str>, token: Option<&str>) -> Result<(), Refused> {
+    fn checked(host: &str, origin: Option<&str>, token: Option<&str>) -> Result<(), McpHttpRefusal> {
         let mut headers = HeaderMap::new();
         headers.insert(HOST, HeaderValue::from_str(host).unwrap());
         if let Some(origin) = origin {
@@ -165,7 +165,7 @@ mod tests {
             "",
             "[::1]",
         ] {
-            assert_eq!(checked(host, None, RIGHT), Err(Refused::Host), "{host}");
+            assert_eq!(checked(host, None, RIGHT), Err(McpHttpRefusal::Host), "{host}");
         }
     }
 
@@ -182,7 +182,11 @@ mod tests {
             "file://",
             "http://127.0.0.1:8000@evil.example",
         ] {
-            assert_eq!(checked("127.0.0.1:8000", Some(origin), RIGHT), Err(Refused::Origin), "{origin}");
+            assert_eq!(
+                checked("127.0.0.1:8000", Some(origin), RIGHT),
+                Err(McpHttpRefusal::Origin),
+                "{origin}"
+            );
         }
     }
 
@@ -196,7 +200,7 @@ mod tests {
             Some("Basic 0123456789abcdef"),
             Some("Bearer 0123456789abcdef0"),
         ] {
-            assert_eq!(checked("127.0.0.1:8000", None, token), Err(Refused::Token), "{token:?}");
+            assert_eq!(checked("127.0.0.1:8000", None, token), Err(McpHttpRefusal::Token), "{token:?}");
         }
     }
 }

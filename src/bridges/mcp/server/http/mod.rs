@@ -34,12 +34,12 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use self::guard::ENDPOINT;
-use self::guard::Guard;
-use self::peer::Peer;
+use self::guard::HttpAccessGuard;
+use self::peer::HttpPeer;
 use self::places::{ConnectionPlace, ConnectionPlaces};
 use self::sessions::HttpSessions;
-use self::token::Token;
-use super::handler::{Handler, Shared};
+use self::token::BearerToken;
+use super::handler::{McpServerHandler, McpServerState};
 use super::{ServerOptions, key};
 
 /// A request's body has no more bytes.
@@ -67,7 +67,7 @@ pub struct HttpOptions {
     /// What every conversation is served with.
     pub server: ServerOptions,
     /// What every request must bring; `None` lets everybody in, and is only to be had in builds for the conformance suite.
-    pub token: Option<Token>,
+    pub token: Option<BearerToken>,
     /// Names, beside the address itself, under which a proxy may reach us: `Host` and `Origin` must be one of them.
     pub hosts: Vec<String>,
     /// Whether processes of this machine that cannot be made out are let in. A command of ours can be one.
@@ -115,25 +115,25 @@ impl Listener {
     }
 }
 
-type Service = StreamableHttpService<Handler, LocalSessionManager>;
-type Answer = Response<BoxBody<Bytes, Infallible>>;
+type Service = StreamableHttpService<McpServerHandler, LocalSessionManager>;
+type McpHttpResponse = Response<BoxBody<Bytes, Infallible>>;
 
 /// What every connection needs.
-struct Door {
-    guard: Guard,
+struct McpHttpEndpoint {
+    guard: HttpAccessGuard,
     service: Service,
     sessions: Arc<HttpSessions>,
     allow_unseen: bool,
 }
 
 /// One connection.
-struct Connection {
-    door: Arc<Door>,
+struct McpHttpConnection {
+    door: Arc<McpHttpEndpoint>,
     /// Both ends: the client's and ours.
     ends: (SocketAddr, SocketAddr),
     place: Arc<ConnectionPlace>,
     /// The process at its other end, once a request with the token has come.
-    peer: OnceCell<Peer>,
+    peer: OnceCell<HttpPeer>,
 }
 
 /// Serves until `ended` is cancelled; calls that are running then are cancelled.
@@ -171,20 +171,24 @@ pub async fn serve(
     Ok(())
 }
 
-fn door(listener: &Listener, options: HttpOptions, ended: &CancellationToken) -> Result<Door, HttpError> {
+fn door(
+    listener: &Listener,
+    options: HttpOptions,
+    ended: &CancellationToken,
+) -> Result<McpHttpEndpoint, HttpError> {
     let HttpOptions { server, token, hosts, allow_unseen } = options;
     // States of calls that wait for an answer outlive a restart where the token does.
     let key = match &token {
         Some(token) => token.key("request state"),
         None => key()?,
     };
-    let guard = Guard::new(listener.address, hosts, token);
+    let guard = HttpAccessGuard::new(listener.address, hosts, token);
     let session = server.caller.session.clone();
-    let shared = Shared::new(server, ended.clone(), key);
+    let shared = McpServerState::new(server, ended.clone(), key);
     let made = std::sync::atomic::AtomicU64::new(0);
     let factory = move || {
         let number = made.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        Ok(Handler::of(shared.clone(), format!("{session}-{number}")))
+        Ok(McpServerHandler::of(shared.clone(), format!("{session}-{number}")))
     };
     let sessions = Arc::new(HttpSessions::default());
     // Host and Origin have been checked before, against all names that count; rmcp knows only some of them.
@@ -193,10 +197,10 @@ fn door(listener: &Listener, options: HttpOptions, ended: &CancellationToken) ->
         .with_max_request_body_bytes(BODY)
         .with_cancellation_token(ended.child_token());
     let service = StreamableHttpService::new(factory, Arc::clone(&sessions.manager), config);
-    Ok(Door { guard, service, sessions, allow_unseen })
+    Ok(McpHttpEndpoint { guard, service, sessions, allow_unseen })
 }
 
-async fn connection(stream: TcpStream, peer: SocketAddr, door: Arc<Door>, place: ConnectionPlace) {
+async fn connection(stream: TcpStream, peer: SocketAddr, door: Arc<McpHttpEndpoint>, place: ConnectionPlace) {
     // Answers are small, and whoever waits for one should not wait for a second segment.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!("TCP_NODELAY cannot be set: {error}");
@@ -209,8 +213,12 @@ async fn connection(stream: TcpStream, peer: SocketAddr, door: Arc<Door>, place:
         }
     };
     let place = Arc::new(place);
-    let connection =
-        Arc::new(Connection { door, ends: (peer, own), place: Arc::clone(&place), peer: OnceCell::new() });
+    let connection = Arc::new(McpHttpConnection {
+        door,
+        ends: (peer, own),
+        place: Arc::clone(&place),
+        peer: OnceCell::new(),
+    });
     let answer = service_fn(move |request| {
         let connection = Arc::clone(&connection);
         async move { Ok::<_, Infallible>(connection.answer(request).await) }
@@ -228,8 +236,8 @@ async fn connection(stream: TcpStream, peer: SocketAddr, door: Arc<Door>, place:
     }
 }
 
-impl Connection {
-    async fn answer(&self, request: Request<Incoming>) -> Answer {
+impl McpHttpConnection {
+    async fn answer(&self, request: Request<Incoming>) -> McpHttpResponse {
         if let Err(refused) = self.door.guard.check(request.uri(), request.headers()) {
             tracing::debug!(?refused, "an HTTP request was refused");
             return closing(refusal(refused));
@@ -239,21 +247,22 @@ impl Connection {
         }
         let peer = self.peer().await;
         match peer {
-            Peer::Supervised => return closing(plain(StatusCode::FORBIDDEN, SUPERVISED)),
-            Peer::Unseen if !self.door.allow_unseen => {
+            HttpPeer::Supervised => return closing(plain(StatusCode::FORBIDDEN, SUPERVISED)),
+            HttpPeer::Unseen if !self.door.allow_unseen => {
                 return closing(plain(StatusCode::FORBIDDEN, UNSEEN));
             }
-            Peer::Unseen | Peer::Client | Peer::OtherUser | Peer::Remote => {}
+            HttpPeer::Unseen | HttpPeer::Client | HttpPeer::OtherUser | HttpPeer::Remote => {}
         }
         self.door.answer(request, peer).await
     }
 
     /// The process at its other end; the search runs once, off the workers.
-    async fn peer(&self) -> Peer {
+    async fn peer(&self) -> HttpPeer {
         let (peer, own) = self.ends;
         let find = || async move {
-            let found =
-                tokio::task::spawn_blocking(move || Peer::find(peer, own)).await.unwrap_or(Peer::Unseen);
+            let found = tokio::task::spawn_blocking(move || HttpPeer::find(peer, own))
+                .await
+                .unwrap_or(HttpPeer::Unseen);
             tracing::debug!(?found, %peer, "an HTTP client");
             found
         };
@@ -261,8 +270,8 @@ impl Connection {
     }
 }
 
-impl Door {
-    async fn answer(&self, request: Request<Incoming>, peer: Peer) -> Answer {
+impl McpHttpEndpoint {
+    async fn answer(&self, request: Request<Incoming>, peer: HttpPeer) -> McpHttpResponse {
         let (mut head, body) = request.into_parts();
         if declared(&head.headers).is_some_and(|length| length > BODY) {
             return plain(StatusCode::PAYLOAD_TOO_LARGE, "a message may have at most 4 MiB");
@@ -307,19 +316,19 @@ impl Door {
 /// Whether `body` is the message that begins a session.
 fn opens_a_session(body: &[u8]) -> bool {
     #[derive(serde::Deserialize)]
-    struct Message {
+    struct MethodEnvelope {
         method: String,
     }
-    serde_json::from_slice::<Message>(body).is_ok_and(|message| message.method == "initialize")
+    serde_json::from_slice::<MethodEnvelope>(body).is_ok_and(|message| message.method == "initialize")
 }
 
 fn declared(headers: &HeaderMap) -> Option<usize> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-fn refusal(refused: guard::Refused) -> Answer {
+fn refusal(refused: guard::McpHttpRefusal) -> McpHttpResponse {
     let mut answer = plain(refused.status(), refused.why());
-    if refused == guard::Refused::Token {
+    if refused == guard::McpHttpRefusal::Token {
         let challenge = http::HeaderValue::from_static("Bearer realm=\"lsp-tools\"");
         answer.headers_mut().insert(WWW_AUTHENTICATE, challenge);
     }
@@ -327,12 +336,12 @@ fn refusal(refused: guard::Refused) -> Answer {
 }
 
 /// The connection ends with this answer.
-fn closing(mut answer: Answer) -> Answer {
+fn closing(mut answer: McpHttpResponse) -> McpHttpResponse {
     answer.headers_mut().insert(CONNECTION, http::HeaderValue::from_static("close"));
     answer
 }
 
-fn plain(status: StatusCode, why: &'static str) -> Answer {
+fn plain(status: StatusCode, why: &'static str) -> McpHttpResponse {
     let mut answer = Response::new(Full::new(Bytes::from_static(why.as_bytes())).boxed());
     *answer.status_mut() = status;
     let kind = http::HeaderValue::from_static("text/plain; charset=utf-8");

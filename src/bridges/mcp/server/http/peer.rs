@@ -22,7 +22,7 @@ const LOOKS: usize = 3;
 
 /// The other end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Peer {
+pub(super) enum HttpPeer {
     /// A process of this user that we have not started.
     Client,
     /// A process of another user of this machine: none of ours, but it may pass on what others say.
@@ -35,7 +35,7 @@ pub(super) enum Peer {
     Supervised,
 }
 
-impl Peer {
+impl HttpPeer {
     /// Whether its yes is its user's. Whoever else has the token may have it from where a command can read it.
     pub(super) fn may_approve(self) -> bool {
         self == Self::Client
@@ -47,7 +47,7 @@ impl Peer {
             // There are no supervisors, and no sandbox that this would lead out of.
             return if is_here(peer, own) { Self::Client } else { Self::Remote };
         }
-        let socket = (0..LOOKS).find_map(|_| Socket::find(peer, own));
+        let socket = (0..LOOKS).find_map(|_| KernelSocket::find(peer, own));
         match socket {
             None if is_here(peer, own) => Self::Unseen,
             None => Self::Remote,
@@ -60,7 +60,7 @@ impl Peer {
 /// Whether the client of a request with these extensions may approve calls. On a pipe there is only one that could.
 pub(in crate::bridges::mcp::server) fn may_approve(extensions: &Extensions) -> bool {
     match extensions.get::<Parts>() {
-        Some(parts) => parts.extensions.get::<Peer>().is_some_and(|peer| peer.may_approve()),
+        Some(parts) => parts.extensions.get::<HttpPeer>().is_some_and(|peer| peer.may_approve()),
         None => true,
     }
 }
@@ -68,31 +68,34 @@ pub(in crate::bridges::mcp::server) fn may_approve(extensions: &Extensions) -> b
 /// Whether `body` answers a question of ours, whatever else it is.
 pub(super) fn answers_a_question(body: &[u8]) -> bool {
     /// Every member of an object, also where several have one name.
-    struct Answer(bool);
+    struct ElicitationAnswerProbe(bool);
 
-    impl<'de> serde::Deserialize<'de> for Answer {
+    impl<'de> serde::Deserialize<'de> for ElicitationAnswerProbe {
         fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-            struct Members;
-            impl<'de> serde::de::Visitor<'de> for Members {
-                type Value = Answer;
+            struct MemberVisitor;
+            impl<'de> serde::de::Visitor<'de> for MemberVisitor {
+                type Value = ElicitationAnswerProbe;
 
                 fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                     formatter.write_str("a message")
                 }
 
-                fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Answer, A::Error> {
+                fn visit_map<A: serde::de::MapAccess<'de>>(
+                    self,
+                    mut map: A,
+                ) -> Result<ElicitationAnswerProbe, A::Error> {
                     let mut found = false;
                     while let Some((name, value)) = map.next_entry::<String, serde_json::Value>()? {
                         found |= name == "result" && value.get("action").is_some();
                     }
-                    Ok(Answer(found))
+                    Ok(ElicitationAnswerProbe(found))
                 }
             }
-            deserializer.deserialize_map(Members)
+            deserializer.deserialize_map(MemberVisitor)
         }
     }
 
-    serde_json::from_slice::<Answer>(body).is_ok_and(|answer| answer.0)
+    serde_json::from_slice::<ElicitationAnswerProbe>(body).is_ok_and(|answer| answer.0)
 }
 
 fn is_here(peer: SocketAddr, own: SocketAddr) -> bool {
@@ -105,14 +108,14 @@ fn is_here(peer: SocketAddr, own: SocketAddr) -> bool {
 }
 
 /// Of all who have a socket open none may be supervised, and there must be one.
-fn judged(owners: &[Process]) -> Peer {
+fn judged(owners: &[Process]) -> HttpPeer {
     let descents: Vec<Descent> = owners.iter().map(ancestry::descent).collect();
     if descents.contains(&Descent::Supervised) {
-        Peer::Supervised
+        HttpPeer::Supervised
     } else if descents.is_empty() || descents.contains(&Descent::Unknown) {
-        Peer::Unseen
+        HttpPeer::Unseen
     } else {
-        Peer::Client
+        HttpPeer::Client
     }
 }
 
@@ -130,12 +133,12 @@ fn owners(inode: u64) -> Vec<Process> {
 
 /// The other end of a connection, as the kernel lists it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Socket {
+struct KernelSocket {
     user: u32,
     inode: u64,
 }
 
-impl Socket {
+impl KernelSocket {
     fn find(peer: SocketAddr, own: SocketAddr) -> Option<Self> {
         let wanted = (plain(peer), plain(own));
         ["/proc/net/tcp", "/proc/net/tcp6"].into_iter().find_map(|list| {
@@ -157,12 +160,12 @@ fn plain(address: SocketAddr) -> SocketAddr {
 }
 
 /// Both ends and the socket of a line of `/proc/net/tcp` or `tcp6` (proc_net(5)): the fields 2 and 3, 8, and 10.
-fn listed(line: &str) -> Option<((SocketAddr, SocketAddr), Socket)> {
+fn listed(line: &str) -> Option<((SocketAddr, SocketAddr), KernelSocket)> {
     let mut fields = line.split_whitespace().skip(1);
     let ends = (end(fields.next()?)?, end(fields.next()?)?);
     let user = fields.nth(4)?.parse().ok()?;
     let inode = fields.nth(1)?.parse().ok().filter(|inode| *inode != 0)?;
-    Some((ends, Socket { user, inode }))
+    Some((ends, KernelSocket { user, inode }))
 }
 
 /// `0100007F:1F90`: words of four bytes, each in the order of this machine, and a port.
@@ -188,24 +191,24 @@ mod tests {
     use super::*;
 
     /// The ends of a connection from `address` to itself, and what is said of who connected.
-    fn connected(address: &str) -> Peer {
+    fn connected(address: &str) -> HttpPeer {
         let listener = TcpListener::bind((address, 0)).unwrap();
         let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let (server, peer) = listener.accept().unwrap();
         assert_eq!(peer, client.local_addr().unwrap());
-        Peer::find(peer, server.local_addr().unwrap())
+        HttpPeer::find(peer, server.local_addr().unwrap())
     }
 
     #[test]
     fn this_process_is_a_client_by_any_address() {
-        assert_eq!(connected("127.0.0.1"), Peer::Client);
+        assert_eq!(connected("127.0.0.1"), HttpPeer::Client);
         if TcpListener::bind(("::1", 0)).is_ok() {
-            assert_eq!(connected("::1"), Peer::Client);
+            assert_eq!(connected("::1"), HttpPeer::Client);
             // A client of IPv4 at a socket of IPv6.
             let listener = TcpListener::bind(("::", 0)).unwrap();
             let client = TcpStream::connect(("127.0.0.1", listener.local_addr().unwrap().port())).unwrap();
             let (server, peer) = listener.accept().unwrap();
-            assert_eq!(Peer::find(peer, server.local_addr().unwrap()), Peer::Client);
+            assert_eq!(HttpPeer::find(peer, server.local_addr().unwrap()), HttpPeer::Client);
             drop(client);
         }
     }
@@ -216,9 +219,9 @@ mod tests {
         let own = listener.local_addr().unwrap();
         drop(TcpStream::connect(own).unwrap());
         let (_server, peer) = listener.accept().unwrap();
-        assert_eq!(Peer::find(peer, own), Peer::Unseen);
-        assert_eq!(Peer::find("192.0.2.1:4000".parse().unwrap(), own), Peer::Remote);
-        assert_eq!(Peer::find("[2001:db8::1]:4000".parse().unwrap(), own), Peer::Remote);
+        assert_eq!(HttpPeer::find(peer, own), HttpPeer::Unseen);
+        assert_eq!(HttpPeer::find("192.0.2.1:4000".parse().unwrap(), own), HttpPeer::Remote);
+        assert_eq!(HttpPeer::find("[2001:db8::1]:4000".parse().unwrap(), own), HttpPeer::Remote);
     }
 
     #[test]
@@ -227,7 +230,7 @@ mod tests {
         let ends = ("127.0.0.1:35554".parse().unwrap(), "127.0.0.1:8080".parse().unwrap());
         // Words are in the order of the machine that writes them.
         if cfg!(target_endian = "little") {
-            assert_eq!(listed(line), Some((ends, Socket { user: 1000, inode: 98_765 })));
+            assert_eq!(listed(line), Some((ends, KernelSocket { user: 1000, inode: 98_765 })));
             let mapped = "0000000000000000FFFF00000100007F:1F90";
             assert_eq!(end(mapped), Some(ends.1));
             assert_eq!(end("000080FE000000000000000001000000:0050").unwrap().to_string(), "[fe80::1]:80");
@@ -240,7 +243,7 @@ mod tests {
 
     #[test]
     fn only_a_client_that_is_seen_approves_over_http() {
-        let approves = |peer: Option<Peer>| {
+        let approves = |peer: Option<HttpPeer>| {
             let (mut parts, ()) = http::Request::new(()).into_parts();
             if let Some(peer) = peer {
                 parts.extensions.insert(peer);
@@ -249,8 +252,8 @@ mod tests {
             extensions.insert(parts);
             may_approve(&extensions)
         };
-        assert!(approves(Some(Peer::Client)));
-        for peer in [Peer::OtherUser, Peer::Remote, Peer::Unseen, Peer::Supervised] {
+        assert!(approves(Some(HttpPeer::Client)));
+        for peer in [HttpPeer::OtherUser, HttpPeer::Remote, HttpPeer::Unseen, HttpPeer::Supervised] {
             assert!(!approves(Some(peer)), "{peer:?}");
         }
         assert!(!approves(None), "nobody has looked");

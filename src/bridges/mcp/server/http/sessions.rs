@@ -19,19 +19,19 @@ const HEADER: &str = "mcp-session-id";
 #[derive(Debug, Default)]
 pub(super) struct HttpSessions {
     pub(super) manager: Arc<LocalSessionManager>,
-    uses: Mutex<Uses>,
+    uses: Mutex<HttpSessionTable>,
 }
 
 #[derive(Debug, Default)]
-struct Uses {
+struct HttpSessionTable {
     /// By the session's name.
-    of: HashMap<SessionId, Use>,
+    of: HashMap<SessionId, HttpSessionUsage>,
     /// HttpSessions that are being opened.
     opening: usize,
 }
 
 #[derive(Debug)]
-struct Use {
+struct HttpSessionUsage {
     /// Calls that run.
     running: usize,
     last: Instant,
@@ -46,7 +46,7 @@ pub(super) struct RunningCall {
 
 /// A session that is being opened.
 #[derive(Debug)]
-pub(super) struct Opening(Arc<HttpSessions>);
+pub(super) struct HttpSessionOpening(Arc<HttpSessions>);
 
 impl HttpSessions {
     /// Notes a message for the session that `headers` name, if they name one.
@@ -60,7 +60,7 @@ impl HttpSessions {
     }
 
     /// Makes room for a session; `None` where all that are open are being used.
-    pub(super) async fn open(self: &Arc<Self>) -> Option<Opening> {
+    pub(super) async fn open(self: &Arc<Self>) -> Option<HttpSessionOpening> {
         let open: Vec<SessionId> = self.manager.sessions.read().await.keys().cloned().collect();
         let ended = {
             let mut uses = self.uses.lock();
@@ -75,7 +75,7 @@ impl HttpSessions {
             uses.opening += 1;
             ended
         };
-        let opening = Opening(Arc::clone(self));
+        let opening = HttpSessionOpening(Arc::clone(self));
         for session in ended {
             tracing::info!("an MCP session was ended, since {SESSIONS} are open and one more came");
             if let Err(error) = self.manager.close_session(&session).await {
@@ -86,17 +86,17 @@ impl HttpSessions {
     }
 }
 
-impl Opening {
+impl HttpSessionOpening {
     /// Notes the session that `headers` of the answer name.
     pub(super) fn done(self, headers: &HeaderMap) {
         if let Some(session) = headers.get(HEADER).and_then(|session| session.to_str().ok()) {
-            let used = Use { running: 0, last: Instant::now() };
+            let used = HttpSessionUsage { running: 0, last: Instant::now() };
             self.0.uses.lock().of.insert(session.into(), used);
         }
     }
 }
 
-impl Drop for Opening {
+impl Drop for HttpSessionOpening {
     fn drop(&mut self) {
         self.0.uses.lock().opening -= 1;
     }

@@ -46,15 +46,15 @@ pub enum TokenError {
 }
 
 /// What a client must know. Only its hash is compared, so that the time it takes tells nothing.
-pub struct Token(String);
+pub struct BearerToken(String);
 
-impl std::fmt::Debug for Token {
+impl std::fmt::Debug for BearerToken {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str("Token(…)")
     }
 }
 
-impl Token {
+impl BearerToken {
     /// A token that nobody can guess.
     ///
     /// # Errors
@@ -154,11 +154,11 @@ mod tests {
     #[test]
     fn a_token_is_kept_where_only_its_owner_can_read_it_and_goes_with_the_server() {
         let state = tempfile::tempdir().unwrap();
-        let token = Token::random().unwrap();
+        let token = BearerToken::random().unwrap();
         let kept = token.keep(state.path(), 8000).unwrap();
         let mode = |path: &Path| std::fs::metadata(path).unwrap().mode() & 0o777;
         assert_eq!((mode(kept.path()), mode(kept.path().parent().unwrap())), (0o600, 0o700));
-        let read = Token::from_file(kept.path()).unwrap();
+        let read = BearerToken::from_file(kept.path()).unwrap();
         assert!(read.is(&token.0));
         let path = kept.path().to_owned();
         drop(token.keep(state.path(), 8000).unwrap());
@@ -170,11 +170,11 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), "0123456789abcdef").unwrap();
         std::fs::set_permissions(file.path(), Permissions::from_mode(0o644)).unwrap();
-        assert!(matches!(Token::from_file(file.path()), Err(TokenError::Open { .. })));
+        assert!(matches!(BearerToken::from_file(file.path()), Err(TokenError::Open { .. })));
         std::fs::set_permissions(file.path(), Permissions::from_mode(0o600)).unwrap();
-        assert!(Token::from_file(file.path()).is_ok());
+        assert!(BearerToken::from_file(file.path()).is_ok());
         for short in ["", "short", "0123456789 abcdef", "0123456789abcdé"] {
-            assert!(matches!(Token::given(short), Err(TokenError::Unusable)), "{short}");
+            assert!(matches!(BearerToken::given(short), Err(TokenError::Unusable)), "{short}");
         }
     }
 }

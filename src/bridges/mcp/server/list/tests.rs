@@ -2,12 +2,12 @@ use super::*;
 use crate::tools::built_in;
 use crate::tools::schema::Schema;
 
-fn definitions() -> Vec<Definition> {
+fn definitions() -> Vec<ToolDefinition> {
     built_in::registry().unwrap().definitions(|_| true).into_iter().cloned().collect()
 }
 
 /// `count` more tools.
-fn many(count: usize) -> Vec<Definition> {
+fn many(count: usize) -> Vec<ToolDefinition> {
     let mut all = definitions();
     let model = all[0].clone();
     all.extend((0..count).map(|number| {

@@ -13,7 +13,7 @@ const SPARE: usize = 1 << 20;
 
 /// One line, without its end.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub(super) enum PipeInputLine {
     /// All of it.
     Whole(Vec<u8>),
     /// It was longer than [`MOST`]; its first and its last bytes.
@@ -26,21 +26,21 @@ pub(super) enum Line {
 }
 
 /// The lines of a stream.
-pub(super) struct Lines<R> {
+pub(super) struct PipeLineReader<R> {
     read: BufReader<R>,
     line: Vec<u8>,
     /// The head of a line that is too long, while its rest is skipped.
     skipping: Option<Vec<u8>>,
 }
 
-impl<R: AsyncRead + Unpin> Lines<R> {
+impl<R: AsyncRead + Unpin> PipeLineReader<R> {
     pub(super) fn new(read: R) -> Self {
         Self { read: BufReader::with_capacity(64 << 10, read), line: Vec::new(), skipping: None }
     }
 
     /// The next line that is not blank; `None` at the end, where bytes without a line's end are no message. May be dropped and
     /// called again: what was read is kept.
-    pub(super) async fn next(&mut self) -> io::Result<Option<Line>> {
+    pub(super) async fn next(&mut self) -> io::Result<Option<PipeInputLine>> {
         loop {
             let available = self.read.fill_buf().await?;
             if available.is_empty() {
@@ -71,9 +71,9 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         }
     }
 
-    fn whole(&mut self) -> Option<Line> {
+    fn whole(&mut self) -> Option<PipeInputLine> {
         if let Some(head) = self.skipping.take() {
-            return Some(Line::TooLong { head, tail: std::mem::take(&mut self.line) });
+            return Some(PipeInputLine::TooLong { head, tail: std::mem::take(&mut self.line) });
         }
         if self.line.trim_ascii().is_empty() {
             self.line.clear();
@@ -86,6 +86,6 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             self.line.clear();
             line
         };
-        Some(Line::Whole(line))
+        Some(PipeInputLine::Whole(line))
     }
 }

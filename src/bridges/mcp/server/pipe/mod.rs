@@ -31,7 +31,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use self::lines::{Line, Lines};
+use self::lines::{PipeInputLine, PipeLineReader};
 use self::outlet::Outlet;
 
 /// So many requests of one client are worked on at a time; the next ones wait.
@@ -45,9 +45,9 @@ const LISTENING: usize = 64;
 
 /// One client's two streams, as rmcp wants to see them.
 pub(super) struct Pipe<R, W> {
-    lines: Lines<R>,
+    lines: PipeLineReader<R>,
     outlet: Arc<Outlet<W>>,
-    flight: Arc<Flight>,
+    flight: Arc<InFlightRequests>,
     /// Requests that wait until fewer are worked on, with their sizes.
     held: VecDeque<(ClientJsonRpcMessage, usize)>,
     held_bytes: usize,
@@ -61,13 +61,13 @@ pub(super) struct Pipe<R, W> {
 
 /// The requests that were handed on and are not answered yet.
 #[derive(Debug, Default)]
-struct Flight {
+struct InFlightRequests {
     ids: Mutex<HashSet<RequestId>>,
     listening: Mutex<HashSet<RequestId>>,
     landed: Notify,
 }
 
-impl Flight {
+impl InFlightRequests {
     fn count(&self) -> usize {
         self.ids.lock().len()
     }
@@ -100,7 +100,7 @@ where
     /// A pipe that reads `read` and writes `write`. Cancels `gone` when input ends; stops writing when `closed` is cancelled.
     pub(super) fn new(read: R, write: W, gone: CancellationToken, closed: CancellationToken) -> Self {
         Self {
-            lines: Lines::new(read),
+            lines: PipeLineReader::new(read),
             outlet: Arc::new(Outlet::new(write, closed)),
             flight: Arc::default(),
             held: VecDeque::new(),
@@ -131,10 +131,10 @@ where
     }
 
     /// What becomes of one line: a message to hand on, or nothing (it waits, was answered, or needs no answer).
-    fn taken(&mut self, line: Line) -> Option<ClientJsonRpcMessage> {
+    fn taken(&mut self, line: PipeInputLine) -> Option<ClientJsonRpcMessage> {
         let bytes = match line {
-            Line::Whole(bytes) => bytes,
-            Line::TooLong { head, tail } => {
+            PipeInputLine::Whole(bytes) => bytes,
+            PipeInputLine::TooLong { head, tail } => {
                 let refused = unreadable::too_long(&head, &tail);
                 self.answer(refused.error, refused.id);
                 return None;

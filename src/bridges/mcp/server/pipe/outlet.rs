@@ -28,9 +28,9 @@ struct Backlog {
 }
 
 /// A message that waits to be written.
-pub(super) struct Waiting(Arc<Backlog>);
+pub(super) struct BacklogSlot(Arc<Backlog>);
 
-impl Drop for Waiting {
+impl Drop for BacklogSlot {
     fn drop(&mut self) {
         self.0.waiting.fetch_sub(1, Ordering::AcqRel);
         self.0.less.notify_waiters();
@@ -43,9 +43,9 @@ impl<W: AsyncWrite + Unpin> Outlet<W> {
     }
 
     /// Counts a message until what is returned is dropped.
-    pub(super) fn wait(&self) -> Waiting {
+    pub(super) fn wait(&self) -> BacklogSlot {
         self.backlog.waiting.fetch_add(1, Ordering::AcqRel);
-        Waiting(Arc::clone(&self.backlog))
+        BacklogSlot(Arc::clone(&self.backlog))
     }
 
     /// Returns when few enough messages wait.

@@ -4,11 +4,11 @@ use proptest::prelude::*;
 use rmcp::model::JsonRpcMessage;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 
-use super::lines::{Line, Lines, MOST};
+use super::lines::{MOST, PipeInputLine, PipeLineReader};
 use super::*;
 
-async fn lines(bytes: Vec<u8>) -> Vec<Line> {
-    let mut lines = Lines::new(std::io::Cursor::new(bytes));
+async fn lines(bytes: Vec<u8>) -> Vec<PipeInputLine> {
+    let mut lines = PipeLineReader::new(std::io::Cursor::new(bytes));
     let mut found = Vec::new();
     while let Some(line) = lines.next().await.unwrap() {
         found.push(line);
@@ -19,7 +19,7 @@ async fn lines(bytes: Vec<u8>) -> Vec<Line> {
 #[tokio::test]
 async fn blank_lines_and_an_unended_one_are_no_messages() {
     let found = lines(b"\n \r\nfirst\n\nsecond\r\nthird".to_vec()).await;
-    assert_eq!(found, [Line::Whole(b"first".to_vec()), Line::Whole(b"second\r".to_vec())]);
+    assert_eq!(found, [PipeInputLine::Whole(b"first".to_vec()), PipeInputLine::Whole(b"second\r".to_vec())]);
 }
 
 #[tokio::test]
@@ -28,7 +28,7 @@ async fn both_ends_of_a_line_that_is_too_long_are_kept_and_the_next_is_whole() {
     bytes.resize(MOST + 70_000, b'x');
     bytes.extend_from_slice(b"tail\nnext\n");
     let found = lines(bytes).await;
-    let [Line::TooLong { head, tail }, Line::Whole(next)] = found.as_slice() else {
+    let [PipeInputLine::TooLong { head, tail }, PipeInputLine::Whole(next)] = found.as_slice() else {
         panic!("{}", found.len())
     };
     assert!(head.starts_with(b"head") && tail.ends_with(b"tail") && head.len() + tail.len() < 10_000);

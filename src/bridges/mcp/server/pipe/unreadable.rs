@@ -11,19 +11,19 @@ use super::lines::MOST;
 
 /// An error, and the request it answers, where that can be told.
 #[derive(Debug)]
-pub(super) struct Refused {
+pub(super) struct UnreadableMessageError {
     pub(super) error: ErrorData,
     pub(super) id: Option<RequestId>,
 }
 
-impl Refused {
+impl UnreadableMessageError {
     fn new(error: ErrorData, id: Option<RequestId>) -> Box<Self> {
         Box::new(Self { error, id })
     }
 }
 
 /// The message in `line`; `None` for what is no message and wants no answer.
-pub(super) fn message(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Box<Refused>> {
+pub(super) fn message(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Box<UnreadableMessageError>> {
     let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
     let fault = match serde_json::from_slice(line) {
         Ok(message) => return Ok(Some(message)),
@@ -31,19 +31,19 @@ pub(super) fn message(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Box<R
     };
     if fault.to_string().starts_with("recursion limit") {
         let error = invalid("the message is nested more than 127 levels deep");
-        return Err(Refused::new(error, id_in(line)));
+        return Err(UnreadableMessageError::new(error, id_in(line)));
     }
     let head = match serde_json::from_slice::<Value>(line) {
         Ok(Value::Object(head)) => head,
         Ok(Value::Array(_)) => {
             let error = invalid("batches are not part of MCP; send one message per line");
-            return Err(Refused::new(error, None));
+            return Err(UnreadableMessageError::new(error, None));
         }
-        Ok(_) => return Err(Refused::new(invalid("a message is a JSON object"), None)),
+        Ok(_) => return Err(UnreadableMessageError::new(invalid("a message is a JSON object"), None)),
         Err(fault) => {
             let error =
                 ErrorData::new(ErrorCode::PARSE_ERROR, format!("this line is not JSON: {fault}"), None);
-            return Err(Refused::new(error, id_in(line)));
+            return Err(UnreadableMessageError::new(error, id_in(line)));
         }
     };
     match (head.get("id"), head.contains_key("method")) {
@@ -52,15 +52,15 @@ pub(super) fn message(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Box<R
         (None, true) => Ok(None),
         _ => {
             let error = invalid(format!("this is no JSON-RPC 2.0 message of MCP: {fault}"));
-            Err(Refused::new(error, id_in(line)))
+            Err(UnreadableMessageError::new(error, id_in(line)))
         }
     }
 }
 
 /// What is answered to a line that is too long.
-pub(super) fn too_long(head: &[u8], tail: &[u8]) -> Box<Refused> {
+pub(super) fn too_long(head: &[u8], tail: &[u8]) -> Box<UnreadableMessageError> {
     let error = invalid(format!("the message has more than {MOST} bytes"));
-    Refused::new(error, id_in(head).or_else(|| last_id(tail)))
+    UnreadableMessageError::new(error, id_in(head).or_else(|| last_id(tail)))
 }
 
 fn invalid(what: impl Into<std::borrow::Cow<'static, str>>) -> ErrorData {
@@ -69,8 +69,8 @@ fn invalid(what: impl Into<std::borrow::Cow<'static, str>>) -> ErrorData {
 
 /// The top-level `id` of an object that may be broken, cut off or nested without measure.
 fn id_in(line: &[u8]) -> Option<RequestId> {
-    struct Id<'a>(&'a mut Option<RequestId>);
-    impl<'de> Visitor<'de> for Id<'_> {
+    struct RequestIdVisitor<'a>(&'a mut Option<RequestId>);
+    impl<'de> Visitor<'de> for RequestIdVisitor<'_> {
         type Value = ();
 
         fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -91,7 +91,7 @@ fn id_in(line: &[u8]) -> Option<RequestId> {
         }
     }
     let mut id = None;
-    let read = serde_json::Deserializer::from_slice(line).deserialize_map(Id(&mut id));
+    let read = serde_json::Deserializer::from_slice(line).deserialize_map(RequestIdVisitor(&mut id));
     // A number at the very end may be the beginning of another one.
     let cut = read.is_err_and(|fault| fault.is_eof()) && line.last().is_some_and(u8::is_ascii_digit);
     id.filter(|id| !cut || matches!(id, RequestId::String(_)))
