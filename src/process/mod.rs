@@ -20,6 +20,7 @@ mod lines;
 mod namespace;
 mod oneshot;
 mod pinned;
+pub(crate) mod restart;
 pub(crate) mod sandbox;
 mod sealed;
 mod spawner;

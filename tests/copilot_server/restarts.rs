@@ -47,7 +47,7 @@ async fn a_server_that_always_ends_is_given_up() {
         client.turn().await.expect_err("no turn");
     }
     let error = client.turn().await.expect_err("no turn").to_string();
-    assert!(error.contains("it has ended 5 times in a row and is given up"), "{error}");
+    assert!(error.contains("it has ended 5 times within 180 s and is left alone"), "{error}");
     assert_eq!(project.log().starts(), 5);
     client.close().await;
 }

@@ -9,12 +9,9 @@ use tokio::time::Instant;
 
 use super::{ManagerState, SessionUnavailable, SlotActivity, SlotKey, SlotStatus, launch};
 use crate::lsp::session::Session;
+use crate::process::restart::RestartBackoff;
 use crate::workspace::WorkspacePath;
 
-/// Crashes within this time count together.
-const WINDOW: Duration = Duration::from_secs(180);
-/// After so many crashes within the window the server stays down until the window has passed.
-const MOST_CRASHES: usize = 5;
 /// After each start that failed the next one has twice as long, so many times.
 const MOST_DOUBLINGS: u32 = 3;
 
@@ -30,8 +27,8 @@ pub(super) struct ServerSlot {
 #[derive(Debug, Default)]
 struct SlotState {
     phase: SlotPhase,
-    /// When it crashed or failed to start, within the window.
-    crashes: Vec<Instant>,
+    /// Its crashes, and its failed starts.
+    backoff: RestartBackoff,
     /// Documents to open again after a restart.
     reopen: Vec<WorkspacePath>,
     /// How the last session crashed, until there is one in its place.
@@ -176,7 +173,7 @@ impl ServerSlot {
                 }
                 // It was stopped while it started.
                 Ok(session) => abandoned = Some(session.clone()),
-                Err(why) => state.fail(why.clone()),
+                Err(why) => state.go_down(why.clone()),
             }
         }
         if let Some(session) = abandoned {
@@ -206,7 +203,7 @@ impl ServerSlot {
         state.reopen = session.open_paths();
         state.obituary = Some(detail.clone());
         let why = SessionUnavailable::Failed { server: self.key.server.clone(), detail };
-        state.crash(why);
+        state.go_down(why);
     }
 
     pub(super) fn status(&self) -> SlotStatus {
@@ -272,50 +269,28 @@ impl ServerSlot {
 }
 
 impl SlotState {
-    /// The first crash in the window is forgiven at once; later ones cost 1, 2, 4 … seconds, then the whole window.
-    fn crash(&mut self, why: SessionUnavailable) {
-        let pause = match self.count() {
-            1 => Duration::ZERO,
-            count => pause_after(count - 1),
+    /// The server ended, or its start came to nothing. What is missing may be installed at any moment, and looking for it costs
+    /// little, so that is no failed start.
+    fn go_down(&mut self, why: SessionUnavailable) {
+        let SessionUnavailable::Failed { server, detail } = why else {
+            self.phase = SlotPhase::Down { until: Instant::now(), why };
+            return;
         };
-        self.go_down(why, pause);
-    }
-
-    fn fail(&mut self, why: SessionUnavailable) {
-        // What is missing may be installed at any moment, and looking for it costs little.
-        let pause = match why {
-            SessionUnavailable::Failed { .. } => pause_after(self.count()),
-            _ => Duration::ZERO,
+        self.backoff.record_end();
+        let until = self.backoff.next_start().unwrap_or_else(|exhausted| exhausted);
+        let pause = until.saturating_duration_since(Instant::now());
+        let detail = match pause.as_secs_f64().ceil() {
+            0.0 => detail,
+            seconds => format!("{detail}; it is tried again in {seconds} s"),
         };
-        self.go_down(why, pause);
+        self.phase = SlotPhase::Down { until, why: SessionUnavailable::Failed { server, detail } };
     }
-
-    fn count(&mut self) -> usize {
-        let now = Instant::now();
-        self.crashes.retain(|crash| now.duration_since(*crash) < WINDOW);
-        self.crashes.push(now);
-        self.crashes.len()
-    }
-
-    fn go_down(&mut self, why: SessionUnavailable, pause: Duration) {
-        let why = match why {
-            SessionUnavailable::Failed { server, detail } if !pause.is_zero() => SessionUnavailable::Failed {
-                server,
-                detail: format!("{detail}; it is tried again in {} s", pause.as_secs().max(1)),
-            },
-            other => other,
-        };
-        self.phase = SlotPhase::Down { until: Instant::now() + pause, why };
-    }
-}
-
-fn pause_after(crashes: usize) -> Duration {
-    if crashes >= MOST_CRASHES { WINDOW } else { Duration::from_secs(1 << (crashes.max(1) - 1)) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::process::restart::WINDOW;
 
     #[tokio::test(start_paused = true)]
     async fn crashes_are_forgiven_once_then_cost_more_and_more() {
@@ -323,13 +298,13 @@ mod tests {
         let mut state = SlotState::default();
         let mut pauses = Vec::new();
         for _ in 0..6 {
-            state.crash(why());
+            state.go_down(why());
             let SlotPhase::Down { until, .. } = &state.phase else { panic!("not down") };
             pauses.push(until.duration_since(Instant::now()).as_secs());
         }
-        assert_eq!(pauses, [0, 1, 2, 4, 8, 180]);
+        assert_eq!(pauses, [0, 1, 2, 4, 180, 180]);
         tokio::time::advance(WINDOW).await;
-        state.crash(why());
+        state.go_down(why());
         assert!(matches!(&state.phase, SlotPhase::Down { until, .. } if *until <= Instant::now()));
     }
 }

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::{Value, json};
-use tokio::sync::Mutex;
+use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
 use super::error::CopilotError;
@@ -17,12 +17,11 @@ use super::offer::{CopilotOffer, UnregisteredTool};
 use super::register::CopilotRegistration;
 use super::room::{CopilotContext, CopilotOptions};
 use super::status::{CopilotServerStatus, SignInStatus};
+use crate::process::restart::{RestartBackoff, WINDOW};
 use crate::tools::error::ToolError;
 
-/// How often in a row a server may end before it is given up.
-const MOST_CRASHES: u32 = 4;
-/// The pause before the first restart; each further one is twice as long.
-const PAUSE: Duration = Duration::from_millis(500);
+/// Why there is no server after [`CopilotClient::end`].
+const CLIENT_ENDED: &str = "its client was ended";
 
 /// A client of the Copilot language server, which lends it our tools.
 #[derive(Debug)]
@@ -31,10 +30,12 @@ pub struct CopilotClient {
     left_out: Vec<UnregisteredTool>,
     offer: CopilotOffer,
     slot: Mutex<CopilotLinkSlot>,
+    /// Held by whoever starts a server: one start at a time.
+    start_turn: tokio::sync::Mutex<()>,
     /// Cancelled when the client is ended: a start or a pause before one ends with it.
     ended: CancellationToken,
     /// The conversation that goes on, and which server knows it.
-    pub(super) conversation: parking_lot::Mutex<Option<(u32, String)>>,
+    pub(super) conversation: Mutex<Option<(u32, String)>>,
 }
 
 #[derive(Debug, Default)]
@@ -42,10 +43,10 @@ struct CopilotLinkSlot {
     link: Option<Arc<CopilotLink>>,
     /// How many servers were started.
     started: u32,
-    /// How many ended in a row, none of them after work that was done.
-    crashes: u32,
-    /// None is started any more, because of this.
-    given_up: Option<String>,
+    /// The ends of servers since work was done.
+    backoff: RestartBackoff,
+    /// How the last one ended.
+    last_words: String,
 }
 
 /// What `status` tells.
@@ -80,8 +81,9 @@ impl CopilotClient {
             left_out,
             offer,
             slot: Mutex::default(),
+            start_turn: tokio::sync::Mutex::default(),
             ended: CancellationToken::new(),
-            conversation: parking_lot::Mutex::default(),
+            conversation: Mutex::default(),
         })
     }
 
@@ -89,39 +91,23 @@ impl CopilotClient {
     pub(super) async fn link(&self) -> Result<(Arc<CopilotLink>, u32), CopilotError> {
         tokio::select! {
             biased;
-            () = self.ended.cancelled() => Err(CopilotError::Ended { detail: "its client was ended".to_owned() }),
+            () = self.ended.cancelled() => Err(CopilotError::Ended { detail: CLIENT_ENDED.to_owned() }),
             linked = self.linked() => linked,
         }
     }
 
     async fn linked(&self) -> Result<(Arc<CopilotLink>, u32), CopilotError> {
-        let mut slot = self.slot.lock().await;
-        if let Some(link) = slot.link.as_ref().filter(|link| link.is_alive()) {
-            return Ok((link.clone(), slot.started));
+        if let Some(running) = self.running() {
+            return Ok(running);
         }
-        if let Some(detail) = &slot.given_up {
-            return Err(CopilotError::Ended { detail: detail.clone() });
+        let _turn = self.start_turn.lock().await;
+        if let Some(running) = self.running() {
+            return Ok(running);
         }
-        let ended = slot.link.take();
-        if let Some(link) = &ended {
-            let detail = link.last_words().await;
-            slot.crashes += 1;
-            if slot.crashes > MOST_CRASHES {
-                let detail =
-                    format!("{detail}; it has ended {} times in a row and is given up", slot.crashes);
-                slot.given_up = Some(detail.clone());
-                return Err(CopilotError::Ended { detail });
-            }
-            let pause = PAUSE * 2u32.pow(slot.crashes - 1);
-            let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
-            self.room.events.send(CopilotEvent::Ended { detail, pause_ms });
-            tokio::time::sleep(pause).await;
-        } else {
-            self.room.events.send(CopilotEvent::Starting);
-        }
-        slot.started += 1;
+        let ended = self.slot.lock().link.take();
+        self.wait_for_start(ended.as_deref()).await?;
         let link = CopilotLink::start(&self.room, self.offer.clone(), self.left_out.clone()).await?;
-        slot.link = Some(link.clone());
+        let started = self.adopt(&link).await?;
         if let Some(ended) = ended {
             for path in ended.documents.paths().await {
                 link.open_document(&self.room, path).await;
@@ -129,12 +115,65 @@ impl CopilotClient {
             let tools = link.registration.get().map_or(0, CopilotRegistration::ours);
             self.room.events.send(CopilotEvent::Restarted { tools });
         }
-        Ok((link, slot.started))
+        Ok((link, started))
+    }
+
+    fn running(&self) -> Option<(Arc<CopilotLink>, u32)> {
+        let slot = self.slot.lock();
+        slot.link.as_ref().filter(|link| link.is_alive()).map(|link| (link.clone(), slot.started))
+    }
+
+    /// Waits until a server may be started in the place of `ended`, and tells what is going on.
+    async fn wait_for_start(&self, ended: Option<&CopilotLink>) -> Result<(), CopilotError> {
+        let last_words = match ended {
+            Some(link) => Some(link.last_words().await),
+            None => None,
+        };
+        let (ends, next_start, detail) = {
+            let mut slot = self.slot.lock();
+            if let Some(last_words) = last_words {
+                slot.backoff.record_end();
+                slot.last_words = last_words;
+            }
+            let next_start = slot.backoff.next_start();
+            (slot.backoff.ends(), next_start, slot.last_words.clone())
+        };
+        let pause = |until: Instant| until.saturating_duration_since(Instant::now());
+        let moment = next_start.map_err(|until| CopilotError::Ended {
+            detail: format!(
+                "{detail}; it has ended {ends} times within {} s and is left alone for {} s more",
+                WINDOW.as_secs(),
+                pause(until).as_secs() + 1
+            ),
+        })?;
+        self.room.events.send(match ended {
+            Some(_) => CopilotEvent::Ended {
+                detail,
+                pause_ms: pause(moment).as_millis().try_into().unwrap_or(u64::MAX),
+            },
+            None => CopilotEvent::Starting,
+        });
+        sleep_until(moment).await;
+        Ok(())
+    }
+
+    /// Makes `link` the one that is used, unless the client was ended meanwhile: then the server ends. Its number is given.
+    async fn adopt(&self, link: &Arc<CopilotLink>) -> Result<u32, CopilotError> {
+        {
+            let mut slot = self.slot.lock();
+            slot.started += 1;
+            if !self.ended.is_cancelled() {
+                slot.link = Some(link.clone());
+                return Ok(slot.started);
+            }
+        }
+        link.end().await;
+        Err(CopilotError::Ended { detail: CLIENT_ENDED.to_owned() })
     }
 
     /// Work was done: what ended before does not count against the server any more.
-    pub(super) async fn went_well(&self) {
-        self.slot.lock().await.crashes = 0;
+    pub(super) fn went_well(&self) {
+        self.slot.lock().backoff.reset();
     }
 
     /// What came of the registration.
@@ -194,7 +233,7 @@ impl CopilotClient {
     /// Takes our tools back, and ends the server, also one that is being started. None is started any more.
     pub async fn end(&self) {
         self.ended.cancel();
-        let link = self.slot.lock().await.link.take();
+        let link = self.slot.lock().link.take();
         if let Some(link) = link {
             link.end().await;
         }

@@ -141,7 +141,7 @@ impl CopilotClient {
                 Err(error) => return Err(ready.link.explained(error).await),
                 Ok(outcome) => {
                     drop(running);
-                    self.went_well().await;
+                    self.went_well();
                     return Ok(outcome);
                 }
             }

@@ -12,13 +12,14 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::connect::{MountConnection, NoConnection, causes};
 use super::definitions::{MountedToolDefinition, offered};
-use super::live::{MountConnectionState, WINDOW};
+use super::live::MountConnectionState;
 use super::pins::{Callable, MountPinRecord, Pins};
 use super::room::MountContext;
 use super::tool::MountedAs;
 use super::unauthorized::Challenge;
 use crate::config::{Mount, MountTransport};
 use crate::policy::request::Effect;
+use crate::process::restart::WINDOW;
 use crate::tools::drop_in::OmittedManifest;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::hidden::escaped;
@@ -218,7 +219,7 @@ impl MountedMcpServer {
             return Ok((connection, false));
         }
         self.bury().await;
-        let from = self.live.lock().may_start();
+        let from = self.live.lock().backoff.next_start();
         match from {
             Ok(moment) => sleep_until(moment).await,
             Err(moment) => return Err(self.stopped(moment)),
@@ -244,7 +245,7 @@ impl MountedMcpServer {
         let what = format!(
             "the MCP server `{}` ended {} times within {} s and is left alone for {} s more; {why}",
             self.name(),
-            live.ended(),
+            live.backoff.ends(),
             WINDOW.as_secs(),
             until.saturating_duration_since(Instant::now()).as_secs() + 1,
         );
@@ -392,7 +393,9 @@ impl MountedMcpServer {
         let running = live.connection.as_ref().filter(|connection| !connection.is_closed());
         let (state, detail) = match (running, &live.error) {
             (Some(_), _) => (MountedState::Running, None),
-            (None, Some(error)) if live.is_given_up() => (MountedState::Stopped, Some(error.clone())),
+            (None, Some(error)) if live.backoff.is_exhausted() => {
+                (MountedState::Stopped, Some(error.clone()))
+            }
             (None, Some(error)) => (MountedState::Failed, Some(error.clone())),
             (None, None) if live.connection.is_some() => {
                 (MountedState::Failed, Some("it ended; the next call starts it again".to_owned()))

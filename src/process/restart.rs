@@ -1,0 +1,88 @@
+//! When a program that ended is started again: at once after its first end, then with growing pauses, then not before a window
+//! has passed. Language servers, mounted MCP servers and the Copilot language server follow this one rule.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// Ends within this time count together.
+pub(crate) const WINDOW: Duration = Duration::from_secs(180);
+/// The pauses after the first, second, … end within the window; after one end more the program stays down.
+const PAUSES: [Duration; 4] =
+    [Duration::ZERO, Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4)];
+
+/// The ends of one program, and its failed starts.
+#[derive(Debug, Default)]
+pub(crate) struct RestartBackoff {
+    ends: VecDeque<Instant>,
+}
+
+impl RestartBackoff {
+    /// Notes that the program ended, or that its start failed.
+    pub(crate) fn record_end(&mut self) {
+        self.ends.push_back(Instant::now());
+    }
+
+    /// Forgets all ends: the program has shown that it works.
+    pub(crate) fn reset(&mut self) {
+        self.ends.clear();
+    }
+
+    /// How many ends there are of late.
+    pub(crate) fn ends(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether the program ended so often that it stays down.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.ends.len() > PAUSES.len()
+    }
+
+    /// When the program may be started, which may be in the past.
+    ///
+    /// # Errors
+    /// The moment at which the window is over, where it ended too often.
+    pub(crate) fn next_start(&mut self) -> Result<Instant, Instant> {
+        let now = Instant::now();
+        self.ends.retain(|end| now - *end < WINDOW);
+        let (Some(first), Some(last)) = (self.ends.front(), self.ends.back()) else { return Ok(now) };
+        PAUSES.get(self.ends.len() - 1).map(|pause| *last + *pause).ok_or(*first + WINDOW)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::{advance, sleep_until};
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn restart_backoff_grows_and_ends_with_its_window() {
+        let mut backoff = RestartBackoff::default();
+        let mut waits = Vec::new();
+        while let Ok(moment) = backoff.next_start() {
+            waits.push(moment.saturating_duration_since(Instant::now()).as_secs());
+            sleep_until(moment).await;
+            backoff.record_end();
+        }
+        assert_eq!(waits, [0, 0, 1, 2, 4]);
+        assert!(backoff.is_exhausted());
+        let again = backoff.next_start().unwrap_err();
+        assert!(again - Instant::now() > Duration::from_secs(150));
+        sleep_until(again).await;
+        assert!(backoff.next_start().is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn restart_backoff_forgets_what_lies_behind_it() {
+        let mut backoff = RestartBackoff::default();
+        (0..3).for_each(|_| backoff.record_end());
+        assert!(backoff.next_start().unwrap() > Instant::now());
+        backoff.reset();
+        assert_eq!((backoff.next_start(), backoff.ends()), (Ok(Instant::now()), 0));
+        backoff.record_end();
+        advance(WINDOW).await;
+        assert_eq!((backoff.next_start(), backoff.ends()), (Ok(Instant::now()), 0));
+    }
+}
