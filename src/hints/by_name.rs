@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 
+use super::definition::{DefinitionRole, SourceDefinition};
 use super::family;
 use super::project::{Project, load};
-use super::source::{DefinitionRole, ParsedSource, SourceDefinition};
+use super::source::ParsedSource;
 use super::subject::NameOccurrence;
 use crate::workspace::{Hit, SearchError, SearchQuery, WorkspacePath};
 

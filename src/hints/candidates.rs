@@ -3,18 +3,20 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::answer::{Candidate, HintError, Hints};
 use super::by_name::{self, NameLookupQuery};
+use super::definition::DefinitionRole;
 use super::docs;
 use super::imports::ImportItem;
 use super::patterns;
 use super::project::Project;
 use super::resolve::{ResolutionTarget, Resolver};
-use super::source::{DefinitionRole, ParsedSource};
+use super::source::ParsedSource;
 use super::subject::{self, NameOccurrence, ResolutionMethod};
 use crate::config::Catalogue;
 use crate::lsp::model::{FileRef, Location, SymbolKind};
 use crate::text::{Buffer, Identifier, Position, Range, identifier_near};
-use crate::workspace::{ReadError, SearchError, Workspace, WorkspacePath};
+use crate::workspace::{Workspace, WorkspacePath};
 
 /// How long a question may take where nothing else is said.
 pub const DEADLINE: Duration = Duration::from_secs(2);
@@ -39,49 +41,6 @@ pub enum HintSubject {
         /// The name.
         name: String,
     },
-}
-
-/// A likely definition.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Candidate {
-    /// Where its name stands.
-    pub location: Location,
-    /// What it is; absent where only the text is known.
-    pub(crate) kind: Option<SymbolKind>,
-    /// What it is a member of.
-    pub(crate) container: Option<String>,
-    /// Why it ranks where it does, in a few words.
-    pub why: String,
-    /// How likely, comparable within one answer only; higher is likelier.
-    pub(crate) score: i32,
-    /// Its first lines up to its body.
-    pub(crate) signature: Option<String>,
-    /// Its documentation as written, without comment markers.
-    pub(crate) documentation: Option<String>,
-}
-
-/// What the text says about a name.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Hints {
-    /// The name that was taken as asked about; absent where the line has none.
-    pub(crate) identifier: Option<(String, Option<Range>)>,
-    /// Best first.
-    pub candidates: Vec<Candidate>,
-    /// There are more.
-    pub(crate) truncated: bool,
-    /// The deadline came before all was looked at.
-    pub(crate) timed_out: bool,
-}
-
-/// Why there are no hints.
-#[derive(Debug, thiserror::Error)]
-pub enum HintError {
-    /// The file cannot be read.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// The workspace cannot be searched.
-    #[error(transparent)]
-    Search(#[from] SearchError),
 }
 
 /// Where the subject is likely defined, best first, not beyond `deadline`.

@@ -1,6 +1,7 @@
 //! How a definition introduces itself: its signature and its documentation.
 
-use super::source::{DefinitionRole, ParsedSource, SourceDefinition};
+use super::definition::{DefinitionRole, SourceDefinition};
+use super::source::ParsedSource;
 
 /// The longest signature, in lines and in bytes.
 const MOST_LINES: usize = 12;

@@ -7,10 +7,10 @@ use std::time::Instant;
 use streaming_iterator::StreamingIterator;
 use tree_sitter::{Node, QueryCursor, QueryCursorOptions, QueryMatch, Tree};
 
+use super::definition::{DefinitionRole, LexicalScope, ScopeKind, SourceDefinition};
 use super::grammar::Grammar;
 use super::imports::{self, ImportItem, SourceImport};
 use super::parse::ParseError;
-use super::source::{DefinitionRole, LexicalScope, ScopeKind, SourceDefinition};
 
 /// Matches a query may have under way at once; the queries need a handful.
 const MATCH_LIMIT: u32 = 4_096;

@@ -1,6 +1,6 @@
 //! What the text says about a name, as Markdown.
 
-use super::candidates::{Candidate, Hints};
+use super::answer::{Candidate, Hints};
 use crate::lsp::model::{FileRef, Hover};
 
 /// The signature and documentation of the best candidate; `None` where there is none with a signature.

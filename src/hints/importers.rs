@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use super::answer::HintError;
 use super::by_name::{occurrences, parse_all};
-use super::candidates::HintError;
 use super::imports::{ImportItem, SourceImport};
 use super::modules::{self, Module};
 use super::project::Project;

@@ -2,8 +2,9 @@
 
 use std::time::Instant;
 
+use super::definition::{DefinitionRole, SourceDefinition};
 use super::grammar::Grammar;
-use super::source::{DefinitionRole, ParsedSource, SourceDefinition};
+use super::source::ParsedSource;
 use super::symbols::is_listed;
 use crate::text::{Position, Range, identifiers_on_line};
 use crate::workspace::WorkspacePath;

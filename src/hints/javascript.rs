@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use super::definition::{DefinitionRole, SourceDefinition};
 use super::resolve::{ResolutionTarget, Resolver};
-use super::source::{DefinitionRole, ParsedSource, SourceDefinition};
+use super::source::ParsedSource;
 
 /// How often the value of `module.exports` is followed through further files.
 const FURTHEST: usize = 8;

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use tree_sitter::Node;
 
+use super::definition::{DefinitionRole, ScopeKind, SourceDefinition};
 use super::modules::{self, Module};
 use super::resolve::{ResolutionTarget, Resolver};
-use super::source::{DefinitionRole, ParsedSource, ScopeKind, SourceDefinition};
+use super::source::ParsedSource;
 use crate::workspace::WorkspacePath;
 
 impl Resolver<'_> {

@@ -12,8 +12,10 @@
 //! Files in the languages without a grammar are read line by line (`patterns`).
 
 mod advice;
+mod answer;
 mod by_name;
 mod candidates;
+mod definition;
 mod docs;
 mod extract;
 mod family;
@@ -40,10 +42,10 @@ mod types;
 mod word;
 
 pub(crate) use advice::{SpokenLanguage, advice, commands, our_command, startup_line};
+pub(crate) use answer::{Candidate, HintError, Hints};
 pub use candidates::DEADLINE;
 pub use candidates::HintSubject;
 pub use candidates::definition;
-pub(crate) use candidates::{Candidate, HintError, Hints};
 pub(crate) use grammar::has_grammar;
 pub(crate) use hover::hover;
 pub(crate) use importers::importers;

@@ -2,8 +2,8 @@
 
 use regex::Regex;
 
+use super::answer::{Candidate, HintError, Hints};
 use super::by_name::{self, NameLookupQuery, distance, is_secondary};
-use super::candidates::{Candidate, HintError, Hints};
 use super::grammar::Grammar;
 use super::project::Project;
 use crate::lsp::model::{FileRef, Location, SymbolKind};

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::answer::{Candidate, HintError};
 use super::by_name::{self, distance, is_secondary};
-use super::candidates::{self, Candidate, HintError, HintSubject};
+use super::candidates::{self, HintSubject};
 use super::project::Project;
 use super::source::ParsedSource;
 use crate::config::Catalogue;

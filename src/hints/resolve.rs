@@ -3,10 +3,11 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
+use super::definition::{DefinitionRole, ScopeKind, SourceDefinition};
 use super::imports::ImportItem;
 use super::modules::{self, Module};
 use super::project::Project;
-use super::source::{DefinitionRole, ParsedSource, ScopeKind, SourceDefinition};
+use super::source::ParsedSource;
 use crate::workspace::WorkspacePath;
 
 /// How many steps one question may take in all, and how deep.

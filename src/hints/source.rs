@@ -7,125 +7,13 @@ use std::time::Instant;
 
 use tree_sitter::{Node, Tree};
 
+use super::definition::{DefinitionRole, LexicalScope, ScopeKind, SourceDefinition};
 use super::extract;
 use super::grammar::Grammar;
 use super::imports::{ImportItem, SourceImport};
 use super::parse::{ParseError, parse};
-use crate::lsp::model::SymbolKind;
 use crate::text::{Buffer, Position, Range};
 use crate::workspace::WorkspacePath;
-
-/// What a definition is, more finely than [`SymbolKind`] where resolving needs it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum DefinitionRole {
-    Class,
-    Struct,
-    Interface,
-    Enum,
-    EnumMember,
-    Type,
-    TypeParameter,
-    Module,
-    /// A block that adds members to a type named elsewhere (Rust's `impl`); no definition itself.
-    Extension,
-    Function,
-    /// Declared here, defined elsewhere (C prototypes, TypeScript overloads).
-    Prototype,
-    Method,
-    Constructor,
-    Field,
-    Property,
-    Variable,
-    Constant,
-    Parameter,
-    Macro,
-    Label,
-    /// A name brought in; the index into [`ParsedSource::imports`].
-    Import(usize),
-}
-
-impl DefinitionRole {
-    /// Other definitions are its members.
-    pub(super) fn has_members(self) -> bool {
-        matches!(
-            self,
-            Self::Class | Self::Struct | Self::Interface | Self::Enum | Self::Type | Self::Extension
-        )
-    }
-
-    /// A type that values can have.
-    pub(super) fn is_type(self) -> bool {
-        self.has_members() && self != Self::Extension || self == Self::TypeParameter
-    }
-
-    /// Something that runs when it is called.
-    pub(super) fn is_callable(self) -> bool {
-        matches!(self, Self::Function | Self::Prototype | Self::Method | Self::Constructor | Self::Macro)
-    }
-
-    /// LSP's kind.
-    pub(super) fn kind(self) -> SymbolKind {
-        SymbolKind(match self {
-            Self::Class => 5,
-            Self::Struct => 23,
-            Self::Interface => 11,
-            Self::Enum => 10,
-            Self::EnumMember => 22,
-            Self::Type => 5,
-            Self::TypeParameter => 26,
-            Self::Module | Self::Extension | Self::Import(_) => 2,
-            Self::Function | Self::Prototype | Self::Macro => 12,
-            Self::Method => 6,
-            Self::Constructor => 9,
-            Self::Field => 8,
-            Self::Property => 7,
-            Self::Variable | Self::Parameter => 13,
-            Self::Constant => 14,
-            Self::Label => 20,
-        })
-    }
-}
-
-/// One definition; spans are bytes of [`ParsedSource::text`].
-#[derive(Debug, Clone)]
-pub(super) struct SourceDefinition {
-    pub(crate) name: String,
-    pub(crate) role: DefinitionRole,
-    /// The name.
-    pub(crate) selection: Span<usize>,
-    /// The whole of it.
-    pub(crate) span: Span<usize>,
-    /// The index of the scope in which its plain name is known.
-    pub(crate) scope: usize,
-    /// The index of the definition around it.
-    pub(crate) parent: Option<usize>,
-    /// The name of the type whose member it is.
-    pub(crate) container: Option<String>,
-    /// Its declared type, or the type of what it returns.
-    pub(crate) type_span: Option<Span<usize>>,
-    /// Where its value comes from.
-    pub(crate) value_span: Option<Span<usize>>,
-    /// The value is an element or part of `value_span`.
-    pub(crate) is_part: bool,
-    /// Where the names of base types stand.
-    pub(crate) bases: Vec<Span<usize>>,
-}
-
-/// Where plain names are known.
-#[derive(Debug, Clone)]
-pub(super) struct LexicalScope {
-    pub(crate) span: Span<usize>,
-    pub(crate) kind: ScopeKind,
-}
-
-/// What kind of scope.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ScopeKind {
-    File,
-    Namespace,
-    Class,
-    Body,
-}
 
 /// A file, parsed.
 pub(super) struct ParsedSource {

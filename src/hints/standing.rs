@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
+use super::answer::HintError;
 use super::by_name::{self, distance, parse_all};
-use super::candidates::{HintError, identifier_at};
+use super::candidates::identifier_at;
+use super::definition::DefinitionRole;
 use super::imports::ImportItem;
 use super::project::Project;
 use super::resolve::Resolver;
-use super::source::{DefinitionRole, ParsedSource};
+use super::source::ParsedSource;
 use crate::config::Catalogue;
 use crate::text::Position;
 use crate::workspace::{Hit, Workspace, WorkspacePath};
@@ -140,7 +142,7 @@ fn is_quiet(source: &ParsedSource, hit: &Hit) -> bool {
 /// Whether the name means something that only its own function knows.
 fn is_confined(project: &Project<'_>, source: &ParsedSource, asked: &OccurrenceQuery) -> bool {
     let at = source.buffer().byte_offset(asked.position);
-    let is_own = |definition: &super::source::SourceDefinition| {
+    let is_own = |definition: &super::definition::SourceDefinition| {
         definition.role == DefinitionRole::Parameter
             || source.is_local(definition) && !matches!(definition.role, DefinitionRole::Import(_))
     };

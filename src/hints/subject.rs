@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use tree_sitter::Node;
 
+use super::definition::{DefinitionRole, SourceDefinition};
 use super::extract::head;
 use super::imports::ImportItem;
 use super::resolve::{ResolutionTarget, Resolver};
-use super::source::{DefinitionRole, ParsedSource, SourceDefinition};
+use super::source::ParsedSource;
 
 /// How far up the tree from a name its context is looked for.
 const HIGHEST: usize = 12;

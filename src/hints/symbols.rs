@@ -3,13 +3,14 @@
 use std::collections::{BTreeSet, HashSet};
 use std::time::Instant;
 
+use super::answer::HintError;
 use super::by_name::{self, is_secondary, parse_all};
-use super::candidates::HintError;
+use super::definition::{DefinitionRole, SourceDefinition};
 use super::docs;
 use super::grammar::Grammar;
 use super::imports::{ImportItem, SourceImport};
 use super::project::{Project, load};
-use super::source::{DefinitionRole, ParsedSource, SourceDefinition};
+use super::source::ParsedSource;
 use crate::config::Catalogue;
 use crate::lsp::model::{DEEPEST_SYMBOL, FileRef, Location, Symbol, WorkspaceSymbol};
 use crate::workspace::{SearchQuery, Workspace, WorkspacePath};

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use tree_sitter::{Node, Tree};
 
-use super::candidates::HintError;
+use super::answer::HintError;
 use super::grammar::Grammar;
 use super::parse::{ParseError, parse};
 use super::project::language_of;

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use tree_sitter::Node;
 
+use super::definition::DefinitionRole;
 use super::extract::head;
 use super::resolve::{ResolutionTarget, Resolver};
-use super::source::{DefinitionRole, ParsedSource};
+use super::source::ParsedSource;
 
 impl Resolver<'_> {
     /// The text of a type or path at a byte of `source`, resolved: every name in it that is known.

@@ -6,30 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::answer::{DiagnosticItem, Verdict};
+use super::delta_item::DeltaItem;
 use super::remedy;
 use crate::lsp::model::Severity;
-use crate::text::{LineMap, Range};
-
-/// A finding that an edit brought or took away.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub(crate) struct DeltaItem {
-    /// Relative to the workspace.
-    pub path: String,
-    /// Where: after the edit for one that it brought, before it for one that it took away.
-    pub range: Range,
-    /// How bad.
-    pub severity: Severity,
-    /// The rule's code.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub code: Option<String>,
-    /// The server's key; "syntax" where no server was asked.
-    pub server: String,
-    /// What is wrong.
-    pub message: String,
-    /// What mends it: the signature that is called, places that explain it, quick fixes.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub help: Vec<String>,
-}
+use crate::text::LineMap;
 
 /// What an edit changed in the diagnostics.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -201,7 +181,7 @@ pub(crate) fn shorten(added: &mut Vec<DeltaItem>) -> (Vec<MoreItems>, bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Position;
+    use crate::text::{Position, Range};
 
     fn found(line: u32, message: &str) -> DiagnosticItem {
         DiagnosticItem {

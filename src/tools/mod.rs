@@ -29,6 +29,7 @@ mod contents;
 pub(crate) mod context;
 pub(crate) mod delete;
 pub(crate) mod delta;
+pub(crate) mod delta_item;
 pub(crate) mod doctor;
 pub(crate) mod drop_in;
 pub(crate) mod edit;

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::answer::DiagnosticItem;
 use super::context::{Context, LanguageFile};
-use super::delta::DeltaItem;
+use super::delta_item::DeltaItem;
 use super::impact::language_of;
 use crate::lsp::edits::CODE_ACTION;
 use crate::lsp::model::Severity;

@@ -94,6 +94,20 @@ fn type_names_are_unique() {
 }
 
 #[test]
+fn glossary_names_only_types_that_exist() {
+    let page = std::fs::read_to_string("docs/glossary.md").expect("the glossary");
+    let code = page.split('`').skip(1).step_by(2);
+    let names: Vec<&str> = code
+        .filter_map(|word| word.rsplit("::").next())
+        .filter(|word| word.starts_with(char::is_uppercase) && word.chars().all(char::is_alphanumeric))
+        .collect();
+    assert!(names.len() > 40, "only {names:?} are read");
+    let unknown: Vec<&&str> =
+        names.iter().filter(|name| !GRAPH.type_names.iter().any(|known| known == **name)).collect();
+    assert!(unknown.is_empty(), "docs/glossary.md names types that are gone: {unknown:?}");
+}
+
+#[test]
 fn type_names_say_more_than_one_word() {
     let names = &GRAPH.type_names;
     let one_word =

@@ -1,16 +1,16 @@
 //! `edit`, `write`, `patch`, `move`, `delete`, `undo`
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
 use super::called::{path, reply};
+use super::edit_reply::{edited, shown};
 use super::{CliContext, Reply, rewrites};
 use crate::cli::args::edits::{
-    DeleteCommandArgs, EditCommandArgs, EditMannerArgs, EditingCommand, MoveCommandArgs, PatchCommandArgs,
-    UndoCommandArgs, WriteCommandArgs,
+    DeleteCommandArgs, EditCommandArgs, EditingCommand, MoveCommandArgs, PatchCommandArgs, UndoCommandArgs,
+    WriteCommandArgs,
 };
 use crate::cli::input::named_file;
 use crate::cli::render::edits::{self as render, EditAnswerView, EditRequestFlags};
@@ -30,31 +30,6 @@ pub(super) async fn run(command: EditingCommand, door: CliContext<'_>) -> Result
         EditingCommand::Actions(arguments) => rewrites::actions(arguments, door).await,
         EditingCommand::Format(arguments) => rewrites::format(arguments, door).await,
     }
-}
-
-/// Calls a tool that edits, in this manner.
-pub(super) async fn edited(
-    door: CliContext<'_>,
-    name: &str,
-    mut arguments: Value,
-    manner: EditMannerArgs,
-) -> Result<Reply, ToolError> {
-    arguments["dry_run"] = json!(manner.dry_run);
-    arguments["diagnostics"] = json!(manner.wish());
-    let asked = EditRequestFlags { dry_run: manner.dry_run, diagnostics: manner.diagnostics };
-    reply(door, name, arguments, |edited: EditAnswerView| shown(edited, asked, door)).await
-}
-
-/// An edit as it looks.
-pub(super) fn shown(mut edited: EditAnswerView, asked: EditRequestFlags, door: CliContext<'_>) -> Reply {
-    let mut before = HashMap::new();
-    edited.each_path(&mut |path| {
-        let shown = door.paths.shown(path);
-        before.insert(shown.clone(), std::mem::replace(path, shown));
-    });
-    let read_line =
-        |path: &str, line| door.runtime.read_line(before.get(path).map_or(path, String::as_str), line);
-    render::render(&edited, asked, &door.console.out, &read_line)
 }
 
 async fn edit(arguments: EditCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {

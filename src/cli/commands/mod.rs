@@ -10,6 +10,7 @@ mod completion;
 mod completions;
 pub(super) mod daemon;
 mod doctor;
+mod edit_reply;
 mod edits;
 mod files;
 mod grep;

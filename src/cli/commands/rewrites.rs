@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::called::{self, path, reply};
-use super::edits::{edited, shown};
+use super::edit_reply::{edited, shown};
 use super::{CliContext, Reply, place, place_in_file};
 use crate::cli::args::edits::{ActionsCommandArgs, FormatFiles, RenameCommandArgs};
 use crate::cli::exit::CliExitStatus;

@@ -8,7 +8,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::recipes::{InstallStep, PrerequisiteTool, StepProgram, step};
+use super::step::{InstallStep, PrerequisiteTool, StepProgram, step};
 
 /// Where Debian's packages come from, whatever the machine's own sources are.
 const ARCHIVE: &str = "http://deb.debian.org/debian";

@@ -17,6 +17,7 @@ mod manifest;
 mod prefix;
 pub(crate) mod recipes;
 mod report;
+mod step;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -30,8 +31,9 @@ use tokio::time::Instant;
 
 pub use self::error::InstallError;
 use self::prefix::{InstallPrefix, program_in};
-use self::recipes::{CheckedRecipe, InstallStep, PrerequisiteTool, StepProgram};
+use self::recipes::CheckedRecipe;
 use self::report::FetchReport;
+use self::step::{InstallStep, PrerequisiteTool, StepProgram};
 use super::health;
 use super::locate::{LocatedProgram, ProgramOrigin, program_folders};
 use crate::config::spec::{RequiredProgram, ServerSpec};

@@ -1,14 +1,14 @@
 //! What is run to install a server: its recipes as commands of the package managers.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use super::deb;
 use super::error::InstallError;
 use super::locks::RecipeLocks;
+use super::step::{InstallStep, PrerequisiteTool, StepProgram, step};
 use crate::config::spec::{Recipe, RequiredProgram};
 
 /// The folder of npm's packages.
@@ -19,79 +19,6 @@ const NPM: &str = "npm";
 pub(crate) struct CheckedRecipe {
     recipe: Recipe,
     locks: RecipeLocks,
-}
-
-/// One command of an installation.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct InstallStep {
-    /// What runs.
-    pub(crate) program: StepProgram,
-    /// Its arguments.
-    pub(crate) args: Vec<OsString>,
-    /// Variables set beside the user's.
-    pub(crate) env: BTreeMap<OsString, OsString>,
-    /// What it does, in words for people ("npm install pyright@1.1.414").
-    pub(crate) words: String,
-}
-
-/// What a step runs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum StepProgram {
-    /// A tool looked for on PATH.
-    Tool(PrerequisiteTool),
-    /// Something that an earlier step made.
-    Made(PathBuf),
-}
-
-/// The tools that have to be there already.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PrerequisiteTool {
-    /// `rustup`.
-    Rustup,
-    /// `python3`.
-    Python,
-    /// `npm`.
-    Npm,
-    /// `cargo`.
-    Cargo,
-    /// `go`.
-    Go,
-    /// `gem`.
-    Gem,
-    /// `dotnet`.
-    Dotnet,
-    /// `apt-get`.
-    AptGet,
-}
-
-impl PrerequisiteTool {
-    /// The program's name.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Rustup => "rustup",
-            Self::Python => "python3",
-            Self::Npm => "npm",
-            Self::Cargo => "cargo",
-            Self::Go => "go",
-            Self::Gem => "gem",
-            Self::Dotnet => "dotnet",
-            Self::AptGet => "apt-get",
-        }
-    }
-
-    /// How to get it.
-    pub(crate) fn mend(self) -> &'static str {
-        match self {
-            Self::Rustup => "install Rust with rustup (https://rustup.rs)",
-            Self::Python => "install Python 3 (Debian, Ubuntu: apt install python3 python3-venv)",
-            Self::Npm => "install Node.js with npm (Debian, Ubuntu: apt install npm; or https://nodejs.org)",
-            Self::Cargo => "install Rust (https://rustup.rs)",
-            Self::Go => "install Go (Debian, Ubuntu: apt install golang; or https://go.dev/dl)",
-            Self::Gem => "install Ruby (Debian, Ubuntu: apt install ruby)",
-            Self::Dotnet => "install the .NET SDK (https://dotnet.microsoft.com/download)",
-            Self::AptGet => "it is part of Debian and what derives from it",
-        }
-    }
 }
 
 impl CheckedRecipe {
@@ -195,27 +122,6 @@ impl CheckedRecipe {
         self.locks
             .has_pip()
             .then(|| options.into_iter().chain([RecipeLocks::requirements(folder).into()]).collect())
-    }
-}
-
-pub(super) fn step(program: StepProgram, words: String, args: &[&str]) -> InstallStep {
-    InstallStep { program, args: args.iter().map(OsString::from).collect(), env: BTreeMap::new(), words }
-}
-
-impl InstallStep {
-    pub(super) fn arg(mut self, arg: impl Into<OsString>) -> Self {
-        self.args.push(arg.into());
-        self
-    }
-
-    pub(super) fn args(mut self, args: &[String]) -> Self {
-        self.args.extend(args.iter().map(OsString::from));
-        self
-    }
-
-    fn env(mut self, name: &str, value: impl Into<OsString>) -> Self {
-        self.env.insert(name.into(), value.into());
-        self
     }
 }
 

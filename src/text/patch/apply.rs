@@ -1,5 +1,6 @@
 //! The new text of one file.
 
+use super::applied::{AppliedFilePatch, AppliedHunk};
 use super::assemble::assemble;
 use super::haystack::{Haystack, TooMuchWork};
 use super::mismatch::{self, HunkMismatch, PatchMismatch};
@@ -18,40 +19,6 @@ impl Default for ApplyOptions {
     fn default() -> Self {
         Self { fuzz: 2 }
     }
-}
-
-/// What came of a patch.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AppliedFilePatch {
-    /// The new text.
-    pub text: String,
-    /// Per hunk, in the order given.
-    pub hunks: Vec<AppliedHunk>,
-}
-
-impl AppliedFilePatch {
-    /// Whether added lines got the file's line ends instead of the patch's, in any hunk.
-    pub fn line_ends_adapted(&self) -> bool {
-        self.hunks.iter().any(|hunk| hunk.line_ends_adapted)
-    }
-}
-
-/// Where a hunk was applied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AppliedHunk {
-    /// Its 0-based number within the file's section of the patch.
-    pub index: usize,
-    /// The 1-based line of the old text that it states; `None` where it states none.
-    pub(crate) old_start: Option<usize>,
-    /// The 1-based line of the old text where it was found; for one without old lines, the line behind which it went.
-    pub applied_at: usize,
-    /// Lines between the two: positive where it was found farther down; 0 where it states no line.
-    pub offset: isize,
-    /// Lines of context dropped at each end, at most.
-    pub fuzz: usize,
-    /// Whether its added lines got the line ends of the file instead of those of the patch, because its old lines
-    /// were there but for the line ends.
-    pub(crate) line_ends_adapted: bool,
 }
 
 /// Why a patch was not applied. The text is then as it was.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::apply::AppliedHunk;
+use super::applied::AppliedHunk;
 use super::haystack::{Haystack, line_content};
 use super::{Hunk, HunkAnchor, HunkLine};
 use crate::text::difference::{Difference, shown_line};

@@ -9,6 +9,7 @@
 //! Data passes one way: patch text → [`parse`] → [`Patch`] → [`apply()`] with the old text → [`AppliedFilePatch`], or a
 //! [`PatchMismatch`](mismatch::PatchMismatch) that tells about every hunk. Line numbers are 1-based everywhere, as patches have them.
 
+mod applied;
 mod apply;
 mod assemble;
 mod envelope;
@@ -22,8 +23,8 @@ mod place;
 mod sequence;
 mod unified;
 
-pub use apply::AppliedFilePatch;
-pub(crate) use apply::AppliedHunk;
+pub use applied::AppliedFilePatch;
+pub(crate) use applied::AppliedHunk;
 pub use apply::ApplyError;
 pub use apply::ApplyOptions;
 pub use apply::apply;

@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use super::moment;
 use super::session::{ChatRequest, ChatSession, ChatSource};
-use super::stores::{ChatStoreFindings, MOST_BYTES, belongs, entries, jail, written};
+use super::store_files::{ChatStoreFindings, MOST_BYTES, belongs, entries, jail, written};
 use crate::workspace::{ReadError, Workspace, WorkspacePath};
 
 /// The largest `workspace.yaml` that is read, in bytes.

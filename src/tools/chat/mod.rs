@@ -19,8 +19,10 @@ mod moment;
 pub(crate) mod requests;
 pub(crate) mod session;
 pub(crate) mod sessions;
+mod store_files;
 pub(crate) mod stores;
 mod vscode;
+mod vscode_data;
 mod vscode_log;
 
 use std::sync::Arc;

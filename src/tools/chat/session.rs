@@ -17,8 +17,6 @@ pub enum ChatSource {
     CopilotCli,
 }
 
-impl ChatSource {}
-
 /// What a user asked.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ChatRequest {

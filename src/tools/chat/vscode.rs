@@ -13,29 +13,17 @@ use std::path::{Path, PathBuf};
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::CstRootNode;
-use serde::{Deserialize, Deserializer};
 use serde_json::Value;
-use serde_json::value::RawValue;
 use url::Url;
 
-use super::session::{ChatRequest, ChatSession, ChatSource};
-use super::stores::{ChatStoreFindings, MOST_BYTES, belongs, entries, jail, written};
+use super::session::{ChatSession, ChatSource};
+use super::store_files::{ChatStoreFindings, MOST_BYTES, belongs, entries, jail, written};
+use super::vscode_data::{SessionFileError, VscodeSessionData};
 use super::vscode_log;
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// The largest `workspace.json` or `.code-workspace` that is read, in bytes.
 const SMALL: u64 = 1 << 20;
-
-/// A file cannot be taken for a session.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum SessionFileError {
-    /// Not what it should be in any way.
-    #[error("it is no chat session: {0}")]
-    Foreign(String),
-    /// It was one, and something in it is broken.
-    #[error("it is broken: {0}")]
-    Broken(String),
-}
 
 /// Adds the sessions of the folder `User` that were held in `root`.
 pub(super) fn find(user: &Path, root: &Path, harvest: &mut ChatStoreFindings) {
@@ -123,127 +111,6 @@ fn sessions(store: &Workspace, folder: &WorkspacePath, harvest: &mut ChatStoreFi
             }
         }
     }
-}
-
-/// What is read of a session.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct VscodeSessionData {
-    pub id: Option<String>,
-    pub title: Option<String>,
-    /// When it began, and when something was said in it last, in milliseconds since 1970.
-    pub created: Option<i64>,
-    pub last: Option<i64>,
-    pub requests: Vec<VscodeRequest>,
-}
-
-/// What is read of a request.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct VscodeRequest {
-    pub text: String,
-    pub at: Option<i64>,
-    pub is_hidden: bool,
-    pub is_removed: bool,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct VscodeSessionJson<'a> {
-    session_id: Option<String>,
-    custom_title: Option<String>,
-    creation_date: Option<f64>,
-    last_message_date: Option<f64>,
-    #[serde(borrow)]
-    requests: Vec<&'a RawValue>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct StoredRequest {
-    message: Option<VscodeMessage>,
-    timestamp: Option<f64>,
-    is_hidden: Option<bool>,
-    /// Any value at all means that it is.
-    #[serde(deserialize_with = "is_there")]
-    should_be_removed_on_send: bool,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum VscodeMessage {
-    Text(String),
-    Parsed { text: String },
-    Other(serde::de::IgnoredAny),
-}
-
-fn is_there<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
-    Option::<serde::de::IgnoredAny>::deserialize(deserializer).map(|value| value.is_some())
-}
-
-impl VscodeSessionData {
-    /// A session as one object.
-    pub(super) fn read(text: &str) -> Result<Self, SessionFileError> {
-        let is_object = text.trim_start().starts_with('{');
-        let stored: VscodeSessionJson<'_> =
-            serde_json::from_str(text).map_err(|error| match error.classify() {
-                serde_json::error::Category::Data => SessionFileError::Foreign(error.to_string()),
-                _ if is_object => SessionFileError::Broken(error.to_string()),
-                _ => SessionFileError::Foreign(error.to_string()),
-            })?;
-        Ok(Self {
-            id: stored.session_id,
-            title: stored.custom_title,
-            created: stored.creation_date.map(milliseconds),
-            last: stored.last_message_date.map(milliseconds),
-            requests: stored.requests.into_iter().map(VscodeRequest::read).collect(),
-        })
-    }
-
-    /// As all sessions are; `id` is its file's name, `written` when that was.
-    fn session(self, id: &str, written: i64) -> ChatSession {
-        let shown = self.requests.into_iter().filter(|item| !item.is_hidden && !item.is_removed);
-        let requests: Vec<ChatRequest> =
-            shown.map(|item| ChatRequest { text: item.text, at: item.at }).collect();
-        let last = requests.iter().filter_map(|request| request.at).max();
-        ChatSession {
-            id: self.id.unwrap_or_else(|| id.to_owned()),
-            source: ChatSource::Vscode,
-            title: self.title.filter(|title| !title.is_empty()),
-            updated: last.or(self.last).or(self.created).unwrap_or(written),
-            requests: Some(requests),
-        }
-    }
-}
-
-impl VscodeRequest {
-    /// A request; of one that is not as it should be, what can be read.
-    pub(super) fn read(raw: &RawValue) -> Self {
-        let stored: StoredRequest = serde_json::from_str(raw.get()).unwrap_or_default();
-        Self {
-            text: stored.message.map(VscodeMessage::text).unwrap_or_default(),
-            at: stored.timestamp.map(milliseconds),
-            is_hidden: stored.is_hidden.unwrap_or(false),
-            is_removed: stored.should_be_removed_on_send,
-        }
-    }
-}
-
-impl VscodeMessage {
-    fn text(self) -> String {
-        match self {
-            Self::Text(text) | Self::Parsed { text } => text,
-            Self::Other(_) => String::new(),
-        }
-    }
-}
-
-/// A message on its own, as a change has it.
-pub(super) fn message(raw: &RawValue) -> String {
-    serde_json::from_str::<VscodeMessage>(raw.get()).map(VscodeMessage::text).unwrap_or_default()
-}
-
-/// A number of JavaScript's, which writes whole ones as such.
-pub(super) fn milliseconds(number: f64) -> i64 {
-    number as i64
 }
 
 #[cfg(test)]

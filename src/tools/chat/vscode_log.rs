@@ -12,7 +12,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::vscode::{SessionFileError, VscodeRequest, VscodeSessionData, message, milliseconds};
+use super::vscode_data::{SessionFileError, VscodeRequest, VscodeSessionData, message, milliseconds};
 
 #[derive(Deserialize)]
 struct VscodeLogLine<'a> {

@@ -28,6 +28,7 @@ mod control;
 mod error;
 mod folders;
 mod guard;
+mod hexadecimal;
 mod journal;
 mod lease;
 mod locate;

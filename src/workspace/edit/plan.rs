@@ -216,7 +216,7 @@ impl FromStr for ContentHash {
     type Err = NotAHash;
 
     fn from_str(text: &str) -> Result<Self, NotAHash> {
-        let bytes = super::record::from_hex(text).ok_or_else(|| NotAHash(text.to_owned()))?;
+        let bytes = super::hexadecimal::from_hex(text).ok_or_else(|| NotAHash(text.to_owned()))?;
         bytes.try_into().map(Self).map_err(|_| NotAHash(text.to_owned()))
     }
 }

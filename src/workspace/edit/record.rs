@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::hexadecimal;
 use super::survey::{FileMetadata, InodeIdentity};
 use super::{ContentHash, EditId};
-use crate::text::hex;
 
 pub(super) const VERSION: u32 = 1;
 
@@ -185,30 +185,6 @@ pub(super) fn rebased(path: &Path, from: &Path, to: &Path) -> Option<PathBuf> {
     Some(below(to, rest))
 }
 
-/// The bytes that the hexadecimal digits of `text` mean.
-pub(super) fn from_hex(text: &str) -> Option<Vec<u8>> {
-    let digits = text.as_bytes();
-    if !digits.len().is_multiple_of(2) || !digits.iter().all(u8::is_ascii_hexdigit) {
-        return None;
-    }
-    let value = |digit: u8| (digit as char).to_digit(16).unwrap_or(0) as u8;
-    Some(digits.chunks(2).map(|pair| value(pair[0]) << 4 | value(pair[1])).collect())
-}
-
-/// Bytes as hexadecimal digits.
-pub(super) mod hexadecimal {
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    pub(in super::super) fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(&super::hex(bytes))
-    }
-
-    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
-        let text = String::deserialize(from)?;
-        super::from_hex(&text).ok_or_else(|| D::Error::custom("hexadecimal digits expected"))
-    }
-}
-
 /// What marks a path that is written as the hexadecimal digits of its bytes, since it is not UTF-8.
 const HEX_MARK: &str = "hex:";
 
@@ -220,7 +196,8 @@ mod path_text {
 
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    use super::{HEX_MARK, from_hex};
+    use super::HEX_MARK;
+    use super::hexadecimal::from_hex;
     use crate::text::hex;
 
     pub(super) fn encode(path: &Path) -> String {

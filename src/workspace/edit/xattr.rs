@@ -7,7 +7,7 @@ use rustix::fs::{XattrFlags, fgetxattr, flistxattr, flistxattr_query, fsetxattr}
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::record::hexadecimal;
+use super::hexadecimal;
 
 /// One extended attribute.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -51,8 +51,6 @@ pub enum BuiltinClass {
     New,
 }
 
-impl BuiltinClass {}
-
 /// One of the names.
 #[derive(Debug)]
 pub struct BuiltinName {

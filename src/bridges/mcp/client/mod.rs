@@ -33,6 +33,7 @@ use tokio::sync::watch;
 
 use self::room::MountContext;
 use self::server::MountedMcpServer;
+use self::tool::MountedAs;
 use crate::runtime::Runtime;
 use crate::text::suggestion;
 use crate::tools::context::Context;
@@ -86,7 +87,12 @@ impl ToolSource for MountRegistry {
     }
 
     fn tools(&self) -> Vec<Arc<dyn AnyTool>> {
-        self.servers.iter().flat_map(|server| server.tools()).collect()
+        let tools_of = |server: &Arc<MountedMcpServer>| {
+            let tool =
+                |offered| -> Arc<dyn AnyTool> { Arc::new(MountedAs::new(Arc::clone(server), offered)) };
+            server.offered().into_iter().map(tool).collect::<Vec<_>>()
+        };
+        self.servers.iter().flat_map(tools_of).collect()
     }
 
     fn left_out(&self) -> Vec<OmittedManifest> {

@@ -15,7 +15,6 @@ use super::definitions::{MountedToolDefinition, offered};
 use super::live::MountConnectionState;
 use super::pins::{Callable, MountPinRecord, Pins};
 use super::room::MountContext;
-use super::tool::MountedAs;
 use super::unauthorized::Challenge;
 use crate::config::{Mount, MountTransport};
 use crate::policy::request::Effect;
@@ -24,7 +23,6 @@ use crate::tools::drop_in::OmittedManifest;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::hidden::escaped;
 use crate::tools::source::{HeldTool, MountedServer, MountedState, MountedTool};
-use crate::tools::tool::AnyTool;
 
 /// Of a description so much is shown in lists for people.
 const LONGEST_SUMMARY: usize = 120;
@@ -136,7 +134,7 @@ impl MountedMcpServer {
     }
 
     /// Its tools as far as they are known. Where nothing is, a task begins to find out.
-    pub(super) fn tools(self: &Arc<Self>) -> Vec<Arc<dyn AnyTool>> {
+    pub(super) fn offered(self: &Arc<Self>) -> Vec<Arc<MountedToolDefinition>> {
         let learned = self.learned();
         if !learned.known.is_listed()
             && learned.fault.is_none()
@@ -147,10 +145,7 @@ impl MountedMcpServer {
             // Ends within the time that a start may take.
             handle.spawn(async move { server.settle().await });
         }
-        let tool = |offered: &Arc<MountedToolDefinition>| -> Arc<dyn AnyTool> {
-            Arc::new(MountedAs::new(Arc::clone(self), Arc::clone(offered)))
-        };
-        learned.offered.iter().map(tool).collect()
+        learned.offered.clone()
     }
 
     /// What is none of its tools now, itself where it does not start.

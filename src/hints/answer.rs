@@ -1,0 +1,48 @@
+//! What the text says about a name: candidates for its definition, best first.
+
+use crate::lsp::model::{Location, SymbolKind};
+use crate::text::Range;
+use crate::workspace::{ReadError, SearchError};
+
+/// A likely definition.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// Where its name stands.
+    pub location: Location,
+    /// What it is; absent where only the text is known.
+    pub(crate) kind: Option<SymbolKind>,
+    /// What it is a member of.
+    pub(crate) container: Option<String>,
+    /// Why it ranks where it does, in a few words.
+    pub why: String,
+    /// How likely, comparable within one answer only; higher is likelier.
+    pub(crate) score: i32,
+    /// Its first lines up to its body.
+    pub(crate) signature: Option<String>,
+    /// Its documentation as written, without comment markers.
+    pub(crate) documentation: Option<String>,
+}
+
+/// What the text says about a name.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Hints {
+    /// The name that was taken as asked about; absent where the line has none.
+    pub(crate) identifier: Option<(String, Option<Range>)>,
+    /// Best first.
+    pub candidates: Vec<Candidate>,
+    /// There are more.
+    pub(crate) truncated: bool,
+    /// The deadline came before all was looked at.
+    pub(crate) timed_out: bool,
+}
+
+/// Why there are no hints.
+#[derive(Debug, thiserror::Error)]
+pub enum HintError {
+    /// The file cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The workspace cannot be searched.
+    #[error(transparent)]
+    Search(#[from] SearchError),
+}
