@@ -7,7 +7,7 @@ pub mod bridges {
     pub mod copilot {
         pub mod names {
             pub use crate::bridges::copilot::names::{
-                BuiltinAnswer, BuiltinCallOptions, BuiltinClass, all, call, choice,
+                AliasAnswer, AliasCallOptions, AliasClass, all, call, choice,
             };
         }
         pub mod server {
@@ -56,7 +56,7 @@ pub mod cli {
         pub use crate::cli::args::Cli;
     }
     pub mod render {
-        pub use crate::cli::render::DisplayStyle;
+        pub use crate::cli::render::DisplayCapabilities;
         pub mod markdown {
             pub use crate::cli::render::markdown::render;
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lsp_tools::internals::cli::render::DisplayStyle;
+use lsp_tools::internals::cli::render::DisplayCapabilities;
 use lsp_tools::internals::cli::render::markdown::render;
 use lsp_tools::internals::text::cut_markdown;
 
@@ -21,7 +21,8 @@ pub fn run(bytes: &[u8]) {
     let how = draw.byte();
     let text = draw.swollen(MOST);
     let text = String::from_utf8_lossy(&text);
-    let look = DisplayStyle { terminal: how & 1 == 1, color: how & 2 == 2, width: usize::from(how >> 2) + 1 };
+    let look =
+        DisplayCapabilities { terminal: how & 1 == 1, color: how & 2 == 2, width: usize::from(how >> 2) + 1 };
     let begun = thread_time();
     let (page, peak) = peak_of(|| render(&text, &look));
     let took = thread_time() - begun;

@@ -171,7 +171,7 @@ pub(crate) enum Color {
 
 /// A place to ask about, and how much to show.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub(crate) struct AtMany {
+pub(crate) struct LimitedAddressArgs {
     /// Where.
     #[command(flatten)]
     pub(crate) at: AddressArgs,
@@ -200,7 +200,7 @@ pub(crate) enum CliCommand {
     Implementation(AddressArgs),
     /// Where something is used
     #[command(after_help = "Example: lsp-tools references src/app.py:Greeter.greet --limit 50")]
-    References(AtMany),
+    References(LimitedAddressArgs),
     /// The outline of a file, or the symbols of the workspace that match a name
     #[command(after_help = "Examples:\n  lsp-tools symbols src/app.py     the outline of a file\n  \
                             lsp-tools symbols Greeter        symbols anywhere in the workspace")]
@@ -464,17 +464,17 @@ fn at_least_one(text: &str) -> Result<usize, String> {
 }
 
 /// Deeper trees are not for reading.
-const DEEPEST: usize = 20;
+const MAX_CLI_TREE_DEPTH: usize = 20;
 
 fn levels(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(number @ 1..=DEEPEST) => Ok(number),
-        _ => Err(format!("it must be a whole number from 1 to {DEEPEST}")),
+        Ok(number @ 1..=MAX_CLI_TREE_DEPTH) => Ok(number),
+        _ => Err(format!("it must be a whole number from 1 to {MAX_CLI_TREE_DEPTH}")),
     }
 }
 
 /// The longest wait that can be asked for: a day.
-const LONGEST: f64 = 86_400.0;
+const MAX_CLI_TIMEOUT_SECONDS: f64 = 86_400.0;
 
 fn parse_duration(text: &str) -> Result<Duration, String> {
     let (number, unit) = match text.strip_suffix("ms") {
@@ -482,7 +482,7 @@ fn parse_duration(text: &str) -> Result<Duration, String> {
         None => (text.strip_suffix('s').unwrap_or(text), 1.0),
     };
     let seconds = number.parse::<f64>().map_err(|_| "give seconds (10, 1.5) or milliseconds (500ms)")? * unit;
-    if seconds > 0.0 && seconds <= LONGEST {
+    if seconds > 0.0 && seconds <= MAX_CLI_TIMEOUT_SECONDS {
         Ok(Duration::from_secs_f64(seconds))
     } else {
         Err("it must be more than 0 and at most a day (86400)".to_owned())

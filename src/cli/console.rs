@@ -7,18 +7,18 @@ use anstream::{AutoStream, ColorChoice};
 use serde::{Deserialize, Serialize};
 
 use super::args::Color;
-use super::render::DisplayStyle;
+use super::render::DisplayCapabilities;
 
 /// Columns where the terminal does not tell.
-const USUAL_WIDTH: usize = 80;
+const DEFAULT_TERMINAL_COLUMNS: usize = 80;
 
 /// How stdout and stderr look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Console {
     /// stdout: answers, and nothing else.
-    pub(crate) out: DisplayStyle,
+    pub(crate) out: DisplayCapabilities,
     /// stderr: everything about answers.
-    pub(crate) err: DisplayStyle,
+    pub(crate) err: DisplayCapabilities,
 }
 
 impl Console {
@@ -43,20 +43,20 @@ impl Console {
     }
 }
 
-fn look(stream: &(impl IsTerminal + AsFd), color: Color, automatic: ColorChoice) -> DisplayStyle {
+fn look(stream: &(impl IsTerminal + AsFd), color: Color, automatic: ColorChoice) -> DisplayCapabilities {
     let color = match color {
         Color::Auto => automatic != ColorChoice::Never,
         Color::Always => true,
         Color::Never => false,
     };
-    DisplayStyle { terminal: stream.is_terminal(), color, width: width(stream) }
+    DisplayCapabilities { terminal: stream.is_terminal(), color, width: width(stream) }
 }
 
 /// The columns of the terminal at `stream`.
 pub(super) fn width(stream: &impl AsFd) -> usize {
     match rustix::termios::tcgetwinsize(stream) {
         Ok(size) if size.ws_col > 0 => usize::from(size.ws_col),
-        _ => USUAL_WIDTH,
+        _ => DEFAULT_TERMINAL_COLUMNS,
     }
 }
 

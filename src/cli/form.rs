@@ -8,7 +8,7 @@ use super::render::escape;
 use crate::policy::approval::{FormAnswer, FormRequest};
 
 /// So often a field is asked for that does not get what it can hold.
-const TRIES: usize = 3;
+const MAX_FORM_FIELD_ATTEMPTS: usize = 3;
 
 /// One field of a form.
 struct TerminalFormField<'a> {
@@ -52,7 +52,7 @@ impl TerminalFormField<'_> {
     /// The value; null where it is left out, `None` where there is none that fits.
     fn asked(&self, put: &mut impl FnMut(&str) -> io::Result<String>) -> io::Result<Option<Value>> {
         let prompt = self.prompt();
-        for _ in 0..TRIES {
+        for _ in 0..MAX_FORM_FIELD_ATTEMPTS {
             if let Some(value) = self.read(put(&prompt)?.trim()) {
                 return Ok(Some(value));
             }

@@ -11,7 +11,7 @@ use super::args::tools::{ToolsCallArgs, ToolsCommand};
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// The most that is read from stdin.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_CLI_INPUT_BYTES: u64 = 64 << 20;
 
 /// What is piped into a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl PipedInput {
     /// All of the process's stdin that can be used.
     pub(super) fn read() -> Self {
         let mut bytes = Vec::new();
-        match std::io::stdin().lock().take(MOST_BYTES + 1).read_to_end(&mut bytes) {
+        match std::io::stdin().lock().take(MAX_CLI_INPUT_BYTES + 1).read_to_end(&mut bytes) {
             Ok(_) => Self::Read(bytes),
             Err(error) => Self::Failed(error.to_string()),
         }
@@ -53,8 +53,8 @@ impl PipedInput {
             Self::Read(bytes) => bytes.clone(),
             Self::Failed(error) => return Err(failed(error)),
         };
-        if bytes.len() as u64 > MOST_BYTES {
-            return Err(failed(&format!("it is more than {} MiB", MOST_BYTES >> 20)));
+        if bytes.len() as u64 > MAX_CLI_INPUT_BYTES {
+            return Err(failed(&format!("it is more than {} MiB", MAX_CLI_INPUT_BYTES >> 20)));
         }
         String::from_utf8(bytes).map_err(|error| failed(&error.utf8_error()))
     }
@@ -66,9 +66,9 @@ impl PipedInput {
 /// Where it cannot be read, is no text, or has more bytes than stdin may have.
 pub(super) fn named_file(path: &Path) -> io::Result<String> {
     let mut text = String::new();
-    let read = File::open(path)?.take(MOST_BYTES + 1).read_to_string(&mut text)?;
-    if read as u64 > MOST_BYTES {
-        return Err(io::Error::other(format!("it is more than {} MiB", MOST_BYTES >> 20)));
+    let read = File::open(path)?.take(MAX_CLI_INPUT_BYTES + 1).read_to_string(&mut text)?;
+    if read as u64 > MAX_CLI_INPUT_BYTES {
+        return Err(io::Error::other(format!("it is more than {} MiB", MAX_CLI_INPUT_BYTES >> 20)));
     }
     Ok(text)
 }
@@ -124,7 +124,7 @@ mod tests {
         for (input, said) in [
             (PipedInput::Read(vec![0xff]), "the patch cannot be read from stdin: invalid utf-8"),
             (PipedInput::Failed("gone".into()), "the patch cannot be read from stdin: gone"),
-            (PipedInput::Read(vec![b'x'; (MOST_BYTES + 1) as usize]), "it is more than 64 MiB"),
+            (PipedInput::Read(vec![b'x'; (MAX_CLI_INPUT_BYTES + 1) as usize]), "it is more than 64 MiB"),
         ] {
             let error = text(input).await.unwrap_err();
             assert!(error.contains(said), "{error}");

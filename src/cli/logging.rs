@@ -16,9 +16,9 @@ use tracing_subscriber::{EnvFilter, Layer, Registry};
 use crate::workspace::private;
 
 /// So many days are kept.
-const DAYS: usize = 5;
+const MAX_LOG_DAYS: usize = 5;
 /// The length of a day's name.
-const DAY: usize = "2026-01-31".len();
+const LOG_DATE_BYTES: usize = "2026-01-31".len();
 /// What is logged to the file until the settings are read, where the variable does not say otherwise.
 const USUAL: &str = "warn,lsp_tools=info";
 /// Says what is logged to the file, as `warn,lsp_tools=debug`.
@@ -144,7 +144,7 @@ impl DailyLogWriter {
         let of_a_day = |name: &str| {
             let day = name.strip_prefix(&begin).and_then(|name| name.strip_suffix(&format!(".{SUFFIX}")));
             day.is_some_and(|day| {
-                day.len() == DAY && day.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
+                day.len() == LOG_DATE_BYTES && day.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
             })
         };
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
@@ -153,7 +153,7 @@ impl DailyLogWriter {
         names.retain(|name| of_a_day(name));
         // Their names sort as their days do.
         names.sort();
-        let old = names.len().saturating_sub(DAYS);
+        let old = names.len().saturating_sub(MAX_LOG_DAYS);
         for name in names.iter().take(old) {
             // Another process may have been quicker.
             let _gone = fs::remove_file(self.folder.join(name));
@@ -176,7 +176,7 @@ fn today() -> String {
     let mut now = String::new();
     // A text takes whatever is written to it.
     let _written = SystemTime.format_time(&mut Writer::new(&mut now));
-    now.truncate(DAY);
+    now.truncate(LOG_DATE_BYTES);
     now
 }
 
@@ -205,7 +205,7 @@ mod tests {
         let kept = (3..8).map(|day| format!("a.2026-01-{day:02}.log"));
         assert_eq!(files, kept.chain(["a.b.2026-01-01.log".to_owned()]).collect::<Vec<_>>());
         assert!(files.iter().all(|file| mode(&folder.join(file)) == 0o600) && mode(&folder) == 0o700);
-        assert_eq!(today().len(), DAY);
+        assert_eq!(today().len(), LOG_DATE_BYTES);
     }
 
     #[test]

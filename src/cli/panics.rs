@@ -7,13 +7,13 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use super::render::look::BAD;
-use super::render::{DisplayStyle, escape};
+use super::render::{DisplayCapabilities, escape};
 use crate::tools::error::of_panic;
 
 static LOG: OnceLock<PathBuf> = OnceLock::new();
 
 /// From now on a panic of any thread is one line on stderr, and a backtrace in the log.
-pub(super) fn install(look: DisplayStyle) {
+pub(super) fn install(look: DisplayCapabilities) {
     std::panic::set_hook(Box::new(move |info| {
         let what = what(info);
         tracing::error!(backtrace = %Backtrace::force_capture(), "panic: {what}");
@@ -52,7 +52,7 @@ fn without_folders(file: &str) -> &str {
     in_package.map_or(file, |(_, rest)| rest)
 }
 
-fn told(what: &str, log: Option<&PathBuf>, look: &DisplayStyle) -> String {
+fn told(what: &str, log: Option<&PathBuf>, look: &DisplayCapabilities) -> String {
     let error = look.paint(BAD, "error:");
     let log = log.map(|folder| format!("; details are in {}", escape::line(&folder.to_string_lossy())));
     format!("{error} a fault in lsp-tools itself: {}{}\n", escape::words(what), log.unwrap_or_default())
@@ -71,6 +71,9 @@ mod tests {
             "tokio-1.54.1/src/a.rs"
         );
         assert_eq!(without_folders("src/cli/run.rs"), "src/cli/run.rs");
-        assert_eq!(told("index out of\nbounds: \x1b (a.rs:1)", Some(&log), &DisplayStyle::PLAIN), expected);
+        assert_eq!(
+            told("index out of\nbounds: \x1b (a.rs:1)", Some(&log), &DisplayCapabilities::PLAIN),
+            expected
+        );
     }
 }

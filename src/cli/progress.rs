@@ -16,11 +16,11 @@ use super::console;
 use super::render::escape;
 
 /// Nothing is drawn earlier: what is over at once needs no telling.
-const FIRST: Duration = Duration::from_millis(200);
+const PROGRESS_INITIAL_DELAY: Duration = Duration::from_millis(200);
 /// Nothing is redrawn sooner.
-const PERIOD: Duration = Duration::from_millis(100);
+const PROGRESS_REDRAW_INTERVAL: Duration = Duration::from_millis(100);
 /// Cells of the bar.
-const BAR: usize = 12;
+const PROGRESS_BAR_CELLS: usize = 12;
 
 /// The line, drawn by a task until it is told to stop.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ async fn draw(
     stop: CancellationToken,
 ) {
     let mut state = ProgressLineState::default();
-    let mut next = Instant::now() + FIRST;
+    let mut next = Instant::now() + PROGRESS_INITIAL_DELAY;
     let mut drawn = String::new();
     let mut open = true;
     loop {
@@ -70,7 +70,7 @@ async fn draw(
                     return;
                 }
                 drawn = line;
-                next = Instant::now() + PERIOD;
+                next = Instant::now() + PROGRESS_REDRAW_INTERVAL;
             }
         }
     }
@@ -143,8 +143,8 @@ fn lowered(title: &str) -> String {
 }
 
 fn bar(done: usize, total: usize) -> String {
-    let filled = (done.min(total) * BAR).checked_div(total).unwrap_or(BAR);
-    format!("{}{}", "━".repeat(filled), "─".repeat(BAR - filled))
+    let filled = (done.min(total) * PROGRESS_BAR_CELLS).checked_div(total).unwrap_or(PROGRESS_BAR_CELLS);
+    format!("{}{}", "━".repeat(filled), "─".repeat(PROGRESS_BAR_CELLS - filled))
 }
 
 /// `line`, cut so that it never fills the last column, where terminals break lines.

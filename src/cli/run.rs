@@ -35,9 +35,9 @@ use crate::tools::patience::RetryAdvice;
 use crate::workspace::spare_threads;
 
 /// Servers that do not end within this time are left to their supervisor.
-const SHUTDOWN: Duration = Duration::from_secs(10);
+const CLI_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 /// A thread that still reads a terminal does not hold up the end.
-const THREADS: Duration = Duration::from_millis(100);
+const TOKIO_SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
@@ -151,7 +151,7 @@ fn with_runtime(parsed: ParsedCommandLine, console: &Console) -> Result<Reply, T
         }
         ask(cli, start.cwd, start.log.take(), console, input).await
     });
-    threads.shutdown_timeout(THREADS);
+    threads.shutdown_timeout(TOKIO_SHUTDOWN_TIMEOUT);
     reply
 }
 
@@ -191,7 +191,7 @@ fn pass(start: &DoorStartContext<'_>, preamble: Preamble) -> Result<Option<CliEx
         ToolError::new(ErrorCode::Internal, format!("nothing can be waited for: {error}"))
     })?;
     let passed = thread.block_on(doors::daemon::pass(start, preamble));
-    thread.shutdown_timeout(THREADS);
+    thread.shutdown_timeout(TOKIO_SHUTDOWN_TIMEOUT);
     passed
 }
 
@@ -279,7 +279,7 @@ async fn ask(
     tokio::select! {
         _ = ends => {}
         () = signals.next() => {}
-        () = tokio::time::sleep(SHUTDOWN) => tracing::warn!("servers did not end in time"),
+        () = tokio::time::sleep(CLI_SHUTDOWN_TIMEOUT) => tracing::warn!("servers did not end in time"),
     }
     Ok(Reply { out: String::new(), lines: Vec::new(), status })
 }

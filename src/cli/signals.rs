@@ -16,11 +16,11 @@ use super::exit::CliExitStatus;
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// A signal that nobody has taken up by then ends the process.
-const UNHEARD: Duration = Duration::from_secs(4);
+const UNHANDLED_SIGNAL_TIMEOUT: Duration = Duration::from_secs(4);
 /// One that was taken up has ended it by then: longer than all that an orderly end may wait for.
-const LONGEST_END: Duration = Duration::from_secs(40);
+const SIGNAL_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(40);
 /// How much earlier than the watching thread another may have heard the same signal.
-const EARLIER: Duration = Duration::from_millis(200);
+const DUPLICATE_SIGNAL_WINDOW: Duration = Duration::from_millis(200);
 
 /// What has become of the signals so far.
 static HEARD: Mutex<SignalHistory> = Mutex::new(SignalHistory { last: None, ends: None });
@@ -34,7 +34,7 @@ struct SignalHistory {
 
 impl SignalHistory {
     fn since(&self, arrived: Instant) -> bool {
-        self.last.is_some_and(|last| last + EARLIER >= arrived)
+        self.last.is_some_and(|last| last + DUPLICATE_SIGNAL_WINDOW >= arrived)
     }
 }
 
@@ -89,7 +89,7 @@ impl Signals {
         let now = Instant::now();
         let mut heard = HEARD.lock();
         heard.last = Some(now);
-        heard.ends.get_or_insert(now + LONGEST_END);
+        heard.ends.get_or_insert(now + SIGNAL_SHUTDOWN_TIMEOUT);
     }
 
     /// As [`next`](Self::next), where it ends only what is under way, and the process goes on.
@@ -113,7 +113,7 @@ async fn watch() -> Result<std::convert::Infallible, ToolError> {
     let mut unheard: Option<Instant> = None;
     loop {
         let ends = HEARD.lock().ends;
-        let until = unheard.map(|arrived| arrived + UNHEARD).into_iter().chain(ends).min();
+        let until = unheard.map(|arrived| arrived + UNHANDLED_SIGNAL_TIMEOUT).into_iter().chain(ends).min();
         let time = async {
             match until {
                 Some(until) => sleep_until(until).await,

@@ -20,9 +20,9 @@ use crate::tools::trust::{TrustItem, TrustOutput, TrustRequest};
 /// What an answer names that lacks something for want of trust.
 const COMMAND: &str = "lsp-tools trust";
 /// More than so many things are not read in one line.
-const MOST_ITEMS: usize = 6;
+const MAX_TRUST_QUESTION_ITEMS: usize = 6;
 /// The longest line that is put as a question, in characters.
-const LONGEST: usize = 400;
+const MAX_TRUST_QUESTION_CHARS: usize = 400;
 
 /// What was answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,13 +93,13 @@ async fn ask(
 
 /// The question, where it fits a line. Everything that would run is named, every unsafe character by its number.
 fn question(shown: &TrustOutput) -> Option<String> {
-    if shown.items.len() > MOST_ITEMS {
+    if shown.items.len() > MAX_TRUST_QUESTION_ITEMS {
         return None;
     }
     let items: Vec<String> = shown.items.iter().map(item).collect();
     let changed = if shown.changed.is_empty() { "" } else { " (other than what was trusted)" };
     let text = format!("This project wants to run{changed}: {}. Trust it? [y/N/never] ", items.join(", "));
-    (text.chars().count() <= LONGEST).then_some(text)
+    (text.chars().count() <= MAX_TRUST_QUESTION_CHARS).then_some(text)
 }
 
 /// A program by its name, anything else with what it says.

@@ -10,9 +10,9 @@ use super::spec::BuildFile;
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// No file of presets that is read has more bytes.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_PRESETS_FILE_BYTES: u64 = 1 << 20;
 /// The most folders that one pattern stands for.
-const MOST_FOLDERS: usize = 100;
+const MAX_PATTERN_FOLDERS: usize = 100;
 
 /// A project's build file, and what decided where that is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -80,7 +80,10 @@ fn matching(root: &Path, pattern: &str, looked_at: &mut BTreeSet<PathBuf>) -> Ve
             };
             let names = names.filter_map(|name| name.into_string().ok()).filter(fits);
             next.extend(
-                names.map(|name| folder.join(name)).filter(|folder| folder.is_dir()).take(MOST_FOLDERS),
+                names
+                    .map(|name| folder.join(name))
+                    .filter(|folder| folder.is_dir())
+                    .take(MAX_PATTERN_FOLDERS),
             );
             looked_at.insert(folder);
         }
@@ -99,7 +102,7 @@ fn presets(
 ) -> Vec<PathBuf> {
     let Ok(path) = root.join(file) else { return Vec::new() };
     looked_at.insert(workspace.absolute(&path));
-    let Ok(read) = workspace.read_text_up_to(&path, MOST_BYTES) else { return Vec::new() };
+    let Ok(read) = workspace.read_text_up_to(&path, MAX_PRESETS_FILE_BYTES) else { return Vec::new() };
     let value: Value = serde_json::from_str(&read.text).unwrap_or_default();
     let all = value["configurePresets"].as_array().map(Vec::as_slice).unwrap_or_default();
     let source = workspace.absolute(root);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The most folders that a command can be taken to be in.
-const MOST_FOLDERS: usize = 1024;
+const MAX_COMMAND_FOLDERS: usize = 1024;
 /// The options of Python that are one letter, take no value, and so may stand before the `m` of `-m`.
 const PYTHON_FLAGS: &str = "bBdEhiIOPqsSuvVx";
 
@@ -125,7 +125,7 @@ impl CommandFileScan {
         self.folders.extend(there);
         self.folders.sort();
         self.folders.dedup();
-        if self.folders.len() > MOST_FOLDERS { Err(TooManyFolders) } else { Ok(()) }
+        if self.folders.len() > MAX_COMMAND_FOLDERS { Err(TooManyFolders) } else { Ok(()) }
     }
 
     /// `python3 -m a.b` runs `a/__init__.py`, then `a/b.py`, or `a/b/__init__.py` and `a/b/__main__.py`.

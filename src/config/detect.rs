@@ -9,7 +9,7 @@ use super::catalogue::Catalogue;
 /// Files without an extension that are opened for their first line.
 const MOST_FIRST_LINES: usize = 200;
 /// Larger ones are no scripts.
-const LARGEST_SCRIPT: u64 = 64 << 10;
+const MAX_SCRIPT_BYTES: u64 = 64 << 10;
 
 /// The languages of a workspace.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -72,7 +72,7 @@ fn language_of<'a>(
     }
     *first_lines_left -= 1;
     // What is not text or too large is in no language that a first line could name.
-    let text = workspace.read_text_up_to(path, LARGEST_SCRIPT).ok()?.text;
+    let text = workspace.read_text_up_to(path, MAX_SCRIPT_BYTES).ok()?.text;
     catalogue.language_of(&name, text.lines().next())
 }
 

@@ -5,18 +5,18 @@ use std::path::Path;
 use crate::workspace::{ReadError, Workspace};
 
 /// No file of settings has more bytes.
-pub(crate) const MOST_BYTES: u64 = 1 << 20;
+pub(crate) const MAX_SETTINGS_FILE_BYTES: u64 = 1 << 20;
 
 /// The text of a file, read as the user's own are, through links; `Err` says what is wrong with it.
 pub(super) fn user_text(path: &Path) -> Result<Option<String>, String> {
-    match Workspace::read_outside(path, MOST_BYTES) {
+    match Workspace::read_outside(path, MAX_SETTINGS_FILE_BYTES) {
         Ok(text) => Ok(Some(text)),
         Err(ReadError::NotFound { .. }) => Ok(None),
         Err(ReadError::Special { .. } | ReadError::Directory { .. }) => {
             Err("it is not a file; delete it or put a file of settings there".to_owned())
         }
         Err(ReadError::TooLarge { size, .. }) => {
-            Err(format!("it has {size} bytes, more than the {MOST_BYTES} allowed"))
+            Err(format!("it has {size} bytes, more than the {MAX_SETTINGS_FILE_BYTES} allowed"))
         }
         Err(error) => Err(error.to_string()),
     }
@@ -26,7 +26,7 @@ pub(super) fn user_text(path: &Path) -> Result<Option<String>, String> {
 pub(super) fn project_text(project: &Path, name: &str) -> Result<Option<String>, String> {
     let workspace = Workspace::open(project).map_err(|error| error.to_string())?;
     let path = workspace.path(Path::new(name)).map_err(|error| error.to_string())?;
-    match workspace.read_text_up_to(&path, MOST_BYTES) {
+    match workspace.read_text_up_to(&path, MAX_SETTINGS_FILE_BYTES) {
         Ok(file) => Ok(Some(file.text)),
         Err(ReadError::NotFound { .. }) => Ok(None),
         Err(error) => Err(error.to_string()),

@@ -1,7 +1,7 @@
 //! What is known before anything runs: the catalogue of languages and servers, the settings, and whom to trust.
 //!
-//! What lives here: [`Catalogue`] (`servers.toml`), [`Settings`] (`lsp-tools.toml`), the user's [`Folders`], the [`TrustStore`]
-//! store, small files of our own ([`StateFolder`]), [`Config::load`], which brings all together for one project, and
+//! What lives here: [`Catalogue`] (`servers.toml`), [`Settings`] (`lsp-tools.toml`), the user's [`Folders`], the [`TrustStore`],
+//! small files of our own ([`StateFolder`]), [`Config::load`], which brings all together for one project, and
 //! [`present_languages`].
 //! May use: `text`, `workspace`. Starts no process and speaks to no server.
 //!
@@ -43,7 +43,7 @@ pub(crate) use command_files::CommandWords;
 pub(crate) use detect::{PresentLanguage, present_languages};
 pub(crate) use error::{ConfigError, ConfigProblem};
 pub(crate) use expand::ExpandedServer;
-pub(crate) use files::MOST_BYTES as MOST_SETTINGS_BYTES;
+pub(crate) use files::MAX_SETTINGS_FILE_BYTES;
 pub use folders::Folders;
 pub use launch::LaunchFields;
 pub(crate) use layer::{Layer, LayerOrigin, merge};
@@ -56,7 +56,7 @@ pub(crate) use settings::{
     BashSettings, CacheSharing, Deadlines, LibraryDocsSettings, LimitSettings, NetworkAccess, SandboxMode,
     Settings,
 };
-pub(crate) use sign::ProjectMarker;
+pub(crate) use sign::ConfigMarker;
 pub(crate) use state::{StateError, StateFolder, StateName};
 pub use trust::TrustStore;
 pub(crate) use trust::{TrustError, TrustState};

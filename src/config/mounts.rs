@@ -41,9 +41,9 @@ use super::schema::ConfigFieldType::{Choice, Named, Number, Record, Text, TextTa
 use super::schema::{ConfigField, launch, untrusted};
 use super::trust::{TrustState, TrustStore};
 
-const MOST_MS: u64 = 3_600_000;
+const MAX_MOUNT_TIMEOUT_MS: u64 = 3_600_000;
 const USUAL_MS: u64 = 60_000;
-const LONGEST_NAME: usize = 32;
+const MAX_MOUNT_NAME_BYTES: usize = 32;
 
 /// The words of `[mcp]`.
 pub(super) const MCP: ConfigField = super::schema::plain("mcp", Record(TABLE));
@@ -57,7 +57,7 @@ const SERVER: &[ConfigField] = &[
     launch("env", TextTable),
     launch("cwd", Text),
     launch("tools", Texts),
-    launch("timeout", Number(1, MOST_MS)),
+    launch("timeout", Number(1, MAX_MOUNT_TIMEOUT_MS)),
     launch("url", Text),
     launch("headers", TextTable),
 ];
@@ -371,8 +371,8 @@ fn told(state: &TrustState, name: &str, file: &str) -> Option<String> {
 
 fn read(name: &str, words: McpServerEntry, origin: MountOrigin, file: &str) -> Result<Mount, String> {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-    if name.is_empty() || name.len() > LONGEST_NAME || !name.bytes().all(fits) {
-        return Err(format!("its name must be 1 to {LONGEST_NAME} of A-Z, a-z, 0-9, `_` and `-`"));
+    if name.is_empty() || name.len() > MAX_MOUNT_NAME_BYTES || !name.bytes().all(fits) {
+        return Err(format!("its name must be 1 to {MAX_MOUNT_NAME_BYTES} of A-Z, a-z, 0-9, `_` and `-`"));
     }
     let remote = match words.kind.as_deref() {
         Some("local" | "stdio") => false,
@@ -386,8 +386,10 @@ fn read(name: &str, words: McpServerEntry, origin: MountOrigin, file: &str) -> R
         Some(names) => MountedTools::Named(names),
     };
     let timeout = words.timeout.unwrap_or(USUAL_MS);
-    if !(1..=MOST_MS).contains(&timeout) {
-        return Err(format!("its `timeout` is {timeout}; it must be from 1 to {MOST_MS} milliseconds"));
+    if !(1..=MAX_MOUNT_TIMEOUT_MS).contains(&timeout) {
+        return Err(format!(
+            "its `timeout` is {timeout}; it must be from 1 to {MAX_MOUNT_TIMEOUT_MS} milliseconds"
+        ));
     }
     let transport = if remote {
         let sse = words.kind.as_deref() == Some("sse");

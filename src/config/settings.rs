@@ -58,8 +58,8 @@ pub(super) use editor::EditorSettings;
 pub(super) use edits::EditSettings;
 pub(crate) use web::{FetchSettings, LibraryDocsSettings};
 
-const MOST_MS: u64 = 3_600_000;
-const A_DEADLINE: super::schema::ConfigFieldType = Number(1, MOST_MS);
+const MAX_DEADLINE_MS: u64 = 3_600_000;
+const A_DEADLINE: super::schema::ConfigFieldType = Number(1, MAX_DEADLINE_MS);
 
 /// The words of `lsp-tools.toml`.
 pub(super) const SETTINGS: &[ConfigField] = &[

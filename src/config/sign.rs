@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// No file of settings that is looked into has more bytes.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_MARKER_FILE_BYTES: u64 = 1 << 20;
 
 /// A file or folder in a project's root, and the section in it that counts: `pyrightconfig.json`, `pyproject.toml#tool.pyright`,
 /// `setup.cfg#pycodestyle`.
@@ -15,12 +15,12 @@ const MOST_BYTES: u64 = 1 << 20;
 /// A section is a path of keys, with dots between them, in TOML and JSON; elsewhere a line `[section]`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(from = "String")]
-pub struct ProjectMarker {
+pub struct ConfigMarker {
     file: String,
     section: Option<String>,
 }
 
-impl From<String> for ProjectMarker {
+impl From<String> for ConfigMarker {
     fn from(text: String) -> Self {
         match text.split_once('#') {
             Some((file, section)) => Self { file: file.to_owned(), section: Some(section.to_owned()) },
@@ -29,7 +29,7 @@ impl From<String> for ProjectMarker {
     }
 }
 
-impl ProjectMarker {
+impl ConfigMarker {
     /// The name of the file.
     pub(crate) fn file(&self) -> &str {
         &self.file
@@ -44,7 +44,7 @@ impl ProjectMarker {
     pub(crate) fn list_in(&self, workspace: &Workspace, root: &WorkspacePath) -> Vec<String> {
         let read = || {
             let (path, section) = (root.join(&self.file).ok()?, self.section.as_ref()?);
-            let text = workspace.read_text_up_to(&path, MOST_BYTES).ok()?.text;
+            let text = workspace.read_text_up_to(&path, MAX_MARKER_FILE_BYTES).ok()?.text;
             if crate::text::toml_fault(&text).is_some() {
                 return None;
             }
@@ -58,7 +58,7 @@ impl ProjectMarker {
     /// A hash of what it says in `root`; `None` where it is not there.
     pub(crate) fn content(&self, workspace: &Workspace, root: &WorkspacePath) -> Option<u64> {
         let path = root.join(&self.file).ok()?;
-        let text = workspace.read_text_up_to(&path, MOST_BYTES).ok()?.text;
+        let text = workspace.read_text_up_to(&path, MAX_MARKER_FILE_BYTES).ok()?.text;
         let said = match &self.section {
             None => text,
             Some(section) => section_of(&self.file, &text, section)?,
@@ -72,7 +72,7 @@ impl ProjectMarker {
     pub(crate) fn is_in(&self, workspace: &Workspace, root: &WorkspacePath) -> bool {
         let Ok(path) = root.join(&self.file) else { return false };
         let Some(section) = &self.section else { return workspace.absolute(&path).exists() };
-        let Ok(file) = workspace.read_text_up_to(&path, MOST_BYTES) else { return false };
+        let Ok(file) = workspace.read_text_up_to(&path, MAX_MARKER_FILE_BYTES) else { return false };
         has_section(&self.file, &file.text, section)
     }
 }
@@ -109,8 +109,8 @@ fn section_of(file: &str, text: &str, section: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn sign(text: &str) -> ProjectMarker {
-        ProjectMarker::from(text.to_owned())
+    fn sign(text: &str) -> ConfigMarker {
+        ConfigMarker::from(text.to_owned())
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::layer::merge;
-use super::sign::ProjectMarker;
+use super::sign::ConfigMarker;
 use crate::text::Encoding;
 use crate::workspace::{Workspace, WorkspacePath};
 
@@ -93,17 +93,17 @@ pub struct ServerSpec {
     /// What marks a project of projects that one process serves whole: the nearest folder that has one is the root, before any
     /// of the markers is looked for.
     #[serde(default)]
-    pub root_workspaces: Vec<ProjectMarker>,
+    pub root_workspaces: Vec<ConfigMarker>,
     /// The list of folders in it that do not belong to it: they are projects of their own.
-    pub root_excludes: Option<ProjectMarker>,
+    pub root_excludes: Option<ConfigMarker>,
     /// The list of the folders that belong to it, as globs.
-    pub root_members: Option<ProjectMarker>,
+    pub root_members: Option<ConfigMarker>,
     /// The topmost of those folders is the root, not the nearest.
     #[serde(default)]
     pub root_workspaces_topmost: bool,
     /// What shows that a project wants this server.
     #[serde(default)]
-    pub configured_by: Vec<ProjectMarker>,
+    pub configured_by: Vec<ConfigMarker>,
     /// What it is asked for.
     #[serde(default)]
     pub features: ServerFeatures,
@@ -136,7 +136,7 @@ pub struct ServerSpec {
     pub packages_in: Vec<String>,
     /// What it reads only when it starts: it is started again when one of these is another.
     #[serde(default)]
-    pub restarts_with: Vec<ProjectMarker>,
+    pub restarts_with: Vec<ConfigMarker>,
     /// Settings that hold below those while the root has no sign of a configuration of their own.
     #[serde(default)]
     pub settings_unless: Vec<SettingsUnless>,
@@ -276,7 +276,7 @@ pub struct ForMore {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct SettingsUnless {
     /// The signs of the project's own.
-    pub(crate) configured_by: Vec<ProjectMarker>,
+    pub(crate) configured_by: Vec<ConfigMarker>,
     /// The settings.
     pub(crate) settings: toml::Table,
 }
@@ -307,12 +307,12 @@ pub struct BuildFile {
 pub struct SetUp {
     /// The signs of such a project.
     #[serde(rename = "where")]
-    pub(crate) of: Vec<ProjectMarker>,
+    pub(crate) of: Vec<ConfigMarker>,
     /// The signs that it is there, in the root or a folder above it.
-    pub(crate) unless: Vec<ProjectMarker>,
+    pub(crate) unless: Vec<ConfigMarker>,
     /// Where there are any, one of these signs must be there as well, in the root or a folder above it.
     #[serde(default)]
-    pub(crate) with: Vec<ProjectMarker>,
+    pub(crate) with: Vec<ConfigMarker>,
     /// What is lost without it, and the command that makes it.
     pub(crate) message: String,
     /// A Python environment is another sign that it is there.
@@ -329,7 +329,7 @@ pub struct SetUp {
 impl SetUp {
     /// Whether the project at `root` needs it and does not have it.
     pub(crate) fn is_lacking(&self, workspace: &Workspace, root: &WorkspacePath) -> bool {
-        let above = |signs: &[ProjectMarker]| {
+        let above = |signs: &[ConfigMarker]| {
             let mut folders = std::iter::successors(Some(root.clone()), WorkspacePath::parent);
             folders.any(|folder| signs.iter().any(|sign| sign.is_in(workspace, &folder)))
         };

@@ -18,13 +18,13 @@ use crate::workspace::private;
 
 const LOCK: &str = ".lock";
 const FRESH: &str = ".new";
-const NAME_BYTES: usize = 128;
+const MAX_STATE_NAME_BYTES: usize = 128;
 /// How long another process may hold the lock; a change takes milliseconds.
-const LOCKED: Duration = Duration::from_secs(2);
+const STATE_LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long those before us in this process may take together: a daemon has many clients, and each change waits for the disk.
-const QUEUED: Duration = Duration::from_secs(30);
+const STATE_QUEUE_TIMEOUT: Duration = Duration::from_secs(30);
 /// How often the lock is tried: the kernel does not tell when one becomes free without waiting for it without end.
-const TRY_AGAIN: Duration = Duration::from_millis(5);
+const STATE_LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
 /// A folder below the user's state folder.
 #[derive(Debug, Clone)]
@@ -44,7 +44,7 @@ impl StateName {
     pub(crate) fn new(name: &str) -> Option<Self> {
         let fits =
             |character: char| character.is_alphanumeric() || matches!(character, ' ' | '-' | '_' | '.');
-        let whole = (1..=NAME_BYTES).contains(&name.len()) && name.chars().all(fits);
+        let whole = (1..=MAX_STATE_NAME_BYTES).contains(&name.len()) && name.chars().all(fits);
         (whole && !name.starts_with(['.', ' '])).then(|| Self(name.to_owned()))
     }
 
@@ -66,7 +66,7 @@ pub(crate) enum StateError {
         what: &'static str,
     },
     /// Somebody holds the lock.
-    #[error("others have been changing {what} for {} s or more; try again", LOCKED.as_secs())]
+    #[error("others have been changing {what} for {} s or more; try again", STATE_LOCK_TIMEOUT.as_secs())]
     Busy {
         /// What it holds.
         what: &'static str,
@@ -110,10 +110,10 @@ static FREED: Condvar = Condvar::new();
 struct FolderChangeGuard(PathBuf);
 
 impl FolderChangeGuard {
-    /// Waits until nobody else in this process changes the folder at `path`, at most [`QUEUED`].
+    /// Waits until nobody else in this process changes the folder at `path`, at most [`STATE_QUEUE_TIMEOUT`].
     fn take(path: &Path) -> Option<Self> {
         let mut changed = CHANGED.lock();
-        FREED.wait_while_for(&mut changed, |changed| changed.contains(path), QUEUED);
+        FREED.wait_while_for(&mut changed, |changed| changed.contains(path), STATE_QUEUE_TIMEOUT);
         if changed.contains(path) {
             return None;
         }
@@ -195,11 +195,13 @@ impl StateFolder {
         let mut options = private::options();
         let lock = private::open(options.write(true).create(true).truncate(false), &self.path.join(LOCK));
         let lock = lock.map_err(|error| self.failed("locked", error))?;
-        let until = Instant::now() + LOCKED;
+        let until = Instant::now() + STATE_LOCK_TIMEOUT;
         loop {
             match lock.try_lock() {
                 Ok(()) => return Ok(LockedFolder { folder: self, _lock: lock, _turn: turn }),
-                Err(TryLockError::WouldBlock) if Instant::now() < until => std::thread::sleep(TRY_AGAIN),
+                Err(TryLockError::WouldBlock) if Instant::now() < until => {
+                    std::thread::sleep(STATE_LOCK_RETRY_INTERVAL)
+                }
                 Err(TryLockError::WouldBlock) => return Err(StateError::Busy { what: self.what }),
                 Err(TryLockError::Error(error)) => return Err(self.failed("locked", error)),
             }
@@ -311,7 +313,7 @@ mod tests {
     fn many_callers_of_one_process_all_get_their_turn() {
         let (_keep, folder) = folder();
         // Together they take longer than another process would be waited for.
-        let share = LOCKED * 3 / 2 / 60;
+        let share = STATE_LOCK_TIMEOUT * 3 / 2 / 60;
         let served = std::thread::scope(|scope| {
             let callers: Vec<_> = (0..60)
                 .map(|_| scope.spawn(|| folder.lock().map(|_locked| std::thread::sleep(share)).is_ok()))
@@ -360,7 +362,7 @@ mod tests {
         held.lock().unwrap();
         let begun = Instant::now();
         assert!(matches!(folder.lock(), Err(StateError::Busy { .. })));
-        assert!(begun.elapsed() >= LOCKED && begun.elapsed() < LOCKED * 30);
+        assert!(begun.elapsed() >= STATE_LOCK_TIMEOUT && begun.elapsed() < STATE_LOCK_TIMEOUT * 30);
         drop(held);
         assert!(folder.lock().is_ok());
     }

@@ -27,14 +27,14 @@ use super::launch::{LaunchFields, hash_file, hash_text, name_below, text_name};
 use super::pin::FilePin;
 use crate::workspace::{FileStamp, normalise, private};
 
-use error::LOCKED;
+use error::TRUST_LOCK_TIMEOUT;
 pub(crate) use error::TrustError;
 
 pub(super) const STORE: &str = "trust.json";
 const LOCK: &str = "trust.lock";
-const VERSION: u32 = 1;
+const TRUST_FORMAT_VERSION: u32 = 1;
 /// How often it is tried: the kernel does not tell when one becomes free without waiting for it without end.
-const TRY_AGAIN: Duration = Duration::from_millis(5);
+const TRUST_LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The store of trusted projects.
 #[derive(Debug, Clone)]
@@ -401,7 +401,10 @@ impl TrustStore {
         let mut file = match File::open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok((TrustStoreContent { version: VERSION, ..TrustStoreContent::default() }, None));
+                return Ok((
+                    TrustStoreContent { version: TRUST_FORMAT_VERSION, ..TrustStoreContent::default() },
+                    None,
+                ));
             }
             Err(error) => return Err(TrustError::io("read", path, &error)),
         };
@@ -413,8 +416,11 @@ impl TrustStore {
         file.read_to_string(&mut text).map_err(|error| damaged(error.to_string()))?;
         let store: TrustStoreContent =
             serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
-        if store.version != VERSION {
-            return Err(damaged(format!("its version is {}, this program knows {VERSION}", store.version)));
+        if store.version != TRUST_FORMAT_VERSION {
+            return Err(damaged(format!(
+                "its version is {}, this program knows {TRUST_FORMAT_VERSION}",
+                store.version
+            )));
         }
         Ok((store, stamp))
     }
@@ -472,11 +478,13 @@ fn identity(project: &Path) -> Result<(String, u64, u64), TrustError> {
 
 /// Takes the lock within a few seconds: whoever may read it can hold it for ever.
 fn take(lock: &File, path: &Path) -> Result<(), TrustError> {
-    let until = Instant::now() + LOCKED;
+    let until = Instant::now() + TRUST_LOCK_TIMEOUT;
     loop {
         match lock.try_lock() {
             Ok(()) => return Ok(()),
-            Err(TryLockError::WouldBlock) if Instant::now() < until => thread::sleep(TRY_AGAIN),
+            Err(TryLockError::WouldBlock) if Instant::now() < until => {
+                thread::sleep(TRUST_LOCK_RETRY_INTERVAL)
+            }
             Err(TryLockError::WouldBlock) => {
                 return Err(TrustError::Busy { lock: path.display().to_string() });
             }

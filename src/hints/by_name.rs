@@ -14,10 +14,10 @@ use super::subject::NameOccurrence;
 use crate::workspace::{Hit, SearchError, SearchQuery, WorkspacePath};
 
 /// How many occurrences are looked at.
-const MOST_HITS: usize = 20_000;
+const MAX_NAME_OCCURRENCES: usize = 20_000;
 
 /// How many files are parsed to see which occurrences are definitions.
-const MOST_PARSED: usize = 64;
+const MAX_DEFINITION_PARSED_FILES: usize = 64;
 
 /// One definition found by its name.
 pub(super) struct NameLookupMatch {
@@ -62,7 +62,7 @@ pub(super) fn occurrences(
         case_insensitive: false,
         under: WorkspacePath::root(),
         extensions: extensions.filter(|extensions| !extensions.is_empty()),
-        max_hits: MOST_HITS,
+        max_hits: MAX_NAME_OCCURRENCES,
         deadline: project.deadline,
     };
     let mut found = project.workspace.search(&query)?;
@@ -99,8 +99,8 @@ pub(super) fn find(
     files.sort_by_key(|(path, likely)| {
         (std::cmp::Reverse(*likely), is_secondary(path), distance(asked.path, path), (*path).clone())
     });
-    truncated |= files.len() > MOST_PARSED;
-    files.truncate(MOST_PARSED);
+    truncated |= files.len() > MAX_DEFINITION_PARSED_FILES;
+    files.truncate(MAX_DEFINITION_PARSED_FILES);
     let paths: Vec<&WorkspacePath> = files.iter().map(|(path, _)| *path).collect();
     let sources = parse_all(project, &paths);
     timed_out |= project.is_late();

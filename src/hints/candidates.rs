@@ -22,7 +22,7 @@ use crate::workspace::{Workspace, WorkspacePath};
 pub const DEADLINE: Duration = Duration::from_secs(2);
 
 /// How many candidates are given at most.
-const MOST_CANDIDATES: usize = 20;
+const MAX_HINT_CANDIDATES: usize = 20;
 
 /// What is asked about.
 #[derive(Debug, Clone)]
@@ -174,8 +174,8 @@ fn push(hints: &mut Hints, candidate: Option<Candidate>) {
 
 fn finished(mut hints: Hints) -> Hints {
     hints.candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.score));
-    hints.truncated |= hints.candidates.len() > MOST_CANDIDATES;
-    hints.candidates.truncate(MOST_CANDIDATES);
+    hints.truncated |= hints.candidates.len() > MAX_HINT_CANDIDATES;
+    hints.candidates.truncate(MAX_HINT_CANDIDATES);
     hints
 }
 

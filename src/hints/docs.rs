@@ -4,11 +4,11 @@ use super::definition::{DefinitionRole, SourceDefinition};
 use super::source::ParsedSource;
 
 /// The longest signature, in lines and in bytes.
-const MOST_LINES: usize = 12;
-const MOST_BYTES: usize = 1_000;
+const MAX_SIGNATURE_LINES: usize = 12;
+const MAX_SIGNATURE_BYTES: usize = 1_000;
 
 /// The longest documentation, in bytes.
-const MOST_DOCUMENTATION: usize = 8_000;
+const MAX_DOCUMENTATION_BYTES: usize = 8_000;
 
 /// The definition's first lines up to its body, on as few lines as it was written on.
 pub(super) fn signature(source: &ParsedSource, definition: &SourceDefinition) -> Option<String> {
@@ -24,7 +24,7 @@ pub(super) fn signature(source: &ParsedSource, definition: &SourceDefinition) ->
     let named = definition.selection.end.saturating_sub(start);
     let end = body_start(whole, named, definition.role);
     let signature = dedent(whole.get(..end)?.trim_matches('\n').trim_end());
-    let signature = cut(&signature, MOST_BYTES);
+    let signature = cut(&signature, MAX_SIGNATURE_BYTES);
     (!signature.is_empty()).then(|| signature.to_owned())
 }
 
@@ -52,7 +52,7 @@ fn body_start(text: &str, name_end: usize, role: DefinitionRole) -> usize {
             }
             b'\n' => {
                 lines += 1;
-                if lines >= MOST_LINES || depth <= 0 && !has_body {
+                if lines >= MAX_SIGNATURE_LINES || depth <= 0 && !has_body {
                     return at;
                 }
             }
@@ -84,7 +84,7 @@ fn dedent(text: &str) -> String {
 pub(super) fn documentation(source: &ParsedSource, definition: &SourceDefinition) -> Option<String> {
     let text = if source.grammar.key == "python" { docstring(source, definition) } else { None };
     let text = text.or_else(|| comment_above(source, definition))?;
-    let text = cut(text.trim(), MOST_DOCUMENTATION);
+    let text = cut(text.trim(), MAX_DOCUMENTATION_BYTES);
     (!text.is_empty()).then(|| text.to_owned())
 }
 

@@ -13,10 +13,10 @@ use super::imports::{self, ImportItem, SourceImport};
 use super::parse::ParseError;
 
 /// Matches a query may have under way at once; the queries need a handful.
-const MATCH_LIMIT: u32 = 4_096;
+const MAX_IN_PROGRESS_MATCHES: u32 = 4_096;
 
 /// How deep patterns and declarators are followed.
-const DEEPEST_PATTERN: usize = 64;
+const MAX_PATTERN_DEPTH: usize = 64;
 
 /// What a file defines.
 pub(super) struct ExtractedSymbols {
@@ -62,7 +62,7 @@ pub(super) fn extract(
         if Instant::now() >= deadline { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let mut cursor = QueryCursor::new();
-    cursor.set_match_limit(MATCH_LIMIT);
+    cursor.set_match_limit(MAX_IN_PROGRESS_MATCHES);
     let query = grammar.query();
     let mut collector =
         DefinitionCollector { grammar, text, raw: Vec::new(), imports: Vec::new(), quiet: Vec::new() };
@@ -130,7 +130,7 @@ impl DefinitionCollector<'_> {
         let mut leaves: Vec<(Node<'_>, DefinitionRole, Option<String>)> = Vec::new();
         leaves.extend(captures.names.iter().map(|name| (*name, *role, None)));
         for pattern in &captures.patterns {
-            self.bound(*pattern, DEEPEST_PATTERN, &mut |leaf| leaves.push((leaf, *role, None)));
+            self.bound(*pattern, MAX_PATTERN_DEPTH, &mut |leaf| leaves.push((leaf, *role, None)));
         }
         leaves.extend(captures.declarators.iter().filter_map(|node| self.declared(*node, *role)));
         for (name, role, container) in leaves {
@@ -240,7 +240,7 @@ impl DefinitionCollector<'_> {
         role: DefinitionRole,
     ) -> Option<(Node<'t>, DefinitionRole, Option<String>)> {
         let (mut node, mut role, mut container) = (declarator, role, None);
-        for _ in 0..DEEPEST_PATTERN {
+        for _ in 0..MAX_PATTERN_DEPTH {
             match node.kind() {
                 "function_declarator" => {
                     if matches!(role, DefinitionRole::Variable | DefinitionRole::Field) {

@@ -14,7 +14,7 @@ use crate::text::Position;
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// How many files that have the word are parsed.
-const MOST_PARSED: usize = 200;
+const MAX_IMPORTER_PARSED_FILES: usize = 200;
 
 /// The files whose imports lead to `path`, a file or folder, or into it, and where the first such import is; and whether there may be
 /// more. Files in the folder itself do not count.
@@ -35,8 +35,8 @@ pub(crate) fn importers(
         files.insert(&hit.path, ());
     }
     let mut paths: Vec<&WorkspacePath> = files.into_keys().collect();
-    let cut = truncated || timed_out || paths.len() > MOST_PARSED;
-    paths.truncate(MOST_PARSED);
+    let cut = truncated || timed_out || paths.len() > MAX_IMPORTER_PARSED_FILES;
+    paths.truncate(MAX_IMPORTER_PARSED_FILES);
     let mut found = Vec::new();
     for source in parse_all(&project, &paths) {
         let first = source.imports.iter().find(|import| leads_to(&project, &source, import, path));

@@ -231,7 +231,7 @@ fn required(reader: &mut ImportReader<'_>, node: Node<'_>) {
 
 fn rust(reader: &mut ImportReader<'_>, node: Node<'_>) {
     if let Some(argument) = node.child_by_field_name("argument") {
-        use_tree(reader, argument, "", DEEPEST_USE);
+        use_tree(reader, argument, "", MAX_USE_TREE_DEPTH);
     } else if let Some(name) = node.child_by_field_name("name") {
         let local = node.child_by_field_name("alias").unwrap_or(name);
         let (module, text) = (reader.of(name), reader.of(local));
@@ -245,7 +245,7 @@ fn joined(prefix: &str, path: &str) -> String {
 }
 
 /// How deep use trees are followed: they are written by hand, and braces within braces need no path between them.
-const DEEPEST_USE: usize = 64;
+const MAX_USE_TREE_DEPTH: usize = 64;
 
 /// Adds what the use tree `node` brings in, below the path `prefix`; at most `depth` levels of it.
 fn use_tree(reader: &mut ImportReader<'_>, node: Node<'_>, prefix: &str, depth: usize) {

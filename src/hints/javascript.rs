@@ -7,7 +7,7 @@ use super::resolve::{ResolutionTarget, Resolver};
 use super::source::ParsedSource;
 
 /// How often the value of `module.exports` is followed through further files.
-const FURTHEST: usize = 8;
+const MAX_MODULE_EXPORTS_HOPS: usize = 8;
 
 /// Whether `source` is JavaScript or TypeScript.
 fn is_javascript(source: &ParsedSource) -> bool {
@@ -18,7 +18,7 @@ impl Resolver<'_> {
     /// A module whose file says `module.exports = …` is what stands there; every other target is itself.
     pub(super) fn behind_module(&self, target: ResolutionTarget) -> ResolutionTarget {
         let mut target = target;
-        for _ in 0..FURTHEST {
+        for _ in 0..MAX_MODULE_EXPORTS_HOPS {
             let ResolutionTarget::File(source) = &target else { break };
             match self.whole_export(source) {
                 Some(behind) => target = behind,

@@ -9,7 +9,7 @@ use super::grammar::Grammar;
 use super::parse::parse;
 
 /// How deep a value goes.
-const DEEPEST: usize = 32;
+const MAX_LITERAL_DEPTH: usize = 32;
 
 /// A Python module, as far as its text tells.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl<'t> PythonModule<'t> {
     }
 
     fn value(&self, node: Node<'_>, depth: usize) -> Result<Value, String> {
-        if depth > DEEPEST {
+        if depth > MAX_LITERAL_DEPTH {
             return Err(self.refused(node));
         }
         let mut cursor = node.walk();

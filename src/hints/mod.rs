@@ -52,7 +52,9 @@ pub(crate) use importers::importers;
 pub(crate) use in_file::{imported_from, is_import, symbols_named};
 pub(crate) use literal::PythonModule;
 pub(crate) use references::references;
-pub(crate) use standing::{FurtherOccurrences, OccurrenceQuery, OccurrenceSense, StandingIn, standing};
+pub(crate) use standing::{
+    FurtherOccurrence, FurtherOccurrences, OccurrenceQuery, OccurrenceSense, standing,
+};
 pub(crate) use symbols::{
     FoundSymbols, imported_in, symbols, symbols_in, workspace_symbols, workspace_symbols_named,
 };

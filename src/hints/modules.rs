@@ -13,10 +13,10 @@ pub(super) enum Module {
 }
 
 /// How far up folders are tried.
-const HIGHEST: usize = 32;
+const MAX_ANCESTOR_FOLDERS: usize = 32;
 
 fn ancestors(path: &WorkspacePath) -> impl Iterator<Item = WorkspacePath> {
-    std::iter::successors(path.parent(), WorkspacePath::parent).take(HIGHEST)
+    std::iter::successors(path.parent(), WorkspacePath::parent).take(MAX_ANCESTOR_FOLDERS)
 }
 
 fn first_file(project: &Project<'_>, base: &WorkspacePath, names: &[String]) -> Option<Module> {

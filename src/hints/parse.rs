@@ -8,14 +8,14 @@ use tree_sitter::{ParseOptions, Parser, Tree};
 use super::grammar::Grammar;
 
 /// Larger files, in bytes, are not parsed.
-pub(crate) const LARGEST_PARSED: usize = 4 * 1024 * 1024;
+pub(crate) const MAX_PARSED_FILE_BYTES: usize = 4 * 1024 * 1024;
 
 /// Why a text has no syntax tree.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ParseError {
-    /// It is larger than [`LARGEST_PARSED`].
+    /// It is larger than [`MAX_PARSED_FILE_BYTES`].
     #[error(
-        "the text has {bytes} bytes, and only up to {LARGEST_PARSED} are parsed; split the file or ask a language server"
+        "the text has {bytes} bytes, and only up to {MAX_PARSED_FILE_BYTES} are parsed; split the file or ask a language server"
     )]
     TooLarge {
         /// Its size.
@@ -41,7 +41,7 @@ pub(crate) enum ParseError {
 /// # Errors
 /// [`ParseError`] where the text is too large or the deadline passes first.
 pub(super) fn parse(grammar: &Grammar, text: &str, deadline: Instant) -> Result<Tree, ParseError> {
-    if text.len() > LARGEST_PARSED {
+    if text.len() > MAX_PARSED_FILE_BYTES {
         return Err(ParseError::TooLarge { bytes: text.len() });
     }
     let mut parser = Parser::new();

@@ -6,16 +6,16 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::grammar::Grammar;
-use super::parse::LARGEST_PARSED;
+use super::parse::MAX_PARSED_FILE_BYTES;
 use super::source::ParsedSource;
 use crate::config::Catalogue;
 use crate::workspace::{WalkLimits, Workspace, WorkspacePath};
 
 /// How many files are listed at most to find modules by their names.
-const MOST_FILES: usize = 50_000;
+const MAX_PROJECT_LISTED_FILES: usize = 50_000;
 
 /// How many files one question parses at most.
-const MOST_PARSED: usize = 400;
+const MAX_PROJECT_PARSED_FILES: usize = 400;
 
 /// The workspace during one question.
 pub(super) struct Project<'a> {
@@ -55,7 +55,7 @@ impl<'a> Project<'a> {
         if let Some(known) = self.sources.borrow().get(path) {
             return known.clone();
         }
-        if self.sources.borrow().len() >= MOST_PARSED {
+        if self.sources.borrow().len() >= MAX_PROJECT_PARSED_FILES {
             return None;
         }
         let source = load(self.workspace, self.catalogue, path, self.deadline).map(Arc::new);
@@ -76,7 +76,7 @@ impl<'a> Project<'a> {
     /// All files, listed once.
     pub(super) fn files(&self) -> &[WorkspacePath] {
         self.files.get_or_init(|| {
-            let limits = WalkLimits { max_files: MOST_FILES, deadline: self.deadline };
+            let limits = WalkLimits { max_files: MAX_PROJECT_LISTED_FILES, deadline: self.deadline };
             self.workspace.files(&WorkspacePath::root(), &limits).files
         })
     }
@@ -116,7 +116,7 @@ pub(super) fn language_of<'a>(
     if !catalogue.needs_first_line(&name) {
         return catalogue.language_of(&name, None);
     }
-    let text = workspace.read_text_up_to(path, LARGEST_PARSED as u64).ok()?.text;
+    let text = workspace.read_text_up_to(path, MAX_PARSED_FILE_BYTES as u64).ok()?.text;
     catalogue.language_of(&name, text.lines().next())
 }
 
@@ -129,6 +129,6 @@ pub(super) fn load(
 ) -> Option<ParsedSource> {
     let language = language_of(workspace, catalogue, path)?;
     let grammar = Grammar::of(language, path.extension())?;
-    let text = workspace.read_text_up_to(path, LARGEST_PARSED as u64).ok()?.text;
+    let text = workspace.read_text_up_to(path, MAX_PARSED_FILE_BYTES as u64).ok()?.text;
     ParsedSource::new(path.clone(), grammar, text, deadline).ok()
 }

@@ -15,7 +15,7 @@ use crate::text::Position;
 use crate::workspace::{Hit, Workspace, WorkspacePath};
 
 /// How many files with occurrences are parsed to tell comments and strings apart; of the others all occurrences count.
-const MOST_PARSED: usize = 200;
+const MAX_REFERENCE_PARSED_FILES: usize = 200;
 
 /// Occurrences of a name.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -105,7 +105,7 @@ fn parsed(
     let mut paths: Vec<&WorkspacePath> = hits.iter().map(|hit| &hit.path).collect();
     paths.dedup();
     paths.sort_by_key(|path| distance(from, path));
-    paths.truncate(MOST_PARSED);
+    paths.truncate(MAX_REFERENCE_PARSED_FILES);
     by_name::parse_all(project, &paths).into_iter().map(|source| (source.path.clone(), source)).collect()
 }
 

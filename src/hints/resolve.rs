@@ -11,8 +11,8 @@ use super::source::ParsedSource;
 use crate::workspace::WorkspacePath;
 
 /// How many steps one question may take in all, and how deep.
-const MOST_STEPS: u32 = 4_000;
-const DEEPEST: u32 = 24;
+const MAX_RESOLUTION_STEPS: u32 = 4_000;
+const MAX_RESOLUTION_DEPTH: u32 = 24;
 
 /// What a name leads to.
 #[derive(Clone)]
@@ -56,7 +56,10 @@ impl<'a> Resolver<'a> {
     /// Runs `step` unless the question has gone on for too long or too deep.
     pub(super) fn guarded(&self, step: impl FnOnce() -> Vec<ResolutionTarget>) -> Vec<ResolutionTarget> {
         self.steps.set(self.steps.get() + 1);
-        if self.steps.get() > MOST_STEPS || self.depth.get() >= DEEPEST || self.project.is_late() {
+        if self.steps.get() > MAX_RESOLUTION_STEPS
+            || self.depth.get() >= MAX_RESOLUTION_DEPTH
+            || self.project.is_late()
+        {
             return Vec::new();
         }
         self.depth.set(self.depth.get() + 1);

@@ -16,7 +16,7 @@ use crate::text::Position;
 use crate::workspace::{Hit, Workspace, WorkspacePath};
 
 /// How many files that have the name are parsed; the others are only counted.
-const MOST_PARSED: usize = 60;
+const MAX_FURTHER_PARSED_FILES: usize = 60;
 
 /// The name that was asked about.
 #[derive(Debug, Clone)]
@@ -46,7 +46,7 @@ pub(crate) enum OccurrenceSense {
 
 /// A file in which a name stands, neither in a comment nor in a string.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct StandingIn {
+pub(crate) struct FurtherOccurrence {
     /// The file.
     pub(crate) path: WorkspacePath,
     /// The first place in it that counts.
@@ -67,7 +67,7 @@ pub(crate) struct StandingIn {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct FurtherOccurrences {
     /// Those with an import of it first, then the nearest.
-    pub(crate) files: Vec<StandingIn>,
+    pub(crate) files: Vec<FurtherOccurrence>,
     /// Those where it stands in comments and strings alone.
     pub(crate) quiet: Vec<WorkspacePath>,
     /// The number of further files that have the word and were not read.
@@ -113,8 +113,8 @@ pub(crate) fn standing(
     paths.sort_by_cached_key(|path| {
         (!by_file[*path].iter().any(seems_import), distance(Some(&asked.path), path), (*path).clone())
     });
-    let unread = paths.len().saturating_sub(MOST_PARSED);
-    paths.truncate(MOST_PARSED);
+    let unread = paths.len().saturating_sub(MAX_FURTHER_PARSED_FILES);
+    paths.truncate(MAX_FURTHER_PARSED_FILES);
     let sources = parse_all(&project, &paths);
     let cut = truncated || timed_out || project.is_late();
     let mut found = FurtherOccurrences { unread, cut, of_method, ..FurtherOccurrences::default() };
@@ -122,7 +122,9 @@ pub(crate) fn standing(
         let hits = &by_file[path];
         let Some(source) = sources.iter().find(|source| source.path == *path) else {
             let position = hits.first().map(|hit| hit.range.start).unwrap_or_default();
-            found.files.push(StandingIn { unparsed: true, ..StandingIn::at(path.clone(), position) });
+            found
+                .files
+                .push(FurtherOccurrence { unparsed: true, ..FurtherOccurrence::at(path.clone(), position) });
             continue;
         };
         match in_source(source, asked, hits) {
@@ -150,7 +152,7 @@ fn is_confined(project: &Project<'_>, source: &ParsedSource, asked: &OccurrenceQ
     visible.first().is_some_and(|&index| is_own(&source.definitions[index]))
 }
 
-fn in_source(source: &ParsedSource, asked: &OccurrenceQuery, hits: &[Hit]) -> Option<StandingIn> {
+fn in_source(source: &ParsedSource, asked: &OccurrenceQuery, hits: &[Hit]) -> Option<FurtherOccurrence> {
     let counts = |hit: &&Hit| {
         let at = source.buffer().byte_offset(hit.range.start);
         !is_quiet(source, hit) && fits(source, asked, at)
@@ -160,16 +162,16 @@ fn in_source(source: &ParsedSource, asked: &OccurrenceQuery, hits: &[Hit]) -> Op
     let own = |index: usize| {
         !matches!(source.definitions[index].role, DefinitionRole::Import(_) | DefinitionRole::Extension)
     };
-    Some(StandingIn {
+    Some(FurtherOccurrence {
         imports: imports(source, asked),
         defines: source.named(&asked.name).any(own),
         uses_member: starts().any(|at| !source.is_quiet(at) && is_member(source, at)),
         defines_method: starts().any(|at| defines_method(source, &asked.name, at)),
-        ..StandingIn::at(source.path.clone(), first.range.start)
+        ..FurtherOccurrence::at(source.path.clone(), first.range.start)
     })
 }
 
-impl StandingIn {
+impl FurtherOccurrence {
     /// A place of which nothing more is known.
     #[must_use]
     pub(crate) fn at(path: WorkspacePath, position: Position) -> Self {

@@ -11,7 +11,7 @@ use super::resolve::{ResolutionTarget, Resolver};
 use super::source::ParsedSource;
 
 /// How far up the tree from a name its context is looked for.
-const HIGHEST: usize = 12;
+const MAX_CONTEXT_ANCESTORS: usize = 12;
 
 /// How a name was found to mean what it means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,7 +91,7 @@ pub(super) fn meaning(
         return chain(resolver, source, spot);
     }
     let mut node = leaf;
-    for _ in 0..HIGHEST {
+    for _ in 0..MAX_CONTEXT_ANCESTORS {
         let Some(parent) = node.parent() else { break };
         if let Some(found) = as_argument(resolver, source, spot, parent, node) {
             return (ResolutionMethod::Argument, found);
@@ -244,7 +244,7 @@ fn rust_import(
 ) -> Option<Vec<ResolutionTarget>> {
     let leaf = source.node(&spot.span)?;
     let (mut node, mut path) = (leaf, spot.name.clone());
-    for _ in 0..HIGHEST * 2 {
+    for _ in 0..MAX_CONTEXT_ANCESTORS * 2 {
         let parent = node.parent()?;
         let prefix = match parent.kind() {
             "scoped_identifier"

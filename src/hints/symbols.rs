@@ -12,14 +12,14 @@ use super::imports::{ImportItem, SourceImport};
 use super::project::{Project, load};
 use super::source::ParsedSource;
 use crate::config::Catalogue;
-use crate::lsp::model::{DEEPEST_SYMBOL, FileRef, Location, Symbol, WorkspaceSymbol};
+use crate::lsp::model::{FileRef, Location, MAX_SYMBOL_DEPTH, Symbol, WorkspaceSymbol};
 use crate::workspace::{SearchQuery, Workspace, WorkspacePath};
 
 /// How many files are parsed for one query.
-const MOST_PARSED: usize = 300;
+const MAX_SYMBOL_PARSED_FILES: usize = 300;
 
 /// How many occurrences are looked at for one query.
-const MOST_HITS: usize = 20_000;
+const MAX_SYMBOL_OCCURRENCES: usize = 20_000;
 
 /// The outline of `path`; `None` where its language has no grammar here, or it is too large or too slow to parse.
 ///
@@ -78,7 +78,7 @@ pub(super) fn outline(source: &ParsedSource) -> Vec<Symbol> {
         }
         // What lies too deep is put beside the last that does not.
         if let Some((above, _)) =
-            around.map(|parent| placed[parent]).filter(|(_, depth)| *depth >= DEEPEST_SYMBOL)
+            around.map(|parent| placed[parent]).filter(|(_, depth)| *depth >= MAX_SYMBOL_DEPTH)
         {
             around = above;
         }
@@ -203,7 +203,7 @@ fn containing(project: &Project<'_>, query: &str) -> Result<FoundSymbols, HintEr
         case_insensitive: true,
         under: WorkspacePath::root(),
         extensions: None,
-        max_hits: MOST_HITS,
+        max_hits: MAX_SYMBOL_OCCURRENCES,
         deadline: project.deadline,
     };
     let result = project.workspace.search(&search)?;
@@ -211,8 +211,8 @@ fn containing(project: &Project<'_>, query: &str) -> Result<FoundSymbols, HintEr
     let mut paths: Vec<&WorkspacePath> =
         result.hits.iter().map(|hit| &hit.path).filter(|path| seen.insert((*path).clone())).collect();
     paths.sort_by_key(|path| is_secondary(path));
-    let cut = paths.len() > MOST_PARSED;
-    paths.truncate(MOST_PARSED);
+    let cut = paths.len() > MAX_SYMBOL_PARSED_FILES;
+    paths.truncate(MAX_SYMBOL_PARSED_FILES);
     let wanted = query.to_lowercase();
     let mut found: Vec<((u8, bool, usize), WorkspaceSymbol)> = Vec::new();
     for source in parse_all(project, &paths) {

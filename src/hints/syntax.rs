@@ -14,10 +14,10 @@ use crate::text::{Buffer, Range};
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// How many errors of one file are told.
-const MOST_ERRORS: usize = 50;
+const MAX_SYNTAX_ERRORS: usize = 50;
 
 /// The longest piece of source quoted in a message, in characters.
-const LONGEST_QUOTE: usize = 30;
+const MAX_SYNTAX_QUOTE_CHARS: usize = 30;
 
 /// What could be said about a file's syntax.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,7 +77,7 @@ fn errors(tree: &Tree, text: &str) -> (Vec<Diagnostic>, bool) {
     loop {
         let node = cursor.node();
         if node.is_error() || node.is_missing() {
-            if found.len() >= MOST_ERRORS {
+            if found.len() >= MAX_SYNTAX_ERRORS {
                 return (found, true);
             }
             found.push(diagnostic(node, text, &buffer));
@@ -134,6 +134,6 @@ fn first_word(text: &str) -> &str {
     } else {
         text.find(|c: char| c.is_whitespace() || is_word(c)).unwrap_or(text.len())
     };
-    let end = text[..length].char_indices().nth(LONGEST_QUOTE).map_or(length, |(at, _)| at);
+    let end = text[..length].char_indices().nth(MAX_SYNTAX_QUOTE_CHARS).map_or(length, |(at, _)| at);
     &text[..end]
 }

@@ -21,11 +21,11 @@ use crate::text::{Encoding, Position, Range};
 use crate::workspace::{ReadError, WorkspacePath};
 
 /// How often a query is repeated because its file changed meanwhile.
-const MOVING_FILE_TRIES: usize = 4;
+const MAX_MOVING_FILE_RETRIES: usize = 4;
 /// The pause before a server that had nothing to say yet is asked again while it is waited for; it doubles.
-const EARLY: Duration = Duration::from_millis(250);
+const EARLY_RETRY_DELAY: Duration = Duration::from_millis(250);
 /// The longest such pause.
-const MOST_EARLY: Duration = Duration::from_secs(2);
+const MAX_EARLY_RETRY_DELAY: Duration = Duration::from_secs(2);
 
 /// Why a question to a session has no answer.
 #[derive(Debug, thiserror::Error)]
@@ -254,7 +254,7 @@ impl Session {
         deadline: Instant,
     ) -> SessionAnswer<Value> {
         tokio::time::sleep_until(from).await;
-        let mut pause = EARLY;
+        let mut pause = EARLY_RETRY_DELAY;
         loop {
             let working = self.busy();
             let asked = async {
@@ -277,7 +277,7 @@ impl Session {
             }
             // It gives no sign of the moment from which on it has something to say.
             tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(MOST_EARLY);
+            pause = (pause * 2).min(MAX_EARLY_RETRY_DELAY);
         }
     }
 
@@ -312,7 +312,9 @@ impl Session {
                     }
                     return Ok(SessionAnswer { value, snapshot, working, odd: 0, left_out });
                 }
-                Ok(_) if tries == MOVING_FILE_TRIES => return Err(AskError::Moving { path: path.display() }),
+                Ok(_) if tries == MAX_MOVING_FILE_RETRIES => {
+                    return Err(AskError::Moving { path: path.display() });
+                }
                 Ok(_) => tries += 1,
                 Err(error) if error.is_transient() && Instant::now() + pause < deadline => {
                     // The server has just seen a change and names no moment at which it is done with it.
@@ -360,7 +362,7 @@ impl Session {
         let (until, from) = times(deadline);
         let early = async {
             tokio::time::sleep_until(from).await;
-            let mut pause = EARLY;
+            let mut pause = EARLY_RETRY_DELAY;
             loop {
                 let busy = self.busy();
                 match self.request_parts(&request, deadline).await {
@@ -375,7 +377,7 @@ impl Session {
                     }
                 }
                 tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(MOST_EARLY);
+                pause = (pause * 2).min(MAX_EARLY_RETRY_DELAY);
             }
         };
         let late = |working| self.put_to_workspace(&request, deadline, working);

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::locate::{self, ProgramSearchPlaces};
 use crate::config::spec::{Language, ServerSpec};
-use crate::config::{Catalogue, ProjectMarker};
+use crate::config::{Catalogue, ConfigMarker};
 use crate::workspace::WorkspacePath;
 
 /// What is installed for a workspace, and what it configures.
@@ -48,7 +48,7 @@ impl<'a> ServerChoice<'a> {
         for key in open.flat_map(|language| &language.alternatives) {
             let Some(server) = catalogue.servers.get(key) else { continue };
             watched.insert(locate::prefix(places.data, key));
-            let signs = server.configured_by.iter().map(ProjectMarker::file);
+            let signs = server.configured_by.iter().map(ConfigMarker::file);
             let markers = server.root_markers.iter().filter(|_| server.root_required);
             let names = signs.chain(markers.map(String::as_str));
             watched.extend(names.map(|name| places.workspace.root().join(name)));

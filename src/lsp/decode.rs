@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::documents::Snapshot;
-use super::model::{DEEPEST_SYMBOL, Diagnostic, FileRef, Hover, Location, Severity, Symbol, SymbolKind};
+use super::model::{Diagnostic, FileRef, Hover, Location, MAX_SYMBOL_DEPTH, Severity, Symbol, SymbolKind};
 use super::session::{Session, SessionAnswer};
 use super::uri;
 use crate::text::{Buffer, EncodedPosition, EncodedRange, Encoding, Position, Range};
 use crate::workspace::Workspace;
 
 /// Library files beyond this size give no source lines.
-const MAX_OUTSIDE: u64 = 8 * 1024 * 1024;
+const MAX_LIBRARY_SOURCE_BYTES: u64 = 8 * 1024 * 1024;
 
 impl Diagnostic {
     /// As LSP 3.17 *Diagnostic*, for a server that is asked about its own finding in `text`.
@@ -37,9 +37,9 @@ impl Diagnostic {
 }
 
 /// How long an answer that came at the last moment may still be looked at.
-const GRACE: Duration = Duration::from_millis(300);
+const ANSWER_DECODE_GRACE_PERIOD: Duration = Duration::from_millis(300);
 /// The most places that explain one diagnostic; each may be in another file, which is read.
-const MOST_RELATED: usize = 32;
+const MAX_RELATED_LOCATIONS: usize = 32;
 
 /// Converts a server's positions, for which it needs the texts they are in: the document asked about as it was sent,
 /// other open documents as the server has them, everything else from disk.
@@ -74,7 +74,7 @@ impl<'a> PositionDecoder<'a> {
 
     /// What is not converted by `deadline` is left out: each place may be in another file, which has to be read.
     pub(super) fn until(mut self, deadline: Instant) -> Self {
-        self.until = Some(deadline.max(Instant::now() + GRACE));
+        self.until = Some(deadline.max(Instant::now() + ANSWER_DECODE_GRACE_PERIOD));
         self
     }
 
@@ -99,7 +99,7 @@ impl<'a> PositionDecoder<'a> {
                 .or_else(|| session.unsaved_text(path).map(|text| Buffer::new(&text)))
                 .or_else(|| session.workspace.read_text(path).ok().map(|file| Buffer::new(&file.text))),
             FileRef::Outside(path) => {
-                Workspace::read_outside(path, MAX_OUTSIDE).ok().map(|text| Buffer::new(&text))
+                Workspace::read_outside(path, MAX_LIBRARY_SOURCE_BYTES).ok().map(|text| Buffer::new(&text))
             }
             FileRef::Virtual(_) => None,
         };
@@ -180,13 +180,14 @@ impl<'a> PositionDecoder<'a> {
             _ => self.range(&value["range"]),
         }?;
         let tags: Vec<u64> = elements(&value["tags"]).filter_map(Value::as_u64).collect();
-        let related = elements(&value["relatedInformation"]).take(MOST_RELATED).filter_map(|related| {
-            if self.is_late() {
-                return None;
-            }
-            let location = self.location(&related["location"])?;
-            Some((location, related["message"].as_str()?.to_owned()))
-        });
+        let related =
+            elements(&value["relatedInformation"]).take(MAX_RELATED_LOCATIONS).filter_map(|related| {
+                if self.is_late() {
+                    return None;
+                }
+                let location = self.location(&related["location"])?;
+                Some((location, related["message"].as_str()?.to_owned()))
+            });
         let related = related.collect();
         Some(Diagnostic {
             range,
@@ -257,7 +258,7 @@ impl<'a> PositionDecoder<'a> {
             None => self.name_within(&name, range),
         };
         let mut children = Vec::new();
-        if depth < DEEPEST_SYMBOL {
+        if depth < MAX_SYMBOL_DEPTH {
             for child in elements(&value["children"]) {
                 if self.is_late() {
                     self.left_out += 1;
@@ -308,7 +309,7 @@ fn nest(mut flat: Vec<Symbol>) -> Vec<Symbol> {
         while open
             .last()
             .is_some_and(|parent| !parent.range.encloses(&symbol.range) || parent.range == symbol.range)
-            || open.len() > DEEPEST_SYMBOL
+            || open.len() > MAX_SYMBOL_DEPTH
         {
             close(&mut open, &mut roots);
         }
@@ -385,6 +386,6 @@ mod tests {
             count += level.len();
             level = level.into_iter().flat_map(|symbol| symbol.children).collect();
         }
-        assert_eq!((depth, count), (DEEPEST_SYMBOL + 1, COUNT as usize));
+        assert_eq!((depth, count), (MAX_SYMBOL_DEPTH + 1, COUNT as usize));
     }
 }

@@ -27,7 +27,7 @@ use crate::text::{Buffer, TextChange};
 use crate::workspace::{FileStamp, ReadError, WorkspacePath};
 
 /// Above this size reading moves off the async threads.
-const READ_INLINE: u64 = 256 * 1024;
+const MAX_INLINE_READ_BYTES: u64 = 256 * 1024;
 
 /// One document as the server knows it.
 #[derive(Debug)]
@@ -249,7 +249,7 @@ impl Session {
 
     async fn read(&self, path: &WorkspacePath) -> Result<crate::workspace::TextFile, ReadError> {
         let limit = self.limits.max_file_bytes;
-        if self.workspace.stamp(path)?.size <= READ_INLINE {
+        if self.workspace.stamp(path)?.size <= MAX_INLINE_READ_BYTES {
             return self.workspace.read_text_up_to(path, limit);
         }
         let (workspace, path) = (self.workspace.clone(), path.clone());

@@ -14,7 +14,7 @@ use crate::process::{Exit, RunError, Spawn, Spawner, find_program, is_program, r
 use crate::workspace::Workspace;
 
 /// How long a program may take to tell its version or whether it works.
-const LONGEST: Duration = Duration::from_secs(5);
+const HEALTH_PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Something that a server lacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -168,7 +168,7 @@ fn named_by(script: &Path) -> Option<PathBuf> {
 }
 
 fn deadline() -> Instant {
-    Instant::now() + LONGEST
+    Instant::now() + HEALTH_PROBE_TIMEOUT
 }
 
 /// In the program's own folder, so that nothing of a project is read.

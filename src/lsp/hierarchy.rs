@@ -32,9 +32,9 @@ pub(crate) enum HierarchyDirection {
 }
 
 /// More nodes than this are never asked for.
-const MOST_NODES: usize = 500;
+const MAX_HIERARCHY_NODES: usize = 500;
 /// The most places of calls between one pair of functions.
-const MOST_SITES: usize = 100;
+const MAX_HIERARCHY_CALL_SITES: usize = 100;
 
 impl HierarchyDirection {
     /// The request that names the item at a position.
@@ -99,7 +99,7 @@ impl Session {
             hierarchy,
             deadline,
             seen: HashSet::new(),
-            left: MOST_NODES,
+            left: MAX_HIERARCHY_NODES,
             left_out: 0,
         };
         let mut roots = Vec::new();
@@ -121,8 +121,11 @@ impl HierarchyWalk<'_> {
         let location = json!({ "uri": item["uri"], "range": item["selectionRange"] });
         let location = texts.location(&location)?;
         let file = if self.hierarchy == HierarchyDirection::Callers { &location.file } else { parent };
-        self.left_out += elements(sites).count().saturating_sub(MOST_SITES);
-        let sites = elements(sites).take(MOST_SITES).filter_map(|site| texts.range_in(file, site)).collect();
+        self.left_out += elements(sites).count().saturating_sub(MAX_HIERARCHY_CALL_SITES);
+        let sites = elements(sites)
+            .take(MAX_HIERARCHY_CALL_SITES)
+            .filter_map(|site| texts.range_in(file, site))
+            .collect();
         Some(HierarchyNode {
             name: item["name"].as_str()?.to_owned(),
             kind: kind(&item["kind"]),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// How many of the last answers are remembered.
-const KEPT: usize = 256;
+const MAX_LATENCY_SAMPLES: usize = 256;
 
 /// The times of the last answers.
 #[derive(Debug, Default)]
@@ -15,12 +15,12 @@ pub(crate) struct Latencies {
 impl Latencies {
     /// Remembers one more answer's time.
     pub(crate) fn add(&mut self, time: Duration) {
-        if self.times.len() < KEPT {
+        if self.times.len() < MAX_LATENCY_SAMPLES {
             self.times.push(time);
         } else {
             self.times[self.next] = time;
         }
-        self.next = (self.next + 1) % KEPT;
+        self.next = (self.next + 1) % MAX_LATENCY_SAMPLES;
     }
 
     /// Median and 99th percentile; `None` before the first answer.

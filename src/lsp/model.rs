@@ -145,7 +145,7 @@ impl Serialize for SymbolKind {
 
 /// How deep symbols lie in one another, whatever a server or a text says: each level is two of the JSON that tells of it, of
 /// which most readers take 128.
-pub(crate) const DEEPEST_SYMBOL: usize = 50;
+pub(crate) const MAX_SYMBOL_DEPTH: usize = 50;
 
 /// A symbol of one document, with what lies inside it.
 #[derive(Debug, Clone, PartialEq, Eq)]

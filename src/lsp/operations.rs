@@ -27,9 +27,9 @@ use crate::text::{Encoding, Position};
 use crate::workspace::WorkspacePath;
 
 /// The most overloads of one call that are read; the one that the server takes for the call is always among them.
-const MOST_SIGNATURES: usize = 100;
+const MAX_SIGNATURES: usize = 100;
 /// The most parameters of one signature that are read.
-const MOST_PARAMETERS: usize = 256;
+const MAX_SIGNATURE_PARAMETERS: usize = 256;
 
 /// What could be typed.
 #[derive(Debug, Clone, Default)]
@@ -227,11 +227,11 @@ impl Session {
         let help = &asked.value;
         let active = help["activeSignature"].as_u64().unwrap_or(0) as usize;
         let signatures = elements(&help["signatures"]).enumerate().filter_map(|(index, one)| {
-            let is_shown = index < MOST_SIGNATURES || index == active;
+            let is_shown = index < MAX_SIGNATURES || index == active;
             is_shown.then(|| signature(one, help, index == active))?
         });
         let value: Vec<Signature> = signatures.collect();
-        let left_out = elements(&help["signatures"]).count().saturating_sub(MOST_SIGNATURES) + asked.left_out;
+        let left_out = elements(&help["signatures"]).count().saturating_sub(MAX_SIGNATURES) + asked.left_out;
         Ok(SessionAnswer { value, snapshot: asked.snapshot, working: asked.working, odd: 0, left_out })
     }
 
@@ -285,7 +285,7 @@ fn signature(value: &Value, help: &Value, active: bool) -> Option<Signature> {
         }
         _ => None,
     });
-    let parameters = parameters.take(MOST_PARAMETERS).collect();
+    let parameters = parameters.take(MAX_SIGNATURE_PARAMETERS).collect();
     let number = value["activeParameter"].as_u64().or(help["activeParameter"].as_u64());
     let active_parameter = number.filter(|_| active).and_then(|number| u32::try_from(number).ok());
     Some(Signature {

@@ -9,9 +9,9 @@ use tokio::time::{Instant, timeout_at};
 use crate::rpc::{PendingRequest, RequestError};
 
 /// How much of a list is kept, in values: that of a hundred thousand places, and some 150 MB of memory.
-const MOST_OF_LIST: usize = 1 << 20;
+const MAX_LIST_ANSWER_VALUES: usize = 1 << 20;
 /// The same of everything else, which is of use only if it is whole.
-const MOST_OF_WHOLE: usize = 4 << 20;
+const MAX_WHOLE_ANSWER_VALUES: usize = 4 << 20;
 /// The methods whose answers are lists from which what comes late can be left out. Of an edit, nothing can.
 const LISTS: [&str; 16] = [
     "callHierarchy/incomingCalls",
@@ -73,7 +73,7 @@ pub(super) async fn answer(
 /// Where it is no JSON, or too long for something that is needed whole.
 pub(super) fn read(method: &str, json: &str) -> Result<BoundedAnswer, String> {
     let is_list = LISTS.contains(&method);
-    let most = if is_list { MOST_OF_LIST } else { MOST_OF_WHOLE };
+    let most = if is_list { MAX_LIST_ANSWER_VALUES } else { MAX_WHOLE_ANSWER_VALUES };
     let parts = read_most(json, most).map_err(|error| error.to_string())?;
     if parts.left_out > 0 && !is_list {
         return Err(format!("it has more than {most} parts"));
@@ -208,9 +208,9 @@ mod tests {
 
     #[test]
     fn an_edit_is_whole_or_refused() {
-        let json = format!("[{}0]", "0,".repeat(MOST_OF_WHOLE));
+        let json = format!("[{}0]", "0,".repeat(MAX_WHOLE_ANSWER_VALUES));
         assert!(read("textDocument/rename", &json).unwrap_err().starts_with("it has more than"));
         let list = read("textDocument/references", &json).unwrap();
-        assert_eq!(list.left_out, MOST_OF_WHOLE + 2 - MOST_OF_LIST);
+        assert_eq!(list.left_out, MAX_WHOLE_ANSWER_VALUES + 2 - MAX_LIST_ANSWER_VALUES);
     }
 }

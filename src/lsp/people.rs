@@ -7,7 +7,7 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
 /// Words that wait for an editor that does not read; it misses what comes beyond.
-const WAITING: usize = 256;
+const MAX_QUEUED_USER_MESSAGES: usize = 256;
 
 /// What a server says.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ pub(crate) struct UserMessageListeners(Arc<Mutex<Vec<mpsc::Sender<ServerUserMess
 impl UserMessageListeners {
     /// One more, for as long as the receiver lives.
     pub(crate) fn join(&self) -> mpsc::Receiver<ServerUserMessage> {
-        let (sender, receiver) = mpsc::channel(WAITING);
+        let (sender, receiver) = mpsc::channel(MAX_QUEUED_USER_MESSAGES);
         self.0.lock().push(sender);
         receiver
     }
@@ -105,9 +105,9 @@ mod tests {
     fn who_does_not_listen_takes_no_memory_without_end() {
         let people = UserMessageListeners::default();
         let deaf = people.join();
-        for _ in 0..10 * WAITING {
+        for _ in 0..10 * MAX_QUEUED_USER_MESSAGES {
             people.tell("one", "window/logMessage", &Value::Null);
         }
-        assert_eq!(deaf.len(), WAITING);
+        assert_eq!(deaf.len(), MAX_QUEUED_USER_MESSAGES);
     }
 }

@@ -9,9 +9,9 @@ use crate::config::spec::ReadinessRule;
 use crate::text::{cut, truncate_chars};
 
 /// The longest description of a server's work that is shown, in characters: servers name whole paths and crates.
-const LONGEST_WORK: usize = 160;
+const MAX_WORK_PROGRESS_CHARS: usize = 160;
 /// The most of such a text that is kept, in bytes.
-const LONGEST_SAID: usize = 1_000;
+const MAX_STATUS_TEXT_BYTES: usize = 1_000;
 
 /// What a server has said of its own work: progress (LSP 3.17, *Work Done Progress*), `experimental/serverStatus` and
 /// the catalogue's signs.
@@ -77,7 +77,7 @@ impl std::fmt::Display for WorkProgress {
         if let Some(message) = self.message.as_deref().filter(|message| !message.is_empty()) {
             what = format!("{what}: {message}");
         }
-        f.write_str(&truncate_chars(&what, LONGEST_WORK))?;
+        f.write_str(&truncate_chars(&what, MAX_WORK_PROGRESS_CHARS))?;
         match self.percentage {
             Some(percentage) => write!(f, " ({percentage} %)"),
             None => Ok(()),
@@ -272,7 +272,7 @@ fn not_yet(rule: &ReadinessRule, work: WorkProgress) -> ReadinessLevel {
 
 /// What a server says of its own state, of which answers tell one line.
 fn short(text: &str) -> String {
-    cut(text, LONGEST_SAID).into_owned()
+    cut(text, MAX_STATUS_TEXT_BYTES).into_owned()
 }
 
 fn names(titles: &[String], title: &str) -> bool {
@@ -424,6 +424,6 @@ mod tests {
             assert_eq!(busy.sentence("x"), expected);
         }
         let long = busy(&"é".repeat(1_000), None, None).to_string();
-        assert_eq!(long.chars().filter(|one| *one == 'é').count(), LONGEST_WORK);
+        assert_eq!(long.chars().filter(|one| *one == 'é').count(), MAX_WORK_PROGRESS_CHARS);
     }
 }

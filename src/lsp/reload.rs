@@ -20,7 +20,7 @@ use crate::rpc::RequestError;
 use crate::workspace::{ChangeBatch, ChangeKind, ReadError, WorkspacePath};
 
 /// The longest that one question waits for a reload; the server answers it after that all the same.
-const PATIENCE: Duration = Duration::from_secs(20);
+const RELOAD_WAIT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// What a server may still have to take in.
 #[derive(Debug, Default)]
@@ -115,7 +115,7 @@ impl Session {
             return;
         }
         let params = serde_json::to_value(&rule.params).unwrap_or_default();
-        let until = deadline.min(Instant::now() + PATIENCE);
+        let until = deadline.min(Instant::now() + RELOAD_WAIT_TIMEOUT);
         match self.connection.request::<Value>(method, &params, until).await {
             // The next question tries again.
             Err(error @ RequestError::Timeout { .. }) => {

@@ -40,15 +40,15 @@ use crate::workspace::{Workspace, WorkspacePath};
 pub(crate) use super::ask::{AskError, DependencyScope, SessionAnswer};
 
 /// How long `shutdown` may take before the server is ended without it.
-const SHUTDOWN: Duration = Duration::from_secs(2);
+const SERVER_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 /// The same of a server that has not answered in time before: whoever waits for the end of a command has waited for its deadline.
-const HASTE: Duration = Duration::from_millis(200);
+const SILENT_SERVER_SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(200);
 /// How long after its start a server may still register what it offers.
-const REGISTERING: Duration = Duration::from_millis(1_000);
+const CAPABILITY_REGISTRATION_WINDOW: Duration = Duration::from_millis(1_000);
 /// How long a server has to leave after `exit`, before its input is closed, and after that before it is killed.
-const LEAVE: Duration = Duration::from_millis(400);
+const SERVER_EXIT_GRACE_PERIOD: Duration = Duration::from_millis(400);
 /// How long after the end of a server's output its exit status is waited for: what it started has to end first.
-const EXIT: Duration = Duration::from_secs(2);
+const SERVER_EXIT_STATUS_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Limits of a session, from the settings.
 #[derive(Debug, Clone, Copy)]
@@ -288,7 +288,11 @@ impl Session {
     /// Why the conversation is over: exit status and the last lines of standard error, where there are any.
     pub(crate) async fn obituary(&self) -> String {
         let reason = self.connection.closed();
-        let patience = if reason.as_deref() == Some(OUTPUT_CLOSED) { EXIT } else { LEAVE };
+        let patience = if reason.as_deref() == Some(OUTPUT_CLOSED) {
+            SERVER_EXIT_STATUS_TIMEOUT
+        } else {
+            SERVER_EXIT_GRACE_PERIOD
+        };
         let exit = tokio::time::timeout(patience, self.process.wait()).await.ok();
         describe_end(reason.as_deref(), exit.as_ref(), &self.process.stderr_tail())
     }
@@ -325,7 +329,7 @@ impl Session {
         language_id: &str,
         deadline: Instant,
     ) -> bool {
-        let until = deadline.min(self.started + REGISTERING);
+        let until = deadline.min(self.started + CAPABILITY_REGISTRATION_WINDOW);
         let mut bell = self.state.listen();
         while Instant::now() < until {
             if self.offers(method, path, language_id) {
@@ -455,10 +459,14 @@ impl Session {
         self.state.stop();
         if !self.is_closed() {
             // Who has just let a deadline pass is asked all the same, but hardly waited for.
-            let patience = if self.connection.is_silent() { HASTE } else { SHUTDOWN };
+            let patience = if self.connection.is_silent() {
+                SILENT_SERVER_SHUTDOWN_TIMEOUT
+            } else {
+                SERVER_SHUTDOWN_TIMEOUT
+            };
             let deadline = Instant::now() + patience;
             match self.connection.request::<Value>(Shutdown::METHOD, &Value::Null, deadline).await {
-                Err(RequestError::Timeout { .. }) if patience == HASTE => {
+                Err(RequestError::Timeout { .. }) if patience == SILENT_SERVER_SHUTDOWN_TIMEOUT => {
                     tracing::debug!(server = self.server(), "it does not answer, and is ended");
                 }
                 answered => {
@@ -467,12 +475,12 @@ impl Session {
                     }
                     tell::<ExitNotification>(&self.connection, &());
                     // Some servers stay until their standard input closes; the others are gone before.
-                    let _left = tokio::time::timeout(LEAVE, self.process.wait()).await;
+                    let _left = tokio::time::timeout(SERVER_EXIT_GRACE_PERIOD, self.process.wait()).await;
                 }
             }
             self.connection.close("it was stopped");
         }
-        self.process.terminate(LEAVE).await;
+        self.process.terminate(SERVER_EXIT_GRACE_PERIOD).await;
     }
 }
 
@@ -507,7 +515,9 @@ pub(crate) struct StartFailure {
 async fn failure(process: ServerProcess, connection: Peer, error: &RequestError) -> StartFailure {
     // A server that dies at once closes its pipe a moment before its status and its last words are there.
     let exit = match error {
-        RequestError::Closed { .. } => tokio::time::timeout(LEAVE, process.wait()).await.ok(),
+        RequestError::Closed { .. } => {
+            tokio::time::timeout(SERVER_EXIT_GRACE_PERIOD, process.wait()).await.ok()
+        }
         _ => None,
     };
     drop(connection);

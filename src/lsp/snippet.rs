@@ -6,11 +6,11 @@ use std::str::Chars;
 use serde_json::{Value, json};
 
 /// LSP 3.17 *InsertTextFormat*.
-const PLAIN: u64 = 1;
-const SNIPPET: u64 = 2;
+const INSERT_TEXT_FORMAT_PLAIN: u64 = 1;
+const INSERT_TEXT_FORMAT_SNIPPET: u64 = 2;
 
 /// Placeholders in placeholders are read to this depth; what lies deeper is left out.
-const DEEPEST: usize = 20;
+const MAX_PLACEHOLDER_DEPTH: usize = 20;
 
 /// The text that `snippet` inserts where nothing is filled in: placeholders are their defaults, choices their first, variables and
 /// bare tab stops nothing.
@@ -34,10 +34,10 @@ pub(crate) fn flatten(list: &mut Value) {
 
 /// The same of one item.
 pub(crate) fn flatten_item(item: &mut Value) {
-    if item["insertTextFormat"].as_u64() != Some(SNIPPET) {
+    if item["insertTextFormat"].as_u64() != Some(INSERT_TEXT_FORMAT_SNIPPET) {
         return;
     }
-    item["insertTextFormat"] = json!(PLAIN);
+    item["insertTextFormat"] = json!(INSERT_TEXT_FORMAT_PLAIN);
     for pointer in ["/insertText", "/textEditText", "/textEdit/newText"] {
         if let Some(Value::String(text)) = item.pointer_mut(pointer) {
             *text = plain(text);
@@ -72,7 +72,7 @@ fn tab_stop(source: &mut SnippetChars<'_>, depth: usize, text: &mut String) {
     }
     word(source);
     match source.next() {
-        Some(':') if depth < DEEPEST => read(source, Some('}'), depth + 1, text),
+        Some(':') if depth < MAX_PLACEHOLDER_DEPTH => read(source, Some('}'), depth + 1, text),
         Some('|') => choice(source, text),
         Some(':' | '/') => skip(source),
         _ => {}

@@ -19,7 +19,7 @@ use crate::config::spec;
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// How many of the server's own messages are kept for explanations.
-const KEPT_MESSAGES: usize = 8;
+const MAX_KEPT_SERVER_MESSAGES: usize = 8;
 
 /// Everything the server said of one document's diagnostics.
 #[derive(Debug, Clone, Default)]
@@ -271,7 +271,7 @@ impl SessionState {
         tracing::debug!(server = %self.server, method, text);
         // LSP 3.17 MessageType: 1 error, 2 warning.
         if matches!(params["type"].as_u64(), Some(1 | 2)) {
-            if inner.messages.len() == KEPT_MESSAGES {
+            if inner.messages.len() == MAX_KEPT_SERVER_MESSAGES {
                 inner.messages.pop_front();
             }
             inner.messages.push_back(text);

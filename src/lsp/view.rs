@@ -154,10 +154,10 @@ pub(super) struct ShownView {
     behind: BTreeSet<WorkspacePath>,
 }
 
-/// So many times within [`RIVALRY`] two who hold texts over the same files take a server from each other before one of them is
+/// So many times within [`VIEW_SWITCH_WINDOW`] two who hold texts over the same files take a server from each other before one of them is
 /// better off with a server of its own: a start costs as much as some hundred switches.
-const TOO_OFTEN: usize = 24;
-const RIVALRY: Duration = Duration::from_secs(20);
+const VIEW_SWITCH_THRESHOLD: usize = 24;
+const VIEW_SWITCH_WINDOW: Duration = Duration::from_secs(20);
 
 /// How often those who hold texts over the same files have taken the server from each other.
 #[derive(Debug, Default)]
@@ -178,14 +178,14 @@ impl ViewContention {
             self.switches.push_back(now);
         }
         self.last = Some((holder, view.clone()));
-        while self.switches.front().is_some_and(|old| now.duration_since(*old) > RIVALRY) {
+        while self.switches.front().is_some_and(|old| now.duration_since(*old) > VIEW_SWITCH_WINDOW) {
             self.switches.pop_front();
         }
     }
 
     /// Whether it goes on too often; asked again, it is counted anew.
     fn is_too_much(&mut self) -> bool {
-        let too_much = self.switches.len() >= TOO_OFTEN;
+        let too_much = self.switches.len() >= VIEW_SWITCH_THRESHOLD;
         if too_much {
             self.switches.clear();
         }
@@ -286,7 +286,7 @@ mod tests {
         let passing = View::disk().with([(path("a.py"), "y".into())]);
         let many = |turns: &[&View]| {
             let mut rivalry = ViewContention::default();
-            for view in turns.iter().cycle().take(turns.len() * TOO_OFTEN) {
+            for view in turns.iter().cycle().take(turns.len() * VIEW_SWITCH_THRESHOLD) {
                 rivalry.note(view, Instant::now());
             }
             rivalry.is_too_much()
@@ -294,9 +294,9 @@ mod tests {
         assert!(many(&[&one, &other]) && many(&[&one, &View::disk(), &other]));
         assert!(!many(&[&one]) && !many(&[&one, &elsewhere]) && !many(&[&one, &passing]));
         let mut rivalry = ViewContention::default();
-        for view in [&one, &other].into_iter().cycle().take(4 * TOO_OFTEN) {
+        for view in [&one, &other].into_iter().cycle().take(4 * VIEW_SWITCH_THRESHOLD) {
             rivalry.note(view, Instant::now());
-            tokio::time::advance(RIVALRY / 10).await;
+            tokio::time::advance(VIEW_SWITCH_WINDOW / 10).await;
         }
         assert!(!rivalry.is_too_much());
     }

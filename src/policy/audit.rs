@@ -20,7 +20,7 @@ const ASIDE: &str = "audit.jsonl.1";
 const LOCK: &str = "audit.lock";
 
 /// The longest text of one entry, in characters.
-const LONGEST_TEXT: usize = 2_000;
+const MAX_AUDIT_TEXT_CHARS: usize = 2_000;
 
 /// What is written of one call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -97,7 +97,7 @@ pub(crate) fn now() -> String {
 
 /// At most so much of a text as an entry holds.
 pub(crate) fn cut(text: &str) -> String {
-    truncate_chars(text, LONGEST_TEXT).into_owned()
+    truncate_chars(text, MAX_AUDIT_TEXT_CHARS).into_owned()
 }
 
 /// The file that entries are added to. Several processes may add to it at once.
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn long_texts_are_cut_between_characters() {
-        assert_eq!(cut(&"ä".repeat(3_000)).chars().count(), LONGEST_TEXT + 1);
+        assert_eq!(cut(&"ä".repeat(3_000)).chars().count(), MAX_AUDIT_TEXT_CHARS + 1);
         assert_eq!(cut("short"), "short");
     }
 }

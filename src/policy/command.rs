@@ -86,7 +86,7 @@ const RUNNERS: &[&str] = &[
 ];
 
 /// Scripts within scripts within scripts are read to this depth.
-const DEEPEST: usize = 4;
+const MAX_NESTED_SCRIPT_DEPTH: usize = 4;
 
 /// The words of one simple command: `git status`, `npm run *`, `cargo test **`.
 ///
@@ -178,7 +178,7 @@ fn forbids_command(pattern: &CommandPattern, command: &SimpleCommand, depth: usi
     let name = name.rsplit('/').next().unwrap_or(name);
     // The grammar takes a word of the shell's own for a name where it stands twice (`! ! rm x`).
     let runs_more = RUNNERS.contains(&name) || is_never_allowed(name);
-    if !runs_more || depth == DEEPEST {
+    if !runs_more || depth == MAX_NESTED_SCRIPT_DEPTH {
         return false;
     }
     let is_script = |word: &&str| word.contains(|character: char| !is_plain(character));

@@ -10,7 +10,7 @@ use super::request::{CallSubjects, PolicyRequest};
 use crate::workspace::WorkspacePath;
 
 /// More than these are not remembered; it is asked again.
-const MOST: usize = 10_000;
+const MAX_REMEMBERED_GRANTS: usize = 10_000;
 
 /// What was agreed to, by session.
 #[derive(Debug, Default)]
@@ -60,7 +60,7 @@ impl Grants {
     /// Remembers it.
     pub(crate) fn add(&self, grant: Grant) {
         let mut grants = self.0.lock();
-        if grants.len() < MOST {
+        if grants.len() < MAX_REMEMBERED_GRANTS {
             grants.insert(grant);
         }
     }

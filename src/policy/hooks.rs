@@ -33,9 +33,9 @@ use crate::process::{Exit, Spawn, SpawnError, Spawner, find_program, is_program}
 use crate::workspace::Workspace;
 
 /// More output than this, in bytes, is no answer.
-const MOST_OUTPUT: u64 = 4 << 20;
+const MAX_HOOK_OUTPUT_BYTES: u64 = 4 << 20;
 /// So much of a hook's reason is passed on, in characters.
-const LONGEST_WHY: usize = 1_000;
+const MAX_HOOK_TEXT_CHARS: usize = 1_000;
 
 /// All hooks, in the order in which they run.
 #[derive(Debug, Clone, Default)]
@@ -188,7 +188,9 @@ pub(crate) enum HookError {
         exit: Exit,
     },
     /// It says too much.
-    #[error("the hook `{0}` wrote more than {MOST_OUTPUT} bytes; it must write one JSON object, or nothing")]
+    #[error(
+        "the hook `{0}` wrote more than {MAX_HOOK_OUTPUT_BYTES} bytes; it must write one JSON object, or nothing"
+    )]
     TooMuch(String),
     /// It says nothing that can be understood.
     #[error(
@@ -311,7 +313,7 @@ impl CallHook {
             HookProtocol::Ours => self.ours::<PreAnswer>(&ran)?,
             HookProtocol::Copilot | HookProtocol::Claude => speech::before(&self.name, &ran)?,
         };
-        answer.why = answer.why.map(|why| why.chars().take(LONGEST_WHY).collect());
+        answer.why = answer.why.map(|why| why.chars().take(MAX_HOOK_TEXT_CHARS).collect());
         Ok(answer)
     }
 
@@ -329,7 +331,7 @@ impl CallHook {
             HookProtocol::Ours => self.ours::<PostAnswer>(&ran)?,
             HookProtocol::Copilot | HookProtocol::Claude => speech::after(&self.name, &ran)?,
         };
-        answer.context = answer.context.map(|context| context.chars().take(LONGEST_WHY).collect());
+        answer.context = answer.context.map(|context| context.chars().take(MAX_HOOK_TEXT_CHARS).collect());
         Ok(answer)
     }
 
@@ -372,14 +374,14 @@ impl CallHook {
             let mut output = Vec::new();
             if let Some(stdout) = stdout {
                 // A pipe that breaks has ended, and how the hook ended is told by its status.
-                let _ended = stdout.take(MOST_OUTPUT + 1).read_to_end(&mut output).await;
+                let _ended = stdout.take(MAX_HOOK_OUTPUT_BYTES + 1).read_to_end(&mut output).await;
             }
             output
         };
         let answer = async {
             let ((), output) = tokio::join!(tell, listen);
             // Who is not listened to any more may never end.
-            if output.len() as u64 > MOST_OUTPUT {
+            if output.len() as u64 > MAX_HOOK_OUTPUT_BYTES {
                 return Err(HookError::TooMuch(hook()));
             }
             Ok((process.wait().await, output))

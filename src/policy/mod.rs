@@ -5,7 +5,7 @@
 //! grammar by [`shell`]), all rules together ([`rules`]), what they leave to a call that runs ([`limits`]), who is asked when they leave it open ([`approval`]) and what
 //! was agreed to for a session ([`grants`]), programs that look on ([`hooks`]), and the record ([`audit`]). May use
 //! `process` (hooks are run as servers are, under a supervisor) and everything below; knows no tool: a tool says what
-//! it touches, this room says whether it may.
+//! it touches, this module says whether it may.
 //!
 //! How data passes: a [`request::PolicyRequest`] comes in with the tool's name, effect, paths, commands and addresses; a
 //! [`request::PolicyDecision`] goes out, and where that is `ask`, an [`approval::Approver`] turns it into yes or no. The order

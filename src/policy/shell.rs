@@ -11,13 +11,13 @@ use tree_sitter::{Node, ParseOptions, Parser, Tree};
 use super::shell_words::{ShellWord, loose_commands, word};
 
 /// Longer texts, in bytes, are not read.
-const LONGEST: usize = 32 * 1024;
+const MAX_SHELL_SCRIPT_BYTES: usize = 32 * 1024;
 /// How long reading may take.
-const READING: Duration = Duration::from_millis(500);
+const SHELL_PARSE_TIMEOUT: Duration = Duration::from_millis(500);
 /// Deeper trees are not read to the bottom.
-const DEEPEST: usize = 200;
+const MAX_SHELL_SYNTAX_DEPTH: usize = 200;
 /// More simple commands than these are more than anyone looks at.
-pub(crate) const MOST_COMMANDS: usize = 50;
+pub(crate) const MAX_SHELL_COMMANDS: usize = 50;
 
 /// A simple command: its name and arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl Script {
     /// Reads `text`.
     pub fn read(text: &str) -> Self {
         let mut reader = ShellScriptReader { text, script: Self::default(), murky: false };
-        if text.len() > LONGEST {
+        if text.len() > MAX_SHELL_SCRIPT_BYTES {
             reader.murk("more text than is looked at");
         } else {
             if text.chars().any(|character| character.is_control() && character != '\t') {
@@ -55,7 +55,7 @@ impl Script {
                 None => reader.murk("what takes too long to read"),
             }
         }
-        if reader.script.commands.len() > MOST_COMMANDS {
+        if reader.script.commands.len() > MAX_SHELL_COMMANDS {
             reader.note("more than 50 commands");
         }
         if reader.script.commands.is_empty() {
@@ -71,7 +71,7 @@ impl Script {
 fn parse(text: &str) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(&tree_sitter_bash::LANGUAGE.into()).ok()?;
-    let deadline = Instant::now() + READING;
+    let deadline = Instant::now() + SHELL_PARSE_TIMEOUT;
     let mut is_late = |_: &tree_sitter::ParseState| {
         if Instant::now() >= deadline { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
@@ -99,7 +99,7 @@ impl ShellScriptReader<'_> {
 
     /// Simple commands, one after another.
     fn list(&mut self, node: Node<'_>, depth: usize) {
-        if depth > DEEPEST {
+        if depth > MAX_SHELL_SYNTAX_DEPTH {
             return self.murk("too many things within one another");
         }
         if node.has_error() && depth == 0 {
@@ -142,7 +142,7 @@ impl ShellScriptReader<'_> {
     }
 
     fn command(&mut self, node: Node<'_>, depth: usize) {
-        if depth > DEEPEST {
+        if depth > MAX_SHELL_SYNTAX_DEPTH {
             return self.murk("too many things within one another");
         }
         self.check_gaps(node);
@@ -185,7 +185,7 @@ impl ShellScriptReader<'_> {
 
     /// Everything else: no pattern allows it, and what is in it may be denied.
     fn other(&mut self, node: Node<'_>, depth: usize) {
-        if depth > DEEPEST {
+        if depth > MAX_SHELL_SYNTAX_DEPTH {
             return self.murk("too many things within one another");
         }
         self.note(name_of(node.kind()));

@@ -16,9 +16,9 @@ use super::tree;
 use super::tree::{Process, ProcessState};
 
 /// No chain of processes is longer.
-const LONGEST: usize = 256;
+const MAX_ANCESTRY_DEPTH: usize = 256;
 /// The most walks for one answer. Parents that end by chance disturb one or two.
-const ROUNDS: usize = 16;
+const MAX_ANCESTRY_WALK_ATTEMPTS: usize = 16;
 
 /// What is known of a process's ancestors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,13 +145,13 @@ impl ProcessTable for LinuxProcessTable {
 }
 
 fn descent_in(table: &impl ProcessTable, process: &Process) -> Descent {
-    (0..ROUNDS).find_map(|_| walk(table, process)).unwrap_or(Descent::Unknown)
+    (0..MAX_ANCESTRY_WALK_ATTEMPTS).find_map(|_| walk(table, process)).unwrap_or(Descent::Unknown)
 }
 
 /// One walk up; `None` where it came upon something that cannot be.
 fn walk(table: &impl ProcessTable, process: &Process) -> Option<Descent> {
     let mut child = living(table, process.pid).filter(|seen| seen.is(process))?;
-    for _ in 0..LONGEST {
+    for _ in 0..MAX_ANCESTRY_DEPTH {
         if child.parent == 0 {
             // The first process, or one whose parent is outside of this container. Was it the same one all the time?
             return living(table, process.pid).filter(|seen| seen.is(process)).map(|_| Descent::Free);

@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout_at};
 use super::{Exit, RunError, Spawn, Spawner};
 
 /// How long what is still in the pipe is read when the program itself has ended.
-const DRAIN: Duration = Duration::from_millis(200);
+const PIPE_DRAIN_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// What a program is given, and how much of it is taken.
 #[derive(Debug, Clone, Copy)]
@@ -55,7 +55,7 @@ pub(crate) async fn exchange(
                 _ = &mut pipes => process.wait().await,
                 exit = process.wait() => {
                     // What it left behind may hold the pipe; that is not waited for.
-                    let _drained = tokio::time::timeout(DRAIN, &mut pipes).await;
+                    let _drained = tokio::time::timeout(PIPE_DRAIN_TIMEOUT, &mut pipes).await;
                     exit
                 }
             }

@@ -54,11 +54,11 @@ pub(crate) use writable::writable;
 pub const SUPERVISE: &str = "__supervise";
 
 /// How many lines of standard error are kept.
-const KEPT_LINES: usize = 30;
+const MAX_STDERR_TAIL_LINES: usize = 30;
 /// How long a supervisor may take to end everything below it before it is helped.
-const SUPERVISOR_GRACE: Duration = Duration::from_secs(2);
+const SUPERVISOR_GRACE_PERIOD: Duration = Duration::from_secs(2);
 /// And how long it is helped before its caller is answered.
-const HELP: Duration = Duration::from_secs(1);
+const FORCED_KILL_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -220,7 +220,7 @@ impl ServerProcess {
             return 0;
         }
         self.end();
-        if tokio::time::timeout(SUPERVISOR_GRACE, self.wait()).await.is_ok() {
+        if tokio::time::timeout(SUPERVISOR_GRACE_PERIOD, self.wait()).await.is_ok() {
             return 0;
         }
         let Some(id) = self.alive() else { return 0 };
@@ -229,7 +229,7 @@ impl ServerProcess {
             tracing::warn!("{left} processes below {} resist SIGKILL", id.as_raw_nonzero());
             return left;
         }
-        let _reaped = tokio::time::timeout(SUPERVISOR_GRACE, self.wait()).await;
+        let _reaped = tokio::time::timeout(SUPERVISOR_GRACE_PERIOD, self.wait()).await;
         0
     }
 
@@ -263,7 +263,7 @@ fn help(id: Pid) -> usize {
             let _gone = kill_process_group(id, Signal::KILL);
             return 0;
         }
-        if begun.elapsed() > HELP {
+        if begun.elapsed() > FORCED_KILL_TIMEOUT {
             return left.len();
         }
         for process in left.iter().filter_map(|process| Pid::from_raw(process.pid)) {
@@ -286,7 +286,7 @@ async fn keep_lines(
             let _unheard = hearer.send(text.clone());
         }
         let mut lines = lines.lock();
-        if lines.len() == KEPT_LINES {
+        if lines.len() == MAX_STDERR_TAIL_LINES {
             lines.pop_front();
         }
         lines.push_back(text);

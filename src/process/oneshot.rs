@@ -9,7 +9,7 @@ use super::lines::each_line;
 use super::{Exit, Spawn, SpawnError, Spawner};
 
 /// How many of the last lines are kept.
-const KEPT_LINES: usize = 30;
+const MAX_OUTPUT_TAIL_LINES: usize = 30;
 
 /// How a program ended and what it said last.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub async fn run(
         if let Some(stdout) = process.take_stdout() {
             let keep = |line: String| {
                 tell(&line);
-                if tail.len() == KEPT_LINES {
+                if tail.len() == MAX_OUTPUT_TAIL_LINES {
                     tail.pop_front();
                 }
                 tail.push_back(line);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// Ends within this time count together.
-pub(crate) const WINDOW: Duration = Duration::from_secs(180);
+pub(crate) const RESTART_WINDOW: Duration = Duration::from_secs(180);
 /// The pauses after the first, second, … end within the window; after one end more the program stays down.
 const PAUSES: [Duration; 4] =
     [Duration::ZERO, Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4)];
@@ -45,9 +45,9 @@ impl RestartBackoff {
     /// The moment at which the window is over, where it ended too often.
     pub(crate) fn next_start(&mut self) -> Result<Instant, Instant> {
         let now = Instant::now();
-        self.ends.retain(|end| now - *end < WINDOW);
+        self.ends.retain(|end| now - *end < RESTART_WINDOW);
         let (Some(first), Some(last)) = (self.ends.front(), self.ends.back()) else { return Ok(now) };
-        PAUSES.get(self.ends.len() - 1).map(|pause| *last + *pause).ok_or(*first + WINDOW)
+        PAUSES.get(self.ends.len() - 1).map(|pause| *last + *pause).ok_or(*first + RESTART_WINDOW)
     }
 }
 
@@ -82,7 +82,7 @@ mod tests {
         backoff.reset();
         assert_eq!((backoff.next_start(), backoff.ends()), (Ok(Instant::now()), 0));
         backoff.record_end();
-        advance(WINDOW).await;
+        advance(RESTART_WINDOW).await;
         assert_eq!((backoff.next_start(), backoff.ends()), (Ok(Instant::now()), 0));
     }
 }

@@ -43,12 +43,12 @@ const NO_TCP: &str = "--no-tcp";
 const END: &str = "--";
 
 /// The status that says that the program was not started because it could not be shut in.
-const NOT_SHUT_IN: i32 = 126;
+const EXIT_NOT_CONFINED: i32 = 126;
 /// The status that says that it was not found, as shells have it.
-const NOT_STARTED: i32 = 127;
+const EXIT_COMMAND_NOT_STARTED: i32 = 127;
 
 /// How long a command may take that does nothing.
-const TRIAL: Duration = Duration::from_secs(10);
+const SANDBOX_PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What keeps a command to its folders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -127,7 +127,7 @@ pub async fn gives_own_processes(spawner: &Spawner) -> bool {
     let (name, cwd) = ("bash".to_owned(), PathBuf::from("/"));
     let spawn = Spawn { name, program: binary.to_owned(), args, env: BTreeMap::new(), cwd, pins: Vec::new() };
     let Ok(process) = spawner.spawn_command(spawn).await else { return false };
-    tokio::time::timeout(TRIAL, process.wait()).await == Ok(Exit::Code(0))
+    tokio::time::timeout(SANDBOX_PROBE_TIMEOUT, process.wait()).await == Ok(Exit::Code(0))
 }
 
 /// Shuts this process in and becomes the program that `args` name; returns, with an exit status, where that fails, and for the
@@ -148,7 +148,7 @@ pub(crate) fn enter(args: impl Iterator<Item = OsString>) -> i32 {
     }
     let Some(program) = args.next() else {
         eprintln!("lsp-tools: {ENTER} was given no program");
-        return NOT_STARTED;
+        return EXIT_COMMAND_NOT_STARTED;
     };
     leave_session();
     if is_first {
@@ -158,21 +158,21 @@ pub(crate) fn enter(args: impl Iterator<Item = OsString>) -> i32 {
             eprintln!(
                 "lsp-tools: the command was not run, because its processes cannot be shown to it: {error}"
             );
-            return NOT_SHUT_IN;
+            return EXIT_NOT_CONFINED;
         }
     }
     if let Some(confinement) = confinement
         && let Err(error) = kernel::shut_in(&confinement)
     {
         eprintln!("lsp-tools: the command was not run, because it cannot be kept to its folders: {error}");
-        return NOT_SHUT_IN;
+        return EXIT_NOT_CONFINED;
     }
     if is_first {
         return supervisor::run_as_first(program, args.collect());
     }
     let error = Command::new(&program).args(args).exec();
     eprintln!("{} cannot be started: {error}", program.display());
-    NOT_STARTED
+    EXIT_COMMAND_NOT_STARTED
 }
 
 /// Away from the terminal, and ended when the supervisor is killed.

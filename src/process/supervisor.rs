@@ -21,21 +21,21 @@ use super::{pinned, sandbox, tree};
 use crate::config::{FilePin, PinError};
 
 /// How long what is below has to end after SIGTERM.
-const GRACE: Duration = Duration::from_millis(300);
+const SIGTERM_GRACE_PERIOD: Duration = Duration::from_millis(300);
 /// How much longer the first process of a namespace has, which gives that time to the others.
-const RELAYED: Duration = Duration::from_millis(100);
+const INIT_EXTRA_GRACE_PERIOD: Duration = Duration::from_millis(100);
 /// The status that says that the server could not be started, as shells have it.
-const NOT_STARTED: i32 = 127;
+const EXIT_SERVER_NOT_STARTED: i32 = 127;
 
 /// Runs as a supervisor and returns its exit status: the server's own, or 128 + n when signal n ended it.
 pub(crate) fn run(mut args: impl Iterator<Item = OsString>) -> i32 {
     let parent = args.next().and_then(|parent| parent.to_str()?.parse::<i32>().ok()).and_then(Pid::from_raw);
-    let Some((pins, program)) = pinned::read(&mut args) else { return NOT_STARTED };
+    let Some((pins, program)) = pinned::read(&mut args) else { return EXIT_SERVER_NOT_STARTED };
     let mut args: Vec<OsString> = args.collect();
     watch_parent();
     // The parent may have died before the kernel was asked to tell.
     if parent.is_none() || rustix::process::getppid() != parent {
-        return NOT_STARTED;
+        return EXIT_SERVER_NOT_STARTED;
     }
     // While this process has one thread and no child.
     let below =
@@ -78,7 +78,11 @@ impl DescendantScope {
     }
 
     fn grace(self) -> Duration {
-        if self == Self::First { GRACE + RELAYED } else { GRACE }
+        if self == Self::First {
+            SIGTERM_GRACE_PERIOD + INIT_EXTRA_GRACE_PERIOD
+        } else {
+            SIGTERM_GRACE_PERIOD
+        }
     }
 }
 
@@ -88,7 +92,7 @@ fn keep(program: OsString, args: Vec<OsString>, pins: &[FilePin], below: Descend
         Ok(runtime) => runtime.block_on(supervise(program, args, pins, below)),
         Err(error) => {
             eprintln!("lsp-tools: the supervisor cannot run: {error}");
-            NOT_STARTED
+            EXIT_SERVER_NOT_STARTED
         }
     }
 }
@@ -96,14 +100,14 @@ fn keep(program: OsString, args: Vec<OsString>, pins: &[FilePin], below: Descend
 async fn supervise(program: OsString, args: Vec<OsString>, pins: &[FilePin], below: DescendantScope) -> i32 {
     let (Ok(mut stop), Ok(mut child_ended)) = (signal(SignalKind::terminate()), signal(SignalKind::child()))
     else {
-        return NOT_STARTED;
+        return EXIT_SERVER_NOT_STARTED;
     };
     let id = match start(&program, args, pins, below) {
         Ok(Some(id)) => id,
-        Ok(None) => return NOT_STARTED,
+        Ok(None) => return EXIT_SERVER_NOT_STARTED,
         Err(error) => {
             eprintln!("{error}");
-            return NOT_STARTED;
+            return EXIT_SERVER_NOT_STARTED;
         }
     };
     if let Err(error) = let_go_of_pipes() {
@@ -121,7 +125,7 @@ async fn supervise(program: OsString, args: Vec<OsString>, pins: &[FilePin], bel
     }
     ask_to_end(&mut server, &mut child_ended).await;
     end_everything(&mut server);
-    server.status.unwrap_or(NOT_STARTED)
+    server.status.unwrap_or(EXIT_SERVER_NOT_STARTED)
 }
 
 /// Why the program does not run.

@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
 /// No walk takes longer; one over ten thousand processes takes a tenth of it.
-const WALK: Duration = Duration::from_millis(500);
+const PROCESS_WALK_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// A process as it was when it was looked at. Its id alone may be another's by now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,7 +83,7 @@ pub(crate) fn descendants_of(pid: i32) -> Vec<i32> {
     let mut found = Vec::new();
     let mut next = vec![pid];
     while let Some(pid) = next.pop()
-        && begun.elapsed() < WALK
+        && begun.elapsed() < PROCESS_WALK_TIMEOUT
     {
         let children = below.of(pid);
         found.extend(&children);
@@ -121,8 +121,11 @@ pub(crate) fn resident_bytes_of(pid: i32) -> Option<u64> {
 pub(crate) fn all() -> Vec<i32> {
     let begun = Instant::now();
     // Names alone, since they are read faster than processes are made; and not for ever where they are not.
-    let entries =
-        fs::read_dir("/proc").into_iter().flatten().flatten().take_while(|_| begun.elapsed() < WALK);
+    let entries = fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .take_while(|_| begun.elapsed() < PROCESS_WALK_TIMEOUT);
     entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()).collect()
 }
 

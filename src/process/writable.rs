@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 /// The most links that are followed for one path, as Linux has it.
-const MAX_LINKS: usize = 40;
+const MAX_WRITABLE_PATH_SYMLINKS: usize = 40;
 
 /// A path as the system looks it up.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl LookedUp {
                 folders.push(std::mem::replace(&mut target, next));
                 continue;
             }
-            let link = fs::read_link(&next).ok().filter(|_| links.len() < MAX_LINKS)?;
+            let link = fs::read_link(&next).ok().filter(|_| links.len() < MAX_WRITABLE_PATH_SYMLINKS)?;
             folders.push(target.clone());
             links.push(target.clone());
             if link.is_absolute() {

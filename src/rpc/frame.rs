@@ -13,7 +13,7 @@ const MAX_HEADER_BYTES: usize = 8 * 1024;
 /// How many messages that cannot be understood end a conversation.
 const MAX_DROPPED_MESSAGES: u64 = 1_000;
 /// The most that the header of a frame of ours takes, in bytes: `Content-Length: ` with twenty digits.
-const HEADER_ROOM: usize = 40;
+const RESERVED_FRAME_HEADER_BYTES: usize = 40;
 
 const LENGTH_HEADER: &[u8] = b"content-length";
 
@@ -25,7 +25,7 @@ pub(super) struct OutgoingFrame {
 impl OutgoingFrame {
     pub(super) fn new() -> Self {
         let mut bytes = Vec::with_capacity(256);
-        bytes.resize(HEADER_ROOM, 0);
+        bytes.resize(RESERVED_FRAME_HEADER_BYTES, 0);
         Self { bytes }
     }
 
@@ -39,15 +39,15 @@ impl OutgoingFrame {
 
     /// Bytes of the body so far.
     pub(super) fn len(&self) -> usize {
-        self.bytes.len() - HEADER_ROOM
+        self.bytes.len() - RESERVED_FRAME_HEADER_BYTES
     }
 
     pub(super) fn since(&self, start: usize) -> &[u8] {
-        &self.bytes[HEADER_ROOM + start..]
+        &self.bytes[RESERVED_FRAME_HEADER_BYTES + start..]
     }
 
     pub(super) fn truncate(&mut self, len: usize) {
-        self.bytes.truncate(HEADER_ROOM + len);
+        self.bytes.truncate(RESERVED_FRAME_HEADER_BYTES + len);
     }
 
     pub(super) fn body(&self) -> Cow<'_, str> {
@@ -57,8 +57,8 @@ impl OutgoingFrame {
     /// The whole frame, which begins at the returned offset.
     pub(super) fn finish(mut self) -> (Vec<u8>, usize) {
         let header = format!("Content-Length: {}\r\n\r\n", self.len());
-        let start = HEADER_ROOM - header.len();
-        self.bytes[start..HEADER_ROOM].copy_from_slice(header.as_bytes());
+        let start = RESERVED_FRAME_HEADER_BYTES - header.len();
+        self.bytes[start..RESERVED_FRAME_HEADER_BYTES].copy_from_slice(header.as_bytes());
         (self.bytes, start)
     }
 }

@@ -16,7 +16,7 @@ use crate::tools::result::{ResultType, ToolResult};
 use crate::tools::tool::{AnyTool, Caller, ToolDefinition};
 
 /// How long whoever is asked may take to answer.
-const ASKED: Duration = Duration::from_secs(300);
+const APPROVAL_ANSWER_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Why a call does not go on.
 pub(super) enum CallStopReason {
@@ -105,7 +105,7 @@ impl Runtime {
             record.approved(AuditedApproval::Before);
             return Ok(());
         }
-        match tokio::time::timeout(ASKED, approver.ask(&asked)).await {
+        match tokio::time::timeout(APPROVAL_ANSWER_TIMEOUT, approver.ask(&asked)).await {
             Ok(Approval::Once) => record.approved(AuditedApproval::Once),
             Ok(Approval::ForSession) => {
                 record.approved(AuditedApproval::Session);
@@ -126,8 +126,11 @@ impl Runtime {
             }
             Err(_) => {
                 record.approved(AuditedApproval::Nobody);
-                let error =
-                    format!("{}; who was asked did not answer within {} s", asked.why, ASKED.as_secs());
+                let error = format!(
+                    "{}; who was asked did not answer within {} s",
+                    asked.why,
+                    APPROVAL_ANSWER_TIMEOUT.as_secs()
+                );
                 return Err(ToolError::new(ErrorCode::Denied, error).into());
             }
         }

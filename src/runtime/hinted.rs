@@ -14,7 +14,7 @@ use crate::tools::servers;
 
 /// For so long the languages of the workspace are taken for known: finding them is a walk through it, and a runtime that is
 /// shared is asked with every command.
-const KNOWN: Duration = Duration::from_secs(60);
+const WORKSPACE_LANGUAGES_TTL: Duration = Duration::from_secs(60);
 
 /// What a question is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,7 +75,7 @@ impl Runtime {
     fn languages(&self) -> Vec<PresentLanguage> {
         let known = self.languages.lock().clone();
         if let Some((found, languages)) = known
-            && found.elapsed() < KNOWN
+            && found.elapsed() < WORKSPACE_LANGUAGES_TTL
         {
             return languages;
         }

@@ -11,7 +11,7 @@ use super::Runtime;
 use crate::tools::error::ToolError;
 
 /// How long calls that still run may go on using the servers of a project whose trust was taken back.
-const WITHDRAWN: Duration = Duration::from_secs(1);
+const REVOKED_TRUST_GRACE_PERIOD: Duration = Duration::from_secs(1);
 
 /// The runtime that is open now, and those that are being put away. Cheap to clone: all clones see the same.
 #[derive(Debug, Clone)]
@@ -61,7 +61,7 @@ impl LiveRuntime {
         // What was granted is not waited for.
         let longest = match former.check_trust() {
             Ok(()) => former.settings().deadlines.tool,
-            Err(_) => WITHDRAWN,
+            Err(_) => REVOKED_TRUST_GRACE_PERIOD,
         };
         self.0.former.spawn(former.retire(longest));
         Ok(other)

@@ -13,7 +13,7 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::chosen::StampedServerChoice;
 use super::{Runtime, RuntimeOptions, invalid};
-use crate::config::{Config, ConfigError, ConfigOverrides, Folders, MOST_SETTINGS_BYTES, TrustStore};
+use crate::config::{Config, ConfigError, ConfigOverrides, Folders, MAX_SETTINGS_FILE_BYTES, TrustStore};
 use crate::lsp::manager::Manager;
 use crate::tools::context::Context;
 use crate::tools::error::{ErrorCode, ToolError};
@@ -84,7 +84,7 @@ pub(super) fn read(
 
 /// `None` also where it is no file that settings are read from; why not, is told by whoever reads them.
 fn content(path: &Path) -> Option<[u8; 32]> {
-    Some(Sha256::digest(Workspace::read_bytes_outside(path, MOST_SETTINGS_BYTES).ok()?).into())
+    Some(Sha256::digest(Workspace::read_bytes_outside(path, MAX_SETTINGS_FILE_BYTES).ok()?).into())
 }
 
 pub(super) fn stamp(path: &PathBuf) -> Option<InodeStamp> {

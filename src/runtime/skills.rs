@@ -87,7 +87,7 @@ impl Runtime {
 
 fn whole(context: &Context, name: &str, skill: &Skill) -> Option<WholeSkill> {
     let text = skill.text.clone()?;
-    // The shelf has only skills whose head can be read.
+    // The catalogue has only skills whose head can be read.
     let head = Frontmatter::parse(&text).ok()?;
     let others = skill.place.files().into_iter().filter(|file| file != MAIN);
     let others = others.filter_map(|file| Some((file.clone(), load::file(context, skill, &file).ok()?)));

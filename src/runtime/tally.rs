@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::lsp::latency::Latencies;
 
 /// More names than these are not told apart.
-const MOST: usize = 500;
+const MAX_TALLIED_NAMES: usize = 500;
 /// Where the names beyond are counted.
 const OTHERS: &str = "others";
 
@@ -29,12 +29,12 @@ struct TallyCounts {
 
 /// While it lives, the calls of a session are counted.
 #[derive(Debug)]
-pub(crate) struct SessionCountGuard {
+pub(crate) struct SessionCallCountGuard {
     tally: Tally,
     session: String,
 }
 
-impl Drop for SessionCountGuard {
+impl Drop for SessionCallCountGuard {
     fn drop(&mut self) {
         self.tally.0.lock().of_sessions.remove(&self.session);
     }
@@ -83,9 +83,9 @@ impl Tally {
     }
 
     /// From now on each call of `session` adds one to `calls`, until what is returned is dropped.
-    pub(crate) fn count(&self, session: &str, calls: Arc<AtomicU64>) -> SessionCountGuard {
+    pub(crate) fn count(&self, session: &str, calls: Arc<AtomicU64>) -> SessionCallCountGuard {
         self.0.lock().of_sessions.insert(session.to_owned(), calls);
-        SessionCountGuard { tally: self.clone(), session: session.to_owned() }
+        SessionCallCountGuard { tally: self.clone(), session: session.to_owned() }
     }
 
     /// How many calls run now.
@@ -114,7 +114,7 @@ impl Drop for TalliedCall {
     fn drop(&mut self) {
         let mut counts = self.tally.0.lock();
         counts.running -= 1;
-        let known = counts.by_name.len() < MOST || counts.by_name.contains_key(&self.name);
+        let known = counts.by_name.len() < MAX_TALLIED_NAMES || counts.by_name.contains_key(&self.name);
         let name = if known { std::mem::take(&mut self.name) } else { OTHERS.to_owned() };
         let count = counts.by_name.entry(name).or_default();
         count.calls += 1;
@@ -160,7 +160,7 @@ mod tests {
             drop(tally.begin(&format!("made-up-{number}")));
         }
         let told = tally.statistics();
-        assert_eq!(told.len(), MOST + 1);
+        assert_eq!(told.len(), MAX_TALLIED_NAMES + 1);
         assert_eq!(told.iter().map(|count| count.calls).sum::<u64>(), 2_000);
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Runtime, SourceMaker};
 use crate::tools::context::Context;
-use crate::tools::drop_in::{OmittedManifest, ToolInventory};
+use crate::tools::drop_in::{OmittedTool, ToolInventory};
 use crate::tools::error::ToolError;
 use crate::tools::registry::Registry;
 use crate::tools::source::ToolSource;
@@ -17,7 +17,7 @@ impl Runtime {
     }
 
     /// Manifests of dropped-in tools that are no tools now, and why.
-    pub fn left_out_tools(&self) -> Vec<OmittedManifest> {
+    pub fn left_out_tools(&self) -> Vec<OmittedTool> {
         self.offer().left_out.clone()
     }
 

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 /// The part of the room, at its end, in which an end of a line is looked for: ending there costs at most so much.
-const TRIMMED: usize = 8;
+const LINE_END_SEARCH_DIVISOR: usize = 8;
 /// The longest fence that is written again to close its block.
-const LONGEST_FENCE: usize = 40;
+const MAX_CODE_FENCE_BYTES: usize = 40;
 
 /// `text`; where it has more than `most` bytes, its beginning, which ends with a line where one ends near and never within a
 /// character, and how many bytes are left out.
@@ -42,7 +42,7 @@ pub fn cut_markdown(text: &str, most: usize) -> Cow<'_, str> {
         }
     }
     let (kept, open) = match open {
-        Some((fence, start)) if fence.len() > LONGEST_FENCE => (&kept[..start], None),
+        Some((fence, start)) if fence.len() > MAX_CODE_FENCE_BYTES => (&kept[..start], None),
         _ => (kept, open),
     };
     let left = text.len() - kept.len();
@@ -61,7 +61,7 @@ fn split(text: &str, most: usize) -> Option<&str> {
         return None;
     }
     let room = &text[..text.floor_char_boundary(most)];
-    let from = room.floor_char_boundary(room.len() - room.len() / TRIMMED);
+    let from = room.floor_char_boundary(room.len() - room.len() / LINE_END_SEARCH_DIVISOR);
     Some(match room[from..].rfind('\n') {
         Some(end) => &room[..=from + end],
         None => room,

@@ -82,13 +82,13 @@ pub(crate) fn unified_diff(
 
 /// Long texts of few different lines take the algorithm minutes; what differs there is one change.
 fn changes(input: &InternedInput<&str>) -> Vec<imara_diff::Hunk> {
-    const LONG: usize = 20_000;
+    const LONG_DIFF_THRESHOLD_LINES: usize = 20_000;
     let (old, new) = (&input.before, &input.after);
     let front = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let shortest = old.len().min(new.len()) - front;
     let back = old.iter().rev().zip(new.iter().rev()).take(shortest).take_while(|(a, b)| a == b).count();
     let between = (old.len() - front - back) + (new.len() - front - back);
-    if between > LONG && (input.interner.num_tokens() as usize) < between / 16 {
+    if between > LONG_DIFF_THRESHOLD_LINES && (input.interner.num_tokens() as usize) < between / 16 {
         let until = |len: usize| front as u32..(len - back) as u32;
         return vec![imara_diff::Hunk { before: until(old.len()), after: until(new.len()) }];
     }

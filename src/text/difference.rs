@@ -154,8 +154,8 @@ impl std::fmt::Display for Difference {
 
 /// As much of a line as an answer shows.
 pub(crate) fn shown_line(line: &str) -> String {
-    const MOST: usize = 200;
-    truncate_chars(line, MOST).into_owned()
+    const MAX_SHOWN_LINE_CHARS: usize = 200;
+    truncate_chars(line, MAX_SHOWN_LINE_CHARS).into_owned()
 }
 
 #[cfg(test)]

@@ -4,14 +4,14 @@
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
 /// The longest glob, in bytes: longer than any path that it could mean.
-pub(super) const LONGEST_GLOB: usize = 4_096;
+pub(super) const MAX_GLOB_BYTES: usize = 4_096;
 /// How deep braces may stand within one another.
-const DEEPEST_BRACES: usize = 100;
+const MAX_GLOB_BRACE_DEPTH: usize = 100;
 
 /// What keeps `glob` from being read.
 pub(crate) fn glob_fault(glob: &str) -> Option<String> {
-    if glob.len() > LONGEST_GLOB {
-        return Some(format!("it has {} bytes, more than {LONGEST_GLOB}", glob.len()));
+    if glob.len() > MAX_GLOB_BYTES {
+        return Some(format!("it has {} bytes, more than {MAX_GLOB_BYTES}", glob.len()));
     }
     let (mut depth, mut deepest) = (0_usize, 0);
     for byte in glob.bytes() {
@@ -22,7 +22,8 @@ pub(crate) fn glob_fault(glob: &str) -> Option<String> {
         }
         deepest = deepest.max(depth);
     }
-    (deepest > DEEPEST_BRACES).then(|| format!("its braces are {deepest} deep, more than {DEEPEST_BRACES}"))
+    (deepest > MAX_GLOB_BRACE_DEPTH)
+        .then(|| format!("its braces are {deepest} deep, more than {MAX_GLOB_BRACE_DEPTH}"))
 }
 
 /// `glob`, read as `set_up` says.

@@ -2,7 +2,7 @@
 //!
 //! What lives here: document [`Buffer`]s (ropes), [`Position`]s and the three wire [`Encoding`]s, the smallest
 //! [`TextChange`] between two buffers, where lines went ([`LineMap`]), [`Identifier`]s under or beside a position, and the
-//! [`nearest`] word to a wrong one; [`HiddenCharacter`](hidden::HiddenCharacter) characters; markers for text left out ([`elision`]); bytes as digits ([`hex()`]); unified [`diff`]s, [`patch`]es, and exact replacements ([`mod@replace`]); globs, within limits ([`read_glob`]); words for a shell ([`shell_word()`]). Everything is
+//! [`nearest`] word to a wrong one; [`HiddenCharacter`](hidden::HiddenCharacter)s; markers for text left out ([`elision`]); bytes as digits ([`hex()`]); unified [`diff`]s, [`patch`]es, and exact replacements ([`mod@replace`]); globs, within limits ([`read_glob`]); words for a shell ([`shell_word()`]). Everything is
 //! pure: no file, no process, no language server, no async. May use: nothing of this crate.
 //!
 //! Two kinds of position exist and cannot be mixed up. [`Position`] counts Unicode scalar values and is what every

@@ -8,9 +8,9 @@ use super::lines::{LineEnd, common_line_end, line_end};
 /// Most replacements that are made at once.
 pub(crate) const MAX_REPLACEMENTS: usize = 1_000;
 /// Lines that are named where an old text is there several times.
-const MOST_NAMED: usize = 20;
+const MAX_REPORTED_MATCH_LINES: usize = 20;
 /// Lines of the nearest text that are shown.
-const MOST_SHOWN: usize = 20;
+const MAX_NEAREST_TEXT_LINES: usize = 20;
 
 /// One replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -200,7 +200,7 @@ fn line_numbers(text: &str, places: &[usize]) -> Vec<usize> {
         from = *at;
         line
     };
-    places.iter().take(MOST_NAMED).map(number).collect()
+    places.iter().take(MAX_REPORTED_MATCH_LINES).map(number).collect()
 }
 
 /// The lines that come nearest to `old`: where most of its lines are but for white space, else where its longest line has
@@ -217,7 +217,7 @@ fn nearest(text: &str, old: &str) -> Option<NearestText> {
     let (expected, found) = (wanted[differs], here.get(differs));
     Some(NearestText {
         line: start + 1,
-        text: here.iter().take(MOST_SHOWN).map(|line| shown_line(line)).collect(),
+        text: here.iter().take(MAX_NEAREST_TEXT_LINES).map(|line| shown_line(line)).collect(),
         differs_at: start + differs + 1,
         expected: shown_line(expected),
         difference: found.map_or(Difference::EndOfText, |found| Difference::between(expected, found)),
@@ -240,7 +240,7 @@ fn most_shared(lines: &[&str], wanted: &[&str]) -> Option<usize> {
     for (at, line) in wanted.iter().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let places = wanted_at.entry(line.trim()).or_default();
         // A line that `old` repeats tells little about where it begins.
-        if places.len() < MOST_NAMED {
+        if places.len() < MAX_REPORTED_MATCH_LINES {
             places.push(at);
         }
     }
@@ -283,7 +283,7 @@ fn told(nearest: Option<&NearestText>) -> String {
 
 fn listed(lines: &[usize], count: usize) -> String {
     let mut listed = lines.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    if count > lines.len() && lines.len() == MOST_NAMED {
+    if count > lines.len() && lines.len() == MAX_REPORTED_MATCH_LINES {
         listed.push_str(", …");
     }
     listed

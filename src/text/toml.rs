@@ -2,12 +2,12 @@
 //! without an end.
 
 /// More inline tables than any file has; as many calls within one another fit on a small stack.
-const MOST_BRACES: usize = 1_000;
+const MAX_TOML_BRACES: usize = 1_000;
 
 /// What keeps the TOML `text` from being read. What stands in strings and comments counts as well: only a reader knows them.
 pub(crate) fn toml_fault(text: &str) -> Option<String> {
     let braces = text.bytes().filter(|byte| *byte == b'{').count();
-    (braces > MOST_BRACES).then(|| format!("it has {braces} times `{{`, more than {MOST_BRACES}"))
+    (braces > MAX_TOML_BRACES).then(|| format!("it has {braces} times `{{`, more than {MAX_TOML_BRACES}"))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::workspace::Workspace;
 
 impl Context {
     /// What `work` makes of the workspace, on a thread of its own. It is not ended when the future is dropped: let it look
-    /// at an [`WorkDeadline`](crate::workspace::WorkDeadline).
+    /// at a [`WorkDeadline`](crate::workspace::WorkDeadline).
     ///
     /// # Errors
     /// Only where `work` panics.

@@ -25,7 +25,7 @@ use crate::tools::context::Context;
 use crate::workspace::{ChangeBatch, ChangeKind};
 
 /// The most changed files that an answer names.
-const MOST_CHANGED: usize = 200;
+const MAX_LISTED_CHANGED_FILES: usize = 200;
 
 /// The arguments of `bash`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -246,7 +246,7 @@ async fn to_its_end(
         written: run.take().into(),
         duration_ms: milliseconds(ended.after),
         changed: changed(&changes),
-        changed_truncated: changes.overflowed || changes.changes.len() > MOST_CHANGED,
+        changed_truncated: changes.overflowed || changes.changes.len() > MAX_LISTED_CHANGED_FILES,
         failure: failure(ended, wanted, limit),
     })
 }
@@ -260,7 +260,7 @@ fn changed(changes: &ChangeBatch) -> Vec<BashFileChange> {
             ChangeKind::Deleted => BashFileOperation::Deleted,
         },
     };
-    changes.changes.iter().take(MOST_CHANGED).map(file).collect()
+    changes.changes.iter().take(MAX_LISTED_CHANGED_FILES).map(file).collect()
 }
 
 fn failure(ended: CommandEnd, wanted: Duration, limit: Duration) -> Option<BashFailure> {

@@ -12,7 +12,7 @@ use super::shell::run::{CommandEndCause, CommandRun};
 use super::tool::{Call, Card, Tool};
 
 /// The longest that a call waits for output.
-const LONGEST_WAIT: u64 = 60_000;
+const MAX_OUTPUT_WAIT_MS: u64 = 60_000;
 
 /// The arguments of `bash_output`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -20,7 +20,7 @@ pub(crate) struct BashOutputArgs {
     /// From `bash`.
     pub id: String,
     /// Milliseconds to wait for output or the end (0).
-    #[schemars(range(max = LONGEST_WAIT))]
+    #[schemars(range(max = MAX_OUTPUT_WAIT_MS))]
     pub wait_ms: Option<u64>,
 }
 

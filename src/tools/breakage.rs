@@ -23,19 +23,19 @@ use crate::text::LineMap;
 use crate::workspace::{WalkLimits, WorkspacePath};
 
 /// How long an edit's answer waits for diagnostics that nobody asked for.
-const UNASKED: Duration = Duration::from_secs(3);
+const UNREQUESTED_DIAGNOSTICS_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long it looks beyond the files that use what is edited, where it was asked to.
-const BEYOND: Duration = Duration::from_secs(5);
+const TRANSITIVE_CHECK_TIMEOUT: Duration = Duration::from_secs(5);
 /// The most other files that are checked: where the caller did not ask for it, and where it did.
 const MOST_FILES: (usize, usize) = (12, 80);
 /// The most steps from a user of the edited code to the users of that user.
-const MOST_STEPS: usize = 4;
+const MAX_TRANSITIVE_CHECK_DEPTH: usize = 4;
 /// The most files that a note names of those that were left out.
-const NAMED: usize = 5;
+const MAX_NAMED_OMITTED_FILES: usize = 5;
 /// The time limit for listing the files of the workspace.
-const WALK: Duration = Duration::from_secs(1);
+const BREAKAGE_WALK_TIMEOUT: Duration = Duration::from_secs(1);
 /// So many files are asked about at once.
-const AT_ONCE: usize = 8;
+const MAX_CONCURRENT_BREAKAGE_CHECKS: usize = 8;
 
 /// Whether an edit's answer tells what it broke.
 ///
@@ -200,7 +200,7 @@ impl Baseline {
         view: &View,
         after: &mut BTreeMap<WorkspacePath, FileReport>,
     ) -> Option<String> {
-        let until = Instant::now() + limit(context, self.wish).min(BEYOND);
+        let until = Instant::now() + limit(context, self.wish).min(TRANSITIVE_CHECK_TIMEOUT);
         let running_only = self.wish == BreakageMode::Unsaid;
         // What a trial shows over the disk is what is there before it.
         let is_trial = edits.iter().any(|edit| view.unsaved(&edit.path).is_some());
@@ -230,7 +230,8 @@ impl Baseline {
                 };
                 let subjects: Vec<LanguageFile> =
                     beyond.into_iter().filter_map(|path| context.subject(path).ok()).collect();
-                let too_many = subjects.len() + after.len() > MOST_FILES.1 || step == MOST_STEPS;
+                let too_many =
+                    subjects.len() + after.len() > MOST_FILES.1 || step == MAX_TRANSITIVE_CHECK_DEPTH;
                 if too_many || !self.look_at_more(context, subjects, (&old, view), until, after).await {
                     unknown.get_or_insert("more files use what looks different now".to_owned());
                     break;
@@ -362,8 +363,9 @@ impl Baseline {
         let (mut verdict, mut notes) = self.verdict(edits, after);
         let left_out = &self.reach.left_out;
         if !left_out.is_empty() {
-            let named: Vec<String> = left_out.iter().take(NAMED).map(WorkspacePath::display).collect();
-            let rest = if left_out.len() > NAMED { ", …" } else { "" };
+            let named: Vec<String> =
+                left_out.iter().take(MAX_NAMED_OMITTED_FILES).map(WorkspacePath::display).collect();
+            let rest = if left_out.len() > MAX_NAMED_OMITTED_FILES { ", …" } else { "" };
             notes.push(format!(
                 "{} more files use what changed and were not looked at: {}{rest}",
                 left_out.len(),
@@ -490,7 +492,11 @@ fn is_asked(context: &Context, subject: &LanguageFile, wish: BreakageMode) -> bo
 /// How long one look takes at most.
 fn limit(context: &Context, wish: BreakageMode) -> Duration {
     let usual = context.config.settings.deadlines.diagnostics;
-    if wish == BreakageMode::Unsaid { UNASKED } else { context.timeout.unwrap_or(usual) }
+    if wish == BreakageMode::Unsaid {
+        UNREQUESTED_DIAGNOSTICS_TIMEOUT
+    } else {
+        context.timeout.unwrap_or(usual)
+    }
 }
 
 /// What the servers say of `subjects` in `view`; a file that cannot be read is left out.
@@ -518,7 +524,7 @@ async fn look_until(
     };
     let reports: Vec<Result<FileReport, ToolError>> = futures::stream::iter(subjects)
         .map(|subject| check(context, subject, &look))
-        .buffered(AT_ONCE)
+        .buffered(MAX_CONCURRENT_BREAKAGE_CHECKS)
         .collect()
         .await;
     let readable = reports
@@ -560,7 +566,7 @@ async fn rest(
     let (near, cut) = occurrences(context, language, changed.modules.clone(), &without).await;
     let limits = WalkLimits {
         max_files: context.config.settings.limits.walk_files,
-        deadline: std::time::Instant::now() + WALK,
+        deadline: std::time::Instant::now() + BREAKAGE_WALK_TIMEOUT,
     };
     let (workspace, root) = (context.workspace.clone(), WorkspacePath::root());
     let walk = tokio::task::spawn_blocking(move || workspace.files(&root, &limits)).await;

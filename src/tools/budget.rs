@@ -14,20 +14,20 @@ use crate::config::LimitSettings;
 use crate::text::{cut, cut_markdown};
 
 /// A name, a label, a title, a type: what is longer is not for reading.
-const NAME: usize = 1_000;
+const MAX_ANSWER_NAME_BYTES: usize = 1_000;
 /// A line of source beside a place: longer ones are generated, and are shown around the place where that is near enough.
-const LINE: usize = 4_000;
+const MAX_ANSWER_LINE_BYTES: usize = 4_000;
 /// A diagnostic's message: those of C++ templates and Rust traits have some thousands.
-const MESSAGE: usize = 4_000;
+const MAX_DIAGNOSTIC_MESSAGE_BYTES: usize = 4_000;
 /// The documentation of one item among several.
-const DOCUMENTATION: usize = 2_000;
+const MAX_ITEM_DOCUMENTATION_BYTES: usize = 2_000;
 /// The places that explain one diagnostic.
-pub(crate) const MOST_RELATED: usize = 10;
+pub(crate) const MAX_RELATED_PLACES: usize = 10;
 /// The diagnostics that one action cures.
-pub(crate) const MOST_CURED: usize = 10;
+pub(crate) const MAX_DIAGNOSTICS_PER_ACTION: usize = 10;
 /// The room for as many items as answers have by default, in the size of an answer that is text: a place takes some 250 bytes
 /// as it is shown to programs, and a hundred of them shall fit.
-const LISTS: usize = 4;
+const LIST_BUDGET_FACTOR: usize = 4;
 
 /// The room that a list has left.
 #[derive(Debug)]
@@ -44,7 +44,10 @@ impl ListBudget {
 
     fn within(limits: &LimitSettings, limit: usize) -> Self {
         let parts = limit.div_ceil(limits.answer_items.max(1)).max(1);
-        Self { left: limits.answer_bytes.saturating_mul(LISTS).saturating_mul(parts), is_empty: true }
+        Self {
+            left: limits.answer_bytes.saturating_mul(LIST_BUDGET_FACTOR).saturating_mul(parts),
+            is_empty: true,
+        }
     }
 
     /// Whether `item` still fits; from then on it is in. The first one always does: an answer without any would say nothing.
@@ -90,22 +93,22 @@ pub(crate) fn page(context: &Context, text: String) -> String {
 
 /// A name, label, title or detail.
 pub(crate) fn name(text: String) -> String {
-    owned(text, |text| cut(text, NAME))
+    owned(text, |text| cut(text, MAX_ANSWER_NAME_BYTES))
 }
 
 /// A line of source.
 pub(crate) fn line(text: String) -> String {
-    owned(text, |text| cut(text, LINE))
+    owned(text, |text| cut(text, MAX_ANSWER_LINE_BYTES))
 }
 
 /// A diagnostic's message.
 pub(crate) fn message(text: &str) -> String {
-    cut(text, MESSAGE).into_owned()
+    cut(text, MAX_DIAGNOSTIC_MESSAGE_BYTES).into_owned()
 }
 
 /// Markdown about one item among several.
 pub(crate) fn documentation(text: String) -> String {
-    owned(text, |text| cut_markdown(text, DOCUMENTATION))
+    owned(text, |text| cut_markdown(text, MAX_ITEM_DOCUMENTATION_BYTES))
 }
 
 fn owned(text: String, cut: impl Fn(&str) -> Cow<'_, str>) -> String {

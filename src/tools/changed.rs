@@ -11,7 +11,7 @@ use crate::text::{LineMap, Position, Range};
 use crate::workspace::WorkspacePath;
 
 /// The time limit for parsing one text.
-const LOOK: Duration = Duration::from_millis(400);
+const CHANGED_TEXT_PARSE_TIMEOUT: Duration = Duration::from_millis(400);
 
 /// A definition that may look different to others after an edit; only the server can tell.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,7 +63,7 @@ impl DeclarationChanges {
         self.is_module |= moved;
         let outline = |path: &WorkspacePath, text: &Option<String>| {
             let text = text.as_deref()?;
-            hints::symbols_in(language, path, text, Instant::now() + LOOK)
+            hints::symbols_in(language, path, text, Instant::now() + CHANGED_TEXT_PARSE_TIMEOUT)
         };
         let before = outline(old, &edit.before).unwrap_or_default();
         let before = visible(&before);
@@ -97,8 +97,10 @@ impl DeclarationChanges {
         for (_, new) in after.iter().filter(|(key, _)| is_new(key)) {
             self.otherwise(new, false);
         }
-        let imports =
-            |text: &str| hints::imported_in(language, old, text, Instant::now() + LOOK).unwrap_or_default();
+        let imports = |text: &str| {
+            hints::imported_in(language, old, text, Instant::now() + CHANGED_TEXT_PARSE_TIMEOUT)
+                .unwrap_or_default()
+        };
         for (name, _) in imports(was).difference(&imports(is)) {
             match name.as_str() {
                 "*" => self.wide("all names that an import brought in are concerned"),

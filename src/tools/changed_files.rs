@@ -12,7 +12,7 @@ use super::error::{ErrorCode, ToolError};
 use super::git::GitError;
 use super::git::repository::Repository;
 use super::git::shadow::{GitRunner, ShadowRepository};
-use super::git::status::{self, ChangeOf, GitChange};
+use super::git::status::{self, GitChange, GitChangeKind};
 use super::keeping::off_thread;
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::CallSubjects;
@@ -20,7 +20,7 @@ use crate::process::RunError;
 use crate::workspace::WorkspacePath;
 
 /// How long git may take.
-const USUAL: Duration = Duration::from_secs(15);
+const DEFAULT_GIT_CHANGES_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The arguments of `changed_files`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -54,7 +54,7 @@ pub(crate) struct ChangedFile {
     /// Relative to the workspace.
     pub path: String,
     /// What happened to it.
-    pub change: ChangeOf,
+    pub change: GitChangeKind,
     /// Where it was before it was renamed or copied.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
@@ -109,7 +109,8 @@ impl Tool for ChangedFiles {
         let below = root.strip_prefix(&repository.top).unwrap_or(Path::new("")).to_owned();
         let untracked = matches!(wanted, SourceControlState::All | SourceControlState::Untracked);
         let found = async {
-            let git = GitRunner::find(context.manager.spawner(), context.deadline(USUAL))?;
+            let git =
+                GitRunner::find(context.manager.spawner(), context.deadline(DEFAULT_GIT_CHANGES_TIMEOUT))?;
             let shadow = ShadowRepository::of(&repository, git, &context.folders.cache).await?;
             status::status(&shadow, &repository, &below, untracked).await
         };

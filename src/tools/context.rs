@@ -29,7 +29,7 @@ use crate::workspace::edit::TransactionManager;
 use crate::workspace::{PathError, ReadError, WalkLimits, Workspace, WorkspacePath};
 
 /// How long the look for languages may take.
-const LOOK: Duration = Duration::from_secs(2);
+const LANGUAGE_SCAN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What every language tool works with.
 #[derive(Debug, Clone)]
@@ -194,7 +194,7 @@ impl Context {
     pub(crate) fn languages_in(&self, folder: &WorkspacePath) -> Vec<PresentLanguage> {
         let limits = WalkLimits {
             max_files: self.config.settings.limits.walk_files,
-            deadline: std::time::Instant::now() + LOOK,
+            deadline: std::time::Instant::now() + LANGUAGE_SCAN_TIMEOUT,
         };
         present_languages(self.catalogue(), &self.workspace, folder, &limits).languages
     }

@@ -58,11 +58,11 @@ pub(crate) struct MoreItems {
 /// What is less severe is only counted: unused parameters are no reason to take an edit back.
 pub(crate) const FLOOR: Severity = Severity::Warning;
 /// The most new findings that one answer tells in full.
-const MOST: usize = 20;
+const MAX_DETAILED_NEW_FINDINGS: usize = 20;
 /// The most findings that are gone that one answer names.
-const MOST_GONE: usize = 3;
+const MAX_LISTED_GONE_FINDINGS: usize = 3;
 /// The most that it tells in short beside those in full.
-const MOST_IN_SHORT: usize = 200;
+const MAX_SUMMARIZED_NEW_ERRORS: usize = 200;
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(count: &usize) -> bool {
@@ -154,7 +154,7 @@ pub(crate) fn delta_item(item: &DiagnosticItem) -> DeltaItem {
 /// The first of those that are gone, errors first.
 pub(crate) fn shorten_gone(gone: &mut Vec<DeltaItem>) {
     gone.sort_by(|a, b| (a.severity, &a.path, a.range).cmp(&(b.severity, &b.path, b.range)));
-    gone.truncate(MOST_GONE);
+    gone.truncate(MAX_LISTED_GONE_FINDINGS);
     gone.iter_mut().for_each(|item| item.help.clear());
 }
 
@@ -162,10 +162,10 @@ pub(crate) fn shorten_gone(gone: &mut Vec<DeltaItem>) {
 /// left out all the same.
 pub(crate) fn shorten(added: &mut Vec<DeltaItem>) -> (Vec<MoreItems>, bool) {
     added.sort_by(|a, b| (a.severity, &a.path, a.range).cmp(&(b.severity, &b.path, b.range)));
-    let beyond = added.split_off(added.len().min(MOST));
+    let beyond = added.split_off(added.len().min(MAX_DETAILED_NEW_FINDINGS));
     let mut more: Vec<MoreItems> = Vec::new();
     let errors = beyond.iter().filter(|item| item.severity == Severity::Error);
-    for item in errors.take(MOST_IN_SHORT) {
+    for item in errors.take(MAX_SUMMARIZED_NEW_ERRORS) {
         let line = item.range.start.line;
         match more.iter_mut().find(|known| known.path == item.path && known.code == item.code) {
             Some(known) => known.lines.push(line),

@@ -128,7 +128,7 @@ impl DoctorOutput {
 }
 
 /// How long a probe may take beyond the server's own start.
-const PROBE: Duration = Duration::from_secs(30);
+const SERVER_PROBE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Looks at every language of the workspace, and ends in a real query to each of its servers.
 pub(crate) async fn run(context: &Context) -> DoctorOutput {
@@ -214,7 +214,7 @@ async fn examine(context: &Context, server: &PresentServer<'_>) -> DoctorServer 
 async fn probe(context: &Context, subject: &LanguageFile, key: &str, server: &ServerSpec) -> DoctorProbe {
     let started = Instant::now();
     let start = server.start_timeout.map_or(context.config.settings.deadlines.start, Duration::from_secs);
-    let deadline = started + start + PROBE;
+    let deadline = started + start + SERVER_PROBE_TIMEOUT;
     let path = subject.path.display();
     let outcome = match context.session(key, subject, deadline).await {
         Err(status) => Err(status.detail.unwrap_or_default()),

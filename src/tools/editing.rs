@@ -84,11 +84,11 @@ pub(crate) struct EditingTurn<'c> {
 }
 
 /// How often an edit of a text is planned anew: each time somebody else has made one.
-const READ_AGAIN: usize = 32;
+const MAX_EDIT_REPLAN_ATTEMPTS: usize = 32;
 /// How often a server is asked anew.
-const ASKED_AGAIN: usize = 3;
+const MAX_SERVER_REASK_ATTEMPTS: usize = 3;
 /// An edit that has lost its place so often has the workspace to itself.
-const PLACES_LOST: usize = 2;
+const MAX_LOST_EDIT_TURNS: usize = 2;
 
 /// Why an edit was not made.
 enum EditInterruption {
@@ -121,14 +121,14 @@ impl<'c> EditingTurn<'c> {
         manner: EditRunOptions,
         paths: impl IntoIterator<Item = &'p WorkspacePath>,
     ) -> Self {
-        let mut turn = Self { stale: READ_AGAIN, ..Self::at_the_end(call, manner) };
+        let mut turn = Self { stale: MAX_EDIT_REPLAN_ATTEMPTS, ..Self::at_the_end(call, manner) };
         turn.take(turn.scope(paths.into_iter().cloned(), [])).await;
         turn
     }
 
     /// An edit whose files are not known yet.
     pub(crate) fn at_the_end(call: &'c Call<'c>, manner: EditRunOptions) -> Self {
-        Self { call, manner, claim: None, stale: ASKED_AGAIN, lost: 0 }
+        Self { call, manner, claim: None, stale: MAX_SERVER_REASK_ATTEMPTS, lost: 0 }
     }
 
     /// As [`of`](Self::of) for the whole text of `path`, made without a look at what it takes the place of: another edit of the
@@ -230,7 +230,7 @@ impl<'c> EditingTurn<'c> {
             self.take(scope).await;
             return Ok(());
         };
-        if claim.widen(&scope, self.lost >= PLACES_LOST) {
+        if claim.widen(&scope, self.lost >= MAX_LOST_EDIT_TURNS) {
             return Ok(());
         }
         claim.turn().await;

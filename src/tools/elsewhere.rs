@@ -15,7 +15,7 @@ use super::fallback::in_background;
 use super::other_roots::{self, OtherRoots};
 use super::question::{LanguageQuestion, PositionRequest, QuestionOutcome};
 use super::target::Target;
-use crate::hints::{self, FurtherOccurrences, OccurrenceQuery, OccurrenceSense, StandingIn};
+use crate::hints::{self, FurtherOccurrence, FurtherOccurrences, OccurrenceQuery, OccurrenceSense};
 use crate::lsp::edits::{Proposal, ProposalError, ProposedFile};
 use crate::lsp::model::{FileRef, HierarchyNode, Location};
 use crate::lsp::session::{AskError, Session};
@@ -23,17 +23,17 @@ use crate::text::{Position, Range};
 use crate::workspace::WorkspacePath;
 
 /// The same where the server took all the time there was.
-const SHORTEST_LOOK: Duration = Duration::from_millis(500);
+const MIN_OCCURRENCE_SEARCH_TIMEOUT: Duration = Duration::from_millis(500);
 /// The age below which a server without a readiness sign may not have read the whole project.
-const COLD: Duration = Duration::from_secs(10);
+const COLD_SERVER_WINDOW: Duration = Duration::from_secs(10);
 /// The most files that are opened for a server that knows the projects of open files.
-const MOST_OPENED: usize = 24;
+const MAX_OPENED_PROJECT_FILES: usize = 24;
 /// The most other roots and projects that are asked about.
-const MOST_GROUNDS: usize = 6;
+const MAX_ASKED_PROJECTS: usize = 6;
 /// The most uses in each of them at which a server is asked.
-const MOST_USES: usize = 3;
+const MAX_USES_PER_PROJECT: usize = 3;
 /// The most files that a note names.
-const NAMED: usize = 8;
+const MAX_NAMED_OCCURRENCE_FILES: usize = 8;
 
 /// An answer of which several servers may know a part.
 pub(crate) trait MergeableAnswer: Sized + Send {
@@ -255,8 +255,8 @@ impl Context {
         let uses = self.standing(&named, BTreeSet::new(), asking.deadline).await.files;
         let mut unknown = BTreeSet::new();
         for (number, root) in roots.iter().enumerate() {
-            let is_in_it = |file: &&StandingIn| self.manager.root(first.server(), &file.path) == *root;
-            let most = if number < MOST_GROUNDS { MOST_USES } else { 0 };
+            let is_in_it = |file: &&FurtherOccurrence| self.manager.root(first.server(), &file.path) == *root;
+            let most = if number < MAX_ASKED_PROJECTS { MAX_USES_PER_PROJECT } else { 0 };
             let mut is_known = false;
             for file in uses.iter().filter(is_in_it).take(most) {
                 let there =
@@ -289,7 +289,9 @@ impl Context {
     ) -> FurtherOccurrences {
         let named = named.clone();
         let now = Instant::now();
-        let until = deadline.clamp(now + SHORTEST_LOOK, now + other_roots::LOOK).into_std();
+        let until = deadline
+            .clamp(now + MIN_OCCURRENCE_SEARCH_TIMEOUT, now + other_roots::OCCURRENCE_SEARCH_TIMEOUT)
+            .into_std();
         let found = in_background(self, move |workspace, catalogue| {
             hints::standing(workspace, catalogue, &named, &known, until)
         });
@@ -309,10 +311,10 @@ impl Context {
         ask: &impl PositionRequest<T>,
     ) {
         let mut projects = BTreeSet::new();
-        let of_root = |file: &&StandingIn| {
+        let of_root = |file: &&FurtherOccurrence| {
             self.ground(asking, session, &file.path).is_some_and(|(root, _)| session.serves_root(&root))
         };
-        let is_first = |file: &&StandingIn| {
+        let is_first = |file: &&FurtherOccurrence| {
             let is_new = projects.insert(self.manager.project(session.server(), &file.path));
             (is_new || file.imports) && !session.has_open(&file.path)
         };
@@ -321,7 +323,7 @@ impl Context {
             .iter()
             .filter(of_root)
             .filter(is_first)
-            .take(MOST_OPENED)
+            .take(MAX_OPENED_PROJECT_FILES)
             .map(|file| file.path.clone())
             .collect();
         if files.is_empty() {
@@ -343,10 +345,10 @@ impl Context {
         &self,
         asking: &AnsweredQuestion<'_>,
         session: &Session,
-        files: &[StandingIn],
-    ) -> Vec<(ServerCoverage, Vec<StandingIn>)> {
+        files: &[FurtherOccurrence],
+    ) -> Vec<(ServerCoverage, Vec<FurtherOccurrence>)> {
         let own = self.ground(asking, session, &asking.subject.path);
-        let mut grounds: Vec<(ServerCoverage, Vec<StandingIn>)> = Vec::new();
+        let mut grounds: Vec<(ServerCoverage, Vec<FurtherOccurrence>)> = Vec::new();
         for file in files.iter().filter(|file| !file.unparsed) {
             let ground = self.ground(asking, session, &file.path);
             let Some(ground) = ground.filter(|ground| own.as_ref() != Some(ground)) else { continue };
@@ -358,17 +360,17 @@ impl Context {
         grounds
     }
 
-    /// Asks for what is known on other grounds, each at a place there.
+    /// Asks for what is known in other coverages, each at a place there.
     async fn ask_elsewhere<T: MergeableAnswer>(
         &self,
         asking: &AnsweredQuestion<'_>,
         first: &Arc<Session>,
-        mut grounds: Vec<(ServerCoverage, Vec<StandingIn>)>,
+        mut grounds: Vec<(ServerCoverage, Vec<FurtherOccurrence>)>,
         value: &mut T,
         notes: &mut Vec<String>,
         ask: &impl PositionRequest<T>,
     ) -> BTreeSet<ServerCoverage> {
-        let beyond = grounds.split_off(grounds.len().min(MOST_GROUNDS));
+        let beyond = grounds.split_off(grounds.len().min(MAX_ASKED_PROJECTS));
         let mut unknown: BTreeSet<ServerCoverage> = beyond.into_iter().map(|(ground, _)| ground).collect();
         let known: &T = value;
         let questions = grounds.iter().map(|(_, files)| self.ask_on_ground(asking, first, files, known, ask));
@@ -387,12 +389,12 @@ impl Context {
         unknown
     }
 
-    /// What is known on one ground of what `known` is about; `None` where that cannot be found out.
+    /// What is known in one coverage of what `known` is about; `None` where that cannot be found out.
     async fn ask_on_ground<T: MergeableAnswer>(
         &self,
         asking: &AnsweredQuestion<'_>,
         first: &Arc<Session>,
-        files: &[StandingIn],
+        files: &[FurtherOccurrence],
         known: &T,
         ask: &impl PositionRequest<T>,
     ) -> Result<Option<Vec<T>>, String> {
@@ -404,7 +406,7 @@ impl Context {
         let mut found = Vec::new();
         if !Arc::ptr_eq(&session, first) {
             let open: Vec<WorkspacePath> =
-                files.iter().take(MOST_OPENED).map(|file| file.path.clone()).collect();
+                files.iter().take(MAX_OPENED_PROJECT_FILES).map(|file| file.path.clone()).collect();
             let (path, position) = (&asking.subject.path, asking.position);
             found.push(self.ask_with(asking, &session, &open, (path, position), ask).await.map_err(failed)?);
         }
@@ -413,7 +415,7 @@ impl Context {
             return Ok((!found.is_empty()).then_some(found));
         }
         // Asked at a use, it looks from there; whatever names a place that is known is about the same symbol.
-        for file in files.iter().take(MOST_USES) {
+        for file in files.iter().take(MAX_USES_PER_PROJECT) {
             let at = (&file.path, file.position);
             let more = self.ask_with(asking, &session, &[], at, ask).await.map_err(failed)?;
             if known.is_about_same(&more) {
@@ -462,13 +464,13 @@ impl Context {
         Some((self.manager.root(server, path), project))
     }
 
-    /// The grounds with the name about which nothing is known, and the files of which no server of ours knows anything.
+    /// The coverages with the name about which nothing is known, and the files of which no server of ours knows anything.
     fn places_of(
         &self,
         asking: &AnsweredQuestion<'_>,
         session: &Session,
         unknown: &BTreeSet<ServerCoverage>,
-        files: &[StandingIn],
+        files: &[FurtherOccurrence],
     ) -> BTreeSet<String> {
         let places = files.iter().filter(|file| !file.unparsed).filter_map(|file| {
             match self.ground(asking, session, &file.path) {
@@ -500,12 +502,12 @@ fn is_doubtful(
     }
     // A file that defines the name itself speaks of its own; but that is just how something is implemented.
     let may_be_meant =
-        |file: &StandingIn| !file.unparsed && (!file.defines || sense == OccurrenceSense::Heir);
+        |file: &FurtherOccurrence| !file.unparsed && (!file.defines || sense == OccurrenceSense::Heir);
     let is_left = match standing.files.as_slice() {
         [] => standing.unread > 0 || standing.cut,
         files => files.iter().any(may_be_meant),
     };
-    is_left && (value.is_bare() || session.is_younger_than(COLD) && !session.tells_when_ready())
+    is_left && (value.is_bare() || session.is_younger_than(COLD_SERVER_WINDOW) && !session.tells_when_ready())
 }
 
 /// What the text has beside what servers listed.
@@ -517,7 +519,8 @@ fn sentence<T: MergeableAnswer>(
     advice: Option<&str>,
 ) -> Option<String> {
     let found = standing.files.len() + standing.unread;
-    let place = |file: &StandingIn| format!("{}:{}", file.path.display(), u64::from(file.position.line) + 1);
+    let place =
+        |file: &FurtherOccurrence| format!("{}:{}", file.path.display(), u64::from(file.position.line) + 1);
     let mut parts = Vec::new();
     if found > 0 {
         let places = few(standing.files.iter().map(place), found);
@@ -539,7 +542,7 @@ fn sentence<T: MergeableAnswer>(
 
 /// The first of `all` that are named, and how many more there are.
 fn few(all: impl Iterator<Item = String>, count: usize) -> String {
-    let named: Vec<String> = all.take(NAMED).collect();
+    let named: Vec<String> = all.take(MAX_NAMED_OCCURRENCE_FILES).collect();
     match count.saturating_sub(named.len()) {
         0 => named.join(", "),
         more => format!("{} and {more} more", named.join(", ")),

@@ -16,7 +16,7 @@ use crate::lsp::view::View;
 use crate::workspace::SearchError;
 
 /// How many symbols a search for a name gives at most.
-const MOST_SYMBOLS: usize = 1_000;
+const MAX_NAME_SEARCH_SYMBOLS: usize = 1_000;
 
 /// Hover from the likely definition: its signature and its documentation.
 pub(crate) async fn hover(
@@ -132,7 +132,7 @@ pub(crate) async fn workspace_symbols(
 ) -> Result<FoundSymbols, ToolError> {
     let query = query.to_owned();
     in_background(context, move |workspace, catalogue| {
-        hints::workspace_symbols(workspace, catalogue, &query, MOST_SYMBOLS, deadline)
+        hints::workspace_symbols(workspace, catalogue, &query, MAX_NAME_SEARCH_SYMBOLS, deadline)
     })
     .await
 }

@@ -9,7 +9,7 @@ use url::Url;
 use super::context::Context;
 use super::error::{ErrorCode, ToolError};
 use super::tool::{Call, Card, Tool};
-use super::web::guard::HostExceptions;
+use super::web::guard::WebHostExceptions;
 use super::web::http::{FetchLimits, get};
 use super::web::page::{WebPage, page};
 use crate::policy::request::{CallSubjects, Effect};
@@ -72,7 +72,7 @@ impl Tool for WebPageTool {
 
     async fn run(&self, call: Call<'_>, args: FetchArgs) -> Result<FetchOutput, ToolError> {
         let settings = &call.context.config.settings;
-        let exceptions = HostExceptions::new(&settings.fetch.allow_hosts);
+        let exceptions = WebHostExceptions::new(&settings.fetch.allow_hosts);
         let limits = FetchLimits { time: call.context.timeout.unwrap_or(LIMITS.time), bytes: LIMITS.bytes };
         let fetched = get(&parsed(&args.url)?, ACCEPT, &exceptions, limits).await?;
         let (url, truncated) = (fetched.url.to_string(), fetched.truncated);

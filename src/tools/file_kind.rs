@@ -3,7 +3,7 @@
 use imagesize::{ImageType, blob_size, image_type};
 
 /// So many first bytes are looked at; the size of a JPEG can stand behind a large preview.
-pub(crate) const HEAD: usize = 256 * 1024;
+pub(crate) const MAX_FILE_HEAD_BYTES: usize = 256 * 1024;
 
 /// What a file is that is no text.
 #[derive(Debug, Clone, PartialEq, Eq)]

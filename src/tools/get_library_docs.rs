@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::context::Context;
 use super::error::{ErrorCode, ToolError};
 use super::library_docs::search::{capped, search};
-use super::library_docs::{MOST_CHARS, bundled, remote};
+use super::library_docs::{MAX_LIBRARY_DOCS_CHARS, bundled, remote};
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::{CallSubjects, Effect};
 
@@ -70,7 +70,7 @@ impl Tool for GetLibraryDocs {
 
     async fn run(&self, call: Call<'_>, args: DocsArgs) -> Result<DocsOutput, ToolError> {
         if let Some(library) = bundled::resolve(&args.library_id) {
-            let found = search(library.text, &args.query, MOST_CHARS);
+            let found = search(library.text, &args.query, MAX_LIBRARY_DOCS_CHARS);
             return Ok(DocsOutput {
                 library_id: library.id.to_owned(),
                 source: "bundled".to_owned(),
@@ -87,7 +87,7 @@ impl Tool for GetLibraryDocs {
             let hint = format!("ask resolve_library_id for the id; always there: {}", bundled::ids());
             return Err(ToolError::new(ErrorCode::NotFound, what).with_hint(hint));
         }
-        let (content, truncated) = capped(text.trim(), MOST_CHARS);
+        let (content, truncated) = capped(text.trim(), MAX_LIBRARY_DOCS_CHARS);
         let source = "remote".to_owned();
         Ok(DocsOutput { library_id: args.library_id, source, content, overview: false, truncated })
     }

@@ -13,11 +13,11 @@ use crate::policy::request::CallSubjects;
 use crate::workspace::{GlobOrder, GlobQuery, SelectError, WorkDeadline};
 
 /// Paths in one answer, unless said otherwise, and at most.
-const DEFAULT: usize = 200;
-const MOST: usize = 5_000;
+const DEFAULT_GLOB_PATHS: usize = 200;
+const MAX_GLOB_PATHS: usize = 5_000;
 
 /// How long it may take.
-const TIME: Duration = Duration::from_secs(10);
+const DEFAULT_GLOB_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The arguments of `glob`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -95,8 +95,8 @@ pub(crate) async fn run(context: &Context, args: GlobArgs) -> Result<GlobOutput,
             None | Some(Sort::Path) => GlobOrder::Path,
             Some(Sort::Newest) => GlobOrder::Newest,
         },
-        max: at_most(args.limit, DEFAULT, MOST),
-        until: WorkDeadline::new(Instant::now() + context.timeout.unwrap_or(TIME)),
+        max: at_most(args.limit, DEFAULT_GLOB_PATHS, MAX_GLOB_PATHS),
+        until: WorkDeadline::new(Instant::now() + context.timeout.unwrap_or(DEFAULT_GLOB_TIMEOUT)),
         pattern: args.pattern.clone(),
     };
     let _ends_with_us = query.until.end_on_drop();

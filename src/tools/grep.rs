@@ -18,17 +18,17 @@ use crate::workspace::{
 };
 
 /// Matches in one answer, unless said otherwise, and at most.
-const DEFAULT: usize = 200;
-const MOST: usize = 5_000;
+const DEFAULT_GREP_MATCHES: usize = 200;
+const MAX_GREP_MATCHES: usize = 5_000;
 
 /// Lines of context around a match, at most.
-const MOST_CONTEXT: usize = 50;
+const MAX_GREP_CONTEXT_LINES: usize = 50;
 
 /// How long it may take.
-const TIME: Duration = Duration::from_secs(10);
+const DEFAULT_GREP_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What a match costs in an answer beside its texts, in bytes.
-const FRAME: usize = 48;
+const GREP_MATCH_OVERHEAD_BYTES: usize = 48;
 
 /// The arguments of `grep`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -236,7 +236,11 @@ pub(crate) async fn run(
 
 fn query(context: &Context, args: &GrepArgs) -> Result<GrepQuery, ToolError> {
     let lines = |given: Option<i64>| {
-        given.or(args.context).and_then(|lines| usize::try_from(lines).ok()).unwrap_or(0).min(MOST_CONTEXT)
+        given
+            .or(args.context)
+            .and_then(|lines| usize::try_from(lines).ok())
+            .unwrap_or(0)
+            .min(MAX_GREP_CONTEXT_LINES)
     };
     Ok(GrepQuery {
         pattern: GrepPattern {
@@ -263,8 +267,8 @@ fn query(context: &Context, args: &GrepArgs) -> Result<GrepQuery, ToolError> {
             OutputMode::FilesWithMatches => GrepWanted::Files,
             OutputMode::Count => GrepWanted::Counts,
         },
-        max: at_most(args.max_matches, DEFAULT, MOST),
-        until: WorkDeadline::new(Instant::now() + context.timeout.unwrap_or(TIME)),
+        max: at_most(args.max_matches, DEFAULT_GREP_MATCHES, MAX_GREP_MATCHES),
+        until: WorkDeadline::new(Instant::now() + context.timeout.unwrap_or(DEFAULT_GREP_TIMEOUT)),
     })
 }
 
@@ -319,10 +323,12 @@ impl GrepOutput {
             (self.matches.len(), self.files.as_ref().map(Vec::len), self.counts.as_ref().map(Vec::len));
         truncate(&mut self.matches, budget, |one| {
             let context = one.before.iter().chain(&one.after).map(|line| line.len() + 3).sum::<usize>();
-            one.path.len() + one.text.len() + context + FRAME
+            one.path.len() + one.text.len() + context + GREP_MATCH_OVERHEAD_BYTES
         });
         self.files.iter_mut().for_each(|files| truncate(files, budget, |file| file.len() + 3));
-        self.counts.iter_mut().for_each(|counts| truncate(counts, budget, |one| one.path.len() + FRAME));
+        self.counts
+            .iter_mut()
+            .for_each(|counts| truncate(counts, budget, |one| one.path.len() + GREP_MATCH_OVERHEAD_BYTES));
         let left =
             (self.matches.len(), self.files.as_ref().map(Vec::len), self.counts.as_ref().map(Vec::len));
         if left == total {

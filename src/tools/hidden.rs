@@ -21,18 +21,18 @@ pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
 }
 
 /// So much of one text is shown to whoever is asked to agree to it.
-const SHOWN_CHARACTERS: usize = 2_000;
+const MAX_APPROVAL_TEXT_CHARS: usize = 2_000;
 
 /// `text` in one line, with every character that cannot be seen by its number, and no longer than a person reads: whoever agrees
 /// must see what to.
 pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     let unseen = |character: char| character.is_control() || is_hidden(character);
-    let long = text.chars().nth(SHOWN_CHARACTERS).is_some();
+    let long = text.chars().nth(MAX_APPROVAL_TEXT_CHARS).is_some();
     if !long && !text.chars().any(unseen) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::new();
-    for character in text.chars().take(SHOWN_CHARACTERS) {
+    for character in text.chars().take(MAX_APPROVAL_TEXT_CHARS) {
         match character {
             character if unseen(character) => shown.extend(character.escape_unicode()),
             character => shown.push(character),

@@ -28,13 +28,13 @@ pub(crate) struct EditedText {
 }
 
 /// The most files with a changed name that are checked without asking the server which of them refer to it.
-const FEW: usize = 6;
+const MAX_UNVERIFIED_DEPENDENT_FILES: usize = 6;
 /// The most changed definitions whose references the server is asked for.
-const MOST_ASKED: usize = 8;
+const MAX_IMPACT_REFERENCE_QUERIES: usize = 8;
 /// The most changed names that are searched for.
-const MOST_NAMES: usize = 48;
+const MAX_SEARCHED_CHANGED_NAMES: usize = 48;
 /// The time limit for one search of the text.
-const LOOK: Duration = Duration::from_millis(1_000);
+const IMPACT_SEARCH_TIMEOUT: Duration = Duration::from_millis(1_000);
 
 /// The files that an edit may concern.
 #[derive(Debug, Default)]
@@ -71,7 +71,7 @@ pub(crate) async fn reach(
     for (language, edits) in by_language {
         let changed = DeclarationChanges::by(&language, edits.into_iter());
         let mut users = DependentFiles::in_text(context, &language, &changed, &edited).await;
-        if users.files.len() > FEW {
+        if users.files.len() > MAX_UNVERIFIED_DEPENDENT_FILES {
             users.ask(context, &language, &changed, running_only, deadline).await;
         }
         reach.cut |= users.cut;
@@ -106,8 +106,9 @@ impl DependentFiles {
         changed: &DeclarationChanges,
         edited: &BTreeSet<WorkspacePath>,
     ) -> Self {
-        let names: BTreeSet<String> = changed.names.iter().take(MOST_NAMES).cloned().collect();
-        let mut users = Self { cut: changed.names.len() > MOST_NAMES, ..Self::default() };
+        let names: BTreeSet<String> =
+            changed.names.iter().take(MAX_SEARCHED_CHANGED_NAMES).cloned().collect();
+        let mut users = Self { cut: changed.names.len() > MAX_SEARCHED_CHANGED_NAMES, ..Self::default() };
         let all = names.iter().chain(&changed.imported).chain(&changed.modules).cloned().collect();
         if names.is_empty() && changed.imported.is_empty() && !changed.is_module {
             return users;
@@ -141,7 +142,10 @@ impl DependentFiles {
     ) {
         let places = changed.at.len();
         let asked: BTreeSet<&String> = changed.at.iter().map(|(_, name, _)| name).collect();
-        if places == 0 || places > MOST_ASKED || !changed.names.iter().all(|name| asked.contains(name)) {
+        if places == 0
+            || places > MAX_IMPACT_REFERENCE_QUERIES
+            || !changed.names.iter().all(|name| asked.contains(name))
+        {
             return;
         }
         let mut users: BTreeMap<WorkspacePath, usize> = BTreeMap::new();
@@ -286,7 +290,7 @@ pub(crate) async fn occurrences(
         under: WorkspacePath::root(),
         extensions: Some(related_endings(context, language)),
         max_hits: 20_000,
-        deadline: Instant::now() + LOOK,
+        deadline: Instant::now() + IMPACT_SEARCH_TIMEOUT,
     };
     let found = in_background(context, move |workspace, _| Ok(workspace.search(&query)?)).await;
     let Ok(found) = found else { return (BTreeMap::new(), true) };
@@ -316,19 +320,19 @@ pub(crate) async fn occurrences(
 }
 
 /// The most importing files that a note names.
-const NAMED: usize = 8;
+const MAX_NAMED_IMPORTERS: usize = 8;
 
 /// What the text shows of the files that import `path`, a file or folder that goes away or moves; `None` where there are none.
 pub(crate) async fn importers_note(context: &Context, path: &WorkspacePath) -> Option<String> {
-    let (asked, until) = (path.clone(), Instant::now() + LOOK);
+    let (asked, until) = (path.clone(), Instant::now() + IMPACT_SEARCH_TIMEOUT);
     let found = in_background(context, move |workspace, catalogue| {
         hints::importers(workspace, catalogue, &asked, until)
     });
     let (found, cut) = found.await.ok()?;
     let place =
         |(path, at): &(WorkspacePath, Position)| format!("{}:{}", path.display(), u64::from(at.line) + 1);
-    let named: Vec<String> = found.iter().take(NAMED).map(place).collect();
-    let more = if cut || found.len() > NAMED { " and others" } else { "" };
+    let named: Vec<String> = found.iter().take(MAX_NAMED_IMPORTERS).map(place).collect();
+    let more = if cut || found.len() > MAX_NAMED_IMPORTERS { " and others" } else { "" };
     (!named.is_empty())
         .then(|| format!("by the text, {} is imported at {}{more}", path.display(), named.join(", ")))
 }

@@ -12,11 +12,11 @@ use crate::policy::request::CallSubjects;
 use crate::workspace::{DirectoryEntry, EntryKind, LinkTarget, ListQuery, WorkDeadline, WorkspacePath};
 
 /// Entries in one answer, unless said otherwise, and at most.
-const DEFAULT: usize = 200;
-const MOST: usize = 5_000;
+const DEFAULT_LIST_ENTRIES: usize = 200;
+const MAX_LIST_ENTRIES: usize = 5_000;
 
 /// How long it may take.
-const TIME: Duration = Duration::from_secs(5);
+const DEFAULT_LIST_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The arguments of `list`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -100,8 +100,8 @@ pub(crate) async fn run(context: &Context, args: ListArgs) -> Result<ListOutput,
     let query = ListQuery {
         under: under.clone(),
         recursive: args.recursive.unwrap_or(false),
-        max: at_most(args.limit, DEFAULT, MOST),
-        until: WorkDeadline::new(Instant::now() + context.timeout.unwrap_or(TIME)),
+        max: at_most(args.limit, DEFAULT_LIST_ENTRIES, MAX_LIST_ENTRIES),
+        until: WorkDeadline::new(Instant::now() + context.timeout.unwrap_or(DEFAULT_LIST_TIMEOUT)),
     };
     let _ends_with_us = query.until.end_on_drop();
     let listing = context.in_background(move |workspace| workspace.list(&query)).await?;

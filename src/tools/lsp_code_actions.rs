@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use super::answer::ServerStatus;
-use super::budget::{self, ListBudget, MOST_CURED};
+use super::budget::{self, ListBudget, MAX_DIAGNOSTICS_PER_ACTION};
 use super::context::{Context, LanguageFile};
 use super::delta::DiagnosticsDelta;
 use super::editing::{EditRunOptions, EditingTurn, FileResult, ToolEditResult};
@@ -281,6 +281,6 @@ fn item(offer: &ServerCodeAction) -> ActionItem {
         server: offer.session.server().to_owned(),
         preferred: action.preferred,
         disabled: action.disabled.clone().map(budget::name),
-        fixes: action.fixes.iter().take(MOST_CURED).map(|fix| budget::message(fix)).collect(),
+        fixes: action.fixes.iter().take(MAX_DIAGNOSTICS_PER_ACTION).map(|fix| budget::message(fix)).collect(),
     }
 }

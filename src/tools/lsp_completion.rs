@@ -25,7 +25,7 @@ pub(crate) struct CompletionArgs {
     pub limit: Option<usize>,
 }
 
-const COMPLETIONS: usize = 20;
+const DEFAULT_COMPLETION_LIMIT: usize = 20;
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
@@ -55,7 +55,7 @@ impl Tool for LspCompletion {
         call: Call<'_>,
         args: CompletionArgs,
     ) -> Result<Answer<CompletionsOutput>, ToolError> {
-        run(call.context, &args.address.target()?, Some(args.limit.unwrap_or(COMPLETIONS))).await
+        run(call.context, &args.address.target()?, Some(args.limit.unwrap_or(DEFAULT_COMPLETION_LIMIT))).await
     }
 }
 

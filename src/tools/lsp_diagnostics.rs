@@ -12,7 +12,7 @@ use super::address::shown_path;
 use super::answer::{
     Answer, DiagnosticItem, DiagnosticsOutput, FileVerdict, RelatedItem, ServerState, ServerStatus, Verdict,
 };
-use super::budget::{self, ListBudget, MOST_RELATED};
+use super::budget::{self, ListBudget, MAX_RELATED_PLACES};
 use super::context::{Context, LanguageFile, from_read_error};
 use super::error::{ErrorCode, ToolError};
 use super::shard::{CheckCosts, Shard};
@@ -29,13 +29,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
 /// How many files are asked about at a time.
-const AT_ONCE: usize = 8;
+const MAX_CONCURRENT_FILE_CHECKS: usize = 8;
 /// The same of those that were late: the fewer wait, the fewer wait in vain.
-const AT_ONCE_AGAIN: usize = 2;
+const MAX_CONCURRENT_FILE_RECHECKS: usize = 2;
 /// So many of those, one after the other, without an answer: the server is silent.
-const SILENT_AFTER: usize = 4;
+const MAX_CONSECUTIVE_LATE_CHECKS: usize = 4;
 /// How long the walk for files to check may take.
-const WALK: Duration = Duration::from_secs(10);
+const DIAGNOSTICS_WALK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The arguments of `lsp_diagnostics`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -86,7 +86,7 @@ fn shown_paths<S: Serializer>(paths: &Option<Vec<PathBuf>>, serializer: S) -> Re
     shown.serialize(serializer)
 }
 
-const DIAGNOSTICS: usize = 100;
+const DEFAULT_DIAGNOSTIC_LIMIT: usize = 100;
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
@@ -210,7 +210,7 @@ pub(crate) async fn run(
     };
     let mut checked = DiagnosedFiles::default();
     let mut left = subjects;
-    let mut at_once = AT_ONCE;
+    let mut at_once = MAX_CONCURRENT_FILE_CHECKS;
     loop {
         let asked = left.len();
         let late = checked.add(context, args, (left, &named), &look, (at_once, total)).await?;
@@ -219,7 +219,7 @@ pub(crate) async fn run(
         if late.is_empty() || !goes_on {
             break;
         }
-        (left, at_once) = (late, AT_ONCE_AGAIN);
+        (left, at_once) = (late, MAX_CONCURRENT_FILE_RECHECKS);
     }
     let DiagnosedFiles { reports, mut unread } = checked;
     let reports: Vec<FileReport> = reports.into_values().collect();
@@ -252,7 +252,7 @@ impl DiagnosedFiles {
     ) -> Result<Vec<LanguageFile>, ToolError> {
         let mut late: Vec<LanguageFile> = Vec::new();
         let mut in_a_row = 0;
-        let again = at_once == AT_ONCE_AGAIN;
+        let again = at_once == MAX_CONCURRENT_FILE_RECHECKS;
         let mut rest: BTreeMap<WorkspacePath, LanguageFile> =
             subjects.iter().map(|subject| (subject.path.clone(), subject.clone())).collect();
         let mut running = futures::stream::iter(subjects.into_iter().map(|subject| async {
@@ -285,7 +285,7 @@ impl DiagnosedFiles {
             let done = self.reports.len() + self.unread.len();
             context.tell(ProgressEvent::FilesChecked { done, total });
             context.manager.close_surplus_documents().await;
-            if again && in_a_row >= SILENT_AFTER {
+            if again && in_a_row >= MAX_CONSECUTIVE_LATE_CHECKS {
                 late.extend(rest.into_values());
                 break;
             }
@@ -324,7 +324,7 @@ fn subjects(
     for folder in folders {
         let limits = WalkLimits {
             max_files: context.config.settings.limits.walk_files,
-            deadline: std::time::Instant::now() + WALK,
+            deadline: std::time::Instant::now() + DIAGNOSTICS_WALK_TIMEOUT,
         };
         let walk = context.workspace.files(&folder, &limits);
         if walk.truncated {
@@ -531,7 +531,7 @@ async fn without_server(
 
 /// A finding as answers give it.
 pub(crate) fn item(context: &Context, path: &WorkspacePath, diagnostic: &Diagnostic) -> DiagnosticItem {
-    let related = diagnostic.related.iter().take(MOST_RELATED).map(|(location, message)| RelatedItem {
+    let related = diagnostic.related.iter().take(MAX_RELATED_PLACES).map(|(location, message)| RelatedItem {
         place: lsp_navigate::place(context, location.clone()),
         message: budget::message(message),
     });
@@ -549,7 +549,7 @@ pub(crate) fn item(context: &Context, path: &WorkspacePath, diagnostic: &Diagnos
 
 fn answer(context: &Context, args: &DiagnosticsArgs, reports: Vec<FileReport>) -> Answer<DiagnosticsOutput> {
     let floor = args.min_severity.unwrap_or(Severity::Information);
-    let limit = args.limit.unwrap_or(DIAGNOSTICS);
+    let limit = args.limit.unwrap_or(DEFAULT_DIAGNOSTIC_LIMIT);
     let files = reports.len();
     let verdict = overall(&reports);
     let incomplete: Vec<FileVerdict> = reports

@@ -119,13 +119,13 @@ async fn ask(context: &Context, path: &WorkspacePath, range: Option<Range>) -> R
 }
 
 /// How long the look into a folder may take.
-const WALK: Duration = Duration::from_secs(10);
+const FORMAT_WALK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The files in `folder` whose language has a server here that may format them.
 pub(crate) fn files_in(context: &Context, folder: &WorkspacePath) -> Vec<WorkspacePath> {
     let limits = WalkLimits {
         max_files: context.config.settings.limits.walk_files,
-        deadline: std::time::Instant::now() + WALK,
+        deadline: std::time::Instant::now() + FORMAT_WALK_TIMEOUT,
     };
     let is_formatted = |path: &WorkspacePath| {
         // What cannot be read is no source file.

@@ -141,7 +141,7 @@ pub(crate) struct ReferencesArgs {
     pub limit: Option<usize>,
 }
 
-const REFERENCES: usize = 100;
+const DEFAULT_REFERENCE_LIMIT: usize = 100;
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
@@ -166,7 +166,7 @@ impl Tool for LspReferences {
     }
 
     async fn run(&self, call: Call<'_>, args: ReferencesArgs) -> Result<Answer<LocationsOutput>, ToolError> {
-        let limit = Some(args.limit.unwrap_or(REFERENCES));
+        let limit = Some(args.limit.unwrap_or(DEFAULT_REFERENCE_LIMIT));
         run(call.context, Navigation::References, &args.address.target()?, limit).await
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::context::Context;
 use super::error::{ErrorCode, ToolError};
-use super::overlays::{KEPT, OverlayError};
+use super::overlays::{OVERLAY_IDLE_TTL, OverlayError};
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::CallSubjects;
 use crate::workspace::WorkspacePath;
@@ -83,7 +83,7 @@ impl Tool for LspOverlay {
         };
         let view = overlays.view(&handle).map_err(told)?;
         let files = view.paths().map(WorkspacePath::display).collect();
-        Ok(OverlayOutput { overlay: Some(handle), files, kept_s: Some(KEPT.as_secs()) })
+        Ok(OverlayOutput { overlay: Some(handle), files, kept_s: Some(OVERLAY_IDLE_TTL.as_secs()) })
     }
 }
 

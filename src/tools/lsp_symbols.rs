@@ -35,7 +35,7 @@ pub(crate) struct SymbolsArgs {
     pub limit: Option<usize>,
 }
 
-const SYMBOLS: usize = 100;
+const DEFAULT_SYMBOL_LIMIT: usize = 100;
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
@@ -70,7 +70,7 @@ impl Tool for LspSymbols {
                 return Err(ToolError::new(ErrorCode::InvalidArgs, what));
             }
         };
-        run(call.context, &target, Some(args.limit.unwrap_or(SYMBOLS))).await
+        run(call.context, &target, Some(args.limit.unwrap_or(DEFAULT_SYMBOL_LIMIT))).await
     }
 }
 

@@ -19,10 +19,10 @@ use crate::text::{Position, identifiers_in, is_identifier_char};
 use crate::workspace::{CaseMode, GrepQuery, LineMatch, LineMatcher, WorkspacePath};
 
 /// How long servers are waited for once the text has been searched.
-const WAIT: Duration = Duration::from_millis(400);
+const MARKS_SERVER_TIMEOUT: Duration = Duration::from_millis(400);
 
 /// How many places are asked about: one for each symbol of the name, and one for each mention that is none.
-const MOST_ASKED: usize = 64;
+const MAX_MARK_QUERIES: usize = 64;
 
 /// What a server says of a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -84,7 +84,7 @@ pub(crate) async fn mark(
     if sessions.is_empty() {
         return Ok(());
     }
-    let deadline = Instant::now() + WAIT;
+    let deadline = Instant::now() + MARKS_SERVER_TIMEOUT;
     let name = &SearchedName::of(query);
     let mut uses = ClassifiedOccurrences::default();
     if tokio::time::timeout_at(deadline, context.manager.refresh()).await.is_ok() {
@@ -168,7 +168,7 @@ impl ClassifiedOccurrences {
                 if self.known.contains_key(&spot) {
                     continue;
                 }
-                if asked == MOST_ASKED || Instant::now() >= deadline {
+                if asked == MAX_MARK_QUERIES || Instant::now() >= deadline {
                     return;
                 }
                 asked += 1;

@@ -13,9 +13,9 @@ use crate::config::{StateFolder, StateName};
 use crate::policy::request::Effect;
 
 /// The longest memory, in bytes.
-const MOST_BYTES: usize = 64 << 10;
+const MAX_MEMORY_CONTENT_BYTES: usize = 64 << 10;
 /// The most memories.
-const MOST_MEMORIES: usize = 500;
+const MAX_STORED_MEMORIES: usize = 500;
 
 /// The arguments of `memory`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -90,13 +90,16 @@ fn delete(folder: &StateFolder, name: &StateName) -> Result<String, ToolError> {
 }
 
 fn save(folder: &StateFolder, name: &StateName, content: &str) -> Result<String, ToolError> {
-    if content.len() > MOST_BYTES {
-        let what = format!("memory: `content` has {} bytes, accepted: at most {MOST_BYTES}", content.len());
+    if content.len() > MAX_MEMORY_CONTENT_BYTES {
+        let what = format!(
+            "memory: `content` has {} bytes, accepted: at most {MAX_MEMORY_CONTENT_BYTES}",
+            content.len()
+        );
         return Err(ToolError::new(ErrorCode::TooLarge, what));
     }
     let locked = folder.lock().map_err(from_state_error)?;
     let names = folder.names().map_err(from_state_error)?;
-    if names.len() >= MOST_MEMORIES && !names.contains(name) {
+    if names.len() >= MAX_STORED_MEMORIES && !names.contains(name) {
         let what = format!("there are {} memories already, the most there may be", names.len());
         return Err(ToolError::new(ErrorCode::TooLarge, what).with_hint("delete one that is not needed"));
     }
@@ -105,7 +108,7 @@ fn save(folder: &StateFolder, name: &StateName, content: &str) -> Result<String,
 }
 
 fn read(folder: &StateFolder, name: &StateName) -> Result<String, ToolError> {
-    let bytes = folder.read(name, MOST_BYTES as u64).map_err(from_state_error)?;
+    let bytes = folder.read(name, MAX_MEMORY_CONTENT_BYTES as u64).map_err(from_state_error)?;
     let bytes = bytes.ok_or_else(|| missing(name))?;
     String::from_utf8(bytes).map_err(|_| {
         let what = format!("Memory '{}' is not UTF-8; it was not written by this tool.", name.as_str());

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::text::truncate_chars;
 
 /// So much of a cell's output is shown, in Unicode scalar values.
-const SHOWN_OUTPUT: usize = 2_000;
+const MAX_CELL_OUTPUT_CHARS: usize = 2_000;
 
 /// The cells of the notebook `json` (nbformat 3 and 4): a line `# %% [kind] cell N` before each, its text output behind it.
 /// `None` where it is no notebook.
@@ -21,7 +21,7 @@ pub fn as_text(json: &str) -> Option<String> {
         for output in cell["outputs"].as_array().into_iter().flatten() {
             let (what, shown) = output_of(output);
             text.push_str(&format!("# output{what}:\n"));
-            push_lines(&mut text, &truncate_chars(&shown, SHOWN_OUTPUT));
+            push_lines(&mut text, &truncate_chars(&shown, MAX_CELL_OUTPUT_CHARS));
         }
         text.push('\n');
     }

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use super::context::{Context, LanguageFile};
 use super::fallback::in_background;
-use crate::hints::{FurtherOccurrences, OccurrenceSense, StandingIn};
+use crate::hints::{FurtherOccurrence, FurtherOccurrences, OccurrenceSense};
 use crate::lsp::session::Session;
 use crate::workspace::{WalkLimits, WorkspacePath};
 
 /// The time limit for the search of the text.
-pub(super) const LOOK: Duration = Duration::from_millis(1_500);
+pub(super) const OCCURRENCE_SEARCH_TIMEOUT: Duration = Duration::from_millis(1_500);
 
 /// The roots of one server beside that of the file that was asked about. One process may serve several, and knows each by itself.
 #[derive(Debug, Default)]
@@ -25,9 +25,11 @@ pub(crate) struct OtherRoots {
 impl OtherRoots {
     /// Whether the text has uses of a method that may be meant, in a root whose server need not know that they are.
     pub(crate) fn may_use(&self, standing: &FurtherOccurrences, definitions_count: bool) -> bool {
-        let is_other =
-            |file: &StandingIn| self.roots.iter().any(|root| file.path.as_path().starts_with(root.as_path()));
-        let may_be_meant = |file: &StandingIn| file.uses_member || definitions_count && file.defines_method;
+        let is_other = |file: &FurtherOccurrence| {
+            self.roots.iter().any(|root| file.path.as_path().starts_with(root.as_path()))
+        };
+        let may_be_meant =
+            |file: &FurtherOccurrence| file.uses_member || definitions_count && file.defines_method;
         standing.of_method && standing.files.iter().any(|file| may_be_meant(file) && is_other(file))
     }
 }
@@ -42,8 +44,10 @@ impl Context {
     pub(crate) async fn other_roots(&self, session: &Session, subject: &LanguageFile) -> OtherRoots {
         let language = subject.language.clone().filter(|_| self.joining_advice(session).is_some());
         let Some(language) = language else { return OtherRoots::default() };
-        let limits =
-            WalkLimits { max_files: self.config.settings.limits.walk_files, deadline: Instant::now() + LOOK };
+        let limits = WalkLimits {
+            max_files: self.config.settings.limits.walk_files,
+            deadline: Instant::now() + OCCURRENCE_SEARCH_TIMEOUT,
+        };
         let walked = in_background(self, move |workspace, catalogue| {
             let walk = workspace.files(&WorkspacePath::root(), &limits);
             let of_language =

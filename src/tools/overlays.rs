@@ -14,13 +14,13 @@ use crate::lsp::view::{View, ViewHolder};
 use crate::workspace::WorkspacePath;
 
 /// A handle that was not used for so long is forgotten.
-pub(crate) const KEPT: Duration = Duration::from_secs(30 * 60);
+pub(crate) const OVERLAY_IDLE_TTL: Duration = Duration::from_secs(30 * 60);
 /// So many handles are kept; for one more, that which was not used for longest is forgotten.
-const MOST_HANDLES: usize = 64;
+const MAX_OVERLAY_HANDLES: usize = 64;
 /// So many files have an unsaved text under one handle.
-const MOST_FILES: usize = 64;
+const MAX_OVERLAY_FILES: usize = 64;
 /// All texts of all handles have no more bytes.
-const MOST_BYTES: usize = 64 << 20;
+const MAX_OVERLAY_TOTAL_BYTES: usize = 64 << 20;
 
 /// Why a text is not kept, or none is found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -31,10 +31,10 @@ pub(crate) enum OverlayError {
     )]
     Unknown(String),
     /// The handle has enough files.
-    #[error("an overlay has at most {MOST_FILES} files")]
+    #[error("an overlay has at most {MAX_OVERLAY_FILES} files")]
     Files,
     /// The text is larger than all that is kept.
-    #[error("the text has {bytes} bytes, and all overlays together at most {MOST_BYTES}")]
+    #[error("the text has {bytes} bytes, and all overlays together at most {MAX_OVERLAY_TOTAL_BYTES}")]
     Large {
         /// The text's bytes.
         bytes: usize,
@@ -58,7 +58,7 @@ struct HeldOverlay {
 impl HeldOverlays {
     fn held(&self, now: Instant) -> MutexGuard<'_, HashMap<String, HeldOverlay>> {
         let mut held = self.0.lock();
-        held.retain(|_, held| now.saturating_duration_since(held.used) < KEPT);
+        held.retain(|_, held| now.saturating_duration_since(held.used) < OVERLAY_IDLE_TTL);
         held
     }
 
@@ -83,7 +83,7 @@ impl HeldOverlays {
         text: Arc<str>,
     ) -> Result<String, OverlayError> {
         let bytes = text.len();
-        if bytes > MOST_BYTES {
+        if bytes > MAX_OVERLAY_TOTAL_BYTES {
             return Err(OverlayError::Large { bytes });
         }
         let mut all = self.held(now);
@@ -94,12 +94,12 @@ impl HeldOverlays {
                 (handle.to_owned(), known.view.clone())
             }
         };
-        if before.unsaved(&path).is_none() && before.paths().count() >= MOST_FILES {
+        if before.unsaved(&path).is_none() && before.paths().count() >= MAX_OVERLAY_FILES {
             return Err(OverlayError::Files);
         }
         let view = before.with([(path, text)]);
         let bytes = view.texts().values().map(|text| text.len()).sum();
-        if bytes > MOST_BYTES {
+        if bytes > MAX_OVERLAY_TOTAL_BYTES {
             return Err(OverlayError::Large { bytes });
         }
         all.insert(handle.clone(), HeldOverlay { view, bytes, used: now });
@@ -149,7 +149,8 @@ impl HeldOverlays {
 /// Forgets what was not used for longest until the rest, and `newest` in any case, is within the limits.
 fn make_room(all: &mut HashMap<String, HeldOverlay>, newest: &str) {
     let is_too_much = |all: &HashMap<String, HeldOverlay>| {
-        all.len() > MOST_HANDLES || all.values().map(|held| held.bytes).sum::<usize>() > MOST_BYTES
+        all.len() > MAX_OVERLAY_HANDLES
+            || all.values().map(|held| held.bytes).sum::<usize>() > MAX_OVERLAY_TOTAL_BYTES
     };
     while is_too_much(all) {
         let others = all.iter().filter(|(handle, _)| *handle != newest);
@@ -215,27 +216,27 @@ mod tests {
         let (overlays, begun) = (HeldOverlays::default(), Instant::now());
         let used = overlays.put_at(begun, None, path("a.py"), "x".into()).unwrap();
         let unused = overlays.put_at(begun, None, path("a.py"), "x".into()).unwrap();
-        assert!(overlays.view_at(begun + KEPT / 2, &used).is_ok());
-        assert!(overlays.view_at(begun + KEPT, &used).is_ok());
-        assert!(overlays.view_at(begun + KEPT, &unused).is_err());
+        assert!(overlays.view_at(begun + OVERLAY_IDLE_TTL / 2, &used).is_ok());
+        assert!(overlays.view_at(begun + OVERLAY_IDLE_TTL, &used).is_ok());
+        assert!(overlays.view_at(begun + OVERLAY_IDLE_TTL, &unused).is_err());
     }
 
     #[test]
     fn number_and_size_are_bounded_and_the_longest_unused_gives_way() {
         let (overlays, begun) = (HeldOverlays::default(), Instant::now());
         let at = |second: usize| begun + Duration::from_secs(second as u64);
-        let handles: Vec<String> = (0..=MOST_HANDLES)
+        let handles: Vec<String> = (0..=MAX_OVERLAY_HANDLES)
             .map(|number| overlays.put_at(at(number), None, path("a.py"), "x".into()).unwrap())
             .collect();
-        let now = at(MOST_HANDLES);
+        let now = at(MAX_OVERLAY_HANDLES);
         assert!(overlays.view_at(now, &handles[0]).is_err() && overlays.view_at(now, &handles[1]).is_ok());
-        let whole: Arc<str> = "x".repeat(MOST_BYTES).into();
+        let whole: Arc<str> = "x".repeat(MAX_OVERLAY_TOTAL_BYTES).into();
         let large = overlays.put_at(now, None, path("a.py"), whole.clone()).unwrap();
         assert!(overlays.view_at(now, &large).is_ok() && overlays.view_at(now, &handles[1]).is_err());
         let more = overlays.put_at(now, Some(&large), path("b.py"), "x".into());
-        assert_eq!(more, Err(OverlayError::Large { bytes: MOST_BYTES + 1 }));
+        assert_eq!(more, Err(OverlayError::Large { bytes: MAX_OVERLAY_TOTAL_BYTES + 1 }));
         let handle = overlays.put_at(now, None, path("0"), "x".into()).unwrap();
-        for number in 1..MOST_FILES {
+        for number in 1..MAX_OVERLAY_FILES {
             overlays.put_at(now, Some(&handle), path(&number.to_string()), "x".into()).unwrap();
         }
         assert_eq!(overlays.put_at(now, Some(&handle), path("more"), "x".into()), Err(OverlayError::Files));

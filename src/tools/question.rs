@@ -23,8 +23,8 @@ use crate::workspace::WorkspacePath;
 
 /// The most files with a name that are opened for a server that only knows open files: where each is waited for, and where the server
 /// reads them in order.
-const ACQUAINTED: usize = 40;
-const ACQUAINTED_IN_ORDER: usize = 400;
+const MAX_PREOPENED_FILES: usize = 40;
+const MAX_ORDERED_PREOPENED_FILES: usize = 400;
 
 /// What became of a question.
 #[derive(Debug)]
@@ -274,7 +274,7 @@ impl Context {
             return None;
         }
         let (paths, cut) = mentions(self, subject, name).await;
-        let most = if session.reads_in_order() { ACQUAINTED_IN_ORDER } else { ACQUAINTED };
+        let most = if session.reads_in_order() { MAX_ORDERED_PREOPENED_FILES } else { MAX_PREOPENED_FILES };
         let mut left = paths.iter().take(most);
         loop {
             let some: Vec<_> = left.by_ref().take(4).map(|path| session.have_open(path, deadline)).collect();

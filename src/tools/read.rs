@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::context::{Context, from_read_error};
 use super::error::{ErrorCode, ToolError};
 use super::fallback;
-use super::file_kind::{BinaryFileKind, HEAD, file_kind};
+use super::file_kind::{BinaryFileKind, MAX_FILE_HEAD_BYTES, file_kind};
 use super::list::at_most;
 use super::notebook;
 use super::tool::{Call, Card, Tool};
@@ -18,20 +18,20 @@ use crate::text::hidden_characters;
 use crate::workspace::{FilePage, PageQuery, WorkDeadline, Workspace, WorkspacePath};
 
 /// Lines in one answer, unless said otherwise, and at most.
-const DEFAULT: usize = 50;
-const MOST: usize = 200;
+const DEFAULT_READ_LINES: usize = 50;
+const MAX_READ_LINES: usize = 200;
 
 /// Bytes of one line that are shown.
-const LONGEST_LINE: usize = 2_000;
+const MAX_READ_LINE_BYTES: usize = 2_000;
 
 /// Of the bytes that an answer may have, these are for all but the content.
-const FRAME: usize = 1_000;
+const READ_ANSWER_OVERHEAD_BYTES: usize = 1_000;
 
 /// How long it may take.
-const TIME: Duration = Duration::from_secs(5);
+const DEFAULT_READ_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// So many hidden characters are named one by one.
-const NAMED: usize = 5;
+const MAX_NAMED_HIDDEN_CHARACTERS: usize = 5;
 
 /// The arguments of `read`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -141,13 +141,14 @@ impl ReadOutput {
 
 async fn content(context: &Context, path: &WorkspacePath, args: &ReadArgs) -> Result<ReadOutput, ToolError> {
     let limits = &context.config.settings.limits;
-    let max_bytes = limits.answer_bytes.saturating_sub(FRAME).max(FRAME);
+    let max_bytes =
+        limits.answer_bytes.saturating_sub(READ_ANSWER_OVERHEAD_BYTES).max(READ_ANSWER_OVERHEAD_BYTES);
     let query = PageQuery {
         first: args.offset.and_then(|offset| u64::try_from(offset).ok()).unwrap_or(1).max(1) - 1,
-        max_lines: at_most(args.limit, DEFAULT, MOST),
+        max_lines: at_most(args.limit, DEFAULT_READ_LINES, MAX_READ_LINES),
         max_bytes,
-        longest_line: LONGEST_LINE.min(max_bytes),
-        until: WorkDeadline::new(Instant::now() + context.timeout.unwrap_or(TIME)),
+        longest_line: MAX_READ_LINE_BYTES.min(max_bytes),
+        until: WorkDeadline::new(Instant::now() + context.timeout.unwrap_or(DEFAULT_READ_TIMEOUT)),
     };
     let _ends_with_us = query.until.end_on_drop();
     let (numbered, largest, file) = (args.line_numbers.unwrap_or(false), limits.max_file_bytes, path.clone());
@@ -187,7 +188,7 @@ fn read_as_it_is(
 
 /// What a file that is no text is: an image has a size to tell, anything else a name at most.
 fn no_text(workspace: &Workspace, path: &WorkspacePath, error: ToolError) -> Result<ReadOutput, ToolError> {
-    let Ok((head, stamp)) = workspace.read_head(path, HEAD) else { return Err(error) };
+    let Ok((head, stamp)) = workspace.read_head(path, MAX_FILE_HEAD_BYTES) else { return Err(error) };
     match file_kind(&head) {
         Some(BinaryFileKind::Image(format, size)) => {
             let size = size.map_or_else(String::new, |(width, height)| format!(" {width}x{height}"));
@@ -248,7 +249,7 @@ fn hidden_note(text: &str, first: u64) -> Option<String> {
     let mut count = 0;
     for one in hidden {
         count += 1;
-        if named.len() < NAMED {
+        if named.len() < MAX_NAMED_HIDDEN_CHARACTERS {
             let (line, column) = (u64::from(one.line) + first, one.column + 1);
             named.push(format!("U+{:04X} {} at {line}:{column}", one.character as u32, one.what));
         }

@@ -15,13 +15,13 @@ use crate::lsp::view::View;
 use crate::text::{Buffer, Position, truncate_chars};
 
 /// So many errors of one answer are helped with.
-const MOST_ERRORS: usize = 5;
+const MAX_REMEDIED_ERRORS: usize = 5;
 /// So many places or fixes are named of each.
-const MOST_EACH: usize = 2;
+const MAX_REMEDIES_PER_ERROR: usize = 2;
 /// So long all of that may take.
-const LIMIT: Duration = Duration::from_millis(300);
+const REMEDY_TIMEOUT: Duration = Duration::from_millis(300);
 /// The longest line of help, in characters.
-const LONGEST: usize = 160;
+const MAX_REMEDY_LINE_CHARS: usize = 160;
 
 /// The places that a finding names, each in a line.
 pub(crate) fn places(item: &DiagnosticItem) -> Vec<String> {
@@ -29,14 +29,14 @@ pub(crate) fn places(item: &DiagnosticItem) -> Vec<String> {
         let place = &related.place;
         short(&format!("{}:{}: {}", place.path, place.range.start.line + 1, related.message))
     };
-    item.related.iter().take(MOST_EACH).map(line).collect()
+    item.related.iter().take(MAX_REMEDIES_PER_ERROR).map(line).collect()
 }
 
 /// Adds to the first errors of `added` what the servers that run say of them in `view`.
 pub(crate) async fn help(context: &Context, added: &mut [DeltaItem], view: &View) {
-    let deadline = Instant::now() + LIMIT;
+    let deadline = Instant::now() + REMEDY_TIMEOUT;
     let mut told: Vec<String> = Vec::new();
-    for item in added.iter_mut().filter(|item| item.severity == Severity::Error).take(MOST_ERRORS) {
+    for item in added.iter_mut().filter(|item| item.severity == Severity::Error).take(MAX_REMEDIED_ERRORS) {
         let Ok(path) = context.workspace.path(Path::new(&item.path)) else { continue };
         let text = match view.unsaved(&path) {
             Some(unsaved) => Ok(unsaved.text.to_string()),
@@ -121,11 +121,11 @@ async fn fixes(
             Err(error) => tracing::debug!(server, "no quick fixes: {error}"),
         }
     }
-    titles.truncate(MOST_EACH);
+    titles.truncate(MAX_REMEDIES_PER_ERROR);
     titles
 }
 
 fn short(line: &str) -> String {
     let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
-    truncate_chars(&line, LONGEST).into_owned()
+    truncate_chars(&line, MAX_REMEDY_LINE_CHARS).into_owned()
 }

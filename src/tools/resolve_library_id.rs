@@ -10,8 +10,8 @@ use super::tool::{Call, Card, Tool};
 use crate::policy::request::{CallSubjects, Effect};
 
 /// More are of no use.
-const MOST: usize = 5;
-const DESCRIPTION_CHARS: usize = 200;
+const MAX_LIBRARY_MATCHES: usize = 5;
+const MAX_LIBRARY_DESCRIPTION_CHARS: usize = 200;
 
 /// The arguments of `resolve_library_id`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -79,8 +79,12 @@ impl Tool for ResolveLibraryId {
         }
         let settings = &call.context.config.settings.library_docs;
         let address = remote::search_address(settings, &args.library_name)?;
-        let libraries: Vec<LibraryItem> =
-            remote::search(settings, &address).await?.into_iter().take(MOST).map(of_remote).collect();
+        let libraries: Vec<LibraryItem> = remote::search(settings, &address)
+            .await?
+            .into_iter()
+            .take(MAX_LIBRARY_MATCHES)
+            .map(of_remote)
+            .collect();
         if libraries.is_empty() {
             let what = format!("no library is known by the name `{}`", args.library_name.escape_debug());
             let hint = format!("try another spelling; always there: {}", bundled::ids());
@@ -103,7 +107,7 @@ fn of_remote(known: remote::RemoteLibrary) -> LibraryItem {
     LibraryItem {
         id: known.id,
         title: known.title,
-        description: known.description.chars().take(DESCRIPTION_CHARS).collect(),
+        description: known.description.chars().take(MAX_LIBRARY_DESCRIPTION_CHARS).collect(),
         source: "remote".to_owned(),
     }
 }

@@ -12,9 +12,9 @@ use super::error::{ErrorCode, ToolError};
 use crate::text::{listed, suggestion, truncate_chars};
 
 /// The most faults that one error names.
-const MOST_FAULTS: usize = 3;
+const MAX_NAMED_SCHEMA_FAULTS: usize = 3;
 /// So much of a wrong value is shown, in characters.
-const SHOWN: usize = 60;
+const MAX_SHOWN_VALUE_CHARS: usize = 60;
 
 /// A JSON schema (2020-12) of an object, and what checks values against it. The check is made ready at first use.
 #[derive(Debug, Clone)]
@@ -85,7 +85,7 @@ impl Schema {
         let Err(error) = validator.schemas.validate(arguments, validator.index) else { return Ok(()) };
         let mut faults = Vec::new();
         self.faults(&error, arguments, &mut faults);
-        faults.truncate(MOST_FAULTS);
+        faults.truncate(MAX_NAMED_SCHEMA_FAULTS);
         Err(ToolError::new(ErrorCode::InvalidArgs, format!("{tool}: {}", faults.join("; "))))
     }
 
@@ -303,7 +303,7 @@ fn shown(value: &Value) -> String {
         Value::Array(_) => return "a list".to_owned(),
         other => other.to_string(),
     };
-    truncate_chars(&text, SHOWN).into_owned()
+    truncate_chars(&text, MAX_SHOWN_VALUE_CHARS).into_owned()
 }
 
 /// `/edits/0` and `old` as `edits.0.old`.

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use thiserror::Error;
 
 /// More machines than this share no check.
-const MOST: usize = 10_000;
+const MAX_SHARDS: usize = 10_000;
 
 /// One of several parts, `2/5`: the second of five.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct Shard {
 
 /// A part that is none.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("give I/N, the part I of N, counted from 1 (1/4 to 4/4), N at most {MOST}")]
+#[error("give I/N, the part I of N, counted from 1 (1/4 to 4/4), N at most {MAX_SHARDS}")]
 pub struct NoShard;
 
 impl FromStr for Shard {
@@ -30,7 +30,11 @@ impl FromStr for Shard {
         let (index, of) = text.split_once('/').ok_or(NoShard)?;
         let number = |text: &str| text.trim().parse::<usize>().map_err(|_| NoShard);
         let (index, of) = (number(index)?, number(of)?);
-        if (1..=of).contains(&index) && of <= MOST { Ok(Self { index: index - 1, of }) } else { Err(NoShard) }
+        if (1..=of).contains(&index) && of <= MAX_SHARDS {
+            Ok(Self { index: index - 1, of })
+        } else {
+            Err(NoShard)
+        }
     }
 }
 

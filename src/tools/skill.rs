@@ -16,7 +16,7 @@ use super::skills::sources::Whose;
 use super::tool::{Call, Card, Tool};
 
 /// The most sentences about what cannot be used.
-const MOST_LEFT_OUT: usize = 20;
+const MAX_UNUSABLE_SKILL_NOTES: usize = 20;
 
 /// The arguments of `skill`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -117,7 +117,11 @@ fn list(shelf: SkillCatalogue) -> SkillOutput {
     });
     let skills = Some(items.collect());
     let left_out = shelf.unread.into_iter().chain(shelf.left_out.into_iter().map(|(_, why)| why));
-    SkillOutput { skills, left_out: left_out.take(MOST_LEFT_OUT).collect(), ..SkillOutput::default() }
+    SkillOutput {
+        skills,
+        left_out: left_out.take(MAX_UNUSABLE_SKILL_NOTES).collect(),
+        ..SkillOutput::default()
+    }
 }
 
 fn loaded(

@@ -12,7 +12,7 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-use super::drop_in::OmittedManifest;
+use super::drop_in::OmittedTool;
 use super::error::ToolError;
 use super::tool::AnyTool;
 
@@ -30,7 +30,7 @@ pub trait ToolSource: Send + Sync + Debug {
     fn tools(&self) -> Vec<Arc<dyn AnyTool>>;
 
     /// What is none of its tools, and why.
-    fn left_out(&self) -> Vec<OmittedManifest>;
+    fn left_out(&self) -> Vec<OmittedTool>;
 
     /// Waits until its tools are known, all of them or those that `name` could mean; within a deadline of its own.
     fn settle<'a>(&'a self, name: Option<&'a str>) -> BoxFuture<'a, ()>;
@@ -95,7 +95,7 @@ pub struct MountedServer {
     pub held: Vec<HeldTool>,
     /// The tools that cannot be offered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left_out: Vec<OmittedManifest>,
+    pub left_out: Vec<OmittedTool>,
 }
 
 /// How a mounted server is.

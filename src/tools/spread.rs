@@ -18,9 +18,9 @@ use crate::text::identifiers_in;
 use crate::workspace::WorkspacePath;
 
 /// So many definitions the server is asked about.
-const MOST_DOUBTFUL: usize = 60;
+const MAX_DOUBTFUL_DEFINITIONS: usize = 60;
 /// So long the look at one text may take.
-const LOOK: Duration = Duration::from_millis(400);
+const SPREAD_PARSE_TIMEOUT: Duration = Duration::from_millis(400);
 
 /// A file's texts before and after an edit; the same where it is not edited.
 #[derive(Debug, Clone)]
@@ -88,7 +88,7 @@ impl<'a> Spread<'a> {
             return SpreadOutcome::Same;
         }
         doubtful.retain(|one| !self.known.contains(one));
-        if doubtful.len() > MOST_DOUBTFUL {
+        if doubtful.len() > MAX_DOUBTFUL_DEFINITIONS {
             return SpreadOutcome::Unknown(format!("{} definitions use what changed", doubtful.len()));
         }
         let Some(different) = self.different(&doubtful, views, running_only, deadline).await else {
@@ -111,8 +111,9 @@ impl<'a> Spread<'a> {
     ) -> Result<(), String> {
         let mut files = Vec::new();
         for (path, texts) in checked {
-            let outline =
-                |text| hints::symbols_in(self.language, path, text, std::time::Instant::now() + LOOK);
+            let outline = |text| {
+                hints::symbols_in(self.language, path, text, std::time::Instant::now() + SPREAD_PARSE_TIMEOUT)
+            };
             if let (Some(before), Some(after)) = (outline(&texts.before), outline(&texts.after)) {
                 files.push((path, texts, before, after));
             }

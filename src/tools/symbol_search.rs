@@ -18,11 +18,11 @@ use crate::lsp::session::{AskError, Session};
 use crate::text::Position;
 
 /// How many languages of a workspace are asked for a bare name, those with the most files first.
-const MOST_LANGUAGES: usize = 4;
+const MAX_NAME_SEARCH_LANGUAGES: usize = 4;
 /// So many symbols of the name are looked at for whether they are imports.
-const MOST_LOOKED_AT: usize = 20;
+const MAX_IMPORT_CHECKED_SYMBOLS: usize = 20;
 /// The longest search of the text for a name.
-const LONGEST_SEARCH: Duration = Duration::from_secs(10);
+const NAME_SEARCH_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Symbols of the workspace, best first, and what became of each server asked.
 pub(crate) struct NameMatches {
@@ -95,7 +95,7 @@ impl Context {
         };
         let (mut answered, mut unanswered) = (BTreeSet::new(), BTreeSet::new());
         let mut verdicts = Vec::new();
-        for language in self.present_languages().into_iter().take(MOST_LANGUAGES) {
+        for language in self.present_languages().into_iter().take(MAX_NAME_SEARCH_LANGUAGES) {
             let subject =
                 LanguageFile { path: language.example.clone(), language: Some(language.language.clone()) };
             let servers = self.servers_for(&subject, |features| features.navigation);
@@ -147,7 +147,7 @@ impl Context {
         if unanswered.is_empty() && !doubtful {
             return Ok(());
         }
-        let until = deadline.min(Instant::now() + LONGEST_SEARCH);
+        let until = deadline.min(Instant::now() + NAME_SEARCH_TIMEOUT);
         let text = match wanted {
             // Of languages whose servers answered, the text is only asked for the name itself.
             SymbolMatchMode::Like if !unanswered.is_empty() => {
@@ -277,7 +277,7 @@ impl Context {
         let mut looked_at = 0;
         symbols.retain(|symbol| {
             let FileRef::Inside(path) = &symbol.location.file else { return true };
-            if bare(symbol) != name || looked_at >= MOST_LOOKED_AT {
+            if bare(symbol) != name || looked_at >= MAX_IMPORT_CHECKED_SYMBOLS {
                 return true;
             }
             looked_at += 1;

@@ -32,9 +32,9 @@ pub(crate) const AGENT: &str = "LSP_TOOLS_AGENT";
 /// The variable that names its session.
 pub(crate) const SESSION: &str = "LSP_TOOLS_SESSION";
 /// How often work may be handed on.
-const DEPTH: usize = 3;
+const MAX_DELEGATION_DEPTH: usize = 3;
 /// How many tasks one process has running at a time.
-const AT_ONCE: usize = 8;
+const MAX_RUNNING_TASKS: usize = 8;
 /// The longest objective, in bytes.
 const OBJECTIVE_BYTES: usize = 64 << 10;
 
@@ -76,7 +76,7 @@ impl TaskTool {
 
     /// For a process that runs on behalf of `agents`, from the first to the last, with `/` between them.
     pub(crate) fn below(agents: Option<String>) -> Self {
-        Self { base: agents, running: Arc::new(Semaphore::new(AT_ONCE)), started: Arc::default() }
+        Self { base: agents, running: Arc::new(Semaphore::new(MAX_RUNNING_TASKS)), started: Arc::default() }
     }
 
     /// What is to be started.
@@ -96,9 +96,11 @@ impl TaskTool {
             chain.iter().filter_map(|name| agents.get(*name)?.tools.as_deref()).collect();
         let tools = narrowed(&scopes, agent.tools.as_deref());
         chain.push(&args.agent);
-        if chain.len() > DEPTH {
-            let what =
-                format!("work is handed on {DEPTH} times at most; {} would be one more", chain.join("/"));
+        if chain.len() > MAX_DELEGATION_DEPTH {
+            let what = format!(
+                "work is handed on {MAX_DELEGATION_DEPTH} times at most; {} would be one more",
+                chain.join("/")
+            );
             return Err(ToolError::new(ErrorCode::Denied, what).with_hint("do it without another agent"));
         }
         let runner = agent.runner.as_deref().filter(|runner| !runner.is_empty()).ok_or_else(|| {
@@ -159,7 +161,8 @@ impl Tool for TaskTool {
     async fn run(&self, call: Call<'_>, args: TaskArgs) -> Result<TaskOutput, ToolError> {
         let order = self.order(call.context, call.caller, &args)?;
         let Ok(_running) = self.running.try_acquire() else {
-            let what = format!("{AT_ONCE} tasks are running, which is the most there may be at a time");
+            let what =
+                format!("{MAX_RUNNING_TASKS} tasks are running, which is the most there may be at a time");
             return Err(ToolError::new(ErrorCode::Denied, what).with_hint("wait for one of them"));
         };
         run::run(call.context, &order).await

@@ -20,7 +20,7 @@ use crate::policy::request::Effect;
 use crate::text::hex;
 
 /// The most items of a list.
-const MOST_ITEMS: usize = 200;
+const MAX_TODO_ITEMS: usize = 200;
 /// The longest `id`, in characters.
 const ID_CHARS: usize = 100;
 /// The longest `content`, in characters.
@@ -28,12 +28,12 @@ const CONTENT_CHARS: usize = 2_000;
 /// More than any list within these limits takes on disk.
 const FILE_BYTES: u64 = 4 << 20;
 /// The most lists of one workspace; the one that was written longest ago makes room.
-const MOST_LISTS: usize = 200;
+const MAX_TODO_LISTS: usize = 200;
 /// The most lists of other sessions that are told.
-const MOST_TOLD: usize = 5;
+const MAX_OTHER_SESSION_LISTS: usize = 5;
 /// So much is told of another list's next item, in characters.
 const NEXT_CHARS: usize = 80;
-const VERSION: u32 = 1;
+const TODO_FORMAT_VERSION: u32 = 1;
 
 /// The arguments of `todoread`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -194,8 +194,8 @@ fn output(name: &StateName, items: Vec<TodoItem>) -> TodoOutput {
 
 fn check(items: &[TodoItem]) -> Result<(), ToolError> {
     let wrong = |what: String| Err(ToolError::new(ErrorCode::InvalidArgs, format!("todowrite: {what}")));
-    if items.len() > MOST_ITEMS {
-        return wrong(format!("`todos` has {} items, accepted: at most {MOST_ITEMS}", items.len()));
+    if items.len() > MAX_TODO_ITEMS {
+        return wrong(format!("`todos` has {} items, accepted: at most {MAX_TODO_ITEMS}", items.len()));
     }
     let mut ids = BTreeSet::new();
     for (at, item) in items.iter().enumerate() {
@@ -264,15 +264,15 @@ fn others(folder: &StateFolder, own: &StateName) -> Result<Vec<OtherList>, ToolE
         }
     }
     found.sort_by(|(a, _), (b, _)| b.cmp(a));
-    Ok(found.into_iter().take(MOST_TOLD).map(|(_, list)| list).collect())
+    Ok(found.into_iter().take(MAX_OTHER_SESSION_LISTS).map(|(_, list)| list).collect())
 }
 
 fn kept(folder: &StateFolder, name: &StateName) -> Result<Option<TodoFile>, ToolError> {
     let Some(bytes) = folder.read(name, FILE_BYTES).map_err(from_state_error)? else { return Ok(None) };
     let kept: Result<TodoFile, _> = serde_json::from_slice(&bytes);
     let reason = match kept {
-        Ok(kept) if kept.version == VERSION => return Ok(Some(kept)),
-        Ok(kept) => format!("its version is {}, this program knows {VERSION}", kept.version),
+        Ok(kept) if kept.version == TODO_FORMAT_VERSION => return Ok(Some(kept)),
+        Ok(kept) => format!("its version is {}, this program knows {TODO_FORMAT_VERSION}", kept.version),
         Err(error) => error.to_string(),
     };
     let error = ToolError::new(ErrorCode::Internal, format!("the kept todo list is damaged: {reason}"));
@@ -282,13 +282,13 @@ fn kept(folder: &StateFolder, name: &StateName) -> Result<Option<TodoFile>, Tool
 fn write(folder: &StateFolder, name: &StateName, items: Vec<TodoItem>) -> Result<Vec<TodoItem>, ToolError> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let time_ms = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
-    let kept = TodoFile { version: VERSION, time_ms, items };
+    let kept = TodoFile { version: TODO_FORMAT_VERSION, time_ms, items };
     let bytes = serde_json::to_vec(&kept).map_err(|error| {
         ToolError::new(ErrorCode::Internal, format!("the todo list cannot be put into JSON: {error}"))
     })?;
     let locked = folder.lock().map_err(from_state_error)?;
     let names = folder.names().map_err(from_state_error)?;
-    if names.len() >= MOST_LISTS && !names.contains(name) {
+    if names.len() >= MAX_TODO_LISTS && !names.contains(name) {
         // One that cannot be read is of no use to anybody.
         let written = |name: &&StateName| self::kept(folder, name).ok().flatten().map(|kept| kept.time_ms);
         if let Some(oldest) = names.iter().min_by_key(written) {

@@ -4,9 +4,9 @@
 use std::future::Future;
 
 /// The longest `tracestate`, in bytes.
-const MOST_STATE: usize = 512;
+const MAX_TRACESTATE_BYTES: usize = 512;
 /// The longest `baggage`, in bytes.
-const MOST_BAGGAGE: usize = 8_192;
+const MAX_BAGGAGE_BYTES: usize = 8_192;
 
 tokio::task_local! {
     static TRACE: TraceContext;
@@ -32,13 +32,13 @@ impl TraceContext {
                 2 | 35 | 52 => byte == b'-',
                 _ => byte.is_ascii_hexdigit() && !byte.is_ascii_uppercase(),
             });
-        let tracestate = tracestate.filter(|state| is_plain(state, MOST_STATE)).map(str::to_owned);
+        let tracestate = tracestate.filter(|state| is_plain(state, MAX_TRACESTATE_BYTES)).map(str::to_owned);
         form.then(|| Self { traceparent: traceparent.to_owned(), tracestate, baggage: None })
     }
 
     /// The same with `baggage`, if it is no longer than its limit of 8192 bytes.
     pub(crate) fn carrying(mut self, baggage: Option<&str>) -> Self {
-        self.baggage = baggage.filter(|baggage| is_plain(baggage, MOST_BAGGAGE)).map(str::to_owned);
+        self.baggage = baggage.filter(|baggage| is_plain(baggage, MAX_BAGGAGE_BYTES)).map(str::to_owned);
         self
     }
 }

@@ -20,7 +20,7 @@ use crate::text::hex;
 use crate::workspace::WorkspacePath;
 
 /// The most paths that are looked at because a command may name them.
-const MOST_NAMED: usize = 100_000;
+const MAX_COMMAND_NAMED_PATHS: usize = 100_000;
 
 /// What to do about a project's trust.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -205,8 +205,8 @@ fn named_files(context: &Context) -> Result<BTreeSet<PathBuf>, TrustError> {
             BTreeSet::new()
         });
         looked += named.len();
-        if looked > MOST_NAMED {
-            return Err(TrustError::TooManyNames { most: MOST_NAMED });
+        if looked > MAX_COMMAND_NAMED_PATHS {
+            return Err(TrustError::TooManyNames { most: MAX_COMMAND_NAMED_PATHS });
         }
         paths.extend(
             named.into_iter().filter(|path| path.is_file() && context.workspace.inside(path).is_some()),

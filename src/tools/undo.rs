@@ -60,7 +60,7 @@ pub(crate) struct PastEdit {
 }
 
 /// So many edits are listed.
-const LISTED: usize = 30;
+const MAX_LISTED_UNDO_EDITS: usize = 30;
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
@@ -147,8 +147,8 @@ async fn may_take_back(call: &Call<'_>, args: &UndoArgs) -> Result<(), ToolError
 
 async fn list(call: &Call<'_>) -> Result<UndoOutput, ToolError> {
     let history = blocking(call.context, &EditPlan::new("undo"), |edits, _| edits.history()).await?;
-    let has_more = history.len() > LISTED;
-    let edits = history.iter().take(LISTED).map(past).collect();
+    let has_more = history.len() > MAX_LISTED_UNDO_EDITS;
+    let edits = history.iter().take(MAX_LISTED_UNDO_EDITS).map(past).collect();
     Ok(UndoOutput { results: Vec::new(), undo: None, edits, has_more })
 }
 

@@ -1,10 +1,10 @@
 //! Lines as answers show them.
 
 /// A line of more Unicode scalar values than this is cut around its hit.
-pub(super) const WHOLE_LINE: usize = 400;
+pub(super) const MAX_EXCERPT_LINE_CHARS: usize = 400;
 
 /// How much of a cut line is kept before the hit, in Unicode scalar values.
-const KEPT_BEFORE: usize = 80;
+const EXCERPT_LEADING_CHARS: usize = 80;
 
 /// `line` as text; where it has more than `longest` scalar values, a stretch around the byte offset `at`, with `…` where it
 /// was cut. Bytes that are not UTF-8 become replacement characters.
@@ -15,7 +15,7 @@ pub(super) fn cut(line: &[u8], at: usize, longest: usize) -> String {
     }
     let is_boundary = |index: usize| line.get(index).is_none_or(|byte| byte & 0xC0 != 0x80);
     let mut from = at;
-    for _ in 0..KEPT_BEFORE {
+    for _ in 0..EXCERPT_LEADING_CHARS {
         from = (0..from).rev().find(|index| is_boundary(*index)).unwrap_or(0);
     }
     let mut to = from;

@@ -9,7 +9,7 @@ use super::{ReadError, WorkDeadline, Workspace, WorkspacePath};
 use crate::text::{matching, read_glob};
 
 /// When the newest files are wanted, this many are compared at most.
-const MOST_COMPARED: usize = 200_000;
+const MAX_COMPARED_GLOB_FILES: usize = 200_000;
 
 /// Which files are wanted.
 #[derive(Debug, Clone)]
@@ -76,7 +76,7 @@ impl Workspace {
         walk.sort_by_file_name(|a, b| a.cmp(b));
         let most = match query.order {
             GlobOrder::Path => query.max.saturating_add(1),
-            GlobOrder::Newest => MOST_COMPARED,
+            GlobOrder::Newest => MAX_COMPARED_GLOB_FILES,
         };
         let mut result = GlobResult::default();
         for entry in walk.build() {

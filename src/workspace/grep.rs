@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use ignore::{DirEntry, WalkState};
 use parking_lot::Mutex;
 
-use super::excerpt::{WHOLE_LINE, cut};
+use super::excerpt::{MAX_EXCERPT_LINE_CHARS, cut};
 use super::first::FirstFindings;
 use super::select::{PreparedWalk, SelectError, Selection};
 use super::walk::{WalkStart, threads};
@@ -75,7 +75,7 @@ impl LineMatch {
     /// The line `text` of which something at `start` is meant; cut around it where it is very long.
     pub(crate) fn whole(start: Position, text: &str) -> Self {
         let at = text.char_indices().nth(start.character as usize).map_or(text.len(), |(at, _)| at);
-        let text = cut(text.as_bytes(), at, WHOLE_LINE);
+        let text = cut(text.as_bytes(), at, MAX_EXCERPT_LINE_CHARS);
         Self { start, end_line: start.line, text, before: Vec::new(), after: Vec::new() }
     }
 }

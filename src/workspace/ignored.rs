@@ -18,7 +18,7 @@ use super::{ReadError, Workspace};
 use crate::text::glob_fault;
 
 /// The largest ignore file that is read: what is made of a pattern is many times its size.
-const MOST_BYTES: u64 = 1 << 20;
+const MAX_IGNORE_FILE_BYTES: u64 = 1 << 20;
 /// The largest file that only says where another one is.
 const MOST_POINTER_BYTES: u64 = 16 << 10;
 
@@ -177,8 +177,8 @@ impl IgnoreFiles {
     /// the repository has its top, it may be any regular file.
     fn read(&self, file: &Path) -> Option<Vec<u8>> {
         let read = match file.strip_prefix(self.workspace.root()) {
-            Ok(relative) => self.workspace.read_rules(relative, MOST_BYTES),
-            Err(_) => Workspace::read_bytes_outside(file, MOST_BYTES),
+            Ok(relative) => self.workspace.read_rules(relative, MAX_IGNORE_FILE_BYTES),
+            Err(_) => Workspace::read_bytes_outside(file, MAX_IGNORE_FILE_BYTES),
         };
         self.told(file, read)
     }
@@ -190,7 +190,7 @@ impl IgnoreFiles {
         let kind = std::fs::metadata(&dot_git).ok()?.file_type();
         let outside = |file: &Path, most| self.told(file, Workspace::read_bytes_outside(file, most));
         if !kind.is_file() {
-            return outside(&dot_git.join("info/exclude"), MOST_BYTES);
+            return outside(&dot_git.join("info/exclude"), MAX_IGNORE_FILE_BYTES);
         }
         let first_line = |file: &Path| {
             let text = outside(file, MOST_POINTER_BYTES)?;
@@ -199,7 +199,7 @@ impl IgnoreFiles {
         let says = first_line(&dot_git)?;
         let own = folder.join(OsStr::from_bytes(says.as_os_str().as_bytes().strip_prefix(b"gitdir: ")?));
         let common = own.join(first_line(&own.join("commondir"))?);
-        outside(&common.join("info/exclude"), MOST_BYTES)
+        outside(&common.join("info/exclude"), MAX_IGNORE_FILE_BYTES)
     }
 
     fn told(&self, file: &Path, read: Result<Vec<u8>, ReadError>) -> Option<Vec<u8>> {

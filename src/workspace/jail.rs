@@ -156,7 +156,7 @@ pub(super) fn location_flags() -> OFlags {
 
 /// How often the kernel is asked again where a rename anywhere made it unsure (`EAGAIN`, see openat2(2)).
 #[cfg(target_os = "linux")]
-const UNSURE_RETRIES: usize = 16;
+const MAX_OPENAT2_ATTEMPTS: usize = 16;
 
 #[cfg(target_os = "linux")]
 fn beneath(root: std::os::fd::BorrowedFd<'_>, relative: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
@@ -168,7 +168,7 @@ fn beneath(root: std::os::fd::BorrowedFd<'_>, relative: &Path, flags: OFlags) ->
 #[cfg(target_os = "linux")]
 fn asked_again(open: impl Fn() -> Result<OwnedFd, Errno>) -> Result<OwnedFd, Errno> {
     let mut result = Err(Errno::AGAIN);
-    for _ in 0..UNSURE_RETRIES {
+    for _ in 0..MAX_OPENAT2_ATTEMPTS {
         result = open();
         if !matches!(result, Err(Errno::AGAIN | Errno::INTR)) {
             break;

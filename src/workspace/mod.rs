@@ -6,7 +6,7 @@
 //! How data passes: whatever a caller gives becomes a [`WorkspacePath`] first ([`Workspace::path`], lexical, no file
 //! is touched); only such a path can be opened, and every opening goes through one function that lets the kernel
 //! resolve it beneath the root's file descriptor, so that symlinks and races cannot lead out. What comes back is
-//! text with the [`FileStamp`] it was read at, lists of paths, [`Hit`]s, or [`ChangeBatch`]. A [`Workspace::veiled`] one shows
+//! text with the [`FileStamp`] it was read at, lists of paths, [`Hit`]s, or a [`ChangeBatch`]. A [`Workspace::veiled`] one shows
 //! less of the same files.
 
 mod changes;

@@ -30,7 +30,7 @@ pub enum PathError {
         given: String,
     },
     /// No file could be opened by it.
-    #[error("`{given}` has {bytes} bytes, and a path can have {MOST_BYTES}; give a shorter one")]
+    #[error("`{given}` has {bytes} bytes, and a path can have {MAX_PATH_BYTES}; give a shorter one")]
     TooLong {
         /// The beginning of what was given, made printable.
         given: String,
@@ -49,7 +49,7 @@ pub enum PathError {
     },
     /// It leads through more folders than are looked into.
     #[error(
-        "`{given}` lies {levels} levels deep, and at most {DEEPEST} are looked at; give a path that is less deep"
+        "`{given}` lies {levels} levels deep, and at most {MAX_PATH_DEPTH} are looked at; give a path that is less deep"
     )]
     TooDeep {
         /// The beginning of what was given, made printable.
@@ -60,12 +60,12 @@ pub enum PathError {
 }
 
 /// The most bytes of a path, as Linux has it without the NUL at its end.
-pub(super) const MOST_BYTES: usize = 4_095;
+pub(super) const MAX_PATH_BYTES: usize = 4_095;
 /// The most bytes of one name.
 const MOST_NAME_BYTES: usize = 255;
-/// How deep below the root anything is looked at. A path of [`MOST_BYTES`] could have eight times as many names; nobody's
+/// How deep below the root anything is looked at. A path of [`MAX_PATH_BYTES`] could have eight times as many names; nobody's
 /// project does, and walks, which keep something for each level, end here.
-pub(super) const DEEPEST: usize = 256;
+pub(super) const MAX_PATH_DEPTH: usize = 256;
 /// How much of what was given an error shows, in bytes.
 const SHOWN_BYTES: usize = 160;
 
@@ -96,7 +96,7 @@ impl WorkspacePath {
         if bytes > MOST_NAME_BYTES {
             return Err(PathError::LongName { given: shown(given), bytes });
         }
-        if levels > DEEPEST {
+        if levels > MAX_PATH_DEPTH {
             return Err(PathError::TooDeep { given: shown(given), levels });
         }
         Ok(Self::new(path))
@@ -185,7 +185,7 @@ pub(crate) fn normalise(path: &Path) -> Option<PathBuf> {
 /// Refuses what no path can be, before anything is done with it.
 pub(super) fn check_given(given: &Path) -> Result<(), PathError> {
     let bytes = given.as_os_str().as_encoded_bytes();
-    if bytes.len() > MOST_BYTES {
+    if bytes.len() > MAX_PATH_BYTES {
         return Err(PathError::TooLong { given: shown(given), bytes: bytes.len() });
     }
     if bytes.contains(&0) {

@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 
 /// The rights of all but the owner.
-const OTHERS: u32 = 0o077;
+const GROUP_OTHER_MODE_MASK: u32 = 0o077;
 /// Those of them with which content can be put there.
-const OTHERS_WRITE: u32 = 0o022;
-const FOLDER: u32 = 0o700;
-const FILE: u32 = 0o600;
+const GROUP_OTHER_WRITE_MASK: u32 = 0o022;
+const PRIVATE_FOLDER_MODE: u32 = 0o700;
+const PRIVATE_FILE_MODE: u32 = 0o600;
 
 /// A folder is not its user's alone and cannot be made so.
 #[derive(Debug, thiserror::Error)]
@@ -77,14 +77,18 @@ pub(crate) fn guard(
     };
     let mode = metadata.mode();
     if !is_own(&metadata) {
-        let of_all = holds == PrivateFolderKind::Programs && metadata.uid() == 0 && mode & OTHERS_WRITE == 0;
+        let of_all =
+            holds == PrivateFolderKind::Programs && metadata.uid() == 0 && mode & GROUP_OTHER_WRITE_MASK == 0;
         return if of_all { Ok(()) } else { Err(PrivateError::Foreign { path: path.to_owned(), variable }) };
     }
-    if mode & OTHERS == 0 {
+    if mode & GROUP_OTHER_MODE_MASK == 0 {
         return Ok(());
     }
     let holds_any = || fs::read_dir(path).map(|mut entries| entries.next().is_some());
-    if holds == PrivateFolderKind::State && mode & OTHERS_WRITE != 0 && holds_any().map_err(failed)? {
+    if holds == PrivateFolderKind::State
+        && mode & GROUP_OTHER_WRITE_MASK != 0
+        && holds_any().map_err(failed)?
+    {
         return Err(PrivateError::Open { path: path.to_owned() });
     }
     // What it holds comes last, so that a mending that was interrupted is begun again.
@@ -126,7 +130,7 @@ fn close(path: &Path, metadata: &fs::Metadata) -> io::Result<()> {
 /// The rights that are left when others have none; `None` where they have none already.
 fn without_others(metadata: &fs::Metadata) -> Option<Permissions> {
     let mode = metadata.mode() & 0o7777;
-    (mode & OTHERS != 0).then(|| Permissions::from_mode(mode & !OTHERS))
+    (mode & GROUP_OTHER_MODE_MASK != 0).then(|| Permissions::from_mode(mode & !GROUP_OTHER_MODE_MASK))
 }
 
 fn is_own(metadata: &fs::Metadata) -> bool {
@@ -139,12 +143,12 @@ fn is_own(metadata: &fs::Metadata) -> bool {
 /// # Errors
 /// Where the system refuses, the folder belongs to somebody else, or others can write to it.
 pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(FOLDER).create(path)?;
+    DirBuilder::new().recursive(true).mode(PRIVATE_FOLDER_MODE).create(path)?;
     let metadata = fs::metadata(path)?;
     if !is_own(&metadata) {
         return Err(io::Error::new(ErrorKind::PermissionDenied, "it belongs to another user"));
     }
-    if metadata.mode() & OTHERS_WRITE != 0 {
+    if metadata.mode() & GROUP_OTHER_WRITE_MASK != 0 {
         let error = PrivateError::Open { path: path.to_owned() };
         return Err(io::Error::new(ErrorKind::PermissionDenied, error));
     }
@@ -155,7 +159,7 @@ pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
 pub(crate) fn options() -> OpenOptions {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
     let mut options = OpenOptions::new();
-    options.mode(FILE).custom_flags(flags.bits().cast_signed());
+    options.mode(PRIVATE_FILE_MODE).custom_flags(flags.bits().cast_signed());
     options
 }
 

@@ -19,10 +19,10 @@ mod page;
 pub(crate) use page::{FilePage, PageQuery};
 
 /// The largest file, in bytes, that [`Workspace::read_text`] reads: 64 MiB.
-pub(crate) const DEFAULT_READ_LIMIT: u64 = 64 * 1024 * 1024;
+pub(crate) const DEFAULT_MAX_READ_BYTES: u64 = 64 * 1024 * 1024;
 
 /// How often a file is read again that changed while it was being read.
-const READ_ATTEMPTS: usize = 4;
+const MAX_FILE_READ_ATTEMPTS: usize = 4;
 
 /// What tells one state of a file from another without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -148,7 +148,7 @@ pub enum ReadError {
     },
     /// Someone keeps writing to it.
     #[error(
-        "`{path}` changed each of the {READ_ATTEMPTS} times it was read; try again when whoever writes to it has finished"
+        "`{path}` changed each of the {MAX_FILE_READ_ATTEMPTS} times it was read; try again when whoever writes to it has finished"
     )]
     Changing {
         /// Which.
@@ -232,12 +232,12 @@ impl FileStamp {
     pub(crate) fn is_settled(&self, now: SystemTime) -> bool {
         let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
         let changed = Duration::from_nanos(self.ctime_ns.max(self.mtime_ns).max(0) as u64);
-        changed + CLOCK_TICK < now
+        changed + MAX_TIMESTAMP_GRANULARITY < now
     }
 }
 
 /// Longer than any tick of the clock that file systems take their times from.
-pub(super) const CLOCK_TICK: Duration = Duration::from_millis(20);
+pub(super) const MAX_TIMESTAMP_GRANULARITY: Duration = Duration::from_millis(20);
 
 fn nanoseconds(seconds: i64, nanoseconds: i64) -> i64 {
     seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds)
@@ -262,12 +262,12 @@ impl Workspace {
         (FileType::from_raw_mode(stat.st_mode) == FileType::Directory).then(|| FileStamp::of(&stat))
     }
 
-    /// The text of the file at `path`, up to [`DEFAULT_READ_LIMIT`].
+    /// The text of the file at `path`, up to [`DEFAULT_MAX_READ_BYTES`].
     ///
     /// # Errors
     /// [`ReadError`]; its variants say what is in the way.
     pub fn read_text(&self, path: &WorkspacePath) -> Result<TextFile, ReadError> {
-        self.read_text_up_to(path, DEFAULT_READ_LIMIT)
+        self.read_text_up_to(path, DEFAULT_MAX_READ_BYTES)
     }
 
     /// The text of the file at `path`, if it has no more than `limit` bytes.
@@ -371,7 +371,7 @@ fn read_stable(
     name: &dyn Fn() -> String,
     limit: u64,
 ) -> Result<(Vec<u8>, FileStamp), ReadError> {
-    for _ in 0..READ_ATTEMPTS {
+    for _ in 0..MAX_FILE_READ_ATTEMPTS {
         let fd = open()?;
         let before = stamp_of_regular(&fd, name)?;
         if before.size > limit {

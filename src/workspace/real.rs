@@ -7,7 +7,7 @@ use super::path::WorkspacePath;
 use super::root::Workspace;
 
 /// How many links may be met on one way, as in the kernel.
-const MOST_LINKS: usize = 40;
+const MAX_REAL_PATH_SYMLINKS: usize = 40;
 
 impl Workspace {
     /// The path that `path` leads to through links, as far as it exists; what does not exist yet is kept as it is. `None`
@@ -37,7 +37,7 @@ fn real(root: &Path, relative: &Path) -> Option<PathBuf> {
         // What is no link, or not there, is where it is; also a link to nothing leads to where that would be.
         let Ok(target) = std::fs::read_link(&here) else { continue };
         links += 1;
-        if links > MOST_LINKS {
+        if links > MAX_REAL_PATH_SYMLINKS {
             return None;
         }
         here.pop();

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::jail::Jail;
-use super::path::{MOST_BYTES, check_given, normalise, printable, shown};
+use super::path::{MAX_PATH_BYTES, check_given, normalise, printable, shown};
 use super::veil::HiddenPathFilter;
 use super::{PathError, WorkspacePath};
 
 /// The most things that the log is told once each.
-const MOST_TOLD: usize = 100;
+const MAX_LOG_ONCE_MESSAGES: usize = 100;
 
 /// What marks a directory as the root of a project.
 const ROOT_MARKERS: [&str; 2] = [".git", ".lsp-tools"];
@@ -128,7 +128,7 @@ impl Workspace {
     /// Does `tell`, unless it was done for `what` before.
     pub(super) fn tell_once(&self, what: &str, tell: impl FnOnce()) {
         let mut told = self.inner.told.lock();
-        if told.len() < MOST_TOLD && told.insert(what.to_owned()) {
+        if told.len() < MAX_LOG_ONCE_MESSAGES && told.insert(what.to_owned()) {
             tell();
         }
     }
@@ -152,7 +152,7 @@ impl Workspace {
             WorkspacePath::checked(inside.ok_or_else(|| PathError::Outside { given: shown(given) })?, given)?
         };
         let bytes = self.inner.root.as_os_str().len() + 1 + path.as_path().as_os_str().len();
-        if bytes > MOST_BYTES {
+        if bytes > MAX_PATH_BYTES {
             return Err(PathError::TooLong { given: shown(given), bytes });
         }
         Ok(path)

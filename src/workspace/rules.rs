@@ -10,7 +10,7 @@ use ignore::{Match, WalkBuilder};
 
 use super::Workspace;
 use super::ignored::{IgnoreFiles, IgnoreVerdict};
-use super::path::DEEPEST;
+use super::path::MAX_PATH_DEPTH;
 use super::unseen::WalkGaps;
 
 /// What a walk sees beyond what git would track.
@@ -74,7 +74,7 @@ fn walker_from(
     let is_left_out = if sight.ignored { is_store } else { is_litter };
     let ignored = (!sight.ignored).then(|| IgnoreFiles::below(workspace, from, inherited, Arc::clone(&gaps)));
     let above = from.strip_prefix(workspace.root()).map_or(0, |path| path.components().count());
-    let deepest = DEEPEST.saturating_sub(above);
+    let deepest = MAX_PATH_DEPTH.saturating_sub(above);
     let noted = Arc::clone(&gaps);
     let mut builder = WalkBuilder::new(from);
     builder

@@ -22,7 +22,7 @@ mod file;
 pub(super) mod watched;
 
 /// The most memory, in bytes, that one line may take while it is searched; a file with a longer one is left out.
-const LONGEST_LINE: usize = 64 * 1024 * 1024;
+const MAX_SEARCH_HEAP_BYTES: usize = 64 * 1024 * 1024;
 
 /// What to look for, and where.
 #[derive(Debug, Clone)]
@@ -241,7 +241,7 @@ fn searcher() -> Searcher {
         // UTF-16 is not read as text anywhere else either; its NUL bytes make it binary.
         .bom_sniffing(false)
         .binary_detection(BinaryDetection::quit(0))
-        .heap_limit(Some(LONGEST_LINE))
+        .heap_limit(Some(MAX_SEARCH_HEAP_BYTES))
         .build()
 }
 

@@ -13,8 +13,8 @@ use super::{ReadError, Workspace, WorkspacePath};
 use crate::text::{glob_fault, nearest};
 
 /// The longest glob, in bytes, and the most of them: what is made of a glob is many times its size.
-const LONGEST_GLOB: usize = 1_000;
-const MOST_GLOBS: usize = 100;
+const MAX_SELECTION_GLOB_BYTES: usize = 1_000;
+const MAX_SELECTION_GLOBS: usize = 100;
 
 /// Which files below a place are meant.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -103,8 +103,8 @@ impl Selection {
 
     fn overrides(&self, workspace: &Workspace) -> Result<Override, SelectError> {
         let bad = |glob: &str, problem: String| SelectError::BadGlob { glob: glob.to_owned(), problem };
-        if let Some(glob) = self.globs.get(MOST_GLOBS) {
-            return Err(bad(glob, format!("there are more than {MOST_GLOBS} globs; give fewer")));
+        if let Some(glob) = self.globs.get(MAX_SELECTION_GLOBS) {
+            return Err(bad(glob, format!("there are more than {MAX_SELECTION_GLOBS} globs; give fewer")));
         }
         let mut builder = OverrideBuilder::new(workspace.root());
         for glob in &self.globs {
@@ -170,8 +170,8 @@ pub(super) fn check_glob(glob: &str) -> Result<(), SelectError> {
     if body.is_empty() {
         return bad("it is empty; give for example `**/*.rs`");
     }
-    if glob.len() > LONGEST_GLOB {
-        return bad(&format!("it is longer than {LONGEST_GLOB} bytes"));
+    if glob.len() > MAX_SELECTION_GLOB_BYTES {
+        return bad(&format!("it is longer than {MAX_SELECTION_GLOB_BYTES} bytes"));
     }
     if glob.contains('\0') {
         return bad("it contains a NUL character, which no path can");

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 
-use super::path::{DEEPEST, printable};
+use super::path::{MAX_PATH_DEPTH, printable};
 use super::{ReadError, Workspace};
 
 /// The most files of one walk that are spoken of.
-const MOST_TOLD: usize = 3;
+const MAX_REPORTED_IGNORE_FILES: usize = 3;
 
 /// What is found wanting while a walk goes on. Shared by its threads.
 #[derive(Debug, Default)]
@@ -44,16 +44,19 @@ impl WalkGaps {
     pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.is_cut() {
-            notes.push(format!("folders that lie {DEEPEST} levels deep were not looked into"));
+            notes.push(format!("folders that lie {MAX_PATH_DEPTH} levels deep were not looked into"));
         }
         let unread = self.unread.lock();
         notes.extend(
-            unread.iter().take(MOST_TOLD).map(|(file, why)| {
+            unread.iter().take(MAX_REPORTED_IGNORE_FILES).map(|(file, why)| {
                 format!("`{file}` was not read, so that what it ignores is here too: {why}")
             }),
         );
-        if unread.len() > MOST_TOLD {
-            notes.push(format!("{} other ignore files were not read either", unread.len() - MOST_TOLD));
+        if unread.len() > MAX_REPORTED_IGNORE_FILES {
+            notes.push(format!(
+                "{} other ignore files were not read either",
+                unread.len() - MAX_REPORTED_IGNORE_FILES
+            ));
         }
         notes
     }

@@ -16,7 +16,7 @@ use super::rules::{FileFilter, WalkVisibility, walker_seeing};
 use super::{ReadError, Workspace, WorkspacePath};
 
 /// How long the other names of files are looked for.
-const LOOKED_FOR: Duration = Duration::from_secs(5);
+const HARD_LINK_SEARCH_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Says of a path of the workspace whether it may not be seen.
 pub(crate) type HiddenPathPredicate = dyn Fn(&WorkspacePath) -> bool + Send + Sync;
@@ -24,7 +24,7 @@ pub(crate) type HiddenPathPredicate = dyn Fn(&WorkspacePath) -> bool + Send + Sy
 /// Files by device and inode.
 type Inodes = HashSet<(u64, u64)>;
 
-/// What lies over the files that may not be seen.
+/// Keeps the files that may not be seen from whoever asks.
 #[derive(Clone)]
 pub(super) struct HiddenPathFilter {
     hides: Arc<HiddenPathPredicate>,
@@ -92,7 +92,7 @@ impl Workspace {
     }
 
     fn hidden_links(&self, veil: &HiddenPathFilter) -> Option<Inodes> {
-        let end = Instant::now() + LOOKED_FOR;
+        let end = Instant::now() + HARD_LINK_SEARCH_TIMEOUT;
         let mut linked = HashSet::new();
         let sight = WalkVisibility { hidden: true, ignored: true };
         let (walk, gaps) = walker_seeing(self, self.root(), sight, FileFilter::default());

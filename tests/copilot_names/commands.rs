@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lsp_tools::Caller;
-use lsp_tools::internals::bridges::copilot::names::{BuiltinCallOptions, call};
+use lsp_tools::internals::bridges::copilot::names::{AliasCallOptions, call};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -58,7 +58,7 @@ async fn a_cancelled_turn_ends_its_command() {
     let marker = Marker::new();
     let (caller, cancelled) = (Caller::default(), CancellationToken::new());
     let asked =
-        BuiltinCallOptions { caller: &caller, approver: &Yes, group: None, cancelled: cancelled.clone() };
+        AliasCallOptions { caller: &caller, approver: &Yes, group: None, cancelled: cancelled.clone() };
     let input = json!({"command": format!("sh -c 'sleep 300; : {}'", marker.as_str())});
     let running = call(&runtime, "run_in_terminal", input, &asked);
     let seen = Arc::new(marker);

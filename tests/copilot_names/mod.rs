@@ -10,15 +10,15 @@ use std::time::Duration;
 
 use crate::support::Project;
 use crate::support::agent::Yes;
-use lsp_tools::internals::bridges::copilot::names::{BuiltinAnswer, BuiltinCallOptions, call};
+use lsp_tools::internals::bridges::copilot::names::{AliasAnswer, AliasCallOptions, call};
 use lsp_tools::{Approver, Caller, Runtime};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 /// Calls a name as a turn of the server does, with someone who answers its questions.
-async fn asked(runtime: &Runtime, name: &str, input: Value, approver: &dyn Approver) -> BuiltinAnswer {
+async fn asked(runtime: &Runtime, name: &str, input: Value, approver: &dyn Approver) -> AliasAnswer {
     let caller = Caller::default();
-    let asked = BuiltinCallOptions {
+    let asked = AliasCallOptions {
         caller: &caller,
         approver,
         group: Some("turn-1"),
@@ -30,7 +30,7 @@ async fn asked(runtime: &Runtime, name: &str, input: Value, approver: &dyn Appro
 }
 
 /// The same with leave for everything; it must succeed.
-async fn done(runtime: &Runtime, name: &str, input: Value) -> BuiltinAnswer {
+async fn done(runtime: &Runtime, name: &str, input: Value) -> AliasAnswer {
     let answer = asked(runtime, name, input.clone(), &Yes).await;
     assert!(answer.ok, "{name} {input}: {}", answer.text);
     answer

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use lsp_tools::internals::bridges::copilot::names::{BuiltinClass, all, choice};
+use lsp_tools::internals::bridges::copilot::names::{AliasClass, all, choice};
 use lsp_tools::{Caller, NobodyToAsk};
 use serde_json::json;
 
@@ -69,7 +69,7 @@ async fn what_a_caller_may_not_have_is_not_registered_and_says_why() {
         } else {
             assert_eq!(one.registered, one.name.by_default(), "{one:?}");
         }
-        assert!(!(one.registered && one.name.class() == BuiltinClass::Replaces), "{one:?}");
+        assert!(!(one.registered && one.name.class() == AliasClass::Replaces), "{one:?}");
     }
     runtime.shutdown().await;
 }

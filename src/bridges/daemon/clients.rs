@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::preamble::{DoorName, Preamble};
 
 /// So much of a session's name is shown: enough to tell sessions apart, too little to speak in one.
-const SHOWN: usize = 8;
+const MAX_SESSION_NAME_CHARS: usize = 8;
 
 /// Everyone who is connected. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -78,7 +78,7 @@ impl Clients {
         let calls = Arc::new(AtomicU64::new(0));
         let entry = DaemonClientRecord {
             door: preamble.door,
-            session: session.chars().take(SHOWN).collect(),
+            session: session.chars().take(MAX_SESSION_NAME_CHARS).collect(),
             client: preamble.client.clone(),
             pid,
             since: Instant::now(),

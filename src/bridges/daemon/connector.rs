@@ -24,19 +24,19 @@ use crate::runtime::find_workspace;
 
 /// How long a daemon may take to answer the first line. One that is stopped or stuck takes longer, and its caller then does
 /// the work itself.
-const WELCOME: Duration = Duration::from_secs(5);
+const DAEMON_WELCOME_TIMEOUT: Duration = Duration::from_secs(5);
 /// A daemon on a busy machine gets at least this long.
-const QUICKEST: Duration = Duration::from_secs(1);
+const MIN_WELCOME_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long a daemon may take from its start until it listens.
-const START: Duration = Duration::from_secs(20);
+const DAEMON_START_TIMEOUT: Duration = Duration::from_secs(20);
 /// A daemon may end just when it is connected to; so often another one is looked for.
-const TRIES: usize = 3;
+const MAX_DAEMON_CONNECT_ATTEMPTS: usize = 3;
 /// How long the daemon may look at the workspace for what its users are to be told.
-const HINTS: Duration = Duration::from_secs(10);
+const DAEMON_HINTS_TIMEOUT: Duration = Duration::from_secs(10);
 /// The longest list of that.
-const LONGEST_HINTS: usize = 1 << 20;
+const MAX_DAEMON_HINTS_BYTES: usize = 1 << 20;
 /// The longest line that a starting daemon writes.
-const LONGEST_REPORT: u64 = 64 << 10;
+const MAX_STARTUP_REPORT_BYTES: u64 = 64 << 10;
 
 /// Starts a program without the files that whoever started us left open: a daemon that kept them would hold their locks and
 /// pipes for as long as it lives. Ours are closed by `exec`; these are all that a shell can name.
@@ -225,7 +225,7 @@ impl Connector {
     /// # Errors
     /// Where none can be had.
     pub(crate) async fn open(&self, preamble: &Preamble) -> Result<DaemonConnection, ConnectError> {
-        for _ in 0..TRIES {
+        for _ in 0..MAX_DAEMON_CONNECT_ATTEMPTS {
             if let Some(connection) = self.connect(preamble).await? {
                 return Ok(connection);
             }
@@ -261,11 +261,13 @@ impl Connector {
             return Err(ConnectError::NotStarted("it has no standard output".to_owned()));
         };
         let mut text = String::new();
-        match timeout(START, report.take(LONGEST_REPORT).read_to_string(&mut text)).await {
+        match timeout(DAEMON_START_TIMEOUT, report.take(MAX_STARTUP_REPORT_BYTES).read_to_string(&mut text))
+            .await
+        {
             Ok(read) => read?,
             Err(_) => {
                 // It may come up later, and the next command finds it then.
-                let error = format!("it was not ready within {} s", START.as_secs());
+                let error = format!("it was not ready within {} s", DAEMON_START_TIMEOUT.as_secs());
                 return Err(ConnectError::NotStarted(error));
             }
         };
@@ -286,11 +288,11 @@ impl Connector {
         let folder = self.folder.try_clone()?;
         // The thread outlives its time where the lock does not come free; it ends with the process.
         let waiting = tokio::task::spawn_blocking(move || folder.lock(&name));
-        match timeout(START, waiting).await {
+        match timeout(DAEMON_START_TIMEOUT, waiting).await {
             Ok(Ok(held)) => Ok(held?),
             Ok(Err(error)) => Err(ConnectError::NotStarted(error.to_string())),
             Err(_) => {
-                let error = format!("others have been starting it for {} s", START.as_secs());
+                let error = format!("others have been starting it for {} s", DAEMON_START_TIMEOUT.as_secs());
                 Err(ConnectError::NotStarted(error))
             }
         }
@@ -328,8 +330,10 @@ pub(crate) async fn connect(
     let (reader, mut writer) = stream.into_split();
     let mut reader = BufReader::new(reader);
     // Who gave its question less time than that does not spend more of it here.
-    let limit = preamble.timeout_ms.map_or(WELCOME, |given| WELCOME.min(Duration::from_millis(given)));
-    let answered = timeout(limit.max(QUICKEST), async {
+    let limit = preamble
+        .timeout_ms
+        .map_or(DAEMON_WELCOME_TIMEOUT, |given| DAEMON_WELCOME_TIMEOUT.min(Duration::from_millis(given)));
+    let answered = timeout(limit.max(MIN_WELCOME_TIMEOUT), async {
         // A daemon that ends cannot be looked at, and its socket lives a moment longer. Who cannot be looked at is told nothing.
         if descent == Descent::Free {
             // Where this fails, an answer may have been left all the same.
@@ -359,7 +363,7 @@ async fn hints(folder: &DaemonFolder, key: &str, speech: SpokenLanguage) -> Vec<
     let Ok(Some(DaemonConnection { mut reader, .. })) = connect(folder, key, &preamble).await else {
         return Vec::new();
     };
-    match timeout(HINTS, preamble::read_line(&mut reader, LONGEST_HINTS)).await {
+    match timeout(DAEMON_HINTS_TIMEOUT, preamble::read_line(&mut reader, MAX_DAEMON_HINTS_BYTES)).await {
         Ok(Ok(line)) => serde_json::from_str(&line).unwrap_or_default(),
         _ => Vec::new(),
     }

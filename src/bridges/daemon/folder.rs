@@ -24,7 +24,7 @@ pub(crate) const LIFE_LOCK: &str = ".lock";
 pub(crate) const START_LOCK: &str = ".start";
 /// What `sun_path` holds, its zero byte counted (unix(7)).
 #[cfg(not(target_os = "linux"))]
-const LONGEST_ADDRESS: usize = 104;
+const MAX_SOCKET_PATH_BYTES: usize = 104;
 
 /// There is no folder for sockets.
 #[derive(Debug, Error)]
@@ -155,7 +155,11 @@ impl DaemonFolder {
     #[cfg(not(target_os = "linux"))]
     pub(crate) fn socket(&self, key: &str) -> Result<PathBuf, FolderError> {
         let path = self.shown_socket(key);
-        if path.as_os_str().len() < LONGEST_ADDRESS { Ok(path) } else { Err(FolderError::TooLong { path }) }
+        if path.as_os_str().len() < MAX_SOCKET_PATH_BYTES {
+            Ok(path)
+        } else {
+            Err(FolderError::TooLong { path })
+        }
     }
 
     /// The socket of a daemon, if there is one.

@@ -11,7 +11,7 @@ use super::identity::DaemonIdentity;
 use crate::runtime::live::LiveRuntime;
 
 /// How often it is looked whether there is a reason: nobody tells of a replaced program or a removed socket.
-const LOOK: Duration = Duration::from_secs(2);
+const DAEMON_EXIT_CHECK_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Why it ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl DaemonLifeWatch<'_> {
     pub(super) async fn reason(&self) -> DaemonExitReason {
         let root = directory(self.identity.root());
         let mut broken = None;
-        let mut looks = tokio::time::interval(LOOK);
+        let mut looks = tokio::time::interval(DAEMON_EXIT_CHECK_INTERVAL);
         looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             looks.tick().await;

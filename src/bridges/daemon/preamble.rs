@@ -20,11 +20,11 @@ use crate::runtime::Client;
 use crate::tools::tool::Caller;
 
 /// The version of the preamble and of the door `command`.
-pub(crate) const PROTOCOL: u32 = 1;
+pub(crate) const DAEMON_PROTOCOL_VERSION: u32 = 1;
 /// The longest preamble, in bytes.
 pub const LONGEST: usize = 16 << 10;
 /// How long a client may take to write it.
-pub(crate) const SOON: Duration = Duration::from_secs(10);
+pub(crate) const PREAMBLE_TIMEOUT: Duration = Duration::from_secs(10);
 /// A session's name is not to be guessed, so it is not short.
 const SESSION_CHARS: std::ops::RangeInclusive<usize> = 16..=128;
 
@@ -32,7 +32,7 @@ const SESSION_CHARS: std::ops::RangeInclusive<usize> = 16..=128;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Preamble {
-    /// The version of the protocol that it speaks: [`PROTOCOL`].
+    /// The version of the protocol that it speaks: [`DAEMON_PROTOCOL_VERSION`].
     #[serde(rename = "lsp-tools")]
     pub(crate) protocol: u32,
     /// What it wants to speak.
@@ -148,7 +148,7 @@ impl Preamble {
     /// For `door`, with everything else as it usually is.
     pub fn new(door: DoorName) -> Self {
         Self {
-            protocol: PROTOCOL,
+            protocol: DAEMON_PROTOCOL_VERSION,
             door,
             session: None,
             profile: None,
@@ -180,12 +180,12 @@ impl Preamble {
         };
         // A client of another version may say things that are not known here, so its version is looked at first.
         let version: PreambleVersion = serde_json::from_str(line).map_err(|error| unusable(&error))?;
-        if version.protocol != PROTOCOL {
+        if version.protocol != DAEMON_PROTOCOL_VERSION {
             let given = version.protocol;
             return Err(Refusal::new(
                 RefusalCode::Version,
                 format!(
-                    "this daemon speaks version {PROTOCOL} of the protocol, and version {given} was asked for"
+                    "this daemon speaks version {DAEMON_PROTOCOL_VERSION} of the protocol, and version {given} was asked for"
                 ),
             ));
         }

@@ -21,7 +21,7 @@ use super::folder::{DaemonFolder, DaemonLock, FileId, FolderError, LIFE_LOCK, ST
 use super::identity::DaemonIdentity;
 use super::life::{DaemonExitReason, DaemonLifeWatch};
 use super::preamble::{
-    self, DoorName, LONGEST, LineError, PROTOCOL, Preamble, Refusal, RefusalCode, Welcome,
+    self, DAEMON_PROTOCOL_VERSION, DoorName, LONGEST, LineError, Preamble, Refusal, RefusalCode, Welcome,
 };
 use super::status::{self, DaemonStatus};
 use crate::hints::SpokenLanguage;
@@ -33,21 +33,21 @@ use crate::tools::error::ToolError;
 use crate::tools::tool::Caller;
 
 /// More are told to come back later.
-const MOST_CLIENTS: usize = 2_000;
+const MAX_DAEMON_CLIENTS: usize = 2_000;
 /// Open files that are not connections: pipes of servers, files being read.
 const OTHER_FILES: u64 = 512;
 /// As many files as may be open, where the system lets us.
 const OPEN_FILES: u64 = 8_192;
 /// How long calls that run may go on when the daemon is to end.
-const DRAIN: Duration = Duration::from_secs(10);
+const DAEMON_DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 /// How often it is looked whether they have.
-const DRAINED: Duration = Duration::from_millis(50);
+const DAEMON_DRAIN_POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// How long doors may take to close.
-const CLOSE: Duration = Duration::from_secs(3);
+const DOOR_CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
 /// Servers that do not end within this time are left to their supervisors.
-const SHUTDOWN: Duration = Duration::from_secs(10);
+const DAEMON_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 /// After an `accept` that failed for want of files or memory.
-const BREATH: Duration = Duration::from_millis(100);
+const DAEMON_ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
 
 /// Serves one connection to its end.
 pub type DoorHandler = Arc<dyn Fn(AcceptedConnection) -> BoxFuture<'static, ()> + Send + Sync>;
@@ -209,7 +209,7 @@ impl Daemon {
             tracing::warn!("the locks cannot be removed: {error}");
         }
         shared.drain(&connections).await;
-        if tokio::time::timeout(SHUTDOWN, shared.live.shutdown()).await.is_err() {
+        if tokio::time::timeout(DAEMON_SHUTDOWN_TIMEOUT, shared.live.shutdown()).await.is_err() {
             tracing::warn!("servers did not end in time");
         }
         shared.waiting.lock().clear();
@@ -227,7 +227,7 @@ async fn accept(shared: &Arc<DaemonState>, listener: &UnixListener, connections:
             }
             Err(error) => {
                 tracing::warn!("a connection cannot be accepted: {error}");
-                tokio::time::sleep(BREATH).await;
+                tokio::time::sleep(DAEMON_ACCEPT_RETRY_DELAY).await;
             }
         }
     }
@@ -287,7 +287,7 @@ impl DaemonState {
     /// The preamble; `None` where the client went away, or there is no time left to wait for it.
     async fn first_line(&self, reader: &mut BufReader<OwnedReadHalf>) -> Result<Option<Preamble>, Refusal> {
         let line = tokio::select! {
-            line = tokio::time::timeout(preamble::SOON, preamble::read_line(reader, LONGEST)) => line,
+            line = tokio::time::timeout(preamble::PREAMBLE_TIMEOUT, preamble::read_line(reader, LONGEST)) => line,
             () = self.ending.cancelled() => return Ok(None),
         };
         let unusable = |why: String| Refusal::new(RefusalCode::BadPreamble, why);
@@ -296,7 +296,10 @@ impl DaemonState {
             Ok(Err(LineError::Closed | LineError::Broken(_))) => return Ok(None),
             Ok(Err(error)) => return Err(unusable(format!("the first line cannot be used: {error}"))),
             Err(_) => {
-                return Err(unusable(format!("no first line came within {} s", preamble::SOON.as_secs())));
+                return Err(unusable(format!(
+                    "no first line came within {} s",
+                    preamble::PREAMBLE_TIMEOUT.as_secs()
+                )));
             }
         };
         self.may_enter(&preamble)?;
@@ -331,7 +334,7 @@ impl DaemonState {
         };
         let welcome = Welcome {
             ok: true,
-            protocol: PROTOCOL,
+            protocol: DAEMON_PROTOCOL_VERSION,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: std::process::id(),
             session: session.clone(),
@@ -392,14 +395,14 @@ impl DaemonState {
     /// Lets what runs come to its end, then ends what stays.
     async fn drain(&self, connections: &TaskTracker) {
         connections.close();
-        let end = Instant::now() + DRAIN;
+        let end = Instant::now() + DAEMON_DRAIN_TIMEOUT;
         let busy = || self.clients.count(DoorName::Command) > 0 || self.live.current().tally().running() > 0;
         while busy() && Instant::now() < end {
             // Calls come in by doors that are not ours to wait for.
-            tokio::time::sleep(DRAINED).await;
+            tokio::time::sleep(DAEMON_DRAIN_POLL_INTERVAL).await;
         }
         self.closing.cancel();
-        if tokio::time::timeout(CLOSE, connections.wait()).await.is_err() {
+        if tokio::time::timeout(DOOR_CLOSE_TIMEOUT, connections.wait()).await.is_err() {
             tracing::warn!("{} connections did not end in time", connections.len());
         }
     }
@@ -408,7 +411,7 @@ impl DaemonState {
 async fn refuse(stream: &mut OwnedWriteHalf, refusal: &Refusal) {
     tracing::debug!("a client was refused: {}", refusal.error);
     // Who does not read it is told nothing.
-    let _unheard = tokio::time::timeout(CLOSE, say(stream, refusal)).await;
+    let _unheard = tokio::time::timeout(DOOR_CLOSE_TIMEOUT, say(stream, refusal)).await;
 }
 
 async fn say(stream: &mut OwnedWriteHalf, value: &impl serde::Serialize) -> io::Result<()> {
@@ -426,5 +429,7 @@ fn room() -> usize {
         }
     }
     let files = rustix::process::getrlimit(Resource::Nofile).current.unwrap_or(OPEN_FILES);
-    usize::try_from(files.saturating_sub(OTHER_FILES)).unwrap_or(MOST_CLIENTS).clamp(16, MOST_CLIENTS)
+    usize::try_from(files.saturating_sub(OTHER_FILES))
+        .unwrap_or(MAX_DAEMON_CLIENTS)
+        .clamp(16, MAX_DAEMON_CLIENTS)
 }

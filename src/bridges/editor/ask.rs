@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use tower_lsp::jsonrpc::{Error, ErrorCode};
 
 use super::features::{AnswerMerge, Feature};
-use super::room::{EditorSession, Inquiry, deadline};
+use super::room::{EditorContext, Inquiry, deadline};
 use super::ticket::Ticket;
 use super::{hinted, join, strangers};
 use crate::lsp::relay;
@@ -32,7 +32,7 @@ pub(super) enum ServerAskOutcome {
 
 /// Answers a request about a document from the servers that are good at it.
 pub(super) async fn document(
-    room: &EditorSession,
+    room: &EditorContext,
     inquiry: &Inquiry,
     feature: &Feature,
     params: Value,
@@ -140,7 +140,7 @@ fn is_its_business(session: &Session, method: &str, params: &Value) -> bool {
 
 /// Whatever leads back to one server: its items resolved, the next level of a hierarchy.
 pub(super) async fn follow_up(
-    room: &EditorSession,
+    room: &EditorContext,
     inquiry: &Inquiry,
     method: &str,
     mut params: Value,
@@ -180,7 +180,7 @@ pub(super) async fn redeem(
 
 /// Symbols of the whole workspace, from the navigating server of each language here; from the text where there is none.
 pub(super) async fn workspace_symbols(
-    room: &EditorSession,
+    room: &EditorContext,
     inquiry: &Inquiry,
     params: &Value,
 ) -> Result<Value, Error> {
@@ -216,7 +216,7 @@ pub(super) async fn workspace_symbols(
 
 /// A request that we do not know: for the first server that does.
 pub(super) async fn pass_through(
-    room: &EditorSession,
+    room: &EditorContext,
     inquiry: &Inquiry,
     method: &str,
     params: &Value,
@@ -239,7 +239,7 @@ pub(super) async fn pass_through(
 }
 
 /// Passes a notification that we do not know to all whom it may concern.
-pub(super) async fn tell(room: &EditorSession, inquiry: &Inquiry, method: &str, params: &Value) {
+pub(super) async fn tell(room: &EditorContext, inquiry: &Inquiry, method: &str, params: &Value) {
     let deadline = deadline(&inquiry.context, method);
     for (session, _) in concerned(room, inquiry, params, deadline).await {
         match session.enter(&inquiry.context.view, deadline).await {
@@ -251,7 +251,7 @@ pub(super) async fn tell(room: &EditorSession, inquiry: &Inquiry, method: &str, 
 
 /// The servers of the document that `params` name, or all that run.
 async fn concerned(
-    room: &EditorSession,
+    room: &EditorContext,
     inquiry: &Inquiry,
     params: &Value,
     deadline: Instant,

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::commands::CALL;
 use super::features::{FEATURES, Feature};
-use super::room::EditorSession;
+use super::room::EditorContext;
 use super::ticket::RUN;
 use crate::lsp::relay::EditorConventions;
 use crate::text::Encoding;
@@ -15,11 +15,11 @@ use crate::tools::context::{Context, LanguageFile};
 use crate::workspace::WorkspacePath;
 
 /// LSP 3.17 *MessageType*.
-pub(super) const ERROR: u8 = 1;
+pub(super) const MESSAGE_TYPE_ERROR: u8 = 1;
 /// The same.
-pub(super) const WARNING: u8 = 2;
+pub(super) const MESSAGE_TYPE_WARNING: u8 = 2;
 /// The same.
-pub(super) const INFO: u8 = 3;
+pub(super) const MESSAGE_TYPE_INFO: u8 = 3;
 
 /// The editor's side of `initialize`.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl EditorCapabilities {
 }
 
 /// Takes the editor's `initialize` and answers it.
-pub(super) fn initialize(room: &EditorSession, params: &Value) -> Value {
+pub(super) fn initialize(room: &EditorContext, params: &Value) -> Value {
     let runtime = room.runtime();
     let context = runtime.context();
     let greeting = EditorCapabilities {
@@ -92,16 +92,18 @@ fn encoding(context: &Context, capabilities: &Value) -> Encoding {
 }
 
 /// After `initialized`: tells in the log which servers are missing here.
-pub(super) async fn welcome(room: &Arc<EditorSession>) {
+pub(super) async fn welcome(room: &Arc<EditorContext>) {
     let runtime = room.runtime();
     for hint in runtime.startup_hints() {
-        room.editor.notify("window/logMessage", json!({ "type": WARNING, "message": hint })).await;
+        room.editor
+            .notify("window/logMessage", json!({ "type": MESSAGE_TYPE_WARNING, "message": hint }))
+            .await;
     }
 }
 
 /// Tells the editor what the servers of `path` turn out to offer.
 pub(super) async fn register(
-    room: &EditorSession,
+    room: &EditorContext,
     context: &Context,
     speaker: &EditorConventions,
     subject: &LanguageFile,

@@ -16,7 +16,7 @@ use tower_lsp::Loopback;
 use tower_lsp::jsonrpc::{Error, Id, Request, Response};
 
 /// Messages that wait for an editor that does not read; whoever has more to say waits as well.
-const WAITING: usize = 64;
+const MAX_QUEUED_EDITOR_MESSAGES: usize = 64;
 
 type EditorResponse = Result<Value, Error>;
 
@@ -50,7 +50,7 @@ pub(super) enum EditorRequestError {
 impl Editor {
     /// The editor, and what tower-lsp connects to it.
     pub(super) fn new() -> (Arc<Self>, EditorLoopback) {
-        let (outgoing, messages) = mpsc::channel(WAITING);
+        let (outgoing, messages) = mpsc::channel(MAX_QUEUED_EDITOR_MESSAGES);
         let editor = Arc::new(Self { outgoing, asked: Mutex::default(), next: AtomicI64::new(1) });
         (editor.clone(), EditorLoopback { messages, editor })
     }

@@ -10,7 +10,7 @@ use tower_lsp::jsonrpc::Error;
 
 use super::ask::{failed, redeem};
 use super::join::suit_edit;
-use super::room::{EditorSession, Inquiry, deadline};
+use super::room::{EditorContext, Inquiry, deadline};
 use super::ticket::{RUN, Ticket};
 use crate::lsp::relay::ServerCommandResult;
 use crate::lsp::session::Session;
@@ -23,13 +23,13 @@ pub(super) const CALL: &str = "lsp-tools.call";
 const METHOD: &str = "workspace/executeCommand";
 
 /// How long the editor may take to apply an edit.
-const APPLYING: Duration = Duration::from_secs(30);
+const APPLY_EDIT_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a person is waited for.
-const PERSON: Duration = Duration::from_secs(600);
+const EDITOR_APPROVAL_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Runs what the editor asks for.
 pub(super) async fn execute(
-    room: &Arc<EditorSession>,
+    room: &Arc<EditorContext>,
     inquiry: &Inquiry,
     params: &Value,
 ) -> Result<Value, Error> {
@@ -56,7 +56,7 @@ pub(super) async fn execute(
 
 /// Runs a server's command, and has the editor apply what it leads to.
 async fn run(
-    room: &EditorSession,
+    room: &EditorContext,
     inquiry: &Inquiry,
     session: &Session,
     command: &str,
@@ -71,7 +71,8 @@ async fn run(
     for mut edit in edits {
         suit_edit(room, &mut edit);
         let params = json!({ "label": command, "edit": edit });
-        let applied = room.editor.request("workspace/applyEdit", params, Instant::now() + APPLYING).await;
+        let applied =
+            room.editor.request("workspace/applyEdit", params, Instant::now() + APPLY_EDIT_TIMEOUT).await;
         if let Err(error) = applied {
             return Err(Error { message: error.to_string().into(), ..Error::internal_error() });
         }
@@ -80,7 +81,7 @@ async fn run(
 }
 
 /// Calls one of our tools, under the same rules as anyone.
-async fn call(room: &Arc<EditorSession>, arguments: &Value) -> Result<Value, Error> {
+async fn call(room: &Arc<EditorContext>, arguments: &Value) -> Result<Value, Error> {
     let call = &arguments[0];
     let Some(name) = call["name"].as_str() else {
         let expected = format!("{CALL} takes one argument: {{\"name\": TOOL, \"arguments\": {{…}}}}");
@@ -97,7 +98,7 @@ async fn call(room: &Arc<EditorSession>, arguments: &Value) -> Result<Value, Err
 }
 
 /// Asks whoever sits before the editor (LSP 3.17, *ShowMessage Request*).
-struct EditorApprover(Arc<EditorSession>);
+struct EditorApprover(Arc<EditorContext>);
 
 const ONCE: &str = "Allow once";
 const SESSION: &str = "Allow until the editor closes";
@@ -111,9 +112,8 @@ impl Approver for EditorApprover {
             let (title, why) = (shown(&request.title), shown(&request.why));
             let message = format!("{title}: {} ({why})", touched.join(", "));
             let actions = [ONCE, SESSION, REFUSE].map(|title| json!({ "title": title }));
-            let params =
-                json!({ "type": super::capabilities::WARNING, "message": message, "actions": actions });
-            let deadline = Instant::now() + PERSON;
+            let params = json!({ "type": super::capabilities::MESSAGE_TYPE_WARNING, "message": message, "actions": actions });
+            let deadline = Instant::now() + EDITOR_APPROVAL_TIMEOUT;
             match self.0.editor.request("window/showMessageRequest", params, deadline).await {
                 Ok(chosen) if chosen["title"] == ONCE => Approval::Once,
                 Ok(chosen) if chosen["title"] == SESSION => Approval::ForSession,

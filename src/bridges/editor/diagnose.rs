@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use tower_lsp::jsonrpc::Error;
 
 use super::ask;
-use super::capabilities::{self, WARNING};
-use super::room::{EditorSession, Inquiry, deadline};
+use super::capabilities::{self, MESSAGE_TYPE_WARNING};
+use super::room::{EditorContext, Inquiry, deadline};
 use crate::lsp::diagnostics::DiagnosticsCompleteness;
 use crate::lsp::news::ServerNewsMark;
 use crate::lsp::session::Session;
@@ -21,11 +21,11 @@ use crate::workspace::WorkspacePath;
 
 const METHOD: &str = "textDocument/diagnostic";
 /// Whoever types faster than this is not asked about each letter.
-const TYPING: Duration = Duration::from_millis(60);
+const TYPING_DEBOUNCE_DELAY: Duration = Duration::from_millis(60);
 /// So many documents are asked about at once.
-const AT_ONCE: usize = 4;
+const MAX_CONCURRENT_DOCUMENT_CHECKS: usize = 4;
 /// So often servers that had nothing to say in time are asked again, as long as nothing changes.
-const PATIENCE: usize = 4;
+const MAX_DIAGNOSTICS_ATTEMPTS: usize = 4;
 
 /// What was published last.
 #[derive(Default)]
@@ -36,17 +36,17 @@ struct EditorPublishState {
 }
 
 /// Publishes until the editor is gone.
-pub(super) async fn run(room: Arc<EditorSession>) {
+pub(super) async fn run(room: Arc<EditorContext>) {
     let mut published = EditorPublishState::default();
-    let mut tries = PATIENCE;
+    let mut tries = MAX_DIAGNOSTICS_ATTEMPTS;
     let mut heard = Vec::new();
     loop {
         tokio::select! {
             biased;
             () = room.gone.cancelled() => return,
-            () = room.changed.notified() => tries = PATIENCE,
-            () = more(&heard) => tries = PATIENCE,
-            () = std::future::ready(()), if tries < PATIENCE && tries > 0 => {}
+            () = room.changed.notified() => tries = MAX_DIAGNOSTICS_ATTEMPTS,
+            () = more(&heard) => tries = MAX_DIAGNOSTICS_ATTEMPTS,
+            () = std::future::ready(()), if tries < MAX_DIAGNOSTICS_ATTEMPTS && tries > 0 => {}
         }
         // A round that is overtaken by a change is given up, and begun anew once the editor rests.
         let settled = tokio::select! {
@@ -61,7 +61,7 @@ pub(super) async fn run(room: Arc<EditorSession>) {
                 round.settled
             }
         };
-        tries = if settled { PATIENCE } else { tries.saturating_sub(1) };
+        tries = if settled { MAX_DIAGNOSTICS_ATTEMPTS } else { tries.saturating_sub(1) };
     }
 }
 
@@ -88,8 +88,8 @@ async fn more(heard: &[ServerDiagnosticsMark]) {
     select_all(heard.iter().map(|one| Box::pin(one.session.wait_news(&one.path, one.mark)))).await;
 }
 
-async fn round(room: &Arc<EditorSession>, published: &mut EditorPublishState) -> EditorDiagnosticsRound {
-    tokio::time::sleep(TYPING).await;
+async fn round(room: &Arc<EditorContext>, published: &mut EditorPublishState) -> EditorDiagnosticsRound {
+    tokio::time::sleep(TYPING_DEBOUNCE_DELAY).await;
     if room.greeting().is_none() {
         return EditorDiagnosticsRound { settled: true, heard: Vec::new() };
     }
@@ -100,7 +100,7 @@ async fn round(room: &Arc<EditorSession>, published: &mut EditorPublishState) ->
     let open: Vec<WorkspacePath> = inquiry.speaker.documents.keys().cloned().collect();
     let files: Vec<EditorFileDiagnostics> = futures::stream::iter(open)
         .map(|path| check(room, inquiry, path))
-        .buffer_unordered(AT_ONCE)
+        .buffer_unordered(MAX_CONCURRENT_DOCUMENT_CHECKS)
         .filter_map(std::future::ready)
         .collect()
         .await;
@@ -129,7 +129,7 @@ struct EditorFileDiagnostics {
 
 /// Asks all servers of a document, and tells the editor what else they offer.
 async fn check(
-    room: &EditorSession,
+    room: &EditorContext,
     inquiry: &Inquiry,
     path: WorkspacePath,
 ) -> Option<EditorFileDiagnostics> {
@@ -228,7 +228,7 @@ async fn one(
 
 /// Sends what was found, where it is news and still about what the editor has.
 async fn publish(
-    room: &EditorSession,
+    room: &EditorContext,
     inquiry: &Inquiry,
     published: &mut EditorPublishState,
     file: EditorFileDiagnostics,
@@ -245,17 +245,19 @@ async fn publish(
     room.editor.notify("textDocument/publishDiagnostics", params).await;
 }
 
-async fn tell_missing(room: &EditorSession, status: &ServerStatus) {
+async fn tell_missing(room: &EditorContext, status: &ServerStatus) {
     let mut message = format!("[LSP] {}: {} not installed", status.language, status.server);
     if let Some(install) = status.install_commands() {
         message.push_str(&format!(", run: {install}"));
     }
     message.push_str(" (until then hover, definition, references and symbols come from the text alone)");
-    room.editor.notify("window/showMessage", json!({ "type": WARNING, "message": message })).await;
+    room.editor
+        .notify("window/showMessage", json!({ "type": MESSAGE_TYPE_WARNING, "message": message }))
+        .await;
 }
 
 /// LSP 3.17 *Pull Diagnostics*, for an editor that asks.
-pub(super) async fn pulled(room: &EditorSession, inquiry: &Inquiry, params: &Value) -> Result<Value, Error> {
+pub(super) async fn pulled(room: &EditorContext, inquiry: &Inquiry, params: &Value) -> Result<Value, Error> {
     let items = match ask::subject(inquiry, params) {
         Some(subject) if room.desk.is_open(&subject.path) => {
             inquiry.context.manager.refresh().await;

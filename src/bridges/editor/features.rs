@@ -20,7 +20,7 @@ pub(super) enum AnswerMerge {
 
 /// What a server must be good at to be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum RequiredStrength {
+pub(super) enum RequiredServerFeature {
     Navigation,
     Format,
     Actions,
@@ -28,7 +28,7 @@ pub(super) enum RequiredStrength {
     Any,
 }
 
-impl RequiredStrength {
+impl RequiredServerFeature {
     /// Whether a server with these features is asked.
     pub(super) fn is_of(self, features: &ServerFeatures) -> bool {
         match self {
@@ -48,7 +48,7 @@ pub(super) struct Feature {
     pub(crate) provider: &'static str,
     /// Where LSP 3.17 *ClientCapabilities*, `textDocument`, speaks of it.
     pub(crate) client: &'static str,
-    pub(crate) strength: RequiredStrength,
+    pub(crate) strength: RequiredServerFeature,
     pub(crate) join: AnswerMerge,
 }
 
@@ -56,14 +56,14 @@ const fn feature(
     method: &'static str,
     provider: &'static str,
     client: &'static str,
-    strength: RequiredStrength,
+    strength: RequiredServerFeature,
     join: AnswerMerge,
 ) -> Feature {
     Feature { method, provider, client, strength, join }
 }
 
 use AnswerMerge::{All, Completions, First, Hovers};
-use RequiredStrength::{Actions, Any, Format, Navigation};
+use RequiredServerFeature::{Actions, Any, Format, Navigation};
 
 pub(super) const FEATURES: &[Feature] = &[
     feature("textDocument/hover", "hoverProvider", "hover", Any, Hovers),

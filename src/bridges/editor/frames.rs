@@ -11,9 +11,9 @@ use tower_lsp::jsonrpc::{Request, Response};
 pub(super) const UNREADABLE: &str = "$/lsp-tools/unreadable";
 
 /// The largest message that is taken, in bytes: a file as large as we open, with every character escaped.
-const LARGEST: u64 = 512 << 20;
+const MAX_EDITOR_MESSAGE_BYTES: u64 = 512 << 20;
 /// The longest line of a header.
-const LONGEST_HEADER: u64 = 8 << 10;
+const MAX_HEADER_LINE_BYTES: u64 = 8 << 10;
 
 /// Passes on what `read` says until it ends, or nobody listens any more.
 pub(super) async fn clean(read: impl AsyncRead + Unpin, mut write: impl AsyncWrite + Unpin) {
@@ -44,7 +44,7 @@ async fn next(read: &mut (impl AsyncBufRead + Unpin)) -> Option<Result<Vec<u8>, 
     let mut length = None;
     loop {
         let mut line = Vec::new();
-        (&mut *read).take(LONGEST_HEADER).read_until(b'\n', &mut line).await.ok()?;
+        (&mut *read).take(MAX_HEADER_LINE_BYTES).read_until(b'\n', &mut line).await.ok()?;
         if line.is_empty() {
             return None;
         }
@@ -61,9 +61,9 @@ async fn next(read: &mut (impl AsyncBufRead + Unpin)) -> Option<Result<Vec<u8>, 
         }
     }
     let Some(Ok(length)) = length else { return Some(Err("its `Content-Length` is no number".into())) };
-    if length > LARGEST {
+    if length > MAX_EDITOR_MESSAGE_BYTES {
         let skipped = tokio::io::copy(&mut read.take(length), &mut sink()).await.ok()?;
-        return Some(Err(format!("it has {skipped} bytes, the most is {LARGEST}")));
+        return Some(Err(format!("it has {skipped} bytes, the most is {MAX_EDITOR_MESSAGE_BYTES}")));
     }
     let mut body = Vec::new();
     // Grows with what comes, not with what was announced.

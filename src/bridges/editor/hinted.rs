@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::capabilities::INFO;
-use super::room::{EditorSession, Inquiry};
+use super::capabilities::MESSAGE_TYPE_INFO;
+use super::room::{EditorContext, Inquiry};
 use crate::hints;
 use crate::lsp::model::{FileRef, Symbol};
 use crate::lsp::operations::Navigation;
@@ -26,7 +26,7 @@ const MARK: &str = "found in the text";
 
 /// The answer to `method` from the text of the workspace; `None` where the text cannot tell.
 pub(super) async fn answer(
-    room: &EditorSession,
+    room: &EditorContext,
     inquiry: &Inquiry,
     method: &str,
     subject: &LanguageFile,
@@ -48,7 +48,7 @@ pub(super) async fn answer(
 
 /// Symbols of the whole workspace whose names match the query (LSP 3.17, *Workspace Symbols*).
 pub(super) async fn workspace_symbols(
-    room: &EditorSession,
+    room: &EditorContext,
     inquiry: &Inquiry,
     params: &Value,
 ) -> Option<Value> {
@@ -169,8 +169,8 @@ fn missing(status: &ServerStatus) -> String {
     }
 }
 
-async fn tell(room: &EditorSession, method: &str, status: Option<&ServerStatus>) {
+async fn tell(room: &EditorContext, method: &str, status: Option<&ServerStatus>) {
     let why = status.map_or_else(|| "no server runs here".to_owned(), missing);
     let message = format!("{method} was answered from the text alone: {why}");
-    room.editor.notify("window/logMessage", json!({ "type": INFO, "message": message })).await;
+    room.editor.notify("window/logMessage", json!({ "type": MESSAGE_TYPE_INFO, "message": message })).await;
 }

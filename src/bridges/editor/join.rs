@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::capabilities::EditorCapabilities;
 use super::features::{AnswerMerge, Feature};
-use super::room::EditorSession;
+use super::room::EditorContext;
 use super::ticket::Ticket;
 use crate::lsp::relay;
 use crate::lsp::session::Session;
@@ -125,7 +125,7 @@ pub(super) fn joined(feature: &Feature, mut answers: Vec<Value>) -> Value {
 }
 
 /// What servers were told that we take, and this editor does not, as it does take it: the answer to `method`.
-pub(super) fn suit(room: &EditorSession, method: &str, value: &mut Value) {
+pub(super) fn suit(room: &EditorContext, method: &str, value: &mut Value) {
     let Some(greeting) = room.greeting() else { return };
     match method {
         "textDocument/definition"
@@ -152,7 +152,7 @@ pub(super) fn suit(room: &EditorSession, method: &str, value: &mut Value) {
 }
 
 /// The same for one LSP 3.17 *WorkspaceEdit*.
-pub(super) fn suit_edit(room: &EditorSession, edit: &mut Value) {
+pub(super) fn suit_edit(room: &EditorContext, edit: &mut Value) {
     let versioned = |greeting: &EditorCapabilities| greeting.can("/workspace/workspaceEdit/documentChanges");
     if !room.greeting().is_some_and(versioned) {
         flatten(edit);

@@ -42,15 +42,15 @@ use tokio_util::sync::CancellationToken;
 use tower_lsp::Server;
 
 use self::client::Editor;
-use self::room::EditorSession;
+use self::room::EditorContext;
 use self::service::EditorService;
 use crate::runtime::live::LiveRuntime;
 
 /// Requests that are worked on at a time; whoever sends more waits.
-const AT_ONCE: usize = 256;
+const MAX_CONCURRENT_EDITOR_REQUESTS: usize = 256;
 
 /// Bytes of messages on their way to tower-lsp.
-const PIPE: usize = 64 << 10;
+const EDITOR_PIPE_CAPACITY_BYTES: usize = 64 << 10;
 
 /// What an editor's connection brings along.
 #[derive(Debug, Clone, Default)]
@@ -79,15 +79,15 @@ pub async fn serve<R, W>(
 {
     let gone = ended.child_token();
     let (editor, socket) = Editor::new();
-    let room = Arc::new(EditorSession::new(live, options, editor, gone.clone()));
+    let room = Arc::new(EditorContext::new(live, options, editor, gone.clone()));
     let background = [
         tokio::spawn(diagnose::run(room.clone())),
         tokio::spawn(progress::run(room.clone())),
         tokio::spawn(words::run(room.clone())),
         tokio::spawn(room.clone().follow_settings()),
     ];
-    let (messages, clean) = tokio::io::duplex(PIPE);
-    let server = Server::new(messages, write, socket).concurrency_level(AT_ONCE);
+    let (messages, clean) = tokio::io::duplex(EDITOR_PIPE_CAPACITY_BYTES);
+    let server = Server::new(messages, write, socket).concurrency_level(MAX_CONCURRENT_EDITOR_REQUESTS);
     let reading = async {
         frames::clean(read, clean).await;
         // Its side is closed: nothing goes on for it.

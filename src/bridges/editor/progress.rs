@@ -11,18 +11,18 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::Instant;
 
-use super::room::EditorSession;
+use super::room::EditorContext;
 use crate::lsp::progress::ProgressEvent;
 use crate::lsp::session::DependencyScope;
 use crate::runtime::{Client, Runtime};
 
 /// Work that takes longer is not shown any more.
-const LONGEST: Duration = Duration::from_secs(1_800);
+const EDITOR_PROGRESS_TIMEOUT: Duration = Duration::from_secs(1_800);
 /// How long the editor may take to agree to a token.
-const PROMPT: Duration = Duration::from_secs(10);
+const PROGRESS_TOKEN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Tells until the editor is gone.
-pub(super) async fn run(room: Arc<EditorSession>) {
+pub(super) async fn run(room: Arc<EditorContext>) {
     let (sender, mut events) = unbounded_channel();
     let mut changes = room.live().changes();
     let watch = |runtime: &Runtime| {
@@ -85,21 +85,24 @@ async fn rest(runtime: Runtime, server: String) -> String {
     drop(context);
     drop(runtime);
     for session in sessions.into_iter().filter(|session| session.server() == server) {
-        session.wait_ready(DependencyScope::Project, Instant::now() + LONGEST).await;
+        session.wait_ready(DependencyScope::Project, Instant::now() + EDITOR_PROGRESS_TIMEOUT).await;
     }
     server
 }
 
-async fn begin(room: &EditorSession, shown: &mut BTreeSet<String>, server: &str, title: &str) {
+async fn begin(room: &EditorContext, shown: &mut BTreeSet<String>, server: &str, title: &str) {
     let params = json!({ "token": token(server) });
-    let agreed = room.editor.request("window/workDoneProgress/create", params, Instant::now() + PROMPT).await;
+    let agreed = room
+        .editor
+        .request("window/workDoneProgress/create", params, Instant::now() + PROGRESS_TOKEN_TIMEOUT)
+        .await;
     if agreed.is_ok() && shown.insert(server.to_owned()) {
         let title = format!("{server}: {title}");
         report(room, server, json!({ "kind": "begin", "title": title, "cancellable": false })).await;
     }
 }
 
-async fn report(room: &EditorSession, server: &str, value: Value) {
+async fn report(room: &EditorContext, server: &str, value: Value) {
     room.editor.notify("$/progress", json!({ "token": token(server), "value": value })).await;
 }
 

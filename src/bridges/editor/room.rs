@@ -30,11 +30,11 @@ use crate::tools::tool::Caller;
 static EDITORS: AtomicU64 = AtomicU64::new(1);
 
 /// How long an editor may take to answer what needs no person.
-const PROMPT: Duration = Duration::from_secs(10);
+const CAPABILITY_REGISTRATION_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What everything that serves one editor works with.
 #[derive(Debug)]
-pub(super) struct EditorSession {
+pub(super) struct EditorContext {
     live: LiveRuntime,
     options: EditorOptions,
     /// The editor.
@@ -65,7 +65,7 @@ pub(super) struct Inquiry {
     pub(crate) strangers: OutsideEditorDocuments,
 }
 
-impl EditorSession {
+impl EditorContext {
     /// For an editor that has not said anything yet.
     pub(super) fn new(
         live: LiveRuntime,
@@ -171,7 +171,11 @@ impl EditorSession {
             return;
         }
         let params = json!({ "registrations": registrations });
-        let asked = self.editor.request("client/registerCapability", params, Instant::now() + PROMPT);
+        let asked = self.editor.request(
+            "client/registerCapability",
+            params,
+            Instant::now() + CAPABILITY_REGISTRATION_TIMEOUT,
+        );
         if let Err(error) = asked.await {
             tracing::warn!("{error}");
         }

@@ -13,15 +13,15 @@ use tokio_util::task::AbortOnDropHandle;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Id, Request, Response};
 use tower_service::Service;
 
-use super::capabilities::ERROR;
+use super::capabilities::MESSAGE_TYPE_ERROR;
 use super::desk::ClosedEditorDocument;
 use super::features::Feature;
 use super::frames::UNREADABLE;
-use super::room::{EditorSession, Inquiry};
+use super::room::{EditorContext, Inquiry};
 use super::{ask, capabilities, commands, diagnose, strangers};
 
 /// LSP 3.17 *ErrorCodes*.
-const NOT_INITIALIZED: i64 = -32002;
+const SERVER_NOT_INITIALIZED_CODE: i64 = -32002;
 
 /// How far the conversation has come (LSP 3.17, *Server lifecycle*).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +33,7 @@ enum Stage {
 
 /// What tower-lsp hands the editor's messages to.
 pub(super) struct EditorService {
-    room: Arc<EditorSession>,
+    room: Arc<EditorContext>,
     stage: Stage,
     pending: Arc<PendingEditorRequests>,
 }
@@ -44,7 +44,7 @@ struct PendingEditorRequests(Mutex<HashMap<Id, CancellationToken>>);
 
 impl EditorService {
     /// For an editor that has not said anything yet.
-    pub(super) fn new(room: Arc<EditorSession>) -> Self {
+    pub(super) fn new(room: Arc<EditorContext>) -> Self {
         Self { room, stage: Stage::New, pending: Arc::default() }
     }
 
@@ -71,7 +71,7 @@ impl EditorService {
                 Ok(None) => {}
                 Err(error) => {
                     let editor = room.editor.clone();
-                    let told = json!({ "type": ERROR, "message": error.to_string() });
+                    let told = json!({ "type": MESSAGE_TYPE_ERROR, "message": error.to_string() });
                     room.spawn(async move { editor.notify("window/showMessage", told).await });
                 }
             },
@@ -121,9 +121,10 @@ impl EditorService {
                 Ok(capabilities::initialize(&self.room, params))
             }
             ("initialize", _) => Err(refused(ErrorCode::InvalidRequest, "the server is initialized already")),
-            (_, Stage::New) => {
-                Err(refused(ErrorCode::ServerError(NOT_INITIALIZED), "`initialize` must come first"))
-            }
+            (_, Stage::New) => Err(refused(
+                ErrorCode::ServerError(SERVER_NOT_INITIALIZED_CODE),
+                "`initialize` must come first",
+            )),
             ("shutdown", Stage::Open) => {
                 self.stage = Stage::ShutDown;
                 Ok(Value::Null)
@@ -179,7 +180,7 @@ impl Service<Request> for EditorService {
 }
 
 async fn answer(
-    room: &Arc<EditorSession>,
+    room: &Arc<EditorContext>,
     inquiry: Inquiry,
     method: &str,
     params: Value,

@@ -9,7 +9,7 @@ use tower_lsp::jsonrpc::Error;
 use super::ask::{failed, is_empty};
 use super::features::Feature;
 use super::join;
-use super::room::{EditorSession, Inquiry, deadline};
+use super::room::{EditorContext, Inquiry, deadline};
 use crate::lsp::relay::OutsideDocument;
 
 /// What can be asked.
@@ -29,7 +29,7 @@ const LOOKING: &[&str] = &[
 
 /// Answers from the first server of the document's language that says something.
 pub(super) async fn answer(
-    room: &EditorSession,
+    room: &EditorContext,
     inquiry: &Inquiry,
     feature: &Feature,
     params: &Value,

@@ -7,14 +7,14 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::room::EditorSession;
+use super::room::EditorContext;
 use crate::lsp::people::ServerUserMessage;
 
 /// How long a person is waited for.
-const PERSON: Duration = Duration::from_secs(600);
+const SERVER_QUESTION_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Passes on what servers say until the editor is gone.
-pub(super) async fn run(room: Arc<EditorSession>) {
+pub(super) async fn run(room: Arc<EditorContext>) {
     let mut changes = room.live().changes();
     let mut words = changes.borrow_and_update().server_words();
     loop {
@@ -35,7 +35,7 @@ pub(super) async fn run(room: Arc<EditorSession>) {
                 Some(ServerUserMessage::Question { server, params, answer }) => {
                     let editor = room.editor.clone();
                     room.spawn(async move {
-                        let deadline = Instant::now() + PERSON;
+                        let deadline = Instant::now() + SERVER_QUESTION_TIMEOUT;
                         let asked = editor.request("window/showMessageRequest", signed(&server, params), deadline);
                         if let Ok(chosen) = asked.await {
                             // The server may have gone meanwhile.

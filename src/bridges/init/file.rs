@@ -9,7 +9,7 @@ use crate::text::diff::{DiffOptions, unified_diff};
 use crate::workspace::{ReadError, Workspace};
 
 /// A host's settings are smaller.
-const MOST_BYTES: u64 = 16 << 20;
+const MAX_HOST_SETTINGS_BYTES: u64 = 16 << 20;
 
 /// What would become of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,7 +85,7 @@ pub(super) fn inside(path: &Path, root: &Path) -> Result<(), InitError> {
 /// The text of a file; `None` where there is none.
 pub(super) fn text_of(path: &Path) -> Result<Option<String>, InitError> {
     let failed = |why: &str| Err(told(path, "read", &io::Error::other(why)));
-    match Workspace::read_outside(path, MOST_BYTES) {
+    match Workspace::read_outside(path, MAX_HOST_SETTINGS_BYTES) {
         Ok(text) => Ok(Some(text)),
         Err(ReadError::NotFound { .. }) => Ok(None),
         Err(ReadError::Special { .. } | ReadError::Directory { .. }) => failed("it is no file"),

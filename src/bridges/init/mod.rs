@@ -5,7 +5,7 @@
 //! ours ([`mod@import`]). May use: `config`, `text`, `tools`. Reads and writes only the files that it names: it is a command that
 //! their owner types, and no tool.
 //!
-//! How data passes: a wish comes in, a [`InitFileChange`] goes out: the file, its text before and after, and the difference. Nothing
+//! How data passes: a [`HostSetupRequest`] comes in, an [`InitFileChange`] goes out: the file, its text before and after, and the difference. Nothing
 //! is written before someone says [`InitFileChange::write`].
 
 mod edit;

@@ -54,7 +54,7 @@ pub(crate) enum EditingCommand {
 
 /// How an edit is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
-pub(crate) struct EditMannerArgs {
+pub(crate) struct EditOptionArgs {
     /// Change nothing; only show what would be
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -66,7 +66,7 @@ pub(crate) struct EditMannerArgs {
     pub(crate) no_diagnostics: bool,
 }
 
-impl EditMannerArgs {
+impl EditOptionArgs {
     /// What tools take as `diagnostics`: nothing where nothing was said.
     pub(crate) fn wish(self) -> Option<bool> {
         (self.diagnostics || self.no_diagnostics).then_some(self.diagnostics)
@@ -90,7 +90,7 @@ pub(crate) struct EditCommandArgs {
     pub(crate) all: bool,
     /// How.
     #[command(flatten)]
-    pub(crate) manner: EditMannerArgs,
+    pub(crate) manner: EditOptionArgs,
 }
 
 /// `write`
@@ -104,7 +104,7 @@ pub(crate) struct WriteCommandArgs {
     pub(crate) content: Option<String>,
     /// How.
     #[command(flatten)]
-    pub(crate) manner: EditMannerArgs,
+    pub(crate) manner: EditOptionArgs,
 }
 
 /// `patch`
@@ -115,7 +115,7 @@ pub(crate) struct PatchCommandArgs {
     pub(crate) file: Option<PathBuf>,
     /// How.
     #[command(flatten)]
-    pub(crate) manner: EditMannerArgs,
+    pub(crate) manner: EditOptionArgs,
 }
 
 /// `move`
@@ -135,7 +135,7 @@ pub(crate) struct MoveCommandArgs {
     pub(crate) no_imports: bool,
     /// How.
     #[command(flatten)]
-    pub(crate) manner: EditMannerArgs,
+    pub(crate) manner: EditOptionArgs,
 }
 
 /// `delete`
@@ -149,7 +149,7 @@ pub(crate) struct DeleteCommandArgs {
     pub(crate) recursive: bool,
     /// How.
     #[command(flatten)]
-    pub(crate) manner: EditMannerArgs,
+    pub(crate) manner: EditOptionArgs,
 }
 
 /// `undo`
@@ -176,7 +176,7 @@ pub(crate) struct RenameCommandArgs {
     pub(crate) new_name: String,
     /// How.
     #[command(flatten)]
-    pub(crate) manner: EditMannerArgs,
+    pub(crate) manner: EditOptionArgs,
 }
 
 /// `actions`
@@ -193,7 +193,7 @@ pub(crate) struct ActionsCommandArgs {
     pub(crate) apply: Option<String>,
     /// How.
     #[command(flatten)]
-    pub(crate) manner: EditMannerArgs,
+    pub(crate) manner: EditOptionArgs,
 }
 
 /// `format`

@@ -24,11 +24,11 @@ use crate::tools::error::{ErrorCode, ToolError};
 mod logs;
 
 /// How long a daemon may take to tell what runs.
-const TOLD: Duration = Duration::from_secs(20);
+const DAEMON_STATUS_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long it may take to end: calls that run, doors, and servers each have their time.
-const ENDED: Duration = Duration::from_secs(40);
+const DAEMON_STOP_TIMEOUT: Duration = Duration::from_secs(40);
 /// The longest answer, in bytes.
-const LONGEST: usize = 64 << 20;
+const MAX_DAEMON_ANSWER_BYTES: usize = 64 << 20;
 
 /// Answers `daemon`.
 pub(crate) async fn run(arguments: DaemonCommand, start: DoorStartContext<'_>) -> Result<Reply, ToolError> {
@@ -140,7 +140,7 @@ async fn ask(folder: &DaemonFolder, key: &str) -> Result<Option<DaemonStatus>, T
     let unclear = |why: &dyn std::fmt::Display| {
         ToolError::new(ErrorCode::Internal, format!("the daemon does not tell what runs: {why}"))
     };
-    let line = timeout(TOLD, read_line(&mut reader, LONGEST)).await;
+    let line = timeout(DAEMON_STATUS_TIMEOUT, read_line(&mut reader, MAX_DAEMON_ANSWER_BYTES)).await;
     let line = line.map_err(|_| unclear(&"it takes too long"))?.map_err(|error| unclear(&error))?;
     serde_json::from_str(&line).map(Some).map_err(|error| unclear(&error))
 }
@@ -152,9 +152,12 @@ async fn stop(all: AllDaemons, start: &DoorStartContext<'_>) -> Result<Reply, To
         let asked = connect(&folder, &key, &Preamble::new(DoorName::Stop)).await.map_err(told)?;
         let Some(DaemonConnection { mut reader, welcome, .. }) = asked else { continue };
         // The connection ends when the daemon does.
-        if timeout(ENDED, reader.read(&mut [0])).await.is_err() {
-            let error =
-                format!("the daemon (pid {}) has not ended within {} s", welcome.pid, ENDED.as_secs());
+        if timeout(DAEMON_STOP_TIMEOUT, reader.read(&mut [0])).await.is_err() {
+            let error = format!(
+                "the daemon (pid {}) has not ended within {} s",
+                welcome.pid,
+                DAEMON_STOP_TIMEOUT.as_secs()
+            );
             return Err(ToolError::new(ErrorCode::Timeout, error)
                 .with_hint(format!("kill {}: its servers end with it", welcome.pid)));
         }

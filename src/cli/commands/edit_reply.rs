@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::called::reply;
 use super::{CliContext, Reply};
-use crate::cli::args::edits::EditMannerArgs;
+use crate::cli::args::edits::EditOptionArgs;
 use crate::cli::render::edits::{self as render, EditAnswerView, EditRequestFlags};
 use crate::tools::error::ToolError;
 
@@ -15,7 +15,7 @@ pub(super) async fn edited(
     door: CliContext<'_>,
     name: &str,
     mut arguments: Value,
-    manner: EditMannerArgs,
+    manner: EditOptionArgs,
 ) -> Result<Reply, ToolError> {
     arguments["dry_run"] = json!(manner.dry_run);
     arguments["diagnostics"] = json!(manner.wish());

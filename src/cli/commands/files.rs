@@ -15,7 +15,7 @@ use crate::tools::list::ListOutput;
 use crate::tools::read::ReadOutput;
 
 /// The most lines that `read` answers at once.
-const PAGE: u32 = 200;
+const MAX_READ_PAGE_LINES: u32 = 200;
 
 /// Runs a command that reads files.
 pub(super) async fn run(command: FileReadingCommand, door: CliContext<'_>) -> Result<Reply, ToolError> {
@@ -41,7 +41,7 @@ async fn read(arguments: ReadCommandArgs, door: CliContext<'_>) -> Result<Reply,
     loop {
         let left = last.map(|last| last - next + 1);
         // One answer is what JSON shows; as text, pages follow each other until the end.
-        let limit = left.unwrap_or(PAGE).min(PAGE);
+        let limit = left.unwrap_or(MAX_READ_PAGE_LINES).min(MAX_READ_PAGE_LINES);
         let given = json!({"path": path, "offset": next, "limit": limit, "line_numbers": arguments.numbers});
         let result = call(door, "read", given).await;
         let page = called::parts::<ReadOutput>(&result).filter(|_| door.format != CliOutputFormat::Json);

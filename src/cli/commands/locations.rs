@@ -1,7 +1,7 @@
 //! `definition`, `declaration`, `type-definition`, `implementation`, `references`
 
 use super::{CliContext, Reply, answered, place};
-use crate::cli::args::{AddressArgs, AtMany, CliOutputFormat};
+use crate::cli::args::{AddressArgs, CliOutputFormat, LimitedAddressArgs};
 use crate::cli::render::locations::render;
 use crate::tools::answer::{Answer, LocationsOutput};
 use crate::tools::error::ToolError;
@@ -33,7 +33,10 @@ pub(super) async fn implementation(
 }
 
 /// Where something is used.
-pub(super) async fn references(arguments: &AtMany, door: CliContext<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn references(
+    arguments: &LimitedAddressArgs,
+    door: CliContext<'_>,
+) -> Result<Reply, ToolError> {
     let target = place(&arguments.at.address, door.cwd)?;
     let answer = door.runtime.references(target, arguments.limit).await?;
     let (listed, all) = (answer.output.locations.len(), answer.output.count);

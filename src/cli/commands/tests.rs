@@ -1,8 +1,8 @@
 use super::*;
 use crate::cli::args::{ManPageArgs, ShellCompletionsArgs};
-use crate::cli::render::DisplayStyle;
+use crate::cli::render::DisplayCapabilities;
 
-const CONSOLE: Console = Console { out: DisplayStyle::PLAIN, err: DisplayStyle::PLAIN };
+const CONSOLE: Console = Console { out: DisplayCapabilities::PLAIN, err: DisplayCapabilities::PLAIN };
 
 fn refusal(result: Result<Target, ToolError>) -> (ErrorCode, String) {
     let error = result.unwrap_err();

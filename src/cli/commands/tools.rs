@@ -9,7 +9,7 @@ use crate::cli::args::tools::{ToolProfileArgs, ToolsCallArgs, ToolsCommand, Tool
 use crate::cli::exit::CliExitStatus;
 use crate::cli::render::{escape, tools as render};
 use crate::policy::caller::CallerAccess;
-use crate::tools::drop_in::OmittedManifest;
+use crate::tools::drop_in::OmittedTool;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::export::{ToolListFormat as List, export};
 use crate::tools::tool::{Caller, Card, ToolDefinition};
@@ -65,7 +65,7 @@ fn item(card: &Card) -> ToolsListItem<'_> {
     }
 }
 
-fn warning(left_out: &OmittedManifest) -> String {
+fn warning(left_out: &OmittedTool) -> String {
     format!("warning: {} is no tool: {}", escape::words(&left_out.file), escape::words(&left_out.why))
 }
 

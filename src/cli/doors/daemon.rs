@@ -35,7 +35,7 @@ use crate::tools::error::{ErrorCode, ToolError};
 /// How the logs of daemons begin.
 const LOGS: &str = "daemon-";
 /// A log that nobody has written to for so long is of a daemon that will not come again.
-const OLD: Duration = Duration::from_secs(14 * 24 * 3_600);
+const DAEMON_LOG_TTL: Duration = Duration::from_secs(14 * 24 * 3_600);
 
 /// Why no daemon came to be.
 enum DaemonStartError {
@@ -252,7 +252,7 @@ fn forget_old_logs(folder: &Path) {
         let name = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(LOGS));
         let modified = path.metadata().and_then(|metadata| metadata.modified());
         let age = modified.ok().and_then(|modified| SystemTime::now().duration_since(modified).ok());
-        name && age.is_some_and(|age| age > OLD)
+        name && age.is_some_and(|age| age > DAEMON_LOG_TTL)
     };
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     for file in files.filter(is_old) {

@@ -26,7 +26,7 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::tool::Caller;
 
 /// Servers that have not ended so long after the client has gone are left to their supervisors, which end them.
-const SHUTDOWN: Duration = Duration::from_millis(800);
+const MCP_SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(800);
 
 /// What the daemon is told of a host on stdin and stdout; `None` where it is served over HTTP, which this process does.
 pub(crate) fn preamble(serve: &McpServe) -> Option<Preamble> {
@@ -69,7 +69,7 @@ pub(crate) async fn serve(serve: McpServe, start: DoorStartContext<'_>) -> Resul
         }
     };
     // Whatever is left then is ended by the supervisors.
-    let _late = tokio::time::timeout(SHUTDOWN, live.shutdown()).await;
+    let _late = tokio::time::timeout(MCP_SHUTDOWN_TIMEOUT, live.shutdown()).await;
     served.map(|()| CliExitStatus::Answered)
 }
 

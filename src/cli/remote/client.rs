@@ -24,13 +24,13 @@ use crate::runtime::find_workspace;
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// How long the daemon may be silent: it says every five seconds that it is there.
-const SILENCE: Duration = Duration::from_secs(30);
+const DAEMON_SILENCE_TIMEOUT: Duration = Duration::from_secs(30);
 /// What it may be silent beside the time limit of a command: two of those beats.
-const BESIDE: Duration = Duration::from_secs(10);
+const COMMAND_SILENCE_GRACE_PERIOD: Duration = Duration::from_secs(10);
 /// The longest line that it says.
-const LONGEST_EVENT: usize = 64 << 20;
+const MAX_REMOTE_EVENT_BYTES: usize = 64 << 20;
 /// A daemon may end while a command runs; one that only asks is given once more.
-const TRIES: usize = 2;
+const MAX_REMOTE_COMMAND_ATTEMPTS: usize = 2;
 
 /// What became of a command that might have gone through the daemon.
 pub(crate) enum RemoteCommandOutcome {
@@ -95,7 +95,7 @@ pub(crate) fn ask(parsed: &ParsedCommandLine, cwd: &Path, console: &Console) -> 
             let timeout_ms = global.timeout.and_then(|limit| u64::try_from(limit.as_millis()).ok());
             let client = Some(parsed.name.clone());
             let preamble = Preamble { client, timeout_ms, ..Preamble::new(DoorName::Command) };
-            let tries = if is_repeatable(command) { TRIES } else { 1 };
+            let tries = if is_repeatable(command) { MAX_REMOTE_COMMAND_ATTEMPTS } else { 1 };
             let went = threads.block_on(go(&connector, &preamble, &request, bytes, tries));
             // A thread that still waits for a lock does not hold up the end.
             threads.shutdown_background();
@@ -172,8 +172,8 @@ async fn go(
 
 /// How long the daemon may be silent for a command with a time limit: not much longer than the command may take.
 fn silence_of(preamble: &Preamble) -> Duration {
-    let limit = preamble.timeout_ms.map(|limit| Duration::from_millis(limit) + BESIDE);
-    limit.map_or(SILENCE, |limit| limit.min(SILENCE))
+    let limit = preamble.timeout_ms.map(|limit| Duration::from_millis(limit) + COMMAND_SILENCE_GRACE_PERIOD);
+    limit.map_or(DAEMON_SILENCE_TIMEOUT, |limit| limit.min(DAEMON_SILENCE_TIMEOUT))
 }
 
 /// One command on one connection.
@@ -199,7 +199,7 @@ async fn converse(
         Err(_) => return Err(silent),
     }
     loop {
-        let said = match timeout(silence, read_line(&mut reader, LONGEST_EVENT)).await {
+        let said = match timeout(silence, read_line(&mut reader, MAX_REMOTE_EVENT_BYTES)).await {
             Ok(Ok(said)) => said,
             Ok(Err(_)) => return Err(RemoteCommandError::Gone),
             Err(_) => return Err(silent),

@@ -29,23 +29,23 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::patience::RetryAdvice;
 
 /// The longest head, in bytes.
-const LONGEST_HEAD: usize = 128;
+const MAX_REMOTE_HEADER_BYTES: usize = 128;
 /// The longest request: a command line is at most 2 MiB (execve(2)), and takes more as JSON.
-const LONGEST_REQUEST: usize = 16 << 20;
+const MAX_REMOTE_REQUEST_BYTES: usize = 16 << 20;
 /// The most that is piped in; a little more than is used of it, so that too much is told as everywhere.
-const LONGEST_INPUT: usize = (64 << 20) + 1;
+const MAX_PIPED_INPUT_BYTES: usize = (64 << 20) + 1;
 /// The memory that all requests together may take, in KiB; others wait for their turn.
-const MEMORY: usize = 256 << 10;
+const MAX_REQUEST_MEMORY_KIB: usize = 256 << 10;
 /// How long a client may take to send its request.
-const SOON: Duration = Duration::from_secs(30);
+const REMOTE_REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long a client may take to read what it is told.
-const READ: Duration = Duration::from_secs(60);
+const REMOTE_WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 /// How often it is told that its command still runs.
-const ALIVE: Duration = Duration::from_secs(5);
+const REMOTE_HEARTBEAT_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The door `command`.
 pub(crate) fn door() -> DoorHandler {
-    let memory = Arc::new(Semaphore::new(MEMORY));
+    let memory = Arc::new(Semaphore::new(MAX_REQUEST_MEMORY_KIB));
     Arc::new(move |visit| {
         let memory = memory.clone();
         Box::pin(async move {
@@ -57,7 +57,7 @@ pub(crate) fn door() -> DoorHandler {
 }
 
 async fn serve(mut visit: AcceptedConnection, memory: &Semaphore) -> Result<(), LineError> {
-    let asked = timeout(SOON, take(&mut visit.reader, memory)).await;
+    let asked = timeout(REMOTE_REQUEST_TIMEOUT, take(&mut visit.reader, memory)).await;
     let Ok(asked) = asked else { return Err(LineError::Closed) };
     let Some((request, input, _room)) = asked? else { return Err(LineError::Closed) };
     visit.client.called();
@@ -79,7 +79,7 @@ async fn serve(mut visit: AcceptedConnection, memory: &Semaphore) -> Result<(), 
         writer.write_all(out.as_bytes()).await?;
         writer.shutdown().await
     };
-    timeout(READ, told).await.map_err(|_| LineError::Closed)??;
+    timeout(REMOTE_WRITE_TIMEOUT, told).await.map_err(|_| LineError::Closed)??;
     Ok(())
 }
 
@@ -88,10 +88,10 @@ async fn take<'a>(
     reader: &mut BufReader<OwnedReadHalf>,
     memory: &'a Semaphore,
 ) -> Result<Option<(RemoteCommandRequest, PipedInput, tokio::sync::SemaphorePermit<'a>)>, LineError> {
-    let head = read_line(reader, LONGEST_HEAD).await?;
+    let head = read_line(reader, MAX_REMOTE_HEADER_BYTES).await?;
     let Ok(head) = serde_json::from_str::<RemoteCommandHeader>(&head) else { return Ok(None) };
     let input = head.input.unwrap_or(0);
-    if head.request > LONGEST_REQUEST || input > LONGEST_INPUT {
+    if head.request > MAX_REMOTE_REQUEST_BYTES || input > MAX_PIPED_INPUT_BYTES {
         return Ok(None);
     }
     let kib = u32::try_from((head.request + input) / 1024 + 1).unwrap_or(u32::MAX);
@@ -181,7 +181,7 @@ async fn tell(
     writer: &mut OwnedWriteHalf,
     mut watched: Option<UnboundedReceiver<ProgressEvent>>,
 ) -> LineError {
-    let mut alive = interval(ALIVE);
+    let mut alive = interval(REMOTE_HEARTBEAT_INTERVAL);
     loop {
         let next = async {
             match &mut watched {
@@ -199,7 +199,7 @@ async fn tell(
             },
             _ = alive.tick() => RemoteCommandEvent::Alive,
         };
-        match timeout(READ, write(writer, &event)).await {
+        match timeout(REMOTE_WRITE_TIMEOUT, write(writer, &event)).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => return error.into(),
             Err(_) => return LineError::Closed,

@@ -7,13 +7,13 @@ use crate::tools::answer::{CompletionItem, CompletionsOutput};
 
 use super::look::{BOLD, DIM, KIND};
 use super::table::{Cell, table};
-use super::{DisplayStyle, escape};
+use super::{DisplayCapabilities, escape};
 
 /// Longer details are cut: a column is for looking along.
-const LONGEST_DETAIL: usize = 60;
+const MAX_DETAIL_COLUMN_CHARS: usize = 60;
 
 /// One line per completion: label, kind, detail, and what is typed where that is not the label.
-pub(crate) fn render(output: &CompletionsOutput, look: &DisplayStyle) -> String {
+pub(crate) fn render(output: &CompletionsOutput, look: &DisplayCapabilities) -> String {
     let rows: Vec<Vec<Cell>> = output.items.iter().map(row).collect();
     let mut out = table(&[], &rows, look);
     if look.terminal && output.has_more {
@@ -26,9 +26,12 @@ pub(crate) fn render(output: &CompletionsOutput, look: &DisplayStyle) -> String 
 fn row(item: &CompletionItem) -> Vec<Cell> {
     let style = if item.deprecated { Style::new().strikethrough() } else { BOLD };
     let detail = item.detail.as_deref().map(escape::words).unwrap_or_default();
-    let mut detail = truncate_chars(&detail, LONGEST_DETAIL).into_owned();
+    let mut detail = truncate_chars(&detail, MAX_DETAIL_COLUMN_CHARS).into_owned();
     if let Some(insert) = item.insert.as_deref().filter(|insert| *insert != item.label) {
-        push_word(&mut detail, &format!("→ {}", truncate_chars(&escape::line(insert), LONGEST_DETAIL)));
+        push_word(
+            &mut detail,
+            &format!("→ {}", truncate_chars(&escape::line(insert), MAX_DETAIL_COLUMN_CHARS)),
+        );
     }
     if item.deprecated {
         push_word(&mut detail, "deprecated");
@@ -74,6 +77,6 @@ mod tests {
             has_more: false,
         };
         let expected = "名前                   str  deprecated\ngreet(name)  function  → greet($1)\nx\\u{1b}      variable\n";
-        assert_eq!(render(&output, &DisplayStyle::PLAIN), expected);
+        assert_eq!(render(&output, &DisplayCapabilities::PLAIN), expected);
     }
 }

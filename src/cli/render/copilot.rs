@@ -4,14 +4,14 @@ use anstyle::Style;
 
 use super::look::{BOLD, DIM};
 use super::table::{Cell, table};
-use super::{DisplayStyle, escape};
+use super::{DisplayCapabilities, escape};
 use crate::bridges::copilot::server::register::{CopilotRegistration, CopilotToolOwner};
 use crate::bridges::copilot::server::sign_in::DeviceCode;
 use crate::bridges::copilot::server::status::CopilotServerStatus;
 use crate::bridges::copilot::server::{CallState, CopilotEvent, CopilotStatusReport, TurnOutcome};
 
 /// `copilot status`
-pub(crate) fn report(report: &CopilotStatusReport, look: &DisplayStyle) -> String {
+pub(crate) fn report(report: &CopilotStatusReport, look: &DisplayCapabilities) -> String {
     let word = |key: &str| report.server[key].as_str().map(escape::words);
     let name = word("name").unwrap_or_else(|| "GitHub Copilot Language Server".to_owned());
     let version = word("version").map(|version| format!(" {version}")).unwrap_or_default();
@@ -58,7 +58,7 @@ pub(crate) fn code(code: &DeviceCode) -> Vec<String> {
 }
 
 /// `copilot tools`
-pub(crate) fn tools(registration: &CopilotRegistration, look: &DisplayStyle) -> String {
+pub(crate) fn tools(registration: &CopilotRegistration, look: &DisplayCapabilities) -> String {
     let rows: Vec<Vec<Cell>> = registration
         .tools
         .iter()
@@ -104,7 +104,7 @@ pub(crate) fn words(text: &str) -> String {
 }
 
 /// A line for stderr about what happens, where it is worth one.
-pub(crate) fn event(event: &CopilotEvent, look: &DisplayStyle) -> Option<String> {
+pub(crate) fn event(event: &CopilotEvent, look: &DisplayCapabilities) -> Option<String> {
     let line = match event {
         CopilotEvent::Starting => "the Copilot language server is being started".to_owned(),
         CopilotEvent::Ended { detail, pause_ms } => {
@@ -136,7 +136,7 @@ pub(crate) fn event(event: &CopilotEvent, look: &DisplayStyle) -> Option<String>
 }
 
 /// What is said of a turn when it is over.
-pub(crate) fn end(outcome: &TurnOutcome, look: &DisplayStyle) -> Vec<String> {
+pub(crate) fn end(outcome: &TurnOutcome, look: &DisplayCapabilities) -> Vec<String> {
     let mut lines: Vec<String> = outcome.edits.iter().map(|edit| escape::words(edit)).collect();
     if !outcome.edits.is_empty() {
         lines.push(look.paint(DIM, &format!("to take that back: lsp-tools copilot undo {}", outcome.turn)));

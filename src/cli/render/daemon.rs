@@ -7,10 +7,10 @@ use crate::tools::servers::ServersOutput;
 use super::look::{BOLD, DIM, PLACE};
 use super::servers::{self, memory, milliseconds};
 use super::table::{Cell, table};
-use super::{DisplayStyle, escape};
+use super::{DisplayCapabilities, escape};
 
 /// What is told of one daemon.
-pub(crate) fn status(status: &DaemonStatus, look: &DisplayStyle) -> String {
+pub(crate) fn status(status: &DaemonStatus, look: &DisplayCapabilities) -> String {
     let DaemonStatus { pid, version, workspace, socket, uptime_s, memory_bytes, running, .. } = status;
     let mut about = vec![
         format!("pid {pid}"),
@@ -38,7 +38,7 @@ pub(crate) fn status(status: &DaemonStatus, look: &DisplayStyle) -> String {
     out
 }
 
-fn clients(status: &DaemonStatus, look: &DisplayStyle) -> String {
+fn clients(status: &DaemonStatus, look: &DisplayCapabilities) -> String {
     let rows: Vec<Vec<Cell>> = status
         .clients
         .iter()
@@ -56,7 +56,7 @@ fn clients(status: &DaemonStatus, look: &DisplayStyle) -> String {
     table(&["DOOR", "CLIENT", "PID", "SINCE", "CALLS", "SESSION"], &rows, look)
 }
 
-fn calls(status: &DaemonStatus, look: &DisplayStyle) -> String {
+fn calls(status: &DaemonStatus, look: &DisplayCapabilities) -> String {
     let rows: Vec<Vec<Cell>> = status
         .calls
         .iter()
@@ -134,6 +134,6 @@ mcp           7    9 s    3      0123abcd
 CALL  CALLS  MEDIAN  P99
 read  3      0.8 ms  12.0 ms
 ";
-        assert_eq!(super::status(&status, &DisplayStyle::PLAIN), expected);
+        assert_eq!(super::status(&status, &DisplayCapabilities::PLAIN), expected);
     }
 }

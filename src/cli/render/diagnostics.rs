@@ -8,10 +8,10 @@ use crate::text::LineColumn;
 use crate::tools::answer::{DiagnosticItem, DiagnosticsOutput, Verdict};
 
 use super::look::{BAD, BOLD, DIM, GOOD, INFO, WARN, count};
-use super::{DisplayStyle, escape, frames};
+use super::{DisplayCapabilities, escape, frames};
 
 /// So many findings of one kind in one file get a frame each; the others become one line.
-const FRAMES_PER_KIND: usize = 3;
+const MAX_FRAMES_PER_KIND: usize = 3;
 /// So many line numbers stand in that line.
 const LINES_NAMED: usize = 12;
 
@@ -20,7 +20,7 @@ const LINES_NAMED: usize = 12;
 pub(crate) fn render(
     output: &DiagnosticsOutput,
     verdict: Verdict,
-    look: &DisplayStyle,
+    look: &DisplayCapabilities,
     read_line: &impl Fn(&str, u32) -> Option<String>,
 ) -> String {
     let mut out = String::new();
@@ -42,7 +42,7 @@ pub(crate) fn render(
 }
 
 /// `path:line:col: severity: message [code] (source)`, and what explains it below, indented.
-pub(crate) fn plain(item: &DiagnosticItem, look: &DisplayStyle) -> String {
+pub(crate) fn plain(item: &DiagnosticItem, look: &DisplayCapabilities) -> String {
     let severity = look.paint(style(item.severity), word(item.severity));
     let place = format!("{}:{}", escape::line(&item.path), LineColumn::from(item.range.start));
     let mut line = format!("{}: {severity}: {}", look.paint(BOLD, &place), escape::words(&item.message));
@@ -59,7 +59,7 @@ pub(crate) fn plain(item: &DiagnosticItem, look: &DisplayStyle) -> String {
     line
 }
 
-fn heading(file: &[DiagnosticItem], look: &DisplayStyle) -> String {
+fn heading(file: &[DiagnosticItem], look: &DisplayCapabilities) -> String {
     let path = file.first().map_or("", |item| item.path.as_str());
     let path = escape::line(path);
     let counts = by_severity(file.iter());
@@ -68,7 +68,7 @@ fn heading(file: &[DiagnosticItem], look: &DisplayStyle) -> String {
 
 fn file_frames(
     file: &[DiagnosticItem],
-    look: &DisplayStyle,
+    look: &DisplayCapabilities,
     read_line: &impl Fn(&str, u32) -> Option<String>,
 ) -> String {
     let mut kinds: HashMap<String, Vec<&DiagnosticItem>> = HashMap::new();
@@ -83,12 +83,12 @@ fn file_frames(
         let seen = shown.entry(kind).or_default();
         *seen += 1;
         // A line that says "1 more" would save nothing.
-        if *seen <= FRAMES_PER_KIND || all.len() == FRAMES_PER_KIND + 1 {
+        if *seen <= MAX_FRAMES_PER_KIND || all.len() == MAX_FRAMES_PER_KIND + 1 {
             out.push_str(&frames::render(item, look, read_line));
             out.push('\n');
         }
-        if *seen == FRAMES_PER_KIND && all.len() > FRAMES_PER_KIND + 1 {
-            out.push_str(&storm(&all[FRAMES_PER_KIND..], look));
+        if *seen == MAX_FRAMES_PER_KIND && all.len() > MAX_FRAMES_PER_KIND + 1 {
+            out.push_str(&storm(&all[MAX_FRAMES_PER_KIND..], look));
         }
     }
     out
@@ -108,7 +108,7 @@ fn kind(item: &DiagnosticItem) -> String {
     words
 }
 
-fn storm(rest: &[&DiagnosticItem], look: &DisplayStyle) -> String {
+fn storm(rest: &[&DiagnosticItem], look: &DisplayCapabilities) -> String {
     let lines: BTreeSet<u32> = rest.iter().map(|item| LineColumn::from(item.range.start).line).collect();
     let named: Vec<String> = lines.iter().take(LINES_NAMED).map(u32::to_string).collect();
     let more = if lines.len() > LINES_NAMED { ", …" } else { "" };
@@ -120,7 +120,7 @@ fn storm(rest: &[&DiagnosticItem], look: &DisplayStyle) -> String {
 }
 
 /// How many findings there are and how much was looked at, in one line without its end.
-pub(crate) fn totals(output: &DiagnosticsOutput, verdict: Verdict, look: &DisplayStyle) -> String {
+pub(crate) fn totals(output: &DiagnosticsOutput, verdict: Verdict, look: &DisplayCapabilities) -> String {
     let silent = output.incomplete.iter().filter(|file| file.verdict == Verdict::NoData).count();
     let checked = output.files.saturating_sub(silent);
     let mut line = if output.diagnostics.is_empty() {
@@ -146,7 +146,7 @@ pub(crate) fn totals(output: &DiagnosticsOutput, verdict: Verdict, look: &Displa
     line
 }
 
-fn painted_counts(output: &DiagnosticsOutput, look: &DisplayStyle) -> String {
+fn painted_counts(output: &DiagnosticsOutput, look: &DisplayCapabilities) -> String {
     let counts = severities(output.diagnostics.iter());
     let parts = counts.map(|(severity, number)| look.paint(style(severity), &count(number, word(severity))));
     parts.collect::<Vec<_>>().join(", ")
@@ -188,7 +188,7 @@ mod tests {
     use crate::text::{Position, Range};
     use crate::tools::answer::{FileVerdict, Place, RelatedItem};
 
-    const TERMINAL: DisplayStyle = DisplayStyle { terminal: true, color: false, width: 80 };
+    const TERMINAL: DisplayCapabilities = DisplayCapabilities { terminal: true, color: false, width: 80 };
 
     fn item(path: &str, line: u32, severity: Severity, message: &str) -> DiagnosticItem {
         DiagnosticItem {
@@ -208,7 +208,7 @@ mod tests {
         DiagnosticsOutput { diagnostics, count, has_more: false, files, incomplete: Vec::new() }
     }
 
-    fn shown(output: &DiagnosticsOutput, verdict: Verdict, look: &DisplayStyle) -> String {
+    fn shown(output: &DiagnosticsOutput, verdict: Verdict, look: &DisplayCapabilities) -> String {
         render(output, verdict, look, &|_, line| Some(format!("abc {line}")))
     }
 
@@ -229,7 +229,10 @@ mod tests {
         (second.code, second.source) = (None, Some("pyflakes".into()));
         let expected = "a.py:1:1: error: bad thing [F1] (pylsp)\n    b.py:7:2: note: because\n\
                         c.py:5:1: warning: odd (pyflakes)\n1 error, 1 warning in 2 files, 3 files checked\n";
-        assert_eq!(shown(&output(vec![first, second], 3), Verdict::Complete, &DisplayStyle::PLAIN), expected);
+        assert_eq!(
+            shown(&output(vec![first, second], 3), Verdict::Complete, &DisplayCapabilities::PLAIN),
+            expected
+        );
     }
 
     #[test]
@@ -274,26 +277,29 @@ hint[F1]: could be shorter
         let rest = "\n… and 37 more of this kind (F1), lines 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, …\n\n\
                     40 warnings in 1 file, 1 file checked\n";
         assert!(terminal.ends_with(rest), "{terminal}");
-        let plain = shown(&output, Verdict::Complete, &DisplayStyle::PLAIN);
+        let plain = shown(&output, Verdict::Complete, &DisplayCapabilities::PLAIN);
         assert_eq!(plain.matches("warning: line too long").count(), 40);
     }
 
     #[test]
     fn only_what_was_looked_at_is_called_clean() {
         let mut silent = output(Vec::new(), 2);
-        assert_eq!(shown(&silent, Verdict::Complete, &DisplayStyle::PLAIN), "no problems, 2 files checked\n");
         assert_eq!(
-            shown(&silent, Verdict::Hints, &DisplayStyle::PLAIN),
+            shown(&silent, Verdict::Complete, &DisplayCapabilities::PLAIN),
+            "no problems, 2 files checked\n"
+        );
+        assert_eq!(
+            shown(&silent, Verdict::Hints, &DisplayCapabilities::PLAIN),
             "no syntax errors; nothing else was checked, 2 files checked\n"
         );
         silent.incomplete = vec![FileVerdict { path: "a.py".into(), verdict: Verdict::NoData, detail: None }];
         assert_eq!(
-            shown(&silent, Verdict::Partial, &DisplayStyle::PLAIN),
+            shown(&silent, Verdict::Partial, &DisplayCapabilities::PLAIN),
             "no problems found (incomplete), 1 file checked, 1 without an answer\n"
         );
         silent.files = 1;
         assert_eq!(
-            shown(&silent, Verdict::NoData, &DisplayStyle::PLAIN),
+            shown(&silent, Verdict::NoData, &DisplayCapabilities::PLAIN),
             "no answer, so nothing is known to be clean, 0 files checked, 1 without an answer\n"
         );
     }
@@ -302,14 +308,14 @@ hint[F1]: could be shorter
     fn what_is_left_out_is_told() {
         let mut cut = output(vec![item("a.py", 0, Severity::Error, "bad")], 1);
         (cut.count, cut.has_more) = (7, true);
-        let shown = shown(&cut, Verdict::Complete, &DisplayStyle::PLAIN);
+        let shown = shown(&cut, Verdict::Complete, &DisplayCapabilities::PLAIN);
         assert!(shown.ends_with("1 error in 1 file, 1 file checked; 1 of 7 shown\n"), "{shown}");
     }
 
     #[test]
     fn hostile_text_is_shown() {
         let hostile = item("\x1b]0;t\x07.py", 0, Severity::Error, "\x1b[31mred\u{9b}");
-        let shown = shown(&output(vec![hostile], 1), Verdict::Complete, &DisplayStyle::PLAIN);
+        let shown = shown(&output(vec![hostile], 1), Verdict::Complete, &DisplayCapabilities::PLAIN);
         assert!(
             shown.starts_with("\\u{1b}]0;t\\u{7}.py:1:1: error: \\u{1b}[31mred\\u{9b} [F1] (pylsp)\n"),
             "{shown}"

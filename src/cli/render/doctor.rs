@@ -4,10 +4,10 @@ use crate::hints;
 use crate::tools::doctor::{DoctorFinding, DoctorOutput, DoctorServer};
 
 use super::look::{BAD, BOLD, DIM, GOOD, PLACE, WARN, count};
-use super::{DisplayStyle, escape};
+use super::{DisplayCapabilities, escape};
 
 /// One paragraph per server, then what concerns none, then whether all is well.
-pub(crate) fn render(output: &DoctorOutput, look: &DisplayStyle) -> String {
+pub(crate) fn render(output: &DoctorOutput, look: &DisplayCapabilities) -> String {
     let mut out = String::new();
     for server in &output.servers {
         out.push_str(&server_lines(server, look));
@@ -28,7 +28,7 @@ pub(crate) fn render(output: &DoctorOutput, look: &DisplayStyle) -> String {
     out
 }
 
-fn server_lines(server: &DoctorServer, look: &DisplayStyle) -> String {
+fn server_lines(server: &DoctorServer, look: &DisplayCapabilities) -> String {
     let mark = if server.is_well() {
         look.paint(GOOD, "ok")
     } else if server.found.is_some() {
@@ -71,7 +71,7 @@ fn server_lines(server: &DoctorServer, look: &DisplayStyle) -> String {
     out
 }
 
-fn finding_lines(finding: &DoctorFinding, indent: &str, look: &DisplayStyle) -> String {
+fn finding_lines(finding: &DoctorFinding, indent: &str, look: &DisplayCapabilities) -> String {
     let mut out = format!("{indent}{} {}\n", look.paint(WARN, "!"), escape::words(&finding.message));
     if let Some(fix) = &finding.fix {
         out.push_str(&fix_line(fix, indent, look));
@@ -79,11 +79,11 @@ fn finding_lines(finding: &DoctorFinding, indent: &str, look: &DisplayStyle) -> 
     out
 }
 
-fn fix_line(command: &str, indent: &str, look: &DisplayStyle) -> String {
+fn fix_line(command: &str, indent: &str, look: &DisplayCapabilities) -> String {
     format!("{indent}  run: {}\n", look.paint(BOLD, &escape::words(command)))
 }
 
-fn conclusion(output: &DoctorOutput, look: &DisplayStyle) -> String {
+fn conclusion(output: &DoctorOutput, look: &DisplayCapabilities) -> String {
     if output.servers.is_empty() && output.findings.is_empty() {
         return "no file of a known language in this workspace\n".to_owned();
     }
@@ -175,21 +175,21 @@ ok python (12 files)  pylsp 1.15.0
 confined
 2 of 3 servers not well
 ";
-        assert_eq!(render(&output, &DisplayStyle::PLAIN), expected);
+        assert_eq!(render(&output, &DisplayCapabilities::PLAIN), expected);
     }
 
     #[test]
     fn all_is_well_only_when_everything_answered() {
         let shown = render(
             &DoctorOutput::new("/w".into(), vec![well()], Vec::new(), "confined".into()),
-            &DisplayStyle::PLAIN,
+            &DisplayCapabilities::PLAIN,
         );
         assert!(shown.ends_with("\nall is well\n"), "{shown}");
         let mut silent = well();
         silent.probe = None;
         let shown = render(
             &DoctorOutput::new("/w".into(), vec![silent], Vec::new(), "confined".into()),
-            &DisplayStyle::PLAIN,
+            &DisplayCapabilities::PLAIN,
         );
         assert!(shown.ends_with("1 of 1 server not well\n"), "{shown}");
     }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::files::notes;
 use super::look::{BAD, BOLD, DIM, GOOD, WARN, count};
 use super::table::{Cell, table};
-use super::{DisplayStyle, diagnostics, escape, frames};
+use super::{DisplayCapabilities, diagnostics, escape, frames};
 use crate::cli::exit::CliExitStatus;
 use crate::cli::reply::Reply;
 use crate::lsp::model::Severity;
@@ -79,7 +79,7 @@ pub(crate) struct EditRequestFlags {
 pub(crate) fn render(
     edited: &EditAnswerView,
     asked: EditRequestFlags,
-    look: &DisplayStyle,
+    look: &DisplayCapabilities,
     read_line: &impl Fn(&str, u32) -> Option<String>,
 ) -> Reply {
     let mut out: String =
@@ -119,7 +119,7 @@ fn of_delta(delta: &DiagnosticsDelta) -> CliExitStatus {
 }
 
 /// A heading and the diff on a terminal; in a pipe the diff alone, for `patch` or git to read.
-fn one_file(file: &FileResult, dry_run: bool, look: &DisplayStyle) -> String {
+fn one_file(file: &FileResult, dry_run: bool, look: &DisplayCapabilities) -> String {
     if file.operation == "unchanged" {
         return String::new();
     }
@@ -136,7 +136,7 @@ fn one_file(file: &FileResult, dry_run: bool, look: &DisplayStyle) -> String {
     out
 }
 
-fn heading(file: &FileResult, dry_run: bool, look: &DisplayStyle) -> String {
+fn heading(file: &FileResult, dry_run: bool, look: &DisplayCapabilities) -> String {
     let path = look.paint(BOLD, &escape::line(&file.path));
     let from = file.from.as_deref().map(|from| format!("{} -> ", escape::line(from))).unwrap_or_default();
     let mut counts = String::new();
@@ -155,7 +155,7 @@ const REMOVED: anstyle::Style = anstyle::AnsiColor::Red.on_default();
 const HUNK: anstyle::Style = anstyle::AnsiColor::Cyan.on_default();
 
 /// A line of a diff, with its line end.
-fn diff_line(line: &str, look: &DisplayStyle) -> String {
+fn diff_line(line: &str, look: &DisplayCapabilities) -> String {
     let style = match line {
         _ if line.starts_with("+++ ") || line.starts_with("--- ") || line.starts_with("diff ") => BOLD,
         _ if line.starts_with('+') => ADDED,
@@ -196,7 +196,7 @@ fn displaced(patched: &PatchResult) -> Vec<String> {
 fn findings(
     delta: &DiagnosticsDelta,
     framed: bool,
-    look: &DisplayStyle,
+    look: &DisplayCapabilities,
     read_line: &impl Fn(&str, u32) -> Option<String>,
 ) -> String {
     let mut out = String::new();
@@ -245,7 +245,7 @@ fn item_of(finding: &DeltaItem) -> DiagnosticItem {
 }
 
 /// `2 new errors, 1 fixed`.
-fn summary(delta: &DiagnosticsDelta, look: &DisplayStyle) -> String {
+fn summary(delta: &DiagnosticsDelta, look: &DisplayCapabilities) -> String {
     let sure = match delta.verdict {
         Verdict::Complete => "",
         Verdict::NoData => {
@@ -295,7 +295,7 @@ pub(crate) fn each_past_path(history: &mut UndoOutput, change: &mut dyn FnMut(&m
 }
 
 /// The edits of the past, newest first; `now` is in seconds since 1970.
-pub(crate) fn history(history: &UndoOutput, now: u64, look: &DisplayStyle) -> Reply {
+pub(crate) fn history(history: &UndoOutput, now: u64, look: &DisplayCapabilities) -> Reply {
     if history.edits.is_empty() {
         let lines = vec!["there is nothing to take back".to_owned()];
         return Reply { out: String::new(), lines, status: CliExitStatus::Unpleasant };
@@ -328,7 +328,7 @@ fn ago(seconds: u64) -> String {
 }
 
 /// What servers offer to do; what cannot be done now is only counted.
-pub(crate) fn actions(offered: &CodeActionsOutput, look: &DisplayStyle) -> Reply {
+pub(crate) fn actions(offered: &CodeActionsOutput, look: &DisplayCapabilities) -> Reply {
     let mut lines = notes(&offered.notes, None);
     let can_be_done = |action: &&ActionItem| action.disabled.is_none();
     let rows: Vec<Vec<Cell>> = offered.actions.iter().filter(can_be_done).map(action).collect();

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::DisplayStyle;
+use super::DisplayCapabilities;
 
 /// Whether `character` must not reach a terminal as it is: control characters (C0, C1), line and paragraph separators,
 /// controls of writing direction, invisible tags, and noncharacters.
@@ -55,7 +55,7 @@ pub(crate) fn block(text: &str) -> String {
 }
 
 /// `text` of a file: as it is, for programs; on a terminal, as in [`line()`], but with its line breaks (CRLF as LF) and tabs.
-pub(crate) fn content<'a>(text: &'a str, look: &DisplayStyle) -> Cow<'a, str> {
+pub(crate) fn content<'a>(text: &'a str, look: &DisplayCapabilities) -> Cow<'a, str> {
     if !look.terminal {
         return Cow::Borrowed(text);
     }
@@ -64,7 +64,7 @@ pub(crate) fn content<'a>(text: &'a str, look: &DisplayStyle) -> Cow<'a, str> {
 }
 
 /// A name or a line of a file: as it is, for programs; on a terminal, as in [`line()`].
-pub(crate) fn name<'a>(text: &'a str, look: &DisplayStyle) -> Cow<'a, str> {
+pub(crate) fn name<'a>(text: &'a str, look: &DisplayCapabilities) -> Cow<'a, str> {
     if look.terminal { line(text) } else { Cow::Borrowed(text) }
 }
 
@@ -116,10 +116,11 @@ mod tests {
 
     #[test]
     fn what_programs_read_is_left_as_it_is() {
-        let (text, terminal) = ("a\t\x1b[2J\r\n", DisplayStyle { terminal: true, ..DisplayStyle::PLAIN });
-        assert_eq!(content(text, &DisplayStyle::PLAIN), text);
+        let (text, terminal) =
+            ("a\t\x1b[2J\r\n", DisplayCapabilities { terminal: true, ..DisplayCapabilities::PLAIN });
+        assert_eq!(content(text, &DisplayCapabilities::PLAIN), text);
         assert_eq!(content(text, &terminal), "a\t\\u{1b}[2J\n");
-        assert_eq!(name("a\tb", &DisplayStyle::PLAIN), "a\tb");
+        assert_eq!(name("a\tb", &DisplayCapabilities::PLAIN), "a\tb");
         assert_eq!(name("a\tb", &terminal), "a\\tb");
     }
 

@@ -1,7 +1,7 @@
 //! Files, folders and lists of files: as they are for programs, safe and coloured on a terminal.
 
 use super::look::{BOLD, DIM, PLACE};
-use super::{DisplayStyle, escape};
+use super::{DisplayCapabilities, escape};
 use crate::cli::exit::CliExitStatus;
 use crate::cli::paths::PathSpelling;
 use crate::cli::reply::Reply;
@@ -16,7 +16,7 @@ pub(crate) fn notes(notes: &[String], left_out: Option<String>) -> Vec<String> {
 }
 
 /// The lines of a file, `numbered` by the answer or not.
-pub(crate) fn page(page: &ReadOutput, numbered: bool, look: &DisplayStyle) -> Reply {
+pub(crate) fn page(page: &ReadOutput, numbered: bool, look: &DisplayCapabilities) -> Reply {
     let text = escape::content(&page.content, look);
     let mut out = match numbered && look.terminal {
         true => text.split_inclusive('\n').map(|line| numbered_line(line, look)).collect(),
@@ -30,7 +30,7 @@ pub(crate) fn page(page: &ReadOutput, numbered: bool, look: &DisplayStyle) -> Re
     Reply { out, lines: notes(&page.notes, None), status: CliExitStatus::Answered }
 }
 
-fn numbered_line(line: &str, look: &DisplayStyle) -> String {
+fn numbered_line(line: &str, look: &DisplayCapabilities) -> String {
     match line.split_once('\t') {
         Some((number, rest)) => format!("{}  {rest}", look.paint(DIM, &format!("{number:>5}"))),
         None => line.to_owned(),
@@ -38,7 +38,7 @@ fn numbered_line(line: &str, look: &DisplayStyle) -> String {
 }
 
 /// The definitions of a file, one a line.
-pub(crate) fn outline(page: &ReadOutput, look: &DisplayStyle) -> Reply {
+pub(crate) fn outline(page: &ReadOutput, look: &DisplayCapabilities) -> Reply {
     let text = page.outline.as_deref().unwrap_or_default();
     let out: String = text.lines().map(|line| outline_line(line, look)).collect();
     let mut lines = notes(&page.notes, None);
@@ -50,7 +50,7 @@ pub(crate) fn outline(page: &ReadOutput, look: &DisplayStyle) -> Reply {
 }
 
 /// `10-20 function greet`, after its indentation.
-fn outline_line(line: &str, look: &DisplayStyle) -> String {
+fn outline_line(line: &str, look: &DisplayCapabilities) -> String {
     let bare = line.trim_start();
     let indent = &line[..line.len() - bare.len()];
     let mut words = bare.splitn(3, ' ');
@@ -60,7 +60,7 @@ fn outline_line(line: &str, look: &DisplayStyle) -> String {
 }
 
 /// What is in a folder; where everything below is listed, by its path.
-pub(crate) fn entries(entries: ListOutput, deep: Option<&PathSpelling>, look: &DisplayStyle) -> Reply {
+pub(crate) fn entries(entries: ListOutput, deep: Option<&PathSpelling>, look: &DisplayCapabilities) -> Reply {
     let widest = entries.items.iter().map(|entry| size(entry).len()).max().unwrap_or(0);
     let mut out = String::new();
     for entry in &entries.items {
@@ -103,7 +103,7 @@ fn what_else(entry: &ListItem) -> String {
 }
 
 /// Files, one a line.
-pub(crate) fn found(found: &GlobOutput, paths: &PathSpelling, look: &DisplayStyle) -> Reply {
+pub(crate) fn found(found: &GlobOutput, paths: &PathSpelling, look: &DisplayCapabilities) -> Reply {
     let shown = |path: &String| format!("{}\n", escape::name(&paths.shown(path), look));
     let left_out = found.has_more.then(|| format!("the first {}; --limit shows more", found.matches.len()));
     let mut lines = notes(&found.notes, left_out);
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    const TERMINAL: DisplayStyle = DisplayStyle { terminal: true, color: false, width: 80 };
+    const TERMINAL: DisplayCapabilities = DisplayCapabilities { terminal: true, color: false, width: 80 };
 
     #[test]
     fn lines_are_as_they_are_in_a_pipe_and_safe_on_a_terminal() {
@@ -128,7 +128,7 @@ mod tests {
             "path": "a", "content": "9\ta\u{1b}[2J\n10\tb", "start_line": 9, "end_line": 10, "has_more": false,
         });
         let given: ReadOutput = serde_json::from_value(answer).unwrap();
-        assert_eq!(page(&given, true, &DisplayStyle::PLAIN).out, "9\ta\u{1b}[2J\n10\tb");
+        assert_eq!(page(&given, true, &DisplayCapabilities::PLAIN).out, "9\ta\u{1b}[2J\n10\tb");
         assert_eq!(page(&given, true, &TERMINAL).out, "    9  a\\u{1b}[2J\n   10  b\n");
     }
 
@@ -140,11 +140,11 @@ mod tests {
             {"name": "out", "path": "a/out", "is_dir": false, "size_bytes": 0, "kind": "symlink", "target": "(outside)"},
         ]});
         let given: ListOutput = serde_json::from_value(answer).unwrap();
-        assert_eq!(entries(given.clone(), None, &DisplayStyle::PLAIN).out, "src/\nbig\nout\n");
+        assert_eq!(entries(given.clone(), None, &DisplayCapabilities::PLAIN).out, "src/\nbig\nout\n");
         let shown = entries(given.clone(), None, &TERMINAL);
         assert_eq!(shown.out, "   -  src/\n2.0K  big\n   -  out -> (outside)\n");
         assert_eq!(shown.lines, ["note: the first 3; --limit shows more"]);
         let inside = PathSpelling::Inside(vec!["a".to_owned()]);
-        assert_eq!(entries(given, Some(&inside), &DisplayStyle::PLAIN).out, "src/\nbig\nout\n");
+        assert_eq!(entries(given, Some(&inside), &DisplayCapabilities::PLAIN).out, "src/\nbig\nout\n");
     }
 }

@@ -8,10 +8,10 @@ use crate::text::{LineColumn, Range};
 use crate::tools::answer::DiagnosticItem;
 
 use super::source::RenderedSourceLine;
-use super::{DisplayStyle, escape};
+use super::{DisplayCapabilities, escape};
 
 /// Ranges over more lines show only their first line.
-const MOST_LINES: u32 = 6;
+const MAX_FRAME_RANGE_LINES: u32 = 6;
 
 /// Stands for a path until the frame is drawn: the place that the crate derives from the shown line would be off where
 /// tabs or escapes take several columns. No text in a frame can hold it, since it counts as unsafe.
@@ -21,7 +21,7 @@ const PATH: char = '\u{FDD0}';
 /// gives none, the frame is its heading and its place.
 pub(crate) fn render(
     item: &DiagnosticItem,
-    look: &DisplayStyle,
+    look: &DisplayCapabilities,
     read_line: &impl Fn(&str, u32) -> Option<String>,
 ) -> String {
     let mut title = level(item.severity).primary_title(headline(item));
@@ -110,7 +110,7 @@ fn snippet(
         true => first.span(range.start.character..range.end.character.max(range.start.character + 1)).end,
         false => source.len(),
     };
-    if !one_line && range.end.line - range.start.line < MOST_LINES {
+    if !one_line && range.end.line - range.start.line < MAX_FRAME_RANGE_LINES {
         for line in range.start.line + 1..=range.end.line {
             // A range that ends before the first character of a line does not touch it.
             if line == range.end.line && range.end.character == 0 {
@@ -135,7 +135,7 @@ mod tests {
     use crate::text::Position;
     use crate::tools::answer::{Place, RelatedItem};
 
-    const TERMINAL: DisplayStyle = DisplayStyle { terminal: true, color: false, width: 80 };
+    const TERMINAL: DisplayCapabilities = DisplayCapabilities { terminal: true, color: false, width: 80 };
 
     fn item(start: (u32, u32), end: (u32, u32)) -> DiagnosticItem {
         DiagnosticItem {

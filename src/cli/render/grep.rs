@@ -2,7 +2,7 @@
 
 use super::files::notes;
 use super::look::{BAD, DIM, PLACE, count};
-use super::{DisplayStyle, escape};
+use super::{DisplayCapabilities, escape};
 use crate::cli::exit::CliExitStatus;
 use crate::cli::paths::PathSpelling;
 use crate::cli::reply::Reply;
@@ -17,7 +17,7 @@ pub(crate) fn render(
     gaps: bool,
     matcher: Option<&LineMatcher>,
     paths: &PathSpelling,
-    look: &DisplayStyle,
+    look: &DisplayCapabilities,
 ) -> Reply {
     let file = |path: &str| look.paint(PLACE, &escape::name(&paths.shown(path), look));
     let out = match (&found.files, &found.counts) {
@@ -48,7 +48,7 @@ fn lines(
     gaps: bool,
     matcher: Option<&LineMatcher>,
     file: &impl Fn(&str) -> String,
-    look: &DisplayStyle,
+    look: &DisplayCapabilities,
 ) -> String {
     let mut out = String::new();
     for of_file in matches.chunk_by(|one, other| one.path == other.path) {
@@ -77,7 +77,7 @@ fn push(
     first: u32,
     prefix: Option<&str>,
     matcher: Option<&LineMatcher>,
-    look: &DisplayStyle,
+    look: &DisplayCapabilities,
 ) -> u32 {
     let mut number = first;
     let mut put = |sign: char, text: &str| {
@@ -110,7 +110,7 @@ fn push(
 /// Line numbers.
 const NUMBER: anstyle::Style = anstyle::AnsiColor::Green.on_default();
 
-fn painted(text: &str, matcher: Option<&LineMatcher>, look: &DisplayStyle) -> String {
+fn painted(text: &str, matcher: Option<&LineMatcher>, look: &DisplayCapabilities) -> String {
     let Some(matcher) = matcher else { return escape::content(text, look).into_owned() };
     let (mut out, mut at) = (String::new(), 0);
     for found in matcher.find_all(text) {
@@ -130,7 +130,7 @@ mod tests {
     use crate::workspace::{CaseMode, GrepPattern};
     use serde_json::json;
 
-    const TERMINAL: DisplayStyle = DisplayStyle { terminal: true, color: false, width: 80 };
+    const TERMINAL: DisplayCapabilities = DisplayCapabilities { terminal: true, color: false, width: 80 };
 
     fn found() -> GrepOutput {
         let answer = json!({"count": 3, "has_more": false, "matches": [
@@ -141,7 +141,7 @@ mod tests {
         serde_json::from_value(answer).unwrap()
     }
 
-    fn shown(gaps: bool, look: &DisplayStyle) -> Reply {
+    fn shown(gaps: bool, look: &DisplayCapabilities) -> Reply {
         render(&found(), gaps, None, &PathSpelling::Inside(Vec::new()), look)
     }
 
@@ -149,7 +149,7 @@ mod tests {
     fn in_a_pipe_each_line_names_its_file() {
         let expected =
             "a.py-1-\na.py-2-x\na.py:3:def f():\u{1b}[2J\na.py-4-y\n--\na.py-8-z\na.py:9:f()\nb.py:1:f\n";
-        assert_eq!(shown(true, &DisplayStyle::PLAIN).out, expected);
+        assert_eq!(shown(true, &DisplayCapabilities::PLAIN).out, expected);
     }
 
     #[test]
@@ -169,7 +169,7 @@ mod tests {
             invert: false,
         };
         let matcher = LineMatcher::new(&pattern).unwrap();
-        let look = DisplayStyle { color: true, ..TERMINAL };
+        let look = DisplayCapabilities { color: true, ..TERMINAL };
         let text = painted("名gg\u{1b}g", Some(&matcher), &look);
         assert_eq!(text, "名\x1b[1m\x1b[31mgg\x1b[0m\\u{1b}\x1b[1m\x1b[31mg\x1b[0m");
     }
@@ -178,7 +178,8 @@ mod tests {
     fn nothing_found_is_status_1() {
         let none: GrepOutput =
             serde_json::from_value(json!({"count": 0, "matches": [], "has_more": false})).unwrap();
-        let reply = render(&none, false, None, &PathSpelling::Inside(Vec::new()), &DisplayStyle::PLAIN);
+        let reply =
+            render(&none, false, None, &PathSpelling::Inside(Vec::new()), &DisplayCapabilities::PLAIN);
         assert_eq!((reply.out.as_str(), reply.status), ("", CliExitStatus::Unpleasant));
     }
 }

@@ -5,13 +5,13 @@ use crate::tools::answer::{HierarchyItem, HierarchyOutput};
 
 use super::look::{BOLD, DIM, KIND, count};
 use super::tree::{self, RenderedTreeNode};
-use super::{DisplayStyle, escape, locations};
+use super::{DisplayCapabilities, escape, locations};
 
 /// So many places of calls are named.
-const SITES: usize = 6;
+const MAX_SHOWN_CALL_SITES: usize = 6;
 
 /// Each thing asked about with its tree, and on a terminal how many nodes there are.
-pub(crate) fn render(output: &HierarchyOutput, look: &DisplayStyle) -> String {
+pub(crate) fn render(output: &HierarchyOutput, look: &DisplayCapabilities) -> String {
     if output.items.is_empty() {
         return String::new();
     }
@@ -35,7 +35,7 @@ pub(crate) fn total(output: &HierarchyOutput) -> String {
     if output.count == 0 { format!("no {one}s") } else { count(output.count, one) }
 }
 
-fn node(item: &HierarchyItem, look: &DisplayStyle) -> RenderedTreeNode {
+fn node(item: &HierarchyItem, look: &DisplayCapabilities) -> RenderedTreeNode {
     let kind = look.paint(KIND, &escape::words(&item.kind));
     let mut line = format!("{kind} {}", look.paint(BOLD, &escape::words(&item.name)));
     if let Some(detail) =
@@ -55,9 +55,13 @@ fn sites(item: &HierarchyItem) -> String {
     if item.sites.is_empty() {
         return String::new();
     }
-    let named: Vec<String> =
-        item.sites.iter().take(SITES).map(|range| LineColumn::from(range.start).to_string()).collect();
-    let more = if item.sites.len() > SITES { ", …" } else { "" };
+    let named: Vec<String> = item
+        .sites
+        .iter()
+        .take(MAX_SHOWN_CALL_SITES)
+        .map(|range| LineColumn::from(range.start).to_string())
+        .collect();
+    let more = if item.sites.len() > MAX_SHOWN_CALL_SITES { ", …" } else { "" };
     format!("  ({} at {}{more})", count(item.sites.len(), "call"), named.join(", "))
 }
 
@@ -94,8 +98,8 @@ mod tests {
         let output = HierarchyOutput { direction: "incoming".into(), items: vec![root], count: 2 };
         let expected = "function greet  a.py:1:5\n├─ function main  a.py:21:5  (2 calls at 22:9, 25:9)  …\n\
                         └─ function other\\u{7}  a.py:31:5\n";
-        assert_eq!(render(&output, &DisplayStyle::PLAIN), expected);
-        let terminal = DisplayStyle { terminal: true, ..DisplayStyle::PLAIN };
+        assert_eq!(render(&output, &DisplayCapabilities::PLAIN), expected);
+        let terminal = DisplayCapabilities { terminal: true, ..DisplayCapabilities::PLAIN };
         assert_eq!(render(&output, &terminal), format!("{expected}\n2 callers\n"));
     }
 }

@@ -3,10 +3,10 @@
 use crate::tools::answer::HoverOutput;
 
 use super::look::BOLD;
-use super::{DisplayStyle, locations, markdown};
+use super::{DisplayCapabilities, locations, markdown};
 
 /// The hover's Markdown as text, and, where no server answered, where the likely definition is.
-pub(crate) fn render(output: &HoverOutput, look: &DisplayStyle) -> String {
+pub(crate) fn render(output: &HoverOutput, look: &DisplayCapabilities) -> String {
     let mut out = markdown::render(&output.contents, look);
     if !output.candidates.is_empty() {
         if !out.is_empty() {
@@ -39,7 +39,7 @@ mod tests {
         };
         let output = HoverOutput { contents: "Greets.".into(), range: None, candidates: vec![place] };
         assert_eq!(
-            render(&output, &DisplayStyle::PLAIN),
+            render(&output, &DisplayCapabilities::PLAIN),
             "Greets.\n\nLikely defined here, best first:\nsrc/app.py:3:5: def greet(name):  (defined in this file)\n"
         );
     }

@@ -4,14 +4,14 @@ use crate::tools::install::{InstallItem, InstallOutput, InstallState};
 
 use super::doctor::duration;
 use super::look::{BAD, BOLD, DIM, GOOD, PLACE, WARN};
-use super::{DisplayStyle, escape};
+use super::{DisplayCapabilities, escape};
 
 /// One line per server, and below it why it failed or what to do by hand.
-pub(crate) fn render(output: &InstallOutput, look: &DisplayStyle) -> String {
+pub(crate) fn render(output: &InstallOutput, look: &DisplayCapabilities) -> String {
     output.items.iter().map(|item| lines(item, look)).collect()
 }
 
-fn lines(item: &InstallItem, look: &DisplayStyle) -> String {
+fn lines(item: &InstallItem, look: &DisplayCapabilities) -> String {
     let (word, style) = match item.state {
         InstallState::Installed => ("installed", GOOD),
         InstallState::AlreadyInstalled => ("already there", GOOD),
@@ -61,6 +61,6 @@ mod tests {
         ];
         let expected = "pylsp installed in 12.4 s: p==1\n    /data/p/bin/p\n    used for python\nruff already there: p==1\n\
                         x failed: p==1\n    pip said:\n      \\u{1b}[31mno\n";
-        assert_eq!(render(&InstallOutput { ok: true, items }, &DisplayStyle::PLAIN), expected);
+        assert_eq!(render(&InstallOutput { ok: true, items }, &DisplayCapabilities::PLAIN), expected);
     }
 }

@@ -2,11 +2,14 @@
 
 use serde::Serialize;
 
-use super::{DisplayStyle, escape};
+use super::{DisplayCapabilities, escape};
 
 /// `answer` as JSON, its line ended: indented for eyes on a terminal, one line otherwise. Characters that a terminal
 /// would act on are written by their numbers; the value is the same.
-pub(crate) fn render<T: Serialize>(answer: &T, look: &DisplayStyle) -> Result<String, serde_json::Error> {
+pub(crate) fn render<T: Serialize>(
+    answer: &T,
+    look: &DisplayCapabilities,
+) -> Result<String, serde_json::Error> {
     let json =
         if look.terminal { serde_json::to_string_pretty(answer) } else { serde_json::to_string(answer) }?;
     Ok(format!("{}\n", escape::json(&json)))
@@ -22,8 +25,8 @@ mod tests {
         let error = ToolError::new(ErrorCode::NotFound, "no such file: \u{9b}a").with_hint("look");
         let expected =
             "{\"ok\":false,\"code\":\"not_found\",\"error\":\"no such file: \\u009ba\",\"hint\":\"look\"}\n";
-        assert_eq!(render(&error, &DisplayStyle::PLAIN).ok().as_deref(), Some(expected));
-        let terminal = DisplayStyle { terminal: true, ..DisplayStyle::PLAIN };
+        assert_eq!(render(&error, &DisplayCapabilities::PLAIN).ok().as_deref(), Some(expected));
+        let terminal = DisplayCapabilities { terminal: true, ..DisplayCapabilities::PLAIN };
         assert!(render(&error, &terminal).is_ok_and(|text| text.starts_with("{\n  \"ok\": false,\n")));
     }
 }

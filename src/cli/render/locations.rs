@@ -5,11 +5,11 @@ use crate::tools::answer::{LocationsOutput, Place};
 
 use super::look::{BOLD, DIM, MATCH, PLACE, count};
 use super::source::RenderedSourceLine;
-use super::{DisplayStyle, escape};
+use super::{DisplayCapabilities, escape};
 
 /// The places: in a pipe `path:line:col: source line`, one per line; on a terminal grouped by file, with counts.
 /// Nothing at all where there are none.
-pub(crate) fn render(output: &LocationsOutput, what: &str, look: &DisplayStyle) -> String {
+pub(crate) fn render(output: &LocationsOutput, what: &str, look: &DisplayCapabilities) -> String {
     if output.locations.is_empty() {
         return String::new();
     }
@@ -35,7 +35,7 @@ pub(crate) fn render(output: &LocationsOutput, what: &str, look: &DisplayStyle) 
 }
 
 /// `path:line:col: source line  (why it ranks)`.
-pub(crate) fn plain_line(place: &Place, look: &DisplayStyle) -> String {
+pub(crate) fn plain_line(place: &Place, look: &DisplayCapabilities) -> String {
     let mut line = address(&place.path, &place.range, look);
     if let Some(text) = &place.text {
         line.push_str(": ");
@@ -49,12 +49,12 @@ pub(crate) fn plain_line(place: &Place, look: &DisplayStyle) -> String {
 }
 
 /// `path:line:col`, 1-based, in the colour of places.
-pub(crate) fn address(path: &str, range: &Range, look: &DisplayStyle) -> String {
+pub(crate) fn address(path: &str, range: &Range, look: &DisplayCapabilities) -> String {
     look.paint(PLACE, &format!("{}:{}", escape::line(path), LineColumn::from(range.start)))
 }
 
 /// The source line without its indentation, what `range` covers of it made visible.
-pub(crate) fn source_line(text: &str, range: &Range, look: &DisplayStyle) -> String {
+pub(crate) fn source_line(text: &str, range: &Range, look: &DisplayCapabilities) -> String {
     let end = if range.end.line == range.start.line { range.end.character } else { u32::MAX };
     let covered = range.start.character..end;
     let shown = RenderedSourceLine::new(text, covered.clone()).trimmed();
@@ -64,7 +64,7 @@ pub(crate) fn source_line(text: &str, range: &Range, look: &DisplayStyle) -> Str
     format!("{before}{}{after}", look.paint(MATCH, inside))
 }
 
-fn alone(place: &Place, look: &DisplayStyle) -> String {
+fn alone(place: &Place, look: &DisplayCapabilities) -> String {
     let mut out = address(&place.path, &place.range, look);
     out.push('\n');
     if let Some(text) = &place.text {
@@ -73,7 +73,7 @@ fn alone(place: &Place, look: &DisplayStyle) -> String {
     out
 }
 
-fn group_lines(group: &[Place], look: &DisplayStyle) -> String {
+fn group_lines(group: &[Place], look: &DisplayCapabilities) -> String {
     let path = group.first().map_or("", |place| place.path.as_str());
     let mut out = look.paint(BOLD, &escape::line(path));
     out.push_str(&look.paint(DIM, &format!("  {}", group.len())));
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
     use crate::text::Position;
 
-    const TERMINAL: DisplayStyle = DisplayStyle { terminal: true, color: false, width: 80 };
+    const TERMINAL: DisplayCapabilities = DisplayCapabilities { terminal: true, color: false, width: 80 };
 
     fn place(path: &str, line: u32, from: u32, to: u32, text: &str) -> Place {
         Place {
@@ -130,7 +130,7 @@ mod tests {
     fn in_a_pipe_each_is_one_line() {
         let expected = "src/app.py:3:5: def greet(name):\nsrc/app.py:100:8: print(greet('名'))\n\
                         src/b.py:1:17: from app import greet\n";
-        assert_eq!(render(&three(), "reference", &DisplayStyle::PLAIN), expected);
+        assert_eq!(render(&three(), "reference", &DisplayCapabilities::PLAIN), expected);
     }
 
     #[test]
@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn the_name_is_made_visible() {
         let one = output(vec![place("a.py", 2, 5, 10, "\tdef greet(name):")]);
-        let look = DisplayStyle { color: true, ..TERMINAL };
+        let look = DisplayCapabilities { color: true, ..TERMINAL };
         let expected = "\x1b[35ma.py:3:6\x1b[0m\n    def \x1b[1m\x1b[4m\x1b[32mgreet\x1b[0m(name):\n";
         assert_eq!(render(&one, "definition", &look), expected);
     }
@@ -152,7 +152,7 @@ mod tests {
     fn hostile_names_and_lines_are_shown() {
         let one = output(vec![place("\x1b]52;c;eA==\x07.py", 0, 0, 1, "a\x1b[2J\u{202e}")]);
         assert_eq!(
-            render(&one, "definition", &DisplayStyle::PLAIN),
+            render(&one, "definition", &DisplayCapabilities::PLAIN),
             "\\u{1b}]52;c;eA==\\u{7}.py:1:1: a\\u{1b}[2J\\u{202e}\n"
         );
     }
@@ -160,9 +160,9 @@ mod tests {
     #[test]
     fn a_place_without_text_or_with_an_odd_range_is_still_shown() {
         let mut odd = place("a.py", 0, 500, 900, "short");
-        let shown = render(&output(vec![odd.clone()]), "definition", &DisplayStyle::PLAIN);
+        let shown = render(&output(vec![odd.clone()]), "definition", &DisplayCapabilities::PLAIN);
         assert_eq!(shown, "a.py:1:501: short\n");
         odd.text = None;
-        assert_eq!(render(&output(vec![odd]), "definition", &DisplayStyle::PLAIN), "a.py:1:501\n");
+        assert_eq!(render(&output(vec![odd]), "definition", &DisplayCapabilities::PLAIN), "a.py:1:501\n");
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// What the output's reader can see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DisplayStyle {
+pub struct DisplayCapabilities {
     /// It is a terminal, made for eyes; otherwise plain lines, made for other programs and agents.
     pub terminal: bool,
     /// Colours and weights are wanted.
@@ -35,7 +35,7 @@ pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
 /// Good to know.
 pub(crate) const INFO: Style = AnsiColor::Cyan.on_default().bold();
 
-impl DisplayStyle {
+impl DisplayCapabilities {
     /// Plain lines for a pipe.
     pub const PLAIN: Self = Self { terminal: false, color: false, width: 80 };
 

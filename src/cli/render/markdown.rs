@@ -8,20 +8,20 @@ use unicode_width::UnicodeWidthStr;
 
 use super::look::{BOLD, CODE, DIM};
 use super::table::{Cell, table};
-use super::{DisplayStyle, escape};
+use super::{DisplayCapabilities, escape};
 
 /// Text is wrapped at most here: longer lines are hard to read.
-const WIDEST: usize = 100;
+const MAX_MARKDOWN_COLUMNS: usize = 100;
 /// Blocks in blocks are set off so deep: every line repeats what stands in front of it.
-const DEEPEST: usize = 12;
+const MAX_MARKDOWN_BLOCK_DEPTH: usize = 12;
 /// The longest address of a link that leads there: on a terminal each word of a link carries it.
-const LONGEST_URL: usize = 1_000;
+const MAX_LINK_URL_BYTES: usize = 1_000;
 
 /// `markdown` as lines, each ended, none with blanks at its end; wrapped to the terminal, never wrapped in a pipe.
 ///
 /// Line breaks of the source stay: servers pass documentation on as its author laid it out. Links lead somewhere only
 /// where they are `http`, `https` or `mailto`; editors' own (`command:`) are their text.
-pub fn render(markdown: &str, look: &DisplayStyle) -> String {
+pub fn render(markdown: &str, look: &DisplayCapabilities) -> String {
     let mut page = MarkdownRenderer::new(look);
     for event in Parser::new_ext(markdown, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH) {
         page.event(event);
@@ -47,7 +47,7 @@ struct MarkdownBlockPrefix {
 }
 
 struct MarkdownRenderer<'a> {
-    look: &'a DisplayStyle,
+    look: &'a DisplayCapabilities,
     width: usize,
     out: String,
     /// A blank line is due before the next line.
@@ -67,8 +67,8 @@ struct MarkdownRenderer<'a> {
 }
 
 impl<'a> MarkdownRenderer<'a> {
-    fn new(look: &'a DisplayStyle) -> Self {
-        let width = if look.terminal { look.width.clamp(20, WIDEST) } else { usize::MAX };
+    fn new(look: &'a DisplayCapabilities) -> Self {
+        let width = if look.terminal { look.width.clamp(20, MAX_MARKDOWN_COLUMNS) } else { usize::MAX };
         Self {
             look,
             width,
@@ -235,7 +235,7 @@ impl<'a> MarkdownRenderer<'a> {
     }
 
     fn set_off(&mut self, prefix: MarkdownBlockPrefix) {
-        if self.prefixes.len() < DEEPEST {
+        if self.prefixes.len() < MAX_MARKDOWN_BLOCK_DEPTH {
             return self.prefixes.push(prefix);
         }
         self.deeper += 1;
@@ -329,7 +329,7 @@ fn is_break(tag: &str) -> bool {
 }
 
 fn leads_somewhere(url: &str) -> bool {
-    url.len() <= LONGEST_URL
+    url.len() <= MAX_LINK_URL_BYTES
         && ["http://", "https://", "mailto:"].iter().any(|scheme| url.starts_with(scheme))
         && !url.chars().any(|character| character == ' ' || escape::is_unsafe(character))
 }
@@ -338,7 +338,7 @@ fn leads_somewhere(url: &str) -> bool {
 type StyledWord = Vec<StyledSpan>;
 
 /// The lines of `pieces`, none wider than `width` where its words allow.
-fn wrap(pieces: &[StyledSpan], width: usize, look: &DisplayStyle) -> Vec<String> {
+fn wrap(pieces: &[StyledSpan], width: usize, look: &DisplayCapabilities) -> Vec<String> {
     let mut lines = Vec::new();
     for words in logical_lines(pieces) {
         let mut line = String::new();
@@ -404,7 +404,7 @@ fn logical_lines(pieces: &[StyledSpan]) -> Vec<Vec<(usize, StyledWord)>> {
 mod tests {
     use super::*;
 
-    const TERMINAL: DisplayStyle = DisplayStyle { terminal: true, color: true, width: 30 };
+    const TERMINAL: DisplayCapabilities = DisplayCapabilities { terminal: true, color: true, width: 30 };
 
     const PAGE: &str = "```python\ndef greet(name: str) -> str\n```\n\n---\n# Greets\n\nSays *hello* to **`name`**, \
 see [docs](https://example.org/a) or [go](command:x).\n\n- one\n- two\n  1. deep\n\n> quoted\n\n| a | b |\n|---|---|\n| 名前 | c |\n";
@@ -413,7 +413,7 @@ see [docs](https://example.org/a) or [go](command:x).\n\n- one\n- two\n  1. deep
     fn a_page_in_a_pipe_is_plain_text() {
         let expected = "    def greet(name: str) -> str\n\n---\n\nGreets\n\nSays hello to `name`, see docs \
 (https://example.org/a) or go.\n\n- one\n- two\n  1. deep\n\n> quoted\n\na     b\n名前  c\n";
-        assert_eq!(render(PAGE, &DisplayStyle::PLAIN), expected);
+        assert_eq!(render(PAGE, &DisplayCapabilities::PLAIN), expected);
     }
 
     #[test]
@@ -435,7 +435,7 @@ see [docs](https://example.org/a) or [go](command:x).\n\n- one\n- two\n  1. deep
     fn nothing_in_it_reaches_the_terminal_as_an_escape() {
         let hostile =
             "\x1b]52;c;eA==\x07 [x](https://a/\x1b[2J) `\x1b[31m`\n\n```\n\x1b]0;t\x07\n```\n<b\x1b>";
-        let shown = render(hostile, &DisplayStyle { terminal: true, color: false, width: 80 });
+        let shown = render(hostile, &DisplayCapabilities { terminal: true, color: false, width: 80 });
         assert!(!shown.contains(['\x1b', '\x07']), "{shown:?}");
         assert!(shown.contains("\\u{1b}]52;c;eA==\\u{7}"), "{shown}");
     }
@@ -444,7 +444,7 @@ see [docs](https://example.org/a) or [go](command:x).\n\n- one\n- two\n  1. deep
     fn links_keep_their_address_in_a_pipe_unless_they_say_it() {
         let links = "[guide](https://a.org/guide), <https://a.org>, [a.org/x](https://a.org/x), [two *words*](http://b)";
         let expected = "guide (https://a.org/guide), https://a.org, a.org/x, two words (http://b)\n";
-        assert_eq!(render(links, &DisplayStyle::PLAIN), expected);
+        assert_eq!(render(links, &DisplayCapabilities::PLAIN), expected);
     }
 
     #[test]
@@ -462,7 +462,7 @@ see [docs](https://example.org/a) or [go](command:x).\n\n- one\n- two\n  1. deep
         // In a debug build they take a second or two together; work that grows with the square takes hours.
         let begun = std::time::Instant::now();
         for (shape, page) in shapes {
-            for look in [DisplayStyle::PLAIN, TERMINAL] {
+            for look in [DisplayCapabilities::PLAIN, TERMINAL] {
                 let shown = render(&page, &look);
                 assert!(shown.len() < 60 * page.len(), "{shape}: {} of {}", shown.len(), page.len());
             }
@@ -476,15 +476,18 @@ see [docs](https://example.org/a) or [go](command:x).\n\n- one\n- two\n  1. deep
             "{}- deep\n",
             (0..20).map(|deep| format!("{}- a\n", "  ".repeat(deep))).collect::<String>()
         );
-        let shown = render(&page, &DisplayStyle::PLAIN);
+        let shown = render(&page, &DisplayCapabilities::PLAIN);
         assert_eq!(shown.matches("- a").count(), 20, "{shown}");
         assert!(shown.contains("- deep"), "{shown}");
     }
 
     #[test]
     fn lines_of_the_source_stay_and_blanks_at_ends_go() {
-        assert_eq!(render("one  \ntwo\nthree<br>four", &DisplayStyle::PLAIN), "one\ntwo\nthree\nfour\n");
-        assert_eq!(render("", &DisplayStyle::PLAIN), "");
-        assert_eq!(render("```\n\na\n\n  b\n\n```", &DisplayStyle::PLAIN), "    a\n\n      b\n");
+        assert_eq!(
+            render("one  \ntwo\nthree<br>four", &DisplayCapabilities::PLAIN),
+            "one\ntwo\nthree\nfour\n"
+        );
+        assert_eq!(render("", &DisplayCapabilities::PLAIN), "");
+        assert_eq!(render("```\n\na\n\n  b\n\n```", &DisplayCapabilities::PLAIN), "    a\n\n      b\n");
     }
 }

@@ -1,6 +1,6 @@
 //! How answers look.
 //!
-//! What lives here: one file per kind of answer, each a pure function from the answer and a [`DisplayStyle`] to text; and what
+//! What lives here: one file per kind of answer, each a pure function from the answer and a [`DisplayCapabilities`] to text; and what
 //! they share: [`escape`] (nothing from files, names or servers reaches a terminal unescaped), [`source`] (source lines
 //! as they are shown), [`markdown`], [`table`], [`tree`]. May use: `text`, and the shapes of answers of `tools`. Nothing
 //! here reads files or writes anywhere: source lines come through a function that the caller gives.
@@ -37,4 +37,4 @@ pub(crate) mod tree;
 pub(crate) mod trust;
 pub(crate) mod verdict;
 
-pub use look::DisplayStyle;
+pub use look::DisplayCapabilities;

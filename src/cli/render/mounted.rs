@@ -4,11 +4,11 @@ use anstyle::Style;
 
 use super::look::{BAD, BOLD, CODE, DIM, GOOD, WARN};
 use super::table::{Cell, table};
-use super::{DisplayStyle, escape};
+use super::{DisplayCapabilities, escape};
 use crate::tools::source::{HeldTool, MountedServer, MountedState, ToolSourceFinding, ToolSourceOutcome};
 
 /// One line per server, and one for each thing that is wrong with it.
-pub(crate) fn list(servers: &[MountedServer], look: &DisplayStyle) -> String {
+pub(crate) fn list(servers: &[MountedServer], look: &DisplayCapabilities) -> String {
     let rows: Vec<Vec<Cell>> = servers
         .iter()
         .map(|server| {
@@ -28,7 +28,7 @@ pub(crate) fn list(servers: &[MountedServer], look: &DisplayStyle) -> String {
 }
 
 /// All that is known of one server.
-pub(crate) fn one(server: &MountedServer, look: &DisplayStyle) -> String {
+pub(crate) fn one(server: &MountedServer, look: &DisplayCapabilities) -> String {
     let said = |text: &Option<String>| escape::words(text.as_deref().unwrap_or("not known yet"));
     let mut rows = vec![
         ("target", format!("{} ({})", escape::words(&server.target), server.transport)),
@@ -71,12 +71,12 @@ pub(crate) fn one(server: &MountedServer, look: &DisplayStyle) -> String {
 }
 
 /// What was agreed to just now, with what it says: it may have changed since it was looked at.
-pub(crate) fn approved(held: &[HeldTool], look: &DisplayStyle) -> String {
+pub(crate) fn approved(held: &[HeldTool], look: &DisplayCapabilities) -> String {
     differences("agreed:", GOOD, held, look)
 }
 
 /// One line per trial.
-pub(crate) fn findings(findings: &[ToolSourceFinding], look: &DisplayStyle) -> String {
+pub(crate) fn findings(findings: &[ToolSourceFinding], look: &DisplayCapabilities) -> String {
     let rows: Vec<Vec<Cell>> = findings
         .iter()
         .map(|finding| {
@@ -96,7 +96,7 @@ pub(crate) fn findings(findings: &[ToolSourceFinding], look: &DisplayStyle) -> S
     table(&[], &rows, look)
 }
 
-fn differences(word: &str, style: Style, held: &[HeldTool], look: &DisplayStyle) -> String {
+fn differences(word: &str, style: Style, held: &[HeldTool], look: &DisplayCapabilities) -> String {
     let mut out = String::new();
     for tool in held {
         let (name, change) = (escape::words(&tool.name), tool.change.as_str());

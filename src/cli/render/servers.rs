@@ -8,10 +8,10 @@ use crate::tools::servers::{ServerRow, ServerRunState, ServersOutput};
 
 use super::look::{BAD, BOLD, DIM, GOOD, WARN};
 use super::table::{Cell, table};
-use super::{DisplayStyle, escape};
+use super::{DisplayCapabilities, escape};
 
 /// One line per server, on a narrow terminal with the rest below it; then how to install what is missing.
-pub(crate) fn render(output: &ServersOutput, look: &DisplayStyle) -> String {
+pub(crate) fn render(output: &ServersOutput, look: &DisplayCapabilities) -> String {
     if output.servers.is_empty() {
         return "no file of a known language in this workspace\n".to_owned();
     }
@@ -47,7 +47,7 @@ const SHORT: &[&str] = &["LANGUAGES", "FILES", "SERVER", "STATE", "PID", "MEMORY
 /// What stands below it on a narrow one.
 const MORE: &[&str] = &["MEDIAN", "P99", "OPEN", "RESTARTS", "ROOT", "DETAIL"];
 /// How far that is moved in.
-const INDENT: usize = 4;
+const SERVER_DETAIL_INDENT_COLUMNS: usize = 4;
 
 fn short(row: &ServerRow) -> Vec<Cell> {
     let (state, style) = state(row.state);
@@ -77,15 +77,15 @@ fn root(row: &ServerRow) -> Option<String> {
 }
 
 /// Each server with its short columns, and the others below it in words, broken between words.
-fn narrow(output: &ServersOutput, look: &DisplayStyle) -> String {
+fn narrow(output: &ServersOutput, look: &DisplayCapabilities) -> String {
     let rows: Vec<Vec<Cell>> = output.servers.iter().map(short).collect();
     let columns = table(SHORT, &rows, look);
     let mut lines = columns.lines();
     let mut out: String = lines.next().map(|header| format!("{header}\n")).unwrap_or_default();
     for (line, row) in lines.zip(&output.servers) {
         out.push_str(&format!("{line}\n"));
-        for below in broken(&in_words(row), look.width.saturating_sub(INDENT)) {
-            out.push_str(&format!("{:INDENT$}{}\n", "", look.paint(DIM, &below)));
+        for below in broken(&in_words(row), look.width.saturating_sub(SERVER_DETAIL_INDENT_COLUMNS)) {
+            out.push_str(&format!("{:SERVER_DETAIL_INDENT_COLUMNS$}{}\n", "", look.paint(DIM, &below)));
         }
     }
     out
@@ -144,8 +144,8 @@ pub(crate) fn milliseconds(time: f64) -> String {
 
 /// As tables show an amount of memory.
 pub(crate) fn memory(bytes: u64) -> String {
-    const MEGABYTE: f64 = 1_000_000.0;
-    format!("{:.1} MB", bytes as f64 / MEGABYTE)
+    const BYTES_PER_MEGABYTE: f64 = 1_000_000.0;
+    format!("{:.1} MB", bytes as f64 / BYTES_PER_MEGABYTE)
 }
 
 #[cfg(test)]
@@ -201,8 +201,8 @@ bash-language-server  npm install -g bash-language-server (or: lsp-tools install
 
 note: pylsp finds little
 ";
-        assert_eq!(render(&output, &DisplayStyle::PLAIN), expected);
-        let terminal = DisplayStyle { terminal: true, color: false, width: 60 };
+        assert_eq!(render(&output, &DisplayCapabilities::PLAIN), expected);
+        let terminal = DisplayCapabilities { terminal: true, color: false, width: 60 };
         let notes = vec!["too much".to_owned()];
         let expected = "\
 LANGUAGES  FILES  SERVER                STATE    PID   MEMORY

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::escape;
-use super::look::{BAD, BOLD, DIM, DisplayStyle, GOOD, WARN};
+use super::look::{BAD, BOLD, DIM, DisplayCapabilities, GOOD, WARN};
 
 /// So many lines of a result are shown.
-const MOST_LINES: usize = 40;
+const MAX_TOOL_RESULT_LINES: usize = 40;
 /// And so many characters of its arguments.
-const MOST_ARGUMENTS: usize = 2_000;
+const MAX_TOOL_ARGUMENTS_CHARS: usize = 2_000;
 
 /// A session that is being shown: results come by the number of their call.
 #[derive(Debug, Default)]
@@ -32,7 +32,7 @@ pub(crate) fn words(event: &Value) -> String {
 
 impl CopilotSessionRenderer {
     /// What an event tells beside them, for stderr.
-    pub(crate) fn lines(&mut self, event: &Value, look: &DisplayStyle) -> Vec<String> {
+    pub(crate) fn lines(&mut self, event: &Value, look: &DisplayCapabilities) -> Vec<String> {
         let data = &event["data"];
         let of_agent = event.get("agentId").is_some();
         let named = |style, what: &str, key: &str| {
@@ -60,9 +60,9 @@ impl CopilotSessionRenderer {
     }
 }
 
-fn called(data: &Value, look: &DisplayStyle) -> String {
+fn called(data: &Value, look: &DisplayCapabilities) -> String {
     let arguments = data.get("arguments").map(Value::to_string).unwrap_or_default();
-    let shown: String = arguments.chars().take(MOST_ARGUMENTS).collect();
+    let shown: String = arguments.chars().take(MAX_TOOL_ARGUMENTS_CHARS).collect();
     let more = if shown.len() < arguments.len() { " …" } else { "" };
     format!(
         "{} {} {}{more}",
@@ -72,7 +72,7 @@ fn called(data: &Value, look: &DisplayStyle) -> String {
     )
 }
 
-fn result(tool: &str, data: &Value, look: &DisplayStyle) -> Vec<String> {
+fn result(tool: &str, data: &Value, look: &DisplayCapabilities) -> Vec<String> {
     let failed = data.get("success") == Some(&Value::Bool(false));
     let said = if failed { &data["error"]["message"] } else { &data["result"]["content"] };
     let how = if failed { look.paint(BAD, "failed") } else { String::new() };
@@ -82,13 +82,13 @@ fn result(tool: &str, data: &Value, look: &DisplayStyle) -> Vec<String> {
     lines
 }
 
-fn block(words: &str, look: &DisplayStyle) -> Vec<String> {
+fn block(words: &str, look: &DisplayCapabilities) -> Vec<String> {
     let words = escape::block(words.trim_end());
     let all: Vec<&str> = words.lines().collect();
     let mut lines: Vec<String> =
-        all.iter().take(MOST_LINES).map(|line| look.paint(DIM, &format!("    {line}"))).collect();
-    if all.len() > MOST_LINES {
-        lines.push(look.paint(DIM, &format!("    … {} more lines", all.len() - MOST_LINES)));
+        all.iter().take(MAX_TOOL_RESULT_LINES).map(|line| look.paint(DIM, &format!("    {line}"))).collect();
+    if all.len() > MAX_TOOL_RESULT_LINES {
+        lines.push(look.paint(DIM, &format!("    … {} more lines", all.len() - MAX_TOOL_RESULT_LINES)));
     }
     lines
 }
@@ -111,7 +111,7 @@ mod tests {
         let said = json!({"type": "assistant.message", "data": {"content": "Look:\u{1b}[2K\nthere"}});
         assert_eq!(words(&said), "Look:\\u{1b}[2K\nthere\n");
         let mut session = CopilotSessionRenderer::default();
-        let mut lines = |event: &Value| session.lines(event, &DisplayStyle::PLAIN);
+        let mut lines = |event: &Value| session.lines(event, &DisplayCapabilities::PLAIN);
         assert!(lines(&said).is_empty());
         let of_agent = json!({"type": "assistant.message", "agentId": "a", "data": {"content": "x"}});
         assert_eq!((words(&of_agent).as_str(), lines(&of_agent)), ("", vec!["      x".to_owned()]));

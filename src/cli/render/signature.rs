@@ -7,17 +7,17 @@ use unicode_width::UnicodeWidthStr;
 use crate::tools::answer::{SignatureItem, SignaturesOutput};
 
 use super::look::{DIM, MATCH};
-use super::{DisplayStyle, escape, markdown};
+use super::{DisplayCapabilities, escape, markdown};
 
 /// The signatures, the one that fits first, each with its documentation. Without colour the active parameter is
 /// marked in a line below.
-pub(crate) fn render(output: &SignaturesOutput, look: &DisplayStyle) -> String {
+pub(crate) fn render(output: &SignaturesOutput, look: &DisplayCapabilities) -> String {
     let (active, others): (Vec<_>, Vec<_>) = output.signatures.iter().partition(|signature| signature.active);
     let parts: Vec<String> = active.into_iter().chain(others).map(|signature| one(signature, look)).collect();
     parts.join("\n")
 }
 
-fn one(signature: &SignatureItem, look: &DisplayStyle) -> String {
+fn one(signature: &SignatureItem, look: &DisplayCapabilities) -> String {
     let label = escape::words(&signature.label);
     let active = active_parameter(signature, &label);
     let mut out = match &active {
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn the_active_parameter_is_marked() {
-        let shown = |active| render(&signature(active), &DisplayStyle::PLAIN);
+        let shown = |active| render(&signature(active), &DisplayCapabilities::PLAIN);
         assert_eq!(shown(Some(0)), "move(m, 名前: str, m2)\n     ^\n\nMoves it.\n");
         assert_eq!(shown(Some(1)), "move(m, 名前: str, m2)\n        ^^^^^^^^^\n\nMoves it.\n");
         assert_eq!(shown(Some(9)), "move(m, 名前: str, m2)\n\nMoves it.\n");
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn colour_makes_it_visible_in_its_place() {
-        let look = DisplayStyle { terminal: true, color: true, width: 80 };
+        let look = DisplayCapabilities { terminal: true, color: true, width: 80 };
         let expected = "move(m, 名前: str, \x1b[1m\x1b[4m\x1b[32mm2\x1b[0m)\n\nMoves \x1b[3mit\x1b[0m.\n";
         assert_eq!(render(&signature(Some(2)), &look), expected);
     }

@@ -5,11 +5,11 @@ use std::ops::Range;
 use super::escape;
 
 /// Lines beyond so many characters are cut.
-const LONGEST: usize = 240;
+const MAX_SOURCE_LINE_CHARS: usize = 240;
 /// So much is kept before what matters.
-const BEFORE: usize = 60;
+const CONTEXT_BEFORE_FOCUS_CHARS: usize = 60;
 /// Tab stops, in columns of the terminal.
-const TAB: usize = 4;
+const TAB_STOP_COLUMNS: usize = 4;
 
 /// A source line as it is shown, and where its characters went.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl RenderedSourceLine {
     fn push(&mut self, character: char, column: &mut usize) {
         let from = self.text.len();
         if character == '\t' {
-            self.text.extend(std::iter::repeat_n(' ', TAB - *column % TAB));
+            self.text.extend(std::iter::repeat_n(' ', TAB_STOP_COLUMNS - *column % TAB_STOP_COLUMNS));
         } else if escape::is_unsafe(character) {
             escape::push_escaped(&mut self.text, character);
         } else {
@@ -83,11 +83,11 @@ impl RenderedSourceLine {
 }
 
 fn window(length: usize, focus: Range<u32>) -> Range<usize> {
-    if length <= LONGEST {
+    if length <= MAX_SOURCE_LINE_CHARS {
         return 0..length;
     }
-    let start = (focus.start as usize).min(length).saturating_sub(BEFORE);
-    start..(start + LONGEST).min(length)
+    let start = (focus.start as usize).min(length).saturating_sub(CONTEXT_BEFORE_FOCUS_CHARS);
+    start..(start + MAX_SOURCE_LINE_CHARS).min(length)
 }
 
 #[cfg(test)]

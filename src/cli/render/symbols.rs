@@ -5,12 +5,12 @@ use crate::tools::answer::{SymbolItem, SymbolsOutput};
 
 use super::look::{BOLD, DIM, KIND, PLACE, count};
 use super::tree::{self, RenderedTreeNode};
-use super::{DisplayStyle, escape, locations};
+use super::{DisplayCapabilities, escape, locations};
 
 /// The symbols. `path` is the file of an outline, as it is shown; matches in the workspace have their own.
 ///
 /// In a pipe each is one line, `path:line:col: kind Outer.Name`; on a terminal an outline is a tree.
-pub(crate) fn render(output: &SymbolsOutput, path: Option<&str>, look: &DisplayStyle) -> String {
+pub(crate) fn render(output: &SymbolsOutput, path: Option<&str>, look: &DisplayCapabilities) -> String {
     if output.symbols.is_empty() {
         return String::new();
     }
@@ -27,7 +27,7 @@ pub(crate) fn render(output: &SymbolsOutput, path: Option<&str>, look: &DisplayS
     out
 }
 
-fn nodes(symbols: &[SymbolItem], look: &DisplayStyle) -> Vec<RenderedTreeNode> {
+fn nodes(symbols: &[SymbolItem], look: &DisplayCapabilities) -> Vec<RenderedTreeNode> {
     symbols
         .iter()
         .map(|symbol| {
@@ -40,7 +40,7 @@ fn nodes(symbols: &[SymbolItem], look: &DisplayStyle) -> Vec<RenderedTreeNode> {
 }
 
 /// `kind name detail`.
-fn named(symbol: &SymbolItem, name: &str, look: &DisplayStyle) -> String {
+fn named(symbol: &SymbolItem, name: &str, look: &DisplayCapabilities) -> String {
     let kind = look.paint(KIND, &escape::words(&symbol.kind));
     let mut line = format!("{kind} {}", look.paint(BOLD, &escape::words(name)));
     if let Some(detail) = symbol.detail.as_deref().map(escape::words).filter(|detail| !detail.is_empty()) {
@@ -49,7 +49,7 @@ fn named(symbol: &SymbolItem, name: &str, look: &DisplayStyle) -> String {
     line
 }
 
-fn flat(symbols: &[SymbolItem], path: &str, look: &DisplayStyle) -> String {
+fn flat(symbols: &[SymbolItem], path: &str, look: &DisplayCapabilities) -> String {
     let mut out = String::new();
     let mut stack: Vec<(&SymbolItem, String)> =
         symbols.iter().rev().map(|symbol| (symbol, symbol.name.clone())).collect();
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
     use crate::text::{Position, Range};
 
-    const TERMINAL: DisplayStyle = DisplayStyle { terminal: true, color: false, width: 80 };
+    const TERMINAL: DisplayCapabilities = DisplayCapabilities { terminal: true, color: false, width: 80 };
 
     fn symbol(name: &str, kind: &str, line: u32, children: Vec<SymbolItem>) -> SymbolItem {
         SymbolItem {
@@ -111,7 +111,7 @@ mod tests {
     fn an_outline_is_lines_in_a_pipe() {
         let expected = "a.py:1:5: class Greeter\na.py:2:5: method Greeter.__init__\n\
                         a.py:4:5: method Greeter.greet (self) -> str\na.py:10:5: function main\n";
-        assert_eq!(render(&outline(), Some("a.py"), &DisplayStyle::PLAIN), expected);
+        assert_eq!(render(&outline(), Some("a.py"), &DisplayCapabilities::PLAIN), expected);
     }
 
     #[test]
@@ -120,7 +120,7 @@ mod tests {
         (found.path, found.container) = (Some("src/b.py".into()), Some("Greeter".into()));
         let output = SymbolsOutput { symbols: vec![found], count: 1, has_more: false };
         assert_eq!(
-            render(&output, None, &DisplayStyle::PLAIN),
+            render(&output, None, &DisplayCapabilities::PLAIN),
             "src/b.py:4:5: method greet\\u{1b}[2J in Greeter\n"
         );
     }

@@ -3,10 +3,10 @@
 use anstyle::Style;
 use unicode_width::UnicodeWidthStr;
 
-use super::DisplayStyle;
+use super::DisplayCapabilities;
 
 /// Cells are aligned up to this width: one that is wider would cost every row as much.
-const WIDEST: usize = 120;
+const MAX_ALIGNED_CELL_WIDTH: usize = 120;
 
 /// A cell: safe text of one line, and its style.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -28,20 +28,20 @@ impl Cell {
 }
 
 /// The rows below each other, cells two blanks apart, each line ended; no line ends in blanks.
-pub(crate) fn table(header: &[&str], rows: &[Vec<Cell>], look: &DisplayStyle) -> String {
+pub(crate) fn table(header: &[&str], rows: &[Vec<Cell>], look: &DisplayCapabilities) -> String {
     let header: Vec<Cell> = header.iter().map(|title| Cell::new(*title, super::look::DIM)).collect();
     let header = (!header.is_empty()).then_some(header);
     let columns = rows.iter().chain(&header).map(Vec::len).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns)
         .map(|column| {
             let cells = rows.iter().chain(&header).filter_map(|row| row.get(column));
-            cells.map(|cell| cell.text.width()).max().unwrap_or(0).min(WIDEST)
+            cells.map(|cell| cell.text.width()).max().unwrap_or(0).min(MAX_ALIGNED_CELL_WIDTH)
         })
         .collect();
     header.iter().chain(rows).map(|row| line(row, &widths, look)).collect()
 }
 
-fn line(row: &[Cell], widths: &[usize], look: &DisplayStyle) -> String {
+fn line(row: &[Cell], widths: &[usize], look: &DisplayCapabilities) -> String {
     let last = row.iter().rposition(|cell| !cell.text.is_empty());
     let mut out = String::new();
     for (index, cell) in row.iter().enumerate().take(last.map_or(0, |last| last + 1)) {
@@ -67,6 +67,9 @@ mod tests {
             vec![Cell::plain("名前"), Cell::plain(""), Cell::plain("x")],
             vec![Cell::plain("a"), Cell::plain(""), Cell::plain("")],
         ];
-        assert_eq!(table(&["N", "", "DETAIL"], &rows, &DisplayStyle::PLAIN), "N     DETAIL\n名前  x\na\n");
+        assert_eq!(
+            table(&["N", "", "DETAIL"], &rows, &DisplayCapabilities::PLAIN),
+            "N     DETAIL\n名前  x\na\n"
+        );
     }
 }

@@ -4,12 +4,12 @@ use serde_json::{Map, Value};
 
 use super::look::{BOLD, DIM, KIND, WARN};
 use super::table::{Cell, table};
-use super::{DisplayStyle, escape};
+use super::{DisplayCapabilities, escape};
 use crate::policy::request::Effect;
 use crate::tools::tool::ToolDefinition;
 
 /// One line per tool.
-pub(crate) fn list(definitions: &[ToolDefinition], look: &DisplayStyle) -> String {
+pub(crate) fn list(definitions: &[ToolDefinition], look: &DisplayCapabilities) -> String {
     let rows: Vec<Vec<Cell>> = definitions
         .iter()
         .map(|definition| {
@@ -25,7 +25,7 @@ pub(crate) fn list(definitions: &[ToolDefinition], look: &DisplayStyle) -> Strin
 }
 
 /// What one tool does and takes.
-pub(crate) fn one(definition: &ToolDefinition, look: &DisplayStyle) -> String {
+pub(crate) fn one(definition: &ToolDefinition, look: &DisplayCapabilities) -> String {
     let card = &definition.card;
     let mut out = format!(
         "{} ({}): {}\n\n{}\n",

@@ -3,12 +3,12 @@
 use crate::tools::trust::TrustOutput;
 
 use super::look::{BOLD, GOOD, PLACE, WARN};
-use super::{DisplayStyle, escape};
+use super::{DisplayCapabilities, escape};
 
 /// Everything that needs trust, each with its value, what changed since it was trusted, and whether it is.
 ///
 /// Values are shown whole, one line each, every unsafe character by its number: nothing may hide in them.
-pub(crate) fn render(output: &TrustOutput, look: &DisplayStyle) -> String {
+pub(crate) fn render(output: &TrustOutput, look: &DisplayCapabilities) -> String {
     let workspace = look.paint(PLACE, &escape::line(&output.workspace));
     if output.items.is_empty() && output.changed.is_empty() {
         return format!("{workspace} says nothing about what to run: there is nothing to trust\n");
@@ -38,7 +38,7 @@ pub(crate) fn render(output: &TrustOutput, look: &DisplayStyle) -> String {
 }
 
 /// Whether there was trust to be taken back.
-pub(crate) fn revoked(output: &TrustOutput, look: &DisplayStyle) -> String {
+pub(crate) fn revoked(output: &TrustOutput, look: &DisplayCapabilities) -> String {
     let workspace = look.paint(PLACE, &escape::line(&output.workspace));
     let what = if output.revoked { "is not trusted any more" } else { "was not trusted" };
     format!("{workspace} {what}\n")
@@ -67,6 +67,6 @@ mod tests {
         let expected = "/w wants to say what runs on this machine:\n\n  `server.pylsp.command` of `servers.toml`\n    \
                         [\"sh\", \"-c\", \"evil\\r\\u{1b}[2K\\u{202e}\"]\n\nchanged since it was trusted: \
                         `server.pylsp.command` of `servers.toml` was added\nnot trusted\n";
-        assert_eq!(render(&output, &DisplayStyle::PLAIN), expected);
+        assert_eq!(render(&output, &DisplayCapabilities::PLAIN), expected);
     }
 }

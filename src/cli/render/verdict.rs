@@ -6,13 +6,13 @@ use crate::tools::error::ToolError;
 
 use super::doctor::duration;
 use super::look::{BAD, DIM, WARN};
-use super::{DisplayStyle, escape};
+use super::{DisplayCapabilities, escape};
 
 /// Longer details are cut here; the whole of them is in the JSON answer and in the log.
-const LONGEST_DETAIL: usize = 300;
+const MAX_VERDICT_DETAIL_CHARS: usize = 300;
 
 /// What is to be known beside the answer: what it was taken to be about, why it is not complete, the server's notes.
-pub(crate) fn lines<T>(answer: &Answer<T>, look: &DisplayStyle) -> Vec<String> {
+pub(crate) fn lines<T>(answer: &Answer<T>, look: &DisplayCapabilities) -> Vec<String> {
     let mut lines: Vec<String> = answer.resolved.iter().filter_map(|about| resolved(about, look)).collect();
     lines.extend(reliance(answer, look));
     let notes = answer.notes.iter();
@@ -21,7 +21,7 @@ pub(crate) fn lines<T>(answer: &Answer<T>, look: &DisplayStyle) -> Vec<String> {
 }
 
 /// A failed call: what was wrong, and what to do.
-pub(crate) fn error(error: &ToolError, look: &DisplayStyle) -> Vec<String> {
+pub(crate) fn error(error: &ToolError, look: &DisplayCapabilities) -> Vec<String> {
     let mut lines = vec![format!("{} {}", look.paint(BAD, "error:"), escape::words(&error.error))];
     lines.extend(
         error.hint.iter().map(|hint| format!("{} {}", look.paint(DIM, " hint:"), escape::words(hint))),
@@ -29,7 +29,7 @@ pub(crate) fn error(error: &ToolError, look: &DisplayStyle) -> Vec<String> {
     lines
 }
 
-fn resolved(about: &Resolved, look: &DisplayStyle) -> Option<String> {
+fn resolved(about: &Resolved, look: &DisplayCapabilities) -> Option<String> {
     if !about.moved {
         return None;
     }
@@ -39,7 +39,7 @@ fn resolved(about: &Resolved, look: &DisplayStyle) -> Option<String> {
     Some(look.paint(DIM, &format!("about `{symbol}` at {path}:{at}: {text}")))
 }
 
-fn reliance<T>(answer: &Answer<T>, look: &DisplayStyle) -> Vec<String> {
+fn reliance<T>(answer: &Answer<T>, look: &DisplayCapabilities) -> Vec<String> {
     let so = match answer.verdict {
         Verdict::Complete => return Vec::new(),
         Verdict::Partial => "results may be incomplete",
@@ -115,7 +115,7 @@ fn why(status: &ServerStatus) -> String {
 }
 
 fn cut(detail: &str) -> String {
-    truncate_chars(&escape::words(detail), LONGEST_DETAIL).into_owned()
+    truncate_chars(&escape::words(detail), MAX_VERDICT_DETAIL_CHARS).into_owned()
 }
 
 #[cfg(test)]
@@ -142,7 +142,7 @@ mod tests {
     }
 
     fn shown(answer: &Answer<()>) -> Vec<String> {
-        lines(answer, &DisplayStyle::PLAIN)
+        lines(answer, &DisplayCapabilities::PLAIN)
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// How long somebody else may hold the lock; a change takes milliseconds.
-pub(super) const LOCKED: Duration = Duration::from_secs(2);
+pub(super) const TRUST_LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Trust cannot be asked or kept.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -39,7 +39,7 @@ pub enum TrustError {
     /// Somebody holds the lock.
     #[error(
         "`{lock}` has been held by another process for {} s, so nothing was changed; end the process that holds it (`lslocks`), or delete the file, and try again",
-        LOCKED.as_secs()
+        TRUST_LOCK_TIMEOUT.as_secs()
     )]
     Busy {
         /// The lock's file.

@@ -19,12 +19,12 @@ use crate::rpc::{PendingRequest, RequestError};
 use crate::workspace::WorkspacePath;
 
 /// The silence after which a server of unknown habits is taken to have said all.
-const UNMEASURED_QUIET: Duration = Duration::from_millis(1_000);
+const UNMEASURED_PUSH_QUIET_WINDOW: Duration = Duration::from_millis(1_000);
 /// The silence after which one of known habits is, where no figure is given.
-const MEASURED_QUIET: Duration = Duration::from_millis(500);
+const MEASURED_PUSH_QUIET_WINDOW: Duration = Duration::from_millis(500);
 
 /// The silence after a right push of a server that should have said that it is done, and never has.
-const SIGNLESS: Duration = Duration::from_secs(3);
+const UNSIGNALED_PUSH_QUIET_WINDOW: Duration = Duration::from_secs(3);
 
 /// What is known at one moment of the wait for a push.
 struct PushWaitState<'a> {
@@ -104,9 +104,9 @@ impl PushWaitState<'_> {
     }
 
     fn after_signless_silence(&self) -> PushDecision {
-        match self.quiet >= SIGNLESS {
+        match self.quiet >= UNSIGNALED_PUSH_QUIET_WINDOW {
             true => PushDecision::TakeSilence,
-            false => PushDecision::Wait(Some(SIGNLESS.saturating_sub(self.quiet))),
+            false => PushDecision::Wait(Some(UNSIGNALED_PUSH_QUIET_WINDOW.saturating_sub(self.quiet))),
         }
     }
 
@@ -138,7 +138,8 @@ fn is_measured(rule: &DiagnosticsRule) -> bool {
 
 /// The silence after which a server is taken to have said all.
 fn needed_quiet(rule: &DiagnosticsRule) -> Duration {
-    let unmeasured = if is_measured(rule) { MEASURED_QUIET } else { UNMEASURED_QUIET };
+    let unmeasured =
+        if is_measured(rule) { MEASURED_PUSH_QUIET_WINDOW } else { UNMEASURED_PUSH_QUIET_WINDOW };
     // Twice the longest delay that was measured, since machines differ in speed.
     rule.quiet_ms.map_or(unmeasured, |quiet| Duration::from_millis(quiet * 2))
 }

@@ -96,7 +96,7 @@ fn a_server_of_unknown_habits_is_only_believed_after_a_long_silence() {
     let ours = snapshot(2, 1);
     assert_eq!(
         decide(&rule, &ours, &pushes(2, None, 1), true, 0),
-        PushDecision::Wait(Some(UNMEASURED_QUIET))
+        PushDecision::Wait(Some(UNMEASURED_PUSH_QUIET_WINDOW))
     );
     assert_eq!(decide(&rule, &ours, &pushes(2, None, 1), true, 1_000), PushDecision::TakeSilence);
 }
@@ -119,7 +119,10 @@ fn the_sign_that_the_server_is_done_counts_once_it_has_worked_on_our_text() {
     let rule = with_idle_sign(Some("parsing"));
     let ours = Snapshot { worked_before: 4, ..snapshot(2, 1) };
     let seen = |worked| Pushes { idle: 2, idle_at_push: 1, worked, ..pushes(2, Some(2), 1) };
-    assert_eq!(decide_confirmed(&rule, &ours, &seen(4)), PushDecision::Wait(Some(SIGNLESS)));
+    assert_eq!(
+        decide_confirmed(&rule, &ours, &seen(4)),
+        PushDecision::Wait(Some(UNSIGNALED_PUSH_QUIET_WINDOW))
+    );
     assert_eq!(decide(&rule, &ours, &seen(4), true, 3_000), PushDecision::TakeSilence);
     assert_eq!(decide(&rule, &ours, &seen(5), true, 9_999), PushDecision::Confirm);
     assert_eq!(decide_confirmed(&rule, &ours, &seen(5)), PushDecision::Take);
@@ -136,7 +139,10 @@ fn a_push_before_the_sign_that_the_server_is_done_is_not_its_last_word() {
     assert_eq!(decide_confirmed(&rule, &ours, &seen(2, 2)), PushDecision::Wait(None));
     let again = Pushes { busy: true, ..seen(2, 1) };
     assert_eq!(decide(&rule, &ours, &again, false, 9_999), PushDecision::Wait(None));
-    assert_eq!(decide(&rule, &ours, &seen(0, 0), true, 0), PushDecision::Wait(Some(SIGNLESS)));
+    assert_eq!(
+        decide(&rule, &ours, &seen(0, 0), true, 0),
+        PushDecision::Wait(Some(UNSIGNALED_PUSH_QUIET_WINDOW))
+    );
     assert_eq!(decide(&rule, &ours, &seen(0, 0), true, 3_000), PushDecision::TakeSilence);
 }
 

@@ -17,7 +17,7 @@ use crate::workspace::WorkspacePath;
 
 pub(super) const COMMAND: &str = "typescript.tsserverRequest";
 /// How often it is asked again where it refuses.
-const MOST_REFUSED: u32 = 2;
+const MAX_TSSERVER_REFUSAL_RETRIES: u32 = 2;
 const REQUESTS: [&str; 3] =
     ["syntacticDiagnosticsSync", "semanticDiagnosticsSync", "suggestionDiagnosticsSync"];
 
@@ -44,7 +44,9 @@ impl Session {
                 let asked = self.ask(path, &command, deadline).await;
                 let asked: SessionAnswer<Value> = match asked {
                     // While it changes which project a file belongs to, tsserver knows none for it.
-                    Err(AskError::Request(RequestError::Refused { .. })) if refused < MOST_REFUSED => {
+                    Err(AskError::Request(RequestError::Refused { .. }))
+                        if refused < MAX_TSSERVER_REFUSAL_RETRIES =>
+                    {
                         refused += 1;
                         continue 'again;
                     }

@@ -51,7 +51,7 @@ struct Draft {
 }
 
 /// The most of [`Draft::edited`]: an answer that edits one large file again and again would keep us busy without end.
-const MOST_EDITED: usize = 256 << 20;
+const MAX_DRAFT_EDITED_BYTES: usize = 256 << 20;
 
 #[derive(Clone)]
 struct DraftedFile {
@@ -182,8 +182,8 @@ impl Session {
         let after = text_edits::apply(&Buffer::new(&text), &edits, self.capabilities.encoding)
             .map_err(|error| self.unusable(&format!("{}: {error}", path.display())))?;
         draft.edited = draft.edited.saturating_add(text.len().max(after.len()));
-        if draft.edited > MOST_EDITED {
-            return Err(self.unusable(&format!("it edits more than {MOST_EDITED} bytes of text")));
+        if draft.edited > MAX_DRAFT_EDITED_BYTES {
+            return Err(self.unusable(&format!("it edits more than {MAX_DRAFT_EDITED_BYTES} bytes of text")));
         }
         draft.files.insert(path, DraftedFile { after: Some(after), ..known });
         Ok(())

@@ -25,7 +25,7 @@ pub(super) enum TextEditError {
         lines: u32,
     },
     /// The new text is not of a size that people or programs write.
-    #[error("it inserts {bytes} bytes, and at most {MOST_NEW} are taken")]
+    #[error("it inserts {bytes} bytes, and at most {MAX_INSERTED_TEXT_BYTES} are taken")]
     TooLong {
         /// How many.
         bytes: usize,
@@ -34,13 +34,13 @@ pub(super) enum TextEditError {
 
 /// The most text that one answer inserts into one file. A rename inserts names; what is formatted as a whole is source code, of
 /// which no file is so large.
-const MOST_NEW: usize = 16 << 20;
+const MAX_INSERTED_TEXT_BYTES: usize = 16 << 20;
 
 /// The text after `edits`, whose positions all count in the text before them. Line ends of the new parts become those of
 /// the text where it has only one kind.
 pub(super) fn apply(buffer: &Buffer, edits: &[Value], encoding: Encoding) -> Result<String, TextEditError> {
     let bytes = edits.iter().filter_map(|edit| edit["newText"].as_str()).map(str::len).sum();
-    if bytes > MOST_NEW {
+    if bytes > MAX_INSERTED_TEXT_BYTES {
         return Err(TextEditError::TooLong { bytes });
     }
     let mut spans = Vec::with_capacity(edits.len());

@@ -42,7 +42,7 @@ use crate::text::shell_word;
 use crate::workspace::private;
 
 /// How long a program may take to tell its version.
-const VERSION: Duration = Duration::from_secs(10);
+const INSTALL_VERSION_TIMEOUT: Duration = Duration::from_secs(10);
 /// Where the steps of an installation put temporary files, in its own folder.
 const TEMPORARY: &str = ".tmp";
 
@@ -267,7 +267,7 @@ impl Installer {
         };
         let mut found = None;
         let note = |line: &str| found = found.take().or_else(|| VersionNumbers::in_text(line));
-        let finished = run(&self.spawner, spawn, Instant::now() + VERSION, note).await;
+        let finished = run(&self.spawner, spawn, Instant::now() + INSTALL_VERSION_TIMEOUT, note).await;
         let works = finished.is_ok_and(|finished| finished.exit == Exit::Code(0));
         let enough = found.is_some_and(|found| Some(found) >= VersionNumbers::in_text(&needs.at_least));
         (!works || !enough).then_some(needs)

@@ -19,7 +19,7 @@ use crate::process::is_program;
 use crate::workspace::private;
 
 /// How often a lock that another process holds is tried: the system has no waiting for it that can be given up.
-const TRY_EVERY: Duration = Duration::from_millis(50);
+const PREFIX_LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
 /// One server's installations, locked against other installers.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl InstallPrefix {
             if !std::mem::replace(&mut told, true) {
                 waiting();
             }
-            sleep(TRY_EVERY).await;
+            sleep(PREFIX_LOCK_RETRY_INTERVAL).await;
         }
     }
 

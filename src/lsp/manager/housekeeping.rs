@@ -8,11 +8,11 @@ use super::private;
 use super::slot::ServerSlot;
 
 /// How often.
-const ROUND: Duration = Duration::from_secs(5);
+const HOUSEKEEPING_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Runs until the manager is gone.
 pub(super) async fn run(shared: Weak<ManagerState>) {
-    let mut rounds = tokio::time::interval(ROUND);
+    let mut rounds = tokio::time::interval(HOUSEKEEPING_INTERVAL);
     rounds.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         rounds.tick().await;
@@ -29,7 +29,7 @@ async fn stop_idle(shared: &ManagerState) {
     let longest = shared.setup.settings.servers.idle_stop();
     for slot in shared.slots() {
         let is_private = slot.key.holder.is_some();
-        let longest = if is_private { longest.min(private::IDLE) } else { longest };
+        let longest = if is_private { longest.min(private::PRIVATE_SERVER_IDLE_TIMEOUT) } else { longest };
         if let Some(session) = slot.take_idle(longest) {
             tracing::info!(server = session.server(), "stopped: idle for {} s", longest.as_secs());
             session.stop().await;
@@ -43,7 +43,7 @@ async fn stop_idle(shared: &ManagerState) {
 
 /// For so long after its last question a server is not stopped for the memory's sake, unless `servers.idle-stop-s` is so
 /// short that a tenth of it is less.
-const KEPT: Duration = Duration::from_secs(60);
+const MEMORY_STOP_GRACE_PERIOD: Duration = Duration::from_secs(60);
 
 /// One running server.
 struct SlotUsage {
@@ -58,7 +58,7 @@ struct SlotUsage {
 /// used last is never stopped, nor any that was used lately: it would only be started again, and read the project anew.
 async fn keep_budget(shared: &ManagerState) {
     let settings = &shared.setup.settings.servers;
-    let (budget, kept) = (settings.memory_budget(), KEPT.min(settings.idle_stop() / 10));
+    let (budget, kept) = (settings.memory_budget(), MEMORY_STOP_GRACE_PERIOD.min(settings.idle_stop() / 10));
     let mut sizes = Vec::new();
     for slot in shared.slots() {
         if let Some(session) = slot.running() {

@@ -17,7 +17,7 @@ use crate::lsp::shortfall::Shortfall;
 use crate::workspace::{FileStamp, Workspace, WorkspacePath};
 
 /// Larger build files are known by their stamps alone.
-const MOST_HASHED: u64 = 64 << 20;
+const MAX_HASHED_FILE_BYTES: u64 = 64 << 20;
 
 /// What was found for a server and a root.
 #[derive(Debug)]
@@ -149,7 +149,7 @@ fn installed<'a>(folders: impl Iterator<Item = &'a PathBuf>) -> u64 {
 
 /// What a build file says.
 fn content(file: &Path) -> u64 {
-    match Workspace::read_bytes_outside(file, MOST_HASHED) {
+    match Workspace::read_bytes_outside(file, MAX_HASHED_FILE_BYTES) {
         Ok(bytes) => hash_of(&bytes),
         Err(_) => hash_of(&FileStamp::of_any(file)),
     }

@@ -14,7 +14,7 @@ use crate::lsp::view::View;
 use crate::workspace::WorkspacePath;
 
 /// A server of one's own is stopped when it was not asked for so long.
-pub(super) const IDLE: Duration = Duration::from_secs(60);
+pub(super) const PRIVATE_SERVER_IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl Manager {
     /// The session of `server` for `path`, for someone who sees `view`: as [`session`](Self::session), or a server that serves

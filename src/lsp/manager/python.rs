@@ -15,7 +15,7 @@ use crate::process::{Exit, Spawn, run};
 use crate::workspace::WorkspacePath;
 
 /// How long an interpreter may take to say where it is.
-const LOOK: Duration = Duration::from_secs(10);
+const PYTHON_PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The environment of a root, as its files show it.
 #[derive(Debug, Default)]
@@ -212,7 +212,7 @@ async fn says(setup: &ManagerSetup, program: &Path, args: &[&str]) -> Option<Str
     };
     let mut first = None;
     let note = |line: &str| first = first.take().or_else(|| Some(line.to_owned()));
-    let finished = run(&setup.spawner, spawn, Instant::now() + LOOK, note).await.ok()?;
+    let finished = run(&setup.spawner, spawn, Instant::now() + PYTHON_PROBE_TIMEOUT, note).await.ok()?;
     first.filter(|_| finished.exit == Exit::Code(0))
 }
 

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use dashmap::DashMap;
 
 use super::SlotKey;
-use crate::config::sign::ProjectMarker;
+use crate::config::sign::ConfigMarker;
 use crate::config::spec::ServerSpec;
 use crate::text::{matching, read_glob};
 use crate::workspace::{FileStamp, Workspace, WorkspacePath};
@@ -33,7 +33,7 @@ impl RootCache {
     ) -> Option<WorkspacePath> {
         let folder = path.parent().unwrap_or_else(WorkspacePath::root);
         let above = std::iter::successors(Some(folder.clone()), WorkspacePath::parent);
-        let looked_into = || server.root_workspaces.iter().filter_map(ProjectMarker::looks_into);
+        let looked_into = || server.root_workspaces.iter().filter_map(ConfigMarker::looks_into);
         let seen: Vec<Option<FileStamp>> = above
             .flat_map(|folder| {
                 let files = looked_into().map(|file| workspace.stamp(&folder.join(file).ok()?).ok());

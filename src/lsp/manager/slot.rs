@@ -13,7 +13,7 @@ use crate::process::restart::RestartBackoff;
 use crate::workspace::WorkspacePath;
 
 /// After each start that failed the next one has twice as long, so many times.
-const MOST_DOUBLINGS: u32 = 3;
+const MAX_START_TIMEOUT_DOUBLINGS: u32 = 3;
 
 type SessionStartResult = Option<Result<Arc<Session>, SessionUnavailable>>;
 
@@ -152,7 +152,7 @@ impl ServerSlot {
         sender: watch::Sender<SessionStartResult>,
     ) {
         // One that was too slow would be too slow again, and never come up.
-        let times = 1 << self.state.lock().failed_starts.min(MOST_DOUBLINGS);
+        let times = 1 << self.state.lock().failed_starts.min(MAX_START_TIMEOUT_DOUBLINGS);
         let SlotKey { server, root, .. } = &self.key;
         let launched = launch::launch(&shared.setup, server, root, times, &shared.stopping);
         let result = launched.await.map(Arc::new);
@@ -290,7 +290,7 @@ impl SlotState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::restart::WINDOW;
+    use crate::process::restart::RESTART_WINDOW;
 
     #[tokio::test(start_paused = true)]
     async fn crashes_are_forgiven_once_then_cost_more_and_more() {
@@ -303,7 +303,7 @@ mod tests {
             pauses.push(until.duration_since(Instant::now()).as_secs());
         }
         assert_eq!(pauses, [0, 1, 2, 4, 180, 180]);
-        tokio::time::advance(WINDOW).await;
+        tokio::time::advance(RESTART_WINDOW).await;
         state.go_down(why());
         assert!(matches!(&state.phase, SlotPhase::Down { until, .. } if *until <= Instant::now()));
     }

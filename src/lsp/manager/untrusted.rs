@@ -22,9 +22,9 @@ use crate::process::{Exchange, Exit, Spawn, exchange, run};
 use crate::workspace::{ChangeBatch, WorkspacePath};
 
 /// How long it may take to find out how an untrusted start is to be, or whether it matters.
-const LOOK: Duration = Duration::from_secs(10);
+const UNTRUSTED_PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The most that is read of what the program says about that, in bytes.
-const MOST_BYTES: usize = 64 << 20;
+const MAX_UNTRUSTED_PROBE_BYTES: usize = 64 << 20;
 
 /// `server` as it may be started at `root` without trust. Errors: why it may not, in one sentence.
 pub(super) fn restrained(key: &str, server: &ServerSpec, root: &Path) -> Result<ServerSpec, String> {
@@ -77,7 +77,7 @@ pub(super) async fn variables(
         let mut word = None;
         let note =
             |line: &str| word = word.take().or_else(|| line.split_whitespace().next().map(OsString::from));
-        let finished = run(&setup.spawner, asked, Instant::now() + LOOK, note).await;
+        let finished = run(&setup.spawner, asked, Instant::now() + UNTRUSTED_PROBE_TIMEOUT, note).await;
         let finished = finished.map_err(|error| error.to_string())?;
         match (finished.exit, word) {
             (Exit::Code(0), Some(word)) => found.insert(name.into(), word),
@@ -158,7 +158,11 @@ async fn says_so(setup: &ManagerSetup, rule: &spec::ShortfallRule, server: &Spaw
         return false;
     }
     let Some(spawn) = as_the_server(server, &rule.command) else { return true };
-    let limits = Exchange { input: &[], most_bytes: MOST_BYTES, deadline: Instant::now() + LOOK };
+    let limits = Exchange {
+        input: &[],
+        most_bytes: MAX_UNTRUSTED_PROBE_BYTES,
+        deadline: Instant::now() + UNTRUSTED_PROBE_TIMEOUT,
+    };
     let Ok(said) = exchange(&setup.spawner, spawn, limits, |_| {}).await else { return true };
     let shows = |sign: &String| memchr::memmem::find(&said.output, sign.as_bytes()).is_some();
     said.exit != Exit::Code(0) || said.cut || rule.signs.iter().any(shows)

@@ -8,10 +8,10 @@ use super::PythonEnvironment;
 use crate::workspace::Workspace;
 
 /// No file of an environment that is read has more bytes.
-const MOST_BYTES: u64 = 64 << 10;
+const MAX_ENVIRONMENT_FILE_BYTES: u64 = 64 << 10;
 /// The most path files that are read, and the most lines of each.
-const MOST_FILES: usize = 500;
-const MOST_LINES: usize = 1_000;
+const MAX_PTH_FILES: usize = 500;
+const MAX_PTH_FILE_LINES: usize = 1_000;
 
 /// The libraries of an environment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -65,10 +65,10 @@ impl Libraries {
         };
         let mut names: Vec<_> = names.filter(is_path_file).collect();
         names.sort();
-        for name in names.into_iter().take(MOST_FILES) {
+        for name in names.into_iter().take(MAX_PTH_FILES) {
             let file = folder.join(name);
             let text = Some(&file).filter(|file| rooms.has(file)).and_then(|file| small_text(file));
-            for line in text.unwrap_or_default().lines().take(MOST_LINES) {
+            for line in text.unwrap_or_default().lines().take(MAX_PTH_FILE_LINES) {
                 let line = line.trim_end();
                 if line.is_empty()
                     || line.starts_with('#')
@@ -147,5 +147,5 @@ fn site_packages(folder: &Path) -> (Option<(u8, u8)>, Vec<PathBuf>) {
 
 /// A regular file's text, as far as it is small enough.
 fn small_text(path: &Path) -> Option<String> {
-    Workspace::read_outside(path, MOST_BYTES).ok()
+    Workspace::read_outside(path, MAX_ENVIRONMENT_FILE_BYTES).ok()
 }

@@ -14,9 +14,9 @@ use super::libraries::is_bare;
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// No file that says where an environment is has more bytes.
-const MOST_BYTES: u64 = 64 << 10;
+const MAX_ENVIRONMENT_CONFIG_BYTES: u64 = 64 << 10;
 /// The length of the hash of a project's path in the name of its environment, in characters.
-const HASH_LENGTH: usize = 8;
+const ENVIRONMENT_HASH_CHARS: usize = 8;
 
 /// The folders of the user's in which tools keep environments.
 #[derive(Debug, Clone, Default)]
@@ -99,7 +99,9 @@ impl ToolFolders {
 
 /// Poetry's folder of environments, by its own settings.
 fn poetry_folder(config: Option<&Path>, cache: Option<PathBuf>) -> Option<PathBuf> {
-    let text = config.and_then(|config| Workspace::read_outside(config, MOST_BYTES).ok()).unwrap_or_default();
+    let text = config
+        .and_then(|config| Workspace::read_outside(config, MAX_ENVIRONMENT_CONFIG_BYTES).ok())
+        .unwrap_or_default();
     let settings: toml::Table = toml::from_str(&text).unwrap_or_default();
     let said = |value: Option<&toml::Value>| value.and_then(toml::Value::as_str).map(ToOwned::to_owned);
     let cache = said(settings.get("cache-dir")).map(PathBuf::from).or(cache);
@@ -118,7 +120,7 @@ fn poetry_folder(config: Option<&Path>, cache: Option<PathBuf>) -> Option<PathBu
 pub(super) fn hash_of(path: &Path) -> String {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let mut hash = BASE64_URL_SAFE.encode(Sha256::digest(real.as_os_str().as_encoded_bytes()));
-    hash.truncate(HASH_LENGTH);
+    hash.truncate(ENVIRONMENT_HASH_CHARS);
     hash
 }
 
@@ -135,7 +137,7 @@ fn entries(folder: &Path, wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
 fn pdm(workspace: &Workspace, folder: &WorkspacePath, looked_at: &mut BTreeSet<PathBuf>) -> Option<PathBuf> {
     let path = folder.join(".pdm-python").ok()?;
     looked_at.insert(workspace.absolute(&path));
-    let text = workspace.read_text_up_to(&path, MOST_BYTES).ok()?.text;
+    let text = workspace.read_text_up_to(&path, MAX_ENVIRONMENT_CONFIG_BYTES).ok()?.text;
     let interpreter = workspace.absolute(folder).join(text.lines().next()?.trim());
     Some(interpreter.parent()?.parent()?.to_owned())
 }

@@ -24,16 +24,16 @@ use crate::workspace::{EntryKind, ListQuery, ReadError, WorkDeadline, Workspace}
 /// Where they are.
 pub(crate) const FOLDER: &str = ".github/hooks";
 /// The most files that are read.
-const MOST_FILES: usize = 100;
+const MAX_HOOK_FILES: usize = 100;
 /// The largest file, in bytes.
-const MOST_BYTES: u64 = 128 << 10;
+const MAX_HOOK_FILE_BYTES: u64 = 128 << 10;
 /// How long the look into the folder may take.
-const LOOK: Duration = Duration::from_secs(2);
+const HOOK_FOLDER_SCAN_TIMEOUT: Duration = Duration::from_secs(2);
 /// What a hook may take that says nothing of it, as the two programs have it.
-const USUAL: Duration = Duration::from_secs(30);
-const USUAL_OF_CLAUDE: Duration = Duration::from_secs(60);
+const DEFAULT_HOOK_TIMEOUT: Duration = Duration::from_secs(30);
+const DEFAULT_CLAUDE_HOOK_TIMEOUT: Duration = Duration::from_secs(60);
 /// No hook may take longer.
-const LONGEST: Duration = Duration::from_secs(600);
+const MAX_HOOK_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// A hooks file of the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,8 +54,8 @@ pub(crate) fn read(workspace: &Workspace) -> Result<Vec<HookFile>, ReadError> {
     if !workspace.exists(&folder) {
         return Ok(Vec::new());
     }
-    let until = WorkDeadline::new(Instant::now() + LOOK);
-    let query = ListQuery { under: folder, recursive: false, max: MOST_FILES, until };
+    let until = WorkDeadline::new(Instant::now() + HOOK_FOLDER_SCAN_TIMEOUT);
+    let query = ListQuery { under: folder, recursive: false, max: MAX_HOOK_FILES, until };
     let listing = match workspace.list(&query) {
         Ok(listing) => listing,
         Err(ReadError::NotFound { .. }) => return Ok(Vec::new()),
@@ -67,7 +67,7 @@ pub(crate) fn read(workspace: &Workspace) -> Result<Vec<HookFile>, ReadError> {
         if entry.kind == EntryKind::Directory || !path.ends_with(".json") {
             continue;
         }
-        let text = workspace.read_text_up_to(&entry.path, MOST_BYTES)?.text;
+        let text = workspace.read_text_up_to(&entry.path, MAX_HOOK_FILE_BYTES)?.text;
         files.push(HookFile { path: path.to_owned(), text });
     }
     files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -167,7 +167,8 @@ impl HookFile {
         }
         let command = entry.bash.or(entry.command).filter(|command| !command.trim().is_empty());
         let command = command.ok_or("there is no `bash` (or `command`) that says what to run")?;
-        let usual = if speech == HookProtocol::Claude { USUAL_OF_CLAUDE } else { USUAL };
+        let usual =
+            if speech == HookProtocol::Claude { DEFAULT_CLAUDE_HOOK_TIMEOUT } else { DEFAULT_HOOK_TIMEOUT };
         let seconds = entry.timeout_sec.or(entry.timeout);
         let timeout = seconds.map_or(Ok(usual), Duration::try_from_secs_f64);
         let timeout = timeout.map_err(|_| "its time limit is no number of seconds")?;
@@ -175,7 +176,7 @@ impl HookFile {
             name: self.name().to_owned(),
             does: HookAction::Shell { command, cwd: entry.cwd, env: entry.env },
             tools: super::HookToolFilter::Matching(matcher.map_or(Ok(None), pattern)?),
-            timeout: timeout.clamp(Duration::from_millis(1), LONGEST),
+            timeout: timeout.clamp(Duration::from_millis(1), MAX_HOOK_TIMEOUT),
             hears,
             speech,
         })
@@ -211,7 +212,7 @@ mod tests {
         .unwrap();
         let claude = &hooks.pre[0];
         assert!(claude.sees("edit") && claude.sees("write") && !claude.sees("lsp_edit"));
-        assert_eq!((claude.timeout, claude.speech), (USUAL_OF_CLAUDE, HookProtocol::Claude));
+        assert_eq!((claude.timeout, claude.speech), (DEFAULT_CLAUDE_HOOK_TIMEOUT, HookProtocol::Claude));
         assert_eq!(
             (hooks.pre[1].timeout, hooks.pre[1].speech),
             (Duration::from_secs(5), HookProtocol::Copilot)

@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{HookError, HookInput, HookProtocol, HookRunResult, LONGEST_WHY, PostAnswer, PreAnswer};
+use super::{HookError, HookInput, HookProtocol, HookRunResult, MAX_HOOK_TEXT_CHARS, PostAnswer, PreAnswer};
 use crate::policy::request::PolicyVerdict;
 use crate::process::Exit;
 
@@ -95,7 +95,7 @@ pub(super) fn before(hook: &str, ran: &HookRunResult) -> Result<PreAnswer, HookE
     if ran.exit != Exit::Code(0) {
         let why = ran.errors.join(" ");
         let why = if why.trim().is_empty() { format!("it ended with {}", ran.exit) } else { why };
-        let why = Some(why.chars().take(LONGEST_WHY).collect());
+        let why = Some(why.chars().take(MAX_HOOK_TEXT_CHARS).collect());
         return Ok(PreAnswer { decision: Some(PolicyVerdict::Deny), why, arguments: None });
     }
     let answer = read(hook, &ran.output)?;

@@ -61,6 +61,6 @@ fn what_the_grammar_skips_is_noticed() {
 
 #[test]
 fn more_commands_than_anyone_looks_at_are_unknown() {
-    assert_eq!(Script::read(&"ls;".repeat(MOST_COMMANDS)).unknown, None);
-    assert_eq!(Script::read(&"ls;".repeat(MOST_COMMANDS + 1)).unknown, Some("more than 50 commands"));
+    assert_eq!(Script::read(&"ls;".repeat(MAX_SHELL_COMMANDS)).unknown, None);
+    assert_eq!(Script::read(&"ls;".repeat(MAX_SHELL_COMMANDS + 1)).unknown, Some("more than 50 commands"));
 }

@@ -8,7 +8,7 @@ use super::HunkLine;
 use crate::text::lines::content;
 
 /// Comparisons of lines that one application may cost. Honest patches need a few per line.
-const MOST_WORK: u64 = 10_000_000;
+const MAX_LINE_COMPARISONS: u64 = 10_000_000;
 
 /// Comparing ran out of its budget: the patch is made so that nearly every line fits nearly everywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl<'t> Haystack<'t> {
     pub(super) fn spend(&self, steps: usize) -> Result<(), TooMuchWork> {
         let work = self.work.get() + steps as u64;
         self.work.set(work);
-        if work > MOST_WORK { Err(TooMuchWork) } else { Ok(()) }
+        if work > MAX_LINE_COMPARISONS { Err(TooMuchWork) } else { Ok(()) }
     }
 
     /// Whether the `part` of the needle lies at line `at` (0-based, of the first line of the part).

@@ -9,9 +9,9 @@ use crate::text::difference::{Difference, shown_line};
 use crate::text::lines::content;
 
 /// Hunks for which the nearest place is looked for; finding it reads the whole text.
-const MOST_EXPLAINED: usize = 20;
+const MAX_EXPLAINED_HUNKS: usize = 20;
 /// Equal lines that are followed up when the nearest place is looked for.
-const MOST_VOTES: usize = 200_000;
+const MAX_FOLLOWED_EQUAL_LINES: usize = 200_000;
 
 /// Hunks that do not fit, and those that would have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,7 +94,7 @@ pub(super) fn explain(
         HunkAnchor::Line { old_start, .. } => Some(old_start),
         HunkAnchor::Text { .. } => None,
     };
-    let tell = explained < MOST_EXPLAINED && reason == MismatchReason::NotFound;
+    let tell = explained < MAX_EXPLAINED_HUNKS && reason == MismatchReason::NotFound;
     let nearest = if tell { nearest(text, hunk, old_start) } else { None };
     let already_applied = tell && is_applied(text, hunk);
     HunkMismatch { index, patch_line: hunk.line, old_start, reason, already_applied, nearest }
@@ -109,7 +109,7 @@ fn is_applied(text: &Haystack<'_>, hunk: &Hunk) -> bool {
     else {
         return false;
     };
-    let places = text.lines_like(rarest).iter().take(1 + MOST_VOTES / new.len());
+    let places = text.lines_like(rarest).iter().take(1 + MAX_FOLLOWED_EQUAL_LINES / new.len());
     adds && places.filter_map(|place| (*place as usize).checked_sub(shift)).any(|at| {
         let here = text.lines.get(at..at + new.len());
         here.is_some_and(|here| here.iter().zip(&new).all(|(line, new)| content(line) == *new))
@@ -120,7 +120,7 @@ fn is_applied(text: &Haystack<'_>, hunk: &Hunk) -> bool {
 fn nearest(text: &Haystack<'_>, hunk: &Hunk, stated: Option<usize>) -> Option<NearestPlace> {
     let old: Vec<&HunkLine> = hunk.old_lines().collect();
     let mut votes: HashMap<usize, usize> = HashMap::new();
-    let mut left = MOST_VOTES;
+    let mut left = MAX_FOLLOWED_EQUAL_LINES;
     for (at, line) in old.iter().enumerate() {
         let places = text.lines_trimmed(&line.text);
         // Lines that are everywhere (blank ones, braces) tell little, and cost much.
@@ -196,10 +196,10 @@ impl std::fmt::Display for PatchMismatch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let all = self.failed.len() + self.fitting.len();
         write!(f, "{} of {all} hunks do not fit", self.failed.len())?;
-        for failed in self.failed.iter().take(MOST_EXPLAINED) {
+        for failed in self.failed.iter().take(MAX_EXPLAINED_HUNKS) {
             write!(f, "\n{failed}")?;
         }
-        match self.failed.len().checked_sub(MOST_EXPLAINED) {
+        match self.failed.len().checked_sub(MAX_EXPLAINED_HUNKS) {
             None | Some(0) => Ok(()),
             Some(more) => write!(f, "\nand {more} more"),
         }

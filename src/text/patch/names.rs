@@ -169,9 +169,9 @@ fn known_prefix(name: &str) -> Option<(&str, &str)> {
 /// The two names behind `diff --git `, where they can be told apart: quoted, or the same but for a prefix.
 pub(super) fn git_line(text: &str) -> Option<(String, String)> {
     // Two paths of the greatest length that systems have, with escapes.
-    const MOST: usize = 4 * 2 * 4096;
+    const MAX_GIT_LINE_BYTES: usize = 4 * 2 * 4096;
     let text = text.trim_end_matches(['\n', '\r']);
-    if text.len() > MOST {
+    if text.len() > MAX_GIT_LINE_BYTES {
         return None;
     }
     if text.starts_with('"') {

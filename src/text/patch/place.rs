@@ -11,11 +11,11 @@ use super::haystack::{Haystack, Needle, Sameness, TooMuchWork};
 use super::{FilePatch, Hunk, HunkAnchor, LineKind, MismatchReason};
 
 /// Candidates that are looked at before a hunk counts as fitting everywhere.
-const MOST_CANDIDATES: usize = 2_000;
+const MAX_HUNK_CANDIDATES: usize = 2_000;
 /// What a binary search costs, in comparisons of lines.
-const SEARCH: usize = 16;
+const BINARY_SEARCH_COMPARISONS: usize = 16;
 /// Places that are named where several fit.
-const MOST_NAMED: usize = 10;
+const MAX_REPORTED_HUNK_PLACES: usize = 10;
 
 /// Where a hunk goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -234,7 +234,7 @@ impl<'a, 't> Placer<'a, 't> {
                 && self.end_agrees(shape, &part, at)
             {
                 found.push(at);
-                if found.len() > MOST_NAMED {
+                if found.len() > MAX_REPORTED_HUNK_PLACES {
                     break;
                 }
             }
@@ -258,7 +258,7 @@ impl<'a, 't> Placer<'a, 't> {
         for at in self.text.candidates(&shape.needle, part.clone()).from(from) {
             if self.fits(shape, part.clone(), at, sameness)? {
                 found.push(at);
-                if found.len() == MOST_CANDIDATES {
+                if found.len() == MAX_HUNK_CANDIDATES {
                     break;
                 }
             }
@@ -295,7 +295,7 @@ impl<'a, 't> Placer<'a, 't> {
         let starts = self.text.lines_trimmed(outermost);
         let mut found = Vec::new();
         for (number, start) in starts.iter().enumerate() {
-            self.text.spend(SEARCH * (1 + inner.len()))?;
+            self.text.spend(BINARY_SEARCH_COMPARISONS * (1 + inner.len()))?;
             let mut at = Some(*start);
             for name in inner {
                 let lines = self.text.lines_trimmed(name);
@@ -393,5 +393,7 @@ fn core_of(shape: &HunkShape<'_>, part: &Range<usize>, at: usize) -> Range<usize
 }
 
 fn ambiguous(places: &[usize]) -> MismatchReason {
-    MismatchReason::Ambiguous { lines: places.iter().take(MOST_NAMED).map(|place| place + 1).collect() }
+    MismatchReason::Ambiguous {
+        lines: places.iter().take(MAX_REPORTED_HUNK_PLACES).map(|place| place + 1).collect(),
+    }
 }

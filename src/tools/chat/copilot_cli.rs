@@ -11,11 +11,11 @@ use serde::Deserialize;
 
 use super::moment;
 use super::session::{ChatRequest, ChatSession, ChatSource};
-use super::store_files::{ChatStoreFindings, MOST_BYTES, belongs, entries, jail, written};
+use super::store_files::{ChatStoreFindings, MAX_CHAT_FILE_BYTES, belongs, entries, jail, written};
 use crate::workspace::{ReadError, Workspace, WorkspacePath};
 
 /// The largest `workspace.yaml` that is read, in bytes.
-const SMALL: u64 = 1 << 20;
+const MAX_WORKSPACE_YAML_BYTES: u64 = 1 << 20;
 
 /// Adds the sessions of the command line's folder that were held in `root`.
 pub(super) fn find(home: &Path, root: &Path, harvest: &mut ChatStoreFindings) {
@@ -37,7 +37,7 @@ fn session(
     harvest: &mut ChatStoreFindings,
 ) -> Option<ChatSession> {
     let beside = folder.join("workspace.yaml").ok()?;
-    let about = store.read_text_up_to(&beside, SMALL).ok().map(|file| file.text);
+    let about = store.read_text_up_to(&beside, MAX_WORKSPACE_YAML_BYTES).ok().map(|file| file.text);
     let known = about.as_deref().map(SessionMetadata::read).unwrap_or_default();
     if known.folders().next().is_some() && !known.is_of(root) {
         return None;
@@ -52,7 +52,7 @@ fn session(
         requests: None,
         updated,
     };
-    let text = match store.read_text_up_to(&path, MOST_BYTES) {
+    let text = match store.read_text_up_to(&path, MAX_CHAT_FILE_BYTES) {
         Ok(file) => file.text,
         Err(ReadError::NotFound { .. }) => return known.is_of(root).then_some(lost),
         Err(error) => {
@@ -60,7 +60,7 @@ fn session(
             return known.is_of(root).then_some(lost);
         }
     };
-    match CopilotEventLog::read(&text) {
+    match CopilotCliLog::read(&text) {
         Ok(log) => {
             let is_ours = known.is_of(root) || log.about.is_of(root);
             let last = log.requests.iter().filter_map(|request| request.at).max();
@@ -121,7 +121,7 @@ fn unquoted(text: &str) -> Option<String> {
 
 /// What a log tells.
 #[derive(Debug, Default)]
-struct CopilotEventLog {
+struct CopilotCliLog {
     about: SessionMetadata,
     requests: Vec<ChatRequest>,
 }
@@ -137,14 +137,14 @@ enum BadLog {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct CopilotLogEvent<T> {
+struct CopilotCliLogEvent<T> {
     data: T,
     timestamp: Option<String>,
     agent_id: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct CopilotEventType {
+struct CopilotCliLogEventType {
     #[serde(rename = "type")]
     kind: String,
 }
@@ -170,17 +170,17 @@ struct UserMessage {
     is_autopilot_continuation: bool,
 }
 
-impl CopilotEventLog {
+impl CopilotCliLog {
     fn read(text: &str) -> Result<Self, BadLog> {
         let mut lines =
             text.split_inclusive('\n').enumerate().filter(|(_, line)| !line.trim().is_empty()).peekable();
         let (_, first) = lines.next().ok_or(BadLog::Foreign)?;
-        let kind: CopilotEventType = serde_json::from_str(first).map_err(|_| BadLog::Foreign)?;
+        let kind: CopilotCliLogEventType = serde_json::from_str(first).map_err(|_| BadLog::Foreign)?;
         if kind.kind != "session.start" {
             return Err(BadLog::Foreign);
         }
         let mut log = Self::default();
-        if let Ok(CopilotLogEvent { data: SessionStartData { context: Some(place) }, .. }) =
+        if let Ok(CopilotCliLogEvent { data: SessionStartData { context: Some(place) }, .. }) =
             serde_json::from_str(first)
         {
             log.about = SessionMetadata { cwd: place.cwd, git_root: place.git_root, name: None };
@@ -203,11 +203,11 @@ impl CopilotEventLog {
 
 /// The user's request in a line, if it is one.
 fn request(line: &str) -> Result<Option<ChatRequest>, serde_json::Error> {
-    let kind: CopilotEventType = serde_json::from_str(line)?;
+    let kind: CopilotCliLogEventType = serde_json::from_str(line)?;
     if kind.kind != "user.message" {
         return Ok(None);
     }
-    let event: CopilotLogEvent<UserMessage> = serde_json::from_str(line)?;
+    let event: CopilotCliLogEvent<UserMessage> = serde_json::from_str(line)?;
     let message = event.data;
     let by_user = message.source.is_none_or(|source| source == "user");
     if !by_user || event.agent_id.is_some() || message.is_autopilot_continuation {
@@ -243,7 +243,7 @@ mod tests {
             message("two", r#","source":"user""#),
             r#"{"type":"user.message","data":{"conte"#.to_owned(),
         ];
-        let log = CopilotEventLog::read(&lines.join("\n")).unwrap();
+        let log = CopilotCliLog::read(&lines.join("\n")).unwrap();
         let texts: Vec<&str> = log.requests.iter().map(|request| request.text.as_str()).collect();
         assert_eq!(texts, ["one", "two"]);
         assert_eq!(log.requests[0].at, Some(1_795_294_418_357));
@@ -253,10 +253,10 @@ mod tests {
     #[test]
     fn what_is_no_log_says_why() {
         for text in ["", "hello", "{}", r#"{"type":"user.message","data":{"content":"x"}}"#] {
-            assert_eq!(CopilotEventLog::read(text).map(|log| log.requests), Err(BadLog::Foreign), "{text}");
+            assert_eq!(CopilotCliLog::read(text).map(|log| log.requests), Err(BadLog::Foreign), "{text}");
         }
         let broken = format!("{START}\n{{\"type\":\"user.message\",\n{}\n", message("x", ""));
-        assert!(matches!(CopilotEventLog::read(&broken), Err(BadLog::Broken { line: 2, .. })));
+        assert!(matches!(CopilotCliLog::read(&broken), Err(BadLog::Broken { line: 2, .. })));
     }
 
     #[test]

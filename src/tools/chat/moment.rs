@@ -1,10 +1,10 @@
 //! Times: milliseconds since 1970 (UTC), and RFC 3339 as stores and answers write it.
 
-const DAY: i64 = 86_400_000;
+const DAY_MS: i64 = 86_400_000;
 
 /// As `2026-01-31T08:05:09.120Z`. Years from 0 to 9999.
 pub(super) fn written(at: i64) -> String {
-    let (days, rest) = (at.div_euclid(DAY), at.rem_euclid(DAY));
+    let (days, rest) = (at.div_euclid(DAY_MS), at.rem_euclid(DAY_MS));
     let (year, month, day) = date(days);
     let (seconds, milliseconds) = (rest / 1_000, rest % 1_000);
     let (hour, minute, second) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn every_day_of_four_centuries_finds_back() {
         for day in -146_097..146_097 {
-            let at = day * DAY + 43_200_123;
+            let at = day * DAY_MS + 43_200_123;
             assert_eq!(read(&written(at)), Some(at), "{day}");
         }
     }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::super::context::Context;
 
 /// The longest preview, in characters.
-pub(crate) const PREVIEW: usize = 80;
+pub(crate) const MAX_CHAT_PREVIEW_CHARS: usize = 80;
 
 /// Where a session comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
@@ -104,13 +104,13 @@ pub trait ChatSessionFinder: Send + Sync + 'static {
     fn find(&self, context: &Context) -> WorkspaceChats;
 }
 
-/// `text` on one line of at most [`PREVIEW`] characters, the last one `…` where there is more.
+/// `text` on one line of at most [`MAX_CHAT_PREVIEW_CHARS`] characters, the last one `…` where there is more.
 pub(crate) fn preview(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= PREVIEW {
+    if line.chars().count() <= MAX_CHAT_PREVIEW_CHARS {
         return line;
     }
-    let mut cut: String = line.chars().take(PREVIEW - 1).collect();
+    let mut cut: String = line.chars().take(MAX_CHAT_PREVIEW_CHARS - 1).collect();
     cut.push('…');
     cut
 }

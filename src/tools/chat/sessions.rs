@@ -15,10 +15,10 @@ use super::session::{ChatSessionFinder, ChatSource, Skipped, WorkspaceChats};
 pub(crate) const CHAT_SESSIONS: &str = "chat_sessions";
 
 /// Sessions in one answer, unless said otherwise, and at most.
-const DEFAULT: usize = 20;
-const MOST: usize = 500;
+const DEFAULT_CHAT_SESSIONS: usize = 20;
+const MAX_CHAT_SESSIONS: usize = 500;
 /// Files passed over that one answer names.
-const MOST_SKIPPED: usize = 20;
+const MAX_LISTED_SKIPPED_CHATS: usize = 20;
 
 /// The arguments of `chat_sessions`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -96,7 +96,7 @@ impl Tool for ChatSessions {
         let found = found.map_err(|error| {
             ToolError::new(ErrorCode::Internal, format!("the chats could not be read: {error}"))
         })?;
-        Ok(listed(found, at_most(args.limit, DEFAULT, MOST)))
+        Ok(listed(found, at_most(args.limit, DEFAULT_CHAT_SESSIONS, MAX_CHAT_SESSIONS)))
     }
 }
 
@@ -113,6 +113,6 @@ fn listed(found: WorkspaceChats, most: usize) -> ChatSessionsOutput {
     });
     let sessions = items.collect();
     let mut skipped = found.skipped;
-    skipped.truncate(MOST_SKIPPED);
+    skipped.truncate(MAX_LISTED_SKIPPED_CHATS);
     ChatSessionsOutput { sessions, count, has_more: count > most, skipped }
 }

@@ -7,9 +7,9 @@ use super::session::{ChatSession, ChatSource, Skipped};
 use crate::workspace::{EntryKind, FileStamp, ListQuery, WorkDeadline, Workspace, WorkspacePath};
 
 /// How long the look into one folder may take.
-const LOOK: Duration = Duration::from_secs(5);
+const CHAT_FOLDER_LIST_TIMEOUT: Duration = Duration::from_secs(5);
 /// The largest file of a session that is read, in bytes.
-pub(super) const MOST_BYTES: u64 = 128 << 20;
+pub(super) const MAX_CHAT_FILE_BYTES: u64 = 128 << 20;
 
 /// Entries of one folder of a store that are looked at.
 const MOST_ENTRIES: usize = 20_000;
@@ -35,7 +35,7 @@ pub(super) fn jail(folder: &Path) -> Option<Workspace> {
 
 /// What is in `folder`: names, and whether each is a folder. Links are not followed.
 pub(super) fn entries(store: &Workspace, folder: &WorkspacePath) -> Vec<(String, bool)> {
-    let until = WorkDeadline::new(Instant::now() + LOOK);
+    let until = WorkDeadline::new(Instant::now() + CHAT_FOLDER_LIST_TIMEOUT);
     let query = ListQuery { under: folder.clone(), recursive: false, max: MOST_ENTRIES, until };
     let entries = store.list(&query).map(|listing| listing.entries).unwrap_or_default();
     let kept = entries.into_iter().filter_map(|entry| {

@@ -17,13 +17,13 @@ use serde_json::Value;
 use url::Url;
 
 use super::session::{ChatSession, ChatSource};
-use super::store_files::{ChatStoreFindings, MOST_BYTES, belongs, entries, jail, written};
+use super::store_files::{ChatStoreFindings, MAX_CHAT_FILE_BYTES, belongs, entries, jail, written};
 use super::vscode_data::{SessionFileError, VscodeSessionData};
 use super::vscode_log;
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// The largest `workspace.json` or `.code-workspace` that is read, in bytes.
-const SMALL: u64 = 1 << 20;
+const MAX_WORKSPACE_JSON_BYTES: u64 = 1 << 20;
 
 /// Adds the sessions of the folder `User` that were held in `root`.
 pub(super) fn find(user: &Path, root: &Path, harvest: &mut ChatStoreFindings) {
@@ -38,7 +38,10 @@ pub(super) fn find(user: &Path, root: &Path, harvest: &mut ChatStoreFindings) {
 
 /// Whether the storage in `folder` is that of a workspace at `root`.
 fn is_of(store: &Workspace, folder: &WorkspacePath, root: &Path) -> bool {
-    let text = folder.join("workspace.json").ok().and_then(|path| store.read_text_up_to(&path, SMALL).ok());
+    let text = folder
+        .join("workspace.json")
+        .ok()
+        .and_then(|path| store.read_text_up_to(&path, MAX_WORKSPACE_JSON_BYTES).ok());
     let Some(Ok(about)) = text.map(|file| serde_json::from_str::<Value>(&file.text)) else { return false };
     if let Some(folder) = about["folder"].as_str().and_then(local) {
         return belongs(&folder, root);
@@ -54,7 +57,7 @@ fn local(uri: &str) -> Option<PathBuf> {
 
 /// The folders that a `.code-workspace` lists, which is JSON with comments.
 fn folders_of(file: &Path) -> Vec<PathBuf> {
-    let Ok(text) = Workspace::read_outside(file, SMALL) else { return Vec::new() };
+    let Ok(text) = Workspace::read_outside(file, MAX_WORKSPACE_JSON_BYTES) else { return Vec::new() };
     let parsed = CstRootNode::parse(&text, &ParseOptions::default());
     let Some(about) = parsed.ok().and_then(|root| root.to_serde_value()) else { return Vec::new() };
     let base = file.parent().unwrap_or(Path::new("/"));
@@ -87,7 +90,7 @@ fn sessions(store: &Workspace, folder: &WorkspacePath, harvest: &mut ChatStoreFi
             continue;
         }
         let Ok(path) = folder.join(name) else { continue };
-        let read = store.read_text_up_to(&path, MOST_BYTES);
+        let read = store.read_text_up_to(&path, MAX_CHAT_FILE_BYTES);
         let stamp = store.stamp(&path).map(|stamp| written(&stamp)).unwrap_or_default();
         let data = match read {
             Err(error) => Err(SessionFileError::Broken(error.to_string())),

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 
-use super::OmittedManifest;
+use super::OmittedTool;
 use crate::tools::context::Context;
 use crate::tools::skills::sources::Whose;
 use crate::tools::skills::tools::{self as skills, ToolFile};
@@ -16,10 +16,10 @@ use crate::workspace::{EntryKind, ListQuery, ReadError, WorkDeadline, Workspace}
 const PROJECT: &str = ".lsp-tools/tools";
 const USER: &str = "tools";
 /// A tool is described in less.
-const MOST_BYTES: u64 = 64 * 1024;
-const MOST_FILES: usize = 200;
+const MAX_DROP_IN_FILE_BYTES: u64 = 64 * 1024;
+const MAX_DROP_IN_FILES: usize = 200;
 /// Looking must not be felt.
-const LOOK: Duration = Duration::from_secs(1);
+const DROP_IN_SCAN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Who put a manifest there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +74,7 @@ pub(super) struct DropInStamps(Vec<(String, [i64; 4])>);
 pub(super) struct DropInContents {
     pub(super) stamps: DropInStamps,
     pub(super) files: Vec<DropInFile>,
-    pub(super) left_out: Vec<OmittedManifest>,
+    pub(super) left_out: Vec<OmittedTool>,
 }
 
 /// Every tool that the project brings along, trusted or not.
@@ -135,7 +135,7 @@ fn of_user(folder: &Path, found: &mut DropInContents) {
     let mut names: Vec<String> =
         entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort();
-    for name in names.into_iter().take(MOST_FILES) {
+    for name in names.into_iter().take(MAX_DROP_IN_FILES) {
         let Some((stem, form)) = stem_of(&name) else { continue };
         let path = folder.join(&name);
         let shown = path.display().to_string();
@@ -145,15 +145,15 @@ fn of_user(folder: &Path, found: &mut DropInContents) {
                 let folder = folder.to_owned();
                 found.files.push(DropInFile { origin: DropInOrigin::User, shown, folder, stem, form, text });
             }
-            Err(why) => found.left_out.push(OmittedManifest { file: shown, why }),
+            Err(why) => found.left_out.push(OmittedTool { file: shown, why }),
         }
     }
 }
 
 fn text_of(path: &Path) -> Result<String, String> {
-    Workspace::read_outside(path, MOST_BYTES).map_err(|error| match error {
+    Workspace::read_outside(path, MAX_DROP_IN_FILE_BYTES).map_err(|error| match error {
         ReadError::Special { .. } | ReadError::Directory { .. } => "it is no file".to_owned(),
-        ReadError::TooLarge { .. } => format!("it has more than {MOST_BYTES} bytes"),
+        ReadError::TooLarge { .. } => format!("it has more than {MAX_DROP_IN_FILE_BYTES} bytes"),
         error => format!("it cannot be read: {}", error.why()),
     })
 }
@@ -161,13 +161,13 @@ fn text_of(path: &Path) -> Result<String, String> {
 fn of_project(context: &Context, found: &mut DropInContents) {
     let workspace = &context.workspace;
     let Ok(under) = workspace.path(Path::new(PROJECT)) else { return };
-    let until = WorkDeadline::new(Instant::now() + LOOK);
-    let query = ListQuery { under: under.clone(), recursive: false, max: MOST_FILES, until };
+    let until = WorkDeadline::new(Instant::now() + DROP_IN_SCAN_TIMEOUT);
+    let query = ListQuery { under: under.clone(), recursive: false, max: MAX_DROP_IN_FILES, until };
     let entries = match workspace.list(&query) {
         Ok(listing) => listing.entries,
         Err(ReadError::NotFound { .. }) => return,
         Err(error) => {
-            found.left_out.push(OmittedManifest { file: PROJECT.to_owned(), why: error.to_string() });
+            found.left_out.push(OmittedTool { file: PROJECT.to_owned(), why: error.to_string() });
             return;
         }
     };
@@ -178,7 +178,7 @@ fn of_project(context: &Context, found: &mut DropInContents) {
         }
         let shown = entry.path.display();
         // A path of the workspace, opened so that nothing outside can stand in for it.
-        let read = workspace.read_text_up_to(&entry.path, MOST_BYTES);
+        let read = workspace.read_text_up_to(&entry.path, MAX_DROP_IN_FILE_BYTES);
         if let Ok(seen) = workspace.stamp(&entry.path) {
             let seen = [seen.size as i64, seen.mtime_ns, seen.ctime_ns, seen.inode as i64];
             found.stamps.0.push((shown.clone(), seen));
@@ -198,7 +198,7 @@ fn of_project(context: &Context, found: &mut DropInContents) {
             }
             Err(error) => {
                 found.stamps.0.push((shown.clone(), Default::default()));
-                found.left_out.push(OmittedManifest { file: shown, why: error.to_string() });
+                found.left_out.push(OmittedTool { file: shown, why: error.to_string() });
             }
         }
     }

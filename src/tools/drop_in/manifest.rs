@@ -24,13 +24,13 @@ use crate::tools::hidden::{escape_all, escaped, is_hidden};
 use crate::tools::schema::Schema;
 use crate::tools::tool::{Card, ToolDefinition};
 
-const USUAL_TIME: u64 = 30_000;
-const MOST_TIME: u64 = 600_000;
-const USUAL_OUTPUT: usize = 64 * 1024;
-const MOST_OUTPUT: usize = 8 << 20;
+const DEFAULT_DROP_IN_TIMEOUT_MS: u64 = 30_000;
+const MAX_DROP_IN_TIMEOUT_MS: u64 = 600_000;
+const DEFAULT_DROP_IN_OUTPUT_BYTES: usize = 64 * 1024;
+const MAX_DROP_IN_OUTPUT_BYTES: usize = 8 << 20;
 /// A description is read by a model with every question; one that is longer wants to be more than a description.
-const MOST_CHARS: usize = 1_000;
-const MOST_SCHEMA: usize = 16 * 1024;
+const MAX_DROP_IN_DESCRIPTION_CHARS: usize = 1_000;
+const MAX_DROP_IN_SCHEMA_BYTES: usize = 16 * 1024;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -84,12 +84,18 @@ fn manifest(file: &DropInFile, words: ToolManifestFields) -> Result<ToolManifest
         ));
     }
     let description = words.description.trim();
-    if description.is_empty() || description.chars().count() > MOST_CHARS {
-        return Err(format!("`description` must have 1 to {MOST_CHARS} characters: models read all of it"));
+    if description.is_empty() || description.chars().count() > MAX_DROP_IN_DESCRIPTION_CHARS {
+        return Err(format!(
+            "`description` must have 1 to {MAX_DROP_IN_DESCRIPTION_CHARS} characters: models read all of it"
+        ));
     }
-    let timeout = within("timeout_ms", words.timeout_ms.unwrap_or(USUAL_TIME), MOST_TIME)?;
-    let output =
-        within("output_bytes", words.output_bytes.unwrap_or(USUAL_OUTPUT) as u64, MOST_OUTPUT as u64)?;
+    let timeout =
+        within("timeout_ms", words.timeout_ms.unwrap_or(DEFAULT_DROP_IN_TIMEOUT_MS), MAX_DROP_IN_TIMEOUT_MS)?;
+    let output = within(
+        "output_bytes",
+        words.output_bytes.unwrap_or(DEFAULT_DROP_IN_OUTPUT_BYTES) as u64,
+        MAX_DROP_IN_OUTPUT_BYTES as u64,
+    )?;
     let folder = file.folder.to_str().ok_or("its folder's name is not UTF-8")?;
     let command: Vec<String> = words.command.iter().map(|word| word.replace("${folder}", folder)).collect();
     if command.first().is_none_or(|program| program.trim().is_empty()) {
@@ -108,7 +114,7 @@ fn manifest(file: &DropInFile, words: ToolManifestFields) -> Result<ToolManifest
         command: with_paths(command, file),
         env: words.env,
         timeout: Duration::from_millis(timeout),
-        output_bytes: usize::try_from(output).unwrap_or(MOST_OUTPUT),
+        output_bytes: usize::try_from(output).unwrap_or(MAX_DROP_IN_OUTPUT_BYTES),
         form: file.form,
         text: file.text.clone(),
     })
@@ -135,8 +141,8 @@ fn with_paths(mut command: Vec<String>, file: &DropInFile) -> Vec<String> {
 }
 
 fn schema(mut value: Value) -> Result<Schema, String> {
-    if value.to_string().len() > MOST_SCHEMA {
-        return Err(format!("`schema` has more than {MOST_SCHEMA} bytes"));
+    if value.to_string().len() > MAX_DROP_IN_SCHEMA_BYTES {
+        return Err(format!("`schema` has more than {MAX_DROP_IN_SCHEMA_BYTES} bytes"));
     }
     let Value::Object(map) = &mut value else {
         return Err("`schema` is no object; give the JSON schema of the arguments".to_owned());

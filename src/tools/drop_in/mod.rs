@@ -28,9 +28,9 @@ use super::context::Context;
 use super::registry::Registry;
 use super::source::ToolSource;
 
-/// A manifest that is no tool now.
+/// A tool that is not offered now, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OmittedManifest {
+pub struct OmittedTool {
     /// The manifest.
     pub file: String,
     /// What is wrong with it, and what to do.
@@ -43,7 +43,7 @@ pub(crate) struct ToolInventory {
     /// By name, the built-in ones among them.
     pub tools: Registry,
     /// Manifests that are none of them.
-    pub left_out: Vec<OmittedManifest>,
+    pub left_out: Vec<OmittedTool>,
 }
 
 /// Looks for dropped-in tools, and remembers what was found until a folder or the trust store changes.
@@ -99,7 +99,7 @@ fn made(context: &Context, built_in: &Registry, found: &DropInContents) -> ToolI
     for file in &found.files {
         let Some(manifest) = manifest::read(file) else { continue };
         if let Err(why) = manifest.and_then(|manifest| add(context, file, manifest, &mut offer.tools)) {
-            offer.left_out.push(OmittedManifest { file: file.shown.clone(), why });
+            offer.left_out.push(OmittedTool { file: file.shown.clone(), why });
         }
     }
     offer
@@ -110,7 +110,7 @@ fn add_source(source: &dyn ToolSource, offer: &mut ToolInventory) {
     for tool in source.tools() {
         let file = tool.definition().card.name.to_string();
         if let Err(error) = offer.tools.add_any(tool) {
-            offer.left_out.push(OmittedManifest { file, why: error.error });
+            offer.left_out.push(OmittedTool { file, why: error.error });
         }
     }
 }

@@ -23,7 +23,7 @@ use crate::tools::result::{ResultType, ToolResult};
 use crate::tools::tool::{AnyTool, Call, ToolDefinition};
 
 /// The longest name of a session or a call that is passed on, in characters.
-const MOST_NAME: usize = 256;
+const MAX_CALLER_ID_CHARS: usize = 256;
 
 /// A manifest as a tool.
 #[derive(Debug)]
@@ -121,8 +121,9 @@ impl DropIn {
     /// What the manifest sets, and which call it is.
     fn environment(&self, call: &Call<'_>) -> BTreeMap<OsString, OsString> {
         // No variable holds the end of a text, and none is larger than a system takes.
-        let fitting =
-            |text: &str| text.chars().filter(|char| *char != '\0').take(MOST_NAME).collect::<String>();
+        let fitting = |text: &str| {
+            text.chars().filter(|char| *char != '\0').take(MAX_CALLER_ID_CHARS).collect::<String>()
+        };
         let own = [
             ("LSP_TOOLS_SESSION_ID", fitting(&call.caller.session)),
             ("LSP_TOOLS_TOOL_CALL_ID", fitting(call.id)),

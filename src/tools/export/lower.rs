@@ -3,9 +3,9 @@
 use serde_json::{Map, Value, json};
 
 /// Beyond this many parts a schema says no more; references to references can grow without end.
-const MOST_PARTS: usize = 10_000;
+const MAX_INLINED_SCHEMA_PARTS: usize = 10_000;
 /// A reference inside what it refers to is followed this deep.
-const DEEPEST: usize = 24;
+const MAX_INLINED_SCHEMA_DEPTH: usize = 24;
 
 /// The schema with every `$ref` replaced by what it refers to. A reference that leads back into itself, nowhere, or away
 /// from the schema becomes a schema of anything.
@@ -28,7 +28,7 @@ struct Inliner<'a> {
 impl Inliner<'_> {
     fn part(&mut self, schema: &Value, open: &mut Vec<String>, depth: usize) -> Value {
         *self.parts += 1;
-        if *self.parts > MOST_PARTS || depth > DEEPEST {
+        if *self.parts > MAX_INLINED_SCHEMA_PARTS || depth > MAX_INLINED_SCHEMA_DEPTH {
             return json!({});
         }
         let Value::Object(map) = schema else { return schema.clone() };

@@ -13,7 +13,7 @@ pub struct ExportedNames {
 }
 
 /// What all formats take; MCP would take twice as much.
-const LONGEST: usize = 64;
+const MAX_EXPORTED_NAME_BYTES: usize = 64;
 
 impl ExportedNames {
     pub(super) fn new(format: ToolListFormat) -> Self {
@@ -34,11 +34,11 @@ impl ExportedNames {
     /// the later one gets a number.
     pub(super) fn add(&mut self, ours: &str) -> String {
         let base = self.spelled(ours);
-        let mut theirs = cut(&base, LONGEST).to_owned();
+        let mut theirs = cut(&base, MAX_EXPORTED_NAME_BYTES).to_owned();
         let mut number = 2;
         while self.ours.contains_key(&theirs) {
             let ending = format!("_{number}");
-            theirs = format!("{}{ending}", cut(&base, LONGEST - ending.len()));
+            theirs = format!("{}{ending}", cut(&base, MAX_EXPORTED_NAME_BYTES - ending.len()));
             number += 1;
         }
         self.ours.insert(theirs.clone(), ours.to_owned());

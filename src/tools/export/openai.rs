@@ -7,9 +7,9 @@ use super::{description, lower};
 use crate::tools::tool::ToolDefinition;
 
 /// What strict schemas may be at most.
-const DEEPEST: usize = 10;
-const MOST_PROPERTIES: usize = 5_000;
-const MOST_WORDS: usize = 1_000;
+const MAX_STRICT_SCHEMA_DEPTH: usize = 10;
+const MAX_STRICT_SCHEMA_PROPERTIES: usize = 5_000;
+const MAX_STRICT_ENUM_VALUES: usize = 1_000;
 /// The formats of texts that strict schemas know.
 const FORMATS: [&str; 9] =
     ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
@@ -66,7 +66,7 @@ impl StrictSchemaBuilder {
     }
 
     fn schema(&mut self, schema: &Map<String, Value>, depth: usize) -> Option<Value> {
-        if depth > DEEPEST || BEYOND.iter().any(|key| schema.contains_key(*key)) {
+        if depth > MAX_STRICT_SCHEMA_DEPTH || BEYOND.iter().any(|key| schema.contains_key(*key)) {
             return None;
         }
         let mut out = Map::new();
@@ -115,7 +115,8 @@ impl StrictSchemaBuilder {
         if types.contains(&"object") {
             self.object(schema, &mut out, depth)?;
         }
-        (self.properties <= MOST_PROPERTIES && self.words <= MOST_WORDS).then_some(Value::Object(out))
+        (self.properties <= MAX_STRICT_SCHEMA_PROPERTIES && self.words <= MAX_STRICT_ENUM_VALUES)
+            .then_some(Value::Object(out))
     }
 
     /// An object whose keys are all known.

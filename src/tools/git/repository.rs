@@ -12,7 +12,7 @@ use super::GitError;
 use crate::workspace::{ReadError, Workspace};
 
 /// More than any pointer, reference or configuration of a repository has, in bytes.
-const MOST_BYTES: u64 = 8 << 20;
+const MAX_GIT_METADATA_BYTES: u64 = 8 << 20;
 
 /// A repository with a work tree. All paths are canonical.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -191,5 +191,5 @@ fn canonical(path: &Path) -> Result<PathBuf, GitError> {
 /// The text of a small regular file; nothing else is opened, and no pipe is waited for.
 fn read_text(path: &Path) -> Result<String, GitError> {
     let failed = |error: ReadError| GitError::io(path, std::io::Error::other(error.why()));
-    Workspace::read_outside(path, MOST_BYTES).map_err(failed)
+    Workspace::read_outside(path, MAX_GIT_METADATA_BYTES).map_err(failed)
 }

@@ -16,9 +16,9 @@ use crate::process::{Exchange, ExchangeOutcome, Exit, Spawn, Spawner, exchange, 
 use crate::workspace::private;
 
 /// The most of git's output that is read, in bytes.
-const MOST_BYTES: usize = 8 << 20;
+const MAX_GIT_OUTPUT_BYTES: usize = 8 << 20;
 /// The most parts of a split index.
-const MOST_PARTS: usize = 64;
+const MAX_SPLIT_INDEX_PARTS: usize = 64;
 /// What an object's id would be if there were no commit: the name of a branch that has none.
 const UNBORN: &str = "ref: refs/heads/unborn\n";
 
@@ -102,7 +102,7 @@ impl GitRunner {
             pins: Vec::new(),
         };
         let mut said = String::new();
-        let with = Exchange { input, most_bytes: MOST_BYTES, deadline: self.deadline };
+        let with = Exchange { input, most_bytes: MAX_GIT_OUTPUT_BYTES, deadline: self.deadline };
         let done = exchange(&self.spawner, spawn, with, |line| line.clone_into(&mut said)).await?;
         if done.exit == Exit::Code(0) { Ok(done) } else { Err(GitError::Failed { exit: done.exit, said }) }
     }
@@ -147,7 +147,7 @@ impl ShadowRepository {
         self.link(repository, common, "info/attributes")?;
         let entries = fs::read_dir(own).map_err(|error| GitError::io(own, error))?;
         let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-        for part in names.filter(|name| name.starts_with("sharedindex.")).take(MOST_PARTS) {
+        for part in names.filter(|name| name.starts_with("sharedindex.")).take(MAX_SPLIT_INDEX_PARTS) {
             self.link(repository, own, &part)?;
         }
         Ok(())

@@ -12,7 +12,7 @@ use super::shadow::ShadowRepository;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
-pub(crate) enum ChangeOf {
+pub(crate) enum GitChangeKind {
     #[allow(missing_docs)] // a doc comment would turn the schema's short `enum` into a long `oneOf`
     Added,
     #[allow(missing_docs)] // as above
@@ -35,7 +35,7 @@ pub(crate) struct GitChange {
     /// Where it is now, or was.
     pub path: PathBuf,
     /// What happened to it.
-    pub change: ChangeOf,
+    pub change: GitChangeKind,
     /// Where it was before it was renamed or copied.
     pub from: Option<PathBuf>,
 }
@@ -90,7 +90,7 @@ fn parse(output: &[u8]) -> GitStatus {
             }
             Some(b'u') => {
                 let path = field(entry, 10).map(path);
-                let change = ChangeOf::Conflicted;
+                let change = GitChangeKind::Conflicted;
                 status.unstaged.extend(path.map(|path| GitChange { path, change, from: None }));
             }
             _ => {}
@@ -105,7 +105,7 @@ impl GitStatus {
         let (Some([index, tree]), Some(path)) = (entry.get(2..4), field(entry, at).map(path)) else { return };
         for (letter, list) in [(index, &mut self.staged), (tree, &mut self.unstaged)] {
             if let Some(change) = change(*letter) {
-                let moved = matches!(change, ChangeOf::Renamed | ChangeOf::Copied);
+                let moved = matches!(change, GitChangeKind::Renamed | GitChangeKind::Copied);
                 let from = from.clone().filter(|_| moved);
                 list.push(GitChange { path: path.clone(), change, from });
             }
@@ -117,14 +117,14 @@ fn field(entry: &[u8], at: usize) -> Option<&[u8]> {
     entry.splitn(at + 1, |byte| *byte == b' ').nth(at)
 }
 
-fn change(letter: u8) -> Option<ChangeOf> {
+fn change(letter: u8) -> Option<GitChangeKind> {
     Some(match letter {
-        b'A' => ChangeOf::Added,
-        b'M' => ChangeOf::Modified,
-        b'D' => ChangeOf::Deleted,
-        b'R' => ChangeOf::Renamed,
-        b'C' => ChangeOf::Copied,
-        b'T' => ChangeOf::Typechange,
+        b'A' => GitChangeKind::Added,
+        b'M' => GitChangeKind::Modified,
+        b'D' => GitChangeKind::Deleted,
+        b'R' => GitChangeKind::Renamed,
+        b'C' => GitChangeKind::Copied,
+        b'T' => GitChangeKind::Typechange,
         _ => return None,
     })
 }
@@ -148,16 +148,16 @@ mod tests {
         assert_eq!(
             status.staged,
             [
-                change("new\nline", ChangeOf::Added),
-                GitChange { from: Some("from".into()), ..change("to", ChangeOf::Renamed) }
+                change("new\nline", GitChangeKind::Added),
+                GitChange { from: Some("from".into()), ..change("to", GitChangeKind::Renamed) }
             ]
         );
         assert_eq!(
             status.unstaged,
             [
-                change("a b.rs", ChangeOf::Modified),
-                change("new\nline", ChangeOf::Modified),
-                change("both", ChangeOf::Conflicted)
+                change("a b.rs", GitChangeKind::Modified),
+                change("new\nline", GitChangeKind::Modified),
+                change("both", GitChangeKind::Conflicted)
             ]
         );
         assert_eq!(status.untracked, [PathBuf::from("un tracked")]);

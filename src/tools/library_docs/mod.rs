@@ -10,4 +10,4 @@ pub(crate) mod remote;
 pub(crate) mod search;
 
 /// The most characters of one answer.
-pub(crate) const MOST_CHARS: usize = 4_000;
+pub(crate) const MAX_LIBRARY_DOCS_CHARS: usize = 4_000;

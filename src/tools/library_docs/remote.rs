@@ -9,7 +9,7 @@ use url::Url;
 use super::bundled;
 use crate::config::LibraryDocsSettings;
 use crate::tools::error::{ErrorCode, ToolError};
-use crate::tools::web::guard::HostExceptions;
+use crate::tools::web::guard::WebHostExceptions;
 use crate::tools::web::http::{FetchLimits, get};
 
 const LIMITS: FetchLimits = FetchLimits { time: Duration::from_secs(20), bytes: 1 << 20 };
@@ -88,13 +88,13 @@ async fn ask(
 }
 
 /// The service was chosen by the user, wherever it is.
-fn own_host(settings: &LibraryDocsSettings) -> HostExceptions {
+fn own_host(settings: &LibraryDocsSettings) -> WebHostExceptions {
     let default = LibraryDocsSettings::default().api == settings.api;
     let host = Url::parse(&settings.api)
         .ok()
         .filter(|_| !default)
         .and_then(|url| Some(format!("{}:{}", url.host_str()?, url.port_or_known_default()?)));
-    HostExceptions::new(host)
+    WebHostExceptions::new(host)
 }
 
 fn address(settings: &LibraryDocsSettings, what: &str, query: &[(&str, &str)]) -> Result<Url, ToolError> {

@@ -5,9 +5,9 @@
 //! overview.
 
 /// How many sections answer a question, and how many give an overview.
-const BEST: usize = 8;
-const FIRST: usize = 5;
-const IN_HEADING: usize = 2;
+const MAX_MATCHED_SECTIONS: usize = 8;
+const MAX_OVERVIEW_SECTIONS: usize = 5;
+const HEADING_MATCH_SCORE: usize = 2;
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,8 +33,8 @@ pub(crate) fn search(text: &str, query: &str, most: usize) -> LibrarySearchResul
     scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
     let matched = !scored.is_empty();
     let chosen: Vec<&str> = match matched {
-        true => scored.into_iter().take(BEST).map(|(_, section)| section).collect(),
-        false => sections.into_iter().take(FIRST).collect(),
+        true => scored.into_iter().take(MAX_MATCHED_SECTIONS).map(|(_, section)| section).collect(),
+        false => sections.into_iter().take(MAX_OVERVIEW_SECTIONS).collect(),
     };
     let (text, cut) = capped(&chosen.join("\n\n"), most);
     LibrarySearchResult { text, matched, cut }
@@ -81,7 +81,8 @@ fn score(section: &str, terms: &[String]) -> usize {
     let section = section.to_lowercase();
     let heading = section.lines().next().unwrap_or_default();
     let of = |term: &String| {
-        section.matches(term.as_str()).count() + if heading.contains(term.as_str()) { IN_HEADING } else { 0 }
+        section.matches(term.as_str()).count()
+            + if heading.contains(term.as_str()) { HEADING_MATCH_SCORE } else { 0 }
     };
     terms.iter().map(of).sum()
 }

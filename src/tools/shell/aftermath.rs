@@ -10,7 +10,7 @@ use crate::tools::impact::{EditedText, language_of};
 use crate::workspace::{ChangeBatch, ChangeKind, WorkspacePath};
 
 /// So many files are looked at before the command, and so many changed ones after it.
-const MOST_FILES: usize = 40;
+const MAX_COMMAND_CHECKED_FILES: usize = 40;
 
 /// What was known before a command.
 pub(crate) struct CommandBaseline {
@@ -24,7 +24,7 @@ impl CommandBaseline {
         context.manager.refresh().await;
         let mut subjects = Vec::new();
         let mut texts = BTreeMap::new();
-        for path in context.manager.open_paths().into_iter().take(MOST_FILES) {
+        for path in context.manager.open_paths().into_iter().take(MAX_COMMAND_CHECKED_FILES) {
             if let (Ok(subject), Ok(text)) = (context.subject(path.clone()), context.saved_text(&path)) {
                 subjects.push(subject);
                 texts.insert(path, text);
@@ -37,7 +37,7 @@ impl CommandBaseline {
     pub(crate) async fn compare(mut self, context: &Context, changes: &ChangeBatch) -> DiagnosticsDelta {
         let mut edits = Vec::new();
         let mut unknown = Vec::new();
-        for (path, kind) in changes.changes.iter().take(MOST_FILES) {
+        for (path, kind) in changes.changes.iter().take(MAX_COMMAND_CHECKED_FILES) {
             let after = context.saved_text(path).ok();
             let before = self.texts.get(path).cloned();
             let language = language_of(context, path, after.as_deref().or(before.as_deref()));

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 /// Of what is kept, this part (one in so many) is the beginning; errors tend to stand at the end.
-const HEAD: usize = 3;
+const OUTPUT_HEAD_DIVISOR: usize = 3;
 
 /// What a stream brought since it was last taken; never more than its limit.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub(crate) struct Excerpt {
 impl Ring {
     /// A ring that keeps `limit` bytes.
     pub(crate) fn new(limit: usize) -> Self {
-        let head_limit = limit / HEAD;
+        let head_limit = limit / OUTPUT_HEAD_DIVISOR;
         Self {
             head: Vec::new(),
             tail: VecDeque::new(),

@@ -26,7 +26,7 @@ const CACHES: &str = "LSP_TOOLS_COMMAND_CACHES";
 /// A profile can have named the user's own again.
 const CACHES_AGAIN: &str = "eval \"$LSP_TOOLS_COMMAND_CACHES\"; unset LSP_TOOLS_COMMAND_CACHES; ";
 /// The longest command in bytes: Linux takes no word of 128 KiB in a command line, the zero byte at its end included.
-const LONGEST: usize = 128 * 1024 - CALLER_PATH_FIRST.len() - CACHES_AGAIN.len() - 1;
+const MAX_SHELL_COMMAND_BYTES: usize = 128 * 1024 - CALLER_PATH_FIRST.len() - CACHES_AGAIN.len() - 1;
 
 /// Folders for temporary files, and devices that hold nothing.
 const ALWAYS_WRITABLE: [&str; 11] = [
@@ -224,9 +224,9 @@ fn exports(env: &BTreeMap<OsString, OsString>) -> OsString {
 fn check(command: &str) -> Result<(), ToolError> {
     let (what, hint) = if command.contains('\0') {
         ("`command` contains a zero byte, which no command line can", "write it as \\0 in a printf")
-    } else if command.len() > LONGEST {
+    } else if command.len() > MAX_SHELL_COMMAND_BYTES {
         (
-            &*format!("`command` is longer than the {LONGEST} bytes that the system takes"),
+            &*format!("`command` is longer than the {MAX_SHELL_COMMAND_BYTES} bytes that the system takes"),
             "write it into a file and run that",
         )
     } else {

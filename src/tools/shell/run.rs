@@ -15,13 +15,13 @@ use crate::process::{Exit, ServerProcess};
 
 /// How long the streams are read on after the command has ended. What it left running is gone by then where there is a
 /// supervisor; elsewhere it may hold them open for ever.
-const DRAIN: Duration = Duration::from_millis(500);
+const COMMAND_DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 /// How much is read at once.
-const CHUNK: usize = 64 * 1024;
+const COMMAND_READ_CHUNK_BYTES: usize = 64 * 1024;
 /// The exit code of a command whose time was up.
-const TIMED_OUT: i32 = 124;
+const EXIT_TIMED_OUT: i32 = 124;
 /// The exit code of a command that was killed and did not tell its own.
-const KILLED: i32 = 137;
+const EXIT_KILLED: i32 = 137;
 
 /// How a command came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -192,7 +192,7 @@ async fn attend(
     };
     if !all_read {
         // Whoever still holds the streams open is not waited for.
-        let _held_open = timeout(DRAIN, reading).await;
+        let _held_open = timeout(COMMAND_DRAIN_TIMEOUT, reading).await;
     }
     end
 }
@@ -215,11 +215,11 @@ async fn end(
     };
     let left = process.terminate(Duration::ZERO).await;
     if how == CommandEndCause::TimedOut {
-        return (how, TIMED_OUT, left);
+        return (how, EXIT_TIMED_OUT, left);
     }
     // One that even SIGKILL has not ended yet is not waited for.
     let exit = timeout(Duration::ZERO, process.wait()).await;
-    (how, exit.map_or(KILLED, code), left)
+    (how, exit.map_or(EXIT_KILLED, code), left)
 }
 
 /// As shells have it.
@@ -232,7 +232,7 @@ fn code(exit: Exit) -> i32 {
 
 async fn read(pipe: Option<impl AsyncRead + Unpin>, mut keep: impl FnMut(&[u8]), news: &Notify) {
     let Some(mut pipe) = pipe else { return };
-    let mut chunk = vec![0; CHUNK];
+    let mut chunk = vec![0; COMMAND_READ_CHUNK_BYTES];
     // A stream that cannot be read has ended.
     while let Ok(length @ 1..) = pipe.read(&mut chunk).await {
         keep(&chunk[..length]);

@@ -3,7 +3,7 @@
 use super::ring::Excerpt;
 
 /// Of each side of a cut, at most this part (one in so many) goes to make the cut fall between lines.
-const TRIMMED: usize = 4;
+const LINE_TRIM_DIVISOR: usize = 4;
 
 /// Makes text of what a stream brought, piece by piece: a character or an escape sequence may begin in one piece and end
 /// in the next.
@@ -97,7 +97,7 @@ fn unfinished(bytes: &[u8]) -> usize {
 /// Shortens `head` to the end of a line, or at least of a character; tells by how much.
 fn cut_end(head: &mut Vec<u8>) -> u64 {
     let before = head.len();
-    let searched = &head[before - before / TRIMMED..];
+    let searched = &head[before - before / LINE_TRIM_DIVISOR..];
     let end = match searched.iter().rposition(|byte| *byte == b'\n') {
         Some(newline) => before - searched.len() + newline + 1,
         None => before - unfinished(head),
@@ -108,7 +108,7 @@ fn cut_end(head: &mut Vec<u8>) -> u64 {
 
 /// Shortens `tail` to the beginning of a line, or at least of a character; tells by how much.
 fn cut_start(tail: &mut Vec<u8>) -> u64 {
-    let newline = tail[..tail.len() / TRIMMED].iter().position(|byte| *byte == b'\n');
+    let newline = tail[..tail.len() / LINE_TRIM_DIVISOR].iter().position(|byte| *byte == b'\n');
     let start = match newline {
         Some(newline) => newline + 1,
         // No character has more than three bytes that continue it.

@@ -6,9 +6,9 @@
 use serde_json::{Map, Value};
 
 /// The head may have at most so many bytes.
-const MOST_BYTES: usize = 64 << 10;
+const MAX_FRONTMATTER_BYTES: usize = 64 << 10;
 /// The longest description, in characters.
-const DESCRIPTION_CHARS: usize = 1_024;
+const MAX_FRONTMATTER_DESCRIPTION_CHARS: usize = 1_024;
 
 /// What a skill says of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub enum FrontmatterError {
     #[error("SKILL.md does not begin with `---`, `name: …`, `description: …`, `---`")]
     Absent,
     /// The second `---` is missing, or too far away.
-    #[error("the head of SKILL.md does not end with `---` within {MOST_BYTES} bytes")]
+    #[error("the head of SKILL.md does not end with `---` within {MAX_FRONTMATTER_BYTES} bytes")]
     Endless,
     /// A line is no `key: value`.
     #[error("SKILL.md line {line}: this is no `key: value`")]
@@ -57,7 +57,9 @@ pub enum FrontmatterError {
         key: &'static str,
     },
     /// The description is too long.
-    #[error("the description in SKILL.md has {chars} characters, accepted: at most {DESCRIPTION_CHARS}")]
+    #[error(
+        "the description in SKILL.md has {chars} characters, accepted: at most {MAX_FRONTMATTER_DESCRIPTION_CHARS}"
+    )]
     Long {
         /// How many.
         chars: usize,
@@ -90,7 +92,7 @@ impl Frontmatter {
             }
         }
         let chars = description.chars().count();
-        if chars > DESCRIPTION_CHARS {
+        if chars > MAX_FRONTMATTER_DESCRIPTION_CHARS {
             return Err(FrontmatterError::Long { chars });
         }
         let others = entries.iter().filter(|entry| !matches!(entry.key, "name" | "description"));
@@ -110,7 +112,7 @@ fn entries(text: &str) -> Result<Vec<FrontmatterEntry<'_>>, FrontmatterError> {
     let mut bytes = 0;
     for (line, number) in lines {
         bytes += line.len() + 1;
-        if bytes > MOST_BYTES {
+        if bytes > MAX_FRONTMATTER_BYTES {
             break;
         }
         if line.trim_end() == "---" {

@@ -8,7 +8,7 @@ use super::shelf::{Skill, SkillCatalogue, SkillFileError, trusted_text};
 use crate::text::nearest;
 
 /// The most text of one skill, in bytes.
-const MOST_BYTES: usize = 256 << 10;
+const MAX_SKILL_TEXT_BYTES: usize = 256 << 10;
 
 /// A skill as it is handed out.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,8 +53,8 @@ pub(crate) fn load(context: &Context, skill: &Skill) -> Result<LoadedSkill, Tool
                 content.push_str("\n\n");
             }
             content.push_str(&file(context, skill, prompt)?);
-            if content.len() > MOST_BYTES {
-                let what = format!("the skill has more than {MOST_BYTES} bytes of text");
+            if content.len() > MAX_SKILL_TEXT_BYTES {
+                let what = format!("the skill has more than {MAX_SKILL_TEXT_BYTES} bytes of text");
                 return Err(ToolError::new(ErrorCode::TooLarge, what));
             }
             served.push(prompt);

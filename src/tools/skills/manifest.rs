@@ -3,9 +3,9 @@
 use serde::Deserialize;
 
 /// The longest description, in characters.
-const DESCRIPTION_CHARS: usize = 1_024;
+const MAX_MANIFEST_DESCRIPTION_CHARS: usize = 1_024;
 /// The most prompts, and the most tools.
-const MOST_FILES: usize = 50;
+const MAX_SKILL_MANIFEST_FILES: usize = 50;
 
 /// A manifest. Words that are not known here are passed over; they are others'.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -36,15 +36,15 @@ impl SkillManifest {
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let read: Self = serde_json::from_str(text).map_err(|error| format!("skill.json: {error}"))?;
         let chars = read.description.chars().count();
-        if chars > DESCRIPTION_CHARS {
+        if chars > MAX_MANIFEST_DESCRIPTION_CHARS {
             return Err(format!(
-                "skill.json: `description` has {chars} characters, accepted: at most {DESCRIPTION_CHARS}"
+                "skill.json: `description` has {chars} characters, accepted: at most {MAX_MANIFEST_DESCRIPTION_CHARS}"
             ));
         }
         for (key, files) in [("prompts", &read.prompts), ("tools", &read.tools)] {
-            if files.len() > MOST_FILES {
+            if files.len() > MAX_SKILL_MANIFEST_FILES {
                 return Err(format!(
-                    "skill.json: `{key}` names {} files, accepted: at most {MOST_FILES}",
+                    "skill.json: `{key}` names {} files, accepted: at most {MAX_SKILL_MANIFEST_FILES}",
                     files.len()
                 ));
             }

@@ -10,7 +10,7 @@ use crate::config::TrustState;
 use crate::workspace::ReadError;
 
 /// The longest name, in bytes.
-const NAME_BYTES: usize = 64;
+const MAX_SKILL_NAME_BYTES: usize = 64;
 
 /// A skill whose head could be read.
 #[derive(Debug, Clone)]
@@ -154,5 +154,7 @@ pub(super) fn may_be_skill(context: &Context, place: &SkillFolder) -> bool {
 
 fn is_name(name: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'_');
-    (1..=NAME_BYTES).contains(&name.len()) && name.bytes().all(fits) && !name.starts_with(['-', '_'])
+    (1..=MAX_SKILL_NAME_BYTES).contains(&name.len())
+        && name.bytes().all(fits)
+        && !name.starts_with(['-', '_'])
 }

@@ -11,14 +11,14 @@ const OF_WORKSPACE: [&str; 4] = [".lsp-tools/skills", ".github/skills", ".agents
 /// The folders in the user's home that other programs take skills from, in order; our own come after them and win.
 const OF_HOME: [&str; 3] = [".claude/skills", ".agents/skills", ".copilot/skills"];
 /// The most skills of one folder.
-const MOST_SKILLS: usize = 200;
+const MAX_SKILLS_PER_FOLDER: usize = 200;
 /// The largest file of a skill that is read, in bytes.
-const MOST_BYTES: u64 = 128 << 10;
+const MAX_SKILL_FILE_BYTES: u64 = 128 << 10;
 /// The most files of one skill, and how deep its folders go.
-const MOST_FILES: usize = 200;
-const DEPTH: usize = 4;
+const MAX_FILES_PER_SKILL: usize = 200;
+const MAX_SKILL_FOLDER_DEPTH: usize = 4;
 /// How long the look into one folder may take.
-const LOOK: Duration = Duration::from_secs(2);
+const SKILL_FOLDER_LIST_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Who put a skill there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
@@ -84,7 +84,7 @@ impl SkillFolder {
     pub(crate) fn read(&self, file: &str) -> Result<TextFile, ReadError> {
         let path =
             self.path(file).ok_or_else(|| ReadError::Outside { path: file.escape_debug().to_string() })?;
-        self.root.read_text_up_to(&path, MOST_BYTES)
+        self.root.read_text_up_to(&path, MAX_SKILL_FILE_BYTES)
     }
 
     /// Whether it has either form of a skill.
@@ -98,12 +98,12 @@ impl SkillFolder {
         let mut folders = vec![(String::new(), 0)];
         while let Some((folder, depth)) = folders.pop() {
             let Some(path) = self.path(&folder) else { continue };
-            let Ok(entries) = names_in(&self.root, &path, MOST_FILES) else { continue };
+            let Ok(entries) = names_in(&self.root, &path, MAX_FILES_PER_SKILL) else { continue };
             for (name, is_dir) in entries {
                 let inner = if folder.is_empty() { name } else { format!("{folder}/{name}") };
                 match is_dir {
-                    true if depth < DEPTH => folders.push((inner, depth + 1)),
-                    false if files.len() < MOST_FILES => files.push(inner),
+                    true if depth < MAX_SKILL_FOLDER_DEPTH => folders.push((inner, depth + 1)),
+                    false if files.len() < MAX_FILES_PER_SKILL => files.push(inner),
                     _ => {}
                 }
             }
@@ -184,14 +184,14 @@ fn of_user(folder: &Path, shown: &str) -> Result<Vec<SkillFolder>, String> {
         return Ok(vec![itself]);
     }
     let root = Workspace::open(folder).map_err(|_| format!("{shown} cannot be opened"))?;
-    let names = names_in(&root, &WorkspacePath::root(), MOST_SKILLS);
+    let names = names_in(&root, &WorkspacePath::root(), MAX_SKILLS_PER_FOLDER);
     let names = names.map_err(|_| format!("{shown} cannot be read"))?;
     Ok(names.iter().filter_map(|(name, _)| place(&folder.join(name))).collect())
 }
 
 /// The names in a folder, hidden ones too, and whether each is that of a directory.
 fn names_in(root: &Workspace, folder: &WorkspacePath, most: usize) -> Result<Vec<(String, bool)>, ReadError> {
-    let until = WorkDeadline::new(Instant::now() + LOOK);
+    let until = WorkDeadline::new(Instant::now() + SKILL_FOLDER_LIST_TIMEOUT);
     let found = root.list(&ListQuery { under: folder.clone(), recursive: false, max: most, until })?;
     let names = found.entries.into_iter().filter_map(|entry| {
         let name = entry.path.file_name()?.to_owned();
@@ -210,7 +210,7 @@ fn of_workspace(context: &Context, folder: &WorkspacePath) -> Result<Vec<SkillFo
     if let Some(itself) = place(folder.clone()) {
         return Ok(vec![itself]);
     }
-    match names_in(&context.workspace, folder, MOST_SKILLS) {
+    match names_in(&context.workspace, folder, MAX_SKILLS_PER_FOLDER) {
         Ok(found) => Ok(found.iter().filter_map(|(name, _)| place(folder.join(name).ok()?)).collect()),
         Err(ReadError::NotFound { .. }) => Ok(Vec::new()),
         Err(error) => Err(error.to_string()),

@@ -16,9 +16,9 @@ use crate::process::{Exchange, ExchangeOutcome, Exit, RunError, Spawn, exchange,
 /// The most of a runner's output that is read, in bytes.
 const OUTPUT_BYTES: usize = 1 << 20;
 /// The most events of one task that are logged.
-const MOST_EVENTS: usize = 1_000;
+const MAX_LOGGED_TASK_EVENTS: usize = 1_000;
 /// The status that a shell and our supervisor have for a program that cannot be started.
-const NOT_STARTED: i32 = 127;
+const EXIT_RUNNER_NOT_STARTED: i32 = 127;
 
 /// What a runner may print instead of text.
 #[derive(Deserialize)]
@@ -144,7 +144,9 @@ fn answer(
     }
     match done.exit {
         Exit::Code(0) => {}
-        Exit::Code(NOT_STARTED) => return Err(failed(order, "cannot be started; why is in the log")),
+        Exit::Code(EXIT_RUNNER_NOT_STARTED) => {
+            return Err(failed(order, "cannot be started; why is in the log"));
+        }
         exit => return Err(failed(order, &format!("ended with {exit}; what it said is in the log"))),
     }
     let summary = summary.filter(|summary| !summary.trim().is_empty());
@@ -169,10 +171,14 @@ impl TaskEventLog<'_> {
     fn tell(&mut self, event: &str) {
         let (agent, session) = (self.order.agent.as_str(), self.order.session.as_str());
         self.told += 1;
-        if self.told <= MOST_EVENTS {
+        if self.told <= MAX_LOGGED_TASK_EVENTS {
             tracing::info!(agent, session, "subagent.event {event}");
-        } else if self.told == MOST_EVENTS + 1 {
-            tracing::info!(agent, session, "subagent.event: more than {MOST_EVENTS}, the rest is left out");
+        } else if self.told == MAX_LOGGED_TASK_EVENTS + 1 {
+            tracing::info!(
+                agent,
+                session,
+                "subagent.event: more than {MAX_LOGGED_TASK_EVENTS}, the rest is left out"
+            );
         }
     }
 }

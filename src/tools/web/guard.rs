@@ -30,9 +30,9 @@ pub(crate) enum WebAddressError {
 
 /// The hosts that may be asked whatever their address is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct HostExceptions(Vec<String>);
+pub(crate) struct WebHostExceptions(Vec<String>);
 
-impl HostExceptions {
+impl WebHostExceptions {
     /// Of `host` or `host:port`; without a port, all ports.
     pub(crate) fn new<T: AsRef<str>>(hosts: impl IntoIterator<Item = T>) -> Self {
         Self(hosts.into_iter().map(|host| host.as_ref().trim().to_ascii_lowercase()).collect())
@@ -48,7 +48,7 @@ impl HostExceptions {
 
 /// Whether `url` may be asked as far as its text tells; whether its name leads somewhere private is seen by the
 /// [`PublicOnly`] resolver.
-pub(crate) fn look(url: &Url, exceptions: &HostExceptions) -> Result<(), WebAddressError> {
+pub(crate) fn look(url: &Url, exceptions: &WebHostExceptions) -> Result<(), WebAddressError> {
     if !matches!(url.scheme(), "http" | "https") {
         return Err(WebAddressError::Scheme(url.scheme().to_owned()));
     }
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     fn looked(url: &str, exceptions: &[&str]) -> Result<(), WebAddressError> {
-        look(&Url::parse(url).unwrap(), &HostExceptions::new(exceptions))
+        look(&Url::parse(url).unwrap(), &WebHostExceptions::new(exceptions))
     }
 
     #[test]

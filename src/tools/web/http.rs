@@ -7,12 +7,12 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder, Response, StatusCode};
 use url::Url;
 
-use super::guard::{HostExceptions, PublicOnly, WebAddressError, look};
+use super::guard::{PublicOnly, WebAddressError, WebHostExceptions, look};
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// As browsers have it, only less patient.
-const MOST_REDIRECTS: usize = 5;
-const CONNECT: Duration = Duration::from_secs(10);
+const MAX_WEB_REDIRECTS: usize = 5;
+const WEB_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const AGENT: &str = concat!("lsp-tools/", env!("CARGO_PKG_VERSION"));
 
 /// What one request may cost, redirects and all.
@@ -46,7 +46,7 @@ pub(crate) struct FetchedResponse {
 pub(crate) async fn get(
     url: &Url,
     accept: &'static str,
-    exceptions: &HostExceptions,
+    exceptions: &WebHostExceptions,
     limits: FetchLimits,
 ) -> Result<FetchedResponse, ToolError> {
     let answer = tokio::time::timeout(limits.time, follow(url, accept, exceptions, limits.bytes)).await;
@@ -59,11 +59,11 @@ pub(crate) async fn get(
 async fn follow(
     url: &Url,
     accept: &'static str,
-    exceptions: &HostExceptions,
+    exceptions: &WebHostExceptions,
     most: usize,
 ) -> Result<FetchedResponse, ToolError> {
     let mut url = url.clone();
-    for _ in 0..=MOST_REDIRECTS {
+    for _ in 0..=MAX_WEB_REDIRECTS {
         look(&url, exceptions).map_err(|refused| refusal(&refused))?;
         let client = client(exceptions.has(&url))?;
         let sent = client.get(url.clone()).header(ACCEPT, accept).send().await;
@@ -73,7 +73,7 @@ async fn follow(
             None => return body(url, answer, most).await,
         }
     }
-    let what = format!("{} led to more than {MOST_REDIRECTS} other addresses in turn", host(&url));
+    let what = format!("{} led to more than {MAX_WEB_REDIRECTS} other addresses in turn", host(&url));
     Err(ToolError::new(ErrorCode::ServerFailed, what))
 }
 
@@ -89,7 +89,7 @@ pub(crate) fn client(excepted: bool) -> Result<Client, ToolError> {
     let builder: ClientBuilder = Client::builder()
         .no_proxy()
         .redirect(Policy::none())
-        .connect_timeout(CONNECT)
+        .connect_timeout(WEB_CONNECT_TIMEOUT)
         .default_headers(headers);
     let builder = if excepted { builder } else { builder.dns_resolver(PublicOnly::shared()) };
     builder.build().map_err(|error| {

@@ -14,9 +14,9 @@ use crate::tools::error::{ErrorCode, ToolError};
 const SKIPPED: [&str; 10] =
     ["script", "style", "noscript", "template", "svg", "canvas", "iframe", "object", "head", "form"];
 /// A page nested deeper than this was made to break its reader, which follows it down.
-const DEEPEST: usize = 400;
+const MAX_PAGE_ELEMENT_DEPTH: usize = 400;
 /// Old pages leave some tags open.
-const SEEMS_DEEP: usize = 1_000;
+const MAX_OPEN_TAG_DEPTH: usize = 1_000;
 
 /// A page as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,14 +93,15 @@ fn markdown(html: &str) -> Result<(Option<String>, String), ToolError> {
     };
     let converter = HtmlToMarkdown::builder().skip_tags(SKIPPED.to_vec()).build();
     let deep = || {
-        let what = format!("the page is nested deeper than {DEEPEST} elements, and is not read");
+        let what =
+            format!("the page is nested deeper than {MAX_PAGE_ELEMENT_DEPTH} elements, and is not read");
         ToolError::new(ErrorCode::TooLarge, what)
     };
     if seems_deep(html) {
         return Err(deep());
     }
     let tree = converter.html_to_tree(html).map_err(failed)?;
-    if depth(&tree) > DEEPEST {
+    if depth(&tree) > MAX_PAGE_ELEMENT_DEPTH {
         return Err(deep());
     }
     let text = converter.tree_to_markdown(&tree);
@@ -141,7 +142,7 @@ fn seems_deep(html: &str) -> bool {
         }
         drawing |= name == "svg";
         depth += 1;
-        if depth > SEEMS_DEEP {
+        if depth > MAX_OPEN_TAG_DEPTH {
             return true;
         }
     }

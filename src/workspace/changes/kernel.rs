@@ -53,7 +53,7 @@ mod linux {
     use super::{KernelWatchError, KernelWatchEvent};
 
     /// Room for some hundred events in one read.
-    const BUFFER: usize = 64 * 1024;
+    const INOTIFY_BUFFER_BYTES: usize = 64 * 1024;
 
     /// An inotify instance.
     #[derive(Debug)]
@@ -66,7 +66,7 @@ mod linux {
         /// `None` where the system has no instance to give.
         pub(in super::super) fn new() -> Option<Self> {
             let fd = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok()?;
-            Some(Self { fd, buffer: Box::new_uninit_slice(BUFFER) })
+            Some(Self { fd, buffer: Box::new_uninit_slice(INOTIFY_BUFFER_BYTES) })
         }
 
         /// Watches the directory at the absolute path `dir`; the same directory has the same watch.

@@ -14,7 +14,7 @@ fn workspace(files: &[&str]) -> (tempfile::TempDir, Workspace) {
         put(&workspace, file, "old");
     }
     // What was just written could have been written after the start, as far as the clock of files tells.
-    std::thread::sleep(crate::workspace::read::CLOCK_TICK * 2);
+    std::thread::sleep(crate::workspace::read::MAX_TIMESTAMP_GRANULARITY * 2);
     (dir, workspace)
 }
 
@@ -56,7 +56,7 @@ fn one_change_per_file() {
     each_way(|start| {
         let (_keep, workspace) = workspace(&["a", "d/b", "c", "gone", "back", "x.log"]);
         put(&workspace, ".gitignore", "*.log\n");
-        std::thread::sleep(crate::workspace::read::CLOCK_TICK * 2);
+        std::thread::sleep(crate::workspace::read::MAX_TIMESTAMP_GRANULARITY * 2);
         let feed = start(&workspace);
         let root = workspace.root();
         put(&workspace, "a", "new");
@@ -132,7 +132,7 @@ fn what_is_ignored_is_not_told_and_the_rules_are() {
             ".clangd",
         ]);
         put(&workspace, ".gitignore", "build/\n");
-        std::thread::sleep(crate::workspace::read::CLOCK_TICK * 2);
+        std::thread::sleep(crate::workspace::read::MAX_TIMESTAMP_GRANULARITY * 2);
         let feed = start(&workspace);
         for noise in ["build/o", "build/new/x", "node_modules/m", ".git/index", ".hidden/h"] {
             put(&workspace, noise, "noise");

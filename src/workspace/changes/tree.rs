@@ -12,8 +12,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use super::kernel::{KernelWatchError, KernelWatchEvent, Watches};
 use super::{ChangeBatch, ChangeFeedLimits, ChangeKind, merge_all};
 use crate::workspace::edit::is_temporary;
-use crate::workspace::path::DEEPEST;
-use crate::workspace::read::CLOCK_TICK;
+use crate::workspace::path::MAX_PATH_DEPTH;
+use crate::workspace::read::MAX_TIMESTAMP_GRANULARITY;
 use crate::workspace::rules::{WatchRules, is_litter};
 use crate::workspace::{Workspace, WorkspacePath};
 
@@ -24,7 +24,7 @@ type FileFingerprint = u64;
 const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
 
 /// How long one drain reads events before it looks at the whole tree instead.
-const READING: Duration = Duration::from_millis(250);
+const EVENT_DRAIN_TIMEOUT: Duration = Duration::from_millis(250);
 
 #[derive(Debug, Default)]
 struct WatchedDirectory {
@@ -96,7 +96,7 @@ impl WatchedTree {
             too_many: false,
             pending: BTreeMap::new(),
         };
-        let since = since.checked_sub(CLOCK_TICK).unwrap_or(since);
+        let since = since.checked_sub(MAX_TIMESTAMP_GRANULARITY).unwrap_or(since);
         let mut pending = BTreeMap::new();
         let go_on = || !stop.load(Ordering::Relaxed);
         tree.enter(PathBuf::new(), &go_on, &mut |path, metadata| {
@@ -166,7 +166,7 @@ impl WatchedTree {
             self.note(event, &mut suspects);
             let began = *began.get_or_insert_with(Instant::now);
             // Whoever writes faster than this reads must not keep it reading for ever.
-            suspects.overflowed |= began.elapsed() > READING;
+            suspects.overflowed |= began.elapsed() > EVENT_DRAIN_TIMEOUT;
             !suspects.overflowed
         });
         self.watches = Some(watches);
@@ -326,7 +326,7 @@ impl WatchedTree {
                 let Ok(kind) = entry.file_type() else { continue };
                 let child = path.join(entry.file_name());
                 if kind.is_dir() {
-                    let is_deep = child.components().count() > DEEPEST;
+                    let is_deep = child.components().count() > MAX_PATH_DEPTH;
                     if !is_deep && !is_litter(&entry.path()) && !self.is_ignored(&child, true) {
                         waiting.push(child);
                     }

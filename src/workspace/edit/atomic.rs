@@ -23,7 +23,7 @@ use super::xattr;
 /// How the names of our own temporary files begin.
 const TEMPORARY: &str = ".lsp-tools-tmp-";
 
-const SET_ID: u32 = 0o6000;
+const SETUID_SETGID_MASK: u32 = 0o6000;
 
 /// A step that was not done; what it had begun is taken back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +87,7 @@ fn dress(file: impl AsFd, metadata: &FileMetadata) -> Result<(), Errno> {
         let whole = kept && fstat(&file)?.st_uid == metadata.user;
         if !whole {
             // Rights of the former owner must not become ours.
-            mode &= !SET_ID;
+            mode &= !SETUID_SETGID_MASK;
         }
     }
     xattr::write_all(&file, &metadata.attributes)?;

@@ -15,7 +15,7 @@ use super::refusal::{
     contradiction, found, refuse_amount, refuse_size, refuse_unreplaceable, refused, too_large, tree_refused,
 };
 use super::survey::{FileMetadata, InodeIdentity, SeenContent};
-use super::trees::{self, ContentImages, TreeError};
+use super::trees::{self, StoredContentRanges, TreeError};
 use super::{ContentHash, EditError, EditLimits, EditPlan, PathPrecondition};
 use crate::workspace::WorkspacePath;
 
@@ -25,7 +25,7 @@ pub(super) struct CheckedPlan {
     pub(crate) structure: Vec<StructureStep>,
     pub(crate) puts: Vec<ContentWrite>,
     pub(crate) prunes: Vec<PathBuf>,
-    pub(crate) images: ContentImages,
+    pub(crate) images: StoredContentRanges,
     pub(crate) removals: Vec<Removal>,
     pub(crate) overlay: PlanOverlay,
 }
@@ -55,7 +55,7 @@ pub(super) fn check(
         overlay: PlanOverlay::new(tree, limits.file_bytes),
         structure: Vec::new(),
         prunes: Vec::new(),
-        images: ContentImages::default(),
+        images: StoredContentRanges::default(),
         removals: Vec::new(),
         conflicts: Vec::new(),
     };
@@ -75,7 +75,7 @@ struct PlanChecker<'a> {
     overlay: PlanOverlay,
     structure: Vec<StructureStep>,
     prunes: Vec<PathBuf>,
-    images: ContentImages,
+    images: StoredContentRanges,
     removals: Vec<Removal>,
     conflicts: Vec<Conflict>,
 }

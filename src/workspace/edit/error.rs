@@ -259,15 +259,15 @@ pub enum ConflictFinding {
 struct ConflictList<'a>(&'a [Conflict]);
 
 /// How many conflicts a sentence names.
-const NAMED: usize = 5;
+const MAX_REPORTED_CONFLICTS: usize = 5;
 
 impl fmt::Display for ConflictList<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, conflict) in self.0.iter().take(NAMED).enumerate() {
+        for (index, conflict) in self.0.iter().take(MAX_REPORTED_CONFLICTS).enumerate() {
             let separator = if index == 0 { "" } else { ", " };
             write!(f, "{separator}`{}` {}", conflict.path.display(), conflict.what())?;
         }
-        match self.0.len().saturating_sub(NAMED) {
+        match self.0.len().saturating_sub(MAX_REPORTED_CONFLICTS) {
             0 => Ok(()),
             more => write!(f, ", and {more} more are not as expected"),
         }

@@ -11,7 +11,7 @@ use super::atomic::settle;
 use super::locate::{FolderHandle, WorkspaceTree};
 
 /// How many are kept open; others are opened each time, since descriptors are few.
-const MOST_OPEN: usize = 64;
+const MAX_OPEN_FOLDER_HANDLES: usize = 64;
 
 #[derive(Debug)]
 pub(super) struct FolderHandleCache {
@@ -33,7 +33,7 @@ impl FolderHandleCache {
             return Ok((folder.clone(), name));
         }
         let (folder, name) = self.tree.folder_of(place)?;
-        if self.open.len() < MOST_OPEN {
+        if self.open.len() < MAX_OPEN_FOLDER_HANDLES {
             self.open.insert(above.to_owned(), folder.clone());
         }
         Ok((folder, name))

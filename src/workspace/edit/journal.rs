@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use super::record::{ContentImage, TransactionRecord, VERSION};
+use super::record::{StoredContentRange, TRANSACTION_FORMAT_VERSION, TransactionRecord};
 use super::{ContentHash, EditError, EditId, EditLimits};
 use crate::text::hex;
 use crate::workspace::private;
@@ -183,14 +183,18 @@ impl Journal {
         let bytes = fs::read(&path).map_err(|error| failed("read", &path, error))?;
         let record: TransactionRecord =
             serde_json::from_slice(&bytes).map_err(|error| failed("understand", &path, error))?;
-        if record.version != VERSION || record.id != entry.id {
+        if record.version != TRANSACTION_FORMAT_VERSION || record.id != entry.id {
             return Err(failed("understand", &path, "it is of another version of this program"));
         }
         Ok(record)
     }
 
     /// An old content, checked against its hash.
-    pub(super) fn image(&self, entry: &JournalEntry, image: &ContentImage) -> Result<Vec<u8>, EditError> {
+    pub(super) fn image(
+        &self,
+        entry: &JournalEntry,
+        image: &StoredContentRange,
+    ) -> Result<Vec<u8>, EditError> {
         let path = entry.path.join(IMAGES);
         let read = || -> io::Result<Vec<u8>> {
             let mut file = File::open(&path)?;

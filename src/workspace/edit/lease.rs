@@ -26,11 +26,11 @@ use crate::workspace::Workspace;
 /// Where leases lie, in the root of the workspace.
 pub(super) const FOLDER: &str = ".lsp-tools-lease";
 /// So long after its last edit a holder gives the lease back by itself.
-const KEPT: Duration = Duration::from_secs(300);
+const LEASE_IDLE_TIMEOUT: Duration = Duration::from_secs(300);
 /// So often the next number is tried when others are quicker.
-const TRIES: usize = 16;
+const MAX_LEASE_ACQUIRE_ATTEMPTS: usize = 16;
 /// The most that is read of a lease, in bytes.
-const LONGEST: u64 = 4 << 10;
+const MAX_LEASE_FILE_BYTES: u64 = 4 << 10;
 
 static KEEPERS: AtomicU64 = AtomicU64::new(1);
 
@@ -205,7 +205,7 @@ impl LeaseInner {
 
     /// The number that this host has, taken where nobody else has one.
     fn acquire(&self, folder: &LeaseFolder) -> Result<u64, EditError> {
-        for _ in 0..TRIES {
+        for _ in 0..MAX_LEASE_ACQUIRE_ATTEMPTS {
             let highest = folder.highest().map_err(|error| unusable(&error))?;
             let next = match highest {
                 None => 1,
@@ -233,7 +233,7 @@ impl LeaseInner {
         };
         let touched = seconds(&file)?;
         let mut text = String::new();
-        (&mut file).take(LONGEST).read_to_string(&mut text)?;
+        (&mut file).take(MAX_LEASE_FILE_BYTES).read_to_string(&mut text)?;
         let holder = serde_json::from_str::<LeaseHolder>(&text).ok();
         if let Some(holder) = holder.as_ref().filter(|holder| holder.mark == self.options.host.mark) {
             // Whoever of this host has edited last looks after it.
@@ -297,7 +297,7 @@ impl LeaseInner {
         loop {
             // Not for a bell that was rung before this was reached.
             self.bell.wait_while_for(&mut held, |held| !held.ended, pause);
-            let rests = held.edited.is_none_or(|edited| edited.elapsed() >= KEPT);
+            let rests = held.edited.is_none_or(|edited| edited.elapsed() >= LEASE_IDLE_TIMEOUT);
             if held.ended || rests {
                 held.keeper = None;
                 return self.give_back(&mut held);
@@ -316,7 +316,7 @@ impl LeaseInner {
 
     fn is_ours(&self, folder: &LeaseFolder, number: u64) -> io::Result<bool> {
         let mut text = String::new();
-        folder.open(number)?.take(LONGEST).read_to_string(&mut text)?;
+        folder.open(number)?.take(MAX_LEASE_FILE_BYTES).read_to_string(&mut text)?;
         let own = |holder: LeaseHolder| {
             (holder.mark.as_str(), holder.pid, holder.keeper)
                 == (self.options.host.mark.as_str(), std::process::id(), self.keeper)

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
 
-const STALE: Duration = Duration::from_secs(60);
+const TEST_LEASE_TTL: Duration = Duration::from_secs(60);
 
 struct Ground {
     folder: tempfile::TempDir,
@@ -22,7 +22,7 @@ impl Ground {
     }
 
     fn of(&self, host: &str) -> Lease {
-        self.lease(host, STALE)
+        self.lease(host, TEST_LEASE_TTL)
     }
 
     fn leases(&self) -> Vec<PathBuf> {
@@ -79,7 +79,7 @@ fn who_comes_and_goes_does_not_wait_for_its_own_keeper() {
     for _ in 0..20 {
         ground.of("alpha").take().unwrap();
     }
-    assert!(begun.elapsed() < STALE / 4, "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < TEST_LEASE_TTL / 4, "{:?}", begun.elapsed());
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn one_that_is_not_touched_is_over_by_the_clock_of_the_file_system() {
     let ground = Ground::new();
     let (alpha, beta, gamma) = (ground.of("alpha"), ground.of("beta"), ground.of("gamma"));
     alpha.take().unwrap();
-    ground.age(STALE - Duration::from_secs(5));
+    ground.age(TEST_LEASE_TTL - Duration::from_secs(5));
     assert_eq!(holder(beta.take()), "alpha");
     ground.age(Duration::from_secs(10));
     beta.take().unwrap();
@@ -148,7 +148,7 @@ fn garbage_is_somebodys_and_a_link_leads_nowhere() {
         Err(EditError::Leased { host, .. }) => assert_eq!(host, "another host"),
         other => panic!("{other:?}"),
     }
-    ground.age(2 * STALE);
+    ground.age(2 * TEST_LEASE_TTL);
     alpha.take().unwrap();
     assert!(ground.leases()[0].ends_with("8"), "{:?}", ground.leases());
 
@@ -164,7 +164,7 @@ fn a_file_system_of_one_host_needs_none() {
     let host = LeaseHost::this();
     assert!(!host.mark.is_empty());
     for leasing in [LeaseMode::Auto, LeaseMode::Never] {
-        let options = LeaseOptions { leasing, stale: STALE, host: host.clone() };
+        let options = LeaseOptions { leasing, stale: TEST_LEASE_TTL, host: host.clone() };
         let lease = Lease::new(Workspace::open(ground.folder.path()).unwrap(), options);
         lease.take().unwrap();
         assert!(!ground.folder.path().join(FOLDER).exists());

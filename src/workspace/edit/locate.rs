@@ -17,7 +17,7 @@ use super::super::jail::location_flags;
 use crate::workspace::Workspace;
 
 /// How many links may be met on one way, as in the kernel.
-const MOST_LINKS: usize = 40;
+const MAX_LOCATE_SYMLINKS: usize = 40;
 
 /// The directory tree of a workspace.
 #[derive(Debug, Clone)]
@@ -137,7 +137,7 @@ impl PathResolution<'_> {
 
     fn follow(&mut self, target: OsString) -> Result<(), Errno> {
         self.links += 1;
-        if self.links > MOST_LINKS {
+        if self.links > MAX_LOCATE_SYMLINKS {
             return Err(Errno::LOOP);
         }
         let target = Path::new(&target);

@@ -11,7 +11,7 @@ use super::journal::failed;
 use crate::workspace::private;
 
 /// How long a transaction waits for others.
-const PATIENCE: Duration = Duration::from_secs(10);
+const EDIT_LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The first and the longest pause before another process's lock is tried again: the system offers no event with a
 /// deadline for it.
@@ -36,9 +36,9 @@ pub(super) struct EditLockGuard<'a> {
 impl EditLockQueue {
     /// Waits for its turn and for the lock on `file`, which is made if it is not there.
     pub(super) fn take(&self, file: &Path) -> Result<EditLockGuard<'_>, EditError> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + EDIT_LOCK_TIMEOUT;
         let mut taken = self.taken.lock();
-        self.freed.wait_while_for(&mut taken, |taken| *taken, PATIENCE);
+        self.freed.wait_while_for(&mut taken, |taken| *taken, EDIT_LOCK_TIMEOUT);
         if *taken {
             return Err(busy());
         }
@@ -76,5 +76,5 @@ fn lock(path: &Path, deadline: Instant) -> Result<File, EditError> {
 }
 
 fn busy() -> EditError {
-    EditError::Busy { seconds: PATIENCE.as_secs() }
+    EditError::Busy { seconds: EDIT_LOCK_TIMEOUT.as_secs() }
 }

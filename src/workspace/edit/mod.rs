@@ -4,7 +4,7 @@
 //! nothing, against exactly the contents they were made from, with a way back. May use: the rest of `workspace`.
 //!
 //! How data passes: a caller reads a file ([`Workspace::read_text`](crate::workspace::Workspace::read_text)), makes a new text of it and puts bytes and
-//! [`PathPrecondition::Hash`] into a [`EditPlan`]. [`TransactionManager::commit`] waits for its turn among all processes (`lock`), takes
+//! [`PathPrecondition::Hash`] into an [`EditPlan`]. [`TransactionManager::commit`] waits for its turn among all processes (`lock`), takes
 //! the workspace for this host where others may have it mounted (`lease`), settles what a
 //! process that died has left (`rollback`), and checks the whole plan against the disk without touching anything: where each
 //! path really is (`locate`), whether it may be changed (`guard`, by the list in `control`), what is there (`survey`), what the workspace looks like

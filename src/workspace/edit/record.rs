@@ -9,7 +9,7 @@ use super::hexadecimal;
 use super::survey::{FileMetadata, InodeIdentity};
 use super::{ContentHash, EditId};
 
-pub(super) const VERSION: u32 = 1;
+pub(super) const TRANSACTION_FORMAT_VERSION: u32 = 1;
 
 /// A transaction. It is carried out in this order: the structure step by step, then the new contents, then the emptied
 /// folders.
@@ -90,7 +90,7 @@ pub(super) enum StructureStep {
 #[serde(rename_all = "snake_case")]
 pub(super) enum RemovedItem {
     File {
-        image: ContentImage,
+        image: StoredContentRange,
         metadata: FileMetadata,
     },
     Link(#[serde(with = "hexadecimal")] Vec<u8>),
@@ -114,7 +114,7 @@ pub(super) struct RemovedTreeEntry {
 #[serde(rename_all = "snake_case")]
 pub(super) enum LeafKind {
     Directory { mode: u32 },
-    File { image: ContentImage, metadata: FileMetadata },
+    File { image: StoredContentRange, metadata: FileMetadata },
     Link(#[serde(with = "hexadecimal")] Vec<u8>),
 }
 
@@ -141,27 +141,27 @@ pub(super) struct ContentWrite {
 #[serde(deny_unknown_fields)]
 pub(super) struct ReplacedFile {
     pub(crate) identity: InodeIdentity,
-    pub(crate) image: ContentImage,
+    pub(crate) image: StoredContentRange,
     pub(crate) metadata: FileMetadata,
 }
 
 /// Where an old content is among the images of the entry.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ContentImage {
+pub(super) struct StoredContentRange {
     pub(crate) offset: u64,
     pub(crate) length: u64,
     pub(crate) hash: ContentHash,
 }
 
 // Where it is kept does not make a content another one.
-impl PartialEq for ContentImage {
+impl PartialEq for StoredContentRange {
     fn eq(&self, other: &Self) -> bool {
         self.hash == other.hash
     }
 }
 
-impl Eq for ContentImage {}
+impl Eq for StoredContentRange {}
 
 /// Where what was at `path` when step `step` of `structure` was done is after all of them.
 pub(super) fn final_place(structure: &[StructureStep], step: usize, path: &Path) -> PathBuf {

@@ -11,7 +11,7 @@ use super::text::text_of;
 use super::trees::TreeError;
 use super::{EditError, EditLimits};
 use crate::workspace::WorkspacePath;
-use crate::workspace::path::DEEPEST;
+use crate::workspace::path::MAX_PATH_DEPTH;
 
 /// Refuses to replace a file that would lose something by it.
 pub(super) fn refuse_unreplaceable(
@@ -87,8 +87,8 @@ pub(super) fn tree_refused(limits: &EditLimits, path: &WorkspacePath, error: Tre
         TreeError::TooDeep => EditError::TooLarge {
             path: path.display(),
             what: "the depth of the folders",
-            size: DEEPEST as u64 + 1,
-            limit: DEEPEST as u64,
+            size: MAX_PATH_DEPTH as u64 + 1,
+            limit: MAX_PATH_DEPTH as u64,
             advice: "do it in a shell",
         },
         TreeError::TooMany => EditError::TooLarge {

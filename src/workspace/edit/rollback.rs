@@ -13,11 +13,11 @@ use super::ContentHash;
 use super::atomic::{self, Obstacle};
 use super::folders::FolderHandleCache;
 use super::locate::FolderHandle;
-use super::record::{ContentImage, ContentWrite, ReplacedFile, StructureStep, TransactionRecord};
+use super::record::{ContentWrite, ReplacedFile, StoredContentRange, StructureStep, TransactionRecord};
 use super::survey::{InodeIdentity, SeenObject, identity_at, survey};
 
 /// Gives an old content from the journal.
-pub(super) type OldContent<'a> = &'a dyn Fn(&ContentImage) -> Result<Vec<u8>, super::EditError>;
+pub(super) type OldContent<'a> = &'a dyn Fn(&StoredContentRange) -> Result<Vec<u8>, super::EditError>;
 
 /// Brings everything back to what it was before `record`. What somebody else has changed since is left alone and returned.
 pub(super) fn roll_back(

@@ -20,7 +20,7 @@ use super::locate::FolderHandle;
 use super::xattr;
 
 /// How often a file is read again that changed while it was being read.
-const READ_ATTEMPTS: usize = 4;
+const MAX_SURVEY_READ_ATTEMPTS: usize = 4;
 
 /// What is at a place.
 #[derive(Debug, Clone)]
@@ -108,7 +108,7 @@ pub(super) fn survey(folder: &FolderHandle, name: &OsStr, limit: u64) -> Result<
 
 /// The regular file `name`, read until it kept still; `None` where it has gone.
 fn survey_file(folder: &FolderHandle, name: &OsStr, limit: u64) -> Result<Option<SeenFile>, Errno> {
-    for _ in 0..READ_ATTEMPTS {
+    for _ in 0..MAX_SURVEY_READ_ATTEMPTS {
         let fd = match openat(folder, name, READ | OFlags::NOFOLLOW, Mode::empty()) {
             Ok(fd) => fd,
             Err(Errno::NOENT) => return Ok(None),

@@ -15,7 +15,7 @@ use super::journal::{Journal, JournalEntry, JournalProgress};
 use super::lease::{Lease, LeaseOptions};
 use super::locate::WorkspaceTree;
 use super::lock::{EditLockGuard, EditLockQueue};
-use super::record::{TransactionRecord, VERSION};
+use super::record::{TRANSACTION_FORMAT_VERSION, TransactionRecord};
 use super::refusal::failed_at;
 use super::report::{PlanReport, path_of, report, summary};
 use super::rollback::roll_back;
@@ -24,7 +24,7 @@ use super::{EditError, EditId, EditPlan, FileChange, text, undo};
 use crate::workspace::Workspace;
 
 /// How many transactions there may be between two looks at what the journal may forget.
-const PRUNE_EVERY: u64 = 16;
+const TRANSACTIONS_PER_JOURNAL_PRUNE: u64 = 16;
 
 /// From how many bytes of old contents on a transaction looks by itself.
 const PRUNE_BYTES: u64 = 1024 * 1024;
@@ -75,17 +75,17 @@ pub struct EditLimits {
     pub journal_bytes: u64,
 }
 
-const MIB: u64 = 1024 * 1024;
+const BYTES_PER_MIB: u64 = 1024 * 1024;
 
 impl Default for EditLimits {
     fn default() -> Self {
         Self {
-            file_bytes: 64 * MIB,
-            transaction_bytes: 256 * MIB,
+            file_bytes: 64 * BYTES_PER_MIB,
+            transaction_bytes: 256 * BYTES_PER_MIB,
             transaction_files: 10_000,
             moved_entries: 200_000,
             journal_entries: 500,
-            journal_bytes: 512 * MIB,
+            journal_bytes: 512 * BYTES_PER_MIB,
         }
     }
 }
@@ -223,7 +223,7 @@ impl TransactionManagerInner {
             return Ok(CommittedTransaction { id: None, files, created_dirs, removed_dirs });
         }
         let record = TransactionRecord {
-            version: VERSION,
+            version: TRANSACTION_FORMAT_VERSION,
             id: self.journal.next_id(&entries)?,
             title: plan.title.clone(),
             group: plan.group.clone(),
@@ -263,7 +263,7 @@ impl TransactionManagerInner {
     ) -> Result<(), EditError> {
         tidy(folders, record).map_err(|(place, errno)| failed_at(path_of(place).display(), errno))?;
         self.journal.tidy(entry)?;
-        if record.id.0.is_multiple_of(PRUNE_EVERY) || bytes >= PRUNE_BYTES {
+        if record.id.0.is_multiple_of(TRANSACTIONS_PER_JOURNAL_PRUNE) || bytes >= PRUNE_BYTES {
             self.journal.prune(&self.limits)?;
         }
         Ok(())

@@ -9,14 +9,14 @@ use rustix::io::Errno;
 
 use super::atomic::is_temporary;
 use super::locate::FolderHandle;
-use super::record::{ContentImage, LeafKind, RemovedItem, RemovedTreeEntry};
+use super::record::{LeafKind, RemovedItem, RemovedTreeEntry, StoredContentRange};
 use super::survey::{SeenObject, names_in, survey};
 use super::{ContentHash, EditLimits};
-use crate::workspace::path::DEEPEST;
+use crate::workspace::path::MAX_PATH_DEPTH;
 
 /// The old contents that a transaction has to keep.
 #[derive(Debug, Default)]
-pub(super) struct ContentImages {
+pub(super) struct StoredContentRanges {
     pub(crate) contents: Vec<Arc<[u8]>>,
     pub(crate) length: u64,
 }
@@ -37,10 +37,10 @@ impl From<Errno> for TreeError {
     }
 }
 
-impl ContentImages {
+impl StoredContentRanges {
     /// Keeps `content`, and says where.
-    pub(super) fn keep(&mut self, content: &Arc<[u8]>, hash: ContentHash) -> ContentImage {
-        let image = ContentImage { offset: self.length, length: content.len() as u64, hash };
+    pub(super) fn keep(&mut self, content: &Arc<[u8]>, hash: ContentHash) -> StoredContentRange {
+        let image = StoredContentRange { offset: self.length, length: content.len() as u64, hash };
         self.length += image.length;
         self.contents.push(Arc::clone(content));
         image
@@ -52,7 +52,7 @@ pub(super) fn list(
     parent: &FolderHandle,
     name: &OsStr,
     limits: &EditLimits,
-    images: &mut ContentImages,
+    images: &mut StoredContentRanges,
 ) -> Result<Vec<RemovedTreeEntry>, TreeError> {
     let mut listing = TreeLister { limits, images, leaves: Vec::new() };
     listing.directory(parent, name, Path::new(""), 0)?;
@@ -61,7 +61,7 @@ pub(super) fn list(
 
 struct TreeLister<'a> {
     limits: &'a EditLimits,
-    images: &'a mut ContentImages,
+    images: &'a mut StoredContentRanges,
     leaves: Vec<RemovedTreeEntry>,
 }
 
@@ -73,7 +73,7 @@ impl TreeLister<'_> {
         path: &Path,
         depth: usize,
     ) -> Result<(), TreeError> {
-        if depth > DEEPEST {
+        if depth > MAX_PATH_DEPTH {
             return Err(TreeError::TooDeep);
         }
         let folder = parent.enter(name)?;
@@ -116,7 +116,7 @@ pub(super) fn names_below(
     limit: usize,
 ) -> Result<Vec<PathBuf>, TreeError> {
     let mut paths = Vec::new();
-    add_names_below(parent, name, Path::new(""), (limit, DEEPEST), &mut paths)?;
+    add_names_below(parent, name, Path::new(""), (limit, MAX_PATH_DEPTH), &mut paths)?;
     Ok(paths)
 }
 
@@ -161,7 +161,7 @@ pub(super) fn is_same(
             Ok(names_in(&parent.enter(name)?)?.iter().all(|name| is_temporary(name.as_ref())))
         }
         (RemovedItem::Tree(leaves), SeenObject::Directory(_)) => {
-            match list(parent, name, limits, &mut ContentImages::default()) {
+            match list(parent, name, limits, &mut StoredContentRanges::default()) {
                 Ok(found) => Ok(found == *leaves),
                 Err(TreeError::System(errno)) => Err(errno),
                 Err(_) => Ok(false),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::journal::{Journal, JournalEntry};
 use super::plan::{ModeChange, PlanOperation};
 use super::record::{
-    ContentImage, ContentWrite, LeafKind, RemovedItem, StructureStep, TransactionRecord, below,
+    ContentWrite, LeafKind, RemovedItem, StoredContentRange, StructureStep, TransactionRecord, below,
 };
 use super::report::path_of;
 use super::{EditError, EditId, EditPlan, HistoryEntry, PathPrecondition};
@@ -102,7 +102,7 @@ impl InversePlanBuilder<'_> {
         Ok(())
     }
 
-    fn content(&self, image: &ContentImage) -> Result<Arc<[u8]>, EditError> {
+    fn content(&self, image: &StoredContentRange) -> Result<Arc<[u8]>, EditError> {
         self.journal.image(self.entry, image).map(Arc::from)
     }
 }

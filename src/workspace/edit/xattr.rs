@@ -18,7 +18,7 @@ pub(super) struct Attribute {
 }
 
 /// The most bytes that a list of names or one value can have (`XATTR_SIZE_MAX` of the kernel).
-const MOST_BYTES: usize = 64 * 1024;
+const MAX_XATTR_BYTES: usize = 64 * 1024;
 
 /// How far an attribute has to survive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,10 +49,10 @@ pub(super) fn read_all(fd: impl AsFd) -> Result<Vec<Attribute>, Errno> {
         Ok(_) => {}
         Err(errno) => return Err(errno),
     }
-    let mut names = vec![0u8; MOST_BYTES];
+    let mut names = vec![0u8; MAX_XATTR_BYTES];
     let length = flistxattr(&fd, &mut names[..])?;
     let mut attributes = Vec::new();
-    let mut buffer = vec![0u8; MOST_BYTES];
+    let mut buffer = vec![0u8; MAX_XATTR_BYTES];
     for name in names[..length].split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
         let Ok(name) = CString::new(name) else { continue };
         if kind(name.as_bytes()) == AttributeRetention::Void {

@@ -13,13 +13,13 @@ use super::pattern::LineMatcher;
 use super::{GrepQuery, GrepWanted, LineMatch};
 use crate::text::Position;
 use crate::workspace::WorkDeadline;
-use crate::workspace::excerpt::{WHOLE_LINE, cut, scalars, to_u32};
+use crate::workspace::excerpt::{MAX_EXCERPT_LINE_CHARS, cut, scalars, to_u32};
 use crate::workspace::search::watched::{SearchInput, SearchReader, SearchedFile};
 
 /// Files up to this size, in bytes, are read whole and searched in one piece; larger ones pass through a small buffer.
-const READ_WHOLE: u64 = 1 << 20;
+const MAX_SLURPED_FILE_BYTES: u64 = 1 << 20;
 /// The most memory, in bytes, that one line may take while it is searched, or a file where matches reach over line ends.
-const LONGEST_LINE: usize = 64 << 20;
+const MAX_GREP_HEAP_BYTES: usize = 64 << 20;
 /// Of a match over several lines, so many Unicode scalar values are shown.
 const WHOLE_LINES: usize = 4_000;
 
@@ -72,7 +72,7 @@ impl GrepFileSearcher {
             .after_context(after)
             // UTF-16 is not read as text anywhere else either; its NUL bytes make it binary.
             .bom_sniffing(false)
-            .heap_limit(Some(LONGEST_LINE));
+            .heap_limit(Some(MAX_GREP_HEAP_BYTES));
         Self {
             matcher,
             // Only a file with a match need be looked through for NUL bytes; the sink does that.
@@ -88,7 +88,7 @@ impl GrepFileSearcher {
 
     /// What matches in `file`, which has `size` bytes.
     pub(super) fn search(&mut self, file: &File, size: u64) -> GrepFileOutcome {
-        if size <= READ_WHOLE {
+        if size <= MAX_SLURPED_FILE_BYTES {
             match read_whole(file, size as usize, &mut self.buffer) {
                 Ok(Some(length)) => return self.search_slice(length),
                 Ok(None) => {}
@@ -225,8 +225,11 @@ impl<'a> LineMatchSink<'a> {
         let line_start = memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |index| index + 1);
         let line = to_u32(number + count_breaks(&bytes[..line_start]));
         let inner = count_breaks(text);
-        let shown =
-            if inner == 0 { cut(text, at.min(text.len()), WHOLE_LINE) } else { cut(text, at, WHOLE_LINES) };
+        let shown = if inner == 0 {
+            cut(text, at.min(text.len()), MAX_EXCERPT_LINE_CHARS)
+        } else {
+            cut(text, at, WHOLE_LINES)
+        };
         self.lines.push(LineMatch {
             start: Position::new(line, to_u32(scalars(&bytes[line_start..at]))),
             end_line: to_u32(number + inner),
@@ -273,7 +276,7 @@ impl Sink for LineMatchSink<'_> {
     }
 
     fn context(&mut self, _: &Searcher, found: &SinkContext<'_>) -> Result<bool, io::Error> {
-        let line = cut(without_break(found.bytes()), 0, WHOLE_LINE);
+        let line = cut(without_break(found.bytes()), 0, MAX_EXCERPT_LINE_CHARS);
         match (found.kind(), self.lines.last_mut()) {
             (SinkContextKind::After, Some(last)) => last.after.push(line),
             _ => self.before.push(line),

@@ -6,9 +6,9 @@ use grep_matcher::Matcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 
 /// What a pattern may grow to once it is compiled, in bytes; `(((a{0,100}){100}){100})` would not fit in any memory.
-const LARGEST_PROGRAM: usize = 16 << 20;
+const MAX_COMPILED_PATTERN_BYTES: usize = 16 << 20;
 /// What the states that are built while searching may take, in bytes per thread.
-const LARGEST_CACHE: usize = 16 << 20;
+const MAX_PATTERN_DFA_BYTES: usize = 16 << 20;
 
 /// What makes a line match.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,7 +62,7 @@ pub enum PatternError {
         pattern: String,
     },
     /// It is too large once compiled.
-    #[error("the pattern `{pattern}` is too large once compiled (more than {} MiB): its repetitions multiply", LARGEST_PROGRAM >> 20)]
+    #[error("the pattern `{pattern}` is too large once compiled (more than {} MiB): its repetitions multiply", MAX_COMPILED_PATTERN_BYTES >> 20)]
     TooLarge {
         /// As given.
         pattern: String,
@@ -101,8 +101,8 @@ impl LineMatcher {
             .case_insensitive(pattern.case == CaseMode::Insensitive)
             .case_smart(pattern.case == CaseMode::Smart)
             .multi_line(true)
-            .size_limit(LARGEST_PROGRAM)
-            .dfa_size_limit(LARGEST_CACHE)
+            .size_limit(MAX_COMPILED_PATTERN_BYTES)
+            .dfa_size_limit(MAX_PATTERN_DFA_BYTES)
             .crlf(true);
         if pattern.multiline {
             builder.line_terminator(None);

@@ -7,7 +7,7 @@ use super::{ByteOrder, ReadError};
 const UTF8_BOM: [u8; 3] = [0xEF, 0xBB, 0xBF];
 
 /// How many bytes are looked at to tell UTF-16 without a byte order mark from binary data.
-const SAMPLE: usize = 8 * 1024;
+const ENCODING_SAMPLE_BYTES: usize = 8 * 1024;
 
 /// The text in `bytes`, without its byte order mark, and whether it had one.
 pub(super) fn decode(mut bytes: Vec<u8>, name: &dyn Fn() -> String) -> Result<(String, bool), ReadError> {
@@ -78,7 +78,7 @@ fn utf16_mark(bytes: &[u8]) -> Option<ByteOrder> {
 
 /// What content with NUL bytes is: UTF-16 where nearly every second byte, and hardly another, is NUL.
 fn not_text(bytes: &[u8], path: String) -> ReadError {
-    let sample = &bytes[..bytes.len().min(SAMPLE)];
+    let sample = &bytes[..bytes.len().min(ENCODING_SAMPLE_BYTES)];
     let pairs = sample.len() / 2;
     let nuls = |offset: usize| sample.iter().skip(offset).step_by(2).filter(|byte| **byte == 0).count();
     let (even, odd) = (nuls(0), nuls(1));

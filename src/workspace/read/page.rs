@@ -3,15 +3,15 @@
 use std::fs::File;
 use std::io::{self, Read};
 
-use super::{FileStamp, READ_ATTEMPTS, ReadError, decode, stamp_of_regular};
+use super::{FileStamp, MAX_FILE_READ_ATTEMPTS, ReadError, decode, stamp_of_regular};
 use crate::workspace::{WorkDeadline, Workspace, WorkspacePath};
 
 /// How much is read at once, in bytes.
-const CHUNK: usize = 64 * 1024;
+const PAGE_READ_CHUNK_BYTES: usize = 64 * 1024;
 /// Files up to this size, in bytes, are read to their end, so that it is known how many lines they have.
-const COUNTED: u64 = 32 << 20;
+const MAX_COUNTED_FILE_BYTES: u64 = 32 << 20;
 /// The end of a line that is cut is looked for in so many bytes behind the cut.
-const SOUGHT: u64 = 64 << 20;
+const MAX_LINE_TAIL_BYTES: u64 = 64 << 20;
 
 /// Which lines of a file, and how much of them.
 #[derive(Debug, Clone)]
@@ -65,11 +65,11 @@ impl Workspace {
         path: &WorkspacePath,
         query: &PageQuery,
     ) -> Result<(FilePage, FileStamp), ReadError> {
-        for _ in 0..READ_ATTEMPTS {
+        for _ in 0..MAX_FILE_READ_ATTEMPTS {
             // Asked before it is opened: opening a device can wake it.
             self.stamp(path)?;
             let (file, before) = self.open_regular(path.as_path())?;
-            let mut pager = Pager::new(query, before.size <= COUNTED);
+            let mut pager = Pager::new(query, before.size <= MAX_COUNTED_FILE_BYTES);
             pager.read(&file, path)?;
             let after = stamp_of_regular(&file, || path.display())?;
             // A log that only grows still holds what was read.
@@ -156,7 +156,7 @@ impl<'q> Pager<'q> {
 
     /// Reads until the page is full and nothing more is to be known, or the file or the time is at its end.
     fn read(&mut self, mut file: &File, path: &WorkspacePath) -> Result<(), ReadError> {
-        let mut buffer = vec![0; CHUNK];
+        let mut buffer = vec![0; PAGE_READ_CHUNK_BYTES];
         let (mut held, mut offset) = (0, 0_u64);
         while !self.is_done() {
             if self.query.until.is_over() {
@@ -190,7 +190,9 @@ impl<'q> Pager<'q> {
 
     fn is_done(&self) -> bool {
         (self.is_full && self.has_more && !self.counts)
-            || (!self.is_full && self.is_wanted() && self.length > self.query.longest_line as u64 + SOUGHT)
+            || (!self.is_full
+                && self.is_wanted()
+                && self.length > self.query.longest_line as u64 + MAX_LINE_TAIL_BYTES)
     }
 
     fn is_wanted(&self) -> bool {

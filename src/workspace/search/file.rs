@@ -10,7 +10,7 @@ use super::watched::{SearchInput, SearchReader, SearchedFile};
 use super::{Hit, WorkspacePath};
 use crate::text::{Position, Range};
 use crate::workspace::WorkDeadline;
-use crate::workspace::excerpt::{WHOLE_LINE, cut, scalars, to_u32};
+use crate::workspace::excerpt::{MAX_EXCERPT_LINE_CHARS, cut, scalars, to_u32};
 
 /// How searching one file ended.
 pub(super) enum SearchFileOutcome {
@@ -122,8 +122,8 @@ impl<'b> SearchLineCursor<'b> {
     fn shown(&self, at: usize) -> String {
         // A break further away than what is shown changes nothing; looking for it would cost a long line its length
         // for every hit in it.
-        let near = &self.bytes[at..self.bytes.len().min(at + 8 * WHOLE_LINE)];
+        let near = &self.bytes[at..self.bytes.len().min(at + 8 * MAX_EXCERPT_LINE_CHARS)];
         let end = near.iter().position(|byte| *byte == b'\r').map_or(self.bytes.len(), |index| at + index);
-        cut(&self.bytes[self.start..end], at - self.start, WHOLE_LINE)
+        cut(&self.bytes[self.start..end], at - self.start, MAX_EXCERPT_LINE_CHARS)
     }
 }

@@ -11,7 +11,7 @@ use crate::runtime::call::CallRequest;
 use crate::tools::result::{ResultType, ToolResult};
 
 /// The command line puts longer texts, in bytes, into a file and shows the model their beginning; it does so from 20,480 on.
-const MOST_TEXT: usize = 20_000;
+const MAX_HOST_TEXT_BYTES: usize = 20_000;
 
 /// Runs one call and answers it.
 pub(super) async fn call(
@@ -68,10 +68,10 @@ pub(super) fn normalised(result: &ToolResult) -> Value {
 }
 
 fn cut(text: &str) -> String {
-    if text.len() <= MOST_TEXT {
+    if text.len() <= MAX_HOST_TEXT_BYTES {
         return text.to_owned();
     }
-    let kept = text.floor_char_boundary(MOST_TEXT - 100);
+    let kept = text.floor_char_boundary(MAX_HOST_TEXT_BYTES - 100);
     format!("{}\n[cut: the first {kept} of {} bytes; ask for less at once]", &text[..kept], text.len())
 }
 

@@ -47,15 +47,15 @@ use crate::runtime::live::LiveRuntime;
 use crate::tools::tool::Caller;
 
 /// The protocol that is spoken.
-const PROTOCOL: u64 = 3;
+const COPILOT_HOST_PROTOCOL_VERSION: u64 = 3;
 /// The command line unpacks itself at its first start.
-const CONNECT: Duration = Duration::from_secs(120);
+const COPILOT_HOST_CONNECT_TIMEOUT: Duration = Duration::from_secs(120);
 /// MCP servers start with the session.
-const CREATE: Duration = Duration::from_secs(180);
+const SESSION_CREATE_TIMEOUT: Duration = Duration::from_secs(180);
 /// Everything else is answered at once.
-const ANSWER: Duration = Duration::from_secs(30);
+const HOST_REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long the end of a session may take.
-const CLOSE: Duration = Duration::from_secs(5);
+const SESSION_CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What is wanted.
 pub(crate) struct HostOptions {
@@ -140,20 +140,20 @@ async fn converse(
     let rpc = conversation.rpc();
     let deadline = tokio::time::Instant::now() + options.limit;
     let opening = async {
-        let hello = rpc.ask("connect", json!({}), CONNECT).await?;
+        let hello = rpc.ask("connect", json!({}), COPILOT_HOST_CONNECT_TIMEOUT).await?;
         let protocol = hello.get("protocolVersion").and_then(Value::as_u64);
-        if protocol != Some(PROTOCOL) {
+        if protocol != Some(COPILOT_HOST_PROTOCOL_VERSION) {
             let version = hello.get("version").and_then(Value::as_str).unwrap_or("unknown").to_owned();
             return Err(HostError::Protocol { version, protocol });
         }
-        let tools = rpc.ask("tools.list", json!({}), ANSWER).await?;
+        let tools = rpc.ask("tools.list", json!({}), HOST_REQUEST_TIMEOUT).await?;
         let runtime = live.current();
         runtime.settle().await;
         let caller =
             Caller { session: "copilot-host".to_owned(), agent: None, access: options.access.clone() };
         let offer = offer::make(&runtime, &caller, options, provider, &tools)?;
         let method = if options.resume.is_some() { "session.resume" } else { "session.create" };
-        let opened = rpc.ask(method, offer.session.clone(), CREATE).await?;
+        let opened = rpc.ask(method, offer.session.clone(), SESSION_CREATE_TIMEOUT).await?;
         let session = opened.get("sessionId").and_then(Value::as_str).map(str::to_owned);
         let session = session.or_else(|| options.resume.clone()).ok_or(HostError::Answer { method })?;
         Ok((caller, offer, session))
@@ -170,7 +170,8 @@ async fn converse(
     let turn = HostTurn::new(live, options, caller, offer, &session, rpc.clone());
     let outcome = turn.run(&mut conversation, deadline).await;
     // What hooks it has at the end are told; whether it answers is not waited for long.
-    let closing = conversation.closing("session.destroy", json!({"sessionId": session}), CLOSE);
+    let closing =
+        conversation.closing("session.destroy", json!({"sessionId": session}), SESSION_CLOSE_TIMEOUT);
     if let Err(error) = closing.await {
         tracing::debug!("the session did not close: {error}");
     }

@@ -14,7 +14,7 @@ use crate::tools::tool::{Caller, ToolDefinition};
 use crate::workspace::{ReadError, Workspace};
 
 /// A file of MCP servers is not larger, in bytes.
-const MOST_CONFIG: u64 = 1 << 20;
+const MAX_MCP_CONFIG_BYTES: u64 = 1 << 20;
 
 /// A session as it is asked for.
 pub(super) struct HostSessionRequest {
@@ -130,7 +130,7 @@ fn agents(
 /// `mcpServers` of a file, as its owner wrote them: the command line starts them, and fills in what they refer to.
 fn servers(file: &Path) -> Result<Map<String, Value>, HostError> {
     let said = |what: &str| HostError::Wish(format!("{}: {what}", file.display()));
-    let text = Workspace::read_outside(file, MOST_CONFIG).map_err(|error| match error {
+    let text = Workspace::read_outside(file, MAX_MCP_CONFIG_BYTES).map_err(|error| match error {
         ReadError::TooLarge { .. } => said("it is too large for a list of MCP servers"),
         error => said(&error.why()),
     })?;

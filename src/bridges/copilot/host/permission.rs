@@ -19,7 +19,7 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::tool::Caller;
 
 /// How long whoever is asked may take to answer.
-const ASKED: Duration = Duration::from_secs(300);
+const HOST_APPROVAL_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Decides on one request, and answers it.
 pub(super) async fn decide(shared: Arc<HostTurnState>, data: Value, agent: Option<String>) {
@@ -114,11 +114,14 @@ async fn asked(shared: &HostTurnState, tool: &str, why: &str, request: &Value) -
         arguments: request.clone(),
     };
     let denied = |what: String| Err(ToolError::new(ErrorCode::Denied, what));
-    match tokio::time::timeout(ASKED, shared.approver.ask(&question)).await {
+    match tokio::time::timeout(HOST_APPROVAL_TIMEOUT, shared.approver.ask(&question)).await {
         Ok(Approval::Once | Approval::ForSession) => Ok(()),
         Ok(Approval::Refused { why: Some(why) }) => denied(format!("it was refused: {why}")),
         Ok(Approval::Refused { why: None }) => denied("it was refused".to_owned()),
         Ok(Approval::Nobody) => denied(format!("{why}; that needs someone's leave, and nobody can be asked")),
-        Err(_) => denied(format!("{why}; who was asked did not answer within {} s", ASKED.as_secs())),
+        Err(_) => denied(format!(
+            "{why}; who was asked did not answer within {} s",
+            HOST_APPROVAL_TIMEOUT.as_secs()
+        )),
     }
 }

@@ -27,7 +27,7 @@ const ARGUMENTS: [&str; 3] = ["--headless", "--no-auto-update", "--stdio"];
 /// Would have it ask for nothing, and run what a repository brings. It is all that is not handed on.
 pub(super) const ALLOW_ALL: &str = "COPILOT_ALLOW_ALL";
 /// How long it has to leave by itself when its input has ended.
-const GRACE: Duration = Duration::from_secs(3);
+const HOST_EXIT_GRACE_PERIOD: Duration = Duration::from_secs(3);
 
 /// The command line, installed where that was asked for.
 pub(super) async fn find(runtime: &Runtime, options: &HostOptions) -> Result<PathBuf, HostError> {
@@ -91,7 +91,7 @@ impl HostProcess {
     /// Has it end, with all it started; its input has ended before. The last lines that it wrote to its standard error come
     /// back.
     pub(super) async fn end(self) -> Vec<String> {
-        self.process.terminate(GRACE).await;
+        self.process.terminate(HOST_EXIT_GRACE_PERIOD).await;
         self.process.stderr_tail()
     }
 }

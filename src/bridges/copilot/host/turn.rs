@@ -15,7 +15,10 @@ use super::agreed::HostApprovals;
 use super::error::HostError;
 use super::offer::HostSessionRequest;
 use super::rpc::{HostConversation, HostMessage, Rpc};
-use super::{ANSWER, CLOSE, HostEvent, HostOptions, HostOutcome, built_in, calls, hooks, permission};
+use super::{
+    HOST_REQUEST_TIMEOUT, HostEvent, HostOptions, HostOutcome, SESSION_CLOSE_TIMEOUT, built_in, calls, hooks,
+    permission,
+};
 use crate::policy::approval::Approver;
 use crate::runtime::live::LiveRuntime;
 use crate::runtime::{Client, Runtime};
@@ -63,7 +66,7 @@ impl HostTurnState {
 
     /// Sends a decision or a result. One that is not wanted any more is told and otherwise no matter.
     pub(super) async fn reply(&self, method: &'static str, params: Value) {
-        match self.rpc.ask(method, params, ANSWER).await {
+        match self.rpc.ask(method, params, HOST_REQUEST_TIMEOUT).await {
             Ok(answer) if answer.get("success") == Some(&Value::Bool(false)) => {
                 self.tell("an answer came too late: the command line had given the call up");
             }
@@ -139,7 +142,7 @@ impl<'a> HostTurn<'a> {
     ) -> Result<HostOutcome, HostError> {
         let rpc = self.shared.rpc.clone();
         let prompt = json!({"sessionId": self.shared.session, "prompt": self.options.prompt});
-        let sent = rpc.ask("session.send", prompt, ANSWER);
+        let sent = rpc.ask("session.send", prompt, HOST_REQUEST_TIMEOUT);
         tokio::pin!(sent);
         let mut is_sent = false;
         let outcome = loop {
@@ -158,7 +161,7 @@ impl<'a> HostTurn<'a> {
                 },
                 () = self.options.stop.cancelled(), if !self.stopped => {
                     self.stop();
-                    deadline = Instant::now() + CLOSE;
+                    deadline = Instant::now() + SESSION_CLOSE_TIMEOUT;
                 }
                 () = tokio::time::sleep_until(deadline) => break match self.stopped {
                     true => Ok(()),
@@ -257,7 +260,7 @@ impl<'a> HostTurn<'a> {
         let shared = Arc::clone(&self.shared);
         self.tasks.spawn(async move {
             let params = json!({"sessionId": shared.session});
-            if let Err(error) = shared.rpc.ask("session.abort", params, CLOSE).await {
+            if let Err(error) = shared.rpc.ask("session.abort", params, SESSION_CLOSE_TIMEOUT).await {
                 tracing::warn!("{error}");
             }
         });

@@ -5,9 +5,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::form::{BuiltinAdapter, BuiltinMetadata, WrittenBy};
-use super::room::{BuiltinContext, BuiltinError, DelegatedResult};
-use super::{BuiltinAnswer, BuiltinClass, shapes};
+use super::form::{AliasAdapter, AliasMetadata, WrittenBy};
+use super::room::{AliasContext, AliasError, DelegatedResult};
+use super::{AliasAnswer, AliasClass, shapes};
 use crate::policy::request::{Effect, PolicyVerdict};
 
 /// The arguments of `insert_edit_into_file`.
@@ -26,23 +26,23 @@ pub(super) struct InsertEditArgs {
 /// The server's way of writing a file: it computes the edit, and we get the whole new text.
 pub(super) struct InsertEdit;
 
-impl BuiltinAdapter for InsertEdit {
+impl AliasAdapter for InsertEdit {
     type Args = InsertEditArgs;
 
-    const ABOUT: BuiltinMetadata = BuiltinMetadata {
+    const ABOUT: AliasMetadata = AliasMetadata {
         name: "insert_edit_into_file",
         title: "Edit a file",
         description: "Puts the complete new text of a file in the place of the old one, keeping line ends and mode. Answers the \
                       file's new text. The edit can be undone.",
         effect: Effect::Edit,
-        class: BuiltinClass::Unlocks,
+        class: AliasClass::Unlocks,
         by_default: true,
         why: "the server offers its own insert_edit_into_file and replace_string_in_file only with it, and writes by it",
         uses: &["write"],
         written_by: WrittenBy::Server,
     };
 
-    async fn run(room: &BuiltinContext<'_>, args: InsertEditArgs) -> Result<BuiltinAnswer, BuiltinError> {
+    async fn run(room: &AliasContext<'_>, args: InsertEditArgs) -> Result<AliasAnswer, AliasError> {
         whole(room, &args.file_path, args.code).await
     }
 }
@@ -63,23 +63,23 @@ pub(super) struct CreateFileArgs {
 /// The server's way of making a file.
 pub(super) struct CreateFile;
 
-impl BuiltinAdapter for CreateFile {
+impl AliasAdapter for CreateFile {
     type Args = CreateFileArgs;
 
-    const ABOUT: BuiltinMetadata = BuiltinMetadata {
+    const ABOUT: AliasMetadata = AliasMetadata {
         name: "create_file",
         title: "Create a file",
         description: "Makes a new file with this text. A file that is there already and has text is not touched. Answers the \
                       file's text. It can be undone.",
         effect: Effect::Edit,
-        class: BuiltinClass::Unlocks,
+        class: AliasClass::Unlocks,
         by_default: true,
         why: "the server offers its own create_file only with it, and apply_patch with it and insert_edit_into_file",
         uses: &["write"],
         written_by: WrittenBy::Server,
     };
 
-    async fn run(room: &BuiltinContext<'_>, args: CreateFileArgs) -> Result<BuiltinAnswer, BuiltinError> {
+    async fn run(room: &AliasContext<'_>, args: CreateFileArgs) -> Result<AliasAnswer, AliasError> {
         let (given, path) = room.path(&args.file_path)?;
         let arguments = json!({"path": given, "content": args.content});
         let decision = room.runtime.check_call(room.asked.caller, "write", &arguments)?;
@@ -90,7 +90,7 @@ impl BuiltinAdapter for CreateFile {
             && room.text_of(&path).is_none_or(|text| text != args.content)
         {
             let what = format!("{} is there already and was not changed", path.display());
-            return Err(BuiltinError::new(format!(
+            return Err(AliasError::new(format!(
                 "{what}; edit it with insert_edit_into_file or replace_string_in_file"
             )));
         }
@@ -99,15 +99,11 @@ impl BuiltinAdapter for CreateFile {
 }
 
 /// Writes the whole text, and answers what the file has then: the server shows it to the model as the state after the edit.
-async fn whole(
-    room: &BuiltinContext<'_>,
-    file_path: &str,
-    text: String,
-) -> Result<BuiltinAnswer, BuiltinError> {
+async fn whole(room: &AliasContext<'_>, file_path: &str, text: String) -> Result<AliasAnswer, AliasError> {
     let (given, path) = room.path(file_path)?;
     let got = room.call("write", json!({"path": given, "content": text, "diagnostics": false})).await?;
     let changed = room.changed(&got.value);
-    Ok(BuiltinAnswer::done(room.text_of(&path).unwrap_or(text)).with_changed(changed))
+    Ok(AliasAnswer::done(room.text_of(&path).unwrap_or(text)).with_changed(changed))
 }
 
 /// One replacement.
@@ -134,23 +130,23 @@ impl StringReplacement {
 /// One replacement in one file.
 pub(super) struct ReplaceString;
 
-impl BuiltinAdapter for ReplaceString {
+impl AliasAdapter for ReplaceString {
     type Args = StringReplacement;
 
-    const ABOUT: BuiltinMetadata = BuiltinMetadata {
+    const ABOUT: AliasMetadata = AliasMetadata {
         name: "replace_string_in_file",
         title: "Replace text in a file",
         description: "Replaces exact text that is in the file once. A miss answers the nearest text. Answers a diff, and the \
                       diagnostics that it added, in callers too.",
         effect: Effect::Edit,
-        class: BuiltinClass::Replaces,
+        class: AliasClass::Replaces,
         by_default: false,
         why: "the server's own tries several ways of matching, and writes through insert_edit_into_file of ours",
         uses: &["edit"],
         written_by: WrittenBy::Model,
     };
 
-    async fn run(room: &BuiltinContext<'_>, args: StringReplacement) -> Result<BuiltinAnswer, BuiltinError> {
+    async fn run(room: &AliasContext<'_>, args: StringReplacement) -> Result<AliasAnswer, AliasError> {
         let (given, _) = room.path(&args.file_path)?;
         let got = room.call("edit", json!({"path": given, "edits": [args.edit()]})).await?;
         Ok(told(room, got))
@@ -171,23 +167,23 @@ pub(super) struct MultiReplaceArgs {
 /// Replacements in several files: all or none.
 pub(super) struct MultiReplaceString;
 
-impl BuiltinAdapter for MultiReplaceString {
+impl AliasAdapter for MultiReplaceString {
     type Args = MultiReplaceArgs;
 
-    const ABOUT: BuiltinMetadata = BuiltinMetadata {
+    const ABOUT: AliasMetadata = AliasMetadata {
         name: "multi_replace_string",
         title: "Replace texts in files",
         description: "Makes several exact replacements in one or many files: all of them, or none. Each old text must be in its \
                       file once. Answers a diff per file, and the diagnostics that were added.",
         effect: Effect::Edit,
-        class: BuiltinClass::New,
+        class: AliasClass::New,
         by_default: true,
         why: "the server has no tool that edits several files at once",
         uses: &["edit", "undo"],
         written_by: WrittenBy::Model,
     };
 
-    async fn run(room: &BuiltinContext<'_>, args: MultiReplaceArgs) -> Result<BuiltinAnswer, BuiltinError> {
+    async fn run(room: &AliasContext<'_>, args: MultiReplaceArgs) -> Result<AliasAnswer, AliasError> {
         let mut files: Vec<(String, Vec<Value>)> = Vec::new();
         for replacement in &args.replacements {
             let (given, _) = room.path(&replacement.file_path)?;
@@ -196,7 +192,7 @@ impl BuiltinAdapter for MultiReplaceString {
                 None => files.push((given, vec![replacement.edit()])),
             }
         }
-        let mut made: Vec<BuiltinAnswer> = Vec::new();
+        let mut made: Vec<AliasAnswer> = Vec::new();
         let mut undos: Vec<(String, String)> = Vec::new();
         for (path, edits) in files {
             match room.call("edit", json!({"path": path, "edits": edits})).await {
@@ -210,16 +206,16 @@ impl BuiltinAdapter for MultiReplaceString {
         }
         let changed = made.iter().flat_map(|answer| answer.changed.clone()).collect();
         let texts: Vec<String> = made.into_iter().map(|answer| answer.text).collect();
-        Ok(BuiltinAnswer::done(texts.join("\n")).with_changed(changed))
+        Ok(AliasAnswer::done(texts.join("\n")).with_changed(changed))
     }
 }
 
 /// Takes the edits made before the one that failed back, and says what became of each.
 async fn taken_back(
-    room: &BuiltinContext<'_>,
-    mut refused: BuiltinError,
+    room: &AliasContext<'_>,
+    mut refused: AliasError,
     undos: Vec<(String, String)>,
-) -> BuiltinError {
+) -> AliasError {
     let mut left = Vec::new();
     for (path, undo) in undos.into_iter().rev() {
         if let Err(why) = room.call("undo", json!({"id": undo})).await {
@@ -246,28 +242,25 @@ pub(super) struct CreateDirectoryArgs {
 /// A folder.
 pub(super) struct CreateDirectory;
 
-impl BuiltinAdapter for CreateDirectory {
+impl AliasAdapter for CreateDirectory {
     type Args = CreateDirectoryArgs;
 
-    const ABOUT: BuiltinMetadata = BuiltinMetadata {
+    const ABOUT: AliasMetadata = AliasMetadata {
         name: "create_directory",
         title: "Make a folder",
         description: "Makes a folder, and those above it. create_file makes missing folders by itself.",
         effect: Effect::Edit,
-        class: BuiltinClass::New,
+        class: AliasClass::New,
         by_default: true,
         why: "the server has no tool that makes folders",
         uses: &["mkdir"],
         written_by: WrittenBy::Model,
     };
 
-    async fn run(
-        room: &BuiltinContext<'_>,
-        args: CreateDirectoryArgs,
-    ) -> Result<BuiltinAnswer, BuiltinError> {
+    async fn run(room: &AliasContext<'_>, args: CreateDirectoryArgs) -> Result<AliasAnswer, AliasError> {
         let (given, path) = room.path(&args.dir_path)?;
         let got = room.call("mkdir", json!({"path": given})).await?;
-        Ok(BuiltinAnswer::done(got.text(|answer| {
+        Ok(AliasAnswer::done(got.text(|answer| {
             let made: Vec<&str> = shapes::list(answer, "created")?.iter().filter_map(Value::as_str).collect();
             Some(match made.as_slice() {
                 [] => format!("{} is there already", path.display()),
@@ -290,16 +283,16 @@ pub(super) struct ApplyPatchArgs {
 /// A patch.
 pub(super) struct ApplyPatch;
 
-impl BuiltinAdapter for ApplyPatch {
+impl AliasAdapter for ApplyPatch {
     type Args = ApplyPatchArgs;
 
-    const ABOUT: BuiltinMetadata = BuiltinMetadata {
+    const ABOUT: AliasMetadata = AliasMetadata {
         name: "apply_patch",
         title: "Apply a patch",
         description: "Applies a patch to one or many files: all of it or nothing. Hunks that do not fit are answered with what is \
                       there. Answers what became of each file, and the diagnostics that were added.",
         effect: Effect::Edit,
-        class: BuiltinClass::Replaces,
+        class: AliasClass::Replaces,
         by_default: false,
         why: "the server's own knows the form its models are trained on, and writes through create_file and \
               insert_edit_into_file of ours",
@@ -307,14 +300,14 @@ impl BuiltinAdapter for ApplyPatch {
         written_by: WrittenBy::Model,
     };
 
-    async fn run(room: &BuiltinContext<'_>, args: ApplyPatchArgs) -> Result<BuiltinAnswer, BuiltinError> {
+    async fn run(room: &AliasContext<'_>, args: ApplyPatchArgs) -> Result<AliasAnswer, AliasError> {
         let got = room.call("patch", json!({"patch": args.input})).await?;
         Ok(told(room, got))
     }
 }
 
 /// An edit's answer as text, with the files that it changed.
-fn told(room: &BuiltinContext<'_>, got: DelegatedResult) -> BuiltinAnswer {
+fn told(room: &AliasContext<'_>, got: DelegatedResult) -> AliasAnswer {
     let changed = room.changed(&got.value);
-    BuiltinAnswer::done(got.text(shapes::edited)).with_changed(changed)
+    AliasAnswer::done(got.text(shapes::edited)).with_changed(changed)
 }

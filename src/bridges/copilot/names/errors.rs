@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::form::{BuiltinAdapter, BuiltinMetadata, WrittenBy};
-use super::room::{BuiltinContext, BuiltinError, DelegatedResult, refusal};
-use super::{BuiltinAnswer, BuiltinClass, shapes};
+use super::form::{AliasAdapter, AliasMetadata, WrittenBy};
+use super::room::{AliasContext, AliasError, DelegatedResult, refusal};
+use super::{AliasAnswer, AliasClass, shapes};
 use crate::policy::request::Effect;
 
 /// The arguments of `get_errors`.
@@ -22,30 +22,30 @@ pub(super) struct GetErrorsArgs {
 /// The name.
 pub(super) struct GetErrors;
 
-impl BuiltinAdapter for GetErrors {
+impl AliasAdapter for GetErrors {
     type Args = GetErrorsArgs;
 
-    const ABOUT: BuiltinMetadata = BuiltinMetadata {
+    const ABOUT: AliasMetadata = AliasMetadata {
         name: "get_errors",
         title: "Errors",
         description: "Errors and warnings of the language servers about files as they are now on disk. Call it after an edit. The \
                       last line says how far the answer can be relied on: only `complete` without findings means clean.",
         effect: Effect::Read,
-        class: BuiltinClass::New,
+        class: AliasClass::New,
         by_default: true,
         why: "the server leaves it to its clients, and offers it in every mode",
         uses: &["lsp_diagnostics"],
         written_by: WrittenBy::Model,
     };
 
-    async fn run(room: &BuiltinContext<'_>, args: GetErrorsArgs) -> Result<BuiltinAnswer, BuiltinError> {
+    async fn run(room: &AliasContext<'_>, args: GetErrorsArgs) -> Result<AliasAnswer, AliasError> {
         let given = args.file_paths.unwrap_or_default();
-        let paths: Result<Vec<String>, BuiltinError> =
+        let paths: Result<Vec<String>, AliasError> =
             given.iter().map(|path| room.path(path).map(|(given, _)| given)).collect();
         let result = room.result("lsp_diagnostics", json!({"paths": paths?})).await;
         if result.ok() {
             let got = DelegatedResult::from(result);
-            return Ok(BuiltinAnswer::done(got.text(|answer| findings(room, answer))));
+            return Ok(AliasAnswer::done(got.text(|answer| findings(room, answer))));
         }
         // Without a server there may still be errors of syntax.
         let found = result.text.is_none().then(|| findings(room, &result.value)).flatten();
@@ -55,7 +55,7 @@ impl BuiltinAdapter for GetErrors {
     }
 }
 
-fn findings(room: &BuiltinContext<'_>, answer: &Value) -> Option<String> {
+fn findings(room: &AliasContext<'_>, answer: &Value) -> Option<String> {
     let found = shapes::list(answer, "diagnostics")?;
     let mut out = String::new();
     for item in found {

@@ -6,15 +6,15 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::form::{BuiltinAdapter, BuiltinMetadata, WrittenBy};
-use super::room::{BuiltinContext, BuiltinError};
-use super::{BuiltinAnswer, BuiltinClass, shapes};
+use super::form::{AliasAdapter, AliasMetadata, WrittenBy};
+use super::room::{AliasContext, AliasError};
+use super::{AliasAnswer, AliasClass, shapes};
 use crate::policy::request::Effect;
 
 /// Lines that `read` answers at most.
-const MOST_LINES: i64 = 200;
+const DEFAULT_READ_FILE_LINES: i64 = 200;
 /// Results where the caller gives no number.
-const RESULTS: i64 = 50;
+const DEFAULT_SEARCH_RESULTS: i64 = 50;
 
 const fn replacing(
     name: &'static str,
@@ -22,13 +22,13 @@ const fn replacing(
     description: &'static str,
     why: &'static str,
     uses: &'static [&'static str],
-) -> BuiltinMetadata {
-    BuiltinMetadata {
+) -> AliasMetadata {
+    AliasMetadata {
         name,
         title,
         description,
         effect: Effect::Read,
-        class: BuiltinClass::Replaces,
+        class: AliasClass::Replaces,
         by_default: false,
         why,
         uses,
@@ -51,10 +51,10 @@ pub(super) struct ReadFileArgs {
 /// Lines of a file.
 pub(super) struct ReadFile;
 
-impl BuiltinAdapter for ReadFile {
+impl AliasAdapter for ReadFile {
     type Args = ReadFileArgs;
 
-    const ABOUT: BuiltinMetadata = replacing(
+    const ABOUT: AliasMetadata = replacing(
         "read_file",
         "Read a file",
         "Lines of a text file, at most 200 at a time; the end says where to go on.",
@@ -62,11 +62,11 @@ impl BuiltinAdapter for ReadFile {
         &["read"],
     );
 
-    async fn run(room: &BuiltinContext<'_>, args: ReadFileArgs) -> Result<BuiltinAnswer, BuiltinError> {
+    async fn run(room: &AliasContext<'_>, args: ReadFileArgs) -> Result<AliasAnswer, AliasError> {
         let (given, _) = room.path(&args.file_path)?;
-        let limit = args.limit.unwrap_or(MOST_LINES);
+        let limit = args.limit.unwrap_or(DEFAULT_READ_FILE_LINES);
         let got = room.call("read", json!({"path": given, "offset": args.offset, "limit": limit})).await?;
-        Ok(BuiltinAnswer::done(got.text(lines)))
+        Ok(AliasAnswer::done(got.text(lines)))
     }
 }
 
@@ -96,10 +96,10 @@ pub(super) struct ListDirArgs {
 /// What is in a folder.
 pub(super) struct ListDir;
 
-impl BuiltinAdapter for ListDir {
+impl AliasAdapter for ListDir {
     type Args = ListDirArgs;
 
-    const ABOUT: BuiltinMetadata = replacing(
+    const ABOUT: AliasMetadata = replacing(
         "list_dir",
         "List a folder",
         "What is in a folder, a name a line; names of folders end in `/`.",
@@ -107,10 +107,10 @@ impl BuiltinAdapter for ListDir {
         &["list"],
     );
 
-    async fn run(room: &BuiltinContext<'_>, args: ListDirArgs) -> Result<BuiltinAnswer, BuiltinError> {
+    async fn run(room: &AliasContext<'_>, args: ListDirArgs) -> Result<AliasAnswer, AliasError> {
         let (given, _) = room.path(&args.path)?;
         let got = room.call("list", json!({"path": given})).await?;
-        Ok(BuiltinAnswer::done(got.text(names)))
+        Ok(AliasAnswer::done(got.text(names)))
     }
 }
 
@@ -148,10 +148,10 @@ pub(super) struct FileSearchArgs {
 /// Files by their paths.
 pub(super) struct FileSearch;
 
-impl BuiltinAdapter for FileSearch {
+impl AliasAdapter for FileSearch {
     type Args = FileSearchArgs;
 
-    const ABOUT: BuiltinMetadata = replacing(
+    const ABOUT: AliasMetadata = replacing(
         "file_search",
         "Find files",
         "Files whose paths match a glob pattern, without hidden and git-ignored ones, the newest first.",
@@ -159,14 +159,14 @@ impl BuiltinAdapter for FileSearch {
         &["glob"],
     );
 
-    async fn run(room: &BuiltinContext<'_>, args: FileSearchArgs) -> Result<BuiltinAnswer, BuiltinError> {
+    async fn run(room: &AliasContext<'_>, args: FileSearchArgs) -> Result<AliasAnswer, AliasError> {
         let pattern = match args.query.contains('/') {
             true => args.query,
             false => format!("**/{}", args.query),
         };
-        let limit = args.max_results.unwrap_or(RESULTS);
+        let limit = args.max_results.unwrap_or(DEFAULT_SEARCH_RESULTS);
         let got = room.call("glob", json!({"pattern": pattern, "limit": limit, "sort": "newest"})).await?;
-        Ok(BuiltinAnswer::done(got.text(|answer| {
+        Ok(AliasAnswer::done(got.text(|answer| {
             let mut out = String::new();
             for path in shapes::list(answer, "matches")?.iter().filter_map(Value::as_str) {
                 let _ = writeln!(out, "{}", room.shown(path));
@@ -198,10 +198,10 @@ pub(super) struct GrepSearchArgs {
 /// Lines that match.
 pub(super) struct GrepSearch;
 
-impl BuiltinAdapter for GrepSearch {
+impl AliasAdapter for GrepSearch {
     type Args = GrepSearchArgs;
 
-    const ABOUT: BuiltinMetadata = replacing(
+    const ABOUT: AliasMetadata = replacing(
         "grep_search",
         "Search in files",
         "Lines that match a text or a regular expression, as path:line:text, without hidden and git-ignored files.",
@@ -209,15 +209,15 @@ impl BuiltinAdapter for GrepSearch {
         &["grep"],
     );
 
-    async fn run(room: &BuiltinContext<'_>, args: GrepSearchArgs) -> Result<BuiltinAnswer, BuiltinError> {
+    async fn run(room: &AliasContext<'_>, args: GrepSearchArgs) -> Result<AliasAnswer, AliasError> {
         let arguments = json!({
             "pattern": args.query,
             "fixed_strings": !args.is_regexp.unwrap_or(false),
             "glob": args.include_pattern,
-            "max_matches": args.max_results.unwrap_or(RESULTS),
+            "max_matches": args.max_results.unwrap_or(DEFAULT_SEARCH_RESULTS),
         });
         let got = room.call("grep", arguments).await?;
-        Ok(BuiltinAnswer::done(got.text(|answer| {
+        Ok(AliasAnswer::done(got.text(|answer| {
             let mut out = String::new();
             for found in shapes::list(answer, "matches")? {
                 let (path, text) = (room.shown(shapes::word(found, "path")), shapes::word(found, "text"));

@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::room::{BuiltinContext, BuiltinError};
-use super::{BuiltinAnswer, BuiltinClass, BuiltinName};
+use super::room::{AliasContext, AliasError};
+use super::{AliasAnswer, AliasClass, AliasName};
 use crate::policy::request::Effect;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::schema::{Schema, input_schema};
@@ -14,13 +14,13 @@ use crate::tools::tool::{Card, ToolDefinition};
 
 /// What is said of a name.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct BuiltinMetadata {
+pub(super) struct AliasMetadata {
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
     pub(crate) description: &'static str,
     /// What it does to the world.
     pub(crate) effect: Effect,
-    pub(crate) class: BuiltinClass,
+    pub(crate) class: AliasClass,
     pub(crate) by_default: bool,
     pub(crate) why: &'static str,
     /// The tools of ours that it calls.
@@ -40,38 +40,38 @@ pub(super) enum WrittenBy {
 }
 
 /// One of the names.
-pub(super) trait BuiltinAdapter: 'static {
+pub(super) trait AliasAdapter: 'static {
     /// Its arguments; their doc comments are what models read.
     type Args: DeserializeOwned + JsonSchema + Send;
 
     /// What is said of it.
-    const ABOUT: BuiltinMetadata;
+    const ABOUT: AliasMetadata;
 
     /// Does it.
     fn run(
-        room: &BuiltinContext<'_>,
+        room: &AliasContext<'_>,
         args: Self::Args,
-    ) -> impl Future<Output = Result<BuiltinAnswer, BuiltinError>> + Send;
+    ) -> impl Future<Output = Result<AliasAnswer, AliasError>> + Send;
 }
 
-/// A form with its types put away.
-pub(super) type BuiltinRunner =
-    for<'a> fn(&'a BuiltinContext<'a>, Value) -> BoxFuture<'a, Result<BuiltinAnswer, BuiltinError>>;
+/// An adapter with its types put away: what runs one of the names.
+pub(super) type AliasRunner =
+    for<'a> fn(&'a AliasContext<'a>, Value) -> BoxFuture<'a, Result<AliasAnswer, AliasError>>;
 
-pub(super) fn entry<F: BuiltinAdapter>() -> BuiltinName {
-    let BuiltinMetadata { name, title, description, effect, .. } = F::ABOUT;
+pub(super) fn entry<F: AliasAdapter>() -> AliasName {
+    let AliasMetadata { name, title, description, effect, .. } = F::ABOUT;
     let definition = ToolDefinition {
         card: Card::new(name, title, description, effect),
         input: Schema::new(input_schema::<F::Args>()),
         output: None,
     };
-    BuiltinName { about: F::ABOUT, definition, run: run::<F> }
+    AliasName { about: F::ABOUT, definition, run: run::<F> }
 }
 
-fn run<'a, F: BuiltinAdapter>(
-    room: &'a BuiltinContext<'a>,
+fn run<'a, F: AliasAdapter>(
+    room: &'a AliasContext<'a>,
     input: Value,
-) -> BoxFuture<'a, Result<BuiltinAnswer, BuiltinError>> {
+) -> BoxFuture<'a, Result<AliasAnswer, AliasError>> {
     Box::pin(async move {
         // The schema says the same as the type, so this only fails on what a schema cannot say.
         let args = serde_json::from_value(input).map_err(|error| {
@@ -84,7 +84,7 @@ fn run<'a, F: BuiltinAdapter>(
 
 /// The arguments, checked; without nulls for what may be left out, which models write.
 pub(super) fn fitted(
-    about: &BuiltinMetadata,
+    about: &AliasMetadata,
     definition: &ToolDefinition,
     input: Value,
 ) -> Result<Value, ToolError> {

@@ -1,12 +1,12 @@
-//! The names that the tools of the Copilot language server bear, and those that models of its clients know, as thin forms of
+//! The names that the tools of the Copilot language server bear, and those that models of its clients know, as thin adapters of
 //! the tools that exist.
 //!
-//! What lives here: [`all`] such names, what each does to the server's own list ([`BuiltinClass`]), which of them are registered
+//! What lives here: [`all`] such names, what each does to the server's own list ([`AliasClass`]), which of them are registered
 //! unless somebody chose otherwise ([`choice`]), and [`call`]. One file per kind: [`edits`], [`files`], [`errors`],
 //! [`terminal`], [`web`], [`test_files`] (with [`conventions`]) and [`run_tests`] (with [`runners`]); [`form`] is what one of
 //! them consists of, [`room`] how it gets to the tools, [`shapes`] what is made of their answers. May use: `runtime`, `tools`,
-//! `policy`, `workspace`, `text`. Knows nothing of protocols: the door registers what [`BuiltinName::registration`] says, and
-//! makes its own reply of an [`BuiltinAnswer`].
+//! `policy`, `workspace`, `text`. Knows nothing of protocols: the door registers what [`AliasName::registration`] says, and
+//! makes its own reply of an [`AliasAnswer`].
 //!
 //! How data passes: the arguments that the server sends are checked against the name's schema, put into the words of a tool of
 //! ours, and go the way of every call ([`Runtime::call`]), so that rules, hooks, undo and the record hold; what comes back is
@@ -31,8 +31,8 @@ use std::sync::LazyLock;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use self::form::{BuiltinMetadata, BuiltinRunner, entry, fitted};
-use self::room::{BuiltinContext, BuiltinError};
+use self::form::{AliasMetadata, AliasRunner, entry, fitted};
+use self::room::{AliasContext, AliasError};
 use crate::policy::approval::Approver;
 use crate::runtime::Runtime;
 use crate::text::nearest;
@@ -41,7 +41,7 @@ use crate::tools::tool::{Caller, ToolDefinition};
 
 /// What registering a name does to the server's own list of tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BuiltinClass {
+pub enum AliasClass {
     /// The server has tools that write through a client's tool of this name, and offers them only then: it computes the edit,
     /// ours does the write.
     Unlocks,
@@ -53,20 +53,20 @@ pub enum BuiltinClass {
 
 /// One of the names.
 #[derive(Debug)]
-pub struct BuiltinName {
-    about: BuiltinMetadata,
+pub struct AliasName {
+    about: AliasMetadata,
     definition: ToolDefinition,
-    run: BuiltinRunner,
+    run: AliasRunner,
 }
 
-impl BuiltinName {
+impl AliasName {
     /// The name that the server and its models know.
     pub(crate) fn name(&self) -> &'static str {
         self.about.name
     }
 
     /// What registering it does to the server's list.
-    pub fn class(&self) -> BuiltinClass {
+    pub fn class(&self) -> AliasClass {
         self.about.class
     }
 
@@ -80,7 +80,7 @@ impl BuiltinName {
         self.about.why
     }
 
-    /// The tools of ours that it is a form of.
+    /// The tools of ours that it adapts.
     pub fn uses(&self) -> &'static [&'static str] {
         self.about.uses
     }
@@ -99,15 +99,15 @@ impl BuiltinName {
             .unwrap_or_default()
     }
 
-    /// Whether `caller` may call the tools that it is a form of.
+    /// Whether `caller` may call the tools that it adapts.
     pub(crate) fn is_offered(&self, runtime: &Runtime, caller: &Caller) -> bool {
         self.uses().iter().all(|tool| runtime.is_offered(caller, tool))
     }
 }
 
 /// All of them, in the order in which the server's documentation names them.
-pub fn all() -> &'static [BuiltinName] {
-    static ALL: LazyLock<Vec<BuiltinName>> = LazyLock::new(|| {
+pub fn all() -> &'static [AliasName] {
+    static ALL: LazyLock<Vec<AliasName>> = LazyLock::new(|| {
         vec![
             entry::<edits::InsertEdit>(),
             entry::<edits::ReplaceString>(),
@@ -132,15 +132,15 @@ pub fn all() -> &'static [BuiltinName] {
 }
 
 /// The one called `name`.
-pub(crate) fn find(name: &str) -> Option<&'static BuiltinName> {
+pub(crate) fn find(name: &str) -> Option<&'static AliasName> {
     all().iter().find(|known| known.name() == name)
 }
 
 /// A name, and whether it is registered.
 #[derive(Debug, Clone)]
-pub struct BuiltinChoice {
+pub struct AliasChoice {
     /// The name.
-    pub name: &'static BuiltinName,
+    pub name: &'static AliasName,
     /// Whether it is registered.
     pub registered: bool,
     /// Why, in one sentence without a full stop.
@@ -149,16 +149,16 @@ pub struct BuiltinChoice {
 
 /// What is registered for `caller` where nobody chose: what takes no better tool away from the server, as far as the rules
 /// let the caller have it.
-pub fn choice(runtime: &Runtime, caller: &Caller) -> Vec<BuiltinChoice> {
-    let chosen = |name: &'static BuiltinName| {
+pub fn choice(runtime: &Runtime, caller: &Caller) -> Vec<AliasChoice> {
+    let chosen = |name: &'static AliasName| {
         if !name.by_default() {
-            return BuiltinChoice { name, registered: false, why: name.why().to_owned() };
+            return AliasChoice { name, registered: false, why: name.why().to_owned() };
         }
         match name.uses().iter().find(|tool| !runtime.is_offered(caller, tool)) {
-            None => BuiltinChoice { name, registered: true, why: name.why().to_owned() },
+            None => AliasChoice { name, registered: true, why: name.why().to_owned() },
             Some(tool) => {
                 let why = format!("it is a form of `{tool}`, which the settings keep from this caller");
-                BuiltinChoice { name, registered: false, why }
+                AliasChoice { name, registered: false, why }
             }
         }
     };
@@ -167,7 +167,7 @@ pub fn choice(runtime: &Runtime, caller: &Caller) -> Vec<BuiltinChoice> {
 
 /// What comes along with a call.
 #[derive(Clone)]
-pub struct BuiltinCallOptions<'a> {
+pub struct AliasCallOptions<'a> {
     /// Who calls.
     pub caller: &'a Caller,
     /// Who is asked where the rules leave it open.
@@ -180,7 +180,7 @@ pub struct BuiltinCallOptions<'a> {
 
 /// What a call comes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BuiltinAnswer {
+pub struct AliasAnswer {
     /// What the model reads; of a failure, what was wrong and what to do.
     pub text: String,
     /// Whether it did what it was asked.
@@ -189,7 +189,7 @@ pub struct BuiltinAnswer {
     pub changed: Vec<PathBuf>,
 }
 
-impl BuiltinAnswer {
+impl AliasAnswer {
     fn done(text: impl Into<String>) -> Self {
         Self { text: text.into(), ok: true, changed: Vec::new() }
     }
@@ -205,25 +205,20 @@ impl BuiltinAnswer {
 }
 
 /// Calls the tool that the server knows as `name`. Every failure is an answer as well.
-pub async fn call(
-    runtime: &Runtime,
-    name: &str,
-    input: Value,
-    asked: &BuiltinCallOptions<'_>,
-) -> BuiltinAnswer {
+pub async fn call(runtime: &Runtime, name: &str, input: Value, asked: &AliasCallOptions<'_>) -> AliasAnswer {
     let Some(known) = find(name) else {
-        let near = nearest(name, all().iter().map(BuiltinName::name));
+        let near = nearest(name, all().iter().map(AliasName::name));
         let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-        return BuiltinAnswer::failed(format!("unknown tool: {}{near}", name.escape_debug()));
+        return AliasAnswer::failed(format!("unknown tool: {}{near}", name.escape_debug()));
     };
     let input = match fitted(&known.about, &known.definition, input) {
         Ok(input) => input,
-        Err(error) => return BuiltinAnswer::failed(BuiltinError::from(error).text),
+        Err(error) => return AliasAnswer::failed(AliasError::from(error).text),
     };
-    let room = BuiltinContext { runtime, asked };
+    let room = AliasContext { runtime, asked };
     match (known.run)(&room, input).await {
         Ok(answer) => answer,
-        Err(refused) => BuiltinAnswer::failed(refused.text).with_changed(refused.changed),
+        Err(refused) => AliasAnswer::failed(refused.text).with_changed(refused.changed),
     }
 }
 

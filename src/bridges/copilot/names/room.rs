@@ -1,11 +1,11 @@
-//! How a form gets to the tools: every call goes the way of all calls.
+//! How an adapter gets to the tools: every call goes the way of all calls.
 
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use url::Url;
 
-use super::BuiltinCallOptions;
+use super::AliasCallOptions;
 use crate::policy::request::PolicyVerdict;
 use crate::runtime::Runtime;
 use crate::runtime::call::CallRequest;
@@ -13,28 +13,28 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::result::ToolResult;
 use crate::workspace::WorkspacePath;
 
-/// What a form works with.
-pub(super) struct BuiltinContext<'a> {
+/// What an adapter works with.
+pub(super) struct AliasContext<'a> {
     pub(crate) runtime: &'a Runtime,
-    pub(crate) asked: &'a BuiltinCallOptions<'a>,
+    pub(crate) asked: &'a AliasCallOptions<'a>,
 }
 
 /// Why a call did not do what it was asked.
 #[derive(Debug)]
-pub(super) struct BuiltinError {
+pub(super) struct AliasError {
     /// What was wrong, and what to do.
     pub(crate) text: String,
     /// Files that were changed all the same.
     pub(crate) changed: Vec<PathBuf>,
 }
 
-impl BuiltinError {
+impl AliasError {
     pub(super) fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), changed: Vec::new() }
     }
 }
 
-impl From<ToolError> for BuiltinError {
+impl From<ToolError> for AliasError {
     fn from(error: ToolError) -> Self {
         let hint = error.hint.map(|hint| format!("; {hint}")).unwrap_or_default();
         Self::new(format!("{}{hint}", error.error))
@@ -66,10 +66,10 @@ impl DelegatedResult {
     }
 }
 
-impl BuiltinContext<'_> {
+impl AliasContext<'_> {
     /// Calls a tool of ours, and gives its result whatever it is.
     pub(super) async fn result(&self, tool: &str, arguments: Value) -> ToolResult {
-        let BuiltinCallOptions { caller, approver, group, cancelled } = self.asked;
+        let AliasCallOptions { caller, approver, group, cancelled } = self.asked;
         let request = CallRequest::new(tool, arguments, caller)
             .approved_by(*approver)
             .in_group(*group)
@@ -78,7 +78,7 @@ impl BuiltinContext<'_> {
     }
 
     /// Calls a tool of ours, which must succeed.
-    pub(super) async fn call(&self, tool: &str, arguments: Value) -> Result<DelegatedResult, BuiltinError> {
+    pub(super) async fn call(&self, tool: &str, arguments: Value) -> Result<DelegatedResult, AliasError> {
         let result = self.result(tool, arguments).await;
         match result.ok() {
             true => Ok(DelegatedResult::from(result)),
@@ -88,13 +88,11 @@ impl BuiltinContext<'_> {
 
     /// A path as the server and models give it: absolute, relative, or a `file:` URI. As our tools take it, and as a path of
     /// the workspace.
-    pub(super) fn path(&self, given: &str) -> Result<(String, WorkspacePath), BuiltinError> {
+    pub(super) fn path(&self, given: &str) -> Result<(String, WorkspacePath), AliasError> {
         let plain = match Url::parse(given) {
             Ok(url) if url.scheme() == "file" => {
                 let path = url.to_file_path().ok().and_then(|path| path.into_os_string().into_string().ok());
-                path.ok_or_else(|| {
-                    BuiltinError::new(format!("`{}` names no file here", given.escape_debug()))
-                })?
+                path.ok_or_else(|| AliasError::new(format!("`{}` names no file here", given.escape_debug())))?
             }
             _ => given.to_owned(),
         };
@@ -136,17 +134,17 @@ impl BuiltinContext<'_> {
 }
 
 /// A failure in the words that the model reads.
-pub(super) fn refusal(result: &ToolResult) -> BuiltinError {
+pub(super) fn refusal(result: &ToolResult) -> AliasError {
     let word = |name: &str| result.value[name].as_str();
     match (&result.text, word("error")) {
-        (Some(text), _) => BuiltinError::new(text.clone()),
+        (Some(text), _) => AliasError::new(text.clone()),
         (None, Some(error)) => {
             let error = ToolError {
                 hint: word("hint").map(str::to_owned),
                 ..ToolError::new(ErrorCode::Internal, error)
             };
-            BuiltinError::from(error)
+            AliasError::from(error)
         }
-        (None, None) => BuiltinError::new(result.value.to_string()),
+        (None, None) => AliasError::new(result.value.to_string()),
     }
 }

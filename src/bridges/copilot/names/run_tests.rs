@@ -4,17 +4,17 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::form::{BuiltinAdapter, BuiltinMetadata, WrittenBy};
-use super::room::{BuiltinContext, BuiltinError};
+use super::form::{AliasAdapter, AliasMetadata, WrittenBy};
+use super::room::{AliasContext, AliasError};
 use super::runners::{ProjectFolder, TestRunPlan, TestSelection, plans};
 use super::terminal::ran;
-use super::{BuiltinAnswer, BuiltinClass};
+use super::{AliasAnswer, AliasClass};
 use crate::policy::request::Effect;
 use crate::text::shell_word;
 use crate::workspace::{ListQuery, WorkDeadline, WorkspacePath};
 
 /// Entries of a folder that are looked at for signs of a runner.
-const ENTRIES: usize = 5_000;
+const MAX_TEST_FOLDER_ENTRIES: usize = 5_000;
 /// How long looking at one folder may take.
 const LOOK: std::time::Duration = std::time::Duration::from_secs(2);
 
@@ -34,23 +34,23 @@ pub(super) struct RunTestsArgs {
 /// The name.
 pub(super) struct RunTests;
 
-impl BuiltinAdapter for RunTests {
+impl AliasAdapter for RunTests {
     type Args = RunTestsArgs;
 
-    const ABOUT: BuiltinMetadata = BuiltinMetadata {
+    const ABOUT: AliasMetadata = AliasMetadata {
         name: "run_tests",
         title: "Run tests",
         description: "Runs the project's tests by the command that its own files name (Cargo.toml, package.json, pyproject.toml, \
                       go.mod, Makefile and others), and answers which command that was, its output and its exit code.",
         effect: Effect::Execute,
-        class: BuiltinClass::New,
+        class: AliasClass::New,
         by_default: true,
         why: "the server has no tool for it",
         uses: &["bash"],
         written_by: WrittenBy::Model,
     };
 
-    async fn run(room: &BuiltinContext<'_>, args: RunTestsArgs) -> Result<BuiltinAnswer, BuiltinError> {
+    async fn run(room: &AliasContext<'_>, args: RunTestsArgs) -> Result<AliasAnswer, AliasError> {
         let mut files = Vec::new();
         for file in args.files.iter().flatten() {
             files.push(room.path(file)?.1);
@@ -64,14 +64,14 @@ impl BuiltinAdapter for RunTests {
         let arguments = json!({"command": found.command, "timeout_ms": args.timeout});
         let result = room.result("bash", arguments).await;
         match ran(room, &result) {
-            Ok(answer) => Ok(BuiltinAnswer { text: format!("{head}{}", answer.text), ..answer }),
-            Err(refused) => Err(BuiltinError { text: format!("{head}{}", refused.text), ..refused }),
+            Ok(answer) => Ok(AliasAnswer { text: format!("{head}{}", answer.text), ..answer }),
+            Err(refused) => Err(AliasError { text: format!("{head}{}", refused.text), ..refused }),
         }
     }
 }
 
 /// The command: of the nearest folder above the first file, or of the root, that shows how its tests are run.
-fn found(room: &BuiltinContext<'_>, files: &[WorkspacePath], names: &[String]) -> Option<TestRunPlan> {
+fn found(room: &AliasContext<'_>, files: &[WorkspacePath], names: &[String]) -> Option<TestRunPlan> {
     let mut folder = match files.first() {
         Some(file) => file.parent().unwrap_or_else(WorkspacePath::root),
         None => WorkspacePath::root(),
@@ -107,8 +107,8 @@ fn found(room: &BuiltinContext<'_>, files: &[WorkspacePath], names: &[String]) -
     }
 }
 
-fn nothing() -> BuiltinError {
-    BuiltinError::new(
+fn nothing() -> AliasError {
+    AliasError::new(
         "it is not known how the tests of this project are run: no Cargo.toml, go.mod, package.json with a test script, \
          pytest or unittest files, pom.xml, build.gradle, *.csproj, mix.exs, Gemfile, phpunit.xml, pubspec.yaml, Package.swift, \
          deno.json, CMake tests, justfile or Makefile with a test target was found; run them with run_in_terminal",
@@ -117,17 +117,17 @@ fn nothing() -> BuiltinError {
 
 /// A folder of the workspace.
 struct InWorkspace<'a> {
-    room: &'a BuiltinContext<'a>,
+    room: &'a AliasContext<'a>,
     folder: &'a WorkspacePath,
     names: Vec<String>,
 }
 
 impl<'a> InWorkspace<'a> {
-    fn new(room: &'a BuiltinContext<'a>, folder: &'a WorkspacePath) -> Self {
+    fn new(room: &'a AliasContext<'a>, folder: &'a WorkspacePath) -> Self {
         let query = ListQuery {
             under: folder.clone(),
             recursive: false,
-            max: ENTRIES,
+            max: MAX_TEST_FOLDER_ENTRIES,
             until: WorkDeadline::new(std::time::Instant::now() + LOOK),
         };
         let entries =

@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::form::{BuiltinAdapter, BuiltinMetadata, WrittenBy};
-use super::room::{BuiltinContext, BuiltinError, refusal};
-use super::{BuiltinAnswer, BuiltinClass, shapes};
+use super::form::{AliasAdapter, AliasMetadata, WrittenBy};
+use super::room::{AliasContext, AliasError, refusal};
+use super::{AliasAnswer, AliasClass, shapes};
 use crate::policy::request::Effect;
 use crate::tools::result::ToolResult;
 
@@ -32,31 +32,31 @@ pub(super) struct RunInTerminalArgs {
 /// A command.
 pub(super) struct RunInTerminal;
 
-impl BuiltinAdapter for RunInTerminal {
+impl AliasAdapter for RunInTerminal {
     type Args = RunInTerminalArgs;
 
     // `Shell: sh` is read by the server, which tells its model what to write commands for; it is what ours are run by.
-    const ABOUT: BuiltinMetadata = BuiltinMetadata {
+    const ABOUT: AliasMetadata = AliasMetadata {
         name: "run_in_terminal",
         title: "Run a command",
         description: "Runs a command in the root of the workspace and answers its output and exit code. Each call is a shell of its \
                       own: nothing of an earlier one is left. No terminal, no input. It may write only the workspace and temporary \
                       folders. Shell: sh",
         effect: Effect::Execute,
-        class: BuiltinClass::New,
+        class: AliasClass::New,
         by_default: true,
         why: "the server leaves it to its clients, and asks for each command by its own terminal rules",
         uses: &["bash"],
         written_by: WrittenBy::Model,
     };
 
-    async fn run(room: &BuiltinContext<'_>, args: RunInTerminalArgs) -> Result<BuiltinAnswer, BuiltinError> {
+    async fn run(room: &AliasContext<'_>, args: RunInTerminalArgs) -> Result<AliasAnswer, AliasError> {
         let background = args.is_background.unwrap_or(false);
         let arguments =
             json!({"command": args.command, "background": background, "timeout_ms": args.timeout});
         let result = room.result("bash", arguments).await;
         match result.value["id"].as_str() {
-            Some(id) if result.ok() => Ok(BuiltinAnswer::done(format!(
+            Some(id) if result.ok() => Ok(AliasAnswer::done(format!(
                 "it runs in the background as {id}; get_terminal_output with this id answers what it writes"
             ))),
             _ => ran(room, &result),
@@ -65,7 +65,7 @@ impl BuiltinAdapter for RunInTerminal {
 }
 
 /// A command that has ended: also one whose time was up has an output.
-pub(super) fn ran(room: &BuiltinContext<'_>, result: &ToolResult) -> Result<BuiltinAnswer, BuiltinError> {
+pub(super) fn ran(room: &AliasContext<'_>, result: &ToolResult) -> Result<AliasAnswer, AliasError> {
     let changed: Vec<PathBuf> = shapes::list(&result.value, "changed")
         .into_iter()
         .flatten()
@@ -73,8 +73,8 @@ pub(super) fn ran(room: &BuiltinContext<'_>, result: &ToolResult) -> Result<Buil
         .collect();
     let text = result.text.clone().or_else(|| shapes::command(&result.value));
     match text {
-        Some(text) => Ok(BuiltinAnswer { text, ok: result.ok(), changed }),
-        None if result.ok() => Ok(BuiltinAnswer::done(result.text_for_model()).with_changed(changed)),
+        Some(text) => Ok(AliasAnswer { text, ok: result.ok(), changed }),
+        None if result.ok() => Ok(AliasAnswer::done(result.text_for_model()).with_changed(changed)),
         None => Err(refusal(result)),
     }
 }
@@ -92,27 +92,24 @@ pub(super) struct GetTerminalOutputArgs {
 /// What a command in the background wrote.
 pub(super) struct GetTerminalOutput;
 
-impl BuiltinAdapter for GetTerminalOutput {
+impl AliasAdapter for GetTerminalOutput {
     type Args = GetTerminalOutputArgs;
 
-    const ABOUT: BuiltinMetadata = BuiltinMetadata {
+    const ABOUT: AliasMetadata = AliasMetadata {
         name: "get_terminal_output",
         title: "Output of a command",
         description: "Whether a command in the background still runs, and what it wrote since it was last asked.",
         effect: Effect::Read,
-        class: BuiltinClass::New,
+        class: AliasClass::New,
         by_default: true,
         why: "the server leaves it to its clients; it belongs to run_in_terminal",
         uses: &["bash_output"],
         written_by: WrittenBy::Model,
     };
 
-    async fn run(
-        room: &BuiltinContext<'_>,
-        args: GetTerminalOutputArgs,
-    ) -> Result<BuiltinAnswer, BuiltinError> {
+    async fn run(room: &AliasContext<'_>, args: GetTerminalOutputArgs) -> Result<AliasAnswer, AliasError> {
         let got = room.call("bash_output", json!({"id": args.id, "wait_ms": args.timeout})).await?;
-        Ok(BuiltinAnswer::done(got.text(|answer| {
+        Ok(AliasAnswer::done(got.text(|answer| {
             let state = match answer.get("state")?.as_str()? {
                 "running" => format!("it runs, for {} ms now", answer["duration_ms"]),
                 "timed_out" => "its time was up".to_owned(),

@@ -7,15 +7,15 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::conventions::{TestFileKind, kind, nearness};
-use super::form::{BuiltinAdapter, BuiltinMetadata, WrittenBy};
-use super::room::{BuiltinContext, BuiltinError};
-use super::{BuiltinAnswer, BuiltinClass, shapes};
+use super::form::{AliasAdapter, AliasMetadata, WrittenBy};
+use super::room::{AliasContext, AliasError};
+use super::{AliasAnswer, AliasClass, shapes};
 use crate::policy::request::Effect;
 
 /// Files named for each one given.
-const MOST: usize = 10;
+const MAX_RELATED_TEST_FILES: usize = 10;
 /// Files of these names that are looked at for the nearest ones.
-const LOOKED_AT: usize = 1_000;
+const MAX_TEST_FILE_CANDIDATES: usize = 1_000;
 /// What begins tests within a source, by extension.
 const INLINE: &[(&str, &str)] =
     &[("rs", r"^\s*#\[(cfg\(test\)|test|tokio::test)"), ("zig", r#"^\s*test\s+(".*"\s*)?\{"#)];
@@ -32,23 +32,23 @@ pub(super) struct FindTestFilesArgs {
 /// The name.
 pub(super) struct FindTestFiles;
 
-impl BuiltinAdapter for FindTestFiles {
+impl AliasAdapter for FindTestFiles {
     type Args = FindTestFilesArgs;
 
-    const ABOUT: BuiltinMetadata = BuiltinMetadata {
+    const ABOUT: AliasMetadata = AliasMetadata {
         name: "find_test_files",
         title: "Find tests",
         description: "For a source file the files with its tests; for a test the file that it tests: by the naming conventions of \
                       the language, the nearest first.",
         effect: Effect::Read,
-        class: BuiltinClass::New,
+        class: AliasClass::New,
         by_default: true,
         why: "the server has no tool for it",
         uses: &["glob", "grep"],
         written_by: WrittenBy::Model,
     };
 
-    async fn run(room: &BuiltinContext<'_>, args: FindTestFilesArgs) -> Result<BuiltinAnswer, BuiltinError> {
+    async fn run(room: &AliasContext<'_>, args: FindTestFilesArgs) -> Result<AliasAnswer, AliasError> {
         let mut out = String::new();
         for given in &args.file_paths {
             let (_, path) = room.path(given)?;
@@ -75,19 +75,15 @@ impl BuiltinAdapter for FindTestFiles {
                 let _ = writeln!(out, "  in the file itself, from line {line} on");
             }
         }
-        Ok(BuiltinAnswer::done(shapes::ended(out)))
+        Ok(AliasAnswer::done(shapes::ended(out)))
     }
 }
 
 /// The files with one of these names, the nearest first.
-async fn nearest(
-    room: &BuiltinContext<'_>,
-    of: &[&str],
-    names: &[String],
-) -> Result<Vec<String>, BuiltinError> {
+async fn nearest(room: &AliasContext<'_>, of: &[&str], names: &[String]) -> Result<Vec<String>, AliasError> {
     let names: Vec<String> = names.iter().map(|name| globset::escape(name)).collect();
     let pattern = format!("**/{{{}}}", names.join(","));
-    let got = room.call("glob", json!({"pattern": pattern, "limit": LOOKED_AT})).await?;
+    let got = room.call("glob", json!({"pattern": pattern, "limit": MAX_TEST_FILE_CANDIDATES})).await?;
     let own = of.join("/");
     let found = shapes::list(&got.value, "matches").into_iter().flatten().filter_map(Value::as_str);
     let mut found: Vec<String> = found.filter(|path| *path != own).map(str::to_owned).collect();
@@ -96,12 +92,12 @@ async fn nearest(
         (std::cmp::Reverse(nearness(of, &parts)), parts.len())
     };
     found.sort_by_cached_key(|path| (rank(path), path.clone()));
-    found.truncate(MOST);
+    found.truncate(MAX_RELATED_TEST_FILES);
     Ok(found)
 }
 
 /// The first line of tests that stand in the source itself, 1-based.
-async fn inline(room: &BuiltinContext<'_>, path: &str) -> Result<Option<u64>, BuiltinError> {
+async fn inline(room: &AliasContext<'_>, path: &str) -> Result<Option<u64>, AliasError> {
     let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
     let Some((_, pattern)) = INLINE.iter().find(|(of, _)| *of == extension) else { return Ok(None) };
     let shown = room.shown(path);

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn the_fifteen_names_are_there_and_the_two_that_go_with_them() {
-    let names: Vec<&str> = all().iter().map(BuiltinName::name).collect();
+    let names: Vec<&str> = all().iter().map(AliasName::name).collect();
     for name in [
         "insert_edit_into_file",
         "replace_string_in_file",
@@ -57,10 +57,10 @@ fn every_entry_is_one_that_the_server_registers() {
 #[test]
 fn by_default_nothing_of_the_server_is_replaced() {
     for name in all() {
-        assert!(!(name.by_default() && name.class() == BuiltinClass::Replaces), "{}", name.name());
+        assert!(!(name.by_default() && name.class() == AliasClass::Replaces), "{}", name.name());
         assert!(!name.why().is_empty() && !name.why().ends_with('.'), "{}", name.name());
     }
-    let on: Vec<&str> = all().iter().filter(|name| name.by_default()).map(BuiltinName::name).collect();
+    let on: Vec<&str> = all().iter().filter(|name| name.by_default()).map(AliasName::name).collect();
     assert!(
         on.contains(&"insert_edit_into_file") && on.contains(&"create_file"),
         "both unlock the server's edits"

@@ -11,13 +11,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::error::CopilotError;
 use super::events::CopilotEvent;
-use super::link::{CopilotLink, SHORT};
+use super::link::{COPILOT_REQUEST_TIMEOUT, CopilotLink};
 use super::models::{self, Model};
 use super::offer::{CopilotOffer, UnregisteredTool};
 use super::register::CopilotRegistration;
 use super::room::{CopilotContext, CopilotOptions};
 use super::status::{CopilotServerStatus, SignInStatus};
-use crate::process::restart::{RestartBackoff, WINDOW};
+use crate::process::restart::{RESTART_WINDOW, RestartBackoff};
 use crate::tools::error::ToolError;
 
 /// Why there is no server after [`CopilotClient::end`].
@@ -107,11 +107,13 @@ impl CopilotClient {
         let ended = self.slot.lock().link.take();
         self.wait_for_start(ended.as_deref()).await?;
         let link = CopilotLink::start(&self.room, self.offer.clone(), self.left_out.clone()).await?;
-        let started = self.adopt(&link).await?;
-        if let Some(ended) = ended {
+        if let Some(ended) = &ended {
             for path in ended.documents.paths().await {
                 link.open_document(&self.room, path).await;
             }
+        }
+        let started = self.adopt(&link).await?;
+        if ended.is_some() {
             let tools = link.registration.get().map_or(0, CopilotRegistration::ours);
             self.room.events.send(CopilotEvent::Restarted { tools });
         }
@@ -142,7 +144,7 @@ impl CopilotClient {
         let moment = next_start.map_err(|until| CopilotError::Ended {
             detail: format!(
                 "{detail}; it has ended {ends} times within {} s and is left alone for {} s more",
-                WINDOW.as_secs(),
+                RESTART_WINDOW.as_secs(),
                 pause(until).as_secs() + 1
             ),
         })?;
@@ -191,7 +193,7 @@ impl CopilotClient {
     /// Where the server cannot be had, or does not answer.
     pub(crate) async fn report(&self) -> Result<CopilotStatusReport, CopilotError> {
         let (link, _) = self.link().await?;
-        let checked = link.request("checkStatus", &json!({}), SHORT).await?;
+        let checked = link.request("checkStatus", &json!({}), COPILOT_REQUEST_TIMEOUT).await?;
         match serde_json::from_value::<SignInStatus>(checked) {
             Ok(checked) => self.room.statuses.checked(checked),
             Err(error) => {

@@ -17,7 +17,7 @@ use crate::policy::request::{Effect, PolicyDecision, PolicyVerdict};
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// How long whoever is asked may take.
-const ASKED: Duration = Duration::from_secs(300);
+const CONFIRMATION_TIMEOUT: Duration = Duration::from_secs(300);
 /// What the server puts before the names of its clients' tools where it gives full ids.
 const CLIENTS: &str = "copilot-editor.";
 /// Asked when a turn has used up its rounds.
@@ -175,7 +175,7 @@ fn request_of(question: &ConfirmationParams) -> ApprovalRequest {
 async fn ask(room: &CopilotContext, request: &ApprovalRequest) -> Approval {
     let Some(over) = of_turn(room) else { return Approval::Nobody };
     tokio::select! {
-        answer = tokio::time::timeout(ASKED, room.approver.ask(request)) => answer.unwrap_or(Approval::Nobody),
+        answer = tokio::time::timeout(CONFIRMATION_TIMEOUT, room.approver.ask(request)) => answer.unwrap_or(Approval::Nobody),
         () = over.cancelled() => Approval::Nobody,
     }
 }

@@ -18,11 +18,11 @@ use crate::workspace::edit::ContentHash;
 use crate::workspace::{ChangeBatch, ChangeKind, WorkspacePath};
 
 /// So many documents are open at once; the one least recently changed is closed for another.
-const MOST_OPEN: usize = 50;
+const MAX_OPEN_COPILOT_DOCUMENTS: usize = 50;
 /// So many that are not open yet are opened after one call: a checkout of thousands is no news of any one file.
-const MOST_NEW: usize = 20;
+const MAX_NEWLY_OPENED_DOCUMENTS: usize = 20;
 /// Larger files are not told, in bytes.
-const LARGEST: u64 = 1_000_000;
+const MAX_SYNCED_DOCUMENT_BYTES: u64 = 1_000_000;
 
 /// The documents of one server.
 #[derive(Debug, Default)]
@@ -62,7 +62,7 @@ impl CopilotDocuments {
         let mut new = 0;
         for (path, kind) in &changes.changes {
             let known = state.open.contains_key(path);
-            if known || (*kind != ChangeKind::Deleted && new < MOST_NEW) {
+            if known || (*kind != ChangeKind::Deleted && new < MAX_NEWLY_OPENED_DOCUMENTS) {
                 new += usize::from(!known);
                 paths.push(path.clone());
             }
@@ -149,7 +149,7 @@ impl CopilotDocumentTable {
             let params = json!({"textDocument": document, "contentChanges": [{"text": text}]});
             return connection.notify("textDocument/didChange", &params);
         }
-        if self.open.len() >= MOST_OPEN {
+        if self.open.len() >= MAX_OPEN_COPILOT_DOCUMENTS {
             let oldest = self.open.iter().min_by_key(|(_, open)| open.changed).map(|(path, _)| path.clone());
             if let Some(oldest) = oldest {
                 self.close(&oldest, runtime, connection);
@@ -172,7 +172,7 @@ impl CopilotDocumentTable {
 fn now(runtime: &Runtime, caller: &Caller, path: &WorkspacePath) -> CurrentFileText {
     let may_read = runtime.check_call(caller, "read", &json!({"path": path.display()}));
     if may_read.is_ok_and(|decision| decision.verdict == PolicyVerdict::Allow)
-        && let Ok(file) = runtime.workspace().read_text_up_to(path, LARGEST)
+        && let Ok(file) = runtime.workspace().read_text_up_to(path, MAX_SYNCED_DOCUMENT_BYTES)
     {
         return CurrentFileText::Text(file.text);
     }

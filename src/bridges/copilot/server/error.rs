@@ -7,7 +7,7 @@ use crate::rpc::RequestError;
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// The server's own code for "not signed in".
-const NOT_AUTHENTICATED: i64 = 1000;
+const COPILOT_NOT_AUTHENTICATED_CODE: i64 = 1000;
 
 /// Why something did not work.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -92,7 +92,9 @@ impl CopilotError {
     /// An error of the connection, in the words of this bridge.
     pub(super) fn of(error: RequestError) -> Self {
         match error {
-            RequestError::Refused { code: NOT_AUTHENTICATED, message, .. } => Self::NotSignedIn { message },
+            RequestError::Refused { code: COPILOT_NOT_AUTHENTICATED_CODE, message, .. } => {
+                Self::NotSignedIn { message }
+            }
             RequestError::Refused { method, code, message, .. } => Self::Refused { method, code, message },
             RequestError::Timeout { method, waited } => Self::Timeout { method, waited },
             RequestError::Malformed { method, what } => Self::Malformed { method, what },

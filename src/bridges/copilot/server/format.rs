@@ -62,7 +62,7 @@ pub(crate) struct InvocationAnswer {
 }
 
 /// No answer is longer, in bytes of its text: hosts put more than this aside and show its beginning.
-pub(crate) const MOST_BYTES: usize = 20_000;
+pub(crate) const MAX_COPILOT_ANSWER_BYTES: usize = 20_000;
 
 impl InvocationAnswer {
     /// A failure in one sentence.
@@ -88,13 +88,13 @@ impl InvocationAnswer {
     }
 }
 
-/// `text` within [`MOST_BYTES`], cut at the end of a line where there is one, and said to be cut.
+/// `text` within [`MAX_COPILOT_ANSWER_BYTES`], cut at the end of a line where there is one, and said to be cut.
 fn bounded(text: &str) -> String {
-    if text.len() <= MOST_BYTES {
+    if text.len() <= MAX_COPILOT_ANSWER_BYTES {
         return text.to_owned();
     }
     let note = format!("\n… cut: the whole answer has {} bytes; ask for less at once", text.len());
-    let end = (0..=MOST_BYTES - note.len()).rev().find(|at| text.is_char_boundary(*at));
+    let end = (0..=MAX_COPILOT_ANSWER_BYTES - note.len()).rev().find(|at| text.is_char_boundary(*at));
     let kept = &text[..end.unwrap_or(0)];
     // Half a line at the end could be taken for a whole one.
     let kept = kept.rfind('\n').filter(|end| *end > kept.len() / 2).map_or(kept, |end| &kept[..end]);
@@ -134,13 +134,17 @@ mod tests {
     fn a_long_answer_is_cut_and_says_so_whatever_it_is_made_of() {
         for text in ["ü🦀".repeat(20_000), "one line\n".repeat(9_000), "x".repeat(20_001)] {
             let cut = bounded(&text);
-            assert!(cut.len() <= MOST_BYTES && cut.len() > MOST_BYTES / 2, "{}", cut.len());
+            assert!(
+                cut.len() <= MAX_COPILOT_ANSWER_BYTES && cut.len() > MAX_COPILOT_ANSWER_BYTES / 2,
+                "{}",
+                cut.len()
+            );
             let (kept, note) = cut.rsplit_once("\n… cut: ").unwrap();
             assert!(text.starts_with(kept));
             assert!(note.contains(&text.len().to_string()), "{note}");
         }
         assert!(bounded(&"one line\n".repeat(9_000)).contains("one line\n… cut"));
-        let fits = "x".repeat(MOST_BYTES);
+        let fits = "x".repeat(MAX_COPILOT_ANSWER_BYTES);
         assert_eq!(bounded(&fits), fits);
     }
 }

@@ -12,9 +12,9 @@ use super::events::CallState;
 use super::format::{InvocationAnswer, InvocationOutcome};
 use super::link::WeakCopilotLink;
 use super::offer::CopilotOfferEntry;
-use super::room::{CopilotContext, MOST_WAITING};
+use super::room::{CopilotContext, MAX_PENDING_COPILOT_CALLS};
 use super::turns::CopilotTurn;
-use crate::bridges::copilot::names::{self, BuiltinCallOptions};
+use crate::bridges::copilot::names::{self, AliasCallOptions};
 use crate::policy::approval::{Approval, ApprovalRequest, Approver};
 use crate::policy::request::Effect;
 use crate::runtime::call::{CallOptions, CallRequest};
@@ -73,7 +73,7 @@ async fn answer_to(
     }
     let Some(_place) = place else {
         return InvocationAnswer::error(format!(
-            "{MOST_WAITING} calls are waiting already; call fewer at once"
+            "{MAX_PENDING_COPILOT_CALLS} calls are waiting already; call fewer at once"
         ));
     };
     let offer = room.offer();
@@ -110,8 +110,7 @@ async fn run(
         let answered = room.take_answer(id, &invocation.name, &invocation.input).map(PresetApprover);
         let approver = answered.as_ref().map_or(room.approver.as_ref(), |answer| answer as &dyn Approver);
         let group = Some(turn.name.as_str());
-        let asked =
-            BuiltinCallOptions { caller: &room.caller, approver, group, cancelled: cancelled.clone() };
+        let asked = AliasCallOptions { caller: &room.caller, approver, group, cancelled: cancelled.clone() };
         in_step(room, line, effect, called(room, offered, invocation, asked, effect)).await
     };
     let name = &invocation.name;
@@ -132,7 +131,7 @@ async fn called(
     room: &CopilotContext,
     offered: Option<&CopilotOfferEntry>,
     invocation: &Invocation,
-    asked: BuiltinCallOptions<'_>,
+    asked: AliasCallOptions<'_>,
     effect: Effect,
 ) -> InvocationAnswer {
     let input = invocation.input.clone();
@@ -147,7 +146,7 @@ async fn called(
         let whole = answer.ok && offered.is_some_and(CopilotOfferEntry::unlocks);
         return InvocationAnswer { outcome, text: answer.text, effect, whole };
     }
-    let BuiltinCallOptions { caller, approver, group, cancelled } = asked;
+    let AliasCallOptions { caller, approver, group, cancelled } = asked;
     let offer = room.offer();
     let name = offer.ours(&invocation.name);
     let id = invocation.tool_call_id.as_str();

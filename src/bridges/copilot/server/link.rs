@@ -20,16 +20,16 @@ use crate::tools::install::InstallState;
 use crate::workspace::WorkspacePath;
 
 /// How long a short question may take.
-pub(super) const SHORT: Duration = Duration::from_secs(30);
+pub(super) const COPILOT_REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long `initialize` may take where the catalogue says nothing else.
-const START: Duration = Duration::from_secs(60);
+const COPILOT_INITIALIZE_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long `shutdown` may take.
-const SHUTDOWN: Duration = Duration::from_secs(2);
+const COPILOT_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long the server has to leave after `exit`.
-const LEAVE: Duration = Duration::from_millis(500);
+const COPILOT_EXIT_GRACE_PERIOD: Duration = Duration::from_millis(500);
 /// How long after the end of its output its exit status is waited for.
-const EXIT: Duration = Duration::from_secs(2);
+const COPILOT_EXIT_STATUS_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The way from what the server asks to the link it asks on, which is there a moment later.
 #[derive(Debug, Default)]
@@ -55,7 +55,7 @@ pub(crate) struct CopilotLink {
 }
 
 impl CopilotLink {
-    /// Starts a server and registers `offer` with it. What it refuses is in the registration, and out of the room's offer.
+    /// Starts a server and registers `offer` with it. What it refuses is in the registration, and is taken out of the offer.
     pub(super) async fn start(
         room: &Arc<CopilotContext>,
         mut offer: CopilotOffer,
@@ -102,7 +102,8 @@ impl CopilotLink {
     async fn greet(&self, room: &CopilotContext) -> Result<(), CopilotError> {
         let runtime = room.runtime();
         let spec = runtime.catalogue().servers.get(SERVER);
-        let limit = spec.and_then(|spec| spec.start_timeout).map_or(START, Duration::from_secs);
+        let limit =
+            spec.and_then(|spec| spec.start_timeout).map_or(COPILOT_INITIALIZE_TIMEOUT, Duration::from_secs);
         let answer: Value = self.request("initialize", &handshake::initialize(room), limit).await?;
         let _first = self.info.set(answer.get("serverInfo").cloned().unwrap_or_default());
         self.connection.notify("initialized", &json!({}));
@@ -142,7 +143,7 @@ impl CopilotLink {
 
     /// How it ended, and what it wrote last.
     pub(super) async fn last_words(&self) -> String {
-        let exit = tokio::time::timeout(EXIT, self.process.wait()).await;
+        let exit = tokio::time::timeout(COPILOT_EXIT_STATUS_TIMEOUT, self.process.wait()).await;
         let exit = match exit {
             Ok(exit) => exit.to_string(),
             Err(_) => self.connection.closed().unwrap_or_else(|| "it does not answer".to_owned()),
@@ -164,13 +165,16 @@ impl CopilotLink {
             if let Some(registration) = self.registration.get() {
                 register::unregister(&self.connection, registration).await;
             }
-            let asked = self.connection.request::<Value>("shutdown", &(), Instant::now() + SHUTDOWN).await;
+            let asked = self
+                .connection
+                .request::<Value>("shutdown", &(), Instant::now() + COPILOT_SHUTDOWN_TIMEOUT)
+                .await;
             if let Err(error) = asked {
                 tracing::debug!("the Copilot language server is ended without its leave: {error}");
             }
             self.connection.notify("exit", &());
         }
-        self.process.terminate(LEAVE).await;
+        self.process.terminate(COPILOT_EXIT_GRACE_PERIOD).await;
         self.connection.close("it was ended");
     }
 }

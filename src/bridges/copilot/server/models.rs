@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::error::CopilotError;
-use super::link::{CopilotLink, SHORT};
+use super::link::{COPILOT_REQUEST_TIMEOUT, CopilotLink};
 
 /// A model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,7 +55,7 @@ impl CopilotMode {
 
 /// All models; entries that cannot be read are left out.
 pub(crate) async fn list(link: &CopilotLink) -> Result<Vec<Model>, CopilotError> {
-    match link.request("copilot/models", &json!({}), SHORT).await? {
+    match link.request("copilot/models", &json!({}), COPILOT_REQUEST_TIMEOUT).await? {
         Value::Array(items) => {
             Ok(items.into_iter().filter_map(|item| serde_json::from_value(item).ok()).collect())
         }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::error::CopilotError;
-use crate::bridges::copilot::names::{self, BuiltinChoice, BuiltinClass, BuiltinName};
+use crate::bridges::copilot::names::{self, AliasChoice, AliasClass, AliasName};
 use crate::runtime::Runtime;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::export::{ExportedNames, ToolListFormat, export};
@@ -15,7 +15,7 @@ use crate::tools::tool::{Caller, ToolDefinition};
 
 /// The most tools that a model is given, the server's own included: a longer list is an error of its service, and the server
 /// only groups those of MCP servers.
-pub(crate) const MOST_TOOLS: usize = 128;
+pub(crate) const MAX_OFFERED_TOOLS: usize = 128;
 
 /// Names that the server knows for tools of its own, or treats in a way of its own. A client's tool of such a name replaces
 /// the server's, or unlocks others.
@@ -58,7 +58,7 @@ pub(crate) enum WantedNames {
     /// All that the rules let the caller have.
     All,
     /// These, as far as the rules let the caller have them.
-    These(Vec<&'static BuiltinName>),
+    These(Vec<&'static AliasName>),
 }
 
 impl WantedNames {
@@ -77,8 +77,8 @@ impl WantedNames {
     }
 
     /// Each name, whether it is offered, and why.
-    pub(crate) fn of(&self, runtime: &Runtime, caller: &Caller) -> Vec<BuiltinChoice> {
-        let chosen = |name: &'static BuiltinName, wanted: bool| {
+    pub(crate) fn of(&self, runtime: &Runtime, caller: &Caller) -> Vec<AliasChoice> {
+        let chosen = |name: &'static AliasName, wanted: bool| {
             let offered = name.is_offered(runtime, caller);
             let why = match (wanted, offered) {
                 (false, _) => "nobody asked for it".to_owned(),
@@ -87,7 +87,7 @@ impl WantedNames {
                 }
                 (true, true) => "it was asked for".to_owned(),
             };
-            BuiltinChoice { name, registered: wanted && offered, why }
+            AliasChoice { name, registered: wanted && offered, why }
         };
         let all = names::all().iter();
         match self {
@@ -95,25 +95,25 @@ impl WantedNames {
             Self::None => all.map(|name| chosen(name, false)).collect(),
             Self::All => all.map(|name| chosen(name, true)).collect(),
             Self::These(these) => {
-                let wanted = |name: &BuiltinName| these.iter().any(|these| these.name() == name.name());
+                let wanted = |name: &AliasName| these.iter().any(|these| these.name() == name.name());
                 all.map(|name| chosen(name, wanted(name))).collect()
             }
         }
     }
 }
 
-impl PartialEq for BuiltinName {
+impl PartialEq for AliasName {
     /// There is one of each.
     fn eq(&self, other: &Self) -> bool {
         self.name() == other.name()
     }
 }
 
-impl Eq for BuiltinName {}
+impl Eq for AliasName {}
 
-fn named(word: &str) -> Result<&'static BuiltinName, ToolError> {
+fn named(word: &str) -> Result<&'static AliasName, ToolError> {
     names::find(word).ok_or_else(|| {
-        let known = names::all().iter().map(BuiltinName::name).collect::<Vec<_>>();
+        let known = names::all().iter().map(AliasName::name).collect::<Vec<_>>();
         let error = format!("`{}` is none of the names of the server's own tools", word.escape_debug());
         ToolError::new(ErrorCode::InvalidArgs, error)
             .with_hint(format!("give usual, none, all, or some of: {}", known.join(", ")))
@@ -128,13 +128,13 @@ pub(crate) struct CopilotOfferEntry {
     /// What is called.
     pub(crate) definition: ToolDefinition,
     /// It is one of the names that the server's own tools bear, and goes that way.
-    pub(crate) name: Option<&'static BuiltinName>,
+    pub(crate) name: Option<&'static AliasName>,
 }
 
 impl CopilotOfferEntry {
     /// Whether the server lists tools of its own in its place, which write through it.
     pub(crate) fn unlocks(&self) -> bool {
-        self.name.is_some_and(|name| name.class() == BuiltinClass::Unlocks)
+        self.name.is_some_and(|name| name.class() == AliasClass::Unlocks)
     }
 }
 
@@ -144,7 +144,7 @@ pub(crate) struct CopilotOffer {
     /// By the name that the server is told.
     tools: BTreeMap<String, CopilotOfferEntry>,
     names: ExportedNames,
-    choice: Vec<BuiltinChoice>,
+    choice: Vec<AliasChoice>,
 }
 
 impl CopilotOffer {
@@ -154,7 +154,7 @@ impl CopilotOffer {
     /// Where there are more than any list may have.
     pub(crate) fn of(
         definitions: &[ToolDefinition],
-        choice: &[BuiltinChoice],
+        choice: &[AliasChoice],
     ) -> Result<(Self, Vec<UnregisteredTool>), CopilotError> {
         let exported = export(ToolListFormat::Copilot, definitions).map_err(CopilotError::Tools)?;
         let (mut tools, mut left_out) = (BTreeMap::new(), Vec::new());
@@ -181,7 +181,7 @@ impl CopilotOffer {
     }
 
     /// The names of the server's own tools, whether each was to be offered, and why.
-    pub(crate) fn choice(&self) -> &[BuiltinChoice] {
+    pub(crate) fn choice(&self) -> &[AliasChoice] {
         &self.choice
     }
 

@@ -12,16 +12,16 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::error::CopilotError;
-use super::offer::{CopilotOffer, CopilotOfferEntry, MOST_TOOLS, UnregisteredTool};
+use super::offer::{CopilotOffer, CopilotOfferEntry, MAX_OFFERED_TOOLS, UnregisteredTool};
 use crate::rpc::Peer;
 
 const REGISTER: &str = "conversation/registerTools";
 const UNREGISTER: &str = "conversation/unregisterTools";
 const INVALID_PARAMS: i64 = -32602;
 /// How long the server may take to check a list.
-const LIMIT: Duration = Duration::from_secs(20);
+const TOOL_REGISTRATION_TIMEOUT: Duration = Duration::from_secs(20);
 /// How long it may take to let go of it; it is about to be ended.
-const LEAVE: Duration = Duration::from_secs(2);
+const TOOL_UNREGISTRATION_TIMEOUT: Duration = Duration::from_secs(2);
 /// What the server puts before the names of its clients' tools.
 const OURS: &str = "copilot-editor.";
 
@@ -64,7 +64,7 @@ pub struct CopilotRegistration {
     /// Tools of the server's own that write through ours of the same name, which is not listed then.
     pub(crate) unlocked: Vec<String>,
     /// The names of the server's own tools that could be offered, and what became of each.
-    pub(crate) names: Vec<BuiltinNameReport>,
+    pub(crate) names: Vec<AliasReport>,
     /// What the server answered otherwise than it was asked, in sentences.
     pub(crate) oddities: Vec<String>,
     /// Ids of all that was registered.
@@ -74,7 +74,7 @@ pub struct CopilotRegistration {
 
 /// A name that tools of the server bear.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct BuiltinNameReport {
+pub(crate) struct AliasReport {
     /// The name.
     pub(crate) name: &'static str,
     /// Whether ours was registered.
@@ -110,9 +110,10 @@ pub(crate) async fn register(
     offer: &mut CopilotOffer,
     mut left_out: Vec<UnregisteredTool>,
 ) -> Result<CopilotRegistration, CopilotError> {
-    let before = entries(call(connection, REGISTER, &json!({"tools": []}), LIMIT).await?)?;
+    let before =
+        entries(call(connection, REGISTER, &json!({"tools": []}), TOOL_REGISTRATION_TIMEOUT).await?)?;
     let listed = loop {
-        match call(connection, REGISTER, &json!({"tools": offer.told()}), LIMIT).await {
+        match call(connection, REGISTER, &json!({"tools": offer.told()}), TOOL_REGISTRATION_TIMEOUT).await {
             Ok(answer) => break entries(answer)?,
             Err(CopilotError::Refused { code: INVALID_PARAMS, message, method }) => {
                 let refused = offenders(&message, offer);
@@ -129,11 +130,11 @@ pub(crate) async fn register(
         }
     };
     let registration = compare(offer, &before, &listed, left_out);
-    if registration.tools.len() > MOST_TOOLS {
+    if registration.tools.len() > MAX_OFFERED_TOOLS {
         let ours = registration.tools.iter().filter(|tool| tool.origin == CopilotToolOwner::Ours).count();
         let others = registration.tools.len() - ours;
         unregister(connection, &registration).await;
-        return Err(CopilotError::TooManyTools { ours, others, most: MOST_TOOLS });
+        return Err(CopilotError::TooManyTools { ours, others, most: MAX_OFFERED_TOOLS });
     }
     Ok(registration)
 }
@@ -144,7 +145,7 @@ pub(crate) async fn unregister(connection: &Peer, registration: &CopilotRegistra
         return;
     }
     let params = json!({"toolIds": registration.ids});
-    if let Err(error) = call(connection, UNREGISTER, &params, LEAVE).await {
+    if let Err(error) = call(connection, UNREGISTER, &params, TOOL_UNREGISTRATION_TIMEOUT).await {
         tracing::warn!("the tools are not taken back: {error}");
     }
 }
@@ -242,7 +243,7 @@ fn compare(
             (true, true, false) => "the server does not list it".to_owned(),
             _ => choice.why.clone(),
         };
-        BuiltinNameReport { name, registered, why }
+        AliasReport { name, registered, why }
     });
     let named = named.collect();
     registration.names = named;

@@ -20,11 +20,11 @@ use crate::runtime::live::LiveRuntime;
 use crate::tools::tool::Caller;
 
 /// So many calls run at once; the others wait.
-const AT_ONCE: usize = 16;
+const MAX_CONCURRENT_COPILOT_CALLS: usize = 16;
 /// So many are run or waited for at once; more are refused.
-pub(crate) const MOST_WAITING: usize = 128;
+pub(crate) const MAX_PENDING_COPILOT_CALLS: usize = 128;
 /// What a call may take beyond a tool's own time: hooks, and someone who is asked (300 s).
-const BEYOND: Duration = Duration::from_secs(330);
+const COPILOT_CALL_EXTRA_TIMEOUT: Duration = Duration::from_secs(330);
 
 /// How a client of the language server is made.
 pub struct CopilotOptions {
@@ -88,7 +88,8 @@ impl fmt::Debug for CopilotContext {
 impl CopilotContext {
     pub(super) fn new(options: CopilotOptions, offer: CopilotOffer) -> Self {
         let CopilotOptions { live, caller, approver, names: _, format, events, traced, call_limit } = options;
-        let call_limit = call_limit.unwrap_or(live.current().settings().deadlines.tool + BEYOND);
+        let call_limit =
+            call_limit.unwrap_or(live.current().settings().deadlines.tool + COPILOT_CALL_EXTRA_TIMEOUT);
         Self {
             live,
             caller,
@@ -99,8 +100,8 @@ impl CopilotContext {
             call_limit,
             statuses: CopilotStatusWatch::default(),
             turns: CopilotTurnRegistry::default(),
-            at_once: Semaphore::new(AT_ONCE),
-            waiting: Arc::new(Semaphore::new(MOST_WAITING)),
+            at_once: Semaphore::new(MAX_CONCURRENT_COPILOT_CALLS),
+            waiting: Arc::new(Semaphore::new(MAX_PENDING_COPILOT_CALLS)),
             offer: Mutex::new(Arc::new(offer)),
             answers: Mutex::default(),
         }
@@ -125,7 +126,7 @@ impl CopilotContext {
     pub(super) fn answered(&self, id: &str, name: &str, input: &Value, approval: Approval) {
         let mut answers = self.answers.lock();
         // Calls that never came; a confirmation is followed by its call at once.
-        if answers.len() >= MOST_WAITING {
+        if answers.len() >= MAX_PENDING_COPILOT_CALLS {
             answers.clear();
         }
         answers.insert(key(id, name, input), approval);

@@ -9,13 +9,13 @@ use serde_json::json;
 
 use super::client::CopilotClient;
 use super::error::CopilotError;
-use super::link::SHORT;
+use super::link::COPILOT_REQUEST_TIMEOUT;
 use super::status::{CopilotServerStatus, SignInStatus};
 
 /// The longest that a code holds, whatever the server says.
-const LONGEST: Duration = Duration::from_secs(1_800);
+const MAX_DEVICE_CODE_TTL: Duration = Duration::from_secs(1_800);
 /// Where the server does not say how long a code holds.
-const USUAL: u64 = 900;
+const DEFAULT_DEVICE_CODE_SECONDS: u64 = 900;
 
 /// A code to be entered in a browser.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
@@ -45,7 +45,7 @@ impl CopilotClient {
     /// Where the server cannot be had, or cannot ask for a code.
     pub(crate) async fn begin_sign_in(&self) -> Result<Option<DeviceCode>, CopilotError> {
         let (link, _) = self.link().await?;
-        let answer = link.request("signIn", &json!({}), SHORT).await?;
+        let answer = link.request("signIn", &json!({}), COPILOT_REQUEST_TIMEOUT).await?;
         let malformed = |error: serde_json::Error| CopilotError::Malformed {
             method: "signIn".to_owned(),
             what: error.to_string(),
@@ -67,7 +67,8 @@ impl CopilotClient {
         code: &DeviceCode,
     ) -> Result<CopilotServerStatus, CopilotError> {
         let (link, _) = self.link().await?;
-        let limit = Duration::from_secs(code.expires_in.unwrap_or(USUAL)).min(LONGEST);
+        let limit = Duration::from_secs(code.expires_in.unwrap_or(DEFAULT_DEVICE_CODE_SECONDS))
+            .min(MAX_DEVICE_CODE_TTL);
         let answer = link.request("signInConfirm", &json!({}), limit).await?;
         let checked: SignInStatus = serde_json::from_value(answer).map_err(|error| {
             CopilotError::Malformed { method: "signInConfirm".to_owned(), what: error.to_string() }

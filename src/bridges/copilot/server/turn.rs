@@ -20,13 +20,13 @@ use crate::rpc::{PendingRequest, RequestError};
 use crate::workspace::edit::FileOperation;
 
 /// How long a turn may take where nobody says otherwise.
-pub(crate) const LONGEST: Duration = Duration::from_secs(3_600);
+pub(crate) const DEFAULT_TURN_TIMEOUT: Duration = Duration::from_secs(3_600);
 /// How long the server may take to end a turn that was cancelled.
-const CANCELLING: Duration = Duration::from_secs(5);
+const TURN_CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 /// How often a turn of which nothing has come is begun anew after a crash.
-const ATTEMPTS: u32 = 3;
+const MAX_TURN_ATTEMPTS: u32 = 3;
 /// JSON-RPC's code for a request that was cancelled (LSP 3.17).
-const REQUEST_CANCELLED: i64 = -32800;
+const COPILOT_REQUEST_CANCELLED_CODE: i64 = -32800;
 
 /// What is asked.
 #[derive(Debug, Clone)]
@@ -54,7 +54,7 @@ impl TurnRequest {
             model: None,
             provider: None,
             goes_on: false,
-            limit: LONGEST,
+            limit: DEFAULT_TURN_TIMEOUT,
         }
     }
 }
@@ -125,7 +125,7 @@ impl CopilotClient {
                 () = stop.cancelled() => return Ok(TurnOutcome::not_begun(name)),
             };
             let ready = match ready {
-                Err(CopilotError::Ended { .. }) if attempt < ATTEMPTS => {
+                Err(CopilotError::Ended { .. }) if attempt < MAX_TURN_ATTEMPTS => {
                     attempt += 1;
                     continue;
                 }
@@ -135,7 +135,9 @@ impl CopilotClient {
             let running = running.ok_or(CopilotError::Busy)?;
             let outcome = self.once(&ready, &running, request, stop).await;
             match outcome {
-                Err(CopilotError::Ended { .. }) if attempt < ATTEMPTS && !running.turn.has_begun() => {
+                Err(CopilotError::Ended { .. })
+                    if attempt < MAX_TURN_ATTEMPTS && !running.turn.has_begun() =>
+                {
                     attempt += 1;
                 }
                 Err(error) => return Err(ready.link.explained(error).await),
@@ -187,7 +189,7 @@ impl CopilotClient {
             Ok(answer) => (answer, heard.cancelled.is_some() || stop.is_cancelled()),
             // Stopped by us, whichever way the server puts it; what was done is told.
             Err(_) if stop.is_cancelled() => (Value::Null, true),
-            Err(RequestError::Refused { code: REQUEST_CANCELLED, .. }) => (Value::Null, true),
+            Err(RequestError::Refused { code: COPILOT_REQUEST_CANCELLED_CODE, .. }) => (Value::Null, true),
             Err(error) => return Err(CopilotError::of(error)),
         };
         let text = |key: &str| answer[key].as_str().map(str::to_owned);
@@ -276,7 +278,7 @@ async fn answered(
     stop: &CancellationToken,
 ) -> Result<Value, RequestError> {
     // Beyond the turn's own limit, so that the time that cancelling takes is in it.
-    let answer = pending.answer(Instant::now() + limit + CANCELLING + CANCELLING);
+    let answer = pending.answer(Instant::now() + limit + TURN_CANCEL_TIMEOUT + TURN_CANCEL_TIMEOUT);
     tokio::pin!(answer);
     tokio::select! {
         answer = &mut answer => return answer,
@@ -288,7 +290,7 @@ async fn answered(
     turn.over.cancel();
     link.connection.notify("window/workDoneProgress/cancel", &json!({"token": turn.name}));
     let timeout = RequestError::Timeout { method: "the turn".to_owned(), waited: limit };
-    match tokio::time::timeout(CANCELLING, answer).await {
+    match tokio::time::timeout(TURN_CANCEL_TIMEOUT, answer).await {
         Ok(answer) if stop.is_cancelled() => answer,
         Ok(_) | Err(_) => Err(timeout),
     }

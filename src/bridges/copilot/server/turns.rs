@@ -42,9 +42,9 @@ pub(crate) struct CopilotTurnTranscript {
 }
 
 /// The most that is kept of a reply, in bytes.
-const LONGEST_REPLY: usize = 1_000_000;
+const MAX_TURN_REPLY_BYTES: usize = 1_000_000;
 /// So many calls of one turn are remembered.
-const MOST_CALLS: usize = 1_000;
+const MAX_REMEMBERED_TURN_CALLS: usize = 1_000;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -122,7 +122,7 @@ impl CopilotTurn {
         {
             let mut heard = self.heard.lock();
             let known = heard.calls.get(id).map(|(_, state)| *state);
-            if known == Some(state) || (known.is_none() && heard.calls.len() >= MOST_CALLS) {
+            if known == Some(state) || (known.is_none() && heard.calls.len() >= MAX_REMEMBERED_TURN_CALLS) {
                 return;
             }
             heard.calls.insert(id.to_owned(), (name.to_owned(), state));
@@ -171,7 +171,7 @@ impl CopilotTurn {
         let Some(text) = text.filter(|text| !text.is_empty()) else { return };
         {
             let mut heard = self.heard.lock();
-            if heard.reply.len() + text.len() > LONGEST_REPLY {
+            if heard.reply.len() + text.len() > MAX_TURN_REPLY_BYTES {
                 return;
             }
             heard.reply.push_str(&text);
@@ -198,7 +198,7 @@ struct TurnRegistryState {
 }
 
 /// So many turns that are over are remembered.
-const MOST_OVER: usize = 64;
+const MAX_FINISHED_TURNS: usize = 64;
 
 /// A turn while it runs. Dropping it ends whatever it has begun.
 #[derive(Debug)]
@@ -214,7 +214,7 @@ impl Drop for CopilotTurnGuard<'_> {
         let mut turns = self.turns.0.lock();
         turns.current = None;
         if let Some(turn) = self.turn.heard.lock().turn.take() {
-            if turns.over.len() >= MOST_OVER {
+            if turns.over.len() >= MAX_FINISHED_TURNS {
                 turns.over.pop_front();
             }
             turns.over.push_back(turn);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, copy, copy_buf};
 use tokio_util::sync::CancellationToken;
 
-use super::{ENDING, PassthroughEnd};
+use super::{PASSTHROUGH_DRAIN_TIMEOUT, PassthroughEnd};
 use crate::bridges::daemon::connector::DaemonConnection;
 
 /// Passes bytes on in both directions until one side ends. When the input ends, the daemon is told, and what it still says
@@ -27,7 +27,7 @@ pub(crate) async fn bytes(
         copy(&mut input, &mut writer).await?;
         host_has_ended.store(true, Ordering::Relaxed);
         writer.shutdown().await?;
-        tokio::time::sleep(ENDING).await;
+        tokio::time::sleep(PASSTHROUGH_DRAIN_TIMEOUT).await;
         Ok(PassthroughEnd::ByHost)
     };
     let inward = async {

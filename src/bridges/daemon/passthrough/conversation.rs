@@ -39,11 +39,11 @@ const ASKING: &[&str] = &[
 /// Requests that stand on their own as long as they are open.
 const LISTENING: &str = "subscriptions/listen";
 /// More open requests are passed on without being remembered.
-const MOST: usize = 10_000;
+const MAX_TRACKED_REQUESTS: usize = 10_000;
 /// A longer request is not kept to be put again.
-const KEPT: usize = 256 << 10;
+const MAX_REPLAYABLE_REQUEST_BYTES: usize = 256 << 10;
 /// JSON-RPC 2.0, section 5.1: internal error.
-const INTERNAL: i32 = -32603;
+const JSON_RPC_INTERNAL_ERROR: i32 = -32603;
 
 /// What is known of the conversation.
 #[derive(Debug, Default)]
@@ -145,7 +145,7 @@ impl PassthroughConversation {
             "logging/setLevel" => {
                 self.opening.insert(OpeningMessage::LogLevel, line.to_owned());
             }
-            "resources/subscribe" if self.subscriptions.len() < MOST => {
+            "resources/subscribe" if self.subscriptions.len() < MAX_TRACKED_REQUESTS => {
                 if let Some(uri) = named(line).uri {
                     self.subscriptions.insert(uri, line.to_owned());
                 }
@@ -157,8 +157,8 @@ impl PassthroughConversation {
             }
             _ => {}
         }
-        if self.open.len() < MOST {
-            let again = ASKING.contains(&method) && line.len() <= KEPT;
+        if self.open.len() < MAX_TRACKED_REQUESTS {
+            let again = ASKING.contains(&method) && line.len() <= MAX_REPLAYABLE_REQUEST_BYTES;
             let line = again.then(|| line.to_owned());
             self.open.insert(id, OpenPassthroughRequest { method: method.to_owned(), line });
         }
@@ -254,7 +254,9 @@ impl PassthroughConversation {
                 "jsonrpc": "2.0", "id": id,
                 "result": {"content": [{"type": "text", "text": why}], "isError": true},
             }),
-            _ => json!({"jsonrpc": "2.0", "id": id, "error": {"code": INTERNAL, "message": why}}),
+            _ => {
+                json!({"jsonrpc": "2.0", "id": id, "error": {"code": JSON_RPC_INTERNAL_ERROR, "message": why}})
+            }
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Bytes apart into lines, as they come, in bounded memory.
 
 /// A longer line is passed on without being looked at.
-const LONGEST: usize = 32 << 20;
+const MAX_PASSTHROUGH_LINE_BYTES: usize = 32 << 20;
 
 /// What has come of a line that is not whole yet.
 #[derive(Debug, Default)]
@@ -31,7 +31,7 @@ impl PassthroughLineSplitter {
                 self.beyond = !ends;
             } else if ends {
                 each(PassthroughPiece::Line(std::mem::take(&mut self.part)));
-            } else if self.part.len() > LONGEST {
+            } else if self.part.len() > MAX_PASSTHROUGH_LINE_BYTES {
                 each(PassthroughPiece::Part(std::mem::take(&mut self.part)));
                 self.beyond = true;
             }
@@ -72,7 +72,7 @@ mod tests {
             });
             most = most.max(lines.part.len());
         }
-        assert!(most <= LONGEST + chunk.len() && passed > 60 << 20, "{most} {passed}");
+        assert!(most <= MAX_PASSTHROUGH_LINE_BYTES + chunk.len() && passed > 60 << 20, "{most} {passed}");
         let mut after = Vec::new();
         lines.add(b"end\nnext\n", |piece| after.push(piece));
         assert_eq!(

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::conversation::PassthroughConversation;
 use super::lines::{PassthroughLineSplitter, PassthroughPiece};
-use super::{ENDING, PassthroughEnd, WAITING};
+use super::{MAX_PASSTHROUGH_BUFFER_BYTES, PASSTHROUGH_DRAIN_TIMEOUT, PassthroughEnd};
 use crate::bridges::daemon::connector::{Connector, DaemonConnection};
 use crate::bridges::daemon::preamble::Preamble;
 
@@ -89,7 +89,7 @@ impl McpPassthrough {
                     if bytes.is_empty() {
                         let rest = self.from_host.rest();
                         self.to_daemon.extend_from_slice(&rest);
-                        end = Some(Instant::now() + ENDING);
+                        end = Some(Instant::now() + PASSTHROUGH_DRAIN_TIMEOUT);
                     } else if !self.take_from_host(&bytes, &stop).await {
                         return Ok(PassthroughEnd::Stopped);
                     }
@@ -155,8 +155,8 @@ impl McpPassthrough {
             () = stop.cancelled() => PassthroughEvent::Stopped,
             written = output.write(to_host), if !to_host.is_empty() => PassthroughEvent::ToHost(written),
             written = write_daemon, if !to_daemon.is_empty() => PassthroughEvent::ToDaemon(written),
-            bytes = from_daemon, if to_host.len() < WAITING => PassthroughEvent::FromDaemon(bytes),
-            bytes = taken(input), if end.is_none() && to_daemon.len() < WAITING => PassthroughEvent::FromHost(bytes),
+            bytes = from_daemon, if to_host.len() < MAX_PASSTHROUGH_BUFFER_BYTES => PassthroughEvent::FromDaemon(bytes),
+            bytes = taken(input), if end.is_none() && to_daemon.len() < MAX_PASSTHROUGH_BUFFER_BYTES => PassthroughEvent::FromHost(bytes),
             () = late => PassthroughEvent::Late,
         }
     }

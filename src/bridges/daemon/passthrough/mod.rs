@@ -17,9 +17,9 @@ pub(crate) use bytes::bytes;
 pub use mcp::mcp;
 
 /// How long what is left may take to be passed on when the input has ended.
-const ENDING: Duration = Duration::from_millis(800);
+const PASSTHROUGH_DRAIN_TIMEOUT: Duration = Duration::from_millis(800);
 /// Bytes that wait to be written in one direction before no more is read for it.
-const WAITING: usize = 1 << 20;
+const MAX_PASSTHROUGH_BUFFER_BYTES: usize = 1 << 20;
 
 /// How a pass-through came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

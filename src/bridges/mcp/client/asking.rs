@@ -15,11 +15,11 @@ use crate::policy::approval::{FormAnswer, FormRequest};
 use crate::tools::hidden::{escape_all, escaped};
 
 /// Of a question so much is shown, in characters.
-const MOST_CHARS: usize = 2_000;
+const MAX_ELICITATION_MESSAGE_CHARS: usize = 2_000;
 /// A form that is larger is filled in by nobody, in bytes.
-const MOST_BYTES: usize = 16 << 10;
+const MAX_ELICITATION_SCHEMA_BYTES: usize = 16 << 10;
 /// More fields than a person fills in.
-const MOST_FIELDS: usize = 32;
+const MAX_ELICITATION_FIELDS: usize = 32;
 
 /// The calls that run on one connection, as far as they can be asked.
 #[derive(Debug, Clone, Default)]
@@ -117,14 +117,14 @@ pub(super) fn form(
         return Err("it wants an address to be opened");
     };
     let mut schema = serde_json::to_value(requested_schema).map_err(|_| "its form cannot be read")?;
-    if schema.to_string().len() > MOST_BYTES {
+    if schema.to_string().len() > MAX_ELICITATION_SCHEMA_BYTES {
         return Err("its form is too large");
     }
-    if schema["properties"].as_object().is_some_and(|fields| fields.len() > MOST_FIELDS) {
+    if schema["properties"].as_object().is_some_and(|fields| fields.len() > MAX_ELICITATION_FIELDS) {
         return Err("its form has too many fields");
     }
     escape_all(&mut schema);
-    let message = escaped(&message).chars().take(MOST_CHARS).collect();
+    let message = escaped(&message).chars().take(MAX_ELICITATION_MESSAGE_CHARS).collect();
     Ok(FormRequest { from: server.to_owned(), tool: tool.to_owned(), message, schema, again })
 }
 

@@ -8,7 +8,7 @@ use crate::config::{Mount, MountTransport};
 /// The variable that tells it: a key for each, with `:` between them.
 pub(super) const VARIABLE: &str = "LSP_TOOLS_MOUNTED_BY";
 /// Nobody mounts so many in one another.
-const LONGEST: usize = 8;
+const MAX_MOUNT_CHAIN_DEPTH: usize = 8;
 
 /// The mounts that led to this process.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl Chain {
     /// What a process for `mount` of the workspace `root` is told; `None` where it would be started by itself.
     pub(super) fn with(&self, mount: &Mount, root: &std::path::Path) -> Option<String> {
         let key = key(mount, root);
-        if self.0.contains(&key) || self.0.len() >= LONGEST {
+        if self.0.contains(&key) || self.0.len() >= MAX_MOUNT_CHAIN_DEPTH {
             return None;
         }
         Some(self.0.iter().cloned().chain([key]).collect::<Vec<_>>().join(":"))
@@ -84,7 +84,7 @@ mod tests {
             "by way of another workspace"
         );
         let mut chain = Chain::default();
-        for number in 0..LONGEST {
+        for number in 0..MAX_MOUNT_CHAIN_DEPTH {
             chain = Chain::read(&chain.with(&mount("m", &number.to_string()), a).unwrap());
         }
         assert_eq!(chain.with(&mount("m", "one more"), a), None);

@@ -33,14 +33,14 @@ use crate::process::{ServerProcess, Spawn, find_program, is_program};
 use crate::tools::hidden::escaped;
 
 /// The most that one line of a server may have.
-const MOST_LINE: usize = 8 << 20;
+const MAX_MOUNT_LINE_BYTES: usize = 8 << 20;
 /// As many tools as anybody has a use for, and more.
-const MOST_TOOLS: usize = 500;
-const MOST_PAGES: usize = 50;
+const MAX_MOUNTED_TOOLS: usize = 500;
+const MAX_TOOL_LIST_PAGES: usize = 50;
 /// How long a server may be silent at first before it is taken for one of the first era.
-const PROBE: Duration = Duration::from_secs(9);
+const MOUNT_PROBE_TIMEOUT: Duration = Duration::from_secs(9);
 /// How long a server may take to leave when its input has ended.
-const LEAVE: Duration = Duration::from_millis(500);
+const MOUNT_EXIT_GRACE_PERIOD: Duration = Duration::from_millis(500);
 
 /// Why there is no connection.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -101,7 +101,7 @@ impl MountConnection {
         let began = Instant::now();
         let opened = match era {
             // One of the first era may never answer what it does not know, and it must still have the time to begin.
-            None => timeout(PROBE.min(mount.timeout / 3), Self::begin(mount, room, None)).await,
+            None => timeout(MOUNT_PROBE_TIMEOUT.min(mount.timeout / 3), Self::begin(mount, room, None)).await,
             era => Ok(Self::begin(mount, room, era).await),
         };
         let opened = opened.unwrap_or_else(|_| Err(NoConnection::Failed("it does not answer".to_owned())));
@@ -139,7 +139,7 @@ impl MountConnection {
                 let (Some(stdin), Some(stdout)) = (started.take_stdin(), started.take_stdout()) else {
                     return Err(NoConnection::Failed("its pipes are gone".to_owned()));
                 };
-                let reader = LineLimit::new(stdout, MOST_LINE, Arc::clone(&too_long));
+                let reader = LineLimit::new(stdout, MAX_MOUNT_LINE_BYTES, Arc::clone(&too_long));
                 let transport = AsyncRwTransport::new_client(reader, stdin);
                 let begun = handler.serve_with_lifecycle(transport, lifecycle).await;
                 process = Some(started);
@@ -194,14 +194,14 @@ impl MountConnection {
     /// Its tools by its own names, as they can be compared.
     pub(super) async fn list(&self) -> Result<BTreeMap<String, Value>, ServiceError> {
         let (mut tools, mut cursor) = (BTreeMap::new(), None);
-        for _ in 0..MOST_PAGES {
+        for _ in 0..MAX_TOOL_LIST_PAGES {
             let params =
                 cursor.take().map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
             let page = self.peer().list_tools(params).await?;
             for tool in page.tools {
-                if tools.len() == MOST_TOOLS {
+                if tools.len() == MAX_MOUNTED_TOOLS {
                     tracing::warn!(
-                        "a mounted server lists more than {MOST_TOOLS} tools; the rest is not offered"
+                        "a mounted server lists more than {MAX_MOUNTED_TOOLS} tools; the rest is not offered"
                     );
                     return Ok(tools);
                 }
@@ -219,7 +219,7 @@ impl MountConnection {
     pub(super) async fn close(&self) {
         self.service.cancellation_token().cancel();
         if let Some(process) = &self.process {
-            process.terminate(LEAVE).await;
+            process.terminate(MOUNT_EXIT_GRACE_PERIOD).await;
         }
     }
 }
@@ -276,10 +276,10 @@ pub(super) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
 
 async fn last_words(process: Option<&ServerProcess>, too_long: &AtomicBool) -> String {
     if too_long.load(Ordering::SeqCst) {
-        return format!("it wrote a line of more than {MOST_LINE} bytes");
+        return format!("it wrote a line of more than {MAX_MOUNT_LINE_BYTES} bytes");
     }
     let Some(process) = process else { return "its connection broke off".to_owned() };
-    let Ok(exit) = timeout(LEAVE, process.wait()).await else {
+    let Ok(exit) = timeout(MOUNT_EXIT_GRACE_PERIOD, process.wait()).await else {
         return "it closed its output and goes on".to_owned();
     };
     let tail = process.stderr_tail();

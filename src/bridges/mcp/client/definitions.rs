@@ -9,18 +9,18 @@ use sha2::{Digest, Sha256};
 
 use crate::config::{MountedTools, skeleton};
 use crate::policy::request::Effect;
-use crate::tools::drop_in::OmittedManifest;
+use crate::tools::drop_in::OmittedTool;
 use crate::tools::hidden::{escape_all, escaped};
 use crate::tools::schema::Schema;
 use crate::tools::tool::{Card, ToolDefinition};
 
 /// A model reads a description with every question.
-const MOST_CHARS: usize = 2_000;
-const MOST_TITLE: usize = 100;
+const MAX_MOUNTED_DESCRIPTION_CHARS: usize = 2_000;
+const MAX_MOUNTED_TITLE_CHARS: usize = 100;
 /// A definition that is larger costs more than any tool is worth.
-const MOST_BYTES: usize = 32 * 1024;
+const MAX_MOUNTED_DEFINITION_BYTES: usize = 32 * 1024;
 /// As for all tools.
-const LONGEST_NAME: usize = 64;
+const MAX_MOUNTED_NAME_CHARS: usize = 64;
 
 /// All that a model is told of a tool, and its annotations, with sorted keys: two definitions are the same where this is.
 pub(super) fn comparable(tool: &Tool) -> Value {
@@ -62,9 +62,8 @@ pub(super) fn offered<'a>(
     effect: Effect,
     filter: &MountedTools,
     definitions: impl Iterator<Item = (&'a String, &'a Value)>,
-) -> (Vec<MountedToolDefinition>, Vec<OmittedManifest>) {
-    let (mut tools, mut left_out): (Vec<MountedToolDefinition>, Vec<OmittedManifest>) =
-        (Vec::new(), Vec::new());
+) -> (Vec<MountedToolDefinition>, Vec<OmittedTool>) {
+    let (mut tools, mut left_out): (Vec<MountedToolDefinition>, Vec<OmittedTool>) = (Vec::new(), Vec::new());
     let mut looks: HashMap<String, String> = HashMap::new();
     for (theirs, definition) in definitions.filter(|(theirs, _)| filter.has(theirs)) {
         let made = made(server, effect, theirs, definition).and_then(|tool| {
@@ -81,7 +80,7 @@ pub(super) fn offered<'a>(
         });
         match made {
             Ok(tool) => tools.push(tool),
-            Err(why) => left_out.push(OmittedManifest { file: format!("{server}/{}", escaped(theirs)), why }),
+            Err(why) => left_out.push(OmittedTool { file: format!("{server}/{}", escaped(theirs)), why }),
         }
     }
     (tools, left_out)
@@ -94,18 +93,18 @@ fn made(
     definition: &Value,
 ) -> Result<MountedToolDefinition, String> {
     let name = format!("{server}/{}", ours(theirs)?);
-    if name.len() > LONGEST_NAME {
+    if name.len() > MAX_MOUNTED_NAME_CHARS {
         return Err(format!(
-            "`{name}` has more than {LONGEST_NAME} characters; a shorter name of the server may do"
+            "`{name}` has more than {MAX_MOUNTED_NAME_CHARS} characters; a shorter name of the server may do"
         ));
     }
-    if definition.to_string().len() > MOST_BYTES {
-        return Err(format!("its definition has more than {MOST_BYTES} bytes"));
+    if definition.to_string().len() > MAX_MOUNTED_DEFINITION_BYTES {
+        return Err(format!("its definition has more than {MAX_MOUNTED_DEFINITION_BYTES} bytes"));
     }
     let text = |key: &str| definition.get(key).and_then(Value::as_str).unwrap_or_default().trim();
     let title = Some(text("title")).filter(|title| !title.is_empty());
     let title = title.or_else(|| definition.pointer("/annotations/title").and_then(Value::as_str));
-    let title = cut(title.unwrap_or(theirs), MOST_TITLE);
+    let title = cut(title.unwrap_or(theirs), MAX_MOUNTED_TITLE_CHARS);
     let hint = |key: &str, usual: bool| {
         definition.pointer(&format!("/annotations/{key}")).and_then(Value::as_bool).unwrap_or(usual)
     };
@@ -140,7 +139,7 @@ fn described(text: &str) -> String {
     if text.is_empty() {
         return "A tool of a mounted MCP server, which does not say what it does.".to_owned();
     }
-    cut(text, MOST_CHARS)
+    cut(text, MAX_MOUNTED_DESCRIPTION_CHARS)
 }
 
 fn cut(text: &str, most: usize) -> String {
@@ -174,7 +173,7 @@ mod tests {
         tools.iter().map(|tool| (name(tool), sorted(tool.clone()))).collect()
     }
 
-    fn offer(tools: &[Value], filter: &MountedTools) -> (Vec<MountedToolDefinition>, Vec<OmittedManifest>) {
+    fn offer(tools: &[Value], filter: &MountedTools) -> (Vec<MountedToolDefinition>, Vec<OmittedTool>) {
         offered("srv", Effect::Execute, filter, definitions(tools).iter())
     }
 

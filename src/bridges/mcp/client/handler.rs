@@ -27,9 +27,9 @@ use crate::lsp::progress::ProgressEvent;
 use crate::tools::hidden::escaped;
 
 /// Of a message about progress so much is shown.
-const MOST_CHARS: usize = 200;
+const MAX_MOUNT_PROGRESS_CHARS: usize = 200;
 /// So much that nobody is known to wait for is kept, for a moment.
-const MOST_EARLY: usize = 16;
+const MAX_UNROUTED_PROGRESS_EVENTS: usize = 16;
 
 /// Who waits for which call, by the token that its progress is told with.
 #[derive(Debug, Clone, Default)]
@@ -66,7 +66,7 @@ impl ProgressRouter {
                 let _unheard = hearer.send(event);
             }
             None => {
-                hearers.early.truncate(MOST_EARLY - 1);
+                hearers.early.truncate(MAX_UNROUTED_PROGRESS_EVENTS - 1);
                 hearers.early.push_front((token, event));
             }
         }
@@ -143,7 +143,7 @@ impl ClientHandler for MountClientHandler {
 
     async fn on_progress(&self, told: ProgressNotificationParam, _context: NotificationContext<RoleClient>) {
         let message: Option<String> =
-            told.message.map(|message| escaped(&message).chars().take(MOST_CHARS).collect());
+            told.message.map(|message| escaped(&message).chars().take(MAX_MOUNT_PROGRESS_CHARS).collect());
         let part = told.total.filter(|total| *total > 0.0).map(|total| told.progress / total * 100.0);
         // Saturates, and of what is no number makes 0.
         let percentage = part.map(|part| part.clamp(0.0, 100.0) as u8);

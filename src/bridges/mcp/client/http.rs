@@ -8,11 +8,11 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use url::Url;
 
-use crate::tools::web::guard::{HostExceptions, WebAddressError, look};
+use crate::tools::web::guard::{WebAddressError, WebHostExceptions, look};
 use crate::tools::web::http::client;
 
 /// The most that one message may have.
-const MOST_EVENT: usize = 8 << 20;
+const MAX_SSE_EVENT_BYTES: usize = 8 << 20;
 
 /// A transport to `url`; says what is wrong with the settings where none can be made.
 pub(super) fn transport(
@@ -20,14 +20,14 @@ pub(super) fn transport(
     headers: &BTreeMap<String, String>,
     allowed: &[String],
 ) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
-    let excepted = names_private(url) || HostExceptions::new(allowed).has(url);
+    let excepted = names_private(url) || WebHostExceptions::new(allowed).has(url);
     if !excepted {
-        look(url, &HostExceptions::default()).map_err(|error| error.to_string())?;
+        look(url, &WebHostExceptions::default()).map_err(|error| error.to_string())?;
     }
     let client = client(excepted).map_err(|error| error.error)?;
     let config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
         .custom_headers(read(headers)?)
-        .max_sse_event_size(MOST_EVENT)
+        .max_sse_event_size(MAX_SSE_EVENT_BYTES)
         // A new session would know nothing of the old one, and a call might be made twice.
         .reinit_on_expired_session(false);
     Ok(StreamableHttpClientTransport::with_client(client, config))
@@ -36,7 +36,7 @@ pub(super) fn transport(
 /// Whether the address says itself that it is on this machine or network: then that is what its user wants. A name that leads
 /// there says no such thing.
 pub(super) fn names_private(url: &Url) -> bool {
-    let is_address = matches!(look(url, &HostExceptions::default()), Err(WebAddressError::Private(_)));
+    let is_address = matches!(look(url, &WebHostExceptions::default()), Err(WebAddressError::Private(_)));
     is_address || url.host_str().is_some_and(|name| name.eq_ignore_ascii_case("localhost"))
 }
 

@@ -37,7 +37,7 @@ use self::tool::MountedAs;
 use crate::runtime::Runtime;
 use crate::text::suggestion;
 use crate::tools::context::Context;
-use crate::tools::drop_in::OmittedManifest;
+use crate::tools::drop_in::OmittedTool;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::source::{HeldTool, MountedServer, ToolSource, ToolSourceFinding};
 use crate::tools::tool::AnyTool;
@@ -95,7 +95,7 @@ impl ToolSource for MountRegistry {
         self.servers.iter().flat_map(tools_of).collect()
     }
 
-    fn left_out(&self) -> Vec<OmittedManifest> {
+    fn left_out(&self) -> Vec<OmittedTool> {
         self.servers.iter().flat_map(|server| server.left_out()).collect()
     }
 

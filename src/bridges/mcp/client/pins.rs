@@ -16,8 +16,8 @@ use crate::tools::hidden::escaped;
 use crate::tools::source::{HeldChange, HeldTool};
 
 const FOLDER: &str = "mounted";
-const VERSION: u32 = 1;
-const MOST_BYTES: u64 = 8 << 20;
+const PIN_FORMAT_VERSION: u32 = 1;
+const MAX_PIN_FILE_BYTES: u64 = 8 << 20;
 const DIFF_BYTES: usize = 8_000;
 
 /// How a server began a conversation the last time.
@@ -147,7 +147,7 @@ impl Pins {
     /// What is known. What cannot be read counts as never agreed to, and is an error: it is not taken for a first time.
     pub(super) fn read(&self) -> Result<MountPinRecord, String> {
         let Some(name) = &self.name else { return Ok(MountPinRecord::default()) };
-        let bytes = self.folder.read(name, MOST_BYTES).map_err(|error| error.to_string())?;
+        let bytes = self.folder.read(name, MAX_PIN_FILE_BYTES).map_err(|error| error.to_string())?;
         let Some(bytes) = bytes else { return Ok(MountPinRecord::default()) };
         let damaged = |why: String| {
             format!(
@@ -158,7 +158,7 @@ impl Pins {
         let known: MountPinRecord =
             serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
         match known.version {
-            VERSION => Ok(known),
+            PIN_FORMAT_VERSION => Ok(known),
             other => Err(damaged(format!("its version is {other}"))),
         }
     }
@@ -196,7 +196,7 @@ impl Pins {
         let before = self.read()?;
         let mut known = before.clone();
         change(&mut known);
-        known.version = VERSION;
+        known.version = PIN_FORMAT_VERSION;
         if known != before {
             let text = serde_json::to_vec(&known).map_err(|error| error.to_string())?;
             locked.write(name, &text).map_err(told)?;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::tools::result::{BinaryContent, ResultType, ToolResult};
 
 /// The most that pictures, sounds and files may have together, in base64.
-const MOST_BINARY: usize = 8 << 20;
+const MAX_BINARY_BASE64_BYTES: usize = 8 << 20;
 
 /// The result of `tool`. Texts of more than `most` bytes together are cut, and it is said.
 ///
@@ -19,7 +19,7 @@ const MOST_BINARY: usize = 8 << 20;
 /// | `isError` | a failure with the code `server_failed`, its text being the error |
 pub(super) fn of(tool: &str, answer: CallToolResult, most: usize) -> ToolResult {
     let failed = answer.is_error == Some(true);
-    let mut parts = MountResultParts { most: MOST_BINARY, ..MountResultParts::default() };
+    let mut parts = MountResultParts { most: MAX_BINARY_BASE64_BYTES, ..MountResultParts::default() };
     answer.content.into_iter().for_each(|block| parts.add(block));
     let MountResultParts { texts, links, binary, left_out, .. } = parts;
     let mut text = texts.join("\n");

@@ -18,16 +18,16 @@ use super::room::MountContext;
 use super::unauthorized::Challenge;
 use crate::config::{Mount, MountTransport};
 use crate::policy::request::Effect;
-use crate::process::restart::WINDOW;
-use crate::tools::drop_in::OmittedManifest;
+use crate::process::restart::RESTART_WINDOW;
+use crate::tools::drop_in::OmittedTool;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::hidden::escaped;
 use crate::tools::source::{HeldTool, MountedServer, MountedState, MountedTool};
 
 /// Of a description so much is shown in lists for people.
-const LONGEST_SUMMARY: usize = 120;
+const MAX_MOUNT_SUMMARY_CHARS: usize = 120;
 /// A server that did not start is not tried again for a list of tools that soon.
-const LIST_AGAIN: Duration = Duration::from_secs(30);
+const TOOL_LIST_RETRY_DELAY: Duration = Duration::from_secs(30);
 
 /// What is known of its tools.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ struct MountToolKnowledge {
     /// Why nothing is known for sure.
     fault: Option<String>,
     offered: Vec<Arc<MountedToolDefinition>>,
-    left_out: Vec<OmittedManifest>,
+    left_out: Vec<OmittedTool>,
 }
 
 /// A mounted server.
@@ -112,16 +112,16 @@ impl MountedMcpServer {
             }
             Err(fault) => MountToolKnowledge {
                 is_read: true,
-                left_out: vec![OmittedManifest { file: self.name().to_owned(), why: fault.clone() }],
+                left_out: vec![OmittedTool { file: self.name().to_owned(), why: fault.clone() }],
                 fault: Some(fault),
                 ..MountToolKnowledge::default()
             },
         }
     }
 
-    fn told(&self, held: &HeldTool) -> OmittedManifest {
+    fn told(&self, held: &HeldTool) -> OmittedTool {
         let name = self.name();
-        OmittedManifest {
+        OmittedTool {
             file: format!("{name}/{}", held.name),
             why: format!(
                 "its definition is {}, which nobody has agreed to; `lsp-tools mcp show {name}` shows the difference, `lsp-tools mcp approve {name}` agrees to it",
@@ -149,10 +149,10 @@ impl MountedMcpServer {
     }
 
     /// What is none of its tools now, itself where it does not start.
-    pub(super) fn left_out(&self) -> Vec<OmittedManifest> {
+    pub(super) fn left_out(&self) -> Vec<OmittedTool> {
         let mut left_out = self.learned().left_out.clone();
         if let Some(error) = &self.live.lock().error {
-            left_out.push(OmittedManifest { file: self.name().to_owned(), why: error.clone() });
+            left_out.push(OmittedTool { file: self.name().to_owned(), why: error.clone() });
         }
         left_out
     }
@@ -172,7 +172,8 @@ impl MountedMcpServer {
         if self.learned().known.is_listed() {
             return;
         }
-        let lately = self.live.lock().failed_at.is_some_and(|failed| failed.elapsed() < LIST_AGAIN);
+        let lately =
+            self.live.lock().failed_at.is_some_and(|failed| failed.elapsed() < TOOL_LIST_RETRY_DELAY);
         if lately {
             return;
         }
@@ -241,7 +242,7 @@ impl MountedMcpServer {
             "the MCP server `{}` ended {} times within {} s and is left alone for {} s more; {why}",
             self.name(),
             live.backoff.ends(),
-            WINDOW.as_secs(),
+            RESTART_WINDOW.as_secs(),
             until.saturating_duration_since(Instant::now()).as_secs() + 1,
         );
         self.failure(ErrorCode::ServerFailed, what)
@@ -425,8 +426,12 @@ impl MountedMcpServer {
 fn shown(offered: &MountedToolDefinition) -> MountedTool {
     let card = &offered.definition.card;
     let line = card.description.lines().next().unwrap_or_default();
-    let summary =
-        line.split_once(". ").map_or(line, |(first, _)| first).chars().take(LONGEST_SUMMARY).collect();
+    let summary = line
+        .split_once(". ")
+        .map_or(line, |(first, _)| first)
+        .chars()
+        .take(MAX_MOUNT_SUMMARY_CHARS)
+        .collect();
     MountedTool { name: card.name.to_string(), summary, hash: offered.hash.clone() }
 }
 

@@ -29,12 +29,12 @@ use crate::tools::result::ToolResult;
 use crate::tools::tool::{AnyTool, Call, ToolDefinition};
 
 /// How long the word that a call is given up may be on its way.
-const GIVE_UP: Duration = Duration::from_secs(1);
+const CANCEL_NOTIFICATION_TIMEOUT: Duration = Duration::from_secs(1);
 /// A mounted tool's text may be so many times the size that our own answers are kept under: nobody can ask it for less.
-const ANSWERS: usize = 4;
+const MOUNTED_ANSWER_SIZE_FACTOR: usize = 4;
 
 /// So often a server may ask for input within one call.
-const MOST_ROUNDS: usize = 8;
+const MAX_INPUT_ROUNDS: usize = 8;
 
 /// What goes along when a call is made again, because its server wanted to know something.
 #[derive(Debug, Default)]
@@ -67,7 +67,13 @@ impl MountedAs {
         self.still_agreed()?;
         match self.converse(&connection, &call, arguments).await? {
             Ok(ServerResult::CallToolResult(answer)) => {
-                let most = call.context.config.settings.limits.answer_bytes.saturating_mul(ANSWERS);
+                let most = call
+                    .context
+                    .config
+                    .settings
+                    .limits
+                    .answer_bytes
+                    .saturating_mul(MOUNTED_ANSWER_SIZE_FACTOR);
                 Ok(result::of(self.name(), answer, most))
             }
             Ok(_) => {
@@ -100,7 +106,7 @@ impl MountedAs {
         let mut deadline = Instant::now() + limit;
         let mut hearing = connection.asking.begin();
         let mut input = MountRetryInput::default();
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_INPUT_ROUNDS {
             let asked = self.ask(connection, call, arguments.clone(), std::mem::take(&mut input));
             tokio::pin!(asked);
             let answer = loop {
@@ -263,7 +269,7 @@ impl Drop for MountCallGuard {
         // Ends by its time.
         handle.spawn(async move {
             let told = CancelledNotificationParam::new(Some(id), Some("the caller gave it up".to_owned()));
-            let _unheard = timeout(GIVE_UP, peer.notify_cancelled(told)).await;
+            let _unheard = timeout(CANCEL_NOTIFICATION_TIMEOUT, peer.notify_cancelled(told)).await;
         });
     }
 }

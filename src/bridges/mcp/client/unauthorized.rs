@@ -11,13 +11,13 @@ use url::Url;
 
 use super::http::names_private;
 use crate::tools::hidden::escaped;
-use crate::tools::web::guard::HostExceptions;
+use crate::tools::web::guard::WebHostExceptions;
 use crate::tools::web::http::{FetchLimits, get};
 
 /// What a resource says of its authorization is small, and there soon.
 const LIMITS: FetchLimits = FetchLimits { time: Duration::from_secs(5), bytes: 64 << 10 };
 /// Of what others say so much is shown, in characters.
-const MOST_CHARS: usize = 200;
+const MAX_AUTH_MESSAGE_CHARS: usize = 200;
 
 /// What a server answered instead of letting us in: the header `WWW-Authenticate`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,7 +118,7 @@ async fn fetched(address: &Url, server: &Url, allowed: &[String]) -> ProtectedRe
         .host_str()
         .filter(|_| names_private(server))
         .map(|host| format!("{host}:{}", server.port_or_known_default().unwrap_or_default()));
-    let exceptions = HostExceptions::new(allowed.iter().cloned().chain(own));
+    let exceptions = WebHostExceptions::new(allowed.iter().cloned().chain(own));
     match get(address, "application/json", &exceptions, LIMITS).await {
         Ok(answer) => serde_json::from_slice(&answer.body).unwrap_or_default(),
         Err(error) => {
@@ -129,7 +129,7 @@ async fn fetched(address: &Url, server: &Url, allowed: &[String]) -> ProtectedRe
 }
 
 fn shown(text: &str) -> String {
-    escaped(text).chars().take(MOST_CHARS).collect()
+    escaped(text).chars().take(MAX_AUTH_MESSAGE_CHARS).collect()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use rmcp::model::{
 };
 
 /// How long a client may believe what we say of ourselves, in milliseconds: it changes only with the program.
-pub(super) const TTL: u64 = 3_600_000;
+pub(super) const SERVER_INFO_TTL_MS: u64 = 3_600_000;
 
 /// For the model, with every request: as short as can be, and true.
 const INSTRUCTIONS: &str = "Real language servers and safe file tools for one workspace. Paths are relative to its root. \

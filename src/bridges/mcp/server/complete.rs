@@ -11,11 +11,11 @@ use crate::runtime::call::CallRequest;
 use crate::tools::tool::Caller;
 
 /// MCP allows no more values.
-const MOST: usize = 100;
+const MAX_COMPLETION_VALUES: usize = 100;
 /// Who types waits no longer.
-const TIME: Duration = Duration::from_secs(2);
+const ARGUMENT_COMPLETION_TIMEOUT: Duration = Duration::from_secs(2);
 /// So many files are looked through for a path.
-const LOOKED_THROUGH: usize = 5000;
+const MAX_COMPLETION_FILES: usize = 5000;
 
 /// What could stand for an argument.
 ///
@@ -53,7 +53,7 @@ pub(super) async fn complete(
 
 fn info(mut values: Vec<String>) -> CompletionInfo {
     let total = values.len();
-    values.truncate(MOST);
+    values.truncate(MAX_COMPLETION_VALUES);
     let mut info = CompletionInfo::default();
     info.has_more = Some(total > values.len());
     info.total = u32::try_from(total).ok();
@@ -63,13 +63,13 @@ fn info(mut values: Vec<String>) -> CompletionInfo {
 
 async fn ask(runtime: &Runtime, caller: &Caller, name: &str, arguments: Value) -> Option<Value> {
     let call = runtime.call(CallRequest::new(name, arguments, caller));
-    let result = tokio::time::timeout(TIME, call).await.ok()?;
+    let result = tokio::time::timeout(ARGUMENT_COMPLETION_TIMEOUT, call).await.ok()?;
     result.ok().then_some(result.value)
 }
 
 async fn paths(runtime: &Runtime, caller: &Caller, typed: &str) -> Vec<String> {
     let begun = Instant::now();
-    let arguments = json!({"pattern": "**", "limit": LOOKED_THROUGH});
+    let arguments = json!({"pattern": "**", "limit": MAX_COMPLETION_FILES});
     let Some(answer) = ask(runtime, caller, "glob", arguments).await else { return Vec::new() };
     let matches = answer["matches"].as_array().into_iter().flatten();
     let found = matches.filter_map(Value::as_str).map(str::to_owned).collect();

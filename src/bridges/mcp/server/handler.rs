@@ -27,7 +27,7 @@ use super::ask::is_modern;
 #[cfg(feature = "conformance")]
 use super::conformance;
 use super::roots::ClientRoots;
-use super::watch::{MOST_WATCHED, Subscription, SubscriptionChange, SubscriptionHub};
+use super::watch::{MAX_WATCHED_RESOURCES, Subscription, SubscriptionChange, SubscriptionHub};
 use super::{ServerOptions, about, call, complete, list, prompts, resources, skills};
 use crate::runtime::live::LiveRuntime;
 use crate::runtime::{Client, Runtime};
@@ -217,7 +217,7 @@ impl ServerHandler for McpServerHandler {
 
     async fn discover(&self, _context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
         let versions = self.supported_protocol_versions().into_owned();
-        Ok(DiscoverResult::from_server_info(versions, self.get_info()).with_ttl_ms(about::TTL))
+        Ok(DiscoverResult::from_server_info(versions, self.get_info()).with_ttl_ms(about::SERVER_INFO_TTL_MS))
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
@@ -351,7 +351,7 @@ impl ServerHandler for McpServerHandler {
         }
         let refused =
             |what: &str| ErrorData::invalid_params(what.to_owned(), Some(json!({"uri": params.uri})));
-        let many = self.told.lock().len() > MOST_WATCHED;
+        let many = self.told.lock().len() > MAX_WATCHED_RESOURCES;
         if many {
             return Err(refused("too many resources are subscribed to; unsubscribe from one first"));
         }

@@ -20,7 +20,7 @@ const OVERLAY: &str = "overlay";
 /// Before either name in `_meta`.
 const PREFIX: &str = "lsp-tools/";
 /// The longest name of a group.
-const LONGEST: usize = 64;
+const MAX_GROUP_NAME_CHARS: usize = 64;
 
 /// The tools of todo lists, and their argument that names one.
 const LISTING: [&str; 2] = ["todoread", "todowrite"];
@@ -110,7 +110,9 @@ fn taken(handler: &McpServerHandler, tool: &str, arguments: &mut Value, name: &s
 fn group_name(value: Value) -> Result<String, ToolError> {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':');
     match value {
-        Value::String(name) if (1..=LONGEST).contains(&name.len()) && name.bytes().all(fits) => Ok(name),
+        Value::String(name) if (1..=MAX_GROUP_NAME_CHARS).contains(&name.len()) && name.bytes().all(fits) => {
+            Ok(name)
+        }
         _ => Err(wrong("`group` must be 1 to 64 of A-Z, a-z, 0-9, `-`, `_`, `.` and `:`")),
     }
 }

@@ -6,7 +6,7 @@ use rmcp::model::{ContentBlock, Resource};
 use serde_json::Value;
 
 /// More links than this help nobody; the answer has all places.
-const MOST: usize = 5;
+const MAX_RESOURCE_LINKS: usize = 5;
 
 /// Links to the files of the places in `answer`, in their order, each once. A place is an object with `path` and `uri`.
 pub(super) fn of(answer: &Value) -> Vec<ContentBlock> {
@@ -22,7 +22,7 @@ struct ResourceLinkCollector {
 
 impl ResourceLinkCollector {
     fn look(&mut self, value: &Value) {
-        if self.links.len() >= MOST {
+        if self.links.len() >= MAX_RESOURCE_LINKS {
             return;
         }
         match value {

@@ -13,9 +13,9 @@ use crate::policy::request::Effect;
 use crate::tools::tool::ToolDefinition;
 
 /// So many tools are on one page: the built-in ones fit on one.
-const PAGE: usize = 64;
+const MAX_TOOLS_PER_PAGE: usize = 64;
 /// How long a client may keep a page, in milliseconds: it is told of changes, if it listens.
-const TTL: u64 = 60_000;
+const TOOL_LIST_TTL_MS: u64 = 60_000;
 
 /// A page of `definitions`, from `cursor` on.
 ///
@@ -30,13 +30,13 @@ pub(super) fn page(
     definitions.sort_by_cached_key(place);
     let mut rest =
         definitions.iter().filter(|definition| after.as_ref().is_none_or(|after| place(definition) > *after));
-    let shown: Vec<&ToolDefinition> = rest.by_ref().take(PAGE).collect();
+    let shown: Vec<&ToolDefinition> = rest.by_ref().take(MAX_TOOLS_PER_PAGE).collect();
     let next = rest.next().and(shown.last()).map(|last| encoded(&place(last)));
     let mut tools: Vec<Tool> = shown.iter().map(|definition| tool(definition)).collect();
     handles::declare(&mut tools, shown.iter().map(|definition| &definition.card));
     let mut result = ListToolsResult::with_all_items(tools);
     result.next_cursor = next;
-    Ok(result.with_ttl_ms(TTL).with_cache_scope(CacheScope::Private))
+    Ok(result.with_ttl_ms(TOOL_LIST_TTL_MS).with_cache_scope(CacheScope::Private))
 }
 
 /// Where a tool stands in the list, whatever else is in it: a stable order keeps prompts in the caches of models.

@@ -50,9 +50,9 @@ use crate::runtime::live::LiveRuntime;
 use crate::tools::tool::Caller;
 
 /// After the client has gone, answers that are still being written get so long.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+const FINAL_ANSWER_GRACE_PERIOD: Duration = Duration::from_millis(500);
 /// And rmcp gets so long to take its leave.
-const LEAVE: Duration = Duration::from_millis(500);
+const MCP_CLOSE_GRACE_PERIOD: Duration = Duration::from_millis(500);
 
 /// What one conversation is served with.
 #[derive(Debug, Clone)]
@@ -131,9 +131,9 @@ where
     tokio::pin!(waiting);
     let late = async {
         gone.cancelled().await;
-        tokio::time::sleep(LAST_WORDS).await;
+        tokio::time::sleep(FINAL_ANSWER_GRACE_PERIOD).await;
         closed.cancel();
-        tokio::time::sleep(LEAVE).await;
+        tokio::time::sleep(MCP_CLOSE_GRACE_PERIOD).await;
     };
     tokio::select! {
         reason = &mut waiting => match reason? {

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::lsp::progress::ProgressEvent;
 
 /// So much time lies between two notifications; what comes faster is told by the last of it.
-const PAUSE: Duration = Duration::from_millis(100);
+const PROGRESS_NOTIFICATION_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Tells `peer` of `events` until `answered` is cancelled; what is being told then is told to its end.
 pub(super) async fn forward(
@@ -47,7 +47,7 @@ pub(super) async fn forward(
         if peer.notify_progress(told).await.is_err() {
             return;
         }
-        next = Instant::now() + PAUSE;
+        next = Instant::now() + PROGRESS_NOTIFICATION_INTERVAL;
     }
 }
 

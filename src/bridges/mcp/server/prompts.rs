@@ -7,9 +7,9 @@ use rmcp::model::{
 use serde_json::{Value, json};
 
 /// How long a client may keep the list, in milliseconds: it changes only with the program.
-const TTL: u64 = 3_600_000;
+const PROMPT_LIST_TTL_MS: u64 = 3_600_000;
 /// An argument has at most so many characters: names and paths have fewer.
-const LONGEST: usize = 4096;
+const MAX_PROMPT_ARGUMENT_CHARS: usize = 4096;
 
 /// What was given for an argument, if anything was.
 type PromptArgumentLookup<'a> = dyn Fn(&str) -> Option<String> + 'a;
@@ -97,7 +97,7 @@ pub(super) fn list() -> ListPromptsResult {
             .with_title(template.title)
     });
     ListPromptsResult::with_all_items(prompts.collect())
-        .with_ttl_ms(TTL)
+        .with_ttl_ms(PROMPT_LIST_TTL_MS)
         .with_cache_scope(CacheScope::Private)
 }
 
@@ -114,8 +114,10 @@ pub(super) fn get(params: &GetPromptRequestParams) -> Result<GetPromptResult, Er
     let given = |name: &str| params.arguments.as_ref().and_then(|arguments| arguments.get(name));
     for (name, _, required) in template.arguments {
         match given(name) {
-            Some(Value::String(text)) if text.chars().count() > LONGEST => {
-                return Err(refused(format!("`{name}` has more than {LONGEST} characters")));
+            Some(Value::String(text)) if text.chars().count() > MAX_PROMPT_ARGUMENT_CHARS => {
+                return Err(refused(format!(
+                    "`{name}` has more than {MAX_PROMPT_ARGUMENT_CHARS} characters"
+                )));
             }
             Some(Value::String(text)) if !text.trim().is_empty() => {}
             Some(Value::String(_)) | None if !required => {}

@@ -32,9 +32,9 @@ use crate::workspace::WorkspacePath;
 
 const SCHEME: &str = "lsp-tools";
 /// How long a client may keep a list, in milliseconds: it changes only with the program.
-const LIST_TTL: u64 = 3_600_000;
+const RESOURCE_LIST_TTL_MS: u64 = 3_600_000;
 /// The same for a text or for findings: files change at any moment.
-const TTL: u64 = 0;
+const RESOURCE_CONTENT_TTL_MS: u64 = 0;
 
 /// What a URI names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,7 +108,7 @@ pub(super) fn list() -> ListResourcesResult {
         .with_mime_type("text/plain")
         .with_annotations(for_the_user());
     ListResourcesResult::with_all_items(vec![diagnostics, logs])
-        .with_ttl_ms(LIST_TTL)
+        .with_ttl_ms(RESOURCE_LIST_TTL_MS)
         .with_cache_scope(CacheScope::Private)
 }
 
@@ -128,7 +128,7 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
         .with_title("File of the workspace")
         .with_description("The text of a file, by its absolute path");
     ListResourceTemplatesResult::with_all_items(vec![diagnostics, logs, file])
-        .with_ttl_ms(LIST_TTL)
+        .with_ttl_ms(RESOURCE_LIST_TTL_MS)
         .with_cache_scope(CacheScope::Private)
 }
 
@@ -167,7 +167,9 @@ pub(super) async fn read(
             .await?
             .map_err(|error| not_found(uri, &error.error))?,
     };
-    Ok(ReadResourceResult::new(vec![contents]).with_ttl_ms(TTL).with_cache_scope(CacheScope::Private))
+    Ok(ReadResourceResult::new(vec![contents])
+        .with_ttl_ms(RESOURCE_CONTENT_TTL_MS)
+        .with_cache_scope(CacheScope::Private))
 }
 
 /// The diagnostics of `path` as JSON, the same text for the same findings.

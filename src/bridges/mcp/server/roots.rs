@@ -20,9 +20,9 @@ use tokio_util::task::AbortOnDropHandle;
 use crate::runtime::Runtime;
 
 /// How long the client may take to tell them.
-const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+const LIST_ROOTS_TIMEOUT: Duration = Duration::from_secs(10);
 /// So many are looked at.
-const MOST_ROOTS: usize = 64;
+const MAX_CLIENT_ROOTS: usize = 64;
 
 /// What one client says of its folders.
 #[derive(Default)]
@@ -39,13 +39,13 @@ impl ClientRoots {
         }
         let folder = Arc::clone(&self.folder);
         let task = tokio::spawn(async move {
-            let told = tokio::time::timeout(ANSWER_WITHIN, peer.list_roots()).await;
+            let told = tokio::time::timeout(LIST_ROOTS_TIMEOUT, peer.list_roots()).await;
             let roots = match told {
                 Ok(Ok(result)) => result.roots,
                 Ok(Err(error)) => return tracing::info!("an MCP client does not tell its roots: {error}"),
                 Err(_) => return tracing::info!("an MCP client does not tell its roots in time"),
             };
-            let uris = roots.iter().take(MOST_ROOTS).map(|root| root.uri.as_str());
+            let uris = roots.iter().take(MAX_CLIENT_ROOTS).map(|root| root.uri.as_str());
             *folder.lock() = first_inside(&runtime, uris);
         });
         // Of two questions the later counts.

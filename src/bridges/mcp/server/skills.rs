@@ -19,7 +19,7 @@ use crate::tools::tool::Caller;
 /// The scheme of the addresses of skills: `skill://NAME/PATH`.
 pub(super) const SCHEME: &str = "skill";
 /// How long a client may keep what it was told, in milliseconds: files change at any moment.
-const TTL: u64 = 0;
+const SKILL_TTL_MS: u64 = 0;
 
 /// `skills/list`
 pub(super) async fn list(handler: &McpServerHandler, caller: Caller) -> Result<ListSkillsResult, ErrorData> {
@@ -30,7 +30,9 @@ pub(super) async fn list(handler: &McpServerHandler, caller: Caller) -> Result<L
         Err(error) if error.code == ErrorCode::Denied => Vec::new(),
         Err(error) => return Err(ErrorData::internal_error(error.error, None)),
     };
-    Ok(ListSkillsResult::with_all_items(skills).with_ttl_ms(TTL).with_cache_scope(CacheScope::Private))
+    Ok(ListSkillsResult::with_all_items(skills)
+        .with_ttl_ms(SKILL_TTL_MS)
+        .with_cache_scope(CacheScope::Private))
 }
 
 /// `skills/get`
@@ -48,7 +50,7 @@ pub(super) async fn get(
     if skill.uri != uri {
         return Err(missing("its address is another one"));
     }
-    Ok(GetSkillResult::new(skill).with_ttl_ms(TTL).with_cache_scope(CacheScope::Private))
+    Ok(GetSkillResult::new(skill).with_ttl_ms(SKILL_TTL_MS).with_cache_scope(CacheScope::Private))
 }
 
 /// One file of a skill, as a resource.

@@ -19,10 +19,10 @@ use crate::tools::result::ToolResult;
 use crate::tools::trace::within;
 
 /// What is done by then is answered at once.
-const SOON: Duration = Duration::from_secs(2);
+const IMMEDIATE_ANSWER_WINDOW: Duration = Duration::from_secs(2);
 
 /// A task is remembered this long, in milliseconds: longer than any tool may run.
-const TTL: u64 = 3_600_000;
+const TASK_TTL_MS: u64 = 3_600_000;
 
 /// How a call went on.
 pub(super) enum McpCallOutcome {
@@ -75,10 +75,10 @@ pub(super) async fn call(
             cancelled.cancel();
             return Ok(McpCallOutcome::Done(running.await.map_err(broken)?));
         }
-        () = tokio::time::sleep(SOON) => {}
+        () = tokio::time::sleep(IMMEDIATE_ANSWER_WINDOW) => {}
     }
     tracing::debug!(tool = name, "an MCP call goes on as a task");
-    let task = handler.tasks().spawn(TaskOptions::default().with_ttl_ms(TTL), move |task| {
+    let task = handler.tasks().spawn(TaskOptions::default().with_ttl_ms(TASK_TTL_MS), move |task| {
         Box::pin(go_on(task, running, cancelled))
     });
     Ok(McpCallOutcome::Goes(CreateTaskResult::new(task)))

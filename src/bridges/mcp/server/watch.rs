@@ -20,15 +20,15 @@ use crate::runtime::observe::{DiagnosticsMark, OfferedTools};
 use crate::workspace::WorkspacePath;
 
 /// Folders and files are looked at this often while somebody wants to hear of them; servers ring by themselves.
-const LOOK: Duration = Duration::from_secs(2);
+const RESOURCE_POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// A server that speaks often is heard this much later, all at once.
-const SETTLE: Duration = Duration::from_millis(150);
+const SERVER_CHANGE_DEBOUNCE_DELAY: Duration = Duration::from_millis(150);
 /// So many subscriptions may be on their way between their acceptance and their first look.
-const NOTED: usize = 64;
+const MAX_PENDING_SUBSCRIPTIONS: usize = 64;
 /// So many resources are remembered as they were last read.
-const REMEMBERED: usize = 1024;
+const MAX_REMEMBERED_RESOURCES: usize = 1024;
 /// More resources than this are not watched for one client.
-pub(super) const MOST_WATCHED: usize = 256;
+pub(super) const MAX_WATCHED_RESOURCES: usize = 256;
 
 /// The list of tools at one time.
 #[derive(Clone)]
@@ -103,14 +103,16 @@ impl SubscriptionHub {
             accepted.prompts_list_changed = Some(true);
         }
         if let Some(uris) = &wanted.resource_subscriptions {
-            let watched =
-                uris.iter().take(MOST_WATCHED).filter_map(|uri| Some((uri.clone(), self.resource(uri)?)));
+            let watched = uris
+                .iter()
+                .take(MAX_WATCHED_RESOURCES)
+                .filter_map(|uri| Some((uri.clone(), self.resource(uri)?)));
             subscription.resources = watched.collect();
             accepted.resource_subscriptions =
                 Some(subscription.resources.iter().map(|(uri, _)| uri.clone()).collect());
         }
         let mut inner = self.inner();
-        if inner.noted.len() == NOTED {
+        if inner.noted.len() == MAX_PENDING_SUBSCRIPTIONS {
             inner.noted.pop_front();
         }
         inner.noted.push_back((wanted.clone(), subscription));
@@ -168,7 +170,7 @@ impl SubscriptionHub {
             tokio::select! {
                 () = self.gone.cancelled() => return,
                 changed = replaced.changed() => if changed.is_err() { return },
-                () = tokio::time::sleep(LOOK) => {}
+                () = tokio::time::sleep(RESOURCE_POLL_INTERVAL) => {}
             }
             let watch = Arc::clone(&self);
             let known = last.clone();
@@ -222,7 +224,7 @@ impl SubscriptionHub {
     /// Notes how a resource is that somebody reads: what differs from it later is news.
     pub(super) fn was_read(&self, uri: &str, text: &str) {
         let mut inner = self.inner();
-        if inner.read.len() >= REMEMBERED {
+        if inner.read.len() >= MAX_REMEMBERED_RESOURCES {
             inner.read.clear();
         }
         inner.read.insert(uri.to_owned(), fingerprint(text));
@@ -258,8 +260,8 @@ impl SubscriptionHub {
             tokio::select! {
                 () = self.gone.cancelled() => {}
                 () = sender.closed() => {}
-                () = rung(runtime.server_bells()) => tokio::time::sleep(SETTLE).await,
-                () = tokio::time::sleep(LOOK) => {}
+                () = rung(runtime.server_bells()) => tokio::time::sleep(SERVER_CHANGE_DEBOUNCE_DELAY).await,
+                () = tokio::time::sleep(RESOURCE_POLL_INTERVAL) => {}
             }
         }
     }

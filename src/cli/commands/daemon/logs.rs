@@ -17,9 +17,9 @@ use crate::config::Folders;
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// How often a followed log is looked at: it may lie where the kernel tells of no changes.
-const LOOK: Duration = Duration::from_millis(200);
+const FOLLOWED_LOG_POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// The most that is taken of a log in one go.
-const MOST: u64 = 8 << 20;
+const MAX_LOG_READ_BYTES: u64 = 8 << 20;
 
 /// Prints the last lines of the log of the daemon called `key`, and those to come where that is wanted.
 pub(super) async fn run(
@@ -56,7 +56,7 @@ fn newest(folder: &Path, key: &str) -> Option<PathBuf> {
 
 fn last_lines(file: &mut File, most: usize) -> io::Result<String> {
     let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(MOST)))?;
+    file.seek(SeekFrom::Start(length.saturating_sub(MAX_LOG_READ_BYTES)))?;
     let mut kept: VecDeque<String> = VecDeque::new();
     let mut reader = BufReader::new(&*file);
     let mut line = Vec::new();
@@ -85,10 +85,10 @@ async fn follow(folder: &Path, key: &str, mut file: PathBuf, mut open: File, las
         }
         tokio::select! {
             () = signals.next() => return Ok(()),
-            () = tokio::time::sleep(LOOK) => {}
+            () = tokio::time::sleep(FOLLOWED_LOG_POLL_INTERVAL) => {}
         }
         let mut bytes = Vec::new();
-        (&mut open).take(MOST).read_to_end(&mut bytes)?;
+        (&mut open).take(MAX_LOG_READ_BYTES).read_to_end(&mut bytes)?;
         text = String::from_utf8_lossy(&bytes).into_owned();
         // A new day has a new file; what was still written to the former one has been read by then.
         if text.is_empty()

@@ -26,7 +26,7 @@ use crate::runtime::live::LiveRuntime;
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// Servers that have not ended so long after the session are left to their supervisors, which end them.
-const SHUTDOWN: Duration = Duration::from_secs(10);
+const COPILOT_HOST_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// `copilot host`
 pub(super) async fn run(arguments: CopilotHost, start: DoorStartContext<'_>) -> Result<Reply, ToolError> {
@@ -92,7 +92,7 @@ pub(super) async fn run(arguments: CopilotHost, start: DoorStartContext<'_>) -> 
         shown.show(&told)?;
     }
     // Whatever is left then is ended by the supervisors.
-    let _late = tokio::time::timeout(SHUTDOWN, live.shutdown()).await;
+    let _late = tokio::time::timeout(COPILOT_HOST_SHUTDOWN_TIMEOUT, live.shutdown()).await;
     match outcome {
         Some(Ok(outcome)) => Ok(shown.reply(&outcome)),
         Some(Err(host::error::HostError::Stopped)) | None => {

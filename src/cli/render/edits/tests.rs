@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 
-const TERMINAL: DisplayStyle = DisplayStyle { terminal: true, color: false, width: 80 };
+const TERMINAL: DisplayCapabilities = DisplayCapabilities { terminal: true, color: false, width: 80 };
 const WRITTEN: EditRequestFlags = EditRequestFlags { dry_run: false, diagnostics: true };
 
 fn edited(added: &[&str], verdict: &str) -> EditAnswerView {
@@ -18,13 +18,13 @@ fn edited(added: &[&str], verdict: &str) -> EditAnswerView {
     }))
 }
 
-fn shown(edited: &EditAnswerView, asked: EditRequestFlags, look: &DisplayStyle) -> Reply {
+fn shown(edited: &EditAnswerView, asked: EditRequestFlags, look: &DisplayCapabilities) -> Reply {
     render(edited, asked, look, &|_, _| Some("x = 1".to_owned()))
 }
 
 #[test]
 fn in_a_pipe_the_diff_is_one_and_findings_are_lines() {
-    let reply = shown(&edited(&["error"], "complete"), WRITTEN, &DisplayStyle::PLAIN);
+    let reply = shown(&edited(&["error"], "complete"), WRITTEN, &DisplayCapabilities::PLAIN);
     let expected = "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\u{1b}\n+y\n\
                     b.py:1:1: error: bad\\u{1b}[2J (s)\n1 new error, 1 fixed\n";
     assert_eq!(reply.out, expected);
@@ -57,10 +57,14 @@ fn what_was_broken_is_a_status_only_where_it_was_asked_for() {
         (&[], "hints", CliExitStatus::Hints),
     ] {
         let edited = edited(added, verdict);
-        assert_eq!(shown(&edited, WRITTEN, &DisplayStyle::PLAIN).status, expected, "{added:?} {verdict}");
+        assert_eq!(
+            shown(&edited, WRITTEN, &DisplayCapabilities::PLAIN).status,
+            expected,
+            "{added:?} {verdict}"
+        );
         let unasked = EditRequestFlags { dry_run: false, diagnostics: false };
         assert_eq!(
-            shown(&edited, unasked, &DisplayStyle::PLAIN).status,
+            shown(&edited, unasked, &DisplayCapabilities::PLAIN).status,
             CliExitStatus::Answered,
             "{added:?} {verdict}"
         );
@@ -69,7 +73,7 @@ fn what_was_broken_is_a_status_only_where_it_was_asked_for() {
 
 #[test]
 fn silence_is_never_called_clean() {
-    let said = |verdict: &str| shown(&edited(&[], verdict), WRITTEN, &DisplayStyle::PLAIN).out;
+    let said = |verdict: &str| shown(&edited(&[], verdict), WRITTEN, &DisplayCapabilities::PLAIN).out;
     assert!(said("complete").ends_with("\nno new problems, 1 fixed\n"));
     assert!(said("partial").ends_with("\nno new problems, 1 fixed; results may be incomplete\n"));
     assert!(!said("no_data").contains("no new problems"));
@@ -99,9 +103,9 @@ fn only_what_can_be_done_is_offered() {
         let second = json!({"title": "Extract", "server": "s", "disabled": "not here"});
         serde_json::from_value(json!({"actions": [first, second]})).unwrap()
     };
-    let some = actions(&offered(Value::Null), &DisplayStyle::PLAIN);
+    let some = actions(&offered(Value::Null), &DisplayCapabilities::PLAIN);
     assert!(some.out.contains("Fix\\u{1b}  quickfix  s") && !some.out.contains("Extract"), "{}", some.out);
     assert_eq!(some.lines, ["note: 1 more cannot be done here; --format json says why"]);
     assert_eq!(some.status, CliExitStatus::Answered);
-    assert_eq!(actions(&offered(json!("no")), &DisplayStyle::PLAIN).status, CliExitStatus::Unpleasant);
+    assert_eq!(actions(&offered(json!("no")), &DisplayCapabilities::PLAIN).status, CliExitStatus::Unpleasant);
 }

@@ -19,16 +19,16 @@ use crate::workspace::private;
 const ROOT: &str = "root";
 /// The ending of what is being removed.
 const DEBRIS: &str = "gone";
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const CACHE_CLEANUP_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
 /// The time for which caches are kept that no command uses.
-const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+const UNUSED_CACHE_TTL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// How deep folders are entered; deeper ones are brought up first, so that a command cannot make them too many to be open.
-const DEEPEST: usize = 128;
+const MAX_CACHE_REMOVAL_DEPTH: usize = 128;
 
 /// Whether the caches at `base`, which belong to the workspace at `root`, are used for the first time on this day.
 pub(super) fn begins_a_day(base: &Path, root: &Path) -> bool {
     let path = base.join(ROOT);
-    if unused_for(&path).is_some_and(|unused| unused < DAY) {
+    if unused_for(&path).is_some_and(|unused| unused < CACHE_CLEANUP_INTERVAL) {
         return false;
     }
     if let Err(error) = private::write(&path, root.as_os_str().as_bytes()) {
@@ -72,11 +72,11 @@ fn is_unwanted(base: &Path) -> bool {
     let path = base.join(ROOT);
     let Ok(root) = fs::read(&path) else {
         // Being made, unless that was long ago.
-        return unused_for(base).is_some_and(|unused| unused > DAY);
+        return unused_for(base).is_some_and(|unused| unused > CACHE_CLEANUP_INTERVAL);
     };
     let root = PathBuf::from(OsStr::from_bytes(&root));
     let is_gone = fs::symlink_metadata(&root).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
-    is_gone || unused_for(&path).is_some_and(|unused| unused > KEPT)
+    is_gone || unused_for(&path).is_some_and(|unused| unused > UNUSED_CACHE_TTL)
 }
 
 /// A folder that is being emptied.
@@ -104,7 +104,7 @@ fn remove(path: &Path) -> io::Result<()> {
             }
             continue;
         };
-        if depth < DEEPEST {
+        if depth < MAX_CACHE_REMOVAL_DEPTH {
             let entered = emptied(level.folder.as_fd(), &next)?;
             levels.push(entered);
             continue;
@@ -198,7 +198,7 @@ mod tests {
         let top = temp.path().join("top");
         fs::create_dir(&top).unwrap();
         let mut folder = rustix::fs::openat(CWD, &top, OFlags::DIRECTORY, Mode::empty()).unwrap();
-        for _ in 0..5 * DEEPEST {
+        for _ in 0..5 * MAX_CACHE_REMOVAL_DEPTH {
             rustix::fs::mkdirat(&folder, "d", Mode::RWXU).unwrap();
             folder = rustix::fs::openat(&folder, "d", OFlags::DIRECTORY, Mode::empty()).unwrap();
         }
@@ -212,7 +212,7 @@ mod tests {
         let commands = temp.path().join("commands");
         let old = made_for(&commands, "a", temp.path());
         let file = fs::File::options().write(true).open(old.join(ROOT)).unwrap();
-        file.set_modified(SystemTime::now() - KEPT - DAY).unwrap();
+        file.set_modified(SystemTime::now() - UNUSED_CACHE_TTL - CACHE_CLEANUP_INTERVAL).unwrap();
         clear(&commands, &commands.join("b"), true);
         assert!(!old.exists());
     }

@@ -18,15 +18,15 @@ use rustix::io::Errno;
 use crate::workspace::Workspace;
 
 /// How deep a mirror is at most.
-const DEEPEST: u8 = 32;
+const MAX_MIRROR_DEPTH: u8 = 32;
 /// The most entries of one mirror. What is beyond is fetched again.
-const MOST_LINKS: usize = 40_000;
+const MAX_MIRROR_ENTRIES: usize = 40_000;
 /// The folders of the user's whose changes are noticed: those down to this depth, below which new entries come with others above.
-const WATCHED_DEPTH: u8 = 1;
+const MAX_WATCHED_MIRROR_DEPTH: u8 = 1;
 /// The largest file that is copied, in bytes.
-const MOST_COPIED: u64 = 16 << 20;
+const MAX_MIRROR_COPY_BYTES: u64 = 16 << 20;
 /// The most of them in one mirror.
-const MOST_WATCHED: usize = 64;
+const MAX_WATCHED_MIRROR_FOLDERS: usize = 64;
 
 /// What is seen of a tool's folder.
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl Mirror {
     fn ends_at(&self, depth: u8) -> bool {
         match self.ending {
             MirrorEnd::Depth(deepest) => depth >= deepest,
-            MirrorEnd::Files | MirrorEnd::Repositories => depth >= DEEPEST,
+            MirrorEnd::Files | MirrorEnd::Repositories => depth >= MAX_MIRROR_DEPTH,
         }
     }
 
@@ -87,7 +87,7 @@ pub(super) fn show(
     until: Instant,
 ) -> io::Result<Vec<MirrorStamp>> {
     let from = if mirror.of.is_empty() { theirs.to_owned() } else { theirs.join(mirror.of) };
-    let mut walk = MirrorWalk { mirror, left: MOST_LINKS, until, looks: Vec::new() };
+    let mut walk = MirrorWalk { mirror, left: MAX_MIRROR_ENTRIES, until, looks: Vec::new() };
     if look(&from).is_none() {
         return Ok(vec![(from, None)]);
     }
@@ -117,7 +117,7 @@ pub(super) fn copy(file: &str, theirs: &Path, to: BorrowedFd<'_>) -> io::Result<
 
 /// Copies the user's file to `name` in `folder`, if nothing is there. One that cannot be read is left out.
 fn copy_new(from: &Path, folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
-    let content = match Workspace::read_bytes_outside(from, MOST_COPIED) {
+    let content = match Workspace::read_bytes_outside(from, MAX_MIRROR_COPY_BYTES) {
         Ok(content) => content,
         Err(error) => {
             tracing::debug!("{} is not shown to commands: {error}", from.display());
@@ -193,14 +193,14 @@ impl MirrorWalk<'_> {
     fn level(&mut self, from: &Path, to: BorrowedFd<'_>, depth: u8) {
         // Before it is listed: what comes meanwhile makes another look.
         let looked = look(from);
-        if depth <= WATCHED_DEPTH && self.looks.len() < MOST_WATCHED {
+        if depth <= MAX_WATCHED_MIRROR_DEPTH && self.looks.len() < MAX_WATCHED_MIRROR_FOLDERS {
             self.looks.push((from.to_owned(), looked));
         }
         // One that the user cannot read, a tool cannot either.
         let Ok(listed) = fs::read_dir(from) else { return };
         let entries: Vec<(OsString, bool)> = listed
             .flatten()
-            .take(MOST_LINKS)
+            .take(MAX_MIRROR_ENTRIES)
             .map(|entry| (entry.file_name(), entry.file_type().is_ok_and(|kind| kind.is_dir())))
             .filter(|(name, _)| !self.mirror.hides(name))
             .collect();
@@ -213,7 +213,7 @@ impl MirrorWalk<'_> {
             }
         }
         let names: BTreeSet<OsString> = entries.into_iter().map(|(name, _)| name).collect();
-        if names.len() >= MOST_LINKS {
+        if names.len() >= MAX_MIRROR_ENTRIES {
             return;
         }
         if let Err(error) = forget(from, to, &names) {

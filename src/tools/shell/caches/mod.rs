@@ -37,7 +37,7 @@ const OWN: &str = "own";
 const SHOWN: &str = "shown.json";
 const MOST_SHOWN_BYTES: u64 = 1 << 20;
 /// How long it may take to show all that the user has.
-const SHOWING: Duration = Duration::from_secs(10);
+const CACHE_MIRROR_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What the caches of a command depend on.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ pub(crate) struct NoCaches {
     source: io::Error,
 }
 
-/// A tool that is led, with its two folders.
+/// A tool that is redirected to a cache of the commands' own, with its two folders.
 #[derive(Debug)]
 struct RedirectedTool {
     tool: &'static CachingTool,
@@ -163,7 +163,7 @@ impl CachesWanted {
         if before.as_ref().is_some_and(holds) {
             return Ok(());
         }
-        let until = Instant::now() + SHOWING;
+        let until = Instant::now() + CACHE_MIRROR_TIMEOUT;
         let mut looks = Vec::new();
         for one in led {
             let own = mirror::open(folder, one.tool.folder)?;

@@ -12,7 +12,7 @@ pub(super) struct CachingTool {
     pub users: &'static [&'static str],
     /// What of it the tool writes all the time. Where commands may write that in the user's own folder, the tool stays there.
     pub writes: &'static str,
-    /// What leads it to the other folder.
+    /// What redirects it to the other folder.
     pub leads: &'static [RedirectVariable],
     /// What is seen of the user's there; the rest is made anew.
     pub mirrors: &'static [Mirror],
@@ -20,7 +20,7 @@ pub(super) struct CachingTool {
     pub copies: &'static [&'static str],
 }
 
-/// A variable that leads a tool.
+/// A variable that redirects a tool to a cache of the commands' own.
 #[derive(Debug)]
 pub(super) struct RedirectVariable {
     pub variable: &'static str,
@@ -50,7 +50,7 @@ const fn given(variable: &'static str) -> RedirectVariable {
     RedirectVariable { variable, value: "{own}", when: VariableCondition::Given }
 }
 
-/// A tool that is led by one variable to a cache that begins empty.
+/// A tool that one variable redirects to a cache that begins empty.
 const fn empty(
     folder: &'static str,
     users: &'static [&'static str],

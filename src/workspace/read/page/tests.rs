@@ -57,7 +57,7 @@ fn pages_cover_a_file_whatever_its_line_ends() {
 #[test]
 fn line_breaks_on_the_edge_of_what_is_read_at_once_count_once() {
     let (_keep, workspace) = workspace();
-    for length in CHUNK - 3..CHUNK + 3 {
+    for length in PAGE_READ_CHUNK_BYTES - 3..PAGE_READ_CHUNK_BYTES + 3 {
         for line_break in ["\n", "\r\n", "\r"] {
             let text = format!("{}{line_break}second{line_break}third", "a".repeat(length));
             let page = page(&workspace, &text, &query(1, 1)).unwrap();

@@ -32,9 +32,9 @@ const APPROVAL: &str = "approval";
 /// And to what a mounted server wants to know.
 const INPUT: &str = "input";
 /// How long a client of 2026-07-28 has to come back with the answer.
-const SEALED_FOR: Duration = Duration::from_secs(300);
+const SEALED_STATE_TTL: Duration = Duration::from_secs(300);
 /// How long a client of an earlier revision has to answer; a little less than the runtime itself waits.
-const ANSWER_WITHIN: Duration = Duration::from_secs(295);
+const ELICITATION_TIMEOUT: Duration = Duration::from_secs(295);
 
 /// Whether the request is of the era without a handshake.
 pub(super) fn is_modern(context: &RequestContext<RoleServer>) -> bool {
@@ -153,7 +153,7 @@ fn put(
 ) -> Result<InputRequiredResult, ErrorData> {
     let internal = |error: serde_json::Error| ErrorData::internal_error(error.to_string(), None);
     let bytes = serde_json::to_vec(state).map_err(internal)?;
-    let sealed = seal.seal_with(&bytes, &SealOptions::new().associated_data(bound).ttl(SEALED_FOR));
+    let sealed = seal.seal_with(&bytes, &SealOptions::new().associated_data(bound).ttl(SEALED_STATE_TTL));
     let (key, form) = match open {
         OpenClientQuestion::Approval(request) => (APPROVAL, form::choice(request, false)),
         OpenClientQuestion::Form(form) => (INPUT, form::passed_on(form)),
@@ -238,7 +238,7 @@ async fn wait(
             return None;
         }
     };
-    match peer.create_elicitation_with_timeout(form, Some(ANSWER_WITHIN)).await {
+    match peer.create_elicitation_with_timeout(form, Some(ELICITATION_TIMEOUT)).await {
         Ok(result) => Some(result),
         Err(error) => {
             tracing::warn!("an MCP client that can be asked gave no answer: {error}");

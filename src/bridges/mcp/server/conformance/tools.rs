@@ -17,7 +17,7 @@ use super::tool;
 use crate::bridges::mcp::server::handler::McpServerHandler;
 
 /// Between two notifications of a tool.
-const PAUSE: Duration = Duration::from_millis(50);
+const CONFORMANCE_NOTIFICATION_DELAY: Duration = Duration::from_millis(50);
 
 pub(super) fn list() -> Vec<Tool> {
     let text = |name: &str| {
@@ -123,7 +123,7 @@ pub(super) async fn call(
         "json_schema_2020_12_tool" => vec![ContentBlock::text(argument("name"))],
         "test_custom_header" => vec![ContentBlock::text(argument("value"))],
         "test_reconnection" => {
-            tokio::time::sleep(2 * PAUSE).await;
+            tokio::time::sleep(2 * CONFORMANCE_NOTIFICATION_DELAY).await;
             vec![ContentBlock::text("here again")]
         }
         "test_trigger_tool_change" => {
@@ -164,7 +164,7 @@ async fn say(context: &RequestContext<RoleServer>, level: LoggingLevel, text: &s
 async fn log(context: &RequestContext<RoleServer>) -> Vec<ContentBlock> {
     for text in ["Tool execution started", "Tool processing data", "Tool execution completed"] {
         say(context, LoggingLevel::Info, text).await;
-        tokio::time::sleep(PAUSE).await;
+        tokio::time::sleep(CONFORMANCE_NOTIFICATION_DELAY).await;
     }
     vec![ContentBlock::text("logged three times")]
 }
@@ -177,7 +177,7 @@ async fn progress(context: &RequestContext<RoleServer>) -> Vec<ContentBlock> {
                 tracing::warn!("a fixture could not tell of its progress: {error}");
             }
         }
-        tokio::time::sleep(PAUSE).await;
+        tokio::time::sleep(CONFORMANCE_NOTIFICATION_DELAY).await;
     }
     vec![ContentBlock::text("done")]
 }

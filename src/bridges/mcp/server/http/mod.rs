@@ -43,15 +43,15 @@ use super::handler::{McpServerHandler, McpServerState};
 use super::{ServerOptions, key};
 
 /// A request's body has no more bytes.
-const BODY: usize = 4 << 20;
+const MAX_REQUEST_BODY_BYTES: usize = 4 << 20;
 /// And is there within this time.
-const BODY_TIME: Duration = Duration::from_secs(30);
+const REQUEST_BODY_TIMEOUT: Duration = Duration::from_secs(30);
 /// The head of the next request is there within this time. (For the first one there is less: [`places`].)
-const HEAD_TIME: Duration = Duration::from_secs(10);
+const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(10);
 /// Connections get so long to end.
-const LEAVE: Duration = Duration::from_millis(500);
+const CONNECTION_CLOSE_GRACE_PERIOD: Duration = Duration::from_millis(500);
 /// After a failed `accept` (too many open files) it is tried again this much later.
-const AGAIN: Duration = Duration::from_millis(100);
+const HTTP_ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
 
 const SUPERVISED: &str = "what a tool or server of lsp-tools has started cannot use its MCP server";
 const UNSEEN: &str = "the process behind this connection cannot be seen, so it may be a command of lsp-tools itself; let the \
@@ -159,13 +159,13 @@ pub async fn serve(
             }
             Err(error) => {
                 tracing::warn!("a connection could not be accepted: {error}");
-                tokio::time::sleep(AGAIN).await;
+                tokio::time::sleep(HTTP_ACCEPT_RETRY_DELAY).await;
             }
         }
         while connections.try_join_next().is_some() {}
     }
     let all = async { while connections.join_next().await.is_some() {} };
-    if tokio::time::timeout(LEAVE, all).await.is_err() {
+    if tokio::time::timeout(CONNECTION_CLOSE_GRACE_PERIOD, all).await.is_err() {
         tracing::debug!("connections were closed that did not end by themselves");
     }
     Ok(())
@@ -194,7 +194,7 @@ fn door(
     // Host and Origin have been checked before, against all names that count; rmcp knows only some of them.
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
-        .with_max_request_body_bytes(BODY)
+        .with_max_request_body_bytes(MAX_REQUEST_BODY_BYTES)
         .with_cancellation_token(ended.child_token());
     let service = StreamableHttpService::new(factory, Arc::clone(&sessions.manager), config);
     Ok(McpHttpEndpoint { guard, service, sessions, allow_unseen })
@@ -225,7 +225,7 @@ async fn connection(stream: TcpStream, peer: SocketAddr, door: Arc<McpHttpEndpoi
     });
     let served = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_TIME)
+        .header_read_timeout(HEADER_READ_TIMEOUT)
         .max_buf_size(64 << 10)
         .serve_connection(TokioIo::new(stream), answer);
     tokio::select! {
@@ -273,11 +273,16 @@ impl McpHttpConnection {
 impl McpHttpEndpoint {
     async fn answer(&self, request: Request<Incoming>, peer: HttpPeer) -> McpHttpResponse {
         let (mut head, body) = request.into_parts();
-        if declared(&head.headers).is_some_and(|length| length > BODY) {
+        if declared(&head.headers).is_some_and(|length| length > MAX_REQUEST_BODY_BYTES) {
             return plain(StatusCode::PAYLOAD_TOO_LARGE, "a message may have at most 4 MiB");
         }
         // The body has its own end in time: whoever sends a byte a minute holds a place that others need.
-        let body = match tokio::time::timeout(BODY_TIME, Limited::new(body, BODY).collect()).await {
+        let body = match tokio::time::timeout(
+            REQUEST_BODY_TIMEOUT,
+            Limited::new(body, MAX_REQUEST_BODY_BYTES).collect(),
+        )
+        .await
+        {
             Ok(Ok(body)) => body.to_bytes(),
             Ok(Err(error)) if error.is::<LengthLimitError>() => {
                 return plain(StatusCode::PAYLOAD_TOO_LARGE, "a message may have at most 4 MiB");

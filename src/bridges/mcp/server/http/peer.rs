@@ -18,7 +18,7 @@ use crate::process::ancestry::{self, Descent};
 use crate::process::tree::{self, Process};
 
 /// A socket that has just been made may be missed in the kernel's list while others come and go.
-const LOOKS: usize = 3;
+const MAX_SOCKET_LOOKUP_ATTEMPTS: usize = 3;
 
 /// The other end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl HttpPeer {
             // There are no supervisors, and no sandbox that this would lead out of.
             return if is_here(peer, own) { Self::Client } else { Self::Remote };
         }
-        let socket = (0..LOOKS).find_map(|_| KernelSocket::find(peer, own));
+        let socket = (0..MAX_SOCKET_LOOKUP_ATTEMPTS).find_map(|_| KernelSocket::find(peer, own));
         match socket {
             None if is_here(peer, own) => Self::Unseen,
             None => Self::Remote,
@@ -67,7 +67,7 @@ pub(in crate::bridges::mcp::server) fn may_approve(extensions: &Extensions) -> b
 
 /// Whether `body` answers a question of ours, whatever else it is.
 pub(super) fn answers_a_question(body: &[u8]) -> bool {
-    /// Every member of an object, also where several have one name.
+    /// Whether a message holds the answer to an elicitation, in any of several members of one name.
     struct ElicitationAnswerProbe(bool);
 
     impl<'de> serde::Deserialize<'de> for ElicitationAnswerProbe {

@@ -11,13 +11,13 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 /// The most connections that have shown the token and are open at a time.
-const SHOWN: usize = 256;
+const MAX_AUTHENTICATED_CONNECTIONS: usize = 256;
 /// The time for which the next connection waits until another ends.
-const WAIT: Duration = Duration::from_secs(10);
+const CONNECTION_SLOT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The most connections that have not shown it yet. With the next one, the oldest is closed.
-const UNSHOWN: usize = 64;
+const MAX_UNAUTHENTICATED_CONNECTIONS: usize = 64;
 /// A connection shows the token within this time.
-const UNSHOWN_TIME: Duration = Duration::from_secs(3);
+const CONNECTION_AUTH_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// All places.
 #[derive(Debug)]
@@ -38,14 +38,17 @@ pub(super) struct ConnectionPlace {
 
 impl ConnectionPlaces {
     pub(super) fn new() -> Arc<Self> {
-        Arc::new(Self { shown: Arc::new(Semaphore::new(SHOWN)), unshown: Mutex::default() })
+        Arc::new(Self {
+            shown: Arc::new(Semaphore::new(MAX_AUTHENTICATED_CONNECTIONS)),
+            unshown: Mutex::default(),
+        })
     }
 
     /// A place for a connection of which nothing is known yet.
     pub(super) fn enter(self: &Arc<Self>) -> ConnectionPlace {
         let end = Arc::new(CancellationToken::new());
         let mut unshown = self.unshown.lock();
-        if unshown.len() >= UNSHOWN
+        if unshown.len() >= MAX_UNAUTHENTICATED_CONNECTIONS
             && let Some(oldest) = unshown.pop_front()
         {
             oldest.cancel();
@@ -67,7 +70,7 @@ impl ConnectionPlace {
         let take = || async {
             self.leave_unshown();
             self.has_shown.cancel();
-            timeout(WAIT, Arc::clone(&self.places.shown).acquire_owned()).await.ok()?.ok()
+            timeout(CONNECTION_SLOT_TIMEOUT, Arc::clone(&self.places.shown).acquire_owned()).await.ok()?.ok()
         };
         self.permit.get_or_init(take).await.is_some()
     }
@@ -76,7 +79,7 @@ impl ConnectionPlace {
     pub(super) async fn lost(&self) {
         tokio::select! {
             () = self.end.cancelled() => return,
-            () = sleep(UNSHOWN_TIME) => return,
+            () = sleep(CONNECTION_AUTH_TIMEOUT) => return,
             () = self.has_shown.cancelled() => {}
         }
         pending().await
@@ -103,11 +106,12 @@ mod tests {
         let shown = places.enter();
         assert!(shown.show().await);
         let first = places.enter();
-        let others: Vec<ConnectionPlace> = (0..UNSHOWN).map(|_| places.enter()).collect();
+        let others: Vec<ConnectionPlace> =
+            (0..MAX_UNAUTHENTICATED_CONNECTIONS).map(|_| places.enter()).collect();
         assert!(timeout(Duration::from_millis(1), first.lost()).await.is_ok());
         assert!(timeout(Duration::from_millis(1), others[0].lost()).await.is_err());
-        assert!(timeout(UNSHOWN_TIME + Duration::from_millis(1), others[0].lost()).await.is_ok());
-        assert!(timeout(UNSHOWN_TIME * 100, shown.lost()).await.is_err());
+        assert!(timeout(CONNECTION_AUTH_TIMEOUT + Duration::from_millis(1), others[0].lost()).await.is_ok());
+        assert!(timeout(CONNECTION_AUTH_TIMEOUT * 100, shown.lost()).await.is_err());
         drop((first, others));
         assert!(places.unshown.lock().is_empty());
     }
@@ -116,7 +120,7 @@ mod tests {
     async fn who_has_the_token_waits_for_those_who_have_it_alone() {
         let places = ConnectionPlaces::new();
         let mut shown = Vec::new();
-        for _ in 0..SHOWN {
+        for _ in 0..MAX_AUTHENTICATED_CONNECTIONS {
             let place = places.enter();
             assert!(place.show().await);
             shown.push(place);

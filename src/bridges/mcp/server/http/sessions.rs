@@ -11,7 +11,7 @@ use rmcp::transport::streamable_http_server::session::{SessionId, SessionManager
 use tokio::time::Instant;
 
 /// The most sessions that are open at a time.
-const SESSIONS: usize = 256;
+const MAX_HTTP_SESSIONS: usize = 256;
 /// The header that names one.
 const HEADER: &str = "mcp-session-id";
 
@@ -66,7 +66,7 @@ impl HttpSessions {
             let mut uses = self.uses.lock();
             uses.of.retain(|session, _| open.contains(session));
             let mut ended = Vec::new();
-            while uses.of.len() + uses.opening >= SESSIONS {
+            while uses.of.len() + uses.opening >= MAX_HTTP_SESSIONS {
                 let idle = uses.of.iter().filter(|(_, used)| used.running == 0);
                 let longest = idle.min_by_key(|(_, used)| used.last).map(|(session, _)| session.clone())?;
                 uses.of.remove(&longest);
@@ -77,7 +77,7 @@ impl HttpSessions {
         };
         let opening = HttpSessionOpening(Arc::clone(self));
         for session in ended {
-            tracing::info!("an MCP session was ended, since {SESSIONS} are open and one more came");
+            tracing::info!("an MCP session was ended, since {MAX_HTTP_SESSIONS} are open and one more came");
             if let Err(error) = self.manager.close_session(&session).await {
                 tracing::debug!("it had ended: {error}");
             }

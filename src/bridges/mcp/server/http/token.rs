@@ -14,9 +14,9 @@ use crate::bridges::mcp::server::key;
 use crate::workspace::private;
 
 /// A token that somebody chose has at least so many characters.
-const SHORTEST: usize = 16;
+const MIN_BEARER_TOKEN_CHARS: usize = 16;
 /// And at most so many.
-const LONGEST: usize = 4096;
+const MAX_BEARER_TOKEN_CHARS: usize = 4096;
 
 /// Why there is no token.
 #[derive(Debug, Error)]
@@ -37,7 +37,7 @@ pub enum TokenError {
     },
     /// It is no token.
     #[error(
-        "a token has {SHORTEST} to {LONGEST} visible ASCII characters without spaces; make one with: openssl rand -hex 32"
+        "a token has {MIN_BEARER_TOKEN_CHARS} to {MAX_BEARER_TOKEN_CHARS} visible ASCII characters without spaces; make one with: openssl rand -hex 32"
     )]
     Unusable,
     /// The system gave no random bytes.
@@ -70,7 +70,7 @@ impl BearerToken {
     pub fn given(text: &str) -> Result<Self, TokenError> {
         let text = text.trim();
         let visible = text.bytes().all(|byte| byte.is_ascii_graphic());
-        if !visible || !(SHORTEST..=LONGEST).contains(&text.len()) {
+        if !visible || !(MIN_BEARER_TOKEN_CHARS..=MAX_BEARER_TOKEN_CHARS).contains(&text.len()) {
             return Err(TokenError::Unusable);
         }
         Ok(Self(text.to_owned()))
@@ -88,7 +88,7 @@ impl BearerToken {
             return Err(TokenError::Open { path: path.to_owned() });
         }
         let mut text = String::new();
-        file.take(2 * LONGEST as u64).read_to_string(&mut text).map_err(unusable)?;
+        file.take(2 * MAX_BEARER_TOKEN_CHARS as u64).read_to_string(&mut text).map_err(unusable)?;
         Self::given(&text)
     }
 

@@ -30,7 +30,7 @@ fn pages_have_every_tool_once_in_one_order() {
             break;
         }
     }
-    assert_eq!((names.len(), pages), (many(150).len(), many(150).len().div_ceil(PAGE)));
+    assert_eq!((names.len(), pages), (many(150).len(), many(150).len().div_ceil(MAX_TOOLS_PER_PAGE)));
     assert_eq!(names[0], "lsp_diagnostics");
     let mut once = names.clone();
     once.sort();

@@ -5,18 +5,18 @@ use std::io;
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
 /// A longer line is no message. As much as rmcp's own clients take.
-pub(super) const MOST: usize = 16 << 20;
+pub(super) const MAX_PIPE_LINE_BYTES: usize = 16 << 20;
 /// So much of both ends of a line that is too long is kept, to find out whose it is.
-const KEPT: usize = 4096;
+const OVERLONG_LINE_SAMPLE_BYTES: usize = 4096;
 /// A buffer that has grown beyond this is given back.
-const SPARE: usize = 1 << 20;
+const MAX_REUSED_BUFFER_BYTES: usize = 1 << 20;
 
 /// One line, without its end.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum PipeInputLine {
     /// All of it.
     Whole(Vec<u8>),
-    /// It was longer than [`MOST`]; its first and its last bytes.
+    /// It was longer than [`MAX_PIPE_LINE_BYTES`]; its first and its last bytes.
     TooLong {
         /// The first bytes.
         head: Vec<u8>,
@@ -51,12 +51,12 @@ impl<R: AsyncRead + Unpin> PipeLineReader<R> {
             self.line.extend_from_slice(&available[..end.unwrap_or(taken)]);
             self.read.consume(taken);
             if self.skipping.is_some() {
-                let surplus = self.line.len().saturating_sub(KEPT);
+                let surplus = self.line.len().saturating_sub(OVERLONG_LINE_SAMPLE_BYTES);
                 self.line.drain(..surplus);
-            } else if self.line.len() > MOST {
+            } else if self.line.len() > MAX_PIPE_LINE_BYTES {
                 let mut head = std::mem::take(&mut self.line);
-                let tail = head[head.len() - KEPT..].to_vec();
-                head.truncate(KEPT);
+                let tail = head[head.len() - OVERLONG_LINE_SAMPLE_BYTES..].to_vec();
+                head.truncate(OVERLONG_LINE_SAMPLE_BYTES);
                 head.shrink_to_fit();
                 self.line = tail;
                 self.skipping = Some(head);
@@ -79,7 +79,7 @@ impl<R: AsyncRead + Unpin> PipeLineReader<R> {
             self.line.clear();
             return None;
         }
-        let line = if self.line.len() > SPARE {
+        let line = if self.line.len() > MAX_REUSED_BUFFER_BYTES {
             std::mem::take(&mut self.line)
         } else {
             let line = self.line.clone();

@@ -10,7 +10,7 @@ use tokio::sync::{Mutex, Notify};
 use tokio_util::sync::CancellationToken;
 
 /// While more messages than this wait to be written, nothing is read: a client that does not read gets no more work done.
-const WAITING: usize = 64;
+const MAX_UNWRITTEN_MESSAGES: usize = 64;
 
 /// The writing end of a pipe.
 pub(super) struct Outlet<W> {
@@ -27,7 +27,7 @@ struct Backlog {
     less: Notify,
 }
 
-/// A message that waits to be written.
+/// The place in the backlog of a message that waits to be written.
 pub(super) struct BacklogSlot(Arc<Backlog>);
 
 impl Drop for BacklogSlot {
@@ -52,7 +52,7 @@ impl<W: AsyncWrite + Unpin> Outlet<W> {
     pub(super) async fn room(&self) {
         loop {
             let less = self.backlog.less.notified();
-            if self.backlog.waiting.load(Ordering::Acquire) < WAITING {
+            if self.backlog.waiting.load(Ordering::Acquire) < MAX_UNWRITTEN_MESSAGES {
                 return;
             }
             less.await;

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use rmcp::model::JsonRpcMessage;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 
-use super::lines::{MOST, PipeInputLine, PipeLineReader};
+use super::lines::{MAX_PIPE_LINE_BYTES, PipeInputLine, PipeLineReader};
 use super::*;
 
 async fn lines(bytes: Vec<u8>) -> Vec<PipeInputLine> {
@@ -25,7 +25,7 @@ async fn blank_lines_and_an_unended_one_are_no_messages() {
 #[tokio::test]
 async fn both_ends_of_a_line_that_is_too_long_are_kept_and_the_next_is_whole() {
     let mut bytes = b"head".to_vec();
-    bytes.resize(MOST + 70_000, b'x');
+    bytes.resize(MAX_PIPE_LINE_BYTES + 70_000, b'x');
     bytes.extend_from_slice(b"tail\nnext\n");
     let found = lines(bytes).await;
     let [PipeInputLine::TooLong { head, tail }, PipeInputLine::Whole(next)] = found.as_slice() else {

@@ -7,7 +7,7 @@ use serde::Deserializer;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
-use super::lines::MOST;
+use super::lines::MAX_PIPE_LINE_BYTES;
 
 /// An error, and the request it answers, where that can be told.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ pub(super) fn message(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Box<U
 
 /// What is answered to a line that is too long.
 pub(super) fn too_long(head: &[u8], tail: &[u8]) -> Box<UnreadableMessageError> {
-    let error = invalid(format!("the message has more than {MOST} bytes"));
+    let error = invalid(format!("the message has more than {MAX_PIPE_LINE_BYTES} bytes"));
     UnreadableMessageError::new(error, id_in(head).or_else(|| last_id(tail)))
 }
 
