@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -12,6 +11,8 @@ use lsp_tools::internals::config::{FilePin, LaunchFields};
 use lsp_tools::internals::process::{Exit, FinishedProgram, Spawn, Spawner, run};
 use tempfile::TempDir;
 use tokio::time::Instant;
+
+use crate::support::{copy_executable, write_executable};
 
 fn pin(project: &Path, program: &Path) -> FilePin {
     let sha256 = LaunchFields::content_of(project, program).expect("a file of the project");
@@ -33,8 +34,7 @@ async fn finish(project: &Path, program: &Path, args: &[&str], pins: Vec<FilePin
 }
 
 fn executable(path: &Path, content: &str) -> PathBuf {
-    fs::write(path, content).expect("a file");
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("a mode");
+    write_executable(path, content);
     path.to_owned()
 }
 
@@ -74,7 +74,7 @@ async fn a_script_finds_what_lies_beside_it() {
 async fn what_was_changed_since_does_not_start_and_it_is_said_what_to_do() {
     let (_folder, project) = project();
     let binary = project.join("binary");
-    fs::copy(which::which("true").expect("true"), &binary).expect("a program");
+    copy_executable(which::which("true").expect("true"), &binary);
     let script = executable(&project.join("script"), "#!/bin/sh\n");
     let named = executable(&project.join("named"), "exit 0\n");
     let sh = PathBuf::from("/bin/sh");
@@ -116,7 +116,7 @@ fn what_is_written_through_a_mapping_after_the_look_is_noticed() {
     use std::process::Stdio;
     let (_folder, project) = project();
     let program = project.join("program");
-    fs::copy(which::which("true").expect("true"), &program).expect("a program");
+    copy_executable(which::which("true").expect("true"), &program);
     let mut python = Command::new("python3");
     python.args(["-c", THROUGH_A_MAPPING]).arg(&program).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut python = python.spawn().expect("python3");

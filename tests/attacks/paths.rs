@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::everything;
-use crate::support::Project;
 use crate::support::agent::{call, call_in, failure, open};
+use crate::support::{Project, write_executable};
 
 /// Ways to spell a file that is not in the workspace.
 const OUTSIDE: [&str; 16] = [
@@ -148,8 +148,7 @@ async fn row_10_and_11_an_edit_keeps_every_other_byte_and_what_the_file_is() {
 #[tokio::test(flavor = "multi_thread")]
 async fn row_17_patterns_are_no_options() {
     let project = Project::new([("a.txt", "--pre=./pwn\n")]);
-    project.write("pwn", "#!/bin/sh\ntouch PWNED\n");
-    std::fs::set_permissions(project.path("pwn"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    write_executable(project.path("pwn"), "#!/bin/sh\ntouch PWNED\n");
     let runtime = open(&project, None);
     let found = call(&runtime, "grep", json!({"pattern": "--pre=./pwn"})).await;
     assert_eq!(found["count"], 1, "{found}");

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{everything, with_settings};
 use crate::support::agent::{call_in, open};
-use crate::support::{Project, scenarios};
+use crate::support::{Project, scenarios, write_executable};
 
 const TEXT: &str = "def foo\nfoo bar\n";
 
@@ -180,9 +180,8 @@ async fn row_27_what_a_server_asks_for_unasked_is_not_done() {
 async fn row_28_a_program_of_an_untrusted_project_is_not_started() {
     let project = Project::new([("a.py", "x = 1\n")]);
     for path in ["node_modules/.bin/pyright-langserver", ".venv/bin/pylsp", "pylsp", "bin/pylsp"] {
-        project.write(path, format!("#!/bin/sh\ntouch '{}'\n", project.path("PWNED").display()));
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        std::fs::set_permissions(project.path(path), mode).expect("a mode");
+        let marks = format!("#!/bin/sh\ntouch '{}'\n", project.path("PWNED").display());
+        write_executable(project.path(path), marks);
     }
     project.write(
         ".lsp-tools/servers.toml",

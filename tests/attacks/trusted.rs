@@ -10,8 +10,8 @@ use lsp_tools::TrustRequest;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::json;
 
-use crate::support::Project;
 use crate::support::agent::{call_in, open};
+use crate::support::{Project, copy_executable};
 
 const ROUNDS: usize = 200;
 
@@ -55,9 +55,7 @@ fn hooked(mark: &Path) -> Option<Project> {
     };
     let project = Project::new([("a.txt", "text\n")]);
     for (from, to) in [(trusted, "tools/guard"), (other, "tools/other")] {
-        let to = project.path(to);
-        fs::create_dir_all(to.parent().expect("a folder")).expect("a folder");
-        fs::copy(from, to).expect("a program");
+        copy_executable(from, project.path(to));
     }
     project.write(
         ".lsp-tools/lsp-tools.toml",

@@ -7,7 +7,7 @@ use lsp_tools::{Caller, Position, ResultType, Schema, Target};
 use serde_json::{Value, json};
 
 use super::scene::{SOON, Scene, in_time};
-use crate::support::Project;
+use crate::support::{Project, write_executable};
 
 #[tokio::test]
 async fn a_command_answers_with_all_fields_of_the_contract() {
@@ -152,13 +152,9 @@ async fn language_servers_are_told_of_what_a_command_changed() {
 /// An activated environment stands first in the caller's `PATH`, and many login profiles set `PATH` anew.
 #[test]
 fn programs_of_the_callers_path_come_first_whatever_the_profile_says() {
-    use std::os::unix::fs::PermissionsExt;
-    let project = Project::new([
-        ("home/.profile", "PATH=/usr/bin:/bin; FROM_PROFILE=read; export PATH FROM_PROFILE\n"),
-        ("active/bin/python", "#!/bin/sh\necho the active one\n"),
-    ]);
-    std::fs::set_permissions(project.path("active/bin/python"), std::fs::Permissions::from_mode(0o755))
-        .unwrap();
+    let profile = "PATH=/usr/bin:/bin; FROM_PROFILE=read; export PATH FROM_PROFILE\n";
+    let project = Project::new([("home/.profile", profile)]);
+    write_executable(project.path("active/bin/python"), "#!/bin/sh\necho the active one\n");
     let path = format!("{}:{}", project.path("active/bin").display(), std::env::var("PATH").unwrap());
     let mut command = project.command(None);
     command.env("PATH", path).env("HOME", project.path("home"));

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, wait_until};
+use crate::support::{Project, copy_executable, wait_until};
 
 /// Machines that run many tests at once are slow; what is not right is not right at any speed.
 pub const PATIENCE: Duration = Duration::from_secs(90);
@@ -109,7 +109,7 @@ impl Played {
 fn cli(project: &Project) -> PathBuf {
     let program = project.beside("logs").join("copilot");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/copilot_host/fake_cli.py");
-    fs::copy(script, &program).expect("the command line");
+    copy_executable(script, &program);
     program
 }
 

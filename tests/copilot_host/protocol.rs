@@ -1,13 +1,12 @@
 //! The protocol, on a command line that does as it is told.
 
-use std::fs;
 use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::house::{PATIENCE, Played, call, end, host, leave, requested, run};
-use crate::support::{Marker, Project, count_processes, wait_until};
+use crate::support::{Marker, Project, count_processes, wait_until, write_executable};
 
 #[test]
 fn a_session_is_made_with_our_tools_and_nothing_of_the_repository() {
@@ -213,11 +212,9 @@ fn hooks_stand_around_their_tools_too() {
         json!({"wait": 5}),
     ]);
     let hook = played.project.beside("logs").join("hook");
-    fs::write(&hook, "#!/bin/sh\necho '{\"decision\": \"deny\", \"why\": \"not today\"}'\n").unwrap();
-    fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    write_executable(&hook, "#!/bin/sh\necho '{\"decision\": \"deny\", \"why\": \"not today\"}'\n");
     let after = played.project.beside("logs").join("after");
-    fs::write(&after, "#!/bin/sh\necho '{\"result\": {\"textResultForLlm\": \"changed\"}}'\n").unwrap();
-    fs::set_permissions(&after, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    write_executable(&after, "#!/bin/sh\necho '{\"result\": {\"textResultForLlm\": \"changed\"}}'\n");
     played.settings(&format!(
         "[[hooks.pre]]\ncommand = [{:?}]\n[[hooks.post]]\ncommand = [{:?}]\n",
         hook, after

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use lsp_tools::internals::tools::servers::ServerRunState;
@@ -10,7 +9,7 @@ use lsp_tools::{ServerState, TrustRequest, Verdict};
 use serde_json::{Value, json};
 
 use super::play::{Play, SOON, TEXT, at, in_time};
-use crate::support::{Project, count_processes, fingerprint};
+use crate::support::{Project, count_processes, fingerprint, write_executable};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn many_first_callers_start_one_server() {
@@ -136,8 +135,7 @@ fn large_servers<'a>(table: &str, files: impl IntoIterator<Item = (&'a str, &'a 
     let wrapper = project.beside("logs").join("wrapper");
     let script =
         "#!/bin/sh\n{ head -c 100000000 /dev/zero; sleep 60; } | tail > /dev/null 2>&1 &\nexec \"$@\"\n";
-    fs::write(&wrapper, script).expect("a wrapper");
-    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).expect("a wrapper");
+    write_executable(&wrapper, script);
     let catalogue = project.beside("config").join("servers.toml");
     let text = fs::read_to_string(&catalogue).expect("servers.toml");
     let text = text.replace("command = [", &format!("command = [{}, ", json!(wrapper)));
@@ -239,9 +237,7 @@ fn python_project() -> Project {
     let table = "python-environment = true\npython-path-setting = \"python.pythonPath\"";
     let project =
         Project::scripted(&scenario, table, [("a.scr", TEXT), (".venv/pyvenv.cfg", "home = /usr/bin\n")]);
-    project.write(".venv/bin/python", "#!/bin/sh\n");
-    let program = project.path(".venv/bin/python");
-    fs::set_permissions(program, fs::Permissions::from_mode(0o755)).expect("a program");
+    write_executable(project.path(".venv/bin/python"), "#!/bin/sh\n");
     project
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{NOBODY, give_to};
 use crate::support::mcp::Mcp;
-use crate::support::{Project, skipped};
+use crate::support::{Project, copy_executable, skipped};
 
 /// Another user than in the other tests, whose processes count as well.
 const USER: u32 = NOBODY + 1;
@@ -30,10 +30,9 @@ fn tool(client: &mut Mcp, name: &str, arguments: Value) -> Value {
 /// cannot run.
 fn lend_programs(project: &Project) -> PathBuf {
     let folder = project.beside("bin");
-    std::fs::create_dir_all(&folder).expect("a folder");
     let lend = |program: &Path| {
         let own = folder.join(program.file_name().expect("a name"));
-        std::fs::copy(program, &own).expect("a copy");
+        copy_executable(program, &own);
         own
     };
     let [program, _] = project.server_command();

@@ -2,14 +2,13 @@
 //! caches, generated scripts. Each leaves its own name in the canary when it is run or imported.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
 use super::canary::Canary;
-use crate::support::Project;
+use crate::support::{Project, write_executable};
 
 /// Modules that Python servers, and what they start, import by themselves.
 const PYTHON_MODULES: &str = "
@@ -81,8 +80,7 @@ pub fn fill(project: &Project) -> Canary {
 }
 
 fn program(project: &Project, path: &str, text: &str) {
-    project.write(path, text);
-    fs::set_permissions(project.path(path), PermissionsExt::from_mode(0o755)).expect("a program");
+    write_executable(project.path(path), text);
 }
 
 fn python(project: &Project, canary: &Canary) {
@@ -295,10 +293,7 @@ pub fn tools(project: &Project) -> PathBuf {
 fn user_tools(project: &Project, canary: &Canary) {
     let path = tools(project).join("cmake");
     let configures = canary.shell("cmake was run").replacen("#!/bin/sh\n", "", 1);
-    fs::create_dir(tools(project)).expect("a folder");
-    fs::write(&path, format!("#!/bin/sh\ncase \"$1\" in -*) exit 0 ;; esac\n{configures}"))
-        .expect("a program");
-    fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).expect("a program");
+    write_executable(path, format!("#!/bin/sh\ncase \"$1\" in -*) exit 0 ;; esac\n{configures}"));
 }
 
 /// What builds of C, C++, Fortran and others read, and what they leave.

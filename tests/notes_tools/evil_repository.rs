@@ -5,7 +5,7 @@
 //! repository is harmless.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::changed_files::{commit, git, repository};
 use super::house::{House, assert_fails};
-use crate::support::copy_folder;
+use crate::support::{copy_folder, write_executable};
 
 /// Where programs leave their marks: beside the project.
 fn marks(house: &House) -> PathBuf {
@@ -74,8 +74,7 @@ fn arm(house: &House, git_dir: &Path, prefix: &str) {
         ["post-index-change", "pre-commit", "post-checkout", "fsmonitor-watchman", "reference-transaction"]
     {
         let path = git_dir.join("hooks").join(hook);
-        fs::write(&path, format!("#!/bin/sh\n{}\n", mark(hook))).expect("a hook");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a mode");
+        write_executable(path, format!("#!/bin/sh\n{}\n", mark(hook)));
     }
 }
 

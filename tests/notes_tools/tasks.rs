@@ -1,7 +1,6 @@
 //! `task`: another agent's program gets its order, is heard, and is ended.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -11,7 +10,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::house::{House, assert_fails};
-use crate::support::{Marker, Project};
+use crate::support::{Marker, Project, write_executable};
 
 /// A house whose agents are these shell scripts.
 fn agents(scripts: &[(&str, &str)]) -> House {
@@ -78,9 +77,9 @@ async fn an_agent_that_fails() {
 
 #[tokio::test]
 async fn what_cannot_be_handed_on() {
-    let project = Project::new([("run.sh", "#!/bin/sh\necho ran > ran; echo done\n")]);
-    fs::set_permissions(project.path("run.sh"), fs::Permissions::from_mode(0o755)).expect("a mode");
+    let project = Project::new([]);
     let own = project.path("run.sh");
+    write_executable(&own, "#!/bin/sh\necho ran > ran; echo done\n");
     let settings = format!(
         "[agents.researcher]\ndescription = \"looks things up\"\n[agents.gone]\nrunner = [\"no-such-program-anywhere\"]\n\
          [agents.empty]\nrunner = []\n[agents.relative]\nrunner = [\"./run.sh\"]\n[agents.own]\nrunner = [{:?}]\n",

@@ -1,12 +1,11 @@
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use lsp_tools::{Runtime, TrustRequest};
 use serde_json::{Value, json};
 
 use super::stage::{call, runtime};
-use crate::support::{Project, count_processes, wait_until};
+use crate::support::{Project, count_processes, wait_until, write_executable};
 
 fn manifest(name: &str, script: &str) -> Value {
     json!({
@@ -131,9 +130,8 @@ async fn nothing_built_in_is_shadowed_and_what_is_broken_is_told() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_projects_tool_runs_only_as_its_owner_has_seen_it() {
     let project = Project::new([("a.txt", "a")]);
-    project.write(".lsp-tools/tools/do.sh", "#!/bin/sh\necho first\n");
     let script = project.path(".lsp-tools/tools/do.sh");
-    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    write_executable(&script, "#!/bin/sh\necho first\n");
     let mut own = manifest("own", "");
     own["command"] = json!(["./do.sh"]);
     of_project(&project, "own", &own);

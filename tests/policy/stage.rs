@@ -1,7 +1,6 @@
 //! A project with tools that note what they are called with, and people who answer as they are told.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -16,7 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::support::{Project, wait_until};
+use crate::support::{Project, wait_until, write_executable};
 
 /// What happened, in its order.
 pub type Diary = Arc<Mutex<Vec<String>>>;
@@ -189,8 +188,7 @@ impl Stage {
 }
 
 pub fn executable(path: PathBuf, body: &str) -> String {
-    fs::write(&path, format!("#!/bin/sh\n{body}\n")).expect("a script");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a mode");
+    write_executable(&path, format!("#!/bin/sh\n{body}\n"));
     path.to_string_lossy().into_owned()
 }
 

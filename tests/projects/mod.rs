@@ -13,7 +13,7 @@ use lsp_tools::internals::tools::answer::DiagnosticItem;
 use lsp_tools::{Position, Runtime, RuntimeOptions, Target, Verdict};
 use serde_json::Value;
 
-use crate::support::{Project, real_servers};
+use crate::support::{Project, real_servers, write_executable};
 
 const USE: &str = "import acmelib\nimport native\nimport greetings\n\nx: str = acmelib.answer()\n";
 
@@ -45,9 +45,7 @@ fn hostile_project() -> (Project, PathBuf) {
     let real = fs::canonicalize(&python).unwrap();
     fs::remove_file(&python).unwrap();
     let run = format!("#!/bin/sh\necho interpreter >> {}\nexec {} \"$@\"\n", mark.display(), real.display());
-    fs::write(&python, run).unwrap();
-    use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).unwrap();
+    write_executable(&python, run);
     let noted = |who: &str| format!("open({:?}, 'a').write('{who} ')\n", mark.display().to_string());
     for name in ["sitecustomize", "usercustomize", "json", "acmelib"] {
         let text = format!("{}def answer() -> int:\n    return 42\n", noted(name));

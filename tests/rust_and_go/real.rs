@@ -9,7 +9,7 @@ use lsp_tools::{Answer, Runtime, RuntimeOptions, Target, TrustRequest, Verdict};
 use serde_json::json;
 
 use crate::support::agent::call;
-use crate::support::{Project, real_servers, wait_until};
+use crate::support::{Project, copy_executable, real_servers, wait_until, write_executable};
 
 /// Machines that run many tests at once are slow; what is not right is not right at any speed.
 pub const PATIENCE: Duration = Duration::from_secs(120);
@@ -123,8 +123,7 @@ fn hostile() -> Project {
     let mac = "use proc_macro::TokenStream;\n#[proc_macro]\npub fn evil(_: TokenStream) -> TokenStream {";
     project.write("mac/src/lib.rs", format!("{mac} {} TokenStream::new() }}\n", written("macro")));
     let script = project.path("evil");
-    fs::write(&script, format!("#!/bin/sh\necho \"$0 $*\" >> {marker:?}\n")).expect("a script");
-    fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("a program");
+    write_executable(&script, format!("#!/bin/sh\necho \"$0 $*\" >> {marker:?}\n"));
     let evil = script.display();
     let config = format!(
         "[build]\nrustc = \"{evil}\"\nrustc-wrapper = \"{evil}\"\nrustc-workspace-wrapper = \"{evil}\"\nrustdoc = \"{evil}\"\n\
@@ -140,8 +139,7 @@ fn hostile() -> Project {
         format!("[toolchain]\npath = {:?}\n", tools.display().to_string()),
     );
     for name in ["rustfmt", "rustc", "cargo"] {
-        fs::create_dir_all(tools.join("bin")).expect("a folder");
-        fs::copy(&script, tools.join("bin").join(name)).expect("a program");
+        copy_executable(&script, tools.join("bin").join(name));
     }
     project
 }

@@ -1,7 +1,6 @@
 //! The ways to install a server, in their order, with package managers that are scripts.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -9,6 +8,8 @@ use lsp_tools::internals::config::spec::ServerSpec;
 use lsp_tools::internals::lsp::install::{InstallError, InstallProgress, InstalledServer, Installer};
 use lsp_tools::internals::process::Spawner;
 use tempfile::TempDir;
+
+use crate::support::write_executable;
 
 /// A machine with these package managers, each a line of shell.
 struct Machine {
@@ -47,9 +48,7 @@ impl Machine {
 }
 
 fn script(path: &Path, line: &str) {
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, format!("#!/bin/sh\n{line}\n")).unwrap();
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    write_executable(path, format!("#!/bin/sh\n{line}\n"));
 }
 
 /// In the head comment's words, what the catalogue says of rust-analyzer.

@@ -8,9 +8,11 @@
 //! - [`count_processes`], [`signal_processes`], [`wait_until`]: what still lives, and waiting for it with a deadline.
 //! - [`mcp::Mcp`]: an MCP client that does as it is told.
 //! - [`peers`]: real MCP servers and clients of npm and PyPI, installed once.
+//! - [`write_executable`], [`copy_executable`]: programs that may run at once.
 //! - [`real_servers`]: a prefix with real servers, installed once through the product's own installer.
 
 pub mod agent;
+mod executable;
 mod fingerprint;
 mod log;
 pub mod mcp;
@@ -25,6 +27,7 @@ mod uv;
 #[path = "../../bench/support/raw_client.rs"]
 pub mod raw_client;
 
+pub use executable::{copy_executable, write_executable};
 pub use fingerprint::fingerprint;
 pub use log::ServerLog;
 pub use processes::{Marker, count_processes, processes, signal_processes, wait_until};
