@@ -46,15 +46,23 @@
 //! | [`bridges`] | the doors for programs: MCP in both directions, the shared daemon, editors |
 //! | [`cli`] | the door for people and scripts: commands, and how answers look on a terminal |
 //!
+//! The features `mcp`, `editor`, `copilot` and `daemon` are the doors; `cli`, the default, is the program with all of them. An embedder
+//! takes the crate with `default-features = false`.
+//!
 //! The floors are private. An embedder needs the names below and the outputs in [`answer`]: no type of an LSP crate appears in any
 //! of them.
 
-#![warn(missing_docs, unreachable_pub)]
+#![warn(missing_docs)]
 // The documentation is built with private items: it is also the map for those who work in here.
 #![allow(rustdoc::private_intra_doc_links)]
 #![deny(unsafe_code)]
+#![cfg_attr(feature = "cli", warn(unreachable_pub))]
+// A build that leaves doors out has no use for what only they call.
+#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 
+#[cfg(any(feature = "copilot", feature = "daemon", feature = "editor", feature = "mcp"))]
 mod bridges;
+#[cfg(feature = "cli")]
 mod cli;
 mod config;
 mod hints;
@@ -67,9 +75,11 @@ mod text;
 mod tools;
 mod workspace;
 
+#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod internals;
 
+#[cfg(feature = "cli")]
 pub use cli::main as cli_main;
 pub use config::Folders;
 pub use policy::approval::{Approval, ApprovalRequest, Approver, NobodyToAsk};

@@ -11,33 +11,21 @@
 //! May use everything below: `runtime`, `tools`, `policy`, `config`, `workspace`, `text`; only [`editor`] names LSP crates here,
 //! only [`mcp`] names rmcp. Uses nothing of `cli`: what the daemon runs for the command line is handed in.
 
+#[cfg(feature = "copilot")]
 pub(crate) mod copilot;
+#[cfg(feature = "daemon")]
 pub(crate) mod daemon;
+#[cfg(feature = "editor")]
 pub(crate) mod editor;
+#[cfg(feature = "cli")]
 pub(crate) mod init;
+#[cfg(feature = "mcp")]
 pub(crate) mod mcp;
 
-use crate::config::Folders;
-use crate::runtime::{Runtime, RuntimeOptions};
-use crate::tools::error::ToolError;
+#[cfg(feature = "cli")]
+mod open;
 
-/// Opens a runtime with all that settings mount in it: what every door opens. No server is started yet.
-///
-/// # Errors
-/// Those of [`Runtime::open`].
-pub(crate) fn open(options: RuntimeOptions) -> Result<Runtime, ToolError> {
-    Ok(mounted(Runtime::open(options)?))
-}
-
-/// As [`open`], with the user's folders elsewhere.
-///
-/// # Errors
-/// Those of [`Runtime::open_with`].
-pub fn open_with(options: RuntimeOptions, folders: Folders) -> Result<Runtime, ToolError> {
-    Ok(mounted(Runtime::open_with(options, folders)?))
-}
-
-fn mounted(mut runtime: Runtime) -> Runtime {
-    mcp::client::mount(&mut runtime);
-    runtime
-}
+#[cfg(feature = "cli")]
+pub(crate) use open::open;
+#[cfg(feature = "cli")]
+pub use open::open_with;
