@@ -75,7 +75,7 @@ fn refused_bytes(name: &str, bytes: &[u8], sentence: &str) {
 }
 
 #[test]
-fn positions_outside_the_text_are_told_with_what_there_is() {
+fn position_outside_text_error_names_what_exists() {
     let project = project();
     let said = |address: &str, code: i32| {
         let said = run(&project, &["hover", address]);
@@ -94,7 +94,7 @@ fn positions_outside_the_text_are_told_with_what_there_is() {
 }
 
 #[test]
-fn what_is_not_text_is_refused_by_what_it_is() {
+fn file_that_is_not_utf_8_text_is_refused_with_reason() {
     refused_bytes("a.scr", b"\x7fELF\0\0\x01", "`a.scr` is binary (a NUL byte at offset 4), not text");
     refused_bytes(
         "a.scr",
@@ -108,14 +108,14 @@ fn what_is_not_text_is_refused_by_what_it_is() {
 }
 
 #[test]
-fn a_huge_file_is_refused_at_once() {
+fn huge_file_is_refused_at_once() {
     let project = project();
     fs::File::create(project.path("large.scr")).expect("a file").set_len(200 << 20).expect("a size");
     refused(&project, "large.scr", "`large.scr`", 2);
 }
 
 #[test]
-fn what_is_no_file_is_refused_by_what_it_is() {
+fn special_file_is_refused_by_its_kind() {
     let project = project();
     fs::create_dir(project.path("dir.scr")).expect("a folder");
     let said = run(&project, &["hover", "dir.scr:1:1"]);
@@ -139,7 +139,7 @@ fn what_is_no_file_is_refused_by_what_it_is() {
 }
 
 #[test]
-fn links_that_lead_nowhere_or_out_are_refused() {
+fn symlinks_dangling_or_out_of_workspace_are_refused() {
     let project = project();
     fs::write(project.beside("outside.scr"), "def foo\n").expect("a file");
     symlink(project.beside("outside.scr"), project.path("out.scr")).expect("a link");
@@ -171,7 +171,7 @@ fn links_that_lead_nowhere_or_out_are_refused() {
 }
 
 #[test]
-fn a_file_without_permission_is_told_so() {
+fn unreadable_file_error_names_permission() {
     use std::os::unix::process::CommandExt;
     const NOBODY: u32 = 65_534;
     let project = project();
@@ -206,7 +206,7 @@ fn a_file_without_permission_is_told_so() {
 }
 
 #[test]
-fn an_empty_file_has_nothing_to_say() {
+fn empty_file_has_no_hover_diagnostics_or_symbols() {
     let project = Project::scripted(&json!({}), "", [("a.scr", "")]);
     let [hover, check, symbols] = all_three(&project, OsStr::new("a.scr"));
     assert_eq!((hover.code, hover.err.as_str()), (Some(1), "no hover information here\n"));
@@ -215,7 +215,7 @@ fn an_empty_file_has_nothing_to_say() {
 }
 
 #[test]
-fn a_name_that_is_not_utf_8_is_shown_escaped() {
+fn file_name_not_utf_8_is_shown_escaped() {
     let project = project();
     let odd = OsStr::from_bytes(b"odd\xff.unknown");
     fs::write(project.root().join(odd), TEXT).expect("a file");
@@ -226,7 +226,7 @@ fn a_name_that_is_not_utf_8_is_shown_escaped() {
 }
 
 #[test]
-fn the_language_of_a_file_whose_name_is_not_utf_8_is_read_from_its_extension() {
+fn file_name_not_utf_8_language_comes_from_extension() {
     let project = project();
     let odd = OsStr::from_bytes(b"odd\xff.scr");
     fs::write(project.root().join(odd), TEXT).expect("a file");
@@ -237,7 +237,7 @@ fn the_language_of_a_file_whose_name_is_not_utf_8_is_read_from_its_extension() {
 }
 
 #[test]
-fn columns_count_characters_whatever_stands_before_and_however_lines_end() {
+fn columns_count_characters_for_any_prefix_and_line_ending() {
     let text = "def foo\r\n😀😀 foo\re\u{301}\u{301} 中文 foo\n\tWRONG 👨\u{200d}👩 foo\r\n";
     let project = Project::scripted(&json!({"encoding": "utf-16"}), "", [("a.scr", text)]);
     let lines: Vec<&str> = text.split(['\r', '\n']).filter(|line| !line.is_empty()).collect();
@@ -258,7 +258,7 @@ fn columns_count_characters_whatever_stands_before_and_however_lines_end() {
 }
 
 #[test]
-fn a_file_that_comes_and_goes_is_found_or_not_and_nothing_else() {
+fn file_deleted_and_recreated_is_found_or_reported_missing() {
     let project = project();
     let (path, beside) = (project.path("a.scr"), project.path("b.tmp"));
     let stop = Arc::new(Stop(AtomicBool::new(false)));
@@ -303,7 +303,7 @@ impl Drop for StopOnDrop<'_> {
 }
 
 #[test]
-fn files_that_cannot_be_read_do_not_cost_the_check_of_the_others() {
+fn check_with_unreadable_files_still_checks_the_others() {
     let project = project();
     fs::write(project.path("binary.scr"), b"\x7fELF\0").expect("a file");
     fs::write(project.path("latin.scr"), b"caf\xe9\n").expect("a file");

@@ -7,7 +7,7 @@ use crate::support::{Marker, wait_until};
 use lsp_tools::internals::process::{Spawn, Spawner};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_start_that_is_given_up_leaves_nothing() {
+async fn cancelled_spawn_at_any_moment_leaves_no_processes() {
     let spawner = Spawner::new(Some(env!("CARGO_BIN_EXE_lsp-tools").into()));
     let marker = Marker::new();
     let mut given_up = 0;

@@ -19,7 +19,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn wrong_usage_is_told_on_stderr_with_status_2() {
+fn wrong_usage_is_reported_on_stderr_with_status_2() {
     for arguments in [
         &[][..],
         &["hoover", "a.py"],
@@ -38,7 +38,7 @@ fn wrong_usage_is_told_on_stderr_with_status_2() {
 }
 
 #[test]
-fn help_is_an_answer_and_names_addresses_statuses_and_examples() {
+fn help_names_addresses_statuses_and_examples() {
     let output = run(&["--help"]);
     assert_eq!(output.status.code(), Some(0));
     let help = text(&output.stdout);
@@ -97,7 +97,7 @@ fn logged(settings: &str, variables: &[(&str, &str)]) -> Vec<String> {
 }
 
 #[test]
-fn the_settings_say_how_much_is_logged_and_the_variable_outweighs_them() {
+fn log_level_comes_from_settings_unless_variable_overrides() {
     let debug = |lines: &[String]| lines.iter().any(|line| line.contains("DEBUG"));
     assert!(!debug(&logged("", &[])), "info is usual");
     assert!(debug(&logged("log.level = 'debug'\n", &[])));
@@ -106,7 +106,7 @@ fn the_settings_say_how_much_is_logged_and_the_variable_outweighs_them() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn closed_stdout_pipe_is_not_an_error() {
     let mut child =
         lsp_tools(&["completions", "bash"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
@@ -117,7 +117,7 @@ fn a_reader_that_goes_away_is_no_error() {
 }
 
 #[test]
-fn output_that_cannot_be_written_is_an_error() {
+fn unwritable_stdout_is_error_with_status_4() {
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let output = lsp_tools(&["man"]).stdout(full).output().unwrap();
     assert_eq!(output.status.code(), Some(4));
@@ -125,7 +125,7 @@ fn output_that_cannot_be_written_is_an_error() {
 }
 
 #[test]
-fn colour_is_for_terminals_or_on_demand() {
+fn color_is_only_for_terminals_or_on_demand() {
     let plain = run(&["hover", "a.py:1:1", "--format", "sarif"]);
     assert!(!text(&plain.stderr).contains('\x1b'), "{plain:?}");
     let coloured = run(&["hover", "a.py:1:1", "--format", "sarif", "--color", "always"]);

@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn every_form_is_read() {
+    fn address_of_every_form_is_parsed() {
         let cases = [
             ("app.py:3:5", at("app.py", 2, 4)),
             ("app.py:3:greet", on("app.py", 2, "greet")),
@@ -240,13 +240,13 @@ mod tests {
     }
 
     #[test]
-    fn a_longer_file_name_wins_only_where_the_rest_means_something() {
+    fn address_prefers_longer_file_name_only_with_valid_rest() {
         assert_eq!(read("odd:3:4:5"), Ok(at("odd:3", 3, 4)));
         assert_eq!(read("odd:3:4"), Ok(at("odd", 2, 3)));
     }
 
     #[test]
-    fn a_file_that_is_not_there_is_still_read_as_meant() {
+    fn address_of_missing_file_is_parsed_by_its_form() {
         let cases = [
             ("no.py:3:5", at("no.py", 2, 4)),
             ("no.py:3:greet", on("no.py", 2, "greet")),
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_told() {
+    fn malformed_address_is_refused_with_reason() {
         let cases = [
             ("", "the address is empty; give FILE:LINE:COL, FILE:LINE:NAME, FILE:NAME or NAME"),
             ("app.py:0:5", "app.py:0:5: lines and columns start at 1"),
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn file_names_need_not_be_utf8_and_names_must() {
+    fn address_accepts_non_utf8_file_name_but_not_symbol_name() {
         let there = |path: &Path| path.as_os_str().as_bytes() == b"a\xff.py";
         let parsed = parse(OsStr::from_bytes(b"a\xff.py:2:3"), there);
         let path = PathBuf::from(OsStr::from_bytes(b"a\xff.py"));

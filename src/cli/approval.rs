@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_hides_in_a_question() {
+    fn approval_question_escapes_control_and_bidi_characters() {
         let text = question(&request("ls\r\u{1b}[2Krm -rf .\u{202e}\n[y]es"));
         assert_eq!(
             text,
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_clear_yes_is_one() {
+    fn approval_answer_other_than_yes_or_session_is_refused() {
         for (line, expected) in [
             ("y\n", Approval::Once),
             (" YES \n", Approval::Once),

@@ -494,13 +494,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_line_is_consistent() {
+    fn clap_command_passes_debug_assert() {
         use clap::CommandFactory;
         Cli::command().debug_assert();
     }
 
     #[test]
-    fn durations_are_seconds_unless_they_say_otherwise() {
+    fn duration_without_unit_is_seconds_and_invalid_one_refused() {
         let cases = [("10", 10_000), ("1.5", 1_500), ("500ms", 500), ("2s", 2_000)];
         for (text, milliseconds) in cases {
             assert_eq!(parse_duration(text), Ok(Duration::from_millis(milliseconds)), "{text}");
@@ -511,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn global_flags_stand_before_and_after_the_command() {
+    fn global_flags_are_accepted_before_and_after_the_subcommand() {
         let before = Cli::try_parse_from(["lsp-tools", "--install", "hover", "a.py:1:1"]);
         let after = Cli::try_parse_from(["lsp-tools", "hover", "a.py:1:1", "--install"]);
         assert!(before.as_ref().is_ok_and(|cli| cli.global.install), "{before:?}");
@@ -519,7 +519,7 @@ mod tests {
     }
 
     #[test]
-    fn contradictions_and_zeros_are_refused() {
+    fn conflicting_flags_zero_and_missing_arguments_are_refused() {
         for words in [
             &["lsp-tools", "calls", "--incoming", "--outgoing", "f"][..],
             &["lsp-tools", "types", "--super", "--sub", "f"],

@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_has_the_status_of_its_verdict_and_findings() {
+    fn exit_status_of_answer_follows_verdict_and_server_state() {
         use ServerState::{Crashed, Disabled, Indexing, Missing, Ready, Starting, Timeout, Unsupported};
         let cases = [
             ("text", Verdict::Complete, Ready, 0),
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_check_is_clean_only_when_everything_was_looked_at() {
+    fn exit_status_of_check_is_zero_only_when_complete() {
         let output = |severity: Option<Severity>, silent: Option<Verdict>| DiagnosticsOutput {
             diagnostics: severity
                 .map(|severity| DiagnosticItem {
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_by_name_has_the_status_of_its_result() {
+    fn exit_status_of_tool_call_follows_its_result() {
         use serde_json::json;
         let cases = [
             (json!({"path": "a"}), 0),
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn every_failure_has_a_status() {
+    fn exit_status_is_defined_for_every_error_code() {
         let cases = [
             (ErrorCode::UnknownTool, 2),
             (ErrorCode::InvalidArgs, 2),

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_field_is_asked_for_until_it_fits() {
+    fn form_field_of_every_type_is_prompted_until_valid() {
         let (answer, shown) = filled(schema(), &["y", "old", "7", "c", "", "yes", "", "Ada", "x, y"]);
         let expected = json!({"age": 7, "kind": "b", "loud": true, "name": "Ada", "tags": ["x", "y"]});
         assert_eq!(answer, FormAnswer::Filled(expected.as_object().unwrap().clone()));
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_clear_yes_begins_and_what_never_fits_ends_it() {
+    fn form_without_yes_is_declined_and_invalid_input_dismisses() {
         assert_eq!(filled(schema(), &[""]).0, FormAnswer::Declined);
         assert_eq!(filled(schema(), &["n"]).0, FormAnswer::Declined);
         let (answer, _) = filled(schema(), &["y", "", "", "", "", "", ""]);

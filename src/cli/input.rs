@@ -97,7 +97,7 @@ mod tests {
     use crate::cli::args::Cli;
 
     #[test]
-    fn the_commands_that_read_stdin_are_known() {
+    fn commands_reading_stdin_are_recognised() {
         let reads = |words: &[&str]| {
             let all = std::iter::once("lsp-tools").chain(words.iter().copied());
             is_read_by(&Cli::parse_words(all.map(Into::into)).unwrap().cli.command)
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_cannot_be_used_is_told() {
+    async fn stdin_input_invalid_or_too_large_is_refused_with_reason() {
         let text =
             |input: PipedInput| async move { input.text("the patch").await.map_err(|error| error.error) };
         assert_eq!(text(PipedInput::Read(b"x".to_vec())).await, Ok("x".to_owned()));

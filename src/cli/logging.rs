@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_day_has_a_file_of_its_users_alone_and_old_ones_go() {
+    fn daily_log_files_are_private_and_old_ones_removed() {
         let base = tempfile::tempdir().unwrap();
         let folder = base.path().join("log");
         let mut log = DailyLogWriter::new(folder.clone(), "a");
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_is_told() {
+    fn unusable_log_folder_is_reported() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let error = start(file.path(), USUAL_NAME, 0, false).unwrap_err().to_string();
         assert!(

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fault_is_one_line_with_the_log() {
+    fn panic_message_is_one_escaped_line_naming_the_log() {
         let expected = "error: a fault in lsp-tools itself: index out of bounds: \\u{1b} (a.rs:1); details are in /s/log\n";
         let log = PathBuf::from("/s/log");
         assert_eq!(

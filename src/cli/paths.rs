@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_printed_path_can_be_given_back_in_the_same_folder() {
+    fn printed_path_is_relative_to_cwd_inside_workspace() {
         let cases = [
             ("/w", "src/a.py", "src/a.py"),
             ("/w/src", "src/a.py", "a.py"),

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_tells_what_is_waited_for() {
+    fn progress_line_names_pending_servers_and_checked_files() {
         assert_eq!(line(vec![]), "");
         assert_eq!(line(vec![starting()]), "pylsp starting");
         assert_eq!(line(vec![starting(), indexing(Some(40), None)]), "pylsp indexing 40 %");
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_never_fills_the_terminal() {
+    fn progress_line_is_cut_below_terminal_width() {
         assert_eq!(cut("pylsp starting", 6), "pylsp");
         assert_eq!(cut("名前", 4), "名");
         assert_eq!(cut("abc", 0), "");
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_over_at_once_is_never_drawn() {
+    async fn progress_that_ends_immediately_is_not_drawn() {
         let (sender, receiver) = unbounded_channel();
         let (screen, stop) = (Screen::default(), CancellationToken::new());
         let task = tokio::spawn(draw(receiver, screen.clone(), || 80, stop.clone()));
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_flood_is_drawn_ten_times_a_second_and_cleared() {
+    async fn progress_redraw_is_rate_limited_and_line_cleared_at_end() {
         let (sender, receiver) = unbounded_channel();
         let (screen, stop) = (Screen::default(), CancellationToken::new());
         let task = tokio::spawn(draw(receiver, screen.clone(), || 80, stop.clone()));

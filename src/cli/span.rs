@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn every_form_is_read() {
+    fn line_span_of_every_form_is_parsed() {
         for (given, expected) in [
             ("a.py", span("a.py", None)),
             ("a.py:3", span("a.py", Some((3, Some(3))))),
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_meant_is_told() {
+    fn malformed_line_span_is_refused_with_reason() {
         for (given, expected) in [
             ("a.py:0", "a.py:0: lines start at 1"),
             ("a.py:9-3", "a.py:9-3: the first line stands after the last"),

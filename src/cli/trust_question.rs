@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_no_is_asked_for_once_and_again_when_it_is_about_something_else() {
+    async fn declined_trust_question_is_repeated_only_for_changed_project() {
         let folder = tempfile::tempdir().unwrap();
         let runtime = project(folder.path(), "own-server");
         assert_eq!(answered(&runtime, "\n").await, (false, 1));
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_yes_is_trust_in_what_was_shown() {
+    async fn accepted_trust_question_trusts_only_what_was_shown() {
         let folder = tempfile::tempdir().unwrap();
         let runtime = project(folder.path(), "own-server");
         assert_eq!(answered(&runtime, "y\n").await, (true, 1));
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn never_holds_for_whatever_the_project_will_want() {
+    async fn trust_question_answered_never_is_not_repeated_after_changes() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(answered(&project(folder.path(), "own-server"), "never\n").await, (false, 1));
         assert_eq!(answered(&project(folder.path(), "own-server-2"), "y\n").await, (false, 0));
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_would_run_is_named_in_one_line_or_nothing_is_asked() {
+    fn trust_question_names_every_program_or_is_not_asked() {
         let hash = "0".repeat(64);
         let shown = output(&[("the program `.venv/bin/python`", &hash), ("the server x", "runs\x1b[2Kcode")]);
         assert_eq!(
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_clear_yes_is_one() {
+    fn trust_answer_is_parsed_and_automated_terminal_detected() {
         for (line, expected) in [
             ("y\n", TrustQuestionAnswer::Yes),
             (" YES \n", TrustQuestionAnswer::Yes),

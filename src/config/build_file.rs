@@ -138,7 +138,7 @@ mod tests {
     use crate::config::Catalogue;
 
     #[test]
-    fn it_is_found_where_builds_put_it() {
+    fn compile_commands_is_found_in_build_folders_and_cmake_presets() {
         let temp = tempfile::tempdir().unwrap();
         let workspace = Workspace::open(temp.path()).unwrap();
         let rule = Catalogue::built_in().servers["clangd"].build_file.clone().unwrap();

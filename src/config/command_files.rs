@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_taken_apart() {
+    fn paths_in_splits_flags_and_shell_text_into_candidates() {
         assert_eq!(
             paths_in("--config=a/b.py").collect::<Vec<_>>(),
             ["--config=a/b.py", "--config", "a/b.py"]
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn every_word_of_a_command_may_be_a_file() {
+    fn shell_words_yields_every_word_except_redirection_outputs() {
         let found: Vec<_> =
             shell_words("A=./x.sh bash \"./my.sh\" | sh -c './b.sh && c.py>>\"d\" 2>&1 <e'; f > g h")
                 .collect();
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_redirection_hides_no_file() {
+    fn shell_words_skips_only_real_redirection_targets() {
         for command in [
             "tee >(./c.sh)",
             "test '>'; ./c.sh",
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_and_modules_are_the_files_that_run() {
+    fn python_modules_and_node_folders_name_their_entry_files() {
         let named = |words: &[&str]| {
             let found = files_named(words[0], words[1..].iter().copied(), Path::new("/w")).unwrap();
             found.into_iter().map(|path| path.display().to_string()).collect::<Vec<_>>()

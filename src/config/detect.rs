@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn languages_are_counted_with_an_example_near_the_root() {
+    fn present_languages_are_counted_with_example_near_root() {
         let (_folder, workspace) = workspace(&[
             ("deep/down/a.py", ""),
             ("z.py", ""),
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_that_was_cut_short_says_so() {
+    fn present_languages_over_file_limit_reports_truncation() {
         let (_folder, workspace) = workspace(&[("a.py", ""), ("b.py", ""), ("c.py", "")]);
         let presence =
             present_languages(Catalogue::built_in(), &workspace, &WorkspacePath::root(), &limits(2));
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn first_lines_are_looked_up_for_a_bounded_number_of_files() {
+    fn shebang_detection_reads_a_bounded_number_of_files() {
         let names = (0..MOST_FIRST_LINES + 5).map(|number| format!("script{number:03}")).collect::<Vec<_>>();
         let files = names.iter().map(|name| (name.as_str(), "#!/bin/sh\n")).collect::<Vec<_>>();
         let (_folder, workspace) = workspace(&files);

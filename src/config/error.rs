@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_a_terminal_obeys_is_shown() {
+    fn printable_escapes_terminal_control_characters() {
         assert_eq!(printable("a\u{1b}[2Kb\u{202e}c\nü"), "a\\u{1b}[2Kb\\u{202e}c\\u{a}ü");
     }
 }

@@ -103,7 +103,7 @@ mod tests {
     use crate::config::Catalogue;
 
     #[test]
-    fn the_typescript_beside_the_server_is_used_not_the_projects() {
+    fn tsserver_path_expands_to_typescript_beside_the_server() {
         let prefix = tempfile::tempdir().unwrap();
         let modules = fs::canonicalize(prefix.path()).unwrap().join("node_modules");
         let program = modules.join("typescript-language-server/lib/cli.mjs");
@@ -128,14 +128,14 @@ mod tests {
     }
 
     #[test]
-    fn the_catalogue_uses_no_other_placeholder() {
+    fn built_in_catalogue_uses_only_known_placeholders() {
         let text = include_str!("../../servers.toml").replace(ROOT, "").replace(NODE_MODULES, "");
         let other = text.lines().find(|line| line.contains("${"));
         assert_eq!(other, None);
     }
 
     #[test]
-    fn the_root_is_filled_in_everywhere() {
+    fn root_placeholder_is_expanded_in_command_env_and_settings() {
         let mut server = Catalogue::built_in().servers["clangd"].clone();
         server.command.push("--index=${root}/index".to_owned());
         server.env.insert("HERE".to_owned(), "${root}".to_owned());

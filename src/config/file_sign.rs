@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ending_counts_for_any_name() {
+    fn file_sign_with_wildcard_matches_extension_case_sensitively() {
         let temp = tempfile::tempdir().unwrap();
         let sign: FileSign = toml::from_str("file = '*.F90'").unwrap();
         std::fs::write(temp.path().join("a.f90"), "").unwrap();
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_counts_where_it_matches() {
+    fn file_sign_with_regex_matches_file_content() {
         let temp = tempfile::tempdir().unwrap();
         let sign: FileSign = toml::from_str("file = 'a.ini'\nmatches = '(?m)^run *='").unwrap();
         assert_eq!(sign.shown_in(temp.path()), None);
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_counts_wherever_its_path_leads() {
+    fn file_sign_key_matches_through_wildcards_and_arrays() {
         assert_eq!(shown(&[], ""), Some("`f.toml`".to_owned()));
         assert_eq!(shown(&["a.b"], "[a]\nc = 1"), None);
         assert_eq!(shown(&["x", "a.b"], "a.b = 1"), Some("`a.b` of `f.toml`".to_owned()));
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_understood_may_say_anything() {
+    fn file_sign_with_key_matches_unparsable_toml() {
         assert_eq!(shown(&["a"], "stable\n"), None);
         assert_eq!(shown(&["a"], "../evil\n"), Some("`f.toml`".to_owned()));
         assert_eq!(shown(&["a"], "[a"), Some("`f.toml`".to_owned()));

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn each_variable_moves_one_folder() {
+    fn folder_variable_moves_only_its_folder() {
         let usual = with(&[], Xdg::new().ok()).unwrap();
         assert!(
             usual.config.ends_with("lsp-tools") && usual.config != usual.data && usual.state != usual.cache
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn all_four_variables_need_no_home() {
+    fn folders_from_all_four_variables_need_no_home_directory() {
         let pairs = &[
             ("LSP_TOOLS_CONFIG_DIR", "/a"),
             ("LSP_TOOLS_DATA_DIR", "/b"),
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_relative_folder_is_refused_by_name() {
+    fn relative_folder_variable_is_refused_by_name() {
         assert_eq!(
             with(&[("LSP_TOOLS_STATE_DIR", "state")], Xdg::new().ok()).unwrap_err().to_string(),
             "LSP_TOOLS_STATE_DIR is `state`, which is not an absolute path; give it from the root"

@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn interpreters_are_found_behind_env_and_folders() {
+    fn shebang_interpreter_is_found_behind_env_and_path() {
         for (line, wanted) in [
             ("#!/bin/bash", Some("bash")),
             ("#! /bin/sh -e", Some("sh")),

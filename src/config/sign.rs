@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_or_a_part_of_it() {
+    fn sign_matches_existing_file_or_section_in_it() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
         write("pyproject.toml", "[tool.pyright]\n[tool.x.y]\nz = 1\n");

@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_lead_nowhere_else() {
+    fn state_name_with_slash_dots_or_control_characters_is_refused() {
         for good in ["a", "notes.md", "a b-c_d.e", "übersicht", "x..y"] {
             assert!(StateName::new(good).is_some(), "{good}");
         }
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn written_read_listed_removed_and_private() {
+    fn state_files_are_written_read_listed_removed_and_private() {
         let (_keep, folder) = folder();
         assert_eq!(folder.read(&name("a"), 10).unwrap(), None);
         assert!(folder.names().unwrap().is_empty());
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn many_callers_of_one_process_all_get_their_turn() {
+    fn state_lock_serves_all_threads_of_one_process() {
         let (_keep, folder) = folder();
         // Together they take longer than another process would be waited for.
         let share = STATE_LOCK_TIMEOUT * 3 / 2 / 60;
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_can_change_is_not_used() {
+    fn state_folder_writable_by_others_is_not_used() {
         let (_keep, folder) = folder();
         folder.lock().unwrap().write(&name("a"), b"x").unwrap();
         fs::set_permissions(&folder.path, fs::Permissions::from_mode(0o777)).unwrap();
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_not_followed_and_a_pipe_is_not_waited_for() {
+    fn state_read_follows_no_symlink_and_blocks_on_no_fifo() {
         let (keep, folder) = folder();
         drop(folder.lock().unwrap());
         fs::write(keep.path().join("secret"), "s").unwrap();
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_waits_too_long_for_the_lock_is_told() {
+    fn state_lock_held_by_another_process_times_out_as_busy() {
         let (_keep, folder) = folder();
         drop(folder.lock().unwrap());
         // Another process has it: nobody here knows of this lock.

@@ -257,7 +257,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn the_words_are_those_of_the_types() {
+    fn catalogue_keys_equal_the_fields_of_serde_types() {
         assert_eq!(sorted::<spec::Language>(), keys(LANGUAGE));
         assert_eq!(sorted::<spec::ServerSpec>(), keys(SERVER));
         assert_eq!(sorted::<spec::ServerFeatures>(), keys(FEATURES));

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn the_startup_line_is_the_contract_in_both_languages() {
+    fn startup_line_names_install_command_in_english_and_chinese() {
         let pylsp = &Catalogue::built_in().servers["pylsp"];
         assert_eq!(
             startup_line("python", "pylsp", pylsp, SpokenLanguage::English),
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_comes_from_the_recipe_that_is_there() {
+    fn install_advice_follows_the_recipe_of_the_server() {
         let of = |words: &str| advice("x", &server(words));
         assert_eq!(
             of("install = { npm = [\"a@1.2\", \"b@3\"] }").install.as_deref(),
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_locale_that_is_set_decides() {
+    fn spoken_language_follows_first_nonempty_locale_variable() {
         let speech = |set: &[(&str, &str)]| {
             SpokenLanguage::of(|name| {
                 set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())

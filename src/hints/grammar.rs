@@ -291,7 +291,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_query_fits_its_grammar() {
+    fn tree_sitter_query_compiles_for_every_grammar() {
         for grammar in GRAMMARS.iter() {
             if let Err(error) = Query::new(&grammar.language(), grammar.source) {
                 panic!("{}: {error}", grammar.key);
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn every_definition_of_a_query_has_a_role() {
+    fn tree_sitter_definition_captures_have_known_roles() {
         for grammar in GRAMMARS.iter() {
             for name in grammar.query().capture_names().iter().filter_map(|name| name.strip_prefix("def.")) {
                 assert!(ROLES.iter().any(|(known, _)| *known == name), "{}: {name}", grammar.key);
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn node_kinds_and_fields_exist() {
+    fn grammar_node_kinds_and_fields_exist() {
         for grammar in GRAMMARS.iter() {
             let language = grammar.language();
             let kind = |kind: &str| {

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_session_in_the_documentation_is_code() {
+    fn doctest_in_documentation_is_fenced_as_code() {
         let fenced = |text: &str| with_fenced_doctests(text, "python");
         assert_eq!(fenced("Adds.\n\nMore."), "Adds.\n\nMore.");
         assert_eq!(

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_imported_where_the_file_does_not_define_it() {
+    fn imported_from_names_module_unless_defined_in_file() {
         let workspace = crate::workspace::Workspace::open(&std::env::temp_dir()).unwrap();
         let path = workspace.path(Path::new("a.py")).unwrap();
         let text = "from pack import name\nimport lib\nname(lib.inner.part)\nown = name().part\nown.part\n\ndef lib2(): ...\nlib2()\n";
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_means_what_the_file_defines_and_no_word_of_a_comment() {
+    fn name_in_file_is_found_at_definitions_not_in_comments() {
         assert_eq!(lines("Session"), [[5]]);
         assert_eq!(lines("Session.get"), [[6]]);
         assert_eq!(lines("get"), [[6], [10]]);

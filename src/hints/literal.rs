@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_value_is_read_as_python_would() {
+    fn python_literal_is_parsed_as_python_evaluates_it() {
         let text = r#"
 import os
 
@@ -203,7 +203,7 @@ y""", "numbers": (1, -2, 3.5, 1_000), "flags": [True, False, None,],},
     }
 
     #[test]
-    fn what_would_have_to_run_is_refused_with_its_line() {
+    fn python_constant_that_needs_execution_is_refused_with_line() {
         for (text, why) in [
             ("SCHEMA = make()", "line 1: `make()` is no plain value"),
             ("SCHEMA = {\n  'a': f'{x}'}", "line 2: `f\\'{x}\\'` is no plain value"),
@@ -216,7 +216,7 @@ y""", "numbers": (1, -2, 3.5, 1_000), "flags": [True, False, None,],},
     }
 
     #[test]
-    fn functions_of_the_module_are_known() {
+    fn python_module_has_top_level_functions_only() {
         let text = "async def execute(a, b):\n    pass\n\n@wraps\ndef other():\n    pass\n\nclass A:\n    def inner(self): pass\n";
         let module = PythonModule::read(text, Instant::now() + Duration::from_secs(30)).expect("a tree");
         assert_eq!(["execute", "other", "inner"].map(|name| module.has_function(name)), [true, true, false]);

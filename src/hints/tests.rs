@@ -59,7 +59,7 @@ fn place(candidate: &Candidate) -> String {
 }
 
 #[test]
-fn python_scopes_imports_and_attributes() {
+fn definition_hints_resolve_python_scopes_imports_and_attributes() {
     let fixture = fixture(&[
         ("pkg/__init__.py", "from .shapes import Circle as Round\n"),
         (
@@ -96,7 +96,7 @@ fn python_scopes_imports_and_attributes() {
 }
 
 #[test]
-fn typescript_and_javascript() {
+fn definition_hints_resolve_typescript_and_javascript_modules() {
     let fixture = fixture(&[
         (
             "src/model.ts",
@@ -157,7 +157,7 @@ fn typescript_and_javascript() {
 }
 
 #[test]
-fn rust_modules_paths_and_methods() {
+fn definition_hints_resolve_rust_modules_paths_and_methods() {
     let fixture = fixture(&[
         ("Cargo.toml", "[package]\nname = \"my-shop\"\n"),
         (
@@ -200,7 +200,7 @@ fn rust_modules_paths_and_methods() {
 }
 
 #[test]
-fn the_other_grammars() {
+fn definition_hints_resolve_names_in_all_other_grammars() {
     let fixture = fixture(&[
         ("go.mod", "module example.com/shop\n"),
         (
@@ -259,7 +259,7 @@ fn the_other_grammars() {
 }
 
 #[test]
-fn languages_without_grammar_are_read_by_their_words() {
+fn definition_hints_without_grammar_match_by_words() {
     let fixture = fixture(&[
         ("a.lua", "-- function greet() in a comment\nlocal function greet(name)\n  return name\nend\n"),
         ("b.lua", "greet('x')\n"),
@@ -272,7 +272,7 @@ fn languages_without_grammar_are_read_by_their_words() {
 }
 
 #[test]
-fn comments_and_strings_are_no_references() {
+fn reference_hints_exclude_comments_and_strings() {
     let fixture = fixture(&[
         (
             "a.py",
@@ -302,7 +302,7 @@ fn comments_and_strings_are_no_references() {
 }
 
 #[test]
-fn a_local_name_is_looked_for_in_its_function_only() {
+fn reference_hints_of_local_variable_stay_in_its_function() {
     let fixture =
         fixture(&[("a.py", "def f(x):\n    return x\n\ndef g(x):\n    return x\n"), ("b.py", "x = 1\n")]);
     let subject = HintSubject::Position { path: fixture.path("a.py"), position: Position::new(1, 11) };
@@ -320,7 +320,7 @@ fn shown(symbols: &[Symbol]) -> String {
 }
 
 #[test]
-fn outlines_are_trees_without_locals() {
+fn document_symbols_are_nested_without_locals() {
     let fixture = fixture(&[
         (
             "a.py",
@@ -351,7 +351,7 @@ fn outlines_are_trees_without_locals() {
 
 /// Names that only contain the word asked for are looked at last: a tree may be full of them.
 #[test]
-fn the_name_itself_comes_before_all_that_contain_it() {
+fn workspace_symbols_list_exact_matches_first() {
     let many: Vec<(String, String)> = (0..400)
         .map(|n| (format!("a/many{n:03}.py"), format!("def queryset_{n}():\n    return get_queryset()\n")))
         .collect();
@@ -371,7 +371,7 @@ fn the_name_itself_comes_before_all_that_contain_it() {
 }
 
 #[test]
-fn a_name_alone_is_found_with_its_container() {
+fn definition_hints_of_qualified_name_match_its_container() {
     let fixture = fixture(&[
         ("a.py", "class A:\n    def run(self): ...\n"),
         ("b.py", "class B:\n    def run(self): ...\n\ndef run(): ...\n"),
@@ -387,7 +387,7 @@ fn a_name_alone_is_found_with_its_container() {
 }
 
 #[test]
-fn syntax_errors_are_told_in_words() {
+fn syntax_errors_are_reported_with_messages() {
     let fixture = fixture(&[
         ("a.py", "x = = 1\n"),
         ("b.c", "int main(void) { return f(1; }\n"),
@@ -410,7 +410,7 @@ fn syntax_errors_are_told_in_words() {
 }
 
 #[test]
-fn names_of_any_script() {
+fn definition_hints_resolve_non_ascii_identifiers() {
     let fixture = fixture(&[("a.py", "def größe(名前):\n    return 名前\n\nx = '🦀'; y = größe(1)\n")]);
     assert_eq!(fixture.first("a.py", "größe(1", 0), "a.py:1");
     let hints = fixture.hints("a.py", "名前", 1);
@@ -428,7 +428,7 @@ fn depth_of(symbols: Vec<Symbol>) -> usize {
 }
 
 #[test]
-fn what_is_nested_without_end_is_followed_a_bounded_way() {
+fn deeply_nested_source_gives_symbols_of_bounded_depth() {
     let functions = format!("{}{}\n", "function f(){".repeat(20_000), "}".repeat(20_000));
     let braces = format!("use {}a{};\nfn b() {{}}\n", "{".repeat(100_000), "}".repeat(100_000));
     let fixture = fixture(&[("deep.js", &functions), ("deep.rs", &braces)]);
@@ -439,7 +439,7 @@ fn what_is_nested_without_end_is_followed_a_bounded_way() {
 }
 
 #[test]
-fn hostile_files_take_bounded_time() {
+fn definition_hints_in_hostile_files_take_bounded_time() {
     let deep = format!("x = {}1{}\n", "(".repeat(200_000), ")".repeat(200_000));
     let long = format!("greet = \"{}\"\n", "a b ".repeat(1_250_000));
     let fixture = fixture(&[

@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn keywords_and_other_texts_are_no_names() {
+    fn keyword_or_malformed_identifier_is_not_a_name() {
         let mut faults = Vec::new();
         for (language, names, keywords) in [
             ("python", "greet _x x1 größe match type print Class", "class def None True lambda async"),

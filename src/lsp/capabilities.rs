@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn watchers_match_as_editors_match_them() {
+    fn file_watchers_match_glob_kind_and_base_uri() {
         let watchers = json!({ "watchers": [
             { "globPattern": "**/*.{ts,tsx}" },
             { "globPattern": "package.json", "kind": 2 },
@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_that_is_used_twice_names_both_registrations() {
+    fn registrations_with_same_id_are_kept_and_unregistered_together() {
         let watching = |pattern: &str| json!({ "watchers": [{ "globPattern": pattern }] });
         let method = "workspace/didChangeWatchedFiles";
         let mut registrations = registered(watching("**/*.py"), method);
@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn registrations_come_and_go_by_id_and_respect_selectors() {
+    fn dynamic_registration_obeys_document_selector_until_unregistered() {
         let selector =
             json!({ "documentSelector": [{ "language": "python", "scheme": "file" }], "identifier": "x" });
         let mut registrations = registered(selector, "textDocument/diagnostic");

@@ -369,7 +369,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flat_symbols_within_one_another_make_a_tree_of_bounded_depth() {
+    fn flat_document_symbols_are_nested_to_bounded_depth() {
         const COUNT: u32 = 200_000;
         let at = |line: u32| Position::new(line, 0);
         let symbol = |nth: u32| Symbol {

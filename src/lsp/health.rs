@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_interpreter_is_the_one_the_script_names() {
+    fn python_interpreter_is_read_from_shebang_of_script() {
         let temp = tempfile::tempdir().unwrap();
         let script = temp.path().join("server");
         let named = |text: &str| {

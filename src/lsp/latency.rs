@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_times_are_forgotten() {
+    fn latencies_over_capacity_forget_the_oldest() {
         let mut latencies = Latencies::default();
         assert_eq!(latencies.median_and_p99(), None);
         for millis in 0..1000 {

@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn the_project_comes_first_when_trusted_and_not_at_all_otherwise() {
+    fn locate_prefers_project_program_only_when_trusted() {
         let temp = tempfile::tempdir().unwrap();
         let (project, data, bin) = (temp.path().join("p"), temp.path().join("d"), temp.path().join("b"));
         program(&project.join("sub/.venv/bin/the-server"));
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_settings_name_inside_the_project_needs_trust_as_well() {
+    fn configured_program_inside_project_is_refused_when_untrusted() {
         let temp = tempfile::tempdir().unwrap();
         let project = temp.path().join("p");
         program(&project.join("tools/the-server"));
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_counts_where_something_is_behind_it_and_nothing_else_is_installed() {
+    fn toolchain_proxy_without_server_behind_it_is_skipped() {
         let temp = tempfile::tempdir().unwrap();
         let (bin, data) = (temp.path().join("bin"), temp.path().join("d"));
         std::fs::create_dir(temp.path().join("p")).unwrap();

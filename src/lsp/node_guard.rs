@@ -125,7 +125,7 @@ const ways = [
     }
 
     #[test]
-    fn no_code_below_the_closed_folder_is_loaded_and_all_other_is() {
+    fn node_guard_blocks_loading_code_from_closed_folder_only() {
         let (said, ran) = ways(false);
         assert_eq!(said, "read own true 2\n");
         // The addon is none, and the script in a context is a function's body.

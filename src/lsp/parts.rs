@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_fits_is_read_as_it_is() {
+    fn answer_within_limit_is_read_unchanged() {
         for text in [
             r#"{"a":[1,-2,3.5,1e400,"x\n",null,true],"b":{}}"#,
             "[]",
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_for_which_there_is_no_room_are_counted() {
+    fn answer_elements_over_limit_are_left_out_and_counted() {
         let parts = read_most("[1,2,3,4,5,6]", 4).unwrap();
         assert_eq!(parts, BoundedAnswer { value: json!([1, 2, 3]), left_out: 3 });
         let parts = read_most(r#"{"items":[{"a":1},{"a":2},{"a":3}],"more":true}"#, 6).unwrap();
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_is_whole_or_refused() {
+    fn rename_answer_over_limit_is_refused_and_references_are_cut() {
         let json = format!("[{}0]", "0,".repeat(MAX_WHOLE_ANSWER_VALUES));
         assert!(read("textDocument/rename", &json).unwrap_err().starts_with("it has more than"));
         let list = read("textDocument/references", &json).unwrap();

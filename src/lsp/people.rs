@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn everyone_hears_and_the_last_one_is_asked() {
+    async fn show_message_reaches_all_listeners_and_request_only_the_last() {
         let people = UserMessageListeners::default();
         assert_eq!(people.ask("one", json!({})).await, Value::Null, "nobody is there");
         let (mut first, mut last) = (people.join(), people.join());
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_listen_takes_no_memory_without_end() {
+    fn unread_user_messages_are_limited_per_listener() {
         let people = UserMessageListeners::default();
         let deaf = people.join();
         for _ in 0..10 * MAX_QUEUED_USER_MESSAGES {

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_watcher_is_told_until_it_stops_watching() {
+    fn progress_watcher_receives_events_until_dropped() {
         let event = || ProgressEvent::ServerReady { server: "pylsp".to_owned() };
         let watchers = Watchers::default();
         let ((one, mut told_one), (other, mut told_other)) = (unbounded_channel(), unbounded_channel());

@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn named_progress_must_begin_and_end() {
+    fn readiness_waits_for_named_progress_to_begin_and_end() {
         let rule = rule(&["Initializing"]);
         let mut readiness = Readiness::default();
         readiness.opened();
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn questions_about_single_files_need_not_wait_where_the_rule_says_so() {
+    fn readiness_with_files_first_allows_single_file_requests() {
         let rule = ReadinessRule { files_first: true, ..rule(&["indexing"]) };
         let mut readiness = Readiness::default();
         readiness.opened();
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sign_is_waited_for_by_questions_across_files_and_no_longer_than_its_grace() {
+    fn readiness_waits_for_ready_notification_until_grace_period_ends() {
         let sign =
             json!({ "method": "window/logMessage", "field": "message", "matches": "^(Found|No source)" });
         let rule = ReadinessRule {
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn other_progress_is_work_with_its_percentage() {
+    fn unnamed_progress_is_reported_as_work_with_percentage() {
         let rule = rule(&[]);
         let mut readiness = Readiness::default();
         readiness
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn quiescence_decides_where_the_rule_says_so() {
+    fn readiness_follows_quiescent_server_status() {
         let rule = ReadinessRule { server_status: true, ..Default::default() };
         let mut readiness = Readiness::default();
         assert!(matches!(readiness.state(&rule), ReadinessLevel::No(_)));
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn while_caches_are_filled_single_files_are_answered_rightly_where_the_rule_says_so() {
+    fn readiness_during_indexing_allows_single_file_requests() {
         let rule = ReadinessRule {
             server_status: true,
             files_during: vec!["Indexing".to_owned()],
@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn time_counts_from_the_start_and_later_from_when_answers_were_last_whole() {
+    fn busy_time_counts_from_start_or_from_last_quiescence() {
         let rule = ReadinessRule { server_status: true, ..Default::default() };
         let mut readiness = Readiness::default();
         let long_ago = Instant::now().checked_sub(Duration::from_secs(40)).unwrap();
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_is_at_is_a_sentence() {
+    fn unfinished_work_is_described_in_a_sentence() {
         let busy = |title: &str, message: Option<&str>, percentage| UnfinishedWork {
             work: WorkProgress { title: title.into(), message: message.map(str::to_owned), percentage },
             so_far: Duration::from_millis(12_400),

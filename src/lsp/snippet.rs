@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn placeholders_are_their_defaults() {
+    fn snippet_placeholders_become_their_default_text() {
         for (snippet, text) in [
             ("color: $0;", "color: ;"),
             ("margin: ${1:0} ${2:auto}$0", "margin: 0 auto"),
@@ -140,13 +140,13 @@ mod tests {
     }
 
     #[test]
-    fn depth_has_an_end() {
+    fn snippet_nesting_depth_is_limited() {
         let deep = format!("{}x{}", "${1:".repeat(100_000), "}".repeat(100_000));
         assert!(plain(&deep).len() < deep.len());
     }
 
     #[test]
-    fn only_snippets_are_changed() {
+    fn completion_items_without_snippet_format_are_unchanged() {
         let mut list = json!({ "items": [
             { "label": "a", "insertText": "${1:b}", "insertTextFormat": 2 },
             { "label": "c", "textEdit": { "newText": "$d" } },

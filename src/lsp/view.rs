@@ -264,7 +264,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn views_are_the_same_only_if_every_text_is() {
+    fn views_are_equal_only_if_they_share_every_text() {
         let dir = std::env::temp_dir();
         let workspace = crate::workspace::Workspace::open(&dir).expect("a workspace");
         let path = workspace.path(Path::new("a.py")).expect("a path");
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn only_holders_of_the_same_files_who_go_on_are_rivals() {
+    async fn view_contention_counts_alternating_holders_of_the_same_file() {
         let dir = std::env::temp_dir();
         let workspace = crate::workspace::Workspace::open(&dir).expect("a workspace");
         let path = |name: &str| workspace.path(Path::new(name)).expect("a path");
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_view_over_another_hides_it_and_only_what_differs_is_sent() {
+    fn view_over_another_overrides_texts_and_difference_lists_changes() {
         let dir = std::env::temp_dir();
         let workspace = crate::workspace::Workspace::open(&dir).expect("a workspace");
         let path = |name: &str| workspace.path(Path::new(name)).expect("a path");

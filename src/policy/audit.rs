@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_is_one_private_line() {
+    fn audit_entry_is_one_json_line_in_a_private_file() {
         let temp = tempfile::tempdir().unwrap();
         let folder = temp.path().join("state");
         let audit = AuditLog::new(&folder, 1 << 20);
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn two_writers_turn_over_once_and_lose_nothing_of_the_last_two_files() {
+    fn concurrent_audit_writers_rotate_once_and_lose_no_entry() {
         let temp = tempfile::tempdir().unwrap();
         let size = serde_json::to_vec(&entry("read")).unwrap().len() as u64;
         let (one, two) = (AuditLog::new(temp.path(), size * 4), AuditLog::new(temp.path(), size * 4));
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn lock_held_by_another_process_keeps_nobody_waiting_and_no_entry_out() {
+    fn audit_log_with_lock_held_elsewhere_still_appends_without_rotation() {
         let temp = tempfile::tempdir().unwrap();
         let size = serde_json::to_vec(&entry("read")).unwrap().len() as u64;
         let audit = AuditLog::new(temp.path(), size * 2);
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_in_its_place_is_not_followed() {
+    fn audit_log_symlink_is_not_followed() {
         let temp = tempfile::tempdir().unwrap();
         let victim = temp.path().join("victim");
         fs::write(&victim, "").unwrap();
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_are_cut_between_characters() {
+    fn audit_text_over_limit_is_cut_between_characters() {
         assert_eq!(cut(&"ä".repeat(3_000)).chars().count(), MAX_AUDIT_TEXT_CHARS + 1);
         assert_eq!(cut("short"), "short");
     }

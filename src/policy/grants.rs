@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_yes_covers_the_same_subjects_and_no_others() {
+    fn grant_covers_same_session_tool_and_subjects_only() {
         let grants = Grants::default();
         grants.add(grant("one", "bash", "ls", ""));
         grants.add(grant("one", "fetch", "", "https://docs.rs/a"));
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn without_subjects_the_arguments_count() {
+    fn grant_without_subjects_covers_equal_arguments_only() {
         let subjects = CallSubjects::default();
         let request = PolicyRequest { tool: "task", effect: Effect::Execute, subjects: &subjects };
         let grants = Grants::default();

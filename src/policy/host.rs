@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts_are_compared_whole() {
+    fn host_pattern_matches_whole_host_only() {
         for (pattern, address, allowed, forbidden) in [
             ("docs.rs", "https://docs.rs/serde", true, true),
             ("docs.rs", "https://DOCS.RS./serde", true, true),

@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_star_is_any_part_of_a_name() {
+    fn name_pattern_star_matches_any_part() {
         for (pattern, name, meant) in [
             ("read", "read", true),
             ("read", "READ", true),
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn only_names_make_patterns() {
+    fn name_pattern_from_invalid_name_is_none() {
         for text in ["", "a b", "bash(", "effect:read", "ä", "a.b"] {
             assert_eq!(NamePattern::new(text), None, "{text}");
         }

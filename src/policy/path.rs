@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn patterns_mean_what_git_would_ignore() {
+    fn path_pattern_matches_like_gitignore() {
         for (pattern, given, meant) in [
             (".env", ".env", true),
             (".env", "deep/er/.env", true),
@@ -105,14 +105,14 @@ mod tests {
     }
 
     #[test]
-    fn letters_are_folded_where_that_is_safer() {
+    fn path_pattern_with_folded_case_matches_uppercase() {
         let exact = PathPattern::new(".env", PathCaseSensitivity::Exact).unwrap();
         let folded = PathPattern::new(".env", PathCaseSensitivity::Folded).unwrap();
         assert_eq!((exact.matches(&path(".ENV")), folded.matches(&path(".ENV"))), (false, true));
     }
 
     #[test]
-    fn a_folder_above_is_known() {
+    fn path_pattern_may_lie_beneath_its_parent_folders() {
         let pattern = PathPattern::new("src/secret/*.key", PathCaseSensitivity::Folded).unwrap();
         for (folder, above) in [("src", true), ("src/secret", true), ("lib", false), ("src/secretive", false)]
         {
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_out_or_is_no_glob_is_refused() {
+    fn path_pattern_leading_outside_or_invalid_is_refused() {
         for text in ["../x", "a/../b", "a[", "a{b"] {
             assert!(PathPattern::new(text, PathCaseSensitivity::Exact).is_err(), "{text}");
         }

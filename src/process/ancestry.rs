@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_supervisor_above_is_found_at_any_height() {
+    fn supervisor_among_ancestors_is_found_at_any_depth() {
         assert_eq!(descent_of(60, 55, |_, pid| chain(pid)), Descent::Supervised);
         assert_eq!(descent_of(55, SUPERVISOR, |_, pid| chain(pid)), Descent::Supervised);
         assert_eq!(descent_of(SUPERVISOR, 1, |_, pid| chain(pid)), Descent::Free);
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parent_that_ends_meanwhile_sets_nobody_free() {
+    fn descent_with_parent_exiting_meanwhile_is_never_free() {
         // It ends at any moment; its child is the supervisor's from then on.
         for end in 1..12 {
             let look = |now: u32, pid| match pid {
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_is_used_again_sets_nobody_free() {
+    fn descent_with_reused_pid_is_never_free() {
         // The parent's, by a process that started later; and the process's own.
         let younger = Process { pid: 55, parent: 1, started: 61 };
         let look = |_, pid| if pid == 55 { ProcessState::Living(younger) } else { chain(pid) };
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn the_processes_of_another_user_are_not_ours() {
+    fn descent_below_hidden_process_of_another_user_is_free() {
         let look = |_, pid| if pid == 1 { ProcessState::Hidden } else { chain(pid) };
         assert_eq!(descent_of(70, 1, look), Descent::Free);
         assert_eq!(descent_of(60, 55, look), Descent::Supervised);
@@ -278,7 +278,7 @@ mod tests {
     /// The listener has ended, and another process has its number by now: this one, as the worst that may be.
     #[cfg(target_os = "linux")]
     #[test]
-    fn the_number_of_a_listener_that_has_ended_is_nobodys() {
+    fn socket_peer_of_exited_listener_has_unknown_descent() {
         use std::os::unix::net::UnixStream;
         use std::process::{Command, Stdio};
         const LISTEN: &str = "import os, socket, sys\ns = socket.socket(socket.AF_UNIX)\ns.bind(sys.argv[1])\nif os.fork() == 0:\n    \
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn this_test_is_not_supervised() {
+    fn descent_of_test_process_is_free() {
         let own = i32::try_from(std::process::id()).unwrap();
         let ProcessState::Living(own) = Process::look(own) else { panic!("this process lives") };
         assert_eq!(Some(own.parent), i32::try_from(std::os::unix::process::parent_id()).ok());

@@ -240,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn toolchains_pass_and_secrets_stay() {
+    fn environment_passes_toolchain_variables_and_withholds_secrets() {
         for name in [
             "PATH",
             "LC_ALL",
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn values_lose_users_and_passwords_and_nothing_else() {
+    fn environment_urls_lose_credentials_only() {
         for (name, value, expected) in [
             ("PIP_INDEX_URL", "https://me:pw@pypi.example/simple", "https://pypi.example/simple"),
             ("UV_INDEX_URL", "https://token@pypi.example/simple", "https://pypi.example/simple"),
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn what_sets_a_secret_stays() {
+    fn environment_variable_with_secret_in_its_value_is_withheld() {
         for (name, value) in [
             ("JAVA_TOOL_OPTIONS", "-Xmx1g -Djavax.net.ssl.keyStorePassword=x"),
             ("MAVEN_OPTS", "-Dhttp.proxyUser=me -Dhttp.proxyPassword=x"),

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn from_the_look_to_the_start_nobody_writes_to_it_and_what_is_only_moved_is_the_same() {
+    fn pinned_program_is_write_locked_until_started_and_may_move() {
         let (folder, program, pin) = program();
         let moved = folder.path().join("moved");
         let pins = [pin];
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_open_for_writing_is_started_as_a_copy_that_nobody_can_write_to() {
+    fn pinned_program_open_for_writing_starts_as_a_sealed_copy() {
         let (_folder, program, pin) = program();
         let mut writer = fs::OpenOptions::new().write(true).open(&program).unwrap();
         let (_, held) = command(&program, std::slice::from_ref(&pin)).unwrap();
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_a_file_of_some_process_only_is_none() {
+    fn pinned_program_behind_proc_fd_symlink_is_refused() {
         let (folder, program, pin) = program();
         let open = File::open(&program).unwrap();
         let link = folder.path().join("link");
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn below_its_folder_a_file_is_looked_at_by_both_names() {
+    fn pinned_file_below_cwd_is_checked_by_both_paths() {
         let pin = |path: &str| FilePin { path: path.into(), sha256: "0".into() };
         let pins = [pin("/w/a/b"), pin("/w/a/p"), pin("/w/c")];
         let words: Vec<_> = words(&pins, Path::new("/w/a/p"), Path::new("/w/a")).collect();

@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn restart_backoff_forgets_what_lies_behind_it() {
+    async fn restart_backoff_is_cleared_by_reset_and_elapsed_window() {
         let mut backoff = RestartBackoff::default();
         (0..3).for_each(|_| backoff.record_end());
         assert!(backoff.next_start().unwrap() > Instant::now());

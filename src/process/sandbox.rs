@@ -330,7 +330,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_asked_for_comes_back_from_the_arguments() {
+    fn sandbox_arguments_encode_the_confinement_and_program() {
         let program = [OsStr::new("/bin/sh"), OsStr::new("-lc"), OsStr::new("--")];
         let confinement = Confinement { writable: vec!["/w".into(), "/tmp".into()], no_tcp: true };
         assert_eq!(

@@ -185,7 +185,7 @@ mod tests {
     use std::process::Command;
 
     #[test]
-    fn a_child_is_known_by_its_parent_and_its_time() {
+    fn process_tree_lists_child_until_it_is_killed() {
         let own = i32::try_from(std::process::id()).unwrap();
         let before = now().unwrap();
         let mut first = Command::new("sleep").arg("60").spawn().unwrap();
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn without_the_kernels_lists_the_same_are_found() {
+    fn process_children_without_kernel_list_are_the_same() {
         let own = i32::try_from(std::process::id()).unwrap();
         let mut shell = Command::new("sh");
         shell.args(["-c", "sleep 61 & echo; wait"]);

@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_current_folder_is_no_place_to_look() {
+    fn find_program_ignores_relative_and_empty_path_entries() {
         let here = std::env::current_dir().unwrap();
         let temp = tempfile::tempdir_in(&here).unwrap();
         let program = temp.path().join("the-server");

@@ -66,7 +66,7 @@ fn soon() -> Instant {
 }
 
 #[tokio::test]
-async fn an_answer_reaches_its_caller_through_every_kind_of_rubbish() {
+async fn response_is_delivered_despite_malformed_frames_and_stray_output() {
     let (connection, mut from, mut to, heard) = pair();
     let answer = connection.start("textDocument/hover", &json!({ "x": 1 })).unwrap();
     let sent = receive(&mut from).await;
@@ -96,7 +96,7 @@ async fn an_answer_reaches_its_caller_through_every_kind_of_rubbish() {
 }
 
 #[tokio::test]
-async fn requests_of_the_server_are_answered_under_their_own_ids() {
+async fn server_request_is_answered_with_its_own_id() {
     let (_connection, mut from, mut to, _) = pair();
     for id in ["9007199254740993", "\"ts7\"", "-1"] {
         let request = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"custom/known","params":[{id}]}}"#);
@@ -111,7 +111,7 @@ async fn requests_of_the_server_are_answered_under_their_own_ids() {
 }
 
 #[tokio::test]
-async fn a_dropped_request_is_cancelled_and_its_late_answer_ignored() {
+async fn dropped_request_sends_cancel_request_and_ignores_late_response() {
     let (connection, mut from, mut to, _) = pair();
     drop(connection.start("slow/one", &json!({})).unwrap());
     assert_eq!(receive(&mut from).await["method"], "slow/one");
@@ -126,7 +126,7 @@ async fn a_dropped_request_is_cancelled_and_its_late_answer_ignored() {
 }
 
 #[tokio::test]
-async fn a_silent_server_costs_the_deadline_and_a_closed_one_nothing() {
+async fn request_times_out_on_silent_server_and_fails_when_closed() {
     let (connection, mut from, to, _) = pair();
     let deadline = Instant::now() + Duration::from_millis(50);
     let error = connection.request::<Value>("never/answered", &json!({}), deadline).await.unwrap_err();
@@ -139,7 +139,7 @@ async fn a_silent_server_costs_the_deadline_and_a_closed_one_nothing() {
 }
 
 #[tokio::test]
-async fn a_message_beyond_the_limit_ends_the_conversation_with_its_size() {
+async fn content_length_over_limit_closes_connection_naming_the_size() {
     let (connection, _from, mut to, _) = pair();
     to.write_all(b"Content-Length: 99999999999\r\n\r\n").await.unwrap();
     let error = connection.request::<Value>("any", &json!({}), soon()).await.unwrap_err();
@@ -147,7 +147,7 @@ async fn a_message_beyond_the_limit_ends_the_conversation_with_its_size() {
 }
 
 #[tokio::test]
-async fn errors_of_the_server_keep_code_and_data() {
+async fn error_response_keeps_code_and_data() {
     let (connection, mut from, mut to, _) = pair();
     let pending = connection.start("x", &json!({})).unwrap();
     receive(&mut from).await;
@@ -159,7 +159,7 @@ async fn errors_of_the_server_keep_code_and_data() {
 }
 
 #[tokio::test]
-async fn a_request_that_takes_time_keeps_no_other_waiting() {
+async fn slow_server_request_does_not_block_other_requests() {
     let (_connection, mut from, mut to, _heard) = pair();
     for (id, method) in [(1, "custom/slow"), (2, "custom/known"), (3, "custom/unknown")] {
         let body = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": {} }).to_string();
@@ -175,7 +175,7 @@ async fn a_request_that_takes_time_keeps_no_other_waiting() {
 }
 
 #[tokio::test]
-async fn what_was_told_before_an_answer_arrives_before_it() {
+async fn notifications_sent_before_a_response_arrive_before_it() {
     for _ in 0..200 {
         let (connection, mut from, mut to, _heard) = pair();
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "custom/slow", "params": {} }).to_string();
@@ -193,7 +193,7 @@ async fn what_was_told_before_an_answer_arrives_before_it() {
 }
 
 #[tokio::test]
-async fn what_the_pipe_does_not_take_at_once_arrives_whole_and_in_order() {
+async fn messages_over_full_pipe_arrive_whole_and_in_order() {
     let (connection, mut from, _to, _heard) = pair_with_pipe_of(100);
     let long = "x".repeat(10_000);
     for number in 0..50 {
@@ -213,7 +213,7 @@ async fn what_the_pipe_does_not_take_at_once_arrives_whole_and_in_order() {
 }
 
 #[tokio::test]
-async fn a_program_that_asks_and_reads_no_answer_is_let_go() {
+async fn peer_that_sends_requests_and_reads_no_response_is_closed() {
     let (connection, _from, mut to, _heard) = pair_with_pipe_of(100);
     for id in 0..2_000 {
         let body = json!({ "jsonrpc": "2.0", "id": id, "method": "custom/known", "params": {} }).to_string();
@@ -226,7 +226,7 @@ async fn a_program_that_asks_and_reads_no_answer_is_let_go() {
 }
 
 #[tokio::test]
-async fn a_request_after_the_end_hears_why_it_ended() {
+async fn request_after_close_fails_with_the_close_reason() {
     let (connection, _from, to, _heard) = pair();
     let waiting = connection.start("custom/asked", &json!({})).unwrap();
     connection.close("it was stopped");

@@ -395,7 +395,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nulls_for_what_may_be_left_out_are_left_out_at_any_depth() {
+    fn null_arguments_for_optional_properties_are_removed_at_any_depth() {
         let schema = json!({
             "properties": {
                 "a": {"type": "string"},

@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_texts_that_are_not_on_disk_hide_it_and_they_stop_when_they_are_saved() {
+    fn overlay_hides_file_only_while_its_text_differs_from_disk() {
         let temp = tempfile::tempdir().unwrap();
         std::fs::write(temp.path().join("a.py"), "x = 1\n").unwrap();
         let workspace = Workspace::open(temp.path()).unwrap();

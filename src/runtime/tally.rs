@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_count_from_their_begin_to_their_drop() {
+    fn tally_counts_calls_from_begin_to_drop() {
         let tally = Tally::default();
         let (first, second) = (tally.begin("read"), tally.begin("grep"));
         assert_eq!((tally.running(), tally.statistics().len()), (2, 0));
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_calls_of_a_session_count_while_somebody_wants_to_know() {
+    fn tally_counts_calls_of_session_while_counter_is_held() {
         let tally = Tally::default();
         let calls = Arc::new(AtomicU64::new(0));
         drop(tally.begin_of("read", "one"));
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn made_up_names_take_no_memory_without_end() {
+    fn tally_of_unknown_tool_names_is_bounded() {
         let tally = Tally::default();
         for number in 0..2_000 {
             drop(tally.begin(&format!("made-up-{number}")));

@@ -188,7 +188,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, cases: 2000, ..ProptestConfig::default() })]
 
         #[test]
-        fn the_change_turns_old_into_new(old in texts(), new in texts()) {
+        fn text_change_between_texts_turns_old_into_new(old in texts(), new in texts()) {
             let (before, after) = (Buffer::new(&old), Buffer::new(&new));
             for change in [TextChange::between(&before, &after), TextChange::to_text(&before, &new)] {
                 let mut edited = before.clone();
@@ -208,7 +208,7 @@ mod tests {
         }
 
         #[test]
-        fn positions_survive_every_encoding(text in texts(), line in 0u32..12, character in 0u32..12) {
+        fn position_round_trips_through_every_encoding(text in texts(), line in 0u32..12, character in 0u32..12) {
             let buffer = Buffer::new(&text);
             let position = buffer.clamp(Position { line, character });
             prop_assert_eq!(buffer.clamp(position), position);
@@ -219,7 +219,7 @@ mod tests {
         }
 
         #[test]
-        fn columns_are_what_a_plain_count_says(text in texts(), line in 0u32..6, character in 0u32..12) {
+        fn encoded_column_equals_plain_count_of_code_units(text in texts(), line in 0u32..6, character in 0u32..12) {
             let buffer = Buffer::new(&text);
             let position = buffer.clamp(Position { line, character });
             let plain = buffer.line(position.line).unwrap_or_default();
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edited_clone_differs_only_where_it_was_edited() {
+    fn text_change_between_buffer_and_edited_clone_is_minimal() {
         let old = Buffer::new(&"0123456789abcde\n".repeat(100_000));
         let mut new = old.clone();
         let at = Position::new(50_000, 3);
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_outside_are_moved_to_the_nearest_end() {
+    fn position_outside_buffer_is_clamped_to_nearest_end() {
         let buffer = Buffer::new("ab\r\ncd");
         assert_eq!(buffer.clamp(Position::new(0, 99)), Position::new(0, 2));
         assert_eq!(buffer.clamp(Position::new(9, 0)), Position::new(1, 2));

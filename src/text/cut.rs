@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_fits_stays_and_what_does_not_ends_well() {
+    fn cut_text_over_limit_ends_with_count_of_omitted_bytes() {
         assert!(matches!(cut("abc", 3), Cow::Borrowed("abc")));
         assert_eq!(cut("abcdef", 4), "abcd … (2 more bytes)");
         assert_eq!(cut("ab\u{e9}\u{e9}", 3), "ab … (4 more bytes)");
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn an_open_block_of_code_is_closed() {
+    fn cut_markdown_inside_code_block_closes_the_fence() {
         let code = format!("text\n```rust\n{}```\n", "let x = 1;\n".repeat(20));
         let shown = cut_markdown(&code, 100);
         assert!(shown.ends_with("let x = 1;\n```\n\n… (147 more bytes)"), "{shown}");

@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn white_space_is_named() {
+    fn difference_of_two_lines_names_whitespace_and_column() {
         for (expected, found, told) in [
             ("a", "a", "only the line end differs"),
             ("a", "a  ", "the line ends in 2 spaces, expected was no space"),

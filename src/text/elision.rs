@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_marker_is_a_comment_of_its_own() {
+    fn elision_marker_must_be_a_comment_on_its_own_line() {
         for line in [
             "// ...existing code...",
             "    # ... existing code ...",
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_was_there_already_is_no_news() {
+    fn elision_marker_of_old_text_is_not_reported_as_new() {
         let marked = "a\n// ...existing code...\nb\n";
         assert_eq!(new_marker("a\nb\n", marked), Some(2));
         assert_eq!(new_marker(marked, marked), None);

@@ -14,7 +14,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn every_byte_has_two_digits() {
+    fn hex_encodes_every_byte_as_two_digits() {
         assert_eq!(super::hex(&[0, 1, 0xab, 0xff]), "0001abff");
         assert_eq!(super::hex(&[]), "");
     }

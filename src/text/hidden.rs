@@ -65,14 +65,14 @@ mod tests {
     }
 
     #[test]
-    fn what_deceives_is_found_where_it_stands() {
+    fn hidden_unicode_and_control_characters_are_found_with_position() {
         assert_eq!(found("a\u{e0041}b\n\u{202e}"), [(0xe0041, 0, 1), (0x202e, 1, 0)]);
         assert_eq!(found("ad\u{200d}min\u{200b}"), [(0x200d, 0, 2), (0x200b, 0, 6)]);
         assert_eq!(found("x\u{1b}[31m\rback"), [(0x1b, 0, 1), (0x0d, 0, 6)]);
     }
 
     #[test]
-    fn what_is_written_so_in_earnest_is_not() {
+    fn joiners_in_emoji_and_persian_text_are_not_hidden_characters() {
         for text in ["tab\tand\r\nlines\n", "می‌خواهم", "👩‍👩‍👧 ❤️", "e\u{301}", "שלום"]
         {
             assert_eq!(found(text), [], "{text}");

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_position_in_at_the_end_of_and_beside_a_name_finds_it() {
+    fn position_in_or_beside_identifier_finds_the_identifier() {
         let text = "let greeting = hello(world)";
         assert_eq!(near(text, 0, 4).as_deref(), Some("greeting"));
         assert_eq!(near(text, 0, 12).as_deref(), Some("greeting"));
@@ -98,13 +98,13 @@ mod tests {
     }
 
     #[test]
-    fn names_of_any_script_and_with_marks_are_one_name() {
+    fn identifier_with_any_script_and_combining_marks_is_one_word() {
         assert_eq!(near("x = cafe\u{301}名 + 1", 0, 6).as_deref(), Some("cafe\u{301}名"));
         assert_eq!(near("🦀🦀 = crab", 0, 0).as_deref(), Some("crab"));
     }
 
     #[test]
-    fn numbers_and_empty_lines_have_no_name() {
+    fn identifier_is_not_found_in_numbers_and_empty_lines() {
         assert_eq!(near("123 + 45", 0, 1), None);
         assert_eq!(near("", 0, 0), None);
         assert_eq!(near("a", 7, 0), None);

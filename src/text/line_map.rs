@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_move_with_what_was_put_before_them() {
+    fn line_map_shifts_lines_behind_inserted_lines() {
         let map = LineMap::between("a\nb\nc\nd\n", "x\na\nc\ny\nz\nd\n");
         let lines: Vec<Option<u32>> = (0..4).map(|line| map.new_line(line)).collect();
         assert_eq!(lines, [Some(1), None, Some(2), Some(5)]);

@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_of_the_finger_is_near_and_another_word_is_not() {
+    fn nearest_word_matches_typo_and_not_another_word() {
         assert_eq!(nearest("comand", ["command", "env"]), Some("command"));
         assert_eq!(nearest("Command", ["command", "env"]), Some("command"));
         assert_eq!(nearest("banana", ["command", "env"]), None);
@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_near_word_all_are_listed() {
+    fn suggestion_without_a_near_word_lists_all_candidates() {
         assert_eq!(
             suggestion("banana", &["a-word", "env", "name"]),
             "; there are `a-word`, `env` and `name`"

@@ -15,7 +15,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_tables_than_any_file_has_are_refused_and_not_read() {
+    fn toml_with_too_many_tables_is_refused_before_parsing() {
         assert_eq!(toml_fault(&"a = {}\n".repeat(1_000)), None);
         assert!(toml_fault(&"{".repeat(1_001)).is_some());
     }

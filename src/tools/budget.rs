@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_has_room_by_its_number_of_items_and_for_one_in_any_case() {
+    fn list_budget_grows_with_limit_and_always_takes_one_item() {
         let limits = LimitSettings { answer_bytes: 1_000, answer_items: 10, ..LimitSettings::default() };
         let filled = |limit, size: usize| {
             ListBudget::within(&limits, limit)
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_behind_an_item_that_does_not_fit_is_left_out_too() {
+    fn list_budget_leaves_out_everything_behind_an_oversized_item() {
         let mut room = ListBudget { left: 10, is_empty: true };
         assert_eq!(room.fill(["four", "much too long", "x"], 10), ["four"]);
         assert!(!room.takes(&"x"));

@@ -272,14 +272,14 @@ mod tests {
     const CLASS: &str = "class Shop:\n    def sell(self, what: str) -> int:\n        return 1\n\n    def close(self):\n        return 2\n";
 
     #[test]
-    fn a_method_is_changed_and_its_class_is_not() {
+    fn changed_method_signature_reports_method_and_not_class() {
         let found = changed(CLASS, &CLASS.replace("what: str", "what: str, price: int"));
         assert_eq!((names(&found), found.wide.clone()), (vec!["sell"], None));
         assert_eq!(found.at.len(), 1);
     }
 
     #[test]
-    fn inside_a_definition_that_says_what_it_is_nothing_changes() {
+    fn changed_body_of_annotated_function_reports_no_names() {
         let found = changed(CLASS, &CLASS.replace("return 1", "return 3"));
         assert!(found.names.is_empty() && found.doubtful.is_empty() && found.wide.is_none());
         let found = changed(CLASS, &CLASS.replace("return 2", "return 4"));
@@ -288,13 +288,13 @@ mod tests {
     }
 
     #[test]
-    fn a_class_that_is_called_otherwise_does_not_change_its_members() {
+    fn renamed_class_reports_only_old_and_new_class_name() {
         let found = changed(CLASS, &CLASS.replace("Shop", "Store"));
         assert_eq!((names(&found), found.wide.clone()), (vec!["Shop", "Store"], None));
     }
 
     #[test]
-    fn what_a_class_inherits_shows_without_its_name() {
+    fn changed_base_class_or_operator_counts_as_wide_change() {
         let found = changed(CLASS, &CLASS.replace("Shop:", "Shop(Base):"));
         assert!(found.wide.is_some());
         let operator = CLASS.replace("sell(self", "__getitem__(self");
@@ -302,14 +302,14 @@ mod tests {
     }
 
     #[test]
-    fn an_import_that_is_gone_is_no_longer_to_be_had_from_here() {
+    fn removed_import_is_reported_as_no_longer_exported() {
         let found = changed("from a import one, two\n", "from a import two\n");
         assert_eq!(found.imported, BTreeSet::from(["one".to_owned()]));
         assert_eq!(found.modules, BTreeSet::from(["pkg".to_owned()]));
     }
 
     #[test]
-    fn a_decorator_belongs_to_what_it_stands_over() {
+    fn changed_decorator_reports_the_decorated_function() {
         let text = "@cached\ndef one() -> int:\n    return 1\n\n\ndef two() -> int:\n    return 2\n";
         assert_eq!(names(&changed(text, &text.replace("@cached", "@property"))), ["one"]);
     }

@@ -208,21 +208,21 @@ mod tests {
     }
 
     #[test]
-    fn findings_that_moved_with_their_lines_are_not_new() {
+    fn diagnostics_moved_with_their_lines_are_not_new() {
         let (old, new) = ("a\nb\n", "x\ny\na\nb\n");
         let (before, after) = ([found(0, "m"), found(1, "m")], [found(2, "m"), found(3, "m")]);
         assert_eq!(delta(old, new, &before, &after), (vec![], 0, 2));
     }
 
     #[test]
-    fn the_same_words_at_another_place_are_new() {
+    fn diagnostic_with_same_message_at_another_line_is_new() {
         let (old, new) = ("a\nb\n", "a\nb\nc\n");
         assert_eq!(delta(old, new, &[found(0, "m")], &[found(0, "m"), found(2, "m")]), (vec![2], 0, 1));
         assert_eq!(delta(old, new, &[found(0, "m")], &[found(2, "m")]), (vec![2], 1, 0));
     }
 
     #[test]
-    fn the_same_rule_at_the_same_place_is_not_new_in_other_words() {
+    fn diagnostic_with_same_code_and_line_is_not_new() {
         let with_rule =
             |line, message: &str| DiagnosticItem { code: Some("rule".into()), ..found(line, message) };
         let (before, after) = ([with_rule(0, "Key")], [with_rule(1, "ZzKey"), with_rule(0, "Key")]);
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finding_in_an_edited_line_that_is_still_there_is_not_new() {
+    fn unchanged_diagnostic_in_edited_line_is_not_new() {
         assert_eq!(delta("a = x\n", "b = x\n", &[found(0, "x?")], &[found(0, "x?")]), (vec![], 0, 1));
         assert_eq!(delta("a\n", "b\n", &[found(0, "x?")], &[found(0, "y?")]), (vec![0], 1, 0));
     }

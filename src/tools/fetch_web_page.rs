@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_parts_of_a_page_make_the_whole() {
+    fn web_page_parts_concatenate_to_the_whole_text() {
         let text: String = (0..200).map(|number| format!("zeile {number} — ä\n")).collect();
         let (mut whole, mut offset) = (String::new(), 0);
         loop {

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn images_are_told_with_their_size_and_others_by_name() {
+    fn file_kind_recognises_images_with_size_and_pdf() {
         let png =
             b"\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR\x00\x00\x03\x20\x00\x00\x02\x58\x08\x06\x00\x00\x00";
         assert_eq!(file_kind(png), Some(BinaryFileKind::Image("PNG", Some((800, 600)))));

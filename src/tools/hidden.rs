@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_is_asked_sees_what_cannot_be_seen_and_that_it_was_cut() {
+    fn question_text_escapes_hidden_characters_and_marks_cut_off() {
         assert_eq!(shown("plain ü"), "plain ü");
         assert_eq!(shown("a\u{1b}[31mb\n"), "a\\u{1b}[31mb\\u{a}");
         assert_eq!(shown("a\u{202e}b"), "a\\u{202e}b");
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_seen_is_shown() {
+    fn escaped_shows_bidi_tag_and_zero_width_characters() {
         assert_eq!(escaped("a\u{202e}b\u{e0041}c\u{200b}"), "a\\u{202e}b\\u{e0041}c\\u{200b}");
         assert!(matches!(escaped("größe\n名"), Cow::Borrowed(_)));
     }

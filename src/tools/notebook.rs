@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_and_their_output_become_text() {
+    fn notebook_cells_and_outputs_become_text() {
         let notebook = r##"{"nbformat": 4, "cells": [
             {"cell_type": "markdown", "source": ["# Title\n", "words"]},
             {"cell_type": "code", "source": "1 + 1", "outputs": [

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_seen_through_their_own_handle_only() {
+    fn overlay_texts_are_visible_through_their_own_handle_only() {
         let overlays = HeldOverlays::default();
         let one = overlays.put(None, path("a.py"), "one".into()).unwrap();
         let other = overlays.put(None, path("a.py"), "other".into()).unwrap();
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_uses_is_forgotten_and_what_is_used_is_not() {
+    fn idle_overlay_expires_and_used_overlay_does_not() {
         let (overlays, begun) = (HeldOverlays::default(), Instant::now());
         let used = overlays.put_at(begun, None, path("a.py"), "x".into()).unwrap();
         let unused = overlays.put_at(begun, None, path("a.py"), "x".into()).unwrap();
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn number_and_size_are_bounded_and_the_longest_unused_gives_way() {
+    fn overlay_count_and_size_are_bounded_by_lru_eviction() {
         let (overlays, begun) = (HeldOverlays::default(), Instant::now());
         let at = |second: usize| begun + Duration::from_secs(second as u64);
         let handles: Vec<String> = (0..=MAX_OVERLAY_HANDLES)

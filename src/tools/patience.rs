@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_advice_is_something_that_whoever_asked_can_do() {
+    fn retry_advice_fits_command_lone_command_or_tool_caller() {
         let seconds = Duration::from_secs;
         for (patience, waited, takes_timeout, expected) in [
             (RetryAdvice::Command, 10, false, "ask again, or wait longer with --timeout 60"),

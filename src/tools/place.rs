@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_stay_snap_or_are_refused() {
+    fn position_stays_snaps_to_symbol_or_is_refused() {
         let inside = place(at(2, 17)).unwrap();
         assert_eq!((inside.position, inside.resolved.unwrap().moved), (Position::new(2, 17), false));
         let behind = place(at(2, 20)).unwrap();
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_found_on_its_line_or_the_nearest_one() {
+    fn name_on_line_resolves_to_that_or_nearest_line() {
         let on =
             |line0, name: &str| place(Target::NameOnLine { path: PathBuf::new(), line0, name: name.into() });
         assert_eq!(on(2, "self").unwrap().position, Position::new(2, 21));
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn qualified_names_need_their_container() {
+    fn qualified_name_matches_only_in_its_container() {
         let symbol = |name: &str, children| Symbol {
             name: name.into(),
             kind: SymbolKind(5),
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn overloads_are_one_symbol_and_its_name_is_found_in_a_range_that_begins_before_it() {
+    fn overloads_are_one_symbol_positioned_at_its_name() {
         let at = |line, kind| Symbol {
             name: "load".into(),
             kind: SymbolKind(kind),

@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_tool_says_of_its_success_counts() {
+    fn tool_result_follows_the_reported_success_or_error() {
         let failed = ToolResult::from_value(json!({"result": "error", "message": "disk full", "free": 0}));
         assert_eq!(failed.kind, ResultType::Failure);
         assert_eq!(failed.value, json!({"ok": false, "code": "internal", "error": "disk full", "free": 0}));
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_texts_is_its_texts() {
+    fn tool_result_of_text_parts_joins_the_texts() {
         let parts = json!([{"type": "text", "value": "one"}, {"type": "text", "value": "two"}]);
         let told = ToolResult::from_value(parts);
         assert_eq!(told.text_for_model(), "one\ntwo");
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn each_shape_becomes_a_result() {
+    fn tool_result_is_built_from_every_json_shape() {
         let object = ToolResult::from_value(json!({"path": "a"}));
         assert_eq!(object.text_for_model(), r#"{"ok":true,"path":"a"}"#);
         assert!(object.ok());
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_result_object_passes_and_keeps_what_the_model_may_not_see() {
+    fn tool_result_object_keeps_error_detail_out_of_model_text() {
         let result = ToolResult::from_value(json!({
             "textResultForLlm": "not to be had now",
             "resultType": "failure",
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_denied_is_told_as_such() {
+    fn tool_result_from_denied_error_has_kind_denied() {
         let denied = ToolResult::from_error(&ToolError::new(ErrorCode::Denied, "no"));
         assert_eq!(denied.kind, ResultType::Denied);
         assert_eq!(denied.value, json!({"ok": false, "code": "denied", "error": "no"}));

@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_of_arguments_is_small_closed_and_has_required() {
+    fn input_schema_is_inlined_closed_and_lists_required() {
         let schema = input_schema::<Args>();
         assert_eq!(
             schema,
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_names_the_field_what_was_given_and_what_is_accepted() {
+    fn argument_error_names_field_given_and_accepted_value() {
         assert_eq!(fault(json!({"path": "a"})), "");
         assert_eq!(fault(json!({})), "read: `path` is missing (a text)");
         assert_eq!(

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_counted_from_one() {
+    fn shard_index_is_one_based_and_malformed_shard_refused() {
         assert_eq!("2/5".parse(), Ok(Shard { index: 1, of: 5 }));
         for wrong in ["", "1", "0/3", "4/3", "-1/2", "1/0", "a/b", "1/2/3", "1/20000"] {
             assert_eq!(wrong.parse::<Shard>(), Err(NoShard), "{wrong}");
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn every_file_is_in_one_part_and_the_parts_weigh_much_the_same() {
+    fn shards_partition_files_with_balanced_size() {
         let files: Vec<(String, u64)> =
             (0..200).map(|n| (format!("src/{n}.py"), (n * n) % 977 + 1)).collect();
         let costs = CheckCosts::default();
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_measured_outweighs_the_size() {
+    fn shard_weight_prefers_measured_cost_over_file_size() {
         let files = [("slow.py".to_owned(), 10), ("a.py".to_owned(), 1_000), ("b.py".to_owned(), 1_000)];
         let costs = CheckCosts::from_json(r#"{"slow.py": 5000, "a.py": 100}"#).unwrap();
         let parts: Vec<BTreeSet<String>> = shards(2).map(|shard| shard.own(&files, &costs)).collect();

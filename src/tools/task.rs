@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_hands_on_more_than_they_have() {
+    fn subagent_tools_are_narrowed_to_those_of_the_caller() {
         let (wide, narrow) = (names(&["lsp_*", "read", "task"]), names(&["lsp_hover", "task"]));
         let own = names(&["lsp_hover", "lsp_*", "bash", "read"]);
         assert_eq!(narrowed(&[], None), None);

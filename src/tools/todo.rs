@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_list_may_not_be() {
+    fn invalid_todo_list_is_refused_with_reason() {
         use TodoStatus::{Completed, InProgress, Pending};
         let fault = |items: &[TodoItem]| check(items).map_or_else(|error| error.error, |()| String::new());
         assert_eq!(fault(&[]), "");

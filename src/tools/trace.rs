@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_call_knows_its_place_and_no_other_does() {
+    async fn trace_context_is_task_local_and_malformed_traceparent_is_refused() {
         let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         let trace =
             TraceContext::new(parent, Some("a=1")).map(|trace| trace.carrying(Some("user=7, plan=b")));

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_touches_the_same_waits_in_order_and_nothing_else_does() {
+    fn overlapping_edit_claims_wait_in_order_and_others_do_not() {
         let turns = Arc::new(EditScheduler::default());
         let first = turns.claim(scope(&["a/x"], &["s"]));
         let other = turns.claim(scope(&["b"], &["s"]));
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn two_that_want_what_the_other_has_do_not_wait_for_each_other() {
+    fn edit_claims_that_want_each_others_scope_do_not_deadlock() {
         let turns = Arc::new(EditScheduler::default());
         let mut first = turns.claim(scope(&["a"], &[]));
         let mut second = turns.claim(scope(&["b"], &[]));
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_waits_is_woken_when_the_way_is_free() {
+    async fn waiting_edit_claim_is_woken_when_predecessor_is_dropped() {
         let turns = Arc::new(EditScheduler::default());
         let first = turns.claim(scope(&["a"], &[]));
         let second = turns.claim(scope(&["a"], &[]));
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn another_edit_is_known_while_it_waits_and_after_it_as_long_as_somebody_can_ask() {
+    fn concurrent_edit_of_same_path_is_known_while_relevant() {
         let turns = Arc::new(EditScheduler::default());
         let [path] = <[_; 1]>::try_from(paths(&["a/x"])).unwrap();
         let (early, edit) = (turns.arrive(), turns.claim(scope(&["a/x"], &[])));

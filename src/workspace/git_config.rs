@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hooks_and_further_settings_are_found() {
+    fn git_config_hooks_path_and_includes_are_found() {
         let temp = tempfile::tempdir().unwrap();
         std::fs::create_dir(temp.path().join(".git")).unwrap();
         let text = "[core]\n\tbare = false\n\tHooksPath = \"tools/hooks\" # ours\n[include] path = ../shared.cfg\n\

@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn kernel_and_fallback_judge_alike() {
+    fn jail_fallback_gives_same_errors_as_openat2() {
         let (_keep, root) = tree();
         let jail = Jail::new(root.clone()).unwrap();
         let cases = [
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_root_that_was_made_again() {
+    fn jail_opens_recreated_root_and_refuses_symlink_in_its_place() {
         let (_keep, root) = tree();
         let jail = Jail::new(root.clone()).unwrap();
         std::fs::remove_dir_all(&root).unwrap();

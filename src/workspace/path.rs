@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn normalises() {
+    fn relative_path_is_normalised() {
         for (given, expected) in [
             ("a/b.rs", "a/b.rs"),
             ("./a//./b.rs", "a/b.rs"),
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_climbs_out() {
+    fn relative_path_leading_outside_is_refused() {
         for given in ["..", "../a", "a/../../b", "a/../..", "/etc/passwd"] {
             assert!(matches!(relative(given), Err(PathError::Outside { .. })), "{given}");
         }
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_too_long_or_too_deep_with_the_limit() {
+    fn path_too_long_or_too_deep_is_refused_with_limit() {
         let error = |given: &str| relative(given).unwrap_err().to_string();
         let deep = "a/".repeat(257);
         assert!(
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn display_is_printable_whatever_the_name() {
+    fn path_display_escapes_control_and_invalid_bytes() {
         let path =
             WorkspacePath::new(PathBuf::from(OsStr::from_bytes(b"d/a\nb\x1b[31m\xff\xe2\x80\xaex\xc3\xa9")));
         assert_eq!(path.display(), "d/a\\nb\\u{1b}[31m\\xff\\u{202e}xé");
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn parts() {
+    fn path_parts_are_split_and_join_outside_is_refused() {
         let path = relative("src/a.tar.gz").unwrap();
         assert_eq!(path.extension(), Some("gz"));
         assert_eq!(path.file_name(), Some("a.tar.gz"));

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_made_is_for_the_user_alone_and_what_was_open_is_closed() {
+    fn private_folder_and_file_get_modes_0700_and_0600() {
         let base = tempfile::tempdir().unwrap();
         let folder = base.path().join("a/b");
         make_folder(&folder).unwrap();
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_guarded_folder_is_closed_with_what_it_holds_and_nothing_outside() {
+    fn guard_closes_state_folder_recursively_without_following_links() {
         let base = tempfile::tempdir().unwrap();
         let (state, outside) = (base.path().join("state"), base.path().join("outside"));
         fs::create_dir_all(state.join("log/deep")).unwrap();
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn state_that_others_can_write_is_refused() {
+    fn state_folder_writable_by_others_is_refused() {
         let state = tempfile::tempdir().unwrap();
         set(state.path(), 0o775);
         guard(state.path(), PrivateFolderKind::State, "THERE").unwrap();

@@ -61,7 +61,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     #[test]
-    fn links_are_followed_and_what_is_missing_is_kept() {
+    fn real_path_follows_symlinks_and_keeps_missing_components() {
         let temp = tempfile::tempdir().unwrap();
         let root = temp.path().join("w");
         std::fs::create_dir_all(root.join("real/deep")).unwrap();

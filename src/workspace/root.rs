@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn discovers_the_nearest_marked_directory() {
+    fn discover_finds_the_nearest_marked_root_directory() {
         let dir = tempfile::tempdir().unwrap();
         let base = fs::canonicalize(dir.path()).unwrap();
         fs::create_dir_all(base.join("w/.git")).unwrap();
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn every_spelling_of_the_root_is_accepted_and_no_sibling() {
+    fn absolute_path_under_root_alias_is_accepted_and_sibling_refused() {
         let dir = tempfile::tempdir().unwrap();
         let base = fs::canonicalize(dir.path()).unwrap();
         fs::create_dir_all(base.join("w/src")).unwrap();
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_from_a_shell() {
+    fn path_from_shell_is_relative_to_cwd_and_inside_workspace() {
         let dir = tempfile::tempdir().unwrap();
         let base = fs::canonicalize(dir.path()).unwrap();
         fs::create_dir_all(base.join("w/src")).unwrap();

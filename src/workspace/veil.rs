@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hidden_is_hidden_under_every_name() {
+    fn veiled_file_is_hidden_under_symlinks_and_hard_links() {
         let temp = tempfile::tempdir().unwrap();
         let root = temp.path();
         std::fs::create_dir_all(root.join("secret")).unwrap();

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn sees_what_git_sees() {
+    fn walk_lists_files_by_gitignore_rules() {
         let (_keep, workspace) = workspace();
         for path in [
             "a.rs",
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_ignore_files_above_do_not_count() {
+    fn ignore_files_above_root_count_only_inside_a_git_repository() {
         let (keep, workspace) = workspace();
         fs::write(keep.path().join(".gitignore"), "*\n").unwrap();
         put(&workspace, "a.rs", "");
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn never_leaves_the_workspace_nor_goes_in_circles() {
+    fn walk_follows_no_symlinks_outside_or_in_cycles() {
         let (keep, workspace) = workspace();
         fs::create_dir(keep.path().join("outside")).unwrap();
         fs::write(keep.path().join("outside/secret.rs"), "").unwrap();
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_at_its_limits_with_the_same_files_every_time() {
+    fn walk_over_limit_is_truncated_deterministically() {
         let (keep, workspace) = workspace();
         let one = keep.path().join("one");
         fs::write(&one, "").unwrap();

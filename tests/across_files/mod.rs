@@ -49,33 +49,33 @@ async fn must_hold(server: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn typescript_language_server() {
+async fn typescript_language_server_other_file_changed_answer_is_correct() {
     must_hold("typescript-language-server").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pyright() {
+async fn pyright_other_file_changed_answer_is_correct() {
     must_hold("pyright").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ty() {
+async fn ty_other_file_changed_answer_is_correct() {
     must_hold("ty").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clangd() {
+async fn clangd_other_file_changed_answer_is_correct() {
     must_hold("clangd").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pylsp() {
+async fn pylsp_other_file_changed_answer_is_correct() {
     must_hold("pylsp").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "installs every server of the list; `just across-files`"]
-async fn every_server() {
+async fn every_server_other_file_changed_answer_is_correct() {
     let one = std::env::var("ACROSS_FILES").unwrap_or_default();
     let mut wrong = Vec::new();
     for language in all().iter().filter(|language| one.is_empty() || language.server == one) {

@@ -44,7 +44,7 @@ fn bridge(file: &str) -> Option<&str> {
 }
 
 #[test]
-fn no_floor_imports_a_higher_one() {
+fn import_graph_lower_floor_never_imports_higher() {
     let up: Vec<String> = GRAPH
         .arrows()
         .filter(|(from, to)| floor(from).zip(floor(to)).is_some_and(|(from, to)| from < to))
@@ -56,7 +56,7 @@ fn no_floor_imports_a_higher_one() {
 }
 
 #[test]
-fn no_bridge_imports_another() {
+fn import_graph_bridge_never_imports_another_bridge() {
     let sideways: Vec<String> = GRAPH
         .arrows()
         .filter(|(from, to)| bridge(from).zip(bridge(to)).is_some_and(|(from, to)| from != to))
@@ -66,7 +66,7 @@ fn no_bridge_imports_another() {
 }
 
 #[test]
-fn every_circle_of_files_is_known() {
+fn import_cycles_all_are_listed_in_circles_txt() {
     let circles: BTreeSet<BTreeSet<&str>> = GRAPH.circles().into_iter().collect();
     let known: BTreeSet<BTreeSet<&str>> =
         KNOWN_CIRCLES.lines().map(|line| line.split_whitespace().collect()).collect();
@@ -94,7 +94,7 @@ fn type_names_are_unique() {
 }
 
 #[test]
-fn glossary_names_only_types_that_exist() {
+fn glossary_named_types_all_exist_in_source() {
     let page = std::fs::read_to_string("docs/glossary.md").expect("the glossary");
     let code = page.split('`').skip(1).step_by(2);
     let names: Vec<&str> = code
@@ -108,7 +108,7 @@ fn glossary_names_only_types_that_exist() {
 }
 
 #[test]
-fn type_names_say_more_than_one_word() {
+fn type_names_single_word_share_stays_below_limit() {
     let names = &GRAPH.type_names;
     let one_word =
         names.iter().filter(|name| name.chars().filter(|letter| letter.is_uppercase()).count() == 1).count();

@@ -74,7 +74,7 @@ fn command(project: &Project, words: &[&str]) -> Command {
 }
 
 #[test]
-fn row_30_a_hover_of_any_length_is_an_answer_of_bounded_size_and_memory() {
+fn row_30_hover_of_any_length_answer_size_and_memory_are_bounded() {
     let markdown = "Some *words* of `documentation` that go on and on.\n".repeat(240_000);
     let project = project(
         &json!({"textDocument/hover": {"result": {"contents": {"kind": "markdown", "value": markdown}}}}),
@@ -95,7 +95,7 @@ fn row_30_a_hover_of_any_length_is_an_answer_of_bounded_size_and_memory() {
 }
 
 #[test]
-fn row_30_a_message_of_any_length_is_shown_in_part() {
+fn row_30_diagnostic_message_of_any_length_is_truncated() {
     let message = "the expected type is not the one that was found\n".repeat(120_000);
     let items = json!([
         {"range": range(0), "severity": 1, "message": message},
@@ -117,7 +117,7 @@ fn row_30_a_message_of_any_length_is_shown_in_part() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn row_30_places_in_many_files_that_are_not_there_take_time_in_proportion() {
+async fn row_30_references_in_many_missing_files_take_linear_time() {
     let project = Project::scripted(&json!({}), "", [("a.scr", TEXT)]);
     let many = 20_000;
     let root = project.root();
@@ -138,7 +138,7 @@ async fn row_30_places_in_many_files_that_are_not_there_take_time_in_proportion(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn row_30_an_answer_of_more_parts_than_are_read_says_so() {
+async fn row_30_references_beyond_value_limit_answer_is_partial() {
     let project = Project::scripted(&json!({}), "", [("a.scr", TEXT)]);
     let uri = format!("file://{}/a.scr", project.root().display());
     // What is no place counts as well: a value is a value.
@@ -154,7 +154,7 @@ async fn row_30_an_answer_of_more_parts_than_are_read_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn row_30_lists_of_long_things_are_cut_and_counted() {
+async fn row_30_lists_of_long_items_are_truncated_and_counted() {
     let long = "a long word ".repeat(1_000);
     let project = Project::scripted(&json!({}), "", [("a.scr", TEXT)]);
     let uri = format!("file://{}/a.scr", project.root().display());
@@ -195,7 +195,7 @@ async fn row_30_lists_of_long_things_are_cut_and_counted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn row_30_an_edit_of_more_text_than_anybody_writes_is_refused_whole() {
+async fn row_30_rename_edit_inserting_too_much_text_is_refused_whole() {
     let project = Project::scripted(&json!({}), "", [("a.scr", TEXT)]);
     let uri = format!("file://{}/a.scr", project.root().display());
     let edit = json!({"changes": {uri: [{"range": range(0), "newText": "x".repeat(20 << 20)}]}});
@@ -210,7 +210,7 @@ async fn row_30_an_edit_of_more_text_than_anybody_writes_is_refused_whole() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn row_30_a_refusal_of_any_length_is_told_in_short() {
+async fn row_30_server_error_of_any_length_is_truncated() {
     let error = json!({"code": -32803, "message": "no ".repeat(1 << 20)});
     let project =
         project(&json!({"textDocument/hover": {"error": error}, "textDocument/rename": {"error": error}}));
@@ -248,7 +248,7 @@ fn ends_in_haste(project: &Project, stopped: bool) {
 }
 
 #[test]
-fn row_31_a_server_that_let_the_deadline_pass_is_not_waited_for_again() {
+fn row_31_server_past_deadline_is_not_waited_for_again() {
     let reads_nothing = json!({"rules": [{"at": "initialized", "do": {"deaf": {}}}]});
     let long = "foo bar\n".repeat(1 << 20);
     let project = Project::scripted(&reads_nothing, "", [("a.scr", long.as_str())]);

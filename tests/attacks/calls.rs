@@ -37,7 +37,7 @@ impl Tool for Panics {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn row_30_a_panic_is_an_error_and_the_next_call_is_fine() {
+async fn row_30_tool_panic_is_internal_error_and_next_call_works() {
     let project = Project::new([("a.txt", "one\n")]);
     let mut runtime = open(&project, None);
     runtime.add_tool(Panics).expect("a tool");
@@ -56,7 +56,7 @@ async fn row_30_a_panic_is_an_error_and_the_next_call_is_fine() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn row_41_nothing_is_written_once_a_call_was_cancelled() {
+async fn row_41_cancelled_call_writes_nothing_afterwards() {
     let project = Project::scripted(
         &json!({"answers": {"textDocument/rename": {"delay_ms": 1500, "result": null}}}),
         "",

@@ -34,7 +34,7 @@ fn grep(path: &str) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn row_23_what_may_not_be_read_is_shown_by_no_tool() {
+async fn row_23_read_denied_path_is_shown_by_no_tool() {
     for rules in ["deny = ['read(.env)', 'read(keys/**)']", "deny = ['effect:read(.env)', '*(keys/**)']"] {
         let project = project();
         let runtime = with_settings(&project, &format!("[permissions]\n{rules}\n"));
@@ -82,7 +82,7 @@ async fn row_23_what_may_not_be_read_is_shown_by_no_tool() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn row_23_a_folder_with_what_may_not_be_read_is_not_moved_into_sight() {
+async fn row_23_move_of_folder_with_read_denied_file_is_refused() {
     let project = project();
     let runtime = with_settings(&project, "[permissions]\ndeny = ['read(keys/deep/b.txt)']\n");
     let arguments = json!({"from": "keys", "to": "shown"});
@@ -92,7 +92,7 @@ async fn row_23_a_folder_with_what_may_not_be_read_is_not_moved_into_sight() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn row_23_what_someone_has_to_agree_to_is_not_searched_without_asking() {
+async fn row_23_grep_skips_path_with_ask_rule_unless_named() {
     let project = project();
     let runtime = with_settings(&project, "[permissions]\nask = ['read(.env)']\n");
     let found = call(&runtime, "grep", grep(".")).await;
@@ -105,14 +105,14 @@ async fn row_23_what_someone_has_to_agree_to_is_not_searched_without_asking() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn row_23_without_such_rules_everything_is_there() {
+async fn row_23_grep_without_read_rules_finds_every_file() {
     let project = project();
     let runtime = open(&project, None);
     assert_eq!(call(&runtime, "grep", grep(".")).await["count"], 5);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn row_45_the_command_line_has_the_same_rules() {
+async fn row_45_command_line_applies_same_permission_rules() {
     let project = Project::new([(".env", KEY), ("a.py", "x = 1\n"), ("secret.py", "key = 1\n")]);
     let settings = "[permissions]\ndeny = ['read(.env)', '*(secret.py)', 'lsp_references']\n";
     let runtime = with_settings(&project, settings);
@@ -150,7 +150,7 @@ async fn row_45_the_command_line_has_the_same_rules() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn row_23_what_may_not_be_read_is_not_shown_by_taking_it_back() {
+async fn row_23_undo_of_read_denied_file_is_denied() {
     let project = project();
     let free = open(&project, None);
     call(&free, "write", json!({"path": "keys/a.txt", "content": "new"})).await;

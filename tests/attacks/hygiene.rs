@@ -13,7 +13,7 @@ use crate::support::Project;
 use crate::support::agent::{call, failure, open};
 
 #[tokio::test]
-async fn row_20_no_command_is_allowed_by_how_it_looks() {
+async fn row_20_disguised_shell_command_is_not_allowed_by_rule() {
     let project = Project::new([("a.txt", "one\n")]);
     let runtime = with_settings(
         &project,
@@ -53,7 +53,7 @@ async fn row_20_no_command_is_allowed_by_how_it_looks() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn row_34_trees_without_end_are_answered_soon_and_names_without_letters_are_kept() {
+async fn row_34_endless_tree_walk_is_bounded_and_odd_names_are_kept() {
     let project = Project::new([("a.txt", "needle\n")]);
     symlink(".", project.path("loop")).unwrap();
     symlink(project.root(), project.path("again")).unwrap();
@@ -86,7 +86,7 @@ async fn row_34_trees_without_end_are_answered_soon_and_names_without_letters_ar
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn row_47_what_governs_us_is_known_by_every_spelling_of_its_name() {
+async fn row_47_control_path_in_any_spelling_is_denied() {
     let project = Project::new([("a.txt", "one\n")]);
     let runtime = open(&project, None);
     let before = everything(&project);
@@ -110,7 +110,7 @@ async fn row_47_what_governs_us_is_known_by_every_spelling_of_its_name() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn row_48_what_we_keep_is_for_its_user_alone() {
+async fn row_48_state_files_are_private_to_user() {
     let project = Project::new([("a.txt", "one\n")]);
     let runtime = with_settings(&project, "");
     call(&runtime, "write", json!({"path": "a.txt", "content": "two\n"})).await;

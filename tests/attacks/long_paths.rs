@@ -55,7 +55,7 @@ fn tools(path: &str) -> Vec<(&'static str, Value)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_path_beyond_the_limits_is_refused_by_every_tool_with_the_limit() {
+async fn path_beyond_limits_every_tool_refuses_and_names_limit() {
     let project = Project::new([("a.txt", "one\n")]);
     let runtime = open(&project, None);
     for (path, said) in beyond() {
@@ -72,7 +72,7 @@ async fn a_path_beyond_the_limits_is_refused_by_every_tool_with_the_limit() {
 }
 
 #[test]
-fn a_path_beyond_the_limits_is_refused_by_the_command_line_and_by_mcp() {
+fn path_beyond_limits_command_line_and_mcp_refuse_it() {
     let project = Project::new([("a.txt", "one\n")]);
     let mut client = Mcp::modern(&project, None, json!({}));
     for (path, said) in beyond() {
@@ -107,7 +107,7 @@ fn nest(project: &Project, levels: usize) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn folders_deeper_than_the_limit_end_every_walk_and_that_is_said() {
+async fn folders_beyond_depth_limit_walk_stops_and_notes_it() {
     let project = Project::scripted(&json!({}), "", [("a.scr", "def one\n")]);
     nest(&project, 2_000);
     let runtime = open(&project, None);
@@ -147,7 +147,7 @@ async fn folders_deeper_than_the_limit_end_every_walk_and_that_is_said() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn braces_without_end_are_answered_wherever_they_stand() {
+async fn nested_braces_without_end_are_answered_everywhere() {
     let nested = |levels: usize| format!("{}a{}", "{".repeat(levels), "}".repeat(levels));
     let uses = format!("use {};\nfn one() {{}}\n", nested(100_000));
     let project = Project::new([("a.txt", "one\n"), ("deep.rs", &uses)]);
@@ -203,7 +203,7 @@ fn ask(workspace: &Workspace, given: &[u8]) {
 }
 
 #[test]
-fn whatever_is_given_as_a_path_is_answered_soon_and_stays_inside() {
+fn arbitrary_path_bytes_are_answered_soon_and_stay_in_workspace() {
     let folder = tempfile::TempDir::with_prefix("lsp-tools-test-").unwrap();
     let workspace = linked(folder.path());
     for line in include_str!("corpus/paths.txt").lines().filter(|line| !line.starts_with('#')) {

@@ -24,7 +24,7 @@ async fn shown(project: &Project) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn script_of_a_language_server_runs_only_as_it_was_trusted() {
+async fn language_server_script_changed_after_trust_does_not_run() {
     for (command, file) in [
         ("['/usr/bin/env', 'python3', '${root}/tools/server.py', '--stdio']", "tools/server.py"),
         ("['/bin/sh', '-c', 'cd . && exec python3 tools/server.py']", "tools/server.py"),
@@ -64,7 +64,7 @@ async fn runs_only_as_it_was_trusted(command: &str, file: &str) {
 }
 
 #[tokio::test]
-async fn script_of_a_runner_runs_only_as_it_was_trusted() {
+async fn agent_runner_script_changed_after_trust_does_not_run() {
     let settings =
         "[agents.helper]\nrunner = ['/usr/bin/env', 'python3', 'tools/agent.py']\ntools = ['read']\n";
     let project = Project::new([("a.txt", "a\n"), (".lsp-tools/lsp-tools.toml", settings)]);
@@ -90,7 +90,7 @@ async fn script_of_a_runner_runs_only_as_it_was_trusted() {
 }
 
 #[tokio::test]
-async fn each_command_is_read_by_itself() {
+async fn trust_listing_shows_program_file_of_each_command() {
     let hooks: String = (1..=9)
         .map(|number| format!("[[hooks.pre]]\ncommand = ['sh', '-c', 'cd d{number} && ./g{number}.sh']\n"))
         .collect();

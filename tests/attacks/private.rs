@@ -63,7 +63,7 @@ fn open_to_others(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn row_48_whatever_is_kept_is_for_its_user_alone() {
+fn row_48_kept_files_of_every_command_are_private_to_user() {
     let project = project();
     let initialize = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion":
         "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}});
@@ -102,7 +102,7 @@ fn row_48_whatever_is_kept_is_for_its_user_alone() {
 }
 
 #[test]
-fn row_48_what_was_left_open_is_closed_or_refused() {
+fn row_48_state_folder_open_to_others_is_closed_or_refused() {
     let project = project();
     let state = project.beside("home").join(".local/state/lsp-tools");
     let log = state.join("log");

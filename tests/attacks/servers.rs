@@ -50,7 +50,7 @@ async fn action(runtime: &Runtime) -> (bool, Value) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn row_26_an_edit_by_a_server_is_made_whole() {
+async fn row_26_rename_over_two_files_is_applied_whole() {
     let project = project(
         |project| json!({"changes": {uri(project, "a.scr"): [change("new")], uri(project, "b.scr"): [change("new")]}}),
     );
@@ -67,7 +67,7 @@ async fn row_26_an_edit_by_a_server_is_made_whole() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn row_26_an_edit_that_is_wrong_in_one_file_changes_none() {
+async fn row_26_server_edit_wrong_in_one_file_changes_none() {
     type Make = fn(&Project) -> Value;
     let good = |project: &Project| json!({"textDocument": {"uri": uri(project, "a.scr"), "version": null}, "edits": [change("new")]});
     let cases: [(&str, Make); 10] = [
@@ -136,7 +136,7 @@ async fn row_26_an_edit_that_is_wrong_in_one_file_changes_none() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn row_26_rules_hold_for_every_file_that_a_server_wants_changed() {
+async fn row_26_permission_rules_apply_to_every_file_of_server_edit() {
     for rule in ["lsp_rename(secret)", "effect:edit(secret/**)", "read(secret/c.scr)", "*(secret)"] {
         for list in ["deny", "ask"] {
             let project = project(
@@ -155,7 +155,7 @@ async fn row_26_rules_hold_for_every_file_that_a_server_wants_changed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn row_27_what_a_server_asks_for_unasked_is_not_done() {
+async fn row_27_unasked_server_request_is_refused() {
     let project = Project::scripted(&json!({}), "", [("a.scr", TEXT)]);
     let inside = uri(&project, "a.scr");
     project.set_scenario(&json!({"rules": scenarios::server_requests(&inside)}));
@@ -177,7 +177,7 @@ async fn row_27_what_a_server_asks_for_unasked_is_not_done() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn row_28_a_program_of_an_untrusted_project_is_not_started() {
+async fn row_28_untrusted_project_server_program_is_not_started() {
     let project = Project::new([("a.py", "x = 1\n")]);
     for path in ["node_modules/.bin/pyright-langserver", ".venv/bin/pylsp", "pylsp", "bin/pylsp"] {
         let marks = format!("#!/bin/sh\ntouch '{}'\n", project.path("PWNED").display());

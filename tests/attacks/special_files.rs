@@ -163,13 +163,13 @@ fn settings(kind: Kind) {
 }
 
 #[test]
-fn pipes_in_the_place_of_control_files() {
+fn control_files_that_are_fifos_commands_end_soon() {
     control_files(Kind::Fifo);
     settings(Kind::Fifo);
 }
 
 #[test]
-fn devices_without_end_in_the_place_of_control_files() {
+fn control_files_that_are_endless_devices_commands_end_soon() {
     control_files(Kind::Zero);
     settings(Kind::Zero);
     settings(Kind::Random);
@@ -177,7 +177,7 @@ fn devices_without_end_in_the_place_of_control_files() {
 }
 
 #[test]
-fn sockets_and_folders_in_the_place_of_control_files() {
+fn control_files_that_are_sockets_or_folders_commands_end_soon() {
     control_files(Kind::Socket);
     settings(Kind::Socket);
     control_files(Kind::Directory);
@@ -185,13 +185,13 @@ fn sockets_and_folders_in_the_place_of_control_files() {
 }
 
 #[test]
-fn sparse_files_of_a_terabyte_in_the_place_of_control_files() {
+fn control_files_that_are_huge_sparse_files_commands_end_soon() {
     control_files(Kind::Sparse);
     settings(Kind::Sparse);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ignore_files_that_are_none_are_named_and_the_others_count() {
+async fn ignore_file_that_is_a_fifo_is_noted_and_others_apply() {
     let project = Project::new([
         ("a.txt", "one\n"),
         ("b.log", "one\n"),
@@ -219,7 +219,7 @@ async fn ignore_files_that_are_none_are_named_and_the_others_count() {
 }
 
 #[test]
-fn a_repository_above_the_workspace_is_read_as_carefully() {
+fn parent_repository_with_special_files_grep_still_answers() {
     for kind in [Kind::Fifo, Kind::Zero, Kind::Sparse] {
         let project = project(kind, &[]);
         for file in [".gitignore", ".ignore", ".git/info/exclude"] {
@@ -238,7 +238,7 @@ fn a_repository_above_the_workspace_is_read_as_carefully() {
 }
 
 #[test]
-fn a_signal_ends_a_command_whatever_it_waits_for() {
+fn command_waiting_on_anything_is_ended_by_signal() {
     let never = json!({"answers": {"textDocument/hover": {"never": true}}});
     for signal in [Signal::TERM, Signal::INT] {
         let project = Project::scripted(&never, "", [("a.scr", "def one\n")]);

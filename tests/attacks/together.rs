@@ -9,7 +9,7 @@ use crate::support::agent::{call, call_in, open};
 use crate::support::{Project, fingerprint};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn row_08_as_many_edits_are_made_as_are_told() {
+async fn row_08_concurrent_edits_applied_match_reported_results() {
     let lines: String = (0..40).map(|line| format!("line {line} is old;\n")).collect();
     let project = Project::new([("a.txt", lines.as_str())]);
     let runtime = Arc::new(open(&project, None));
@@ -35,7 +35,7 @@ async fn row_08_as_many_edits_are_made_as_are_told() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_trial_is_seen_by_nobody_else() {
+async fn dry_run_diagnostics_are_invisible_to_concurrent_hover() {
     let text = "def foo\nfoo bar\n";
     let project = Project::scripted(&json!({}), "", [("a.scr", text)]);
     let runtime = open(&project, None);

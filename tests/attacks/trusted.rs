@@ -65,7 +65,7 @@ fn hooked(mark: &Path) -> Option<Project> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_trusted_binary_runs_or_nothing_does_while_it_is_exchanged_all_the_time() {
+async fn trusted_hook_binary_swapped_constantly_other_never_runs() {
     let outside = tempfile::tempdir().expect("a folder");
     let mark = outside.path().join("mark");
     let Some(project) = hooked(&mark) else { return };

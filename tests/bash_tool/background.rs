@@ -8,7 +8,7 @@ use serde_json::json;
 use super::scene::Scene;
 
 #[tokio::test]
-async fn it_returns_at_once_and_each_asking_brings_what_is_new() {
+async fn background_command_returns_at_once_output_is_incremental() {
     let scene = Scene::new();
     let id = scene.start("echo one; while ! test -e go; do sleep 0.05; done; echo two; exit 7").await;
     let (first, answer) = scene.output_until(&id, |all, _| all.contains("one")).await;
@@ -25,7 +25,7 @@ async fn it_returns_at_once_and_each_asking_brings_what_is_new() {
 }
 
 #[tokio::test]
-async fn waiting_ends_with_the_first_output() {
+async fn background_output_wait_ends_with_first_output() {
     let scene = Scene::new();
     let id = scene.start("sleep 0.5; echo now; sleep 97").await;
     let begun = std::time::Instant::now();
@@ -35,7 +35,7 @@ async fn waiting_ends_with_the_first_output() {
 }
 
 #[tokio::test]
-async fn a_kill_ends_the_whole_tree_and_brings_the_last_output() {
+async fn background_kill_ends_process_tree_and_returns_last_output() {
     let scene = Scene::new();
     let marked = format!("sh -c 'sleep 99; : {}'", scene.marker.as_str());
     let id = scene.start(&format!("trap '' TERM; setsid {marked} & echo up; {marked}")).await;
@@ -49,7 +49,7 @@ async fn a_kill_ends_the_whole_tree_and_brings_the_last_output() {
 }
 
 #[tokio::test]
-async fn a_time_limit_holds_in_the_background_too() {
+async fn background_command_past_timeout_is_ended() {
     let scene = Scene::new();
     let started =
         scene.call("bash", json!({"command": "sleep 96", "background": true, "timeout_ms": 300})).await;
@@ -64,7 +64,7 @@ async fn a_time_limit_holds_in_the_background_too() {
 }
 
 #[tokio::test]
-async fn row_42_ids_belong_to_one_session_and_are_not_guessed() {
+async fn row_42_background_ids_of_other_session_are_not_found() {
     let scene = Scene::new();
     let id = scene.start("echo secret; sleep 95").await;
     let other = Caller { session: "other".to_owned(), ..Caller::default() };
@@ -86,7 +86,7 @@ async fn row_42_ids_belong_to_one_session_and_are_not_guessed() {
 }
 
 #[tokio::test]
-async fn their_number_is_bounded_and_the_ended_make_room() {
+async fn background_commands_beyond_limit_are_refused_unless_one_ended() {
     let scene = Scene::with("[bash]\nbackground = 2\n");
     let first = scene.start("echo done").await;
     scene.output_until(&first, |_, answer| answer["state"] == "exited").await;
@@ -102,7 +102,7 @@ async fn their_number_is_bounded_and_the_ended_make_room() {
 }
 
 #[tokio::test]
-async fn characters_that_are_written_in_parts_stay_whole() {
+async fn background_output_keeps_split_utf_8_characters_whole() {
     let scene = Scene::new();
     let id = scene.start(r"printf 'a\303'; while ! test -e go; do sleep 0.05; done; printf '\244b\n'").await;
     let (first, _) = scene.output_until(&id, |all, _| !all.is_empty()).await;

@@ -152,7 +152,7 @@ fn user_of_everything() -> Home {
 }
 
 #[test]
-fn nothing_that_others_run_can_be_planted_in_the_users_caches() {
+fn user_caches_cannot_be_written_by_sandboxed_command() {
     let home = user_of_everything();
     let before = home.all();
     assert_eq!(home.bash("true")["sandbox"], "landlock");
@@ -188,7 +188,7 @@ fn nothing_that_others_run_can_be_planted_in_the_users_caches() {
 }
 
 #[test]
-fn what_the_user_has_is_seen_and_what_a_command_adds_is_its_own() {
+fn user_caches_are_visible_and_command_writes_go_to_its_own() {
     let home = user_of_everything();
     let before = home.all();
     let seen = "cat $CARGO_HOME/registry/*/index/one-1.0.0*/build.rs $CARGO_HOME/registry/cache/index/one-1.0.0.crate \
@@ -212,7 +212,7 @@ fn what_the_user_has_is_seen_and_what_a_command_adds_is_its_own() {
 }
 
 #[test]
-fn changes_of_the_users_caches_are_seen_by_the_next_command() {
+fn user_cache_changes_are_seen_by_next_command() {
     let home = user_of_everything();
     let list = "ls $CARGO_HOME/registry/src/index";
     assert_eq!(home.stdout(list), "one-1.0.0");
@@ -234,7 +234,7 @@ fn changes_of_the_users_caches_are_seen_by_the_next_command() {
 
 /// What it puts in the place of a folder leads us nowhere.
 #[test]
-fn links_of_a_command_in_its_caches_are_not_followed() {
+fn symlinks_left_in_command_caches_are_not_followed() {
     let home = user_of_everything();
     home.write("victim/index/one-1.0.0/kept", "");
     symlink(home.path(BUILD), home.path("victim/link")).unwrap();
@@ -255,7 +255,7 @@ fn links_of_a_command_in_its_caches_are_not_followed() {
 }
 
 #[test]
-fn the_settings_share_all_caches_or_one() {
+fn bash_cache_settings_share_one_cache_or_all() {
     let home = user_of_everything();
     home.settings("[bash]\nwritable = [\"~/.npm\", \"~/.cargo/registry\"]\n");
     let own = home.path(".cache/lsp-tools/commands");
@@ -276,7 +276,7 @@ fn the_settings_share_all_caches_or_one() {
 }
 
 #[test]
-fn variables_and_profiles_of_the_user_say_where_his_caches_are_and_lead_no_command_there() {
+fn cache_variables_of_user_are_read_and_redirected_for_commands() {
     let mut home = user_of_everything();
     home.write("elsewhere/registry/src/index/six/lib.rs", "");
     home.write(".profile", "export CARGO_HOME=$HOME/.cargo XDG_CACHE_HOME=$HOME/.cache\n");
@@ -295,7 +295,7 @@ fn variables_and_profiles_of_the_user_say_where_his_caches_are_and_lead_no_comma
 }
 
 #[test]
-fn where_no_caches_can_be_made_the_command_runs_and_that_is_said() {
+fn command_caches_not_creatable_command_runs_and_answer_notes_it() {
     let home = user_of_everything();
     fs::create_dir(home.path(".cache/lsp-tools")).unwrap();
     fs::write(home.path(".cache/lsp-tools/commands"), "in the way").unwrap();
@@ -331,7 +331,7 @@ fn local_registry(home: &Home) {
 }
 
 #[test]
-fn cargo_builds_offline_with_the_users_crates_and_unpacks_others_for_itself() {
+fn cargo_offline_build_uses_user_crates_and_unpacks_others_apart() {
     let home = Home::with(&[]);
     local_registry(&home);
     let manifest = |also: &str| {
@@ -356,7 +356,7 @@ fn cargo_builds_offline_with_the_users_crates_and_unpacks_others_for_itself() {
 
 /// git follows links where others do not: what a command fetches lies beside the user's.
 #[test]
-fn cargo_fetches_git_dependencies_beside_the_users() {
+fn cargo_git_dependencies_are_fetched_beside_user_caches() {
     let home = Home::with(&[
         ("made/Cargo.toml", "[package]\nname = \"made\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
         ("made/src/lib.rs", "pub fn number() -> u8 { 1 }\n"),
@@ -386,7 +386,7 @@ fn cargo_fetches_git_dependencies_beside_the_users() {
 }
 
 #[test]
-fn npm_installs_into_the_workspace_through_a_cache_of_its_own() {
+fn npm_install_uses_cache_of_its_own() {
     let home = user_of_everything();
     home.project.write("package.json", "{\"name\": \"app\", \"version\": \"1.0.0\"}");
     home.project
@@ -403,7 +403,7 @@ fn npm_installs_into_the_workspace_through_a_cache_of_its_own() {
 
 /// uv makes hard links from its store: those of a command are to its own.
 #[test]
-fn what_uv_installs_for_a_command_shares_no_file_with_the_users_store() {
+fn uv_install_by_command_shares_no_hard_link_with_user_store() {
     let Some(uv) = uv() else { return };
     let home = Home::with(&[]);
     let make = "import zipfile\n\
@@ -432,7 +432,7 @@ fn what_uv_installs_for_a_command_shares_no_file_with_the_users_store() {
 }
 
 #[test]
-fn doctor_says_which_caches_commands_write() {
+fn doctor_names_caches_that_commands_write() {
     let home = user_of_everything();
     let doctor = || {
         let mut command = home.project.command(None);
@@ -451,7 +451,7 @@ fn doctor_says_which_caches_commands_write() {
 
 /// The folder of a workspace that is gone is removed by commands of another one.
 #[test]
-fn caches_of_workspaces_that_are_gone_are_removed() {
+fn command_caches_of_deleted_workspaces_are_removed() {
     let home = user_of_everything();
     home.stdout("true");
     let commands = home.path(".cache/lsp-tools/commands");

@@ -10,7 +10,7 @@ use super::scene::{SOON, Scene, in_time};
 use crate::support::{Project, write_executable};
 
 #[tokio::test]
-async fn a_command_answers_with_all_fields_of_the_contract() {
+async fn bash_answer_has_all_contract_fields() {
     let scene = Scene::new();
     let answer = scene.bash("echo out; echo err >&2").await;
     let fields: Vec<&str> = answer.as_object().unwrap().keys().map(String::as_str).collect();
@@ -26,7 +26,7 @@ async fn a_command_answers_with_all_fields_of_the_contract() {
 }
 
 #[tokio::test]
-async fn the_shell_is_bin_sh_in_the_root_without_input() {
+async fn bash_shell_is_bin_sh_in_root_without_stdin_or_tty() {
     let scene = Scene::new();
     let root = scene.project.root().display().to_string();
     assert_eq!(scene.stdout("pwd -P; echo $0").await, format!("{root}\n/bin/sh\n"));
@@ -38,7 +38,7 @@ async fn the_shell_is_bin_sh_in_the_root_without_input() {
 
 /// `ok` is whether the command came to its end; how it fared is its status.
 #[tokio::test]
-async fn a_status_is_told_and_is_no_failure_of_the_tool() {
+async fn bash_nonzero_exit_status_is_not_a_tool_failure() {
     let scene = Scene::new();
     for (command, code) in
         [("exit 3", 3), ("no-such-command-here", 127), ("kill -9 $$", 137), ("exit 200", 200)]
@@ -53,7 +53,7 @@ async fn a_status_is_told_and_is_no_failure_of_the_tool() {
 }
 
 #[tokio::test]
-async fn when_its_time_is_up_the_answer_is_124_and_what_it_wrote() {
+async fn bash_timeout_answer_is_124_with_output_so_far() {
     let scene = Scene::new();
     let arguments = json!({"command": "echo early; echo late >&2; sleep 98", "timeout_ms": 500});
     let result = scene.call("bash", arguments).await;
@@ -71,7 +71,7 @@ async fn when_its_time_is_up_the_answer_is_124_and_what_it_wrote() {
 }
 
 #[tokio::test]
-async fn the_settings_bound_the_time_and_the_output() {
+async fn bash_settings_bound_timeout_and_output() {
     let scene = Scene::with("[bash]\ntimeout-ms = 300\nmax-timeout-ms = 600\noutput-bytes = 1_000\n");
     let answer = scene.call("bash", json!({"command": "sleep 98"})).await.value;
     assert_eq!(answer["error"], "the command was ended after 300 ms", "{answer}");
@@ -84,7 +84,7 @@ async fn the_settings_bound_the_time_and_the_output() {
 }
 
 #[tokio::test]
-async fn wrong_arguments_are_named() {
+async fn bash_wrong_arguments_error_names_the_field() {
     let scene = Scene::new();
     for (arguments, wanted) in [
         (json!({}), "bash: `command` is missing (a text)"),
@@ -113,7 +113,7 @@ async fn wrong_arguments_are_named() {
 
 /// What is promised of an answer's shape, every answer keeps.
 #[tokio::test]
-async fn every_answer_fits_the_schema_of_its_tool() {
+async fn bash_tools_answers_conform_to_output_schema() {
     let scene = Scene::new();
     let id = scene.start("echo > file; sleep 92").await;
     for (tool, arguments) in [
@@ -137,7 +137,7 @@ async fn every_answer_fits_the_schema_of_its_tool() {
 
 /// A server hears of a change as soon as the command that made it has ended, not at the next question.
 #[tokio::test(flavor = "multi_thread")]
-async fn language_servers_are_told_of_what_a_command_changed() {
+async fn language_servers_are_notified_of_files_changed_by_command() {
     let project = Project::scripted(&json!({}), "", [("a.scr", "def foo\n")]);
     let scene = Scene::open(project, "");
     let position = Target::Position { path: "a.scr".into(), position: Position::new(0, 4) };
@@ -151,7 +151,7 @@ async fn language_servers_are_told_of_what_a_command_changed() {
 
 /// An activated environment stands first in the caller's `PATH`, and many login profiles set `PATH` anew.
 #[test]
-fn programs_of_the_callers_path_come_first_whatever_the_profile_says() {
+fn bash_caller_path_precedes_path_of_login_profile() {
     let profile = "PATH=/usr/bin:/bin; FROM_PROFILE=read; export PATH FROM_PROFILE\n";
     let project = Project::new([("home/.profile", profile)]);
     write_executable(project.path("active/bin/python"), "#!/bin/sh\necho the active one\n");
@@ -166,7 +166,7 @@ fn programs_of_the_callers_path_come_first_whatever_the_profile_says() {
 
 /// What people have commands for.
 #[tokio::test]
-async fn version_control_and_builds_work_in_the_room() {
+async fn sandboxed_command_can_run_git_and_cargo() {
     let scene = Scene::new();
     let commit = "git init -q . && git add -A && \
                   git -c user.name=n -c user.email=e@example.org commit -qm first && git log --oneline | wc -l";
@@ -185,7 +185,7 @@ fn changed(answer: &Value) -> Vec<(String, String)> {
 }
 
 #[tokio::test]
-async fn the_files_that_a_command_changed_are_told() {
+async fn bash_answer_lists_files_changed_by_command() {
     let scene = Scene::new();
     // The very first command of a runtime, before anything was watched.
     let answer =
@@ -205,7 +205,7 @@ async fn the_files_that_a_command_changed_are_told() {
 }
 
 #[tokio::test]
-async fn very_many_changed_files_are_bounded_and_it_is_said() {
+async fn bash_changed_files_beyond_limit_are_truncated() {
     let scene = Scene::new();
     let answer = scene.bash("for n in $(seq 250); do echo > f$n; done").await;
     assert_eq!((changed(&answer).len(), &answer["changed_truncated"]), (200, &json!(true)));
@@ -213,7 +213,7 @@ async fn very_many_changed_files_are_bounded_and_it_is_said() {
 
 /// Two commands at once: each knows all that changed while it ran, whoever asked first.
 #[tokio::test]
-async fn commands_at_once_do_not_take_each_others_changes() {
+async fn concurrent_commands_each_report_files_changed_meanwhile() {
     let scene = Scene::new();
     scene.bash("true").await;
     let slow = scene.bash("echo > slow-1; while ! test -e quick-1; do sleep 0.05; done; sleep 0.3");
@@ -225,7 +225,7 @@ async fn commands_at_once_do_not_take_each_others_changes() {
 }
 
 #[tokio::test]
-async fn a_command_asks_first_and_names_itself() {
+async fn bash_approval_request_names_the_command() {
     let scene = Scene::new();
     let caller = Caller::default();
     let arguments = json!({"command": "make all"});
@@ -239,7 +239,7 @@ async fn a_command_asks_first_and_names_itself() {
 
 /// Not asserted tightly: it shows that nothing waits where nothing has to be waited for.
 #[tokio::test]
-async fn a_short_command_is_answered_at_once() {
+async fn short_command_is_answered_without_delay() {
     let scene = Scene::new();
     scene.bash("true").await;
     let begun = std::time::Instant::now();

@@ -26,7 +26,7 @@ fn sleeper(scene: &Scene) -> String {
 }
 
 #[tokio::test]
-async fn row_12_a_background_child_that_holds_the_pipe_does_not_hold_the_call() {
+async fn row_12_background_child_holding_pipe_does_not_block_call() {
     for prefix in ["", "setsid ", "nohup ", "setsid setsid "] {
         let scene = Scene::new();
         let (answer, took) =
@@ -39,7 +39,7 @@ async fn row_12_a_background_child_that_holds_the_pipe_does_not_hold_the_call() 
 }
 
 #[tokio::test]
-async fn row_12_a_time_out_ends_the_whole_tree() {
+async fn row_12_timeout_ends_whole_process_tree() {
     for prefix in ["", "setsid -w ", "trap '' TERM; ", "trap '' TERM INT HUP; setsid -w "] {
         let scene = Scene::new();
         let command = format!("echo told; {prefix}{}", sleeper(&scene));
@@ -53,7 +53,7 @@ async fn row_12_a_time_out_ends_the_whole_tree() {
 
 /// With processes of its own, and without.
 #[tokio::test]
-async fn what_forks_and_ends_without_end_is_ended_in_time() {
+async fn fork_bomb_of_short_processes_is_ended_in_time() {
     for settings in ["", "[bash]\nsandbox = \"off\"\n"] {
         for ground in ["front", "back"] {
             let scene = Scene::with(settings);
@@ -86,7 +86,7 @@ async fn what_forks_and_ends_without_end_is_ended_in_time() {
 }
 
 #[tokio::test]
-async fn row_12_a_command_that_kills_its_supervisor_is_still_ended() {
+async fn row_12_command_killing_its_supervisor_is_still_ended() {
     let scene = Scene::new();
     let command =
         format!("kill -9 $PPID; kill -STOP $PPID; setsid {} & {}", sleeper(&scene), sleeper(&scene));
@@ -97,7 +97,7 @@ async fn row_12_a_command_that_kills_its_supervisor_is_still_ended() {
 
 /// Where it can name and signal it, as without a sandbox.
 #[tokio::test]
-async fn a_command_that_stops_its_supervisor_is_still_ended() {
+async fn command_stopping_its_supervisor_is_still_ended() {
     let scene = Scene::with("[bash]\nsandbox = \"off\"\n");
     let command = format!("kill -STOP $PPID; setsid {} & {}", sleeper(&scene), sleeper(&scene));
     let (answer, took) = scene.bash_for_a_second(&command).await;
@@ -107,7 +107,7 @@ async fn a_command_that_stops_its_supervisor_is_still_ended() {
 }
 
 #[tokio::test]
-async fn row_41_a_cancelled_call_ends_its_command() {
+async fn row_41_cancelled_call_ends_its_command() {
     let scene = Scene::new();
     let caller = Caller::default();
     let cancelled = CancellationToken::new();
@@ -123,7 +123,7 @@ async fn row_41_a_cancelled_call_ends_its_command() {
 }
 
 #[tokio::test]
-async fn a_shutdown_ends_commands_in_both_grounds() {
+async fn shutdown_ends_foreground_and_background_commands() {
     let scene = Scene::new();
     let id = scene.start(&format!("trap '' TERM; setsid {} & {}", sleeper(&scene), sleeper(&scene))).await;
     let caller = Caller::default();

@@ -37,7 +37,7 @@ fn flooded_by(command: &str) -> Value {
 }
 
 #[test]
-fn row_32_a_flood_is_bounded_in_memory_and_in_the_answer() {
+fn row_32_output_flood_memory_and_answer_are_bounded() {
     let answer = flooded_by("timeout 2 yes; echo ended");
     let stdout = answer["stdout"].as_str().unwrap();
     assert!(stdout.len() < 10_100, "{}", stdout.len());
@@ -47,7 +47,7 @@ fn row_32_a_flood_is_bounded_in_memory_and_in_the_answer() {
 }
 
 #[test]
-fn row_32_a_gigabyte_is_counted_to_the_byte() {
+fn row_32_gigabyte_output_left_out_bytes_are_counted_exactly() {
     let line = "x".repeat(99);
     let answer = flooded_by(&format!("yes {line} | head -c 1000000000; printf end >&2"));
     assert_eq!((&answer["exit_code"], &answer["stderr"]), (&json!(0), &json!("end")));
@@ -60,7 +60,7 @@ fn row_32_a_gigabyte_is_counted_to_the_byte() {
 }
 
 #[tokio::test]
-async fn row_32_one_endless_line_of_characters_is_cut_between_them() {
+async fn row_32_endless_line_is_cut_between_characters() {
     let scene = Scene::new();
     let answer = scene.bash("printf '€%.0s' $(seq 20000)").await;
     let stdout = answer["stdout"].as_str().unwrap();
@@ -70,7 +70,7 @@ async fn row_32_one_endless_line_of_characters_is_cut_between_them() {
 }
 
 #[tokio::test]
-async fn row_32_binary_output_is_text_in_the_end() {
+async fn row_32_binary_output_becomes_valid_text() {
     let scene = Scene::new();
     let answer = scene.bash("head -c 3000000 /dev/urandom; head -c 1000 /dev/zero >&2").await;
     assert_eq!(answer["exit_code"], 0);
@@ -81,7 +81,7 @@ async fn row_32_binary_output_is_text_in_the_end() {
 }
 
 #[tokio::test]
-async fn row_39_terminal_escapes_are_stripped_unless_asked_for() {
+async fn row_39_terminal_escapes_are_stripped_unless_raw() {
     let scene = Scene::new();
     let command = r"printf '\033]52;c;aGFoYQ==\007\033[31mred\033[0m\t\033]0;title\033\\\033[2J.\010\n'";
     assert_eq!(scene.stdout(command).await, "red\t.\n");

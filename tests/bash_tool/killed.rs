@@ -51,7 +51,7 @@ fn embedder_command(project: &Project, command: &str) -> Command {
 }
 
 #[test]
-fn row_13_killed_we_leave_nothing() {
+fn row_13_embedder_killed_leaves_no_processes() {
     let (project, marker) = (Project::new([]), Marker::new());
     let marked = format!("sh -c 'sleep 99; : {}'", marker.as_str());
     let command = format!("trap '' TERM HUP; setsid {marked} & nohup {marked}");
@@ -66,7 +66,7 @@ fn row_13_killed_we_leave_nothing() {
 
 /// Neither from its own environment nor from that of any process it can name does a command learn a secret.
 #[test]
-fn row_22_secrets_in_the_environment_stay_with_us() {
+fn row_22_secret_environment_variables_are_hidden_from_commands() {
     let project = Project::new([]);
     let command = "env; for each in /proc/[0-9]*/environ; do cat $each; done 2>/dev/null";
     let mut embedder = embedder_command(&project, command);

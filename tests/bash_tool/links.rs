@@ -28,7 +28,7 @@ fn exchanged(folder: &Path, target: &Path) -> String {
 }
 
 #[test]
-fn temporary_folder_exchanged_for_a_link_opens_nothing() {
+fn temporary_folder_swapped_for_symlink_grants_no_write() {
     let project = Project::new([("a.txt", "a\n")]);
     let (victim, temporary) = (outside(), project.beside("tmp"));
     fs::create_dir_all(&temporary).expect("a folder");
@@ -41,7 +41,7 @@ fn temporary_folder_exchanged_for_a_link_opens_nothing() {
 }
 
 #[test]
-fn folder_of_caches_exchanged_for_a_link_opens_nothing() {
+fn caches_folder_swapped_for_symlink_grants_no_write() {
     let project = Project::new([("a.txt", "a\n")]);
     let (victim, temporary) = (outside(), project.beside("tmp"));
     let first = bash(&project, &[], "echo $CARGO_HOME");
@@ -56,7 +56,7 @@ fn folder_of_caches_exchanged_for_a_link_opens_nothing() {
 }
 
 #[tokio::test]
-async fn workspace_exchanged_for_a_link_opens_nothing_and_shows_nothing() {
+async fn workspace_swapped_for_symlink_grants_no_write_and_no_read() {
     let scene = Scene::new();
     let (root, victim) = (scene.project.root(), outside());
     let first = scene.bash(&exchanged(&root, victim.path())).await;
@@ -69,7 +69,7 @@ async fn workspace_exchanged_for_a_link_opens_nothing_and_shows_nothing() {
 }
 
 #[tokio::test]
-async fn folder_of_the_settings_inside_the_workspace_exchanged_for_a_link_opens_nothing() {
+async fn writable_folder_setting_swapped_for_symlink_grants_no_write() {
     let outer = outside();
     let victim = outside();
     let root = outer.path().join("w");

@@ -30,14 +30,14 @@ pub fn outside() -> TempDir {
 
 /// A machine that cannot do it fails here, rather than passing tests that have tried nothing.
 #[test]
-fn row_21_this_machine_has_what_the_tests_need() {
+fn row_21_landlock_is_supported_on_test_machine() {
     let status = sandbox::status();
     assert_eq!(status.files, Ok(()));
     assert!(status.tcp && status.signals, "{status:?}");
 }
 
 #[tokio::test]
-async fn row_21_writes_outside_are_denied_and_inside_are_not() {
+async fn row_21_writes_outside_workspace_are_denied_and_inside_allowed() {
     let scene = Scene::new();
     let outside = outside();
     let folder = outside.path().display();
@@ -78,14 +78,14 @@ async fn row_21_writes_outside_are_denied_and_inside_are_not() {
 }
 
 #[tokio::test]
-async fn row_21_no_privilege_is_gained() {
+async fn row_21_sandboxed_command_has_no_new_privs() {
     let scene = Scene::new();
     assert_eq!(scene.stdout("grep NoNewPrivs /proc/self/status").await, "NoNewPrivs:\t1\n");
 }
 
 /// A process outside, found from inside by its own word and not by its number, which another one may have there.
 #[tokio::test]
-async fn row_21_processes_outside_are_neither_signalled_nor_looked_into() {
+async fn row_21_processes_outside_sandbox_cannot_be_signalled_or_read() {
     let scene = Scene::new();
     let mut other = std::process::Command::new("sleep");
     let mut other =
@@ -106,7 +106,7 @@ async fn row_21_processes_outside_are_neither_signalled_nor_looked_into() {
 
 /// Whose limits and priorities it may change is whom it can name.
 #[tokio::test]
-async fn its_processes_are_a_world_of_their_own_where_the_kernel_allows_it() {
+async fn sandboxed_command_has_own_pid_namespace_if_kernel_allows() {
     let scene = Scene::new();
     let spawner = lsp_tools::internals::process::Spawner::new(Some(env!("CARGO_BIN_EXE_lsp-tools").into()));
     let own = sandbox::gives_own_processes(&spawner).await;
@@ -161,7 +161,7 @@ fn powers_of(process: &str) -> Powers {
 
 /// Nobody needs the others, and they are asked for by number here, so that no clock and no priority is really changed.
 #[tokio::test]
-async fn of_the_powers_of_root_those_are_left_that_builds_need() {
+async fn sandboxed_root_keeps_only_capabilities_that_builds_need() {
     let scene = Scene::new();
     let held = powers(&scene.stdout("cat /proc/self/status").await);
     // chown, dac_override, fowner, fsetid, kill, setgid, setuid, net_bind_service
@@ -185,7 +185,7 @@ async fn of_the_powers_of_root_those_are_left_that_builds_need() {
 }
 
 #[tokio::test]
-async fn abstract_sockets_outside_are_out_of_reach() {
+async fn abstract_socket_outside_sandbox_cannot_be_connected() {
     use std::os::linux::net::SocketAddrExt;
     use std::os::unix::net::{SocketAddr, UnixListener};
 
@@ -204,7 +204,7 @@ async fn abstract_sockets_outside_are_out_of_reach() {
 }
 
 #[tokio::test]
-async fn row_21_tcp_is_open_unless_the_settings_deny_it() {
+async fn row_21_tcp_is_open_unless_settings_deny_it() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
     let connect = format!(
@@ -217,7 +217,7 @@ async fn row_21_tcp_is_open_unless_the_settings_deny_it() {
 }
 
 #[tokio::test]
-async fn the_settings_open_folders_and_close_everything() {
+async fn sandbox_settings_add_writable_folders_or_switch_it_off() {
     let open = outside();
     let entry = open.path().display();
     let scene =
@@ -237,7 +237,7 @@ async fn the_settings_open_folders_and_close_everything() {
 
 /// What decides over the sandbox is nothing that a project may say before its owner has agreed.
 #[tokio::test]
-async fn row_1_an_untrusted_project_does_not_open_its_own_room() {
+async fn row_1_untrusted_project_cannot_relax_its_sandbox() {
     let outside = outside();
     let folder = outside.path().display();
     let settings =

@@ -14,7 +14,7 @@ fn log(stores: &Stores, id: &str, lines: &[serde_json::Value]) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_log_of_changes_is_replayed_and_wins_over_the_older_file() {
+async fn change_log_is_replayed_and_precedes_older_json_file() {
     let stores = Stores::new();
     stores.session("s1", MOMENT, &["what the older file says"]);
     let asked = |text: &str, at: i64| json!({"requestId": text, "message": {"text": text, "parts": []}, "timestamp": at, "response": []});
@@ -42,7 +42,7 @@ async fn a_log_of_changes_is_replayed_and_wins_over_the_older_file() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn sessions_of_the_command_line_are_read() {
+async fn copilot_cli_sessions_are_read() {
     let stores = Stores::new();
     let event = |kind: &str, data: serde_json::Value, second: u8| {
         json!({"type": kind, "data": data, "id": "x", "timestamp": format!("2026-01-31T08:05:{second:02}.000Z"), "parentId": null}).to_string()
@@ -78,7 +78,7 @@ async fn sessions_of_the_command_line_are_read() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_current_dialog_is_the_newest_whatever_store_it_is_in() {
+async fn current_dialog_is_newest_session_of_any_store() {
     let stores = Stores::new();
     stores.session("in-editor", MOMENT, &["editor"]);
     let start = json!({"type": "session.start", "data": {"context": {"cwd": stores.project.root()}}});
@@ -96,7 +96,7 @@ async fn the_current_dialog_is_the_newest_whatever_store_it_is_in() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn chats_of_other_folders_are_not_told_of() {
+async fn chat_sessions_of_other_folders_are_not_found() {
     let stores = Stores::new();
     let session = |id: &str| vscode_session(id, MOMENT, &["a secret of another project"]).to_string();
     stores.vscode_of(
@@ -130,7 +130,7 @@ async fn chats_of_other_folders_are_not_told_of() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_workspace_of_several_folders_is_of_each_of_them() {
+async fn multi_root_workspace_session_belongs_to_each_folder() {
     let stores = Stores::new();
     let file = stores.project.beside("all.code-workspace");
     fs::write(
@@ -150,7 +150,7 @@ async fn a_workspace_of_several_folders_is_of_each_of_them() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn broken_and_foreign_files_are_passed_over_with_a_reason() {
+async fn broken_session_files_are_skipped_with_a_reason() {
     let stores = Stores::new();
     stores.session("good", MOMENT, &["x"]);
     for (name, text) in [

@@ -14,7 +14,7 @@ fn set(stores: &Stores, text: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn switched_off_they_are_in_no_list_and_calls_say_how_to_switch_them_on() {
+async fn chat_tools_disabled_are_unlisted_and_calls_are_denied_with_hint() {
     let stores = Stores::new();
     stores.session("abc-123", MOMENT, &["secret"]);
     for settings in
@@ -35,7 +35,7 @@ async fn switched_off_they_are_in_no_list_and_calls_say_how_to_switch_them_on() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_projects_settings_do_not_switch_them_on() {
+async fn chat_tools_enabled_by_project_settings_stay_off() {
     let stores = Stores::new();
     stores.session("abc-123", MOMENT, &["secret"]);
     set(&stores, "");
@@ -48,7 +48,7 @@ async fn a_projects_settings_do_not_switch_them_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn settings_are_checked() {
+async fn chat_settings_with_relative_path_are_rejected() {
     let stores = Stores::new();
     set(&stores, "[chats]\nenabled = true\nvscode = [\"Code/User\"]\n");
     let output = stores.project.command(None).args(["tools", "list"]).output().expect("lsp-tools");

@@ -9,7 +9,7 @@ use super::house::{PATIENCE, Played, call, end, host, leave, requested, run};
 use crate::support::{Marker, Project, count_processes, wait_until, write_executable};
 
 #[test]
-fn a_session_is_made_with_our_tools_and_nothing_of_the_repository() {
+fn session_create_offers_our_tools_and_disables_repository_config() {
     let played =
         Played::steps([json!({"event": {"type": "assistant.message", "data": {"content": "Hello."}}})]);
     played.settings("[agents.reader]\ndescription = 'Reads'\ntools = ['read', 'lsp_hover']\n");
@@ -62,7 +62,7 @@ fn a_session_is_made_with_our_tools_and_nothing_of_the_repository() {
 }
 
 #[test]
-fn lists_of_the_caller_hold_for_ours_and_theirs() {
+fn available_and_excluded_lists_filter_our_and_builtin_tools() {
     let played = Played::steps([]);
     let ran = played.run(&["x", "--available", "read,lsp_*,task", "--excluded", "lsp_rename", "--no-stream"]);
     assert_eq!(ran.status, 0, "{}", ran.err);
@@ -75,7 +75,7 @@ fn lists_of_the_caller_hold_for_ours_and_theirs() {
 }
 
 #[test]
-fn calls_run_at_once_and_every_result_is_text() {
+fn concurrent_tool_calls_each_get_a_text_result() {
     let long = "y".repeat(1000) + "\n";
     let played = Played::steps([
         call("1", "lsp_tools_read", json!({"path": "a.txt"})),
@@ -110,7 +110,7 @@ fn calls_run_at_once_and_every_result_is_text() {
 }
 
 #[test]
-fn our_rules_decide_for_their_tools_and_refusals_say_why() {
+fn permission_requests_are_decided_by_rules_with_feedback() {
     let wanted = |kind: &str, key: &str, value: &str| json!({"kind": kind, key: value, "toolCallId": "c"});
     let played = Played::steps([
         leave("allowed", wanted("shell", "fullCommandText", "git status")),
@@ -167,7 +167,7 @@ fn our_rules_decide_for_their_tools_and_refusals_say_why() {
 }
 
 #[test]
-fn an_agent_may_do_what_the_settings_leave_to_it() {
+fn subagent_tool_calls_are_limited_by_agent_settings() {
     let by = |mut step: Value, agent: &str| {
         step["event"]["agentId"] = json!(agent);
         step
@@ -198,7 +198,7 @@ fn an_agent_may_do_what_the_settings_leave_to_it() {
 }
 
 #[test]
-fn hooks_stand_around_their_tools_too() {
+fn hooks_run_before_and_after_builtin_tools() {
     let ask = |hook: &str, input: Value| json!({"ask": {"method": "hooks.invoke", "params": {"hookType": hook, "input": input}}});
     let played = Played::steps([
         ask("preToolUse", json!({"toolName": "task", "toolArgs": {"prompt": "go"}})),
@@ -235,7 +235,7 @@ fn hooks_stand_around_their_tools_too() {
 }
 
 #[test]
-fn what_goes_wrong_is_said() {
+fn protocol_failures_are_reported_with_status_4() {
     for (play, status, words) in [
         (
             json!({"hello": {"protocolVersion": 4, "version": "9.9"}}),
@@ -275,7 +275,7 @@ fn what_goes_wrong_is_said() {
 }
 
 #[test]
-fn bad_wishes_are_refused_before_anything_starts() {
+fn invalid_host_options_are_refused_before_start() {
     let project = Project::new([]);
     let with = |arguments: &[&str], env: &[(&str, &str)]| {
         let mut command = host(&project, None);
@@ -304,7 +304,7 @@ fn bad_wishes_are_refused_before_anything_starts() {
 }
 
 #[test]
-fn events_are_lines_of_json_and_a_prompt_can_be_piped_in() {
+fn json_format_prints_event_lines_and_prompt_comes_from_stdin() {
     let played = Played::steps([json!({"event": {"type": "assistant.message", "data": {"content": "Hi."}}})]);
     let mut command = played.command(&["--format", "json"]);
     let mut child =
@@ -324,7 +324,7 @@ fn events_are_lines_of_json_and_a_prompt_can_be_piped_in() {
 }
 
 #[test]
-fn a_session_that_is_interrupted_is_ended_in_order_and_leaves_nothing() {
+fn session_interrupted_is_aborted_and_leaves_no_processes() {
     let sleeping = Marker::new();
     let command = format!("sleep 300; : {}", sleeping.as_str());
     let played =

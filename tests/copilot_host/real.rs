@@ -96,7 +96,7 @@ fn assert_seen(model: &Model, project: &Project) {
 
 #[test]
 #[ignore = "installs GitHub's program, some hundred megabytes, and runs it: just hosts"]
-fn a_model_breaks_a_file_sees_what_it_broke_and_repairs_it() {
+fn model_breaks_file_sees_diagnostics_and_repairs_it() {
     if real().is_none() {
         return;
     }
@@ -145,7 +145,7 @@ fn keep(wanted: bool, name: &str, text: &str) {
 
 #[test]
 #[ignore = "installs GitHub's program, some hundred megabytes, and runs it: just hosts"]
-fn the_command_line_reads_what_init_writes_and_the_same_loop_runs_through_mcp() {
+fn copilot_cli_configured_by_init_runs_same_loop_over_mcp() {
     let Some((prefix, program)) = real() else { return };
     let project = project();
     let home = project.beside("home");
@@ -216,7 +216,7 @@ fn as_the_model_saw_it(model: &Model) -> String {
 
 #[test]
 #[ignore = "installs GitHub's program, some hundred megabytes, and runs it: just hosts"]
-fn our_mcp_server_serves_a_session_of_ours_as_well() {
+fn copilot_session_can_use_our_mcp_server() {
     if real().is_none() {
         return;
     }
@@ -241,7 +241,7 @@ fn our_mcp_server_serves_a_session_of_ours_as_well() {
 
 #[test]
 #[ignore = "installs GitHub's program, some hundred megabytes, and runs it: just hosts"]
-fn rules_agents_and_hooks_hold_on_the_real_command_line() {
+fn permission_rules_agents_and_hooks_apply_on_real_copilot_cli() {
     if real().is_none() {
         return;
     }
@@ -297,7 +297,7 @@ fn rules_agents_and_hooks_hold_on_the_real_command_line() {
 
 #[test]
 #[ignore = "installs GitHub's program, some hundred megabytes, and runs it: just hosts"]
-fn a_session_goes_on_with_the_tools_of_now() {
+fn session_resumed_uses_tools_of_current_profile() {
     if real().is_none() {
         return;
     }
@@ -320,7 +320,7 @@ fn a_session_goes_on_with_the_tools_of_now() {
 
 #[test]
 #[ignore = "installs GitHub's program, some hundred megabytes, and runs it: just hosts"]
-fn without_an_account_it_is_said_how_to_sign_in() {
+fn signed_out_error_names_copilot_login() {
     let Some((prefix, program)) = real() else { return };
     let project = project();
     let mut command = host(&project, Some(prefix));

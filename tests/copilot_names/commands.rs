@@ -15,7 +15,7 @@ use crate::support::{Marker, Project, wait_until};
 const SOON: Duration = Duration::from_secs(60);
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_command_runs_to_its_end_and_says_what_it_changed() {
+async fn run_in_terminal_reports_output_exit_code_and_changed_files() {
     let project = Project::new([("a.txt", "1\n")]);
     let runtime = open(&project, None);
     let input = json!({"command": "echo out; echo err >&2; echo 2 > a.txt; exit 3", "explanation": "x"});
@@ -31,7 +31,7 @@ async fn a_command_runs_to_its_end_and_says_what_it_changed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_command_in_the_background_is_asked_by_its_id() {
+async fn background_terminal_output_is_read_by_id() {
     let project = Project::new([]);
     let runtime = open(&project, None);
     let input = json!({"command": "echo ready; read nothing; echo over", "isBackground": true});
@@ -52,7 +52,7 @@ async fn a_command_in_the_background_is_asked_by_its_id() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cancelled_turn_ends_its_command() {
+async fn cancelled_turn_ends_its_command() {
     let project = Project::new([]);
     let runtime = open(&project, None);
     let marker = Marker::new();
@@ -75,7 +75,7 @@ async fn a_cancelled_turn_ends_its_command() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_projects_own_tests_run() {
+async fn run_tests_runs_python_unittest_files_of_project() {
     let test = "import unittest\nfrom shop import price\n\nclass Price(unittest.TestCase):\n    def test_it(self):\n        self.assertEqual(price(2), 6)\n\n    def test_other(self):\n        self.fail('other')\n";
     let project = Project::new([
         ("pkg/setup.py", ""),
@@ -98,7 +98,7 @@ async fn the_projects_own_tests_run() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_makefile_says_how_tests_run() {
+async fn run_tests_uses_makefile_test_target() {
     let project = Project::new([("Makefile", "test:\n\t@echo tested by make\n")]);
     let runtime = open(&project, None);
     let text = done(&runtime, "run_tests", json!({})).await.text;

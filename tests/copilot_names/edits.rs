@@ -7,7 +7,7 @@ use crate::support::Project;
 use crate::support::agent::{call, open};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_server_writes_whole_texts_and_gets_them_back() {
+async fn insert_edit_writes_whole_text_and_returns_it() {
     let project = Project::new([("src/a.txt", "one\r\ntwo\r\n")]);
     let runtime = open(&project, None);
     let path = absolute(&project, "src/a.txt");
@@ -29,7 +29,7 @@ async fn the_server_writes_whole_texts_and_gets_them_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn hints_are_no_text_of_a_file() {
+async fn insert_edit_with_existing_code_marker_is_refused() {
     let project = Project::new([("a.py", "def f():\n    return 1\n")]);
     let runtime = open(&project, None);
     let code = "# ...existing code...\ndef g():\n    return 2\n";
@@ -41,7 +41,7 @@ async fn hints_are_no_text_of_a_file() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_uri_is_a_path_too() {
+async fn insert_edit_accepts_file_uri_as_path() {
     let project = Project::new([("a b/[x].txt", "1\n")]);
     let runtime = open(&project, None);
     let uri = format!("file://{}", absolute(&project, "a%20b/%5Bx%5D.txt"));
@@ -54,7 +54,7 @@ async fn a_file_uri_is_a_path_too() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_new_file_does_not_take_an_old_ones_place() {
+async fn create_file_over_existing_file_is_refused() {
     let project = Project::new([("old.txt", "precious\n"), ("empty.txt", "")]);
     let runtime = open(&project, None);
     let new = json!({"filePath": absolute(&project, "deep/er/new.txt"), "content": "hello\n"});
@@ -71,7 +71,7 @@ async fn a_new_file_does_not_take_an_old_ones_place() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_text_is_replaced_and_a_miss_says_the_nearest() {
+async fn replace_string_replaces_one_and_miss_names_nearest() {
     let project = Project::new([("a.txt", "one\ntwo\nthree\n")]);
     let runtime = open(&project, None);
     let path = absolute(&project, "a.txt");
@@ -87,7 +87,7 @@ async fn one_text_is_replaced_and_a_miss_says_the_nearest() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn several_replacements_are_made_all_or_none() {
+async fn multi_replace_string_applies_all_or_none() {
     let project = Project::new([("a.txt", "one two\n"), ("b.txt", "three\n")]);
     let runtime = open(&project, None);
     let replacement = |path: &str, old: &str, new: &str| json!({"filePath": absolute(&project, path), "oldString": old, "newString": new, "explanation": "x"});
@@ -106,7 +106,7 @@ async fn several_replacements_are_made_all_or_none() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn folders_are_made_and_patches_applied() {
+async fn create_directory_and_apply_patch_change_files() {
     let project = Project::new([("src/a.txt", "one\ntwo\n"), ("old.txt", "x\n")]);
     let runtime = open(&project, None);
     let folder = json!({"dirPath": absolute(&project, "x/y")});

@@ -7,7 +7,7 @@ use crate::support::agent::{call, call_in, open};
 use crate::support::{Project, real_servers};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn errors_are_those_of_the_text_that_was_just_written() {
+async fn get_errors_after_edit_answers_for_new_text() {
     let project = Project::scripted(&json!({}), "", [("a.scr", "def foo\nfoo WRONG\n"), ("b.scr", "foo\n")]);
     let runtime = open(&project, None);
     let path = absolute(&project, "a.scr");
@@ -28,7 +28,7 @@ async fn errors_are_those_of_the_text_that_was_just_written() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn silence_is_not_told_as_clean() {
+async fn get_errors_from_silent_server_is_not_reported_clean() {
     let silent = json!({"diagnostics": {"mode": "none"}});
     let project =
         Project::scripted(&silent, "diagnostics = {source = \"versioned-push\"}", [("a.scr", "WRONG\n")]);
@@ -47,7 +47,7 @@ async fn silence_is_not_told_as_clean() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pyright_answers_by_the_servers_name() {
+async fn get_errors_with_pyright_reports_new_type_error() {
     let project = Project::of_fixture("python");
     std::fs::write(project.beside("config").join("lsp-tools.toml"), "prefer.python = [\"pyright\"]\n")
         .expect("settings");
@@ -65,7 +65,7 @@ async fn pyright_answers_by_the_servers_name() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_missing_server_is_told_with_the_command_that_installs_it_and_never_as_clean() {
+async fn missing_server_answers_name_install_command_and_never_clean() {
     let project = Project::new([("a.py", "def total():\n    return 1\n\n\ntotal()\n")]);
     let elsewhere = "[server.pylsp]\ncommand = [\"no-such-pylsp\"]\n";
     std::fs::write(project.beside("config").join("servers.toml"), elsewhere).expect("servers.toml");

@@ -7,7 +7,7 @@ use crate::support::Project;
 use crate::support::agent::open;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn files_are_read_listed_and_found() {
+async fn read_list_and_search_aliases_find_files() {
     let long: String = (1..=450).map(|line| format!("line {line}\n")).collect();
     let project = Project::new([
         ("src/long.txt", long.as_str()),
@@ -49,7 +49,7 @@ async fn files_are_read_listed_and_found() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tests_are_found_from_their_sources_and_back() {
+async fn find_test_files_matches_sources_and_tests_both_ways() {
     let project = Project::new([
         ("src/shop/cart.py", "x = 1\n"),
         ("tests/shop/test_cart.py", "\n"),

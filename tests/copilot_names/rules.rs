@@ -17,7 +17,7 @@ fn with_settings<'a>(settings: &str, files: impl IntoIterator<Item = (&'a str, &
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_rule_for_a_tool_holds_for_its_other_name() {
+async fn permission_rule_for_tool_applies_to_its_alias() {
     let settings = "[permissions]\ndeny = [\"write(/docs)\", \"read(.env)\", \"bash(rm *)\"]\n";
     let project = with_settings(settings, [("docs/a.md", "x\n"), (".env", "SECRET=1\n")]);
     let runtime = open(&project, None);
@@ -43,7 +43,7 @@ async fn a_rule_for_a_tool_holds_for_its_other_name() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_is_asked_means_no_command_runs() {
+async fn approval_unavailable_terminal_alias_runs_no_command() {
     let project = Project::new([("Makefile", "test:\n\ttouch ran\n")]);
     let runtime = open(&project, None);
     for (name, input) in [("run_in_terminal", json!({"command": "touch ran"})), ("run_tests", json!({}))] {
@@ -57,7 +57,7 @@ async fn nobody_is_asked_means_no_command_runs() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_caller_may_not_have_is_not_registered_and_says_why() {
+async fn alias_of_excluded_tool_is_not_registered_and_says_why() {
     let project = with_settings("[permissions]\nexcluded = [\"bash\"]\n", []);
     let runtime = open(&project, None);
     let choice = choice(&runtime, &Caller::default());
@@ -75,7 +75,7 @@ async fn what_a_caller_may_not_have_is_not_registered_and_says_why() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn arguments_that_do_not_fit_are_told_by_field() {
+async fn alias_with_invalid_arguments_error_names_the_field() {
     let project = Project::new([]);
     let runtime = open(&project, None);
     for (name, input, told) in [
@@ -101,7 +101,7 @@ async fn arguments_that_do_not_fit_are_told_by_field() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn calls_are_in_the_record_under_the_tools_they_are() {
+async fn alias_calls_are_audited_under_the_real_tool_name() {
     let project = Project::new([]);
     let runtime = open(&project, None);
     done(&runtime, "create_file", json!({"filePath": absolute(&project, "a.txt"), "content": "x"})).await;

@@ -13,7 +13,7 @@ fn call(name: &str, input: Value) -> Value {
 }
 
 #[test]
-fn a_call_is_answered_with_its_text_or_with_what_was_wrong() {
+fn tool_call_is_answered_with_text_or_error() {
     let steps = json!([
         call("read", json!({"path": "a.txt"})),
         call("read", json!({"path": "none.txt"})),
@@ -57,7 +57,7 @@ fn a_call_is_answered_with_its_text_or_with_what_was_wrong() {
 }
 
 #[test]
-fn a_long_answer_is_cut_below_the_bound_of_the_hosts() {
+fn long_tool_result_is_cut_below_host_limit() {
     let long = "a line of words\n".repeat(5_000);
     let project = project(
         &plays(json!([call("read", json!({"path": "long.txt"}))])),
@@ -71,7 +71,7 @@ fn a_long_answer_is_cut_below_the_bound_of_the_hosts() {
 }
 
 #[test]
-fn results_travel_in_the_other_formats_for_those_who_want_them() {
+fn result_format_option_list_and_built_in_shape_tool_results() {
     let steps = json!([
         call("read", json!({"path": "a.txt"})),
         call("write", json!({"path": "b.txt", "content": "x"})),
@@ -95,7 +95,7 @@ fn results_travel_in_the_other_formats_for_those_who_want_them() {
 }
 
 #[test]
-fn many_calls_at_once_are_all_answered_and_too_many_are_refused() {
+fn hundred_concurrent_tool_calls_are_all_answered() {
     let quick: Vec<Value> = (0..100).map(|_| json!({"name": "read", "input": {"path": "a.txt"}})).collect();
     let project = project(&plays(json!([{"together": quick}])), "", [("a.txt", "one\n")]);
     copilot(&project, &["agent", "go"]);
@@ -105,7 +105,7 @@ fn many_calls_at_once_are_all_answered_and_too_many_are_refused() {
 }
 
 #[test]
-fn a_slow_call_keeps_no_quick_one_waiting() {
+fn slow_tool_call_does_not_delay_quick_one() {
     let slow =
         json!({"name": "bash", "input": {"command": "until [ -e go ]; do sleep 0.02; done; echo slow"}});
     let quick = json!({"name": "write", "input": {"path": "go", "content": "x"}});
@@ -118,7 +118,7 @@ fn a_slow_call_keeps_no_quick_one_waiting() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn more_calls_at_once_than_anybody_needs_are_refused() {
+async fn tool_calls_beyond_queue_limit_are_refused() {
     let slow = json!({"name": "bash", "input": {"command": "until [ -e go ]; do sleep 0.02; done"}});
     let mut all = vec![slow; 140];
     all.push(json!({"name": "read", "input": {"path": "a.txt"}}));
@@ -151,7 +151,7 @@ async fn more_calls_at_once_than_anybody_needs_are_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_has_its_own_time_and_leaves_nothing_behind() {
+async fn tool_call_past_its_limit_is_ended_with_its_command() {
     let project = project(
         &plays(json!([call("bash", json!({"command": "sleep 61.27"}))])),
         "[permissions]\nallow = [\"bash\"]\n",
@@ -170,7 +170,7 @@ async fn a_call_has_its_own_time_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn another_conversation_calls_no_tool_while_a_turn_of_ours_runs() {
+fn tool_call_of_another_conversation_is_refused() {
     let alien = |name: &str, input: Value| json!({"name": name, "input": input, "conversationId": "alien"});
     let steps = json!([
         {"invoke": alien("write", json!({"path": "a.txt", "content": "theirs"}))},

@@ -20,7 +20,7 @@ fn said(project: &crate::support::Project) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_agreed_to_is_not_asked_again_and_what_was_refused_does_not_run() {
+async fn confirmed_command_runs_without_second_question_refused_does_not() {
     let bash = json!({"name": "bash", "input": {"command": "echo ran >> ran"}, "toolCallId": "x"});
     let other = json!({"name": "bash", "input": {"command": "echo other >> ran"}, "toolCallId": "x"});
     let steps = json!([{"confirm": bash}, {"invoke": bash}, {"invoke": other}]);
@@ -40,7 +40,7 @@ async fn what_was_agreed_to_is_not_asked_again_and_what_was_refused_does_not_run
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn consent_for_the_session_holds_for_the_session() {
+async fn approval_for_session_is_not_asked_again() {
     let bash = |id: &str| json!({"name": "bash", "input": {"command": "true"}, "toolCallId": id});
     let steps =
         json!([{"confirm": bash("1")}, {"invoke": bash("1")}, {"confirm": bash("2")}, {"invoke": bash("2")}]);
@@ -54,7 +54,7 @@ async fn consent_for_the_session_holds_for_the_session() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_the_servers_own_tools_rules_decide_first_and_then_somebody() {
+async fn server_tool_confirmation_follows_rules_then_approver() {
     let file = |path: &str| {
         json!({"confirm": {"name": "copilot.read_file", "title": "Read", "message": "May I?",
         "input": {"filePath": path, "toolType": "file_read"}, "annotations": {}, "toolMetadata": {}}})
@@ -109,7 +109,7 @@ async fn of_the_servers_own_tools_rules_decide_first_and_then_somebody() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn where_nobody_can_be_asked_a_call_is_denied_and_says_how_to_allow_it() {
+async fn approval_unavailable_call_is_denied_with_allow_hint() {
     let steps = json!([{"invoke": {"name": "bash", "input": {"command": "true"}}}]);
     let project = project(&plays(steps), "", []);
     let client = Client::new(&project, |_| {});
@@ -121,7 +121,7 @@ async fn where_nobody_can_be_asked_a_call_is_denied_and_says_how_to_allow_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_project_was_granted_ends_with_its_trust() {
+async fn project_allow_rule_ends_when_trust_is_revoked() {
     let steps = json!([{"invoke": {"name": "bash", "input": {"command": "true"}}}]);
     let scenario = json!({"user": "somebody", "turns": [steps, steps]});
     let project =

@@ -9,7 +9,7 @@ fn call(name: &str, input: Value) -> Value {
 }
 
 #[test]
-fn changes_are_told_in_order_and_a_turn_is_undone_as_a_whole() {
+fn file_changes_are_sent_in_order_and_turn_undo_reverts_all() {
     let steps = json!([
         call("write", json!({"path": "new.py", "content": "a = 1\n"})),
         call("edit", json!({"path": "new.py", "edits": [{"old": "1", "new": "2"}]})),
@@ -61,7 +61,7 @@ fn changes_are_told_in_order_and_a_turn_is_undone_as_a_whole() {
 }
 
 #[test]
-fn a_file_that_is_open_is_brought_in_step_before_each_turn() {
+fn open_document_changed_on_disk_is_synced_before_each_turn() {
     let project = project(&plays(json!([{"reply": "yes"}])), "", [("a.py", "a = 1\n"), (".env", "KEY=1\n")]);
     let command = project.root().join("a.py");
     let mut chat = project.command(None);

@@ -9,7 +9,7 @@ use super::stage::{Answers, Client, LONG, answers, copilot, project, tuple};
 use crate::support::ServerLog;
 
 #[test]
-fn the_handshake_claims_nothing_that_is_not_served_and_the_end_is_orderly() {
+fn initialize_claims_only_served_capabilities_and_exit_is_orderly() {
     let project = project(&json!({}), "", []);
     let ran = copilot(&project, &["status"]);
     assert_eq!(ran.status, 1, "{}", ran.err);
@@ -46,7 +46,7 @@ fn the_handshake_claims_nothing_that_is_not_served_and_the_end_is_orderly() {
 }
 
 #[test]
-fn what_the_server_asks_is_answered_or_refused() {
+fn server_requests_are_answered_or_refused_as_unknown() {
     let ask = |method: &str, params: Value| json!({"request": {"method": method, "params": params}});
     let items = json!([{"section": "telemetry"}, {"section": "github.copilot"}, {"section": "telemetry.telemetryLevel"}, {}]);
     let scenario = json!({"user": "somebody", "turns": [[
@@ -82,7 +82,7 @@ fn what_the_server_asks_is_answered_or_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn outside_of_a_turn_no_tool_is_called_and_nothing_is_agreed_to() {
+async fn tool_call_outside_a_turn_is_refused() {
     let scenario = json!({"at_start": [
         {"invoke": {"name": "write", "input": {"path": "a.txt", "content": "x"}}},
         {"confirm": {"name": "bash", "input": {"command": "true"}}},

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::stage::{copilot, project};
 
 #[test]
-fn every_profile_is_listed() {
+fn every_profile_registers_its_tools() {
     for (profile, count) in [("core", 35), ("lsp", 0), ("read-only", 0), ("edit", 0), ("all", 0)] {
         let project = project(&json!({}), "", []);
         let ran = copilot(&project, &["--format", "json", "tools", "--profile", profile]);
@@ -18,7 +18,7 @@ fn every_profile_is_listed() {
 }
 
 #[test]
-fn a_tool_that_the_server_refuses_is_named_and_the_others_are_registered() {
+fn tool_refused_by_server_is_warned_and_others_are_registered() {
     let project = project(&json!({"refuses": ["lsp_hover", "bash"], "hides": ["glob"]}), "", []);
     let ran = copilot(&project, &["tools"]);
     assert_eq!(ran.status, 0, "{}", ran.err);
@@ -32,7 +32,7 @@ fn a_tool_that_the_server_refuses_is_named_and_the_others_are_registered() {
 }
 
 #[test]
-fn a_tool_that_would_hide_one_of_the_servers_is_left_out() {
+fn tool_shadowing_server_tool_is_not_registered() {
     let manifest = json!({"name": "read_file", "description": "d", "effect": "read",
         "schema": {"type": "object", "properties": {}}, "command": ["true"]});
     let project = project(&json!({}), "", []);
@@ -48,7 +48,7 @@ fn a_tool_that_would_hide_one_of_the_servers_is_left_out() {
 }
 
 #[test]
-fn lists_that_make_no_sense_are_errors_and_not_clean() {
+fn invalid_or_oversized_tool_list_is_an_error() {
     let many: Vec<String> = (0..120).map(|number| format!("own_{number}")).collect();
     let cases = [
         (json!({"refuses_all": true}), "conversation/registerTools failed: Schema validation failed"),
@@ -68,7 +68,7 @@ fn lists_that_make_no_sense_are_errors_and_not_clean() {
 }
 
 #[test]
-fn entries_that_are_none_and_entries_of_others_are_told_apart() {
+fn tool_list_invalid_entries_and_foreign_entries_are_told_apart() {
     let entry = |id: &str, kind: &str| json!({"id": id, "name": id, "type": kind, "status": "enabled"});
     let list = json!([5, {"id": 7}, entry("copilot.x", "shared"), entry("copilot.x", "shared"), entry("mcp.y", "mcp"),
         entry("copilot-editor.stranger", "client")]);

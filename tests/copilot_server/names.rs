@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::stage::{Answers, Client, copilot, plays, project, results};
 
 #[test]
-fn the_servers_edits_are_written_by_ours_and_undone_with_their_turn() {
+fn alias_edits_of_server_are_written_and_undone_with_turn() {
     let long = "x = 1\n".repeat(5_000);
     let given = project(&json!({}), "", [("old.py", "x = 0\n")]);
     let path = |name: &str| given.path(name).to_string_lossy().into_owned();
@@ -38,7 +38,7 @@ fn the_servers_edits_are_written_by_ours_and_undone_with_their_turn() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_command_that_the_server_asks_about_is_asked_about_once() {
+async fn terminal_alias_confirmed_by_server_is_asked_once() {
     let input = json!({"command": "echo ran >> ran", "explanation": "e", "isBackground": false});
     let mut asked = input.clone();
     asked["toolType"] = json!("terminal");
@@ -56,7 +56,7 @@ async fn a_command_that_the_server_asks_about_is_asked_about_once() {
 }
 
 #[test]
-fn which_names_are_offered_can_be_chosen_and_is_said() {
+fn names_option_selects_registered_aliases() {
     let project = project(&json!({}), "", []);
     let list = |words: &[&str]| {
         let ran = copilot(&project, &[&["--format", "json", "tools"], words].concat());

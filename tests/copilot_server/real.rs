@@ -42,7 +42,7 @@ fn copilot(project: &Project, prefix: &std::path::Path, words: &[&str]) -> (i32,
 
 #[test]
 #[ignore = "installs GitHub's program, some hundred megabytes, and runs it: just hosts"]
-fn it_is_greeted_and_says_that_nobody_is_signed_in() {
+fn real_copilot_server_signed_out_status_says_so() {
     let Some(prefix) = prefix() else { return };
     let project = Project::new([]);
     let (status, out, err) = copilot(&project, &prefix, &["--format", "json", "status"]);
@@ -60,7 +60,7 @@ fn it_is_greeted_and_says_that_nobody_is_signed_in() {
 
 #[test]
 #[ignore = "installs GitHub's program, some hundred megabytes, and runs it: just hosts"]
-fn it_takes_every_profile_whole() {
+fn real_copilot_server_accepts_every_profile_whole() {
     let Some(prefix) = prefix() else { return };
     let project = Project::new([]);
     for profile in ["core", "lsp", "read-only", "edit", "all"] {
@@ -164,7 +164,7 @@ impl Drop for Raw {
 
 #[test]
 #[ignore = "installs GitHub's program, some hundred megabytes, and runs it: just hosts"]
-fn its_refusals_point_at_the_tool_as_our_client_expects_and_unregistering_goes_by_full_id() {
+fn real_copilot_server_refusal_names_tool_and_unregister_needs_full_id() {
     let Some(prefix) = prefix() else { return };
     let project = Project::new([]);
     let mut server = Raw::start(&project, &prefix);
@@ -198,7 +198,7 @@ fn its_refusals_point_at_the_tool_as_our_client_expects_and_unregistering_goes_b
 
 #[test]
 #[ignore = "installs GitHub's program, some hundred megabytes, and runs it: just hosts"]
-fn its_gateway_starts_our_mcp_server_and_lists_its_tools() {
+fn real_copilot_gateway_starts_our_mcp_server_and_lists_tools() {
     let Some(prefix) = prefix() else { return };
     let project = Project::new([("a.txt", "one\n")]);
     let mut server = Raw::start(&project, &prefix);

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::stage::{Client, copilot, plays, project};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_crash_before_anything_has_come_of_the_turn_costs_a_pause() {
+async fn server_crash_before_turn_output_is_restarted_and_turn_retried() {
     let mut scenario =
         plays(json!([{"invoke": {"name": "read", "input": {"path": "a.txt"}}}, {"reply": "done"}]));
     scenario["crash"] = json!({"at": "create", "times": 2});
@@ -35,7 +35,7 @@ async fn a_crash_before_anything_has_come_of_the_turn_costs_a_pause() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_always_ends_is_given_up() {
+async fn server_that_always_crashes_is_given_up() {
     let mut scenario = plays(json!([]));
     scenario["crash"] = json!({"at": "create", "times": 99});
     let project = project(&scenario, "", []);
@@ -53,7 +53,7 @@ async fn a_server_that_always_ends_is_given_up() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn end_of_the_client_does_not_wait_for_a_restart() {
+async fn client_end_during_restart_pause_does_not_wait() {
     let mut scenario = plays(json!([]));
     scenario["crash"] = json!({"at": "create", "times": 99});
     let project = project(&scenario, "", []);
@@ -74,7 +74,7 @@ async fn end_of_the_client_does_not_wait_for_a_restart() {
 }
 
 #[test]
-fn a_turn_that_has_done_something_is_not_begun_again_and_can_be_taken_back() {
+fn server_crash_after_tool_call_turn_is_not_retried_but_undoable() {
     let steps =
         json!([{"invoke": {"name": "write", "input": {"path": "a.txt", "content": "new"}}}, {"exit": 7}]);
     let project = project(&plays(steps), "", [("a.txt", "old")]);
@@ -89,7 +89,7 @@ fn a_turn_that_has_done_something_is_not_begun_again_and_can_be_taken_back() {
 }
 
 #[test]
-fn a_server_that_does_not_start_says_why() {
+fn server_failing_to_start_error_names_exit_and_last_words() {
     let project = project(&json!({"crash": {"at": "initialize", "times": 99}}), "", []);
     let ran = copilot(&project, &["status"]);
     assert_eq!(ran.status, 4);

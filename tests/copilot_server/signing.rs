@@ -5,7 +5,7 @@ use serde_json::json;
 use super::stage::{copilot, plays, project};
 
 #[test]
-fn signed_out_a_turn_says_so_and_how_to_sign_in() {
+fn signed_out_turn_fails_and_names_sign_in_command() {
     let project = project(&json!({}), "", []);
     for words in [&["agent", "go"][..], &["agent", "--model", "m", "--provider", "p", "go"]] {
         let ran = copilot(&project, words);
@@ -16,7 +16,7 @@ fn signed_out_a_turn_says_so_and_how_to_sign_in() {
 }
 
 #[test]
-fn a_code_is_shown_and_recorded_nowhere() {
+fn sign_in_device_code_is_shown_and_never_logged() {
     let project = project(&json!({}), "[log]\nlevel = \"trace\"\n", []);
     let mut command = project.command(None);
     let trace = project.beside("logs").join("trace");
@@ -44,7 +44,7 @@ fn a_code_is_shown_and_recorded_nowhere() {
 }
 
 #[test]
-fn who_is_signed_in_already_is_told_so_and_who_is_refused_as_well() {
+fn sign_in_already_done_or_refused_is_reported() {
     let known = project(&json!({"sign_in": "already"}), "", []);
     let ran = copilot(&known, &["sign-in"]);
     assert_eq!((ran.status, ran.out.as_str()), (0, "signed in as somebody\n"), "{}", ran.err);
@@ -68,7 +68,7 @@ fn status_names_the_user_and_the_models() {
 }
 
 #[test]
-fn a_missing_server_says_how_to_install_it() {
+fn copilot_server_missing_error_names_install_command() {
     let project = project(&json!({}), "", []);
     let catalogue = "[server.copilot]\ncommand = [\"no-such-copilot-anywhere\"]\n";
     std::fs::write(project.beside("config").join("servers.toml"), catalogue).unwrap();

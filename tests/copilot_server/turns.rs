@@ -12,7 +12,7 @@ use crate::support::{ServerLog, count_processes, wait_until};
 const ALLOWED: &str = "[permissions]\nallow = [\"bash\"]\n";
 
 #[test]
-fn the_models_words_go_to_stdout_and_the_rest_to_stderr() {
+fn turn_reply_goes_to_stdout_and_progress_to_stderr() {
     let calls = json!([{"id": "s1", "name": "read_file", "status": "running"}]);
     let failed = json!([{"id": "s1", "name": "read_file", "status": "error", "error": "no such file"}]);
     let steps = json!([
@@ -45,7 +45,7 @@ fn the_models_words_go_to_stdout_and_the_rest_to_stderr() {
 }
 
 #[test]
-fn a_turn_that_fails_says_so() {
+fn turn_failure_is_reported_with_its_cause() {
     let cases = [
         (
             json!([{"reply": "half"}, {"error": {"message": "the quota is used up", "code": 402}}]),
@@ -97,7 +97,7 @@ async fn stopped(client: &mut Client, limit: Option<Duration>) -> Result<Value, 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_turn_that_is_stopped_ends_its_calls_at_the_server_and_here() {
+async fn turn_cancelled_ends_its_calls_on_both_sides() {
     let steps =
         json!([{"start": {"name": "bash", "input": {"command": "sleep 62.31"}}}, {"wait_cancel": true}]);
     let project = project(&plays(steps), ALLOWED, []);
@@ -116,7 +116,7 @@ async fn a_turn_that_is_stopped_ends_its_calls_at_the_server_and_here() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_turn_has_a_limit_and_a_server_that_is_deaf_to_its_end_does_not_stretch_it() {
+async fn turn_past_limit_with_deaf_server_ends_in_time() {
     let deaf = json!([{"invoke": {"name": "bash", "input": {"command": "sleep 63.17"}}}, {"wait_file": "/nonexistent"}]);
     let project = project(&plays(deaf), ALLOWED, []);
     let mut client = Client::new(&project, |_| {});
@@ -135,7 +135,7 @@ async fn a_turn_has_a_limit_and_a_server_that_is_deaf_to_its_end_does_not_stretc
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_that_outlives_its_turn_is_ended_and_another_turn_can_begin() {
+async fn tool_call_outliving_its_turn_is_ended_and_next_turn_works() {
     let steps =
         json!([{"start": {"name": "bash", "input": {"command": "sleep 64.19"}}}, {"wait_file": "begun"}]);
     let mut scenario = plays(steps);
@@ -166,7 +166,7 @@ async fn a_call_that_outlives_its_turn_is_ended_and_another_turn_can_begin() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_for_a_turn_that_is_over_is_not_made_in_the_next_one() {
+async fn tool_call_for_finished_turn_is_refused_in_next_turn() {
     let write = json!({"name": "write", "input": {"path": "late.txt", "content": "x"}, "turnId": "t1"});
     let mut scenario = plays(json!([]));
     scenario["turns"].as_array_mut().unwrap().push(json!([{"invoke": write}]));

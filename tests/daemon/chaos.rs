@@ -287,7 +287,7 @@ fn strays(house: &House) -> usize {
 }
 
 #[test]
-fn whatever_is_killed_the_rest_goes_on_and_nothing_is_left() {
+fn processes_killed_at_random_lose_nothing_and_leave_nothing() {
     let fought = fight(10);
     eprintln!("{fought:?}");
     let [answered, failed] = [&fought.answered, &fought.failed].map(|count| count.load(Ordering::Relaxed));

@@ -13,7 +13,7 @@ use crate::support::{Marker, wait_until};
 const AFTERLIFE: Duration = Duration::from_secs(30);
 
 #[test]
-fn killed_it_leaves_nothing_and_the_next_command_starts_anew() {
+fn daemon_sigkilled_leaves_nothing_and_next_command_restarts_it() {
     let marker = Marker::new();
     let house = House::playing(&json!({"hover_version": false, "fork_child": {
         "marker": marker.as_str(), "ignores_sigterm": true, "setsid": true, "holds_stdout": true
@@ -30,7 +30,7 @@ fn killed_it_leaves_nothing_and_the_next_command_starts_anew() {
 }
 
 #[test]
-fn killed_while_commands_run_each_of_them_ends_with_an_answer_or_a_clear_error() {
+fn daemon_sigkilled_mid_command_ends_each_with_answer_or_error() {
     let house = House::playing(&json!({"answers": {"textDocument/hover": {"delay_ms": 1_500}}}));
     house.run(&["daemon", "start"]);
     let asks = house.begin(&["hover", "a.scr:1:5"]);
@@ -48,7 +48,7 @@ fn killed_while_commands_run_each_of_them_ends_with_an_answer_or_a_clear_error()
 }
 
 #[test]
-fn sigterm_lets_what_runs_come_to_its_end() {
+fn daemon_sigterm_lets_running_command_finish() {
     let house = House::playing(&json!({"answers": {"textDocument/hover": {"delay_ms": 1_500}}}));
     house.run(&["daemon", "start"]);
     let asks = house.begin(&["hover", "a.scr:1:5"]);
@@ -61,7 +61,7 @@ fn sigterm_lets_what_runs_come_to_its_end() {
 }
 
 #[test]
-fn stopping_ends_its_servers_before_it_says_so() {
+fn daemon_stop_ends_its_servers_before_returning() {
     let house = House::new();
     house.run(&["hover", "a.scr:1:5"]);
     assert!(house.servers() > 0);
@@ -72,7 +72,7 @@ fn stopping_ends_its_servers_before_it_says_so() {
 }
 
 #[test]
-fn nobody_needs_it_for_a_while() {
+fn daemon_idle_without_clients_ends() {
     let house = House::new();
     fs::write(house.project.beside("config").join("lsp-tools.toml"), "[daemon]\nidle-stop-s = 1\n").unwrap();
     house.run(&["hover", "a.scr:1:5"]);
@@ -84,7 +84,7 @@ fn nobody_needs_it_for_a_while() {
 }
 
 #[test]
-fn another_program_in_its_place_takes_over() {
+fn daemon_binary_replaced_new_daemon_takes_over() {
     let mut house = House::new();
     let program = house.project.beside("lsp-tools-copy");
     // By a process of its own: a program cannot be started while a child of this one, begun meanwhile, still has it open to write.
@@ -106,7 +106,7 @@ fn another_program_in_its_place_takes_over() {
 }
 
 #[test]
-fn without_a_workspace_or_a_socket_it_has_nothing_to_stay_for() {
+fn daemon_without_workspace_or_socket_ends() {
     let house = House::new();
     house.run(&["hover", "a.scr:1:5"]);
     fs::remove_file(house.socket()).unwrap();
@@ -117,7 +117,7 @@ fn without_a_workspace_or_a_socket_it_has_nothing_to_stay_for() {
 }
 
 #[test]
-fn ctrl_c_cancels_the_command_down_to_the_server() {
+fn client_signalled_request_is_cancelled_at_the_server() {
     let house = House::playing(&json!({"answers": {"textDocument/hover": {"never": true}}}));
     house.run(&["daemon", "start"]);
     for signal in [Signal::INT, Signal::TERM, Signal::KILL] {
@@ -140,7 +140,7 @@ fn ctrl_c_cancels_the_command_down_to_the_server() {
 
 /// Whoever stops the daemon (SIGSTOP, a debugger, a frozen control group) does not stop the commands.
 #[test]
-fn stopped_it_keeps_no_command_waiting_beyond_its_time() {
+fn daemon_sigstopped_commands_still_end_in_time() {
     let house = House::new();
     assert_eq!(house.run(&["hover", "a.scr:1:5"]).code, Some(0));
     let daemon = house.pid();

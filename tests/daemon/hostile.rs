@@ -115,7 +115,7 @@ fn from_a_broken_chain(seconds: u32) -> (u32, u32) {
 
 /// A command chooses when its processes end, so that the daemon may find a gap in the chain of a client's parents.
 #[test]
-fn a_command_is_not_let_in_whose_chain_of_parents_breaks_meanwhile() {
+fn client_with_broken_parent_chain_is_refused() {
     let (tries, let_in) = from_a_broken_chain(8);
     assert!(tries >= 10, "{tries}");
     assert_eq!(let_in, 0, "of {tries}");
@@ -123,7 +123,7 @@ fn a_command_is_not_let_in_whose_chain_of_parents_breaks_meanwhile() {
 
 #[test]
 #[ignore = "the same for two minutes"]
-fn a_command_is_never_let_in_whose_chain_of_parents_breaks_meanwhile() {
+fn client_with_broken_parent_chain_is_refused_in_long_run() {
     let (tries, let_in) = from_a_broken_chain(120);
     assert_eq!(let_in, 0, "of {tries}");
 }
@@ -133,7 +133,7 @@ fn memory(house: &House) -> u64 {
 }
 
 #[test]
-fn what_is_no_preamble_gets_one_sentence_and_the_end() {
+fn invalid_preamble_is_refused_with_one_error() {
     let house = House::new();
     house.run(&["daemon", "start"]);
     for (bytes, code) in [
@@ -157,7 +157,7 @@ fn what_is_no_preamble_gets_one_sentence_and_the_end() {
 }
 
 #[test]
-fn half_a_preamble_is_waited_for_only_so_long() {
+fn incomplete_preamble_is_refused_after_10_seconds() {
     let house = House::new();
     house.run(&["daemon", "start"]);
     let begun = Instant::now();
@@ -166,7 +166,7 @@ fn half_a_preamble_is_waited_for_only_so_long() {
 }
 
 #[test]
-fn a_request_that_lies_is_no_request() {
+fn request_with_false_lengths_is_dropped_without_answer() {
     let house = House::new();
     house.run(&["daemon", "start"]);
     for bytes in [
@@ -187,7 +187,7 @@ fn a_request_that_lies_is_no_request() {
 
 /// What only its user may do is not done for whoever writes to the socket.
 #[test]
-fn what_does_not_go_through_the_daemon_is_refused_by_it() {
+fn user_only_commands_sent_to_socket_are_refused() {
     let house = House::new();
     house.run(&["daemon", "start"]);
     let look = json!({"terminal": false, "color": false, "width": 80});
@@ -217,7 +217,7 @@ fn what_does_not_go_through_the_daemon_is_refused_by_it() {
 }
 
 #[test]
-fn a_thousand_at_once_are_borne_and_forgotten() {
+fn thousand_idle_connections_cost_bounded_memory() {
     let house = House::new();
     assert_eq!(house.run(&["hover", "a.scr:1:5"]).code, Some(0));
     let before = memory(&house);
@@ -238,7 +238,7 @@ fn a_thousand_at_once_are_borne_and_forgotten() {
 }
 
 #[test]
-fn who_never_reads_takes_no_memory_without_end() {
+fn clients_that_never_read_cost_bounded_memory() {
     let house = House::new();
     let text = "a line that is found\n".repeat(100_000);
     for number in 0..10 {
@@ -271,7 +271,7 @@ fn who_never_reads_takes_no_memory_without_end() {
 }
 
 #[test]
-fn the_log_tells_of_nothing_secret() {
+fn daemon_log_contains_no_secrets() {
     let house = House::new();
     let mut command = house.command(&["write", "secret.txt", "--content", "correct horse battery staple"]);
     command.env("MY_TOKEN", "hunter2-hunter2");
@@ -301,7 +301,7 @@ while True:
 "#;
 
 #[test]
-fn what_a_command_listens_with_in_the_place_of_the_daemon_is_not_believed() {
+fn imposter_socket_of_sandboxed_command_is_not_believed() {
     let house = House::new();
     house.run(&["daemon", "start"]);
     let socket = house.socket();

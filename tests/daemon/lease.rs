@@ -48,7 +48,7 @@ fn pid(house: &House, host: &str) -> i32 {
 }
 
 #[test]
-fn a_second_host_reads_and_does_not_edit_until_the_first_is_gone() {
+fn second_host_may_read_but_not_edit_while_first_lives() {
     let house = &house();
     assert_eq!(write(house, "alpha", "def alpha\n").code, Some(0));
     let refused = write(house, "beta", "def beta\n");
@@ -96,7 +96,7 @@ fn a_second_host_reads_and_does_not_edit_until_the_first_is_gone() {
 }
 
 #[test]
-fn two_hosts_that_edit_at_once_lose_nothing() {
+fn two_hosts_editing_concurrently_lose_no_write() {
     let house = &house();
     house.project.write("b.scr", "");
     let counts: Vec<usize> = std::thread::scope(|scope| {

@@ -69,7 +69,7 @@ fn compare(commands: &[&[&str]]) {
 }
 
 #[test]
-fn questions() {
+fn query_commands_with_and_without_daemon_print_the_same() {
     compare(&[
         &["hover", "a.scr:1:5"],
         &["hover", "a.scr:2:foo", "--format", "json"],
@@ -102,7 +102,7 @@ fn questions() {
 }
 
 #[test]
-fn files_and_tools() {
+fn file_and_tool_commands_with_and_without_daemon_print_the_same() {
     compare(&[
         &["read", "a.scr"],
         &["read", "a.scr:2"],
@@ -143,7 +143,7 @@ fn files_and_tools() {
 
 /// With `--diagnostics` each time: without it an edit tells what it broke where a server happens to run, as it does here.
 #[test]
-fn edits() {
+fn edit_commands_with_and_without_daemon_print_the_same() {
     compare(&[
         &["edit", "a.scr", "--old", "foo WRONG", "--new", "foo", "--dry-run"],
         &["edit", "a.scr", "--old", "nowhere", "--new", "x"],
@@ -163,7 +163,7 @@ fn edits() {
 }
 
 #[test]
-fn what_is_piped_in_arrives() {
+fn piped_stdin_with_and_without_daemon_is_the_same() {
     let (shared, alone) = (house(), house());
     let patch = "--- a/a.scr\n+++ b/a.scr\n@@ -1,2 +1,2 @@\n-def foo\n+def other\n foo WRONG\n";
     let large = "line of text\n".repeat(400_000);
@@ -186,7 +186,7 @@ fn what_is_piped_in_arrives() {
 }
 
 #[test]
-fn the_folder_and_the_language_are_those_of_whoever_types() {
+fn daemon_command_uses_cwd_and_locale_of_its_client() {
     let (shared, alone) = (house(), house());
     let run = |house: &House, words: &[&str], by_itself: bool| {
         let mut command = house.command(words);

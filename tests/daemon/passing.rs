@@ -141,7 +141,7 @@ impl Host {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_next_daemon_goes_on_where_the_last_one_ended() {
+async fn mcp_session_continues_with_next_daemon() {
     let stage = Stage::new();
     let (stop, daemon) = stage.daemon();
     let mut host = stage.host().await;
@@ -170,7 +170,7 @@ async fn the_next_daemon_goes_on_where_the_last_one_ended() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn where_no_daemon_can_be_had_everyone_is_told() {
+async fn mcp_requests_without_any_daemon_get_an_error() {
     let stage = Stage::new();
     let (stop, daemon) = stage.daemon();
     let mut host = stage.host().await;
@@ -189,7 +189,7 @@ async fn where_no_daemon_can_be_had_everyone_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_end_of_the_input_is_the_end_in_bounded_time() {
+async fn mcp_host_closing_stdin_ends_passthrough_in_bounded_time() {
     let stage = Stage::new();
     let (stop, daemon) = stage.daemon();
     let mut host = stage.host().await;
@@ -205,7 +205,7 @@ async fn the_end_of_the_input_is_the_end_in_bounded_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn floods_in_both_directions_pass_without_waiting_for_each_other() {
+async fn mcp_floods_in_both_directions_do_not_deadlock() {
     let stage = Stage::new();
     let (stop, daemon) = stage.daemon();
     let mut host = stage.host().await;

@@ -8,7 +8,7 @@ use super::house::{House, SOON, ended};
 use crate::support::wait_until;
 
 #[test]
-fn a_change_of_the_settings_counts_from_the_next_command_on() {
+fn settings_changed_apply_from_next_command() {
     let house = House::new();
     let file = house.project.beside("config").join("lsp-tools.toml");
     assert_eq!(house.run(&["hover", "a.scr:1:5"]).code, Some(0));
@@ -24,7 +24,7 @@ fn a_change_of_the_settings_counts_from_the_next_command_on() {
 }
 
 #[test]
-fn settings_that_cannot_be_used_are_told_as_without_it_and_mended() {
+fn settings_broken_error_is_same_as_without_daemon_until_mended() {
     let house = House::new();
     let file = house.project.beside("config").join("lsp-tools.toml");
     let good = house.run(&["hover", "a.scr:1:5"]);
@@ -37,7 +37,7 @@ fn settings_that_cannot_be_used_are_told_as_without_it_and_mended() {
 }
 
 #[test]
-fn under_broken_settings_no_daemon_starts_and_no_more_is_said_than_without_it() {
+fn settings_broken_no_daemon_starts_and_error_is_the_same() {
     let house = House::new();
     fs::write(house.project.beside("config").join("lsp-tools.toml"), "no-such-word = 1\n").unwrap();
     assert_eq!(house.run(&["hover", "a.scr:1:5"]), house.run_alone(&["hover", "a.scr:1:5"]));
@@ -47,7 +47,7 @@ fn under_broken_settings_no_daemon_starts_and_no_more_is_said_than_without_it() 
 }
 
 #[test]
-fn what_runs_comes_to_its_end_under_the_settings_it_began_with() {
+fn settings_changed_mid_command_running_one_keeps_old_settings() {
     let house = House::playing(&json!({"answers": {"textDocument/hover": {"delay_ms": 2_000}}}));
     house.run(&["daemon", "start"]);
     let slow = house.begin(&["hover", "a.scr:1:5"]);
@@ -59,7 +59,7 @@ fn what_runs_comes_to_its_end_under_the_settings_it_began_with() {
 }
 
 #[test]
-fn trust_given_elsewhere_counts_at_once_and_another_projects_does_not_disturb() {
+fn trust_granted_by_other_process_applies_at_once() {
     let house = House::new();
     house.run(&["hover", "a.scr:1:5"]);
     let other = crate::support::Project::new([(
@@ -83,7 +83,7 @@ fn trust_given_elsewhere_counts_at_once_and_another_projects_does_not_disturb() 
 
 /// Who saves settings without changing them does not pay for a second start.
 #[test]
-fn settings_written_anew_with_the_same_text_leave_the_servers_alone() {
+fn settings_rewritten_unchanged_keep_servers_running() {
     let house = House::new();
     let file = house.project.beside("config").join("lsp-tools.toml");
     fs::write(&file, "deadlines.hover = 30_000\n").unwrap();
@@ -99,7 +99,7 @@ fn settings_written_anew_with_the_same_text_leave_the_servers_alone() {
 }
 
 #[test]
-fn a_file_of_mcp_servers_that_the_settings_list_is_followed() {
+fn mcp_file_listed_in_settings_is_reread_when_changed() {
     let house = House::new();
     let file = house.project.beside("config").join("mcp.json");
     let settings = format!("[mcp]\nfiles = [{:?}]\n", file.to_str().unwrap());

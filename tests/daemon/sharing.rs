@@ -10,7 +10,7 @@ use super::program::Program;
 use crate::support::wait_until;
 
 #[test]
-fn two_hosts_and_a_shell_share_one_server_and_no_list() {
+fn mcp_hosts_and_shell_share_server_but_not_todo_list() {
     let house = House::new();
     let (mut one, mut other) = (Program::open_mcp(&house), Program::open_mcp(&house));
     let hover = json!({"path": "a.scr", "line": 0, "character": 4});
@@ -45,7 +45,7 @@ fn two_hosts_and_a_shell_share_one_server_and_no_list() {
 }
 
 #[test]
-fn a_host_does_not_notice_that_the_daemon_was_killed() {
+fn mcp_host_keeps_its_session_when_daemon_is_killed() {
     let house = House::new();
     let mut host = Program::open_mcp(&house);
     let todo = json!({"todos": [{"id": "1", "content": "mine", "status": "pending", "priority": "low"}]});
@@ -63,7 +63,7 @@ fn a_host_does_not_notice_that_the_daemon_was_killed() {
 }
 
 #[test]
-fn an_editor_and_a_shell_share_one_server() {
+fn editor_and_shell_share_one_language_server() {
     let house = House::new();
     assert_eq!(house.run(&["hover", "a.scr:1:5"]).code, Some(0));
     let mut editor = Program::open_editor(&house);
@@ -80,7 +80,7 @@ fn an_editor_and_a_shell_share_one_server() {
 }
 
 #[test]
-fn edits_of_one_file_by_several_commands_at_once_are_all_made() {
+fn concurrent_edits_of_one_file_by_commands_are_all_applied() {
     let text = |word: &str| (0..8).map(|n| format!("{word}{n}\n")).collect::<String>();
     let house = House::new();
     house.project.write("a.txt", text("old"));

@@ -12,7 +12,7 @@ use super::house::{House, SOON, ended, output, said};
 use crate::support::wait_until;
 
 #[test]
-fn twenty_commands_at_once_start_one_daemon_and_one_server() {
+fn concurrent_commands_start_one_daemon_and_one_server() {
     let house = House::new();
     let children: Vec<_> = (0..20).map(|_| house.begin(&["hover", "a.scr:1:5"])).collect();
     let answers: Vec<_> = children.into_iter().map(|child| ended(child, "hover")).collect();
@@ -26,7 +26,7 @@ fn twenty_commands_at_once_start_one_daemon_and_one_server() {
 }
 
 #[test]
-fn the_daemon_tells_what_runs_and_outlives_its_starter() {
+fn daemon_status_lists_servers_and_calls_after_command_ended() {
     let house = House::new();
     assert_eq!(house.status(), None);
     assert_eq!(house.run(&["check", "a.scr"]).code, Some(1));
@@ -44,7 +44,7 @@ fn the_daemon_tells_what_runs_and_outlives_its_starter() {
 }
 
 #[test]
-fn starting_and_stopping_are_told() {
+fn daemon_start_and_stop_are_reported() {
     let house = House::new();
     assert_eq!(house.run(&["daemon", "stop"]).code, Some(1));
     let started = house.run(&["daemon", "start"]);
@@ -60,7 +60,7 @@ fn starting_and_stopping_are_told() {
 }
 
 #[test]
-fn a_dead_socket_is_cleaned_up() {
+fn stale_socket_of_killed_daemon_is_replaced() {
     let house = House::new();
     house.run(&["daemon", "start"]);
     let socket = house.socket();
@@ -72,7 +72,7 @@ fn a_dead_socket_is_cleaned_up() {
 }
 
 #[test]
-fn only_its_user_can_come_near_the_socket() {
+fn daemon_socket_refuses_other_users() {
     let house = House::new();
     house.run(&["daemon", "start"]);
     let mode = |path: std::path::PathBuf| fs::metadata(path).unwrap().permissions().mode() & 0o777;
@@ -116,7 +116,7 @@ fn alone(house: &House, why: &str) {
 }
 
 #[test]
-fn a_squatted_folder_is_not_used() {
+fn squatted_socket_folder_command_runs_without_daemon() {
     let house = House::new();
     symlink(house.project.beside("logs"), house.sockets()).unwrap();
     alone(&house, "it is a link or a file, not a folder");
@@ -133,7 +133,7 @@ fn a_squatted_folder_is_not_used() {
 }
 
 #[test]
-fn somebody_who_only_listens_does_not_hold_a_command_up_for_long() {
+fn deaf_socket_listener_command_runs_without_daemon_soon() {
     let house = House::new();
     house.run(&["daemon", "start"]);
     let socket = house.socket();
@@ -143,7 +143,7 @@ fn somebody_who_only_listens_does_not_hold_a_command_up_for_long() {
 }
 
 #[test]
-fn a_long_path_to_the_socket_is_no_obstacle() {
+fn socket_path_longer_than_limit_daemon_still_starts() {
     let house = House::new();
     let deep = house.project.beside(&"x".repeat(180));
     fs::create_dir(&deep).unwrap();
@@ -154,7 +154,7 @@ fn a_long_path_to_the_socket_is_no_obstacle() {
 }
 
 #[test]
-fn whoever_wants_none_gets_none() {
+fn no_daemon_verbose_or_trace_option_starts_no_daemon() {
     let house = House::new();
     for words in [
         &["hover", "a.scr:1:5", "--no-daemon"][..],
@@ -169,7 +169,7 @@ fn whoever_wants_none_gets_none() {
 }
 
 #[test]
-fn another_environment_has_another_daemon_and_a_terminal_has_none_of_its_own() {
+fn daemon_is_keyed_by_environment_but_not_by_terminal() {
     let house = House::new();
     let run = |name: &str, value: &str| {
         let mut command = house.command(&["list"]);
@@ -187,7 +187,7 @@ fn another_environment_has_another_daemon_and_a_terminal_has_none_of_its_own() {
 
 /// `bash` runs its commands in a sandbox; what they ask of lsp-tools is done there as well.
 #[test]
-fn what_a_tool_has_started_cannot_command_the_daemon() {
+fn sandboxed_command_cannot_control_the_daemon() {
     let house = House::new();
     house.run(&["daemon", "start"]);
     // Where it is refused before it has spoken, the words of the refusal are there to read all the same.

@@ -47,7 +47,7 @@ const HOVER: &str = "--color never hover a.scr:1:5";
 const QUESTION: &str = "This project wants to run: the server scripted (runs code of this project";
 
 #[test]
-fn a_yes_is_trust_and_the_answer_is_the_servers() {
+fn trust_prompt_answered_yes_server_answers_the_query() {
     for words in [HOVER.to_owned(), format!("--no-daemon {HOVER}")] {
         let house = house();
         let Some(seen) = at_a_terminal(&house, &words, "y\n") else { return };
@@ -61,7 +61,7 @@ fn a_yes_is_trust_and_the_answer_is_the_servers() {
 }
 
 #[test]
-fn a_no_is_asked_for_once_and_trust_can_be_given_later() {
+fn trust_prompt_declined_is_not_repeated_and_trust_later_works() {
     let house = house();
     let Some(seen) = at_a_terminal(&house, HOVER, "\n") else { return };
     assert!(seen.contains(QUESTION) && seen.contains("text search"), "{seen}");
@@ -74,7 +74,7 @@ fn a_no_is_asked_for_once_and_trust_can_be_given_later() {
 }
 
 #[test]
-fn programs_are_not_asked() {
+fn trust_prompt_without_terminal_or_for_json_is_not_shown() {
     let house = house();
     let json = at_a_terminal(&house, "--format json hover a.scr:1:5", "y\n");
     assert!(json.is_none_or(|seen| !seen.contains(QUESTION)));

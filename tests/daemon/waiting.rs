@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::house::House;
 
 #[test]
-fn a_server_that_starts_slowly_is_started_once_for_all_commands() {
+fn slow_starting_server_is_started_once_for_all_commands() {
     let house = House::playing(&json!({"answers": {"initialize": {"delay_ms": 6_000}}}));
     let said = house.run(&["--timeout", "1", "hover", "a.scr:1:5"]);
     assert!(said.err.contains("scripted is still starting, "), "{said:?}");
@@ -19,7 +19,7 @@ fn a_server_that_starts_slowly_is_started_once_for_all_commands() {
 }
 
 #[test]
-fn a_command_without_the_daemon_says_that_its_server_ends_with_it() {
+fn timeout_without_daemon_hint_says_server_ends_with_command() {
     let house = House::playing(&json!({"answers": {"initialize": {"delay_ms": 3_000}}}));
     let said = house.run_alone(&["--timeout", "1", "hover", "a.scr:1:5"]);
     assert_eq!(said.code, Some(4), "{said:?}");
@@ -28,7 +28,7 @@ fn a_command_without_the_daemon_says_that_its_server_ends_with_it() {
 }
 
 #[test]
-fn nothing_is_left_of_daemons_that_ended_or_were_killed() {
+fn socket_files_of_dead_daemons_are_removed_by_next_daemon() {
     let house = House::new();
     house.run(&["hover", "a.scr:1:5"]);
     house.kill(house.pid(), rustix::process::Signal::KILL);

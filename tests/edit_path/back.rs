@@ -51,7 +51,7 @@ fn there_and_back(
 }
 
 #[test]
-fn every_kind_of_change_and_its_undo() {
+fn undo_restores_every_kind_of_change() {
     there_and_back("write", |bench, plan| {
         plan.write(&bench.path("a.txt"), "other", PathPrecondition::Any);
         plan.write(&bench.path("bin"), [255, 0], PathPrecondition::Any);
@@ -80,7 +80,7 @@ fn every_kind_of_change_and_its_undo() {
 }
 
 #[test]
-fn operations_see_what_those_before_them_did() {
+fn plan_operations_see_effects_of_earlier_ones() {
     let after = there_and_back("rename and edit", |bench, plan| {
         // As a server writes a renamed module: edit under the old name, rename the folder, edit under the new one.
         plan.write(&bench.path("d/x"), "first", PathPrecondition::Any);
@@ -115,7 +115,7 @@ fn operations_see_what_those_before_them_did() {
 }
 
 #[test]
-fn what_is_reported() {
+fn commit_reports_changed_files_and_folders() {
     let bench = filled();
     let mut plan = bench.plan();
     plan.write(&bench.path("a.txt"), "other", PathPrecondition::Any);
@@ -152,7 +152,7 @@ fn what_is_reported() {
 }
 
 #[test]
-fn a_group_goes_back_in_one() {
+fn undo_group_reverts_all_its_edits_in_one() {
     let bench = filled();
     bench.write("a.txt", "before the turn").unwrap();
     let before = bench.snapshot();
@@ -185,7 +185,7 @@ fn a_group_goes_back_in_one() {
 }
 
 #[test]
-fn what_was_changed_since_is_never_overwritten() {
+fn undo_of_file_changed_since_is_a_conflict() {
     let bench = filled();
     let mut plan = bench.plan();
     plan.write(&bench.path("a.txt"), "ours", PathPrecondition::Any).write(
@@ -221,7 +221,7 @@ fn what_was_changed_since_is_never_overwritten() {
 }
 
 #[test]
-fn folders_that_others_use_by_now_stay() {
+fn undo_keeps_created_folder_that_others_use() {
     let bench = Bench::new();
     let mut plan = bench.plan();
     plan.write(&bench.path("made/here/f"), "x", PathPrecondition::Absent);
@@ -233,7 +233,7 @@ fn folders_that_others_use_by_now_stay() {
 }
 
 #[test]
-fn the_journal_is_bounded_and_private() {
+fn edit_journal_is_bounded_and_private() {
     let bench = Bench::new();
     let limits = EditLimits { journal_entries: 20, journal_bytes: 40_000, ..EditLimits::default() };
     let state = bench.outer.path().join("bounded");

@@ -35,7 +35,7 @@ impl Drop for Tiny {
 }
 
 #[test]
-fn row_09_no_space_for_the_new_content() {
+fn row_09_disk_full_for_content_commit_fails_and_changes_nothing() {
     let bench = Bench::new();
     let Some(_tiny) = Tiny::mount(&bench.root()) else { return };
     // The root was opened before something was mounted over it.
@@ -58,7 +58,7 @@ fn row_09_no_space_for_the_new_content() {
 }
 
 #[test]
-fn row_09_no_space_for_the_journal() {
+fn row_09_disk_full_for_journal_commit_fails_and_changes_nothing() {
     let bench = Bench::new();
     let state = bench.outer.path().join("tiny");
     let Some(_tiny) = Tiny::mount(&state) else { return };

@@ -9,7 +9,7 @@ use lsp_tools::internals::workspace::{ChangeFeed, ChangeKind};
 use super::bench::{Bench, is_root};
 
 #[test]
-fn bytes_outside_the_replaced_span() {
+fn edit_keeps_bytes_outside_the_replaced_span() {
     for content in ["a5\r\nb\r\n", "\u{feff}a5\r\nb\nc", "a5\nno end", "\u{feff}5\r\r\nx\r", "é5\u{2028}\n"]
     {
         let bench = Bench::new();
@@ -33,7 +33,7 @@ fn bytes_outside_the_replaced_span() {
 }
 
 #[test]
-fn mode_attributes_and_owner() {
+fn edit_keeps_mode_xattrs_and_owner() {
     let bench = Bench::new();
     for mode in [0o640, 0o750, 0o600, 0o4755] {
         bench.put("f", "old");
@@ -57,7 +57,7 @@ fn mode_attributes_and_owner() {
 }
 
 #[test]
-fn executable_only_where_asked() {
+fn write_sets_executable_bit_only_when_asked() {
     let bench = Bench::new();
     let mode = |path: &str| std::fs::metadata(bench.root().join(path)).unwrap().mode() & 0o777;
     let mut plan = bench.plan();
@@ -78,7 +78,7 @@ fn executable_only_where_asked() {
 }
 
 #[test]
-fn links_stay_links_and_their_targets_are_edited() {
+fn write_through_symlink_edits_target_and_keeps_link() {
     let bench = Bench::new();
     bench.put("real/f", "old");
     symlink("real/f", bench.root().join("relative")).unwrap();
@@ -115,7 +115,7 @@ fn links_stay_links_and_their_targets_are_edited() {
 }
 
 #[test]
-fn files_that_are_already_so_are_not_touched() {
+fn write_of_identical_content_does_not_touch_file() {
     let bench = Bench::new();
     bench.put("f", "same");
     let before = std::fs::metadata(bench.root().join("f")).unwrap();
@@ -133,7 +133,7 @@ fn files_that_are_already_so_are_not_touched() {
 }
 
 #[test]
-fn the_change_feed_sees_the_files_and_nothing_of_ours() {
+fn change_feed_reports_edited_files_and_no_temporaries() {
     let bench = Bench::new();
     bench.put("changed", "old");
     bench.put("gone", "old");

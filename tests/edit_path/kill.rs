@@ -85,7 +85,7 @@ fn generations() {
 }
 
 #[test]
-fn row_09_killed_at_any_moment_each_file_is_whole_and_recovery_makes_all_of_one_generation() {
+fn row_09_killed_mid_transaction_files_are_whole_and_recovery_is_atomic() {
     let bench = Bench::new();
     for (path, text) in expected(0) {
         bench.put(&path, text);
@@ -167,7 +167,7 @@ const FAULTS: [&str; 3] = ["signal=KILL", "error=EIO", "error=ENOSPC"];
 /// Every fault at every call of two transactions, one after the other. Some minutes; needs strace.
 #[test]
 #[ignore = "run by hand: cargo test edit_path::kill::sweep -- --ignored --nocapture"]
-fn sweep_of_faults() {
+fn syscall_faults_in_transaction_never_tear_files() {
     for call in CALLS {
         for fault in FAULTS {
             let mut met = 0;

@@ -55,7 +55,7 @@ fn race(bench: &Bench, writers: &[&str]) -> (usize, usize) {
 }
 
 #[test]
-fn two_processes_lose_nothing_that_they_were_told_went_in() {
+fn two_processes_editing_one_file_lose_no_commit() {
     let bench = Bench::new();
     let writers = ["one", "two"];
     bench.put("shared", lines(&writers));
@@ -76,7 +76,7 @@ fn two_processes_lose_nothing_that_they_were_told_went_in() {
 }
 
 #[test]
-fn a_writer_that_knows_nothing_of_us_loses_nothing() {
+fn outside_writer_racing_our_edits_loses_nothing() {
     let bench = Bench::new();
     bench.put("shared", lines(&["one"]) + "outside 0\n");
     let mut child = bench::child("edit_path::race::writer", bench.outer.path(), "one");
@@ -99,7 +99,7 @@ fn a_writer_that_knows_nothing_of_us_loses_nothing() {
 }
 
 #[test]
-fn threads_of_one_process_take_turns() {
+fn threads_editing_one_file_lose_no_increment() {
     let bench = Bench::in_memory();
     bench.put("n", "0");
     std::thread::scope(|scope| {

@@ -21,7 +21,7 @@ fn refused(bench: &Bench, change: impl FnOnce(&mut EditPlan)) -> EditError {
 }
 
 #[test]
-fn control_paths_by_every_way() {
+fn control_path_edit_in_every_way_is_refused() {
     let bench = Bench::new();
     bench.put("innocent", "x");
     bench.put(".git/config", "[core]\n");
@@ -99,7 +99,7 @@ fn control_paths_by_every_way() {
 }
 
 #[test]
-fn a_git_repository_out_of_parts() {
+fn git_repository_assembled_from_parts_is_refused() {
     let parts = [
         &["b/config", "b/HEAD", "b/refs/heads/k", "b/objects/k"][..],
         &["b/objects/k", "b/config", "b/refs/heads/k", "b/head"],
@@ -134,7 +134,7 @@ fn a_git_repository_out_of_parts() {
 }
 
 #[test]
-fn the_journal_itself_where_it_lies_inside() {
+fn edit_journal_inside_workspace_is_not_editable() {
     let bench = Bench::new();
     let inside = bench.root().join("home/state");
     let edits = TransactionManager::new(bench.workspace.clone(), EditOptions::new(&inside));
@@ -161,7 +161,7 @@ fn the_journal_itself_where_it_lies_inside() {
 }
 
 #[test]
-fn what_leads_out() {
+fn symlink_out_of_workspace_edit_is_refused() {
     let bench = Bench::new();
     bench.put("innocent", "x");
     let outside = bench.outer.path().join("outside");
@@ -202,7 +202,7 @@ fn what_leads_out() {
 }
 
 #[test]
-fn what_is_no_file_of_its_own() {
+fn special_files_and_impossible_moves_are_refused() {
     let bench = Bench::new();
     bench.put("innocent", "x");
     bench.put("f", "x");
@@ -247,7 +247,7 @@ fn what_is_no_file_of_its_own() {
 }
 
 #[test]
-fn what_is_too_large() {
+fn file_larger_than_limit_edit_is_refused() {
     let bench = Bench::new();
     bench.put("innocent", "x");
     bench.put("large", vec![b'x'; 2000]);
@@ -281,7 +281,7 @@ fn what_is_too_large() {
 }
 
 #[test]
-fn conflicts_tell_what_is_there_and_change_nothing() {
+fn edit_conflict_names_found_content_and_changes_nothing() {
     let bench = Bench::new();
     for path in ["innocent", "a", "b", "c"] {
         bench.put(path, "old");
@@ -315,7 +315,7 @@ fn conflicts_tell_what_is_there_and_change_nothing() {
 }
 
 #[test]
-fn a_folder_that_may_not_be_written_to() {
+fn unwritable_folder_edit_is_denied() {
     if super::bench::is_root() {
         crate::support::skipped("root may write to any folder; run it as another user");
         return;

@@ -36,7 +36,7 @@ fn swap(root: &Path, stop: &AtomicBool) -> u64 {
 }
 
 #[test]
-fn row_06_a_swapped_folder_never_leads_out() {
+fn row_06_folder_swapped_for_symlink_never_leads_out() {
     let bench = Bench::in_memory();
     let outside = bench.outer.path().join("outside");
     std::fs::create_dir(&outside).unwrap();

@@ -39,7 +39,7 @@ async fn delta(project: &Project, path: &str, old: &str, new: &str) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_breaks_that_names_nothing_of_what_is_taken_away() {
+async fn diagnostics_delta_includes_file_that_uses_alias_indirectly() {
     let project = python(&[
         (
             "boxes.py",
@@ -53,7 +53,7 @@ async fn a_file_breaks_that_names_nothing_of_what_is_taken_away() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_caller_is_told_however_many_there_are() {
+async fn diagnostics_delta_counts_all_callers() {
     let callers: Vec<(String, String)> = (0..15)
         .map(|number| {
             (
@@ -83,7 +83,7 @@ async fn every_caller_is_told_however_many_there_are() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_inferred_from_an_edit_is_followed_to_its_users() {
+async fn diagnostics_delta_follows_inferred_types_to_users() {
     let project = python(&[
         ("one.py", "def make():\n    return 1\n"),
         ("two.py", "from one import make\n\n\ndef twice():\n    return make()\n"),
@@ -95,7 +95,7 @@ async fn what_is_inferred_from_an_edit_is_followed_to_its_users() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_edit_that_shows_nowhere_else_looks_nowhere_else() {
+async fn diagnostics_delta_of_local_edit_checks_no_other_file() {
     let project = python(&[
         ("one.py", "def make() -> int:\n    return 1\n"),
         ("two.py", "from one import make\n\nnumber: int = make()\n"),
@@ -105,7 +105,7 @@ async fn an_edit_that_shows_nowhere_else_looks_nowhere_else() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_created_file_mends_its_importers() {
+async fn diagnostics_delta_of_created_file_clears_importer_errors() {
     let project = Project::of_fixture("typescript");
     project.write(
         "src/early.ts",
@@ -129,7 +129,7 @@ async fn a_created_file_mends_its_importers() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_without_an_extension_counts_where_it_is_a_script_of_the_language() {
+async fn diagnostics_delta_includes_extensionless_python_script() {
     let project = python(&[
         ("lib.py", "def helper(value: int) -> int:\n    return value\n"),
         ("tool", "#!/usr/bin/env python3\nfrom lib import helper\n\nprint(helper(1))\n"),

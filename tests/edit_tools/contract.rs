@@ -6,7 +6,7 @@ use crate::support::Project;
 use crate::support::agent::{call, call_in, failure, open};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn write_answers_what_it_did_and_undo_restores_it() {
+async fn write_reports_its_change_and_undo_restores_it() {
     let project = Project::new([("a.txt", "one\r\ntwo\r\n")]);
     let runtime = open(&project, None);
     let answer = call(&runtime, "write", json!({"path": "a.txt", "content": "one\nthree\n"})).await;
@@ -28,7 +28,7 @@ async fn write_answers_what_it_did_and_undo_restores_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_dry_run_writes_nothing() {
+async fn write_dry_run_changes_nothing() {
     let project = Project::new([("a.py", "x = 1\n")]);
     let runtime = open(&project, None);
     let answer = call(
@@ -44,7 +44,7 @@ async fn a_dry_run_writes_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn edit_replaces_exactly_or_tells_what_is_nearest() {
+async fn edit_replaces_exact_match_or_error_names_nearest() {
     let project = Project::new([("a.py", "def f(x):\n    return x\n\ndef g(x):\n    return x\n")]);
     let runtime = open(&project, None);
     let (code, error) = failure(
@@ -73,7 +73,7 @@ async fn edit_replaces_exactly_or_tells_what_is_nearest() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn patch_takes_all_files_or_none_and_reports_where_hunks_went() {
+async fn patch_applies_all_files_or_none_and_reports_hunk_offsets() {
     let text = |from: u32, to: u32| (from..=to).map(|line| format!("line {line}\n")).collect::<String>();
     let project = Project::new([("a.txt", text(1, 20).as_str()), ("b.txt", "b\n"), ("old.txt", "bye\n")]);
     let runtime = open(&project, None);
@@ -111,7 +111,7 @@ async fn patch_takes_all_files_or_none_and_reports_where_hunks_went() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn patches_that_lead_out_or_govern_are_refused() {
+async fn patch_outside_workspace_or_to_control_path_is_refused() {
     let project = Project::new([("a.txt", "a\n")]);
     let runtime = open(&project, None);
     for (path, expected) in [
@@ -130,7 +130,7 @@ async fn patches_that_lead_out_or_govern_are_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_group_is_undone_as_one() {
+async fn undo_of_group_reverts_all_tools_as_one() {
     let project = Project::new([("a.txt", "a\n"), ("b.txt", "b\n")]);
     let runtime = open(&project, None);
     for (name, arguments) in [
@@ -151,7 +151,7 @@ async fn a_group_is_undone_as_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn undo_never_overwrites_what_changed_since() {
+async fn undo_of_file_changed_since_is_a_conflict() {
     let project = Project::new([("a.txt", "a\n")]);
     let runtime = open(&project, None);
     let answer = call(&runtime, "write", json!({"path": "a.txt", "content": "b\n"})).await;
@@ -166,7 +166,7 @@ async fn undo_never_overwrites_what_changed_since() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn folders_are_only_deleted_when_that_is_said() {
+async fn delete_of_folder_requires_recursive() {
     let project = Project::new([("d/a.txt", "a\n"), ("d/b.txt", "b\n")]);
     let runtime = open(&project, None);
     let (code, error) = failure(&runtime, "delete", json!({"path": "d"})).await;
@@ -178,7 +178,7 @@ async fn folders_are_only_deleted_when_that_is_said() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_marker_for_text_left_out_is_not_written_over_the_text() {
+async fn existing_code_marker_over_real_text_is_refused() {
     let text = "class A:\n    def f(self):\n        return 1\n";
     let project =
         Project::new([("a.py", text), ("notes.md", "x\n"), ("has.py", "# ...existing code...\nx = 1\n")]);

@@ -58,7 +58,7 @@ async fn breaks_a_caller(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pyright_tells_the_caller_that_an_edit_breaks() {
+async fn pyright_edit_breaking_a_caller_is_reported() {
     let project = Project::of_fixture("python");
     prefer(&project, "python", "pyright");
     let edit = ("def compose(person: Person, *, shout", "def compose(person: Person, mood: str, *, shout");
@@ -66,7 +66,7 @@ async fn pyright_tells_the_caller_that_an_edit_breaks() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_checks_no_imports_does_not_vouch_for_a_move() {
+async fn pylsp_move_without_import_checks_verdict_is_partial() {
     let project = Project::of_fixture("python");
     let runtime = open(&project, Some(&real_servers(&["pylsp"])));
     let arguments = json!({"from": "greet/people.py", "to": "greet/folk.py", "diagnostics": true});
@@ -84,7 +84,7 @@ async fn a_server_that_checks_no_imports_does_not_vouch_for_a_move() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn typescript_tells_the_caller_that_an_edit_breaks() {
+async fn typescript_edit_breaking_a_caller_is_reported() {
     let project = Project::of_fixture("typescript");
     let edit = (
         "export function add(one: Money, other: Money)",
@@ -102,7 +102,7 @@ async fn typescript_tells_the_caller_that_an_edit_breaks() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clangd_tells_the_caller_that_an_edit_breaks() {
+async fn clangd_edit_breaking_a_caller_is_reported() {
     let project = Project::of_fixture("c");
     let edit = (
         "bool queue_pop(struct queue *queue, int *number);",
@@ -201,7 +201,7 @@ async fn bash_language_server_renames_within_a_file() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn moving_a_file_updates_its_imports() {
+async fn typescript_move_of_file_updates_imports_and_undo_reverts() {
     let project = Project::of_fixture("typescript");
     let runtime = open(&project, Some(&real_servers(&["typescript-language-server"])));
     let answer = call(
@@ -225,7 +225,7 @@ async fn moving_a_file_updates_its_imports() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_quick_fix_is_listed_and_applied() {
+async fn typescript_quick_fix_is_listed_and_applied() {
     let project = Project::of_fixture("typescript");
     project.write("src/use.ts", "export const price = format({ cents: 1, currency: \"EUR\" });\n");
     let runtime = open(&project, Some(&real_servers(&["typescript-language-server"])));
@@ -245,7 +245,7 @@ async fn a_quick_fix_is_listed_and_applied() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_is_formatted() {
+async fn clangd_format_dry_run_shows_diff_and_format_applies_it() {
     let project = Project::of_fixture("c");
     project.write("src/odd.c", "int  f( int a ){return   a;}\n");
     let runtime = open(&project, Some(&real_servers(&["clangd"])));
@@ -263,7 +263,7 @@ async fn a_file_is_formatted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_command_tells_what_it_broke_elsewhere() {
+async fn bash_command_breaking_other_file_is_reported() {
     let project = Project::of_fixture("python");
     prefer(&project, "python", "pyright");
     let runtime = open(&project, Some(&real_servers(&["pyright"])));

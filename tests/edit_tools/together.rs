@@ -37,7 +37,7 @@ async fn take_all_back(runtime: &Runtime, most: usize) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn edits_of_one_file_sent_together_are_all_made_and_each_is_undone() {
+async fn concurrent_edits_of_one_file_are_all_applied_and_undoable() {
     let project = Project::new([("a.txt", lines("old").as_str())]);
     let runtime = open(&project, None);
     let edit = |n: usize| json!({"path": "a.txt", "edits": [{"old": format!("old{n}\n"), "new": format!("new{n}\n")}]});
@@ -53,7 +53,7 @@ async fn edits_of_one_file_sent_together_are_all_made_and_each_is_undone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn patches_of_the_same_two_files_sent_together_are_all_applied() {
+async fn concurrent_patches_of_same_files_are_all_applied() {
     let project = Project::new([("a.txt", lines("old").as_str()), ("b.txt", lines("old").as_str())]);
     let runtime = open(&project, None);
     let hunk = |file: &str, n: usize| {
@@ -73,7 +73,7 @@ async fn patches_of_the_same_two_files_sent_together_are_all_applied() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_truly_overlaps_is_a_miss_of_all_but_the_first() {
+async fn concurrent_edits_that_overlap_all_but_first_mismatch() {
     let project = Project::new([("a.txt", "one\n")]);
     let runtime = open(&project, None);
     let caller = Caller::default();
@@ -120,7 +120,7 @@ fn asks_about(project: &Project, tool: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_whole_text_beside_another_edit_of_the_file_is_a_conflict() {
+async fn write_racing_an_edit_of_same_file_is_a_conflict() {
     let project = Project::new([("a.txt", "one\ntwo\n")]);
     asks_about(&project, "write");
     let runtime = open(&project, None);
@@ -147,7 +147,7 @@ async fn a_whole_text_beside_another_edit_of_the_file_is_a_conflict() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_whole_texts_sent_together_one_is_written() {
+async fn concurrent_writes_of_one_file_all_but_one_conflict() {
     let project = Project::new([("a.txt", "one\n")]);
     let runtime = open(&project, None);
     let caller = Caller::default();
@@ -162,7 +162,7 @@ async fn of_whole_texts_sent_together_one_is_written() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn with_a_server_each_edit_tells_what_it_broke_itself() {
+async fn concurrent_edits_report_only_their_own_diagnostics() {
     let files = numbers().map(|n| format!("def name{n}\n\n\n\n\n")).collect::<String>();
     let table = "diagnostics = {sees-unsaved = true}";
     let project = Project::scripted(&json!({}), table, [("a.scr", files.as_str()), ("b.scr", "name0\n")]);
@@ -184,7 +184,7 @@ async fn with_a_server_each_edit_tells_what_it_broke_itself() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_an_edit_broke_in_a_caller_is_not_told_by_the_edit_of_the_caller() {
+async fn breaking_edit_is_not_blamed_on_concurrent_edit_of_caller() {
     let project = Project::new([
         ("lib.py", "def area(w: int, h: int) -> int:\n    return w * h\n"),
         ("use.py", "from lib import area\n\n\nprint(area(1, 2))\n\n\nX = 1\n"),
@@ -205,7 +205,7 @@ async fn what_an_edit_broke_in_a_caller_is_not_told_by_the_edit_of_the_caller() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn renames_and_edits_of_one_file_sent_together_are_all_made() {
+async fn concurrent_renames_and_edits_of_one_file_are_all_applied() {
     let text: String = numbers().map(|n| format!("name{n} = {n}\nprint(name{n})\n\n\n\n")).collect();
     let project = Project::new([("a.py", text.as_str())]);
     std::fs::write(project.beside("config").join("lsp-tools.toml"), "prefer.python = [\"pyright\"]\n")

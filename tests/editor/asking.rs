@@ -29,7 +29,7 @@ fn project(answers: Value, capabilities: Value) -> Project {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn diagnostics_can_be_pulled_and_are_not_pushed_then() {
+async fn pull_diagnostics_client_gets_reports_and_no_pushes() {
     for mode in ["push_versioned", "push_unversioned", "pull"] {
         let scenario = json!({"encoding": "utf-8", "diagnostics": {"mode": mode}});
         let project = Project::scripted(&scenario, "", [("a.scr", "def foo\n")]);
@@ -59,7 +59,7 @@ async fn diagnostics_can_be_pulled_and_are_not_pushed_then() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn hierarchies_lead_back_to_their_server_with_what_it_gave() {
+async fn hierarchy_items_return_to_server_with_its_data() {
     let item = |name: &str| {
         json!({
             "name": name, "kind": 12, "uri": "${root}/a.scr", "range": bytes(), "selectionRange": bytes(),
@@ -121,7 +121,7 @@ async fn hierarchies_lead_back_to_their_server_with_what_it_gave() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn lenses_are_resolved_run_and_formatting_is_in_the_editors_columns() {
+async fn code_lens_and_formatting_ranges_use_editor_columns() {
     let project = project(
         json!({
             "textDocument/codeLens": {"result": [{"range": bytes(), "data": {"n": 7}}]},
@@ -163,7 +163,7 @@ async fn lenses_are_resolved_run_and_formatting_is_in_the_editors_columns() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_editor_of_few_abilities_gets_edits_in_the_form_that_it_takes() {
+async fn workspace_edit_form_follows_client_capabilities() {
     let edit = json!({"documentChanges": [{
         "textDocument": {"uri": "${root}/a.scr", "version": 1},
         "edits": [{"range": bytes(), "newText": "bar"}],

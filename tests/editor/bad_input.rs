@@ -12,7 +12,7 @@ fn project(scenario: &Value) -> Project {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn garbage_is_answered_and_what_follows_it_is_heard() {
+async fn malformed_messages_are_answered_and_next_ones_work() {
     let project = project(&json!({}));
     let (mut client, _) = Client::start(open(&project, None), able()).await;
     for garbage in [
@@ -50,7 +50,7 @@ async fn garbage_is_answered_and_what_follows_it_is_heard() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_lifecycle_is_kept() {
+async fn lifecycle_violations_are_refused_with_lsp_errors() {
     let project = project(&json!({}));
     let mut client = Client::connect(open(&project, None));
     let id = client.put("textDocument/hover", json!({})).await;
@@ -66,7 +66,7 @@ async fn the_lifecycle_is_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_request_that_is_cancelled_or_whose_editor_vanishes_is_cancelled_at_the_server() {
+async fn cancelled_or_disconnected_editor_request_is_cancelled_at_server() {
     let project = project(&json!({"answers": {"textDocument/hover": {"never": true}}}));
     let (mut client, _) = Client::start(open(&project, None), able()).await;
     client.open("a.scr", 1, "def foo\n").await;
@@ -98,7 +98,7 @@ async fn a_request_that_is_cancelled_or_whose_editor_vanishes_is_cancelled_at_th
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_editor_that_never_reads_costs_no_more_memory_and_ends_with_the_door() {
+async fn editor_that_never_reads_is_blocked_and_ended_with_door() {
     let project = project(&json!({}));
     let mut client = Client::connect(open(&project, None));
     client.deafen();

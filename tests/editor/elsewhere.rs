@@ -15,7 +15,7 @@ async fn seen(client: &mut Client, uri: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_lies_elsewhere_is_answered_from_the_editors_text_and_only_looked_at() {
+async fn document_outside_workspace_is_answered_from_editor_text_read_only() {
     let project = Project::scripted(&json!({"encoding": "utf-8"}), "", [("a.scr", "def foo\n")]);
     let (mut client, _) = Client::start(open(&project, None), able()).await;
     client.open("a.scr", 1, "def foo\n").await;
@@ -58,7 +58,7 @@ async fn what_lies_elsewhere_is_answered_from_the_editors_text_and_only_looked_a
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_editors_with_different_texts_of_one_library_do_not_mix() {
+async fn library_text_of_two_editors_does_not_mix() {
     let project = Project::scripted(&json!({"hover_version": false}), "", [("a.scr", "def foo\n")]);
     let (mut one, _) = Client::start(open(&project, None), able()).await;
     let (mut other, _) = Client::start(one.runtime.clone(), able()).await;

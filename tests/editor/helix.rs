@@ -111,7 +111,7 @@ fn is_there(program: &str, argument: &str) -> bool {
 
 #[test]
 #[ignore = "it drives a terminal by keys, which needs a machine that does little else: cargo test editor::helix -- --ignored"]
-fn helix_hovers_renames_sees_unsaved_mistakes_and_quits() {
+fn helix_hover_rename_unsaved_diagnostics_and_quit_work() {
     if !is_there("hx", "--version") || !is_there("tmux", "-V") {
         crate::support::skipped("there is no hx, or no tmux, on PATH; install Debian's `hx` and `tmux`");
         return;

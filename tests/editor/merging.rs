@@ -54,7 +54,7 @@ fn action(title: &str, command: &str) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn answers_of_both_servers_become_one_and_lead_back_to_the_right_one() {
+async fn two_servers_answers_are_merged_and_routed_back() {
     let project = with_two(&action("one", "cmd.one"), &action("two", "cmd.two"), "def foo WRONG\n");
     let (mut client, _) = Client::start(open(&project, None), able()).await;
     client.open("a.scr", 5, "def foo WRONG WRONG\n").await;
@@ -95,7 +95,7 @@ async fn answers_of_both_servers_become_one_and_lead_back_to_the_right_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_command_asks_for_is_applied_by_the_editor_that_ran_it() {
+async fn server_apply_edit_reaches_only_editor_that_ran_command() {
     let edit = json!({"changes": {"${root}/a.scr": [
         {"range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 3}}, "newText": "x"},
     ]}});
@@ -123,7 +123,7 @@ async fn what_a_command_asks_for_is_applied_by_the_editor_that_ran_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_editor_is_told_what_can_be_asked_at_once_or_as_soon_as_it_is_known() {
+async fn capabilities_are_static_or_registered_dynamically_when_known() {
     let project = Project::scripted(&json!({}), "", [("a.scr", "def foo\n")]);
     let dynamic = json!({"dynamicRegistration": true});
     let capabilities =
@@ -147,7 +147,7 @@ async fn an_editor_is_told_what_can_be_asked_at_once_or_as_soon_as_it_is_known()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn slow_servers_and_missing_ones_are_told() {
+async fn indexing_progress_and_missing_server_are_shown_to_editor() {
     let scenario = json!({"index": {"ms": 300, "title": "Indexing", "steps": 3}});
     let project = Project::scripted(&scenario, "", [("a.scr", "def foo\n"), ("a.py", "x = 1\n")]);
     let (mut client, _) = Client::start(open(&project, None), able()).await;

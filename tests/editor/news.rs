@@ -6,7 +6,7 @@ use super::client::{Client, able, open};
 use crate::support::{Project, fingerprint};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_server_says_and_asks_reaches_the_person_before_the_editor() {
+async fn server_messages_and_questions_reach_the_editor() {
     let message = |kind: u8, text: &str| json!({"type": kind, "message": text});
     let mut question = message(3, "restart?");
     question["actions"] = json!([{"title": "Yes"}, {"title": "No"}]);
@@ -39,7 +39,7 @@ async fn what_a_server_says_and_asks_reaches_the_person_before_the_editor() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_question_that_nobody_can_answer_is_answered_at_once() {
+async fn server_question_without_editor_is_answered_null_at_once() {
     let ask = json!({"request": {"method": "window/showMessageRequest", "params": {"type": 3, "message": "?"}, "id": "ask-1"}});
     let scenario = json!({"rules": [{"at": "textDocument/didOpen", "do": ask}]});
     let project = Project::scripted(&scenario, "", [("a.scr", "def foo\n")]);
@@ -52,7 +52,7 @@ async fn a_question_that_nobody_can_answer_is_answered_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn findings_that_come_late_are_published_again() {
+async fn late_server_diagnostics_are_published_again() {
     let found = |text: &str| {
         let at = |character: u32| json!({"line": 0, "character": character});
         json!({"range": {"start": at(0), "end": at(3)}, "severity": 1, "message": text})
@@ -87,7 +87,7 @@ async fn findings_that_come_late_are_published_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_editors_words_do_not_reach_servers_that_serve_another_alone() {
+async fn editor_notification_skips_server_private_to_other_editor() {
     let project = Project::scripted(&json!({"hover_version": false}), "", [("a.scr", "def disk\n")]);
     let (mut left, _) = Client::start(open(&project, None), able()).await;
     let (mut right, _) = Client::start(left.runtime.clone(), able()).await;

@@ -16,7 +16,7 @@ fn place(value: &Value) -> (u64, u64, u64) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn columns_are_right_whatever_each_side_counts() {
+async fn column_encodings_of_server_and_editor_are_converted() {
     let range = |start: [u32; 2], end: [u32; 2]| {
         let at = |[line, character]: [u32; 2]| json!({"line": line, "character": character});
         json!({"start": at(start), "end": at(end)})
@@ -113,7 +113,7 @@ async fn columns_are_right_whatever_each_side_counts() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_no_server_knows_and_what_is_outside_is_answered() {
+async fn unknown_method_or_outside_document_is_answered() {
     let project = Project::scripted(&json!({}), "", [("a.scr", TEXT)]);
     let (mut client, _) = Client::start(open(&project, None), able()).await;
     client.open("a.scr", 1, TEXT).await;
@@ -130,7 +130,7 @@ async fn what_no_server_knows_and_what_is_outside_is_answered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_servers_refusal_reaches_the_editor_in_its_own_words() {
+async fn server_error_reaches_editor_unchanged() {
     let scenario =
         json!({"answers": {"textDocument/rename": {"error": {"code": -32803, "message": "not a name"}}}});
     let project = Project::scripted(&scenario, "", [("a.scr", TEXT)]);

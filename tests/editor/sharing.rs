@@ -17,7 +17,7 @@ async fn editor_sees(client: &mut Client) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn unsaved_text_is_the_editors_own_until_it_is_saved_or_shared() {
+async fn unsaved_text_is_private_to_editor_unless_saved_or_shared() {
     for shared in [false, true] {
         let project = Project::scripted(&json!({}), "", [("a.scr", "def disk\n")]);
         let settings = format!("[editor]\nshare-overlays = {shared}\n");
@@ -54,7 +54,7 @@ async fn unsaved_text_is_the_editors_own_until_it_is_saved_or_shared() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn our_tools_are_commands_under_the_same_rules() {
+async fn execute_command_runs_our_tools_under_permission_rules() {
     let project = Project::scripted(&json!({}), "", [("a.scr", "def foo\n")]);
     let (mut client, answer) = Client::start(open(&project, None), able()).await;
     let commands = answer["capabilities"]["executeCommandProvider"]["commands"].to_string();

@@ -28,7 +28,7 @@ fn start(place: &Value) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_missing_server_is_stood_in_for_by_the_text() {
+async fn missing_server_text_search_answers_and_says_so() {
     let project = bare();
     let (mut client, _) = Client::start(open(&project, None), able()).await;
     client.open("app.py", 1, TEXT).await;
@@ -88,7 +88,7 @@ async fn a_missing_server_is_stood_in_for_by_the_text() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_finds_nothing_is_not_corrected_by_the_text() {
+async fn empty_server_answer_is_not_replaced_by_text_search() {
     let scenario = json!({"answers": {"textDocument/definition": {"result": []}}});
     let project = Project::scripted(&scenario, "", [("a.scr", "def foo\nfoo\n")]);
     let (mut client, _) = Client::start(open(&project, None), able()).await;

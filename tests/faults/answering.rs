@@ -9,7 +9,7 @@ use super::play::{Play, SOON, TEXT, at, failure, in_time, timed};
 use crate::support::fingerprint;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_never_answers_is_given_up_and_told_so() {
+async fn server_never_answering_request_times_out_and_is_cancelled() {
     let play =
         Play::limited(&json!({"answers": {"textDocument/hover": {"never": true}}}), Duration::from_secs(1));
     let (answer, took) = timed(play.hover("a.scr")).await;
@@ -30,7 +30,7 @@ async fn a_server_that_never_answers_is_given_up_and_told_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_never_initializes_is_given_up_and_not_left_behind() {
+async fn server_never_initializing_times_out_and_leaves_no_process() {
     let play = Play::limited(&json!({"answers": {"initialize": {"never": true}}}), Duration::from_secs(1));
     let (answer, _) = timed(play.hover("a.scr")).await;
     let (state, detail) = failure(answer);
@@ -41,7 +41,7 @@ async fn a_server_that_never_initializes_is_given_up_and_not_left_behind() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_late_answer_is_taken() {
+async fn delayed_answer_within_deadline_is_returned() {
     let play = Play::new(&json!({"answers": {"textDocument/hover": {"delay_ms": 700}}}));
     let answer = in_time(play.hover("a.scr")).await.expect("a hover");
     assert_eq!(answer.output.contents, format!("def v1 {}", fingerprint(TEXT)));
@@ -50,7 +50,7 @@ async fn a_late_answer_is_taken() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_after_the_deadline_harms_nobody() {
+async fn answer_after_deadline_does_not_disturb_next_request() {
     let scenario = json!({"answers": {"textDocument/hover": {"delay_ms": 1500, "ignores_cancel": true}}});
     let play = Play::limited(&scenario, Duration::from_millis(1000));
     assert_eq!(failure(in_time(play.hover("a.scr")).await).0, ServerState::Timeout);
@@ -64,7 +64,7 @@ async fn an_answer_after_the_deadline_harms_nobody() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_the_server_cancels_or_finds_modified_is_asked_again() {
+async fn content_modified_or_server_cancelled_request_is_retried() {
     for code in [-32801, -32802] {
         let first = json!({"times": 3, "error": {"code": code, "message": "again", "data": {"retriggerRequest": true}}});
         let play = Play::new(&json!({"answers": {"textDocument/hover": {"first": first}}}));
@@ -75,7 +75,7 @@ async fn what_the_server_cancels_or_finds_modified_is_asked_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn asking_again_ends_at_the_deadline() {
+async fn retries_end_at_the_deadline() {
     let error = json!({"code": -32801, "message": "content modified"});
     let play =
         Play::limited(&json!({"answers": {"textDocument/hover": {"error": error}}}), Duration::from_secs(1));
@@ -87,7 +87,7 @@ async fn asking_again_ends_at_the_deadline() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_caller_that_goes_away_cancels_its_request() {
+async fn dropped_caller_request_is_cancelled_at_server() {
     let play = Play::new(&json!({"answers": {"textDocument/hover": {"never": true}}}));
     {
         let asking = play.hover("a.scr");

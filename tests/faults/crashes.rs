@@ -22,7 +22,7 @@ fn crash(at: &str, times: Option<u64>) -> serde_json::Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_dies_once_is_started_again_and_the_answer_tells() {
+async fn server_crashing_once_is_restarted_and_answer_notes_it() {
     for at in POINTS.into_iter().filter(|at| *at != "initialize") {
         let play = Play::new(&crash(at, Some(1)));
         if at == "did_change" {
@@ -45,7 +45,7 @@ async fn a_server_that_dies_once_is_started_again_and_the_answer_tells() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_always_dies_is_told_with_its_status_and_last_words() {
+async fn server_crashing_always_is_reported_with_status_and_stderr() {
     for at in ["start", "initialize", "initialized", "did_open", "first_request", "mid_reply"] {
         let play = Play::new(&crash(at, None));
         for question in 0..3 {
@@ -71,7 +71,7 @@ async fn a_server_that_always_dies_is_told_with_its_status_and_last_words() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_killed_server_is_started_again_with_its_documents() {
+async fn killed_server_is_restarted_and_documents_are_reopened() {
     let play = Play::with(&json!({}), "", [("a.scr", TEXT), ("b.scr", "def b\n"), ("c.scr", "def c\n")]);
     for path in ["a.scr", "b.scr", "c.scr"] {
         play.seen(path).await;
@@ -115,7 +115,7 @@ fn tells_the_crash(notes: &[String]) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_crash_while_nobody_asks_is_told_by_the_next_answer_and_by_it_alone() {
+async fn idle_server_crash_is_noted_by_next_answer_only() {
     let play = Play::new(&json!({"stderr": ["mene", "tekel"]}));
     for round in 1..=2 {
         play.seen("a.scr").await;
@@ -132,7 +132,7 @@ async fn a_crash_while_nobody_asks_is_told_by_the_next_answer_and_by_it_alone() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_crash_while_nobody_asks_is_told_by_diagnostics_too() {
+async fn idle_server_crash_is_noted_by_diagnostics() {
     let play = Play::new(&json!({"stderr": ["mene", "tekel"]}));
     in_time(play.check("a.scr")).await.expect("a check");
     kill_unnoticed(&play);
@@ -144,7 +144,7 @@ async fn a_crash_while_nobody_asks_is_told_by_diagnostics_too() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_crash_while_nobody_asks_is_told_by_symbols_too() {
+async fn idle_server_crash_is_noted_by_symbols() {
     for target in [Target::File("a.scr".into()), Target::Name("foo".into())] {
         let play = Play::new(&json!({"stderr": ["mene", "tekel"]}));
         play.seen("a.scr").await;
@@ -159,7 +159,7 @@ async fn a_crash_while_nobody_asks_is_told_by_symbols_too() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn symbols_are_asked_once_more_where_the_server_dies_of_the_question() {
+async fn symbols_request_crashing_server_is_retried_once() {
     for target in [Target::File("a.scr".into()), Target::Name("foo".into())] {
         let play = Play::new(&crash("first_request", Some(1)));
         let answer = in_time(play.runtime.symbols(target, 10)).await.expect("symbols");
@@ -173,7 +173,7 @@ async fn symbols_are_asked_once_more_where_the_server_dies_of_the_question() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_of_two_roots_that_crashed_is_started_again_once_and_tells() {
+async fn multi_root_server_crash_is_restarted_once_and_noted() {
     let scenario = json!({
         "stderr": ["mene", "tekel"],
         "capabilities": {"workspace": {"workspaceFolders": {"supported": true, "changeNotifications": true}}},
@@ -193,7 +193,7 @@ async fn a_server_of_two_roots_that_crashed_is_started_again_once_and_tells() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_calls_in_flight_are_answered_when_the_server_dies() {
+async fn in_flight_requests_are_answered_when_server_dies() {
     let scenario = json!({
         "answers": {"textDocument/hover": {"never": true}},
         "rules": [{"at": "textDocument/definition", "when": "before", "times": 0, "do": {"crash": {"code": 9, "stderr": ["bye"]}}}],

@@ -37,7 +37,7 @@ fn modes() -> Vec<(&'static str, Value, &'static str)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn wrong_and_right_in_turn_is_never_stale_in_any_mode() {
+async fn alternating_errors_are_never_stale_in_any_diagnostics_mode() {
     for (name, diagnostics, table) in modes() {
         let play = Play::with(&json!({ "diagnostics": diagnostics }), table, [("a.scr", "def foo\n")]);
         for round in 0..30 {
@@ -53,7 +53,7 @@ async fn wrong_and_right_in_turn_is_never_stale_in_any_mode() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pushes_of_unknown_habits_are_never_stale_and_never_called_whole() {
+async fn unversioned_push_diagnostics_are_fresh_but_partial() {
     let play =
         Play::with(&json!({"diagnostics": {"mode": "push_unversioned"}}), "", [("a.scr", "def foo\n")]);
     for round in 0..4 {
@@ -70,7 +70,7 @@ async fn pushes_of_unknown_habits_are_never_stale_and_never_called_whole() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn silence_is_no_data_and_never_clean() {
+async fn silent_server_verdict_is_no_data_and_never_clean() {
     let sources = [
         "",
         "diagnostics = {source = \"versioned-push\"}",
@@ -91,7 +91,7 @@ async fn silence_is_no_data_and_never_clean() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_version_that_was_never_sent_is_not_believed() {
+async fn diagnostics_of_unsent_version_are_not_believed() {
     // Older than the text: never for it. Newer: for a text that nobody has.
     for offset in [-1, 5] {
         let scenario = json!({"diagnostics": {"version_offset": offset}});
@@ -108,7 +108,7 @@ async fn a_version_that_was_never_sent_is_not_believed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_checks_only_what_is_saved_and_is_not_known_for_it_is_not_called_clean() {
+async fn save_only_server_unknown_as_such_is_not_called_clean() {
     let scenario =
         json!({"diagnostics": {"only_on_save": true}, "capabilities": {"textDocumentSync": {"save": null}}});
     let project = Project::scripted(&scenario, "", [("a.scr", "def foo\n")]);
@@ -159,7 +159,7 @@ async fn taken_of(said: &[(u64, Say)], answer_ms: u64) -> (Verdict, usize) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_says_it_is_done_between_two_pushes_of_a_text_is_not_believed_at_once() {
+async fn server_idle_status_between_two_pushes_is_not_final() {
     use Say::{Push, State};
     let begun = [
         (0, State("parsing")),
@@ -183,7 +183,7 @@ async fn a_server_that_says_it_is_done_between_two_pushes_of_a_text_is_not_belie
 
 /// Each file has the deadline to itself: a server that works through its files one after the other is not silent.
 #[tokio::test(flavor = "multi_thread")]
-async fn files_that_wait_for_their_turn_at_a_server_that_answers_are_not_given_up() {
+async fn check_of_many_files_gives_each_file_its_own_deadline() {
     let names: Vec<String> = (0..12).map(|number| format!("f{number:02}.scr")).collect();
     let scenario = json!({
         "behaves": true,

@@ -8,7 +8,7 @@ use super::play::{Play, SOON, in_time};
 use crate::support::{Marker, count_processes, wait_until};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_is_asked_politely_first() {
+async fn shutdown_sends_shutdown_and_exit_first() {
     let play = Play::new(&json!({}));
     play.seen("a.scr").await;
     let log = play.log();
@@ -24,7 +24,7 @@ async fn a_server_is_asked_politely_first() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_refuses_to_end_is_gone_after_shutdown() {
+async fn server_refusing_to_exit_is_killed_by_shutdown() {
     for exit in ["needs_eof", "refuses"] {
         let play = Play::new(&json!({ "exit": exit }));
         play.seen("a.scr").await;
@@ -35,7 +35,7 @@ async fn a_server_that_refuses_to_end_is_gone_after_shutdown() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn children_of_servers_are_gone_after_shutdown() {
+async fn server_child_processes_are_gone_after_shutdown() {
     for (setsid, exit) in [(false, "normal"), (true, "normal"), (true, "refuses")] {
         let marker = Marker::new();
         let child = json!({"marker": marker.as_str(), "ignores_sigterm": true, "setsid": setsid, "holds_stdout": true});
@@ -48,7 +48,7 @@ async fn children_of_servers_are_gone_after_shutdown() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn children_of_a_server_that_crashes_are_gone_soon() {
+async fn child_processes_of_crashed_server_are_killed() {
     let marker = Marker::new();
     let child =
         json!({"marker": marker.as_str(), "ignores_sigterm": true, "setsid": true, "holds_stdout": true});
@@ -61,7 +61,7 @@ async fn children_of_a_server_that_crashes_are_gone_soon() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_runtime_that_is_dropped_takes_its_servers_along() {
+async fn dropped_runtime_ends_its_servers() {
     let marker = Marker::new();
     let child = json!({"marker": marker.as_str(), "ignores_sigterm": true, "setsid": true});
     // One that runs, and one that is still starting.

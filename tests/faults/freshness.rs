@@ -52,7 +52,7 @@ impl Way {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn writes_from_outside_are_seen_at_once_however_they_are_made() {
+async fn outside_writes_of_any_kind_are_seen_by_next_check() {
     for mode in [json!({}), json!({"mode": "pull"})] {
         for way in WAYS {
             let play = Play::with(&json!({ "diagnostics": mode }), "", [("a.scr", "def foo RIGHT\n")]);
@@ -94,7 +94,7 @@ fn events(play: &Play, ending: &str) -> Vec<u64> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn other_files_changes_reach_the_server_before_the_next_answer() {
+async fn changed_files_reach_server_before_next_answer() {
     let files = [("a.scr", "def foo\n"), ("b.scr", "def bar\n"), ("closed.scr", "def closed\n")];
     let play = Play::with(&watching(), "", files);
     play.seen("a.scr").await;
@@ -114,7 +114,7 @@ async fn other_files_changes_reach_the_server_before_the_next_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_that_is_deleted_is_closed_and_one_made_again_is_opened_again() {
+async fn deleted_file_is_closed_and_recreated_file_reopened() {
     let play = Play::with(&watching(), "", [("a.scr", "def foo\n"), ("b.scr", "def bar\n")]);
     play.seen("a.scr").await;
     play.seen("b.scr").await;
@@ -132,7 +132,7 @@ async fn a_file_that_is_deleted_is_closed_and_one_made_again_is_opened_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_storm_of_changes_as_a_checkout_makes_leaves_nothing_stale() {
+async fn mass_file_changes_leave_no_stale_documents() {
     let play = Play::with(&watching(), "", [("a.scr", "def foo\n")]);
     let name = |number: usize| format!("dir{}/sub/file{number}.scr", number % 17);
     let write = |generation: usize| {
@@ -180,7 +180,7 @@ impl Numbers {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_server_has_the_very_bytes_of_the_disk_after_each_of_many_edits() {
+async fn server_document_equals_disk_after_each_random_edit() {
     const PIECES: [&str; 16] = [
         "a",
         "foo",

@@ -13,7 +13,7 @@ const FILES: [(&str, &str); 2] = [("a.scr", TEXT), ("b.scr", "foo foo foo foo\n"
 const ALL: usize = 6;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn references_wait_for_an_index_that_progress_tells_of() {
+async fn references_wait_for_indexing_progress_to_end() {
     for table in ["", "readiness = {progress = [\"Indexing\"]}"] {
         let play = Play::with(&json!({"index": {"ms": 1500, "steps": 10}}), table, FILES);
         let answer = in_time(play.references("a.scr")).await.expect("references");
@@ -24,7 +24,7 @@ async fn references_wait_for_an_index_that_progress_tells_of() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn references_wait_for_quiescence_where_the_server_tells_it() {
+async fn references_wait_for_server_status_quiescence() {
     let index = json!({"index": {"ms": 1200, "progress": false, "server_status": true}});
     let play = Play::with(&index, "readiness = {server-status = true}", FILES);
     let answer = in_time(play.references("a.scr")).await.expect("references");
@@ -33,7 +33,7 @@ async fn references_wait_for_quiescence_where_the_server_tells_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_index_that_never_ends_gives_a_partial_answer_within_the_deadline() {
+async fn endless_indexing_answer_is_partial_within_deadline() {
     let project =
         crate::support::Project::scripted(&json!({"index": {"ms": 500, "never_ends": true}}), "", FILES);
     let play = Play::open(project, Some(Duration::from_secs(2)));
@@ -52,7 +52,7 @@ async fn an_index_that_never_ends_gives_a_partial_answer_within_the_deadline() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_question_about_one_file_does_not_wait_for_the_index() {
+async fn single_file_query_does_not_wait_for_indexing() {
     let play = Play::with(&json!({"index": {"ms": 500, "never_ends": true}}), "", FILES);
     let (hover, took) = timed(play.runtime.hover(at("a.scr", 1, 0))).await;
     let hover = hover.expect("a hover");
@@ -67,7 +67,7 @@ async fn a_question_about_one_file_does_not_wait_for_the_index() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_empty_answer_while_indexing_is_asked_again_at_rest() {
+async fn empty_answer_while_indexing_is_retried_when_idle() {
     let scenario = json!({
         "index": {"ms": 800, "begins_on": "did_open"},
         "answers": {"textDocument/definition": {"while_indexing": []}},
@@ -79,7 +79,7 @@ async fn an_empty_answer_while_indexing_is_asked_again_at_rest() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn progress_that_is_not_indexing_keeps_nobody() {
+async fn progress_that_is_not_indexing_delays_nothing() {
     let scenario = json!({"index": {"ms": 500, "title": "Linting", "never_ends": true}});
     let play = Play::with(&scenario, "readiness = {not-indexing = [\"Linting\"]}", FILES);
     let answer = in_time(play.runtime.definition(at("a.scr", 1, 0))).await.expect("a definition");
@@ -88,7 +88,7 @@ async fn progress_that_is_not_indexing_keeps_nobody() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_server_finds_while_it_indexes_it_says_once_it_is_done() {
+async fn diagnostics_pushed_while_indexing_are_complete_afterwards() {
     let project = Project::scripted(&json!({}), "readiness = {progress = [\"Indexing\"]}", FILES);
     let found = json!({
         "range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 3}}, "message": "found later",

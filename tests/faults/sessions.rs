@@ -12,7 +12,7 @@ use super::play::{Play, SOON, TEXT, at, in_time};
 use crate::support::{Project, count_processes, fingerprint, write_executable};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_first_callers_start_one_server() {
+async fn concurrent_first_requests_start_one_server() {
     let play = Play::new(&json!({"answers": {"initialize": {"delay_ms": 200}}}));
     let all = futures::future::join_all((0..32).map(|_| play.hover("a.scr")));
     for answer in in_time(all).await {
@@ -23,7 +23,7 @@ async fn many_first_callers_start_one_server() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_questions_are_asked_side_by_side() {
+async fn concurrent_requests_are_sent_in_parallel() {
     let play = Play::new(&json!({"answers": {"textDocument/hover": {"delay_ms": 400}}}));
     in_time(play.check("a.scr")).await.expect("a check");
     let all = futures::future::join_all((0..64).map(|_| play.hover("a.scr")));
@@ -60,7 +60,7 @@ fn folders(play: &Play) -> BTreeSet<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nested_projects_have_servers_of_their_own() {
+async fn nested_projects_get_servers_of_their_own() {
     let play = Play::with(&json!({}), MARKER, TWO);
     for path in ["one/src/a.scr", "two/src/a.scr", "one/src/a.scr"] {
         play.seen(path).await;
@@ -79,7 +79,7 @@ async fn nested_projects_have_servers_of_their_own() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_takes_more_folders_is_given_them() {
+async fn multi_root_server_is_given_further_folders() {
     let support =
         json!({"workspace": {"workspaceFolders": {"supported": true, "changeNotifications": true}}});
     let play = Play::with(&json!({ "capabilities": support }), MARKER, TWO);
@@ -97,7 +97,7 @@ async fn a_server_that_takes_more_folders_is_given_them() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_folder_that_becomes_a_project_while_we_run_gets_its_server() {
+async fn root_marker_created_while_running_starts_new_server() {
     let table = "root-markers = [\".git\", \"scr.toml\"]";
     let play = Play::with(&json!({}), table, [("one/a.scr", TEXT), ("two/a.scr", TEXT)]);
     play.seen("one/a.scr").await;
@@ -116,7 +116,7 @@ fn settings(project: &Project, text: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_idle_server_is_stopped_and_started_again_when_asked() {
+async fn idle_server_is_stopped_and_restarted_on_request() {
     let project = Project::scripted(&json!({}), "", [("a.scr", TEXT)]);
     settings(&project, "[servers]\nidle-stop-s = 1\n");
     let play = Play::open(project, None);
@@ -158,7 +158,7 @@ async fn told_of_memory(play: &Play, path: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_only_server_is_not_stopped_for_the_memory_but_it_is_said() {
+async fn sole_server_over_memory_budget_is_kept_and_noted() {
     let play = Play::open(large_servers("", [("a.scr", TEXT)]), None);
     let note = told_of_memory(&play, "a.scr").await;
     assert!(note.contains("budget of 64 MiB") && note.contains("servers.memory-budget-mb = 1024"), "{note}");
@@ -174,7 +174,7 @@ async fn the_only_server_is_not_stopped_for_the_memory_but_it_is_said() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_several_servers_beyond_the_memory_budget_the_least_recently_used_is_stopped() {
+async fn memory_budget_exceeded_least_recently_used_server_is_stopped() {
     let play = Play::open(large_servers(MARKER, TWO), None);
     play.seen("one/src/a.scr").await;
     let stopped = async {
@@ -193,7 +193,7 @@ async fn of_several_servers_beyond_the_memory_budget_the_least_recently_used_is_
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_missing_server_stays_missing_and_is_found_once_it_is_installed() {
+async fn missing_server_is_found_once_installed() {
     let project = Project::scripted(&json!({}), "install = { advice = \"get it\" }", [("a.scr", TEXT)]);
     let program = project.beside("data").join("later");
     let catalogue = project.beside("config").join("servers.toml");
@@ -221,7 +221,7 @@ async fn a_missing_server_stays_missing_and_is_found_once_it_is_installed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_is_not_allowed_is_disabled_and_did_not_crash() {
+async fn untrusted_server_state_is_disabled_not_crashed() {
     let play = Play::with(&json!({}), "runs-project-code = true", [("a.scr", TEXT)]);
     let answer = in_time(play.hover("a.scr")).await.expect("an answer from the text");
     assert_eq!(answer.server_status.state, ServerState::Disabled, "{answer:?}");
@@ -247,7 +247,7 @@ async fn python_setting(play: &Play) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_projects_interpreter_is_handed_over_only_when_trusted() {
+async fn project_interpreter_is_passed_to_server_only_when_trusted() {
     let play = Play::open(python_project(), None);
     let own = json!(play.project.path(".venv/bin/python"));
     assert_ne!(python_setting(&play).await, own, "before anyone trusted it");
@@ -273,7 +273,7 @@ async fn a_projects_interpreter_is_handed_over_only_when_trusted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_definition_in_another_project_of_the_workspace_is_asked_of_its_own_server() {
+async fn definition_in_nested_project_is_asked_of_its_own_server() {
     let play = Play::with(&json!({}), MARKER, TWO);
     let (one, two) = (
         play.runtime.definition(at("one/src/a.scr", 1, 0)),
@@ -289,7 +289,7 @@ async fn a_definition_in_another_project_of_the_workspace_is_asked_of_its_own_se
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn documents_beyond_the_limit_are_closed_and_opened_again_when_asked() {
+async fn open_documents_over_limit_are_closed_and_reopened_on_request() {
     let files: Vec<(String, String)> =
         (0..12).map(|n| (format!("f{n}.scr"), format!("def f{n} WRONG\n"))).collect();
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
@@ -306,7 +306,7 @@ async fn documents_beyond_the_limit_are_closed_and_opened_again_when_asked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_of_two_languages_is_listed_and_examined_once() {
+async fn server_of_two_languages_is_listed_once() {
     let project = Project::scripted(&json!({}), "", [("a.scr", TEXT), ("b.scr", TEXT), ("c.scx", TEXT)]);
     let catalogue = project.beside("config").join("servers.toml");
     let text = fs::read_to_string(&catalogue).expect("servers.toml");

@@ -95,7 +95,7 @@ fn pyright() {
 
 #[test]
 #[ignore = "minutes; needs real servers: `just soak`"]
-fn typescript_language_server() {
+fn typescript_language_server_other_file_changed_answer_is_correct() {
     soak_real(&subjects::TYPESCRIPT);
 }
 

@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clients_are_told_while_they_are_connected() {
+    fn daemon_status_lists_clients_while_connected() {
         let clients = Clients::default();
         let preamble = Preamble { client: Some("hover".into()), ..Preamble::new(DoorName::Command) };
         let one = clients.enter(&preamble, "0123456789abcdef", Some(7));

@@ -279,7 +279,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_is_made_for_its_user_alone() {
+    fn daemon_folder_is_created_with_mode_0700() {
         let base = tempfile::tempdir().unwrap();
         let folder = DaemonFolder::open(base.path().join("run")).unwrap();
         let mode = fs::metadata(folder.path).unwrap().permissions().mode();
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_a_file_and_an_open_door_are_refused() {
+    fn daemon_folder_that_is_link_file_or_accessible_is_refused() {
         let base = tempfile::tempdir().unwrap();
         let path = |name: &str| base.path().join(name);
         fs::create_dir(path("real")).unwrap();
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_is_reached_where_its_path_would_be_too_long() {
+    fn daemon_socket_with_too_long_path_is_reachable() {
         let base = tempfile::tempdir().unwrap();
         let deep = base.path().join("x".repeat(200));
         fs::create_dir(&deep).unwrap();
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_is_held_by_one() {
+    fn daemon_lock_is_exclusive() {
         let base = tempfile::tempdir().unwrap();
         let folder = DaemonFolder::open(base.path().join("run")).unwrap();
         let held = folder.try_lock("ab.lock").unwrap();
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_that_is_removed_is_nobodys() {
+    fn daemon_lock_waiter_gets_new_file_after_lock_removal() {
         let base = tempfile::tempdir().unwrap();
         let folder = DaemonFolder::open(base.path().join("run")).unwrap();
         let held = folder.try_lock("ab.lock").unwrap().unwrap();
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn what_dead_daemons_left_is_swept_and_nothing_else() {
+    fn daemon_folder_sweep_removes_only_files_of_dead_daemons() {
         let base = tempfile::tempdir().unwrap();
         let folder = DaemonFolder::open(base.path().join("run")).unwrap();
         for name in

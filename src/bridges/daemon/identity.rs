@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_servers_depend_on_parts_and_the_rest_does_not() {
+    fn daemon_key_depends_only_on_relevant_environment_variables() {
         let usual = key("/w", &[("PATH", "/bin"), ("HOME", "/h")]);
         assert_eq!(usual.len(), 2 * KEY_BYTES);
         let same = [
@@ -213,12 +213,12 @@ mod tests {
     }
 
     #[test]
-    fn a_name_and_its_value_do_not_run_together() {
+    fn daemon_key_separates_variable_name_and_value() {
         assert_ne!(key("/w", &[("CARGO_X", "YZ")]), key("/w", &[("CARGO_XY", "Z")]));
     }
 
     #[test]
-    fn a_file_put_in_its_place_is_another_binary() {
+    fn binary_fingerprint_detects_replaced_file() {
         let folder = tempfile::tempdir().unwrap();
         let (path, other) = (folder.path().join("program"), folder.path().join("other"));
         fs::write(&path, "one").unwrap();

@@ -278,14 +278,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_out_is_usual() {
+    fn preamble_with_missing_fields_has_defaults() {
         assert_eq!(Preamble::read(r#"{"lsp-tools":1,"door":"mcp"}"#), Ok(Preamble::new(DoorName::Mcp)));
         let written = line(&Preamble::new(DoorName::Stop)).unwrap();
         assert_eq!(String::from_utf8(written).unwrap(), "{\"lsp-tools\":1,\"door\":\"stop\"}\n");
     }
 
     #[test]
-    fn what_cannot_be_used_is_told_with_what_can() {
+    fn invalid_preamble_is_refused_with_code_and_reason() {
         for (given, code, said) in [
             ("", RefusalCode::BadPreamble, "EOF"),
             ("GET / HTTP/1.1", RefusalCode::BadPreamble, "such as {\"lsp-tools\":1,\"door\":\"mcp\"}"),
@@ -315,13 +315,13 @@ mod tests {
     }
 
     #[test]
-    fn sessions_are_long_and_differ() {
+    fn new_session_ids_are_valid_and_unique() {
         let (one, other) = (new_session().unwrap(), new_session().unwrap());
         assert!(is_session(&one) && one != other, "{one} {other}");
     }
 
     #[tokio::test]
-    async fn a_line_takes_no_more_memory_than_it_may() {
+    async fn preamble_line_over_limit_is_refused() {
         let mut bytes: &[u8] = b"one\ntwo\nthree";
         assert_eq!(read_line(&mut bytes, 3).await.unwrap(), "one");
         assert_eq!(read_line(&mut bytes, 3).await.unwrap(), "two");

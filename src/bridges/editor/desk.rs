@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn changes_follow_each_other_and_count_columns_as_the_editor_does() {
+    fn did_change_applies_edits_in_order_with_utf16_columns() {
         let temp = tempfile::tempdir().unwrap();
         let workspace = Workspace::open(temp.path()).unwrap();
         let path = workspace.path("a.py".as_ref()).unwrap();
@@ -215,7 +215,7 @@ mod tests {
         assert!(desk.overlays.view(&workspace).is_disk());
     }
     #[test]
-    fn a_change_that_makes_no_sense_changes_nothing() {
+    fn did_change_with_malformed_edit_changes_nothing() {
         let temp = tempfile::tempdir().unwrap();
         let workspace = Workspace::open(temp.path()).unwrap();
         let path = workspace.path("a.py".as_ref()).unwrap();
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_elsewhere_is_kept_apart_and_as_it_was() {
+    fn documents_outside_workspace_are_kept_apart_from_overlays() {
         let temp = tempfile::tempdir().unwrap();
         let workspace = Workspace::open(temp.path()).unwrap();
         let desk = EditorDocuments::new(workspace.clone());

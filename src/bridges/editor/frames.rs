@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_no_message_is_replaced_and_what_follows_comes_through() {
+    async fn malformed_frame_is_replaced_and_following_frames_pass() {
         let message = r#"{"jsonrpc":"2.0","id":1,"method":"m"}"#;
         let good = format!("Content-Length: {}\r\n\r\n{message}", message.len());
         for garbage in [

@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn defaults_of_a_list_become_part_of_each_item() {
+    fn completion_item_defaults_are_spread_to_each_item() {
         let range = json!({"start": {"line": 0, "character": 1}, "end": {"line": 0, "character": 2}});
         let mut list = json!({
             "isIncomplete": false,
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_of_documents_become_changes_by_uri_unless_files_move() {
+    fn document_changes_become_changes_by_uri_without_resource_operations() {
         let change =
             |uri: &str, text: &str| json!({"textDocument": {"uri": uri, "version": 1}, "edits": [text]});
         let mut edit = json!({"documentChanges": [change("a", "1"), change("b", "2"), change("a", "3")]});

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_attached_comes_off_and_leaves_the_servers_own() {
+    fn ticket_detached_from_item_restores_server_data() {
         let ticket = Ticket { server: "pyright".into(), path: "src/a.py".into() };
         for given in [json!({"label": "x", "data": {"id": 7}}), json!({"label": "x"}), json!({"data": null})]
         {

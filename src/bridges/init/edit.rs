@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_of_json_stays() {
+    fn json_host_file_keeps_comments_and_other_entries() {
         let before = "// mine\n{\n    \"z\": 1, // one\n    \"mcpServers\": {\n        \"other\": {\"command\": \"x\"},\n    },\n}\n";
         let wish = entry(&["mcpServers", "lsp-tools"], ours());
         let after = put(HostFileFormat::Json, "f", Some(before), &wish, false).unwrap();
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn another_entry_is_replaced_only_by_force() {
+    fn existing_host_file_entry_is_replaced_only_with_force() {
         let wish = entry(&["mcpServers", "lsp-tools"], ours());
         let before = r#"{"mcpServers": {"lsp-tools": {"command": "mine"}, "b": 1}}"#;
         let error = put(HostFileFormat::Json, "f", Some(before), &wish, false).unwrap_err();
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_of_toml_stays() {
+    fn toml_host_file_keeps_comments_and_other_entries() {
         let before = "# mine\nmodel = \"x\" # best\n\n[mcp_servers.other]\ncommand = 'y'\n\n[tail]\na = 1\n";
         let wish = entry(&["mcp_servers", "lsp-tools"], ours());
         let after = put(HostFileFormat::Toml, "f", Some(before), &wish, false).unwrap();

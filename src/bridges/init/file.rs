@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_replaced_whole_and_keeps_its_mode_and_link() {
+    fn host_file_write_is_atomic_and_keeps_mode_and_symlink() {
         let dir = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(dir.path()).unwrap();
         let path = root.join("a/b.json");
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_out_of_the_project_is_seen() {
+    fn host_file_behind_symlink_leading_outside_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(dir.path()).unwrap();
         fs::create_dir_all(root.join("p/.vscode")).unwrap();

@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_is_known_keeps_its_key() {
+    fn imported_lsp_server_known_to_catalogue_keeps_its_key() {
         let (text, left_out) = imported(
             r#"{"lspServers": {"rust": {"command": "rust-analyzer", "args": ["--x"], "fileExtensions": {".rs": "rust"}, "requestTimeoutMs": 9}}}"#,
         )
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_and_a_language_that_are_not_known_are_added() {
+    fn imported_unknown_lsp_server_and_language_are_added() {
         let (text, left_out) = imported(
             r#"{
                 // opencode
@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plugins_servers_are_read_and_sockets_are_not() {
+    fn imported_plugin_servers_are_read_and_socket_transport_left_out() {
         let (text, left_out) = imported(
             r#"{"go": {"command": "gopls", "args": ["serve"], "extensionToLanguage": {".go": "go"}, "startupTimeout": 1500},
                 "far": {"command": "x", "transport": "socket", "extensionToLanguage": {".x": "x"}}}"#,

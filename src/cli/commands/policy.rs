@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_stay_the_words_they_were() {
+    fn joined_command_words_are_quoted_for_the_shell() {
         let joined_words =
             |words: &[&str]| joined(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
         assert_eq!(joined_words(&["ls; rm x"]), "ls; rm x");

@@ -10,7 +10,7 @@ fn refusal(result: Result<Target, ToolError>) -> (ErrorCode, String) {
 }
 
 #[test]
-fn places_are_told_from_files_and_names() {
+fn place_argument_is_parsed_as_name_or_refused_as_file() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.py"), "x = 1\n").unwrap();
     std::fs::create_dir(folder.path().join("greet")).unwrap();
@@ -28,7 +28,7 @@ fn places_are_told_from_files_and_names() {
 }
 
 #[test]
-fn a_failure_is_told_to_people_and_to_programs() {
+fn failed_command_is_rendered_as_text_and_json() {
     let error = ToolError::new(ErrorCode::Denied, "not trusted").with_hint("lsp-tools trust");
     let text = failed(&error, CliOutputFormat::Text, &CONSOLE);
     assert_eq!((text.out.as_str(), text.status.code()), ("", 5));
@@ -40,7 +40,7 @@ fn a_failure_is_told_to_people_and_to_programs() {
 }
 
 #[test]
-fn completions_and_manual_pages_name_every_command() {
+fn shell_completions_and_manual_pages_name_every_subcommand() {
     let commands: Vec<String> = <crate::cli::args::Cli as clap::CommandFactory>::command()
         .get_subcommands()
         .map(|command| command.get_name().to_owned())

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_grants_or_asks_stays_with_the_user() {
+    fn commands_granting_trust_or_serving_are_not_sent_to_daemon() {
         for words in [
             &["trust"][..],
             &["trust", "--yes"],
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_changes_nothing_is_done_twice() {
+    fn command_is_repeatable_only_without_side_effects() {
         for words in [&["edit", "a", "--old", "x", "--new", "y"][..], &["tools", "call", "bash"], &["undo"]] {
             assert!(!is_repeatable(&command(words)), "{words:?}");
         }
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_are_no_text_arrive_as_they_are() {
+    fn non_utf8_command_words_round_trip_through_json() {
         use std::os::unix::ffi::OsStringExt;
         let word = OsString::from_vec(b"caf\xe9.py".to_vec());
         let json = serde_json::to_string(&vec![word.clone()]).unwrap();

@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_align_by_width() {
+    fn completion_columns_align_by_display_width() {
         let mut old = item("名前", None, Some("str"));
         old.deprecated = true;
         let mut typed = item("greet(name)", Some("function"), None);

@@ -100,7 +100,7 @@ mod tests {
     use crate::runtime::tally::CallStatistics;
 
     #[test]
-    fn everything_is_told_and_nothing_unsafe() {
+    fn daemon_status_is_rendered_with_control_characters_escaped() {
         let status = DaemonStatus {
             ok: true,
             pid: 42,

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_pipe_each_is_one_line() {
+    fn diagnostics_in_a_pipe_are_one_line_each() {
         let mut first = item("a.py", 0, Severity::Error, "bad\n  thing");
         first.related = vec![RelatedItem {
             place: Place {
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn on_a_terminal_each_has_a_frame_under_its_file() {
+    fn diagnostics_on_a_terminal_are_framed_under_their_file() {
         let two = output(
             vec![
                 item("a.py", 0, Severity::Error, "bad"),
@@ -267,7 +267,7 @@ hint[F1]: could be shorter
     }
 
     #[test]
-    fn a_storm_is_summarised_on_a_terminal_and_whole_in_a_pipe() {
+    fn repeated_diagnostics_are_summarised_only_on_a_terminal() {
         let many: Vec<_> = (0..40)
             .map(|line| item("a.py", line, Severity::Warning, &format!("line too long ({} > 79)", line + 80)))
             .collect();
@@ -282,7 +282,7 @@ hint[F1]: could be shorter
     }
 
     #[test]
-    fn only_what_was_looked_at_is_called_clean() {
+    fn diagnostics_summary_is_clean_only_for_complete_verdict() {
         let mut silent = output(Vec::new(), 2);
         assert_eq!(
             shown(&silent, Verdict::Complete, &DisplayCapabilities::PLAIN),
@@ -305,7 +305,7 @@ hint[F1]: could be shorter
     }
 
     #[test]
-    fn what_is_left_out_is_told() {
+    fn diagnostics_over_limit_report_shown_and_total_count() {
         let mut cut = output(vec![item("a.py", 0, Severity::Error, "bad")], 1);
         (cut.count, cut.has_more) = (7, true);
         let shown = shown(&cut, Verdict::Complete, &DisplayCapabilities::PLAIN);
@@ -313,7 +313,7 @@ hint[F1]: could be shorter
     }
 
     #[test]
-    fn hostile_text_is_shown() {
+    fn diagnostics_escape_control_sequences_in_path_and_message() {
         let hostile = item("\x1b]0;t\x07.py", 0, Severity::Error, "\x1b[31mred\u{9b}");
         let shown = shown(&output(vec![hostile], 1), Verdict::Complete, &DisplayCapabilities::PLAIN);
         assert!(

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_well_and_what_is_not() {
+    fn doctor_output_lists_healthy_and_faulty_servers() {
         let mut hollow = well();
         hollow.languages = vec!["bash".into(), "zsh".into()];
         hollow.findings = vec![DoctorFinding {
@@ -179,7 +179,7 @@ confined
     }
 
     #[test]
-    fn all_is_well_only_when_everything_answered() {
+    fn doctor_output_is_well_only_when_every_probe_answered() {
         let shown = render(
             &DoctorOutput::new("/w".into(), vec![well()], Vec::new(), "confined".into()),
             &DisplayCapabilities::PLAIN,

@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn escapes_and_invisible_characters_are_shown() {
+    fn line_escapes_control_and_invisible_characters() {
         assert_eq!(line("\x1b]52;c;eA==\x07"), "\\u{1b}]52;c;eA==\\u{7}");
         assert_eq!(line("a\u{202E}b\u{9b}31m\u{E0041}"), "a\\u{202e}b\\u{9b}31m\\u{e0041}");
         assert_eq!(line("one\ntwo\t\r"), "one\\ntwo\\t\\r");
@@ -109,13 +109,13 @@ mod tests {
     }
 
     #[test]
-    fn blocks_keep_their_lines() {
+    fn escaped_block_keeps_its_line_breaks() {
         assert_eq!(block("a\r\n\tb\x1b[2J\n"), "a\n    b\\u{1b}[2J\n");
         assert_eq!(words("  two\n  lines\x07 "), "two lines\\u{7}");
     }
 
     #[test]
-    fn what_programs_read_is_left_as_it_is() {
+    fn content_is_escaped_on_a_terminal_only() {
         let (text, terminal) =
             ("a\t\x1b[2J\r\n", DisplayCapabilities { terminal: true, ..DisplayCapabilities::PLAIN });
         assert_eq!(content(text, &DisplayCapabilities::PLAIN), text);
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn json_stays_the_same_value() {
+    fn escaped_json_parses_to_the_same_value() {
         let value = serde_json::json!({"name": "a\u{9b}\u{202e}\u{7f}\u{E0041}\u{1b}名"});
         let written = value.to_string();
         let escaped = json(&written);

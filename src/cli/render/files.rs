@@ -123,7 +123,7 @@ mod tests {
     const TERMINAL: DisplayCapabilities = DisplayCapabilities { terminal: true, color: false, width: 80 };
 
     #[test]
-    fn lines_are_as_they_are_in_a_pipe_and_safe_on_a_terminal() {
+    fn file_page_is_raw_in_pipe_and_escaped_on_terminal() {
         let answer = json!({
             "path": "a", "content": "9\ta\u{1b}[2J\n10\tb", "start_line": 9, "end_line": 10, "has_more": false,
         });
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_told_from_a_file() {
+    fn list_entries_mark_folders_sizes_and_symlink_targets() {
         let answer = json!({"path": "a", "has_more": true, "items": [
             {"name": "src", "path": "a/src", "is_dir": true, "size_bytes": 0},
             {"name": "big", "path": "a/big", "is_dir": false, "size_bytes": 2048},

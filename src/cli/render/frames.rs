@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_on_a_line() {
+    fn diagnostic_frame_underlines_a_name_on_a_line() {
         let expected = "\
 error[E1]: undefined name 'nme' (pyflakes)
   ╭▸ src/app.py:2:12
@@ -167,7 +167,7 @@ error[E1]: undefined name 'nme' (pyflakes)
     }
 
     #[test]
-    fn tabs_and_wide_characters_keep_the_marks_in_place() {
+    fn diagnostic_frame_aligns_underline_behind_tabs_and_wide_characters() {
         let expected = "\
 error[E1]: undefined name 'nme' (pyflakes)
   ╭▸ src/app.py:1:6
@@ -179,7 +179,7 @@ error[E1]: undefined name 'nme' (pyflakes)
     }
 
     #[test]
-    fn several_lines_and_what_explains_them() {
+    fn diagnostic_frame_spans_several_lines_with_related_places() {
         let mut item = item((0, 4), (2, 1));
         item.message = "first\nsecond".into();
         item.related = vec![RelatedItem {
@@ -213,13 +213,13 @@ note: see here
     }
 
     #[test]
-    fn without_its_source_the_place_stays() {
+    fn diagnostic_frame_without_source_shows_only_its_place() {
         let expected = "error[E1]: undefined name 'nme' (pyflakes)\n ─▸ src/app.py:5:3\n";
         assert_eq!(render(&item((4, 2), (4, 3)), &TERMINAL, &|_, _| None), expected);
     }
 
     #[test]
-    fn odd_ranges_do_not_break_it() {
+    fn diagnostic_frame_with_out_of_bounds_range_is_rendered() {
         for (start, end) in
             [((0, 900), (0, 901)), ((0, 2), (0, 2)), ((0, 0), (900, 0)), ((7, 0), (7, 1)), ((0, 1), (1, 0))]
         {
@@ -229,7 +229,7 @@ note: see here
     }
 
     #[test]
-    fn nothing_in_it_reaches_the_terminal_as_an_escape() {
+    fn diagnostic_frame_escapes_terminal_control_sequences() {
         let mut item = item((0, 0), (0, 1));
         item.path = "\x1b]52;c;eA==\x07.py".into();
         item.message = "\x1b[31mred\u{FDD0}:9:9".into();

@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn values_cannot_end_the_command() {
+    fn github_annotation_escapes_property_and_message_values() {
         let message = "::100%25 bad: x, y%0D%0A::error::no\\u{1b}[0m\n";
         let expected = format!(
             "::error file=src/a%2Cb%3Ac.py,line=3,col=5,endLine=3,endColumn=8,title=flake%3A8 E1{message}\

@@ -146,20 +146,20 @@ mod tests {
     }
 
     #[test]
-    fn in_a_pipe_each_line_names_its_file() {
+    fn grep_lines_in_a_pipe_name_their_file() {
         let expected =
             "a.py-1-\na.py-2-x\na.py:3:def f():\u{1b}[2J\na.py-4-y\n--\na.py-8-z\na.py:9:f()\nb.py:1:f\n";
         assert_eq!(shown(true, &DisplayCapabilities::PLAIN).out, expected);
     }
 
     #[test]
-    fn on_a_terminal_lines_stand_under_their_file() {
+    fn grep_lines_on_a_terminal_are_grouped_by_file() {
         let expected = "a.py\n1-\n2-x\n3:def f():\\u{1b}[2J\n4-y\n--\n8-z\n9:f()  (text)\n\nb.py\n1:f\n";
         assert_eq!(shown(true, &TERMINAL).out, expected);
     }
 
     #[test]
-    fn every_occurrence_is_painted() {
+    fn grep_highlights_every_occurrence_in_a_line() {
         let pattern = GrepPattern {
             text: "g+".into(),
             fixed: false,
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_found_is_status_1() {
+    fn grep_without_matches_has_exit_status_1() {
         let none: GrepOutput =
             serde_json::from_value(json!({"count": 0, "matches": [], "has_more": false})).unwrap();
         let reply =

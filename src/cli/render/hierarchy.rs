@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn callers_are_a_tree() {
+    fn call_hierarchy_is_rendered_as_a_tree() {
         let mut main = item("main", 20, vec![]);
         main.sites = vec![Range::empty(Position::new(21, 8)), Range::empty(Position::new(24, 8))];
         main.cut = true;

@@ -28,7 +28,7 @@ mod tests {
     use crate::tools::answer::Place;
 
     #[test]
-    fn candidates_follow_the_text() {
+    fn hover_candidates_follow_the_contents() {
         let range = Range::new(Position::new(2, 4), Position::new(2, 9));
         let place = Place {
             path: "src/app.py".into(),

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_says_what_became_of_it() {
+    fn install_output_states_the_outcome_of_every_server() {
         let item = |server: &str, state, detail: Option<&str>| InstallItem {
             server: server.into(),
             state,

@@ -21,7 +21,7 @@ mod tests {
     use crate::tools::error::{ErrorCode, ToolError};
 
     #[test]
-    fn a_failure_is_an_object_too() {
+    fn json_output_of_tool_error_is_an_escaped_object() {
         let error = ToolError::new(ErrorCode::NotFound, "no such file: \u{9b}a").with_hint("look");
         let expected =
             "{\"ok\":false,\"code\":\"not_found\",\"error\":\"no such file: \\u009ba\",\"hint\":\"look\"}\n";

@@ -127,21 +127,21 @@ mod tests {
     }
 
     #[test]
-    fn in_a_pipe_each_is_one_line() {
+    fn locations_in_a_pipe_are_one_line_each() {
         let expected = "src/app.py:3:5: def greet(name):\nsrc/app.py:100:8: print(greet('名'))\n\
                         src/b.py:1:17: from app import greet\n";
         assert_eq!(render(&three(), "reference", &DisplayCapabilities::PLAIN), expected);
     }
 
     #[test]
-    fn on_a_terminal_they_are_grouped() {
+    fn locations_on_a_terminal_are_grouped_by_file() {
         let expected = "src/app.py  2\n    3:5  def greet(name):\n  100:8  print(greet('名'))\n\n\
                         src/b.py  1\n  1:17  from app import greet\n\n3 references in 2 files\n";
         assert_eq!(render(&three(), "reference", &TERMINAL), expected);
     }
 
     #[test]
-    fn the_name_is_made_visible() {
+    fn location_on_a_colour_terminal_highlights_the_name() {
         let one = output(vec![place("a.py", 2, 5, 10, "\tdef greet(name):")]);
         let look = DisplayCapabilities { color: true, ..TERMINAL };
         let expected = "\x1b[35ma.py:3:6\x1b[0m\n    def \x1b[1m\x1b[4m\x1b[32mgreet\x1b[0m(name):\n";
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_names_and_lines_are_shown() {
+    fn locations_escape_control_sequences_in_path_and_text() {
         let one = output(vec![place("\x1b]52;c;eA==\x07.py", 0, 0, 1, "a\x1b[2J\u{202e}")]);
         assert_eq!(
             render(&one, "definition", &DisplayCapabilities::PLAIN),
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_without_text_or_with_an_odd_range_is_still_shown() {
+    fn location_without_text_or_with_odd_range_is_rendered() {
         let mut odd = place("a.py", 0, 500, 900, "short");
         let shown = render(&output(vec![odd.clone()]), "definition", &DisplayCapabilities::PLAIN);
         assert_eq!(shown, "a.py:1:501: short\n");

@@ -410,14 +410,14 @@ mod tests {
 see [docs](https://example.org/a) or [go](command:x).\n\n- one\n- two\n  1. deep\n\n> quoted\n\n| a | b |\n|---|---|\n| 名前 | c |\n";
 
     #[test]
-    fn a_page_in_a_pipe_is_plain_text() {
+    fn markdown_in_a_pipe_is_plain_text() {
         let expected = "    def greet(name: str) -> str\n\n---\n\nGreets\n\nSays hello to `name`, see docs \
 (https://example.org/a) or go.\n\n- one\n- two\n  1. deep\n\n> quoted\n\na     b\n名前  c\n";
         assert_eq!(render(PAGE, &DisplayCapabilities::PLAIN), expected);
     }
 
     #[test]
-    fn a_page_on_a_terminal_is_wrapped_and_styled() {
+    fn markdown_on_a_terminal_is_wrapped_and_styled() {
         let expected = concat!(
             "    \x1b[36mdef greet(name: str) -> str\x1b[0m\n\n",
             "\x1b[2m──────────────────────────────\x1b[0m\n\n",
@@ -432,7 +432,7 @@ see [docs](https://example.org/a) or [go](command:x).\n\n- one\n- two\n  1. deep
     }
 
     #[test]
-    fn nothing_in_it_reaches_the_terminal_as_an_escape() {
+    fn markdown_escapes_terminal_control_sequences() {
         let hostile =
             "\x1b]52;c;eA==\x07 [x](https://a/\x1b[2J) `\x1b[31m`\n\n```\n\x1b]0;t\x07\n```\n<b\x1b>";
         let shown = render(hostile, &DisplayCapabilities { terminal: true, color: false, width: 80 });
@@ -441,14 +441,14 @@ see [docs](https://example.org/a) or [go](command:x).\n\n- one\n- two\n  1. deep
     }
 
     #[test]
-    fn links_keep_their_address_in_a_pipe_unless_they_say_it() {
+    fn markdown_links_in_a_pipe_show_url_unless_text_does() {
         let links = "[guide](https://a.org/guide), <https://a.org>, [a.org/x](https://a.org/x), [two *words*](http://b)";
         let expected = "guide (https://a.org/guide), https://a.org, a.org/x, two words (http://b)\n";
         assert_eq!(render(links, &DisplayCapabilities::PLAIN), expected);
     }
 
     #[test]
-    fn whatever_the_page_the_work_is_in_proportion() {
+    fn markdown_of_hostile_shape_renders_in_linear_time() {
         let shapes: [(&str, String); 8] = [
             ("words", "w ".repeat(400_000)),
             ("lines", "a line\n".repeat(60_000)),
@@ -471,7 +471,7 @@ see [docs](https://example.org/a) or [go](command:x).\n\n- one\n- two\n  1. deep
     }
 
     #[test]
-    fn what_lies_too_deep_is_told_all_the_same() {
+    fn deeply_nested_markdown_list_is_rendered_completely() {
         let page = format!(
             "{}- deep\n",
             (0..20).map(|deep| format!("{}- a\n", "  ".repeat(deep))).collect::<String>()
@@ -482,7 +482,7 @@ see [docs](https://example.org/a) or [go](command:x).\n\n- one\n- two\n  1. deep
     }
 
     #[test]
-    fn lines_of_the_source_stay_and_blanks_at_ends_go() {
+    fn markdown_keeps_source_line_breaks_and_trims_blank_ends() {
         assert_eq!(
             render("one  \ntwo\nthree<br>four", &DisplayCapabilities::PLAIN),
             "one\ntwo\nthree\nfour\n"

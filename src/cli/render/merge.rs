@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_one_server_become_one_and_rules_are_counted_anew() {
+    fn merged_sarif_joins_runs_of_one_tool_and_reindexes_rules() {
         let logs = [log("pyright", &["b", "c"]), log("lsp-tools", &[]), log("pyright", &["a", "c"])];
         let merged = merged(&logs).unwrap();
         let runs = merged["runs"].as_array().unwrap();
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_log_is_named() {
+    fn merge_of_invalid_sarif_names_the_faulty_log() {
         assert_eq!(merged(&[log("a", &[]), json!({})]), Err((1, NoLog::Other)));
         assert_eq!(merged(&[json!({"version": "2.1.0", "runs": [{}]})]), Err((0, NoLog::NoTool)));
     }

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_points_at_its_rule_and_place() {
+    fn sarif_result_references_its_rule_and_location() {
         let mut first = item("src/a b[1]名.py", Some("E2"));
         first.related = vec![RelatedItem {
             place: Place {
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clean_check_has_a_run_and_silence_is_no_success() {
+    fn sarif_without_results_is_successful_only_when_complete() {
         let mut nothing = output(Vec::new());
         let log = render(&nothing, Verdict::Complete);
         assert_eq!(log["runs"][0]["results"], json!([]));
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn each_server_has_its_run() {
+    fn sarif_has_one_run_per_server() {
         let mut other = item("a.py", Some("F1"));
         other.server = "ruff".into();
         let log = render(&output(vec![item("a.py", Some("E1")), other]), Verdict::Complete);

@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_align_and_what_is_missing_is_told() {
+    fn servers_table_aligns_columns_and_reports_missing_servers() {
         let running = ServerRow {
             languages: vec!["python".into()],
             files: 12,
@@ -220,7 +220,7 @@ note: too much
     }
 
     #[test]
-    fn lines_are_broken_between_words() {
+    fn long_server_detail_is_wrapped_between_words() {
         assert_eq!(broken("one two three", 8), ["one two", "three"]);
         assert_eq!(broken("/a/very/long/path is long", 8), ["/a/very/long/path", "is long"]);
     }

@@ -107,7 +107,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_is_said_called_and_answered() {
+    fn copilot_session_events_are_rendered_as_messages_and_calls() {
         let said = json!({"type": "assistant.message", "data": {"content": "Look:\u{1b}[2K\nthere"}});
         assert_eq!(words(&said), "Look:\\u{1b}[2K\nthere\n");
         let mut session = CopilotSessionRenderer::default();

@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn the_active_parameter_is_marked() {
+    fn signature_in_a_pipe_marks_the_active_parameter() {
         let shown = |active| render(&signature(active), &DisplayCapabilities::PLAIN);
         assert_eq!(shown(Some(0)), "move(m, 名前: str, m2)\n     ^\n\nMoves it.\n");
         assert_eq!(shown(Some(1)), "move(m, 名前: str, m2)\n        ^^^^^^^^^\n\nMoves it.\n");
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn colour_makes_it_visible_in_its_place() {
+    fn signature_on_a_colour_terminal_highlights_the_active_parameter() {
         let look = DisplayCapabilities { terminal: true, color: true, width: 80 };
         let expected = "move(m, 名前: str, \x1b[1m\x1b[4m\x1b[32mm2\x1b[0m)\n\nMoves \x1b[3mit\x1b[0m.\n";
         assert_eq!(render(&signature(Some(2)), &look), expected);

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn tabs_wide_and_unsafe_characters_keep_their_place() {
+    fn source_line_span_survives_tabs_wide_and_escaped_characters() {
         assert_eq!(spanned("\tname = 1", 1..5), ("    name = 1".into(), "name".into()));
         assert_eq!(spanned("a\tname", 2..6), ("a   name".into(), "name".into()));
         assert_eq!(spanned("名\t名前", 2..4), ("名  名前".into(), "名前".into()));
@@ -109,13 +109,13 @@ mod tests {
     }
 
     #[test]
-    fn a_range_past_the_end_is_cut() {
+    fn source_line_range_past_the_end_is_cut() {
         assert_eq!(spanned("ab", 1..900), ("ab".into(), "b".into()));
         assert_eq!(spanned("", 5..9), (String::new(), String::new()));
     }
 
     #[test]
-    fn long_lines_show_what_matters() {
+    fn long_source_line_is_cut_around_the_span() {
         let line = format!("{}name{}", "x".repeat(100_000), "y".repeat(100_000));
         let (text, name) = spanned(&line, 100_000..100_004);
         assert_eq!(name, "name");
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn trimming_moves_the_span() {
+    fn trimmed_source_line_moves_its_span() {
         let shown = RenderedSourceLine::new("\t\tdef name():  ", 6..10).trimmed();
         assert_eq!(shown.text, "def name():");
         assert_eq!(&shown.text[shown.span(6..10)], "name");

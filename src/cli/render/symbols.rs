@@ -101,21 +101,21 @@ mod tests {
     }
 
     #[test]
-    fn an_outline_is_a_tree_on_a_terminal() {
+    fn document_symbols_on_a_terminal_are_a_tree() {
         let expected = "class Greeter  1:5\n├─ method __init__  2:5\n└─ method greet (self) -> str  4:5\n\
                         function main  10:5\n\n4 symbols\n";
         assert_eq!(render(&outline(), Some("a.py"), &TERMINAL), expected);
     }
 
     #[test]
-    fn an_outline_is_lines_in_a_pipe() {
+    fn document_symbols_in_a_pipe_are_one_line_each() {
         let expected = "a.py:1:5: class Greeter\na.py:2:5: method Greeter.__init__\n\
                         a.py:4:5: method Greeter.greet (self) -> str\na.py:10:5: function main\n";
         assert_eq!(render(&outline(), Some("a.py"), &DisplayCapabilities::PLAIN), expected);
     }
 
     #[test]
-    fn matches_in_the_workspace_have_their_own_files() {
+    fn workspace_symbols_name_their_files_and_containers() {
         let mut found = symbol("greet\x1b[2J", "method", 3, vec![]);
         (found.path, found.container) = (Some("src/b.py".into()), Some("Greeter".into()));
         let output = SymbolsOutput { symbols: vec![found], count: 1, has_more: false };

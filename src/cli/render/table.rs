@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_align_by_display_width_and_lines_end_clean() {
+    fn table_columns_align_by_display_width_without_trailing_blanks() {
         let rows = [
             vec![Cell::plain("名前"), Cell::plain(""), Cell::plain("x")],
             vec![Cell::plain("a"), Cell::plain(""), Cell::plain("")],

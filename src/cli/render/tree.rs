@@ -36,7 +36,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_lead_to_what_lies_below() {
+    fn tree_lines_connect_nodes_to_their_children() {
         let roots = [
             node("a", vec![node("b", vec![node("c", vec![])]), node("d", vec![node("e ", vec![])])]),
             node("f", vec![]),

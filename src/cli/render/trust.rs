@@ -50,7 +50,7 @@ mod tests {
     use crate::tools::trust::TrustItem;
 
     #[test]
-    fn nothing_hides_in_a_value() {
+    fn trust_output_escapes_control_characters_in_values() {
         let output = TrustOutput {
             ok: true,
             workspace: "/w".into(),

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn every_reason_is_a_line() {
+    fn verdict_of_every_server_state_has_one_line() {
         use ServerState::{Crashed, Disabled, Indexing, Missing, Starting, Timeout, Unsupported};
         let search = "what follows is text search";
         let cases = [
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_one_line_and_trust_that_is_missing_is_said() {
+    fn missing_servers_are_one_warning_naming_missing_trust() {
         let mut missing = status("pylsp", ServerState::Missing);
         missing.install = Some("pip install python-lsp-server".into());
         missing.detail = Some("`pylsp` is not on PATH nor installed by `lsp-tools install`".into());
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_is_not_ready_yet_comes_with_what_to_do() {
+    fn indexing_server_warning_comes_with_a_hint() {
         let mut busy = status("pylsp", ServerState::Indexing);
         busy.detail = Some("pylsp is indexing: 3/4 (75 %), 12 s so far".into());
         busy.hint = Some("ask again".into());
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_detail_is_added_or_is_the_sentence() {
+    fn server_failure_detail_is_appended_or_replaces_the_warning() {
         let mut failed = status("pylsp", ServerState::Crashed);
         for (detail, expected) in [
             ("exit status 1:\n no module", "pylsp failed (exit status 1: no module)"),
@@ -222,14 +222,14 @@ mod tests {
     }
 
     #[test]
-    fn of_several_servers_the_silent_one_is_named() {
+    fn warning_for_partial_answer_names_the_silent_server() {
         let mut partial = answer(Verdict::Partial, status("pyright", ServerState::Ready));
         partial.servers = vec![status("pyright", ServerState::Ready), status("ruff", ServerState::Timeout)];
         assert_eq!(shown(&partial), ["warning: no answer from ruff within 10 s; results may be incomplete"]);
     }
 
     #[test]
-    fn a_complete_answer_says_only_what_was_moved() {
+    fn complete_answer_reports_only_the_resolved_symbol() {
         let mut complete = answer(Verdict::Complete, status("pylsp", ServerState::Ready));
         assert_eq!(shown(&complete), [""; 0]);
         complete.resolved = Some(Resolved {

@@ -13,7 +13,7 @@ const EVERYTHING: &str = "[permissions]\nprofile = 'all'\nallow = ['bash']\nask 
     tools = ['read']\nexcluded = ['e']\nask = ['f']\ndeny = ['g']\nrunner = ['evil']\n";
 
 #[test]
-fn an_untrusted_project_may_only_narrow() {
+fn access_settings_of_untrusted_project_only_narrow() {
     let (settings, left_out) = load(LayerOrigin::Project { trusted: false }, EVERYTHING).unwrap();
     let access = &settings.access[0].access;
     assert_eq!((access.permissions.profile, access.permissions.allow.len()), (None, 0));
@@ -29,7 +29,7 @@ fn an_untrusted_project_may_only_narrow() {
 }
 
 #[test]
-fn a_trusted_project_and_the_user_may_say_everything() {
+fn access_settings_of_trusted_project_and_user_apply_fully() {
     for origin in [LayerOrigin::Project { trusted: true }, LayerOrigin::User, LayerOrigin::Flags] {
         let (settings, left_out) = load(origin, EVERYTHING).unwrap();
         let access = &settings.access[0].access;
@@ -41,7 +41,7 @@ fn a_trusted_project_and_the_user_may_say_everything() {
 }
 
 #[test]
-fn a_list_of_one_layer_leaves_those_of_others_alone() {
+fn permission_lists_of_layers_are_kept_apart() {
     let layers = [
         Layer::new(LayerOrigin::User, "user", "permissions.deny = ['bash']"),
         Layer::new(LayerOrigin::Project { trusted: true }, FILE, "permissions.deny = []"),
@@ -53,7 +53,7 @@ fn a_list_of_one_layer_leaves_those_of_others_alone() {
 }
 
 #[test]
-fn every_slip_is_named_with_its_line() {
+fn invalid_access_setting_is_reported_with_its_line() {
     for (text, wanted) in [
         (
             "[permissions]\nallwo = []\n",
@@ -70,7 +70,7 @@ fn every_slip_is_named_with_its_line() {
 }
 
 #[test]
-fn the_words_are_those_of_the_types() {
+fn access_setting_keys_equal_the_fields_of_serde_types() {
     let keys = |fields: &[ConfigField]| fields.iter().map(|field| field.key).collect::<Vec<_>>();
     assert_eq!(words_of::<AccessSettings>(), keys(ACCESS));
     assert_eq!(words_of::<Permissions>(), keys(PERMISSIONS));

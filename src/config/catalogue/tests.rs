@@ -11,7 +11,7 @@ fn error(text: &str) -> String {
 }
 
 #[test]
-fn the_built_in_catalogue_is_right() {
+fn built_in_catalogue_has_no_problems() {
     let layer = Layer::new(LayerOrigin::BuiltIn, BUILT_IN_FILE, BUILT_IN_TEXT);
     let table = layer.read(CATALOGUE).unwrap_or_else(|error| panic!("{error}"));
     let problems = crossed(&table, &[layer]);
@@ -24,7 +24,7 @@ fn the_built_in_catalogue_is_right() {
 }
 
 #[test]
-fn the_built_in_file_is_sorted() {
+fn built_in_catalogue_file_is_sorted() {
     for kind in ["[language.", "[server."] {
         let keys = BUILT_IN_TEXT
             .lines()
@@ -38,7 +38,7 @@ fn the_built_in_file_is_sorted() {
 }
 
 #[test]
-fn every_language_has_a_server_and_only_the_expected_ones_run() {
+fn every_language_has_a_navigating_server_and_expected_defaults() {
     let catalogue = Catalogue::built_in();
     for (key, language) in &catalogue.languages {
         let running = catalogue.servers_for(key).into_iter().map(|(key, _)| key).collect::<Vec<_>>();
@@ -60,7 +60,7 @@ fn every_language_has_a_server_and_only_the_expected_ones_run() {
 }
 
 #[test]
-fn every_recipe_is_pinned_and_every_server_can_be_had() {
+fn every_install_recipe_pins_a_version_or_server_is_manual() {
     for (key, server) in &Catalogue::built_in().servers {
         let install = &server.install;
         let version = |text: &str| text.starts_with(|first: char| first.is_ascii_digit());
@@ -87,7 +87,7 @@ fn every_recipe_is_pinned_and_every_server_can_be_had() {
 }
 
 #[test]
-fn every_hollow_says_what_to_look_for() {
+fn every_server_prerequisite_has_exactly_one_check() {
     for (key, server) in &Catalogue::built_in().servers {
         for hollow in &server.hollow {
             let ways = [
@@ -102,7 +102,7 @@ fn every_hollow_says_what_to_look_for() {
 }
 
 #[test]
-fn no_file_is_in_two_languages() {
+fn file_extension_or_name_belongs_to_one_language_only() {
     let mut seen = BTreeSet::new();
     for language in Catalogue::built_in().languages.values() {
         let extensions = language.extensions.iter().map(|extension| format!(".{extension}"));
@@ -114,7 +114,7 @@ fn no_file_is_in_two_languages() {
 }
 
 #[test]
-fn the_language_of_a_file() {
+fn language_of_file_follows_name_extension_and_shebang() {
     let catalogue = Catalogue::built_in();
     for (name, first_line, wanted) in [
         ("a.py", None, Some("python")),
@@ -160,7 +160,7 @@ fn the_language_of_a_file() {
 }
 
 #[test]
-fn the_language_id_of_a_file() {
+fn language_id_depends_on_language_and_extension() {
     let catalogue = Catalogue::built_in();
     for (language, extension, wanted) in [
         ("python", Some("py"), "python"),
@@ -177,7 +177,7 @@ fn the_language_id_of_a_file() {
 }
 
 #[test]
-fn every_slip_is_named_with_its_line() {
+fn invalid_catalogue_entry_is_reported_with_its_line() {
     for (text, wanted) in [
         (
             "# mine\n[server.pylsp]\ncomand = [\"pylsp\"]\n",
@@ -266,7 +266,7 @@ fn every_slip_is_named_with_its_line() {
 }
 
 #[test]
-fn what_is_not_toml_is_named_with_its_line() {
+fn catalogue_with_invalid_toml_is_reported_with_its_line() {
     for (text, line) in [("[server.pylsp\n", 1), ("\na = \n", 2), ("[a]\n[a]\n", 2), ("a = 1\na = 2\n", 2)] {
         let error = error(text);
         assert!(error.starts_with(&format!("`servers.toml` line {line}: this is not TOML: ")), "{error}");
@@ -275,14 +275,14 @@ fn what_is_not_toml_is_named_with_its_line() {
 }
 
 #[test]
-fn all_slips_of_a_file_are_told_at_once_in_order() {
+fn all_catalogue_errors_of_a_file_are_reported_in_order() {
     let error = error("[server.pylsp]\nroot-required = 'no'\ncomand = ['x']\n[languages]\n");
     let lines = error.lines().map(|line| line.split(": ").next().unwrap_or_default()).collect::<Vec<_>>();
     assert_eq!(lines, ["`servers.toml` line 2", "`servers.toml` line 3", "`servers.toml` line 4"]);
 }
 
 #[test]
-fn a_slip_is_named_in_the_layer_that_made_it() {
+fn catalogue_error_names_the_layer_that_caused_it() {
     let layers = [
         Layer::new(
             LayerOrigin::User,
@@ -298,7 +298,7 @@ fn a_slip_is_named_in_the_layer_that_made_it() {
 }
 
 #[test]
-fn one_key_of_one_server_may_be_set() {
+fn catalogue_layer_overrides_one_key_of_a_server() {
     let loaded =
         load(LayerOrigin::User, "[server.pylsp.settings.pylsp.plugins.ruff]\nenabled = true\n").unwrap();
     let pylsp = &loaded.catalogue.servers["pylsp"];
@@ -308,7 +308,7 @@ fn one_key_of_one_server_may_be_set() {
 }
 
 #[test]
-fn servers_and_languages_may_be_added() {
+fn catalogue_layer_adds_servers_and_languages() {
     let text = "[language.toy]\nextensions = ['toy.x', 'TOY']\nservers = ['toy-ls']\n\
                 [server.toy-ls]\nlanguages = ['toy']\ncommand = ['toy-ls', '--stdio']\n";
     let catalogue = load(LayerOrigin::User, text).unwrap().catalogue;
@@ -320,7 +320,7 @@ fn servers_and_languages_may_be_added() {
 }
 
 #[test]
-fn an_untrusted_project_adds_no_server_and_changes_no_launch_field() {
+fn untrusted_project_adds_no_server_and_changes_no_launch_field() {
     let text = "[server.pylsp]\ncommand = ['./evil']\nenv = { A = '1' }\nstart-timeout = 7\n\
                 [server.pylsp.settings.pylsp]\nx = 1\n\
                 [server.evil]\nlanguages = ['python']\ncommand = ['./evil']\n\
@@ -358,7 +358,7 @@ fn an_untrusted_project_adds_no_server_and_changes_no_launch_field() {
 }
 
 #[test]
-fn the_default_is_among_the_alternatives_and_what_is_advised_can_be_installed() {
+fn default_server_is_an_alternative_and_advised_servers_are_installable() {
     let catalogue = Catalogue::built_in();
     for (key, language) in
         catalogue.languages.iter().filter(|(_, language)| !language.alternatives.is_empty())
@@ -375,7 +375,7 @@ fn the_default_is_among_the_alternatives_and_what_is_advised_can_be_installed() 
 }
 
 #[test]
-fn settings_that_name_the_servers_of_a_language_leave_nothing_to_what_is_installed() {
+fn language_servers_named_by_user_settings_are_fixed() {
     let fixed = |origin, text: &str| load(origin, text).unwrap().catalogue.languages["python"].fixed;
     let named = "[language.python]\nservers = ['pylsp']\n";
     assert!(fixed(LayerOrigin::User, named));
@@ -386,7 +386,7 @@ fn settings_that_name_the_servers_of_a_language_leave_nothing_to_what_is_install
 }
 
 #[test]
-fn a_server_that_a_door_starts_speaks_no_language_and_others_must() {
+fn server_without_door_and_languages_is_refused() {
     let copilot = &Catalogue::built_in().servers["copilot"];
     assert_eq!((copilot.door.as_deref(), copilot.languages.len()), (Some("copilot"), 0));
     for language in Catalogue::built_in().languages.values() {

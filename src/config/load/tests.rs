@@ -42,7 +42,7 @@ impl Bench {
 }
 
 #[test]
-fn later_layers_win_key_by_key() {
+fn later_config_layer_overrides_earlier_key_by_key() {
     let bench = Bench::new();
     fs::write(bench.folders.servers_file(), "[server.pylsp]\nstart-timeout = 1\nroot-markers = ['user']\n")
         .unwrap();
@@ -61,7 +61,7 @@ fn later_layers_win_key_by_key() {
 }
 
 #[test]
-fn a_project_says_what_to_run_only_after_trust_and_only_what_was_trusted() {
+fn project_server_command_applies_only_while_trusted_and_unchanged() {
     let bench = Bench::new();
     bench.project_says("servers.toml", "[server.pylsp]\ncommand = ['./evil']\nstart-timeout = 2\n");
     bench.project_says("lsp-tools.toml", "prefer.python = ['ruff']\ndeadlines.hover = 5\n");
@@ -87,7 +87,7 @@ fn a_project_says_what_to_run_only_after_trust_and_only_what_was_trusted() {
 }
 
 #[test]
-fn what_would_be_trusted_is_shown_with_its_value() {
+fn launch_fields_to_trust_are_shown_with_values() {
     let bench = Bench::new();
     bench.project_says("servers.toml", "[server.pylsp]\ncommand = ['./run', '-v']\n");
     let shown = bench.load(&ConfigOverrides::default()).unwrap().launch.shown();
@@ -96,7 +96,7 @@ fn what_would_be_trusted_is_shown_with_its_value() {
 }
 
 #[test]
-fn what_would_be_trusted_cannot_hide_itself() {
+fn launch_fields_to_trust_are_shown_without_control_characters() {
     let bench = Bench::new();
     let text = "[server.pylsp]\nenv = { \"A\\u001b[2K\" = \"\\u001b[8m\\u202e\" }\n[server.\"x\\u001b[1A\"]\ncommand = ['x']\nlanguages = ['python']\n";
     bench.project_says("servers.toml", text);
@@ -113,7 +113,7 @@ fn what_would_be_trusted_cannot_hide_itself() {
 }
 
 #[test]
-fn errors_name_the_file_of_the_layer() {
+fn config_error_names_the_file_of_its_layer() {
     let bench = Bench::new();
     bench.project_says("servers.toml", "\n[servers.pylsp]\n");
     assert_eq!(
@@ -130,7 +130,7 @@ fn errors_name_the_file_of_the_layer() {
 }
 
 #[test]
-fn a_file_that_is_none_of_the_projects_own_is_refused() {
+fn project_config_symlink_leading_outside_is_refused() {
     let bench = Bench::new();
     let secret = bench.folders.config.join("secret");
     fs::write(&secret, "password = 1").unwrap();
@@ -141,7 +141,7 @@ fn a_file_that_is_none_of_the_projects_own_is_refused() {
 }
 
 #[test]
-fn a_damaged_trust_store_stops_everything_with_what_to_do() {
+fn damaged_trust_store_fails_config_load_with_advice() {
     let bench = Bench::new();
     bench.trust().grant(&bench.project, &LaunchFields::default()).unwrap();
     let trust = bench.trust();
@@ -153,7 +153,7 @@ fn a_damaged_trust_store_stops_everything_with_what_to_do() {
 }
 
 #[test]
-fn without_a_project_the_users_files_hold() {
+fn config_without_project_uses_user_files() {
     let bench = Bench::new();
     fs::write(bench.folders.settings_file(), "log.level = 'trace'").unwrap();
     let config = Config::load(&bench.folders, None, &ConfigOverrides::default(), &bench.trust()).unwrap();
@@ -161,7 +161,7 @@ fn without_a_project_the_users_files_hold() {
 }
 
 #[test]
-fn a_store_that_others_can_write_trusts_nothing_and_stops_nothing() {
+fn trust_store_writable_by_others_loads_config_untrusted() {
     use std::os::unix::fs::PermissionsExt;
 
     let bench = Bench::new();

@@ -9,7 +9,7 @@ fn mounts(origin: LayerOrigin, text: &str) -> Result<(MountConfig, Vec<String>),
 }
 
 #[test]
-fn both_kinds_of_servers_are_read() {
+fn mcp_servers_with_stdio_and_http_transport_are_parsed() {
     let text = "[mcp.servers.files]\ntype = 'local'\ncommand = 'npx'\nargs = ['-y', 'x']\nenv = {A = '${B}'}\ncwd = 'sub'\n\
                 tools = ['read']\ntimeout = 5\n[mcp.servers.web]\nurl = 'https://example.com/mcp'\nheaders = {X-Key = 'k'}\n";
     let (mounts, left_out) = mounts(LayerOrigin::User, text).unwrap();
@@ -24,7 +24,7 @@ fn both_kinds_of_servers_are_read() {
 }
 
 #[test]
-fn what_cannot_be_a_server_says_why_and_where() {
+fn invalid_mcp_server_entry_is_reported_with_reason_and_line() {
     for (entry, why) in [
         ("[mcp.servers.x]", "names no program"),
         ("[mcp.servers.x]\ntype = 'http'", "has no address"),
@@ -41,7 +41,7 @@ fn what_cannot_be_a_server_says_why_and_where() {
 }
 
 #[test]
-fn names_that_look_alike_are_one() {
+fn mcp_server_with_lookalike_name_is_left_out() {
     let text = "[mcp.servers.tool1]\ncommand = 'a'\n[mcp.servers.tooll]\ncommand = 'b'\n";
     let (mounts, left_out) = mounts(LayerOrigin::User, text).unwrap();
     assert_eq!(mounts.servers.len(), 1);
@@ -49,7 +49,7 @@ fn names_that_look_alike_are_one() {
 }
 
 #[test]
-fn an_untrusted_project_mounts_nothing() {
+fn untrusted_project_mounts_no_mcp_servers() {
     let text = "[mcp]\nfiles = ['.mcp.json']\n[mcp.servers.x]\ncommand = 'x'\n";
     let (mounts, left_out) = mounts(LayerOrigin::Project { trusted: false }, text).unwrap();
     assert!(mounts.servers.is_empty());
@@ -59,7 +59,7 @@ fn an_untrusted_project_mounts_nothing() {
 }
 
 #[test]
-fn a_projects_entry_neither_replaces_nor_completes_the_users() {
+fn mcp_server_of_project_does_not_override_user_entry() {
     let layers = [
         Layer::new(LayerOrigin::User, "user", "[mcp.servers.x]\nurl = 'https://a/'\nheaders = {K = 's'}\n"),
         Layer::new(
@@ -75,7 +75,7 @@ fn a_projects_entry_neither_replaces_nor_completes_the_users() {
 }
 
 #[test]
-fn a_file_of_the_project_counts_entry_by_entry_as_it_was_trusted() {
+fn project_mcp_file_entries_are_trusted_one_by_one() {
     let dir = tempfile::tempdir().unwrap();
     let root = fs::canonicalize(dir.path()).unwrap();
     let folder = |name: &str| {
@@ -118,7 +118,7 @@ fn a_file_of_the_project_counts_entry_by_entry_as_it_was_trusted() {
 }
 
 #[test]
-fn what_a_command_names_is_found_behind_flags_and_in_its_own_folder() {
+fn mcp_command_files_are_found_behind_flags_and_in_cwd() {
     let text = "[mcp.servers.x]\ncommand = 'run'\nargs = ['--file=s.py']\ncwd = 'tools'\n";
     let (mounts, _) = mounts(LayerOrigin::User, text).unwrap();
     let paths = mounts.commands[0].files_named(Path::new("/w")).unwrap();
@@ -128,7 +128,7 @@ fn what_a_command_names_is_found_behind_flags_and_in_its_own_folder() {
 }
 
 #[test]
-fn a_file_that_is_too_large_says_so() {
+fn mcp_file_over_size_limit_is_reported() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("mcp.json");
     fs::write(&path, format!("{{\"mcpServers\": {{}}}}{}", " ".repeat(1 << 20))).unwrap();

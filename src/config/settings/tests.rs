@@ -7,7 +7,7 @@ fn load(origin: LayerOrigin, text: &str) -> Result<(Settings, Vec<String>), Conf
 }
 
 #[test]
-fn without_files_the_defaults_hold() {
+fn settings_without_files_have_the_defaults() {
     let (settings, left_out) = Settings::load(&[], Catalogue::built_in()).unwrap();
     assert_eq!(
         (settings.deadlines.hover, settings.deadlines.start),
@@ -19,7 +19,7 @@ fn without_files_the_defaults_hold() {
 }
 
 #[test]
-fn a_stronger_layer_wins_key_by_key() {
+fn stronger_settings_layer_overrides_key_by_key() {
     let layers = [
         Layer::new(
             LayerOrigin::User,
@@ -36,7 +36,7 @@ fn a_stronger_layer_wins_key_by_key() {
 }
 
 #[test]
-fn every_slip_is_named_with_its_line() {
+fn invalid_setting_is_reported_with_its_line() {
     for (text, wanted) in [
         (
             "[deadlines]\nhovr = 10\n",
@@ -86,7 +86,7 @@ fn every_slip_is_named_with_its_line() {
 }
 
 #[test]
-fn settings_choose_the_servers_of_a_language() {
+fn prefer_and_disabled_settings_choose_servers_of_a_language() {
     let text =
         "disabled = ['bash-language-server']\nprefer.python = ['pyright', 'ruff']\nprefer.vue = ['vue']\n";
     let (settings, _) = load(LayerOrigin::User, text).unwrap();
@@ -99,7 +99,7 @@ fn settings_choose_the_servers_of_a_language() {
 }
 
 #[test]
-fn an_untrusted_project_chooses_no_servers_and_the_rest_of_its_settings_holds() {
+fn untrusted_project_settings_choose_no_servers_but_apply_otherwise() {
     let text = "disabled = ['ruff']\nprefer.python = ['pyright']\n[deadlines]\nhover = 7\n";
     let (settings, left_out) = load(LayerOrigin::Project { trusted: false }, text).unwrap();
     assert_eq!(settings.deadlines.hover, Duration::from_millis(7));
@@ -116,7 +116,7 @@ fn an_untrusted_project_chooses_no_servers_and_the_rest_of_its_settings_holds() 
 }
 
 #[test]
-fn the_words_are_those_of_the_types() {
+fn setting_keys_equal_the_fields_of_serde_types() {
     use crate::config::words::tests::words_of;
     // These are kept layer by layer.
     let apart = |key: &&str| ACCESS.iter().chain([&MCP]).any(|field| field.key == *key);
@@ -131,7 +131,7 @@ fn the_words_are_those_of_the_types() {
 }
 
 #[test]
-fn what_commands_may_write_is_rooted_and_the_projects_word_needs_trust() {
+fn bash_writable_paths_must_be_absolute_and_trusted_for_projects() {
     let (settings, _) =
         load(LayerOrigin::User, "[bash]\nwritable = ['/srv', '~/x', '~', '$GOPATH/pkg']\n").unwrap();
     assert_eq!(settings.bash.writable, ["/srv", "~/x", "~", "$GOPATH/pkg"]);

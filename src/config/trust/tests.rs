@@ -40,7 +40,7 @@ fn changes(state: TrustState) -> Vec<String> {
 }
 
 #[test]
-fn trust_is_given_shown_and_taken_back() {
+fn trust_is_granted_listed_and_revoked() {
     let Bench { project, trust, store, .. } = &bench();
     let mine = fields("server.pylsp.command = ['./run']");
     assert_eq!(trust.is_trusted(project, &mine).unwrap(), TrustState::Untrusted);
@@ -58,7 +58,7 @@ fn trust_is_given_shown_and_taken_back() {
 }
 
 #[test]
-fn every_launch_field_asks_again_when_it_is_added_changed_or_removed() {
+fn trust_is_lost_when_any_launch_field_differs() {
     let Bench { project, trust, .. } = &bench();
     for (key, old, new) in [
         ("command", "['a']", "['a', '--b']"),
@@ -116,7 +116,7 @@ fn every_launch_field_asks_again_when_it_is_added_changed_or_removed() {
 }
 
 #[test]
-fn what_runs_nothing_does_not_ask_again() {
+fn trust_survives_change_of_non_launch_fields() {
     let Bench { project, trust, .. } = &bench();
     trust.grant(project, &fields("")).unwrap();
     let harmless = fields(
@@ -127,7 +127,7 @@ fn what_runs_nothing_does_not_ask_again() {
 }
 
 #[test]
-fn no_launch_field_is_forgotten_between_the_words_and_this_test() {
+fn launch_fields_of_catalogue_equal_the_tested_list() {
     let words = crate::config::words::SERVER.iter().filter(|field| field.launch).map(|field| field.key);
     assert_eq!(
         words.collect::<Vec<_>>(),
@@ -159,7 +159,7 @@ fn no_launch_field_is_forgotten_between_the_words_and_this_test() {
 }
 
 #[test]
-fn another_folder_under_the_same_name_is_not_trusted() {
+fn trust_is_lost_when_project_folder_is_replaced() {
     let Bench { project, trust, .. } = &bench();
     trust.grant(project, &fields("")).unwrap();
     fs::rename(project, project.with_file_name("moved")).unwrap();
@@ -174,7 +174,7 @@ fn another_folder_under_the_same_name_is_not_trusted() {
 }
 
 #[test]
-fn a_program_of_the_project_runs_only_as_it_was_when_trusted() {
+fn project_program_pin_fails_when_program_changed_after_trust() {
     let Bench { project, trust, .. } = &bench();
     let program = project.join(".venv/bin/pylsp");
     fs::create_dir_all(program.parent().unwrap()).unwrap();
@@ -205,7 +205,7 @@ fn a_program_of_the_project_runs_only_as_it_was_when_trusted() {
 }
 
 #[test]
-fn a_damaged_store_is_neither_believed_nor_overwritten() {
+fn damaged_trust_store_is_an_error_and_not_overwritten() {
     let Bench { project, trust, store, .. } = &bench();
     trust.grant(project, &fields("")).unwrap();
     for text in
@@ -227,7 +227,7 @@ fn a_damaged_store_is_neither_believed_nor_overwritten() {
 }
 
 #[test]
-fn the_store_is_private_and_one_that_others_can_write_is_not_believed() {
+fn trust_store_is_private_and_refused_when_writable_by_others() {
     let Bench { project, trust, store, .. } = &bench();
     trust.grant(project, &fields("")).unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
@@ -244,7 +244,7 @@ fn the_store_is_private_and_one_that_others_can_write_is_not_believed() {
 }
 
 #[test]
-fn what_a_dead_process_left_behind_does_not_stand_in_the_way() {
+fn leftover_temporary_trust_file_does_not_block_grant() {
     let Bench { project, trust, store, .. } = &bench();
     trust.grant(project, &fields("")).unwrap();
     fs::write(store.with_file_name("trust.json.new"), "half").unwrap();
@@ -253,7 +253,7 @@ fn what_a_dead_process_left_behind_does_not_stand_in_the_way() {
 }
 
 #[test]
-fn grants_at_the_same_time_are_all_kept() {
+fn concurrent_trust_grants_are_all_kept() {
     let Bench { project, trust, .. } = &bench();
     let projects = (0..16).map(|number| project.join(number.to_string())).collect::<Vec<_>>();
     std::thread::scope(|scope| {
@@ -266,13 +266,13 @@ fn grants_at_the_same_time_are_all_kept() {
 }
 
 #[test]
-fn the_catalogue_itself_needs_no_trust() {
+fn built_in_catalogue_needs_no_trust() {
     let catalogue = Catalogue::load(&[]).unwrap();
     assert!(catalogue.left_out.is_empty());
 }
 
 #[test]
-fn store_that_is_kept_in_memory_follows_other_processes_and_is_believed_no_longer_than_its_file() {
+fn cached_trust_store_follows_writes_and_permissions_of_its_file() {
     let Bench { project, trust, store, .. } = &bench();
     let other = TrustStore { folder: trust.folder.clone(), kept: Arc::default() };
     other.grant(project, &fields("")).unwrap();
@@ -296,7 +296,7 @@ fn store_that_is_kept_in_memory_follows_other_processes_and_is_believed_no_longe
 }
 
 #[test]
-fn link_in_the_place_of_a_trusted_project_is_another_project() {
+fn symlink_replacing_trusted_project_is_refused() {
     let Bench { project, trust, .. } = &bench();
     trust.grant(project, &fields("")).unwrap();
     let (moved, empty) = (project.with_extension("moved"), project.with_extension("empty"));
@@ -314,7 +314,7 @@ fn link_in_the_place_of_a_trusted_project_is_another_project() {
 }
 
 #[test]
-fn hooks_of_a_folder_that_another_one_has_replaced_are_lost() {
+fn trusted_hooks_of_replaced_project_folder_are_reported_as_lost() {
     let Bench { project, trust, .. } = &bench();
     let hooks =
         Layer::new(LayerOrigin::User, "lsp-tools.toml", "[[hooks.pre]]\ncommand = ['true']\n".to_owned());
@@ -329,7 +329,7 @@ fn hooks_of_a_folder_that_another_one_has_replaced_are_lost() {
 
 /// A command that is kept from writing it may read the lock's file, and so hold it.
 #[test]
-fn lock_held_by_another_process_is_waited_for_a_moment_and_named() {
+fn trust_lock_held_by_another_process_is_a_busy_error() {
     let Bench { project, trust, store, .. } = &bench();
     trust.grant(project, &fields("")).unwrap();
     let path = store.with_file_name("trust.lock");

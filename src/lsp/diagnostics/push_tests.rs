@@ -53,7 +53,7 @@ fn decide(
 }
 
 #[test]
-fn a_push_of_our_version_is_taken_and_an_older_one_is_not() {
+fn published_diagnostics_are_taken_only_for_current_version() {
     let rule = rule(DiagnosticsSource::VersionedPush);
     let ours = snapshot(3, 5);
     assert_eq!(decide(&rule, &ours, &pushes(6, Some(3), 1), false, 0), PushDecision::Take);
@@ -62,7 +62,7 @@ fn a_push_of_our_version_is_taken_and_an_older_one_is_not() {
 }
 
 #[test]
-fn the_first_empty_push_of_some_servers_is_not_clean() {
+fn first_empty_publish_diagnostics_is_not_taken_as_clean() {
     let rule = DiagnosticsRule { first_empty_is_noise: true, ..rule(DiagnosticsSource::VersionedPush) };
     let opened = snapshot(1, 0);
     assert_eq!(decide(&rule, &opened, &pushes(1, Some(1), 0), false, 0), PushDecision::Wait(None));
@@ -76,7 +76,7 @@ fn the_first_empty_push_of_some_servers_is_not_clean() {
 }
 
 #[test]
-fn an_unversioned_push_counts_behind_the_barrier_when_no_older_one_is_owed() {
+fn unversioned_publish_diagnostics_is_taken_only_behind_barrier() {
     let rule = rule(DiagnosticsSource::Push);
     let ours = snapshot(2, 1);
     assert_eq!(decide(&rule, &ours, &pushes(1, None, 1), true, 9_999), PushDecision::Wait(None));
@@ -91,7 +91,7 @@ fn an_unversioned_push_counts_behind_the_barrier_when_no_older_one_is_owed() {
 }
 
 #[test]
-fn a_server_of_unknown_habits_is_only_believed_after_a_long_silence() {
+fn diagnostics_of_unmeasured_server_are_taken_after_quiet_window() {
     let rule = DiagnosticsRule { quiet_ms: None, ..rule(DiagnosticsSource::Auto) };
     let ours = snapshot(2, 1);
     assert_eq!(
@@ -115,7 +115,7 @@ fn decide_confirmed(rule: &DiagnosticsRule, snapshot: &Snapshot, pushes: &Pushes
 }
 
 #[test]
-fn the_sign_that_the_server_is_done_counts_once_it_has_worked_on_our_text() {
+fn idle_sign_confirms_diagnostics_only_after_work_on_current_text() {
     let rule = with_idle_sign(Some("parsing"));
     let ours = Snapshot { worked_before: 4, ..snapshot(2, 1) };
     let seen = |worked| Pushes { idle: 2, idle_at_push: 1, worked, ..pushes(2, Some(2), 1) };
@@ -129,7 +129,7 @@ fn the_sign_that_the_server_is_done_counts_once_it_has_worked_on_our_text() {
 }
 
 #[test]
-fn a_push_before_the_sign_that_the_server_is_done_is_not_its_last_word() {
+fn diagnostics_before_idle_sign_are_not_taken() {
     let rule = with_idle_sign(None);
     let ours = snapshot(2, 1);
     let seen = |idle, idle_at_push| Pushes { idle, idle_at_push, ..pushes(2, Some(2), 1) };
@@ -147,7 +147,7 @@ fn a_push_before_the_sign_that_the_server_is_done_is_not_its_last_word() {
 }
 
 #[test]
-fn silence_about_no_news_ends_with_the_idle_sign_or_a_quiet_time() {
+fn unchanged_diagnostics_are_taken_after_idle_sign_or_quiet_window() {
     let rule = DiagnosticsRule { silent_when_same: true, ..rule(DiagnosticsSource::VersionedPush) };
     let touched = snapshot(3, 4);
     assert_eq!(
@@ -163,7 +163,7 @@ fn silence_about_no_news_ends_with_the_idle_sign_or_a_quiet_time() {
 }
 
 #[test]
-fn of_several_pushes_for_one_version_the_last_is_taken() {
+fn last_of_several_pushes_per_version_is_taken() {
     let rule = DiagnosticsRule { pushes_per_version: 2, ..rule(DiagnosticsSource::VersionedPush) };
     let ours = snapshot(2, 1);
     let first = pushes(2, Some(2), 1);

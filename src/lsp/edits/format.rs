@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn indentation_is_taken_from_the_text() {
+    fn formatting_options_follow_the_indentation_of_the_text() {
         assert_eq!(options(&Buffer::new("a\n  b\n    c\n")).tab_size, 2);
         assert!(!options(&Buffer::new("a\n\tb\n")).insert_spaces);
         let plain = options(&Buffer::new("a\n"));

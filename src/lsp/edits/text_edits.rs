@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_count_in_the_text_before_all_edits() {
+    fn text_edit_positions_refer_to_the_original_text() {
         let edits = [edit((1, 0), (1, 1), "Y"), edit((0, 0), (0, 1), "XXX\n"), edit((0, 1), (0, 1), "!")];
         assert_eq!(applied("abc\ndef\n", &edits).as_deref(), Ok("XXX\n!bc\nYef\n"));
         let astral = [edit((0, 2), (0, 3), "b")];
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_document_may_be_replaced_past_its_last_line() {
+    fn text_edit_range_may_end_just_past_last_line() {
         assert_eq!(applied("a\nb\n", &[edit((0, 0), (3, 0), "c\n")]).as_deref(), Ok("c\n"));
         assert_eq!(
             applied("a\n", &[edit((0, 0), (9, 0), "c\n")]),
@@ -121,14 +121,14 @@ mod tests {
     }
 
     #[test]
-    fn overlapping_edits_are_refused() {
+    fn overlapping_or_malformed_text_edits_are_refused() {
         let edits = [edit((0, 0), (0, 2), "x"), edit((0, 1), (0, 3), "y")];
         assert_eq!(applied("abc\n", &edits), Err(TextEditError::Overlap { line: 0 }));
         assert_eq!(applied("abc\n", &[json!({"newText": "x"})]), Err(TextEditError::Malformed));
     }
 
     #[test]
-    fn line_ends_of_the_text_win() {
+    fn text_edits_adapt_line_endings_to_the_text() {
         assert_eq!(applied("a\r\nb\r\n", &[edit((0, 0), (0, 1), "x\ny")]).as_deref(), Ok("x\r\ny\r\nb\r\n"));
         assert_eq!(applied("a\r\nb\n", &[edit((0, 0), (0, 1), "x\ny")]).as_deref(), Ok("x\ny\r\nb\n"));
     }

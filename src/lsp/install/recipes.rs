@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_package_cannot_be_an_option() {
+    fn recipe_package_that_is_an_option_or_unversioned_is_refused() {
         for bad in [
             "pip = ['--index-url=http://x']",
             "npm = ['']",
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_locked_is_fetched_by_its_hashes_and_built_only_where_that_is_allowed() {
+    fn locked_packages_install_by_hash_and_build_only_where_allowed() {
         let arguments = |server: &str, manager: &str| {
             let recipe = Catalogue::built_in().servers[server].install.recipes().remove(0);
             let steps = CheckedRecipe::of(server, recipe).unwrap().steps(Path::new("/p"));
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn every_recipe_is_a_step_below_the_folder() {
+    fn recipe_steps_install_below_the_target_folder() {
         let all = "rustup = ['r']\npip = ['a==1']\nnpm = ['b@1']\ncargo = ['c@1']\ncargo-features = ['x', 'y']\n\
                    go = ['d@v1', 'e@v1']\ngem = ['f:1']\ndotnet = ['g@1']\ndeb = ['h/sid', 'i/sid']";
         let steps = CheckedRecipe::of("s", recipe(all)).unwrap().steps(Path::new("/p"));

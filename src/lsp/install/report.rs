@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_named() {
+    fn fetch_report_names_package_with_hash_mismatch() {
         let pip = "Collecting ruff==1\nERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE. If …\n    \
                    ruff==1 from http://host/ruff-1.whl (from -r /p/requirements.txt (line 2)):\n        \
                    Expected sha256 aa\n        Expected     or bb\n             Got        cc\n";
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_built_is_told_with_the_reason() {
+    fn fetch_report_names_source_builds_with_reason() {
         let recipe: Recipe = toml::from_str("pip = ['a==1']\npip-source = { b-c = 'no wheel' }").unwrap();
         let mut report = FetchReport::default();
         ["  Building wheel for B_c (pyproject.toml): started", "  Building wheel for d (setup.py): started"]

@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_finds_no_helper_in_an_untrusted_project() {
+    fn server_path_excludes_project_folders_when_untrusted() {
         let temp = tempfile::tempdir().unwrap();
         let workspace = Workspace::open(temp.path()).unwrap();
         let own = workspace.root().join("node_modules/.bin");

@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_told_once_until_it_is_within_the_budget_again() {
+    fn memory_overrun_is_reported_once_until_back_within_budget() {
         let (budget, overdraft) = (4 << 30, MemoryOverrun::default());
         assert_eq!(overdraft.state(budget), None);
         overdraft.measured(4_260 << 20, budget);

@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_dotted_setting_keeps_its_neighbours() {
+    fn dotted_setting_key_keeps_sibling_settings() {
         let mut settings: toml::Table = toml::from_str("[python.analysis]\nx = 1\n").unwrap();
         set(&mut settings, "python.pythonPath", "/v/bin/python".into());
         let wanted: toml::Table =

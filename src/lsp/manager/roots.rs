@@ -131,7 +131,7 @@ mod tests {
     use crate::config::Catalogue;
 
     #[test]
-    fn a_marker_that_comes_or_goes_is_seen_at_once_of_whatever_kind_it_is() {
+    fn root_cache_sees_created_and_removed_root_markers() {
         let temp = tempfile::tempdir().unwrap();
         let workspace = Workspace::open(temp.path()).unwrap();
         let folder = workspace.root().join("sub/inner");
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_project_of_projects_is_one_root_and_one_within_it_that_stands_alone_is_another() {
+    fn cargo_workspace_is_one_root_and_standalone_package_another() {
         let temp = tempfile::tempdir().unwrap();
         let workspace = Workspace::open(temp.path()).unwrap();
         let put = |path: &str, text: &str| {

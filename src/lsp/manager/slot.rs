@@ -293,7 +293,7 @@ mod tests {
     use crate::process::restart::RESTART_WINDOW;
 
     #[tokio::test(start_paused = true)]
-    async fn crashes_are_forgiven_once_then_cost_more_and_more() {
+    async fn server_restart_delay_grows_with_repeated_crashes() {
         let why = || SessionUnavailable::Failed { server: "s".into(), detail: "d".into() };
         let mut state = SlotState::default();
         let mut pauses = Vec::new();

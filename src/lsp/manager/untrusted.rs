@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_looked_for_around_the_root_but_not_in_the_users_home() {
+    fn search_folders_surround_the_root_and_exclude_home() {
         let temp = tempfile::tempdir().unwrap();
         let root = temp.path().join("a/root");
         std::fs::create_dir_all(root.join("inner/deep")).unwrap();
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_without_a_rule_is_started_as_it_is_or_not_at_all() {
+    fn untrusted_server_running_project_code_without_rule_is_refused() {
         let table = |words: &str| {
             toml::from_str::<ServerSpec>(&format!("name = 'S'\nlanguages = ['x']\ncommand = ['s']\n{words}"))
                 .unwrap()

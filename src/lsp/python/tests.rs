@@ -66,7 +66,7 @@ impl Bench {
 }
 
 #[test]
-fn each_tools_environment_is_found_for_its_project_and_for_no_other() {
+fn python_environment_of_each_tool_is_found_for_its_project() {
     let bench = Bench::new();
     for folder in ["p", "p/sub"] {
         bench.write(&format!("{folder}/pyproject.toml"), "[project]\nname = 'a'\n");
@@ -96,7 +96,7 @@ fn each_tools_environment_is_found_for_its_project_and_for_no_other() {
 }
 
 #[test]
-fn what_a_repository_names_elsewhere_is_no_environment_of_it() {
+fn python_environment_outside_project_is_ignored() {
     let bench = Bench::new();
     bench.environment("elsewhere");
     bench.write("p/.pdm-python", &format!("{}\n", bench.beside("elsewhere/bin/python").display()));
@@ -109,7 +109,7 @@ fn what_a_repository_names_elsewhere_is_no_environment_of_it() {
 }
 
 #[test]
-fn libraries_are_those_that_its_interpreter_would_name_within_the_project() {
+fn python_libraries_follow_pth_files_inside_the_project() {
     let bench = Bench::new();
     bench.environment("p/.venv");
     let site = "p/.venv/lib/python3.12/site-packages";

@@ -153,14 +153,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn projects_are_named_as_the_tools_name_them() {
+    fn project_hash_equals_the_hash_of_poetry_and_pipenv() {
         // As Poetry and Hatch name the environments of such a folder, and Pipenv that of such a file.
         assert_eq!(hash_of(Path::new("/nowhere/acme")), "MJt9MXun");
         assert_eq!(hash_of(Path::new("/nowhere/acme/Pipfile")), "vV86BBWz");
     }
 
     #[test]
-    fn poetrys_folder_is_where_its_settings_say() {
+    fn poetry_virtualenvs_folder_follows_its_config() {
         let temp = tempfile::tempdir().unwrap();
         let config = temp.path().join("config.toml");
         let at = |text: &str| {

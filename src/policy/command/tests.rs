@@ -59,7 +59,7 @@ fn unescaped(line: &str) -> String {
 }
 
 #[test]
-fn no_bypass_is_allowed() {
+fn known_shell_bypasses_are_not_allowed() {
     let lines: Vec<&str> = BYPASSES.lines().filter(|line| !line.starts_with('#')).collect();
     assert!(lines.len() >= 100, "{}", lines.len());
     let let_through: Vec<&&str> =
@@ -68,7 +68,7 @@ fn no_bypass_is_allowed() {
 }
 
 #[test]
-fn what_is_plain_is_allowed_whole() {
+fn plain_command_matching_allow_patterns_is_allowed() {
     for (patterns, command) in [
         (&["ls"][..], "ls"),
         (&["ls"], "  ls\t"),
@@ -94,7 +94,7 @@ fn what_is_plain_is_allowed_whole() {
 }
 
 #[test]
-fn what_is_not_known_is_named() {
+fn command_with_unsupported_shell_syntax_names_the_construct() {
     for (command, what) in [
         ("ls | cat", "a pipe"),
         ("ls $(id)", "a command substitution"),
@@ -115,7 +115,7 @@ fn what_is_not_known_is_named() {
 }
 
 #[test]
-fn a_command_is_forbidden_wherever_it_stands_and_however_it_is_spelled() {
+fn forbidden_command_is_found_in_every_position_and_spelling() {
     for command in [
         "rm x",
         "/bin/rm x",
@@ -187,7 +187,7 @@ fn a_command_is_forbidden_wherever_it_stands_and_however_it_is_spelled() {
 }
 
 #[test]
-fn options_between_do_not_hide_a_forbidden_command() {
+fn forbidden_subcommand_is_found_behind_options() {
     for (pattern, command, forbidden) in [
         ("git push", "git -C /tmp push origin", true),
         ("git push *", "git push", true),
@@ -203,7 +203,7 @@ fn options_between_do_not_hide_a_forbidden_command() {
 }
 
 #[test]
-fn deep_and_long_texts_end() {
+fn deeply_nested_and_long_commands_are_judged() {
     let deep = format!("{}rm x{}", "$(".repeat(3_000), ")".repeat(3_000));
     assert!(is_forbidden("rm", &deep));
     assert!(allowed(&["ls *"], &deep).is_err());
@@ -225,7 +225,7 @@ fn command() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn nothing_is_both_allowed_and_forbidden_by_the_same_words(text in command()) {
+    fn allowed_random_command_runs_only_allowed_programs(text in command()) {
         let all = ["ls **", "git **", "x **"];
         if allowed(&all, &text).is_ok() {
             prop_assert!(!is_forbidden("rm", &text) || text.contains("rm"), "{text:?}");
@@ -239,7 +239,7 @@ proptest! {
     }
 
     #[test]
-    fn an_allowed_command_is_what_a_shell_reads(text in command()) {
+    fn allowed_random_command_has_no_unquoted_shell_metacharacters(text in command()) {
         // An allowed text has nothing in it that a shell would give a meaning to, outside of quotes.
         if allowed(&["ls **", "git **"], &text).is_ok() {
             let mut quote = None;

@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn both_shapes_are_read_from_one_file() {
+    fn hook_file_with_claude_and_copilot_hooks_is_parsed() {
         let hooks = file(
             r#"{"version": 1, "hooks": {
                 "preToolUse": [{"type": "command", "bash": "./check.sh", "powershell": "x", "timeoutSec": 5}],
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_understood_is_said() {
+    fn invalid_hook_file_is_refused_with_reason() {
         for (text, wanted) in [
             ("{", "EOF"),
             (r#"{"version": 2}"#, "`version` is 2"),

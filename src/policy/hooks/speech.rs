@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_before_a_call() {
+    fn pre_tool_use_hook_output_and_exit_code_give_decision() {
         let deny = Some(PolicyVerdict::Deny);
         for (code, output, error, decision, why) in [
             (0, "", "", None, None),
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_after_a_call() {
+    fn post_tool_use_hook_output_gives_context_and_result() {
         let answer = after("h", &ran(0, r#"{"additionalContext": "look", "modifiedResult": {"x": 1}}"#, ""));
         let answer = answer.unwrap();
         assert_eq!((answer.context.as_deref(), answer.result), (Some("look"), Some(json!({"x": 1}))));

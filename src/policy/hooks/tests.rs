@@ -8,7 +8,7 @@ fn hooks(origin: LayerOrigin, text: &str) -> Result<Hooks, ConfigError> {
 }
 
 #[test]
-fn a_hook_sees_the_tools_it_names_or_all() {
+fn hook_sees_named_tools_or_all() {
     let text = "[[hooks.pre]]\ncommand = ['/bin/check', '-x']\ntools = ['bash', 'lsp_*']\n[[hooks.pre]]\ncommand = ['other']\n";
     let hooks = hooks(LayerOrigin::User, text).unwrap();
     let seen = |tool: &str| hooks.pre.iter().map(|hook| hook.sees(tool)).collect::<Vec<_>>();
@@ -20,7 +20,7 @@ fn a_hook_sees_the_tools_it_names_or_all() {
 }
 
 #[test]
-fn the_workspace_does_not_choose_the_program_of_a_hook() {
+fn relative_hook_command_is_refused_outside_trusted_project() {
     for (origin, command, wanted) in [
         (
             LayerOrigin::User,
@@ -45,7 +45,7 @@ fn the_workspace_does_not_choose_the_program_of_a_hook() {
 }
 
 #[test]
-fn answers_have_no_other_words() {
+fn hook_answer_with_unknown_field_or_verdict_is_refused() {
     let read = |text: &str| serde_json::from_str::<PreAnswer>(text);
     assert_eq!(read("{}").unwrap(), PreAnswer::default());
     assert_eq!(read(r#"{"decision": "deny"}"#).unwrap().decision, Some(PolicyVerdict::Deny));

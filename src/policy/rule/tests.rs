@@ -22,7 +22,7 @@ fn touches(rule: &str, tool: &str, effect: Effect, subjects: &CallSubjects) -> b
 }
 
 #[test]
-fn a_rule_means_tools_by_name_or_effect() {
+fn allow_rule_matches_tool_by_name_or_effect() {
     let none = CallSubjects::default();
     assert!(allows(&["bash"], "bash", Effect::Execute, &none));
     assert!(allows(&["lsp_*"], "lsp_rename", Effect::Edit, &none));
@@ -32,7 +32,7 @@ fn a_rule_means_tools_by_name_or_effect() {
 }
 
 #[test]
-fn everything_that_a_call_touches_must_be_allowed() {
+fn call_is_allowed_only_if_every_subject_is_allowed() {
     let two = subjects(&["src/a", "docs/b"], &[], &[]);
     assert!(!allows(&["move(src)"], "move", Effect::Edit, &two));
     assert!(allows(&["move(src)", "move(docs)"], "move", Effect::Edit, &two));
@@ -50,7 +50,7 @@ fn everything_that_a_call_touches_must_be_allowed() {
 }
 
 #[test]
-fn anything_that_a_call_touches_may_be_forbidden() {
+fn deny_rule_matches_if_any_subject_matches() {
     let two = subjects(&["src/a", ".env"], &[], &[]);
     assert!(touches("*(.env)", "read", Effect::Read, &two));
     assert!(touches("effect:read(.ENV)", "read", Effect::Read, &two));
@@ -62,14 +62,14 @@ fn anything_that_a_call_touches_may_be_forbidden() {
 }
 
 #[test]
-fn whoever_changes_a_folder_touches_what_lies_in_it() {
+fn edit_of_folder_touches_rules_for_files_in_it() {
     let folder = subjects(&["src"], &[], &[]);
     assert!(touches("*(src/secret)", "delete", Effect::Edit, &folder));
     assert!(!touches("*(src/secret)", "list", Effect::Read, &folder));
 }
 
 #[test]
-fn every_slip_is_told() {
+fn invalid_rule_is_refused_with_reason() {
     for (text, wanted) in [
         ("bash(ls", "has no `)` at its end"),
         ("bash()", "nothing between `(` and `)`"),

@@ -35,7 +35,7 @@ fn decide(
 }
 
 #[test]
-fn without_rules_the_effect_decides() {
+fn policy_without_rules_decides_by_effect() {
     let policy = Policy::default();
     let none = CallSubjects::default();
     for (effect, expected) in [
@@ -49,7 +49,7 @@ fn without_rules_the_effect_decides() {
 }
 
 #[test]
-fn deny_beats_ask_beats_allow_in_whatever_order_they_stand() {
+fn deny_beats_ask_beats_allow_in_any_order() {
     let policy = of_user(
         "[permissions]\nallow = ['bash', 'write']\nask = ['bash(git push)', 'write(docs)']\ndeny = ['bash(rm)', 'write(docs/old)']",
     );
@@ -69,7 +69,7 @@ fn deny_beats_ask_beats_allow_in_whatever_order_they_stand() {
 }
 
 #[test]
-fn the_decision_names_its_rule_and_whose_it_is() {
+fn policy_decision_names_its_rule_and_settings_layer() {
     let policy =
         of_user("permissions.deny = ['bash(rm)']\npermissions.allow = ['bash(git status)', 'bash(ls)']");
     let access = CallerAccess::default();
@@ -89,7 +89,7 @@ fn the_decision_names_its_rule_and_whose_it_is() {
 }
 
 #[test]
-fn available_comes_first_and_excluded_takes_away() {
+fn available_and_excluded_settings_limit_the_offered_tools() {
     let none = CallerAccess::default();
     for (text, tool, offered) in [
         ("", "read", true),
@@ -119,7 +119,7 @@ fn available_comes_first_and_excluded_takes_away() {
 }
 
 #[test]
-fn what_few_tasks_need_is_listed_where_someone_chose_and_called_in_any_case() {
+fn rarely_needed_tool_is_listed_only_when_chosen_but_callable() {
     let none = CallerAccess::default();
     for (text, tool, listed, offered) in [
         ("", "read", true, true),
@@ -144,7 +144,7 @@ fn what_few_tasks_need_is_listed_where_someone_chose_and_called_in_any_case() {
 }
 
 #[test]
-fn a_caller_chooses_among_what_the_settings_leave() {
+fn caller_profile_cannot_offer_tools_excluded_by_settings() {
     let policy = of_user("[permissions]\nprofile = 'lsp'\nexcluded = ['lsp_rename']");
     let choose = |access: CallerAccess, tool: &str| policy.of(&access, None).offers(tool, Effect::Edit);
     let all = || CallerAccess { profile: Some(Profile::All), ..CallerAccess::default() };
@@ -156,7 +156,7 @@ fn a_caller_chooses_among_what_the_settings_leave() {
 }
 
 #[test]
-fn typing_a_call_answers_ask_and_not_deny() {
+fn typed_call_answers_ask_but_not_deny() {
     let policy = of_user("permissions.deny = ['bash(rm)']\npermissions.ask = ['write']");
     let typed = CallerAccess::typed();
     let decide = |tool: &str, effect, subjects: &CallSubjects| {
@@ -168,7 +168,7 @@ fn typing_a_call_answers_ask_and_not_deny() {
 }
 
 #[test]
-fn an_agent_can_only_have_less() {
+fn agent_permissions_only_narrow_the_users() {
     let policy = of_user(
         "[permissions]\nallow = ['bash(ls)']\ndeny = ['write(secret)']\n[agents.reader]\ndescription = 'Reads'\n\
          tools = ['read', 'bash', 'excluded']\nexcluded = ['excluded']\nask = ['bash']\ndeny = ['read(docs)']\n",
@@ -186,7 +186,7 @@ fn an_agent_can_only_have_less() {
 }
 
 #[test]
-fn an_unknown_agent_may_do_nothing() {
+fn unknown_agent_is_denied_with_suggestion() {
     let policy = of_user("[agents.reader]\n");
     let access = CallerAccess::typed();
     let caller = policy.of(&access, Some("raeder"));
@@ -202,7 +202,7 @@ fn an_unknown_agent_may_do_nothing() {
 }
 
 #[test]
-fn an_untrusted_project_narrows_and_does_not_widen() {
+fn untrusted_project_permissions_narrow_and_do_not_widen() {
     let project = "[permissions]\nprofile = 'all'\nallow = ['bash']\ndeny = ['write(src)']\nexcluded = ['delete']\n\
                    available = ['bash', 'write', 'delete', 'read']\n[agents.reader]\ndescription = 'Obey me'\n";
     let user = "permissions.allow = ['write']\npermissions.available = ['bash', 'write', 'delete', 'list']\n\
@@ -219,7 +219,7 @@ fn an_untrusted_project_narrows_and_does_not_widen() {
 }
 
 #[test]
-fn a_wrong_rule_is_named_with_its_file_and_line() {
+fn invalid_permission_rule_is_reported_with_line() {
     let error = policy(&[(
         LayerOrigin::User,
         "[permissions]\ndeny = [\n  'read',\n  'bash(a|b)',\n]\nexcluded = ['a b']\n",
@@ -269,7 +269,7 @@ fn call() -> impl Strategy<Value = (&'static str, Effect, CallSubjects)> {
 proptest! {
     /// Whatever else is allowed, by whomever: what is denied stays denied, and what is asked is at least asked.
     #[test]
-    fn no_allow_rule_opens_what_is_denied(
+    fn denied_call_stays_denied_whatever_allow_rules_say(
         allow in rules(), ask in rules(), deny in rules(), (tool, effect, subjects) in call(), typed in any::<bool>(),
     ) {
         let narrow = format!("[permissions]\nask = [{ask}]\ndeny = [{deny}]\n");

@@ -5,7 +5,7 @@ fn plain(words: &[&str]) -> SimpleCommand {
 }
 
 #[test]
-fn a_list_of_simple_commands_is_read_completely() {
+fn shell_list_of_simple_commands_is_parsed_completely() {
     let script = Script::read("git commit -m 'a b' && ls \"c \\\"d\\\"\" e'f'g; ls 2>/dev/null");
     assert_eq!(script.unknown, None);
     assert_eq!(
@@ -16,7 +16,7 @@ fn a_list_of_simple_commands_is_read_completely() {
 }
 
 #[test]
-fn each_word_is_as_certain_as_it_is() {
+fn shell_word_is_classified_as_plain_glob_spelled_or_unknown() {
     let script = Script::read("ls a*.rs *x r\\m $'\\x41b' $HOME \"$x\" {a,b} [x] ~/y 5");
     let glob = |text: &str| ShellWord::Glob(text.to_owned());
     let spelled = |text: &str| ShellWord::Spelled(text.to_owned());
@@ -41,14 +41,14 @@ fn each_word_is_as_certain_as_it_is() {
 }
 
 #[test]
-fn blanks_in_quotes_stay() {
+fn quoted_blanks_stay_in_shell_words() {
     let script = Script::read("echo \"  two  \" '\ta'");
     let texts: Vec<_> = script.commands[0].words.iter().filter_map(ShellWord::text).collect();
     assert_eq!(texts, ["echo", "  two  ", "\ta"]);
 }
 
 #[test]
-fn what_the_grammar_skips_is_noticed() {
+fn unusual_blanks_in_shell_command_do_not_hide_a_word() {
     // A no-break space is a letter to a shell.
     for text in ["ls\u{a0}rm", "ls \u{3000}rm", "ls \\ rm", "ls\\\nrm"] {
         let script = Script::read(text);
@@ -60,7 +60,7 @@ fn what_the_grammar_skips_is_noticed() {
 }
 
 #[test]
-fn more_commands_than_anyone_looks_at_are_unknown() {
+fn shell_script_over_command_limit_is_unknown() {
     assert_eq!(Script::read(&"ls;".repeat(MAX_SHELL_COMMANDS)).unknown, None);
     assert_eq!(Script::read(&"ls;".repeat(MAX_SHELL_COMMANDS + 1)).unknown, Some("more than 50 commands"));
 }

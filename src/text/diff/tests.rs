@@ -8,7 +8,7 @@ fn diff(old: &str, new: &str) -> UnifiedDiff {
 }
 
 #[test]
-fn as_git_writes_it() {
+fn unified_diff_of_changed_text_matches_git_format() {
     let old = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
     let made = diff(old, "1\n2\n3\n4\nfive\n6\n7\n8\n9\n10\n");
     let text = "--- a/f\n+++ b/f\n@@ -2,8 +2,9 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n 9\n+10\n";
@@ -17,7 +17,7 @@ fn as_git_writes_it() {
 }
 
 #[test]
-fn changes_far_apart_are_hunks_of_their_own() {
+fn distant_changes_are_separate_hunks() {
     let old: String = (1..=20).map(|n| format!("{n}\n")).collect();
     let text = diff(&old, &old.replace("\n2\n", "\ntwo\n").replace("\n19\n", "\nnineteen\n")).text;
     let heads: Vec<&str> = text.lines().filter(|line| line.starts_with("@@")).collect();
@@ -25,14 +25,14 @@ fn changes_far_apart_are_hunks_of_their_own() {
 }
 
 #[test]
-fn missing_newlines_and_crlf_are_shown() {
+fn unified_diff_shows_missing_newline_and_crlf() {
     let text = diff("a\r\nb", "a\nb\n").text;
     let end = "\\ No newline at end of file\n";
     assert_eq!(text, format!("--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n-a\r\n-b\n{end}+a\n+b\n"));
 }
 
 #[test]
-fn files_that_come_go_and_are_renamed() {
+fn unified_diff_headers_mark_created_deleted_and_renamed_files() {
     let made = |old_path, old, new_path, new| {
         unified_diff(old_path, old, new_path, new, DiffOptions::default()).text
     };
@@ -46,7 +46,7 @@ fn files_that_come_go_and_are_renamed() {
 }
 
 #[test]
-fn a_huge_diff_is_shortened_says_so_and_is_not_taken_for_a_patch() {
+fn huge_diff_is_truncated_with_note_and_refused_as_patch() {
     let old: String = (0..40_000).map(|n| format!("line {n}\n")).collect();
     let new: String =
         (0..40_000).map(|n| if n % 10 == 5 { format!("new {n}\n") } else { format!("line {n}\n") }).collect();
@@ -99,7 +99,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 4000, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_diff_applied_to_old_gives_new(old in texts(), new in texts(), context in 0usize..5, name in "[a-c\"ö\t ]{1,4}/x") {
+    fn unified_diff_applied_to_old_text_gives_new_text(old in texts(), new in texts(), context in 0usize..5, name in "[a-c\"ö\t ]{1,4}/x") {
         // A byte order mark that no line of the patch shows stays in front of what is inserted there.
         prop_assume!(context > 0 || !old.starts_with('\u{feff}'));
         let options = DiffOptions { context, max_bytes: usize::MAX };

@@ -15,7 +15,7 @@ fn made(text: &str, replacements: &[TextReplacement]) -> String {
 }
 
 #[test]
-fn each_works_on_what_the_one_before_left() {
+fn replacements_apply_in_sequence_to_the_edited_text() {
     let replaced = replace("a b\nc\nc\n", &[one("a", "x"), one("x b", "y\nz"), all("c", "d")]).unwrap();
     assert_eq!(replaced.text, "y\nz\nd\nd\n");
     let told: Vec<(usize, usize)> = replaced.made.iter().map(|made| (made.count, made.line)).collect();
@@ -23,7 +23,7 @@ fn each_works_on_what_the_one_before_left() {
 }
 
 #[test]
-fn all_or_nothing_and_every_refusal_says_what_to_do() {
+fn invalid_replacement_is_refused_with_advice() {
     for (replacements, told) in [
         (vec![], "no replacement was given; give at least one with `old` and `new`"),
         (
@@ -45,14 +45,14 @@ fn all_or_nothing_and_every_refusal_says_what_to_do() {
 }
 
 #[test]
-fn occurrences_that_overlap_are_several() {
+fn overlapping_occurrences_are_ambiguous_for_replace() {
     let error = replace("aaa", &[one("aa", "b")]).unwrap_err();
     assert_eq!(error, ReplaceError::Several { index: 0, count: 2, lines: vec![1] });
     assert_eq!(made("aaa", &[all("aa", "b")]), "ba");
 }
 
 #[test]
-fn a_miss_names_the_nearest_text_and_what_differs() {
+fn replace_of_missing_text_reports_nearest_lines_and_difference() {
     let text = "fn main() {\n\tlet x = 1;\n    let y  = 2;\n}\n\nfn other() {\n    let x = 1; \n}\n";
     for (old, told) in [
         ("    let x = 1;\n    let y  = 2;", (2, 2, "the line is indented by 1 tab, expected was 4 spaces")),
@@ -75,7 +75,7 @@ fn a_miss_names_the_nearest_text_and_what_differs() {
 }
 
 #[test]
-fn line_ends_of_the_file_win() {
+fn replace_adapts_line_endings_to_the_file() {
     let crlf = "a\r\nb\r\nc\r\n";
     for (text, old, new, becomes, adapted) in [
         (crlf, "a\nb", "x\ny", "x\r\ny\r\nc\r\n", true),
@@ -96,7 +96,7 @@ fn line_ends_of_the_file_win() {
 }
 
 #[test]
-fn hostile_sizes_end_soon() {
+fn replace_in_huge_text_ends_in_bounded_time() {
     let text = "a ".repeat(100_000);
     let begun = std::time::Instant::now();
     assert!(matches!(replace(&text, &[one("a a", "b")]), Err(ReplaceError::Several { count: 50_000, .. })));
@@ -120,14 +120,14 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 3000, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_there_once_is_replaced_and_the_rest_stays(before in texts(), old in "[xé🦀]{1,3}\n?[yz]{1,2}", new in "[ab é🦀]{0,6}", after in texts()) {
+    fn replace_of_unique_text_keeps_the_rest(before in texts(), old in "[xé🦀]{1,3}\n?[yz]{1,2}", new in "[ab é🦀]{0,6}", after in texts()) {
         let text = format!("{before}{old}{after}");
         let replaced = replace(&text, &[one(&old, &new)]).map(|replaced| replaced.text);
         prop_assert_eq!(replaced, Ok(format!("{before}{new}{after}")));
     }
 
     #[test]
-    fn nothing_panics(text in texts(), old in texts(), new in texts(), all in any::<bool>()) {
+    fn replace_of_random_text_never_panics(text in texts(), old in texts(), new in texts(), all in any::<bool>()) {
         match replace(&text, &[TextReplacement { old: old.clone(), new, all }]) {
             Ok(_) => {}
             Err(error) => {

@@ -3,7 +3,7 @@ use serde_json::json;
 use super::*;
 
 #[test]
-fn places_and_texts_are_told_as_people_write_them() {
+fn answer_text_shows_locations_as_path_and_range() {
     let range =
         |line: u32| json!({"start": {"line": line, "character": 0}, "end": {"line": line, "character": 3}});
     let answer = json!({
@@ -25,7 +25,7 @@ fn places_and_texts_are_told_as_people_write_them() {
 }
 
 #[test]
-fn whatever_makes_an_answer_doubtful_is_told() {
+fn answer_text_shows_server_status_unless_ready() {
     let status = json!({"language": "python", "server": "pylsp", "state": "missing", "install": "pip install x", "waited_ms": 0});
     let text = answer_text(&json!({"ok": true, "count": 0, "server_status": status, "verdict": "hints"}));
     assert_eq!(
@@ -36,13 +36,13 @@ fn whatever_makes_an_answer_doubtful_is_told() {
 }
 
 #[test]
-fn texts_of_several_lines_are_as_they_are() {
+fn answer_text_keeps_multiline_content_verbatim() {
     let answer = json!({"ok": true, "path": "a.py", "content": "one\n  two\n", "total_lines": 2});
     assert_eq!(answer_text(&answer), "path: a.py\ncontent:\none\n  two\ntotal_lines: 2");
 }
 
 #[test]
-fn failures_begin_with_their_code() {
+fn answer_text_of_failure_begins_with_error_code() {
     let failure = json!({"ok": false, "code": "not_found", "error": "there is no file `x`", "hint": "look", "path": "x"});
     assert_eq!(answer_text(&failure), "not_found: there is no file `x`\nhint: look\npath: x");
     assert_eq!(

@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_the_user_asked_is_a_request() {
+    fn copilot_cli_log_lists_only_user_requests() {
         let subagent = message("of an agent", "").replace("\"timestamp\"", "\"agentId\":\"x\",\"timestamp\"");
         let quoted = r#"{"type":"assistant.message","data":{"content":"about \"user.message\" events"}}"#;
         let lines = [
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_log_says_why() {
+    fn invalid_copilot_cli_log_is_foreign_or_broken() {
         for text in ["", "hello", "{}", r#"{"type":"user.message","data":{"content":"x"}}"#] {
             assert_eq!(CopilotCliLog::read(text).map(|log| log.requests), Err(BadLog::Foreign), "{text}");
         }
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_beside_a_log_is_read_as_it_is_quoted() {
+    fn session_metadata_parses_plain_and_quoted_yaml_values() {
         let about = SessionMetadata::read(
             "id: x\ncwd: /a b/ü\nname: 'it''s'\ngit_root: \"/a\\u0020b\"\ncwd_more: no\n",
         );

@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn known_moments_are_read_and_written() {
+    fn timestamps_are_parsed_and_formatted_as_rfc3339() {
         for (text, at) in [
             ("1970-01-01T00:00:00.000Z", 0),
             ("1969-12-31T23:59:59.999Z", -1),
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn every_day_of_four_centuries_finds_back() {
+    fn timestamp_round_trips_for_every_day_of_four_centuries() {
         for day in -146_097..146_097 {
             let at = day * DAY_MS + 43_200_123;
             assert_eq!(read(&written(at)), Some(at), "{day}");
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_none() {
+    fn malformed_timestamp_is_none() {
         for text in [
             "",
             "now",

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn the_current_one_is_the_newest_in_which_something_was_asked() {
+    fn current_chat_session_is_the_newest_with_requests() {
         let all = vec![
             session("old", Some(1), 1),
             session("new", Some(2), 9),
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_preview_is_one_line_of_eighty_characters_at_most() {
+    fn chat_preview_is_one_line_of_at_most_eighty_characters() {
         assert_eq!(preview(" a\n  b\t c "), "a b c");
         let long = "ü".repeat(81);
         assert_eq!(preview(&long).chars().count(), 80);

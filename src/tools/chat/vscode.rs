@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn every_version_of_the_object_is_read() {
+    fn vscode_session_of_every_version_is_parsed() {
         let first = r#"{"requests": [{"message": "plain"}], "sessionId": "a", "creationDate": 5}"#;
         let data = VscodeSessionData::read(first).unwrap();
         assert_eq!((data.id.as_deref(), data.created), (Some("a"), Some(5)));
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_says_why() {
+    fn invalid_vscode_session_is_foreign_or_broken() {
         for text in ["[]", "{}", r#"{"requests": {}}"#, "hello", ""] {
             assert!(matches!(VscodeSessionData::read(text), Err(SessionFileError::Foreign(_))), "{text}");
         }

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_made_one_after_the_other() {
+    fn vscode_session_log_replays_changes_in_order() {
         let data = replay(&[
             FIRST,
             r#"{"kind":2,"k":["requests"],"v":[{"message":{"text":"one"},"timestamp":5},{"message":"two"}]}"#,
@@ -162,13 +162,13 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_was_written_anew_begins_again() {
+    fn vscode_session_log_restarts_at_a_new_initial_record() {
         let data = replay(&[FIRST, r#"{"kind":2,"k":["requests"],"v":[{"message":"a"}]}"#, FIRST]).unwrap();
         assert!(data.requests.is_empty());
     }
 
     #[test]
-    fn the_last_line_may_be_half() {
+    fn vscode_session_log_with_truncated_last_line_is_replayed() {
         let whole = format!(
             "{FIRST}\n{}\n{{\"kind\":1,\"k\":[\"requ",
             r#"{"kind":2,"k":["requests"],"v":[{"message":"a"}]}"#
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_replayed_says_where() {
+    fn broken_vscode_session_log_is_refused_with_line() {
         let orphan = replay(&[r#"{"kind":1,"k":["hasPendingEdits"],"v":true}"#]);
         assert_eq!(
             orphan,

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_filled_in() {
+    fn tool_manifest_gets_defaults_for_missing_fields() {
         let manifest = manifest(|_| {}).unwrap();
         assert_eq!(manifest.command, ["/p/.lsp-tools/tools/./lint.sh", "--in=/p/.lsp-tools/tools"]);
         assert_eq!(manifest.definition.card.effect, Effect::Execute);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_a_tool_says_why() {
+    fn invalid_tool_manifest_is_refused_with_reason() {
         let cases: [(&str, Value, &str); 9] = [
             ("name", json!("other"), "`name` is `other`; it must be `lint`"),
             ("description", json!("x".repeat(1_001)), "`description` must have 1 to 1000"),
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn the_schema_may_be_called_as_elsewhere() {
+    fn tool_manifest_accepts_input_schema_and_parameters_as_schema() {
         for word in ["inputSchema", "parameters"] {
             let own = manifest(|manifest| {
                 let schema = manifest.as_object_mut().and_then(|words| words.remove("schema"));
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn hidden_words_are_shown() {
+    fn tool_manifest_escapes_hidden_characters_in_descriptions() {
         let manifest = manifest(|manifest| {
             manifest["description"] = json!("Lints.\u{e0041}\u{202e}");
             manifest["schema"]["properties"]["path"]["description"] = json!("file\u{200b}");

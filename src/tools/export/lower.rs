@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn references_are_put_in_place_and_loops_end() {
+    fn json_schema_refs_are_inlined_and_cycles_end() {
         let schema = json!({
             "$defs": {
                 "Node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}, "name": {"$ref": "#/$defs/Name"}}},
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bomb_of_references_stays_small() {
+    fn json_schema_ref_bomb_stays_small() {
         let mut defs = Map::new();
         for level in 0..30 {
             let next = json!({"$ref": format!("#/$defs/l{}", level + 1)});
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn combinations_at_the_root_become_one_object() {
+    fn root_combinators_of_schema_become_one_object() {
         let one = one_object(&json!({
             "oneOf": [
                 {"properties": {"a": {"type": "string"}, "b": {"type": "string"}}, "required": ["a", "b"]},

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_finds_back() {
+    fn exported_tool_name_maps_back_to_original() {
         let ours = ["lsp_hover", "files/read", "files__read", "2fast", &"x".repeat(64), "a/b"];
         for format in ToolListFormat::ALL {
             let mut names = ExportedNames::new(format);

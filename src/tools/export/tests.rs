@@ -41,7 +41,7 @@ fn odd() -> ToolDefinition {
 }
 
 #[test]
-fn every_built_in_tool_keeps_to_the_rules_of_every_format() {
+fn every_built_in_tool_exports_validly_to_every_format() {
     let registry = built_in::registry().unwrap();
     let definitions = registry.definitions(|_| true);
     for format in ToolListFormat::ALL {
@@ -58,7 +58,7 @@ fn every_built_in_tool_keeps_to_the_rules_of_every_format() {
 }
 
 #[test]
-fn most_built_in_tools_are_strict_for_openai() {
+fn every_built_in_tool_is_strict_for_openai() {
     let registry = built_in::registry().unwrap();
     let exported = export(ToolListFormat::OpenAi, registry.definitions(|_| true)).unwrap();
     let loose: Vec<&Value> =
@@ -67,7 +67,7 @@ fn most_built_in_tools_are_strict_for_openai() {
 }
 
 #[test]
-fn schemas_of_others_keep_to_the_rules_too() {
+fn foreign_schema_exports_validly_to_every_format() {
     for format in ToolListFormat::ALL {
         let exported = export(format, [&odd()]).unwrap();
         assert_eq!(faults(format, &exported.tools[0]), Vec::<String>::new(), "{:#}", exported.tools[0]);
@@ -75,7 +75,7 @@ fn schemas_of_others_keep_to_the_rules_too() {
 }
 
 #[test]
-fn what_is_optional_may_be_null_where_all_is_required() {
+fn optional_property_becomes_nullable_in_strict_openai_schema() {
     let given = definition(
         "t",
         json!({
@@ -98,7 +98,7 @@ fn what_is_optional_may_be_null_where_all_is_required() {
 }
 
 #[test]
-fn an_open_object_is_not_strict_and_goes_to_gemini_as_json_schema() {
+fn open_object_schema_is_non_strict_and_gemini_json_schema() {
     let free = json!({"type": "object", "properties": {"env": {"type": "object", "additionalProperties": {"type": "string"}}}});
     let given = definition("t", free);
     assert_eq!(export(ToolListFormat::OpenAi, [&given]).unwrap().tools[0]["function"]["strict"], false);
@@ -107,7 +107,7 @@ fn an_open_object_is_not_strict_and_goes_to_gemini_as_json_schema() {
 }
 
 #[test]
-fn copilot_gets_one_type_and_a_description_for_each_property() {
+fn copilot_export_gives_each_property_one_type_and_description() {
     let tool = &export(ToolListFormat::Copilot, [&odd()]).unwrap().tools[0];
     let properties = &tool["inputSchema"]["properties"];
     assert_eq!(properties["maybe"], json!({"type": "string", "description": "may be missing"}));
@@ -118,7 +118,7 @@ fn copilot_gets_one_type_and_a_description_for_each_property() {
 }
 
 #[test]
-fn too_many_tools_are_refused_not_cut() {
+fn copilot_export_of_too_many_tools_is_refused() {
     let many: Vec<ToolDefinition> = (0..129)
         .map(|number| {
             let mut one = definition("x", json!({"type": "object"}));
@@ -132,7 +132,7 @@ fn too_many_tools_are_refused_not_cut() {
 }
 
 #[test]
-fn the_checks_find_faults() {
+fn export_checks_find_faults_in_invalid_tools() {
     let bad = [
         (
             ToolListFormat::Mcp,

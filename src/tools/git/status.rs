@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_kind_of_entry() {
+    fn git_status_porcelain_entries_of_each_kind_are_parsed() {
         let output = b"1 .M N... 100644 100644 100644 aa bb a b.rs\0\
             1 AM N... 000000 100644 100644 00 bb new\nline\0\
             2 R. N... 100644 100644 100644 aa aa R100 to\0from\0\
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_printed_is_survived() {
+    fn malformed_git_status_output_gives_no_entries() {
         for output in [b"".as_slice(), b"\0", b"1\0", b"1 .M\0", b"2 R. x\0", b"u\0", b"?\0", b"\xff\xff\0"] {
             assert_eq!(parse(output).staged, []);
         }

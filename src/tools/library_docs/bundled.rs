@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_finds_its_library() {
+    fn library_alias_resolves_to_its_library() {
         for library in &LIBRARIES {
             for name in library.aliases.iter().chain([&library.id]) {
                 assert_eq!(resolve(&name.to_uppercase()).map(|found| found.id), Some(library.id), "{name}");
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn every_text_is_worth_a_search() {
+    fn bundled_library_text_has_enough_sections_and_size() {
         for library in &LIBRARIES {
             let sections = library.text.matches("\n## ").count();
             assert!(sections >= 6, "{} has {sections} sections", library.id);

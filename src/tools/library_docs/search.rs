@@ -94,7 +94,7 @@ mod tests {
     const TEXT: &str = "# Title\nIntro about apples.\n\n## Apples\nAn apple.\n\n## Pears\nA pear, a pear, a pear, apple.\n\n## Code\n```\n## no heading pear\n```\n";
 
     #[test]
-    fn occurrences_count_and_headings_count_more() {
+    fn library_docs_search_ranks_by_occurrences_and_headings() {
         // Apples: "apple" twice, and its heading: 4. Pears: once.
         assert_eq!(search(TEXT, "apple", 4_000).text.find("## Apples"), Some(0));
         // Pears: 4 times and its heading, 6; Code: once.
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_match_it_is_an_overview() {
+    fn library_docs_search_without_match_returns_an_overview() {
         let found = search(TEXT, "quince", 4_000);
         assert!(!found.matched && found.text.starts_with("## Apples"));
         let many: String = (0..9).map(|number| format!("## S{number}\nword\n")).collect();
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_is_cut_at_its_limit() {
+    fn library_docs_search_result_is_cut_at_limit() {
         let found = search(&format!("## Ä\n{}", "ä".repeat(9_000)), "ä", 4_000);
         assert!(found.cut && found.text.chars().count() == 4_000);
     }

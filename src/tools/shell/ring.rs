@@ -73,7 +73,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn keeps_the_beginning_and_the_end_and_counts_the_rest(
+        fn ring_buffer_keeps_head_and_tail_and_counts_the_rest(
             chunks in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..20),
             limit in 0_usize..60,
         ) {

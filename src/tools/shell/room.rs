@@ -271,7 +271,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_begin_at_the_root_the_home_or_a_variable() {
+    fn writable_entry_expands_root_home_and_environment_variable() {
         let variable = |name: &str| (name == "CARGO_HOME").then(|| OsString::from("/c"));
         let expand = |entry| expand(entry, Some(OsStr::new("/home/u")), variable);
         assert_eq!(expand("/srv/x"), Some("/srv/x".into()));
@@ -284,7 +284,7 @@ mod tests {
 
     /// What is required and cannot be had is refused, never left out in silence.
     #[test]
-    fn the_settings_decide_what_must_be_enforced() {
+    fn sandbox_settings_decide_enforcement_or_refusal() {
         use Enforced::{Landlock, None as Nothing};
         let kernel = || Err(SandboxUnavailable::Kernel);
         for (sandbox, network, able, tcp, wanted) in [
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_lacks_is_said_one_by_one() {
+    fn sandbox_gaps_name_each_missing_kernel_feature() {
         let status = |tcp, signals| sandbox::SandboxSupport { files: Ok(()), tcp, signals };
         assert!(gaps_of(CacheSharing::Private, &status(true, true), true).is_empty());
         assert!(gaps_of(CacheSharing::Private, &status(false, true), true)[0].contains("TCP"));
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn values_come_out_of_the_shell_as_they_went_in() {
+    fn exported_environment_values_round_trip_through_the_shell() {
         let value = OsString::from_vec(b"a 'b' \\ $HOME `c`\n\xff".to_vec());
         let line = exports(&[("ONE".into(), value.clone()), ("TWO".into(), "2".into())].into());
         let mut shell = std::process::Command::new(SHELL);
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn only_listed_variables_are_added() {
+    fn environment_adds_only_listed_variables() {
         let all = [("CI", "1"), ("AWS_REGION", "x"), ("HOME", "/h")].map(|(a, b)| (a.into(), b.into()));
         let listed = ["CI".to_owned(), "AWS_*".to_owned()];
         let names: Vec<_> = variables(&listed, all.into_iter()).into_keys().collect();

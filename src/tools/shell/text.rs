@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn escape_sequences_are_taken_out_whatever_their_kind() {
+    fn output_decoder_removes_ansi_escape_sequences() {
         for (given, wanted) in [
             ("\x1b[1;31mred\x1b[0m\tand\r\n", "red\tand\r\n"),
             ("\x1b]52;c;aGFoYQ==\x07after", "after"),
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_split_between_pieces_is_put_together() {
+    fn output_decoder_joins_characters_and_escapes_split_between_chunks() {
         let text = "ä\x1b[31m€😀\x1b[0m!".as_bytes();
         for at in 0..=text.len() {
             let mut reader = OutputDecoder::new(false);
@@ -161,13 +161,13 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_told_and_do_not_swell() {
+    fn output_decoder_replaces_invalid_utf8_bytes() {
         assert_eq!(plain(b"a\xff\xfe\xfdb\xe2\x82"), "a\u{fffd}b\u{fffd}");
         assert_eq!(OutputDecoder::new(true).read(whole(b"\xff\xfe"), true).text, "\u{fffd}\u{fffd}");
     }
 
     #[test]
-    fn a_cut_falls_between_lines_or_characters_and_is_counted() {
+    fn omitted_output_is_cut_at_line_boundary_and_counted() {
         let mut ring = Ring::new(90);
         let lines: String = (0..100).map(|n| format!("line {n}\n")).collect();
         ring.push(lines.as_bytes());

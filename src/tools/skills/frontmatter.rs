@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_of_writing_a_text() {
+    fn frontmatter_scalar_styles_are_parsed() {
         for (head, expected) in [
             ("description: plain text # a remark", "plain text"),
             ("description: Use when: it is so", "Use when: it is so"),
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn other_keys_are_told_where_they_are_plain() {
+    fn frontmatter_keeps_additional_plain_keys() {
         let text = "---\nname: a\ndescription: b\nlicense: MIT # so\nversion: 1.0\nlevel: 3\nquoted: '1.0'\nhidden: true\n\
                     tools: [a, b]\nlist:\n- a\ndated: 2026-01-02\n---\n";
         let read = Frontmatter::parse(text).unwrap();
@@ -250,14 +250,14 @@ mod tests {
     }
 
     #[test]
-    fn a_fence_around_the_skill() {
+    fn frontmatter_inside_a_skill_fence_is_parsed() {
         let text = "```skill\n---\nname: tools\ndescription:\n  One\n  two.\n---\n\n# T\n```";
         let read = Frontmatter::parse(text).unwrap();
         assert_eq!((read.name.as_str(), read.description.as_str()), ("tools", "One two."));
     }
 
     #[test]
-    fn what_is_not_read_is_refused_with_its_line() {
+    fn unsupported_frontmatter_is_refused_with_line() {
         for head in [
             "description: *bomb",
             "description: &a text",

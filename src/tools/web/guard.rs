@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_public_internet_is_public() {
+    fn private_and_reserved_ip_addresses_are_not_public() {
         for address in [
             "127.0.0.1",
             "0.0.0.0",
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn every_spelling_of_a_private_address_is_seen() {
+    fn url_with_any_spelling_of_private_address_is_refused() {
         for url in [
             "http://127.0.0.1/",
             "http://127.1/",
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exception_is_for_its_host_and_port() {
+    fn private_address_exception_covers_its_host_and_port_only() {
         assert_eq!(looked("http://127.0.0.1:8080/", &["127.0.0.1:8080"]), Ok(()));
         assert!(looked("http://127.0.0.1:8081/", &["127.0.0.1:8080"]).is_err());
         assert_eq!(looked("http://127.0.0.1:8081/", &["127.0.0.1"]), Ok(()));
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_name_that_leads_to_this_machine_is_refused_by_the_resolver() {
+    async fn resolver_refuses_host_name_of_this_machine() {
         let refused = PublicOnly.resolve("localhost".parse().unwrap()).await.err().unwrap();
         let refused = refused.downcast_ref::<WebAddressError>();
         assert_eq!(refused, Some(&WebAddressError::Private("localhost".to_owned())));

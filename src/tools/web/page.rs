@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn html_becomes_markdown_without_what_is_no_text() {
+    fn html_page_becomes_markdown_without_scripts_and_styles() {
         let html = "<html><head><title>A &amp; B</title><style>p{}</style></head><body><script>evil()</script>\
                     <h1>Head</h1><p>See <a href='/x'>this</a> and <code>that</code>.</p><ul><li>one</li></ul></body></html>";
         let page = read("text/html; charset=utf-8", html.as_bytes()).unwrap();
@@ -207,14 +207,14 @@ mod tests {
     }
 
     #[test]
-    fn old_character_sets_are_read_as_the_server_or_the_page_says() {
+    fn page_charset_follows_content_type_or_meta_tag() {
         assert_eq!(read("text/plain; charset=iso-8859-1", b"caf\xe9").unwrap().text, "café");
         let html = b"<meta charset=\"windows-1251\"><p>\xcf\xf0\xe8\xe2\xe5\xf2</p>";
         assert_eq!(read("text/html", html).unwrap().text, "Привет");
     }
 
     #[test]
-    fn what_is_no_text_is_refused() {
+    fn page_with_binary_content_is_refused() {
         for (kind, body) in
             [("image/png", &b"\x89PNG"[..]), ("application/octet-stream", b"a"), ("text/plain", b"a\0b")]
         {
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_without_bottom_is_refused() {
+    fn page_with_excessive_html_nesting_is_refused() {
         for start in ["<div>", "<b>", "<x-y/>", "<svg><p><path/>", "<ul><li>", "<table><tr><td>"] {
             let deep = start.repeat(100_000);
             assert_eq!(read("text/html", deep.as_bytes()).unwrap_err().code, ErrorCode::TooLarge, "{start}");

@@ -52,7 +52,7 @@ fn each_way(test: impl Fn(&dyn Fn(&Workspace) -> ChangeFeed)) {
 }
 
 #[test]
-fn one_change_per_file() {
+fn change_feed_reports_one_change_per_file() {
     each_way(|start| {
         let (_keep, workspace) = workspace(&["a", "d/b", "c", "gone", "back", "x.log"]);
         put(&workspace, ".gitignore", "*.log\n");
@@ -87,7 +87,7 @@ fn one_change_per_file() {
 }
 
 #[test]
-fn directories_that_come_go_and_move() {
+fn change_feed_reports_files_of_created_moved_and_deleted_directories() {
     each_way(|start| {
         let (keep, workspace) = workspace(&["a/1", "a/b/2", "a/b/c/3"]);
         let elsewhere = tempfile::tempdir_in(keep.path().parent().unwrap()).unwrap();
@@ -120,7 +120,7 @@ fn directories_that_come_go_and_move() {
 }
 
 #[test]
-fn what_is_ignored_is_not_told_and_the_rules_are() {
+fn change_feed_skips_ignored_files_and_follows_gitignore_changes() {
     each_way(|start| {
         let (_keep, workspace) = workspace(&[
             "src/a",
@@ -151,7 +151,7 @@ fn what_is_ignored_is_not_told_and_the_rules_are() {
 }
 
 #[test]
-fn a_checkout_of_a_thousand_files() {
+fn change_feed_reports_every_file_of_a_large_git_checkout() {
     each_way(|start| {
         let names: Vec<String> = (0..1000).map(|n| format!("d{}/e{}/f{n}", n % 10, n % 30)).collect();
         let (_keep, workspace) = workspace(&names.iter().map(String::as_str).collect::<Vec<_>>());
@@ -180,7 +180,7 @@ fn a_checkout_of_a_thousand_files() {
 
 /// More events than the kernel queues (`fs.inotify.max_queued_events`): nothing is missed, and it is said.
 #[test]
-fn lost_events_cost_a_look_at_the_tree() {
+fn inotify_queue_overflow_rescans_the_tree() {
     let (_keep, workspace) = workspace(&["a", "b", "d/e/f"]);
     let feed = ChangeFeed::start(&workspace);
     expect(&feed, &[]);
@@ -204,7 +204,7 @@ fn lost_events_cost_a_look_at_the_tree() {
 }
 
 #[test]
-fn more_files_than_can_be_remembered_is_said() {
+fn change_feed_over_file_limit_reports_overflow() {
     let (_keep, workspace) = workspace(&["a", "b", "c"]);
     let feed = ChangeFeed::start_with(&workspace, ChangeFeedLimits { files: 2, ..LIMITS });
     assert!(feed.drain().overflowed);
@@ -212,7 +212,7 @@ fn more_files_than_can_be_remembered_is_said() {
 }
 
 #[test]
-fn what_happens_before_the_watches_are_there() {
+fn change_feed_reports_changes_made_during_setup() {
     for round in 0..5 {
         let names: Vec<String> = (0..200).map(|n| format!("d{n}/f")).collect();
         let (_keep, workspace) = workspace(&names.iter().map(String::as_str).collect::<Vec<_>>());
@@ -228,7 +228,7 @@ fn what_happens_before_the_watches_are_there() {
 }
 
 #[test]
-fn a_slow_setup_holds_nobody_up_for_long() {
+fn change_feed_drain_waits_for_slow_setup_only_once() {
     let (_keep, workspace) = workspace(&["d/a", "b"]);
     let wait = Duration::from_millis(300);
     // A feed whose setup never ends.
@@ -254,7 +254,7 @@ fn a_slow_setup_holds_nobody_up_for_long() {
 }
 
 #[test]
-fn a_root_that_goes_away() {
+fn change_feed_survives_deleted_and_recreated_root() {
     let (keep, workspace) = workspace(&["w/a", "w/d/b"]);
     let inner = Workspace::open(&keep.path().join("w")).unwrap();
     let feed = ChangeFeed::start(&inner);
@@ -268,7 +268,7 @@ fn a_root_that_goes_away() {
 }
 
 #[test]
-fn merging() {
+fn merge_of_change_kinds_gives_the_net_change() {
     assert_eq!(merge(Created, Changed), Some(Created));
     assert_eq!(merge(Created, Deleted), None);
     assert_eq!(merge(Deleted, Created), Some(Changed));
@@ -304,7 +304,7 @@ fn contents(root: &Path, dir: &Path, into: &mut BTreeMap<PathBuf, Vec<u8>>) {
 
 /// Whatever is done to the tree, what is told is what turns the old tree into the new one.
 #[test]
-fn what_is_told_explains_the_disk() {
+fn change_feed_reports_the_difference_after_random_edits() {
     for (seed, watches) in [(1, usize::MAX), (2, usize::MAX), (3, 4), (4, 0)] {
         let (_keep, workspace) = workspace(&["a/a", "b/b/b", "c"]);
         let root = workspace.root();
@@ -349,7 +349,7 @@ fn what_is_told_explains_the_disk() {
 }
 
 #[test]
-fn the_changes_of_two_times_together() {
+fn change_batch_absorb_merges_changes_and_keeps_overflow() {
     let path = |name: &str| WorkspacePath::new(PathBuf::from(name));
     let changes = |list: &[(&str, ChangeKind)]| ChangeBatch {
         changes: list.iter().map(|(name, kind)| (path(name), *kind)).collect(),

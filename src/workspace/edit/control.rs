@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn what_governs_is_refused_however_it_is_spelled() {
+    fn control_files_are_refused_in_every_spelling() {
         for path in [
             ".git/config",
             ".git",
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_it_is_not() {
+    fn file_resembling_control_file_is_not_refused() {
         for path in [
             ".gitignore",
             ".github/workflows/ci.yml",
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_would_carry_them_is_not_moved() {
+    fn folder_with_control_files_is_refused_for_moves_only() {
         assert!(verdict("a/.vscode", TouchKind::Whole));
         assert!(verdict(".VSCODE", TouchKind::Whole));
         assert!(!verdict(".vscode", TouchKind::Content));
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn what_starts_programs_in_other_ways_is_asked_about() {
+    fn file_that_starts_programs_requires_confirmation() {
         for path in [
             ".github/hooks/x.json",
             ".GitHub/Hooks/x.json",

@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_users_own_folders_are_not_changed_where_they_lie_inside() {
+    fn user_state_folder_inside_workspace_is_refused_for_edits() {
         let guard = WorkspaceGuard { own: vec![PathBuf::from("home/state")] };
         let verdict = |path: &str, touch| guard.verdict(Path::new(path), touch).is_some();
         assert!(verdict("home/state", TouchKind::Content));

@@ -54,7 +54,7 @@ fn holder(taken: Result<(), EditError>) -> String {
 }
 
 #[test]
-fn one_host_has_it_until_it_gives_it_back() {
+fn lease_excludes_other_hosts_until_dropped() {
     let ground = Ground::new();
     let (alpha, beta) = (ground.of("alpha"), ground.of("beta"));
     assert!(ground.leases().is_empty(), "nothing is taken before there is something to edit");
@@ -73,7 +73,7 @@ fn one_host_has_it_until_it_gives_it_back() {
 }
 
 #[test]
-fn who_comes_and_goes_does_not_wait_for_its_own_keeper() {
+fn lease_taken_and_dropped_repeatedly_does_not_wait() {
     let ground = Ground::new();
     let begun = Instant::now();
     for _ in 0..20 {
@@ -83,7 +83,7 @@ fn who_comes_and_goes_does_not_wait_for_its_own_keeper() {
 }
 
 #[test]
-fn one_that_is_not_touched_is_over_by_the_clock_of_the_file_system() {
+fn stale_lease_expires_by_file_system_clock() {
     let ground = Ground::new();
     let (alpha, beta, gamma) = (ground.of("alpha"), ground.of("beta"), ground.of("gamma"));
     alpha.take().unwrap();
@@ -98,7 +98,7 @@ fn one_that_is_not_touched_is_over_by_the_clock_of_the_file_system() {
 }
 
 #[test]
-fn who_has_it_keeps_it_while_it_edits() {
+fn lease_is_renewed_while_held() {
     let ground = Ground::new();
     let alpha = ground.lease("alpha", Duration::from_secs(2));
     let beta = ground.lease("beta", Duration::from_secs(2));
@@ -111,7 +111,7 @@ fn who_has_it_keeps_it_while_it_edits() {
 }
 
 #[test]
-fn of_many_hosts_at_once_one_has_it() {
+fn lease_is_held_by_one_of_many_concurrent_hosts() {
     let ground = Ground::new();
     let (inside, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));
     std::thread::scope(|scope| {
@@ -139,7 +139,7 @@ fn of_many_hosts_at_once_one_has_it() {
 }
 
 #[test]
-fn garbage_is_somebodys_and_a_link_leads_nowhere() {
+fn lease_with_garbage_counts_as_held_and_symlink_is_refused() {
     let ground = Ground::new();
     let alpha = ground.of("alpha");
     std::fs::create_dir(ground.folder.path().join(FOLDER)).unwrap();
@@ -159,7 +159,7 @@ fn garbage_is_somebodys_and_a_link_leads_nowhere() {
 }
 
 #[test]
-fn a_file_system_of_one_host_needs_none() {
+fn lease_on_local_file_system_writes_no_file() {
     let ground = Ground::new();
     let host = LeaseHost::this();
     assert!(!host.mark.is_empty());

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_gets_the_line_ends_and_the_mark_of_its_file() {
+    fn written_text_gets_line_endings_and_bom_of_its_file() {
         for (old, new, expected) in [
             ("a\r\nb\r\n", "a\nx\nb\n", "a\r\nx\r\nb\r\n"),
             ("a\nb\n", "a\nx\n", "a\nx\n"),
@@ -137,14 +137,14 @@ mod tests {
     }
 
     #[test]
-    fn as_given_only_keeps_the_mark() {
+    fn line_ends_as_given_keep_only_the_byte_order_mark() {
         let old = file("\u{feff}a\r\nb\r\n".as_bytes());
         assert_eq!(old.with_text("x\ny", LineEnds::AsGiven), "\u{feff}x\ny".as_bytes());
         assert_eq!(old.content_hash(), ContentHash::of("\u{feff}a\r\nb\r\n".as_bytes()));
     }
 
     #[test]
-    fn lines_put_together_are_the_text() {
+    fn lines_concatenated_equal_the_text() {
         for text in ["", "a", "a\n", "\r\n\r\n", "a\r\nb\nc\rd", "\n\r\n\r\r\n"] {
             let together: String = lines(text).flat_map(|(line, end)| [line, end]).collect();
             assert_eq!(together, text);

@@ -35,7 +35,7 @@ fn found(workspace: &Workspace, query: &GlobQuery) -> Vec<String> {
 }
 
 #[test]
-fn patterns_are_a_shell_s() {
+fn glob_patterns_match_like_in_a_shell() {
     let (_keep, workspace) =
         workspace(&["a.rs", "b.ts", "src/c.rs", "src/d.tsx", "src/deep/e.rs", "src-gen/f.rs", "[x].rs"]);
     let paths = |pattern: &str| found(&workspace, &query(pattern));
@@ -55,7 +55,7 @@ fn patterns_are_a_shell_s() {
 }
 
 #[test]
-fn what_is_absolute_or_leads_out_is_refused() {
+fn glob_absolute_or_leading_outside_is_refused() {
     let (keep, workspace) = workspace(&["a.rs"]);
     fs::write(keep.path().join("secret.rs"), "").unwrap();
     std::os::unix::fs::symlink("..", workspace.root().join("up")).unwrap();
@@ -71,7 +71,7 @@ fn what_is_absolute_or_leads_out_is_refused() {
 }
 
 #[test]
-fn hidden_and_ignored_files_are_there_when_they_are_named_or_asked_for() {
+fn glob_finds_hidden_and_ignored_files_when_named_or_requested() {
     let (_keep, workspace) =
         workspace(&[".github/ci.yml", ".env", "a.yml", "out/b.yml", "node_modules/m/c.yml"]);
     fs::write(workspace.root().join(".gitignore"), "/out/\n").unwrap();
@@ -87,7 +87,7 @@ fn hidden_and_ignored_files_are_there_when_they_are_named_or_asked_for() {
 }
 
 #[test]
-fn the_newest_come_first_and_limits_are_told() {
+fn glob_sorts_newest_first_and_reports_limits() {
     let (_keep, workspace) = workspace(&["a", "b", "c"]);
     let touch = |name: &str, seconds: u64| {
         let file = File::options().write(true).open(workspace.root().join(name)).unwrap();
@@ -107,7 +107,7 @@ fn the_newest_come_first_and_limits_are_told() {
 }
 
 #[test]
-fn deep_patterns_take_linear_time() {
+fn glob_with_many_double_stars_takes_linear_time() {
     let deep = "a/".repeat(60) + "x.rs";
     let (_keep, workspace) = workspace(&[&deep]);
     let begun = Instant::now();

@@ -62,7 +62,7 @@ fn found(workspace: &Workspace, query: &GrepQuery) -> Vec<String> {
 }
 
 #[test]
-fn lines_and_columns_are_those_of_buffers() {
+fn grep_lines_and_columns_equal_buffer_positions() {
     let (_keep, workspace) = workspace(&[
         ("a.txt", "😀é x, x\r\nno\r\n\te\u{301} x".as_bytes()),
         ("bom.txt", b"\xef\xbb\xbfx\n"),
@@ -83,7 +83,7 @@ fn lines_and_columns_are_those_of_buffers() {
 }
 
 #[test]
-fn ways_of_matching() {
+fn grep_obeys_case_whole_word_fixed_and_invert_modes() {
     let (_keep, workspace) = workspace(&[("a", b"Foo\nfoobar\nfoo.bar\nnothing\n")]);
     let lines = |query: GrepQuery| {
         found(&workspace, &query)
@@ -104,7 +104,7 @@ fn ways_of_matching() {
 }
 
 #[test]
-fn matches_over_lines_begin_and_end_where_they_do() {
+fn multiline_grep_match_has_exact_start_and_end() {
     let (_keep, workspace) = workspace(&[("a.rs", b"fn a(\n    x: u8,\n) {}\nfn b() {}\nfn c(\r\n) {}\n")]);
     let over_lines = with(r"fn \w+\(\s+[^)]*\)", |pattern| pattern.multiline = true);
     assert_eq!(
@@ -118,7 +118,7 @@ fn matches_over_lines_begin_and_end_where_they_do() {
 }
 
 #[test]
-fn context_is_given_once_and_stands_where_it_belongs() {
+fn grep_context_lines_are_given_once_for_neighbouring_matches() {
     let text: String = (0..10)
         .map(|line| if matches!(line, 2 | 4 | 8) { format!("hit {line}\n") } else { format!("{line}\n") })
         .collect();
@@ -138,7 +138,7 @@ fn context_is_given_once_and_stands_where_it_belongs() {
 }
 
 #[test]
-fn files_and_counts() {
+fn grep_for_files_and_counts_obeys_the_limit() {
     let (_keep, workspace) = workspace(&[("a", b"x\nx\n"), ("b", b"y\n"), ("c", b"x x\ny\n")]);
     let paths = |wanted, max| {
         let result = workspace.grep(&GrepQuery { wanted, max, ..query("x") }).unwrap();
@@ -151,7 +151,7 @@ fn files_and_counts() {
 }
 
 #[test]
-fn what_is_searched() {
+fn grep_searches_files_selected_by_globs_types_and_ignore_rules() {
     let (_keep, workspace) = workspace(&[
         (".gitignore", b"*.log\n"),
         (".hidden/h.rs", b"x"),
@@ -196,7 +196,7 @@ fn what_is_searched() {
 }
 
 #[test]
-fn large_files_pass_through_a_small_buffer_with_the_same_result() {
+fn grep_in_large_file_finds_the_same_through_small_buffer() {
     let mut text = "\u{feff}start x\n".to_owned();
     text.push_str(&"padding of some length\r\n".repeat(60_000));
     text.push_str("lone\rx before\nlast x");
@@ -213,7 +213,7 @@ fn large_files_pass_through_a_small_buffer_with_the_same_result() {
 }
 
 #[test]
-fn the_first_matches_are_the_same_every_time() {
+fn grep_with_limit_returns_the_first_matches_deterministically() {
     let files: Vec<(String, String)> =
         (0..200).map(|file| (format!("d{}/f{file:03}", file % 7), "x\n".repeat(file % 5))).collect();
     let files: Vec<(&str, &[u8])> =
@@ -231,7 +231,7 @@ fn the_first_matches_are_the_same_every_time() {
 }
 
 #[test]
-fn long_lines_are_cut_around_the_match() {
+fn grep_line_over_limit_is_cut_around_the_match() {
     let line = format!("{}needle{}\n", "a".repeat(1_000_000), "é".repeat(100_000));
     let (_keep, workspace) = workspace(&[("a", line.as_bytes())]);
     let result = workspace.grep(&query("needle")).unwrap();
@@ -242,7 +242,7 @@ fn long_lines_are_cut_around_the_match() {
 }
 
 #[test]
-fn bad_patterns_say_where_and_bombs_are_defused() {
+fn invalid_regex_is_refused_with_position_and_bomb_is_bounded() {
     let (_keep, workspace) = workspace(&[("a", "a".repeat(50_000).as_bytes())]);
     let message = |query: GrepQuery| workspace.grep(&query).unwrap_err().to_string();
     assert_eq!(
@@ -270,7 +270,7 @@ fn bad_patterns_say_where_and_bombs_are_defused() {
 }
 
 #[test]
-fn bad_selections_say_what_would_do() {
+fn grep_with_invalid_glob_or_type_is_refused_with_advice() {
     let (_keep, workspace) = workspace(&[("a", b"x")]);
     let message = |globs: &[&str], types: &[&str]| {
         let own = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
@@ -290,7 +290,7 @@ fn bad_selections_say_what_would_do() {
 }
 
 #[test]
-fn it_ends_at_the_deadline_and_when_nobody_waits() {
+fn grep_ends_at_deadline_and_on_cancellation() {
     let (_keep, workspace) = workspace(&[("a", b"x")]);
     let late = GrepQuery { until: WorkDeadline::new(Instant::now()), ..query("x") };
     assert!(workspace.grep(&late).unwrap().timed_out);

@@ -176,7 +176,7 @@ fn tree(folder: &Path) -> PathBuf {
 }
 
 #[test]
-fn ignore_files_mean_what_they_mean_to_ripgrep() {
+fn random_ignore_files_select_the_same_files_as_ripgrep() {
     let line = proptest::sample::select(LINES.to_vec());
     let content = (proptest::collection::vec(line, 0..5), any::<bool>());
     let files = proptest::collection::vec((proptest::sample::select(FILES.to_vec()), content), 0..5);
@@ -203,7 +203,7 @@ fn ignore_files_mean_what_they_mean_to_ripgrep() {
 }
 
 #[test]
-fn odd_ignore_files_mean_what_they_mean_to_ripgrep() {
+fn unusual_ignore_files_select_the_same_files_as_ripgrep() {
     let folder = tempfile::tempdir().unwrap();
     let root = tree(folder.path()).canonicalize().unwrap();
     fs::create_dir(root.join(".git")).unwrap();
@@ -228,7 +228,7 @@ fn odd_ignore_files_mean_what_they_mean_to_ripgrep() {
 }
 
 #[test]
-fn what_walks_list_is_what_glob_and_list_find() {
+fn glob_and_list_find_the_same_files_as_walk() {
     let folder = tempfile::tempdir().unwrap();
     let root = tree(folder.path()).canonicalize().unwrap();
     fs::create_dir(root.join(".git")).unwrap();

@@ -52,7 +52,7 @@ fn shown(listing: &DirectoryListing) -> Vec<String> {
 }
 
 #[test]
-fn everything_is_listed_for_what_it_is() {
+fn list_shows_the_kind_of_every_directory_entry() {
     let (_keep, workspace) = workspace();
     let listing = workspace.list(&query(WorkspacePath::root())).unwrap();
     let expected = [
@@ -75,7 +75,7 @@ fn everything_is_listed_for_what_it_is() {
 }
 
 #[test]
-fn links_to_directories_are_entered_when_they_are_asked_for_and_lead_inside() {
+fn list_of_directory_symlink_works_inside_workspace_only() {
     let (_keep, workspace) = workspace();
     let list = |path: &str| workspace.list(&query(workspace.path(Path::new(path)).unwrap()));
     assert_eq!(shown(&list("to-dir").unwrap()), ["to-dir/b.rs: 0 bytes", "to-dir/deep: directory"]);
@@ -86,7 +86,7 @@ fn links_to_directories_are_entered_when_they_are_asked_for_and_lead_inside() {
 }
 
 #[test]
-fn below_is_what_git_sees_with_its_directories() {
+fn recursive_list_obeys_gitignore_and_includes_directories() {
     let (_keep, workspace) = workspace();
     let below = |path: &str| {
         let query = ListQuery { recursive: true, ..query(workspace.path(Path::new(path)).unwrap()) };
@@ -99,7 +99,7 @@ fn below_is_what_git_sees_with_its_directories() {
 }
 
 #[test]
-fn limits_leave_the_first_ones() {
+fn list_over_limit_returns_the_first_entries() {
     let (_keep, workspace) = workspace();
     let all = workspace.list(&query(WorkspacePath::root())).unwrap();
     for recursive in [false, true] {

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn says_what_the_bytes_seem_to_be() {
+    fn decode_of_non_utf8_bytes_names_the_probable_encoding() {
         assert_eq!(
             refused(b"caf\xc3\xa9\r\nna\xc3\xafve \xe9t\xe9"),
             "`f` is not UTF-8 (byte 0xE9 at line 2, column 7; perhaps Latin-1 or Windows-1252); convert it to UTF-8"
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_line_ends_and_takes_the_mark_off() {
+    fn decode_keeps_line_endings_and_strips_byte_order_mark() {
         let text = |bytes: &[u8]| decode(bytes.to_vec(), &|| "f".to_owned()).unwrap();
         assert_eq!(text(b""), (String::new(), false));
         assert_eq!(text(b"\xef\xbb\xbf"), (String::new(), true));
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_for_people() {
+    fn byte_size_display_uses_binary_units() {
         assert_eq!(ByteSize(1023).to_string(), "1023 bytes");
         assert_eq!(ByteSize(1536).to_string(), "1.5 KiB");
         assert_eq!(ByteSize(200_000_000).to_string(), "190.7 MiB");

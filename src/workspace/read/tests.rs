@@ -31,7 +31,7 @@ fn refused(workspace: &Workspace, path: &str) -> String {
 }
 
 #[test]
-fn text_as_it_is() {
+fn read_text_returns_content_bom_and_stamp() {
     let (_keep, workspace) = workspace();
     for (name, bytes, text, bom) in [
         ("empty", &b""[..], "", false),
@@ -48,7 +48,7 @@ fn text_as_it_is() {
 }
 
 #[test]
-fn a_stamp_tells_every_change() {
+fn file_stamp_differs_after_every_change() {
     let (_keep, workspace) = workspace();
     let path = workspace.path(Path::new("a")).unwrap();
     let file = workspace.absolute(&path);
@@ -72,7 +72,7 @@ fn a_stamp_tells_every_change() {
 }
 
 #[test]
-fn what_is_no_file_is_refused_at_once() {
+fn read_of_non_regular_file_or_outside_link_is_refused() {
     let (keep, workspace) = workspace();
     let root = workspace.root();
     fs::create_dir(root.join("d")).unwrap();
@@ -118,7 +118,7 @@ fn what_is_no_file_is_refused_at_once() {
 }
 
 #[test]
-fn a_device_inside_is_not_read() {
+fn read_of_device_inside_workspace_is_refused() {
     let (_keep, workspace) = workspace();
     let made = rustix::fs::mknodat(
         rustix::fs::CWD,
@@ -137,7 +137,7 @@ fn a_device_inside_is_not_read() {
 }
 
 #[test]
-fn too_large_is_said_without_reading() {
+fn read_of_file_over_size_limit_is_refused_without_reading() {
     let (_keep, workspace) = workspace();
     fs::File::create(workspace.root().join("huge")).unwrap().set_len(200_000_000).unwrap();
     let error = read(&workspace, "huge").unwrap_err();
@@ -161,7 +161,7 @@ fn too_large_is_said_without_reading() {
 }
 
 #[test]
-fn a_file_that_may_not_be_read() {
+fn read_of_file_without_permission_is_denied() {
     let (_keep, workspace) = workspace();
     let file = workspace.root().join("locked");
     fs::write(&file, "x").unwrap();
@@ -175,7 +175,7 @@ fn a_file_that_may_not_be_read() {
 
 /// A reader never sees a mixture of two contents, nor a stamp of one with the text of the other.
 #[test]
-fn text_and_stamp_are_of_one_moment() {
+fn text_and_stamp_read_during_writes_are_consistent() {
     let (_keep, workspace) = workspace();
     let file = workspace.root().join("f");
     let contents = ["a".repeat(300_000), "b".repeat(299_999)];
@@ -220,7 +220,7 @@ fn text_and_stamp_are_of_one_moment() {
 }
 
 #[test]
-fn a_file_that_never_holds_still_is_reported() {
+fn read_of_constantly_changing_file_is_an_error() {
     let (_keep, workspace) = workspace();
     let file = workspace.root().join("log");
     fs::write(&file, "x".repeat(5_000_000)).unwrap();
@@ -247,7 +247,7 @@ fn a_file_that_never_holds_still_is_reported() {
 }
 
 #[test]
-fn a_file_without_a_size_still_has_a_limit() {
+fn read_of_proc_file_without_size_obeys_the_limit() {
     // Files of the proc file system say that they are empty.
     let read = |limit| Workspace::read_outside(Path::new("/proc/self/status"), limit);
     assert!(matches!(read(10), Err(ReadError::TooLarge { size: 11, limit: 10, .. })));
@@ -255,7 +255,7 @@ fn a_file_without_a_size_still_has_a_limit() {
 }
 
 #[test]
-fn files_of_libraries() {
+fn read_outside_reads_library_files_and_refuses_special_ones() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("lib.py");
     fs::write(&file, b"\xef\xbb\xbfdef f(): ...\n").unwrap();
@@ -269,7 +269,7 @@ fn files_of_libraries() {
 
 /// Whoever swaps a directory for a link that leads out, however quickly, gets nothing from outside.
 #[test]
-fn a_directory_swapped_for_a_link_while_it_is_used() {
+fn read_during_directory_symlink_swap_stays_inside_workspace() {
     let (keep, workspace) = workspace();
     let root = workspace.root();
     fs::create_dir(root.join("d")).unwrap();

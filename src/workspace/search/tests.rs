@@ -45,7 +45,7 @@ fn found(workspace: &Workspace, query: &SearchQuery) -> Vec<String> {
 }
 
 #[test]
-fn positions_count_characters_and_lines_as_buffers_do() {
+fn search_hit_positions_equal_buffer_positions() {
     let (_keep, workspace) = workspace(&[
         ("a.txt", "😀é x, x\r\nno\r\n\te\u{301} x".as_bytes()),
         ("bom.txt", b"\xef\xbb\xbfx\n"),
@@ -77,7 +77,7 @@ fn positions_count_characters_and_lines_as_buffers_do() {
 }
 
 #[test]
-fn ways_of_matching() {
+fn search_obeys_case_whole_word_and_literal_modes() {
     let (_keep, workspace) = workspace(&[("a.py", "foo Foo foo_bar föo (foo) a.b axb\n".as_bytes())]);
     let with = |pattern: &str, change: &dyn Fn(&mut SearchQuery)| {
         let mut query = query(pattern);
@@ -95,7 +95,7 @@ fn ways_of_matching() {
 }
 
 #[test]
-fn only_text_that_counts_is_searched() {
+fn search_skips_binary_and_ignored_files() {
     let (_keep, workspace) = workspace(&[
         ("b.rs", b"needle"),
         ("a/c.PY", b"needle"),
@@ -118,7 +118,7 @@ fn only_text_that_counts_is_searched() {
 }
 
 #[test]
-fn the_first_hits_are_the_same_every_time() {
+fn search_with_limit_returns_the_first_hits_deterministically() {
     let files: Vec<(String, Vec<u8>)> =
         (0..300).map(|n| (format!("d{}/f{n:03}", n % 7), "hit hit\n".repeat(n % 4).into_bytes())).collect();
     let files: Vec<(&str, &[u8])> =
@@ -137,7 +137,7 @@ fn the_first_hits_are_the_same_every_time() {
 }
 
 #[test]
-fn a_minified_file_costs_nothing() {
+fn search_in_minified_file_takes_linear_time() {
     let line = format!("{}NEEDLE{}", "é;".repeat(1_000_000), "var a=1;".repeat(100_000));
     let (_keep, workspace) = workspace(&[("min.js", line.as_bytes())]);
     let began = Instant::now();
@@ -154,7 +154,7 @@ fn a_minified_file_costs_nothing() {
 }
 
 #[test]
-fn the_deadline_holds_inside_a_big_file() {
+fn search_deadline_holds_inside_a_big_file() {
     let (_keep, workspace) = workspace(&[]);
     let file = fs::File::create(workspace.root().join("big.txt")).unwrap();
     let mut writer = std::io::BufWriter::new(file);
@@ -178,7 +178,7 @@ fn the_deadline_holds_inside_a_big_file() {
 }
 
 #[test]
-fn what_cannot_be_searched_for() {
+fn search_with_invalid_pattern_is_refused_with_reason() {
     let (_keep, workspace) = workspace(&[("a", b"x")]);
     let message = |query: SearchQuery| workspace.search(&query).unwrap_err().to_string();
     assert_eq!(
@@ -193,7 +193,7 @@ fn what_cannot_be_searched_for() {
 }
 
 #[test]
-fn texts_that_are_not_saved_are_looked_through_in_the_place_of_their_files() {
+fn search_reads_unsaved_overlay_texts_instead_of_files() {
     let (_keep, workspace) = workspace(&[("a.txt", b"old x\n"), ("b.txt", b"x\n"), ("c.txt", b"nothing\n")]);
     let path = |name: &str| workspace.path(Path::new(name)).unwrap();
     let texts = [("a.txt", "new\n"), ("c.txt", "\u{feff}\u{1f980} x\rx\n"), ("gone.txt", "x\n")];

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_the_same_question_of_the_same_call_is_answered_once() {
+    async fn host_approval_is_replayed_once_for_same_call_and_question() {
         let agreed = HostApprovals::default();
         let noting = RecordingApprover { approver: &LeaveGiven, agreed: &agreed, call: "c1" };
         assert_eq!(noting.ask(&question("a")).await, Approval::Once);

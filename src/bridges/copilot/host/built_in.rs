@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_of_lists_are_no_names() {
+    fn copilot_tool_name_is_prefixed_where_reserved_and_maps_back() {
         for name in ["read", "write", "todowrite", "edit", "lsp_hover"] {
             assert_eq!(heard(&spoken(name)), name);
         }
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn ours_take_the_place_of_theirs_and_rules_hold_for_the_rest() {
+    fn offered_copilot_tools_exclude_replaced_and_denied_ones() {
         let listed = ["bash", "view", "task", "new_one"];
         let all = offered(&listed, |_, _| true, |name| ["bash", "read"].contains(&name));
         assert!(all.contains(&"task".to_owned()) && all.contains(&"new_one".to_owned()), "{all:?}");

@@ -81,7 +81,7 @@ mod tests {
     use crate::tools::error::{ErrorCode, ToolError};
 
     #[test]
-    fn every_result_is_text_that_the_model_reads() {
+    fn tool_result_is_normalised_to_text_result_for_llm() {
         let object = normalised(&ToolResult::from_value(json!({"path": "a.py", "count": 2})));
         assert_eq!(object, json!({"textResultForLlm": "path: a.py\ncount: 2", "resultType": "success"}));
         let text = normalised(&ToolResult::from_value(json!("done")));
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_stay_below_what_would_be_put_away() {
+    fn tool_result_text_over_limit_is_cut_with_a_note() {
         let long = normalised(&ToolResult::from_value(json!("ü".repeat(40_000))));
         let text = long["textResultForLlm"].as_str().unwrap();
         assert!(

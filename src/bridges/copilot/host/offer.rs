@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mcp_servers_are_taken_as_they_are_written() {
+    fn mcp_servers_file_is_passed_on_and_invalid_entry_refused() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("mcp.json");
         let written = |value: &Value| {

@@ -102,7 +102,7 @@ mod tests {
     use crate::lsp::install::recipes::CheckedRecipe;
 
     #[test]
-    fn the_recipe_is_one_pinned_package_with_a_lock() {
+    fn copilot_cli_recipe_is_one_pinned_package_with_lock() {
         let server: ServerSpec = toml::from_str(RECIPE).unwrap();
         let recipes = server.install.recipes();
         let packages: Vec<_> = recipes.iter().flat_map(|recipe| recipe.packages()).collect();

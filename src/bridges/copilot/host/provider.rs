@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_names_the_provider() {
+    fn model_provider_is_read_from_environment() {
         assert_eq!(from(&[], None).unwrap(), Provider::default());
         assert_eq!(from(&[("COPILOT_MODEL", "m")], Some("n")).unwrap().model.as_deref(), Some("n"));
         let url = ("COPILOT_PROVIDER_BASE_URL", "http://127.0.0.1:1/v1");
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_work_is_said_and_no_key_is_touched() {
+    fn invalid_provider_environment_is_refused_without_showing_api_key() {
         let url = ("COPILOT_PROVIDER_BASE_URL", "http://127.0.0.1:1/v1");
         for (pairs, wanted) in [
             (vec![url], "nothing names its model"),

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn answers_find_their_questions_in_any_order() {
+    async fn rpc_responses_in_any_order_match_their_requests() {
         let (conversation, mut from, mut to) = pair();
         let rpc = conversation.rpc();
         let within = Duration::from_secs(10);
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_end_is_told_to_everybody_who_waits() {
+    async fn rpc_end_of_stream_fails_all_pending_requests() {
         let (mut conversation, mut from, mut to) = pair();
         let rpc = conversation.rpc();
         say(&mut to, json!({"method": "m", "params": {"a": 1}})).await;
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_too_large_ends_it_with_the_reason() {
+    async fn rpc_content_length_over_limit_ends_conversation_with_reason() {
         let (mut conversation, _from, mut to) = pair();
         to.write_all(b"Content-Length: 99999999999\r\n\r\n").await.unwrap();
         let end = conversation.next().await;
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn silence_has_an_end() {
+    async fn rpc_request_without_response_times_out() {
         let (conversation, _from, _to) = pair();
         let asked = conversation.rpc().ask("m", json!({}), Duration::from_secs(3)).await;
         assert!(matches!(asked, Err(HostError::Silent { method: "m", .. })));

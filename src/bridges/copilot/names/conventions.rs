@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn each_language_finds_its_tests_and_back() {
+    fn test_file_conventions_map_source_to_test_and_back() {
         let pairs = [
             ("pkg/shop.py", "tests/test_shop.py"),
             ("pkg/shop.py", "pkg/shop_test.py"),
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_convention_is_unknown() {
+    fn test_file_kind_of_unconventional_path_is_unknown() {
         for path in ["README.md", "Makefile", "data.json", ""] {
             assert_eq!(kind(&parts(path)), TestFileKind::Unknown, "{path}");
         }
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearer_of_two_files_of_one_name_comes_first() {
+    fn test_file_nearness_prefers_the_closer_path() {
         let source = parts("src/shop/cart/model.py");
         let near = nearness(&source, &parts("tests/shop/cart/test_model.py"));
         let far = nearness(&source, &parts("tests/blog/test_model.py"));

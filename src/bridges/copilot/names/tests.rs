@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn the_fifteen_names_are_there_and_the_two_that_go_with_them() {
+fn copilot_alias_list_has_all_seventeen_names() {
     let names: Vec<&str> = all().iter().map(AliasName::name).collect();
     for name in [
         "insert_edit_into_file",
@@ -30,7 +30,7 @@ fn the_fifteen_names_are_there_and_the_two_that_go_with_them() {
 }
 
 #[test]
-fn every_entry_is_one_that_the_server_registers() {
+fn copilot_alias_registrations_have_valid_input_schemas() {
     for name in all() {
         let entry = name.registration();
         assert_eq!(entry["name"], name.name());
@@ -55,7 +55,7 @@ fn every_entry_is_one_that_the_server_registers() {
 }
 
 #[test]
-fn by_default_nothing_of_the_server_is_replaced() {
+fn default_copilot_aliases_replace_no_server_tool() {
     for name in all() {
         assert!(!(name.by_default() && name.class() == AliasClass::Replaces), "{}", name.name());
         assert!(!name.why().is_empty() && !name.why().ends_with('.'), "{}", name.name());
@@ -68,13 +68,13 @@ fn by_default_nothing_of_the_server_is_replaced() {
 }
 
 #[test]
-fn the_server_is_told_which_shell_it_is() {
+fn run_in_terminal_description_names_the_shell() {
     let terminal = find("run_in_terminal").expect("the name").registration();
     assert!(terminal["description"].as_str().is_some_and(|text| text.contains("Shell: sh")));
 }
 
 #[test]
-fn every_name_is_a_form_of_tools_that_exist() {
+fn copilot_aliases_use_registered_built_in_tools() {
     let tools = crate::tools::built_in::registry().expect("a registry");
     for name in all() {
         assert!(!name.uses().is_empty());

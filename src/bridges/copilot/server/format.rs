@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn each_format_has_its_shapes() {
+    fn copilot_answer_is_encoded_by_result_format_and_effect() {
         let (read, edit) = (Effect::Read, Effect::Edit);
         let (success, error) = (InvocationOutcome::Success, InvocationOutcome::Error);
         let part = json!([{"type": "text", "value": "it"}]);
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_answer_is_cut_and_says_so_whatever_it_is_made_of() {
+    fn copilot_answer_over_limit_is_cut_with_a_note() {
         for text in ["ü🦀".repeat(20_000), "one line\n".repeat(9_000), "x".repeat(20_001)] {
             let cut = bounded(&text);
             assert!(

@@ -231,7 +231,7 @@ mod tests {
     use crate::tools::tool::Card;
 
     #[test]
-    fn no_arguments_are_answered_with_what_is_missing() {
+    fn tool_call_without_arguments_is_answered_with_required_ones() {
         let input = json!({"type": "object", "required": ["path", "x"], "properties": {
             "path": {"type": "string", "description": "The file."}, "x": {"type": "integer"}}});
         let card = Card::reading("look", "L", "d");

@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_wanted_model_is_taken_or_refused_and_else_the_default_of_the_mode() {
+    fn model_choice_takes_requested_or_default_and_refuses_unknown() {
         let models: Vec<Model> = serde_json::from_value(json!([
             {"id": "auto", "modelName": "Auto", "scopes": ["chat-panel", "agent-panel"]},
             {"id": "a", "modelName": "A", "scopes": ["agent-panel"], "isChatFallback": true},

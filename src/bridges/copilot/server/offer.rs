@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn every_tool_of_ours_can_be_offered() {
+    fn every_built_in_tool_can_be_offered_to_copilot() {
         let registry = built_in::registry().unwrap();
         let all: Vec<ToolDefinition> = registry.definitions(|_| true).into_iter().cloned().collect();
         let (offer, left_out) = CopilotOffer::of(&all, &[]).unwrap();
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_the_servers_name_is_left_out_and_others_are_not() {
+    fn tool_with_name_of_copilot_tool_is_left_out() {
         let schema = json!({"type": "object", "properties": {"p": {"type": ["string", "null"]}}});
         let tools = [definition("read_file", schema.clone()), definition("files/read", schema)];
         let (offer, left_out) = CopilotOffer::of(&tools, &[]).unwrap();
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn each_rule_of_the_server_is_held_here_first() {
+    fn tool_registration_breaking_a_copilot_rule_is_refused() {
         let good = json!({"name": "a", "description": "d", "inputSchema":
             {"type": "object", "properties": {"p": {"type": "string", "description": "d"}}, "required": []}});
         assert_eq!(check(&good), Ok(()));

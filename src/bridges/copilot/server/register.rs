@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tools_that_an_error_points_at_are_found_and_no_others() {
+    fn schema_validation_error_identifies_the_offending_tools() {
         let offer = offer(&["a", "b", "c"]);
         let message = "Schema validation failed with the following errors:\n\
                        - /tools/1/inputSchema/properties/x/type: Expected string\n\
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_is_compared_by_id() {
+    fn registered_tools_are_compared_by_id() {
         let entry = |id: &str, kind: &str, status: &str| {
             let name = id.rsplit('.').next().unwrap();
             CopilotToolEntry { id: id.into(), name: name.into(), kind: kind.into(), status: status.into() }

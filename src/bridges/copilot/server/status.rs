@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_notifications_are_followed_and_odd_ones_change_nothing() {
+    fn copilot_status_follows_both_notifications_and_ignores_malformed() {
         let statuses = CopilotStatusWatch::default();
         assert!(statuses.heard("didChangeStatus", &json!({"busy": false, "kind": "Error", "message": "no"})));
         let auth = |result: Value| json!({"statuses": [{"category": "cls", "kind": "Normal"}, {"category": "auth", "kind": "Error", "result": result}]});

@@ -277,7 +277,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn progress_of_the_running_turn_is_heard_and_nothing_else() {
+    fn copilot_turn_collects_progress_of_its_own_token_only() {
         let (sender, mut receiver) = unbounded_channel();
         let turns = CopilotTurnRegistry::default();
         let running = turns.begin("t1".into(), CopilotEventSink::to(sender.clone())).unwrap();

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_come_whole_however_they_are_cut() {
+    fn line_splitter_joins_lines_from_any_chunk_size() {
         for size in 1..8 {
             let (mut lines, mut pieces) = (PassthroughLineSplitter::default(), Vec::new());
             for bytes in b"one\n\ntwo\nrest".chunks(size) {
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_takes_no_memory_without_end() {
+    fn line_splitter_passes_endless_line_in_bounded_parts() {
         let (mut lines, mut most, mut passed) = (PassthroughLineSplitter::default(), 0, 0);
         let chunk = vec![b'x'; 1 << 20];
         for _ in 0..100 {

@@ -51,7 +51,7 @@ fn value(change: &InitFileChange) -> Value {
 }
 
 #[test]
-fn each_host_gets_its_own_form_in_its_own_file() {
+fn mcp_host_setup_writes_each_hosts_file_and_format() {
     let room = room();
     let expected = [
         (
@@ -106,7 +106,7 @@ fn each_host_gets_its_own_form_in_its_own_file() {
 }
 
 #[test]
-fn a_profile_is_named_and_another_entry_of_ours_is_a_conflict() {
+fn mcp_host_setup_with_other_profile_conflicts_without_force() {
     let room = room();
     configure(&wish(McpHost::Gemini), &room.places, Catalogue::built_in()).unwrap().write().unwrap();
     let narrow = HostSetupRequest { profile: Some("read-only".to_owned()), ..wish(McpHost::Gemini) };
@@ -122,7 +122,7 @@ fn a_profile_is_named_and_another_entry_of_ours_is_a_conflict() {
 }
 
 #[test]
-fn scopes_lead_to_the_files_of_their_owners() {
+fn mcp_host_scope_selects_the_settings_file() {
     let mut room = room();
     room.places.codex = Some(room.places.home.join("cdx"));
     room.places.copilot = Some(room.places.home.join("cop"));
@@ -146,7 +146,7 @@ fn scopes_lead_to_the_files_of_their_owners() {
 }
 
 #[test]
-fn the_editor_door_is_for_hosts_that_speak_to_language_servers() {
+fn editor_door_setup_is_unsupported_for_hosts_without_lsp() {
     let room = room();
     let door = |host, scope| {
         let wish = HostSetupRequest { editor_door: true, scope, ..wish(host) };
@@ -171,7 +171,7 @@ fn the_editor_door_is_for_hosts_that_speak_to_language_servers() {
 }
 
 #[test]
-fn the_newer_form_of_opencode_is_kept() {
+fn opencode_jsonc_with_servers_key_keeps_its_form() {
     let room = room();
     let file = room.places.project.join("opencode.jsonc");
     fs::write(&file, "{\n  // mine\n  \"mcp\": {\"servers\": {}},\n}\n").unwrap();

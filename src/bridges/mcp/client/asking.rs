@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_question_goes_to_the_only_call_and_to_none_of_several() {
+    async fn elicitation_reaches_only_pending_call_and_is_declined_otherwise() {
         let asking = ElicitationRouter::default();
         assert_eq!(asking.ask("m", one()).await.action, ElicitationAction::Decline);
         let mut hearing = asking.begin();
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_hides_in_a_form_and_none_is_too_large() {
+    fn elicitation_form_escapes_hidden_characters_and_refuses_large_schema() {
         let form = form("m", "m/say", one(), false).unwrap();
         assert_eq!((form.message.as_str(), form.from.as_str()), ("Which one?\\u{202e}", "m"));
         assert_eq!(form.schema["properties"]["name"]["description"], "so\\u{200b}");

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mount_is_not_started_below_itself_and_chains_end() {
+    fn mount_chain_refuses_recursion_and_excessive_depth() {
         let (a, b) = (Path::new("/a"), Path::new("/b"));
         let first = Chain::default().with(&mount("m", "lsp-tools"), a).unwrap();
         let below = Chain::read(&first);

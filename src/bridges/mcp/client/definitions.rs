@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_gets_a_name_of_ours_and_lowers_no_approval() {
+    fn mounted_tool_is_renamed_and_read_only_hint_ignored() {
         let mut said = tool("get.issue");
         said["annotations"] = json!({"readOnlyHint": true, "title": "Get"});
         said["description"] = json!(format!("look\u{202e}{}", "x".repeat(3_000)));
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_offered_is_told() {
+    fn invalid_mounted_tool_is_left_out_with_reason() {
         let mut listed = tool("list");
         listed["inputSchema"] = json!({"type": "array"});
         let mut large = tool("large");
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn the_filter_goes_by_the_servers_own_names() {
+    fn mounted_tool_filter_matches_the_servers_own_names() {
         let filter = MountedTools::Named(vec!["a.b".to_owned()]);
         let (tools, _) = offer(&[tool("a.b"), tool("a")], &filter);
         assert_eq!(tools.iter().map(|tool| tool.theirs.as_str()).collect::<Vec<_>>(), ["a.b"]);
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_keys_makes_no_other_definition() {
+    fn tool_definition_hash_ignores_key_order() {
         let one: Tool =
             serde_json::from_str(r#"{"name":"a","inputSchema":{"type":"object","x":1}}"#).unwrap();
         let other: Tool =

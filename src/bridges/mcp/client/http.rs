@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_an_address_that_says_so_is_private() {
+    fn url_names_private_address_only_by_literal_or_localhost() {
         let private = |url: &str| names_private(&Url::parse(url).unwrap());
         assert!(private("http://127.0.0.1:1/") && private("http://localhost/") && private("http://[::1]/"));
         assert!(private("http://10.0.0.1/mcp"));
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_that_cannot_be_sent_is_named_without_its_value() {
+    fn invalid_http_header_is_reported_without_its_value() {
         let headers = |name: &str, value: &str| read(&BTreeMap::from([(name.to_owned(), value.to_owned())]));
         assert!(headers("A b", "x").unwrap_err().contains("`A b`"));
         let error = headers("Authorization", "Bearer sec\nret").unwrap_err();

@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_line_that_is_too_long_ends_the_stream() {
+    async fn line_over_limit_ends_the_stream() {
         let exceeded = Arc::new(AtomicBool::new(false));
         let mut text = Vec::new();
         let short: &[u8] = b"1234\n12345\n\n123";

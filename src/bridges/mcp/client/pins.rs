@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_word_counts_and_another_one_is_held() {
+    fn changed_or_new_tool_definition_is_held_until_agreed() {
         let mut known = MountPinRecord::default();
         known.learn(listed(&[("a", "reads"), ("b", "writes")]));
         assert!(known.held().is_empty());
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_had_no_tools_at_first_gets_none_in_silence() {
+    fn tool_added_to_initially_empty_server_is_held() {
         let mut known = MountPinRecord::default();
         known.learn(BTreeMap::new());
         known.learn(listed(&[("late", "x")]));

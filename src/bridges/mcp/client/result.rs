@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_content_finds_its_place() {
+    fn mcp_content_of_every_type_is_mapped_to_the_result() {
         let answer = json!({
             "content": [
                 {"type": "text", "text": "one"},
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_is_a_failure_with_its_words() {
+    fn mcp_result_with_is_error_becomes_failure_with_text() {
         let told =
             result(json!({"content": [{"type": "text", "text": "no such file"}], "isError": true}), 100);
         assert_eq!(told.kind, ResultType::Failure);
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_twice_is_told_once_and_what_is_too_long_is_cut() {
+    fn duplicate_structured_content_is_dropped_and_long_text_cut() {
         let answer =
             json!({"content": [{"type": "text", "text": "{\"a\": 1}"}], "structuredContent": {"a": 1}});
         assert_eq!(result(answer, 100).value, json!({"ok": true, "structured": {"a": 1}}));

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_are_read_quoted_or_not() {
+    fn www_authenticate_parameters_are_read_quoted_or_not() {
         let said = challenge(
             "Bearer realm=\"x, scope=\\\"no\", Resource_Metadata=\"https://a/b\", scope=\"r w\", error=invalid",
         );
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_servers_own_address_is_asked() {
+    fn oauth_metadata_address_on_other_origin_is_ignored() {
         let url = Url::parse("https://example.com/v1/mcp").unwrap();
         let asked = |text: &str| challenge(text).metadata_address(&url).unwrap().to_string();
         let usual = "https://example.com/.well-known/oauth-protected-resource/v1/mcp";

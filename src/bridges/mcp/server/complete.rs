@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_begins_with_what_was_typed_comes_first() {
+    fn completion_values_with_matching_prefix_come_first() {
         let values = owned(&["lib/app.py", "tests/test_app.py", "app/main.py", "app.py", "other.py"]);
         assert_eq!(
             ranked(values, "APP"),
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_a_hundred_values_are_given_and_the_rest_is_told() {
+    fn completion_values_over_hundred_are_cut_with_total() {
         let many = (0..150).map(|number| format!("f{number}")).collect();
         let info = info(many);
         assert_eq!((info.values.len(), info.total, info.has_more), (100, Some(150), Some(true)));

@@ -143,7 +143,7 @@ mod tests {
     use crate::tools::built_in;
 
     #[test]
-    fn the_tools_named_here_are_there_and_have_no_such_arguments_of_their_own() {
+    fn tool_schemas_do_not_define_group_and_overlay_arguments() {
         let registry = built_in::registry().unwrap();
         let (mut overlaid, mut undoable) = (0, 0);
         for definition in registry.definitions(|_| true) {
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_has_a_name_that_can_be_told() {
+    fn group_name_with_invalid_characters_is_refused() {
         for good in ["a", "turn-1", "A.b:c_2"] {
             assert_eq!(group_name(json!(good)).as_deref(), Ok(good));
         }

@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_entry_keeps_the_rules_of_the_extension() {
+    fn skill_entry_validates_and_percent_encodes_resource_uris() {
         let files = [("SKILL.md", "text"), ("refs/a b#c.md", "more")];
         let files = files.map(|(path, text)| (path.to_owned(), text.to_owned())).to_vec();
         let more = [("license".to_owned(), json!("MIT"))].into_iter().collect();

@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_lines_of_the_newest_day_are_found() {
+    fn daemon_logs_show_last_lines_of_newest_file() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
         write("daemon-ab.2026-01-02.log", "one\ntwo\nthree\n");
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_in_a_log_reaches_the_terminal_as_a_command() {
+    fn daemon_log_line_escapes_terminal_control_sequences() {
         assert_eq!(safe("a\x1b[2Jb\nc"), "a\\u{1b}[2Jb\nc");
     }
 }

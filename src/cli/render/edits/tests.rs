@@ -23,7 +23,7 @@ fn shown(edited: &EditAnswerView, asked: EditRequestFlags, look: &DisplayCapabil
 }
 
 #[test]
-fn in_a_pipe_the_diff_is_one_and_findings_are_lines() {
+fn edit_in_a_pipe_is_a_diff_with_diagnostic_lines() {
     let reply = shown(&edited(&["error"], "complete"), WRITTEN, &DisplayCapabilities::PLAIN);
     let expected = "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\u{1b}\n+y\n\
                     b.py:1:1: error: bad\\u{1b}[2J (s)\n1 new error, 1 fixed\n";
@@ -32,7 +32,7 @@ fn in_a_pipe_the_diff_is_one_and_findings_are_lines() {
 }
 
 #[test]
-fn on_a_terminal_the_file_is_a_heading_and_findings_are_frames() {
+fn edit_on_a_terminal_has_file_heading_and_diagnostic_frames() {
     let reply = shown(&edited(&["error"], "complete"), WRITTEN, &TERMINAL);
     assert!(
         reply.out.starts_with("modified a.py  +1  -1\n@@ -1 +1 @@\n-x\\u{1b}\n+y\n\nerror: bad"),
@@ -47,7 +47,7 @@ fn on_a_terminal_the_file_is_a_heading_and_findings_are_frames() {
 }
 
 #[test]
-fn what_was_broken_is_a_status_only_where_it_was_asked_for() {
+fn edit_exit_status_reflects_new_diagnostics_only_when_requested() {
     for (added, verdict, expected) in [
         (&[][..], "complete", CliExitStatus::Answered),
         (&["hint"], "complete", CliExitStatus::Answered),
@@ -72,7 +72,7 @@ fn what_was_broken_is_a_status_only_where_it_was_asked_for() {
 }
 
 #[test]
-fn silence_is_never_called_clean() {
+fn edit_without_diagnostics_answer_is_not_called_clean() {
     let said = |verdict: &str| shown(&edited(&[], verdict), WRITTEN, &DisplayCapabilities::PLAIN).out;
     assert!(said("complete").ends_with("\nno new problems, 1 fixed\n"));
     assert!(said("partial").ends_with("\nno new problems, 1 fixed; results may be incomplete\n"));
@@ -80,7 +80,7 @@ fn silence_is_never_called_clean() {
 }
 
 #[test]
-fn an_edit_that_changes_nothing_says_so() {
+fn edit_that_changes_nothing_is_reported_as_no_difference() {
     let same = EditAnswerView::from(json!({"path": "a.py", "operation": "unchanged", "size": 2}));
     let reply = shown(&same, WRITTEN, &TERMINAL);
     assert_eq!((reply.out.as_str(), reply.lines), ("", vec!["no file is different".to_owned()]));
@@ -88,7 +88,7 @@ fn an_edit_that_changes_nothing_says_so() {
 }
 
 #[test]
-fn the_past_is_told_by_its_age() {
+fn age_of_edit_is_shown_in_largest_unit() {
     for (seconds, expected) in
         [(5, "5 s ago"), (125, "2 min ago"), (7_200, "2 h ago"), (864_000, "10 days ago")]
     {
@@ -97,7 +97,7 @@ fn the_past_is_told_by_its_age() {
 }
 
 #[test]
-fn only_what_can_be_done_is_offered() {
+fn disabled_code_actions_are_counted_and_not_listed() {
     let offered = |disabled: Value| -> CodeActionsOutput {
         let first = json!({"title": "Fix\u{1b}", "kind": "quickfix", "server": "s", "disabled": disabled});
         let second = json!({"title": "Extract", "server": "s", "disabled": "not here"});

@@ -28,7 +28,7 @@ fn lock_of_npm(text: &str) -> PackageLock {
 }
 
 #[test]
-fn every_recipe_of_the_catalogue_is_locked() {
+fn every_pip_and_npm_recipe_of_catalogue_is_locked() {
     let files = packed();
     let renew = "the lock is of other versions than servers.toml: run `just locks";
     for (key, recipe) in recipes() {
@@ -62,7 +62,7 @@ fn every_recipe_of_the_catalogue_is_locked() {
 }
 
 #[test]
-fn everything_has_a_hash_and_a_public_address() {
+fn every_locked_package_has_hash_and_public_url() {
     let files = packed();
     assert!(files.len() > 90, "{}", files.len());
     let (mut of_pip, mut of_npm) = (0, 0);
@@ -110,7 +110,7 @@ fn everything_has_a_hash_and_a_public_address() {
 }
 
 #[test]
-fn no_lock_is_left_of_a_server_that_is_gone() {
+fn lock_folder_of_unknown_server_does_not_exist() {
     let others = ["copilot-cli"];
     let catalogue = Catalogue::built_in();
     for path in packed().keys() {
@@ -120,7 +120,7 @@ fn no_lock_is_left_of_a_server_that_is_gone() {
 }
 
 #[test]
-fn another_version_has_no_lock_and_says_so() {
+fn recipe_with_unlocked_version_reports_packages_without_lock() {
     let ruff = &Catalogue::built_in().servers["ruff"].install.pip;
     let locked = RecipeLocks::of(&Recipe { pip: ruff.clone(), ..Recipe::default() });
     assert!(locked.has_pip() && locked.unlocked.is_empty() && locked.digest().is_some());
@@ -148,7 +148,7 @@ const BUILDS: &str = r#"{"packages": {
 }}"#;
 
 #[test]
-fn a_lock_is_for_the_machines_whose_builds_it_holds() {
+fn npm_lock_applies_only_to_platforms_it_holds_builds_for() {
     let lock = NpmLock { manifest: MANIFEST_TEXT.into(), lock: BUILDS.into() };
     let linux = NodeMachine { os: "linux", cpu: "x64", libc: Some("glibc") };
     let others = [

@@ -24,7 +24,7 @@ fn reason(file: &FilePatch, old: &str) -> MismatchReason {
 }
 
 #[test]
-fn a_place_that_moved_is_found_and_told() {
+fn hunk_at_moved_place_is_applied_with_its_offset_reported() {
     let old = "new\nnew\na\nb\nc\nd\ne\n";
     let applied = patched("@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n@@ -5 +5,2 @@\n e\n+f\n", old);
     assert_eq!(applied.text, "new\nnew\na\nB\nc\nd\ne\nf\n");
@@ -34,7 +34,7 @@ fn a_place_that_moved_is_found_and_told() {
 }
 
 #[test]
-fn among_equal_places_the_nearest_is_taken_forwards_first() {
+fn hunk_matching_several_places_is_applied_at_the_nearest() {
     let old = "x\na\nx\n-\n-\nx\na\nx\n-\nx\na\nx\n";
     for (line, found) in [(3, 1), (4, 6), (5, 6), (9, 10), (8, 10)] {
         let hunk = format!("@@ -{line},3 +{line},3 @@\n x\n-a\n+b\n x\n");
@@ -44,7 +44,7 @@ fn among_equal_places_the_nearest_is_taken_forwards_first() {
 }
 
 #[test]
-fn without_context_a_moved_place_must_be_the_only_one() {
+fn hunk_without_context_at_moved_place_needs_a_unique_match() {
     let old = "new\na\nb\na\n";
     assert_eq!(patched("@@ -2 +2 @@\n-b\n+B\n", old).text, "new\na\nB\na\n");
     assert_eq!(reason(&hunks("@@ -1 +1 @@\n-a\n+A\n"), old), MismatchReason::Ambiguous { lines: vec![2, 4] });
@@ -57,7 +57,7 @@ fn without_context_a_moved_place_must_be_the_only_one() {
 }
 
 #[test]
-fn context_is_dropped_only_where_one_place_is_left() {
+fn fuzz_drops_context_only_when_one_place_matches() {
     let hunk = "@@ -1,7 +1,7 @@\n a\n b\n c\n-d\n+D\n e\n f\n g\n";
     let applied = patched(hunk, "A\nb\nc\nd\ne\nf\nG\n");
     assert_eq!((applied.text.as_str(), applied.hunks[0].fuzz), ("A\nb\nc\nD\ne\nf\nG\n", 1));
@@ -71,7 +71,7 @@ fn context_is_dropped_only_where_one_place_is_left() {
 }
 
 #[test]
-fn every_mismatch_is_told_with_the_nearest_place() {
+fn hunk_mismatch_reports_the_nearest_place_and_difference() {
     let old = "fn a() {\n\tone();\n\ttwo();\n}\n\nfn b() {\n    three();\n}\n";
     let file = hunks(
         "@@ -1,3 +1,3 @@\n fn a() {\n-    one();\n+    uno();\n \ttwo();\n@@ -6,3 +6,3 @@\n fn b() {\n-    three();\n+    tres();\n }\n\
@@ -90,7 +90,7 @@ fn every_mismatch_is_told_with_the_nearest_place() {
 }
 
 #[test]
-fn a_hunk_that_was_applied_before_is_told() {
+fn hunk_already_applied_is_reported() {
     let hunk = "@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n";
     let told = mismatch(&hunks(hunk), "a\nB\nc\n");
     assert!(told.failed[0].already_applied, "{told}");
@@ -98,7 +98,7 @@ fn a_hunk_that_was_applied_before_is_told() {
 }
 
 #[test]
-fn hunks_may_share_context_but_not_changes() {
+fn hunks_sharing_context_apply_and_overlapping_changes_are_refused() {
     let old = "a\nb\nc\nd\ne\n";
     let shared = "@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n@@ -3,3 +3,3 @@\n c\n-d\n+D\n e\n";
     assert_eq!(patched(shared, old).text, "a\nB\nc\nD\ne\n");
@@ -109,7 +109,7 @@ fn hunks_may_share_context_but_not_changes() {
 }
 
 #[test]
-fn line_ends_of_the_file_win_unless_the_patch_changes_them() {
+fn patch_keeps_line_endings_of_file_unless_it_changes_them() {
     let crlf = "a\r\nb\r\nc\r\n";
     let hunk = "@@ -1,3 +1,4 @@\n a\n-b\n+B\n+x\n c\n";
     let applied = patched(hunk, crlf);
@@ -129,7 +129,7 @@ fn line_ends_of_the_file_win_unless_the_patch_changes_them() {
 }
 
 #[test]
-fn the_end_of_the_file_stays_as_it_is_unless_the_patch_changes_it() {
+fn patch_keeps_final_newline_of_file_unless_it_changes_it() {
     let mark = "\\ No newline at end of file\n";
     for (hunk, old, becomes) in [
         ("@@ -1,2 +1,2 @@\n a\n-b\n+c\n".to_owned(), "a\nb", "a\nc"),
@@ -148,13 +148,13 @@ fn the_end_of_the_file_stays_as_it_is_unless_the_patch_changes_it() {
 }
 
 #[test]
-fn a_byte_order_mark_stays_unless_the_patch_speaks_of_it() {
+fn patch_keeps_byte_order_mark_unless_it_changes_it() {
     assert_eq!(patched("@@ -1,2 +1,2 @@\n-a\n+A\n b\n", "\u{feff}a\nb\n").text, "\u{feff}A\nb\n");
     assert_eq!(patched("@@ -1,2 +1,2 @@\n-\u{feff}a\n+a\n b\n", "\u{feff}a\nb\n").text, "a\nb\n");
 }
 
 #[test]
-fn files_that_come_and_go() {
+fn patch_creates_and_deletes_files() {
     let new = file("--- /dev/null\n+++ b/f\n@@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n");
     assert_eq!(apply(&new, "", ApplyOptions::default()).unwrap().text, "a\nb");
     let gone = file("--- a/f\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n");
@@ -166,7 +166,7 @@ fn files_that_come_and_go() {
 }
 
 #[test]
-fn chunks_are_found_by_their_text_or_not_guessed() {
+fn envelope_chunk_is_located_by_text_and_refused_when_ambiguous() {
     let old = "class A:\n    def x(self):\n        return 1\n\n    def y(self):\n        return 1\n\nclass B:\n    def x(self):\n        return 1\n";
     let change = "-        return 1\n+        return 2\n";
     let apply_chunks = |chunks: &str| apply(&envelope(chunks), old, ApplyOptions::default());
@@ -201,7 +201,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 500, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_moved_place_is_found(
+    fn diff_applies_to_file_shifted_by_inserted_lines(
         length in 8usize..60,
         edits in prop::collection::btree_set(0usize..60, 1..6),
         above in 0usize..30,

@@ -27,7 +27,7 @@ fn soon<T>(what: &str, act: impl FnOnce() -> T) -> T {
 }
 
 #[test]
-fn a_hundred_thousand_hunks_end_soon() {
+fn patch_of_hundred_thousand_hunks_is_applied_in_bounded_time() {
     const COUNT: usize = 100_000;
     let old: String = (0..COUNT).map(|n| format!("line {n}\n")).collect();
     let new: String = (0..COUNT).map(|n| format!("new {n}\n")).collect();
@@ -45,7 +45,7 @@ fn a_hundred_thousand_hunks_end_soon() {
 }
 
 #[test]
-fn repeating_bodies_end_soon() {
+fn patch_with_repeating_lines_is_refused_in_bounded_time() {
     let old = "}\n".repeat(50_000) + "end\n";
     let body = " }\n".repeat(20_000) + "-x\n+y\n";
     let result =
@@ -58,7 +58,7 @@ fn repeating_bodies_end_soon() {
 }
 
 #[test]
-fn long_runs_of_nothing_are_read_once() {
+fn patch_with_long_blank_runs_is_parsed_in_linear_time() {
     let blank = "\n".repeat(200_000);
     for text in [
         format!("--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n{blank}x"),
@@ -76,7 +76,7 @@ fn long_runs_of_nothing_are_read_once() {
 }
 
 #[test]
-fn sizes_have_limits() {
+fn patch_over_limit_of_hunks_files_or_bytes_is_refused() {
     let hunks = many_hunks(MAX_HUNKS + 1, |n| n + 1, |_| "a".to_owned());
     assert_eq!(parse(&hunks), Err(PatchError::TooMany { what: "hunks", most: MAX_HUNKS }));
     let files = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n".repeat(MAX_FILES + 1);
@@ -161,19 +161,19 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 4000, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_text_of_patch_lines_panics(lines in prop::collection::vec(line(), 0..24), old in "[ab\n\r]{0,12}") {
+    fn parse_of_random_patch_lines_never_panics(lines in prop::collection::vec(line(), 0..24), old in "[ab\n\r]{0,12}") {
         try_everything(&lines.concat(), &old);
     }
 
     #[test]
-    fn no_text_panics(text in any::<String>(), bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn parse_of_random_text_never_panics(text in any::<String>(), bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         try_everything(&text, "a\nb\n");
         try_everything(&format!("--- a/f\n+++ b/f\n@@ -1 +1 @@\n{text}"), "a\nb\n");
         try_everything(&String::from_utf8_lossy(&bytes), "");
     }
 
     #[test]
-    fn no_damaged_patch_panics(
+    fn parse_of_damaged_diff_never_panics(
         old in "([ab]?(\n|\r\n)){0,12}[ab]?",
         new in "([ab]?(\n|\r\n)){0,12}[ab]?",
         damage in prop::collection::vec((any::<prop::sample::Index>(), 0u8..4, any::<char>()), 1..6),

@@ -18,7 +18,7 @@ fn told(text: &str) -> String {
 const HUNK: &str = "@@ -1 +1 @@\n-a\n+b\n";
 
 #[test]
-fn names_lose_the_prefixes_that_tools_write() {
+fn patch_paths_lose_prefixes_and_timestamps_of_tools() {
     for (old, new, expected) in [
         ("a/x/f", "b/x/f", "modify b/x/f>x/f b/x/f>x/f"),
         ("i/f", "w/f", "modify w/f>f w/f>f"),
@@ -59,7 +59,7 @@ fn names_lose_the_prefixes_that_tools_write() {
 }
 
 #[test]
-fn headers_of_git() {
+fn git_extended_headers_are_parsed() {
     for (text, expected) in [
         ("diff --git a/x b/x\nold mode 100644\nnew mode 100755\n", "modify x b/x>x"),
         ("diff --git a/x y b/x y\nnew file mode 100755\nindex 0000000..e69de29\n", "create - b/x y>x y"),
@@ -87,7 +87,7 @@ fn headers_of_git() {
 }
 
 #[test]
-fn what_is_refused_says_so() {
+fn unsupported_patch_is_refused_with_line_and_reason() {
     for (text, expected) in [
         ("hello\n", "no patch was found in the text; "),
         ("", "no patch was found in the text; "),
@@ -172,7 +172,7 @@ fn what_is_refused_says_so() {
 }
 
 #[test]
-fn text_around_diffs_is_passed_over() {
+fn text_around_diffs_is_ignored() {
     let mail = "From 0123456789012345678901234567890123456789 Mon Sep 17 00:00:00 2001\nFrom: A <a@example.org>\n\
                 Subject: [PATCH 1/2] x\n\n- a list\n+ another\n---\n f | 2 +-\n 1 file changed\n\n\
                 diff --git a/f b/f\nindex 1..2 100644\n--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@ fn x\n-a\n+b\n c\n-- \n2.47.3\n\n\
@@ -189,7 +189,7 @@ fn text_around_diffs_is_passed_over() {
 }
 
 #[test]
-fn wrong_counts_are_repaired_and_reported() {
+fn hunk_with_wrong_counts_is_repaired_and_reported() {
     let second = "--- a/g\n+++ b/g\n@@ -1 +1 @@\n-x\n+y\n";
     for (stated, old, new) in
         [("-1,2 +1,2", 2, 2), ("-1,3 +1,3", 3, 3), ("-1 +1", 1, 1), ("-1,9 +1,9", 9, 9), ("-1,3 +1,2", 3, 2)]
@@ -221,14 +221,14 @@ fn wrong_counts_are_repaired_and_reported() {
 }
 
 #[test]
-fn counts_that_are_right_are_believed_whatever_the_lines_say() {
+fn hunk_with_right_counts_may_contain_lines_like_headers() {
     let body = "--- a comment\n+++ another\n-- \n+@@ -1 +1 @@\n *** a\n";
     let file = hunks(&format!("@@ -1,3 +1,3 @@\n{body}@@ -9 +9 @@\n-a\n+b\n"));
     assert_eq!((lines(&file.hunks[0]).as_str(), file.hunks.len(), file.repairs.len()), (body, 2, 0));
 }
 
 #[test]
-fn hunks_without_numbers() {
+fn hunk_without_line_numbers_is_anchored_by_text() {
     let file =
         hunks("@@\n-a\n+b\n\n@@ ... @@\n-c\n+d\n@@ class A:\n@@ def b(self):\n-e\n+f\n@@ -7 @@\n-g\n+h\n");
     let named = |names: &[&str]| HunkAnchor::Text {
@@ -242,7 +242,7 @@ fn hunks_without_numbers() {
 }
 
 #[test]
-fn stripped_context_missing_newlines_and_crlf_transport() {
+fn patch_with_stripped_context_or_crlf_transport_is_parsed() {
     let stripped = hunks("@@ -1,5 +1,5 @@\n a\n\n-b\n+c\n\n d\n");
     assert_eq!(lines(&stripped.hunks[0]), " a\n \n-b\n+c\n \n d\n");
     let unended = hunks("@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n\\ Kein Zeilenumbruch\n");
@@ -254,7 +254,7 @@ fn stripped_context_missing_newlines_and_crlf_transport() {
 }
 
 #[test]
-fn the_envelope() {
+fn apply_patch_envelope_is_parsed() {
     let patch = parse(
         "I will do this:\n*** Begin Patch\n*** Add File: new.py\n+a\n+\n+b\n\n*** Update File: old.py\n*** Move to: moved.py\n\
          @@ class A\n@@     def b\n x\n-y\n+z\n\n w\n@@\n-last\n+end\n*** End of File\n*** Update File: plain.py\n no header\n\
@@ -274,7 +274,7 @@ fn the_envelope() {
 }
 
 #[test]
-fn repairs_tell_what_was_wrong() {
+fn patch_repairs_report_line_and_stated_counts() {
     let file = hunks("@@ -1,9 +1,9 @@\n-a\n+b\n@@\n-c\n");
     let told: Vec<String> = file.repairs.iter().map(ToString::to_string).collect();
     assert_eq!(

@@ -23,7 +23,7 @@ fn applied(patch: &str, before: &Tree) -> Result<Tree, String> {
 }
 
 #[test]
-fn a_file_that_comes_twice_is_changed_in_sequence() {
+fn patch_with_same_file_twice_applies_both_in_sequence() {
     let patch = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-b\n+c\n";
     assert_eq!(applied(patch, &tree(&[("f", "a\n")])), Ok(tree(&[("f", "c\n")])));
     let created = "--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+a\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n";
@@ -31,7 +31,7 @@ fn a_file_that_comes_twice_is_changed_in_sequence() {
 }
 
 #[test]
-fn renames_and_copies_take_the_text_from_before() {
+fn git_renames_and_copies_read_the_text_before_the_patch() {
     let swap =
         "diff --git a/f b/g\nrename from f\nrename to g\ndiff --git a/g b/f\nrename from g\nrename to f\n";
     let before = tree(&[("f", "f\n"), ("g", "g\n")]);
@@ -47,7 +47,7 @@ fn renames_and_copies_take_the_text_from_before() {
 }
 
 #[test]
-fn every_section_that_fails_is_told() {
+fn every_failing_file_section_of_patch_is_reported() {
     let patch = "--- a/none\n+++ b/none\n@@ -1 +1 @@\n-a\n+b\n--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+a\n--- a/g\n+++ b/g\n@@ -1 +1 @@\n-x\n+y\n";
     let error = applied(patch, &tree(&[("f", "f\n"), ("g", "g\n")])).unwrap_err();
     let told: Vec<&str> = error.lines().map(|line| &line[..line.find(';').unwrap_or(line.len())]).collect();
@@ -63,13 +63,13 @@ fn every_section_that_fails_is_told() {
 }
 
 #[test]
-fn a_change_of_nothing_may_create() {
+fn hunk_from_empty_range_creates_a_missing_file() {
     let patch = "--- a/f\n+++ b/f\n@@ -0,0 +1 @@\n+a\n";
     assert_eq!(applied(patch, &tree(&[])), Ok(tree(&[("f", "a\n")])));
 }
 
 #[test]
-fn a_failure_to_read_ends_it() {
+fn apply_all_ends_with_the_read_error() {
     let patch = parse("--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n").unwrap();
     let outcome = apply_all(&patch, ApplyOptions::default(), |_| Err("outside"));
     assert_eq!(outcome, Err(SequenceError::Read("outside")));

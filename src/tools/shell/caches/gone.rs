@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn caches_of_folders_that_are_gone_go_with_whatever_lies_there_and_nothing_outside() {
+    fn caches_of_deleted_folders_are_removed_without_following_links() {
         let temp = tempfile::tempdir().unwrap();
         let (commands, outside) = (temp.path().join("commands"), temp.path().join("outside"));
         fs::create_dir_all(outside.join("kept")).unwrap();
@@ -193,7 +193,7 @@ mod tests {
 
     /// Deeper than folders are kept open.
     #[test]
-    fn folders_however_deep_are_removed() {
+    fn cache_folders_of_any_depth_are_removed() {
         let temp = tempfile::tempdir().unwrap();
         let top = temp.path().join("top");
         fs::create_dir(&top).unwrap();
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn caches_that_were_not_used_for_long_go_as_well() {
+    fn caches_unused_past_ttl_are_removed() {
         let temp = tempfile::tempdir().unwrap();
         let commands = temp.path().join("commands");
         let old = made_for(&commands, "a", temp.path());

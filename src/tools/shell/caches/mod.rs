@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn each_tool_has_a_folder_and_its_variables_for_itself() {
+    fn cache_folder_and_variables_are_unique_per_tool() {
         let folders: BTreeSet<_> = TOOLS.iter().map(|tool| tool.folder).collect();
         assert_eq!(folders.len(), TOOLS.len());
         let mut variables = BTreeSet::new();
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_variable_holds_beside_the_cache_is_kept() {
+    fn cache_variable_keeps_its_other_entries() {
         let temp = tempfile::tempdir().unwrap();
         let inside = temp.path().join("code/.npm");
         let given = [

@@ -30,7 +30,7 @@ fn page(workspace: &Workspace, content: impl AsRef<[u8]>, query: &PageQuery) -> 
 }
 
 #[test]
-fn pages_cover_a_file_whatever_its_line_ends() {
+fn pages_cover_the_whole_file_for_every_line_ending() {
     let (_keep, workspace) = workspace();
     for text in ["", "a", "a\n", "a\nb", "a\r\nb\r\n", "a\rb\r\nc\n\nd", "\n\n", "\r", "é\n😀\r\nx"] {
         let mut pieces = String::new();
@@ -55,7 +55,7 @@ fn pages_cover_a_file_whatever_its_line_ends() {
 }
 
 #[test]
-fn line_breaks_on_the_edge_of_what_is_read_at_once_count_once() {
+fn line_break_on_read_chunk_boundary_counts_once() {
     let (_keep, workspace) = workspace();
     for length in PAGE_READ_CHUNK_BYTES - 3..PAGE_READ_CHUNK_BYTES + 3 {
         for line_break in ["\n", "\r\n", "\r"] {
@@ -70,14 +70,14 @@ fn line_breaks_on_the_edge_of_what_is_read_at_once_count_once() {
 }
 
 #[test]
-fn behind_the_end_there_is_nothing() {
+fn page_behind_end_of_file_is_empty() {
     let (_keep, workspace) = workspace();
     let page = page(&workspace, "a\nb\n", &query(7, 50)).unwrap();
     assert_eq!((page.text.as_str(), page.lines, page.has_more, page.total_lines), ("", 0, false, Some(2)));
 }
 
 #[test]
-fn long_lines_are_cut_between_characters_and_large_pages_between_lines() {
+fn page_over_limit_ends_between_lines_and_cuts_long_lines() {
     let (_keep, workspace) = workspace();
     let text = format!("short\n{}\nafter\n", "é".repeat(5_000));
     let small = PageQuery { longest_line: 101, ..query(0, 50) };
@@ -91,13 +91,13 @@ fn long_lines_are_cut_between_characters_and_large_pages_between_lines() {
 }
 
 #[test]
-fn a_byte_order_mark_is_not_shown() {
+fn page_omits_the_byte_order_mark() {
     let (_keep, workspace) = workspace();
     assert_eq!(page(&workspace, "\u{feff}a\n", &query(0, 5)).unwrap().text, "a\n");
 }
 
 #[test]
-fn what_is_no_text_is_refused_for_what_it_is() {
+fn page_of_binary_or_special_file_is_refused_with_reason() {
     let (_keep, workspace) = workspace();
     let refused =
         |content: &[u8], query: &PageQuery| page(&workspace, content, query).unwrap_err().to_string();
@@ -113,7 +113,7 @@ fn what_is_no_text_is_refused_for_what_it_is() {
 }
 
 #[test]
-fn a_file_of_a_terabyte_is_read_as_quickly_as_a_small_one() {
+fn page_of_terabyte_file_is_read_in_bounded_time() {
     let (_keep, workspace) = workspace();
     let mut file = fs::File::create(workspace.root().join("f")).unwrap();
     file.write_all("line\n".repeat(50_000).as_bytes()).unwrap();
@@ -130,7 +130,7 @@ fn a_file_of_a_terabyte_is_read_as_quickly_as_a_small_one() {
 }
 
 #[test]
-fn a_line_without_end_is_cut_without_looking_for_its_end() {
+fn page_cuts_endless_line_without_reading_to_its_end() {
     let (_keep, workspace) = workspace();
     let mut file = fs::File::create(workspace.root().join("f")).unwrap();
     let piece = vec![b'a'; 1 << 20];
@@ -145,7 +145,7 @@ fn a_line_without_end_is_cut_without_looking_for_its_end() {
 }
 
 #[test]
-fn the_head_is_what_it_begins_with() {
+fn read_head_returns_the_first_bytes_of_the_file() {
     let (_keep, workspace) = workspace();
     fs::write(workspace.root().join("f"), "0123456789").unwrap();
     let (head, stamp) = workspace.read_head(&workspace.path(Path::new("f")).unwrap(), 4).unwrap();

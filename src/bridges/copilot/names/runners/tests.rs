@@ -40,7 +40,7 @@ fn command(files: &[(&'static str, &'static str)], tests: &[&str], names: &[&str
 }
 
 #[test]
-fn cargo_runs_targets_modules_and_names() {
+fn cargo_test_command_names_targets_modules_and_tests() {
     let files = &[("Cargo.toml", "[package]")];
     assert_eq!(command(files, &[], &[]), "cargo test");
     assert_eq!(
@@ -55,7 +55,7 @@ fn cargo_runs_targets_modules_and_names() {
 }
 
 #[test]
-fn go_runs_packages() {
+fn go_test_command_names_packages_and_run_filter() {
     let files = &[("go.mod", "module a")];
     assert_eq!(command(files, &[], &[]), "go test ./...");
     assert_eq!(
@@ -65,7 +65,7 @@ fn go_runs_packages() {
 }
 
 #[test]
-fn node_runs_the_script_by_its_package_manager() {
+fn node_test_command_uses_script_and_package_manager() {
     let script = r#"{"scripts": {"test": "vitest run"}}"#;
     assert_eq!(command(&[("package.json", script)], &[], &[]), "npm run test --");
     let named = command(&[("package.json", script), ("pnpm-lock.yaml", "")], &["a.test.ts"], &["it's (1)"]);
@@ -83,7 +83,7 @@ fn node_runs_the_script_by_its_package_manager() {
 }
 
 #[test]
-fn python_is_run_by_pytest_where_it_is_named() {
+fn python_test_command_uses_pytest_when_configured_else_unittest() {
     assert_eq!(
         command(&[("pyproject.toml", "[tool.pytest.ini_options]")], &["tests/test_a.py"], &["a", "b"]),
         "python3 -m pytest tests/test_a.py -k 'a or b'"
@@ -101,7 +101,7 @@ fn python_is_run_by_pytest_where_it_is_named() {
 }
 
 #[test]
-fn other_languages_have_their_word() {
+fn test_command_of_other_languages_uses_their_runner() {
     type Case = (
         &'static [(&'static str, &'static str)],
         &'static [&'static str],
@@ -150,7 +150,7 @@ fn other_languages_have_their_word() {
 }
 
 #[test]
-fn languages_come_before_the_words_of_make() {
+fn language_test_command_comes_before_make_test() {
     let both = of(&[("Cargo.toml", ""), ("Makefile", "test:\n")], &[], &[]);
     let commands: Vec<&str> = both.iter().map(|plan| plan.command.as_str()).collect();
     assert_eq!(commands, ["cargo test", "make test"]);

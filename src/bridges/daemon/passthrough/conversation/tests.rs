@@ -23,7 +23,7 @@ fn said_by_client(conversation: &mut PassthroughConversation, value: &Value) {
 }
 
 #[test]
-fn a_call_is_never_put_twice_and_a_question_is() {
+fn lost_daemon_fails_tool_calls_and_replays_list_requests() {
     let mut conversation = PassthroughConversation::default();
     said_by_client(&mut conversation, &request(1, "tools/call"));
     said_by_client(&mut conversation, &request(2, "tools/list"));
@@ -45,7 +45,7 @@ fn a_call_is_never_put_twice_and_a_question_is() {
 }
 
 #[test]
-fn the_opening_is_said_again_and_its_answers_are_kept_back() {
+fn initialize_is_replayed_to_new_daemon_and_its_response_withheld() {
     let mut conversation = PassthroughConversation::default();
     let (initialize, initialized) =
         (request(0, "initialize"), json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
@@ -68,7 +68,7 @@ fn the_opening_is_said_again_and_its_answers_are_kept_back() {
 }
 
 #[test]
-fn an_opening_that_was_not_answered_is_answered_by_the_next_daemon() {
+fn unanswered_initialize_is_replayed_first_and_answered_by_next_daemon() {
     let mut conversation = PassthroughConversation::default();
     said_by_client(&mut conversation, &request(7, "tools/list"));
     said_by_client(&mut conversation, &request(0, "initialize"));
@@ -79,7 +79,7 @@ fn an_opening_that_was_not_answered_is_answered_by_the_next_daemon() {
 }
 
 #[test]
-fn an_answer_to_a_former_daemon_reaches_no_other() {
+fn response_to_a_former_daemon_is_dropped() {
     let mut conversation = PassthroughConversation::default();
     let asked = request(0, "elicitation/create");
     let shown = read(&conversation.said_by_daemon(said(&asked)).unwrap());
@@ -103,7 +103,7 @@ fn an_answer_to_a_former_daemon_reaches_no_other() {
 }
 
 #[test]
-fn a_cancelled_call_is_not_answered() {
+fn cancelled_tool_call_gets_no_response_after_daemon_loss() {
     let mut conversation = PassthroughConversation::default();
     said_by_client(&mut conversation, &request(1, "tools/call"));
     let cancelled =
@@ -113,7 +113,7 @@ fn a_cancelled_call_is_not_answered() {
 }
 
 #[test]
-fn everyone_who_waits_is_told_that_there_is_nobody() {
+fn pending_requests_get_an_error_without_a_daemon() {
     let mut conversation = PassthroughConversation::default();
     said_by_client(&mut conversation, &request(1, "tools/list"));
     let answers = conversation.nobody("no daemon can be had");
@@ -122,7 +122,7 @@ fn everyone_who_waits_is_told_that_there_is_nobody() {
 }
 
 #[test]
-fn what_is_no_json_is_passed_on_as_it_is() {
+fn line_without_json_passes_through_unchanged() {
     let mut conversation = PassthroughConversation::default();
     for line in [&b"not json\n"[..], b"{\"id\": \xff}\n", b"[]\n", b"\n"] {
         assert_eq!(conversation.said_by_client(line.to_owned()).as_deref(), Some(line));

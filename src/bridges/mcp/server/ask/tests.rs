@@ -22,7 +22,7 @@ fn answered(json: Value) -> Approval {
 }
 
 #[test]
-fn anything_but_a_clear_yes_is_a_no() {
+fn elicitation_answer_other_than_explicit_accept_is_refused() {
     assert_eq!(answered(json!({"action": "accept", "content": {"decision": "once"}})), Approval::Once);
     assert_eq!(
         answered(json!({"action": "accept", "content": {"decision": "session"}})),
@@ -41,7 +41,7 @@ fn anything_but_a_clear_yes_is_a_no() {
 }
 
 #[test]
-fn a_yes_counts_for_the_question_that_was_asked_and_no_other() {
+fn approval_applies_only_to_the_request_it_answers() {
     let agreed = digest(&request("ls"));
     let returning = ReturningCall {
         agreed: vec![digest(&request("pwd"))],
@@ -65,7 +65,7 @@ fn form_of(message: &str, again: bool) -> FormRequest {
 }
 
 #[test]
-fn a_form_is_answered_by_the_answer_to_it_and_no_other() {
+fn form_answer_applies_only_to_the_form_it_answers() {
     let given = |json: Value| serde_json::from_value::<ElicitResult>(json).unwrap();
     let name = json!({"action": "accept", "content": {"name": "x"}});
     let returning = ReturningCall {
@@ -85,7 +85,7 @@ fn a_form_is_answered_by_the_answer_to_it_and_no_other() {
 }
 
 #[test]
-fn only_a_client_that_can_show_a_form_is_asked() {
+fn client_without_form_elicitation_capability_is_not_asked() {
     let client = |json: Value| can_ask(serde_json::from_value(json).ok());
     assert!(client(json!({"elicitation": {}})));
     assert!(client(json!({"elicitation": {"form": {}}})));

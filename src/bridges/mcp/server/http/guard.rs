@@ -145,7 +145,7 @@ mod tests {
     const RIGHT: Option<&str> = Some("Bearer 0123456789abcdef");
 
     #[test]
-    fn only_our_own_names_are_served() {
+    fn http_request_with_foreign_host_header_is_refused() {
         for host in [
             "127.0.0.1:8000",
             "localhost:8000",
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn only_our_own_pages_are_let_in() {
+    fn http_request_with_foreign_origin_header_is_refused() {
         for origin in ["http://127.0.0.1:8000", "https://tools.example", "http://localhost:8000"] {
             assert_eq!(checked("127.0.0.1:8000", Some(origin), RIGHT), Ok(()), "{origin}");
         }
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_let_in_without_the_token() {
+    fn http_request_without_bearer_token_is_refused() {
         assert_eq!(checked("127.0.0.1:8000", None, Some("bearer 0123456789abcdef")), Ok(()));
         for token in [
             None,

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process_is_a_client_by_any_address() {
+    fn http_peer_of_own_process_is_client_by_any_address() {
         assert_eq!(connected("127.0.0.1"), HttpPeer::Client);
         if TcpListener::bind(("::1", 0)).is_ok() {
             assert_eq!(connected("::1"), HttpPeer::Client);
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_hung_up_is_not_seen_and_other_machines_are_remote() {
+    fn http_peer_disconnected_is_unseen_and_other_machine_remote() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let own = listener.local_addr().unwrap();
         drop(TcpStream::connect(own).unwrap());
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernels_list_is_read_by_its_fields() {
+    fn proc_net_tcp_line_is_parsed_by_its_fields() {
         let line = "   1: 0100007F:8AE2 0100007F:1F90 01 00000000:00000000 00:00000000 00000000  1000        0 98765 1 0000";
         let ends = ("127.0.0.1:35554".parse().unwrap(), "127.0.0.1:8080".parse().unwrap());
         // Words are in the order of the machine that writes them.
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_client_that_is_seen_approves_over_http() {
+    fn http_peer_may_approve_only_as_visible_client() {
         let approves = |peer: Option<HttpPeer>| {
             let (mut parts, ()) = http::Request::new(()).into_parts();
             if let Some(peer) = peer {
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_known_however_it_is_written() {
+    fn elicitation_response_is_recognised_in_any_json_spelling() {
         for answer in [
             r#"{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"decision":"once"}}}"#,
             r#"{"result":{"action":"decline"}}"#,

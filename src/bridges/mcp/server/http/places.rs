@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn who_has_not_shown_the_token_makes_room_for_the_next_and_has_little_time() {
+    async fn unauthenticated_connection_is_evicted_when_full_or_timed_out() {
         let places = ConnectionPlaces::new();
         let shown = places.enter();
         assert!(shown.show().await);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_has_the_token_waits_for_those_who_have_it_alone() {
+    async fn authenticated_connection_over_limit_waits_for_a_free_place() {
         let places = ConnectionPlaces::new();
         let mut shown = Vec::new();
         for _ in 0..MAX_AUTHENTICATED_CONNECTIONS {

@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_is_kept_where_only_its_owner_can_read_it_and_goes_with_the_server() {
+    fn bearer_token_file_is_private_and_removed_on_drop() {
         let state = tempfile::tempdir().unwrap();
         let token = BearerToken::random().unwrap();
         let kept = token.keep(state.path(), 8000).unwrap();
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_others_can_read_and_a_token_that_can_be_guessed_are_refused() {
+    fn readable_token_file_and_weak_bearer_token_are_refused() {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), "0123456789abcdef").unwrap();
         std::fs::set_permissions(file.path(), Permissions::from_mode(0o644)).unwrap();

@@ -19,7 +19,7 @@ fn many(count: usize) -> Vec<ToolDefinition> {
 }
 
 #[test]
-fn pages_have_every_tool_once_in_one_order() {
+fn tools_list_pages_contain_every_tool_once_in_order() {
     let (mut names, mut cursor, mut pages) = (Vec::new(), None::<String>, 0);
     loop {
         let page = page(many(150), cursor.as_deref()).unwrap();
@@ -39,7 +39,7 @@ fn pages_have_every_tool_once_in_one_order() {
 }
 
 #[test]
-fn a_cursor_stays_good_when_the_tool_it_names_is_gone() {
+fn tools_list_cursor_stays_valid_after_its_tool_is_removed() {
     let first = page(many(150), None).unwrap();
     let last = first.tools.last().unwrap().name.to_string();
     let rest = page(many(150), first.next_cursor.as_deref()).unwrap();
@@ -49,7 +49,7 @@ fn a_cursor_stays_good_when_the_tool_it_names_is_gone() {
 }
 
 #[test]
-fn a_cursor_that_is_none_is_refused() {
+fn tools_list_with_invalid_cursor_is_refused() {
     for cursor in
         ["", "x", "MTo", "!!", &URL_SAFE_NO_PAD.encode("1:x:read"), &URL_SAFE_NO_PAD.encode("2:1:read")]
     {
@@ -58,7 +58,7 @@ fn a_cursor_that_is_none_is_refused() {
 }
 
 #[test]
-fn names_are_in_the_letters_of_mcp_and_find_back() {
+fn mcp_tool_name_uses_allowed_characters_and_maps_back() {
     for ours in ["read", "lsp_hover", "files/read_text-file"] {
         let theirs = spelled(ours);
         assert!(
@@ -70,7 +70,7 @@ fn names_are_in_the_letters_of_mcp_and_find_back() {
 }
 
 #[test]
-fn schemas_of_answers_are_small_and_whole() {
+fn output_schemas_are_small_valid_and_without_refs() {
     let tools = page(definitions(), None).unwrap().tools;
     let bytes: usize =
         tools.iter().map(|tool| serde_json::to_string(&tool.output_schema).unwrap().len()).sum();

@@ -17,13 +17,13 @@ async fn lines(bytes: Vec<u8>) -> Vec<PipeInputLine> {
 }
 
 #[tokio::test]
-async fn blank_lines_and_an_unended_one_are_no_messages() {
+async fn blank_and_unterminated_stdio_lines_are_not_messages() {
     let found = lines(b"\n \r\nfirst\n\nsecond\r\nthird".to_vec()).await;
     assert_eq!(found, [PipeInputLine::Whole(b"first".to_vec()), PipeInputLine::Whole(b"second\r".to_vec())]);
 }
 
 #[tokio::test]
-async fn both_ends_of_a_line_that_is_too_long_are_kept_and_the_next_is_whole() {
+async fn oversized_stdio_line_keeps_both_ends_and_next_is_whole() {
     let mut bytes = b"head".to_vec();
     bytes.resize(MAX_PIPE_LINE_BYTES + 70_000, b'x');
     bytes.extend_from_slice(b"tail\nnext\n");
@@ -36,7 +36,7 @@ async fn both_ends_of_a_line_that_is_too_long_are_kept_and_the_next_is_whole() {
 }
 
 #[test]
-fn the_id_of_a_message_that_is_too_long_is_found_at_either_end() {
+fn request_id_of_oversized_message_is_found_at_either_end() {
     let id = |head: &str, tail: &str| unreadable::too_long(head.as_bytes(), tail.as_bytes()).id;
     assert_eq!(id(r#"{"jsonrpc":"2.0","id":5,"params":{"a":"xxx"#, "xxx"), Some(RequestId::Number(5)));
     assert_eq!(id(r#"{"params":{"a":"xxx"#, r#"xxx"},"id":"k"}"#), Some(RequestId::String("k".into())));
@@ -48,7 +48,7 @@ fn the_id_of_a_message_that_is_too_long_is_found_at_either_end() {
 }
 
 #[tokio::test]
-async fn a_client_that_reads_nothing_is_read_no_more() {
+async fn pipe_stops_reading_from_client_that_reads_nothing() {
     let (ours, theirs) = duplex(1024);
     let (read, write) = tokio::io::split(ours);
     let mut pipe = Pipe::new(read, write, CancellationToken::new(), CancellationToken::new());
@@ -61,7 +61,7 @@ async fn a_client_that_reads_nothing_is_read_no_more() {
 }
 
 #[tokio::test]
-async fn closing_ends_what_is_being_written() {
+async fn closing_pipe_cancels_pending_write() {
     let (ours, mut theirs) = duplex(16);
     let (read, write) = tokio::io::split(ours);
     let closed = CancellationToken::new();
@@ -79,14 +79,14 @@ async fn closing_ends_what_is_being_written() {
 proptest! {
     /// Whatever bytes come in a line, they are a message, are answered, or want no answer; nothing panics.
     #[test]
-    fn any_line_has_a_meaning(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+    fn parse_of_random_json_rpc_line_never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         let _meaning = unreadable::message(&bytes);
         let _refused = unreadable::too_long(&bytes, &bytes);
     }
 
     /// A request that was cut off anywhere is refused, under its id where that had come.
     #[test]
-    fn a_cut_request_is_refused(cut in 0_usize..60) {
+    fn truncated_json_rpc_request_is_refused_with_its_id(cut in 0_usize..60) {
         let whole = br#"{"jsonrpc":"2.0","id":12345,"method":"tools/list","params":{}}"#;
         let cut = cut.min(whole.len() - 1);
         let refused = unreadable::message(&whole[..cut]).unwrap_err();

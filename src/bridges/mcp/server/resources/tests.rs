@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn waiting_times_are_no_part_of_what_is_found() {
+fn resource_content_excludes_waiting_times() {
     let mut answer = json!({
         "count": 1,
         "server_status": {"server": "a", "waited_ms": 5},
