@@ -50,7 +50,7 @@ fn expect(output: &Output, status: i32, stdout: &str) {
 }
 
 #[test]
-fn read_prints_the_file_or_the_lines_that_were_asked_for() {
+fn read_command_prints_file_or_requested_lines() {
     let project = project();
     let long: String = (1..=1_000).map(|line| format!("line {line}\n")).collect();
     project.write("long.txt", &long);
@@ -68,7 +68,7 @@ fn read_prints_the_file_or_the_lines_that_were_asked_for() {
 }
 
 #[test]
-fn read_says_what_is_wrong_with_what_was_given() {
+fn read_command_with_invalid_address_is_status_2() {
     let project = project();
     for (given, status) in [("gone.txt", 2), ("notes.txt:0", 2), ("notes.txt:3-2", 2), ("../config/x", 2)] {
         let output = run(&project, &["read", given]);
@@ -78,7 +78,7 @@ fn read_says_what_is_wrong_with_what_was_given() {
 }
 
 #[test]
-fn json_is_the_tools_own_answer_and_nothing_else() {
+fn json_format_prints_exactly_the_tool_answer() {
     let project = project();
     let call = |tool: &str, arguments: Value| {
         answer(&run(&project, &["tools", "call", tool, &arguments.to_string(), "--format", "json"]))
@@ -108,7 +108,7 @@ fn json_is_the_tools_own_answer_and_nothing_else() {
 }
 
 #[test]
-fn files_are_listed_and_found_as_they_are_typed() {
+fn list_and_glob_commands_print_paths_relative_to_cwd() {
     let project = project();
     expect(&run(&project, &["list"]), 0, "notes.txt\nsrc/\n");
     expect(&run(&project, &["list", "-r"]), 0, "notes.txt\nsrc/\nsrc/app.py\nsrc/util.py\n");
@@ -128,7 +128,7 @@ fn files_are_listed_and_found_as_they_are_typed() {
 }
 
 #[test]
-fn grep_prints_as_ripgrep_does_and_tells_by_its_status() {
+fn grep_command_output_and_status_match_ripgrep() {
     let project = project();
     expect(
         &run(&project, &["grep", "-w", "greet"]),
@@ -158,7 +158,7 @@ fn grep_prints_as_ripgrep_does_and_tells_by_its_status() {
 }
 
 #[test]
-fn an_edit_prints_its_diff_and_can_be_undone() {
+fn edit_command_prints_diff_and_can_be_undone() {
     let project = project();
     let edit = ["edit", "notes.txt", "--old", "one", "--new", "1", "--old", "two", "--new", "-2"];
     let tried = run(&project, &[&edit[..], &["--dry-run"]].concat());
@@ -179,7 +179,7 @@ fn an_edit_prints_its_diff_and_can_be_undone() {
 }
 
 #[test]
-fn an_edit_that_does_not_fit_changes_nothing() {
+fn edit_command_that_does_not_match_changes_nothing() {
     let project = project();
     for (arguments, status) in [
         (&["edit", "notes.txt", "--old", "three", "--new", "3"][..], 1),
@@ -209,7 +209,7 @@ fn an_edit_that_does_not_fit_changes_nothing() {
 }
 
 #[test]
-fn write_and_patch_take_what_is_piped_in() {
+fn write_and_patch_commands_read_stdin() {
     let project = project();
     assert_eq!(fed(&project, &["write", "new/a.txt"], "名\n".as_bytes()).status.code(), Some(0));
     assert_eq!(project.read("new/a.txt"), "名\n");
@@ -230,7 +230,7 @@ fn write_and_patch_take_what_is_piped_in() {
 }
 
 #[test]
-fn files_move_into_folders_and_are_deleted_with_them() {
+fn move_and_delete_commands_handle_folders() {
     let project = project();
     let moved = run(&project, &["move", "notes.txt", "src", "--no-imports"]);
     assert_eq!(moved.status.code(), Some(0), "{moved:?}");
@@ -246,7 +246,7 @@ fn files_move_into_folders_and_are_deleted_with_them() {
 }
 
 #[test]
-fn a_denied_call_is_status_5() {
+fn denied_command_exits_with_status_5() {
     let project = project();
     std::fs::write(project.beside("config").join("lsp-tools.toml"), "[permissions]\ndeny = [\"delete\"]\n")
         .unwrap();
@@ -256,7 +256,7 @@ fn a_denied_call_is_status_5() {
 }
 
 #[test]
-fn what_needs_a_server_says_so_where_there_is_none() {
+fn server_commands_without_server_exit_with_status_3() {
     let project = Project::new([("a.zig", "const a = 1;\n")]);
     for arguments in [
         &["rename", "a.zig:1:a", "b"][..],
@@ -275,7 +275,7 @@ fn what_needs_a_server_says_so_where_there_is_none() {
 }
 
 #[test]
-fn pylsp_renames_and_tells_what_an_edit_breaks() {
+fn pylsp_rename_command_and_edit_diagnostics_work() {
     let servers = real_servers(&["pylsp"]);
     let project = Project::new([("app.py", APP)]);
     let run = |arguments: &[&str]| {

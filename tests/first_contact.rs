@@ -41,7 +41,7 @@ fn codes(project: &Project, installed: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn style_is_checked_where_the_project_or_the_user_wants_it() {
+fn pylsp_style_checks_run_only_where_configured() {
     let long = format!("import os\nword = \"{}\"\n", "x".repeat(90));
     let project = Project::new([("a.py", long.as_str()), ("setup.cfg", "[metadata]\nname = a\n")]);
     let style = |project: &Project| codes(project, &["pylsp"]).iter().any(|code| code == "E501");
@@ -60,7 +60,7 @@ fn style_is_checked_where_the_project_or_the_user_wants_it() {
 }
 
 #[test]
-fn an_installed_server_answers_and_the_projects_own_word_counts_first() {
+fn server_choice_follows_project_config_over_installed_default() {
     let project = Project::new([("a.py", "x = 1\n"), ("pyproject.toml", "[project]\nname = \"a\"\n")]);
     assert_eq!(running(&project, &["pylsp"])[0], "pylsp");
     let all = ["pylsp", "pyright", "basedpyright", "ty", "ruff"];
@@ -82,7 +82,7 @@ fn an_installed_server_answers_and_the_projects_own_word_counts_first() {
 }
 
 #[test]
-fn nothing_installed_is_answered_with_the_default() {
+fn servers_command_with_none_installed_lists_default_as_missing() {
     let project = Project::new([("a.py", "x = 1\n")]);
     let answer = json(project.command(None), &["servers"]);
     assert_eq!(
@@ -92,7 +92,7 @@ fn nothing_installed_is_answered_with_the_default() {
 }
 
 #[test]
-fn what_is_installed_and_not_used_is_named_with_the_setting_that_changes_it() {
+fn servers_installed_but_unused_are_named_with_setting_to_change() {
     let project = Project::new([("a.py", "x = 1\n")]);
     let file = project.beside("config").join("lsp-tools.toml");
     let servers = |installed: &[&str]| json(project.command(Some(&real_servers(installed))), &["servers"]);
@@ -124,7 +124,7 @@ fn what_is_installed_and_not_used_is_named_with_the_setting_that_changes_it() {
 }
 
 #[test]
-fn a_question_that_a_server_cannot_answer_names_one_that_can() {
+fn unsupported_query_names_a_server_that_supports_it() {
     let project = Project::new([("a.py", "def f():\n    return 1\n")]);
     let asked = |installed: &[&str], command: &str| {
         let mut asked = project.command(Some(&real_servers(installed)));
@@ -147,7 +147,7 @@ fn a_question_that_a_server_cannot_answer_names_one_that_can() {
 }
 
 #[test]
-fn a_src_layout_is_resolved_as_the_command_line_of_the_server_does_it() {
+fn pyright_src_layout_diagnostics_match_its_command_line() {
     let project = Project::new([
         ("pyproject.toml", "[project]\nname = \"acme\"\n"),
         ("src/acme/__init__.py", ""),
@@ -204,7 +204,7 @@ fn references(project: &Project, prefix: &Path) -> Vec<String> {
 }
 
 #[test]
-fn jedi_finds_what_a_src_layout_imports() {
+fn jedi_definition_in_src_layout_is_found() {
     let project = Project::new([
         ("pyproject.toml", "[project]\nname = \"acme\"\n"),
         ("src/acme/__init__.py", ""),
@@ -224,7 +224,7 @@ fn jedi_finds_what_a_src_layout_imports() {
 }
 
 #[tokio::test]
-async fn what_is_installed_or_configured_later_counts_from_the_next_question_on() {
+async fn server_installed_or_configured_later_is_used_by_next_request() {
     let all = real_servers(&["pylsp", "pyright", "ty"]);
     let project = Project::new([("a.py", "x = 1\n"), ("pyproject.toml", "[project]\nname = \"a\"\n")]);
     let data = project.beside("data").join("servers");
@@ -260,7 +260,7 @@ fn said(project: &Project, words: &[&str]) -> (Vec<String>, Option<i32>) {
 }
 
 #[test]
-fn a_missing_server_is_said_once_of_the_language_that_was_asked_about() {
+fn missing_server_is_reported_once_and_only_for_language_asked() {
     let files = [("a.py", "def greet():\n    pass\n"), ("x.html", "<p>"), ("x.css", "a{}"), ("y.css", "b{}")];
     let project = Project::new(files);
     let python = "[LSP] python: pylsp not installed, run: pip install python-lsp-server (or: lsp-tools install python)";
@@ -287,7 +287,7 @@ fn a_missing_server_is_said_once_of_the_language_that_was_asked_about() {
 }
 
 #[test]
-fn a_file_or_name_that_is_not_there_is_a_wrong_call_and_not_a_problem_found() {
+fn missing_file_or_name_argument_is_status_2() {
     let project = Project::new([("a.py", "def greet():\n    pass\n"), ("sub/b.py", "x = 1\n")]);
     for words in [
         &["check", "nofile.py"][..],
@@ -312,7 +312,7 @@ fn a_file_or_name_that_is_not_there_is_a_wrong_call_and_not_a_problem_found() {
 }
 
 #[test]
-fn nothing_is_renamed_to_what_cannot_be_a_name() {
+fn rename_to_invalid_identifier_is_refused() {
     let project = Project::new([("a.py", "def greet():\n    pass\n")]);
     for (name, why) in
         [("not valid", "it is no identifier"), ("class", "it is a keyword of python"), ("1st", "it is no")]
@@ -326,7 +326,7 @@ fn nothing_is_renamed_to_what_cannot_be_a_name() {
 }
 
 #[test]
-fn edits_name_files_as_they_are_named_from_the_callers_folder() {
+fn edit_output_paths_are_relative_to_caller_cwd() {
     let project = Project::new([("sub/deep/a.txt", "one\n"), (".git/HEAD", "ref: refs/heads/main\n")]);
     let run = |words: &[&str]| {
         let mut command = project.command(None);
@@ -343,7 +343,7 @@ fn edits_name_files_as_they_are_named_from_the_callers_folder() {
 }
 
 #[test]
-fn what_nothing_has_looked_at_is_counted_by_language() {
+fn unchecked_files_are_counted_by_language() {
     let project = Project::new([("a.css", "a{}"), ("b.css", "b{}"), ("x.html", "<p>"), ("a.py", "x = 1\n")]);
     let (all, _) = said(&project, &["check"]);
     let note = "note: 3 files were not checked: no server and no parser (css 2, html 1)";
@@ -357,7 +357,7 @@ fn what_nothing_has_looked_at_is_counted_by_language() {
 }
 
 #[test]
-fn what_the_set_up_of_a_project_lacks_is_one_line() {
+fn project_setup_missing_is_reported_in_one_line() {
     let project = Project::new([
         ("CMakeLists.txt", "project(a C)\n"),
         ("a.c", "int main(void) { return 0; }\n"),
@@ -383,7 +383,7 @@ fn what_the_set_up_of_a_project_lacks_is_one_line() {
 }
 
 #[test]
-fn a_folder_is_formatted_file_by_file() {
+fn format_of_folder_formats_each_file() {
     let project =
         Project::new([("sub/a.py", "x=1\n"), ("sub/b.py", "y=2\n"), ("c.py", "z=3\n"), ("sub/n.txt", "n\n")]);
     let run = |words: &[&str]| {
@@ -402,7 +402,7 @@ fn a_folder_is_formatted_file_by_file() {
 
 /// A program that asks takes an empty list for a clean file; people read the line above it.
 #[test]
-fn diagnostics_without_any_server_are_a_failure_with_what_the_syntax_shows() {
+fn diagnostics_without_server_fail_with_syntax_findings() {
     let project = Project::new([("a.py", "def f(:\n"), ("b.py", "print(unknown)\n"), ("c.sh", "echo\n")]);
     let call = |servers: &[&str], arguments: &str| {
         let prefix = real_servers(servers);
@@ -450,7 +450,7 @@ fn diagnostics_without_any_server_are_a_failure_with_what_the_syntax_shows() {
 
 /// A project's own environment holds programs of the project: it is read, whether they may be run or not.
 #[test]
-fn an_environment_is_used_untrusted_activated_and_trusted_alike() {
+fn python_environment_is_used_untrusted_activated_or_trusted() {
     let project = Project::new([
         ("a.py", "import acmelib\n\nprint(acmelib.answer())\n"),
         ("pyproject.toml", "[project]\nname = \"a\"\n"),

@@ -64,7 +64,7 @@ fn places(answer: &Result<Answer<LocationsOutput>, ToolError>) -> Result<Vec<(St
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_first_question_is_answered_as_a_later_one_or_says_that_it_is_not() {
+async fn first_answer_after_cold_start_equals_later_or_is_not_complete() {
     let mut cautious = Vec::new();
     for (server, fixture, [path, name], _) in
         SUBJECTS.into_iter().filter(|(server, ..)| USUAL.contains(server))
@@ -101,7 +101,7 @@ async fn the_first_question_is_answered_as_a_later_one_or_says_that_it_is_not() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_server_a_name_of_a_file_is_what_the_file_defines() {
+async fn missing_server_name_in_file_resolves_to_its_definition() {
     let session = "\"\"\"A Session, and how it is closed.\"\"\"\nfrom other import close\n\n\nclass Pool:\n    \
                    def close(self): ...\n\n\nclass Session:\n    def close(self):\n        \
                    close(\"Session\")  # Session\n";
@@ -168,7 +168,7 @@ async fn put(
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "hundreds of cold starts; `just first-question`"]
-async fn every_server() {
+async fn every_server_first_answer_is_complete_only_if_right() {
     let setting = |name: &str| std::env::var(name).unwrap_or_default();
     let rounds = setting("FIRST_QUESTION_ROUNDS").parse().unwrap_or(10);
     let one = setting("FIRST_QUESTION");

@@ -72,13 +72,13 @@ replays! {
 }
 
 #[test]
-fn every_target_is_replayed() {
+fn fuzz_targets_all_have_a_corpus_replay() {
     let targets: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
     assert_eq!(targets, REPLAYED);
 }
 
 #[test]
-fn every_tool_answers_whatever_it_is_given() {
+fn tools_given_random_input_answer_without_panic() {
     const CALLS: u64 = 40;
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     count_panics();

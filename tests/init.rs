@@ -29,7 +29,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn a_hosts_file_is_written_once_and_shown_as_a_difference() {
+fn init_writes_host_file_once_and_prints_diff() {
     let project = Project::new([(
         ".vscode/mcp.json",
         "{\n  // ours\n  \"inputs\": [],\n  \"servers\": {\"x\": {\"command\": \"x\"}}\n}\n",
@@ -56,7 +56,7 @@ fn a_hosts_file_is_written_once_and_shown_as_a_difference() {
 
 /// What is written starts a program that is there.
 #[test]
-fn every_host_is_told_a_program_that_runs() {
+fn init_for_every_host_writes_an_existing_program() {
     let project = Project::new([]);
     for host in ["claude-code", "copilot-cli", "vscode", "cursor", "codex", "opencode", "zed", "gemini"] {
         let output = run(&project, &["init", host, "--format", "json"]);
@@ -73,7 +73,7 @@ fn every_host_is_told_a_program_that_runs() {
 }
 
 #[test]
-fn print_writes_nothing() {
+fn init_print_option_writes_no_file() {
     let project = Project::new([]);
     let output = run(&project, &["init", "claude-code", "--print"]);
     let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -87,7 +87,7 @@ fn print_writes_nothing() {
 
 /// A file that cannot be kept is not touched, and neither is one that lies elsewhere.
 #[test]
-fn what_cannot_be_kept_is_left_alone() {
+fn init_leaves_broken_or_linked_host_file_untouched() {
     let project = Project::new([(".mcp.json", "{\"mcpServers\": ")]);
     let broken = run(&project, &["init", "claude-code"]);
     assert_eq!(broken.status.code(), Some(2));
@@ -103,7 +103,7 @@ fn what_cannot_be_kept_is_left_alone() {
 }
 
 #[test]
-fn servers_of_other_programs_become_ours_and_answer() {
+fn init_import_turns_foreign_server_config_into_ours() {
     let project = Project::new([(
         ".github/lsp.json",
         r#"{"lspServers": {

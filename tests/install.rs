@@ -69,7 +69,7 @@ async fn install(data: &Path, key: &str, server: &ServerSpec) -> Result<Installe
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_is_installed_once_however_many_ask() {
+async fn concurrent_installs_of_one_server_install_once() {
     let data = tempfile::tempdir().unwrap();
     let steps = Mutex::new(Vec::new());
     let note = |progress: InstallProgress<'_>| {
@@ -113,7 +113,7 @@ fn installs_until_killed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_kill_in_the_middle_leaves_what_was_there_and_is_swept_up() {
+async fn install_killed_midway_keeps_old_version_and_is_cleaned_up() {
     let data = tempfile::tempdir().unwrap();
     let marker = data.path().to_str().unwrap();
     // Something else under the same key is in use, so that the kill has something to break.
@@ -143,7 +143,7 @@ async fn a_kill_in_the_middle_leaves_what_was_there_and_is_swept_up() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn dropping_the_future_ends_the_tools() {
+async fn install_future_dropped_ends_its_processes() {
     let data = tempfile::tempdir().unwrap();
     let marker = format!("{}/servers", data.path().display());
     let (begun, mut is_begun) = tokio::sync::mpsc::unbounded_channel();
@@ -165,7 +165,7 @@ async fn dropping_the_future_ends_the_tools() {
 }
 
 #[tokio::test]
-async fn what_the_registry_says_is_told() {
+async fn install_failure_reports_the_registry_error() {
     let data = tempfile::tempdir().unwrap();
     let cases = [
         ("{ pip = ['ruff==0.0.0.99'] }", "No matching distribution found"),
@@ -180,7 +180,7 @@ async fn what_the_registry_says_is_told() {
 }
 
 #[tokio::test]
-async fn packages_without_the_program_are_told() {
+async fn install_without_expected_program_is_an_error() {
     let data = tempfile::tempdir().unwrap();
     let wrong = server("no-such-program", "{ npm = ['left-pad@1.3.0'] }");
     let error = install(data.path(), "wrong", &wrong).await.unwrap_err();
@@ -190,7 +190,7 @@ async fn packages_without_the_program_are_told() {
 }
 
 #[tokio::test]
-async fn a_missing_tool_is_told_with_the_way_to_get_it() {
+async fn install_without_npm_or_pip_names_how_to_get_it() {
     let data = tempfile::tempdir().unwrap();
     let bare = installer(data.path()).with_path("/nonexistent".into());
     for (recipe, words) in
@@ -212,7 +212,7 @@ async fn a_missing_tool_is_told_with_the_way_to_get_it() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_installed_is_told() {
+async fn install_of_manual_recipe_or_invalid_key_is_refused() {
     let data = tempfile::tempdir().unwrap();
     let by_hand = server("a", "{ manual = 'ask your distribution', advice = 'apt install a' }");
     let error = install(data.path(), "a", &by_hand).await.unwrap_err();
@@ -225,7 +225,7 @@ async fn what_cannot_be_installed_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hollow_server_is_found_out() {
+async fn installed_server_missing_dependencies_is_reported_by_health() {
     let data = tempfile::tempdir().unwrap();
     let text = "name = 'S'\nlanguages = ['x']\ncommand = ['ruff']\ninstall = { pip = ['ruff==0.14.0'] }
         [[hollow]]\nprogram = 'no-such-program'\nmessage = 'no program'\ninstall = 'get it'
@@ -255,7 +255,7 @@ async fn a_hollow_server_is_found_out() {
 }
 
 #[tokio::test]
-async fn a_program_that_does_not_end_is_ended() {
+async fn probe_process_past_deadline_is_killed() {
     let spawn = Spawn {
         name: "sleep".into(),
         program: "/bin/sleep".into(),
@@ -274,7 +274,7 @@ async fn a_program_that_does_not_end_is_ended() {
 /// Every recipe of the catalogue, from the registries: gigabytes and minutes, so only when asked for.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "downloads every server of the catalogue"]
-async fn every_recipe_of_the_catalogue_holds() {
+async fn every_catalogue_recipe_installs_a_working_server() {
     let data = tempfile::tempdir().unwrap();
     let mut failed = Vec::new();
     for (key, server) in &Catalogue::built_in().servers {

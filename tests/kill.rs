@@ -101,7 +101,7 @@ impl Run {
 }
 
 #[test]
-fn after_sigkill_in_any_phase_nothing_is_left() {
+fn sigkill_in_any_phase_leaves_no_processes() {
     for phase in phases() {
         let mut run = Run::at(&phase);
         assert!(run.living() > 0, "{}", phase.name);
@@ -112,7 +112,7 @@ fn after_sigkill_in_any_phase_nothing_is_left() {
 }
 
 #[test]
-fn a_refusing_server_that_never_initializes_dies_with_us() {
+fn server_refusing_to_exit_during_initialize_dies_with_program() {
     let phase = Phase {
         name: "initializing, refusing",
         scenario: json!({"exit": "refuses", "answers": {"initialize": {"never": true}}}),
@@ -128,7 +128,7 @@ fn a_refusing_server_that_never_initializes_dies_with_us() {
 }
 
 #[test]
-fn sigterm_and_sigint_end_the_program_and_its_servers_in_order() {
+fn sigterm_and_sigint_end_servers_before_program_exits() {
     for signal in [Signal::TERM, Signal::INT] {
         for phase in phases() {
             let mut run = Run::at(&phase);

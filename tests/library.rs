@@ -5,7 +5,7 @@ use lsp_tools::{Runtime, Target, TrustRequest};
 
 /// Callers spawn questions on a runtime of many threads. Compiling is the test.
 #[test]
-fn every_answer_can_be_spawned() {
+fn runtime_futures_are_all_send() {
     fn is_send<T: Send>(_: &T) {}
     let _compiled = |runtime: &Runtime, target: &Target| {
         is_send(&runtime.hover(target.clone()));

@@ -160,7 +160,7 @@ fn refused(server: &str) -> (Impostor, String) {
 }
 
 #[test]
-fn a_wheel_that_is_not_the_published_one_is_refused() {
+fn pypi_wheel_with_wrong_hash_is_refused() {
     let (_impostor, said) = refused("ruff");
     let expected =
         format!("ruff=={} came from PyPI with other content than the lock of ruff names", version("ruff"));
@@ -169,7 +169,7 @@ fn a_wheel_that_is_not_the_published_one_is_refused() {
 }
 
 #[test]
-fn a_package_of_npm_that_is_not_the_published_one_is_refused() {
+fn npm_package_with_wrong_hash_is_refused() {
     let (impostor, said) = refused("pyright");
     let version = version("pyright");
     let expected =

@@ -57,7 +57,7 @@ fn python(service: &str) -> Project {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_other_python_projects_use_is_found_where_their_settings_lead_there() {
+async fn references_across_python_projects_follow_extra_paths() {
     let lib = "libs/common/common/__init__.py";
     let project = python("[tool.pyright]\nextraPaths = [\"../../libs/common\"]\n");
     let runtime = open(&project, "pyright");
@@ -74,7 +74,7 @@ async fn what_other_python_projects_use_is_found_where_their_settings_lead_there
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_no_server_lists_is_said_and_makes_the_answer_partial() {
+async fn references_missed_by_server_are_noted_and_answer_is_partial() {
     let project = python("[project]\nname = \"service\"\nversion = \"1\"\n");
     let runtime = open(&project, "pyright");
     let found = references(&runtime, "libs/common/common/__init__.py", "shared").await;
@@ -89,7 +89,7 @@ async fn what_no_server_lists_is_said_and_makes_the_answer_partial() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_stands_elsewhere_in_one_project_makes_an_answer_doubtful_while_a_server_gives_no_sign() {
+async fn text_hits_elsewhere_make_answer_partial_if_server_is_unsure() {
     let files = [
         ("pyproject.toml", "[project]\nname = \"one\"\nversion = \"1\"\n"),
         ("one.py", "class Post:\n    def send(self) -> None: ...\n\n\nPost().send()\n"),
@@ -143,7 +143,7 @@ fn typescript(solution: &str, composite: bool, paths: bool, top: &str) -> Projec
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_other_typescript_projects_use_is_found_however_they_are_tied_together() {
+async fn references_across_typescript_packages_are_found_in_any_layout() {
     let references_of =
         "{\"files\": [], \"references\": [{\"path\": \"packages/ui\"}, {\"path\": \"packages/app\"}]}";
     let workspaces = "{\"private\": true, \"workspaces\": [\"packages/*\"]}";

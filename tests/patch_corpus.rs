@@ -231,7 +231,7 @@ fn disturbed(old: &str, how: usize) -> (&'static str, String) {
 }
 
 #[test]
-fn every_diff_gives_what_git_gives() {
+fn patch_of_real_diff_gives_same_text_as_git_apply() {
     let Some(pairs) = corpus_or_skip() else { return };
     let tally = Tally::default();
     on_all(&pairs, |room, number, pair| {
@@ -304,7 +304,7 @@ fn compare(
 }
 
 #[test]
-fn line_ends_of_the_file_win() {
+fn patch_with_other_line_endings_keeps_those_of_file() {
     let Some(pairs) = corpus_or_skip() else { return };
     let plain: Vec<Pair> =
         pairs.into_iter().filter(|pair| !pair.old.contains('\r') && !pair.new.contains('\r')).collect();
@@ -334,7 +334,7 @@ fn envelope(diff: &str) -> String {
 }
 
 #[test]
-fn the_envelope_gives_the_same_or_says_that_it_is_not_told_enough() {
+fn patch_envelope_gives_same_text_or_reports_ambiguity() {
     let Some(pairs) = corpus_or_skip() else {
         return;
     };
@@ -365,7 +365,7 @@ fn the_envelope_gives_the_same_or_says_that_it_is_not_told_enough() {
 }
 
 #[test]
-fn whole_releases_with_renames_copies_and_modes() {
+fn patch_of_whole_release_applies_renames_copies_and_modes() {
     let Some([old, new]) = corpus() else {
         crate::support::skipped("the registry cannot be reached, and the releases were not fetched before");
         return;

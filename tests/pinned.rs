@@ -45,7 +45,7 @@ fn project() -> (TempDir, PathBuf) {
 }
 
 #[tokio::test]
-async fn an_interpreter_finds_the_environment_that_it_lies_in() {
+async fn pinned_python_interpreter_finds_its_virtual_environment() {
     let (_folder, project) = project();
     for how in ["--copies", "--symlinks"] {
         let environment = project.join(how);
@@ -61,7 +61,7 @@ async fn an_interpreter_finds_the_environment_that_it_lies_in() {
 }
 
 #[tokio::test]
-async fn a_script_finds_what_lies_beside_it() {
+async fn pinned_script_finds_files_beside_it() {
     let (_folder, project) = project();
     fs::write(project.join("beside"), "echo beside\n").expect("a file");
     let script =
@@ -71,7 +71,7 @@ async fn a_script_finds_what_lies_beside_it() {
 }
 
 #[tokio::test]
-async fn what_was_changed_since_does_not_start_and_it_is_said_what_to_do() {
+async fn pinned_program_changed_before_start_does_not_run() {
     let (_folder, project) = project();
     let binary = project.join("binary");
     copy_executable(which::which("true").expect("true"), &binary);
@@ -111,7 +111,7 @@ with open(sys.argv[1], 'r+b') as file:
 ";
 
 #[test]
-fn what_is_written_through_a_mapping_after_the_look_is_noticed() {
+fn pinned_program_written_through_mmap_is_detected() {
     use std::io::{BufRead, BufReader, Write};
     use std::process::Stdio;
     let (_folder, project) = project();

@@ -162,7 +162,7 @@ fn kill_parent(mut parent: Child) {
 }
 
 #[test]
-fn the_whole_tree_dies_with_a_killed_parent() {
+fn parent_killed_supervisor_ends_whole_process_tree() {
     for mode in ["plain", "session", "stubborn", "daemon"] {
         let scene = Scene::new();
         let parent = parent_of_tree(&scene, mode);
@@ -177,7 +177,7 @@ fn the_whole_tree_dies_with_a_killed_parent() {
 }
 
 #[test]
-fn a_supervisor_whose_parent_is_another_starts_nothing() {
+fn supervisor_with_foreign_parent_starts_nothing() {
     let scene = Scene::new();
     let mut command = Command::new(SUPERVISOR);
     command.args([SUPERVISE, "1"]).arg(python()).args(scene.tree("plain"));
@@ -187,7 +187,7 @@ fn a_supervisor_whose_parent_is_another_starts_nothing() {
 }
 
 #[tokio::test]
-async fn a_normal_end_leaves_nothing_and_keeps_the_status() {
+async fn server_exit_leaves_no_processes_and_keeps_status() {
     for mode in ["leaves", "daemon"] {
         let scene = Scene::new();
         let process = start(scene.spawn(scene.tree(mode))).await;
@@ -206,7 +206,7 @@ async fn a_normal_end_leaves_nothing_and_keeps_the_status() {
 }
 
 #[tokio::test]
-async fn its_pipes_are_the_servers_own() {
+async fn supervised_process_stdin_and_stdout_are_its_own() {
     let scene = Scene::new();
     let code = "import sys\nfor line in sys.stdin: print(line.upper(), end='', flush=True)\nprint('end')";
     let mut process = start(scene.python(code)).await;
@@ -224,7 +224,7 @@ async fn its_pipes_are_the_servers_own() {
 }
 
 #[tokio::test]
-async fn the_last_words_and_the_status_are_kept() {
+async fn supervised_process_stderr_tail_and_exit_status_are_kept() {
     let scene = Scene::new();
     let code = r"
 import sys
@@ -241,7 +241,7 @@ sys.exit(3)";
 }
 
 #[tokio::test]
-async fn a_death_by_signal_is_told_as_such() {
+async fn supervised_process_killed_by_signal_reports_signal() {
     let scene = Scene::new();
     let process = start(scene.python("import os; os.kill(os.getpid(), 11)")).await;
     let exit = process.wait().await;
@@ -250,7 +250,7 @@ async fn a_death_by_signal_is_told_as_such() {
 }
 
 #[tokio::test]
-async fn a_program_that_is_not_there_is_told() {
+async fn missing_program_exit_is_127_with_reason() {
     let scene = Scene::new();
     let mut spawn = scene.python("");
     spawn.program = scene.folder.path().join("no-such-program");
@@ -263,7 +263,7 @@ async fn a_program_that_is_not_there_is_told() {
 }
 
 #[tokio::test]
-async fn terminate_ends_what_ignores_the_asking() {
+async fn terminate_kills_process_ignoring_sigterm() {
     let scene = Scene::new();
     let process = start(scene.spawn(scene.tree("stubborn"))).await;
     scene.wait_for(&["server", "child", "grandchild"]);
@@ -276,7 +276,7 @@ async fn terminate_ends_what_ignores_the_asking() {
 }
 
 #[tokio::test]
-async fn dropping_ends_the_tree() {
+async fn dropped_process_handle_ends_its_tree() {
     let scene = Scene::new();
     let process = start(scene.spawn(scene.tree("daemon"))).await;
     scene.wait_for(&["server", "child", "grandchild"]);
@@ -285,7 +285,7 @@ async fn dropping_ends_the_tree() {
 }
 
 #[test]
-fn the_end_of_the_runtime_ends_the_tree() {
+fn tokio_runtime_dropped_ends_process_tree() {
     let scene = Scene::new();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let spawn = scene.spawn(scene.tree("session"));
@@ -299,7 +299,7 @@ fn the_end_of_the_runtime_ends_the_tree() {
 }
 
 #[tokio::test]
-async fn a_killed_supervisor_takes_the_server_along() {
+async fn supervisor_killed_ends_its_server() {
     let scene = Scene::new();
     let process = start(scene.spawn(scene.tree("plain"))).await;
     scene.wait_for(&["server", "child", "grandchild"]);
@@ -336,7 +336,7 @@ time.sleep(1000)";
 }
 
 #[tokio::test]
-async fn its_memory_is_that_of_the_tree() {
+async fn tree_rss_includes_memory_of_supervised_process() {
     let scene = Scene::new();
     let code = "import time; block = bytearray(64 << 20); open('grown', 'w').close(); time.sleep(1000)";
     let process = start(scene.python(code)).await;

@@ -31,7 +31,7 @@ fn text_of(page: impl AsRef<Path>) -> String {
 }
 
 #[test]
-fn the_languages_are_those_of_the_catalogue() {
+fn readme_language_table_matches_catalogue() {
     let catalogue = Catalogue::built_in();
     let page = text_of(LANGUAGES);
     let (before, rest) = page.split_once(BEGIN).expect("the page has the mark where the languages begin");
@@ -53,7 +53,7 @@ fn the_languages_are_those_of_the_catalogue() {
 }
 
 #[test]
-fn what_each_server_may_do_without_trust_is_told() {
+fn untrusted_page_names_every_catalogue_server() {
     let page = text_of("docs/untrusted.md");
     let words: BTreeSet<&str> =
         page.split(|letter: char| !(letter.is_alphanumeric() || letter == '-')).collect();
@@ -63,13 +63,13 @@ fn what_each_server_may_do_without_trust_is_told() {
 }
 
 #[test]
-fn the_readme_is_short() {
+fn readme_stays_below_line_limit() {
     let lines = text_of("README.md").lines().count();
     assert!(lines <= README_LINES, "README.md has {lines} lines; move what is not needed first into docs/");
 }
 
 #[test]
-fn the_tables_of_commands_name_every_command_and_no_other() {
+fn readme_command_tables_match_program_commands() {
     let program = Cli::command();
     let commands: BTreeSet<&str> = program
         .get_subcommands()
@@ -118,7 +118,7 @@ fn events(markdown: &str) -> impl Iterator<Item = Event<'_>> {
 }
 
 #[test]
-fn every_link_leads_to_a_file_and_a_heading_that_are_there() {
+fn markdown_links_lead_to_existing_files_and_headings() {
     let mut pages: Vec<PathBuf> = Vec::new();
     for folder in [root().to_owned(), root().join("docs"), root().join("fixtures")] {
         let entries =
@@ -237,7 +237,7 @@ fn code(text: &str) -> String {
 const NAMED: [&str; 7] = ["src/", "tests/", "bench/", "docs/", "examples/", "fixtures/", "servers.toml"];
 
 #[test]
-fn the_tables_of_requirements_name_what_is_there() {
+fn requirement_tables_name_existing_files_and_tests() {
     let text = text_of("docs/seeds.md");
     let (mut rows, mut faults) = (0, Vec::new());
     for line in text.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| requirement |")) {

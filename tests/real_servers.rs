@@ -52,7 +52,7 @@ fn has(messages: &[String], part: &str) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pylsp_answers_and_follows_edits() {
+async fn pylsp_answers_are_complete_and_follow_edits() {
     let project = Project::of_fixture("python");
     let runtime = open(&project, &["pylsp"], PATIENT);
     let hover = complete(runtime.hover(on_line("greet/app.py", 9, "compose")).await.expect("an answer"));
@@ -88,7 +88,7 @@ async fn pylsp_answers_and_follows_edits() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pyright_answers_and_sees_other_files_change() {
+async fn pyright_diagnostics_follow_changes_of_other_files() {
     let project = Project::of_fixture("python");
     std::fs::write(project.beside("config").join("lsp-tools.toml"), "prefer.python = [\"pyright\"]\n")
         .expect("settings");
@@ -112,7 +112,7 @@ async fn pyright_answers_and_sees_other_files_change() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn bash_language_server_answers_at_once_and_lints() {
+async fn bash_language_server_first_answer_is_complete_and_lints() {
     let project = Project::of_fixture("shell");
     let runtime = open(&project, &["bash-language-server"], PATIENT);
     let symbols = complete(runtime.symbols(Target::File("deploy.sh".into()), 50).await.expect("an answer"));
@@ -132,7 +132,7 @@ async fn bash_language_server_answers_at_once_and_lints() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn typescript_answers_when_its_project_is_loaded() {
+async fn typescript_answers_are_complete_and_follow_edits() {
     let project = Project::of_fixture("typescript");
     let runtime = open(&project, &["typescript-language-server"], PATIENT);
     let hover = complete(runtime.hover(on_line("src/basket.ts", 1, "add")).await.expect("an answer"));
@@ -149,7 +149,7 @@ async fn typescript_answers_when_its_project_is_loaded() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn scripts_without_a_configuration_know_each_other() {
+async fn javascript_files_without_tsconfig_share_references() {
     let project = Project::new([
         ("package.json", "{}\n"),
         ("src/a.js", "export function alpha() {}\n"),
@@ -170,7 +170,7 @@ async fn scripts_without_a_configuration_know_each_other() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clangd_checks_with_the_headers_as_they_are() {
+async fn clangd_diagnostics_follow_header_changes() {
     let project = Project::of_fixture("c");
     let runtime = open(&project, &["clangd"], PATIENT);
     // It puts the comments of headers into its index a moment after it has read them, and gives no sign of that.
@@ -194,7 +194,7 @@ async fn clangd_checks_with_the_headers_as_they_are() {
 
 /// One check of everything, and the merged logs of its parts, find the same.
 #[test]
-fn parts_of_a_check_find_together_what_one_check_finds() {
+fn check_parts_merged_equal_one_whole_check() {
     let project = Project::of_fixture("python");
     project.write("greet/also_broken.py", "import os\n\n\ndef f():\n    return cound\n");
     let environment = project.environment(Some(&real_servers(&["pylsp"])));

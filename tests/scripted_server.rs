@@ -68,7 +68,7 @@ impl Talk {
 }
 
 #[test]
-fn a_well_behaved_server_answers_rightly_in_both_modes() {
+fn scripted_server_default_scenario_answers_correctly() {
     for behaves in [false, true] {
         let mut talk = Talk::open(&json!({"behaves": behaves}));
         assert_eq!(talk.hover_text(), format!("foo v1 {}", fingerprint(TEXT)));
@@ -85,7 +85,7 @@ fn a_well_behaved_server_answers_rightly_in_both_modes() {
 }
 
 #[test]
-fn incremental_changes_are_applied_in_each_encoding_and_wrong_ones_are_noted() {
+fn incremental_changes_in_each_encoding_are_applied_or_noted() {
     for (encoding, after_emoji) in [("utf-8", 15), ("utf-16", 13), ("utf-32", 12)] {
         let mut talk = Talk::open(&json!({"encoding": encoding}));
         assert_eq!(talk.client.encoding(), encoding);
@@ -115,13 +115,13 @@ fn incremental_changes_are_applied_in_each_encoding_and_wrong_ones_are_noted() {
 }
 
 #[test]
-fn an_encoding_that_was_not_offered_is_not_announced() {
+fn position_encoding_not_offered_is_not_announced() {
     let talk = Talk::offering(&json!({"encoding": "utf-8"}), &["utf-16"]);
     assert_eq!(talk.client.encoding(), "utf-16");
 }
 
 #[test]
-fn diagnostics_come_as_the_scenario_says() {
+fn scripted_diagnostics_modes_publish_as_configured() {
     let change = |scenario: Value, count: usize| {
         let mut talk = Talk::open(&json!({"diagnostics": scenario}));
         talk.publishes(1);
@@ -147,7 +147,7 @@ fn diagnostics_come_as_the_scenario_says() {
 }
 
 #[test]
-fn a_debounce_swallows_what_was_overtaken() {
+fn diagnostics_debounce_drops_superseded_versions() {
     let mut talk = Talk::open(&json!({"diagnostics": {"debounce_ms": 100, "silent_when_same": true}}));
     talk.client.change(&talk.uri, 2, "WRONG\n").expect("a change");
     talk.client.change(&talk.uri, 3, "WRONG WRONG\n").expect("a change");
@@ -157,7 +157,7 @@ fn a_debounce_swallows_what_was_overtaken() {
 }
 
 #[test]
-fn saving_is_what_makes_a_server_check_that_checks_on_save() {
+fn diagnostics_only_on_save_are_published_after_did_save() {
     let mut talk = Talk::open(&json!({"diagnostics": {"only_on_save": true, "idle": {
         "method": "textDocument/status", "field": "state", "busy": "busy", "done": "idle"}}}));
     talk.client.change(&talk.uri, 2, "WRONG WRONG\n").expect("a change");
@@ -169,7 +169,7 @@ fn saving_is_what_makes_a_server_check_that_checks_on_save() {
 }
 
 #[test]
-fn pulling_works_at_once_or_after_late_registration() {
+fn pull_diagnostics_work_static_or_registered_late() {
     for behaves in [false, true] {
         let mut talk = Talk::open(&json!({"behaves": behaves, "diagnostics": {"mode": "pull"}}));
         assert!(talk.client.pulls());
@@ -189,7 +189,7 @@ fn pulling_works_at_once_or_after_late_registration() {
 }
 
 #[test]
-fn references_are_half_until_the_index_is_done() {
+fn references_are_half_until_indexing_ends() {
     for behaves in [false, true] {
         let scenario =
             json!({"behaves": behaves, "index": {"ms": 1500, "title": "Loading", "server_status": true}});
@@ -216,7 +216,7 @@ fn references_are_half_until_the_index_is_done() {
 }
 
 #[test]
-fn answers_are_late_wrong_retried_or_never_there() {
+fn scripted_answers_can_be_delayed_failed_or_never_sent() {
     let mut talk = Talk::open(&json!({"answers": {
         "textDocument/hover": {"first": {"times": 2, "error": {"code": -32801}}, "delay_ms": 30},
         "textDocument/definition": {"never": true},
@@ -258,7 +258,7 @@ fn answers_are_late_wrong_retried_or_never_there() {
 }
 
 #[test]
-fn it_dies_at_each_point_of_the_conversation_with_its_last_words() {
+fn scripted_crash_at_each_point_exits_with_stderr() {
     for at in scenarios::CRASH_POINTS {
         let scenario = json!({"crash": {"at": at, "code": 7, "stderr": ["out of cheese"], "times": 1}});
         let project = Project::scripted(&scenario, "", [("a.scr", TEXT)]);
@@ -305,7 +305,7 @@ fn bytes_of(scenario: &Value) -> Vec<u8> {
 }
 
 #[test]
-fn each_faulty_frame_is_on_the_wire() {
+fn frame_styles_are_each_written_to_the_wire() {
     let of = |style: &str| {
         bytes_of(&json!({"answers": {"initialize": {"result": {"x": "word"}, "frame": style}}}))
     };
@@ -333,7 +333,7 @@ fn each_faulty_frame_is_on_the_wire() {
 }
 
 #[test]
-fn each_odd_reply_is_on_the_wire() {
+fn reply_faults_are_each_written_to_the_wire() {
     let of = |reply: &str| {
         let bytes = bytes_of(&json!({"answers": {"initialize": {"result": 5, "reply": reply}}}));
         let text = String::from_utf8(bytes).expect("text");
@@ -354,7 +354,7 @@ fn each_odd_reply_is_on_the_wire() {
 }
 
 #[test]
-fn rules_write_junk_floods_and_whatever_else_is_asked_for() {
+fn scenario_rules_write_junk_floods_and_huge_messages() {
     let written = bytes_of(&json!({"rules": [
         {"at": "start", "do": {"junk": ["Loading...", "done"]}},
         {"at": "initialize", "when": "before", "do": {"bytes": "\u{0}\r\n"}},
@@ -370,7 +370,7 @@ fn rules_write_junk_floods_and_whatever_else_is_asked_for() {
 }
 
 #[test]
-fn requests_of_the_server_are_answered_and_the_answers_noted() {
+fn server_requests_are_answered_and_answers_logged() {
     let big = 5_000_000_000_u64;
     let mut talk = Talk::open(&json!({"rules": [
         {"at": "textDocument/didOpen", "do": {"request": {"method": "custom/unknown", "params": {}, "id": big}}},
@@ -396,7 +396,7 @@ fn requests_of_the_server_are_answered_and_the_answers_noted() {
 }
 
 #[test]
-fn every_request_that_servers_send_is_sent() {
+fn every_server_request_method_is_sent() {
     let talk = &mut Talk::open(&json!({"rules": scenarios::server_requests("file:///etc/passwd")}));
     let count = scenarios::SERVER_REQUESTS.len();
     let deadline = Instant::now() + SOON;
@@ -410,7 +410,7 @@ fn every_request_that_servers_send_is_sent() {
 }
 
 #[test]
-fn odd_results_and_diagnostics_are_sent_as_they_are() {
+fn malformed_results_and_diagnostics_are_sent_unchanged() {
     for (method, result) in scenarios::odd_results() {
         let mut talk = Talk::open(&json!({"answers": {method: {"result": result}}}));
         assert_eq!(talk.client.ask_at(method, &talk.uri, 0, 4).expect("a result"), result);
@@ -422,7 +422,7 @@ fn odd_results_and_diagnostics_are_sent_as_they_are() {
 }
 
 #[test]
-fn a_server_may_wait_for_its_configuration_or_die_of_a_null() {
+fn scripted_server_waits_for_configuration_or_exits_on_null() {
     let scenario = json!({"configuration": {"sections": ["scripted"], "holds": true, "exits_on_null": true}});
     let mut talk = Talk::open(&scenario);
     assert!(matches!(talk.hover(), Err(RawError::Ended { .. })));
@@ -437,7 +437,7 @@ fn a_server_may_wait_for_its_configuration_or_die_of_a_null() {
 }
 
 #[test]
-fn one_that_refuses_to_exit_is_deaf_to_all_but_a_kill() {
+fn server_refusing_exit_survives_sigterm_until_killed() {
     let mut talk = Talk::new(&json!({"exit": "refuses"}));
     talk.client.send("shutdown", &Value::Null).expect("a request");
     talk.client.notify("exit", &Value::Null).expect("a notification");
@@ -454,7 +454,7 @@ fn one_that_refuses_to_exit_is_deaf_to_all_but_a_kill() {
 }
 
 #[test]
-fn one_that_needs_the_end_of_stdin_stays_until_then() {
+fn server_needing_eof_stays_until_stdin_closes() {
     let mut talk = Talk::new(&json!({"exit": "needs_eof"}));
     talk.client.request("shutdown", &Value::Null).expect("an answer");
     talk.client.notify("exit", &Value::Null).expect("a notification");
@@ -464,7 +464,7 @@ fn one_that_needs_the_end_of_stdin_stays_until_then() {
 }
 
 #[test]
-fn a_grandchild_outlives_its_server_and_sigterm() {
+fn forked_grandchild_survives_its_server_and_sigterm() {
     for setsid in [false, true] {
         let marker = Marker::new();
         let child = json!({"marker": marker.as_str(), "ignores_sigterm": true, "setsid": setsid});
@@ -485,7 +485,7 @@ fn a_grandchild_outlives_its_server_and_sigterm() {
 }
 
 #[test]
-fn a_scenario_with_a_typing_error_is_refused() {
+fn scenario_with_unknown_field_is_rejected() {
     let output =
         Command::new(crate::support::scripted_server()).arg(r#"{"diagnostic": {}}"#).output().expect("a run");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -502,7 +502,7 @@ fn a_scenario_with_a_typing_error_is_refused() {
 }
 
 #[test]
-fn a_start_may_take_for_ever() {
+fn initialize_never_answered_start_times_out() {
     let project = Project::scripted(&json!({"answers": {"initialize": {"never": true}}}), "", []);
     let start = Start { timeout: A_WHILE, ..Start::new(project.server_command(), project.root()) };
     assert!(matches!(RawClient::start(start).map(|_| ()), Err(RawError::Timeout(_))));

@@ -178,7 +178,7 @@ fn assert_same(workspace: &Workspace, name: &str, ours: &BTreeSet<String>, their
 }
 
 #[test]
-fn grep_finds_the_lines_that_ripgrep_finds() {
+fn grep_matches_same_lines_as_ripgrep() {
     if !has_ripgrep() {
         return;
     }
@@ -238,7 +238,7 @@ fn grep_finds_the_lines_that_ripgrep_finds() {
 }
 
 #[test]
-fn grep_counts_and_names_the_files_that_ripgrep_does() {
+fn grep_counts_and_files_equal_those_of_ripgrep() {
     if !has_ripgrep() {
         return;
     }
@@ -265,7 +265,7 @@ fn grep_counts_and_names_the_files_that_ripgrep_does() {
 }
 
 #[test]
-fn glob_finds_the_files_that_ripgrep_lists() {
+fn glob_matches_same_files_as_ripgrep() {
     if !has_ripgrep() {
         return;
     }
@@ -306,7 +306,7 @@ fn glob_finds_the_files_that_ripgrep_lists() {
 }
 
 #[test]
-fn list_tells_of_every_directory_what_a_plain_walk_tells() {
+fn list_entries_equal_a_plain_directory_walk() {
     let workspace = tree();
     let mut directories = vec![WorkspacePath::root()];
     let mut seen = 0;

@@ -37,7 +37,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_smallest_change_makes_the_old_text_the_new_one(old in text(), new in text()) {
+    fn smallest_text_change_turns_old_text_into_new(old in text(), new in text()) {
         let (old_buffer, new_buffer) = (Buffer::new(&old), Buffer::new(&new));
         let encodings = [
             (Encoding::Utf8, documents::Encoding::Utf8),
@@ -59,7 +59,7 @@ proptest! {
     }
 
     #[test]
-    fn positions_mean_the_same_to_both(text in text(), share in 0.0..1.0) {
+    fn text_positions_convert_equally_in_both_implementations(text in text(), share in 0.0..1.0) {
         let buffer = Buffer::new(&text);
         let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
         let byte = ends[(share * ends.len() as f64) as usize];

@@ -27,7 +27,7 @@ fn so_far(detail: &str) -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_start_that_outlives_its_question_is_joined_by_the_next() {
+async fn server_start_outliving_request_is_joined_by_next_one() {
     let play = Play::new(&json!({"answers": {"initialize": {"delay_ms": 4_500}}}));
     let hasty = patient(&play, Duration::from_millis(1_500), RetryAdvice::Command);
     let mut times = Vec::new();
@@ -49,7 +49,7 @@ async fn a_start_that_outlives_its_question_is_joined_by_the_next() {
 
 /// What is too slow for the limit of a start is not ended and begun anew for ever.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_start_that_was_too_slow_has_longer_the_next_time() {
+async fn server_start_past_limit_gets_longer_limit_next_time() {
     let slow = json!({"answers": {"initialize": {"delay_ms": 2_000}}});
     let project = crate::support::Project::scripted(&slow, "", [("a.scr", TEXT)]);
     std::fs::write(project.beside("config").join("lsp-tools.toml"), "[deadlines]\nstart = 1_000\n")
@@ -71,7 +71,7 @@ async fn a_start_that_was_too_slow_has_longer_the_next_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_index_that_outlives_its_question_is_joined_by_the_next() {
+async fn indexing_outliving_request_is_joined_by_next_one() {
     let index = json!({"index": {"ms": 6_000, "steps": 11, "server_status": true}});
     let play = Play::with(&index, QUIESCENT, FILES);
     let hasty = patient(&play, Duration::from_millis(1_500), RetryAdvice::Tool);
@@ -95,7 +95,7 @@ async fn an_index_that_outlives_its_question_is_joined_by_the_next() {
 
 /// A server that takes its time for an answer would not have it ready if it were asked only when the time is nearly up.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_answered_while_the_server_is_waited_for_is_better_than_text_search() {
+async fn answer_given_while_indexing_is_preferred_to_text_search() {
     let scenario = json!({
         "index": {"ms": 500, "never_ends": true, "server_status": true},
         "answers": {
@@ -121,7 +121,7 @@ async fn what_is_answered_while_the_server_is_waited_for_is_better_than_text_sea
 
 /// A question keeps some servers from reading on, so none is put while there is time.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_answered_at_rest_needs_no_early_question() {
+async fn references_during_indexing_are_asked_once_when_idle() {
     let play = Play::with(&json!({"index": {"ms": 1_500, "server_status": true}}), QUIESCENT, FILES);
     let answer = in_time(play.references("a.scr")).await.expect("references");
     assert_eq!((answer.verdict, answer.output.count), (Verdict::Complete, ALL), "{answer:?}");
@@ -134,7 +134,7 @@ async fn what_is_answered_at_rest_needs_no_early_question() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_is_answered_about_at_once_where_the_server_only_fills_its_caches() {
+async fn hover_during_cache_priming_is_complete_at_once() {
     let index = json!({"index": {"ms": 500, "never_ends": true, "server_status": true}});
     let table = "readiness = {server-status = true, files-during = [\"Indexing\"]}";
     let play = Play::with(&index, table, FILES);
@@ -147,7 +147,7 @@ async fn a_file_is_answered_about_at_once_where_the_server_only_fills_its_caches
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_question_that_a_server_at_work_never_answers_says_how_far_it_is() {
+async fn unanswered_request_while_indexing_reports_progress() {
     let scenario = json!({
         "index": {"ms": 500, "never_ends": true},
         "answers": {"textDocument/hover": {"never": true}, "textDocument/signatureHelp": {"never": true}},
@@ -167,7 +167,7 @@ async fn a_question_that_a_server_at_work_never_answers_says_how_far_it_is() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_could_not_read_the_project_gives_no_complete_answers() {
+async fn server_health_error_answer_is_partial() {
     let status = json!({"health": "error", "quiescent": true, "message": "no such toolchain"});
     let rules = json!([{"at": "initialized", "do": {"notify": {"method": "experimental/serverStatus", "params": status}}}]);
     let play = Play::with(&json!({ "rules": rules }), QUIESCENT, FILES);

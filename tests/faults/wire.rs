@@ -13,7 +13,7 @@ fn before_hover(action: Value) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn frames_and_bytes_that_can_be_passed_over_are() {
+async fn malformed_frames_and_junk_bytes_are_skipped() {
     let passed_over = [
         json!({"frame": "lower_case"}),
         json!({"frame": "lf_only"}),
@@ -51,7 +51,7 @@ async fn frames_and_bytes_that_can_be_passed_over_are() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn half_a_message_and_silence_costs_its_question_and_not_the_next() {
+async fn truncated_message_costs_its_request_but_not_the_next() {
     let cut_short = "Content-Length: 5000\r\n\r\n{\"jsonrpc\": \"2.0\", \"id\": 1, \"res";
     let mut scenario = before_hover(json!({ "bytes": cut_short }));
     scenario["answers"] = json!({"textDocument/hover": {"never": true}});
@@ -64,7 +64,7 @@ async fn half_a_message_and_silence_costs_its_question_and_not_the_next() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn odd_replies_are_answers_or_none_in_bounded_time() {
+async fn malformed_replies_end_in_answer_or_timeout() {
     for reply in scenarios::REPLIES {
         let scenario = json!({"answers": {"textDocument/hover": {"reply": reply}}});
         let play = Play::limited(&scenario, Duration::from_secs(2));
@@ -83,7 +83,7 @@ async fn odd_replies_are_answers_or_none_in_bounded_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_message_beyond_all_measure_ends_the_session_and_not_the_runtime() {
+async fn oversized_message_ends_session_but_not_runtime() {
     // Announced and begun, or sent whole.
     for action in [json!({"frame": "length_huge"}), json!({"huge": {"bytes": 65 << 20}})] {
         // So much takes its time to be sent and read, twice, on a machine that does other things as well.
@@ -98,7 +98,7 @@ async fn a_message_beyond_all_measure_ends_the_session_and_not_the_runtime() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_the_server_asks_is_answered_as_the_specification_says() {
+async fn server_requests_are_answered_per_lsp_specification() {
     let play = Play::with(
         &json!({"rules": scenarios::server_requests("file:///tmp/outside.scr")}),
         "settings = {scripted = {depth = 3}}",
@@ -120,7 +120,7 @@ async fn what_the_server_asks_is_answered_as_the_specification_says() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ids_of_the_server_come_back_as_they_were() {
+async fn server_request_ids_are_echoed_unchanged() {
     let ids = [
         json!("a word"),
         json!(0),
@@ -145,7 +145,7 @@ async fn ids_of_the_server_come_back_as_they_were() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn results_of_a_wrong_type_are_told_or_nothing() {
+async fn results_of_wrong_type_are_errors_or_empty() {
     for (method, result) in scenarios::odd_results() {
         let play = Play::new(&json!({"answers": {method: {"result": result}}}));
         let told = match method {
@@ -178,7 +178,7 @@ async fn results_of_a_wrong_type_are_told_or_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_odd_diagnostic_does_not_cost_the_rest() {
+async fn malformed_diagnostic_does_not_drop_the_others() {
     for mode in ["push_versioned", "pull"] {
         let scenario = json!({"diagnostics": {"mode": mode, "items": scenarios::odd_diagnostics()}});
         let play = Play::new(&scenario);

@@ -59,7 +59,7 @@ async fn glob_finds_files_below_the_workspace_only() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn grep_gives_lines_files_or_counts() {
+async fn grep_returns_lines_files_or_counts_by_output_mode() {
     let bench = Bench::new([
         ("a.rs", "fn one() {}\nlet x = 1;\nfn two() {}\n"),
         ("b.py", "def fn():\n    pass\n"),
@@ -90,7 +90,7 @@ async fn grep_gives_lines_files_or_counts() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn grep_keeps_to_its_defaults_and_its_size() {
+async fn grep_default_limit_and_answer_size_are_bounded() {
     let many = "hit\n".repeat(1_000);
     let wide = format!("{}needle\n", "x".repeat(300)).repeat(400);
     let bench = Bench::new([("many.txt", many.as_str()), ("wide.txt", wide.as_str())]);
@@ -103,7 +103,7 @@ async fn grep_keeps_to_its_defaults_and_its_size() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn grep_fails_with_what_is_wrong() {
+async fn grep_invalid_arguments_are_refused_with_reason() {
     let bench = Bench::new([("a", "x")]);
     for (arguments, code, part) in [
         (json!({"pattern": "a(b"}), "invalid_args", "at character 2: unclosed group"),
@@ -125,7 +125,7 @@ async fn grep_fails_with_what_is_wrong() {
 
 /// Row 17: what looks like an option of another program is a pattern.
 #[tokio::test(flavor = "multi_thread")]
-async fn patterns_are_never_options() {
+async fn grep_pattern_is_never_parsed_as_option() {
     let bench =
         Bench::new([("a", "--help\n--pre=./pwn\n-f/etc/passwd\n"), ("pwn", "#!/bin/sh\ntouch PWNED\n")]);
     for pattern in ["--help", "--pre=./pwn", "-f/etc/passwd"] {
@@ -137,7 +137,7 @@ async fn patterns_are_never_options() {
 
 /// Row 33: patterns that blow up are refused or answered in linear time.
 #[tokio::test(flavor = "multi_thread")]
-async fn pattern_bombs_are_answered_soon() {
+async fn pattern_bombs_are_refused_or_answered_in_bounded_time() {
     let text = "a".repeat(100_000);
     let bench = Bench::new([("a", text.as_str())]);
     let begun = Instant::now();
@@ -152,7 +152,7 @@ async fn pattern_bombs_are_answered_soon() {
 
 /// Row 34: loops of links, deep directories and odd names. What is deeper than paths may be is told, not walked.
 #[tokio::test(flavor = "multi_thread")]
-async fn walk_bombs_are_walked_once() {
+async fn symlink_loops_and_deep_trees_are_walked_once() {
     let bench = Bench::new([("d/a.rs", "x\n")]);
     let root = bench.project.root();
     std::os::unix::fs::symlink("..", root.join("d/up")).unwrap();

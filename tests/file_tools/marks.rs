@@ -30,7 +30,7 @@ fn marks(answer: &Value) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_running_server_marks_hits_and_adds_others() {
+async fn grep_with_running_server_marks_hits_and_adds_references() {
     let scenario = json!({"answers": {"textDocument/references": {"result": uses()}}});
     let bench = Bench::open(Project::scripted(&scenario, "", FILES));
     let before = bench.ok("grep", json!({"pattern": "foo"})).await;
@@ -60,7 +60,7 @@ async fn a_running_server_marks_hits_and_adds_others() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_silent_server_costs_a_moment_and_no_hit() {
+async fn grep_with_silent_server_keeps_every_hit() {
     let scenario = json!({"answers": {"textDocument/references": {"never": true}}});
     let bench = Bench::open(Project::scripted(&scenario, "", FILES));
     bench.ok("lsp_hover", json!({"path": "a.scr", "line": 0, "character": 4})).await;

@@ -14,7 +14,7 @@ fn lines(count: usize) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn read_gives_a_page_and_says_where_it_stands() {
+async fn read_returns_a_page_with_its_position() {
     let text = lines(500);
     let bench = Bench::new([("a.txt", text.as_str())]);
     let whole = bench.ok("read", json!({"path": "a.txt"})).await;
@@ -44,7 +44,7 @@ async fn read_gives_a_page_and_says_where_it_stands() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn read_keeps_bytes_and_cuts_what_is_too_much() {
+async fn read_keeps_bytes_and_truncates_long_lines() {
     let long = format!("{}\nshort\r\n", "é".repeat(30_000));
     let wide = format!("{}\n", "x".repeat(1_500)).repeat(100);
     let bench = Bench::new([("long.txt", long.as_str()), ("wide.txt", wide.as_str()), ("empty", "")]);
@@ -61,7 +61,7 @@ async fn read_keeps_bytes_and_cuts_what_is_too_much() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn read_outlines_and_names_what_is_no_text() {
+async fn read_outlines_code_and_identifies_non_text_files() {
     let source = "class Greeter:\n    def greet(self):\n        return 1\n\ndef main():\n    pass\n";
     let notebook =
         r#"{"nbformat": 4, "cells": [{"cell_type": "code", "source": ["print(1)\n"], "outputs": []}]}"#;
@@ -88,7 +88,7 @@ async fn read_outlines_and_names_what_is_no_text() {
 
 /// Row 38: text that a reader does not see is told, and kept.
 #[tokio::test(flavor = "multi_thread")]
-async fn invisible_unicode_is_flagged() {
+async fn read_flags_invisible_unicode() {
     let text = "ok\na\u{e0041}b\u{202e}c\n";
     let bench = Bench::new([("u", text)]);
     let answer = bench.ok("read", json!({"path": "u"})).await;
@@ -98,7 +98,7 @@ async fn invisible_unicode_is_flagged() {
 
 /// Row 31: special and huge files.
 #[tokio::test(flavor = "multi_thread")]
-async fn special_and_huge_files_are_answered_at_once() {
+async fn read_of_special_and_huge_files_is_answered_at_once() {
     let bench = Bench::new([("a.txt", "a\n")]);
     let root = bench.project.root();
     rustix::fs::mkfifoat(rustix::fs::CWD, root.join("f"), rustix::fs::Mode::RWXU).unwrap();
@@ -121,7 +121,7 @@ async fn special_and_huge_files_are_answered_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn read_and_list_fail_with_what_is_wrong() {
+async fn read_and_list_invalid_arguments_are_refused_with_reason() {
     let bench = Bench::new([("src/a.rs", "x\n")]);
     symlink("/etc/passwd", bench.project.path("out")).unwrap();
     bench.project.write("latin", b"caf\xe9\n");
@@ -147,7 +147,7 @@ async fn read_and_list_fail_with_what_is_wrong() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn list_names_entries_for_what_they_are() {
+async fn list_reports_kind_of_each_entry() {
     let bench = Bench::new([("a.rs", "12345"), (".env", ""), ("src/b.rs", ""), ("src/deep/c.rs", "")]);
     let root = bench.project.root();
     symlink("src", root.join("link")).unwrap();

@@ -71,7 +71,7 @@ fn no_space(output: &Output, what: &str) {
 }
 
 #[test]
-fn what_was_kept_stays_and_what_cannot_be_kept_says_so() {
+fn state_disk_full_kept_data_survives_and_writes_report_no_space() {
     if !mounts_here() {
         return;
     }

@@ -110,7 +110,7 @@ fn done(output: &Output) {
 
 #[test]
 #[ignore = "minutes, and needs strace: cargo test full_state::sweep -- --ignored --nocapture"]
-fn store_whatever_call_fails_holds_the_old_or_the_new() {
+fn store_write_with_syscall_fault_leaves_old_or_new_content() {
     for store in &STORES {
         let project = Project::new([("a.py", "def one(): pass\n"), (SETTINGS, "")]);
         fs::create_dir_all(project.beside("state")).expect("a folder");

@@ -32,7 +32,7 @@ fn tool(client: &mut Mcp, name: &str, arguments: Value) -> Value {
 }
 
 #[test]
-fn clock_that_jumps_changes_no_answer() {
+fn system_clock_jumping_changes_no_answer() {
     let project = Project::scripted(&json!({}), "", [("a.scr", "def foo\nfoo\n")]);
     let Some(library) = clock_library(&project) else { return };
     let settings =

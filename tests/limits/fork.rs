@@ -45,7 +45,7 @@ fn lend_programs(project: &Project) -> PathBuf {
 }
 
 #[test]
-fn server_that_cannot_fork_any_more_answers_and_recovers() {
+fn server_that_cannot_fork_still_answers_and_recovers() {
     let is_root = rustix::process::geteuid().is_root();
     if !is_root || which::which("setpriv").is_err() || which::which("prlimit").is_err() {
         skipped("another user's limits need root, setpriv and prlimit");

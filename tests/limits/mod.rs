@@ -58,7 +58,7 @@ fn told(output: &Output, took: Duration, advice: &str, when: &str) -> bool {
 }
 
 #[test]
-fn few_processes_and_threads() {
+fn process_limit_reached_command_answers_or_names_ulimit() {
     let is_root = rustix::process::geteuid().is_root();
     if !is_root || which::which("setpriv").is_err() || which::which("prlimit").is_err() {
         crate::support::skipped("another user's limits need root, setpriv and prlimit");
@@ -83,7 +83,7 @@ fn few_processes_and_threads() {
 }
 
 #[test]
-fn few_open_files() {
+fn open_file_limit_reached_command_answers_or_names_ulimit() {
     if which::which("prlimit").is_err() {
         crate::support::skipped("prlimit is not there");
         return;
@@ -103,7 +103,7 @@ fn few_open_files() {
 }
 
 #[test]
-fn no_watches() {
+fn inotify_limit_zero_command_still_answers() {
     for limit in ["max_inotify_instances", "max_inotify_watches"] {
         let project = project();
         let script = format!("echo 0 > /proc/sys/user/{limit} && exec \"$@\"");

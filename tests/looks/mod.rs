@@ -65,7 +65,7 @@ fn runs_nothing(server: &str) {
 
 /// Without this the tests above could be clean because their traps are none.
 #[test]
-fn the_same_look_runs_code_where_the_project_is_trusted() {
+fn trusted_project_lookup_runs_its_code() {
     // Of pylsp itself, and not of the program of its name in the project's environments.
     let environments = [".venv", "venv", "__pypackages__", "node_modules/.bin"].map(str::to_owned);
     for (server, trap, leave_out) in [
@@ -83,7 +83,7 @@ fn the_same_look_runs_code_where_the_project_is_trusted() {
 
 #[test]
 #[ignore = "just looks"]
-fn a_look_runs_nothing_on_every_server_that_installs() {
+fn every_installable_server_untrusted_lookup_runs_no_project_code() {
     let only = std::env::var("LOOKS").unwrap_or_default();
     let catalogue = Catalogue::built_in();
     let samples = Samples::read().expect("samples");

@@ -113,35 +113,35 @@ fn typescript(line: &str, way: Way) -> Value {
 }
 
 #[test]
-fn the_python_sdk_over_standard_streams() {
+fn python_sdk_over_stdio_drives_every_feature() {
     let said = python(Way::Streams);
     all_went_well(&said);
     assert_eq!(said["protocol"], "2026-07-28");
 }
 
 #[test]
-fn the_python_sdk_over_http() {
+fn python_sdk_over_http_drives_every_feature() {
     all_went_well(&python(Way::Http));
 }
 
 #[test]
-fn the_typescript_sdk_of_the_handshake_over_standard_streams() {
+fn typescript_v1_sdk_over_stdio_drives_every_feature() {
     all_went_well(&typescript("v1", Way::Streams));
 }
 
 #[test]
-fn the_typescript_sdk_of_the_handshake_over_http() {
+fn typescript_v1_sdk_over_http_drives_every_feature() {
     all_went_well(&typescript("v1", Way::Http));
 }
 
 #[test]
-fn the_typescript_sdk_of_the_newest_revision_over_standard_streams() {
+fn typescript_v2_sdk_over_stdio_drives_every_feature() {
     let said = typescript("v2", Way::Streams);
     all_went_well(&said);
     assert_eq!(said["protocol"], "2026-07-28");
 }
 
 #[test]
-fn the_typescript_sdk_of_the_newest_revision_over_http() {
+fn typescript_v2_sdk_over_http_drives_every_feature() {
     all_went_well(&typescript("v2", Way::Http));
 }

@@ -34,7 +34,7 @@ fn call(client: &mut Mcp, name: &str, arguments: Value) -> Value {
 }
 
 #[test]
-fn the_tools_of_one_are_called_through_the_other() {
+fn mounted_lsp_tools_server_tools_are_callable() {
     let (inner, outer) = (inner(), Project::new([("a.txt", "outer\n")]));
     settings(&outer, &mounting("inner", &inner));
     for mut client in [Mcp::legacy(&outer, None, json!({})), Mcp::modern(&outer, None, json!({}))] {
@@ -52,7 +52,7 @@ fn the_tools_of_one_are_called_through_the_other() {
 }
 
 #[test]
-fn nobody_mounts_himself_without_end() {
+fn self_mounting_server_does_not_recurse() {
     let project = inner();
     settings(&project, &mounting("inner", &project));
     let mut client = Mcp::legacy(&project, None, json!({}));

@@ -16,7 +16,7 @@ fn bash() -> Value {
 }
 
 #[test]
-fn nobody_is_asked_who_cannot_be() {
+fn approval_without_elicitation_call_is_denied() {
     let project = project();
     for mut client in [Mcp::legacy(&project, None, json!({})), Mcp::modern(&project, None, json!({}))] {
         let result = client.result("tools/call", bash());
@@ -34,7 +34,7 @@ fn nobody_is_asked_who_cannot_be() {
 }
 
 #[test]
-fn a_client_of_the_handshake_is_asked_while_its_call_waits() {
+fn legacy_client_elicitation_decides_waiting_call() {
     let project = project();
     let mut client = Mcp::legacy(&project, None, json!({"elicitation": {}}));
     let answers = [
@@ -81,7 +81,7 @@ fn yes() -> Value {
 }
 
 #[test]
-fn a_client_without_a_handshake_comes_back_with_the_answer() {
+fn modern_client_input_required_call_is_retried_with_answer() {
     let project = project();
     let mut client = modern(&project);
     let question = asked(&mut client, &bash());
@@ -100,7 +100,7 @@ fn a_client_without_a_handshake_comes_back_with_the_answer() {
 }
 
 #[test]
-fn a_state_counts_for_its_own_call_only_and_cannot_be_made() {
+fn request_state_forged_or_for_other_call_is_refused() {
     let project = project();
     let mut client = modern(&project);
     let state = asked(&mut client, &bash())["requestState"].clone();
@@ -120,7 +120,7 @@ fn a_state_counts_for_its_own_call_only_and_cannot_be_made() {
 }
 
 #[test]
-fn row_38_what_cannot_be_seen_is_asked_about_by_its_number() {
+fn row_38_approval_question_escapes_invisible_characters() {
     let project = project();
     let mut client = modern(&project);
     let call = json!({"name": "bash", "arguments": {"command": "echo a\u{202e}b\u{e0041}c"}});

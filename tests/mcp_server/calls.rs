@@ -12,7 +12,7 @@ fn scripted() -> Project {
 }
 
 #[test]
-fn every_answer_conforms_to_the_schema_of_its_tool() {
+fn tool_results_conform_to_their_output_schema() {
     let project = scripted();
     let mut client = Mcp::modern(&project, None, json!({}));
     let list = client.result("tools/list", json!({}));
@@ -64,7 +64,7 @@ fn every_answer_conforms_to_the_schema_of_its_tool() {
 }
 
 #[test]
-fn places_are_linked_and_told_in_few_words() {
+fn result_locations_are_resource_links_and_short_text() {
     let project = scripted();
     let mut client = Mcp::legacy(&project, None, json!({}));
     let result = client.call("lsp_references", json!({"path": "a.scr", "line": 1, "symbol": "one"}));
@@ -79,7 +79,7 @@ fn places_are_linked_and_told_in_few_words() {
 }
 
 #[test]
-fn slow_work_is_told_to_whoever_asked_for_it_and_to_nobody_else() {
+fn progress_is_sent_only_for_progress_token_of_the_call() {
     let project = scripted();
     let mut client = Mcp::legacy(&project, None, json!({}));
     let call = json!({
@@ -110,7 +110,7 @@ fn slow_work_is_told_to_whoever_asked_for_it_and_to_nobody_else() {
 }
 
 #[test]
-fn edits_of_one_file_that_come_without_a_pause_are_all_made() {
+fn pipelined_edits_of_one_file_are_all_applied() {
     let text = |word: &str| (0..8).map(|n| format!("{word}{n}\n")).collect::<String>();
     let project = Project::new([("a.txt", text("old").as_str())]);
     let mut client = Mcp::modern(&project, None, json!({}));
@@ -125,7 +125,7 @@ fn edits_of_one_file_that_come_without_a_pause_are_all_made() {
 }
 
 #[test]
-fn a_tool_that_reports_a_failure_failed_and_knows_its_call() {
+fn drop_in_tool_error_is_failure_and_call_id_is_passed() {
     let project = Project::new([("a.txt", "a")]);
     let folder = project.beside("config").join("tools");
     std::fs::create_dir_all(&folder).expect("a folder");

@@ -25,7 +25,7 @@ fn updated(message: &Value) -> bool {
 }
 
 #[test]
-fn new_diagnostics_are_told_to_who_subscribed_to_them() {
+fn resource_subscribers_are_notified_of_new_diagnostics() {
     let project = scripted();
     let mut client = Mcp::legacy(&project, None, json!({}));
     assert_eq!(findings(&mut client), 0);
@@ -41,7 +41,7 @@ fn new_diagnostics_are_told_to_who_subscribed_to_them() {
 }
 
 #[test]
-fn what_changes_right_after_the_acknowledgement_is_told() {
+fn file_changed_right_after_acknowledgement_is_notified() {
     let project = scripted();
     let mut client = Mcp::modern(&project, None, json!({}));
     assert_eq!(findings(&mut client), 0);
@@ -82,7 +82,7 @@ fn has(client: &mut Mcp, name: &str) -> bool {
 }
 
 #[test]
-fn a_tool_that_is_dropped_in_is_told_to_clients_of_both_eras() {
+fn drop_in_tool_added_is_notified_to_legacy_and_modern_clients() {
     let project = Project::new([("a.txt", "x\n")]);
     fs::write(project.beside("config").join("lsp-tools.toml"), "[permissions]\nprofile = 'all'\n")
         .expect("settings");
@@ -101,7 +101,7 @@ fn a_tool_that_is_dropped_in_is_told_to_clients_of_both_eras() {
 }
 
 #[test]
-fn an_answer_that_holds_the_code_of_an_unknown_tool_is_an_answer() {
+fn tool_result_with_unknown_tool_code_is_not_an_error() {
     let project = Project::new([("a.txt", "x\n")]);
     drop_in(&project, "says", r#"{"code": "unknown_tool"}"#);
     let mut client = Mcp::legacy(&project, None, json!({}));

@@ -44,7 +44,7 @@ fn call(name: &str, arguments: &Value) -> String {
 }
 
 #[test]
-fn a_crowd_without_the_token_keeps_nobody_out_who_has_it() {
+fn crowd_without_token_does_not_block_authorized_client() {
     let project = Project::new([]);
     let server = Server::known(&project);
     let half = "GET /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n";
@@ -70,7 +70,7 @@ fn a_crowd_without_the_token_keeps_nobody_out_who_has_it() {
 }
 
 #[test]
-fn for_one_session_more_the_one_that_was_not_used_for_longest_ends() {
+fn http_sessions_over_limit_evict_least_recently_used() {
     let project = Project::new([("a.txt", "hello\n")]);
     std::fs::write(project.beside("config").join("lsp-tools.toml"), "[permissions]\nallow = [\"bash\"]\n")
         .expect("settings");

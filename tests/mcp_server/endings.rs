@@ -20,7 +20,7 @@ fn slow(marker: &Marker) -> Value {
 }
 
 #[test]
-fn row_41_a_cancelled_call_ends_what_it_started_and_is_not_answered() {
+fn row_41_cancelled_call_ends_its_command_and_gets_no_answer() {
     let project = allowing_bash();
     for mut client in [Mcp::legacy(&project, None, json!({})), Mcp::modern(&project, None, json!({}))] {
         let marker = Marker::new();
@@ -35,7 +35,7 @@ fn row_41_a_cancelled_call_ends_what_it_started_and_is_not_answered() {
 }
 
 #[test]
-fn row_41_cancelling_reaches_the_language_server() {
+fn row_41_cancelled_call_is_cancelled_at_language_server() {
     let answers = json!({"answers": {"textDocument/hover": {"never": true}}});
     let project = Project::scripted(&answers, "", [("a.scr", "def one\n")]);
     let mut client = Mcp::legacy(&project, None, json!({}));
@@ -51,7 +51,7 @@ fn row_41_cancelling_reaches_the_language_server() {
 }
 
 #[test]
-fn row_41_the_end_of_input_ends_the_process_at_once_whatever_runs() {
+fn row_41_stdin_closed_mid_call_ends_the_process() {
     let project = allowing_bash();
     for mut client in [Mcp::legacy(&project, None, json!({})), Mcp::modern(&project, None, json!({}))] {
         let marker = Marker::new();
@@ -65,14 +65,14 @@ fn row_41_the_end_of_input_ends_the_process_at_once_whatever_runs() {
 }
 
 #[test]
-fn an_unopened_conversation_ends_without_an_error() {
+fn stdin_closed_before_initialize_exits_successfully() {
     let project = allowing_bash();
     let (status, time) = Mcp::start(&project, None, &[]).close();
     assert!(status.success() && time < Duration::from_secs(60), "{status} {time:?}");
 }
 
 #[test]
-fn row_13_what_was_started_dies_with_a_killed_server() {
+fn row_13_language_servers_die_with_killed_mcp_server() {
     let project = Project::scripted(&json!({}), "", [("a.scr", "def one\n")]);
     let mut client = Mcp::legacy(&project, None, json!({}));
     client.call("lsp_hover", json!({"path": "a.scr", "line": 0, "symbol": "one"}));

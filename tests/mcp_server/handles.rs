@@ -19,7 +19,7 @@ fn answer(result: &Value) -> &Value {
 }
 
 #[test]
-fn edits_of_one_group_are_taken_back_together_and_others_stay() {
+fn undo_of_edit_group_leaves_other_edits() {
     let project = Project::new([("a.txt", "a\n"), ("b.txt", "b\n"), ("c.txt", "c\n")]);
     for (turn, mut client) in both(&project).into_iter().enumerate() {
         let group = format!("turn-{turn}");
@@ -58,7 +58,7 @@ fn hover(client: &mut Mcp, meta: Value) -> Value {
 }
 
 #[test]
-fn an_unsaved_text_is_seen_by_whoever_names_its_handle() {
+fn overlay_text_is_seen_only_with_its_handle() {
     let project = scripted();
     let text = "def foo\nfoo foo\n";
     for mut client in both(&project) {
@@ -94,7 +94,7 @@ fn an_unsaved_text_is_seen_by_whoever_names_its_handle() {
 }
 
 #[test]
-fn an_edit_never_goes_by_a_text_that_is_not_saved() {
+fn edit_with_overlay_handle_is_a_conflict() {
     let project = scripted();
     let mut client = Mcp::modern(&project, None, json!({}));
     let put = client.call("lsp_overlay", json!({"path": "a.scr", "text": "other\n"}));
@@ -105,7 +105,7 @@ fn an_edit_never_goes_by_a_text_that_is_not_saved() {
 }
 
 #[test]
-fn what_is_no_overlay_is_refused() {
+fn overlay_with_invalid_arguments_is_refused() {
     let project = scripted();
     let mut client = Mcp::modern(&project, None, json!({}));
     for (arguments, code) in [
@@ -125,7 +125,7 @@ fn what_is_no_overlay_is_refused() {
 }
 
 #[test]
-fn only_lists_that_tell_of_overlays_have_their_arguments() {
+fn overlay_arguments_are_listed_only_with_overlay_tool() {
     let project = scripted();
     let schema = |profile: &[&str], tool: &str| {
         let mut client = Mcp::start(&project, None, profile);
@@ -147,7 +147,7 @@ fn only_lists_that_tell_of_overlays_have_their_arguments() {
 }
 
 #[test]
-fn what_a_call_belongs_to_in_a_trace_is_in_the_record() {
+fn traceparent_of_call_is_recorded_in_audit_log() {
     let project = Project::new([("a.txt", "a\n")]);
     let mut client = Mcp::modern(&project, None, json!({}));
     let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
@@ -166,7 +166,7 @@ fn what_a_call_belongs_to_in_a_trace_is_in_the_record() {
 
 /// Two hosts, one after the other and at once, each with a process of its own.
 #[test]
-fn todo_lists_of_two_hosts_are_two_and_one_is_taken_up_by_its_name() {
+fn todo_lists_are_per_host_and_resumable_by_session_id() {
     let project = Project::new([]);
     let item = |id: &str| json!([{"id": id, "content": id, "status": "pending", "priority": "low"}]);
     let list = |answer: &Value| answer["structuredContent"]["items"].clone();

@@ -122,7 +122,7 @@ pub fn initialize() -> String {
 }
 
 #[test]
-fn both_eras_are_served_on_one_endpoint() {
+fn legacy_and_modern_clients_share_one_http_endpoint() {
     let project = Project::new([("a.txt", "hello\n")]);
     let server = Server::known(&project);
     let (status, text) = server.post(&[], &initialize());
@@ -146,7 +146,7 @@ fn both_eras_are_served_on_one_endpoint() {
 }
 
 #[test]
-fn row_14_pages_and_foreign_names_are_refused_before_the_body_is_read() {
+fn row_14_foreign_origin_or_host_is_refused_before_body_is_read() {
     let project = Project::new([]);
     let server = Server::known(&project);
     for headers in [
@@ -177,7 +177,7 @@ fn row_14_pages_and_foreign_names_are_refused_before_the_body_is_read() {
 }
 
 #[test]
-fn row_15_nobody_is_let_in_without_the_token_and_others_cannot_read_it() {
+fn row_15_http_without_token_is_401_and_token_file_is_private() {
     let project = Project::new([]);
     let server = Server::known(&project);
     for token in ["", "Bearer", "Bearer wrong", "Basic YTpi", "Bearer a-token-of-the-tests-owm"] {
@@ -197,7 +197,7 @@ fn row_15_nobody_is_let_in_without_the_token_and_others_cannot_read_it() {
 }
 
 #[test]
-fn row_15_other_machines_reach_it_only_when_that_was_said() {
+fn row_15_remote_bind_without_allow_remote_is_refused() {
     let project = Project::new([]);
     let run = |arguments: &[&str]| {
         let mut command: Command = project.command(None);
@@ -309,7 +309,7 @@ print(*[globals()[way]() for _ in range(int(sys.argv[5]))])
 
 /// What a command gets that has read the token, by each of its ways; and who is no command gets in.
 #[test]
-fn what_a_tool_has_started_is_not_let_in_with_the_token() {
+fn sandboxed_command_with_the_token_is_refused() {
     let project = Project::new([("attack.py", FROM_A_COMMAND)]);
     let file = project.beside("config").join("token");
     std::fs::write(&file, TOKEN).expect("a file");
@@ -351,7 +351,7 @@ fn what_a_tool_has_started_is_not_let_in_with_the_token() {
 }
 
 #[test]
-fn what_is_no_message_is_refused_and_the_next_one_served() {
+fn malformed_http_requests_are_refused_and_next_is_served() {
     let project = Project::new([("a.txt", "hello\n")]);
     let server = Server::known(&project);
     let refused = |status: u16| (400..500).contains(&status);
@@ -381,7 +381,7 @@ fn what_is_no_message_is_refused_and_the_next_one_served() {
 }
 
 #[test]
-fn a_stopped_server_takes_its_token_along() {
+fn http_server_stopped_removes_its_token_file() {
     let project = Project::new([]);
     let (mut server, told) = Server::start(&project, &[]);
     let path =
@@ -398,7 +398,7 @@ fn a_stopped_server_takes_its_token_along() {
 
 /// Requests without a session may be anybody's.
 #[test]
-fn a_todo_list_over_a_shared_door_is_somebodys_by_name() {
+fn todo_list_over_http_requires_session_id() {
     let project = Project::new([]);
     let server = Server::known(&project);
     let call = |name: &str, arguments: Value| {

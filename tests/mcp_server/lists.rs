@@ -11,7 +11,7 @@ fn both(project: &Project) -> [Mcp; 2] {
 }
 
 #[test]
-fn both_eras_are_served_by_one_process() {
+fn legacy_and_modern_clients_are_served_by_one_process() {
     let project = Project::of_fixture("python");
     let mut client = Mcp::legacy(&project, None, json!({}));
     let legacy = client.result("tools/list", json!({}));
@@ -31,7 +31,7 @@ fn both_eras_are_served_by_one_process() {
 }
 
 #[test]
-fn every_tool_says_what_it_does_to_the_world_and_what_it_answers() {
+fn tool_list_has_annotations_and_schemas_and_stable_order() {
     let project = Project::of_fixture("python");
     for mut client in both(&project) {
         let list = client.result("tools/list", json!({}));
@@ -72,7 +72,7 @@ fn every_tool_says_what_it_does_to_the_world_and_what_it_answers() {
 }
 
 #[test]
-fn a_profile_decides_what_is_listed() {
+fn profile_option_limits_listed_tools() {
     let project = Project::of_fixture("python");
     let mut client = Mcp::start(&project, None, &["--profile", "lsp"]);
     let initialize = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
@@ -88,7 +88,7 @@ fn a_profile_decides_what_is_listed() {
 }
 
 #[test]
-fn resources_are_read_within_the_workspace_only() {
+fn resource_read_outside_workspace_is_refused() {
     let project = Project::new([("src/a.txt", "hello\n"), ("secret.txt", "hidden\n")]);
     std::fs::write(
         project.beside("config").join("lsp-tools.toml"),
@@ -132,7 +132,7 @@ fn resources_are_read_within_the_workspace_only() {
 }
 
 #[test]
-fn prompts_and_completions_know_the_project() {
+fn prompts_and_completions_use_project_files() {
     let project = Project::of_fixture("python");
     for mut client in both(&project) {
         let list = client.result("prompts/list", json!({}));

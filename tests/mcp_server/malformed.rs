@@ -63,7 +63,7 @@ fn cases() -> Vec<(&'static str, Vec<u8>, i64, Value)> {
 }
 
 #[test]
-fn row_40_what_cannot_be_read_is_answered_once_and_the_next_request_works() {
+fn row_40_unreadable_message_gets_one_error_and_next_call_works() {
     let project = Project::new([("a.txt", "x\n")]);
     let mut client = Mcp::legacy(&project, None, json!({}));
     for (what, bytes, code, id) in cases() {
@@ -79,7 +79,7 @@ fn row_40_what_cannot_be_read_is_answered_once_and_the_next_request_works() {
 }
 
 #[test]
-fn row_40_what_wants_no_answer_gets_none() {
+fn row_40_messages_without_reply_expected_get_none() {
     let project = Project::new([("a.txt", "x\n")]);
     let mut client = Mcp::legacy(&project, None, json!({}));
     for line in [
@@ -99,7 +99,7 @@ fn row_40_what_wants_no_answer_gets_none() {
 }
 
 #[test]
-fn row_40_junk_before_the_first_request_does_not_end_the_conversation() {
+fn row_40_junk_before_first_request_keeps_session_alive() {
     let project = Project::new([("a.txt", "x\n")]);
     let mut client = Mcp::start(&project, None, &[]);
     client.raw(b"hello?\n");
@@ -122,7 +122,7 @@ fn row_40_junk_before_the_first_request_does_not_end_the_conversation() {
 }
 
 #[test]
-fn row_40_a_second_request_with_an_id_in_use_is_refused_and_the_first_is_answered() {
+fn row_40_duplicate_request_id_is_refused_and_first_is_answered() {
     let project = Project::scripted(
         &json!({"answers": {"textDocument/hover": {"delay_ms": 700, "result": null}}}),
         "",

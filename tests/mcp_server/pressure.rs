@@ -16,7 +16,7 @@ fn resident(pid: u32) -> u64 {
 }
 
 #[test]
-fn a_thousand_requests_at_once_are_each_answered_once() {
+fn thousand_concurrent_requests_are_each_answered_once() {
     let project = Project::new([("a.txt", "x\n")]);
     let mut client = Mcp::legacy(&project, None, json!({}));
     let ids: BTreeSet<u64> = (0..1000)
@@ -32,7 +32,7 @@ fn a_thousand_requests_at_once_are_each_answered_once() {
 }
 
 #[test]
-fn a_client_that_never_reads_costs_bounded_memory_and_does_not_hold_up_the_end() {
+fn client_that_never_reads_costs_bounded_memory_and_exit_is_prompt() {
     let project = Project::new([("big.txt", "x".repeat(99).as_str())]);
     project.write("big.txt", "0123456789012345678901234567890123456789\n".repeat(1000));
     let mut command = project.command(None);
@@ -81,7 +81,7 @@ fn a_client_that_never_reads_costs_bounded_memory_and_does_not_hold_up_the_end()
 }
 
 #[test]
-fn a_listening_client_is_not_refused_its_calls() {
+fn subscriptions_over_limit_do_not_block_calls() {
     let project = Project::new([("a.txt", "x\n")]);
     let mut client = Mcp::modern(&project, None, json!({}));
     client.call("read", json!({"path": "a.txt"}));

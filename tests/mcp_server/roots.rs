@@ -28,7 +28,7 @@ fn content(client: &mut Mcp, path: &str) -> Value {
 }
 
 #[test]
-fn relative_paths_begin_in_the_first_root_inside_and_nothing_is_widened() {
+fn relative_paths_start_at_first_root_inside_workspace() {
     let project = project();
     let outside = project.beside("state");
     let secret = outside.join("secret.txt");
@@ -48,7 +48,7 @@ fn relative_paths_begin_in_the_first_root_inside_and_nothing_is_widened() {
 }
 
 #[test]
-fn who_has_not_declared_roots_is_not_asked_for_them() {
+fn roots_undeclared_by_client_are_not_requested() {
     let project = project();
     let mut client = Mcp::legacy(&project, None, json!({}));
     content(&mut client, "a.txt");
@@ -58,7 +58,7 @@ fn who_has_not_declared_roots_is_not_asked_for_them() {
 }
 
 #[test]
-fn a_host_that_starts_us_elsewhere_gives_paths_relative_to_the_workspace() {
+fn workspace_option_is_base_of_relative_paths() {
     let project = project();
     let mut client = Mcp::start(&project, None, &["--workspace", "sub"]);
     let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});

@@ -26,7 +26,7 @@ fn both(project: &Project) -> [Mcp; 2] {
 }
 
 #[test]
-fn skills_are_listed_with_what_their_files_are() {
+fn skills_list_has_frontmatter_and_files() {
     let project = project("");
     for mut client in both(&project) {
         let list = client.result("skills/list", json!({}));
@@ -73,7 +73,7 @@ fn skills_are_listed_with_what_their_files_are() {
 }
 
 #[test]
-fn nothing_else_tells_of_skills() {
+fn resource_lists_do_not_contain_skills() {
     let project = project("");
     for mut client in both(&project) {
         for method in ["resources/list", "resources/templates/list"] {
@@ -84,7 +84,7 @@ fn nothing_else_tells_of_skills() {
 }
 
 #[test]
-fn who_may_not_load_skills_has_none() {
+fn skill_tool_denied_skills_are_not_served() {
     let project = project("[permissions]\ndeny = ['skill']\n");
     for mut client in both(&project) {
         assert_eq!(client.result("skills/list", json!({}))["skills"], Value::Array(Vec::new()));

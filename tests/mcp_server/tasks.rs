@@ -32,7 +32,7 @@ fn settled(client: &mut Mcp, task: &Value) -> Value {
 }
 
 #[test]
-fn a_long_command_goes_on_as_a_task_and_a_short_one_is_answered() {
+fn long_call_becomes_task_and_short_call_is_answered_directly() {
     let project = project();
     let mut client = declaring(&project);
     // On a machine that does much else, a command that says one word is not always a short one.
@@ -48,7 +48,7 @@ fn a_long_command_goes_on_as_a_task_and_a_short_one_is_answered() {
 }
 
 #[test]
-fn a_cancelled_task_ends_what_it_runs() {
+fn cancelled_task_ends_its_command() {
     let project = project();
     let mut client = declaring(&project);
     let marker = Marker::new();
@@ -61,7 +61,7 @@ fn a_cancelled_task_ends_what_it_runs() {
 }
 
 #[test]
-fn tasks_of_a_client_that_has_gone_end() {
+fn client_disconnected_its_tasks_end() {
     let project = project();
     let mut client = declaring(&project);
     let marker = Marker::new();
@@ -72,7 +72,7 @@ fn tasks_of_a_client_that_has_gone_end() {
 }
 
 #[test]
-fn who_has_not_declared_tasks_gets_answers() {
+fn tasks_undeclared_by_client_call_is_answered_directly() {
     let project = project();
     let mut client = Mcp::modern(&project, None, json!({}));
     let long = bash(&mut client, "sleep 3; echo long");

@@ -17,7 +17,7 @@ fn code(value: &Value) -> ErrorCode {
 
 /// A server that says something else at its second start is held back, the difference is shown, and leave gives it back.
 #[test]
-fn a_definition_that_changes_is_held_back_until_someone_agrees() {
+fn tool_definition_changed_at_restart_is_denied_until_approved() {
     let project = mounting("rug-restart", "");
     assert_eq!(json_of(&project, &["mcp", "call", "m/say"]), (json!({"ok": true, "text": "said"}), 0));
     let (second, status) = json_of(&project, &["mcp", "call", "m/say"]);
@@ -52,7 +52,7 @@ fn a_definition_that_changes_is_held_back_until_someone_agrees() {
 
 /// The same while it runs, and told by itself.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_definition_that_changes_while_it_runs_is_held_back() {
+async fn tool_definition_changed_while_running_is_denied() {
     let project = mounting("rug-live", "");
     let runtime = open(&project);
     assert_eq!(typed(&runtime, "m/say").await.value["text"], "said");
@@ -73,7 +73,7 @@ async fn a_definition_that_changes_while_it_runs_is_held_back() {
 
 /// Neither our tools nor each other's can be taken for others.
 #[test]
-fn names_that_could_be_taken_for_others_are_left_out() {
+fn mounted_tool_names_resembling_others_are_left_out() {
     let project = mounting("shadow", "");
     let (shown, _) = json_of(&project, &["mcp", "show", "m"]);
     let names: Vec<&str> = shown["server"]["tools"]
@@ -99,7 +99,7 @@ fn names_that_could_be_taken_for_others_are_left_out() {
 
 /// What a server says of itself lowers no approval.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_says_it_only_reads_is_asked_about_all_the_same() {
+async fn false_read_only_hint_of_mounted_tool_still_needs_approval() {
     let project = mounting("liar", "");
     let runtime = open(&project);
     let result = call(&runtime, &Caller::default(), "m/say", json!({})).await;
@@ -111,7 +111,7 @@ async fn a_server_that_says_it_only_reads_is_asked_about_all_the_same() {
 
 /// A server that never answers costs its time and no more, in the beginning and in a call.
 #[test]
-fn silence_ends_with_the_time_that_was_given() {
+fn silent_mounted_server_call_ends_at_its_timeout() {
     for (mode, word) in [("silent", "does not start"), ("mute", "did not answer")] {
         let project = mounting(mode, "timeout = 4000");
         let began = Instant::now();
@@ -136,7 +136,7 @@ fn silence_ends_with_the_time_that_was_given() {
 
 /// A server that ends at once is tried a few times, and then left alone; what it said last is told.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_keeps_ending_is_not_started_for_ever() {
+async fn mounted_server_that_keeps_exiting_is_given_up() {
     let project = mounting("dies", "");
     let runtime = open(&project);
     let mut answers = Vec::new();
@@ -158,7 +158,7 @@ async fn a_server_that_keeps_ending_is_not_started_for_ever() {
 
 /// A line without an end is not waited for, nor kept.
 #[test]
-fn a_giant_line_ends_the_connection() {
+fn mounted_server_line_over_limit_ends_connection() {
     let project = mounting("giant", "");
     let began = Instant::now();
     let (result, _) = json_of(&project, &["mcp", "call", "m/say"]);
@@ -168,7 +168,7 @@ fn a_giant_line_ends_the_connection() {
 
 /// Nothing of the environment that looks like a secret reaches a server; what its entry says does, as it stands.
 #[test]
-fn a_server_gets_its_own_environment_and_no_secrets() {
+fn mounted_server_environment_contains_no_secrets() {
     let project = mounting("environment", "env = {OWN = \"${HOME}\"}");
     let output = project
         .command(None)
@@ -183,7 +183,7 @@ fn a_server_gets_its_own_environment_and_no_secrets() {
 
 /// Nothing that a server starts outlives us, however we end.
 #[tokio::test(flavor = "multi_thread")]
-async fn children_of_a_server_die_with_us() {
+async fn mounted_server_children_die_with_runtime() {
     let project = mounting("child", "");
     let marker = heard_file(&project).to_str().unwrap().to_owned();
     let runtime = open(&project);
@@ -195,7 +195,7 @@ async fn children_of_a_server_die_with_us() {
 
 /// Also where we are killed, which leaves no time for anything.
 #[test]
-fn a_server_dies_with_us_when_we_are_killed() {
+fn mounted_server_dies_when_program_is_killed() {
     let project = mounting("mute", "");
     let marker = heard_file(&project).to_str().unwrap().to_owned();
     let mut running = project.command(None).args(["mcp", "call", "m/say"]).spawn().unwrap();
@@ -209,7 +209,7 @@ fn a_server_dies_with_us_when_we_are_killed() {
 
 /// A server may ask where the workspace is, and nothing else.
 #[test]
-fn a_server_gets_the_root_and_no_sampling() {
+fn mounted_server_may_list_roots_but_not_sample() {
     let project = mounting("asks", "");
     assert_eq!(json_of(&project, &["mcp", "call", "m/say"]).0["text"], "said");
     let heard = heard(&project);

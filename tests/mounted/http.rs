@@ -27,7 +27,7 @@ fn free_port() -> u16 {
 }
 
 #[test]
-fn a_server_over_http_is_mounted() {
+fn http_mcp_server_is_mounted() {
     let port = free_port();
     let mut command = Command::new(real_mcp().join("venv/bin/python"));
     command.args(["-c", PYTHON, "http", &port.to_string()]).stdout(Stdio::null()).stderr(Stdio::null());
@@ -75,7 +75,7 @@ fn answering(answer: impl Fn(&str) -> String + Send + 'static) -> (u16, Arc<Mute
 
 /// A redirect is not followed, so that no header goes where it was not meant to go.
 #[test]
-fn row_44_a_redirect_gets_no_headers() {
+fn row_44_http_redirect_is_not_followed_with_headers() {
     let (evil, heard_by_evil) =
         listener("HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned());
     let (port, heard) = listener(format!(
@@ -94,7 +94,7 @@ fn row_44_a_redirect_gets_no_headers() {
 
 /// A name that leads to this machine is not asked; an address that says so is.
 #[test]
-fn a_name_that_leads_to_a_private_address_is_refused() {
+fn host_name_with_private_address_is_refused() {
     let port = free_port();
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap().trim().to_owned();
     // A machine's own name is in its table of hosts almost everywhere.
@@ -112,7 +112,7 @@ fn a_name_that_leads_to_a_private_address_is_refused() {
 
 /// A server that wants authorization: who hands out tokens and where one goes is told, and nobody else is asked.
 #[test]
-fn a_server_that_wants_authorization_says_whose_token_it_takes() {
+fn http_401_error_names_authorization_server_and_header() {
     let metadata = r#"{"resource": "x", "authorization_servers": ["https://auth.example"], "scopes_supported": ["mcp:read"]}"#;
     let (port, heard) = answering(move |asked| {
         match asked.starts_with("GET /.well-known/oauth-protected-resource/mcp ") {

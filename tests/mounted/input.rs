@@ -24,7 +24,7 @@ fn answer() -> Value {
 }
 
 #[test]
-fn a_client_of_the_handshake_is_asked_while_the_call_waits() {
+fn legacy_client_answers_elicitation_of_mounted_server() {
     for mode in ["asks-name", "modern-asks-name"] {
         let project = asking(mode);
         let mut client = Mcp::legacy(&project, None, json!({"elicitation": {}}));
@@ -50,7 +50,7 @@ fn a_client_of_the_handshake_is_asked_while_the_call_waits() {
 }
 
 #[test]
-fn a_client_without_a_handshake_comes_back_with_the_answer() {
+fn modern_client_retries_call_with_elicitation_answer() {
     let project = asking("modern-asks-name");
     let mut client = Mcp::modern(&project, None, json!({"elicitation": {"form": {}}}));
     let question = client.result("tools/call", call());
@@ -71,7 +71,7 @@ fn a_client_without_a_handshake_comes_back_with_the_answer() {
 }
 
 #[test]
-fn nobody_is_asked_who_cannot_be() {
+fn elicitation_unsupported_by_client_is_declined() {
     let legacy = asking("asks-name");
     let mut clients = [
         Mcp::legacy(&legacy, None, json!({})),
@@ -90,7 +90,7 @@ fn nobody_is_asked_who_cannot_be() {
 }
 
 #[test]
-fn a_trace_of_a_client_goes_on_to_the_server() {
+fn client_traceparent_is_forwarded_to_mounted_server() {
     let project = asking("meta");
     let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     let trace = json!({"traceparent": parent, "tracestate": "a=1", "baggage": "user=7"});

@@ -36,7 +36,7 @@ fn node(servers: &[(&str, &str, &str)]) -> Project {
 }
 
 #[test]
-fn the_filesystem_server_reads_what_it_may() {
+fn filesystem_server_reads_inside_its_folder_only() {
     let project = node(&[("files", "filesystem", ".")]);
     let (read, status) =
         json_of(&project, &["mcp", "call", "files/read_text_file", r#"{"path": "README.md"}"#]);
@@ -53,7 +53,7 @@ fn the_filesystem_server_reads_what_it_may() {
 }
 
 #[test]
-fn the_server_with_everything_answers_in_every_kind() {
+fn everything_server_returns_every_result_kind() {
     let project = node(&[("every", "everything", "stdio")]);
     assert_eq!(
         json_of(&project, &["mcp", "call", "every/echo", r#"{"message": "hi"}"#]).0["text"],
@@ -73,7 +73,7 @@ fn the_server_with_everything_answers_in_every_kind() {
 }
 
 #[test]
-fn a_server_of_the_newest_revision_is_asked_in_its_own_way() {
+fn newest_revision_server_is_spoken_to_in_that_revision() {
     let python = real_mcp().join("venv/bin/python");
     let project = with_settings(&format!(
         "[mcp.servers.sums]\ncommand = {python:?}\nargs = [\"-c\", {PYTHON:?}, \"stdio\"]\n"
@@ -84,7 +84,7 @@ fn a_server_of_the_newest_revision_is_asked_in_its_own_way() {
 }
 
 #[test]
-fn the_doctor_finds_what_is_wrong() {
+fn mcp_doctor_reports_each_configuration_fault() {
     let server = node_server("everything");
     let project = with_settings(&format!(
         "[mcp.servers.gone]\ncommand = \"no-such-program-anywhere\"\n\

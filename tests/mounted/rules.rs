@@ -16,7 +16,7 @@ use super::house::{
 use crate::support::{Project, count_processes, wait_until};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_rule_allows_and_denies_a_whole_server() {
+async fn server_wide_permission_rule_allows_and_denies_its_tools() {
     let allowed = mounting("good", "[permissions]\nallow = [\"m/*\"]");
     let runtime = open(&allowed);
     assert_eq!(call(&runtime, &Caller::default(), "m/say", json!({})).await.value["text"], "said");
@@ -36,7 +36,7 @@ async fn a_rule_allows_and_denies_a_whole_server() {
 
 /// Nothing is waited for: what is not known yet is found out meanwhile, and whoever wants to know hears of it.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_first_list_waits_for_nobody() {
+async fn first_tool_list_does_not_wait_for_mounted_server() {
     let project = mounting("good", "");
     let runtime = open(&project);
     let mut changes = runtime.sources()[0].changes();
@@ -54,7 +54,7 @@ async fn the_first_list_waits_for_nobody() {
 
 /// One that ignores what it does not know has the time to begin in its own way, and the next time is begun so.
 #[test]
-fn a_server_that_ignores_the_newest_revision_is_asked_in_the_older_way() {
+fn server_ignoring_newest_revision_is_spoken_to_in_older_one() {
     let project = mounting("reserved", "timeout = 6000");
     assert_eq!(json_of(&project, &["mcp", "call", "m/say"]).0["text"], "said");
     assert_eq!(starts(&project), 2);
@@ -63,7 +63,7 @@ fn a_server_that_ignores_the_newest_revision_is_asked_in_the_older_way() {
 }
 
 #[test]
-fn a_list_starts_nothing_once_the_tools_are_known() {
+fn tool_list_with_cached_tools_starts_no_server() {
     let project = mounting("good", "");
     let (listed, _) = json_of(&project, &["tools", "list"]);
     assert!(listed["tools"].to_string().contains("\"m/say\""), "{listed}");
@@ -78,7 +78,7 @@ fn a_list_starts_nothing_once_the_tools_are_known() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_nobody_needs_is_stopped_and_started_again_when_somebody_does() {
+async fn idle_mounted_server_is_stopped_and_restarted_on_call() {
     let project = mounting("good", "[servers]\nidle-stop-s = 1");
     let runtime = open(&project);
     assert!(typed(&runtime, "m/say").await.ok());
@@ -95,7 +95,7 @@ async fn a_server_that_nobody_needs_is_stopped_and_started_again_when_somebody_d
 }
 
 #[test]
-fn a_projects_servers_count_when_its_owner_trusts_them() {
+fn project_mcp_servers_count_only_when_trusted() {
     let project = Project::new([]);
     let script = entry(&project, "m", "good");
     project.write(".lsp-tools/lsp-tools.toml", format!("[mcp]\nfiles = [\".mcp.json\"]\n{script}"));
@@ -125,7 +125,7 @@ fn a_projects_servers_count_when_its_owner_trusts_them() {
 }
 
 #[test]
-fn a_script_of_the_project_runs_only_as_it_was_trusted() {
+fn mounted_server_script_changed_after_trust_is_denied() {
     let project = with_settings(
         "[mcp.servers.m]\ncommand = \"python3\"\nargs = [\"serve.py\", \"good\", \"/dev/null\"]\n",
     );
@@ -142,7 +142,7 @@ fn a_script_of_the_project_runs_only_as_it_was_trusted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn progress_is_told_and_a_call_given_up_is_cancelled_at_the_server() {
+async fn progress_is_forwarded_and_cancelled_call_is_cancelled_at_server() {
     let project = mounting("progress", "");
     let (sender, mut told) = unbounded_channel();
     let runtime = open(&project).for_client(Client { progress: Some(sender), ..Client::default() });
@@ -187,7 +187,7 @@ async fn progress_is_told_and_a_call_given_up_is_cancelled_at_the_server() {
 }
 
 #[test]
-fn a_trace_goes_on_to_the_server_and_an_error_of_it_is_a_failure() {
+fn traceparent_variable_is_forwarded_and_tool_error_is_failure() {
     let project = mounting("meta", "");
     let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     let output =
@@ -203,7 +203,7 @@ fn a_trace_goes_on_to_the_server_and_an_error_of_it_is_a_failure() {
 }
 
 #[test]
-fn finding_out_about_a_server_asks_for_its_tools_once() {
+fn mcp_show_and_doctor_list_tools_once() {
     let project = mounting("good", "");
     let lists = || heard(&project).iter().filter(|said| said["method"] == "tools/list").count();
     json_of(&project, &["mcp", "show", "m"]);
@@ -213,7 +213,7 @@ fn finding_out_about_a_server_asks_for_its_tools_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_does_not_tell_its_tools_is_told_of() {
+async fn tool_list_failure_of_mounted_server_is_reported() {
     let project = mounting("no-list", "");
     let runtime = open(&project);
     let source = &runtime.sources()[0];
@@ -232,7 +232,7 @@ fn own_script() -> String {
 }
 
 #[test]
-fn a_script_behind_a_flag_or_in_the_servers_own_folder_needs_the_same_trust() {
+fn script_behind_flag_or_in_server_cwd_needs_trust() {
     let flag = "command = \"sh\"\nargs = [\"-c\", \"exec python3 ${1#--script=} good /dev/null\", \"sh\", \"--script=serve.py\"]\n";
     let folder = "command = \"python3\"\ncwd = \"tools\"\nargs = [\"serve.py\", \"good\", \"/dev/null\"]\n";
     for (entry, path) in [(flag, "serve.py"), (folder, "tools/serve.py")] {

@@ -46,7 +46,7 @@ fn change(path: &str, change: &str) -> Value {
 }
 
 #[tokio::test]
-async fn every_state_of_a_file() {
+async fn changed_files_reports_every_file_state() {
     let long = "line\n".repeat(30);
     let house = repository([
         ("kept", "1\n"),
@@ -84,7 +84,7 @@ async fn every_state_of_a_file() {
 }
 
 #[tokio::test]
-async fn without_a_commit_in_a_detached_one_and_with_packed_references() {
+async fn changed_files_without_commit_detached_or_packed_refs_works() {
     let house = House::new([("a", "1\n")]);
     let root = house.project.root();
     git(&root, &["init", "-q"]);
@@ -100,7 +100,7 @@ async fn without_a_commit_in_a_detached_one_and_with_packed_references() {
 }
 
 #[tokio::test]
-async fn in_conflict() {
+async fn changed_files_in_merge_conflict_reports_conflicted() {
     let house = repository([("a", "1\n")]);
     let root = house.project.root();
     git(&root, &["checkout", "-qb", "side"]);
@@ -118,7 +118,7 @@ async fn in_conflict() {
 }
 
 #[tokio::test]
-async fn a_workspace_below_the_top_sees_what_is_its_own() {
+async fn changed_files_in_subfolder_workspace_lists_only_its_files() {
     let house = repository([("above", "1\n"), ("sub/below", "1\n")]).within("sub");
     house.project.write("above", "2\n");
     house.project.write("sub/below", "2\n");
@@ -132,7 +132,7 @@ async fn a_workspace_below_the_top_sees_what_is_its_own() {
 }
 
 #[tokio::test]
-async fn a_repository_within_the_workspace_and_its_submodule() {
+async fn changed_files_of_nested_repository_and_submodule_works() {
     let inner = repository([("s", "1\n")]);
     let house = House::new([("lib/a", "1\n")]);
     let top = house.project.path("lib");
@@ -158,7 +158,7 @@ async fn a_repository_within_the_workspace_and_its_submodule() {
 }
 
 #[tokio::test]
-async fn a_further_work_tree() {
+async fn changed_files_in_linked_worktree_works() {
     let house = repository([("main/a", "1\n")]);
     git(&house.project.root(), &["worktree", "add", "-q", "tree"]);
     let house = house.within("tree");
@@ -172,7 +172,7 @@ async fn a_further_work_tree() {
 }
 
 #[tokio::test]
-async fn what_the_repository_says_of_comparing_counts() {
+async fn changed_files_respects_repository_comparison_settings() {
     let house = repository([("a", "1\n"), ("crlf", "1\n")]);
     let root = house.project.root();
     git(&root, &["config", "core.autocrlf", "true"]);
@@ -189,7 +189,7 @@ async fn what_the_repository_says_of_comparing_counts() {
 }
 
 #[tokio::test]
-async fn a_split_index_and_other_hashes() {
+async fn changed_files_with_split_index_and_sha256_works() {
     let house = House::new([("a", "1\n")]);
     let root = house.project.root();
     git(&root, &["init", "-q", "--object-format=sha256"]);
@@ -201,7 +201,7 @@ async fn a_split_index_and_other_hashes() {
 }
 
 #[tokio::test]
-async fn many_are_cut_and_counted() {
+async fn changed_files_over_limit_are_cut_and_counted() {
     let house = repository([]);
     for number in 0..150 {
         house.project.write(&format!("n{number:03}"), "");
@@ -212,7 +212,7 @@ async fn many_are_cut_and_counted() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_asked() {
+async fn changed_files_with_invalid_arguments_is_refused() {
     let house = repository([("a", "1\n")]);
     std::os::unix::fs::symlink(house.project.beside("config"), house.project.path("out")).expect("a link");
     for (arguments, code, words) in [

@@ -109,7 +109,7 @@ fn evil() -> House {
 }
 
 #[tokio::test]
-async fn row_18_git_runs_no_program_that_a_repository_names() {
+async fn row_18_changed_files_runs_no_program_of_repository_config() {
     let house = evil();
     for state in ["all", "staged", "unstaged", "untracked"] {
         let seen = house.call("changed_files", json!({"sourceControlState": state})).await;
@@ -139,7 +139,7 @@ async fn row_18_git_runs_no_program_that_a_repository_names() {
 
 /// Asked for an object that is not there, git would fetch it, by a program that the repository names.
 #[tokio::test]
-async fn row_18_nothing_is_fetched() {
+async fn row_18_changed_files_with_missing_object_fetches_nothing() {
     let house = repository([("d/a", "1\n"), ("d/b", "1\n")]);
     let root = house.project.root();
     let tree = git(&root, &["rev-parse", "HEAD^{tree}"]);
@@ -174,7 +174,7 @@ async fn shows_nothing(house: &House, words: &str) {
 }
 
 #[tokio::test]
-async fn row_2_a_git_file_lends_no_repository() {
+async fn row_2_gitdir_file_to_other_repository_is_refused() {
     let house = House::new([]);
     let other = others(&house);
     house.project.write(".git", format!("gitdir: {}/.git\n", other.display()));
@@ -188,7 +188,7 @@ async fn row_2_a_git_file_lends_no_repository() {
 }
 
 #[tokio::test]
-async fn row_2_a_commondir_lends_no_repository() {
+async fn row_2_commondir_of_other_repository_is_refused() {
     let house = House::new([]);
     let other = others(&house);
     let common = format!("{}/.git\n", other.display());
@@ -203,7 +203,7 @@ async fn row_2_a_commondir_lends_no_repository() {
 }
 
 #[tokio::test]
-async fn row_5_links_among_the_data_lead_to_no_other_repository() {
+async fn row_5_git_data_symlinked_to_other_repository_is_refused() {
     for name in ["objects", "index", "HEAD", "config", "refs/heads", "info"] {
         let house = repository([("a", "1\n")]);
         let (own, other) = (house.project.path(".git").join(name), others(&house).join(".git").join(name));
@@ -219,7 +219,7 @@ async fn row_5_links_among_the_data_lead_to_no_other_repository() {
 }
 
 #[tokio::test]
-async fn row_31_what_is_no_small_file_is_not_waited_for() {
+async fn row_31_git_control_file_fifo_or_huge_is_refused_at_once() {
     for name in ["HEAD", "config", "packed-refs"] {
         let house = repository([("a", "1\n")]);
         git(&house.project.root(), &["pack-refs", "--all"]);
@@ -236,7 +236,7 @@ async fn row_31_what_is_no_small_file_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn row_19_references_that_are_paths_or_options() {
+async fn row_19_git_references_as_paths_or_options_are_refused() {
     for head in [
         "ref: ../../../other/.git/refs/heads/main",
         "ref: refs/../../x",
@@ -254,7 +254,7 @@ async fn row_19_references_that_are_paths_or_options() {
 
 /// What a copied repository says of its work tree does not move it.
 #[tokio::test]
-async fn row_19_a_work_tree_elsewhere_is_not_looked_at() {
+async fn row_19_core_worktree_elsewhere_is_ignored() {
     let house = repository([("a", "1\n")]);
     let other = others(&house);
     git(&house.project.root(), &["config", "core.worktree", &other.to_string_lossy()]);

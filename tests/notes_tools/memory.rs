@@ -14,7 +14,7 @@ async fn text(house: &House, arguments: Value) -> String {
 }
 
 #[tokio::test]
-async fn saved_read_listed_deleted() {
+async fn memory_save_read_list_and_delete_work() {
     let house = House::new([]);
     assert_eq!(text(&house, json!({"command": "list"})).await, "No memories saved yet.");
     let save = json!({"command": "save", "path": "notes.md", "content": "# Ünïcode\n\r\nx"});
@@ -38,7 +38,7 @@ async fn saved_read_listed_deleted() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_done_is_said() {
+async fn memory_invalid_arguments_are_refused_with_reason() {
     let house = House::new([]);
     for (arguments, words) in [
         (json!({"command": "save", "content": "x"}), "'path' is required for save/read/delete."),
@@ -58,7 +58,7 @@ async fn what_cannot_be_done_is_said() {
 
 /// Paths lead nowhere: folders before the name are dropped, and what is no plain name is refused.
 #[tokio::test]
-async fn a_name_is_no_way_out() {
+async fn memory_path_outside_its_folder_is_stripped_or_refused() {
     let house = House::new([("secret", "s")]);
     let save = |path: &str| json!({"command": "save", "path": path, "content": "mine"});
     assert_eq!(text(&house, save("../../project/secret")).await, "Saved memory 'secret'.");
@@ -84,7 +84,7 @@ async fn a_name_is_no_way_out() {
 }
 
 #[tokio::test]
-async fn there_is_an_end_to_how_many_are_kept() {
+async fn memory_count_over_limit_save_is_refused() {
     let house = House::new([]);
     text(&house, json!({"command": "save", "path": "first", "content": "1"})).await;
     let memories = house.project.beside("state").join("memories");

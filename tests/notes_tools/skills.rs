@@ -40,7 +40,7 @@ async fn load(house: &House, name: &str) -> Value {
 }
 
 #[tokio::test]
-async fn the_two_forms_of_a_skill() {
+async fn skill_of_markdown_or_json_form_is_loaded() {
     let house = House::new([]);
     assert_eq!(house.call("skill", json!({"action": "list"})).await.value, json!({"ok": true, "skills": []}));
     let folder = user_skills(&house);
@@ -75,7 +75,7 @@ async fn the_two_forms_of_a_skill() {
 }
 
 #[tokio::test]
-async fn folders_in_their_order_and_what_is_switched_off() {
+async fn skill_folders_are_read_in_order_and_disabled_are_skipped() {
     let project = Project::new([]);
     let (first, second) = (project.beside("first"), project.beside("second"));
     for (folder, from) in [(&first, "first"), (&second, "second")] {
@@ -105,7 +105,7 @@ async fn folders_in_their_order_and_what_is_switched_off() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_asked() {
+async fn skill_invalid_arguments_are_refused() {
     let house = House::new([]);
     put(&user_skills(&house), "release/SKILL.md", &head("release", "x"));
     for (arguments, code, words) in [
@@ -133,7 +133,7 @@ async fn what_cannot_be_asked() {
 }
 
 #[tokio::test]
-async fn row_46_what_a_skill_may_not_be() {
+async fn row_46_malformed_skills_are_left_out_with_reason() {
     let house = House::new([("secret", "s")]);
     let folder = user_skills(&house);
     put(&folder, "other-name/SKILL.md", &head("../../x", "x"));
@@ -175,7 +175,7 @@ async fn row_46_what_a_skill_may_not_be() {
 }
 
 #[tokio::test]
-async fn row_46_skills_of_the_workspace_need_trust_in_exactly_their_text() {
+async fn row_46_workspace_skill_changed_after_trust_is_not_loaded() {
     let text = head("deploy", "Deploys");
     let house = House::new([
         (".claude/skills/deploy/SKILL.md", text.as_str()),
@@ -208,7 +208,7 @@ async fn row_46_skills_of_the_workspace_need_trust_in_exactly_their_text() {
 }
 
 #[tokio::test]
-async fn row_5_a_link_among_the_workspaces_skills_leads_nowhere() {
+async fn row_5_symlinked_workspace_skills_are_left_out() {
     let house = House::new([(".claude/skills/a/x", ""), (".github/x", "")]);
     let outside = house.project.beside("outside");
     put(&outside, "skill/SKILL.md", &head("skill", "x"));
@@ -224,7 +224,7 @@ async fn row_5_a_link_among_the_workspaces_skills_leads_nowhere() {
 
 /// Whoever loads a skill without its model's asking needs nobody's leave.
 #[tokio::test]
-async fn a_host_loads_a_skill_by_itself() {
+async fn skill_loaded_by_host_needs_no_approval() {
     let house = House::new([]);
     put(&user_skills(&house), "release/SKILL.md", &head("release", "x"));
     let loaded = house.runtime.load_skill(&house.caller, "release").await;
@@ -234,7 +234,7 @@ async fn a_host_loads_a_skill_by_itself() {
 }
 
 #[tokio::test]
-async fn skills_that_other_programs_share_with_us() {
+async fn skills_of_other_programs_in_home_are_listed() {
     let house = House::new([]);
     let home = house.project.beside("home");
     for (folder, text) in [(".claude", "claude's"), (".agents", "agents'"), (".copilot", "copilot's")] {
@@ -263,7 +263,7 @@ async fn skills_that_other_programs_share_with_us() {
 }
 
 #[tokio::test]
-async fn the_workspaces_folders_of_other_programs_wait_for_trust() {
+async fn workspace_skills_of_other_programs_need_trust() {
     let house = House::new([]);
     for folder in [".github", ".agents", ".claude"] {
         let name = format!("of{}", folder.replace('.', "-"));
@@ -292,7 +292,7 @@ fn put_lint(folder: &Path, says: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_skills_tool_with_a_command_is_a_tool() {
+async fn skill_tool_with_command_is_callable_as_tool() {
     let house = House::new([]);
     let of_home = house.project.beside("home").join(".claude/skills/first");
     put_lint(&of_home, "first");
@@ -312,7 +312,7 @@ async fn a_skills_tool_with_a_command_is_a_tool() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_tool_of_the_workspaces_skill_runs_only_as_its_owner_has_seen_it() {
+async fn workspace_skill_tool_changed_after_trust_does_not_run() {
     let house = House::new([]);
     let folder = house.project.path(".lsp-tools/skills/review");
     put_lint(&folder, "seen");

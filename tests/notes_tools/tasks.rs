@@ -33,7 +33,7 @@ fn task(agent: &str) -> Value {
 }
 
 #[tokio::test]
-async fn an_order_goes_out_and_a_summary_comes_back() {
+async fn task_sends_order_to_runner_and_returns_summary() {
     let house = agents(&[
         ("plain", "cat > order.json; env > environment; echo; echo '  It is so. '; echo told >&2"),
         ("object", r#"echo '{"summary": "It is so.", "events": [{"type": "tool"}]}'"#),
@@ -56,7 +56,7 @@ async fn an_order_goes_out_and_a_summary_comes_back() {
 }
 
 #[tokio::test]
-async fn an_agent_that_fails() {
+async fn task_runner_failure_is_reported_with_its_cause() {
     let house = agents(&[
         ("status", "echo half; echo /secret/path >&2; exit 3"),
         ("said", r#"echo '{"error": "no network"}'"#),
@@ -76,7 +76,7 @@ async fn an_agent_that_fails() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_handed_on() {
+async fn task_with_invalid_agent_or_arguments_is_refused() {
     let project = Project::new([]);
     let own = project.path("run.sh");
     write_executable(&own, "#!/bin/sh\necho ran > ran; echo done\n");
@@ -107,7 +107,7 @@ async fn what_cannot_be_handed_on() {
 }
 
 #[tokio::test]
-async fn row_1_an_untrusted_project_names_no_runner() {
+async fn row_1_untrusted_project_agent_runner_does_not_run() {
     let project = Project::new([(
         ".lsp-tools/lsp-tools.toml",
         "[agents.evil]\nrunner = [\"/bin/sh\", \"-c\", \"echo x > PWNED; echo ran\"]\n",
@@ -121,7 +121,7 @@ async fn row_1_an_untrusted_project_names_no_runner() {
 }
 
 #[tokio::test]
-async fn row_12_what_a_runner_leaves_running_ends_with_it() {
+async fn row_12_task_runner_child_processes_end_with_it() {
     let marker = Marker::new();
     let sleep = format!("exec -a {} sleep 98", marker.as_str());
     let script = format!("setsid bash -c '{sleep}' & (trap '' TERM; {sleep}) & sleep 0.3; echo done");
@@ -134,7 +134,7 @@ async fn row_12_what_a_runner_leaves_running_ends_with_it() {
 }
 
 #[tokio::test]
-async fn row_41_a_task_ends_at_its_time_and_when_its_caller_goes_away() {
+async fn row_41_task_ends_at_timeout_and_on_cancellation() {
     let marker = Marker::new();
     let script = format!("touch started; bash -c 'exec -a {} sleep 95' & wait", marker.as_str());
     let runner = json!(["/bin/bash", "-c", script]);
@@ -168,7 +168,7 @@ async fn until(what: &str, condition: impl Fn() -> bool) {
 }
 
 #[tokio::test]
-async fn row_46_a_task_hands_on_no_more_than_it_has_and_not_without_end() {
+async fn row_46_subtask_tools_and_depth_are_limited_by_parent() {
     let project = Project::new([]);
     let runner = json!(["/bin/sh", "-c", "echo order:; cat"]);
     let settings = format!(
@@ -196,7 +196,7 @@ async fn row_46_a_task_hands_on_no_more_than_it_has_and_not_without_end() {
 }
 
 #[tokio::test]
-async fn row_46_so_many_tasks_at_a_time_and_no_more() {
+async fn row_46_concurrent_tasks_over_limit_are_denied() {
     let project = Project::new([]);
     // Not in the project: what a command names there would need trust.
     let go = project.beside("logs").join("go");
@@ -223,7 +223,7 @@ async fn row_46_so_many_tasks_at_a_time_and_no_more() {
 }
 
 #[tokio::test]
-async fn row_32_a_runner_that_talks_without_end() {
+async fn row_32_endless_task_runner_output_is_truncated() {
     let house = agents(&[("loud", "yes noise >&2 & yes summary | head -c 3000000; kill $!")]);
     let done = house.call("task", task("loud")).await.value;
     assert_eq!(done["truncated"], true);

@@ -15,7 +15,7 @@ fn item(id: &str, status: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_list_is_replaced_as_a_whole_and_kept() {
+async fn todo_list_is_replaced_whole_and_persisted() {
     let house = House::new([]);
     let empty = json!({"ok": true, "session_id": "default", "items": [], "count": 0, "in_progress": 0});
     assert_eq!(house.call_unasked("todoread", json!({})).await.value, empty);
@@ -31,7 +31,7 @@ async fn a_list_is_replaced_as_a_whole_and_kept() {
 }
 
 #[tokio::test]
-async fn each_session_and_each_workspace_has_its_own_list() {
+async fn todo_list_is_separate_per_session_and_workspace() {
     let house = House::new([("sub/.lsp-tools/x", "")]);
     house.call("todowrite", json!({"todos": [item("1", "pending")]})).await;
     let other = Caller { session: "other".to_owned(), ..Caller::default() };
@@ -42,7 +42,7 @@ async fn each_session_and_each_workspace_has_its_own_list() {
 }
 
 #[tokio::test]
-async fn what_is_no_list_is_refused_and_changes_nothing() {
+async fn todo_write_with_invalid_list_is_refused_and_changes_nothing() {
     let house = House::new([]);
     let kept = house.call("todowrite", json!({"todos": [item("1", "pending")]})).await.value;
     for (arguments, words) in [
@@ -73,7 +73,7 @@ async fn what_is_no_list_is_refused_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_session_whose_name_is_a_path_has_no_list() {
+async fn todo_session_named_like_a_path_is_refused() {
     let house = House::new([]);
     for session in ["../../x", "/etc/passwd", "", "a/b", ".lock", "a\0b"] {
         let caller = Caller { session: session.to_owned(), ..Caller::default() };
@@ -86,7 +86,7 @@ async fn a_session_whose_name_is_a_path_has_no_list() {
 }
 
 #[tokio::test]
-async fn a_damaged_file_is_said_and_can_be_written_over() {
+async fn todo_file_damaged_is_reported_and_can_be_overwritten() {
     let house = House::new([]);
     house.call("todowrite", json!({"todos": [item("1", "pending")]})).await;
     let file = files_below(&house.project.beside("state")).into_iter().find(|path| path.ends_with("default"));
@@ -102,7 +102,7 @@ async fn a_damaged_file_is_said_and_can_be_written_over() {
 
 /// Two processes, each with a runtime of its own: at every moment the list is one of those that were written.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn writers_at_once_leave_one_of_their_lists() {
+async fn concurrent_todo_writes_leave_one_whole_list() {
     let house = Arc::new(House::new([]));
     let list = |count: usize| (0..count).map(|id| item(&id.to_string(), "pending")).collect::<Vec<_>>();
     let writers = (1..=8).map(|writer| {
@@ -127,7 +127,7 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[tokio::test]
-async fn a_later_session_is_told_of_lists_that_are_not_done_and_takes_one_up_by_its_name() {
+async fn todo_unfinished_lists_are_offered_to_later_session() {
     let house = House::new([]);
     let as_session = |name: &str| Caller { session: name.to_owned(), ..Caller::default() };
     let (first, second) = (as_session("first"), as_session("second"));

@@ -40,7 +40,7 @@ async fn trust(runtime: &Runtime) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn arguments_go_in_as_json_and_every_shape_of_answer_comes_back() {
+async fn drop_in_tool_gets_json_arguments_and_any_output_shape_works() {
     let project = Project::new([("a.txt", "a")]);
     let runtime = runtime(&project);
     for (script, expected) in [
@@ -81,7 +81,7 @@ async fn arguments_go_in_as_json_and_every_shape_of_answer_comes_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_failure_keeps_its_errors_for_the_log() {
+async fn drop_in_tool_stderr_is_kept_for_log_only() {
     let project = Project::new([("a.txt", "a")]);
     of_user(&project, "fails", &manifest("fails", "echo secret >&2; echo told; exit 3"));
     let result = call(&runtime(&project), "fails", json!({})).await;
@@ -93,7 +93,7 @@ async fn a_failure_keeps_its_errors_for_the_log() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn time_and_output_are_limited_and_nothing_is_left_running() {
+async fn drop_in_tool_timeout_and_output_are_limited() {
     let project = Project::new([("a.txt", "a")]);
     // A number of seconds that no other process sleeps.
     let mark = format!("{}", 4_000_000 + std::process::id());
@@ -112,7 +112,7 @@ async fn time_and_output_are_limited_and_nothing_is_left_running() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_built_in_is_shadowed_and_what_is_broken_is_told() {
+async fn drop_in_tool_shadowing_or_broken_is_left_out_with_reason() {
     let project = Project::new([("a.txt", "a")]);
     of_user(&project, "read", &manifest("read", "echo mine"));
     of_user(&project, "other", &manifest("wrong", "true"));
@@ -128,7 +128,7 @@ async fn nothing_built_in_is_shadowed_and_what_is_broken_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_projects_tool_runs_only_as_its_owner_has_seen_it() {
+async fn project_tool_changed_after_trust_does_not_run() {
     let project = Project::new([("a.txt", "a")]);
     let script = project.path(".lsp-tools/tools/do.sh");
     write_executable(&script, "#!/bin/sh\necho first\n");
@@ -164,7 +164,7 @@ async fn a_projects_tool_runs_only_as_its_owner_has_seen_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_script_that_another_program_runs_is_part_of_what_is_trusted() {
+async fn project_tool_script_argument_changed_after_trust_is_denied() {
     let project = Project::new([("a.txt", "a")]);
     project.write("scripts/do.sh", "echo first\n");
     let mut own = manifest("own", "");
@@ -178,7 +178,7 @@ async fn a_script_that_another_program_runs_is_part_of_what_is_trusted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_user_comes_before_the_project_and_links_out_are_no_manifests() {
+async fn user_tool_precedes_project_tool_and_symlinked_manifest_is_ignored() {
     let project = Project::new([("a.txt", "a")]);
     of_user(&project, "same", &manifest("same", "echo user"));
     of_project(&project, "same", &manifest("same", "echo project"));
@@ -235,7 +235,7 @@ def execute(tool_input: dict, ctx: ToolContext) -> list:
 "#;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_python_file_with_schema_and_execute_is_a_tool() {
+async fn python_file_with_schema_and_execute_is_a_tool() {
     // A module of the workspace stands in for none of Python's own.
     let project = Project::new([("json.py", "raise SystemExit('the workspace runs')\n")]);
     let folder = project.beside("config").join("tools");
@@ -269,7 +269,7 @@ async fn a_python_file_with_schema_and_execute_is_a_tool() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_projects_python_tool_runs_only_as_its_owner_has_seen_it() {
+async fn project_python_tool_changed_after_trust_does_not_run() {
     let project = Project::new([(".lsp-tools/tools/your_tool_name.py", PYTHON)]);
     let runtime = runtime(&project);
     let run = async || call(&runtime, "your_tool_name", json!({"param1": "x"})).await.value;

@@ -30,7 +30,7 @@ fn stage() -> (Web, Project) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_is_read_as_markdown_also_after_a_redirect() {
+async fn fetch_returns_page_as_markdown_also_after_redirect() {
     let (web, project) = stage();
     let runtime = runtime(&project);
     for path in ["/page", "/moved"] {
@@ -43,7 +43,7 @@ async fn a_page_is_read_as_markdown_also_after_a_redirect() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn row_44_private_addresses_are_refused_at_first_by_name_and_after_a_redirect() {
+async fn row_44_fetch_of_private_address_is_refused_in_any_way() {
     let (web, project) = stage();
     let open = runtime(&project);
     for path in ["/away", "/metadata"] {
@@ -65,7 +65,7 @@ async fn row_44_private_addresses_are_refused_at_first_by_name_and_after_a_redir
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_no_page_fails_with_a_word_of_its_own() {
+async fn fetch_of_non_page_fails_with_its_error_code() {
     let (web, project) = stage();
     let runtime = runtime(&project);
     for (path, code) in [
@@ -83,7 +83,7 @@ async fn what_is_no_page_fails_with_a_word_of_its_own() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_large_page_comes_in_parts_and_its_end_is_not_read() {
+async fn fetch_of_large_page_is_paged_and_truncated() {
     let (web, project) = stage();
     let runtime = runtime(&project);
     let url = web.url("/large");
@@ -96,7 +96,7 @@ async fn a_large_page_comes_in_parts_and_its_end_is_not_read() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_project_that_is_not_trusted_cannot_open_this_machine() {
+async fn fetch_allow_hosts_of_untrusted_project_is_ignored() {
     let (web, project) = stage();
     settings(&project, "");
     let word = format!("[fetch]\nallow-hosts = [\"{}\"]\n", web.address);

@@ -21,7 +21,7 @@ fn service(path: &str, _here: std::net::SocketAddr) -> Said {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn bundled_libraries_are_answered_without_asking_anybody() {
+async fn library_docs_bundled_are_answered_without_network() {
     let web = Web::new(service);
     let project = Project::new([("a.txt", "a")]);
     settings(&project, &format!("[library-docs]\napi = \"{}\"\n", web.url("")));
@@ -52,7 +52,7 @@ async fn bundled_libraries_are_answered_without_asking_anybody() {
 
 /// An agent whose host cannot be asked anything.
 #[tokio::test(flavor = "multi_thread")]
-async fn agents_read_what_is_bundled_and_ask_before_a_machine_is_spoken_to() {
+async fn library_docs_remote_lookup_by_agent_needs_approval() {
     let web = Web::new(service);
     let project = Project::new([("a.txt", "a")]);
     settings(&project, &format!("[library-docs]\napi = \"{}\"\n", web.url("")));
@@ -75,7 +75,7 @@ async fn agents_read_what_is_bundled_and_ask_before_a_machine_is_spoken_to() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn other_libraries_are_asked_of_the_service() {
+async fn library_docs_not_bundled_are_requested_from_service() {
     let web = Web::new(service);
     let project = Project::new([("a.txt", "a")]);
     settings(&project, &format!("[library-docs]\napi = \"{}/\"\n", web.url("")));
@@ -104,7 +104,7 @@ async fn other_libraries_are_asked_of_the_service() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_service_that_is_away_or_switched_off_is_told_with_what_is_bundled() {
+async fn library_docs_service_unavailable_hint_lists_bundled() {
     for (word, code) in [("api = \"http://127.0.0.1:1\"", "server_failed"), ("remote = false", "not_found")] {
         let project = Project::new([("a.txt", "a")]);
         settings(&project, &format!("[library-docs]\n{word}\n"));

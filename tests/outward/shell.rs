@@ -18,7 +18,7 @@ fn json(output: &Output) -> Value {
 }
 
 #[test]
-fn tools_are_listed_shown_and_called() {
+fn tools_command_lists_shows_and_calls_tools() {
     let project = Project::new([("a.txt", "one\ntwo\n")]);
     let list = run(&project, &["list"], "");
     let text = String::from_utf8(list.stdout).unwrap();
@@ -38,7 +38,7 @@ fn tools_are_listed_shown_and_called() {
 }
 
 #[test]
-fn statuses_tell_how_a_call_ended() {
+fn tools_call_exit_status_reflects_its_outcome() {
     let project = Project::new([("a.txt", "one\n")]);
     std::fs::write(project.beside("config").join("lsp-tools.toml"), "[permissions]\ndeny = [\"list\"]\n")
         .unwrap();
@@ -58,7 +58,7 @@ fn statuses_tell_how_a_call_ended() {
 }
 
 #[test]
-fn every_format_has_its_document() {
+fn tools_schema_formats_have_their_own_shape() {
     let project = Project::new([("a.txt", "a")]);
     for (format, place) in [
         ("mcp", "/tools/0/inputSchema/type"),
@@ -76,7 +76,7 @@ fn every_format_has_its_document() {
 }
 
 #[test]
-fn a_call_from_outside_the_workspace_takes_relative_paths_from_its_root() {
+fn tools_call_from_outside_workspace_uses_root_for_relative_paths() {
     let project = Project::new([("sub/a.txt", "inside\n")]);
     std::fs::create_dir(project.beside("elsewhere")).expect("a folder");
     let call = |folder: &str, path: &str| {

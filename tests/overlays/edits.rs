@@ -15,7 +15,7 @@ async fn call(runtime: &Runtime, name: &str, arguments: Value) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_with_other_unsaved_text_is_not_edited_and_a_trial_sees_the_unsaved_rest() {
+async fn edit_of_file_with_unsaved_text_is_a_conflict() {
     let files = [("a.scr", "def foo\n"), ("b.scr", "foo\n")];
     let project = Project::scripted(&json!({}), "diagnostics = {sees-unsaved = true}", files);
     let runtime = open(&project, None);
@@ -40,7 +40,7 @@ async fn a_file_with_other_unsaved_text_is_not_edited_and_a_trial_sees_the_unsav
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_one_client_shares_all_others_see_until_it_goes() {
+async fn overlay_shared_by_client_is_seen_by_others_until_dropped() {
     let project = Project::scripted(&json!({}), "", [("a.scr", "def foo\n")]);
     let runtime = open(&project, None);
     let overlays = Arc::new(Overlays::default());

@@ -22,7 +22,7 @@ async fn type_and_ask(runtime: lsp_tools::Runtime, name: &'static str, rounds: u
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_clients_and_a_reader_of_the_disk_are_never_told_of_each_others_text() {
+async fn overlays_of_two_clients_and_disk_text_never_mix() {
     for (encoding, rounds) in [("utf-16", 1_000), ("utf-8", 100)] {
         let scenario = json!({ "hover_version": false, "encoding": encoding });
         let disk = "def disk\nWRONG WRONG\n";
@@ -47,7 +47,7 @@ async fn two_clients_and_a_reader_of_the_disk_are_never_told_of_each_others_text
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_differs_is_sent_and_nothing_else() {
+async fn overlay_switch_sends_only_the_difference() {
     let text = "def foo\n".repeat(2_000);
     let files = [("a.scr", text.as_str()), ("b.scr", text.as_str())];
     let project = Project::scripted(&json!({}), "", files);
@@ -74,7 +74,7 @@ async fn what_differs_is_sent_and_nothing_else() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_that_is_nowhere_saved_can_be_asked_about_by_its_client_alone() {
+async fn overlay_of_unsaved_new_file_is_visible_to_its_client_only() {
     let project = Project::scripted(&json!({}), "", [("a.scr", "def foo\n")]);
     let runtime = open(&project, None);
     let text = "def fresh WRONG\n";
@@ -87,7 +87,7 @@ async fn a_file_that_is_nowhere_saved_can_be_asked_about_by_its_client_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_server_the_hints_are_about_the_clients_text() {
+async fn overlay_without_server_hints_use_the_client_text() {
     let project = Project::new([("a.py", "def one():\n    pass\n\none()\n")]);
     let runtime = open(&project, None);
     let mine = client(&runtime, &[("a.py", "\n\ndef two():\n    pass\n\ntwo()\n")]);
@@ -100,7 +100,7 @@ async fn without_a_server_the_hints_are_about_the_clients_text() {
 
 /// A real server, which pushes: each client has another type at the same place, and another mistake.
 #[tokio::test(flavor = "multi_thread")]
-async fn pyright_tells_each_client_of_its_own_text() {
+async fn pyright_answers_each_client_for_its_own_overlay() {
     let servers = real_servers(&["pyright"]);
     let project = Project::new([("a.py", "value = 1\nvalue\n"), ("pyproject.toml", "")]);
     std::fs::write(project.beside("config").join("lsp-tools.toml"), "prefer.python = [\"pyright\"]\n")

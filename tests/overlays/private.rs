@@ -34,7 +34,7 @@ fn project() -> Project {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn rivals_get_a_server_each_answers_never_mix_and_the_second_one_ends_when_idle() {
+async fn rival_overlays_get_private_server_that_ends_when_idle() {
     let project = project();
     let runtime = open(&project, None);
     let two = || count_processes(&project.marker()) >= 4;
@@ -57,7 +57,7 @@ async fn rivals_get_a_server_each_answers_never_mix_and_the_second_one_ends_when
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_types_alone_shares_the_server_of_those_who_read() {
+async fn overlay_without_rivals_shares_one_server_with_readers() {
     let project = project();
     let runtime = open(&project, None);
     let reader = async {

@@ -16,7 +16,7 @@ fn offered(stage: &Stage, settings_of_caller: CallerAccess) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_is_not_offered_is_not_listed_and_not_run() {
+async fn excluded_tool_is_not_listed_and_call_is_denied() {
     let stage = Stage::new("[permissions]\navailable = ['test_*', 'lsp_hover']\nexcluded = ['test_edit']\n");
     let names = offered(&stage, CallerAccess::default());
     assert_eq!(names, ["lsp_hover", "test_fetch", "test_read", "test_run"]);
@@ -31,7 +31,7 @@ async fn what_is_not_offered_is_not_listed_and_not_run() {
 }
 
 #[tokio::test]
-async fn an_agent_has_its_own_tools_and_no_more_than_its_session() {
+async fn agent_tools_are_limited_by_agent_and_session_rules() {
     let mut stage = Stage::new(
         "[permissions]\nexcluded = ['test_fetch']\n[agents.scribe]\ntools = ['test_read', 'test_edit', 'test_fetch']\n\
          deny = ['test_edit(secret)']\n",
@@ -50,7 +50,7 @@ async fn an_agent_has_its_own_tools_and_no_more_than_its_session() {
 }
 
 #[tokio::test]
-async fn a_link_does_not_dodge_a_rule() {
+async fn symlink_does_not_bypass_permission_rule() {
     let stage = Stage::new("permissions.deny = ['*(secret)']\n");
     symlink("../secret", stage.project.path("src/innocent")).unwrap();
     symlink("secret/new", stage.project.path("fresh")).unwrap();
@@ -71,7 +71,7 @@ async fn a_link_does_not_dodge_a_rule() {
 }
 
 #[tokio::test]
-async fn an_untrusted_project_may_forbid_and_not_allow() {
+async fn untrusted_project_settings_may_deny_but_not_allow() {
     let stage = Stage::new("");
     let hook = stage.script("evil", "touch PWNED; cat > /dev/null");
     let settings = format!(
@@ -93,7 +93,7 @@ async fn an_untrusted_project_may_forbid_and_not_allow() {
 }
 
 #[tokio::test]
-async fn a_trusted_project_runs_the_hook_that_was_trusted_and_no_other() {
+async fn trusted_project_hook_changed_after_trust_does_not_run() {
     use lsp_tools::TrustRequest;
     let stage = Stage::new("");
     let hook = |body: &str| super::stage::executable(stage.project.path("check.sh"), body);
@@ -117,7 +117,7 @@ async fn a_trusted_project_runs_the_hook_that_was_trusted_and_no_other() {
 }
 
 #[tokio::test]
-async fn a_file_of_the_project_is_no_argument_of_a_users_hook_before_it_is_trusted() {
+async fn user_hook_with_project_script_needs_trust() {
     let mut stage = Stage::new("");
     stage.settings("[[hooks.pre]]\ncommand = ['sh', 'src/hook.sh']\n");
     stage.project.write("src/hook.sh", "touch PWNED");
@@ -128,14 +128,14 @@ async fn a_file_of_the_project_is_no_argument_of_a_users_hook_before_it_is_trust
 }
 
 #[tokio::test]
-async fn settings_that_cannot_be_read_open_no_runtime() {
+async fn invalid_permission_rule_prevents_runtime_open() {
     let stage = Stage::new("[permissions]\ndeny = ['bash(a|b)']\n");
     let error = stage.try_runtime().expect_err("a wrong rule").error;
     assert!(error.contains("lsp-tools.toml` line 2: the rule `bash(a|b)`"), "{error}");
 }
 
 #[tokio::test]
-async fn rules_can_be_asked_without_calling() {
+async fn permission_check_without_call_reports_verdict() {
     let stage =
         Stage::new("[permissions]\nallow = ['bash(git status)']\ndeny = ['bash(rm)', 'test_edit(secret)']\n");
     let runtime = stage.runtime();
@@ -154,7 +154,7 @@ async fn rules_can_be_asked_without_calling() {
 }
 
 #[test]
-fn the_command_line_says_what_the_rules_say() {
+fn policy_check_command_prints_verdict_and_status() {
     let stage = Stage::new("");
     let settings = "[permissions]\nallow = ['bash(git status)']\ndeny = ['bash(rm)']\n";
     std::fs::write(stage.project.beside("config").join("lsp-tools.toml"), settings).unwrap();

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::stage::Stage;
 
 #[tokio::test]
-async fn every_call_leaves_one_line_without_what_it_said() {
+async fn audit_log_has_one_line_per_call_without_content() {
     let stage = Stage::new("[permissions]\ndeny = ['test_edit(secret)']\nallow = ['test_fetch(docs.rs)']\n");
     let runtime = stage.runtime();
     stage.call(&runtime, "test_read", json!({"path": "src/a.rs", "text": "hunter2"})).await;
@@ -57,7 +57,7 @@ async fn every_call_leaves_one_line_without_what_it_said() {
 }
 
 #[tokio::test]
-async fn a_call_that_nobody_waits_for_is_recorded_too() {
+async fn audit_log_records_dropped_call_as_cancelled() {
     let stage = Stage::new("");
     let runtime = stage.runtime();
     let call = stage.call(&runtime, "test_read", json!({"text": "sleep"}));
@@ -66,7 +66,7 @@ async fn a_call_that_nobody_waits_for_is_recorded_too() {
 }
 
 #[tokio::test]
-async fn the_record_can_be_switched_off_by_the_user_and_not_by_a_stranger() {
+async fn audit_log_is_disabled_by_user_but_not_by_project() {
     let off = "[audit]\nenabled = false\n";
     let stage = Stage::new(off);
     stage.call(&stage.runtime(), "test_read", json!({})).await;

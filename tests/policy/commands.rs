@@ -59,7 +59,7 @@ fn told(output: &Output) -> String {
 }
 
 #[test]
-fn a_language_command_leaves_a_line_in_the_audit_log() {
+fn language_command_is_recorded_in_audit_log() {
     let shell = Shell::with("");
     for (tool, words) in COMMANDS {
         let output = shell.run(words);
@@ -72,7 +72,7 @@ fn a_language_command_leaves_a_line_in_the_audit_log() {
 }
 
 #[test]
-fn a_rule_denies_a_language_command() {
+fn language_command_with_deny_rule_is_denied() {
     for (tool, words) in COMMANDS {
         let shell = Shell::with(&format!("[permissions]\ndeny = [{}]\n", json!(tool)));
         let output = shell.run(words);
@@ -82,7 +82,7 @@ fn a_rule_denies_a_language_command() {
 }
 
 #[test]
-fn a_hook_before_a_language_command_sees_it_and_may_deny_it() {
+fn language_command_pre_hook_sees_call_and_may_deny() {
     let shell = Shell::with("");
     let seen = shell.0.beside("logs").join("seen");
     let deny = "echo '{\"decision\": \"deny\", \"why\": \"not on Fridays\"}'";
@@ -101,7 +101,7 @@ fn a_hook_before_a_language_command_sees_it_and_may_deny_it() {
 }
 
 #[test]
-fn a_hook_before_a_language_command_may_ask_about_another_place() {
+fn language_command_pre_hook_may_change_arguments() {
     let shell = Shell::with("");
     shell.hook("pre", "echo '{\"arguments\": {\"path\": \"a.scr\", \"line\": 1, \"symbol\": \"foo\"}}'");
     let output = shell.run(&["hover", "a.scr:1:5", "--format", "json"]);
@@ -111,7 +111,7 @@ fn a_hook_before_a_language_command_may_ask_about_another_place() {
 }
 
 #[test]
-fn a_hook_after_a_language_command_may_replace_its_answer_and_one_that_fails_is_told() {
+fn language_command_post_hook_may_replace_answer_and_failure_is_noted() {
     let shell = Shell::with("");
     shell.hook("post", "exit 3");
     let output = shell.run(&["hover", "a.scr:1:5"]);
@@ -137,7 +137,7 @@ fn a_hook_after_a_language_command_may_replace_its_answer_and_one_that_fails_is_
 }
 
 #[test]
-fn what_people_alone_do_is_on_record_and_rules_can_deny_it() {
+fn trust_and_install_commands_are_audited_and_deniable() {
     let shell = Shell::with("");
     shell.0.write(".lsp-tools/servers.toml", "[server.own]\ncommand = [\"sh\"]\nlanguages = [\"python\"]\n");
     for (words, tool, outcome) in [
@@ -159,7 +159,7 @@ fn what_people_alone_do_is_on_record_and_rules_can_deny_it() {
 }
 
 #[test]
-fn a_question_that_would_install_a_server_is_bound_by_the_rule_for_installing() {
+fn install_option_of_query_is_bound_by_install_rule() {
     let shell = Shell::with("[permissions]\ndeny = [\"install\"]\n");
     shell.0.write("a.yaml", "a: 1\n");
     let output = shell.run(&["hover", "a.yaml:1:1", "--install"]);

@@ -15,7 +15,7 @@ const BY_NAME: [&str; 6] = [
 ];
 
 #[tokio::test]
-async fn a_change_of_what_starts_programs_is_asked_about() {
+async fn write_to_program_starting_file_needs_approval() {
     let stage = Stage::new("permissions.allow = ['write']\n");
     let runtime = stage.runtime();
     for path in BY_NAME {
@@ -48,7 +48,7 @@ async fn a_change_of_what_starts_programs_is_asked_about() {
 }
 
 #[tokio::test]
-async fn a_rule_for_the_path_is_the_agreement() {
+async fn write_to_program_starting_file_with_path_rule_is_allowed() {
     let stage = Stage::new("permissions.allow = ['write(.husky/**)']\n");
     let runtime = stage.runtime();
     let result = stage.call(&runtime, "write", json!({"path": ".husky/pre-commit", "content": "x"})).await;
@@ -58,7 +58,7 @@ async fn a_rule_for_the_path_is_the_agreement() {
 }
 
 #[tokio::test]
-async fn a_link_a_patch_and_a_moved_folder_are_no_way_around() {
+async fn symlink_patch_or_move_to_program_starting_file_is_denied() {
     let stage = Stage::new("");
     let root = stage.project.root();
     std::fs::create_dir_all(root.join(".husky")).unwrap();
@@ -82,7 +82,7 @@ async fn a_link_a_patch_and_a_moved_folder_are_no_way_around() {
 }
 
 #[tokio::test]
-async fn what_the_settings_of_git_name_is_asked_about() {
+async fn write_to_file_named_by_git_config_needs_approval() {
     let stage = Stage::new("");
     let root = stage.project.root();
     std::fs::write(

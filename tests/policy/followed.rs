@@ -24,7 +24,7 @@ async fn living(stage: &Stage) -> LiveRuntime {
 }
 
 #[tokio::test]
-async fn trust_that_is_taken_back_ends_in_processes_that_live_on() {
+async fn trust_revoked_elsewhere_ends_in_running_process() {
     let stage = Stage::new("");
     let live = living(&stage).await;
     let arguments = json!({"command": "true"});
@@ -40,7 +40,7 @@ async fn trust_that_is_taken_back_ends_in_processes_that_live_on() {
 /// The way of a command that would keep what was granted: settings that cannot be read keep nobody from taking trust back, and processes
 /// that live on under the former ones do nothing more.
 #[tokio::test]
-async fn settings_that_cannot_be_read_keep_no_trust_alive() {
+async fn trust_revoked_with_broken_settings_denies_calls() {
     let stage = Stage::new("");
     let live = living(&stage).await;
     assert!(stage.call(&live.current(), "test_edit", json!({})).await.ok());
@@ -58,7 +58,7 @@ async fn settings_that_cannot_be_read_keep_no_trust_alive() {
 }
 
 #[tokio::test]
-async fn hooks_of_a_trusted_project_are_not_dropped_by_changing_what_else_it_says() {
+async fn trusted_project_hooks_removed_by_edit_still_deny() {
     let stage = Stage::new("");
     stage.project.write(SETTINGS, "[[hooks.pre]]\ncommand = ['/bin/false']\ntools = ['test_edit']\n");
     let runtime = stage.runtime();
@@ -91,7 +91,7 @@ async fn hooks_of_a_trusted_project_are_not_dropped_by_changing_what_else_it_say
 
 /// The way of a command that would have the file tools work elsewhere: the settings are read anew by the workspace's path.
 #[tokio::test]
-async fn workspace_exchanged_for_a_link_is_not_opened_anew() {
+async fn workspace_swapped_for_symlink_is_not_reopened() {
     let stage = Stage::new("");
     let live = living(&stage).await;
     let (root, victim) = (stage.project.root(), stage.project.beside("logs").join("victim"));

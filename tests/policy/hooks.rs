@@ -13,7 +13,7 @@ fn with(event: &str, body: &str) -> Stage {
 }
 
 #[tokio::test]
-async fn a_hook_before_a_call_is_told_of_it_and_need_not_answer() {
+async fn pre_hook_receives_call_and_may_stay_silent() {
     let mut stage = Stage::new("");
     let seen = stage.project.beside("logs").join("seen");
     stage.hook("pre", "the-hook", &format!("cat > '{}'; pwd >&2", seen.display()));
@@ -32,7 +32,7 @@ async fn a_hook_before_a_call_is_told_of_it_and_need_not_answer() {
 }
 
 #[tokio::test]
-async fn whatever_goes_wrong_before_a_call_forbids_it() {
+async fn pre_hook_failure_denies_the_call() {
     for (body, wanted) in [
         ("exit 3", "the hook `the-hook` failed with exit status 3"),
         ("kill -9 $$", "the hook `the-hook` failed with signal 9 (SIGKILL)"),
@@ -64,7 +64,7 @@ async fn whatever_goes_wrong_before_a_call_forbids_it() {
 }
 
 #[tokio::test]
-async fn a_hook_that_is_not_there_forbids_the_call() {
+async fn pre_hook_program_missing_denies_the_call() {
     for command in ["['/no/such/hook']", "['no-such-hook-anywhere']", "['/etc/passwd']"] {
         let stage = Stage::new(&format!("[[hooks.pre]]\ncommand = {command}\n"));
         let runtime = stage.runtime();
@@ -75,7 +75,7 @@ async fn a_hook_that_is_not_there_forbids_the_call() {
 }
 
 #[tokio::test]
-async fn a_slow_hook_is_ended_with_all_it_started() {
+async fn pre_hook_past_timeout_is_killed_with_children() {
     let mut stage = Stage::new("");
     let marker = format!("{}", stage.project.beside("logs").display());
     let script =
@@ -91,7 +91,7 @@ async fn a_slow_hook_is_ended_with_all_it_started() {
 
 /// Whatever way a hook finds not to end, the call is denied in its time, and nothing of the hook is left.
 #[tokio::test]
-async fn a_hook_that_does_not_mean_to_end_is_ended() {
+async fn pre_hook_resisting_termination_is_killed() {
     for (name, body) in [
         (
             "deaf",
@@ -119,7 +119,7 @@ async fn a_hook_that_does_not_mean_to_end_is_ended() {
 }
 
 #[tokio::test]
-async fn a_hook_may_change_the_arguments_within_the_rules() {
+async fn pre_hook_may_change_arguments_within_rules() {
     let change = |arguments: Value| format!("cat > /dev/null; echo '{}'", json!({"arguments": arguments}));
     let run = async |body: String, more: &str| {
         let mut stage = with("pre", &body);
@@ -148,7 +148,7 @@ async fn a_hook_may_change_the_arguments_within_the_rules() {
 }
 
 #[tokio::test]
-async fn a_hook_cannot_open_what_rules_forbid() {
+async fn pre_hook_cannot_override_deny_or_ask() {
     let mut stage = with(
         "pre",
         "cat > /dev/null; echo '{\"decision\": \"allow\", \"arguments\": {\"path\": \"src/a.rs\"}}'",
@@ -164,7 +164,7 @@ async fn a_hook_cannot_open_what_rules_forbid() {
 }
 
 #[tokio::test]
-async fn a_hook_may_have_someone_asked() {
+async fn pre_hook_may_request_approval() {
     let stage = with("pre", "cat > /dev/null; echo '{\"decision\": \"ask\", \"why\": \"it is late\"}'");
     let runtime = stage.runtime();
     assert_eq!(code(&stage.call(&runtime, "test_read", json!({})).await), "denied");
@@ -174,7 +174,7 @@ async fn a_hook_may_have_someone_asked() {
 }
 
 #[tokio::test]
-async fn a_hook_after_a_call_may_change_its_result() {
+async fn post_hook_may_change_the_result() {
     let stage =
         with("post", "grep -q '\"said\":\"secret\"' && echo '{\"result\": {\"said\": \"***\"}}'; true");
     let runtime = stage.runtime();
@@ -188,7 +188,7 @@ async fn a_hook_after_a_call_may_change_its_result() {
 }
 
 #[tokio::test]
-async fn a_hook_after_a_call_sees_failures_too() {
+async fn post_hook_also_sees_failed_results() {
     let stage = with(
         "post",
         "grep -q '\"code\":\"not_found\"' && echo '{\"result\": {\"ok\": true, \"said\": \"default\"}}'",
@@ -199,7 +199,7 @@ async fn a_hook_after_a_call_sees_failures_too() {
 }
 
 #[tokio::test]
-async fn whatever_goes_wrong_after_a_call_is_noted_beside_the_answer() {
+async fn post_hook_failure_is_noted_beside_the_answer() {
     for (body, wanted) in [
         ("exit 3", "failed with exit status 3"),
         ("echo nonsense", "wrote what is no answer"),
@@ -215,7 +215,7 @@ async fn whatever_goes_wrong_after_a_call_is_noted_beside_the_answer() {
 }
 
 #[tokio::test]
-async fn a_large_call_fits_through_a_hook() {
+async fn pre_hook_with_large_call_does_not_deadlock() {
     let stage = with("pre", "cat");
     let text = "x".repeat(1 << 20);
     let runtime = stage.runtime();

@@ -30,7 +30,7 @@ fn bash(command: &str) -> Value {
 }
 
 #[tokio::test]
-async fn nothing_of_it_runs_before_its_owner_has_said_yes() {
+async fn hooks_file_untrusted_does_not_run() {
     let stage = with(&json!({"preToolUse": bash("touch ran; exit 2")}), &[]);
     let runtime = stage.runtime();
     assert!(stage.call(&runtime, "test_read", json!({})).await.ok());
@@ -47,7 +47,7 @@ async fn nothing_of_it_runs_before_its_owner_has_said_yes() {
 }
 
 #[tokio::test]
-async fn it_is_told_in_the_words_of_its_own_program() {
+async fn hooks_file_command_gets_input_in_its_own_dialect() {
     let command = "cat >> told; echo >> told";
     let claude = json!({"matcher": "TEST_EDIT", "hooks": [{"type": "command", "command": command}]});
     let hooks = json!({"preToolUse": bash(command), "PreToolUse": [claude], "postToolUse": bash(command)});
@@ -79,7 +79,7 @@ async fn it_is_told_in_the_words_of_its_own_program() {
 }
 
 #[tokio::test]
-async fn whatever_goes_wrong_forbids_the_call() {
+async fn hooks_file_failure_denies_the_call() {
     for (hooks, words) in [
         (json!({"preToolUse": bash("exit 1")}), "it ended with exit status 1"),
         (json!({"preToolUse": bash("echo not here >&2; exit 2")}), "not here"),
@@ -111,7 +111,7 @@ async fn whatever_goes_wrong_forbids_the_call() {
 }
 
 #[tokio::test]
-async fn a_trusted_guard_that_was_changed_or_taken_away_is_missed() {
+async fn hooks_file_changed_or_removed_after_trust_denies_calls() {
     let stage = with(&json!({"preToolUse": bash("./guard.sh")}), &[("guard.sh", "exit 0")]);
     trust(&stage.runtime()).await;
     let runtime = stage.runtime();
@@ -134,7 +134,7 @@ async fn a_trusted_guard_that_was_changed_or_taken_away_is_missed() {
 }
 
 #[tokio::test]
-async fn it_may_change_arguments_ask_and_add_to_the_result() {
+async fn hooks_file_may_change_arguments_ask_and_add_context() {
     let change = "echo '{\"modifiedArgs\": {\"path\": \"src/b.rs\", \"text\": \"y\"}}'";
     let ask = "echo '{\"permissionDecision\": \"ask\", \"permissionDecisionReason\": \"sure?\"}'";
     let add = "echo '{\"additionalContext\": \"run the tests\"}'";
@@ -158,7 +158,7 @@ async fn it_may_change_arguments_ask_and_add_to_the_result() {
 
 /// A command may change the modes of what belongs to its user: the sandbox knows no rule for that.
 #[tokio::test]
-async fn where_the_store_of_trust_cannot_be_believed_calls_are_denied_although_no_hooks_file_is_left() {
+async fn trust_store_writable_by_others_denies_calls_without_hooks_file() {
     use std::os::unix::fs::PermissionsExt;
     let stage = with(&json!({"preToolUse": bash("exit 2")}), &[]);
     let runtime = stage.runtime();

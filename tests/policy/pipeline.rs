@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use super::stage::{Stage, code, error};
 
 #[tokio::test]
-async fn each_step_comes_in_its_turn() {
+async fn pipeline_runs_hooks_approval_and_tool_in_order() {
     let mut stage = Stage::new("");
     let log = stage.project.beside("logs").join("order");
     let mark = |what: &str| format!("cat > /dev/null; echo {what} >> '{}'", log.display());
@@ -32,7 +32,7 @@ async fn each_step_comes_in_its_turn() {
 }
 
 #[tokio::test]
-async fn nobody_to_ask_is_a_no_that_says_how_to_allow_it() {
+async fn approval_unavailable_denial_hint_names_working_allow_rule() {
     let stage = Stage::new("");
     let runtime = stage.runtime();
     for (tool, arguments, rule) in [
@@ -56,7 +56,7 @@ async fn nobody_to_ask_is_a_no_that_says_how_to_allow_it() {
 }
 
 #[tokio::test]
-async fn a_yes_for_the_session_holds_for_the_same_and_never_against_a_deny() {
+async fn approval_for_session_covers_same_call_and_never_a_deny() {
     let mut stage = Stage::new("permissions.deny = ['test_run(rm)']\n");
     let runtime = stage.runtime();
     let ls = json!({"command": "ls"});
@@ -73,7 +73,7 @@ async fn a_yes_for_the_session_holds_for_the_same_and_never_against_a_deny() {
 }
 
 #[tokio::test]
-async fn a_folder_does_not_take_along_what_a_rule_forbids_to_change() {
+async fn move_or_delete_of_folder_with_denied_file_is_denied() {
     for rule in ["*(**/*.pem)", "*(x.pem)", "effect:edit(*.pem)", "read(x.pem)", "*(w/**/x.pem)"] {
         let mut stage = Stage::new(&format!("permissions.deny = ['{rule}']\n"));
         stage.caller = Caller::at_shell();
@@ -100,7 +100,7 @@ async fn a_folder_does_not_take_along_what_a_rule_forbids_to_change() {
 }
 
 #[tokio::test]
-async fn undo_of_a_folder_does_not_take_along_what_a_rule_forbids_to_change() {
+async fn undo_of_folder_move_with_denied_file_is_denied() {
     let mut stage = Stage::new("");
     stage.caller = Caller::at_shell();
     stage.project.write("a/b/x.pem", "key\n");
@@ -115,7 +115,7 @@ async fn undo_of_a_folder_does_not_take_along_what_a_rule_forbids_to_change() {
 }
 
 #[tokio::test]
-async fn once_is_once() {
+async fn approval_once_does_not_cover_the_next_call() {
     let stage = Stage::new("");
     let runtime = stage.runtime();
     let ls = json!({"command": "ls"});
@@ -124,7 +124,7 @@ async fn once_is_once() {
 }
 
 #[tokio::test]
-async fn whoever_typed_it_is_not_asked() {
+async fn shell_caller_needs_no_approval_but_deny_rules_apply() {
     let mut stage = Stage::new("permissions.deny = ['test_run(rm)']\n");
     stage.caller = Caller::at_shell();
     let runtime = stage.runtime();
@@ -134,7 +134,7 @@ async fn whoever_typed_it_is_not_asked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_ends_when_its_time_is_up_and_its_tool_is_told() {
+async fn call_past_tool_deadline_times_out_and_tool_is_cancelled() {
     let stage = Stage::new("deadlines.tool = 200\n");
     let runtime = stage.runtime();
     let started = Instant::now();
@@ -147,7 +147,7 @@ async fn a_call_ends_when_its_time_is_up_and_its_tool_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_caller_that_goes_away_ends_the_call() {
+async fn cancelled_call_cancels_its_tool() {
     let stage = Stage::new("");
     let runtime = stage.runtime();
     let cancelled = CancellationToken::new();
@@ -162,7 +162,7 @@ async fn a_caller_that_goes_away_ends_the_call() {
 }
 
 #[tokio::test]
-async fn a_panic_is_a_result_and_tells_nothing() {
+async fn tool_panic_is_internal_error_without_details() {
     let stage = Stage::new("");
     let runtime = stage.runtime();
     let result = stage.call(&runtime, "test_read", json!({"text": "panic"})).await;
@@ -173,7 +173,7 @@ async fn a_panic_is_a_result_and_tells_nothing() {
 }
 
 #[tokio::test]
-async fn approval_can_be_asked_for_without_calling() {
+async fn approval_request_without_call_describes_or_denies_it() {
     let stage = Stage::new("permissions.deny = ['test_edit(secret)']\n");
     let runtime = stage.runtime();
     let ask = |tool: &str, arguments| runtime.approval_request(&stage.caller, tool, &arguments);

@@ -101,7 +101,7 @@ fn config(cases: u32) -> Config {
 }
 
 #[test]
-fn an_allowed_text_runs_just_the_words_that_were_read() {
+fn allowed_shell_text_runs_only_the_parsed_words() {
     let stage = Stage::new();
     assert!(Path::new(SHELLS[1]).exists(), "this test needs bash");
     let tried = Cell::new(0);
@@ -131,7 +131,7 @@ fn an_allowed_text_runs_just_the_words_that_were_read() {
 }
 
 #[test]
-fn what_a_shell_runs_was_forbidden_or_could_not_be_known() {
+fn shell_text_running_denied_command_is_never_allowed() {
     let stage = Stage::new();
     let (ran, missed) = (Cell::new(0), RefCell::new(Vec::new()));
     proptest!(config(3_000), |(text in text(WILD, 10))| {

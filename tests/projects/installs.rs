@@ -9,7 +9,7 @@ use super::{codes, make_environment, open, run};
 use crate::support::{Project, uv};
 
 #[tokio::test]
-async fn what_uv_syncs_counts_for_every_member_of_its_workspace() {
+async fn uv_sync_while_server_runs_resolves_member_imports() {
     let Some(uv) = uv() else { return };
     let project = Project::of_fixture("projects/uv");
     for server in ["pyright", "ty"] {
@@ -31,7 +31,7 @@ async fn what_uv_syncs_counts_for_every_member_of_its_workspace() {
 
 /// A version that two packages do not share goes into the package's own `node_modules`.
 #[tokio::test]
-async fn what_npm_installs_into_a_workspace_of_its_root_counts() {
+async fn npm_install_in_workspace_while_server_runs_resolves_imports() {
     let project = Project::of_fixture("projects/npm");
     let use_of = "import slash from \"slash\";\nexport const path: string = slash(\"a\");\n";
     project.write("packages/app/src/path.ts", use_of);
@@ -57,7 +57,7 @@ async fn what_npm_installs_into_a_workspace_of_its_root_counts() {
 
 /// With trust the environment's own interpreter is asked.
 #[tokio::test]
-async fn a_trusted_environment_is_used_by_running_it_and_followed() {
+async fn trusted_python_environment_is_run_and_followed() {
     let project = Project::new([
         ("a.py", "import acmelib\n\nx: str = acmelib.answer()\n"),
         ("pyproject.toml", "[project]\nname = \"a\"\n"),

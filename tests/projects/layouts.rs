@@ -59,7 +59,7 @@ fn pyright(project: &Project, interpreter: &Path) -> Vec<Finding> {
 }
 
 #[tokio::test]
-async fn a_workspace_of_uv_is_one_where_its_environment_joins_it() {
+async fn uv_workspace_with_environment_answers_as_one_project() {
     let project = Project::of_fixture("projects/uv");
     let runtime = open(&project, &["pyright"]);
     // Nothing is installed yet: the import leads nowhere, and so does the name.
@@ -84,7 +84,7 @@ async fn a_workspace_of_uv_is_one_where_its_environment_joins_it() {
 }
 
 #[tokio::test]
-async fn packages_of_poetry_find_each_other_by_the_environment_of_the_one_that_asks() {
+async fn poetry_packages_are_resolved_by_environment_of_importer() {
     let project = Project::of_fixture("projects/poetry");
     let runtime = open(&project, &["pyright"]);
     let (library, service) = ("core/src/core/__init__.py", "service/src/service/__init__.py");
@@ -110,7 +110,7 @@ async fn packages_of_poetry_find_each_other_by_the_environment_of_the_one_that_a
 }
 
 #[tokio::test]
-async fn workspaces_of_npm_are_one_project_once_they_are_linked() {
+async fn npm_workspaces_once_linked_answer_as_one_project() {
     let project = Project::of_fixture("projects/npm");
     let runtime = open(&project, &["typescript-language-server"]);
     let (library, app) = ("packages/ui/src/index.ts", "packages/app/src/main.ts");
@@ -141,7 +141,7 @@ async fn workspaces_of_npm_are_one_project_once_they_are_linked() {
 }
 
 #[tokio::test]
-async fn targets_of_cmake_are_one_project_once_it_is_built() {
+async fn cmake_targets_with_compile_commands_answer_as_one_project() {
     let project = Project::of_fixture("projects/cmake");
     let root = project.root();
     let command = |source: &str, include: &str| {

@@ -69,7 +69,7 @@ fn hostile_project() -> (Project, PathBuf) {
 }
 
 #[tokio::test]
-async fn a_projects_environment_is_read_and_nothing_of_it_is_run() {
+async fn untrusted_environment_is_read_and_nothing_of_it_runs() {
     let (project, mark) = hostile_project();
     for server in ["pyright", "basedpyright", "ty", "pylsp", "jedi-language-server"] {
         let runtime = open(&project, &[server]);
@@ -95,7 +95,7 @@ async fn a_projects_environment_is_read_and_nothing_of_it_is_run() {
 }
 
 #[test]
-fn what_is_only_used_with_trust_is_said() {
+fn import_resolvable_only_with_trust_is_partial_with_hint() {
     let project = Project::new([("a.py", USE), ("pyproject.toml", "[project]\nname = \"a\"\n")]);
     let site = make_environment(&project);
     let outside = project.beside("outside");
@@ -129,7 +129,7 @@ fn run(command: &mut Command) {
 }
 
 #[tokio::test]
-async fn what_is_installed_into_the_environment_counts_from_the_next_answer_on() {
+async fn pip_install_into_environment_counts_from_next_answer() {
     let files = [
         ("a.py", "import wcwidth\n\nprint(wcwidth.wcwidth(\"a\"))\n"),
         ("pyproject.toml", "[project]\nname = \"a\"\n"),
@@ -155,7 +155,7 @@ async fn what_is_installed_into_the_environment_counts_from_the_next_answer_on()
 }
 
 #[tokio::test]
-async fn what_npm_installs_counts_from_the_next_answer_on() {
+async fn npm_install_counts_from_next_answer() {
     let project = Project::new([
         ("package.json", r#"{"type": "module", "dependencies": {"slash": "5.1.0"}}"#),
         ("tsconfig.json", r#"{"compilerOptions": {"module": "nodenext", "strict": true}}"#),
@@ -171,7 +171,7 @@ async fn what_npm_installs_counts_from_the_next_answer_on() {
 }
 
 #[tokio::test]
-async fn settings_that_a_server_reads_only_at_its_start_count_when_they_come_change_and_go() {
+async fn pyright_config_created_changed_or_removed_applies_at_once() {
     let project = Project::new([
         ("a.py", "def f() -> int:\n    return 'a'\n"),
         ("pyproject.toml", "[project]\nname = \"a\"\n"),
@@ -193,7 +193,7 @@ async fn settings_that_a_server_reads_only_at_its_start_count_when_they_come_cha
 }
 
 #[tokio::test]
-async fn a_build_file_is_found_where_builds_put_it_whenever_it_comes() {
+async fn compile_commands_created_later_are_found_in_build_folders() {
     let main = "#include \"one.h\"\nint main(void) { return one() + WIDTH; }\n";
     let project = Project::new([("include/one.h", "int one(void);\n"), ("src/main.c", main)]);
     let runtime = open(&project, &["clangd"]);
@@ -219,7 +219,7 @@ async fn a_build_file_is_found_where_builds_put_it_whenever_it_comes() {
 }
 
 #[tokio::test]
-async fn a_server_that_stops_at_so_many_errors_has_not_said_all() {
+async fn clangd_stopping_at_error_limit_answer_is_partial() {
     let calls: String = (0..30).map(|number| format!("  none{number}();\n")).collect();
     let files =
         [("a.c", format!("int main(void) {{\n{calls}}}\n")), ("compile_flags.txt", "-Wall\n".to_owned())];
@@ -232,7 +232,7 @@ async fn a_server_that_stops_at_so_many_errors_has_not_said_all() {
 
 /// The server's own `python3` stands beside its program, and has nothing that the project imports.
 #[test]
-fn the_python_on_the_users_path_is_the_one_whose_packages_count() {
+fn python_on_user_path_determines_resolved_packages() {
     let project = Project::new([
         ("a.py", "import acmelib\n\nx: str = acmelib.answer()\n"),
         ("pyproject.toml", "[project]\nname = \"a\"\n"),
@@ -266,7 +266,7 @@ fn the_python_on_the_users_path_is_the_one_whose_packages_count() {
 
 /// CMake keeps the time of a build in files that end in `.ts`.
 #[tokio::test]
-async fn what_cmake_keeps_for_itself_is_no_source() {
+async fn cmake_timestamp_files_are_not_checked_as_typescript() {
     let project = Project::new([
         ("a.ts", "export const a = 1;\n"),
         ("tsconfig.json", "{}"),
@@ -283,7 +283,7 @@ async fn what_cmake_keeps_for_itself_is_no_source() {
 }
 
 #[test]
-fn what_installs_the_packages_of_a_project_is_named_by_its_own_tool() {
+fn missing_packages_advice_names_the_project_package_manager() {
     let package = r#"{"dependencies": {"zod": "^3"}}"#;
     let project = Project::new([
         ("pnpm-lock.yaml", ""),

@@ -17,7 +17,7 @@ fn refused(file: &str, text: &str) -> bool {
 }
 
 #[test]
-fn what_nothing_can_overrule_keeps_rust_analyzer_from_starting() {
+fn untrusted_cargo_config_not_overridable_refuses_rust_analyzer() {
     for (file, text) in [
         (".cargo/config.toml", "[env]\nLD_PRELOAD = { value = 'evil.so', force = true }"),
         (".cargo/config.toml", "include = '../other.toml'"),
@@ -43,7 +43,7 @@ fn what_nothing_can_overrule_keeps_rust_analyzer_from_starting() {
 }
 
 #[test]
-fn what_the_environment_overrules_does_not() {
+fn untrusted_cargo_config_overridable_allows_rust_analyzer() {
     for (file, text) in [
         (
             ".cargo/config.toml",

@@ -54,7 +54,7 @@ fn module_proxy(project: &Project) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "installs gopls and Go: just rust-go"]
-async fn what_go_get_brings_counts_from_the_next_answer_on() {
+async fn go_get_counts_from_next_answer() {
     let project = Project::new([
         ("go.mod", "module example.com/app\n\ngo 1.21\n"),
         (
@@ -80,7 +80,7 @@ async fn what_go_get_brings_counts_from_the_next_answer_on() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "installs rust-analyzer: just rust-go"]
-async fn what_cargo_adds_counts_from_the_next_answer_on() {
+async fn cargo_add_counts_from_next_answer() {
     let project = Project::of_fixture("projects/cargo");
     project.write("tally/src/lib.rs", "/// Adds.\npub fn add(left: u64, right: u64) -> u64 {\n    left + right\n}\n\npub fn text() -> String {\n    itoa::Buffer::new().format(1).to_owned()\n}\n");
     let runtime = open(&project, "rust-analyzer");

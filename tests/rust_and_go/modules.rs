@@ -49,7 +49,7 @@ const ADVICE: &str = "to make one project of them: go work init && go work use -
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "installs gopls and Go: just rust-go"]
-async fn implementations_in_other_modules_are_found_or_said_to_be_unknown() {
+async fn go_implementations_across_unjoined_modules_are_partial() {
     let project = modules(&["loose"]);
     let runtime = open(&project, "gopls");
     // The module that uses this one is asked as well; of a third nobody can say whether its types are meant.
@@ -78,7 +78,7 @@ async fn implementations_in_other_modules_are_found_or_said_to_be_unknown() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "installs gopls and Go: just rust-go"]
-async fn modules_that_use_each_other_or_are_joined_give_whole_answers() {
+async fn go_implementations_across_joined_modules_are_complete() {
     let project = modules(&[]);
     let runtime = open(&project, "gopls");
     let found = implementations(&runtime, "geo/geo.go", "Shape").await;

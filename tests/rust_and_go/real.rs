@@ -72,7 +72,7 @@ pub async fn trust(runtime: &Runtime) {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "installs rust-analyzer: just rust-go"]
-async fn rust_analyzer_answers_without_trust_and_more_with_it() {
+async fn rust_analyzer_untrusted_answers_and_trusted_answers_more() {
     let project = Project::of_fixture("rust");
     let runtime = open(&project, "rust-analyzer");
     let hover = complete(runtime.hover(on_line("src/main.rs", 4, "tally")).await.expect("an answer"));
@@ -146,7 +146,7 @@ fn hostile() -> Project {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "installs rust-analyzer: just rust-go"]
-async fn without_trust_rust_analyzer_runs_nothing_of_a_project() {
+async fn rust_analyzer_untrusted_runs_no_project_code() {
     let project = hostile();
     let runtime = open(&project, "rust-analyzer");
     let greet = || named("src/main.rs", "greet");
@@ -173,7 +173,7 @@ async fn without_trust_rust_analyzer_runs_nothing_of_a_project() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "installs gopls and Go: just rust-go"]
-async fn gopls_answers_and_follows_edits() {
+async fn gopls_answers_are_complete_and_follow_edits() {
     let project = Project::of_fixture("go");
     let runtime = open(&project, "gopls");
     let begun = Instant::now();
@@ -204,7 +204,7 @@ async fn gopls_answers_and_follows_edits() {
 /// No toolchain is fetched, or run, because a `go.mod` names it.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "installs gopls and Go: just rust-go"]
-async fn without_trust_gopls_runs_no_toolchain_that_a_project_names() {
+async fn gopls_untrusted_ignores_toolchain_of_go_mod() {
     let project = Project::of_fixture("go");
     project.write("go.mod", "module example.com/weather\n\ngo 1.19\n\ntoolchain go1.99.9\n");
     let runtime = open(&project, "gopls");

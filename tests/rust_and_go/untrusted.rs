@@ -77,7 +77,7 @@ async fn trust(runtime: &Runtime) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_rule_is_laid_over_the_server_until_it_is_trusted() {
+async fn untrusted_rule_settings_apply_until_project_is_trusted() {
     let project = project("kind=library\n");
     let runtime = open(&project, None);
     let answer = hover(&runtime).await;
@@ -113,7 +113,7 @@ async fn the_rule_is_laid_over_the_server_until_it_is_trusted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_that_cannot_be_overruled_keeps_it_from_starting() {
+async fn untrusted_project_file_not_overridable_disables_server() {
     let project = project("");
     project.write("tool.toml", "[run.it]\ncommand = \"./evil\"\n");
     let runtime = open(&project, None);
@@ -131,7 +131,7 @@ async fn a_file_that_cannot_be_overruled_keeps_it_from_starting() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_variable_that_it_needs_it_is_not_started() {
+async fn untrusted_rule_variable_command_failing_disables_server() {
     let project = project("");
     project.write("undecided", "");
     let runtime = open(&project, None);
@@ -146,7 +146,7 @@ async fn without_a_variable_that_it_needs_it_is_not_started() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_that_comes_later_ends_the_server() {
+async fn untrusted_project_file_added_later_stops_server() {
     let project = project("");
     let runtime = open(&project, None);
     assert_eq!(hover(&runtime).await["verdict"], "complete");
@@ -165,7 +165,7 @@ async fn a_file_that_comes_later_ends_the_server() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn answers_say_what_was_left_undone_where_that_matters() {
+async fn untrusted_restrictions_that_matter_make_answers_partial() {
     for (listing, file) in [("kind=library\nkind=build\n", ""), ("", "fails"), ("", "tool.toml")] {
         let project = project(listing);
         if !file.is_empty() {
@@ -188,7 +188,7 @@ async fn answers_say_what_was_left_undone_where_that_matters() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_is_looked_at_again_when_a_file_changes_that_decides_it() {
+async fn untrusted_restrictions_are_reevaluated_when_files_change() {
     let project = project("kind=library\n");
     let runtime = open(&project, None);
     assert_eq!(hover(&runtime).await["verdict"], "complete");
@@ -204,7 +204,7 @@ async fn it_is_looked_at_again_when_a_file_changes_that_decides_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_project_cannot_say_how_it_is_started_without_trust() {
+async fn untrusted_project_cannot_change_its_untrusted_rule() {
     let project = project("kind=build\n");
     let own = "[server.scripted.untrusted]\nenv = {}\nrefused-with = []\n[server.rust-analyzer.untrusted]\nrefused-with = []\n";
     project.write(".lsp-tools/servers.toml", own);
@@ -220,7 +220,7 @@ async fn a_project_cannot_say_how_it_is_started_without_trust() {
 
 /// What a server says of its own health counts as well: without the sources of a standard library it finds half.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_is_not_well_gives_no_whole_answer() {
+async fn server_health_warning_answer_is_partial() {
     let status = json!({"health": "warning", "quiescent": true, "message": "no sources:\n  install them"});
     let said = json!({"at": "initialized", "do": {"notify": {"method": "experimental/serverStatus", "params": status}}});
     let table = "readiness = { server-status = true }";

