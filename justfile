@@ -134,6 +134,10 @@ docs:
 readme:
     UPDATE_README=1 cargo test --test integration readme::
 
+# rewrite docs/map.md from the first sentence of each file's documentation
+map:
+    UPDATE_MAP=1 cargo test --test integration architecture::map
+
 # redraw the README's picture from a real run
 picture: release
     python3 docs/picture.py target/release/lsp-tools

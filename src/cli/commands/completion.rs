@@ -1,4 +1,4 @@
-//! `completion`
+//! The command `completion`.
 
 use super::{CliContext, Reply, answered, place_in_file};
 use crate::cli::args::{CliOutputFormat, CompletionCommandArgs};

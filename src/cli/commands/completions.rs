@@ -1,4 +1,4 @@
-//! `completions`
+//! The command `completions`.
 
 use clap::CommandFactory;
 
