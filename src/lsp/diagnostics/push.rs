@@ -1,4 +1,4 @@
-//! Hearing: `textDocument/publishDiagnostics`, taken only when it is for our text.
+//! Pushed diagnostics: `textDocument/publishDiagnostics`, accepted only for the current text.
 
 use std::time::Duration;
 
