@@ -1,4 +1,4 @@
-//! The one way in which tools change files: plan → what is there before → commit, or only a trial → what that changed.
+//! The one way in which tools change files: plan, baseline, commit or trial, comparison.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,5 @@
-//! Characters that are there and not seen: what they say to a model, a person who reads the manifest does not see.
+//! Escaping of invisible characters in manifests and descriptions. What they say to a model, a person who reads the manifest
+//! does not see.
 
 use std::borrow::Cow;
 
