@@ -1,4 +1,4 @@
-//! `calls`
+//! The command `calls`.
 
 use super::{CliContext, Reply, place, tree};
 use crate::cli::args::CallsCommandArgs;

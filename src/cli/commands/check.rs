@@ -1,4 +1,4 @@
-//! `check`
+//! The command `check`.
 
 use std::io;
 use std::path::{Path, PathBuf};

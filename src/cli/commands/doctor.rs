@@ -1,4 +1,4 @@
-//! `doctor`
+//! The command `doctor`.
 
 use super::{CliContext, Reply, told};
 use crate::cli::exit::CliExitStatus;

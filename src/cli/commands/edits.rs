@@ -1,4 +1,4 @@
-//! `edit`, `write`, `patch`, `move`, `delete`, `undo`
+//! The commands `edit`, `write`, `patch`, `move`, `delete` and `undo`.
 
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -1,4 +1,4 @@
-//! `read`, `list`, `glob`
+//! The commands `read`, `list` and `glob`.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! `grep`
+//! The command `grep`.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! `hover`
+//! The command `hover`.
 
 use super::{CliContext, Reply, answered, place};
 use crate::cli::args::AddressArgs;

@@ -1,4 +1,4 @@
-//! `install`
+//! The command `install`.
 
 use super::{CliContext, Reply, told};
 use crate::cli::args::InstallCommandArgs;

@@ -1,4 +1,4 @@
-//! `definition`, `declaration`, `type-definition`, `implementation`, `references`
+//! The commands `definition`, `declaration`, `type-definition`, `implementation` and `references`.
 
 use super::{CliContext, Reply, answered, place};
 use crate::cli::args::{AddressArgs, CliOutputFormat, LimitedAddressArgs};

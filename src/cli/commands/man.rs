@@ -1,4 +1,4 @@
-//! `man`
+//! The command `man`.
 
 use std::path::Path;
 

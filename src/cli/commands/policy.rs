@@ -1,4 +1,4 @@
-//! `policy`
+//! The command `policy`.
 
 use serde::Serialize;
 use serde_json::Value;

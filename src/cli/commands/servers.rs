@@ -1,4 +1,4 @@
-//! `servers`
+//! The command `servers`.
 
 use super::{CliContext, Reply, told};
 use crate::cli::exit::CliExitStatus;

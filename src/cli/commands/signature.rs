@@ -1,4 +1,4 @@
-//! `signature`
+//! The command `signature`.
 
 use super::{CliContext, Reply, answered, place_in_file};
 use crate::cli::args::AddressArgs;

@@ -1,4 +1,4 @@
-//! `symbols`
+//! The command `symbols`.
 
 use std::path::Path;
 

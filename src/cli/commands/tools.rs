@@ -1,4 +1,4 @@
-//! `tools`
+//! The command `tools`.
 
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! `trust`
+//! The command `trust`.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 

@@ -1,4 +1,4 @@
-//! `types`
+//! The command `types`.
 
 use super::{CliContext, Reply, place, tree};
 use crate::cli::args::TypesCommandArgs;

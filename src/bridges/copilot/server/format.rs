@@ -1,5 +1,5 @@
-//! How results travel: the tuple that the server takes of its clients' tools, and the two plain forms that clients of the same
-//! kind were written for.
+//! The result formats of tool calls. They are the tuple that the server takes of its clients' tools, and the two plain forms
+//! that clients of the same kind were written for.
 //!
 //! | format | success | failure |
 //! |---|---|---|

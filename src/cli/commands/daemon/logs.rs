@@ -1,4 +1,4 @@
-//! `lsp-tools daemon logs`
+//! The command `daemon logs`.
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
