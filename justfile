@@ -134,6 +134,10 @@ docs:
 readme:
     UPDATE_README=1 cargo test --test integration readme::
 
+# rewrite docs/map.md from the first sentence of each module's comment
+map:
+    LSP_TOOLS_UPDATE=1 cargo test --test integration architecture::map
+
 # redraw the README's picture from a real run
 picture: release
     python3 docs/picture.py target/release/lsp-tools
