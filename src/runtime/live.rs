@@ -1,5 +1,4 @@
-//! The runtime that is currently open, replaced when the settings change. A process that lives long opens another one when the
-//! settings change.
+//! The runtime that is currently open, replaced when the settings change.
 
 use std::sync::Arc;
 use std::time::Duration;
