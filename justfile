@@ -134,9 +134,9 @@ docs:
 readme:
     UPDATE_README=1 cargo test --test integration readme::
 
-# rewrite docs/map.md from the first sentence of each file's documentation
+# rewrite docs/map.md from the first sentence of each module's comment
 map:
-    UPDATE_MAP=1 cargo test --test integration architecture::map
+    LSP_TOOLS_UPDATE=1 cargo test --test integration architecture::map
 
 # redraw the README's picture from a real run
 picture: release

@@ -1,4 +1,4 @@
-//! What integration tests and benches use besides the names of `lib.rs`. No other code may rely on it.
+//! Re-exports for the integration tests and benches, beside the public names of `lib.rs`. No other code may rely on it.
 //!
 //! The modules are those of the crate, with as much of each as a test uses.
 

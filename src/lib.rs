@@ -1,4 +1,4 @@
-//! Real language servers on demand, for whoever asks about code.
+//! Real language servers on demand, for programs and agents that ask about code.
 //!
 //! A [`Runtime`] is one workspace with everything that can be asked about it. It starts the language server of a file when
 //! the first question needs it, keeps it in step with the disk, and answers in its own plain types: what was found, which

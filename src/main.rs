@@ -1,4 +1,4 @@
-//! The binary: opens the command line.
+//! The binary, which opens the command line.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! The doors for programs: MCP hosts, editors, and everyone who shares one workspace through the daemon.
+//! The doors for programs: MCP hosts, editors, Copilot, and clients of the daemon.
 //!
 //! A bridge translates between a protocol and the runtime; it holds no tool logic and prints nothing.
 //!

@@ -1,4 +1,4 @@
-//! Addresses: how a person names a place on the command line.
+//! Addresses: the names of places on the command line.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

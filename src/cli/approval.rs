@@ -1,4 +1,4 @@
-//! Asking whoever sits at the terminal: whether a call may run, and what a mounted server wants to know.
+//! The approver at the terminal: permission for calls, and forms of mounted servers.
 
 use std::fs::OpenOptions;
 use std::io::{self, BufRead, BufReader, IsTerminal, Write};

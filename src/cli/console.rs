@@ -1,4 +1,4 @@
-//! The two streams of the process: what they are, and how lines get there.
+//! The console: stdout and stderr of the process, and the lines printed there.
 
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;

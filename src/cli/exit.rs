@@ -1,4 +1,4 @@
-//! What the process ends with.
+//! The exit status of the process.
 
 use std::process::ExitCode;
 

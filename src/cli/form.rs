@@ -1,4 +1,4 @@
-//! A form that a mounted server wants to have filled in, field by field at the terminal.
+//! Forms of mounted servers, filled in field by field at the terminal.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! What is piped into a command, and files that it names.
+//! The input of a command: piped text, and files that it names.
 
 use std::fs::File;
 use std::io::{self, Read};

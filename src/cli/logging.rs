@@ -1,4 +1,4 @@
-//! The log: a file per day in the user's state folder, and stderr where that is asked for. Never stdout.
+//! The log: a file per day in the user's state folder, and stderr on request. Never stdout.
 
 use std::fs::{self, File};
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! The commands, and how answers look on a terminal.
+//! The door for people and scripts: commands, and answers on a terminal.
 //!
 //! What lives here: the command line ([`args`], [`address`], [`span`]), the wiring of each command to the runtime, exit statuses
 //! ([`exit`]), and the looks of answers ([`render`]). May use: everything below, through the runtime; no tool logic.

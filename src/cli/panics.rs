@@ -1,4 +1,4 @@
-//! Our own faults, told to people: one line, and where the details are.
+//! The report of a panic: one line for the user, and details in the log.
 
 use std::backtrace::Backtrace;
 use std::io::Write;

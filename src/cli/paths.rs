@@ -1,4 +1,4 @@
-//! Paths as they are typed at the shell: what is printed can be given back from the same folder.
+//! Paths relative to the shell's folder, so that printed paths can be typed there.
 //!
 //! Answers name files relative to the workspace; a shell stands in some folder of it, or elsewhere. Only text is
 //! respelled: JSON, SARIF and annotations keep the workspace's own paths.

@@ -1,4 +1,4 @@
-//! One line on stderr that tells what is waited for; only on a terminal, gone before the answer.
+//! The progress line on stderr, on a terminal only, erased before the answer.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

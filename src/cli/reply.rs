@@ -1,4 +1,4 @@
-//! What a command came to.
+//! The reply of a command: stdout, lines for stderr, and the exit status.
 
 use super::exit::CliExitStatus;
 

@@ -1,4 +1,4 @@
-//! From the command line to the exit status.
+//! The run of the program, from the command line to the exit status.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,4 +1,4 @@
-//! Being asked to stop.
+//! Signals that ask the process to stop.
 //!
 //! A process that is asked ends in order: it gives its answers up and ends its servers. For that it has to listen, and a thread that
 //! waits for a file or a program that does not answer hears nothing. So one thread does nothing but watch that the process

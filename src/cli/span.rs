@@ -1,4 +1,4 @@
-//! Files and lines of them, as a person names them: `FILE`, `FILE:LINE`, `FILE:FIRST-LAST`, `FILE:FIRST-`.
+//! Files with lines, as typed: `FILE`, `FILE:LINE`, `FILE:FIRST-LAST`, `FILE:FIRST-`.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

@@ -1,4 +1,4 @@
-//! Asking whoever sits at the terminal, once, whether a project may run what it wants to run.
+//! The question of trust at the terminal, asked once, when a project wants to run programs.
 //!
 //! The question is put where an answer was worse for want of trust, which it says by naming `lsp-tools trust`. A yes is what
 //! `lsp-tools trust --yes` does with what was shown, and the command is carried out once more. A no is remembered with a hash

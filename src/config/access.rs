@@ -1,4 +1,4 @@
-//! What each settings file says about which tools may be called, by whom, and which hooks look on.
+//! Access settings: allow, ask and deny lists, profiles, hooks and agents.
 //!
 //! ```toml
 //! [permissions]

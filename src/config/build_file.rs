@@ -1,4 +1,4 @@
-//! What a project's builds leave that tells a server how files are compiled, and where they put it.
+//! The search for the file in which a project's builds record how sources are compiled.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! The catalogue of languages and servers, built in and laid over by the user's and the project's own words.
+//! The catalogue of languages and servers: built in, then the user's layer, then the project's.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! The paths that the words of a command may mean.
+//! The paths that the words of a command may name.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Which languages are in a workspace.
+//! Detection of the languages in a workspace.
 
 use std::collections::BTreeMap;
 

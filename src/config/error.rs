@@ -1,4 +1,4 @@
-//! What is wrong with a configuration file, in words that lead to the line.
+//! Errors in configuration files, with their file and line.
 
 use std::fmt;
 

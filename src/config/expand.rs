@@ -1,4 +1,4 @@
-//! Filling in what the catalogue cannot know: the folders that a server runs in.
+//! Expansion of variables such as `${root}` in a server's entry of the catalogue.
 
 use std::fs;
 use std::path::{Path, PathBuf};

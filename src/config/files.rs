@@ -1,4 +1,4 @@
-//! Texts of settings: a file of the user's own, and one of the project's. Both are bounded, and both may be missing.
+//! The texts of settings files, the user's own and the project's. Both are bounded, and both may be missing.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Where the user's own files are.
+//! The user's folders for configuration, data, state and caches.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Which language a file is in.
+//! The index from a file's name to its language.
 
 use std::collections::{BTreeMap, HashMap};
 

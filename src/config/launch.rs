@@ -1,4 +1,4 @@
-//! What a project's own files say about running programs, as it is shown to its owner and as it is remembered.
+//! The launch fields of a project's files, as they are shown to its owner and as trust remembers them.
 
 use std::collections::BTreeMap;
 use std::fs;

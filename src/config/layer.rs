@@ -1,4 +1,4 @@
-//! One TOML text among those that are laid over one another.
+//! One layer of TOML, and how layers are merged.
 
 use toml::Table;
 use toml::de::{DeTable, DeValue};

@@ -1,4 +1,4 @@
-//! All configuration at once: the files of the user and of the project, what the command line says, and trust.
+//! Loading of the whole configuration: the user's and the project's files, overrides of the command line, trust.
 
 use std::path::{Path, PathBuf};
 

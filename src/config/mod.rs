@@ -1,4 +1,4 @@
-//! What is known before anything runs: the catalogue of languages and servers, the settings, and whom to trust.
+//! Configuration: the catalogue of languages and servers, the settings, and the store of trust.
 //!
 //! What lives here: [`Catalogue`] (`servers.toml`), [`Settings`] (`lsp-tools.toml`), the user's [`Folders`], the [`TrustStore`],
 //! small files of our own ([`StateFolder`]), [`Config::load`], which brings all together for one project, and

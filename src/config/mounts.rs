@@ -1,4 +1,4 @@
-//! The MCP servers of others whose tools are mounted among ours, as settings name them.
+//! Settings of mounted MCP servers.
 //!
 //! ```toml
 //! [mcp]

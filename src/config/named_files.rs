@@ -1,4 +1,4 @@
-//! Files of the project that the command of a trusted program names.
+//! The trusted files that the command of a trusted program names.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::FileTypeExt;

@@ -1,4 +1,4 @@
-//! What a trusted file must still be at the moment at which it runs.
+//! Pins: the hash that a trusted file must still have when it runs.
 
 use std::fs::File;
 use std::io::{self, Read, Seek};

@@ -1,4 +1,4 @@
-//! Checking a TOML table against the words that may stand in it, with the place of every slip.
+//! The check of a TOML table against its known keys, with the place of each error.
 
 use toml::Table;
 use toml::de::{DeTable, DeValue};

@@ -1,4 +1,4 @@
-//! The settings that are not about one server: `lsp-tools.toml`, in the same layers as the catalogue.
+//! The settings of `lsp-tools.toml`, in the same layers as the catalogue.
 //!
 //! ```toml
 //! disabled = ["ruff"]            # servers that never run

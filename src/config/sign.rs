@@ -1,4 +1,4 @@
-//! What shows that a project configures something: a file of it, or a part of such a file.
+//! Markers of a project's configuration: a file, or a section of one.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 

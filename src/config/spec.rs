@@ -1,4 +1,4 @@
-//! What the catalogue says of one language and of one server. See `servers.toml` for the words in use.
+//! The types of the catalogue: one language, one server, and its recipes. See `servers.toml` for the words in use.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Small files of our own in the user's state folder: readable by the user alone, replaced whole, changed by one process at a
+//! Small files in the user's state folder. They are readable by the user alone, replaced whole, and changed by one process at a
 //! time.
 //!
 //! A reader meets the old file or the new one and needs no lock, since a file is replaced by a rename. Whoever writes

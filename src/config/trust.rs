@@ -1,4 +1,4 @@
-//! Whose word on what to run counts: the store of trusted projects.
+//! The store of trusted projects.
 //!
 //! Trust is given to one folder (its canonical path and its identity on the disk) and to exactly the launch fields that
 //! it had then: `command`, `env`, `install`, `settings`, `initialization-options`, `hollow` and the protections of every

@@ -1,4 +1,4 @@
-//! The words of `servers.toml`, as [`super::spec`] reads them, and which of them have a say in what is run.
+//! The keys of `servers.toml` and their types, with a mark on those that decide what is run.
 //!
 //! Launch fields are chosen with caution: a server's settings and initialization options may name programs
 //! (`python.pythonPath`, `rust-analyzer.check.overrideCommand`), so the whole of them counts as such; so does a

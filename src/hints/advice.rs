@@ -1,4 +1,4 @@
-//! What to tell who lacks a server: the command that installs it, in a sentence.
+//! Install advice: the command that installs a missing server.
 
 use serde::{Deserialize, Serialize};
 

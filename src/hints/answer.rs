@@ -1,4 +1,4 @@
-//! What the text says about a name: candidates for its definition, best first.
+//! The shape of hints: candidates for a definition, best first.
 
 use crate::lsp::model::{Location, SymbolKind};
 use crate::text::Range;

@@ -1,4 +1,4 @@
-//! The last way: every definition in the workspace that has the name, ranked by how likely it is meant.
+//! The last resort: every definition in the workspace with the name, ranked by likelihood.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Where a name is likely defined.
+//! Candidates for the definition of the name at a position.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

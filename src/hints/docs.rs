@@ -1,4 +1,4 @@
-//! How a definition introduces itself: its signature and its documentation.
+//! Signatures and documentation of definitions.
 
 use super::definition::{DefinitionRole, SourceDefinition};
 use super::source::ParsedSource;

@@ -1,4 +1,4 @@
-//! From a syntax tree to definitions, scopes and imports.
+//! Extraction of definitions, scopes and imports from a syntax tree.
 
 use std::collections::HashSet;
 use std::ops::{ControlFlow, Range as Span};

@@ -1,4 +1,4 @@
-//! Languages that use each other's files.
+//! Families of languages that use each other's files.
 
 use crate::config::Catalogue;
 

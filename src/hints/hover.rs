@@ -1,4 +1,4 @@
-//! What the text says about a name, as Markdown.
+//! The hover text of a name, as Markdown.
 
 use super::answer::{Candidate, Hints};
 use crate::lsp::model::{FileRef, Hover};

@@ -1,4 +1,4 @@
-//! Which files import one, by the text.
+//! The files that import a given one, by the text.
 
 use std::collections::BTreeMap;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! What a file brings in from elsewhere, as it is written; `modules` finds the files.
+//! Imports of a file as they are written; `modules` finds the files.
 
 use std::ops::Range as Span;
 

@@ -1,4 +1,4 @@
-//! A name within one file: the definitions it means there, and else its first place in the code.
+//! A name within one file: its definitions there, or else its first place in the code.
 
 use std::time::Instant;
 

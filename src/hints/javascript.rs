@@ -1,4 +1,4 @@
-//! What only JavaScript has: what `module.exports` stands for, and what `this` is outside a class.
+//! Rules for JavaScript alone: the value of `module.exports`, and `this` outside a class.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Values that a Python module writes down: read from its text, so that nothing of it runs.
+//! Values that a Python module writes down, read from its text without running it.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! What is answered without a language server: candidates from the text, ranked, and advice how to get the server.
+//! Answers without a language server: candidates from the text, ranked, and advice how to get the server.
 //!
 //! What lives here: the grammars and their queries, parsing within bounds, and what is concluded from the trees:
 //! definitions, references, outlines, hovers, syntax errors. May use: `text`, `workspace`, `config`, the vocabulary

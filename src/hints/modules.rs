@@ -1,4 +1,4 @@
-//! From a module as it is written in an import to the files that hold it.
+//! The files that hold a module which an import names.
 
 use super::project::Project;
 use crate::workspace::WorkspacePath;

@@ -1,4 +1,4 @@
-//! Where a name occurs: text search without comments and strings.
+//! References to a name: text search without comments and strings.
 
 use std::collections::HashMap;
 use std::sync::Arc;

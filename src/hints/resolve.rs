@@ -1,4 +1,4 @@
-//! What a name means: scopes and imports, followed through the files of the workspace.
+//! Resolution of a name through scopes and imports, across the files of the workspace.
 
 use std::cell::Cell;
 use std::sync::Arc;

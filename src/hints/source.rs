@@ -1,4 +1,4 @@
-//! One parsed file: its definitions, scopes and imports, and what in it is comment or string.
+//! One parsed file: definitions, scopes, imports, comments and strings.
 
 use std::collections::HashMap;
 use std::ops::Range as Span;

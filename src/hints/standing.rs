@@ -1,4 +1,4 @@
-//! Where else a name stands than in the files that a server named for it.
+//! Further occurrences of a name, outside the files that a server listed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;

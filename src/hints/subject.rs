@@ -1,4 +1,4 @@
-//! What stands at a position: a plain name, a member of something, a named argument, part of an import.
+//! The subject at a position: a plain name, a member, a named argument, part of an import.
 
 use std::sync::Arc;
 

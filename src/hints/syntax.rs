@@ -1,4 +1,4 @@
-//! The syntax errors that a grammar sees. That it sees none does not mean that a file is right.
+//! Syntax errors that a grammar reports. That it sees none does not mean that a file is right.
 
 use std::time::Instant;
 

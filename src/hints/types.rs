@@ -1,4 +1,4 @@
-//! Types: what values are, as far as annotations, constructors and calls in the text show it.
+//! Types of values, as far as annotations, constructors and calls in the text show them.
 
 use std::sync::Arc;
 

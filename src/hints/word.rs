@@ -1,4 +1,4 @@
-//! Whether a word can be the name of something, as a language's grammar reads it.
+//! The check whether a word can be a name in a language's grammar.
 
 use std::time::Instant;
 

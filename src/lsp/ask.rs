@@ -1,5 +1,4 @@
-//! Asking a session: about documents that are in step with the disk, when the server is ready for the question, again when
-//! the text moved meanwhile, and never beyond a deadline.
+//! Questions to a session: synchronized documents, readiness, retries after a change of text, and a deadline.
 //!
 //! Requests are those of lsp-types. Answers stay JSON, which is read element by element: an odd one costs itself and not the whole answer.
 

@@ -1,4 +1,4 @@
-//! What we tell a server we can do, and what it says it can.
+//! The capabilities of client and server, with dynamic registration.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Which of a language's servers run: an installed one before one that is not, and of the installed ones what the project
-//! configures, then what the catalogue ranks best. Looks at files only; starts nothing.
+//! The choice of a language's servers among those that exist. An installed one comes before one that is not, and of the
+//! installed ones what the project configures, then what the catalogue ranks best. Looks at files only; starts nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

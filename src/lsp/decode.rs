@@ -1,4 +1,4 @@
-//! From a server's JSON to our own words, element by element: one odd element never costs the others.
+//! Decoding of a server's JSON to the types of `model`, element by element. One odd element never costs the others.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! The documents a server has open: the text it has, version by version, always compared before use with the disk or, where
-//! a caller's view hides that, with its unsaved text.
+//! The documents that a server has open, version by version. Each is compared before use with the disk or, where a caller's
+//! view hides that, with its unsaved text.
 
 use std::collections::HashMap;
 use std::sync::Arc;

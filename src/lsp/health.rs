@@ -1,4 +1,4 @@
-//! Whether a server that was found is whole: its version, and what is missing beside it.
+//! The health of an installed server: its version, and missing companions.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! How fast a server answers.
+//! Latencies of a server: median and 99th percentile.
 
 use std::time::Duration;
 

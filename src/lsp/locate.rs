@@ -1,4 +1,4 @@
-//! Where a server's program is: configured path, the project's own environment, PATH, the private prefix.
+//! The location of a server's program: configured path, the project's environment, PATH, the private prefix.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Language servers: started on demand, kept in step with the disk, asked with deadlines.
+//! Language servers: started on demand, synchronized with the disk, asked with deadlines.
 //!
 //! What lives here: [`session`] (one initialized server over a [`Peer`](crate::rpc::Peer)), [`ask`]
 //! (questions to it), `documents` (what it has open), [`people`] (who hears what it says by itself), [`readiness`] and [`diagnostics`] (how far its answers can be relied

@@ -1,4 +1,4 @@
-//! What language servers tell us, in our own words: no type of an LSP crate passes this file upwards.
+//! The plain types of language servers' answers. No type of an LSP crate passes this file upwards.
 
 use std::path::PathBuf;
 

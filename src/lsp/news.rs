@@ -1,4 +1,4 @@
-//! What a server says without being asked that makes its last findings old.
+//! Unsolicited messages of a server that outdate its last findings.
 
 use super::session::Session;
 use crate::workspace::WorkspacePath;

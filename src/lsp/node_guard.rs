@@ -1,4 +1,4 @@
-//! What keeps a server on Node.js from loading code of a project that is not trusted.
+//! The guard that keeps a server on Node.js from loading code of an untrusted project.
 
 use std::ffi::{OsStr, OsString};
 use std::io;

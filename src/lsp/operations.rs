@@ -1,4 +1,4 @@
-//! What a session can be asked, in our own words. Positions go in and come out as [`Position`]s.
+//! The requests that a session answers, in the types of `model`. Positions go in and come out as [`Position`]s.
 
 use std::time::Duration;
 

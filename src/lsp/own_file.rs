@@ -1,4 +1,4 @@
-//! Files of ours that other programs read or run: kept under their content, so that whoever needs the same has the same.
+//! Files of the product that other programs read or run, stored under the hash of their content.
 
 use std::fs;
 use std::io::{self, Write as _};

@@ -1,4 +1,4 @@
-//! A server's JSON with a limit on how much of it becomes values: a value takes many times the room of its text.
+//! Bounded parsing of a server's JSON, since a value takes many times the room of its text.
 
 use std::cell::Cell;
 

@@ -1,4 +1,4 @@
-//! The people who sit before editors: what servers have to say to them, and what servers ask them.
+//! Messages and questions of servers to the person before an editor.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What watchers of a slow start are told, and who watches.
+//! Progress events of a slow start, and their watchers.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Whether a server's answers across files are whole yet.
+//! The readiness of a server: whether its answers across files are complete yet.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Telling a server what changed on disk, and having it see that where it does not do so by itself, or only later.
+//! Notification of a server about changes on disk, and a reload where it does not notice them by itself.
 //!
 //! What that takes is a rule of the catalogue ([`ReloadRule`](crate::config::spec::ReloadRule)). It is done right before the next question,
 //! so that many changes cost one reload, and servers that nobody asks cost none.

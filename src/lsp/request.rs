@@ -1,4 +1,4 @@
-//! What is said to language servers in the vocabulary of lsp-types: a method and its params belong together by their type.
+//! Typed requests and notifications to language servers, in which a method and its params belong together.
 
 use std::marker::PhantomData;
 

@@ -1,4 +1,4 @@
-//! The names that semantic tokens have between us and both sides (LSP 3.17, *Semantic Tokens*).
+//! The names of semantic token types and modifiers (LSP 3.17, *Semantic Tokens*).
 
 /// The types of tokens that editors are told of (LSP 3.17, *SemanticTokenTypes*).
 pub(crate) const TOKEN_TYPES: [&str; 23] = [

@@ -1,7 +1,8 @@
-//! What a language server asks and tells us, led to the session's [`SessionState`]. Requests go by async-lsp's router, whose methods are those of
-//! lsp-types. Their params stay JSON: servers send what the types do not allow (a `scopeUri` that is no URI, registrations with more
-//! members), and one odd element must not cost the others. What servers tell goes past the router: any notification can be the sign of
-//! the catalogue that a server is ready, and those of diagnostics are read with a limit.
+//! The handler of a language server's requests and notifications, which updates the session's `SessionState`. Requests go by
+//! async-lsp's router, whose methods are those of lsp-types. Their params stay JSON: servers send what the types do not allow
+//! (a `scopeUri` that is no URI, registrations with more members), and one odd element must not cost the others. What servers
+//! tell goes past the router: any notification can be the sign of the catalogue that a server is ready, and those of
+//! diagnostics are read with a limit.
 
 use std::future::ready;
 use std::sync::Arc;

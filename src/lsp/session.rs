@@ -1,4 +1,5 @@
-//! One running, initialized server for one root: its start, its state, what it is told, and its end. It is asked in [`ask`](super::ask).
+//! One initialized server for one root: its start, its state, its notifications, and its end. It is asked in
+//! [`ask`](super::ask).
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};

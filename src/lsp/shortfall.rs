@@ -1,4 +1,4 @@
-//! Why the answers of a server that has come to rest may still fall short of what is there.
+//! The reasons why answers of a server at rest may be incomplete.
 
 use super::session::Session;
 

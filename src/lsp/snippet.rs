@@ -1,4 +1,5 @@
-//! Snippets (LSP 3.17, *Snippet Syntax*) as plain text, for whoever has no tab stops. Some servers complete only where snippets are taken.
+//! Snippets (LSP 3.17, *Snippet Syntax*) as plain text, for clients without tab stops. Some servers complete only where
+//! snippets are taken.
 
 use std::iter::Peekable;
 use std::str::Chars;

@@ -1,5 +1,5 @@
-//! What a session knows of its server beside the documents: written by the connection's task as the server speaks,
-//! read by everyone who waits for something.
+//! The state of a session beside its documents. The connection's task writes it as messages of the server arrive; waiting tasks
+//! read it.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Between paths and the URIs of the protocol.
+//! Conversion between paths and the URIs of the protocol.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;

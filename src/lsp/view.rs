@@ -1,4 +1,4 @@
-//! What a caller sees: the disk, and over it texts that are nowhere saved (an edit that is only tried, an editor's buffer).
+//! Views: the disk, with a caller's unsaved texts over it (a trial edit, an editor's buffer).
 //!
 //! A server has one text per document, so callers with the same view share it and one with another view has it to itself
 //! for the time of its question: [`Session::enter`] changes what the server has, as little as can be, and nobody else asks

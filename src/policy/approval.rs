@@ -1,4 +1,4 @@
-//! Who is asked when the rules leave a call open, and who fills in what a program behind a call wants to know.
+//! Approval by a person: the `Approver` trait, its requests, and forms of programs behind a call.
 
 use futures::future::BoxFuture;
 use serde::Serialize;

@@ -1,5 +1,5 @@
-//! The record of calls: who called what, what was decided, what it touched, how it ended. One JSON object per line in
-//! `audit.jsonl` of the user's state folder; no contents, no arguments beside paths, commands and hosts.
+//! The audit log of calls: caller, decision, subjects and outcome. It is one JSON object per line in `audit.jsonl` of the
+//! user's state folder, without contents, and without arguments beside paths, commands and hosts.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};

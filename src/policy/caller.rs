@@ -1,4 +1,4 @@
-//! What a caller brings along: its choice of tools, and whether it has consented already.
+//! The access of a caller: its choice of tools, and its standing consent.
 
 use crate::config::Profile;
 

@@ -1,4 +1,4 @@
-//! What someone agreed to for the rest of a session.
+//! Approvals that hold for the rest of a session.
 
 use std::collections::HashSet;
 

@@ -1,5 +1,4 @@
-//! Programs of the user that look on: before a call they may change its arguments or forbid it, after it they may change
-//! its result.
+//! Hooks: programs of the user that may change or forbid a call before it, and change its result after it.
 //!
 //! A hook gets one JSON object on its standard input and answers with one on its standard output; no output is no
 //! objection. It runs without a shell, in the workspace's root, under a supervisor that ends whatever it leaves behind.

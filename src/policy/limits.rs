@@ -1,4 +1,4 @@
-//! What rules leave to a call that already runs: paths that nobody could know before.
+//! Limits on paths for a running call, for paths that are unknown before it runs.
 
 use std::sync::Arc;
 

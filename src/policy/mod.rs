@@ -1,4 +1,4 @@
-//! May this call run: rules, agents, hooks, approval, the record of what was called.
+//! Access control of calls: rules, agents, hooks, approval, the audit log.
 //!
 //! What lives here: what a call asks for ([`request`]), what its caller brings along ([`caller`]), one rule ([`rule`]) with
 //! its patterns for names ([`name`]), paths ([`path`]), hosts ([`host`]) and shell commands ([`command`], read with a

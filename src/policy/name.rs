@@ -1,4 +1,4 @@
-//! Names of tools, with `*` for any part of one.
+//! Patterns for tool names, with `*` for any part.
 
 /// A tool's name, or with `*` in it, many.
 #[derive(Debug, Clone, PartialEq, Eq)]

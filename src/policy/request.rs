@@ -1,4 +1,4 @@
-//! What a call asks for, and what may become of it.
+//! The subjects of a call, and the decision on it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

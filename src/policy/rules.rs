@@ -1,4 +1,4 @@
-//! All rules together, for each caller: what is offered, and what becomes of a call.
+//! All rules together, for each caller: the tools offered, and the decision on a call.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

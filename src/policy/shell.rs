@@ -1,4 +1,4 @@
-//! A shell command read with a grammar: the simple commands in it, and what about it cannot be known before it runs.
+//! The parser of shell commands: the simple commands in a script, and its parts that are unknown before it runs.
 //!
 //! Nothing here makes a command harmless. It only tells apart what was read completely, where each word is as certain as
 //! it looks, from everything else; a sandbox is what holds a command that runs.

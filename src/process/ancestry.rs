@@ -1,5 +1,6 @@
-//! Whether a process descends from one of our supervisors, as commands of `bash`, language servers, hooks and runners do. No door
-//! of ours lets such processes in: behind it they would be free of the sandbox, the rules and the agent's rights that they run under.
+//! The check whether a process descends from one of our supervisors. Commands of `bash`, language servers, hooks and runners
+//! do. No door of ours lets such processes in: behind it they would be free of the sandbox, the rules and the agent's rights
+//! that they run under.
 //!
 //! They cannot leave their supervisor, because orphans become its children. But they choose when their processes end, so
 //! that a walk up may find a parent gone, or another process under its number. Only what was seen counts: where a step

@@ -1,4 +1,4 @@
-//! Which of our environment variables a server gets.
+//! The selection of environment variables that a server inherits.
 
 use std::ffi::{OsStr, OsString};
 

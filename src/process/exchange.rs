@@ -1,4 +1,4 @@
-//! Programs that are given a text and give one back: agents' runners, git.
+//! Programs that are given a text and give one back, such as git and the runners of agents.
 
 use std::time::Duration;
 

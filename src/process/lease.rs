@@ -1,4 +1,4 @@
-//! Leases on open files: while one is held, the kernel lets nobody else begin to write to the file.
+//! Leases on open files, by which the kernel keeps writers out while one is held.
 //!
 //! A process that opens the file for writing, or cuts it off, waits until the lease is given back, which is when the last descriptor of the
 //! open file is closed; after `/proc/sys/fs/lease-break-time` (45 seconds, as a rule) the kernel takes it back (fcntl(2), "Leases"). A program

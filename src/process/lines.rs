@@ -1,4 +1,4 @@
-//! What a process says, line by line, fit to be shown.
+//! The output of a process, line by line, with control characters escaped.
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 

@@ -1,5 +1,4 @@
-//! Processes of language servers, and of commands: started from one thread, supervised, measured, ended with all they
-//! started.
+//! Processes of servers and commands: started from one thread, supervised, measured, and ended with their children.
 //!
 //! A server must die with us however we die, and take its children along. So it is not our child: between us and it
 //! stands a supervisor, our own binary started with [`SUPERVISE`], which asks the kernel for a signal when we die and is the

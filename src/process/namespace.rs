@@ -1,5 +1,5 @@
-//! Processes with numbers of their own, for one command: the kernel ends them all in one act when the first of them ends,
-//! however fast they fork; and what they can name, to signal it, to slow it down or to take its files away, is one of them.
+//! A process namespace for one command. The kernel ends all its processes in one act when the first of them ends, however fast
+//! they fork; and what they can name, to signal it, to slow it down or to take its files away, is one of them.
 //!
 //! It takes root's power to mount, since `/proc` has to show the same processes. An ordinary user could have that power in a
 //! user namespace, but there the files of all other users, root's too, belong to nobody: ssh then refuses the machine's own

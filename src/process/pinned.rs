@@ -1,4 +1,4 @@
-//! Programs of a project that run only as its owner trusted them.
+//! Programs of a project that run only while they match the hashes that their owner trusted.
 //!
 //! Between a look at a file by its path and a start by its path another file can take its place. So a pinned program is opened once:
 //! the open file is compared with its [`FilePin`], and it is what the kernel is given, by `/proc/self/fd/N`; its first argument stays its

@@ -1,5 +1,5 @@
-//! When a program that ended is started again: at once after its first end, then with growing pauses, then not before a window
-//! has passed. Language servers, mounted MCP servers and the Copilot language server follow this one rule.
+//! The rule for restarting a program that ended: at once after its first end, then with growing pauses, then after a window.
+//! Language servers, mounted MCP servers and the Copilot language server follow this one rule.
 
 use std::collections::VecDeque;
 use std::time::Duration;

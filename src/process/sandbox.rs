@@ -1,4 +1,4 @@
-//! The room that a command runs in: it may read what its user may, and write only where it was told.
+//! The sandbox of a command: readable and writable paths, enforced by Landlock.
 //!
 //! `lsp-tools __sandbox [--first] [--landlock [--no-tcp] FOLDER…] -- PROGRAM ARGS…` moves into a session of its own (so that
 //! there is no terminal to ask a person at), shuts itself in, and becomes the program. The kernel keeps what was shut, for the

@@ -1,4 +1,4 @@
-//! The one thread from which servers are forked.
+//! The one thread that forks servers and commands.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -7,6 +7,10 @@
 //! What is below a supervisor is ended round by round: all that is found is killed, until nothing is left. A command of `bash`
 //! has processes with numbers of their own where the kernel allows it ([`namespace`](super::namespace)). Between it and its
 //! supervisor stands the first of these ([`run_as_first`]), with which all others end.
+//!
+//! Trusted files of a project are compared with their hashes before the program starts, and the program is started from the open file that was
+//! compared ([`pinned`]). After SIGTERM the processes below have 300 ms, then they get SIGKILL. The exit status is the server's, or 128 + n
+//! for signal n.
 
 use std::ffi::OsString;
 use std::io;

@@ -1,4 +1,4 @@
-//! What descends from a process, and how much memory it takes.
+//! The descendants of a process, and their memory.
 //!
 //! Processes come and go while they are looked at, and some do so on purpose. So nothing here waits for an end of new ones:
 //! every walk has a bound in time.

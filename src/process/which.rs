@@ -1,4 +1,4 @@
-//! Programs in folders.
+//! The search for a program in folders.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Which files and folders a command may write: none that an earlier command could have put a link in the place of.
+//! The files and folders that a command may write, without those that an earlier command could have replaced by a link.
 //!
 //! The kernel's rules are about folders, and are made anew for each command, by path. What lies beneath a folder that commands write, a
 //! command can take away and leave a link there, and the rule of the next one would be for what the link leads to. So a path that is

@@ -1,4 +1,4 @@
-//! Why a request has no result, on either side.
+//! Errors of requests, on either side.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! The way to the other side's input. Who has something to say writes it into the pipe itself; only what the pipe does not take at once waits
-//! for the task that writes the rest.
+//! The queue of messages to the other side's input. Who has something to say writes it into the pipe itself; only what the pipe
+//! does not take at once waits for the task that writes the rest.
 
 use std::collections::VecDeque;
 use std::io;

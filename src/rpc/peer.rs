@@ -1,4 +1,4 @@
-//! One conversation: requests with deadlines and cancellation, notifications, and what the other side asks of us.
+//! One conversation: requests with deadlines and cancellation, notifications, and requests of the other side.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! A record of every message, to be read by eye.
+//! A readable record of every message.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};

@@ -1,5 +1,6 @@
-//! What people alone do, and no tool: installing servers, trusting a project. Rules can deny it by name (`install`, `trust`), and the
-//! audit log has it. Hooks are not asked: a hooks file that has changed would keep its owner from trusting it again.
+//! Acts of people that are no tools: installing servers, trusting a project. Rules can deny them by name (`install`, `trust`),
+//! and the audit log records them. Hooks are not asked: a hooks file that has changed would keep its owner from trusting it
+//! again.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! From what the rules say to yes or no: a decision, and where it is `ask`, whoever can be asked.
+//! Approval of a call: the rules' decision, and a question to the approver where it is `ask`.
 
 use std::time::Duration;
 

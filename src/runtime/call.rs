@@ -1,5 +1,4 @@
-//! The way of one call: name and arguments → tool → rules and approval → hooks → the tool's own code, within its time → one
-//! result → hooks → the record.
+//! The way of one call: tool, rules, approval, hooks, the tool's code, result, hooks, record.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Which servers run for the languages of which what is installed decides, and whether that may be another by now.
+//! The choice of servers by what is installed, with stamps that show when it may be outdated.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

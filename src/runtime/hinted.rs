@@ -1,4 +1,4 @@
-//! What users of the workspace are told at the start.
+//! Hints at the start for users of the workspace, such as servers to install.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Hooks around a call: those of the settings, then those of the repository's hooks files; and around calls of a host's own
-//! tools, for hosts that ask.
+//! Hooks around a call: those of the settings, then those of the repository's hooks files. Hosts that ask have them around
+//! calls of their own tools as well.
 
 use std::borrow::Cow;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Acts of people, under the rules and on record; installations that a question brings about are such acts as well.
+//! Rules and audit records for acts of people. Installations that a question brings about are such acts as well.
 
 use std::sync::Arc;
 

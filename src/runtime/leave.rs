@@ -1,4 +1,4 @@
-//! Leave for what somebody else is about to do: a host whose own tools run, or who asks before it has ours run.
+//! Permission for calls of a host's own tools, decided by the same rules.
 //!
 //! The rules, the yes of before and whoever can be asked are those of [`Runtime::call`]; nothing is run here.
 

@@ -1,4 +1,4 @@
-//! The runtime that is open now. A process that lives long opens another one when the settings change.
+//! The runtime that is currently open, replaced when the settings change.
 
 use std::sync::Arc;
 use std::time::Duration;

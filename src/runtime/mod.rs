@@ -1,4 +1,4 @@
-//! Workspace, language servers, policy and tools as one object: what every door opens.
+//! The runtime: workspace, language servers, policy and tools as one object, which every door opens.
 //!
 //! [`Runtime::call`] is the way of every call by name ([`call`], with [`approve`], [`hooked`] and [`record`]); the methods beside it are the same questions with types,
 //! for embedders and for the command line, under the same rules ([`typed`]).

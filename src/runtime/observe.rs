@@ -1,4 +1,4 @@
-//! What doors that stay open look at beside the calls: texts as resources, whether diagnostics may have changed, what servers log.
+//! Observation beside calls, for doors that stay open: texts as resources, changed diagnostics, servers' logs.
 
 use std::path::Path;
 use std::sync::Arc;

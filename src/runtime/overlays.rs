@@ -1,4 +1,9 @@
 //! The unsaved texts of one client, and those that clients share with all others.
+//!
+//! A question of a client goes by its view: the disk, and its own texts over it ([`View`]). Servers, source lines, hints, diagnostics and dry
+//! runs follow the view; tools that read and change files go by the disk, so an edit of a file of which the caller sees another text than the
+//! disk's is a conflict. Texts that equal the disk are left out of the view. Shared texts (`share-overlays` under `[editor]`) are seen by
+//! clients without texts of their own.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};

@@ -1,5 +1,5 @@
-//! Questions about code as a program or a command of the shell asks them: by a [`Target`], with typed answers. Whoever asks counts as
-//! someone who typed the tool's name: what rules and hooks forbid stays forbidden.
+//! Questions about code for programs and the command line: by a `Target`, with typed answers. Whoever asks counts as someone
+//! who typed the tool's name: what rules and hooks forbid stays forbidden.
 
 use std::path::PathBuf;
 use std::time::Duration;

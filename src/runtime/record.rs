@@ -1,4 +1,4 @@
-//! The record of one call, filled while it goes its way and written when it ends, however it ends.
+//! The record of one call, written when it ends, however it ends.
 
 use std::time::Instant;
 

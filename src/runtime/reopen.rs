@@ -1,4 +1,4 @@
-//! A runtime that lives long follows its configuration: when a file of it changes, another runtime takes its place.
+//! Stamps of the configuration, and the replacement of a runtime when they differ.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

@@ -1,4 +1,4 @@
-//! Skills that a host loads without being asked by its model: one as the tool `skill` does, or all of them with their files.
+//! Skills that a host loads without a request of its model.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! What calls took: counts and times by name, and how many run now.
+//! Statistics of calls: counts and times by name, and calls that run.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

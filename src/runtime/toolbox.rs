@@ -1,4 +1,4 @@
-//! Which tools there are: the built-in ones, an embedder's, those dropped into folders, and those of sources from elsewhere.
+//! The tools of a runtime: built-in, an embedder's, dropped-in, and those of sources.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Calls with types at both ends: the way is that of every call, so rules, hooks and the audit log hold for them as well.
+//! Calls with types at both ends, under the same rules, hooks and audit log.
 
 use std::sync::Arc;
 

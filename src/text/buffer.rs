@@ -1,4 +1,4 @@
-//! The text of one document, as a rope.
+//! The text of one document as a rope, with lines and conversions of positions.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Texts shortened to the room that there is for them, with a word on how much is left out.
+//! Truncation of texts to a limit, with a note on how much is left out.
 
 use std::borrow::Cow;
 

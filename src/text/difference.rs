@@ -1,4 +1,4 @@
-//! What is different between a line that was expected and the one that is there, in words that name white space.
+//! The difference between an expected line and the actual one, in words that name white space.
 
 use super::truncate_chars;
 

@@ -1,4 +1,4 @@
-//! Bytes as digits.
+//! Bytes as lower-case hexadecimal digits.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Characters that a reader does not see, or that show text in another order than it is read.
+//! Detection of characters that are invisible, or that change the order in which text is displayed.
 
 /// A character that is not seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Names in a text: the identifier under or beside a position.
+//! Identifiers in a text, and the one under or beside a position.
 
 use super::{Buffer, Position, Range};
 

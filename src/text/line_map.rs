@@ -1,4 +1,4 @@
-//! Where the lines of an old text stand in a new one.
+//! The map from the lines of an old text to those of a new one.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Lines as diffs and patches have them: they end at LF alone; a CR before it belongs to the line end.
+//! Lines as diffs and patches have them, which end at LF alone. A CR before it belongs to the line end.
 
 /// How a line ends, where it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Ground floor: text and nothing else.
+//! The lowest floor: text, positions, diffs and patches, without any input or output.
 //!
 //! What lives here: document [`Buffer`]s (ropes), [`Position`]s and the three wire [`Encoding`]s, the smallest
 //! [`TextChange`] between two buffers, where lines went ([`LineMap`]), [`Identifier`]s under or beside a position, and the

@@ -1,4 +1,4 @@
-//! Positions: where in a text, and counted in what.
+//! Positions and ranges in three encodings.
 
 use std::fmt;
 

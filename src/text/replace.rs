@@ -1,4 +1,4 @@
-//! Exact replacements: each old text must be there, and be the only one of its kind.
+//! Exact replacements, each of an old text that must occur exactly once.
 
 use std::collections::{HashMap, HashSet};
 

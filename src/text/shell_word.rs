@@ -1,4 +1,4 @@
-//! Words as a POSIX shell needs them written.
+//! Quoting of words for a POSIX shell.
 
 use std::borrow::Cow;
 

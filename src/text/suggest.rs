@@ -1,4 +1,4 @@
-//! The word that was meant, and words in a sentence: what errors say of names they do not know.
+//! Suggestions of the nearest known name, and lists of words in a sentence, for error messages.
 
 /// The word of `known` that is meant by `given`, if one is near enough.
 pub(crate) fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

@@ -1,4 +1,4 @@
-//! How language tools are told what they are asked about: a file and a place in it, or a name, or both.
+//! The arguments of language tools that name their subject: a file and a place in it, a name, or both.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! The shape of answers: what every language tool says beside its own findings.
+//! The shape of answers: output, verdict and server status.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

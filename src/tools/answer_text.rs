@@ -1,4 +1,4 @@
-//! The text of an answer for models, which every door shows: short to read, and nothing is lost but what is said twice.
+//! The text of an answer for models, which every door shows.
 //!
 //! | in the answer | in the text |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Work that takes processor time or waits for the disk, off the threads that talk to servers.
+//! Work that blocks, off the threads that talk to servers.
 
 use super::context::Context;
 use super::error::{ToolError, unfinished};

@@ -1,4 +1,4 @@
-//! `bash_kill`: ends a command in the background with all it started.
+//! `bash_kill`: the end of a background command with all that it started.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! `bash_output`: what a command in the background has written since it was last asked.
+//! `bash_output`: new output of a command in the background.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What an edit breaks and mends: the diagnostics of the files it touches and of those that depend on them, before and after.
+//! Breakage of an edit: diagnostics of the touched files and their dependents, before and after.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

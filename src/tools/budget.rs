@@ -1,4 +1,4 @@
-//! How much of what servers say goes into one answer, in bytes, whatever they say and however it is asked for.
+//! Limits on the parts of one answer that come from servers, in bytes.
 //!
 //! A text that stands alone (a hover) may fill [`LimitSettings::answer_bytes`]. A list has room by the number of its items, and each
 //! text in it is cut for itself, so that no item takes the place of the others. What is left out is told: in the text, by `count` and

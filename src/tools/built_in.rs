@@ -1,4 +1,4 @@
-//! The tools that are always there: one line each.
+//! The registry of the built-in tools, one line each.
 
 use super::error::ToolError;
 use super::registry::Registry;

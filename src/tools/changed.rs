@@ -1,4 +1,4 @@
-//! What an edit changes of the declarations of a file, as its text before and after tells.
+//! The declarations of a file that an edit changes, from its text before and after.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range as Lines;

@@ -1,4 +1,4 @@
-//! `changed_files`: what git sees as staged, changed and untracked in the workspace.
+//! `changed_files`: the staged, changed and untracked files of the workspace, as git sees them.
 
 use std::fs;
 use std::path::{Path, PathBuf};

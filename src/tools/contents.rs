@@ -1,4 +1,4 @@
-//! What rules say of the files in a folder that an edit moves or deletes. The edit names the folder alone.
+//! The check of rules for every file in a folder that an edit moves or deletes. The edit names the folder alone.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! What every language tool works with, and how it gets from a question to a session.
+//! The context of a tool: workspace, edits, manager, configuration and deadlines.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

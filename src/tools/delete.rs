@@ -1,4 +1,4 @@
-//! `delete`: a file or folder goes; `undo` brings it back.
+//! `delete`: removal of a file or folder, which `undo` reverts.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! What an edit changed in the diagnostics: which are new, which are gone, which are as before.
+//! The difference between diagnostics before and after an edit: new, gone, unchanged.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What `doctor` answers: per server, whether questions will be answered well, and what to do where not.
+//! The report of `doctor`: the health of each server, and remedies.
 
 use std::time::Duration;
 

@@ -1,4 +1,19 @@
-//! The one way in which tools change files: plan → what is there before → commit, or only a trial → what that changed.
+//! The one way in which tools change files: plan, baseline, commit or trial, comparison.
+//!
+//! Each tool that changes files makes an [`EditPlan`] and hands it to [`EditingTurn::carry_out`]:
+//!
+//! 1. Turn: the edit waits for earlier edits of the same files (`turns`), and reads its files after that.
+//! 2. Check: `PathLimits` and the rules for the contents of folders, and a conflict where the caller sees unsaved text of a file.
+//! 3. Preview and baseline, where diagnostics are wanted or the edit is only tried: `TransactionManager::preview` checks the plan, and
+//!    `breakage` takes the diagnostics of the edited files and of those that use a definition which the edit changes (`changed`, `impact`).
+//! 4. Commit (`workspace::edit::transaction`): all steps or none, with a journal entry. A trial leaves this step out.
+//! 5. Servers: the change feed sees the new files, and `Manager::refresh` hands the changes out.
+//! 6. Comparison (`delta`): the same files are asked again, and with them those that the change reaches indirectly (`spread`). A trial asks
+//!    about a `View` in which the new texts are unsaved texts.
+//!
+//! Where a file has changed between steps 1 and 4, the edit is planned anew, a limited number of times; an edit of a whole text
+//! ([`EditingTurn::of_whole`]) is a conflict instead. `bash` changes files without any of this. Undo is a plan like any other, made from the
+//! journal.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

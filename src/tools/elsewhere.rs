@@ -1,5 +1,6 @@
-//! Questions for all uses of a symbol, asked of every server that may know some: the answer of the first is compared with where the
-//! text has the name. What stands under other roots is asked of their servers as well, and what none of them listed is said.
+//! Questions for all uses of a symbol, asked of every server that may know some. The answer of the first is compared with where
+//! the text has the name. What stands under other roots is asked of their servers as well, and what none of them listed is
+//! said.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Failures, as agents and people are told of them.
+//! Failures of tools: code, message, hint and details.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

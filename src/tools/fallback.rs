@@ -1,4 +1,4 @@
-//! Answers without a server: ranked text search, named as such, and how to get the server.
+//! Answers without a server: ranked text search, marked as such, with install advice.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! What a file is that is no text: told by its first bytes.
+//! The kind of a binary file, by its first bytes.
 
 use imagesize::{ImageType, blob_size, image_type};
 

@@ -1,4 +1,4 @@
-//! `get_library_docs`: what a library's documentation says to a question.
+//! `get_library_docs`: passages of a library's documentation that answer a query.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! `grep`: lines that match a pattern, and what a running language server says of them.
+//! `grep`: lines that match a pattern, with marks of running language servers.
 
 use std::time::{Duration, Instant};
 

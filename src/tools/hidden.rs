@@ -1,4 +1,5 @@
-//! Characters that are there and not seen: what they say to a model, a person who reads the manifest does not see.
+//! Escaping of invisible characters in manifests and descriptions. A model would read text in them that a person who reads the
+//! manifest does not see.
 
 use std::borrow::Cow;
 

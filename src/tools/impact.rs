@@ -1,4 +1,4 @@
-//! Which other files an edit may break: those that use what it changes.
+//! The impact of an edit: other files that use what it changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What `install` answers: what became of each server that was to be installed.
+//! The report of `install`: the outcome for each server.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! How tools work with small files of our own: off the threads that answer, and in the words of tools.
+//! Access of tools to small files in the user's state folder, off the async threads and with tools' errors.
 
 use super::error::{ErrorCode, ToolError};
 use crate::config::StateError;

@@ -1,4 +1,4 @@
-//! `list`: what is in a directory.
+//! `list`: the entries of a directory.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! `lsp_code_actions`: what servers offer to do at a place, and one of it done.
+//! `lsp_code_actions`: the code actions that servers offer at a place, and the application of one.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

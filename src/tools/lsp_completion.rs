@@ -1,4 +1,4 @@
-//! `lsp_completion`: what could be typed at a position.
+//! `lsp_completion`: completions at a position.
 
 use super::address::Address;
 use super::answer::{Answer, CompletionItem, CompletionsOutput};

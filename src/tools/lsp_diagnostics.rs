@@ -1,4 +1,4 @@
-//! `lsp_diagnostics`: what the servers find wrong in one file, many files, or the whole workspace.
+//! `lsp_diagnostics`: diagnostics of one file, many files, or the whole workspace.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

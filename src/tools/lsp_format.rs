@@ -1,4 +1,4 @@
-//! `lsp_format`: a file as its formatter writes it.
+//! `lsp_format`: formatting of a file by its language server.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! `lsp_calls` and `lsp_types`: who calls it and what it calls, what it derives from and what derives from it.
+//! `lsp_calls` and `lsp_types`: callers and callees, supertypes and subtypes.
 
 use super::address::Address;
 use super::answer::{Answer, HierarchyItem, HierarchyOutput};

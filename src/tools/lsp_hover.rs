@@ -1,4 +1,4 @@
-//! `lsp_hover`: what a symbol is: its type, its signature, its documentation.
+//! `lsp_hover`: type, signature and documentation of a symbol.
 
 use super::address::Address;
 use super::answer::{Answer, HoverOutput};

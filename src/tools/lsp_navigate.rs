@@ -1,4 +1,4 @@
-//! `lsp_definition`, `lsp_declaration`, `lsp_type_definition`, `lsp_implementation`, `lsp_references`: where a symbol is.
+//! `lsp_definition`, `lsp_declaration`, `lsp_type_definition`, `lsp_implementation`, `lsp_references`: places of a symbol.
 
 use super::address::Address;
 use super::answer::{Answer, LocationsOutput, Place};

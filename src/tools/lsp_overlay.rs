@@ -1,4 +1,4 @@
-//! `lsp_overlay`: puts unsaved texts behind a handle, for callers that ask about what is not on disk.
+//! `lsp_overlay`: unsaved texts behind a handle, for callers that ask about text which is not on disk.
 
 use std::path::Path;
 

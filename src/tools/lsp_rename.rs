@@ -1,4 +1,4 @@
-//! `lsp_rename`: a symbol gets another name everywhere.
+//! `lsp_rename`: a new name for a symbol, everywhere.
 
 use std::sync::Arc;
 

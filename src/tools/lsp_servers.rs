@@ -1,4 +1,4 @@
-//! `lsp_servers`: every language of the workspace and the servers that speak it.
+//! `lsp_servers`: the languages of the workspace and their servers.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

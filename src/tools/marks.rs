@@ -1,5 +1,5 @@
-//! What running language servers say of the places where a name was found: a use of a symbol, or mere text; and the uses
-//! that text does not show. No server is started for it, and the wait is bounded.
+//! Marks of running language servers on hits of `grep`: a use of a symbol, or mere text. Uses that the text does not show are
+//! listed as well. No server is started for the marks, and the wait is bounded.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! `mkdir`: a folder, and those above it.
+//! `mkdir`: a folder with its parents.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

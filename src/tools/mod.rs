@@ -1,4 +1,4 @@
-//! One file per tool, and what they share.
+//! One file per tool, and their common parts.
 //!
 //! What lives here: the file tools ([`read`], [`list`], [`glob`], [`grep`] and, on the one path of [`editing`], [`mod@write`],
 //! [`edit`], [`patch`], [`move_file`], [`delete`], [`mkdir`], [`undo`]), the language tools (`lsp_*`), commands (`bash*`, over

@@ -1,4 +1,4 @@
-//! `move`: a file or folder gets another name, and what imports it is changed along.
+//! `move`: a new name for a file or folder, with updates of its imports.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Jupyter notebooks as text: the cells one after the other, as the percent format has them.
+//! Jupyter notebooks as text: the cells in order, in the percent format.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! The other projects of a workspace, where a type may implement an interface of another without naming it: the text does not show
-//! what there is, so each of them counts until its server has shown that it knows both sides.
+//! Other project roots of a workspace that may hold implementations without naming the interface. The text does not show what
+//! there is, so each of them counts until its server has shown that it knows both sides.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
-//! Unsaved texts of callers without a conversation: each set of them is known by a handle that nobody can guess, and belongs
-//! to whoever holds it.
+//! Unsaved texts of callers without a conversation, kept by unguessable handles. Each set of texts belongs to the holder of its
+//! handle.
 //!
 //! An editor's texts are kept by its own connection; a caller of which nothing is kept between two calls names the handle
 //! with each of them. What is kept is bounded in number, size and age.

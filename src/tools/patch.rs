@@ -1,4 +1,4 @@
-//! `patch`: unified diffs, and the `*** Begin Patch` form; all files or none.
+//! `patch`: unified diffs and the `*** Begin Patch` form, applied to all files or none.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

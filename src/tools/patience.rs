@@ -1,4 +1,4 @@
-//! What to do about an answer that came too early: ask again, or wait longer, in the words of the way by which it was asked.
+//! Retry advice for an answer that came before its server was ready, worded for the caller's door.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! From what a caller names to a position in a text.
+//! Resolution of a target to a position in a text.
 
 use super::answer::Resolved;
 use super::error::{ErrorCode, ToolError};

@@ -1,4 +1,4 @@
-//! From what a server proposes to a plan: checked against what is on disk now.
+//! Conversion of a server's proposal to an edit plan, checked against the disk.
 
 use super::context::Context;
 use super::editing::{existing, put};

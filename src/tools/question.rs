@@ -1,4 +1,4 @@
-//! One question about one place, asked of the server that navigates in its language: found, started, asked, asked again
+//! One question about one place to the server that navigates in its language. The server is found, started, asked, asked again
 //! after a crash, and its state told in any case.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! `read`: some lines of a file, its outline, or what it is where it is no text.
+//! `read`: lines of a file, its outline, or its kind where it is no text.
 
 use std::time::{Duration, Instant};
 

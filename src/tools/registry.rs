@@ -1,4 +1,4 @@
-//! All tools by name: what there is, what each would need leave for, and what a call by name gives.
+//! The registry of tools by name.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What mends a new error, as far as it can be had at once: the signature that is called, places that explain it, quick fixes.
+//! Remedies for a new error: the signature that is called, related places, quick fixes.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! `resolve_library_id`: from a library's name to what `get_library_docs` takes.
+//! `resolve_library_id`: the identifiers of libraries by name, for `get_library_docs`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

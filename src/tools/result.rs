@@ -1,4 +1,4 @@
-//! What a tool gives back, in one shape, whatever it was written to return.
+//! The one shape of tool results.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};

@@ -1,4 +1,4 @@
-//! Schemas: made from types, tidied for models, and what arguments are checked against.
+//! Schemas: made from types, simplified for models, and used to check arguments.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};

@@ -1,4 +1,4 @@
-//! What `lsp_servers` answers: every language of the workspace and the servers that speak it.
+//! The report of `lsp_servers`: every language of the workspace with its servers.
 
 use std::time::Duration;
 

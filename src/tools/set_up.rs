@@ -1,4 +1,4 @@
-//! What a project lacks for the answers of its servers to be whole: a compilation database, installed packages.
+//! Missing set-up of a project for complete answers: a compilation database, installed packages.
 
 use std::collections::BTreeSet;
 

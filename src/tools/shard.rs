@@ -1,4 +1,4 @@
-//! A part of a check, for machines that share the work of one: which files are whose, told alike on every one of them.
+//! A shard of a check, computed alike on every machine that shares the work.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! Tools that come from elsewhere: a source offers them, and they may change while we run.
+//! Tools from elsewhere: the trait of their source, and the mounted servers that it reports.
 //!
 //! What a source is made of is not known here: whoever opens a runtime hands it one ([`Runtime::add_source`]). Its tools stand
 //! in the same registry as all others, behind them, so that none of them can take the place of one that is there already.

@@ -1,4 +1,4 @@
-//! Which servers speak for a language, which are installed and do not, what is lost by that, and the setting that changes it.
+//! The servers for a language: those that answer, those that are installed and do not, and the setting to change.
 
 use super::context::{Context, LanguageFile};
 use crate::config::spec::{Language, ServerQuestion};

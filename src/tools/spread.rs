@@ -1,4 +1,4 @@
-//! How far an edit reaches beyond the files that use what it changes: what uses it may look different in its turn.
+//! The spread of an edit beyond the uses of what it changes, to definitions that look different in their turn.
 //!
 //! The text tells which definitions enclose a use, and whether they say what they are; of those that do not, the server says
 //! whether they look the same as before.

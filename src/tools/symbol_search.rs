@@ -1,5 +1,5 @@
-//! Symbols of the workspace by name: of the servers of its main languages, and of the text where they do not answer or do not
-//! list what the text defines.
+//! Symbols of the workspace by name, from servers and from the text. The servers are those of its main languages; the text
+//! counts where they do not answer or do not list what it defines.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;

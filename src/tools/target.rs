@@ -1,4 +1,4 @@
-//! What a question is about: a place, a name, or a file.
+//! The target of a question: a place, a name, or a file.
 
 use std::path::PathBuf;
 

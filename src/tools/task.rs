@@ -1,4 +1,4 @@
-//! `task`: a piece of work handed to another agent, which is a program that the settings name.
+//! `task`: a piece of work for another agent, a program that the settings name.
 //!
 //! The runner (`[agents.NAME] runner`) is started in the workspace's root. On its standard input it gets one JSON object:
 //!

@@ -1,4 +1,4 @@
-//! What a tool is: a typed function with a card that says what it does, and its form that a registry can hold.
+//! The trait `Tool`: a typed function with a card, and its form in a registry.
 
 use std::borrow::Cow;
 use std::future::Future;

@@ -1,5 +1,5 @@
-//! Where a call stands in a trace that began elsewhere (W3C Trace Context and Baggage): doors set it around a call, tools that
-//! ask other servers pass it on, and the record of the call names it.
+//! The trace context of a call that belongs to a trace from elsewhere (W3C Trace Context and Baggage). Doors set it around a
+//! call, tools that ask other servers pass it on, and the record of the call names it.
 
 use std::future::Future;
 

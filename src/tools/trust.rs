@@ -1,4 +1,4 @@
-//! What `trust` asks and answers: what a project's own settings would run, and whether they may.
+//! The request and report of `trust`: commands in a project's settings, and whether they may run.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Whose edit is next: edits that touch the same files are made one after the other, in the order in which they came.
+//! The scheduler of edits: those of the same files run one after the other, in order of arrival.
 //!
 //! An edit holds a [`Claim`] from before it reads its files until it has told what it broke. One that waits holds nothing that
 //! an earlier one could want, so that none waits for another in a circle: whoever needs more than it has, and cannot have it

@@ -1,4 +1,4 @@
-//! `undo`: takes back what edits did, newest first, and tells what there is to take back.
+//! `undo`: reversal of edits, newest first, and their list.
 
 use std::time::UNIX_EPOCH;
 

@@ -1,4 +1,4 @@
-//! `write`: a whole file, new or in place of what was there.
+//! `write`: a whole file, new or replaced.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

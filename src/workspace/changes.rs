@@ -1,4 +1,4 @@
-//! Noticing that files changed on disk, whoever changed them.
+//! The change feed: files that changed on disk, whichever process changed them.
 //!
 //! One thread sets the watches up and ends; after that nothing runs in between: [`ChangeFeed::drain`] asks the
 //! kernel, which queued every event before the write that caused it returned. Events only say where to look; what

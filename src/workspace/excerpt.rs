@@ -1,4 +1,4 @@
-//! Lines as answers show them.
+//! Lines shortened for answers.
 
 /// A line of more Unicode scalar values than this is cut around its hit.
 pub(super) const MAX_EXCERPT_LINE_CHARS: usize = 400;

@@ -1,4 +1,4 @@
-//! What threads find in files, in any order; kept are the first by path.
+//! The first findings by path, collected from threads that report in any order.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

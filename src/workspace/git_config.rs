@@ -1,4 +1,4 @@
-//! What the repository's own settings make git run or read from the tree.
+//! Hooks folders and included files of the workspace that `.git/config` names.
 
 use std::path::Path;
 

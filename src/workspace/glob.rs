@@ -1,4 +1,4 @@
-//! Files by the pattern of their paths.
+//! The `glob` query: files by the pattern of their paths.
 
 use std::path::Path;
 

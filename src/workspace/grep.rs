@@ -1,4 +1,4 @@
-//! Lines that match a pattern, in the files of the workspace: what a person would use ripgrep for, with its engine.
+//! The `grep` query: lines that match a pattern in the files of the workspace, found with ripgrep's engine.
 //!
 //! [`search`](super::search) finds every occurrence, for those who work with positions; this finds lines, with context, for
 //! those who read.

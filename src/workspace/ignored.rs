@@ -1,4 +1,5 @@
-//! What ignore files say of paths: `.gitignore` and `.ignore` of each folder, git's `info/exclude`, and the user's own excludes.
+//! The verdict of ignore files on a path: `.gitignore` and `.ignore` of each folder, git's `info/exclude`, and the user's own
+//! excludes.
 //!
 //! The patterns are those of the `ignore` crate, and so is which of several has the last word. The files are read here: a
 //! repository has them, and what it has in their place may be a link, a FIFO or without end.

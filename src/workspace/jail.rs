@@ -1,4 +1,4 @@
-//! Opening files beneath a directory, with the kernel as the judge of what lies beneath.
+//! Opening of files beneath a directory, checked by the kernel.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What is in a directory.
+//! The `list` query: the entries of a directory.
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd, OwnedFd};

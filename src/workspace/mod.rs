@@ -1,4 +1,4 @@
-//! The only code that touches the user's files.
+//! The only code that touches the user's files: paths, reading, searching, noticing changes, editing.
 //!
 //! What lives here: the workspace's root and the paths inside it, reading text, walking, searching, noticing changes on
 //! disk, and the one way of editing ([`edit`]). May use: `text`.

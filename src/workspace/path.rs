@@ -1,4 +1,4 @@
-//! Paths inside the workspace.
+//! Paths inside the workspace, checked so that they cannot leave it.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;

@@ -1,4 +1,4 @@
-//! Folders and files of our own that nobody but their user can enter or read, whatever the umask says.
+//! Private folders and files of the product, which only their user can enter and read, whatever the umask.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};

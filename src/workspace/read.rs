@@ -1,4 +1,4 @@
-//! Reading text: which file, at what moment, and why not.
+//! Text files with the stamp that they were read at, and the errors of reading them.
 
 use std::fs::File;
 use std::io::Read;

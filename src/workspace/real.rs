@@ -1,4 +1,4 @@
-//! Where a path leads when every link on its way is followed.
+//! Resolution of every link on the way of a path.
 
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};

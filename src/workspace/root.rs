@@ -1,4 +1,4 @@
-//! The workspace: one root directory, and what is asked about paths beneath it.
+//! The workspace: its root directory, and conversions of paths beneath it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt;

@@ -1,4 +1,4 @@
-//! Which files count: the same rules for walking, searching and noticing changes.
+//! The rules on which files count, shared by walking, searching and noticing changes.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Searching: where a pattern occurs in the files of the workspace.
+//! Search for the places where a pattern occurs in the files of the workspace.
 
 use std::cell::Cell;
 use std::path::Path;

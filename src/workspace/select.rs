@@ -1,4 +1,4 @@
-//! Which files a question is about: by name, by kind, and what ignore files say.
+//! The selection of files for a query: by name, by kind, and by ignore files.
 
 use std::sync::Arc;
 

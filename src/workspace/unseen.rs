@@ -1,4 +1,4 @@
-//! What a walk did not look at, or did not know, and why.
+//! The gaps of a walk: parts that it did not look at, with the reasons.
 
 use std::collections::BTreeMap;
 use std::path::Path;

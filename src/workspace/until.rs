@@ -1,4 +1,4 @@
-//! When work ends that is not done: at its deadline, or when nobody wants it any more.
+//! The end of unfinished work: its deadline, or the drop of its caller.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

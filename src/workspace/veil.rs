@@ -1,4 +1,4 @@
-//! Files of the workspace that whoever asks may not see.
+//! The filter that hides files of the workspace from a caller.
 //!
 //! Rules speak of paths, and a path has many names. So the question is put twice: of the path as it was given, before
 //! anything is opened, and of what was opened, by the name that the kernel has for it. A file with several names (hard links) is

@@ -1,4 +1,4 @@
-//! Walking: which files are in the workspace.
+//! The walk over the files of the workspace.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};

@@ -34,6 +34,11 @@ impl Graph {
         Self { imports, type_names: names.0 }
     }
 
+    /// The files of the library, relative to `src`.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        self.imports.keys().map(String::as_str)
+    }
+
     /// Every arrow, from the file that imports to the file that has the module.
     pub fn arrows(&self) -> impl Iterator<Item = (&str, &str)> {
         self.imports.iter().flat_map(|(from, all)| all.iter().map(move |to| (from.as_str(), to.as_str())))

@@ -1,96 +1,92 @@
-//! The map of the source, `docs/map.md`: the first sentence of each file's documentation, floor by floor.
-//!
-//! To write it anew: `UPDATE_MAP=1 cargo test --test integration architecture::map`.
+//! The map of the source, `docs/map.md`: the first sentence of each module's comment, floor by floor.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{FLOORS, floor};
+use super::{FLOORS, GRAPH, floor};
 
-const MAX_SENTENCE_CHARS: usize = 250;
+/// Asks for the map to be written instead of compared.
+const UPDATE: &str = "LSP_TOOLS_UPDATE";
+/// The map shows each sentence on one line.
+const MAX_SENTENCE_CHARS: usize = 140;
 
 const HEAD: &str = "# Map of the source
 
-The first sentence of each file's documentation, floor by floor, the lowest first. A test keeps this page as the source is; `just map` writes
-it anew. [ARCHITECTURE.md](../ARCHITECTURE.md) says what the floors are, and [the glossary](glossary.md) has the words.
+One line per file: the first sentence of its `//!` comment. The floors stand from the lowest to the highest; a file imports only from its own
+floor and those above it on this page. [ARCHITECTURE.md](../ARCHITECTURE.md) describes the floors and the way of a call. Tests are left out.
+
+Do not edit this page: `just map` writes it from the comments.
 ";
 
-fn package() -> &'static Path {
+fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The files of Rust below `folder` that are no tests, a folder's `mod.rs` before the others.
-fn source_files(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).expect("a folder of the source") {
-        let path = entry.expect("an entry").path();
-        let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
-        if name == "tests" || name.ends_with("_tests") {
-            continue;
-        }
-        if path.is_dir() {
-            found.extend(source_files(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(path);
-        }
+fn page() -> PathBuf {
+    root().join("docs/map.md")
+}
+
+/// All files of the binary and the library relative to `src`, without tests; a folder's `mod.rs` is its first.
+fn files() -> Vec<&'static str> {
+    let mut files: Vec<&str> = GRAPH.files().chain(["main.rs"]).collect();
+    files.sort_by_cached_key(|file| file.replace("mod.rs", ""));
+    files
+}
+
+/// The first sentence of the `//!` comment of `file`; empty where there is no comment.
+fn first_sentence(file: &str) -> String {
+    let path = root().join("src").join(file);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let comment = text.lines().map_while(|line| line.strip_prefix("//!")).map(str::trim);
+    let paragraph: Vec<&str> = comment.take_while(|line| !line.is_empty()).collect();
+    let mut sentence = paragraph.join(" ");
+    if let Some(stop) = sentence.find(". ") {
+        sentence.truncate(stop + 1);
     }
-    found.sort_by_key(|path| path.to_string_lossy().replace("/mod.rs", "/"));
-    found
+    sentence
 }
 
-fn first_sentence(text: &str) -> String {
-    let lines = text.lines().map_while(|line| line.strip_prefix("//!")).map(str::trim);
-    let paragraph: Vec<&str> = lines.take_while(|line| !line.is_empty()).collect();
-    let paragraph = paragraph.join(" ");
-    match paragraph.split_once(". ") {
-        Some((first, _)) => format!("{first}."),
-        None => paragraph,
-    }
-}
-
-/// Each file below `src`, as a path from there, with its first sentence.
-fn sentences() -> Vec<(String, String)> {
-    let source = package().join("src");
-    let described = |path: PathBuf| {
-        let text = fs::read_to_string(&path).expect("a file of the source");
-        let below = path.strip_prefix(&source).expect("a path below it").to_string_lossy().into_owned();
-        (below, first_sentence(&text))
-    };
-    source_files(&source).into_iter().map(described).collect()
-}
-
-fn render() -> String {
-    let files = sentences();
+fn map() -> String {
     let mut map = HEAD.to_owned();
-    let mut section = |title: &str, wanted: Option<usize>| {
-        write!(map, "\n## {title}\n\n").expect("a text grows");
-        for (path, sentence) in files.iter().filter(|(path, _)| floor(path) == wanted) {
-            writeln!(map, "- `{path}`: {sentence}").expect("a text grows");
+    let floors = FLOORS.iter().enumerate().map(|(index, name)| (Some(index), *name));
+    for (index, name) in std::iter::once((None, "crate")).chain(floors) {
+        // Writing to a String cannot fail.
+        let _ = writeln!(map, "\n## {name}\n");
+        for file in files().into_iter().filter(|file| floor(file) == index) {
+            let _ = writeln!(map, "- `src/{file}`: {}", first_sentence(file));
         }
-    };
-    section("The crate", None);
-    for (index, name) in FLOORS.iter().enumerate() {
-        section(name, Some(index));
     }
     map
 }
 
 #[test]
-fn map_of_source_is_as_the_source_says() {
-    let page = package().join("docs/map.md");
-    let current = render();
-    if std::env::var_os("UPDATE_MAP").is_some() {
-        fs::write(&page, &current).expect("docs/map.md");
+fn source_map_page_matches_first_sentences() {
+    let map = map();
+    if std::env::var_os(UPDATE).is_some() {
+        std::fs::write(page(), map).expect("the map can be written");
+        return;
     }
-    let kept = fs::read_to_string(&page).expect("docs/map.md");
-    let differs = kept.lines().zip(current.lines()).find(|(kept, current)| kept != current);
-    assert!(kept == current, "docs/map.md is not as the source says; run `just map`; first: {differs:?}");
+    let kept = std::fs::read_to_string(page()).expect("docs/map.md");
+    let added: Vec<&str> = map.lines().filter(|line| !kept.lines().any(|old| old == *line)).collect();
+    assert!(kept == map, "docs/map.md is old; `just map` writes it anew. It lacks:\n{}", added.join("\n"));
 }
 
 #[test]
-fn source_file_documentation_begins_with_one_short_sentence() {
-    let is_bad = |sentence: &str| !sentence.ends_with('.') || sentence.chars().count() > MAX_SENTENCE_CHARS;
-    let bad: Vec<_> = sentences().into_iter().filter(|(_, sentence)| is_bad(sentence)).collect();
-    assert!(bad.is_empty(), "no sentence, or more than {MAX_SENTENCE_CHARS} characters: {bad:#?}");
+fn source_file_first_sentence_is_short_and_unique() {
+    let files = files();
+    assert!(files.len() > 600, "only {} files are read", files.len());
+    let mut known = BTreeSet::new();
+    let mut faults = Vec::new();
+    for file in files {
+        let sentence = first_sentence(file);
+        let checks = [
+            (sentence.ends_with('.'), "does not end with a full stop"),
+            (sentence.chars().count() <= MAX_SENTENCE_CHARS, "is too long"),
+            (known.insert(sentence.clone()), "belongs to another file as well"),
+        ];
+        let failed = checks.into_iter().filter(|(holds, _)| !holds);
+        faults.extend(failed.map(|(_, fault)| format!("src/{file}: “{sentence}” {fault}")));
+    }
+    assert!(faults.is_empty(), "the first sentence of these `//!` comments:\n{}", faults.join("\n"));
 }

@@ -1,4 +1,4 @@
-//! The form of the source: imports go down only, and no new circle of files. ARCHITECTURE.md says what each floor is.
+//! The form of the source: imports go down only, no new circle of files, and a current map. ARCHITECTURE.md says what each floor is.
 
 mod graph;
 mod map;

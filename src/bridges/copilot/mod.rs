@@ -1,4 +1,4 @@
-//! GitHub Copilot: a client of its language server that lends it our tools, and a host of its command line's headless mode.
+//! GitHub Copilot: a client of its language server, and a host of its command line's headless mode.
 //!
 //! - [`server`]: the Copilot language server: start, handshake, our tools registered, its calls answered, documents in step
 //! - [`names`]: the names that the server's own tools bear, as thin forms of the tools that exist

@@ -1,4 +1,4 @@
-//! Who is connected.
+//! The clients connected to the daemon.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! To the daemon: the one that runs, or one that is started for it.
+//! The connection to a daemon, running or started for the purpose.
 
 use std::io;
 use std::path::{Path, PathBuf};

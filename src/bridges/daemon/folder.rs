@@ -1,4 +1,4 @@
-//! Where the sockets and locks of daemons lie: a folder that only its user can enter.
+//! The private folder of daemons' sockets and locks.
 //!
 //! What is checked is the open folder (owner, mode, no link), and everything in it is named through that open folder, so
 //! that nothing put in its place in between is ever used.

@@ -1,5 +1,5 @@
-//! What two commands must have in common to share a daemon: the workspace, the binary, and the part of the environment that
-//! language servers and our own folders depend on.
+//! The identity of a daemon: workspace, binary, and part of the environment. Two commands that agree in all three share a
+//! daemon; the part of the environment is the variables that language servers and our own folders depend on.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;

@@ -1,4 +1,4 @@
-//! Why and when the daemon ends.
+//! The reasons and the moment of the daemon's end.
 
 use std::fmt;
 use std::os::unix::fs::MetadataExt;

@@ -1,4 +1,4 @@
-//! One runtime per workspace and environment, shared through a Unix socket by everyone who works there.
+//! One runtime per workspace and environment, shared by all its clients through a Unix socket.
 //!
 //! - [`identity`]: what two commands must have in common to share a daemon
 //! - [`folder`]: where its socket and locks lie: a folder that nobody else can enter, checked on the open folder itself

@@ -1,4 +1,4 @@
-//! What is told of a daemon: itself, its clients, its calls, its servers.
+//! The status of a daemon: its clients, calls and servers.
 
 use std::path::Path;
 use std::time::Duration;

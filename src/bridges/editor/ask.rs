@@ -1,4 +1,4 @@
-//! An editor's request, asked of the servers of its document.
+//! An editor's request, sent to the servers of its document.
 
 use std::sync::Arc;
 

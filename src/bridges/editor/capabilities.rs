@@ -1,4 +1,4 @@
-//! LSP 3.17 *Initialize*: what an editor can do, and what it is told that it can ask.
+//! LSP 3.17 *Initialize*: the capabilities of the editor, and those announced to it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

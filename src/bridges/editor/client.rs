@@ -1,4 +1,4 @@
-//! The way to the editor: notifications, and requests with their answers.
+//! The connection to the editor: notifications, and requests with their answers.
 
 use std::collections::HashMap;
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! The documents that the editor has open: its overlays, and how it spells them.
+//! The documents that the editor has open: overlays, URIs and versions.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

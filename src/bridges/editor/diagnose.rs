@@ -1,4 +1,4 @@
-//! Diagnostics: published for every open document once it, another one, or the disk has changed.
+//! Diagnostics for the editor, published for every open document after each change of it, of others, or on disk.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

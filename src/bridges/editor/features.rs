@@ -1,4 +1,4 @@
-//! What an editor can ask, which servers of a file it is asked of, and how their answers become one.
+//! The table of features: an editor's requests, the servers asked, and the merge of their answers.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! The editor's bytes (LSP 3.17, *Base Protocol*), so that only whole messages come through: tower-lsp ends a conversation at the
-//! first one that it cannot read.
+//! The filter of the editor's bytes (LSP 3.17, *Base Protocol*), which lets only whole messages through. tower-lsp ends a
+//! conversation at the first one that it cannot read.
 
 use serde_json::json;
 use tokio::io::{

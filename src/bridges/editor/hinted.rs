@@ -1,5 +1,5 @@
-//! Answers from the text, where a server is missing: hover, definition, references and symbols. Where the protocol has room for it
-//! the answer says what it is; in any case the editor's log does.
+//! Answers from the text for an editor without a server: hover, definition, references and symbols. Where the protocol has room
+//! for it the answer says what it is; in any case the editor's log does.
 
 use std::collections::HashMap;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! One answer out of those of several servers.
+//! The merge of several servers' answers into one.
 
 use serde_json::{Value, json};
 

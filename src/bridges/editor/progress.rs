@@ -1,4 +1,4 @@
-//! Slow servers, told to the editor (LSP 3.17, *Work Done Progress*).
+//! Progress of slow servers, as LSP 3.17 *Work Done Progress*.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

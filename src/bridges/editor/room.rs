@@ -1,4 +1,4 @@
-//! What everything that serves one editor works with.
+//! The context of one editor's connection.
 
 use std::collections::BTreeSet;
 use std::future::Future;

@@ -1,5 +1,5 @@
-//! The editor's messages, in their order: what changes documents is done at once, what asks for something is answered in a task of
-//! its own and sees the documents as they were when it came.
+//! The service that takes the editor's messages in order. Changes of documents are applied at once; each request is answered in
+//! a task of its own and sees the documents as they were when it came.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Questions about documents that are no files of the workspace: the source of a library that a definition led to.
+//! Questions about documents outside the workspace, such as the source of a library.
 //!
 //! They go to servers that run already, which is how an editor comes to such a file; none is started for it. What they say is for
 //! looking: a question whose answer would change such a document is answered with null.

@@ -1,5 +1,5 @@
-//! What leads a follow-up request (`…/resolve`, calls of a hierarchy, commands) back to the server that it is about: packed into the
-//! `data` that editors hand back as they got it.
+//! Tickets that lead follow-up requests back to their server. Such a request (`…/resolve`, calls of a hierarchy, commands)
+//! brings its ticket in the `data` that editors hand back as they got it.
 
 use serde_json::{Value, json};
 

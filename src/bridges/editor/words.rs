@@ -1,5 +1,5 @@
-//! What servers say to the person before the editor, and what they ask (LSP 3.17, *ShowMessage*, *LogMessage*,
-//! *ShowMessage Request*). Each editor hears all servers of the workspace; a question goes to the one that came last.
+//! Messages and questions of servers to the user (LSP 3.17, *ShowMessage*, *LogMessage*, *ShowMessage Request*). Each editor
+//! hears all servers of the workspace; a question goes to the one that came last.
 
 use std::sync::Arc;
 use std::time::Duration;

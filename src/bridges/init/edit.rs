@@ -1,4 +1,4 @@
-//! One entry put into a text of JSON (with comments) or TOML; everything else of the text stays as it is.
+//! One entry put into a text of JSON (with comments) or TOML, without any other change.
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};

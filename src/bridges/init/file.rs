@@ -1,4 +1,4 @@
-//! One file to be changed: what it says now, what it would say, and putting that in its place.
+//! The change of one configuration file: its text now, its new text, and the write.
 
 use std::fs::{self, File};
 use std::io::{self, Write};

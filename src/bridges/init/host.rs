@@ -1,4 +1,4 @@
-//! Which file each host reads, and what stands in it for us.
+//! The configuration file of each host, and our entry in it.
 
 use std::path::{Path, PathBuf};
 

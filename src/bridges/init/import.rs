@@ -1,5 +1,5 @@
-//! Definitions of language servers in other programs' files, as entries of our `servers.toml`: Copilot CLI's `lsp.json` and
-//! `lsp-config.json`, the `lsp` of opencode's settings, and the `.lsp.json` of Claude Code's plugins.
+//! Import of language servers from other programs' files, as entries of our `servers.toml`. The files are Copilot CLI's
+//! `lsp.json` and `lsp-config.json`, the `lsp` of opencode's settings, and the `.lsp.json` of Claude Code's plugins.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The configuration of hosts that start us, and what they know of language servers.
+//! Configuration of the hosts that start us, and import of their language servers.
 //!
 //! What lives here: which file each host reads and what stands in it ([`host`]), changing that file and keeping the rest of
 //! it ([`edit`]), putting it in the place of the old one ([`mod@file`]), and reading hosts' definitions of language servers into

@@ -1,4 +1,5 @@
-//! MCP in both directions: [`server`] offers the runtime's tools to hosts, [`client`] mounts other servers' tools in ours.
+//! MCP in both directions: a server of the runtime's tools, and a client that mounts other servers' tools. The server is in
+//! [`server`], the client in [`client`].
 
 pub(crate) mod client;
 pub(crate) mod server;

@@ -1,4 +1,4 @@
-//! The address that a command asks about.
+//! The address argument of commands that ask about a place.
 
 use std::ffi::OsString;
 

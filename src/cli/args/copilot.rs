@@ -1,4 +1,4 @@
-//! The words of `lsp-tools copilot`.
+//! Arguments of `lsp-tools copilot`.
 
 use std::path::PathBuf;
 use std::time::Duration;

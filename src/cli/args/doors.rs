@@ -1,4 +1,4 @@
-//! The words of the doors for programs: `mcp`, `lsp`, `daemon`, `init`.
+//! Arguments of the doors for programs: `mcp`, `lsp`, `daemon`, `init`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The words of the commands that change files.
+//! Arguments of the commands that change files.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The words of the commands that read files.
+//! Arguments of the commands that read files.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

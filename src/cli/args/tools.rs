@@ -1,4 +1,4 @@
-//! The words of `lsp-tools tools`.
+//! Arguments of `lsp-tools tools`.
 
 use clap::{Args, Subcommand, ValueEnum};
 

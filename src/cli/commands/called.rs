@@ -1,4 +1,4 @@
-//! Commands that are a tool's call: the arguments go in by name, and the answer is shown or handed on as it is.
+//! Commands that call a tool by name and show its answer.
 
 use std::ffi::OsStr;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The command `completion`.
+//! The command `completion`, which lists completions at a position.
 
 use super::{CliContext, Reply, answered, place_in_file};
 use crate::cli::args::{CliOutputFormat, CompletionCommandArgs};

@@ -1,4 +1,4 @@
-//! The command `completions`.
+//! The command `completions`, which prints the completion script of a shell.
 
 use clap::CommandFactory;
 

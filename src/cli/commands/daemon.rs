@@ -1,4 +1,4 @@
-//! `lsp-tools daemon`: starting it, ending it, what runs, its log.
+//! The command `daemon`: start, stop, status and log of daemons.
 
 use std::time::Duration;
 

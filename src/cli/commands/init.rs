@@ -1,4 +1,4 @@
-//! `lsp-tools init HOST`: the configuration with which a host starts us; `init import`: hosts' language servers as ours.
+//! The command `init`: a host's configuration that starts us, and the import of hosts' language servers.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The commands, one file each.
+//! The commands of the shell, one file each.
 //!
 //! A command takes its arguments and a [`CliContext`], asks the runtime, and gives a [`Reply`]: text for stdout, lines for
 //! stderr, and the exit status. It prints nothing itself, so that what is printed has one place.

@@ -1,4 +1,4 @@
-//! `lsp-tools mcp list|show|call|approve|doctor`: the MCP servers mounted in ours.
+//! The commands `mcp list`, `show`, `call`, `approve` and `doctor`, about mounted MCP servers.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The commands `rename`, `actions` and `format`: edits that language servers make.
+//! The commands `rename`, `actions` and `format`, whose edits language servers make.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `lsp-tools daemon run`: being the daemon; and how the doors on stdin and stdout go through it.
+//! The command `daemon run`, and the passage of the stdin doors through the daemon.
 
 use std::convert::Infallible;
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! `lsp-tools lsp`.
+//! The command `lsp`, the door for editors.
 
 use tokio_util::sync::CancellationToken;
 

@@ -1,4 +1,4 @@
-//! `lsp-tools mcp`.
+//! The command `mcp`, the door for MCP hosts.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! The client's side: the process that was typed.
+//! The client's side of a remote command: the process that was typed.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Commands through the daemon: what goes over the connection once the preamble is answered.
+//! Commands through the daemon: the messages on the connection after the preamble.
 //!
 //! The client ([`client`]) sends a [`RemoteCommandHeader`] as one line of JSON, then the [`RemoteCommandRequest`] (JSON) and what is piped in, as long as the
 //! head says. The daemon ([`serve`]) sends [`RemoteCommandEvent`]s, one line of JSON each; the last one is the reply, followed by the bytes

@@ -1,4 +1,4 @@
-//! The daemon's side: the door `command`.
+//! The daemon's side of a remote command: the door `command`.
 
 use std::ffi::OsString;
 use std::panic::AssertUnwindSafe;

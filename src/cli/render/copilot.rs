@@ -1,4 +1,4 @@
-//! How the Copilot language server's matters look: its state, its list of tools, and a turn.
+//! Output of the Copilot commands: status, tool list, and turns.
 
 use anstyle::Style;
 

@@ -1,4 +1,4 @@
-//! What is wrong with files: code frames on a terminal, one line each in a pipe.
+//! Diagnostics of files: code frames on a terminal, one line each in a pipe.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! The doctor's report: per server whether it is well, and what to do where it is not.
+//! The doctor's report: the health of each server, with remedies.
 
 use crate::hints;
 use crate::tools::doctor::{DoctorFinding, DoctorOutput, DoctorServer};

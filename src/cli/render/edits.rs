@@ -1,4 +1,4 @@
-//! Edits: what they changed as a coloured diff, what they broke as code frames, and how to take them back.
+//! Edits: a coloured diff, new errors as code frames, and the command that undoes them.
 
 use serde::Deserialize;
 use serde_json::Value;

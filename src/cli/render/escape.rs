@@ -1,4 +1,4 @@
-//! Nothing that a file, a name or a server says moves the cursor or lies about its order.
+//! Escaping of control characters and of characters that change the display order.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

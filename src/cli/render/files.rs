@@ -1,4 +1,4 @@
-//! Files, folders and lists of files: as they are for programs, safe and coloured on a terminal.
+//! Files, folders and lists of files: unchanged for programs, escaped and coloured on a terminal.
 
 use super::look::{BOLD, DIM, PLACE};
 use super::{DisplayCapabilities, escape};

@@ -1,4 +1,4 @@
-//! Hover: what something is.
+//! Hover texts.
 
 use crate::tools::answer::HoverOutput;
 

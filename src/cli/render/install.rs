@@ -1,4 +1,4 @@
-//! What became of what was to be installed.
+//! The outcome of installations.
 
 use crate::tools::install::{InstallItem, InstallOutput, InstallState};
 

@@ -1,4 +1,4 @@
-//! Answers as they are: one JSON object.
+//! Answers as one JSON object.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! Where the output goes, and what may be used there.
+//! The capabilities of the output: terminal, colours, width, links.
 
 use anstyle::{AnsiColor, Style};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Markdown as text: what servers write for hovers and documentation.
+//! Markdown of hovers and documentation as text.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! How answers look.
+//! Rendering of answers, one file per kind.
 //!
 //! What lives here: one file per kind of answer, each a pure function from the answer and a [`DisplayCapabilities`] to text; and what
 //! they share: [`escape`] (nothing from files, names or servers reaches a terminal unescaped), [`source`] (source lines

@@ -1,4 +1,4 @@
-//! How mounted MCP servers look.
+//! Tables of mounted MCP servers and of findings about them.
 
 use anstyle::Style;
 

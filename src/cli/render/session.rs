@@ -1,4 +1,4 @@
-//! A session of a model with tools: what it says, what it calls, and what comes back.
+//! The transcript of a model's session with tools: its text, its calls, and their results.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Source lines as they are shown: tabs as blanks, unsafe characters by their numbers, long lines cut to what matters.
+//! Source lines for display: tabs as blanks, unsafe characters by number, long lines cut.
 
 use std::ops::Range;
 

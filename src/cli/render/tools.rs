@@ -1,4 +1,4 @@
-//! How tools look.
+//! Tables and details of tools.
 
 use serde_json::{Map, Value};
 

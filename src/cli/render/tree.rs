@@ -1,4 +1,4 @@
-//! Trees, with lines from each node to what lies below it.
+//! Trees, with lines from each node to those below.
 
 /// A node: its line (safe text of one line) and what lies below it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! What a project would run, shown to who decides.
+//! The commands that a project would run, shown before a decision on trust.
 
 use crate::tools::trust::TrustOutput;
 

@@ -1,4 +1,4 @@
-//! How far to rely on an answer, in lines for stderr.
+//! Verdicts and failures, in lines for stderr.
 
 use crate::text::{LineColumn, truncate_chars};
 use crate::tools::answer::{Answer, Resolved, ServerState, ServerStatus, Verdict};

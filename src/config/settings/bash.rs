@@ -1,4 +1,4 @@
-//! `[bash]`: how long commands may take, how much of their output is kept, and what they may touch.
+//! `[bash]`: time limits, output limits, sandbox and caches of commands.
 
 use std::time::Duration;
 

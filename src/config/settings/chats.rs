@@ -1,4 +1,4 @@
-//! `[chats]`: whether agents may know of the user's chats, and where these are.
+//! `[chats]`: whether agents may read the user's chats, and the folders that hold them.
 //!
 //! Only the user's own settings count: chats are private, and a project must not be able to have them read.
 

@@ -1,4 +1,4 @@
-//! `[editor]`: how editors take part.
+//! `[editor]`: how editors share unsaved text.
 
 use serde::Deserialize;
 

@@ -1,4 +1,4 @@
-//! `[edits]`: how files are changed.
+//! `[edits]`: the lease of a workspace that several hosts mount.
 
 use std::time::Duration;
 

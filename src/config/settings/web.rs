@@ -1,4 +1,4 @@
-//! What tools may ask of other machines.
+//! `[fetch]` and `[library-docs]`: requests of tools to other machines.
 
 use serde::Deserialize;
 

@@ -1,4 +1,4 @@
-//! Why trust cannot be asked or kept.
+//! Errors of reading and writing trust.
 
 use std::io;
 use std::path::Path;

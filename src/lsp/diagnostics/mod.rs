@@ -1,4 +1,4 @@
-//! Diagnostics of exactly the text that is on disk now, or the plain word that there are none yet.
+//! Diagnostics of exactly the text that is on disk now, or an explicit statement that there are none yet.
 //!
 //! Three ways lead there, chosen by what the server offers and by the catalogue's rule: asking ([`pull`]), hearing
 //! ([`push`]), and asking tsserver through a command ([`tsserver`]). None of them ever takes findings that may belong to

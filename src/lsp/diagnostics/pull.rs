@@ -1,4 +1,4 @@
-//! Asking: LSP 3.17, *Pull Diagnostics*.
+//! Pulled diagnostics: LSP 3.17, *Pull Diagnostics*.
 
 use std::sync::Arc;
 

@@ -1,4 +1,19 @@
-//! Hearing: `textDocument/publishDiagnostics`, taken only when it is for our text.
+//! Pushed diagnostics: `textDocument/publishDiagnostics`, accepted only for the current text.
+//!
+//! The *barrier* is a request sent right behind the text (`documentSymbol`, else `hover`): its answer, even an error, shows that the server
+//! has read everything before it. *Silence* is a time without pushes: twice the longest delay measured for the server (`quiet-ms`), 500 ms
+//! where none is given, 1 s for a server that was not measured. `PushWaitState::decide` takes the first row that fits:
+//!
+//! | the last push | and | then |
+//! |---|---|---|
+//! | has a version newer than ours | | start over with the newer text; wait if the server has claimed versions that were never sent |
+//! | has our version | it is not the known empty first push, and as many pushes have come as the rule expects | take it, after the rule's sign of being done if there is one |
+//! | has no version, came after our text | barrier answered, server measured, all pushes owed to earlier texts have come, not the empty first push | take it |
+//! | has no version, came after our text, or has our version | otherwise | take it after barrier and silence |
+//! | is of an older text | the server sends nothing when nothing changed (`silent-when-same`) | take it after the barrier and the sign of being done, else after barrier and silence |
+//! | none, or of an older text | | wait; at the deadline: `no_data` |
+//!
+//! An answer taken after silence says so; for a server that was not measured it is `partial`.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! Asking tsserver: typescript-language-server and vtsls push without version, but forward tsserver's own synchronous
-//! diagnostics requests, whose answers are for the text it has.
+//! Diagnostics of tsserver, by its own synchronous requests. typescript-language-server and vtsls push without version, but
+//! forward these requests, whose answers are for the text it has.
 
 use async_lsp::lsp_types::request::ExecuteCommand;
 use async_lsp::lsp_types::{ExecuteCommandParams, WorkDoneProgressParams};

@@ -1,4 +1,4 @@
-//! LSP 3.17 *WillRenameFiles Request*, *DidRenameFiles Notification*: what moving a file means for imports of it.
+//! LSP 3.17 *WillRenameFiles Request*, *DidRenameFiles Notification*: updates of imports when a file moves.
 
 use async_lsp::lsp_types::notification::{DidRenameFiles, Notification};
 use async_lsp::lsp_types::request::WillRenameFiles;

@@ -1,4 +1,4 @@
-//! LSP 3.17 *WorkspaceEdit*: read into the old and the new text of each file.
+//! LSP 3.17 *WorkspaceEdit*, read into the old and the new text of each file.
 
 use std::collections::BTreeMap;
 

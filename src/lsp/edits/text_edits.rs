@@ -1,4 +1,4 @@
-//! LSP 3.17 *TextEdit*[] applied to a text.
+//! LSP 3.17 *TextEdit* arrays, applied to a text.
 
 use serde_json::Value;
 

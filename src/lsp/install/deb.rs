@@ -1,5 +1,6 @@
-//! Debian's packages without Debian's package manager having a say: fetched from the suite that is named, checked against the
-//! keyring of the system's own archive, and unpacked into the private prefix. Nothing is installed, no script of a package runs.
+//! Debian packages without the system's package manager. They are fetched from the suite that is named, checked against the
+//! keyring of the system's own archive, and unpacked into the private prefix. Nothing is installed, no script of a package
+//! runs.
 //!
 //! `apt-get` works with lists and a cache of its own there, so that the system's stay as they are and no rights are needed.
 //! What a package depends on is not fetched: recipes name packages that run by themselves.

@@ -1,4 +1,4 @@
-//! Why a server was not installed.
+//! Errors of installing a server.
 
 use std::io;
 use std::path::{Path, PathBuf};

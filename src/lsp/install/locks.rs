@@ -1,4 +1,4 @@
-//! What the packages of pip and npm depend on, each pinned with its hash: the files of `locks/`, compiled in.
+//! The locks of pip and npm recipes: every dependency pinned with its hash. They are the files of `locks/`, compiled in.
 //!
 //! A recipe's packages are locked when a lock is for exactly these, whoever's recipe it is. Another version has no lock, and
 //! neither has a machine for which the lock knows no build.

@@ -1,4 +1,4 @@
-//! The mark that an installation is whole, and what it was made of.
+//! The manifest of a complete installation: its recipe, its locks and its date.
 
 use std::fs;
 use std::io;

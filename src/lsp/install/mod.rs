@@ -1,4 +1,4 @@
-//! Installing servers into a private prefix in the user's data folder; nothing of the system is touched.
+//! Installation of servers into a private prefix in the user's data folder; nothing of the system is touched.
 //!
 //! What lives here: [`recipes`] (a server's packages as commands of the package managers), [`deb`] (those of Debian's
 //! packages), `locks` (what those of pip and npm depend on, with hashes), `report` (what a package manager says of what it fetched),

@@ -1,4 +1,4 @@
-//! What is run to install a server: its recipes as commands of the package managers.
+//! Recipes of the catalogue as commands of the package managers.
 
 use std::ffi::OsString;
 use std::io;

@@ -1,4 +1,4 @@
-//! What pip and npm say of what they fetched: that it is not what the lock names, and that it was built from source.
+//! Reports of pip and npm on what they fetched: a mismatch with the lock, and builds from source.
 
 use super::error::InstallError;
 use super::locks::RecipeLocks;

@@ -1,4 +1,4 @@
-//! A server that a door of ours starts for itself: found and spawned like any other, asked for no file.
+//! Start of a server that one door uses for itself, which is asked about no file.
 
 use std::ffi::OsString;
 use std::sync::Arc;

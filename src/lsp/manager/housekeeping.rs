@@ -1,4 +1,4 @@
-//! What is done now and then: idle servers are stopped, memory is kept within its budget, old documents are closed.
+//! Periodic housekeeping: idle servers are stopped, memory is kept within its budget, old documents are closed.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;

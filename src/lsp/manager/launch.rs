@@ -1,4 +1,4 @@
-//! From a server's entry in the catalogue to an initialized session.
+//! The launch of a server: from its entry in the catalogue to an initialized session.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

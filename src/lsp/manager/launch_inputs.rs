@@ -1,5 +1,6 @@
-//! What a server was started with that files of the project decide, beside the text it is told of: an environment and what is
-//! installed in it, a build file, settings. When that is another, a server that would not notice by itself is started again.
+//! Inputs of a server's start that files of the project decide. Beside the text that the server is told of, these are an
+//! environment with its packages, a build file, and settings. When one of them changes, a server that would not notice by
+//! itself is started again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

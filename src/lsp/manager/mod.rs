@@ -1,5 +1,5 @@
-//! All language servers of one workspace: started on the first call that needs them, once, however many callers wait;
-//! restarted after a crash; stopped when idle or when memory runs short; told of every change on disk.
+//! The manager of all language servers of one workspace. They are started on the first call that needs them, once, however many
+//! callers wait; restarted after a crash; stopped when idle or when memory runs short; told of every change on disk.
 
 mod alone;
 mod housekeeping;

@@ -1,4 +1,4 @@
-//! What servers use beyond the memory budget, where none of them may be stopped for it.
+//! Memory that servers use beyond the budget while none of them may be stopped.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

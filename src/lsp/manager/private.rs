@@ -1,5 +1,5 @@
-//! A server for one caller alone: where two hold texts over the same files and take turns all the time, a second server serves both
-//! better than one that is switched to and fro.
+//! A server for one caller alone. Where two callers hold texts over the same files and take turns all the time, a second server
+//! serves both better than one that is switched to and fro.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Which Python environment a server is given, and how: to run it, or only to read it.
+//! The Python environment that a server is given, to run it or only to read it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! Which folder a server is started for.
+//! The project root that a server is started for.
 
 use std::time::SystemTime;
 

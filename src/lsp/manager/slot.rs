@@ -1,4 +1,4 @@
-//! One server for one root: started once for all who wait, restarted after a crash, with growing pauses.
+//! One server for one root: started once for all callers, restarted after a crash with growing pauses.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! How a server is started in a project that is not trusted: so that it runs nothing of the project, or not at all.
+//! The start of a server in an untrusted project, so that it runs nothing of the project, or its refusal.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

@@ -1,4 +1,4 @@
-//! What changed on disk while something ran: whoever else is told of it meanwhile, a witness misses nothing.
+//! Witnesses: records of all changes on disk while some work runs.
 
 use std::sync::{Arc, Weak};
 

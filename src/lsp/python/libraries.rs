@@ -1,4 +1,4 @@
-//! What an interpreter of an environment would import from, read off its files. Nothing is run.
+//! The import paths of a Python environment, read from its files. Nothing is run.
 
 use std::ffi::OsStr;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Environments of Python projects: where they are, and how a server gets one whose programs may not be run.
+//! Environments of Python projects: their location, and their use by servers that may not run their programs.
 //!
 //! - [`search`]: the environments of a project, whoever made them; `tools.rs` knows where Poetry, Pipenv, Hatch and PDM put theirs.
 //! - [`Libraries`]: the folders that an interpreter of an environment would import from, read off its files.

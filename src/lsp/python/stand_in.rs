@@ -1,4 +1,4 @@
-//! An interpreter that answers for an environment, and runs nothing of it.
+//! A stand-in interpreter that answers for an environment and runs nothing of it.
 
 use std::io;
 use std::path::{Path, PathBuf};

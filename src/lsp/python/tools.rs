@@ -1,4 +1,4 @@
-//! Where tools keep the environments of projects beside `.venv`: Poetry, Pipenv, Hatch, PDM.
+//! The folders in which Poetry, Pipenv, Hatch and PDM keep environments beside `.venv`.
 
 use std::collections::BTreeSet;
 use std::fs;

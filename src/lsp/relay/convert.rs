@@ -1,4 +1,4 @@
-//! Positions, URIs and versions in JSON whose type is not known: found by the shapes that LSP 3.17 gives them.
+//! Conversion of positions, URIs and versions in untyped JSON, found by the shapes that LSP 3.17 gives them.
 //!
 //! Everything with `line` and `character` is a position, and it is one of the document that the nearest object around it names. What
 //! a server puts into `data` and `arguments` is its own and stays as it is.

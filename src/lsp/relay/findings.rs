@@ -1,4 +1,4 @@
-//! Diagnostics as an editor takes them: whole, as the server gave them, in the editor's words and with their origin.
+//! Diagnostics for an editor: whole, as the server gave them, in the editor's encoding and with their origin.
 
 use serde_json::{Value, json};
 use tokio::time::Instant;

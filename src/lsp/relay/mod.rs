@@ -1,5 +1,5 @@
-//! Questions that are passed through: an editor's own JSON to a server and the answer back, with every position, URI and version in
-//! it put into the other side's words.
+//! The relay of an editor's JSON to a server and back. Every position, URI and version in it is put into the other side's
+//! words.
 //!
 //! [`Session::relay`] asks in step with the documents, as every question does; `convert` translates, `tokens` does so for semantic
 //! tokens, whose positions are packed, `findings` gives diagnostics as the editor takes them, and `strangers` are documents that are no

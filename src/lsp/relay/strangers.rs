@@ -1,4 +1,4 @@
-//! Documents that are no files of the workspace: the source of a library that a definition led to, or what was never saved.
+//! Documents outside the workspace: the source of a library that a definition led to, or unsaved documents.
 //!
 //! They are not ours to read, so their text is the editor's own, and they are not kept in step with anything: whoever asks about
 //! one holds it to the end of the question and first gives the server the text that it has of it.

@@ -1,4 +1,4 @@
-//! LSP 3.17 *Semantic Tokens*: packed positions, and numbers that mean another thing for each server.
+//! LSP 3.17 *Semantic Tokens*: packed positions, and conversion of each server's numbers.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What hooks of hooks files are told, and what their answers mean: the Copilot command line's words and Claude's.
+//! The input and output of hooks in hooks files: the Copilot command line's words and Claude's.
 //!
 //! Where the two programs go on although a hook did not answer (its time was up, it was not found), we do not: a call that
 //! something was to look at first does not run unlooked at. Words on standard output that are no object are no answer and no

@@ -1,4 +1,4 @@
-//! A patch as it was applied.
+//! The record of how a patch was applied: hunks, their places and repairs.
 
 /// What came of a patch.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! The new text of one file.
+//! Application of the hunks of one file to its text.
 
 use super::applied::{AppliedFilePatch, AppliedHunk};
 use super::assemble::assemble;

@@ -1,4 +1,4 @@
-//! The new text, made of the old one and of hunks whose places are known.
+//! Assembly of the new text from the old one and from hunks whose places are known.
 //!
 //! Lines that stay are copied from the old text, so what a hunk does not change keeps every byte. Lines that come are the
 //! patch's own to the last byte where its old lines were there to the last byte; where only their line ends were not, the

@@ -1,4 +1,4 @@
-//! The form between `*** Begin Patch` and `*** End Patch`: whole files, and chunks that are found by their text.
+//! The parser of the `*** Begin Patch` form: whole files, and chunks that are found by their text.
 
 use super::error::shown;
 use super::hunks::{anchor, body_line};

@@ -1,4 +1,4 @@
-//! Why a patch cannot be read.
+//! Errors of reading a patch.
 
 use crate::text::truncate_chars;
 

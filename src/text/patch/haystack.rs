@@ -1,4 +1,4 @@
-//! The old text as numbered lines, in which hunks are looked for quickly.
+//! The old text as an index of numbered lines, in which hunks are looked up.
 
 use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! What stands before the hunks of a file: names, modes, renames.
+//! The header of a file in a patch: names, modes, renames.
 
 use super::names::{self, PatchPath, PatchSide, clean_pair, clean_single};
 use super::{FileMode, FilePatchOperation, PatchError};

@@ -1,4 +1,4 @@
-//! The hunks of a unified diff: headers, bodies, and numbers that do not agree with them.
+//! The hunks of a unified diff: headers, bodies, and the repair of wrong line counts.
 
 use super::error::shown;
 use super::names::{PatchSide, clean_pair, side};

@@ -1,4 +1,4 @@
-//! What is told about a hunk that does not fit.
+//! The explanation of a hunk that does not fit: reason, nearest place, differences.
 
 use std::collections::HashMap;
 

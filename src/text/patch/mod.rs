@@ -1,4 +1,4 @@
-//! Patches: what they say, and what comes of a text to which they are applied.
+//! Patches: their types, limits and parser.
 //!
 //! What lives here: [`parse`], which reads unified diffs ([`unified`]) and the `*** Begin Patch` form ([`envelope`])
 //! into the same [`FilePatch`]es; [`apply()`], which makes the new text of one file out of the old; [`sequence`], which

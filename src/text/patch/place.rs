@@ -1,4 +1,4 @@
-//! Where hunks go.
+//! The places of hunks in the old text.
 //!
 //! All hunks are looked for in the old text, so none is found in what another one wrote. A hunk that states a line goes
 //! there if its lines are there; else to the nearest place that has them, by the rule of `git apply` (forwards first where

@@ -1,4 +1,4 @@
-//! All files of a patch, in the order that git has.
+//! Application of all files of a patch, in git's order.
 //!
 //! A file that is modified twice is modified in sequence: the second section applies to what the first one made, as with
 //! `git apply`. Renames and copies take the text as it was before the patch, so that a file can be changed and copied, or

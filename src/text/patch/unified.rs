@@ -1,4 +1,4 @@
-//! Unified diffs, as git, `diff -u` and people write them, with any text around them.
+//! The parser of unified diffs, as git, `diff -u` and people write them, with any text around them.
 
 use super::header::FilePatchHeader;
 use super::names::{PatchSide, git_line, side};

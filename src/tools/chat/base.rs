@@ -1,5 +1,4 @@
-//! What the tools of chats are made on: one way of being called, and one shape for what is told, what cannot be told, and what
-//! went wrong.
+//! The common form of the chat tools: arguments, result, and errors.
 //!
 //! The model reads one JSON text:
 //!

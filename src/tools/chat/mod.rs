@@ -1,4 +1,4 @@
-//! The user's chats with assistants: what was asked in which session, for agents that the user lets know of it.
+//! Tools over the user's chats with assistants, offered only where the user switched them on.
 //!
 //! Chats are private. All of this is switched off unless the user's own settings say `enabled = true` under `[chats]`; a
 //! project's settings cannot say it. Switched off, the tools are in no list, and a call is denied and says how to switch them

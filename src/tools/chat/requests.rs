@@ -1,4 +1,4 @@
-//! `copilot_chat_secretary_get_request` and `copilot_chat_secretary_get_first_request`: what the user asked in a dialog.
+//! `copilot_chat_secretary_get_request`, `copilot_chat_secretary_get_first_request`: the user's requests in a chat session.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a chat session is, whatever store it comes from.
+//! A chat session, whatever store it comes from.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! How the stores of chats are read.
+//! Bounded reading of the files of chat stores.
 
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! The stores of this machine, and what they have of one workspace.
+//! The chat stores of this machine, and their sessions of one workspace.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! What is read of a session of the editor's chat.
+//! The data of a VS Code chat session, as far as tools use it.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;

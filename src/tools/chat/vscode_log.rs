@@ -1,4 +1,4 @@
-//! VS Code's newer form of a session: a log, one JSON object a line, of changes to the object that the older form has whole.
+//! The log form of VS Code's sessions: one JSON object a line, each a change of the object that the older form stores whole.
 //!
 //! | line | means |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! The folders that tools are dropped into, and the state that they were seen in.
+//! Folders with dropped-in tools, and stamps that show when they change.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

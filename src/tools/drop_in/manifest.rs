@@ -1,4 +1,4 @@
-//! What a manifest says.
+//! The manifest of a dropped-in tool.
 //!
 //! ```json
 //! {

@@ -1,6 +1,6 @@
-//! Tools that are dropped into a folder: a manifest `NAME.json` in `.lsp-tools/tools/` of a trusted project, or in `tools/`
-//! beside the user's settings, and a program that does the work; or the same in a skill; or one Python
-//! file with `SCHEMA` and `execute` ([`python`]).
+//! Dropped-in tools: a manifest or a Python file in a folder, and a program that does the work. A manifest is `NAME.json` in
+//! `.lsp-tools/tools/` of a trusted project, or in `tools/` beside the user's settings, or the same in a skill; a Python file
+//! has `SCHEMA` and `execute` ([`python`]).
 //!
 //! What lives here: what a manifest says ([`manifest`]), the folders and what is new in them ([`DropIns`]), what a project's
 //! manifests need trust for ([`pin`]), and the call ([`run`]). May use: `workspace`, `config`, `process`, `tool`, `source`.

@@ -1,4 +1,4 @@
-//! What a project's tool needs trust for: its manifest, and the programs and files that its command names.
+//! The pins of a project's tool: its manifest, and the programs and files that its command names.
 
 use std::path::{Path, PathBuf};
 

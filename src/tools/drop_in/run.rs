@@ -1,4 +1,4 @@
-//! One call of a dropped-in tool: arguments on stdin, the answer on stdout, within its time and its bytes.
+//! One call of a dropped-in tool: arguments on stdin, the answer on stdout, with limits of time and size.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! Anthropic's messages: `input_schema` is JSON Schema 2020-12, without references and without combinations at its root.
+//! Anthropic's messages: `input_schema` in JSON Schema 2020-12, without references or combinations at its root.
 
 use serde_json::{Value, json};
 

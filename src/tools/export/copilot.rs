@@ -1,5 +1,5 @@
-//! The Copilot language server: each property of the root has one type, as a text, and a description; what lies deeper is
-//! taken as it is. One tool that does not keep to this has the whole list refused.
+//! The Copilot language server: each property of the root has one type, as a text, and a description. What lies deeper is taken
+//! as it is. One tool that does not keep to this has the whole list refused.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! Schemas made plainer: references put in place, combinations at the root folded into one object.
+//! Simplification of schemas: references put in place, combinations at the root folded into one object.
 
 use serde_json::{Map, Value, json};
 

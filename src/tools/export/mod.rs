@@ -1,4 +1,4 @@
-//! The tool list as models' services and hosts take it: one file per format.
+//! The tool list in the formats of models' services and hosts, one file each.
 //!
 //! What lives here: [`export`], and per format the way from a [`ToolDefinition`] to its JSON ([`mcp`], [`openai`],
 //! [`anthropic`], [`gemini`], [`copilot`]); what they share is in [`lower`] (schemas made plainer) and [`names`] (our names in

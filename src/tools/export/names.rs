@@ -1,4 +1,4 @@
-//! Our names in the letters that a format allows, and back.
+//! Translation of tool names to the letters that a format allows, and back.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! What each format demands of a tool list, as checks: each returns what is wrong with one exported tool.
+//! The requirements of each format on a tool list, as checks of one exported tool.
 
 use regex::Regex;
 use serde_json::{Map, Value};

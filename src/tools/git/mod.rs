@@ -1,4 +1,4 @@
-//! What git says of a repository, without believing the repository.
+//! Git queries that do not trust the repository's configuration.
 //!
 //! A repository's configuration names programs: filters, a file system monitor, hooks, difference and fetch programs, and
 //! those of its submodules. A list of all such keys would be out of date with the next git. So git never sees that

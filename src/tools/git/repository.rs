@@ -1,4 +1,4 @@
-//! Which repository a folder belongs to, and that it is no other's in disguise.
+//! The repository of a folder, with a check that no other repository is disguised as it.
 //!
 //! The `.git` of a hostile folder may point at any repository of the user: as a link, as a file that names a directory, by a
 //! `commondir`, by links among its data. Each such pointer is followed only where what it leads to says the same from its own

@@ -1,4 +1,4 @@
-//! A directory that git takes for the repository: our configuration, the repository's data.
+//! A shadow git directory: our configuration, the repository's data.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! `git status`, in our own types.
+//! `git status` in the product's own types.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;

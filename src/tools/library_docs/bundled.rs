@@ -1,4 +1,4 @@
-//! The libraries whose texts are part of this program.
+//! The bundled libraries and their texts.
 
 /// A bundled library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

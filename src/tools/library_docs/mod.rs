@@ -1,4 +1,4 @@
-//! Documentation of libraries: five are bundled, the rest is asked of a service.
+//! Documentation of libraries: five bundled ones, and a service for the rest.
 //!
 //! What lives here: the bundled libraries by id and alias ([`bundled`]), the search through a text ([`search`]), and the
 //! service ([`remote`]). The tools are `resolve_library_id` and `get_library_docs`. May use: `web`, the settings.

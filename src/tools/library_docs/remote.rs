@@ -1,4 +1,4 @@
-//! The service that knows the libraries that are not bundled.
+//! The service for libraries that are not bundled.
 
 use std::time::Duration;
 

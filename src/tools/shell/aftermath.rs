@@ -1,4 +1,4 @@
-//! What a command broke: the diagnostics of the files that servers had open before it, and of those it changed.
+//! Breakage of a command: diagnostics of the files that servers had open, and of those that it changed.
 
 use std::collections::BTreeMap;
 

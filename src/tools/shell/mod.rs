@@ -1,4 +1,4 @@
-//! What the tools `bash`, `bash_output` and `bash_kill` share.
+//! The common parts of `bash`, `bash_output` and `bash_kill`.
 //!
 //! What lives here: what a command may touch and is given ([`room`]), the caches that it has of its own
 //! ([`caches`]), one running command ([`run`]), its output, bounded ([`ring`]) and made into text ([`text`]), and all commands of a

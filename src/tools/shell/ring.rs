@@ -1,4 +1,4 @@
-//! The output of a command, bounded: its beginning, its end, and how much between them was left out.
+//! The bounded output of a command: its beginning, its end, and the amount left out between them.
 
 use std::collections::VecDeque;
 

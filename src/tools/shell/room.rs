@@ -1,4 +1,4 @@
-//! Where a command runs, with which variables, and what it may touch.
+//! The preparation of a command: folder, environment variables, sandbox.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

@@ -1,4 +1,4 @@
-//! One command that runs.
+//! One running command: its output, its end, and the signal that ends it.
 
 use std::sync::Arc;
 use std::time::Duration;

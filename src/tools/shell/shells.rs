@@ -1,4 +1,4 @@
-//! All commands of a runtime, and their owner: what runs ends with it, at the latest.
+//! The owner of all commands of a runtime, which ends them with it at the latest.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! From the bytes of a command to the text of an answer.
+//! Decoding of a command's bytes to the text of an answer.
 
 use super::ring::Excerpt;
 

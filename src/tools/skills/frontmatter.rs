@@ -1,4 +1,4 @@
-//! The head of a `SKILL.md`: what is read of it is a small part of YAML, and nothing in it is ever expanded.
+//! The front matter of a `SKILL.md`: a small part of YAML, without any expansion.
 //!
 //! Read are keys at the margin with a plain text (also over several indented lines), a quoted text, or a block (`|`, `>`). Other
 //! keys than those asked for may hold lists and tables; these are passed over. Anchors, aliases and tags are refused.

@@ -1,4 +1,4 @@
-//! The text of one skill.
+//! Loading of one skill's text.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! Skills: folders with instructions for models, as `SKILL.md` with a head ([`frontmatter`]) or as `skill.json` with prompts
-//! and definitions of tools ([`manifest`]), or both.
+//! Skills: folders with instructions for models. A skill is a `SKILL.md` with a head ([`frontmatter`]) or a `skill.json` with
+//! prompts and definitions of tools ([`manifest`]), or both.
 //!
 //! How data passes: the folders in their order ([`sources`]) → every skill in them, those of one name settled ([`shelf`]) →
 //! the text of one ([`load`]). A skill is text, and so are the definitions of tools in it; those that name a command ([`tools`]) become

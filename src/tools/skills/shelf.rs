@@ -1,4 +1,4 @@
-//! All skills that may be used, one of each name.
+//! The catalogue of usable skills, one of each name.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Where skills are looked for.
+//! The folders in which skills are looked for.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

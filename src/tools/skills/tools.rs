@@ -1,5 +1,5 @@
-//! Tools that skills bring along: definitions with a `command`, which are called like those dropped into a folder. A definition
-//! without one is text for whoever hosts the model.
+//! Tools that skills bring along: definitions with a `command`, called like dropped-in tools. A definition without one is text
+//! for whoever hosts the model.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! The run of one task: the program is found, started, given its order, heard, and ended.
+//! The run of one task: start of the program, its order, its output, its end.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! Which addresses may be asked: those of the public internet, and what the settings except by name.
+//! The guard of web addresses: the public internet, and exceptions in the settings.
 //!
 //! A name is resolved by us, and what is connected to is what was looked at: a name that leads to another address a moment
 //! later leads nowhere.

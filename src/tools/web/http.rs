@@ -1,4 +1,4 @@
-//! One GET: redirects followed one by one, each looked at; so many bytes, so much time.
+//! One GET: redirects checked one by one, with limits of size and time.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Asking other machines over HTTP.
+//! Requests to other machines over HTTP.
 //!
 //! What lives here: which addresses may be asked at all ([`guard`]), one request with its limits ([`http`]), and a page as
 //! text ([`page`]). May use: `error`. Knows no tool and no settings.

@@ -1,4 +1,4 @@
-//! A fetched body as text: HTML becomes Markdown, other texts stay, the rest is refused.
+//! A fetched body as text: HTML as Markdown, other texts unchanged, the rest refused.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! The kernel's own notes of changes: inotify(7), one watch per directory.
+//! The kernel's change events: inotify(7), one watch per directory.
 
 use std::ffi::OsString;
 

@@ -1,4 +1,4 @@
-//! The remembered tree: which directories are watched, which files were there, and how they differ from the disk.
+//! The remembered tree: watched directories, known files, and their differences from the disk.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};

@@ -1,4 +1,4 @@
-//! Carrying out what was checked, and taking it back where a step fails.
+//! Execution of checked steps, and their reversal where one fails.
 
 use std::path::{Path, PathBuf};
 

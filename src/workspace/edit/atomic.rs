@@ -1,4 +1,4 @@
-//! The single steps on the disk: each happens wholly or not at all, also if the process is killed in it.
+//! The single steps on the disk, each of which happens wholly or not at all, even if the process is killed in it.
 //!
 //! A new content is staged in a file of its own beside its place and exchanged with the old one, so that the old file stays
 //! at hand, with everything that belongs to it, until the whole transaction is over; then also what was written to the old

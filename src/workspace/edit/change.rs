@@ -1,4 +1,4 @@
-//! What a transaction did, as tools show it and language servers are told of it.
+//! The changes that a transaction made, as tools show them and language servers are told of them.
 
 use std::fmt;
 use std::str::FromStr;

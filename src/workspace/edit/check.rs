@@ -1,4 +1,4 @@
-//! From a plan to the steps that carry it out: every operation is checked, before any is done.
+//! The check of a plan, which turns it into steps before any of them is carried out.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

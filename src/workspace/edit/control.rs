@@ -1,5 +1,5 @@
-//! Control paths: files that decide what runs or what is allowed. One list, for the judge of edits ([`guard`](super::guard))
-//! and for the rules.
+//! Control paths: files that decide which programs run or which calls are allowed. One list serves the guard of edits
+//! ([`guard`](super::guard)) and the rules.
 //!
 //! Paths are compared as the most forgiving file system would: without regard to case, to characters that it ignores, and
 //! to what it cuts off at the end of a name.

@@ -1,4 +1,5 @@
-//! Why an edit did not happen. Whatever is returned here, nothing was changed, unless the variant says otherwise.
+//! Errors of edits, and the conflict between a plan and the disk. Whatever is returned here, nothing was changed, unless the
+//! variant says otherwise.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! The folders that a transaction works in, kept open, so that what was begun in a folder is brought to its end in the same
-//! one, whatever has taken its name in the meantime.
+//! Open handles of the folders that a transaction works in. What was begun in a folder is brought to its end in the same one,
+//! whatever has taken its name in the meantime.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;

@@ -1,4 +1,4 @@
-//! The judge of edits: no tool changes what decides what runs or what is allowed, in the tree as it is and as it would be.
+//! The guard of edits, which refuses changes of control paths in the tree before and after the plan.
 //!
 //! Every path is judged twice, as it was given and as it really is, so that a link does not hide it.
 

@@ -1,4 +1,4 @@
-//! Bytes as hexadecimal digits, also for serde: `#[serde(with = "hexadecimal")]`.
+//! Bytes as hexadecimal digits for serde: `#[serde(with = "hexadecimal")]`.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serializer};

@@ -1,4 +1,4 @@
-//! Where the way back is kept: a folder of the user's own per workspace, an entry per transaction.
+//! The journal of transactions: one folder per workspace in the user's state folder, one entry per transaction.
 //!
 //! An entry is a folder with the record and the images of what was there before. Its name says how far the transaction is:
 //! `N.begun` until all steps are done, `N.done` until what they left beside the files is tidied up, `N` after that. Each

@@ -1,5 +1,6 @@
-//! One host at a time edits a workspace that several can mount: a lease, which lies in the workspace itself, since that is all that
-//! such hosts have in common. Locks of the user's state folder keep apart what runs on one host; this keeps apart hosts.
+//! The lease by which one host at a time edits a workspace that several hosts mount. It lies in the workspace itself, since
+//! that is all that such hosts have in common. Locks of the user's state folder keep apart what runs on one host; this keeps
+//! apart hosts.
 //!
 //! The lease is the file with the highest number in [`FOLDER`]. Whoever makes the next number has it: of several who try, the file
 //! system lets one make it, and a number is never used twice, so that a late one cannot take away what was newly taken. Its holder

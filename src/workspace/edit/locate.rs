@@ -1,4 +1,4 @@
-//! Where a path really is: walked name by name from the root's descriptor, so that nothing can lead out.
+//! Resolution of a path for editing, name by name from the root's descriptor, so that no link can lead out.
 //!
 //! Each name is opened beneath the descriptor of the one before it and never followed by the kernel if it is a link;
 //! what a link says is walked in the same way. `..` is never given to the kernel: it goes back to a descriptor that was

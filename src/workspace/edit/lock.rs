@@ -1,4 +1,4 @@
-//! One transaction at a time on a workspace, whatever process it comes from.
+//! The lock that allows one transaction at a time on a workspace, across processes.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;

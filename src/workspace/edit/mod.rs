@@ -1,4 +1,4 @@
-//! The one way in which files of the workspace are changed.
+//! The one way in which files of the workspace are changed: planned, checked, committed, journaled.
 //!
 //! What lives here: [`EditPlan`]s of operations on paths, and [`TransactionManager`], which carries them out as transactions: all or
 //! nothing, against exactly the contents they were made from, with a way back. May use: the rest of `workspace`.

@@ -1,4 +1,4 @@
-//! The workspace as a plan leaves it, step by step, while nothing on the disk has changed yet.
+//! The workspace as a plan leaves it, computed step by step without changing the disk.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

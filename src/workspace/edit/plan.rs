@@ -1,4 +1,4 @@
-//! What is to be changed: operations on paths, with what the caller believes to be there.
+//! Edit plans: operations on paths, each with its precondition.
 
 use std::fmt;
 use std::str::FromStr;

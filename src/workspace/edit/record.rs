@@ -1,4 +1,4 @@
-//! What the journal keeps of a transaction: enough to bring it to its end, to roll it back, and to undo it later.
+//! The record of a transaction in the journal: enough to complete it, to roll it back, and to undo it later.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Why something is not edited, as the caller is told.
+//! The wording of refused edits.
 
 use std::path::PathBuf;
 

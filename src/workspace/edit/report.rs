@@ -1,4 +1,4 @@
-//! What a checked plan changes, told file by file.
+//! The changes of a checked plan, file by file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Taking back a transaction that is not over: from a failed step, or from a process that died in the middle.
+//! Rollback of a transaction that is not complete, after a failed step or the death of its process.
 //!
 //! What has been done is seen from the disk alone: the temporary name of a new content holds the new file before the
 //! exchange and the old one after it; what was removed has its spare name. So it may be started again any number of times.

@@ -1,4 +1,4 @@
-//! What is at a place, with all that is needed to compare it, to change it and to bring it back.
+//! The object at a path: identity, metadata and content, for comparison, change and restoration.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;

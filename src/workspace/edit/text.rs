@@ -1,4 +1,4 @@
-//! From a text to the bytes of the file it belongs in.
+//! Encoding of a new text as the bytes of its file: byte order mark and line ends.
 
 use std::collections::HashMap;
 use std::collections::VecDeque;

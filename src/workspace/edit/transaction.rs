@@ -1,4 +1,4 @@
-//! Transactions: from a plan to what has changed, and back.
+//! The transaction manager: commit, preview, undo and recovery.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Whole folders: what is in them before they are removed or get another name.
+//! The contents of whole folders before they are removed or renamed.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The plan that takes a transaction back. It goes the same way as any other: checked, journaled, all or nothing.
+//! The inverse plan of a transaction. It goes the same way as any other: checked, journaled, all or nothing.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Extended attributes: those that belong to a file's identity are carried over when its content is replaced.
+//! Extended attributes that are carried over when a file's content is replaced.
 
 use std::ffi::CString;
 use std::os::fd::AsFd;

@@ -1,4 +1,4 @@
-//! Searching one file for lines.
+//! The search of one file for matching lines.
 
 use std::cell::OnceCell;
 use std::fs::File;

@@ -1,4 +1,4 @@
-//! What makes a line match: from a pattern and how it is meant to an automaton, or to what is wrong with it and where.
+//! Compilation of a search pattern to a line matcher, or to an error with its place.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! From bytes to text, or to what the bytes seem to be.
+//! Decoding of a file's bytes to text, and the kinds that are refused.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Reading some lines of a file, however large it is, without holding more of it than is asked for.
+//! Pages of a file: some of its lines, read without holding the whole file in memory.
 
 use std::fs::File;
 use std::io::{self, Read};

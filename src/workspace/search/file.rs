@@ -1,4 +1,4 @@
-//! Searching one file, and saying where in it the hits are.
+//! The search of one file for the places of hits.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! Reading a file piece by piece while it is searched, until a deadline, and keeping count of what the searcher does not.
+//! A reader for searches, with a deadline and counts that the searcher does not keep.
 
 use std::cell::{Cell, RefCell};
 use std::fs::File;

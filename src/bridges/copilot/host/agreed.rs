@@ -1,5 +1,5 @@
-//! What somebody agreed to when leave was asked for, so that the call, which asks again, does not ask anybody twice. Only the very same
-//! question has the same answer: what a hook asks on top of it is another one.
+//! Approvals given before a call of the host, so that the call does not ask again. Only the very same question has the same
+//! answer: what a hook asks on top of it is another one.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! The command line's own tools: what each does to the world, and which of ours does the same.
+//! The Copilot command line's own tools: the effect of each, and our equivalent.
 //!
 //! Where ours is offered, theirs is not: an edit that passes us by has no diagnostics, no undo and no rules of ours. A tool that is
 //! not in this table is taken for one that runs programs.

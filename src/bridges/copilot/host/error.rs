@@ -1,4 +1,4 @@
-//! What can go wrong between us and the command line.
+//! Errors between us and the Copilot command line.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a session is made with.
+//! The request that creates a session: tools, agents, model and MCP servers.
 
 use std::path::Path;
 

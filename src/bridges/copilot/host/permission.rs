@@ -1,4 +1,4 @@
-//! `permission.requested`: what the command line wants leave for, by the rules that hold for our tools that do the same.
+//! `permission.requested`: permissions for the command line, by the rules of our equivalent tools.
 //!
 //! A refusal goes back as `reject` with its reason, which the model reads; the turn goes on. Nobody being there to ask is such a
 //! reason as well.

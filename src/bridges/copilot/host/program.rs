@@ -1,4 +1,4 @@
-//! The command line: where it is, how it is started and ends.
+//! The program of the Copilot command line: its location, its start and its end.
 //!
 //! It is looked for on PATH, then in the private prefix (`<data>/servers/copilot-cli`), where it can be installed from npm. It gets
 //! all of the user's variables: it is the user's own program, with an account of its own, and none of that passes through us.

@@ -1,4 +1,4 @@
-//! Whose model answers: what the variables of the command line say, which its headless mode leaves to its host.
+//! The model provider, from the command line's environment variables. Its headless mode leaves them to its host.
 //!
 //! Keys are no matter of ours: they are neither read nor handed on. Where one is set, and a provider of the user's own with it, we say
 //! so instead of asking that provider without it.

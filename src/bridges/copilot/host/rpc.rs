@@ -1,4 +1,4 @@
-//! The conversation with the command line: what it tells and asks comes one by one, so that a turn takes it in its order.
+//! The conversation with the Copilot command line, with messages in their order.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

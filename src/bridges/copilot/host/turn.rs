@@ -1,4 +1,4 @@
-//! One prompt to its end: events in, decisions and results out.
+//! One prompt, from its start to its end: events in, decisions and results out.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,5 +1,4 @@
-//! How the languages name their tests: from a source file to the names its tests may have, and back. Pure: no file is looked
-//! at.
+//! Naming conventions of tests: from a source file to the names of its tests, and back. Pure: no file is looked at.
 
 /// One language's way. `{}` stands for the source's name without its extension; what stands before a `/` is a folder.
 struct Convention {

@@ -1,5 +1,4 @@
-//! Names that change files: `insert_edit_into_file`, `create_file`, `replace_string_in_file`, `multi_replace_string`,
-//! `create_directory`, `apply_patch`.
+//! Aliases that change files: `create_file`, `insert_edit_into_file`, `replace_string_in_file`, `apply_patch` and others.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

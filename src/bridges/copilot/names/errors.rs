@@ -1,4 +1,4 @@
-//! `get_errors`: what the language servers find wrong in the files as they are now.
+//! `get_errors`: diagnostics of the files as they are now.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! Names that read: `read_file`, `list_dir`, `file_search`, `grep_search`.
+//! Aliases that read: `read_file`, `list_dir`, `file_search`, `grep_search`.
 
 use std::fmt::Write;
 

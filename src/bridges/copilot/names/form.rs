@@ -1,4 +1,4 @@
-//! What one of the names consists of: its arguments, what is said of it, and its way to the tools.
+//! The form of an alias: its arguments, its description, and its way to the tools.
 
 use futures::future::BoxFuture;
 use schemars::JsonSchema;

@@ -1,5 +1,4 @@
-//! The names that the tools of the Copilot language server bear, and those that models of its clients know, as thin adapters of
-//! the tools that exist.
+//! Aliases: the tool names of the Copilot language server and of its clients' models, as adapters of our tools.
 //!
 //! What lives here: [`all`] such names, what each does to the server's own list ([`AliasClass`]), which of them are registered
 //! unless somebody chose otherwise ([`choice`]), and [`call`]. One file per kind: [`edits`], [`files`], [`errors`],

@@ -1,4 +1,4 @@
-//! How an adapter gets to the tools: every call goes the way of all calls.
+//! The context of an alias, through which its calls go the way of all calls.
 
 use std::path::PathBuf;
 

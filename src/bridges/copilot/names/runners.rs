@@ -1,4 +1,4 @@
-//! How a project's tests are run: what its files say, as one command. Pure but for what [`ProjectFolder`] looks at.
+//! The command that runs a project's tests, from its files. Pure but for what [`ProjectFolder`] looks at.
 
 mod compiled;
 mod scripted;

@@ -1,4 +1,4 @@
-//! What is made of our tools' answers: plain text, short to read. Lines and columns are 1-based here, as compilers count.
+//! Plain text made of our tools' answers. Lines and columns are 1-based here, as compilers count.
 
 use std::fmt::Write;
 

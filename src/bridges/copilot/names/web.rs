@@ -1,4 +1,4 @@
-//! `fetch_webpage`, and `fetch_web_page`, as documents of the server's clients call it too.
+//! `fetch_webpage`, and its second name `fetch_web_page`.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! The client: one server at a time, started when it is needed, and again after a crash.
+//! The Copilot client: one server at a time, started on demand and restarted after a crash.
 
 use std::path::Path;
 use std::sync::Arc;

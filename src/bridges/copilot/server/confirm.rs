@@ -1,4 +1,4 @@
-//! `conversation/invokeClientToolConfirmation`: the server asks whether a call may run, ours or one of its own.
+//! `conversation/invokeClientToolConfirmation`: the server's question whether a call may run, ours or one of its own.
 //!
 //! Our rules answer first. Of a tool of ours they say all there is to say; where they would ask, whoever can be asked is
 //! asked here, and not again when the call comes. The server's own tools run in the server, which asks of them because a

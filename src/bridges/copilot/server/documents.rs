@@ -1,4 +1,4 @@
-//! What the server has open, and how it hears of what our tools changed.
+//! The documents that the server has open, and notifications of our tools' changes.
 //!
 //! A file that a call changed is told right after the call and before its answer, on the same pipe: the server never shows a
 //! model a text that is no longer there. Files that it has open are compared with the disk before each turn as well, since

@@ -1,4 +1,4 @@
-//! What can go wrong between us and the Copilot language server.
+//! Errors between us and the Copilot language server.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What whoever looks on is told while things happen.
+//! Events of a Copilot session, for observers.
 
 use serde::Serialize;
 use tokio::sync::mpsc::UnboundedSender;

@@ -1,4 +1,4 @@
-//! What the server asks and tells, and who answers it.
+//! The handler of the Copilot server's requests and notifications.
 //!
 //! | method | answer |
 //! |---|---|

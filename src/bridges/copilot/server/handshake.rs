@@ -1,5 +1,5 @@
-//! From a started process to a server that knows us: `initialize`, `initialized`, its settings. No capability is claimed that
-//! is not served.
+//! The handshake with a started Copilot server: `initialize`, `initialized`, its settings. No capability is claimed that is not
+//! served.
 
 use serde_json::{Value, json};
 

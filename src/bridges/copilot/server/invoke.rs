@@ -1,4 +1,4 @@
-//! `conversation/invokeClientTool`: a call of the model, from the server.
+//! `conversation/invokeClientTool`: a tool call of the model, from the server.
 //!
 //! The server checks no arguments, sets no time and sends no cancellation: all of that is done here. Arguments that could
 //! not be read arrive as `{}`, so those are answered with what is missing. Whatever happens, the answer is the tuple.

@@ -1,4 +1,4 @@
-//! One running server: its process, the conversation with it, what it has open, and its end.
+//! One running Copilot server: its process, conversation, open documents, and end.
 
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The client of the Copilot language server: it starts the server, lends it our tools, answers what it asks, and runs turns.
+//! The client of the Copilot language server: start, registration of our tools, answers to requests, and turns.
 //!
 //! What lives here: [`client`] (one server at a time, started anew after a crash), [`link`] (a running one) and its
 //! [`handshake`], [`offer`] and [`register`] (our tools in its list), [`handler`] (what it asks and tells), [`invoke`] and

@@ -1,4 +1,4 @@
-//! The models that the server offers, and which of them a turn uses.
+//! The models that the Copilot server offers, and the choice for a turn.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

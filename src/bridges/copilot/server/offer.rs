@@ -1,5 +1,5 @@
-//! The tools that we offer the server: lowered to what it takes, checked one by one before they are sent in one batch, since
-//! one bad tool has the server refuse them all.
+//! The offer of tools to the Copilot server, lowered to its format. The tools are checked one by one before they are sent in
+//! one batch, since one bad tool has the server refuse them all.
 
 use std::collections::BTreeMap;
 

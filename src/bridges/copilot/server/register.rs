@@ -1,4 +1,4 @@
-//! Registering the offer, in one batch, and taking it back.
+//! Registration of the offer, in one batch, and its withdrawal.
 //!
 //! The server refuses a batch for one bad tool. What our own checks let through and the server does not is named by its
 //! error's pointers (`/tools/3/…`): it is taken out and reported, and the rest is sent again. The answer lists everything

@@ -1,4 +1,4 @@
-//! What everything here works with, across restarts of the server.
+//! The context of the Copilot client, across restarts of the server.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,6 +1,6 @@
-//! Signing in is the user's own doing, in a browser: the server shows a code, waits until it was entered, and keeps what it
-//! gets for it to itself. Nothing of it passes through here but the code and where to enter it, which are shown and neither
-//! kept nor logged.
+//! The sign-in of the user, by a device code in a browser. The server shows the code, waits until it was entered, and keeps the
+//! credentials to itself. Only the code and the address to enter it pass through here; both are shown, and neither is kept or
+//! logged.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What the server says of itself: busy, wrong, signed in or not.
+//! The status of the Copilot server: busy, failed, signed in or not.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

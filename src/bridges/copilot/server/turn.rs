@@ -1,4 +1,4 @@
-//! One turn, from the prompt to its end.
+//! One Copilot turn, from the prompt to its end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! The turn that runs, and what is heard of it: `$/progress` with its token, and the calls that belong to it.
+//! The running Copilot turn: `$/progress` with its token, and the calls that belong to it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;

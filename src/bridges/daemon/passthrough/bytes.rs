@@ -1,4 +1,4 @@
-//! Bytes to and from a connection, as they are.
+//! Plain copying of bytes to and from a connection.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! What has to be known of an MCP conversation so that another daemon can go on with it.
+//! The state of an MCP conversation that lets another daemon continue it.
 //!
 //! Requests that only ask are put again to the next daemon. Calls of tools are not: whether they were carried out is not
 //! known, and their caller is told so. What a legacy client has said once and for all (`initialize`, subscriptions, the log

@@ -1,4 +1,4 @@
-//! Bytes apart into lines, as they come, in bounded memory.
+//! A splitter of bytes into lines, in bounded memory.
 
 /// A longer line is passed on without being looked at.
 const MAX_PASSTHROUGH_LINE_BYTES: usize = 32 << 20;

@@ -1,4 +1,4 @@
-//! MCP on stdin and stdout, served by a daemon that may come and go.
+//! MCP on stdin and stdout, passed through to daemons that may be replaced during the conversation.
 
 use std::io;
 

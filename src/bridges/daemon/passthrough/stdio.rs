@@ -1,4 +1,4 @@
-//! stdin and stdout as they are: pipes and sockets are read and written when the kernel says that they are ready. Reading
+//! Asynchronous stdin and stdout: pipes and sockets are read and written when the kernel says that they are ready. Reading
 //! through a thread would cost each message two hand-overs, and the thread could not be ended.
 
 use std::io;

@@ -1,4 +1,4 @@
-//! Questions of a server to a person (elicitation), handed to whoever can answer for the call that it works on.
+//! Elicitations of a mounted server, routed to the approver of the call that it works on.
 //!
 //! A server of the newest revision puts its questions into the call's own answer. One of an earlier revision asks by itself and
 //! does not say for which call: the question goes to the call that runs, if it is the only one on that connection, and is

@@ -1,5 +1,6 @@
-//! Who started whom: a mounted server can be we ourselves, on a workspace that mounts it as well. Each process that is started for
-//! a mount is told for which mounts all those before it were started, and starts none of these again.
+//! The chain of mounts, which keeps a server from mounting itself. A mounted server can be this program, on a workspace that
+//! mounts it as well. Each process that is started for a mount is told for which mounts all those before it were started, and
+//! starts none of these again.
 
 use sha2::{Digest, Sha256};
 

@@ -1,5 +1,4 @@
-//! One connection to a server: the process or address behind it, the beginning of the conversation in either era, and its
-//! tools as it lists them.
+//! One connection to a mounted server: its process or address, the handshake of either era, and its list of tools.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! What a server says of its tools: in a form that can be compared, and as definitions of ours.
+//! Tool definitions of a mounted server: comparable form, and conversion to ours.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};

@@ -1,5 +1,5 @@
-//! What can keep a mounted server's tools from being called, tried one after the other: what the settings say, its program or
-//! address, its start, its tools, the filter, names, definitions that are held back, time.
+//! The examination of a mounted server for reasons why its tools cannot be called. They are tried one after the other: what the
+//! settings say, its program or address, its start, its tools, the filter, names, definitions that are held back, time.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

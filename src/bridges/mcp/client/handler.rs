@@ -1,5 +1,5 @@
-//! What a mounted server may ask of us: which folder the workspace is, and a form to be filled in by whoever can answer for
-//! the call that it works on ([`super::asking`]). Sampling is not offered, nor are addresses opened.
+//! The handler of a mounted server's requests: roots and elicitation. A form is filled in by whoever can answer for the call
+//! that the server works on ([`super::asking`]). Sampling is not offered, nor are addresses opened.
 
 #![expect(
     deprecated,

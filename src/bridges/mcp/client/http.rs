@@ -1,5 +1,5 @@
-//! The way to a server that runs elsewhere: streamable HTTP through a client that follows no redirect, so that headers never go
-//! to another address than the one they were given for, and that connects to no private address unless the settings name one.
+//! Streamable HTTP to a remote MCP server, without redirects. Headers therefore never reach another address than the one they
+//! were given for. Private addresses are refused unless the settings name them.
 
 use std::collections::{BTreeMap, HashMap};
 

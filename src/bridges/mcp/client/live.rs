@@ -1,4 +1,4 @@
-//! What is going on with a mounted server: its connection, and how often it ended, which decides when it may be started again.
+//! The connection state of a mounted server, with its restarts.
 
 use std::sync::Arc;
 

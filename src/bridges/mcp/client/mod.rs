@@ -1,4 +1,4 @@
-//! The MCP client: servers of others, whose tools are mounted among ours as `server/tool` (`server.tool` in MCP's own lists).
+//! The MCP client: servers of others, whose tools are mounted among ours as `server/tool`. MCP's own lists have `server.tool`.
 //!
 //! What lives here: all mounted servers as one source of tools ([`MountRegistry`]), one of them with its starts, pauses and end
 //! ([`server`], [`live`], [`room`]), its connection, be it a process or an address ([`connect`], [`chain`], [`http`]), what it may ask of us ([`handler`]) and of people ([`asking`]), its

@@ -1,5 +1,5 @@
-//! Which definitions were agreed to: kept in the user's state folder, so that a server that says something else the next time
-//! is noticed.
+//! Pins of agreed tool definitions, kept in the user's state folder. So a server that says something else the next time is
+//! noticed.
 //!
 //! What a server says the first time is agreed to by mounting it. After that a tool whose definition is new or another is held
 //! back until its user has looked at the difference.

@@ -1,4 +1,4 @@
-//! What a server answers, as a result of ours.
+//! Conversion of a mounted server's answer to a `ToolResult`.
 
 use rmcp::model::{CallToolResult, ContentBlock, Resource, ResourceContents};
 use serde_json::{Map, Value, json};

@@ -1,4 +1,4 @@
-//! What all mounted servers of a workspace share.
+//! The context that all mounted servers of a workspace share.
 
 use std::path::Path;
 use std::sync::Arc;

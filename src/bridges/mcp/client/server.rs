@@ -1,5 +1,5 @@
-//! One mounted server: started when it is needed, once, however many wait; again after it ended, with pauses, and not for
-//! ever; stopped when nobody needs it.
+//! One mounted server: started on demand, restarted with pauses, stopped when idle. All callers wait for the same start; the
+//! number of restarts is limited.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};

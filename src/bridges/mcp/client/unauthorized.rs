@@ -1,4 +1,4 @@
-//! A server elsewhere that wants its callers to prove who they are: what it says of that, and what can be done.
+//! The challenge of a remote server that wants authorization, and its explanation.
 //!
 //! We send the headers that the settings name, and nobody is signed in: there is no OAuth flow here. So whoever reads the answer
 //! is told which authorization server hands out tokens (RFC 9728) and where one is put.

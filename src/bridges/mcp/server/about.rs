@@ -1,4 +1,4 @@
-//! Who we are, as MCP's `initialize` and `server/discover` tell it.
+//! The server's description of itself, for MCP's `initialize` and `server/discover`.
 
 use rmcp::model::{
     Implementation, PromptsCapability, ResourcesCapability, SKILLS_EXTENSION_ID, ServerCapabilities,

@@ -1,4 +1,4 @@
-//! `tools/call`: one call of a tool, and its result as MCP has it.
+//! `tools/call`: one call of a tool, and its result in MCP's form.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! `completion/complete`: paths and symbols for the arguments of prompts and the parts of resources' URIs.
+//! `completion/complete`: paths and symbols for arguments of prompts and resource templates.
 
 use std::time::{Duration, Instant};
 

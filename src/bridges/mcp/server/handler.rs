@@ -1,4 +1,5 @@
-//! What rmcp asks of a server, handed to the file that knows the answer. Each request is answered, also when our own code panics.
+//! The handler of MCP requests, which delegates each to the file of its method. Each request is answered, also when our own
+//! code panics.
 
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};

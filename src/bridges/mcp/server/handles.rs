@@ -1,5 +1,6 @@
-//! What outlives a call and is named with each that it concerns: a group of edits that `undo` takes back together, and an
-//! overlay of unsaved texts (`lsp_overlay`). Clients without a conversation have no other way to say that calls belong together.
+//! Handles that outlive a call: a group of edits, an overlay of unsaved texts. Each call that one concerns names it: `undo`
+//! takes back the edits of a group together; an overlay is made by `lsp_overlay`. Clients without a conversation have no other
+//! way to say that calls belong together.
 //!
 //! A host says it in `_meta`, with any tool: `lsp-tools/group` and `lsp-tools/overlay`, and with the tools of todo lists `lsp-tools/session`. A model says it in the arguments `group` and
 //! `overlay`, which lists that have `lsp_overlay` in them declare; the short list of who chose no profile does not, to stay

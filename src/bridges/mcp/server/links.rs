@@ -1,4 +1,4 @@
-//! Links to the files that an answer points at.
+//! Resource links to the files that an answer points at.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! `tools/list`: the tools that this caller is told of, those used most first, in pages.
+//! `tools/list`: the tools that a caller is offered, most used first, in pages.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What slow work tells its caller: `notifications/progress`, only for a call that brought a token, and never after its answer.
+//! `notifications/progress`: progress of slow work, only for a call that brought a token, and never after its answer.
 
 use std::time::Duration;
 

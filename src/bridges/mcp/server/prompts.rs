@@ -1,4 +1,4 @@
-//! Prompts: what people often want done, put in the words of our tools.
+//! Prompts for common tasks, in the words of our tools.
 
 use rmcp::model::{
     CacheScope, ErrorData, GetPromptRequestParams, GetPromptResult, ListPromptsResult, Prompt,

@@ -1,4 +1,4 @@
-//! Resources: the diagnostics of a file or of the workspace, what servers log, and the files of the workspace.
+//! Resources: diagnostics of a file or the workspace, servers' logs, and files of the workspace.
 //!
 //! | URI | what it is |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Roots of clients with a handshake, which 2026-07-28 deprecates: a convenience that never widens anything.
+//! Roots of clients with a handshake, which 2026-07-28 deprecates. They are a convenience that never widens anything.
 //!
 //! The workspace is what it is from the start. Where the client names a folder inside of it, its relative paths begin there;
 //! folders elsewhere are passed over, and that is in the log. Until it has answered, they begin where the server was started.

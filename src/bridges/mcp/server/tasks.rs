@@ -1,5 +1,5 @@
-//! Calls that run for long, for clients that declared the tasks extension: after a moment the call is answered with a task, which
-//! the client asks about and may cancel (`io.modelcontextprotocol/tasks`, SEP-2663).
+//! Tasks for long calls (`io.modelcontextprotocol/tasks`, SEP-2663), for clients that declared the extension. After a moment
+//! the call is answered with a task, which the client asks about and may cancel.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Where a call stands in a trace of its client's (SEP-414): `traceparent`, `tracestate` and `baggage` in `_meta`, or else in the
-//! headers of an HTTP request.
+//! The trace context of a client's call (SEP-414). It stands as `traceparent`, `tracestate` and `baggage` in `_meta`, or else
+//! in the headers of an HTTP request.
 
 use http::request::Parts;
 use rmcp::RoleServer;

@@ -1,4 +1,4 @@
-//! What clients are told of unasked: that the list of tools is another one, that a resource has changed.
+//! Subscriptions of clients: changes of the tool list and of resources.
 //!
 //! A subscriber is a receiver that was made *before* its client hears that it is subscribed. What changes from then on is seen by
 //! it, however late anyone looks at it, so that no change is lost between the acknowledgement and the first look.

@@ -1,4 +1,4 @@
-//! `copilot host`.
+//! The command `copilot host`.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! `lsp-tools copilot …`: [`server`] asks the language server something, [`turns`] has it work, [`open`] is how both get at it,
-//! `host` is about the other program.
+//! The commands `copilot …`. [`server`] asks the language server something, [`turns`] has it work, [`open`] is how both get at
+//! it, `host` is about the other program.
 
 mod host;
 mod open;

@@ -1,4 +1,4 @@
-//! A runtime, and a client of the Copilot language server over it.
+//! A runtime with a client of the Copilot language server over it.
 
 use std::sync::Arc;
 

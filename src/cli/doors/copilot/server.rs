@@ -1,4 +1,4 @@
-//! What the Copilot language server is asked: how it is, what it lists, to sign in; and undoing, which needs no server.
+//! The commands `copilot status`, `copilot tools`, `copilot sign-in` and `copilot undo`.
 
 use serde_json::json;
 

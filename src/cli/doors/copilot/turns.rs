@@ -1,5 +1,5 @@
-//! `copilot agent` and `copilot chat`: turns, with what happens on the terminal while they run. The model's words go to
-//! stdout, everything about them to stderr.
+//! The commands `copilot agent` and `copilot chat`: turns, with their events on the terminal. The model's words go to stdout,
+//! everything about them to stderr.
 
 use std::io::IsTerminal;
 

@@ -1,5 +1,5 @@
-//! Caches of commands that nobody uses any more: found by the root that they were made for, and removed whatever a command has
-//! put there.
+//! Removal of commands' caches that are no longer used. They are found by the root that they were made for, and removed
+//! whatever a command has put there.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;

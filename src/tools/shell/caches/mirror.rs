@@ -1,4 +1,4 @@
-//! A folder of commands in which the user's entries are seen: folders are real, what ends them is a link to the user's.
+//! A cache folder that mirrors the user's: real folders, with links to the user's entries at their ends.
 //!
 //! A write through a link ends in the user's folder, where the sandbox refuses it. Commands write here too, so nothing here is
 //! believed: each step goes from an open folder to an entry in it and follows no link.

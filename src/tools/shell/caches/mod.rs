@@ -1,5 +1,4 @@
-//! The caches of package managers and build tools that commands write: their own, one set for each workspace, below the user's
-//! folder for caches.
+//! Caches of package managers and build tools for commands, one set per workspace.
 //!
 //! What a command leaves in the user's caches, other programs of the user run later without a sandbox: npx what was unpacked once,
 //! cargo the build scripts of crates, pre-commit its hooks. So the user's are read-only for commands, and each tool of the

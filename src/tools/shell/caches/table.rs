@@ -1,5 +1,5 @@
-//! The tools that keep caches: where the user has each, what leads a command to one of its own, and what is seen there of the
-//! user's. What a tool needs said stands here and nowhere else.
+//! The table of tools with caches: the user's cache, the variable that redirects it, and the mirrored part. What a tool needs
+//! said stands here and nowhere else.
 
 use super::mirror::{Mirror, MirrorEnd};
 

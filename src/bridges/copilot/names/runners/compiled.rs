@@ -1,4 +1,4 @@
-//! Cargo, Go, Maven, Gradle, .NET, Swift and CMake.
+//! Test commands of Cargo, Go, Maven, Gradle, .NET, Swift and CMake.
 
 use super::{ProjectFolder, TestRunPlan, TestSelection, any_of, stems};
 use crate::text::shell_word;

@@ -1,4 +1,4 @@
-//! Node.js, Deno, Python, Elixir, Ruby, PHP and Dart.
+//! Test commands of Node.js, Deno, Python, Elixir, Ruby, PHP and Dart.
 
 use serde_json::Value;
 

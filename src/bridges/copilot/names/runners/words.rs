@@ -1,4 +1,4 @@
-//! The project's own word for it: a recipe or target called `test`.
+//! Test commands of task runners: a recipe or target called `test`.
 
 use super::{ProjectFolder, TestRunPlan, TestSelection};
 

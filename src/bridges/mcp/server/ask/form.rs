@@ -1,4 +1,4 @@
-//! The questions as forms of MCP, and what is made of the answers.
+//! Approval requests and forms as MCP elicitations, and their answers.
 
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema};
 use serde_json::{Value, json};

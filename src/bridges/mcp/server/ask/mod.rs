@@ -1,5 +1,4 @@
-//! Asking whoever sits before the client, by MCP's elicitation in both eras: whether a call may run, and what a mounted server
-//! wants to know that works on it.
+//! Questions to the user of a client, by MCP's elicitation in both eras: permission for a call, and forms of a mounted server.
 //!
 //! Up to 2025-11-25 the question is a request to the client, and the call waits for its answer. From 2026-07-28 on the call ends
 //! with the question, and the client calls again with the answer and a sealed state; the state says what was asked, for which

@@ -1,4 +1,4 @@
-//! What the fixtures ask a client: forms, a completion of its model, its roots.
+//! Requests of the fixtures to a client: forms, a completion of its model, its roots.
 
 use rmcp::model::{
     CreateMessageRequest, CreateMessageRequestParams, ElicitRequest, ElicitRequestParams, ErrorData,

@@ -1,5 +1,5 @@
-//! What the official conformance suite of MCP asks a server to have, in its words: tools, resources and prompts with fixed
-//! answers. Only in builds with the feature `conformance`, which no release has; the transports, the handling of both eras and
+//! Fixtures of MCP's official conformance suite: tools, resources and prompts with fixed answers. Their words are the suite's.
+//! Only in builds with the feature `conformance`, which no release has; the transports, the handling of both eras and
 //! everything else that the suite exercises are the product's own.
 
 mod content;

@@ -1,4 +1,4 @@
-//! What is checked of a request before its body is read: where it was sent to, from which page, and by whom.
+//! Checks of a request before its body is read: host, origin and token.
 //!
 //! A page in the user's browser can send requests to a server on the same machine. It cannot hide which page it is (`Origin`), and
 //! when it has had a name of its own point here, the name shows (`Host`).

@@ -1,5 +1,5 @@
-//! The process at the other end of a connection: the token alone does not tell it, because a command of `bash` can read the token
-//! where its user can.
+//! The process at the other end of a connection. The token alone does not identify it, because a command of `bash` can read the
+//! token where its user can.
 //!
 //! The kernel lists the sockets of this machine (`/proc/net/tcp`) and which processes have them open (`/proc/PID/fd`). What counts
 //! is what is seen: a connection is a client's where a process has its other end that none of our supervisors keeps, and that

@@ -1,4 +1,5 @@
-//! How many connections are open at a time, and whose: whoever has not shown the token cannot keep those out who have it.
+//! The limit on open connections, counted apart for those that have shown the token. Whoever has not shown it cannot keep those
+//! out who have it.
 
 use std::collections::VecDeque;
 use std::future::pending;

@@ -1,5 +1,5 @@
-//! How many sessions are open at a time, of the era that has them: for one more, the one that nobody has used for longest ends. Its client
-//! is told by 404 that it must begin anew, as the protocol has it.
+//! The limit on open sessions of clients with a handshake. A session beyond the limit ends the one that was unused for longest.
+//! The client of that session learns by 404 that it must begin anew, as the protocol has it.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The token that every HTTP request brings: made anew at each start, or taken from a file.
+//! The bearer token of every HTTP request: made anew at each start, or taken from a file.
 
 use std::fs::File;
 use std::io::{self, Read, Write};

@@ -1,4 +1,4 @@
-//! Lines of bounded length out of a byte stream.
+//! Bounded lines from the byte stream of an MCP conversation.
 
 use std::io;
 

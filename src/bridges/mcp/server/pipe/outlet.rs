@@ -1,4 +1,4 @@
-//! The writing end: whole messages, one after the other, and how many wait to be written.
+//! The writing end of the pipe: whole messages in order, with a limit on those that wait.
 
 use std::io;
 use std::sync::Arc;

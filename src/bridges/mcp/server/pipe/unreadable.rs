@@ -1,4 +1,4 @@
-//! What a line means, and what is answered where it means nothing: silence would let its sender wait for ever.
+//! Answers to lines that are no valid messages. Silence would let their sender wait for ever.
 
 use std::fmt;
 
