@@ -165,7 +165,7 @@ fn query(case: &Case) -> GrepQuery {
         },
         wanted: if has("-l") { GrepWanted::Files } else { GrepWanted::Lines { before: 0, after: 0 } },
         max: usize::MAX,
-        until: WorkDeadline::new(Instant::now() + Duration::from_secs(600)),
+        deadline: WorkDeadline::new(Instant::now() + Duration::from_secs(600)),
     }
 }
 

@@ -356,7 +356,7 @@ fn inside(workspace: &Workspace, answer: &Value) -> Vec<(String, u32)> {
         let range = location.get("targetSelectionRange").or_else(|| location.get("range"))?;
         let path = url::Url::parse(uri).ok()?.to_file_path().ok()?;
         let line = u32::try_from(range["start"]["line"].as_u64()?).ok()?;
-        Some((workspace.inside(&path)?.display(), line))
+        Some((workspace.workspace_path(&path)?.display(), line))
     };
     list.iter().filter_map(place).collect()
 }

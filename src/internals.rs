@@ -5,8 +5,8 @@
 pub mod bridges {
     pub use crate::bridges::open_with;
     pub mod copilot {
-        pub mod names {
-            pub use crate::bridges::copilot::names::{
+        pub mod aliases {
+            pub use crate::bridges::copilot::aliases::{
                 AliasAnswer, AliasCallOptions, AliasClass, all, call, choice,
             };
         }
@@ -25,7 +25,7 @@ pub mod bridges {
             pub use crate::bridges::daemon::folder::DaemonFolder;
         }
         pub mod passthrough {
-            pub use crate::bridges::daemon::passthrough::{PassthroughEnd, mcp};
+            pub use crate::bridges::daemon::passthrough::{PassthroughEnd, pass_mcp};
         }
         pub mod preamble {
             pub use crate::bridges::daemon::preamble::{DoorName, LONGEST, Preamble, read_line};
@@ -73,7 +73,7 @@ pub mod hints {
 }
 pub mod lsp {
     pub mod health {
-        pub use crate::lsp::health::{findings, version};
+        pub use crate::lsp::health::{prerequisite_findings, version};
     }
     pub mod install {
         pub use crate::lsp::install::{InstallError, InstallProgress, InstalledServer, Installer};
@@ -134,7 +134,7 @@ pub mod process {
         Exit, FinishedProgram, SUPERVISE, ServerProcess, Spawn, SpawnError, Spawner, run,
     };
     pub mod sandbox {
-        pub use crate::process::sandbox::{gives_own_processes, status};
+        pub use crate::process::sandbox::{status, supports_pid_namespace};
     }
 }
 pub mod rpc {
@@ -150,7 +150,7 @@ pub mod runtime {
 }
 pub mod text {
     pub use crate::text::{
-        Buffer, Encoding, Identifier, LineMap, TextChange, cut_markdown, identifiers_on_line, matching,
+        Buffer, Encoding, Identifier, LineMap, TextChange, build_glob_set, cut_markdown, identifiers_on_line,
         read_glob,
     };
     pub mod patch {
@@ -169,7 +169,7 @@ pub mod tools {
     pub mod chat {
         pub use crate::tools::chat::NAMES;
         pub mod base {
-            pub use crate::tools::chat::base::{ChatError, ChatTool};
+            pub use crate::tools::chat::chat_tool::{ChatError, ChatTool};
         }
         pub mod session {
             pub use crate::tools::chat::session::{
@@ -190,7 +190,7 @@ pub mod tools {
         pub use crate::tools::notebook::as_text;
     }
     pub mod patience {
-        pub use crate::tools::patience::RetryAdvice;
+        pub use crate::tools::retry_advice::RetryAdvice;
     }
     pub mod servers {
         pub use crate::tools::servers::{ServerRow, ServerRunState};

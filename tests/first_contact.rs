@@ -196,7 +196,7 @@ fn references(project: &Project, prefix: &Path) -> Vec<String> {
     let options = RuntimeOptions { cwd: project.root(), ..RuntimeOptions::default() };
     tokio::runtime::Runtime::new().unwrap().block_on(async {
         let runtime = Runtime::open_with(options, project.folders(Some(prefix))).unwrap();
-        runtime.check(Vec::new(), None, 100).await.unwrap();
+        runtime.diagnose(Vec::new(), None, 100).await.unwrap();
         let found = runtime.references(target(), 100).await.unwrap();
         runtime.shutdown().await;
         found.output.locations.into_iter().map(|place| place.path).collect()
@@ -233,10 +233,10 @@ async fn server_installed_or_configured_later_is_used_by_next_request() {
     install("pylsp");
     let options = RuntimeOptions { cwd: project.root(), ..RuntimeOptions::default() };
     let mut runtime = Runtime::open_with(options, project.folders(None)).unwrap();
-    assert!(runtime.reopened().unwrap().is_none(), "nothing has changed");
+    assert!(runtime.reopen_if_changed().unwrap().is_none(), "nothing has changed");
     let mut leads_after = async |change: &dyn Fn()| {
         change();
-        if let Some(other) = runtime.reopened().unwrap() {
+        if let Some(other) = runtime.reopen_if_changed().unwrap() {
             runtime.shutdown().await;
             runtime = other;
         }

@@ -80,7 +80,7 @@ async fn first_answer_after_cold_start_equals_later_or_is_not_complete() {
             };
             let runtime = Runtime::open_with(options, project.folders(Some(&prefix))).expect("a runtime");
             let first = ask(&runtime, question, path, name).await;
-            runtime.check(vec![path.into()], None, 100).await.expect("a check");
+            runtime.diagnose(vec![path.into()], None, 100).await.expect("a check");
             let later = ask(&runtime, question, path, name).await;
             runtime.shutdown().await;
             let what = format!("{server} {question:?}");
@@ -158,7 +158,7 @@ async fn put(
     let mut answer = asked().await.value;
     if warm {
         // A server that has had a minute, and every file.
-        runtime.check(vec![".".into()], None, 100).await.expect("a check");
+        runtime.diagnose(vec![".".into()], None, 100).await.expect("a check");
         asked().await;
         answer = asked().await.value;
     }

@@ -206,7 +206,7 @@ async fn install_without_npm_or_pip_names_how_to_get_it() {
     fs::create_dir(venv.join("bin")).unwrap();
     std::os::unix::fs::symlink(found.unwrap().join("npm"), venv.join("bin/npm")).unwrap();
     let path: OsString = venv.join("bin").into();
-    let avoiding = installer(data.path()).with_path(path).avoiding(venv);
+    let avoiding = installer(data.path()).with_path(path).avoiding_folder(venv);
     let error = avoiding.install("a", &server("a", "{ npm = ['a@1'] }"), &|_| {}).await.unwrap_err();
     assert!(matches!(error, InstallError::NoTool { tool: "npm", .. }), "{error}");
 }
@@ -245,7 +245,7 @@ async fn installed_server_missing_dependencies_is_reported_by_health() {
         ["ruff==0.14.0 is not locked: pip chooses the versions of what it depends on"]
     );
     let located = located(data.path(), "s", installed.program);
-    let findings = health::findings(&spawner(), "s", &server, &located).await;
+    let findings = health::prerequisite_findings(&spawner(), "s", &server, &located).await;
     let told: Vec<(&str, &str)> =
         findings.iter().map(|finding| (finding.message.as_str(), finding.install.as_str())).collect();
     assert_eq!(told[0], ("no program", "get it"));
@@ -283,7 +283,7 @@ async fn every_catalogue_recipe_installs_a_working_server() {
             Ok(installed) => {
                 let located = located(data.path(), key, installed.program);
                 let version = health::version(&spawner(), &located).await;
-                let findings = health::findings(&spawner(), key, server, &located).await;
+                let findings = health::prerequisite_findings(&spawner(), key, server, &located).await;
                 let answers = answers_initialize(server, &located).await;
                 println!("{key}: {:?}, {version:?}, {findings:?}, {:?}", installed.packages, begun.elapsed());
                 if !findings.is_empty() || !answers {

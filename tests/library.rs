@@ -16,7 +16,7 @@ fn runtime_futures_are_all_send() {
         is_send(&runtime.types(target.clone(), TypeDirection::Subtypes, 1));
         is_send(&runtime.signature(target.clone()));
         is_send(&runtime.completion(target.clone(), 1));
-        is_send(&runtime.check(Vec::new(), None, 1));
+        is_send(&runtime.diagnose(Vec::new(), None, 1));
         is_send(&runtime.servers());
         is_send(&runtime.doctor());
         is_send(&runtime.install(Vec::new()));

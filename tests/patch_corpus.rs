@@ -319,7 +319,7 @@ fn patch_with_other_line_endings_keeps_those_of_file() {
         let applied =
             apply(&crlf_patch, &pair.old, ApplyOptions::default()).expect("a CRLF patch for an LF file");
         assert!(applied.text == pair.new, "{}: CRLF patch, LF file", pair.name);
-        assert_eq!(applied.line_ends_adapted(), lf_patch.counts().0 > 0, "{}", pair.name);
+        assert_eq!(applied.line_ends_adapted(), lf_patch.line_counts().0 > 0, "{}", pair.name);
     });
 }
 

@@ -204,7 +204,7 @@ fn table(catalogue: &Catalogue) -> String {
     languages.sort_by_key(|(_, language)| language.name.to_lowercase());
     for (key, language) in languages {
         let running = catalogue.servers_for(key);
-        let others = catalogue.speakers_of(key).into_iter().map(|(server, _)| server);
+        let others = catalogue.servers_supporting(key).into_iter().map(|(server, _)| server);
         let others = others.filter(|server| running.iter().all(|(runs, _)| runs != server));
         let install = running.first().map_or_else(String::new, |(_, server)| install(key, server));
         let names = |names: &mut dyn Iterator<Item = &str>| names.map(code).collect::<Vec<_>>().join(", ");

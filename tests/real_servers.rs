@@ -36,7 +36,7 @@ fn complete<T>(answer: Answer<T>) -> T {
 }
 
 async fn messages(runtime: &Runtime, path: &str) -> Vec<String> {
-    let answer = runtime.check(vec![path.into()], Some(Severity::Warning), 100).await.expect("an answer");
+    let answer = runtime.diagnose(vec![path.into()], Some(Severity::Warning), 100).await.expect("an answer");
     let found = complete(answer).diagnostics;
     found.into_iter().map(|item| format!("{}: {}", item.range.start.line + 1, item.message)).collect()
 }
@@ -76,7 +76,7 @@ async fn pylsp_answers_are_complete_and_follow_edits() {
     project.write("greet/broken.py", &fixed);
     assert!(!has(&messages(&runtime, "greet/broken.py").await, "undefined name"));
     project.write("greet/broken.py", "x = \"😀😀\"; y = missing_name\n");
-    let answer = runtime.check(vec!["greet/broken.py".into()], None, 100).await.expect("an answer");
+    let answer = runtime.diagnose(vec!["greet/broken.py".into()], None, 100).await.expect("an answer");
     let found = complete(answer).diagnostics;
     let item = found.iter().find(|item| item.message.contains("missing_name")).expect("the undefined name");
     assert_eq!(
@@ -124,7 +124,7 @@ async fn bash_language_server_first_answer_is_complete_and_lints() {
     );
     let broken = messages(&runtime, "broken.sh").await;
     assert!(!broken.is_empty(), "shellcheck came with the server");
-    let all = runtime.check(Vec::new(), None, 100).await.expect("an answer");
+    let all = runtime.diagnose(Vec::new(), None, 100).await.expect("an answer");
     assert_eq!((all.verdict, all.output.files), (Verdict::Complete, 4), "each of several files: {all:?}");
     project.write("broken.sh", "#!/bin/sh\necho right\n");
     assert_eq!(messages(&runtime, "broken.sh").await, Vec::<String>::new());

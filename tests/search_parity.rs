@@ -132,7 +132,7 @@ fn query(pattern: GrepPattern) -> GrepQuery {
         select: Selection::default(),
         wanted: GrepWanted::Lines { before: 0, after: 0 },
         max: usize::MAX,
-        until: until(),
+        deadline: until(),
     }
 }
 
@@ -292,7 +292,7 @@ fn glob_matches_same_files_as_ripgrep() {
             no_ignore: false,
             order: GlobOrder::Path,
             max: usize::MAX - 1,
-            until: until(),
+            deadline: until(),
         };
         let found = workspace.glob(&query).expect("files").paths;
         assert!(found.is_sorted());
@@ -311,7 +311,8 @@ fn list_entries_equal_a_plain_directory_walk() {
     let mut directories = vec![WorkspacePath::root()];
     let mut seen = 0;
     while let Some(directory) = directories.pop() {
-        let query = ListQuery { under: directory.clone(), recursive: false, max: usize::MAX, until: until() };
+        let query =
+            ListQuery { under: directory.clone(), recursive: false, max: usize::MAX, deadline: until() };
         let listed = workspace.list(&query).expect("a directory");
         let ours: Vec<(PathBuf, bool, u64)> = listed
             .entries

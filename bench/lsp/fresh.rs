@@ -22,7 +22,7 @@ pub async fn run(stage: &Stage, findings: Findings, plan: &Plan) -> anyhow::Resu
     let runtime = stage.runtime().await?;
     let mut raw = stage.raw()?;
     let refused = |error: lsp_tools::ToolError| anyhow!("{}", error.error);
-    runtime.check(vec![stage.our_file()], None, 100).await.map_err(refused)?;
+    runtime.diagnose(vec![stage.our_file()], None, 100).await.map_err(refused)?;
     // By whether the text was wrong.
     let mut ours = [Samples::default(), Samples::default()];
     let mut theirs = [Samples::default(), Samples::default()];
@@ -39,7 +39,7 @@ pub async fn run(stage: &Stage, findings: Findings, plan: &Plan) -> anyhow::Resu
         theirs[usize::from(is_wrong)].push(started.elapsed());
         fs::write(stage.our_file(), &text)?;
         let started = Instant::now();
-        let answer = runtime.check(vec![stage.our_file()], None, 100).await.map_err(refused)?;
+        let answer = runtime.diagnose(vec![stage.our_file()], None, 100).await.map_err(refused)?;
         ours[usize::from(is_wrong)].push(started.elapsed());
         let found = answer.output.diagnostics.iter().any(|item| item.message.to_lowercase().contains(&says));
         let coded =

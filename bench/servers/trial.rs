@@ -202,7 +202,7 @@ impl Trial<'_> {
         };
         let skipped = self.sample.without.hover.clone().or(self.sample.hover.is_none().then(String::new));
         if let Some(why) = skipped {
-            let checked = runtime.check(vec![root.join(&self.sample.file)], None, 100).await;
+            let checked = runtime.diagnose(vec![root.join(&self.sample.file)], None, 100).await;
             let took = ms(started);
             let running = runtime.servers().await.servers;
             let runs = running.iter().any(|row| row.server == self.server && row.pid.is_some());
@@ -306,7 +306,7 @@ impl Trial<'_> {
         {
             fs::write(&path, if is_wrong { &wrong_text } else { &right_text })?;
             let started = Instant::now();
-            let answer = match runtime.check(vec![path.clone()], None, 100).await {
+            let answer = match runtime.diagnose(vec![path.clone()], None, 100).await {
                 Ok(answer) => answer,
                 Err(error) => return Ok((ms(started), Some(format!("{step}: {}", error.error)))),
             };

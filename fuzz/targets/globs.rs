@@ -7,7 +7,7 @@ use globset::GlobBuilder;
 use ignore::gitignore::GitignoreBuilder;
 use lsp_tools::internals::policy::name;
 use lsp_tools::internals::policy::path::{PathCaseSensitivity, PathPattern};
-use lsp_tools::internals::text::{matching, read_glob};
+use lsp_tools::internals::text::{build_glob_set, read_glob};
 use lsp_tools::internals::workspace::WorkspacePath;
 
 use super::draw::Draw;
@@ -36,7 +36,7 @@ fn judge(pattern: &str, path: &str) {
     let ours = read_glob(pattern, |glob| {
         glob.literal_separator(true);
     });
-    if let Ok(set) = ours.and_then(|glob| matching([glob])) {
+    if let Ok(set) = ours.and_then(|glob| build_glob_set([glob])) {
         let theirs =
             GlobBuilder::new(pattern).literal_separator(true).build().expect("a glob").compile_matcher();
         assert_eq!(set.is_match(path), theirs.is_match(path), "{pattern:?} {path:?}");

@@ -22,7 +22,7 @@ fn address() -> SocketAddr {
             let listener =
                 Listener::bind("127.0.0.1:0".parse().expect("an address")).await.expect("a listener");
             let address = listener.address();
-            let token = Some(BearerToken::given(TOKEN).expect("a token"));
+            let token = Some(BearerToken::from_text(TOKEN).expect("a token"));
             let options =
                 HttpOptions { server: options(&live().1), token, hosts: Vec::new(), allow_unseen: true };
             tokio::spawn(serve(listener, options, CancellationToken::new()));

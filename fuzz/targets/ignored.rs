@@ -60,7 +60,7 @@ fn ours(world: &World) -> BTreeSet<PathBuf> {
         no_ignore: false,
         order: GlobOrder::Path,
         max: 10_000,
-        until: WorkDeadline::new(Instant::now() + Duration::from_secs(60)),
+        deadline: WorkDeadline::new(Instant::now() + Duration::from_secs(60)),
     };
     let found = workspace.glob(&query).expect("files");
     found.paths.iter().map(|path| path.as_path().to_owned()).collect()

@@ -56,7 +56,7 @@ pub fn run(bytes: &[u8]) {
         assert!(!path.display().contains(char::is_control), "{path:?}");
         assert_eq!(workspace.path(&workspace.absolute(&path)).as_ref(), Ok(&path));
         let exists = workspace.exists(&path);
-        let real = workspace.real(&path);
+        let real = workspace.resolve_links(&path);
         let kernel = std::fs::canonicalize(workspace.absolute(&path)).ok();
         let inside = kernel.as_ref().is_some_and(|kernel| kernel.starts_with(workspace.root()));
         if let Some(kernel) = &kernel {

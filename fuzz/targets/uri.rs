@@ -48,7 +48,7 @@ pub fn run(bytes: &[u8]) {
                 let normal = path.as_path().components().all(|part| matches!(part, Component::Normal(_)));
                 assert!(normal, "{uri:?}: {path:?}");
             }
-            FileRef::Outside(path) => assert!(workspace.inside(&path).is_none(), "{uri:?}: {path:?}"),
+            FileRef::Outside(path) => assert!(workspace.workspace_path(&path).is_none(), "{uri:?}: {path:?}"),
             FileRef::Virtual(name) => assert_eq!(name, uri),
         }
     }

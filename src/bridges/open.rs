@@ -10,7 +10,7 @@ use crate::tools::error::ToolError;
 /// # Errors
 /// Those of [`Runtime::open`].
 pub(crate) fn open(options: RuntimeOptions) -> Result<Runtime, ToolError> {
-    Ok(mounted(Runtime::open(options)?))
+    Ok(with_mounts(Runtime::open(options)?))
 }
 
 /// As [`open`], with the user's folders elsewhere.
@@ -18,10 +18,10 @@ pub(crate) fn open(options: RuntimeOptions) -> Result<Runtime, ToolError> {
 /// # Errors
 /// Those of [`Runtime::open_with`].
 pub fn open_with(options: RuntimeOptions, folders: Folders) -> Result<Runtime, ToolError> {
-    Ok(mounted(Runtime::open_with(options, folders)?))
+    Ok(with_mounts(Runtime::open_with(options, folders)?))
 }
 
-fn mounted(mut runtime: Runtime) -> Runtime {
+fn with_mounts(mut runtime: Runtime) -> Runtime {
     client::mount(&mut runtime);
     runtime
 }

@@ -91,7 +91,7 @@ fn existing_file(
         if !exists(&file) {
             continue;
         }
-        match tail(address, rest).and_then(|tail| target(address, file, tail)) {
+        match parse_tail(address, rest).and_then(|tail| target(address, file, tail)) {
             Ok(target) => return Ok(Some(target)),
             Err(error) => refused = refused.or(Some(error)),
         }
@@ -102,7 +102,7 @@ fn existing_file(
 /// The reading of an address none of whose files exists: the lookup will say what is missing.
 fn no_such_file(address: &OsStr, colons: &[usize]) -> Result<Target, AddressError> {
     let bytes = address.as_bytes();
-    let readings: Vec<_> = colons.iter().map(|&at| (at, tail(address, &bytes[at + 1..]))).collect();
+    let readings: Vec<_> = colons.iter().map(|&at| (at, parse_tail(address, &bytes[at + 1..]))).collect();
     // `a:3:4` splits at `:4` and at `:3`: the split with a line in front of something is what was meant.
     let bare_line = |tail: &Result<AddressTail, AddressError>| {
         matches!(tail, Ok(AddressTail::Line) | Err(AddressError::NoName { .. }))
@@ -114,15 +114,15 @@ fn no_such_file(address: &OsStr, colons: &[usize]) -> Result<Target, AddressErro
     if let Some((at, tail)) = meant.or_else(|| readings.iter().find(|(_, tail)| bare_line(tail))) {
         return target(address, split(address, *at).0, tail.clone()?);
     }
-    let Some((at, name)) = readings.into_iter().next_back() else { return bare(address) };
+    let Some((at, name)) = readings.into_iter().next_back() else { return parse_bare(address) };
     let (file, rest) = split(address, at);
     // `module::name` and `Type::method` are names; `dir/file:name` and `file.py:name` are not.
     let qualified =
         rest.starts_with(b":") && !file.as_os_str().as_bytes().iter().any(|byte| matches!(byte, b'/' | b'.'));
-    if qualified { bare(address) } else { target(address, file, name?) }
+    if qualified { parse_bare(address) } else { target(address, file, name?) }
 }
 
-fn bare(address: &OsStr) -> Result<Target, AddressError> {
+fn parse_bare(address: &OsStr) -> Result<Target, AddressError> {
     match address.to_str() {
         Some(name) if !name.contains('/') => Ok(Target::Name(name.to_owned())),
         _ => Ok(Target::File(PathBuf::from(address))),
@@ -150,7 +150,7 @@ fn target(address: &OsStr, path: PathBuf, tail: AddressTail) -> Result<Target, A
     }
 }
 
-fn tail(address: &OsStr, rest: &[u8]) -> Result<AddressTail, AddressError> {
+fn parse_tail(address: &OsStr, rest: &[u8]) -> Result<AddressTail, AddressError> {
     let shown = || address.to_string_lossy().into_owned();
     let rest = std::str::from_utf8(rest).map_err(|_| AddressError::NotUtf8 { address: shown() })?;
     let number = |digits: &str| {

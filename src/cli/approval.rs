@@ -32,9 +32,9 @@ impl Approver for TerminalApprover {
         Box::pin(async {
             let _alone = self.asking.lock().await;
             let question = question(request);
-            let answered = tokio::task::spawn_blocking(move || put(&question)).await;
+            let answered = tokio::task::spawn_blocking(move || prompt_line(&question)).await;
             match answered {
-                Ok(Ok(line)) => answer(&line),
+                Ok(Ok(line)) => parse_answer(&line),
                 Ok(Err(error)) => {
                     tracing::warn!("nobody can be asked at {TERMINAL}: {error}");
                     Approval::Nobody
@@ -47,11 +47,11 @@ impl Approver for TerminalApprover {
         })
     }
 
-    fn fill<'a>(&'a self, form: &'a FormRequest) -> BoxFuture<'a, FormAnswer> {
+    fn fill_form<'a>(&'a self, form: &'a FormRequest) -> BoxFuture<'a, FormAnswer> {
         Box::pin(async {
             let _alone = self.asking.lock().await;
             let form = form.clone();
-            let filled = tokio::task::spawn_blocking(move || form::fill(&form, put)).await;
+            let filled = tokio::task::spawn_blocking(move || form::fill_form(&form, prompt_line)).await;
             match filled {
                 Ok(Ok(answer)) => answer,
                 Ok(Err(error)) => {
@@ -68,7 +68,7 @@ impl Approver for TerminalApprover {
 }
 
 /// Shows `question` at the terminal and gives the line that is typed.
-pub(super) fn put(question: &str) -> io::Result<String> {
+pub(super) fn prompt_line(question: &str) -> io::Result<String> {
     let mut terminal = OpenOptions::new().read(true).write(true).open(TERMINAL)?;
     terminal.write_all(question.as_bytes())?;
     terminal.flush()?;
@@ -97,7 +97,7 @@ fn question(request: &ApprovalRequest) -> String {
 }
 
 /// Anything but a clear yes is a no.
-fn answer(line: &str) -> Approval {
+fn parse_answer(line: &str) -> Approval {
     match line.trim().to_lowercase().as_str() {
         "y" | "yes" => Approval::Once,
         "s" | "session" => Approval::ForSession,
@@ -145,7 +145,7 @@ mod tests {
             ("yep\n", Approval::Refused { why: None }),
             ("n\n", Approval::Refused { why: None }),
         ] {
-            assert_eq!(answer(line), expected, "{line:?}");
+            assert_eq!(parse_answer(line), expected, "{line:?}");
         }
     }
 }

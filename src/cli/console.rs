@@ -26,24 +26,28 @@ impl Console {
     pub(super) fn open(color: Color) -> Self {
         let (out, err) = (io::stdout(), io::stderr());
         Self {
-            out: look(&out, color, AutoStream::choice(&out)),
-            err: look(&err, color, AutoStream::choice(&err)),
+            out: detect_capabilities(&out, color, AutoStream::choice(&out)),
+            err: detect_capabilities(&err, color, AutoStream::choice(&err)),
         }
     }
 
     /// Writes `text` to stdout. That nobody reads any more is no error: the status tells what the answer was.
     pub(super) fn print(&self, text: &str) -> io::Result<()> {
-        quietly(write_all(&mut io::stdout().lock(), text))
+        ignore_broken_pipe(write_all(&mut io::stdout().lock(), text))
     }
 
     /// Writes lines to stderr; where that fails there is nobody left to tell.
-    pub(super) fn tell(&self, lines: &[String]) {
+    pub(super) fn print_error_lines(&self, lines: &[String]) {
         let text: String = lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
         let _ = write_all(&mut io::stderr().lock(), &text);
     }
 }
 
-fn look(stream: &(impl IsTerminal + AsFd), color: Color, automatic: ColorChoice) -> DisplayCapabilities {
+fn detect_capabilities(
+    stream: &(impl IsTerminal + AsFd),
+    color: Color,
+    automatic: ColorChoice,
+) -> DisplayCapabilities {
     let color = match color {
         Color::Auto => automatic != ColorChoice::Never,
         Color::Always => true,
@@ -66,7 +70,7 @@ fn write_all(stream: &mut impl Write, text: &str) -> io::Result<()> {
 }
 
 /// A closed pipe ends the writing, not the program.
-fn quietly(result: io::Result<()>) -> io::Result<()> {
+fn ignore_broken_pipe(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result,

@@ -57,64 +57,64 @@ impl From<CliExitStatus> for ExitCode {
 /// An output that can be good news or not.
 pub(crate) trait GradedOutput {
     /// Whether a complete answer with this output is worth exit status 0: something was found, or, for a check, nothing.
-    fn is_pleasant(&self) -> bool;
+    fn is_success(&self) -> bool;
 
     /// Whether a part of what was asked about got no answer at all.
-    fn has_silence(&self) -> bool {
+    fn has_unanswered(&self) -> bool {
         false
     }
 }
 
 impl GradedOutput for HoverOutput {
-    fn is_pleasant(&self) -> bool {
+    fn is_success(&self) -> bool {
         !self.contents.trim().is_empty() || !self.candidates.is_empty()
     }
 }
 
 impl GradedOutput for LocationsOutput {
-    fn is_pleasant(&self) -> bool {
+    fn is_success(&self) -> bool {
         !self.locations.is_empty()
     }
 }
 
 impl GradedOutput for SymbolsOutput {
-    fn is_pleasant(&self) -> bool {
+    fn is_success(&self) -> bool {
         !self.symbols.is_empty()
     }
 }
 
 impl GradedOutput for HierarchyOutput {
-    fn is_pleasant(&self) -> bool {
+    fn is_success(&self) -> bool {
         self.count > 0
     }
 }
 
 impl GradedOutput for SignaturesOutput {
-    fn is_pleasant(&self) -> bool {
+    fn is_success(&self) -> bool {
         !self.signatures.is_empty()
     }
 }
 
 impl GradedOutput for CompletionsOutput {
-    fn is_pleasant(&self) -> bool {
+    fn is_success(&self) -> bool {
         !self.items.is_empty()
     }
 }
 
 impl GradedOutput for DiagnosticsOutput {
     /// What is left out of a limited answer may be worse than what is shown.
-    fn is_pleasant(&self) -> bool {
+    fn is_success(&self) -> bool {
         !self.has_more && self.diagnostics.iter().all(|item| item.severity > Severity::Warning)
     }
 
-    fn has_silence(&self) -> bool {
+    fn has_unanswered(&self) -> bool {
         self.incomplete.iter().any(|file| file.verdict == Verdict::NoData)
     }
 }
 
 /// The status of an answer.
 pub(crate) fn of_answer<T: GradedOutput>(answer: &Answer<T>) -> CliExitStatus {
-    let pleasant = answer.output.is_pleasant();
+    let pleasant = answer.output.is_success();
     match answer.verdict {
         Verdict::NoData => CliExitStatus::Failed,
         Verdict::Hints => match answer.server_status.state {
@@ -125,7 +125,7 @@ pub(crate) fn of_answer<T: GradedOutput>(answer: &Answer<T>) -> CliExitStatus {
                 CliExitStatus::Failed
             }
         },
-        Verdict::Complete | Verdict::Partial if pleasant && answer.output.has_silence() => {
+        Verdict::Complete | Verdict::Partial if pleasant && answer.output.has_unanswered() => {
             CliExitStatus::Failed
         }
         Verdict::Complete | Verdict::Partial if pleasant => CliExitStatus::Answered,
@@ -310,6 +310,6 @@ mod tests {
         for (code, expected) in cases {
             assert_eq!(of_error(&ToolError::new(code, "x")).code(), expected, "{code:?}");
         }
-        assert_eq!(of_error(&ToolError::nothing("no symbol is called x")), CliExitStatus::Unpleasant);
+        assert_eq!(of_error(&ToolError::nothing_found("no symbol is called x")), CliExitStatus::Unpleasant);
     }
 }

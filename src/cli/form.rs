@@ -21,7 +21,7 @@ struct TerminalFormField<'a> {
 ///
 /// # Errors
 /// Where nobody can be asked.
-pub(super) fn fill(
+pub(super) fn fill_form(
     form: &FormRequest,
     mut put: impl FnMut(&str) -> io::Result<String>,
 ) -> io::Result<FormAnswer> {
@@ -37,7 +37,7 @@ pub(super) fn fill(
     for (name, schema) in form.schema["properties"].as_object().into_iter().flatten() {
         let required = required.iter().any(|known| known == name);
         let field = TerminalFormField { name, schema, required };
-        match field.asked(&mut put)? {
+        match field.ask_value(&mut put)? {
             Some(Value::Null) => {}
             Some(value) => {
                 filled.insert(name.clone(), value);
@@ -50,7 +50,7 @@ pub(super) fn fill(
 
 impl TerminalFormField<'_> {
     /// The value; null where it is left out, `None` where there is none that fits.
-    fn asked(&self, put: &mut impl FnMut(&str) -> io::Result<String>) -> io::Result<Option<Value>> {
+    fn ask_value(&self, put: &mut impl FnMut(&str) -> io::Result<String>) -> io::Result<Option<Value>> {
         let prompt = self.prompt();
         for _ in 0..MAX_FORM_FIELD_ATTEMPTS {
             if let Some(value) = self.read(put(&prompt)?.trim()) {
@@ -135,7 +135,7 @@ mod tests {
             again: false,
         };
         let (mut lines, mut shown) = (lines.iter(), String::new());
-        let answer = fill(&form, |text| {
+        let answer = fill_form(&form, |text| {
             shown.push_str(text);
             lines.next().map(|line| format!("{line}\n")).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
         });

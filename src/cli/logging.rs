@@ -90,7 +90,7 @@ pub(super) fn start(state: &Path, name: &str, verbosity: u8, color: bool) -> Res
     let folder = folder(state);
     let unusable = |error| LogError::Folder { folder: folder.clone(), error };
     let mut file = DailyLogWriter::new(folder.clone(), name);
-    file.turn(today()).map_err(|error| unusable(error.into()))?;
+    file.file_for_day(today()).map_err(|error| unusable(error.into()))?;
     let said = std::env::var(VARIABLE).unwrap_or_default();
     let (filter, handle) =
         reload::Layer::new(EnvFilter::try_new(if said.is_empty() { USUAL } else { &said })?);
@@ -125,13 +125,13 @@ impl DailyLogWriter {
     }
 
     /// The file of `day`, opened if it is not open; the oldest are removed then.
-    fn turn(&mut self, day: String) -> io::Result<&File> {
+    fn file_for_day(&mut self, day: String) -> io::Result<&File> {
         let (_, file) = match self.open.take() {
             Some(open) if open.0 == day => self.open.insert(open),
             _ => {
                 private::make_folder(&self.folder)?;
                 let path = self.folder.join(format!("{}.{day}.{SUFFIX}", self.name));
-                let file = private::open(private::options().append(true).create(true), &path)?;
+                let file = private::open(private::open_options().append(true).create(true), &path)?;
                 self.forget_oldest();
                 self.open.insert((day, file))
             }
@@ -163,7 +163,7 @@ impl DailyLogWriter {
 
 impl Write for DailyLogWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.turn(today())?.write(bytes)
+        self.file_for_day(today())?.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -192,10 +192,10 @@ mod tests {
         let folder = base.path().join("log");
         let mut log = DailyLogWriter::new(folder.clone(), "a");
         for day in 1..8 {
-            log.turn(format!("2026-01-{day:02}")).unwrap().write_all(b"line\n").unwrap();
+            log.file_for_day(format!("2026-01-{day:02}")).unwrap().write_all(b"line\n").unwrap();
         }
         let mut other = DailyLogWriter::new(folder.clone(), "a.b");
-        other.turn("2026-01-01".to_owned()).unwrap();
+        other.file_for_day("2026-01-01".to_owned()).unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         let mut files: Vec<_> = fs::read_dir(&folder)
             .unwrap()

@@ -6,22 +6,22 @@ use std::panic::PanicHookInfo;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use super::render::look::BAD;
+use super::render::display::BAD;
 use super::render::{DisplayCapabilities, escape};
-use crate::tools::error::of_panic;
+use crate::tools::error::from_panic_text;
 
 static LOG: OnceLock<PathBuf> = OnceLock::new();
 
 /// From now on a panic of any thread is one line on stderr, and a backtrace in the log.
-pub(super) fn install(look: DisplayCapabilities) {
+pub(super) fn install(display: DisplayCapabilities) {
     std::panic::set_hook(Box::new(move |info| {
-        let what = what(info);
+        let what = panic_message(info);
         tracing::error!(backtrace = %Backtrace::force_capture(), "panic: {what}");
         // The error of the call says it.
-        if of_panic(&what).is_some() {
+        if from_panic_text(&what).is_some() {
             return;
         }
-        let line = told(&what, LOG.get(), &look);
+        let line = panic_report(&what, LOG.get(), &display);
         // Where stderr is closed there is nobody left to tell.
         let _ = std::io::stderr().write_all(line.as_bytes());
     }));
@@ -33,7 +33,7 @@ pub(super) fn details_are_in(folder: PathBuf) {
     let _ = LOG.set(folder);
 }
 
-fn what(info: &PanicHookInfo<'_>) -> String {
+fn panic_message(info: &PanicHookInfo<'_>) -> String {
     let payload = info.payload();
     let message = payload
         .downcast_ref::<&str>()
@@ -52,7 +52,7 @@ fn without_folders(file: &str) -> &str {
     in_package.map_or(file, |(_, rest)| rest)
 }
 
-fn told(what: &str, log: Option<&PathBuf>, look: &DisplayCapabilities) -> String {
+fn panic_report(what: &str, log: Option<&PathBuf>, look: &DisplayCapabilities) -> String {
     let error = look.paint(BAD, "error:");
     let log = log.map(|folder| format!("; details are in {}", escape::line(&folder.to_string_lossy())));
     format!("{error} a fault in lsp-tools itself: {}{}\n", escape::words(what), log.unwrap_or_default())
@@ -72,7 +72,7 @@ mod tests {
         );
         assert_eq!(without_folders("src/cli/run.rs"), "src/cli/run.rs");
         assert_eq!(
-            told("index out of\nbounds: \x1b (a.rs:1)", Some(&log), &DisplayCapabilities::PLAIN),
+            panic_report("index out of\nbounds: \x1b (a.rs:1)", Some(&log), &DisplayCapabilities::PLAIN),
             expected
         );
     }

@@ -32,7 +32,7 @@ impl PathSpelling {
     }
 
     /// The spelling of `path`, which is relative to the workspace; absolute paths and URIs are as they are.
-    pub(crate) fn shown(&self, path: &str) -> String {
+    pub(crate) fn display_path(&self, path: &str) -> String {
         if path.starts_with('/') || path.contains("://") {
             return path.to_owned();
         }
@@ -54,7 +54,7 @@ impl PathSpelling {
     pub(crate) fn respell<T: HasPaths>(&self, answer: &mut Answer<T>) -> HashMap<String, String> {
         let mut before = HashMap::new();
         let mut respell = |path: &mut String| {
-            let shown = self.shown(path);
+            let shown = self.display_path(path);
             before.insert(shown.clone(), std::mem::replace(path, shown));
         };
         answer.output.each_path(&mut respell);
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     fn shown(cwd: &str, path: &str) -> String {
-        PathSpelling::new(Path::new("/w"), Path::new(cwd)).shown(path)
+        PathSpelling::new(Path::new("/w"), Path::new(cwd)).display_path(path)
     }
 
     #[test]

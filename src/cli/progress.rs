@@ -57,7 +57,7 @@ async fn draw(
     let mut drawn = String::new();
     let mut open = true;
     loop {
-        let line = cut(&state.line(), width());
+        let line = truncate_to_width(&state.line(), width());
         tokio::select! {
             () = stop.cancelled() => break,
             event = events.recv(), if open => match event {
@@ -95,7 +95,7 @@ impl ProgressLineState {
                 self.servers.insert(server, "starting".to_owned());
             }
             ProgressEvent::ServerProgress { server, title, message, percentage } => {
-                self.servers.insert(server, doing(&title, message.as_deref(), percentage));
+                self.servers.insert(server, activity_text(&title, message.as_deref(), percentage));
             }
             ProgressEvent::ServerReady { server } => {
                 self.servers.remove(&server);
@@ -120,8 +120,8 @@ impl ProgressLineState {
 }
 
 /// `indexing 40 %  src/lib.rs`.
-fn doing(title: &str, message: Option<&str>, percentage: Option<u8>) -> String {
-    let mut out = lowered(title);
+fn activity_text(title: &str, message: Option<&str>, percentage: Option<u8>) -> String {
+    let mut out = lowercase_title(title);
     if let Some(percentage) = percentage {
         out.push_str(&format!(" {} %", percentage.min(100)));
     }
@@ -132,7 +132,7 @@ fn doing(title: &str, message: Option<&str>, percentage: Option<u8>) -> String {
 }
 
 /// A title within a sentence: `Indexing` becomes `indexing`, `LSP` stays.
-fn lowered(title: &str) -> String {
+fn lowercase_title(title: &str) -> String {
     let mut characters = title.chars();
     match (characters.next(), characters.next()) {
         (Some(first), Some(second)) if second.is_lowercase() => {
@@ -148,7 +148,7 @@ fn bar(done: usize, total: usize) -> String {
 }
 
 /// `line`, cut so that it never fills the last column, where terminals break lines.
-fn cut(line: &str, width: usize) -> String {
+fn truncate_to_width(line: &str, width: usize) -> String {
     let mut left = width.saturating_sub(1);
     let mut out = String::new();
     for character in line.chars() {
@@ -205,9 +205,9 @@ mod tests {
 
     #[test]
     fn progress_line_is_cut_below_terminal_width() {
-        assert_eq!(cut("pylsp starting", 6), "pylsp");
-        assert_eq!(cut("名前", 4), "名");
-        assert_eq!(cut("abc", 0), "");
+        assert_eq!(truncate_to_width("pylsp starting", 6), "pylsp");
+        assert_eq!(truncate_to_width("名前", 4), "名");
+        assert_eq!(truncate_to_width("abc", 0), "");
     }
 
     #[derive(Clone, Default)]

@@ -23,15 +23,15 @@ use super::remote;
 use super::remote::client::RemoteCommandOutcome;
 use super::render::{escape, verdict};
 use super::signals::Signals;
-use super::trust_question::{is_due, settled};
+use super::trust_question::{ask_for_trust, is_due};
 use crate::bridges;
 use crate::bridges::daemon::preamble::Preamble;
 use crate::config::Folders;
 use crate::hints::SpokenLanguage;
 use crate::process::{SUPERVISE, sandbox, supervisor};
 use crate::runtime::{Runtime, RuntimeOptions};
-use crate::tools::error::{ErrorCode, MORE_THREADS, NO_THREADS, ToolError, of_panic, panic_text};
-use crate::tools::patience::RetryAdvice;
+use crate::tools::error::{ErrorCode, MORE_THREADS, NO_THREADS, ToolError, from_panic_text, panic_text};
+use crate::tools::retry_advice::RetryAdvice;
 use crate::workspace::spare_threads;
 
 /// Servers that do not end within this time are left to their supervisor.
@@ -45,7 +45,7 @@ pub fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
     match args.next() {
         Some(first) if first == SUPERVISE => std::process::exit(supervisor::run(args)),
-        Some(first) if first == sandbox::ENTER => std::process::exit(sandbox::enter(args)),
+        Some(first) if first == sandbox::ENTER => std::process::exit(sandbox::enter_sandbox(args)),
         _ => run_command(),
     }
 }
@@ -64,8 +64,8 @@ fn run_command() -> ExitCode {
     panics::install(console.err);
     // A panic has been told by the hook; nothing of what it left is used again.
     let status = catch_unwind(AssertUnwindSafe(|| start(parsed, &console))).unwrap_or_else(|panic| {
-        if let Some(error) = of_panic(&panic_text(panic.as_ref())) {
-            console.tell(&verdict::error(&error, &console.err));
+        if let Some(error) = from_panic_text(&panic_text(panic.as_ref())) {
+            console.print_error_lines(&verdict::error(&error, &console.err));
         }
         CliExitStatus::Failed
     });
@@ -75,15 +75,15 @@ fn run_command() -> ExitCode {
 fn start(parsed: ParsedCommandLine, console: &Console) -> CliExitStatus {
     let cli = &parsed.cli;
     let format = cli.global.format;
-    let reply = match misused(cli).map(Err).or_else(|| commands::without_runtime(&cli.command)) {
+    let reply = match usage_error(cli).map(Err).or_else(|| commands::without_runtime(&cli.command)) {
         Some(reply) => reply,
         None => with_runtime(parsed, console),
     };
-    print(reply.unwrap_or_else(|error| commands::failed(&error, format, console)), console)
+    print(reply.unwrap_or_else(|error| commands::failure_reply(&error, format, console)), console)
 }
 
 /// A combination that the words alone allow.
-pub(super) fn misused(cli: &Cli) -> Option<ToolError> {
+pub(super) fn usage_error(cli: &Cli) -> Option<ToolError> {
     let format = cli.global.format;
     let refused =
         |error: &str, hint: &str| Some(ToolError::new(ErrorCode::InvalidArgs, error).with_hint(hint));
@@ -102,12 +102,12 @@ pub(super) fn misused(cli: &Cli) -> Option<ToolError> {
 }
 
 fn print(reply: Reply, console: &Console) -> CliExitStatus {
-    console.tell(&reply.lines);
+    console.print_error_lines(&reply.lines);
     match console.print(&reply.out) {
         Ok(()) => reply.status,
         Err(error) => {
             let error = ToolError::new(ErrorCode::Internal, format!("the answer cannot be written: {error}"));
-            console.tell(&verdict::error(&error, &console.err));
+            console.print_error_lines(&verdict::error(&error, &console.err));
             CliExitStatus::Failed
         }
     }
@@ -118,45 +118,47 @@ fn with_runtime(parsed: ParsedCommandLine, console: &Console) -> Result<Reply, T
         |what: &str, error: io::Error| ToolError::new(ErrorCode::Internal, format!("{what}: {error}"));
     let cwd =
         std::env::current_dir().map_err(|error| internal("the current folder cannot be used", error))?;
-    let input = match remote::client::ask(&parsed, &cwd, console) {
+    let input = match remote::client::run_through_daemon(&parsed, &cwd, console) {
         RemoteCommandOutcome::Went(Ok(reply))
-            if is_due(&parsed.cli, &cwd, console, &reply) && trusts(&parsed.cli, &cwd) =>
+            if is_due(&parsed.cli, &cwd, console, &reply) && ask_trust_now(&parsed.cli, &cwd) =>
         {
             // The daemon follows what was agreed to just now.
-            return match remote::client::ask(&parsed, &cwd, console) {
+            return match remote::client::run_through_daemon(&parsed, &cwd, console) {
                 RemoteCommandOutcome::Went(again) => again,
                 RemoteCommandOutcome::Here { .. } => Ok(reply),
             };
         }
         RemoteCommandOutcome::Went(reply) => return reply,
         RemoteCommandOutcome::Here { input, warning } => {
-            console.tell(warning.map(|warning| escape::words(&warning)).as_slice());
+            console.print_error_lines(warning.map(|warning| escape::words(&warning)).as_slice());
             input
         }
     };
     let cli = parsed.cli;
     let log = start_log(&cli, console);
     let mut start = DoorStartContext { global: cli.global.clone(), cwd, log, console };
-    if let Some(preamble) = doors::preamble(&cli.command).filter(|_| doors::stays_open(&cli.command)) {
-        match pass(&start, preamble) {
+    if let Some(preamble) =
+        doors::daemon_preamble(&cli.command).filter(|_| doors::is_door_command(&cli.command))
+    {
+        match pass_to_daemon(&start, preamble) {
             Ok(None) => {}
-            Ok(Some(status)) => return Ok(doors::closed(status)),
+            Ok(Some(status)) => return Ok(doors::closed_reply(status)),
             Err(error) => return Err(error),
         }
     }
-    let threads = threads()?.map_err(|error| internal("no threads can be started", error))?;
+    let threads = build_runtime()?.map_err(|error| internal("no threads can be started", error))?;
     let reply = threads.block_on(async {
-        if doors::stays_open(&cli.command) {
+        if doors::is_door_command(&cli.command) {
             return doors::open(cli.command, start).await;
         }
-        ask(cli, start.cwd, start.log.take(), console, input).await
+        run_and_reply(cli, start.cwd, start.log.take(), console, input).await
     });
     threads.shutdown_timeout(TOKIO_SHUTDOWN_TIMEOUT);
     reply
 }
 
 /// The threads that everything runs on. A runtime that does not get those it wants never ends.
-fn threads() -> Result<io::Result<tokio::runtime::Runtime>, ToolError> {
+fn build_runtime() -> Result<io::Result<tokio::runtime::Runtime>, ToolError> {
     let wanted = std::thread::available_parallelism().map_or(1, usize::from);
     // One is for what blocks.
     let given = spare_threads(wanted + 1).saturating_sub(1);
@@ -168,14 +170,14 @@ fn threads() -> Result<io::Result<tokio::runtime::Runtime>, ToolError> {
 
 /// Whether whoever sits at the terminal trusts the project now that the daemon's answer lacked something without it. That is
 /// asked and granted in the process that was typed.
-fn trusts(cli: &Cli, cwd: &Path) -> bool {
+fn ask_trust_now(cli: &Cli, cwd: &Path) -> bool {
     let thread = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let Ok(thread) = thread else { return false };
     let options =
         RuntimeOptions { workspace: cli.global.workspace.clone(), cwd: cwd.to_owned(), ..Default::default() };
     thread.block_on(async {
         match Runtime::open(options) {
-            Ok(runtime) => settled(&runtime).await,
+            Ok(runtime) => ask_for_trust(&runtime).await,
             Err(error) => {
                 tracing::warn!("trust was not asked for: {}", error.error);
                 false
@@ -186,11 +188,14 @@ fn trusts(cli: &Cli, cwd: &Path) -> bool {
 
 /// Passes stdin and stdout on to the daemon. One thread does it: handing a message from one to another would cost more than
 /// passing it on.
-fn pass(start: &DoorStartContext<'_>, preamble: Preamble) -> Result<Option<CliExitStatus>, ToolError> {
+fn pass_to_daemon(
+    start: &DoorStartContext<'_>,
+    preamble: Preamble,
+) -> Result<Option<CliExitStatus>, ToolError> {
     let thread = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
         ToolError::new(ErrorCode::Internal, format!("nothing can be waited for: {error}"))
     })?;
-    let passed = thread.block_on(doors::daemon::pass(start, preamble));
+    let passed = thread.block_on(doors::daemon::pass_to_daemon(start, preamble));
     thread.shutdown_timeout(TOKIO_SHUTDOWN_TIMEOUT);
     passed
 }
@@ -199,7 +204,7 @@ fn pass(start: &DoorStartContext<'_>, preamble: Preamble) -> Result<Option<CliEx
 fn start_log(cli: &Cli, console: &Console) -> Option<TracingLog> {
     let started =
         Folders::find().map_err(|error| format!("no log is written: {error}")).and_then(|folders| {
-            folders.guard().map_err(|error| format!("no log is written: {error}"))?;
+            folders.ensure_private().map_err(|error| format!("no log is written: {error}"))?;
             let name = doors::log_name(cli, &folders);
             logging::start(&folders.state, &name, cli.global.verbose, console.err.color)
                 .map_err(|error| error.to_string())
@@ -210,13 +215,13 @@ fn start_log(cli: &Cli, console: &Console) -> Option<TracingLog> {
             Some(log)
         }
         Err(error) => {
-            console.tell(&[format!("warning: {}", escape::words(&error))]);
+            console.print_error_lines(&[format!("warning: {}", escape::words(&error))]);
             None
         }
     }
 }
 
-async fn ask(
+async fn run_and_reply(
     cli: Cli,
     cwd: PathBuf,
     log: Option<TracingLog>,
@@ -250,27 +255,27 @@ async fn ask(
         global: &cli.global,
         cwd: &cwd,
         console,
-        speech,
+        language: speech,
         input: &input,
     };
     let mut replied = tokio::select! {
         biased;
         () = signals.next() => Reply { out: String::new(), lines: Vec::new(), status: CliExitStatus::Interrupted },
-        reply = reply(&runtime, asked()) => reply,
+        reply = run_in_runtime(&runtime, asked()) => reply,
     };
     if let Some(progress) = progress {
         progress.finish().await;
     }
     let mut former = None;
     if is_due(&cli, &cwd, console, &replied)
-        && settled(&runtime).await
-        && let Some(trusted) = runtime.reopened()?
+        && ask_for_trust(&runtime).await
+        && let Some(trusted) = runtime.reopen_if_changed()?
     {
         former = Some(std::mem::replace(&mut runtime, trusted));
         replied = tokio::select! {
             biased;
             () = signals.next() => Reply { out: String::new(), lines: Vec::new(), status: CliExitStatus::Interrupted },
-            reply = reply(&runtime, asked()) => reply,
+            reply = run_in_runtime(&runtime, asked()) => reply,
         };
     }
     // Whoever asked need not wait for servers to take their leave.
@@ -290,15 +295,15 @@ pub(super) struct CliInvocation<'a> {
     pub(crate) global: &'a GlobalArgs,
     pub(crate) cwd: &'a Path,
     pub(crate) console: &'a Console,
-    pub(crate) speech: SpokenLanguage,
+    pub(crate) language: SpokenLanguage,
     pub(crate) input: &'a PipedInput,
 }
 
 /// What a command comes to, in whichever process it runs.
-pub(super) async fn reply(runtime: &Runtime, asked: CliInvocation<'_>) -> Reply {
-    let CliInvocation { command, global, cwd, console, speech, input } = asked;
+pub(super) async fn run_in_runtime(runtime: &Runtime, asked: CliInvocation<'_>) -> Reply {
+    let CliInvocation { command, global, cwd, console, language: speech, input } = asked;
     // What is about to be installed need not be advised.
-    let about = commands::about_code(&command, cwd).filter(|_| !global.install);
+    let about = commands::question_subject(&command, cwd).filter(|_| !global.install);
     let hints = async {
         let Some(about) = about else { return Vec::new() };
         let runtime = runtime.clone();

@@ -60,7 +60,7 @@ pub(crate) fn parse(given: &OsStr, exists: impl Fn(&Path) -> bool) -> Result<Spa
     let Some(colon) = bytes.iter().rposition(|byte| *byte == b':').filter(|at| *at > 0) else {
         return Ok(whole());
     };
-    let Some((first, last)) = std::str::from_utf8(&bytes[colon + 1..]).ok().and_then(numbers) else {
+    let Some((first, last)) = std::str::from_utf8(&bytes[colon + 1..]).ok().and_then(parse_numbers) else {
         return Ok(whole());
     };
     let shown = || given.to_string_lossy().into_owned();
@@ -83,7 +83,7 @@ pub(crate) fn parse(given: &OsStr, exists: impl Fn(&Path) -> bool) -> Result<Spa
 }
 
 /// `12`, `12-20` or `12-`, apart.
-fn numbers(tail: &str) -> Option<(&str, Option<&str>)> {
+fn parse_numbers(tail: &str) -> Option<(&str, Option<&str>)> {
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let (first, last) = match tail.split_once('-') {
         Some((first, last)) => (first, Some(last)),

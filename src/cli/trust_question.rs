@@ -7,7 +7,7 @@
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
-use super::approval::put;
+use super::approval::prompt_line;
 use super::args::{Cli, CliCommand, CliOutputFormat};
 use super::commands;
 use super::console::Console;
@@ -35,7 +35,7 @@ enum TrustQuestionAnswer {
 /// Whether to ask for trust after `reply`: it lacks something without it, it can be had anew, and somebody is there who reads it.
 pub(super) fn is_due(cli: &Cli, cwd: &Path, console: &Console, reply: &Reply) -> bool {
     let changes = matches!(cli.command, CliCommand::Edits(_));
-    commands::about_code(&cli.command, cwd).is_some()
+    commands::question_subject(&cli.command, cwd).is_some()
         && !changes
         && cli.global.format == CliOutputFormat::Text
         && reply.lines.iter().any(|line| line.contains(COMMAND))
@@ -51,8 +51,8 @@ fn is_automated(variable: Option<&std::ffi::OsStr>) -> bool {
 
 /// Asks at the terminal. True where the project is trusted now; what goes wrong is told in the log, since the reply stands
 /// without it.
-pub(super) async fn settled(runtime: &Runtime) -> bool {
-    match ask(runtime, put).await {
+pub(super) async fn ask_for_trust(runtime: &Runtime) -> bool {
+    match ask_with_prompt(runtime, prompt_line).await {
         Ok(trusted) => trusted,
         Err(error) => {
             tracing::warn!("trust was not asked for: {}", error.error);
@@ -61,7 +61,7 @@ pub(super) async fn settled(runtime: &Runtime) -> bool {
     }
 }
 
-async fn ask(
+async fn ask_with_prompt(
     runtime: &Runtime,
     put: impl FnOnce(&str) -> io::Result<String> + Send + 'static,
 ) -> Result<bool, ToolError> {
@@ -72,7 +72,7 @@ async fn ask(
     // What does not fit a line is not agreed to by one letter; the answer names the command that shows it.
     let Some(question) = question(&shown) else { return Ok(false) };
     let answer = match tokio::task::spawn_blocking(move || put(&question)).await {
-        Ok(Ok(line)) => understood(&line),
+        Ok(Ok(line)) => parse_answer(&line),
         // Ctrl-D, or a terminal that is gone, is no "no".
         Ok(Err(error)) => {
             tracing::debug!("nobody answered: {error}");
@@ -110,7 +110,7 @@ fn item(item: &TrustItem) -> String {
 }
 
 /// Anything but a clear yes is a no.
-fn understood(line: &str) -> TrustQuestionAnswer {
+fn parse_answer(line: &str) -> TrustQuestionAnswer {
     match line.trim().to_lowercase().as_str() {
         "y" | "yes" => TrustQuestionAnswer::Yes,
         "never" => TrustQuestionAnswer::Never,
@@ -152,7 +152,7 @@ mod tests {
     async fn answered(runtime: &Runtime, line: &'static str) -> (bool, usize) {
         let asked = Arc::new(AtomicUsize::new(0));
         let counted = asked.clone();
-        let trusted = ask(runtime, move |question| {
+        let trusted = ask_with_prompt(runtime, move |question| {
             assert!(question.starts_with("This project wants to run"), "{question}");
             assert!(question.contains("own-server") && !question.contains('\n'), "{question}");
             counted.fetch_add(1, Ordering::Relaxed);
@@ -232,7 +232,7 @@ mod tests {
             ("yep\n", TrustQuestionAnswer::No),
             ("n\n", TrustQuestionAnswer::No),
         ] {
-            assert_eq!(understood(line), expected, "{line:?}");
+            assert_eq!(parse_answer(line), expected, "{line:?}");
         }
         for (value, expected) in
             [(None, false), (Some("true"), true), (Some("1"), true), (Some("false"), false)]

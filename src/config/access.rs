@@ -174,7 +174,7 @@ pub struct AccessLayer {
 
 impl AccessLayer {
     /// Takes what `table`, the checked text of `layer`, says about access out of it.
-    pub(super) fn take(layer: &Layer, table: &mut Table) -> Result<Self, ConfigError> {
+    pub(super) fn take_from(layer: &Layer, table: &mut Table) -> Result<Self, ConfigError> {
         let mut taken = Table::new();
         for field in ACCESS {
             if let Some(value) = table.remove(field.key) {
@@ -193,7 +193,7 @@ impl AccessLayer {
     }
 
     /// Whose it is in words that tell nothing of the machine.
-    pub(crate) fn whose(&self) -> &str {
+    pub(crate) fn origin_text(&self) -> &str {
         match self.layer.origin {
             LayerOrigin::BuiltIn => "the defaults",
             LayerOrigin::User => "the user's settings",

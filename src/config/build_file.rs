@@ -20,9 +20,9 @@ pub(crate) struct BuildFileSearch {
     /// The file.
     pub(crate) file: Option<PathBuf>,
     /// The folder to tell the server; `None` where it finds the file by itself.
-    pub(crate) told: Option<PathBuf>,
+    pub(crate) folder_for_server: Option<PathBuf>,
     /// Files and folders, there or not, whose change may lead to another one.
-    pub(crate) looked_at: BTreeSet<PathBuf>,
+    pub(crate) inspected_paths: BTreeSet<PathBuf>,
 }
 
 impl BuildFile {
@@ -36,12 +36,18 @@ impl BuildFile {
             let folder = absolute.join(folder);
             looked_at.insert(folder.join(&self.name));
             if let Some(file) = there(&folder) {
-                return BuildFileSearch { file: Some(file), told: None, looked_at };
+                return BuildFileSearch {
+                    file: Some(file),
+                    folder_for_server: None,
+                    inspected_paths: looked_at,
+                };
             }
         }
-        let presets = self.presets.iter().flat_map(|file| presets(workspace, root, file, &mut looked_at));
+        let presets =
+            self.presets.iter().flat_map(|file| preset_build_folders(workspace, root, file, &mut looked_at));
         let mut patterns: Vec<Vec<PathBuf>> = presets.map(|folder| vec![folder]).collect();
-        patterns.extend(self.folders.iter().map(|pattern| matching(&absolute, pattern, &mut looked_at)));
+        patterns
+            .extend(self.folders.iter().map(|pattern| matching_folders(&absolute, pattern, &mut looked_at)));
         for folders in patterns {
             looked_at.extend(folders.iter().map(|folder| folder.join(&self.name)));
             let found = folders.iter().filter_map(|folder| there(folder));
@@ -49,13 +55,17 @@ impl BuildFile {
                 found.max_by_key(|file| file.metadata().and_then(|metadata| metadata.modified()).ok());
             if let Some(file) = newest {
                 let told = file.parent().map(Path::to_owned);
-                return BuildFileSearch { file: Some(file), told, looked_at };
+                return BuildFileSearch {
+                    file: Some(file),
+                    folder_for_server: told,
+                    inspected_paths: looked_at,
+                };
             }
         }
         looked_at.extend(self.instead.iter().map(|name| absolute.join(name)));
         let instead = self.instead.iter().map(|name| absolute.join(name));
         let file = instead.into_iter().find(|file| is_inside(workspace, file));
-        BuildFileSearch { file, told: None, looked_at }
+        BuildFileSearch { file, folder_for_server: None, inspected_paths: looked_at }
     }
 }
 
@@ -65,7 +75,7 @@ fn is_inside(workspace: &Workspace, file: &Path) -> bool {
 }
 
 /// The folders that match a pattern in which `*` stands for any part of one name.
-fn matching(root: &Path, pattern: &str, looked_at: &mut BTreeSet<PathBuf>) -> Vec<PathBuf> {
+fn matching_folders(root: &Path, pattern: &str, looked_at: &mut BTreeSet<PathBuf>) -> Vec<PathBuf> {
     let mut found = vec![root.to_owned()];
     for part in pattern.split('/') {
         let Some((before, after)) = part.split_once('*') else {
@@ -94,7 +104,7 @@ fn matching(root: &Path, pattern: &str, looked_at: &mut BTreeSet<PathBuf>) -> Ve
 }
 
 /// The folders into which the presets of CMake build, as far as they are in the project (cmake-presets(7)).
-fn presets(
+fn preset_build_folders(
     workspace: &Workspace,
     root: &WorkspacePath,
     file: &str,
@@ -150,7 +160,7 @@ mod tests {
         let told = || {
             let found = rule.search(&workspace, &WorkspacePath::root());
             let below = |path: PathBuf| path.strip_prefix(workspace.root()).unwrap().display().to_string();
-            (found.file.is_some(), found.told.map(below))
+            (found.file.is_some(), found.folder_for_server.map(below))
         };
         assert_eq!(told(), (false, None));
         let presets = r#"{"configurePresets": [{"name": "base", "hidden": true, "binaryDir": "${sourceDir}/bin/${presetName}"},

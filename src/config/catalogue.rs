@@ -6,13 +6,13 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use toml::Table;
 
+use super::catalogue_fields::CATALOGUE;
 use super::error::{ConfigError, ConfigProblem};
 use super::index::LanguageIndex;
 use super::layer::{Layer, LayerOrigin, merge};
-use super::schema::{leave_out, untrusted};
+use super::schema::{strip_launch_fields, untrusted_sentence};
 use super::spec::{Language, ServerSpec};
-use super::words::CATALOGUE;
-use crate::text::{listed, suggestion};
+use crate::text::{quoted_list, suggestion};
 
 const BUILT_IN_FILE: &str = "servers.toml";
 const BUILT_IN_TEXT: &str = include_str!("../../servers.toml");
@@ -80,13 +80,13 @@ impl Catalogue {
         for layer in layers {
             let mut table = layer.read(CATALOGUE)?;
             if layer.origin == (LayerOrigin::Project { trusted: false }) {
-                left_out.extend(distrust(layer, &mut table, &merged));
+                left_out.extend(strip_untrusted(layer, &mut table, &merged));
             }
             named.extend(with_servers(&table));
             merge(&mut merged, table);
         }
         name_by_key(&mut merged);
-        let problems = crossed(&merged, layers);
+        let problems = cross_check(&merged, layers);
         if !problems.is_empty() {
             return Err(ConfigError::Invalid(problems));
         }
@@ -124,7 +124,7 @@ impl Catalogue {
 
     /// The servers that run for a language by default, the navigating one first, with their keys; disabled ones do not run.
     pub fn servers_for(&self, language: &str) -> Vec<(&str, &ServerSpec)> {
-        let keys = self.languages.get(language).map_or(&[][..], Language::running);
+        let keys = self.languages.get(language).map_or(&[][..], Language::active_servers);
         keys.iter()
             .filter_map(|key| self.servers.get_key_value(key))
             .filter(|(_, server)| !server.disabled)
@@ -133,7 +133,7 @@ impl Catalogue {
     }
 
     /// Every server that speaks a language, also those that do not run by default, with their keys.
-    pub fn speakers_of(&self, language: &str) -> Vec<(&str, &ServerSpec)> {
+    pub fn servers_supporting(&self, language: &str) -> Vec<(&str, &ServerSpec)> {
         self.servers
             .iter()
             .filter(|(_, server)| server.languages.iter().any(|spoken| spoken == language))
@@ -143,14 +143,14 @@ impl Catalogue {
 }
 
 /// Takes out of an untrusted project's table what says what to run, and servers that are left without a command.
-fn distrust(layer: &Layer, table: &mut Table, below: &Table) -> Vec<String> {
-    let mut sentences = leave_out(table, CATALOGUE, &layer.file);
+fn strip_untrusted(layer: &Layer, table: &mut Table, below: &Table) -> Vec<String> {
+    let mut sentences = strip_launch_fields(table, CATALOGUE, &layer.file);
     let known = |key: &str| section(below, "server").is_some_and(|servers| servers.contains_key(key));
     let unknown = section(table, "server")
         .map(|servers| servers.keys().filter(|key| !known(key)).cloned().collect::<Vec<_>>())
         .unwrap_or_default();
     for key in &unknown {
-        sentences.push(untrusted(&format!("`server.{key}` of `{}`", layer.file)));
+        sentences.push(untrusted_sentence(&format!("`server.{key}` of `{}`", layer.file)));
         if let Some(toml::Value::Table(servers)) = table.get_mut("server") {
             servers.remove(key);
         }
@@ -177,24 +177,26 @@ fn name_by_key(merged: &mut Table) {
 }
 
 /// What is wrong between tables that are right each by itself.
-fn crossed(merged: &Table, layers: &[Layer]) -> Vec<ConfigProblem> {
+fn cross_check(merged: &Table, layers: &[Layer]) -> Vec<ConfigProblem> {
     let empty = Table::new();
     let languages = section(merged, "language").unwrap_or(&empty);
     let servers = section(merged, "server").unwrap_or(&empty);
     let server_keys = servers.keys().map(String::as_str).collect::<Vec<_>>();
     let language_keys = languages.keys().map(String::as_str).collect::<Vec<_>>();
     let mut problems = Vec::new();
-    let mut report = |path: &[&str], message: String| problems.extend(located(layers, path, message));
+    let mut report = |path: &[&str], message: String| problems.extend(problem_at(layers, path, message));
     for (key, server) in servers {
         for (word, example) in
             [("command", "[\"program\", \"argument\"]"), ("languages", "[\"key of a language\"]")]
         {
             let needless = word == "languages" && server.get("door").is_some();
-            if texts(server, word).is_empty() && !needless {
+            if string_list(server, word).is_empty() && !needless {
                 report(&["server", key], format!("server `{key}` has no `{word}`; add `{word} = {example}`"));
             }
         }
-        for language in texts(server, "languages").into_iter().filter(|name| !languages.contains_key(*name)) {
+        for language in
+            string_list(server, "languages").into_iter().filter(|name| !languages.contains_key(*name))
+        {
             let suggestion = suggestion(language, &language_keys);
             let message = format!("server `{key}` names the unknown language `{language}`{suggestion}");
             report(&["server", key, "languages", language], message);
@@ -202,7 +204,7 @@ fn crossed(merged: &Table, layers: &[Layer]) -> Vec<ConfigProblem> {
     }
     let named = |language| {
         ["servers", "alternatives"]
-            .map(|word| texts(language, word).into_iter().map(move |server| (word, server)))
+            .map(|word| string_list(language, word).into_iter().map(move |server| (word, server)))
     };
     for (key, language) in languages {
         for (word, server) in named(language).into_iter().flatten() {
@@ -212,9 +214,9 @@ fn crossed(merged: &Table, layers: &[Layer]) -> Vec<ConfigProblem> {
                 report(&["language", key, word, server], message);
                 continue;
             };
-            let spoken = texts(spec, "languages");
+            let spoken = string_list(spec, "languages");
             if !spoken.is_empty() && !spoken.contains(&key.as_str()) {
-                let spoken = listed(&spoken);
+                let spoken = quoted_list(&spoken);
                 let message =
                     format!("language `{key}` names the server `{server}`, which speaks only {spoken}");
                 report(&["language", key, word, server], message);
@@ -225,7 +227,7 @@ fn crossed(merged: &Table, layers: &[Layer]) -> Vec<ConfigProblem> {
 }
 
 /// The problem at the place where the strongest layer speaks of `path`.
-pub(super) fn located(layers: &[Layer], path: &[&str], message: String) -> Option<ConfigProblem> {
+pub(super) fn problem_at(layers: &[Layer], path: &[&str], message: String) -> Option<ConfigProblem> {
     let (layer, line) = (1..=path.len()).rev().find_map(|steps| {
         layers.iter().rev().find_map(|layer| Some((layer, layer.line_of(&path[..steps])?)))
     })?;
@@ -236,7 +238,7 @@ fn section<'a>(table: &'a Table, key: &str) -> Option<&'a Table> {
     table.get(key).and_then(toml::Value::as_table)
 }
 
-fn texts<'a>(entry: &'a toml::Value, key: &str) -> Vec<&'a str> {
+fn string_list<'a>(entry: &'a toml::Value, key: &str) -> Vec<&'a str> {
     let items = entry.get(key).and_then(toml::Value::as_array);
     items.into_iter().flatten().filter_map(toml::Value::as_str).collect()
 }

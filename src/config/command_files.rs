@@ -53,12 +53,12 @@ pub(crate) fn files_named<'a>(
     let mut command = CommandFileScan {
         folders: vec![base.to_owned()],
         paths: BTreeSet::new(),
-        runs: Interpreter::called(program),
+        runs: Interpreter::from_program_name(program),
         next: NextArgument::Path,
     };
     for word in words {
         for piece in paths_in(word) {
-            command.take(piece)?;
+            command.add_piece(piece)?;
         }
     }
     Ok(command.paths)
@@ -86,7 +86,7 @@ enum NextArgument {
 }
 
 impl CommandFileScan {
-    fn take(&mut self, piece: &str) -> Result<(), TooManyFolders> {
+    fn add_piece(&mut self, piece: &str) -> Result<(), TooManyFolders> {
         for folder in &self.folders {
             let path = folder.join(piece);
             let entries: &[&str] = match self.runs {
@@ -101,10 +101,10 @@ impl CommandFileScan {
             self.paths.insert(path);
         }
         match std::mem::replace(&mut self.next, NextArgument::Path) {
-            NextArgument::Module => self.module(piece),
+            NextArgument::Module => self.add_module(piece),
             // An option of `cd`.
             NextArgument::Folder if piece.starts_with('-') => self.next = NextArgument::Folder,
-            NextArgument::Folder => self.go_to(piece)?,
+            NextArgument::Folder => self.change_folder(piece)?,
             NextArgument::Path => {}
         }
         if matches!(piece, "cd" | "pushd") {
@@ -112,15 +112,15 @@ impl CommandFileScan {
         }
         match module_option(piece) {
             Some("") => self.next = NextArgument::Module,
-            Some(module) => self.module(module),
+            Some(module) => self.add_module(module),
             None => {}
         }
-        self.runs = Interpreter::called(piece).or(self.runs);
+        self.runs = Interpreter::from_program_name(piece).or(self.runs);
         Ok(())
     }
 
     /// From where it may be by now: whether it was in a subshell is not known.
-    fn go_to(&mut self, folder: &str) -> Result<(), TooManyFolders> {
+    fn change_folder(&mut self, folder: &str) -> Result<(), TooManyFolders> {
         let there: Vec<PathBuf> = self.folders.iter().map(|from| from.join(folder)).collect();
         self.folders.extend(there);
         self.folders.sort();
@@ -129,7 +129,7 @@ impl CommandFileScan {
     }
 
     /// `python3 -m a.b` runs `a/__init__.py`, then `a/b.py`, or `a/b/__init__.py` and `a/b/__main__.py`.
-    fn module(&mut self, name: &str) {
+    fn add_module(&mut self, name: &str) {
         for folder in &self.folders {
             let mut package = folder.clone();
             for part in name.split('.') {
@@ -143,7 +143,7 @@ impl CommandFileScan {
 }
 
 impl Interpreter {
-    fn called(piece: &str) -> Option<Self> {
+    fn from_program_name(piece: &str) -> Option<Self> {
         let name = Path::new(piece).file_name()?.to_str()?;
         match name {
             "node" | "nodejs" | "bun" | "deno" => Some(Self::JavaScript),
@@ -173,12 +173,12 @@ fn shell_words(command: &str) -> impl Iterator<Item = &str> {
     command.split_inclusive('>').flat_map(move |piece| {
         let opened = std::mem::replace(&mut before, piece);
         let words = piece.trim_end_matches('>').split(between).filter(|word| !word.is_empty());
-        words.skip(usize::from(goes_to(opened, piece)))
+        words.skip(usize::from(is_output_target(opened, piece)))
     })
 }
 
 /// Whether the first word of `piece` is where output goes, which stands behind `opened`.
-fn goes_to(opened: &str, piece: &str) -> bool {
+fn is_output_target(opened: &str, piece: &str) -> bool {
     let Some(opened) = opened.strip_suffix('>') else { return false };
     // `<>`, `'>'`, `->` and their kin send nothing anywhere, and neither does what stands on the next line or within `>(…)`.
     let sends = !opened.ends_with(['<', '\'', '"', '\\', '-', '=']);

@@ -18,7 +18,7 @@ pub struct ConfigProblem {
 impl ConfigProblem {
     /// A problem, fit to be shown: keys and values of the file stand in the message.
     pub(super) fn new(file: &str, line: usize, message: &str) -> Self {
-        Self { file: file.to_owned(), line, message: printable(message) }
+        Self { file: file.to_owned(), line, message: escape_unprintable(message) }
     }
 }
 
@@ -49,7 +49,7 @@ pub enum ConfigError {
 
 /// The text with every character escaped that a terminal would obey or that would hide others: what a project's file
 /// says is shown to people who decide on it.
-pub(super) fn printable(text: &str) -> String {
+pub(super) fn escape_unprintable(text: &str) -> String {
     let hides = |character| matches!(character, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
@@ -72,6 +72,6 @@ mod tests {
 
     #[test]
     fn printable_escapes_terminal_control_characters() {
-        assert_eq!(printable("a\u{1b}[2Kb\u{202e}c\nü"), "a\\u{1b}[2Kb\\u{202e}c\\u{a}ü");
+        assert_eq!(escape_unprintable("a\u{1b}[2Kb\u{202e}c\nü"), "a\\u{1b}[2Kb\\u{202e}c\\u{a}ü");
     }
 }

@@ -23,20 +23,23 @@ impl ServerSpec {
     /// The table with `${root}` replaced by `root`, and `${node-modules}` by the nearest `node_modules` folder above
     /// `program` (absolute; links are followed) that has what the string names. Concerns `command`, `env`, `settings` and
     /// `initialization-options`.
-    pub fn expanded(&self, root: &Path, program: &Path) -> ExpandedServer {
+    pub fn expand(&self, root: &Path, program: &Path) -> ExpandedServer {
         let mut server = self.clone();
         let places =
             PlaceholderValues { root: root.display().to_string(), node_modules: node_modules_above(program) };
         let mut missing = Vec::new();
         places.fill_table("settings", &mut server.settings, &mut missing);
         places.fill_table("initialization-options", &mut server.initialization_options, &mut missing);
-        server.command =
-            self.command.iter().filter_map(|word| places.fill(word, "command", &mut missing)).collect();
+        server.command = self
+            .command
+            .iter()
+            .filter_map(|word| places.expand_text(word, "command", &mut missing))
+            .collect();
         server.env = self
             .env
             .iter()
             .filter_map(|(name, value)| {
-                Some((name.clone(), places.fill(value, &format!("env.{name}"), &mut missing)?))
+                Some((name.clone(), places.expand_text(value, &format!("env.{name}"), &mut missing)?))
             })
             .collect();
         ExpandedServer { server, missing }
@@ -60,7 +63,7 @@ impl PlaceholderValues {
 
     fn fill_value(&self, key: &str, value: toml::Value, missing: &mut Vec<String>) -> Option<toml::Value> {
         match value {
-            toml::Value::String(text) => self.fill(&text, key, missing).map(toml::Value::String),
+            toml::Value::String(text) => self.expand_text(&text, key, missing).map(toml::Value::String),
             toml::Value::Array(items) => {
                 let items = items.into_iter().filter_map(|item| self.fill_value(key, item, missing));
                 Some(toml::Value::Array(items.collect()))
@@ -73,7 +76,7 @@ impl PlaceholderValues {
         }
     }
 
-    fn fill(&self, text: &str, key: &str, missing: &mut Vec<String>) -> Option<String> {
+    fn expand_text(&self, text: &str, key: &str, missing: &mut Vec<String>) -> Option<String> {
         let text = text.replace(ROOT, &self.root);
         if !text.contains(NODE_MODULES) {
             return Some(text);
@@ -117,12 +120,12 @@ mod tests {
         symlink(&program, &link).unwrap();
 
         let server = &Catalogue::built_in().servers["typescript-language-server"];
-        let expanded = server.expanded(Path::new("/project"), &link);
+        let expanded = server.expand(Path::new("/project"), &link);
         let path = expanded.server.initialization_options["tsserver"]["path"].as_str();
         assert_eq!((path, &expanded.missing[..]), (tsserver.to_str(), &[][..]));
 
         fs::remove_file(&tsserver).unwrap();
-        let expanded = server.expanded(Path::new("/project"), &link);
+        let expanded = server.expand(Path::new("/project"), &link);
         assert_eq!(expanded.missing, ["initialization-options.tsserver.path"]);
         assert!(expanded.server.initialization_options["tsserver"].get("path").is_none());
     }
@@ -141,7 +144,7 @@ mod tests {
         server.env.insert("HERE".to_owned(), "${root}".to_owned());
         server.settings = toml::from_str("a = [{ b = '${root}' }, 1]").unwrap();
         let ExpandedServer { server, missing } =
-            server.expanded(Path::new("/project"), Path::new("/usr/bin/clangd"));
+            server.expand(Path::new("/project"), Path::new("/usr/bin/clangd"));
         assert_eq!(server.command.last().map(String::as_str), Some("--index=/project/index"));
         assert_eq!(server.env["HERE"], "/project");
         assert_eq!(server.settings["a"][0]["b"].as_str(), Some("/project"));

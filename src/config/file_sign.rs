@@ -11,7 +11,7 @@ use super::spec::FileSign;
 impl FileSign {
     /// What of it is in `folder`, in words ("`env` of `.cargo/config.toml`"). A file that is there and cannot be understood may
     /// say anything, so it counts.
-    pub fn shown_in(&self, folder: &Path) -> Option<String> {
+    pub fn found_in(&self, folder: &Path) -> Option<String> {
         let name = format!("`{}`", self.file);
         if let Some(ending) = self.file.strip_prefix('*') {
             let mut names =
@@ -58,7 +58,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         std::fs::write(temp.path().join("f.toml"), text).unwrap();
         let keys = keys.iter().map(|key| (*key).to_owned()).collect();
-        FileSign { file: "f.toml".to_owned(), keys, matches: None }.shown_in(temp.path())
+        FileSign { file: "f.toml".to_owned(), keys, matches: None }.found_in(temp.path())
     }
 
     #[test]
@@ -66,19 +66,19 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let sign: FileSign = toml::from_str("file = '*.F90'").unwrap();
         std::fs::write(temp.path().join("a.f90"), "").unwrap();
-        assert_eq!(sign.shown_in(temp.path()), None);
+        assert_eq!(sign.found_in(temp.path()), None);
         std::fs::write(temp.path().join("b.F90"), "").unwrap();
-        assert_eq!(sign.shown_in(temp.path()), Some("`*.F90`".to_owned()));
+        assert_eq!(sign.found_in(temp.path()), Some("`*.F90`".to_owned()));
     }
 
     #[test]
     fn file_sign_with_regex_matches_file_content() {
         let temp = tempfile::tempdir().unwrap();
         let sign: FileSign = toml::from_str("file = 'a.ini'\nmatches = '(?m)^run *='").unwrap();
-        assert_eq!(sign.shown_in(temp.path()), None);
+        assert_eq!(sign.found_in(temp.path()), None);
         for (text, is_shown) in [("[a]\nrun = x\n", true), ("[a]\n# run = x\n", false), ("", false)] {
             std::fs::write(temp.path().join("a.ini"), text).unwrap();
-            assert_eq!(sign.shown_in(temp.path()).is_some(), is_shown, "{text}");
+            assert_eq!(sign.found_in(temp.path()).is_some(), is_shown, "{text}");
         }
     }
 
@@ -102,8 +102,8 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         std::fs::create_dir(temp.path().join("f.toml")).unwrap();
         let sign = FileSign { file: "f.toml".to_owned(), keys: vec!["a".to_owned()], matches: None };
-        assert_eq!(sign.shown_in(temp.path()), Some("`f.toml`".to_owned()));
+        assert_eq!(sign.found_in(temp.path()), Some("`f.toml`".to_owned()));
         let absent = FileSign { file: "absent/g.toml".to_owned(), keys: Vec::new(), matches: None };
-        assert_eq!(absent.shown_in(temp.path()), None);
+        assert_eq!(absent.found_in(temp.path()), None);
     }
 }

@@ -54,10 +54,10 @@ impl Folders {
     ///
     /// # Errors
     /// Where one is not the user's, or others could have changed what is believed in it.
-    pub(crate) fn guard(&self) -> Result<(), PrivateError> {
-        private::guard(&self.state, PrivateFolderKind::State, "LSP_TOOLS_STATE_DIR")?;
-        private::guard(&self.data, PrivateFolderKind::Programs, "LSP_TOOLS_DATA_DIR")?;
-        private::guard(&self.cache, PrivateFolderKind::Cache, "LSP_TOOLS_CACHE_DIR")
+    pub(crate) fn ensure_private(&self) -> Result<(), PrivateError> {
+        private::ensure_folder_private(&self.state, PrivateFolderKind::State, "LSP_TOOLS_STATE_DIR")?;
+        private::ensure_folder_private(&self.data, PrivateFolderKind::Programs, "LSP_TOOLS_DATA_DIR")?;
+        private::ensure_folder_private(&self.cache, PrivateFolderKind::Cache, "LSP_TOOLS_CACHE_DIR")
     }
 
     /// The files that tell of servers and of settings, the user's own.

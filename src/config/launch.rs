@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use super::catalogue_fields::CATALOGUE;
 use super::command_files::CommandWords;
-use super::error::{ConfigError, printable};
+use super::error::{ConfigError, escape_unprintable};
 use super::layer::Layer;
 use super::pin::hash_at;
 use super::schema::{ConfigField, take_launch_fields};
 use super::settings::SETTINGS;
 use super::trust::TrustError;
-use super::words::CATALOGUE;
 use crate::text::hex;
 
 /// The launch fields of a project's `servers.toml` and `lsp-tools.toml`, and the programs inside it that would run.
@@ -33,7 +33,7 @@ impl LaunchFields {
     ///
     /// # Errors
     /// When a layer has an unknown key or a wrong type.
-    pub fn of(servers: Option<&Layer>, settings: Option<&Layer>) -> Result<Self, ConfigError> {
+    pub fn from_layers(servers: Option<&Layer>, settings: Option<&Layer>) -> Result<Self, ConfigError> {
         let mut found = Self::default();
         for (layer, words) in [(servers, CATALOGUE), (settings, SETTINGS)] {
             if let Some(layer) = layer {
@@ -45,10 +45,11 @@ impl LaunchFields {
 
     /// What the owner is asked to say yes to: the name of each launch field and its value as TOML, then each program and each
     /// text with the SHA-256 of its content. Characters that a terminal would obey are escaped.
-    pub(crate) fn shown(&self) -> Vec<(String, String)> {
+    pub(crate) fn approval_items(&self) -> Vec<(String, String)> {
         let programs =
             self.programs.iter().map(|(name, hash)| (format!("the program `{name}`"), hash.clone()));
-        let texts = self.texts.iter().map(|(name, hash)| (printable(&text_name(name)), hash.clone()));
+        let texts =
+            self.texts.iter().map(|(name, hash)| (escape_unprintable(&text_name(name)), hash.clone()));
         self.shown.iter().cloned().chain(programs).chain(texts).collect()
     }
 
@@ -75,7 +76,7 @@ impl LaunchFields {
     /// Adds a tool that the project drops in: `pin` is all that decides what it does, in words that its owner can read.
     pub(crate) fn add_tool(&mut self, name: &str, pin: &str) {
         self.tools.insert(name.to_owned(), hash_text(pin.as_bytes()));
-        self.shown.push((printable(&format!("the tool `{name}`")), printable(pin)));
+        self.shown.push((escape_unprintable(&format!("the tool `{name}`")), escape_unprintable(pin)));
     }
 
     /// The SHA-256 of a file of the project, in hexadecimal digits.
@@ -98,7 +99,7 @@ impl LaunchFields {
             // The textual form of a TOML value is one to one with the value: its tables are sorted by key.
             let text = value.to_string();
             self.fields.insert(name.clone(), hex(&Sha256::digest(&text)));
-            self.shown.push((printable(&name), printable(&text)));
+            self.shown.push((escape_unprintable(&name), escape_unprintable(&text)));
             let is_command = match path.iter().map(String::as_str).collect::<Vec<_>>()[..] {
                 ["hooks" | "agents" | "mcp", ..] => true,
                 ["server", _, key] => key == "command",

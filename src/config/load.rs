@@ -60,7 +60,7 @@ impl Config {
     ) -> Result<Self, ConfigError> {
         let project_layer = |name| project.map_or(Ok(None), |project| project_file(project, name));
         let (mut servers, mut settings) = (project_layer(SERVERS_FILE)?, project_layer(SETTINGS_FILE)?);
-        let mut launch = LaunchFields::of(servers.as_ref(), settings.as_ref())?;
+        let mut launch = LaunchFields::from_layers(servers.as_ref(), settings.as_ref())?;
         let mut disbelieved = None;
         let state = match project {
             Some(project) => match trust.is_trusted(project, &launch) {

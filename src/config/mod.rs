@@ -13,6 +13,7 @@
 mod access;
 mod build_file;
 mod catalogue;
+mod catalogue_fields;
 mod command_files;
 mod detect;
 mod error;
@@ -24,16 +25,15 @@ mod index;
 mod launch;
 mod layer;
 mod load;
+pub(crate) mod marker;
 mod mounts;
 mod named_files;
 mod pin;
 mod schema;
 mod settings;
-pub(crate) mod sign;
 pub(crate) mod spec;
 mod state;
 mod trust;
-mod words;
 
 pub use access::Profile;
 pub(crate) use access::{AccessLayer, AgentSettings, HookSettings};
@@ -48,6 +48,7 @@ pub use folders::Folders;
 pub use launch::LaunchFields;
 pub(crate) use layer::{Layer, LayerOrigin, merge};
 pub use load::{Config, ConfigOverrides};
+pub(crate) use marker::ConfigMarker;
 pub(crate) use mounts::{Mount, MountOrigin, MountTransport, MountedTools, skeleton};
 pub(crate) use named_files::pins_among;
 pub use pin::FilePin;
@@ -56,7 +57,6 @@ pub(crate) use settings::{
     BashSettings, CacheSharing, Deadlines, LibraryDocsSettings, LimitSettings, NetworkAccess, SandboxMode,
     Settings,
 };
-pub(crate) use sign::ConfigMarker;
 pub(crate) use state::{StateError, StateFolder, StateName};
 pub use trust::TrustStore;
 pub(crate) use trust::{TrustError, TrustState};

@@ -33,12 +33,12 @@ use toml::Table;
 use url::Url;
 
 use super::command_files::CommandWords;
-use super::error::{ConfigError, ConfigProblem, printable};
+use super::error::{ConfigError, ConfigProblem, escape_unprintable};
 use super::files::{project_text, user_text};
 use super::launch::LaunchFields;
 use super::layer::{Layer, LayerOrigin};
 use super::schema::ConfigFieldType::{Choice, Named, Number, Record, Text, TextTable, Texts};
-use super::schema::{ConfigField, launch, untrusted};
+use super::schema::{ConfigField, launch, untrusted_sentence};
 use super::trust::{TrustState, TrustStore};
 
 const MAX_MOUNT_TIMEOUT_MS: u64 = 3_600_000;
@@ -192,7 +192,11 @@ struct ListedFile {
 impl MountConfig {
     /// Takes what a layer's checked table says of servers out of it. Must come before what is untrusted is taken out: files
     /// that an untrusted project lists are looked at as well, so that its owner is asked about all at once.
-    pub(super) fn take(&mut self, layer: &Layer, table: &mut Table) -> Result<Vec<String>, ConfigError> {
+    pub(super) fn take_servers(
+        &mut self,
+        layer: &Layer,
+        table: &mut Table,
+    ) -> Result<Vec<String>, ConfigError> {
         let Some(value) = table.remove(MCP.key) else { return Ok(Vec::new()) };
         let invalid = |message: &str| {
             let line = layer.line_of(&[MCP.key]).unwrap_or(1);
@@ -209,8 +213,9 @@ impl MountConfig {
                 ("servers", layer.line_of(&[MCP.key, "servers"])),
             ];
             let said = words.iter().filter(|(_, line)| line.is_some());
-            let said: Vec<String> =
-                said.map(|(word, _)| untrusted(&format!("`mcp.{word}` of `{}`", layer.file))).collect();
+            let said: Vec<String> = said
+                .map(|(word, _)| untrusted_sentence(&format!("`mcp.{word}` of `{}`", layer.file)))
+                .collect();
             self.left_out.extend(said.iter().cloned());
             return Ok(said);
         }
@@ -248,19 +253,19 @@ impl MountConfig {
                         (Some(rest), Some(home)) => home.join(rest),
                         _ => PathBuf::from(&file.path),
                     };
-                    for entry in entries(user_text(&path), &file.path, &mut left_out) {
+                    for entry in parse_entries(user_text(&path), &file.path, &mut left_out) {
                         left_out.extend(self.add_entry(entry, MountOrigin::User, &file.path));
                     }
                     self.listed.push(path);
                 }
-                (true, _) => left_out.push(printable(&format!(
+                (true, _) => left_out.push(escape_unprintable(&format!(
                     "`{}` is not read: a project's settings may only name files of the project",
                     file.path
                 ))),
                 (false, Some(project)) => {
                     let text = project_text(project, &file.path);
-                    for entry in entries(text, &file.path, &mut left_out) {
-                        let pin = entry.pin();
+                    for entry in parse_entries(text, &file.path, &mut left_out) {
+                        let pin = entry.trust_entry();
                         if let Ok(words) = &entry.words {
                             self.commands.push(words.words_of_command());
                         }
@@ -268,7 +273,7 @@ impl MountConfig {
                         let state = trust.tool_state(project, &pin.0, &pin.1)?;
                         self.pins.push(pin);
                         if file.counts {
-                            left_out.extend(match told(&state, &entry.name, &file.path) {
+                            left_out.extend(match trust_problem(&state, &entry.name, &file.path) {
                                 Some(why) => Some(why),
                                 None => self.add_entry(entry, MountOrigin::Project, &file.path),
                             });
@@ -291,9 +296,9 @@ impl MountConfig {
     ) -> Option<String> {
         match words.and_then(|words| read(&name, words, origin, file)) {
             Ok(mount) => self.add(mount),
-            Err(why) => {
-                Some(printable(&format!("the MCP server `{name}` of `{file}` is not mounted: {why}")))
-            }
+            Err(why) => Some(escape_unprintable(&format!(
+                "the MCP server `{name}` of `{file}` is not mounted: {why}"
+            ))),
         }
     }
 
@@ -303,7 +308,7 @@ impl MountConfig {
         if let Some(known) = self.servers.values().find(alike) {
             let (name, file, taken) = (&mount.name, &mount.file, &known.name);
             let theirs = &known.file;
-            return Some(printable(&format!(
+            return Some(escape_unprintable(&format!(
                 "the MCP server `{name}` of `{file}` is not mounted: `{taken}` of `{theirs}` has that name, or one that looks like it"
             )));
         }
@@ -351,18 +356,18 @@ impl FileEntry {
     }
 
     /// What trust knows it by, and all that decides what it does.
-    fn pin(&self) -> (String, String) {
+    fn trust_entry(&self) -> (String, String) {
         let text = self.words.as_ref().ok().and_then(|words| serde_json::to_string(words).ok());
         (format!("MCP server {}", self.name), text.unwrap_or_else(|| self.raw.clone()))
     }
 }
 
-fn told(state: &TrustState, name: &str, file: &str) -> Option<String> {
+fn trust_problem(state: &TrustState, name: &str, file: &str) -> Option<String> {
     let what = format!("the MCP server `{name}` of `{file}`");
     match state {
         TrustState::Trusted => None,
-        TrustState::Untrusted => Some(untrusted(&what)),
-        TrustState::Changed { what } => Some(printable(&format!(
+        TrustState::Untrusted => Some(untrusted_sentence(&what)),
+        TrustState::Changed { what } => Some(escape_unprintable(&format!(
             "the MCP server `{name}` of `{file}` is ignored: {}; `lsp-tools trust` shows what it would run now",
             what.join("; ")
         ))),
@@ -394,7 +399,7 @@ fn read(name: &str, words: McpServerEntry, origin: MountOrigin, file: &str) -> R
     let transport = if remote {
         let sse = words.kind.as_deref() == Some("sse");
         MountTransport::Http {
-            url: address(words.url, words.command.is_some())?,
+            url: parse_address(words.url, words.command.is_some())?,
             headers: words.headers,
             sse,
         }
@@ -411,7 +416,7 @@ fn read(name: &str, words: McpServerEntry, origin: MountOrigin, file: &str) -> R
     Ok(Mount { name: name.to_owned(), transport, tools, timeout, origin, file: file.to_owned() })
 }
 
-fn address(url: Option<String>, has_command: bool) -> Result<Url, String> {
+fn parse_address(url: Option<String>, has_command: bool) -> Result<Url, String> {
     if has_command {
         return Err("it has a `command`, which a server that runs elsewhere has not".to_owned());
     }
@@ -427,7 +432,11 @@ fn address(url: Option<String>, has_command: bool) -> Result<Url, String> {
 }
 
 /// The entries of a file's `mcpServers` (`servers` in some hosts' files), in their order.
-fn entries(text: Result<Option<String>, String>, file: &str, left_out: &mut Vec<String>) -> Vec<FileEntry> {
+fn parse_entries(
+    text: Result<Option<String>, String>,
+    file: &str,
+    left_out: &mut Vec<String>,
+) -> Vec<FileEntry> {
     let read = text.and_then(|text| {
         let Some(text) = text else { return Ok(Vec::new()) };
         let whole: Value = serde_json::from_str(&text).map_err(|error| format!("it is not JSON: {error}"))?;
@@ -441,7 +450,7 @@ fn entries(text: Result<Option<String>, String>, file: &str, left_out: &mut Vec<
         }
     });
     read.unwrap_or_else(|why| {
-        left_out.push(printable(&format!("the MCP servers of `{file}` are not mounted: {why}")));
+        left_out.push(escape_unprintable(&format!("the MCP servers of `{file}` are not mounted: {why}")));
         Vec::new()
     })
 }

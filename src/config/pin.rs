@@ -57,7 +57,7 @@ impl FilePin {
     /// # Errors
     /// When it is no regular file, too large, or cannot be opened.
     pub fn open(&self) -> Result<PinnedFile, PinError> {
-        let file = open(&self.path).map_err(|source| self.unread(source))?;
+        let file = open(&self.path).map_err(|source| self.unreadable_error(source))?;
         Ok(PinnedFile { pin: self.clone(), file })
     }
 
@@ -69,7 +69,7 @@ impl FilePin {
         self.open()?.check()
     }
 
-    fn unread(&self, source: io::Error) -> PinError {
+    fn unreadable_error(&self, source: io::Error) -> PinError {
         PinError::Unread { path: self.path.clone(), source }
     }
 }
@@ -81,13 +81,13 @@ impl PinnedFile {
     }
 
     /// The same with `copy` in the place of the file: whatever was copied must be what was trusted as well.
-    pub(crate) fn copied(&self, copy: File) -> Self {
+    pub(crate) fn with_copy(&self, copy: File) -> Self {
         Self { pin: self.pin.clone(), file: copy }
     }
 
     /// What to say where the file cannot be read.
-    pub(crate) fn unread(&self, source: io::Error) -> PinError {
-        self.pin.unread(source)
+    pub(crate) fn unreadable_error(&self, source: io::Error) -> PinError {
+        self.pin.unreadable_error(source)
     }
 
     /// Says whether the open file holds now what its owner trusted. It is read each time: the times of a file that is written through a
@@ -96,7 +96,7 @@ impl PinnedFile {
     /// # Errors
     /// When it holds something else, or cannot be read.
     pub fn check(&self) -> Result<(), PinError> {
-        let unread = |source| self.pin.unread(source);
+        let unread = |source| self.pin.unreadable_error(source);
         (&self.file).rewind().map_err(unread)?;
         let is_same = hash_of(&self.file).map_err(unread)? == self.pin.sha256;
         if is_same { Ok(()) } else { Err(PinError::Changed { path: self.pin.path.clone() }) }
@@ -105,7 +105,7 @@ impl PinnedFile {
 
 /// The regular file at `path`.
 fn open(path: &Path) -> io::Result<File> {
-    let (file, size) = Workspace::open_outside(path).map_err(|error| io::Error::other(error.why()))?;
+    let (file, size) = Workspace::open_outside(path).map_err(|error| io::Error::other(error.reason()))?;
     if size > MOST_PROGRAM_BYTES {
         return Err(io::Error::other(format!("it has more than {MOST_PROGRAM_BYTES} bytes")));
     }

@@ -3,8 +3,8 @@
 use toml::Table;
 use toml::de::{DeTable, DeValue};
 
-use super::error::printable;
-use crate::text::{listed, suggestion};
+use super::error::escape_unprintable;
+use crate::text::{quoted_list, suggestion};
 
 /// What a value must be.
 #[derive(Debug, Clone, Copy)]
@@ -63,7 +63,7 @@ fn check_record(table: &DeTable<'_>, fields: &[ConfigField], place: &str, slips:
             Some(field) => check_value(value.get_ref(), field.shape, name, place, key.span().start, slips),
             None => {
                 let keys = fields.iter().map(|field| field.key).collect::<Vec<_>>();
-                let message = format!("unknown key `{name}`{}{}", within(place), suggestion(name, &keys));
+                let message = format!("unknown key `{name}`{}{}", in_section(place), suggestion(name, &keys));
                 slips.push((key.span().start, message));
             }
         }
@@ -120,9 +120,12 @@ fn check_value(
         }
         (ConfigFieldType::Texts, DeValue::Array(items)) => {
             for item in items.iter().filter(|item| !item.get_ref().is_str()) {
-                let found = described(item.get_ref());
-                let message =
-                    format!("`{name}`{} must be {}, but {found} is in it", within(place), wanted(shape));
+                let found = actual_type(item.get_ref());
+                let message = format!(
+                    "`{name}`{} must be {}, but {found} is in it",
+                    in_section(place),
+                    expected_type(shape)
+                );
                 slips.push((item.span().start, message));
             }
         }
@@ -140,13 +143,16 @@ fn check_value(
         }
         (ConfigFieldType::Choice(words), DeValue::String(given)) if !words.contains(&given.as_ref()) => {
             let nearest = suggestion(given, words);
-            slips.push((at, format!("`{name}`{} cannot be `{given}`{nearest}", within(place))));
+            slips.push((at, format!("`{name}`{} cannot be `{given}`{nearest}", in_section(place))));
         }
         (ConfigFieldType::Number(least, most), DeValue::Integer(number)) => {
             let given = u64::from_str_radix(number.as_str(), number.radix()).ok();
             if !given.is_some_and(|given| (least..=most).contains(&given)) {
-                let message =
-                    format!("`{name}`{} must be {}, but it is {number}", within(place), wanted(shape));
+                let message = format!(
+                    "`{name}`{} must be {}, but it is {number}",
+                    in_section(place),
+                    expected_type(shape)
+                );
                 slips.push((at, message));
             }
         }
@@ -154,20 +160,20 @@ fn check_value(
         | (ConfigFieldType::Flag, DeValue::Boolean(_))
         | (ConfigFieldType::Free, DeValue::Table(_)) => {}
         (_, other) => {
-            let found = described(other);
+            let found = actual_type(other);
             slips.push((
                 at,
-                format!("`{name}`{} must be {}, but it is {found}", within(place), wanted(shape)),
+                format!("`{name}`{} must be {}, but it is {found}", in_section(place), expected_type(shape)),
             ));
         }
     }
 }
 
-fn within(place: &str) -> String {
+fn in_section(place: &str) -> String {
     if place.is_empty() { String::new() } else { format!(" in [{place}]") }
 }
 
-fn wanted(shape: ConfigFieldType) -> String {
+fn expected_type(shape: ConfigFieldType) -> String {
     match shape {
         ConfigFieldType::Text => "a string".to_owned(),
         ConfigFieldType::Flag => "`true` or `false`".to_owned(),
@@ -178,13 +184,13 @@ fn wanted(shape: ConfigFieldType) -> String {
         ConfigFieldType::Free | ConfigFieldType::Record(_) | ConfigFieldType::Named(_) => {
             "a table".to_owned()
         }
-        ConfigFieldType::Choice(words) => format!("one of {}", listed(words)),
-        ConfigFieldType::Choices(words) => format!("a list of some of {}", listed(words)),
+        ConfigFieldType::Choice(words) => format!("one of {}", quoted_list(words)),
+        ConfigFieldType::Choices(words) => format!("a list of some of {}", quoted_list(words)),
         ConfigFieldType::Records(_) => "a list of tables".to_owned(),
     }
 }
 
-fn described(value: &DeValue<'_>) -> &'static str {
+fn actual_type(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a string",
         DeValue::Integer(_) => "a whole number",
@@ -238,13 +244,13 @@ fn take_from_record(
 }
 
 /// Takes the launch fields out of an untrusted project's table, and says so, one sentence each.
-pub(super) fn leave_out(table: &mut Table, fields: &[ConfigField], file: &str) -> Vec<String> {
+pub(super) fn strip_launch_fields(table: &mut Table, fields: &[ConfigField], file: &str) -> Vec<String> {
     let taken = take_launch_fields(table, fields).into_iter();
-    taken.map(|(path, _)| untrusted(&format!("`{}` of `{file}`", path.join(".")))).collect()
+    taken.map(|(path, _)| untrusted_sentence(&format!("`{}` of `{file}`", path.join(".")))).collect()
 }
 
 /// The sentence for something that does not count for want of trust.
-pub(super) fn untrusted(what: &str) -> String {
-    let what = printable(what);
+pub(super) fn untrusted_sentence(what: &str) -> String {
+    let what = escape_unprintable(what);
     format!("{what} is ignored, because this project is not trusted; `lsp-tools trust` changes that")
 }

@@ -36,13 +36,13 @@ use serde::{Deserialize, Deserializer};
 use toml::Table;
 
 use super::access::{ACCESS, AccessLayer, AgentSettings};
-use super::catalogue::{Catalogue, located};
+use super::catalogue::{Catalogue, problem_at};
 use super::error::{ConfigError, ConfigProblem};
 use super::layer::{Layer, LayerOrigin, merge};
 use super::mounts::{MCP, MountConfig};
 use super::schema::ConfigFieldType::{Choice, Flag, Number, Record, Texts, TextsTable};
-use super::schema::{ConfigField, launch, leave_out, plain};
-use crate::text::{listed, suggestion};
+use super::schema::{ConfigField, launch, plain, strip_launch_fields};
+use crate::text::{quoted_list, suggestion};
 
 mod bash;
 mod chats;
@@ -339,12 +339,12 @@ impl Settings {
         let mut mounts = MountConfig::default();
         for layer in layers {
             let mut table = layer.read(SETTINGS)?;
-            left_out.extend(mounts.take(layer, &mut table)?);
-            left_out.extend(chats::leave_out(layer, &mut table));
+            left_out.extend(mounts.take_servers(layer, &mut table)?);
+            left_out.extend(chats::strip_project_chats(layer, &mut table));
             if layer.origin == (LayerOrigin::Project { trusted: false }) {
-                left_out.extend(leave_out(&mut table, SETTINGS, &layer.file));
+                left_out.extend(strip_launch_fields(&mut table, SETTINGS, &layer.file));
             }
-            access.push(AccessLayer::take(layer, &mut table)?);
+            access.push(AccessLayer::take_from(layer, &mut table)?);
             merge(&mut merged, table);
         }
         let mut settings: Self = merged.try_into().map_err(|error: toml::de::Error| {
@@ -377,13 +377,13 @@ impl Settings {
         for server in self.disabled.iter().filter(|key| !catalogue.servers.contains_key(*key)) {
             let message =
                 format!("`disabled` names the unknown server `{server}`{}", suggestion(server, &servers));
-            problems.extend(located(layers, &["disabled", server], message));
+            problems.extend(problem_at(layers, &["disabled", server], message));
         }
         for (language, preferred) in &self.prefer {
             if !catalogue.languages.contains_key(language) {
                 let nearest = suggestion(language, &languages);
                 let message = format!("`prefer` names the unknown language `{language}`{nearest}");
-                problems.extend(located(layers, &["prefer", language], message));
+                problems.extend(problem_at(layers, &["prefer", language], message));
             }
             for key in preferred {
                 let message = match catalogue.servers.get(key) {
@@ -395,12 +395,12 @@ impl Settings {
                         let spoken = server.languages.iter().map(String::as_str).collect::<Vec<_>>();
                         format!(
                             "`prefer.{language}` names the server `{key}`, which speaks only {}",
-                            listed(&spoken)
+                            quoted_list(&spoken)
                         )
                     }
                     Some(_) => continue,
                 };
-                problems.extend(located(layers, &["prefer", language, key], message));
+                problems.extend(problem_at(layers, &["prefer", language, key], message));
             }
         }
         problems
@@ -410,10 +410,13 @@ impl Settings {
         let entries = self.bash.writable.iter();
         let faults = entries.filter_map(|entry| Some((entry, bash::writable_fault(entry)?)));
         let chats = self.chats.folders();
-        let chats = chats.filter_map(|(key, folder)| Some((key, folder, chats::fault(key, folder)?)));
+        let chats =
+            chats.filter_map(|(key, folder)| Some((key, folder, chats::folder_problem(key, folder)?)));
         faults
-            .filter_map(|(entry, fault)| located(layers, &["bash", "writable", entry], fault))
-            .chain(chats.filter_map(|(key, folder, fault)| located(layers, &["chats", key, folder], fault)))
+            .filter_map(|(entry, fault)| problem_at(layers, &["bash", "writable", entry], fault))
+            .chain(
+                chats.filter_map(|(key, folder, fault)| problem_at(layers, &["chats", key, folder], fault)),
+            )
             .collect()
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::layer::merge;
-use super::sign::ConfigMarker;
+use super::marker::ConfigMarker;
 use crate::text::Encoding;
 use crate::workspace::{Workspace, WorkspacePath};
 
@@ -54,14 +54,14 @@ impl Language {
     }
 
     /// Keys of the servers that run, the first one navigates.
-    pub(crate) fn running(&self) -> &[String] {
+    pub(crate) fn active_servers(&self) -> &[String] {
         self.chosen.as_deref().unwrap_or(&self.servers)
     }
 }
 
 /// One language server: how it is found, started, installed, and what is known of its behaviour.
 ///
-/// `command`, `env`, `settings` and `initialization_options` may hold placeholders; [`ServerSpec::expanded`] fills them in.
+/// `command`, `env`, `settings` and `initialization_options` may hold placeholders; [`ServerSpec::expand`] fills them in.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ServerSpec {
@@ -345,7 +345,7 @@ impl ServerSpec {
     }
 
     /// What the project at `root` needs for its answers and does not have.
-    pub(crate) fn lacking<'a>(
+    pub(crate) fn missing_set_up<'a>(
         &'a self,
         workspace: &'a Workspace,
         root: &'a WorkspacePath,
@@ -357,7 +357,7 @@ impl ServerSpec {
     }
 
     /// Its table for `root`, the settings that depend on the root's files decided.
-    pub(crate) fn configured_for(&self, workspace: &Workspace, root: &WorkspacePath) -> Self {
+    pub(crate) fn resolve_for_root(&self, workspace: &Workspace, root: &WorkspacePath) -> Self {
         let mut settings = toml::Table::new();
         for unless in &self.settings_unless {
             if !unless.configured_by.iter().any(|sign| sign.is_in(workspace, root)) {

@@ -111,7 +111,7 @@ struct FolderChangeGuard(PathBuf);
 
 impl FolderChangeGuard {
     /// Waits until nobody else in this process changes the folder at `path`, at most [`STATE_QUEUE_TIMEOUT`].
-    fn take(path: &Path) -> Option<Self> {
+    fn acquire(path: &Path) -> Option<Self> {
         let mut changed = CHANGED.lock();
         FREED.wait_while_for(&mut changed, |changed| changed.contains(path), STATE_QUEUE_TIMEOUT);
         if changed.contains(path) {
@@ -144,20 +144,20 @@ impl StateFolder {
         if !self.is_there()? {
             return Ok(None);
         }
-        let file = match private::options().read(true).open(self.path.join(name.as_str())) {
+        let file = match private::open_options().read(true).open(self.path.join(name.as_str())) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(self.failed("read", error)),
+            Err(error) => return Err(self.io_error("read", error)),
         };
-        let metadata = file.metadata().map_err(|error| self.failed("read", error))?;
+        let metadata = file.metadata().map_err(|error| self.io_error("read", error))?;
         if !metadata.is_file() {
-            return Err(self.failed("read", io::Error::other("it is not a regular file")));
+            return Err(self.io_error("read", io::Error::other("it is not a regular file")));
         }
         if metadata.uid() != rustix::process::geteuid().as_raw() {
-            return Err(self.failed("read", io::Error::other("a file there belongs to another user")));
+            return Err(self.io_error("read", io::Error::other("a file there belongs to another user")));
         }
         let mut bytes = Vec::new();
-        file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| self.failed("read", error))?;
+        file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| self.io_error("read", error))?;
         if bytes.len() as u64 > limit {
             return Err(StateError::TooLarge { what: self.what, limit });
         }
@@ -172,10 +172,10 @@ impl StateFolder {
         if !self.is_there()? {
             return Ok(Vec::new());
         }
-        let entries = fs::read_dir(&self.path).map_err(|error| self.failed("listed", error))?;
+        let entries = fs::read_dir(&self.path).map_err(|error| self.io_error("listed", error))?;
         let mut names = Vec::new();
         for entry in entries {
-            let entry = entry.map_err(|error| self.failed("listed", error))?;
+            let entry = entry.map_err(|error| self.io_error("listed", error))?;
             let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
             names.extend(entry.file_name().to_str().filter(|_| is_file).and_then(StateName::new));
         }
@@ -190,11 +190,11 @@ impl StateFolder {
     /// Where the folder cannot be believed or made, or somebody else holds it.
     pub(crate) fn lock(&self) -> Result<LockedFolder<'_>, StateError> {
         self.is_there()?;
-        private::make_folder(&self.path).map_err(|error| self.failed("written", error))?;
-        let turn = FolderChangeGuard::take(&self.path).ok_or(StateError::Busy { what: self.what })?;
-        let mut options = private::options();
+        private::make_folder(&self.path).map_err(|error| self.io_error("written", error))?;
+        let turn = FolderChangeGuard::acquire(&self.path).ok_or(StateError::Busy { what: self.what })?;
+        let mut options = private::open_options();
         let lock = private::open(options.write(true).create(true).truncate(false), &self.path.join(LOCK));
-        let lock = lock.map_err(|error| self.failed("locked", error))?;
+        let lock = lock.map_err(|error| self.io_error("locked", error))?;
         let until = Instant::now() + STATE_LOCK_TIMEOUT;
         loop {
             match lock.try_lock() {
@@ -203,7 +203,7 @@ impl StateFolder {
                     std::thread::sleep(STATE_LOCK_RETRY_INTERVAL)
                 }
                 Err(TryLockError::WouldBlock) => return Err(StateError::Busy { what: self.what }),
-                Err(TryLockError::Error(error)) => return Err(self.failed("locked", error)),
+                Err(TryLockError::Error(error)) => return Err(self.io_error("locked", error)),
             }
         }
     }
@@ -212,7 +212,7 @@ impl StateFolder {
         let metadata = match fs::metadata(&self.path) {
             Ok(metadata) => metadata,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-            Err(error) => return Err(self.failed("read", error)),
+            Err(error) => return Err(self.io_error("read", error)),
         };
         if metadata.uid() != rustix::process::geteuid().as_raw() || metadata.mode() & 0o022 != 0 {
             return Err(StateError::Open { what: self.what });
@@ -220,7 +220,7 @@ impl StateFolder {
         Ok(true)
     }
 
-    fn failed(&self, action: &'static str, source: io::Error) -> StateError {
+    fn io_error(&self, action: &'static str, source: io::Error) -> StateError {
         StateError::Io { what: self.what, action, source }
     }
 }
@@ -236,17 +236,18 @@ impl LockedFolder<'_> {
         // Only the holder of the lock gets here, so what lies there was left by a process that died.
         match fs::remove_file(&fresh) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(folder.failed("written", error));
+                return Err(folder.io_error("written", error));
             }
             _ => {}
         }
-        let written = private::options().write(true).create_new(true).open(&fresh).and_then(|mut file| {
-            file.write_all(content)?;
-            file.sync_all()?;
-            fs::rename(&fresh, &path)?;
-            File::open(&folder.path)?.sync_all()
-        });
-        written.map_err(|error| folder.failed("written", error))
+        let written =
+            private::open_options().write(true).create_new(true).open(&fresh).and_then(|mut file| {
+                file.write_all(content)?;
+                file.sync_all()?;
+                fs::rename(&fresh, &path)?;
+                File::open(&folder.path)?.sync_all()
+            });
+        written.map_err(|error| folder.io_error("written", error))
     }
 
     /// Removes a file; tells whether there was one.
@@ -257,7 +258,7 @@ impl LockedFolder<'_> {
         match fs::remove_file(self.folder.path.join(name.as_str())) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(self.folder.failed("removed", error)),
+            Err(error) => Err(self.folder.io_error("removed", error)),
         }
     }
 }
@@ -358,7 +359,7 @@ mod tests {
         let (_keep, folder) = folder();
         drop(folder.lock().unwrap());
         // Another process has it: nobody here knows of this lock.
-        let held = private::options().write(true).open(folder.path.join(LOCK)).unwrap();
+        let held = private::open_options().write(true).open(folder.path.join(LOCK)).unwrap();
         held.lock().unwrap();
         let begun = Instant::now();
         assert!(matches!(folder.lock(), Err(StateError::Busy { .. })));

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant, SystemTime};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-use super::error::printable;
+use super::error::escape_unprintable;
 use super::folders::Folders;
 use super::launch::{LaunchFields, hash_file, hash_text, name_below, text_name};
 use super::pin::FilePin;
@@ -66,7 +66,7 @@ impl RecordedProject {
     }
 
     /// `what` has changed, and whether the folder is still the one that was trusted.
-    fn changed(&self, what: impl IntoIterator<Item = String>) -> Vec<String> {
+    fn changes_since_trusted(&self, what: impl IntoIterator<Item = String>) -> Vec<String> {
         let record = self.record();
         let is_same = (record.device, record.inode) == (self.device, self.inode);
         let replaced = (!is_same).then(|| format!("the folder `{}` was replaced by another", self.key));
@@ -103,7 +103,7 @@ impl RecordedPrograms {
 }
 
 impl TrustState {
-    fn of(changed: Vec<String>) -> Self {
+    fn from_changes(changed: Vec<String>) -> Self {
         if changed.is_empty() { Self::Trusted } else { Self::Changed { what: changed } }
     }
 }
@@ -197,7 +197,7 @@ impl TrustStore {
     pub fn is_trusted(&self, project: &Path, fields: &LaunchFields) -> Result<TrustState, TrustError> {
         let Some(found) = self.find(project)? else { return Ok(TrustState::Untrusted) };
         let record = found.record();
-        let mut what = found.changed([]);
+        let mut what = found.changes_since_trusted([]);
         what.extend(differences(&record.fields, &fields.fields));
         for (program, hash) in &fields.programs {
             what.extend(difference(
@@ -209,7 +209,7 @@ impl TrustStore {
         for (text, hash) in &fields.texts {
             what.extend(difference(record.texts.get(text), Some(hash), &text_name(text)));
         }
-        Ok(TrustState::of(what))
+        Ok(TrustState::from_changes(what))
     }
 
     /// Says no, in a sentence, where `project` is not trusted any more with what it said when its settings were read.
@@ -234,8 +234,9 @@ impl TrustStore {
         let Some(found) = self.find(project)? else { return Ok(Err(TrustState::Untrusted)) };
         let (name, hash) = hash_file(project, program)?;
         let then = found.record().programs.get(&name);
-        let what = found.changed(difference(then, Some(&hash), &format!("the program `{name}`")));
-        Ok(match TrustState::of(what) {
+        let what =
+            found.changes_since_trusted(difference(then, Some(&hash), &format!("the program `{name}`")));
+        Ok(match TrustState::from_changes(what) {
             TrustState::Trusted => Ok(FilePin { path: program.to_owned(), sha256: hash }),
             state => Err(state),
         })
@@ -255,7 +256,11 @@ impl TrustStore {
         let Some(found) = self.find(project)? else { return Ok(TrustState::Untrusted) };
         let hash = hash_text(content);
         let then = found.record().texts.get(path);
-        Ok(TrustState::of(found.changed(difference(then, Some(&hash), &text_name(path)))))
+        Ok(TrustState::from_changes(found.changes_since_trusted(difference(
+            then,
+            Some(&hash),
+            &text_name(path),
+        ))))
     }
 
     /// The programs that `project` was trusted with, whatever is in their places now.
@@ -276,7 +281,7 @@ impl TrustStore {
         let Some(found) = self.find(project)? else { return Ok(false) };
         let recorded = &found.record().fields;
         let has_hooks = recorded.keys().any(|name| name.starts_with("`hooks"));
-        Ok(has_hooks && (*recorded != fields.fields || !found.changed([]).is_empty()))
+        Ok(has_hooks && (*recorded != fields.fields || !found.changes_since_trusted([]).is_empty()))
     }
 
     /// The texts of `project` that were trusted and whose paths begin with `start`, also those that are gone since.
@@ -297,7 +302,11 @@ impl TrustStore {
         let Some(found) = self.find(project)? else { return Ok(TrustState::Untrusted) };
         let hash = hash_text(pin.as_bytes());
         let then = found.record().tools.get(tool);
-        Ok(TrustState::of(found.changed(difference(then, Some(&hash), &format!("the tool `{tool}`")))))
+        Ok(TrustState::from_changes(found.changes_since_trusted(difference(
+            then,
+            Some(&hash),
+            &format!("the tool `{tool}`"),
+        ))))
     }
 
     /// Trusts `project` with exactly these launch fields, programs, texts and tools, in place of what it was trusted with before.
@@ -305,10 +314,10 @@ impl TrustStore {
     /// # Errors
     /// When the store cannot be read or written; it is then as it was.
     pub(crate) fn grant(&self, project: &Path, fields: &LaunchFields) -> Result<(), TrustError> {
-        let (key, device, inode) = identity(project)?;
+        let (key, device, inode) = project_identity(project)?;
         let LaunchFields { fields, programs, texts, tools, .. } = fields.clone();
         let record = TrustRecord { device, inode, fields, programs, texts, tools };
-        self.change(|store| {
+        self.update_store(|store| {
             store.declined.remove(&key);
             store.projects.insert(key, record);
         })
@@ -320,8 +329,8 @@ impl TrustStore {
     /// # Errors
     /// When the store cannot be read or written; it is then as it was.
     pub(crate) fn decline(&self, project: &Path, shown: Option<String>) -> Result<(), TrustError> {
-        let (key, device, inode) = identity(project)?;
-        self.change(|store| {
+        let (key, device, inode) = project_identity(project)?;
+        self.update_store(|store| {
             store.declined.insert(key, DeclinedProject { device, inode, shown });
         })
     }
@@ -331,7 +340,7 @@ impl TrustStore {
     /// # Errors
     /// When the store or the project's folder cannot be read.
     pub(crate) fn is_declined(&self, project: &Path, shown: &str) -> Result<bool, TrustError> {
-        let (key, device, inode) = identity(project)?;
+        let (key, device, inode) = project_identity(project)?;
         let store = self.read()?;
         let declined = store.declined.get(&key);
         let declined = declined.filter(|declined| (declined.device, declined.inode) == (device, inode));
@@ -345,7 +354,7 @@ impl TrustStore {
     pub(crate) fn revoke(&self, project: &Path) -> Result<bool, TrustError> {
         let path = fs::canonicalize(project).unwrap_or_else(|_| project.to_owned());
         let key = path.to_str().ok_or_else(|| TrustError::NotUtf8(path.display().to_string()))?;
-        self.change(|store| store.projects.remove(key).is_some())
+        self.update_store(|store| store.projects.remove(key).is_some())
     }
 
     /// Every trusted project, by path.
@@ -369,7 +378,7 @@ impl TrustStore {
         if store.projects.is_empty() {
             return Ok(None);
         }
-        let (key, device, inode) = identity(project)?;
+        let (key, device, inode) = project_identity(project)?;
         Ok(store.projects.contains_key(&key).then_some(RecordedProject { store, key, device, inode }))
     }
 
@@ -377,7 +386,7 @@ impl TrustStore {
     fn read(&self) -> Result<Arc<TrustStoreContent>, TrustError> {
         let path = self.folder.join(STORE);
         let now = SystemTime::now();
-        let stamp = FileStamp::of_any(&path);
+        let stamp = FileStamp::from_path(&path);
         let kept = self.kept.lock().clone();
         if let Some(kept) = kept.filter(|kept| stamp == Some(kept.stamp)) {
             self.check_folder()?;
@@ -393,7 +402,7 @@ impl TrustStore {
 
     fn check_folder(&self) -> Result<(), TrustError> {
         let failed = |error| TrustError::io("read", &self.folder, &error);
-        believable(&self.folder, &fs::metadata(&self.folder).map_err(failed)?)
+        check_owner_and_mode(&self.folder, &fs::metadata(&self.folder).map_err(failed)?)
     }
 
     /// The store as its file has it, and the state of the file that was read.
@@ -409,7 +418,7 @@ impl TrustStore {
             Err(error) => return Err(TrustError::io("read", path, &error)),
         };
         self.check_folder()?;
-        believable(path, &file.metadata().map_err(|error| TrustError::io("read", path, &error))?)?;
+        check_owner_and_mode(path, &file.metadata().map_err(|error| TrustError::io("read", path, &error))?)?;
         let stamp = FileStamp::of_file(&file);
         let damaged = |reason: String| TrustError::Damaged { file: path.display().to_string(), reason };
         let mut text = String::new();
@@ -426,17 +435,17 @@ impl TrustStore {
     }
 
     /// Reads, changes and writes the store while no other process does.
-    fn change<T>(&self, change: impl FnOnce(&mut TrustStoreContent) -> T) -> Result<T, TrustError> {
+    fn update_store<T>(&self, change: impl FnOnce(&mut TrustStoreContent) -> T) -> Result<T, TrustError> {
         match fs::metadata(&self.folder) {
-            Ok(metadata) => believable(&self.folder, &metadata)?,
+            Ok(metadata) => check_owner_and_mode(&self.folder, &metadata)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(TrustError::io("read", &self.folder, &error)),
         }
         private::make_folder(&self.folder).map_err(|error| TrustError::io("make", &self.folder, &error))?;
         let path = self.folder.join(LOCK);
-        let lock = private::open(private::options().write(true).create(true).truncate(false), &path)
+        let lock = private::open(private::open_options().write(true).create(true).truncate(false), &path)
             .map_err(|error| TrustError::io("open", &path, &error))?;
-        take(&lock, &path)?;
+        acquire_lock(&lock, &path)?;
         let (mut store, _) = self.read_file(&self.folder.join(STORE))?;
         let result = change(&mut store);
         self.write(&store)?;
@@ -453,7 +462,7 @@ impl TrustStore {
         {
             return Err(TrustError::io("replace", &fresh, &error));
         }
-        let mut file = private::open(private::options().write(true).create_new(true), &fresh)
+        let mut file = private::open(private::open_options().write(true).create_new(true), &fresh)
             .map_err(|error| TrustError::io("open", &fresh, &error))?;
         file.write_all(&text)
             .and_then(|()| file.sync_all())
@@ -465,7 +474,7 @@ impl TrustStore {
 
 /// A project's key in the store, and its identity on the disk. `project` must have no links in it: where one has taken the place of a folder,
 /// the project is another one, of which nobody has said anything.
-fn identity(project: &Path) -> Result<(String, u64, u64), TrustError> {
+fn project_identity(project: &Path) -> Result<(String, u64, u64), TrustError> {
     let path = fs::canonicalize(project).map_err(|error| TrustError::io("find", project, &error))?;
     if path != project {
         let (path, now) = (project.display().to_string(), path.display().to_string());
@@ -477,7 +486,7 @@ fn identity(project: &Path) -> Result<(String, u64, u64), TrustError> {
 }
 
 /// Takes the lock within a few seconds: whoever may read it can hold it for ever.
-fn take(lock: &File, path: &Path) -> Result<(), TrustError> {
+fn acquire_lock(lock: &File, path: &Path) -> Result<(), TrustError> {
     let until = Instant::now() + TRUST_LOCK_TIMEOUT;
     loop {
         match lock.try_lock() {
@@ -493,7 +502,7 @@ fn take(lock: &File, path: &Path) -> Result<(), TrustError> {
     }
 }
 
-fn believable(path: &Path, metadata: &fs::Metadata) -> Result<(), TrustError> {
+fn check_owner_and_mode(path: &Path, metadata: &fs::Metadata) -> Result<(), TrustError> {
     let name = || path.display().to_string();
     if metadata.uid() != rustix::process::geteuid().as_raw() {
         return Err(TrustError::Foreign { path: name() });
@@ -512,9 +521,9 @@ fn differences(then: &BTreeMap<String, String>, now: &BTreeMap<String, String>) 
 fn difference(then: Option<&String>, now: Option<&String>, name: &str) -> Option<String> {
     match (then, now) {
         (Some(then), Some(now)) if then == now => None,
-        (Some(_), Some(_)) => Some(printable(&format!("{name} was changed"))),
-        (None, Some(_)) => Some(printable(&format!("{name} was added"))),
-        (Some(_), None) => Some(printable(&format!("{name} was removed"))),
+        (Some(_), Some(_)) => Some(escape_unprintable(&format!("{name} was changed"))),
+        (None, Some(_)) => Some(escape_unprintable(&format!("{name} was added"))),
+        (Some(_), None) => Some(escape_unprintable(&format!("{name} was removed"))),
         (None, None) => None,
     }
 }

@@ -61,10 +61,10 @@ impl SpokenLanguage {
     /// As the environment says: the first of `LC_ALL`, `LC_MESSAGES` and `LANG` that is set and not empty decides
     /// (POSIX, *Environment Variables*).
     pub(crate) fn from_environment() -> Self {
-        Self::of(|name| std::env::var(name).ok())
+        Self::from_variables(|name| std::env::var(name).ok())
     }
 
-    fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
+    fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Self {
         let names = ["LC_ALL", "LC_MESSAGES", "LANG"];
         let locale = names.iter().filter_map(|name| variable(name)).find(|value| !value.is_empty());
         let language = locale.as_deref().and_then(|locale| locale.split(['_', '.', '@', '-']).next());
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn spoken_language_follows_first_nonempty_locale_variable() {
         let speech = |set: &[(&str, &str)]| {
-            SpokenLanguage::of(|name| {
+            SpokenLanguage::from_variables(|name| {
                 set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
             })
         };

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use parking_lot::Mutex;
 
 use super::definition::{DefinitionRole, SourceDefinition};
-use super::family;
+use super::language_families;
+use super::name_occurrence::NameOccurrence;
 use super::project::{Project, load};
 use super::source::ParsedSource;
-use super::subject::NameOccurrence;
 use crate::workspace::{Hit, SearchError, SearchQuery, WorkspacePath};
 
 /// How many occurrences are looked at.
@@ -54,7 +54,7 @@ pub(super) fn occurrences(
     language: Option<&str>,
     name: &str,
 ) -> Result<(Vec<Hit>, bool, bool), SearchError> {
-    let extensions = language.map(|language| family::extensions(project.catalogue, language));
+    let extensions = language.map(|language| language_families::extensions(project.catalogue, language));
     let query = SearchQuery {
         pattern: name.to_owned(),
         literal: true,
@@ -68,7 +68,7 @@ pub(super) fn occurrences(
     let mut found = project.workspace.search(&query)?;
     if let Some(language) = language {
         // Whether a file without an extension is a script of the language, its first line tells.
-        let members = family::members(language);
+        let members = language_families::related_languages(language);
         let mut known: HashMap<WorkspacePath, bool> = HashMap::new();
         let speaks = |path: &WorkspacePath| project.language(path).is_some_and(|key| members.contains(&key));
         found.hits.retain(|hit| {
@@ -91,7 +91,7 @@ pub(super) fn find(
     let (hits, mut truncated, mut timed_out) = occurrences(project, language, asked.name)?;
     let mut files: HashMap<&WorkspacePath, u8> = HashMap::new();
     for hit in &hits {
-        let likely = likeliness(hit, asked.name);
+        let likely = definition_likelihood(hit, asked.name);
         let known = files.entry(&hit.path).or_default();
         *known = likely.max(*known);
     }
@@ -106,7 +106,7 @@ pub(super) fn find(
     timed_out |= project.is_late();
     let mut named = Vec::new();
     for source in &sources {
-        for index in source.named(asked.name) {
+        for index in source.definitions_named(asked.name) {
             let definition = &source.definitions[index];
             if matches!(definition.role, DefinitionRole::Import(_) | DefinitionRole::Extension)
                 || source.is_local(definition)
@@ -154,7 +154,7 @@ pub(super) fn parse_all(project: &Project<'_>, paths: &[&WorkspacePath]) -> Vec<
     });
     let mut parsed = parsed.into_inner();
     parsed.sort_by_key(|(at, _)| *at);
-    parsed.into_iter().map(|(_, source)| project.remember(Arc::new(source))).collect()
+    parsed.into_iter().map(|(_, source)| project.cache_source(Arc::new(source))).collect()
 }
 
 const KEYWORDS: [&str; 40] = [
@@ -201,7 +201,7 @@ const KEYWORDS: [&str; 40] = [
 ];
 
 /// How much a line looks as if it defined the name found in it: 0, 1 or 2.
-fn likeliness(hit: &Hit, name: &str) -> u8 {
+fn definition_likelihood(hit: &Hit, name: &str) -> u8 {
     let Some(at) = hit.line.find(name) else { return 0 };
     let before = hit.line[..at].trim_end();
     let after = hit.line[at + name.len()..].trim_start();
@@ -290,23 +290,23 @@ fn score(asked: &NameLookupQuery<'_>, source: &ParsedSource, definition: &Source
             why.push(format!("in {container}"));
         }
     } else if let Some(spot) = asked.spot {
-        score += fit(spot, definition, &mut why);
+        score += usage_score(spot, definition, &mut why);
     }
     (score, format!("{kind} {}", why.join(", ")))
 }
 
 /// How well a definition fits the way in which the name is used.
-fn fit(spot: &NameOccurrence, definition: &SourceDefinition, why: &mut Vec<String>) -> i32 {
+fn usage_score(occurrence: &NameOccurrence, definition: &SourceDefinition, why: &mut Vec<String>) -> i32 {
     let mut score = 0;
     let is_member = definition.container.is_some();
-    if spot.is_member == is_member {
+    if occurrence.is_member == is_member {
         score += 25;
     }
-    if spot.is_called == (definition.role.is_callable() || definition.role.is_type()) {
+    if occurrence.is_called == (definition.role.is_callable() || definition.role.is_type()) {
         score += 10;
     }
-    if let (Some(owner), Some(container)) = (&spot.owner, &definition.container) {
-        let (owner, container) = (plainly(owner), plainly(container));
+    if let (Some(owner), Some(container)) = (&occurrence.owner, &definition.container) {
+        let (owner, container) = (normalize_name(owner), normalize_name(container));
         if owner == container {
             score += 50;
             why.push("its class is called as the variable".to_owned());
@@ -318,7 +318,7 @@ fn fit(spot: &NameOccurrence, definition: &SourceDefinition, why: &mut Vec<Strin
     score
 }
 
-fn plainly(name: &str) -> String {
+fn normalize_name(name: &str) -> String {
     name.chars().filter(|c| *c != '_').flat_map(char::to_lowercase).collect()
 }
 

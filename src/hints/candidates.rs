@@ -8,11 +8,11 @@ use super::by_name::{self, NameLookupQuery};
 use super::definition::DefinitionRole;
 use super::docs;
 use super::imports::ImportItem;
+use super::name_occurrence::{self, NameOccurrence, ResolutionMethod};
 use super::patterns;
 use super::project::Project;
 use super::resolve::{ResolutionTarget, Resolver};
 use super::source::ParsedSource;
-use super::subject::{self, NameOccurrence, ResolutionMethod};
 use crate::config::Catalogue;
 use crate::lsp::model::{FileRef, Location, SymbolKind};
 use crate::text::{Buffer, Identifier, Position, Range, identifier_near};
@@ -56,7 +56,7 @@ pub fn definition(
     let project = Project::new(workspace, catalogue, deadline);
     match subject {
         HintSubject::Position { path, position } => at_position(&project, path, *position),
-        HintSubject::Name { path, name } => named(&project, path.as_ref(), name),
+        HintSubject::Name { path, name } => candidates_by_name(&project, path.as_ref(), name),
     }
 }
 
@@ -69,18 +69,18 @@ fn at_position(project: &Project<'_>, path: &WorkspacePath, position: Position) 
     let Some(identifier) = identifier_at(&source, position) else { return Ok(Hints::default()) };
     let buffer = source.buffer();
     let span = buffer.byte_offset(identifier.range.start)..buffer.byte_offset(identifier.range.end);
-    let spot = subject::spot(&source, span);
+    let spot = name_occurrence::name_occurrence(&source, span);
     let resolver = Resolver::new(project);
-    let (how, targets) = subject::meaning(&resolver, &source, &spot);
+    let (how, targets) = name_occurrence::resolve_occurrence(&resolver, &source, &spot);
     let targets: Vec<ResolutionTarget> =
-        targets.into_iter().map(|target| resolver.behind_module(target)).collect();
+        targets.into_iter().map(|target| resolver.resolve_module_exports(target)).collect();
     let mut hints = Hints {
         identifier: Some((identifier.name.clone(), Some(identifier.range))),
         timed_out: project.is_late(),
         ..Hints::default()
     };
     for target in &targets {
-        push(&mut hints, resolved(&source, &spot, how, target, base_score(target)));
+        push(&mut hints, resolved_candidate(&source, &spot, how, target, base_score(target)));
     }
     let is_settled = targets.iter().any(|target| match target.definition().map(|found| found.role) {
         Some(DefinitionRole::Import(import)) => is_namespace(target, import),
@@ -97,7 +97,7 @@ fn at_position(project: &Project<'_>, path: &WorkspacePath, position: Position) 
         };
         search(project, project.language(path), &asked, &mut hints)?;
     }
-    Ok(finished(hints))
+    Ok(sort_and_truncate(hints))
 }
 
 /// The name of a whole module that was found is no name from outside.
@@ -131,7 +131,11 @@ pub(super) fn identifier_at(source: &ParsedSource, position: Position) -> Option
     (!identifier.name.is_empty()).then_some(identifier)
 }
 
-fn named(project: &Project<'_>, path: Option<&WorkspacePath>, name: &str) -> Result<Hints, HintError> {
+fn candidates_by_name(
+    project: &Project<'_>,
+    path: Option<&WorkspacePath>,
+    name: &str,
+) -> Result<Hints, HintError> {
     let parts: Vec<&str> = name.split(['.', ':', '#']).filter(|part| !part.is_empty()).collect();
     let Some((last, before)) = parts.split_last() else { return Ok(Hints::default()) };
     let source = path.and_then(|path| project.source(path));
@@ -140,7 +144,7 @@ fn named(project: &Project<'_>, path: Option<&WorkspacePath>, name: &str) -> Res
     let asked = NameLookupQuery { name: last, spot: None, source: source.as_deref(), path, container };
     let language = path.and_then(|path| project.language(path));
     search(project, language, &asked, &mut hints)?;
-    Ok(finished(hints))
+    Ok(sort_and_truncate(hints))
 }
 
 fn search(
@@ -172,14 +176,14 @@ fn push(hints: &mut Hints, candidate: Option<Candidate>) {
     }
 }
 
-fn finished(mut hints: Hints) -> Hints {
+fn sort_and_truncate(mut hints: Hints) -> Hints {
     hints.candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.score));
     hints.truncated |= hints.candidates.len() > MAX_HINT_CANDIDATES;
     hints.candidates.truncate(MAX_HINT_CANDIDATES);
     hints
 }
 
-fn resolved(
+fn resolved_candidate(
     source: &Arc<ParsedSource>,
     spot: &NameOccurrence,
     how: ResolutionMethod,

@@ -128,12 +128,12 @@ fn comment_above(source: &ParsedSource, definition: &SourceDefinition) -> Option
             break;
         }
     }
-    let text: Vec<&str> = lines.into_iter().rev().map(bare).collect();
+    let text: Vec<&str> = lines.into_iter().rev().map(strip_comment_markers).collect();
     (!text.is_empty()).then(|| text.join("\n"))
 }
 
 /// A comment line without its markers.
-fn bare(line: &str) -> &str {
+fn strip_comment_markers(line: &str) -> &str {
     let line = line.strip_suffix("*/").unwrap_or(line);
     let line = MARKERS.iter().find_map(|marker| line.strip_prefix(marker)).unwrap_or(line);
     let line = line.strip_prefix('*').unwrap_or(line);

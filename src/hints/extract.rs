@@ -69,7 +69,7 @@ pub(super) fn extract(
     let options = QueryCursorOptions::new().progress_callback(&mut is_late);
     let mut matches = cursor.matches_with_options(query, tree.root_node(), text.as_bytes(), options);
     while let Some(found) = matches.next() {
-        collector.take(query.capture_names(), found);
+        collector.process_match(query.capture_names(), found);
     }
     if Instant::now() >= deadline {
         return Err(ParseError::TimedOut);
@@ -86,7 +86,7 @@ struct DefinitionCollector<'a> {
 }
 
 impl DefinitionCollector<'_> {
-    fn take(&mut self, names: &[&str], found: &QueryMatch<'_, '_>) {
+    fn process_match(&mut self, names: &[&str], found: &QueryMatch<'_, '_>) {
         let mut captures = Captures::default();
         for capture in found.captures() {
             let node = capture.node;
@@ -118,10 +118,10 @@ impl DefinitionCollector<'_> {
                 }
             }
         }
-        self.define(&captures);
+        self.add_definition(&captures);
     }
 
-    fn define(&mut self, captures: &Captures<'_>) {
+    fn add_definition(&mut self, captures: &Captures<'_>) {
         let Some((role_name, whole)) = captures.role else { return };
         let Some((_, role)) = ROLES.iter().find(|(name, _)| *name == role_name) else { return };
         if role_name == "modfile" {
@@ -130,9 +130,9 @@ impl DefinitionCollector<'_> {
         let mut leaves: Vec<(Node<'_>, DefinitionRole, Option<String>)> = Vec::new();
         leaves.extend(captures.names.iter().map(|name| (*name, *role, None)));
         for pattern in &captures.patterns {
-            self.bound(*pattern, MAX_PATTERN_DEPTH, &mut |leaf| leaves.push((leaf, *role, None)));
+            self.collect_bindings(*pattern, MAX_PATTERN_DEPTH, &mut |leaf| leaves.push((leaf, *role, None)));
         }
-        leaves.extend(captures.declarators.iter().filter_map(|node| self.declared(*node, *role)));
+        leaves.extend(captures.declarators.iter().filter_map(|node| self.declared_name(*node, *role)));
         for (name, role, container) in leaves {
             self.push(captures, whole, name, role, container);
         }
@@ -149,7 +149,7 @@ impl DefinitionCollector<'_> {
         let mut selection = name.byte_range();
         let mut text = self.text.get(selection.clone()).unwrap_or_default();
         if role == DefinitionRole::Extension {
-            text = head(text);
+            text = last_name(text);
         } else if name.kind() == "simple_symbol" {
             selection.start += 1;
             text = text.trim_start_matches(':');
@@ -167,7 +167,7 @@ impl DefinitionCollector<'_> {
         let role = if is_renaming { DefinitionRole::Prototype } else { role };
         let container = container.or_else(|| {
             let node = captures.container?;
-            Some(head(self.text.get(node.byte_range())?).to_owned())
+            Some(last_name(self.text.get(node.byte_range())?).to_owned())
         });
         self.raw.push(RawDefinition {
             span: whole.byte_range(),
@@ -203,7 +203,7 @@ impl DefinitionCollector<'_> {
     }
 
     /// The names that a pattern binds.
-    fn bound<'t>(&self, pattern: Node<'t>, depth: usize, found: &mut dyn FnMut(Node<'t>)) {
+    fn collect_bindings<'t>(&self, pattern: Node<'t>, depth: usize, found: &mut dyn FnMut(Node<'t>)) {
         let kind = pattern.kind();
         if pattern.named_child_count() == 0 {
             let text = self.text.get(pattern.byte_range()).unwrap_or_default();
@@ -228,13 +228,13 @@ impl DefinitionCollector<'_> {
                     && pattern.child_by_field_name(field).is_some_and(|node| node.id() == child.id())
             });
             if !is_unbound {
-                self.bound(child, depth - 1, found);
+                self.collect_bindings(child, depth - 1, found);
             }
         }
     }
 
     /// The name inside a declarator of C or C++, what it is, and the class it is qualified with.
-    fn declared<'t>(
+    fn declared_name<'t>(
         &self,
         declarator: Node<'t>,
         role: DefinitionRole,
@@ -251,7 +251,7 @@ impl DefinitionCollector<'_> {
                     let scope = node.child_by_field_name("scope");
                     container = scope
                         .and_then(|scope| self.text.get(scope.byte_range()))
-                        .map(|text| head(text).to_owned());
+                        .map(|text| last_name(text).to_owned());
                 }
                 "identifier" | "field_identifier" | "type_identifier" | "operator_name"
                 | "destructor_name" => {
@@ -290,7 +290,7 @@ impl DefinitionCollector<'_> {
             });
         }
         self.quiet.sort_by_key(|span| span.start);
-        let (definitions, scopes) = nest(self.grammar, self.raw, self.text.len());
+        let (definitions, scopes) = nest_definitions(self.grammar, self.raw, self.text.len());
         ExtractedSymbols { definitions, scopes, imports: self.imports, quiet: self.quiet }
     }
 }
@@ -327,7 +327,7 @@ pub(super) const ROLES: [(&str, DefinitionRole); 24] = [
 ];
 
 /// The last name of a path without what follows it: `Foo` of `&a::Foo<T>`.
-pub(super) fn head(text: &str) -> &str {
+pub(super) fn last_name(text: &str) -> &str {
     let end = text.find(['<', '[', '(']).unwrap_or(text.len());
     let path = &text[..end];
     path.rsplit(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$'))
@@ -343,7 +343,7 @@ struct OpenDefinition {
 }
 
 /// Finds for each definition the scope and the definitions around it.
-fn nest(
+fn nest_definitions(
     grammar: &Grammar,
     mut raw: Vec<RawDefinition>,
     length: usize,
@@ -377,7 +377,7 @@ fn nest(
         }) {
             continue;
         }
-        place(grammar, &mut definition, &definitions, &open, scope, &scopes);
+        set_surroundings(grammar, &mut definition, &definitions, &open, scope, &scopes);
         let local = (definition.scope, definition.name.clone());
         if !is_global {
             locals.insert(local);
@@ -391,7 +391,7 @@ fn nest(
         {
             continue;
         }
-        let kind = opened(grammar, &definition);
+        let kind = opened_scope(grammar, &definition);
         definitions.push(definition);
         if let Some(kind) = kind {
             scopes.push(LexicalScope { span: span.clone(), kind });
@@ -403,7 +403,7 @@ fn nest(
 }
 
 /// The scope that a definition opens for what is inside it.
-fn opened(grammar: &Grammar, definition: &SourceDefinition) -> Option<ScopeKind> {
+fn opened_scope(grammar: &Grammar, definition: &SourceDefinition) -> Option<ScopeKind> {
     match definition.role {
         role if role.has_members() => Some(ScopeKind::Class),
         DefinitionRole::Module => Some(ScopeKind::Namespace),
@@ -422,7 +422,7 @@ fn opened(grammar: &Grammar, definition: &SourceDefinition) -> Option<ScopeKind>
 }
 
 /// Sets what lies around `definition`.
-fn place(
+fn set_surroundings(
     grammar: &Grammar,
     definition: &mut SourceDefinition,
     definitions: &[SourceDefinition],

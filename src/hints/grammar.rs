@@ -35,13 +35,13 @@ pub(super) struct Grammar {
 
 /// Whether files of `language` can be parsed, so that names in them are known.
 pub(crate) fn has_grammar(language: &str) -> bool {
-    Grammar::of(language, None).is_some()
+    Grammar::for_language(language, None).is_some()
 }
 
 impl Grammar {
     /// The grammar for a file of `language` (a key of the catalogue), which may depend on the file's extension;
     /// `None` where there is none and patterns must do.
-    pub(super) fn of(language: &str, extension: Option<&str>) -> Option<&'static Grammar> {
+    pub(super) fn for_language(language: &str, extension: Option<&str>) -> Option<&'static Grammar> {
         let key = match (language, extension) {
             ("typescript", Some("tsx")) => "tsx",
             // A header is C as well as C++; the larger grammar reads both.

@@ -28,7 +28,7 @@ pub(crate) fn importers(
     deadline: Instant,
 ) -> Result<(Vec<(WorkspacePath, Position)>, bool), HintError> {
     let project = Project::new(workspace, catalogue, deadline);
-    let Some(word) = word_of(path) else { return Ok((Vec::new(), false)) };
+    let Some(word) = module_word(path) else { return Ok((Vec::new(), false)) };
     let (hits, truncated, timed_out) = occurrences(&project, project.language(path), &word)?;
     let mut files: BTreeMap<&WorkspacePath, ()> = BTreeMap::new();
     for hit in hits.iter().filter(|hit| !hit.path.as_path().starts_with(path.as_path())) {
@@ -39,14 +39,14 @@ pub(crate) fn importers(
     paths.truncate(MAX_IMPORTER_PARSED_FILES);
     let mut found = Vec::new();
     for source in parse_all(&project, &paths) {
-        let first = source.imports.iter().find(|import| leads_to(&project, &source, import, path));
+        let first = source.imports.iter().find(|import| resolves_to(&project, &source, import, path));
         found.extend(first.map(|import| (source.path.clone(), source.position(import.selection.start))));
     }
     Ok((found, cut || project.is_late()))
 }
 
 /// What an import of a file or folder has to name: the last word of its module.
-fn word_of(path: &WorkspacePath) -> Option<String> {
+fn module_word(path: &WorkspacePath) -> Option<String> {
     let stem = path.as_path().file_stem()?.to_str()?;
     match stem {
         "__init__" | "index" | "mod" => path.parent()?.file_name().map(str::to_owned),
@@ -54,7 +54,7 @@ fn word_of(path: &WorkspacePath) -> Option<String> {
     }
 }
 
-fn leads_to(
+fn resolves_to(
     project: &Project<'_>,
     source: &ParsedSource,
     import: &SourceImport,

@@ -41,7 +41,7 @@ struct ImportReader<'a> {
 }
 
 impl<'a> ImportReader<'a> {
-    fn of(&self, node: Node<'_>) -> &'a str {
+    fn text(&self, node: Node<'_>) -> &'a str {
         self.text.get(node.byte_range()).unwrap_or_default()
     }
 
@@ -56,7 +56,7 @@ impl<'a> ImportReader<'a> {
     }
 
     fn add_named(&mut self, at: Node<'_>, module: &str, name: &str) {
-        let local = self.of(at);
+        let local = self.text(at);
         self.add(local, at, module, ImportItem::Named(name.to_owned()));
     }
 }
@@ -82,7 +82,7 @@ fn children<'t>(node: Node<'t>) -> Vec<Node<'t>> {
 }
 
 fn python(reader: &mut ImportReader<'_>, node: Node<'_>) {
-    let module = node.child_by_field_name("module_name").map(|module| reader.of(module));
+    let module = node.child_by_field_name("module_name").map(|module| reader.text(module));
     let names: Vec<Node<'_>> = node.children_by_field_name("name", &mut node.walk()).collect();
     for name in names {
         let (path, alias) = match name.kind() {
@@ -92,16 +92,16 @@ fn python(reader: &mut ImportReader<'_>, node: Node<'_>) {
             },
             _ => (name, None),
         };
-        let written = reader.of(path);
+        let written = reader.text(path);
         match (module, alias) {
             (Some(module), alias) => reader.add_named(alias.unwrap_or(path), module, written),
             (None, Some(alias)) => {
-                let local = reader.of(alias);
+                let local = reader.text(alias);
                 reader.add(local, alias, written, ImportItem::Whole);
             }
             (None, None) => {
                 let first = path.named_child(0).unwrap_or(path);
-                let local = reader.of(first);
+                let local = reader.text(first);
                 reader.add(local, first, local, ImportItem::Whole);
             }
         }
@@ -119,18 +119,18 @@ fn unquoted(text: &str) -> &str {
 
 fn javascript(reader: &mut ImportReader<'_>, node: Node<'_>) {
     match node.kind() {
-        "variable_declarator" => required(reader, node),
+        "variable_declarator" => require_call(reader, node),
         "export_statement" => re_export(reader, node),
         _ => {
-            let source = node.child_by_field_name("source").map(|source| unquoted(reader.of(source)));
+            let source = node.child_by_field_name("source").map(|source| unquoted(reader.text(source)));
             for child in children(node) {
                 match (child.kind(), source) {
                     ("import_clause", Some(module)) => import_clause(reader, child, module),
                     ("import_require_clause", _) => {
                         let module =
-                            child.child_by_field_name("source").map(|source| unquoted(reader.of(source)));
+                            child.child_by_field_name("source").map(|source| unquoted(reader.text(source)));
                         if let (Some(name), Some(module)) = (child.named_child(0), module) {
-                            let local = reader.of(name);
+                            let local = reader.text(name);
                             reader.add(local, name, module, ImportItem::Whole);
                         }
                     }
@@ -145,12 +145,12 @@ fn import_clause(reader: &mut ImportReader<'_>, clause: Node<'_>, module: &str) 
     for part in children(clause) {
         match part.kind() {
             "identifier" => {
-                let local = reader.of(part);
+                let local = reader.text(part);
                 reader.add(local, part, module, ImportItem::Default);
             }
             "namespace_import" => {
                 if let Some(name) = part.named_child(0) {
-                    let local = reader.of(name);
+                    let local = reader.text(name);
                     reader.add(local, name, module, ImportItem::Whole);
                 }
             }
@@ -162,9 +162,9 @@ fn import_clause(reader: &mut ImportReader<'_>, clause: Node<'_>, module: &str) 
 fn import_specifier(reader: &mut ImportReader<'_>, specifier: Node<'_>, module: &str) {
     let Some(name) = specifier.child_by_field_name("name") else { return };
     let local = specifier.child_by_field_name("alias").unwrap_or(name);
-    match reader.of(name) {
+    match reader.text(name) {
         "default" => {
-            let text = reader.of(local);
+            let text = reader.text(local);
             reader.add(text, local, module, ImportItem::Default);
         }
         written => reader.add_named(local, module, written),
@@ -173,7 +173,7 @@ fn import_specifier(reader: &mut ImportReader<'_>, specifier: Node<'_>, module: 
 
 fn re_export(reader: &mut ImportReader<'_>, node: Node<'_>) {
     let Some(source) = node.child_by_field_name("source") else { return };
-    let module = unquoted(reader.of(source));
+    let module = unquoted(reader.text(source));
     let parts = children(node);
     let mut all = true;
     for part in parts {
@@ -185,7 +185,7 @@ fn re_export(reader: &mut ImportReader<'_>, node: Node<'_>) {
             "namespace_export" => {
                 all = false;
                 if let Some(name) = part.named_child(0) {
-                    let local = reader.of(name);
+                    let local = reader.text(name);
                     reader.add(local, name, module, ImportItem::Whole);
                 }
             }
@@ -198,29 +198,29 @@ fn re_export(reader: &mut ImportReader<'_>, node: Node<'_>) {
 }
 
 /// `const name = require("module")`, `const { a, b: c } = require("module")`.
-fn required(reader: &mut ImportReader<'_>, node: Node<'_>) {
+fn require_call(reader: &mut ImportReader<'_>, node: Node<'_>) {
     let source = node
         .child_by_field_name("value")
         .and_then(|call| call.child_by_field_name("arguments"))
         .and_then(|arguments| arguments.named_child(0))
         .filter(|argument| argument.kind() == "string");
     let (Some(source), Some(name)) = (source, node.child_by_field_name("name")) else { return };
-    let module = unquoted(reader.of(source));
+    let module = unquoted(reader.text(source));
     if name.kind() == "identifier" {
-        let local = reader.of(name);
+        let local = reader.text(name);
         reader.add(local, name, module, ImportItem::Whole);
     }
     for part in children(name) {
         match part.kind() {
             "shorthand_property_identifier_pattern" => {
-                let written = reader.of(part);
+                let written = reader.text(part);
                 reader.add_named(part, module, written);
             }
             "pair_pattern" => {
                 if let (Some(key), Some(value)) =
                     (part.child_by_field_name("key"), part.child_by_field_name("value"))
                 {
-                    let written = reader.of(key);
+                    let written = reader.text(key);
                     reader.add_named(value, module, written);
                 }
             }
@@ -234,7 +234,7 @@ fn rust(reader: &mut ImportReader<'_>, node: Node<'_>) {
         use_tree(reader, argument, "", MAX_USE_TREE_DEPTH);
     } else if let Some(name) = node.child_by_field_name("name") {
         let local = node.child_by_field_name("alias").unwrap_or(name);
-        let (module, text) = (reader.of(name), reader.of(local));
+        let (module, text) = (reader.text(name), reader.text(local));
         reader.add(text, local, module, ImportItem::Whole);
     }
 }
@@ -252,7 +252,7 @@ fn use_tree(reader: &mut ImportReader<'_>, node: Node<'_>, prefix: &str, depth: 
     let Some(depth) = depth.checked_sub(1).filter(|_| prefix.len() <= 1_000) else { return };
     match node.kind() {
         "scoped_use_list" => {
-            let path = node.child_by_field_name("path").map_or("", |path| reader.of(path));
+            let path = node.child_by_field_name("path").map_or("", |path| reader.text(path));
             let prefix = if path.is_empty() { prefix.to_owned() } else { joined(prefix, path) };
             if let Some(list) = node.child_by_field_name("list") {
                 children(list).into_iter().for_each(|child| use_tree(reader, child, &prefix, depth));
@@ -260,7 +260,7 @@ fn use_tree(reader: &mut ImportReader<'_>, node: Node<'_>, prefix: &str, depth: 
         }
         "use_list" => children(node).into_iter().for_each(|child| use_tree(reader, child, prefix, depth)),
         "use_wildcard" => {
-            let path = node.named_child(0).map_or("", |path| reader.of(path));
+            let path = node.named_child(0).map_or("", |path| reader.text(path));
             let module = joined(prefix, path);
             reader.add("", node, &module, ImportItem::Wildcard);
         }
@@ -268,7 +268,7 @@ fn use_tree(reader: &mut ImportReader<'_>, node: Node<'_>, prefix: &str, depth: 
             if let (Some(path), Some(alias)) =
                 (node.child_by_field_name("path"), node.child_by_field_name("alias"))
             {
-                used(reader, &joined(prefix, reader.of(path)), alias);
+                add_use(reader, &joined(prefix, reader.text(path)), alias);
             }
         }
         "self" if !prefix.is_empty() => {
@@ -276,15 +276,15 @@ fn use_tree(reader: &mut ImportReader<'_>, node: Node<'_>, prefix: &str, depth: 
             used_as(reader, prefix, node, name);
         }
         _ => {
-            let path = joined(prefix, reader.of(node));
+            let path = joined(prefix, reader.text(node));
             let at = node.child_by_field_name("name").unwrap_or(node);
-            used(reader, &path, at);
+            add_use(reader, &path, at);
         }
     }
 }
 
-fn used(reader: &mut ImportReader<'_>, path: &str, at: Node<'_>) {
-    let local = reader.of(at);
+fn add_use(reader: &mut ImportReader<'_>, path: &str, at: Node<'_>) {
+    let local = reader.text(at);
     used_as(reader, path, at, local);
 }
 
@@ -297,7 +297,7 @@ fn used_as(reader: &mut ImportReader<'_>, path: &str, at: Node<'_>, local: &str)
 
 fn go(reader: &mut ImportReader<'_>, node: Node<'_>) {
     let Some(path) = node.child_by_field_name("path") else { return };
-    let module = unquoted(reader.of(path));
+    let module = unquoted(reader.text(path));
     let Some(name) = node.child_by_field_name("name") else {
         // A last element like `v2` is a version, not the package's name.
         let mut parts = module.rsplit('/');
@@ -312,7 +312,7 @@ fn go(reader: &mut ImportReader<'_>, node: Node<'_>) {
         "dot" => reader.add("", name, module, ImportItem::Wildcard),
         "blank_identifier" => {}
         _ => {
-            let local = reader.of(name);
+            let local = reader.text(name);
             reader.add(local, name, module, ImportItem::Whole);
         }
     }
@@ -321,7 +321,7 @@ fn go(reader: &mut ImportReader<'_>, node: Node<'_>) {
 fn java(reader: &mut ImportReader<'_>, node: Node<'_>) {
     let parts = children(node);
     let Some(path) = parts.first() else { return };
-    let written = reader.of(*path);
+    let written = reader.text(*path);
     if parts.iter().any(|part| part.kind() == "asterisk") {
         reader.add("", *path, written, ImportItem::Wildcard);
     } else if let Some((module, name)) = written.rsplit_once('.') {
@@ -332,7 +332,7 @@ fn java(reader: &mut ImportReader<'_>, node: Node<'_>) {
 
 fn csharp(reader: &mut ImportReader<'_>, node: Node<'_>) {
     let Some(path) = children(node).into_iter().next_back() else { return };
-    let written = reader.of(path);
+    let written = reader.text(path);
     match (node.child_by_field_name("name"), written.rsplit_once('.')) {
         (Some(alias), Some((module, name))) => reader.add_named(alias, module, name),
         (Some(alias), None) => reader.add_named(alias, "", written),
@@ -345,7 +345,7 @@ fn php(reader: &mut ImportReader<'_>, node: Node<'_>) {
         return file_name(reader, node);
     }
     let Some(path) = node.named_child(0) else { return };
-    let written = reader.of(path).trim_start_matches('\\');
+    let written = reader.text(path).trim_start_matches('\\');
     let group = node
         .parent()
         .filter(|group| group.kind() == "namespace_use_group")
@@ -353,7 +353,7 @@ fn php(reader: &mut ImportReader<'_>, node: Node<'_>) {
         .and_then(|declaration| {
             children(declaration).into_iter().find(|child| child.kind() == "namespace_name")
         })
-        .map(|name| reader.of(name));
+        .map(|name| reader.text(name));
     let whole = group.map_or_else(|| written.to_owned(), |group| format!("{group}\\{written}"));
     let (module, name) = whole.rsplit_once('\\').unwrap_or(("", &whole));
     match node.child_by_field_name("alias") {
@@ -373,12 +373,12 @@ fn file_name(reader: &mut ImportReader<'_>, node: Node<'_>) {
         last = child;
     }
     if node.kind() == "using_declaration" {
-        let written = reader.of(last);
+        let written = reader.text(last);
         reader.add(written, last, "", ImportItem::Named(written.to_owned()));
         return;
     }
     let path = node.child_by_field_name("path").unwrap_or(last);
-    let module = unquoted(reader.of(path));
+    let module = unquoted(reader.text(path));
     if !module.is_empty() {
         reader.add("", path, module, ImportItem::Wildcard);
     }

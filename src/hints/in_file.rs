@@ -22,11 +22,11 @@ pub(crate) fn symbols_named(
     name: &str,
     deadline: Instant,
 ) -> Option<Vec<Overloads>> {
-    let grammar = Grammar::of(language, path.extension())?;
+    let grammar = Grammar::for_language(language, path.extension())?;
     let source = ParsedSource::new(path.clone(), grammar, text.to_owned(), deadline).ok()?;
     let parts: Vec<&str> = name.split(['.', '#', ':']).filter(|part| !part.is_empty()).collect();
     let (last, containers) = parts.split_last()?;
-    let defined = source.named(last).map(|index| &source.definitions[index]);
+    let defined = source.definitions_named(last).map(|index| &source.definitions[index]);
     let fits = |definition: &&SourceDefinition| {
         is_listed(&source, definition) && is_within(&source, definition, containers)
     };
@@ -35,7 +35,7 @@ pub(crate) fn symbols_named(
         defined.filter(fits).partition(|definition| definition.role == DefinitionRole::Prototype);
     for definition in made.into_iter().chain(promised) {
         let range = source.range(&definition.selection);
-        match found.iter_mut().find(|(first, _)| overloads(first, definition)) {
+        match found.iter_mut().find(|(first, _)| are_overloads(first, definition)) {
             Some((_, ranges)) => ranges.push(range),
             None => found.push((definition, vec![range])),
         }
@@ -48,7 +48,7 @@ pub(crate) fn symbols_named(
 }
 
 /// Whether two definitions of one name are one function: they stand in the same scope of the same type.
-fn overloads(a: &SourceDefinition, b: &SourceDefinition) -> bool {
+fn are_overloads(a: &SourceDefinition, b: &SourceDefinition) -> bool {
     a.role.is_callable()
         && b.role.is_callable()
         && a.scope == b.scope
@@ -73,7 +73,7 @@ fn first_in_code(source: &ParsedSource, name: &str) -> Option<Range> {
         .flat_map(|line| identifiers_on_line(buffer, line))
         .filter(|found| found.name.trim_start_matches('$') == name.trim_start_matches('$'))
         .map(|found| (buffer.byte_offset(found.range.start), found.range))
-        .filter(|(at, _)| !source.is_quiet(*at));
+        .filter(|(at, _)| !source.is_comment_or_string(*at));
     let is_import = |at: usize| source.imports.iter().any(|import| import.span.contains(&at));
     let (imported, used): (Vec<_>, Vec<_>) = places.partition(|(at, _)| is_import(*at));
     used.first().or(imported.first()).map(|(_, range)| *range)
@@ -88,12 +88,12 @@ pub(crate) fn is_import(
     name: &str,
     deadline: Instant,
 ) -> bool {
-    let Some(grammar) = Grammar::of(language, path.extension()) else { return false };
+    let Some(grammar) = Grammar::for_language(language, path.extension()) else { return false };
     let Ok(source) = ParsedSource::new(path.clone(), grammar, text.to_owned(), deadline) else {
         return false;
     };
     let on_line = |index: &usize| source.position(source.definitions[*index].selection.start).line == line;
-    let mut here = source.named(name).filter(on_line).peekable();
+    let mut here = source.definitions_named(name).filter(on_line).peekable();
     here.peek().is_some()
         && here.all(|index| matches!(source.definitions[index].role, DefinitionRole::Import(_)))
 }
@@ -107,7 +107,7 @@ pub(crate) fn imported_from(
     position: Position,
     deadline: Instant,
 ) -> Option<String> {
-    let grammar = Grammar::of(language, path.extension())?;
+    let grammar = Grammar::for_language(language, path.extension())?;
     let source = ParsedSource::new(path.clone(), grammar, text.to_owned(), deadline).ok()?;
     let word = |letter: char| letter.is_alphanumeric() || "_$".contains(letter);
     let at = source.buffer().byte_offset(position);
@@ -121,7 +121,7 @@ pub(crate) fn imported_from(
             None => break name,
         }
     };
-    let mut modules = source.named(name).map(|index| match source.definitions[index].role {
+    let mut modules = source.definitions_named(name).map(|index| match source.definitions[index].role {
         DefinitionRole::Import(import) => source.imports.get(import).map(|import| import.module.clone()),
         _ => None,
     });

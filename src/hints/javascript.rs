@@ -16,11 +16,11 @@ fn is_javascript(source: &ParsedSource) -> bool {
 
 impl Resolver<'_> {
     /// A module whose file says `module.exports = …` is what stands there; every other target is itself.
-    pub(super) fn behind_module(&self, target: ResolutionTarget) -> ResolutionTarget {
+    pub(super) fn resolve_module_exports(&self, target: ResolutionTarget) -> ResolutionTarget {
         let mut target = target;
         for _ in 0..MAX_MODULE_EXPORTS_HOPS {
             let ResolutionTarget::File(source) = &target else { break };
-            match self.whole_export(source) {
+            match self.module_exports_target(source) {
                 Some(behind) => target = behind,
                 None => break,
             }
@@ -29,7 +29,7 @@ impl Resolver<'_> {
     }
 
     /// What `module.exports = …` of a file gives: the class or function that it names, else where it stands.
-    fn whole_export(&self, source: &Arc<ParsedSource>) -> Option<ResolutionTarget> {
+    fn module_exports_target(&self, source: &Arc<ParsedSource>) -> Option<ResolutionTarget> {
         if !is_javascript(source) {
             return None;
         }
@@ -37,7 +37,7 @@ impl Resolver<'_> {
             let definition = &source.definitions[index];
             definition.role == DefinitionRole::Field && definition.container.as_deref() == Some("module")
         };
-        let index = source.named("exports").find(is_whole)?;
+        let index = source.definitions_named("exports").find(is_whole)?;
         let value = source.definitions[index].value_span.as_ref().and_then(|span| source.node(span));
         let named = value.and_then(|value| {
             if value.kind() == "object" {
@@ -45,8 +45,8 @@ impl Resolver<'_> {
             }
             let name = value.child_by_field_name("name");
             match name {
-                Some(name) => self.plain(source, source.text_of(name), name.start_byte()),
-                None => self.expression(source, value),
+                Some(name) => self.resolve_name(source, source.text_of(name), name.start_byte()),
+                None => self.resolve_expression(source, value),
             }
             .into_iter()
             .next()
@@ -69,7 +69,9 @@ impl Resolver<'_> {
                     .container
                     .as_deref()
                     .filter(|container| !matches!(*container, "exports" | "module"))
-                    .map_or_else(Vec::new, |container| self.plain(source, container, definition.span.start)),
+                    .map_or_else(Vec::new, |container| {
+                        self.resolve_name(source, container, definition.span.start)
+                    }),
                 (DefinitionRole::Method | DefinitionRole::Property, Some(parent)) => {
                     vec![ResolutionTarget::Definition(source.clone(), parent)]
                 }

@@ -21,7 +21,7 @@ pub(crate) struct PythonModule<'t> {
 impl<'t> PythonModule<'t> {
     /// Reads `text`; `None` where it cannot be parsed in time.
     pub(crate) fn read(text: &'t str, deadline: Instant) -> Option<Self> {
-        let tree = parse(Grammar::of("python", Some("py"))?, text, deadline).ok()?;
+        let tree = parse(Grammar::for_language("python", Some("py"))?, text, deadline).ok()?;
         Some(Self { text, tree })
     }
 
@@ -66,7 +66,7 @@ impl<'t> PythonModule<'t> {
 
     fn value(&self, node: Node<'_>, depth: usize) -> Result<Value, String> {
         if depth > MAX_LITERAL_DEPTH {
-            return Err(self.refused(node));
+            return Err(self.literal_error(node));
         }
         let mut cursor = node.walk();
         let mut parts = node.named_children(&mut cursor).filter(|part| part.kind() != "comment");
@@ -77,12 +77,12 @@ impl<'t> PythonModule<'t> {
             "integer" | "float" | "unary_operator" => {
                 let number = self.text_of(node).replace('_', "");
                 let number: Option<Number> = number.parse().ok();
-                number.map(Value::Number).ok_or_else(|| self.refused(node))
+                number.map(Value::Number).ok_or_else(|| self.literal_error(node))
             }
             "string" | "concatenated_string" => self.string(node).map(Value::String),
             "parenthesized_expression" => match (parts.next(), parts.next()) {
                 (Some(inner), None) => self.value(inner, depth + 1),
-                _ => Err(self.refused(node)),
+                _ => Err(self.literal_error(node)),
             },
             "list" | "tuple" => parts.map(|part| self.value(part, depth + 1)).collect(),
             "dictionary" => {
@@ -91,13 +91,13 @@ impl<'t> PythonModule<'t> {
                     let (Some(key), Some(value)) =
                         (pair.child_by_field_name("key"), pair.child_by_field_name("value"))
                     else {
-                        return Err(self.refused(pair));
+                        return Err(self.literal_error(pair));
                     };
                     map.insert(self.string(key)?, self.value(value, depth + 1)?);
                 }
                 Ok(Value::Object(map))
             }
-            _ => Err(self.refused(node)),
+            _ => Err(self.literal_error(node)),
         }
     }
 
@@ -114,7 +114,7 @@ impl<'t> PythonModule<'t> {
                     node.child(0).map(|start| self.text_of(start).to_ascii_lowercase()).unwrap_or_default();
                 let prefix = opening.trim_end_matches(['"', '\'']);
                 if !matches!(prefix, "" | "r" | "u") {
-                    return Err(self.refused(node));
+                    return Err(self.literal_error(node));
                 }
                 let content: Vec<Node<'_>> =
                     node.named_children(&mut cursor).filter(|part| part.kind() == "string_content").collect();
@@ -122,14 +122,14 @@ impl<'t> PythonModule<'t> {
                 if prefix == "r" {
                     Ok(content)
                 } else {
-                    unescaped(&content).ok_or_else(|| self.refused(node))
+                    unescaped(&content).ok_or_else(|| self.literal_error(node))
                 }
             }
-            _ => Err(self.refused(node)),
+            _ => Err(self.literal_error(node)),
         }
     }
 
-    fn refused(&self, node: Node<'_>) -> String {
+    fn literal_error(&self, node: Node<'_>) -> String {
         let shown: String = self.text_of(node).chars().take(40).collect();
         format!("line {}: `{}` is no plain value", node.start_position().row + 1, shown.escape_debug())
     }

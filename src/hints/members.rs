@@ -12,8 +12,8 @@ use crate::workspace::WorkspacePath;
 
 impl Resolver<'_> {
     /// The member `name` of a module, a type, or (through its type) a value.
-    pub(super) fn member(&self, target: &ResolutionTarget, name: &str) -> Vec<ResolutionTarget> {
-        self.guarded(|| match target {
+    pub(super) fn resolve_member(&self, target: &ResolutionTarget, name: &str) -> Vec<ResolutionTarget> {
+        self.with_step_limit(|| match target {
             ResolutionTarget::File(source) => self.of_file(source, name),
             ResolutionTarget::Folder(folder) => self.of_folder(folder, name),
             ResolutionTarget::Definition(source, index) => {
@@ -36,26 +36,26 @@ impl Resolver<'_> {
                 && definition.role != DefinitionRole::Extension
         };
         let is_own = |&index: &usize| match source.definitions[index].role {
-            DefinitionRole::Import(import) => source.hands_on(import),
+            DefinitionRole::Import(import) => source.is_reexport(import),
             _ => true,
         };
         let (mut found, private): (Vec<usize>, Vec<usize>) =
-            source.named(name).filter(is_top).partition(is_own);
+            source.definitions_named(name).filter(is_top).partition(is_own);
         Self::sort_alternatives(source, &mut found);
         if !found.is_empty() {
-            return self.followed(source, found);
+            return self.follow_imports(source, found);
         }
-        let exported = self.exported(source, name);
+        let exported = self.resolve_export(source, name);
         if !exported.is_empty() {
             return exported;
         }
-        let found = self.through_wildcards(source, name);
+        let found = self.resolve_wildcard_imports(source, name);
         if !found.is_empty() {
             return found;
         }
         // What is private is still seen by the modules inside.
         if source.grammar.key == "rust" && !private.is_empty() {
-            return self.followed(source, private);
+            return self.follow_imports(source, private);
         }
         match source.grammar.key {
             // A package's modules are its members.
@@ -68,7 +68,7 @@ impl Resolver<'_> {
                 .collect(),
             // Names inside `namespace`s and `extern "C"` blocks.
             "cpp" | "c" | "php" | "csharp" => source
-                .named(name)
+                .definitions_named(name)
                 .filter(|&index| {
                     source.scopes[source.definitions[index].scope].kind != ScopeKind::Body
                         && !matches!(source.definitions[index].role, DefinitionRole::Import(_))
@@ -87,7 +87,7 @@ impl Resolver<'_> {
     }
 
     /// What JavaScript exports under another name, or by assignment.
-    fn exported(&self, source: &Arc<ParsedSource>, name: &str) -> Vec<ResolutionTarget> {
+    fn resolve_export(&self, source: &Arc<ParsedSource>, name: &str) -> Vec<ResolutionTarget> {
         if source.grammar.selves != ["this"] || source.grammar.implicit_members {
             return Vec::new();
         }
@@ -95,7 +95,7 @@ impl Resolver<'_> {
             let is_export = |&index: &usize| {
                 matches!(source.definitions[index].container.as_deref(), Some("exports" | "module"))
             };
-            let found: Vec<usize> = source.named(name).filter(is_export).collect();
+            let found: Vec<usize> = source.definitions_named(name).filter(is_export).collect();
             if !found.is_empty() {
                 return found
                     .into_iter()
@@ -127,7 +127,7 @@ impl Resolver<'_> {
                     if let Some(local) = local
                         && known.is_some_and(|known| source.text_of(known) == name)
                     {
-                        return self.plain(source, source.text_of(local), local.start_byte());
+                        return self.resolve_name(source, source.text_of(local), local.start_byte());
                     }
                 }
             }
@@ -137,8 +137,8 @@ impl Resolver<'_> {
 
     fn exported_value(&self, source: &Arc<ParsedSource>, value: Node<'_>) -> Vec<ResolutionTarget> {
         match value.child_by_field_name("name") {
-            Some(name) => self.plain(source, source.text_of(name), name.start_byte()),
-            None => self.expression(source, value),
+            Some(name) => self.resolve_name(source, source.text_of(name), name.start_byte()),
+            None => self.resolve_expression(source, value),
         }
     }
 
@@ -160,7 +160,7 @@ impl Resolver<'_> {
         for path in files {
             let Some(source) = self.project.source(&path) else { continue };
             let found: Vec<ResolutionTarget> = source
-                .named(name)
+                .definitions_named(name)
                 .filter(|&index| {
                     let definition = &source.definitions[index];
                     definition.container.is_none()
@@ -188,16 +188,18 @@ impl Resolver<'_> {
         else {
             return Vec::new();
         };
-        let found: Vec<usize> =
-            source.named(name).filter(|&index| source.definitions[index].scope == scope).collect();
-        self.followed(source, found)
+        let found: Vec<usize> = source
+            .definitions_named(name)
+            .filter(|&index| source.definitions[index].scope == scope)
+            .collect();
+        self.follow_imports(source, found)
     }
 
     fn of_type(&self, target: &ResolutionTarget, name: &str) -> Vec<ResolutionTarget> {
         let ResolutionTarget::Definition(source, index) = target else { return Vec::new() };
         let class = &source.definitions[*index];
         let mut found: Vec<usize> = source
-            .named(name)
+            .definitions_named(name)
             .filter(|&member| source.definitions[member].container.as_deref() == Some(&class.name))
             .collect();
         // Another class of the same name in the same file has its own members.
@@ -213,7 +215,7 @@ impl Resolver<'_> {
                 .collect();
         }
         if class.role == DefinitionRole::Extension {
-            let named = self.plain(source, &class.name, class.selection.start);
+            let named = self.resolve_name(source, &class.name, class.selection.start);
             let found = self.of_modules(&named, name);
             if !found.is_empty() {
                 return found;
@@ -231,7 +233,7 @@ impl Resolver<'_> {
         {
             return found;
         }
-        self.of_modules(&self.bases(target), name)
+        self.of_modules(&self.base_types(target), name)
     }
 
     fn in_same_folder(
@@ -246,7 +248,7 @@ impl Resolver<'_> {
         });
         files.filter_map(|path| self.project.source(path)).find_map(|source| {
             let member = source
-                .named(name)
+                .definitions_named(name)
                 .find(|&index| source.definitions[index].container.as_deref() == Some(class))?;
             Some(vec![ResolutionTarget::Definition(source, member)])
         })
@@ -261,13 +263,13 @@ impl Resolver<'_> {
     ) -> Vec<ResolutionTarget> {
         // An object literal, or a function with properties, carries its members under its own name.
         let own: Vec<ResolutionTarget> = source
-            .named(name)
+            .definitions_named(name)
             .filter(|&index| source.definitions[index].container.as_deref() == Some(&definition.name))
             .map(|index| ResolutionTarget::Definition(source.clone(), index))
             .collect();
         if !own.is_empty() {
             return own;
         }
-        self.of_modules(&self.types(target), name)
+        self.of_modules(&self.value_types(target), name)
     }
 }

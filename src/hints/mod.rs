@@ -18,24 +18,24 @@ mod candidates;
 mod definition;
 mod docs;
 mod extract;
-mod family;
+mod further_occurrences;
 mod grammar;
 mod hover;
 mod importers;
 mod imports;
 mod in_file;
 mod javascript;
+mod language_families;
 mod literal;
 mod members;
 mod modules;
+mod name_occurrence;
 mod parse;
 mod patterns;
 mod project;
 mod references;
 mod resolve;
 mod source;
-mod standing;
-mod subject;
 mod symbols;
 mod syntax;
 mod types;
@@ -46,15 +46,15 @@ pub(crate) use answer::{Candidate, HintError, Hints};
 pub use candidates::DEADLINE;
 pub use candidates::HintSubject;
 pub use candidates::definition;
+pub(crate) use further_occurrences::{
+    FurtherOccurrence, FurtherOccurrences, OccurrenceQuery, OccurrenceSense, further_occurrences,
+};
 pub(crate) use grammar::has_grammar;
 pub(crate) use hover::hover;
 pub(crate) use importers::importers;
 pub(crate) use in_file::{imported_from, is_import, symbols_named};
 pub(crate) use literal::PythonModule;
 pub(crate) use references::references;
-pub(crate) use standing::{
-    FurtherOccurrence, FurtherOccurrences, OccurrenceQuery, OccurrenceSense, standing,
-};
 pub(crate) use symbols::{
     FoundSymbols, imported_in, symbols, symbols_in, workspace_symbols, workspace_symbols_named,
 };

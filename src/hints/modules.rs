@@ -139,7 +139,7 @@ fn go(project: &Project<'_>, from: &WorkspacePath, spec: &str) -> Option<Module>
 
 fn java(project: &Project<'_>, spec: &str) -> Option<Module> {
     let path = spec.replace('.', "/");
-    if let Some(file) = project.ending_in(&format!("{path}.java")).into_iter().next() {
+    if let Some(file) = project.files_ending_in(&format!("{path}.java")).into_iter().next() {
         return Some(Module::File(file));
     }
     let folder = std::path::Path::new(&path);
@@ -178,7 +178,7 @@ fn by_name(project: &Project<'_>, from: &WorkspacePath, spec: &str, endings: &[&
     }
     endings
         .iter()
-        .find_map(|ending| project.ending_in(&format!("{tail}{ending}")).into_iter().next())
+        .find_map(|ending| project.files_ending_in(&format!("{tail}{ending}")).into_iter().next())
         .map(Module::File)
 }
 

@@ -277,13 +277,13 @@ const GENERIC: Patterns = Patterns {
 };
 
 impl Patterns {
-    fn of(language: Option<&str>) -> &'static Patterns {
+    fn for_language(language: Option<&str>) -> &'static Patterns {
         let known =
             language.and_then(|language| TABLE.iter().find(|entry| entry.languages.contains(&language)));
         known.unwrap_or(&GENERIC)
     }
 
-    fn compiled(&self, name: &str) -> Vec<(&'static str, Regex)> {
+    fn compile_for(&self, name: &str) -> Vec<(&'static str, Regex)> {
         let name = regex::escape(name);
         let compile = |(kind, pattern): &(&'static str, &'static str)| {
             Regex::new(&pattern.replace("NAME", &name)).ok().map(|regex| (*kind, regex))
@@ -354,20 +354,20 @@ pub(super) fn from_hits(project: &Project<'_>, asked: &NameLookupQuery<'_>, hits
         let language = project.catalogue.language_of(&hit.path.name_lossy(), None);
         // Files with a grammar were parsed; what was no definition there is none here.
         let has_grammar =
-            language.is_some_and(|language| Grammar::of(language, hit.path.extension()).is_some());
+            language.is_some_and(|language| Grammar::for_language(language, hit.path.extension()).is_some());
         if has_grammar && !reads_as_c_function(language, hit, asked.name) {
             continue;
         }
         if !known.iter().any(|(other, ..)| *other == language) {
-            let patterns = Patterns::of(language);
-            known.push((language, patterns, patterns.compiled(asked.name)));
+            let patterns = Patterns::for_language(language);
+            known.push((language, patterns, patterns.compile_for(asked.name)));
         }
         let Some((_, patterns, compiled)) = known.iter().find(|(other, ..)| *other == language) else {
             continue;
         };
         let code = hit.line.get(..patterns.comment_start(&hit.line)).unwrap_or_default();
         let Some(rank) = compiled.iter().position(|(_, regex)| regex.is_match(code)) else { continue };
-        hints.candidates.push(candidate(asked, hit, compiled[rank].0, rank));
+        hints.candidates.push(to_candidate(asked, hit, compiled[rank].0, rank));
     }
     hints.candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.score));
 }
@@ -384,7 +384,7 @@ fn reads_as_c_function(language: Option<&str>, hit: &Hit, name: &str) -> bool {
         && !hit.line.trim_end().ends_with(';')
 }
 
-fn candidate(asked: &NameLookupQuery<'_>, hit: &Hit, kind: &str, rank: usize) -> Candidate {
+fn to_candidate(asked: &NameLookupQuery<'_>, hit: &Hit, kind: &str, rank: usize) -> Candidate {
     let is_here = asked.path == Some(&hit.path);
     let far = distance(asked.path, &hit.path);
     let mut score = 100 - i32::try_from(rank.min(20)).unwrap_or(20) * 4;

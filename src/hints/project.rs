@@ -64,7 +64,7 @@ impl<'a> Project<'a> {
     }
 
     /// Remembers a file that was parsed elsewhere.
-    pub(super) fn remember(&self, source: Arc<ParsedSource>) -> Arc<ParsedSource> {
+    pub(super) fn cache_source(&self, source: Arc<ParsedSource>) -> Arc<ParsedSource> {
         self.sources
             .borrow_mut()
             .entry(source.path.clone())
@@ -97,7 +97,7 @@ impl<'a> Project<'a> {
     }
 
     /// The files whose path ends in `suffix` (with `/` between names), shortest path first.
-    pub(super) fn ending_in(&self, suffix: &str) -> Vec<WorkspacePath> {
+    pub(super) fn files_ending_in(&self, suffix: &str) -> Vec<WorkspacePath> {
         let suffix = std::path::Path::new(suffix);
         let mut found: Vec<WorkspacePath> =
             self.files().iter().filter(|path| path.as_path().ends_with(suffix)).cloned().collect();
@@ -128,7 +128,7 @@ pub(super) fn load(
     deadline: Instant,
 ) -> Option<ParsedSource> {
     let language = language_of(workspace, catalogue, path)?;
-    let grammar = Grammar::of(language, path.extension())?;
+    let grammar = Grammar::for_language(language, path.extension())?;
     let text = workspace.read_text_up_to(path, MAX_PARSED_FILE_BYTES as u64).ok()?.text;
     ParsedSource::new(path.clone(), grammar, text, deadline).ok()
 }

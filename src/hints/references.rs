@@ -55,12 +55,12 @@ pub(crate) fn references(
     let language = path.and_then(|path| project.language(path));
     let definition = hints.candidates.into_iter().next();
     let (mut hits, truncated, timed_out) = by_name::occurrences(&project, language, &name)?;
-    let within = definition.as_ref().and_then(|definition| reach(&project, definition));
+    let within = definition.as_ref().and_then(|definition| enclosing_function(&project, definition));
     if let Some((file, range)) = &within {
         hits.retain(|hit| hit.path == *file && range.encloses(&hit.range));
     }
-    let sources = parsed(&project, path, &hits);
-    hits.retain(|hit| counts(sources.get(&hit.path), hit));
+    let sources = parse_hit_files(&project, path, &hits);
+    hits.retain(|hit| is_code_occurrence(sources.get(&hit.path), hit));
     hits.sort_by_cached_key(|hit| {
         (is_secondary(&hit.path), distance(path, &hit.path), hit.path.clone(), hit.range.start)
     });
@@ -87,7 +87,10 @@ pub(crate) fn references(
 }
 
 /// The function that a local definition is known in.
-fn reach(project: &Project<'_>, definition: &Candidate) -> Option<(WorkspacePath, crate::text::Range)> {
+fn enclosing_function(
+    project: &Project<'_>,
+    definition: &Candidate,
+) -> Option<(WorkspacePath, crate::text::Range)> {
     let FileRef::Inside(path) = &definition.location.file else { return None };
     let source = project.source(path)?;
     let start: Position = definition.location.range.start;
@@ -97,7 +100,7 @@ fn reach(project: &Project<'_>, definition: &Candidate) -> Option<(WorkspacePath
     Some((path.clone(), source.range(&source.scopes[local.scope].span)))
 }
 
-fn parsed(
+fn parse_hit_files(
     project: &Project<'_>,
     from: Option<&WorkspacePath>,
     hits: &[Hit],
@@ -110,6 +113,6 @@ fn parsed(
 }
 
 /// Whether a hit is neither in a comment nor in a string.
-fn counts(source: Option<&Arc<ParsedSource>>, hit: &Hit) -> bool {
-    source.is_none_or(|source| !source.is_quiet(source.buffer().byte_offset(hit.range.start)))
+fn is_code_occurrence(source: Option<&Arc<ParsedSource>>, hit: &Hit) -> bool {
+    source.is_none_or(|source| !source.is_comment_or_string(source.buffer().byte_offset(hit.range.start)))
 }

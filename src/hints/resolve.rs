@@ -54,7 +54,10 @@ impl<'a> Resolver<'a> {
     }
 
     /// Runs `step` unless the question has gone on for too long or too deep.
-    pub(super) fn guarded(&self, step: impl FnOnce() -> Vec<ResolutionTarget>) -> Vec<ResolutionTarget> {
+    pub(super) fn with_step_limit(
+        &self,
+        step: impl FnOnce() -> Vec<ResolutionTarget>,
+    ) -> Vec<ResolutionTarget> {
         self.steps.set(self.steps.get() + 1);
         if self.steps.get() > MAX_RESOLUTION_STEPS
             || self.depth.get() >= MAX_RESOLUTION_DEPTH
@@ -69,7 +72,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// The definitions of `name` in `source` that are known at a byte, those of the innermost scope.
-    pub(super) fn visible(&self, source: &ParsedSource, name: &str, at: usize) -> Vec<usize> {
+    pub(super) fn visible_definitions(&self, source: &ParsedSource, name: &str, at: usize) -> Vec<usize> {
         let innermost = source.scope_at(at);
         let is_visible = |&index: &usize| {
             let definition = &source.definitions[index];
@@ -84,7 +87,7 @@ impl<'a> Resolver<'a> {
             };
             encloses && is_reachable && definition.role != DefinitionRole::Extension
         };
-        let mut found: Vec<usize> = source.named(name).filter(is_visible).collect();
+        let mut found: Vec<usize> = source.definitions_named(name).filter(is_visible).collect();
         let size = |index: usize| source.scopes[source.definitions[index].scope].span.len();
         let Some(smallest) = found.iter().map(|&index| size(index)).min() else { return found };
         found.retain(|&index| size(index) == smallest);
@@ -120,36 +123,45 @@ impl<'a> Resolver<'a> {
     }
 
     /// What the plain `name` means at a byte of `source`.
-    pub(super) fn plain(&self, source: &Arc<ParsedSource>, name: &str, at: usize) -> Vec<ResolutionTarget> {
-        self.guarded(|| {
-            if let Some(found) = self.keyword(source, name, at) {
+    pub(super) fn resolve_name(
+        &self,
+        source: &Arc<ParsedSource>,
+        name: &str,
+        at: usize,
+    ) -> Vec<ResolutionTarget> {
+        self.with_step_limit(|| {
+            if let Some(found) = self.resolve_keyword(source, name, at) {
                 return found;
             }
-            let visible = self.visible(source, name, at);
+            let visible = self.visible_definitions(source, name, at);
             if !visible.is_empty() {
-                return self.followed(source, visible);
+                return self.follow_imports(source, visible);
             }
             if source.grammar.implicit_members
                 && let Some(class) = source.class_at(at)
             {
-                let found = self.member(&ResolutionTarget::Definition(source.clone(), class), name);
+                let found = self.resolve_member(&ResolutionTarget::Definition(source.clone(), class), name);
                 if !found.is_empty() {
                     return found;
                 }
             }
-            let found = self.through_wildcards(source, name);
-            if found.is_empty() { self.beside(source, name) } else { found }
+            let found = self.resolve_wildcard_imports(source, name);
+            if found.is_empty() { self.resolve_in_package(source, name) } else { found }
         })
     }
 
     /// Imports among `found` replaced by what they bring in; an import from outside stays.
-    pub(super) fn followed(&self, source: &Arc<ParsedSource>, found: Vec<usize>) -> Vec<ResolutionTarget> {
+    pub(super) fn follow_imports(
+        &self,
+        source: &Arc<ParsedSource>,
+        found: Vec<usize>,
+    ) -> Vec<ResolutionTarget> {
         let mut targets = Vec::new();
         for index in found {
             let own = || ResolutionTarget::Definition(source.clone(), index);
             match source.definitions[index].role {
                 DefinitionRole::Import(import) => {
-                    let behind = self.imported(source, import);
+                    let behind = self.resolve_import(source, import);
                     if behind.is_empty() { targets.push(own()) } else { targets.extend(behind) }
                 }
                 _ => targets.push(own()),
@@ -161,7 +173,12 @@ impl<'a> Resolver<'a> {
     }
 
     /// `self`, `this`, `crate` and their like.
-    fn keyword(&self, source: &Arc<ParsedSource>, name: &str, at: usize) -> Option<Vec<ResolutionTarget>> {
+    fn resolve_keyword(
+        &self,
+        source: &Arc<ParsedSource>,
+        name: &str,
+        at: usize,
+    ) -> Option<Vec<ResolutionTarget>> {
         let file = |path: Option<WorkspacePath>| {
             path.and_then(|path| self.project.source(&path))
                 .map(ResolutionTarget::File)
@@ -172,7 +189,7 @@ impl<'a> Resolver<'a> {
             match name {
                 "crate" => return Some(file(modules::rust_root(self.project, &source.path))),
                 "super" => return Some(self.outer_module(source, at)),
-                "self" if self.visible(source, name, at).is_empty() => {
+                "self" if self.visible_definitions(source, name, at).is_empty() => {
                     return Some(self.own_module(source, at));
                 }
                 _ => {}
@@ -180,7 +197,7 @@ impl<'a> Resolver<'a> {
         }
         if source.grammar.selves.contains(&name) || name == "super" {
             // Where it is a parameter (Python, Rust), that one is meant; its type is the class.
-            if !self.visible(source, name, at).is_empty() {
+            if !self.visible_definitions(source, name, at).is_empty() {
                 return None;
             }
             if name == "this" && source.class_at(at).is_none() {
@@ -192,7 +209,7 @@ impl<'a> Resolver<'a> {
             let class = source.class_at(at).or_else(|| Self::constructor_at(source, at))?;
             let class = ResolutionTarget::Definition(source.clone(), class);
             return Some(if matches!(name, "super" | "parent" | "base") {
-                self.bases(&class)
+                self.base_types(&class)
             } else {
                 vec![class]
             });
@@ -241,8 +258,8 @@ impl<'a> Resolver<'a> {
     }
 
     /// What the import number `index` of `source` brings in; empty where it comes from outside.
-    pub(super) fn imported(&self, source: &Arc<ParsedSource>, index: usize) -> Vec<ResolutionTarget> {
-        self.guarded(|| {
+    pub(super) fn resolve_import(&self, source: &Arc<ParsedSource>, index: usize) -> Vec<ResolutionTarget> {
+        self.with_step_limit(|| {
             let Some(import) = source.imports.get(index) else { return Vec::new() };
             if import.item == ImportItem::Child {
                 return modules::rust_child(self.project, &source.path, &import.local)
@@ -251,7 +268,7 @@ impl<'a> Resolver<'a> {
                     .into_iter()
                     .collect();
             }
-            let modules = self.module(source, &import.module, import.selection.start);
+            let modules = self.resolve_module(source, &import.module, import.selection.start);
             match &import.item {
                 ImportItem::Named(name) if modules.is_empty() => self.in_own_file(source, name),
                 ImportItem::Named(name) => self.of_modules(&modules, name),
@@ -270,7 +287,7 @@ impl<'a> Resolver<'a> {
         else {
             return Vec::new();
         };
-        let files = self.project.ending_in(&format!("{name}.{extension}"));
+        let files = self.project.files_ending_in(&format!("{name}.{extension}"));
         let found =
             files.iter().filter_map(|path| self.project.source(path)).map(|file| self.of_file(&file, name));
         found.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
@@ -279,13 +296,18 @@ impl<'a> Resolver<'a> {
     pub(super) fn of_modules(&self, modules: &[ResolutionTarget], name: &str) -> Vec<ResolutionTarget> {
         modules
             .iter()
-            .map(|module| self.member(module, name))
+            .map(|module| self.resolve_member(module, name))
             .find(|found| !found.is_empty())
             .unwrap_or_default()
     }
 
     /// The module written `spec` at a byte of `source`.
-    pub(super) fn module(&self, source: &Arc<ParsedSource>, spec: &str, at: usize) -> Vec<ResolutionTarget> {
+    pub(super) fn resolve_module(
+        &self,
+        source: &Arc<ParsedSource>,
+        spec: &str,
+        at: usize,
+    ) -> Vec<ResolutionTarget> {
         if source.grammar.key == "rust" {
             return self.rust_path(source, spec, at);
         }
@@ -299,10 +321,10 @@ impl<'a> Resolver<'a> {
     }
 
     fn rust_path(&self, source: &Arc<ParsedSource>, spec: &str, at: usize) -> Vec<ResolutionTarget> {
-        self.guarded(|| {
+        self.with_step_limit(|| {
             let mut parts = spec.trim_start_matches("::").split("::");
             let Some(first) = parts.next() else { return Vec::new() };
-            let mut targets = match self.keyword(source, first, at) {
+            let mut targets = match self.resolve_keyword(source, first, at) {
                 Some(found) => found,
                 None => self.rust_first(source, first, at),
             };
@@ -329,7 +351,7 @@ impl<'a> Resolver<'a> {
     /// The first name of a path: a name known here, or a crate.
     fn rust_first(&self, source: &Arc<ParsedSource>, name: &str, at: usize) -> Vec<ResolutionTarget> {
         let own: Vec<usize> = self
-            .visible(source, name, at)
+            .visible_definitions(source, name, at)
             .into_iter()
             .filter(|&index| match source.definitions[index].role {
                 // `use name;` does not explain itself.
@@ -338,7 +360,7 @@ impl<'a> Resolver<'a> {
             })
             .collect();
         if !own.is_empty() {
-            return self.followed(source, own);
+            return self.follow_imports(source, own);
         }
         self.crate_named(name)
     }
@@ -354,18 +376,22 @@ impl<'a> Resolver<'a> {
             .collect()
     }
 
-    pub(super) fn through_wildcards(&self, source: &Arc<ParsedSource>, name: &str) -> Vec<ResolutionTarget> {
-        self.guarded(|| {
+    pub(super) fn resolve_wildcard_imports(
+        &self,
+        source: &Arc<ParsedSource>,
+        name: &str,
+    ) -> Vec<ResolutionTarget> {
+        self.with_step_limit(|| {
             // A file that only brings the name in itself does not end the search.
             let mut brought_in = Vec::new();
             let wildcards = source.imports.iter().filter(|import| import.item == ImportItem::Wildcard);
             for import in wildcards {
-                let modules = self.module(source, &import.module, import.selection.start);
+                let modules = self.resolve_module(source, &import.module, import.selection.start);
                 for module in modules {
                     if matches!(&module, ResolutionTarget::File(file) if file.path == source.path) {
                         continue;
                     }
-                    let found = self.member(&module, name);
+                    let found = self.resolve_member(&module, name);
                     if found.iter().any(|target| !target.is_import()) {
                         return found;
                     }
@@ -379,12 +405,12 @@ impl<'a> Resolver<'a> {
     }
 
     /// What files of the same folder define, where the folder is one package; for Rust, a crate.
-    fn beside(&self, source: &Arc<ParsedSource>, name: &str) -> Vec<ResolutionTarget> {
+    fn resolve_in_package(&self, source: &Arc<ParsedSource>, name: &str) -> Vec<ResolutionTarget> {
         match source.grammar.key {
             "go" | "java" | "php" => source
                 .path
                 .parent()
-                .map_or_else(Vec::new, |folder| self.member(&ResolutionTarget::Folder(folder), name)),
+                .map_or_else(Vec::new, |folder| self.resolve_member(&ResolutionTarget::Folder(folder), name)),
             "rust" => self.crate_named(name),
             _ => Vec::new(),
         }

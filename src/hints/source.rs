@@ -94,12 +94,12 @@ impl ParsedSource {
     }
 
     /// The definitions called `name`, by where they begin.
-    pub(super) fn named(&self, name: &str) -> impl Iterator<Item = usize> + '_ {
+    pub(super) fn definitions_named(&self, name: &str) -> impl Iterator<Item = usize> + '_ {
         self.by_name.get(name).into_iter().flatten().copied()
     }
 
     /// Whether a byte lies in a comment or in the text of a string.
-    pub(super) fn is_quiet(&self, byte: usize) -> bool {
+    pub(super) fn is_comment_or_string(&self, byte: usize) -> bool {
         let next = self.quiet.partition_point(|span| span.start <= byte);
         next > 0 && byte < self.quiet[next - 1].end
     }
@@ -128,7 +128,7 @@ impl ParsedSource {
     }
 
     /// Whether other files see what the import number `index` brings in.
-    pub(super) fn hands_on(&self, index: usize) -> bool {
+    pub(super) fn is_reexport(&self, index: usize) -> bool {
         let Some(import) = self.imports.get(index) else { return false };
         let written = || self.slice(&import.span).trim_start();
         match self.grammar.key {

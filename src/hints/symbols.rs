@@ -42,7 +42,7 @@ pub(crate) fn symbols_in(
     text: &str,
     deadline: Instant,
 ) -> Option<Vec<Symbol>> {
-    let grammar = Grammar::of(language, path.extension())?;
+    let grammar = Grammar::for_language(language, path.extension())?;
     let source = ParsedSource::new(path.clone(), grammar, text.to_owned(), deadline).ok()?;
     Some(outline(&source))
 }
@@ -54,7 +54,7 @@ pub(crate) fn imported_in(
     text: &str,
     deadline: Instant,
 ) -> Option<BTreeSet<(String, String)>> {
-    let grammar = Grammar::of(language, path.extension())?;
+    let grammar = Grammar::for_language(language, path.extension())?;
     let source = ParsedSource::new(path.clone(), grammar, text.to_owned(), deadline).ok()?;
     let name = |import: &SourceImport| match import.item {
         ImportItem::Wildcard => "*".to_owned(),
@@ -110,7 +110,7 @@ pub(super) fn is_listed(source: &ParsedSource, definition: &SourceDefinition) ->
             | DefinitionRole::Label
     );
     let is_assigned_again = definition.role == DefinitionRole::Variable
-        && source.named(&definition.name).next().is_some_and(|first| {
+        && source.definitions_named(&definition.name).next().is_some_and(|first| {
             let first = &source.definitions[first];
             first.scope == definition.scope && first.selection != definition.selection
         });
@@ -183,7 +183,7 @@ pub(crate) fn workspace_symbols(
     // The name itself first: where it is frequent as a part of others, they must not push it out.
     let mut all = definitions_named(&project, query)?;
     if !query.is_empty() && !all.timed_out && all.symbols.len() < limit {
-        let mut others = containing(&project, query)?;
+        let mut others = symbols_containing(&project, query)?;
         all.truncated |= others.truncated;
         all.timed_out |= others.timed_out;
         others.symbols.retain(|other| all.symbols.iter().all(|known| known.location != other.location));
@@ -195,7 +195,7 @@ pub(crate) fn workspace_symbols(
 }
 
 /// The definitions whose name contains `query` in any case, best first.
-fn containing(project: &Project<'_>, query: &str) -> Result<FoundSymbols, HintError> {
+fn symbols_containing(project: &Project<'_>, query: &str) -> Result<FoundSymbols, HintError> {
     let search = SearchQuery {
         pattern: query.to_owned(),
         literal: true,
@@ -217,7 +217,7 @@ fn containing(project: &Project<'_>, query: &str) -> Result<FoundSymbols, HintEr
     let mut found: Vec<((u8, bool, usize), WorkspaceSymbol)> = Vec::new();
     for source in parse_all(project, &paths) {
         for definition in source.definitions.iter().filter(|definition| is_listed(&source, definition)) {
-            let Some(fit) = fit(&definition.name, query, &wanted) else { continue };
+            let Some(fit) = match_rank(&definition.name, query, &wanted) else { continue };
             if definition.role == DefinitionRole::Extension {
                 continue;
             }
@@ -235,7 +235,7 @@ fn containing(project: &Project<'_>, query: &str) -> Result<FoundSymbols, HintEr
 }
 
 /// 0 for the name itself, more the less it fits; `None` where it does not.
-fn fit(name: &str, query: &str, wanted: &str) -> Option<u8> {
+fn match_rank(name: &str, query: &str, wanted: &str) -> Option<u8> {
     if name == query {
         return Some(0);
     }

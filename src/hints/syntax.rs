@@ -57,12 +57,13 @@ pub(crate) fn syntax_errors_in(
     text: &str,
     deadline: Instant,
 ) -> SyntaxCheck {
-    let Some(grammar) = language.and_then(|language| Grammar::of(language, path.extension())) else {
+    let Some(grammar) = language.and_then(|language| Grammar::for_language(language, path.extension()))
+    else {
         return SyntaxCheck::NoGrammar;
     };
     match parse(grammar, text, deadline) {
         Ok(tree) => {
-            let (errors, truncated) = errors(&tree, text);
+            let (errors, truncated) = collect_errors(&tree, text);
             SyntaxCheck::Checked { errors, truncated }
         }
         Err(problem) => SyntaxCheck::NotParsed(problem),
@@ -70,7 +71,7 @@ pub(crate) fn syntax_errors_in(
 }
 
 /// The outermost ERROR nodes and the MISSING ones, without recursion: trees can be as deep as the text is long.
-fn errors(tree: &Tree, text: &str) -> (Vec<Diagnostic>, bool) {
+fn collect_errors(tree: &Tree, text: &str) -> (Vec<Diagnostic>, bool) {
     let buffer = Buffer::new(text);
     let mut found = Vec::new();
     let mut cursor = tree.walk();

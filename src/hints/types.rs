@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tree_sitter::Node;
 
 use super::definition::DefinitionRole;
-use super::extract::head;
+use super::extract::last_name;
 use super::resolve::{ResolutionTarget, Resolver};
 use super::source::ParsedSource;
 
@@ -26,20 +26,21 @@ impl Resolver<'_> {
             else {
                 continue;
             };
-            let targets =
-                parts.fold(self.plain(source, first, at), |targets, part| self.of_modules(&targets, part));
+            let targets = parts
+                .fold(self.resolve_name(source, first, at), |targets, part| self.of_modules(&targets, part));
             found.extend(targets);
         }
         found
     }
 
     /// The base types of a type.
-    pub(super) fn bases(&self, target: &ResolutionTarget) -> Vec<ResolutionTarget> {
+    pub(super) fn base_types(&self, target: &ResolutionTarget) -> Vec<ResolutionTarget> {
         let ResolutionTarget::Definition(source, index) = target else { return Vec::new() };
         let name = &source.definitions[*index].name;
         let mut found = Vec::new();
-        let extensions =
-            source.named(name).filter(|&other| source.definitions[other].role == DefinitionRole::Extension);
+        let extensions = source
+            .definitions_named(name)
+            .filter(|&other| source.definitions[other].role == DefinitionRole::Extension);
         for definition in std::iter::once(*index).chain(extensions).map(|index| &source.definitions[index]) {
             for base in &definition.bases {
                 let text = source.slice(base);
@@ -58,8 +59,8 @@ impl Resolver<'_> {
     }
 
     /// The types that a definition's values have, as far as the text shows them.
-    pub(super) fn types(&self, target: &ResolutionTarget) -> Vec<ResolutionTarget> {
-        self.guarded(|| {
+    pub(super) fn value_types(&self, target: &ResolutionTarget) -> Vec<ResolutionTarget> {
+        self.with_step_limit(|| {
             let ResolutionTarget::Definition(source, index) = target else { return vec![target.clone()] };
             let definition = &source.definitions[*index];
             if definition.role.is_type()
@@ -71,7 +72,7 @@ impl Resolver<'_> {
                 return definition
                     .container
                     .as_ref()
-                    .map_or_else(Vec::new, |class| self.plain(source, class, definition.span.start));
+                    .map_or_else(Vec::new, |class| self.resolve_name(source, class, definition.span.start));
             }
             if definition.role == DefinitionRole::Parameter
                 && (source.grammar.selves.contains(&definition.name.as_str()))
@@ -94,22 +95,30 @@ impl Resolver<'_> {
 
     /// The types of the value of an expression.
     pub(super) fn type_of(&self, source: &Arc<ParsedSource>, node: Node<'_>) -> Vec<ResolutionTarget> {
-        self.guarded(|| self.expression(source, node).iter().flat_map(|target| self.types(target)).collect())
+        self.with_step_limit(|| {
+            self.resolve_expression(source, node).iter().flat_map(|target| self.value_types(target)).collect()
+        })
     }
 
     /// What an expression names or makes: definitions, modules, or the type of what a call gives.
-    pub(super) fn expression(&self, source: &Arc<ParsedSource>, node: Node<'_>) -> Vec<ResolutionTarget> {
-        self.guarded(|| {
+    pub(super) fn resolve_expression(
+        &self,
+        source: &Arc<ParsedSource>,
+        node: Node<'_>,
+    ) -> Vec<ResolutionTarget> {
+        self.with_step_limit(|| {
             let grammar = source.grammar;
             let kind = node.kind();
             if grammar.transparent.contains(&kind) {
-                return node.named_child(0).map_or_else(Vec::new, |inner| self.expression(source, inner));
+                return node
+                    .named_child(0)
+                    .map_or_else(Vec::new, |inner| self.resolve_expression(source, inner));
             }
             if let Some((_, callee)) = grammar.calls.iter().find(|(call, _)| *call == kind) {
                 let made = match callee {
                     Some(field) => node
                         .child_by_field_name(field)
-                        .map_or_else(Vec::new, |callee| self.called(source, callee)),
+                        .map_or_else(Vec::new, |callee| self.call_result(source, callee)),
                     None => self.called_member(source, node),
                 };
                 if !made.is_empty() || callee.is_some() {
@@ -118,8 +127,10 @@ impl Resolver<'_> {
             }
             if let Some((_, owner, name)) = grammar.members.iter().find(|(member, ..)| *member == kind) {
                 return match (node.child_by_field_name(owner), node.child_by_field_name(name)) {
-                    (Some(owner), Some(name)) => self.member_of(source, owner, head(source.text_of(name))),
-                    (None, Some(name)) => self.plain(source, source.text_of(name), name.start_byte()),
+                    (Some(owner), Some(name)) => {
+                        self.member_of(source, owner, last_name(source.text_of(name)))
+                    }
+                    (None, Some(name)) => self.resolve_name(source, source.text_of(name), name.start_byte()),
                     _ => Vec::new(),
                 };
             }
@@ -133,13 +144,13 @@ impl Resolver<'_> {
                 | "self"
                 | "crate" => self.names_in(source, source.text_of(node), node.start_byte()),
                 _ if node.named_child_count() == 0 || grammar.names.contains(&kind) => {
-                    self.plain(source, source.text_of(node), node.start_byte())
+                    self.resolve_name(source, source.text_of(node), node.start_byte())
                 }
                 "conditional_expression" | "ternary_expression" | "binary_expression" => {
                     let parts =
                         (0..node.named_child_count() as u32).filter_map(|index| node.named_child(index));
                     parts
-                        .map(|part| self.expression(source, part))
+                        .map(|part| self.resolve_expression(source, part))
                         .find(|found| !found.is_empty())
                         .unwrap_or_default()
                 }
@@ -155,20 +166,20 @@ impl Resolver<'_> {
         owner: Node<'_>,
         name: &str,
     ) -> Vec<ResolutionTarget> {
-        let owners = self.expression(source, owner);
+        let owners = self.resolve_expression(source, owner);
         self.of_modules(&owners, name)
     }
 
     /// What calling the expression `callee` gives.
-    fn called(&self, source: &Arc<ParsedSource>, callee: Node<'_>) -> Vec<ResolutionTarget> {
-        let targets = self.expression(source, callee);
+    fn call_result(&self, source: &Arc<ParsedSource>, callee: Node<'_>) -> Vec<ResolutionTarget> {
+        let targets = self.resolve_expression(source, callee);
         if targets.is_empty() && !callee.kind().ends_with("identifier") {
             // A method that is not of this workspace (`unwrap`, `iter`, `get`) often hands on what it was called on.
             let owner = source.grammar.members.iter().find(|(kind, ..)| *kind == callee.kind());
             let owner = owner.and_then(|(_, owner, _)| callee.child_by_field_name(owner));
             return owner.map_or_else(Vec::new, |owner| self.type_of(source, owner));
         }
-        targets.iter().flat_map(|target| self.types(target)).collect()
+        targets.iter().flat_map(|target| self.value_types(target)).collect()
     }
 
     fn called_member(&self, source: &Arc<ParsedSource>, call: Node<'_>) -> Vec<ResolutionTarget> {
@@ -178,14 +189,17 @@ impl Resolver<'_> {
         };
         let Some(name) = call.child_by_field_name(name) else { return Vec::new() };
         let Some(owner) = call.child_by_field_name(owner) else {
-            let targets = self.plain(source, source.text_of(name), name.start_byte());
-            return targets.iter().flat_map(|target| self.types(target)).collect();
+            let targets = self.resolve_name(source, source.text_of(name), name.start_byte());
+            return targets.iter().flat_map(|target| self.value_types(target)).collect();
         };
-        let owners = self.expression(source, owner);
+        let owners = self.resolve_expression(source, owner);
         // `Class.new` makes an object of the class.
         if source.text_of(name) == "new" {
             return owners;
         }
-        self.of_modules(&owners, source.text_of(name)).iter().flat_map(|target| self.types(target)).collect()
+        self.of_modules(&owners, source.text_of(name))
+            .iter()
+            .flat_map(|target| self.value_types(target))
+            .collect()
     }
 }

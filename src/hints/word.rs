@@ -36,7 +36,7 @@ pub(crate) fn can_be_name(
     if word.is_empty() || word.chars().any(never) {
         return Err(NoName::NoIdentifier);
     }
-    let Some(grammar) = Grammar::of(language, extension) else { return Ok(()) };
+    let Some(grammar) = Grammar::for_language(language, extension) else { return Ok(()) };
     // Before its tag, a PHP file is plain text.
     let before = if language == "php" { "<?php " } else { "" };
     let text = format!("{before}{word};");

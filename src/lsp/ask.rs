@@ -10,8 +10,8 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::bounded_answer::{self, BoundedAnswer};
 use super::documents::{Snapshot, SyncedDocument};
-use super::parts::{self, BoundedAnswer};
 use super::readiness::UnfinishedWork;
 use super::request::position_of;
 use super::session::Session;
@@ -75,7 +75,7 @@ pub(crate) struct DocumentRequest<'a, P> {
 
 impl<P> DocumentRequest<'static, P> {
     /// The request `R`.
-    pub(crate) fn of<R: Request>(scope: DependencyScope, params: P) -> Self
+    pub(crate) fn new<R: Request>(scope: DependencyScope, params: P) -> Self
     where
         P: Fn(&Snapshot, Encoding) -> R::Params,
     {
@@ -94,13 +94,17 @@ pub(crate) struct WorkspaceRequest<'a, V> {
 
 impl<V: Serialize> WorkspaceRequest<'static, V> {
     /// The request `R`.
-    pub(crate) fn of<R: Request<Params = V>>(params: V) -> Self {
+    pub(crate) fn new<R: Request<Params = V>>(params: V) -> Self {
         Self { method: R::METHOD, params }
     }
 }
 
 /// LSP 3.17 *TextDocumentPositionParams*.
-pub(crate) fn at(snapshot: &Snapshot, position: Position, encoding: Encoding) -> TextDocumentPositionParams {
+pub(crate) fn text_document_position(
+    snapshot: &Snapshot,
+    position: Position,
+    encoding: Encoding,
+) -> TextDocumentPositionParams {
     TextDocumentPositionParams {
         text_document: snapshot.identifier(),
         position: position_of(snapshot.buffer.encode(position, encoding)),
@@ -121,9 +125,9 @@ pub(crate) struct SessionAnswer<T> {
     /// The text it is about.
     pub(crate) snapshot: Snapshot,
     /// Work that was going on when it was given: it may be incomplete.
-    pub(crate) working: Option<UnfinishedWork>,
+    pub(crate) unfinished_work: Option<UnfinishedWork>,
     /// How many parts of it could not be understood and were left out.
-    pub(crate) odd: usize,
+    pub(crate) undecodable: usize,
     /// How many were not read, because there were too many or the time was up.
     pub(crate) left_out: usize,
 }
@@ -139,7 +143,7 @@ enum RequestTiming {
 impl Session {
     /// Whether an answer of `scope` given now is worth less than one given later.
     fn is_unsettled(&self, scope: DependencyScope) -> bool {
-        self.busy().is_some_and(|busy| scope == DependencyScope::Project || !busy.files_are_right)
+        self.unfinished_work().is_some_and(|busy| scope == DependencyScope::Project || !busy.files_are_right)
     }
 
     /// Waits until answers of `scope` are whole, at most until `deadline`; returns what is still going on.
@@ -150,12 +154,13 @@ impl Session {
     ) -> Option<UnfinishedWork> {
         let mut bell = self.state.listen();
         loop {
-            let work = self.busy()?;
+            let work = self.unfinished_work()?;
             if scope == DependencyScope::File && work.files_are_right {
                 return Some(work);
             }
             let rule = &self.state.spec.readiness;
-            let change = self.state.readiness(|readiness| readiness.next_change(rule)).map(Instant::from_std);
+            let change =
+                self.state.with_readiness(|readiness| readiness.next_change(rule)).map(Instant::from_std);
             let until =
                 change.filter(|change| *change > Instant::now()).map_or(deadline, |at| at.min(deadline));
             tokio::select! {
@@ -174,15 +179,15 @@ impl Session {
         request: &DocumentRequest<'_, impl Fn(&Snapshot, Encoding) -> V>,
         deadline: Instant,
     ) -> Result<SessionAnswer<Value>, AskError> {
-        let _in_use = self.use_now();
+        let _in_use = self.mark_in_use();
         // The first document makes servers load the project, so it is opened before readiness is looked at.
-        let opened = self.in_step(path, deadline).await?;
-        if self.busy().is_none() {
-            return self.put(path, request, deadline, RequestTiming::At(opened)).await;
+        let opened = self.sync_with_disk(path, deadline).await?;
+        if self.unfinished_work().is_none() {
+            return self.ask_until_current(path, request, deadline, RequestTiming::At(opened)).await;
         }
         drop(opened);
-        let working = self.wait_ready(request.scope, before(deadline)).await;
-        self.put(path, request, deadline, RequestTiming::After(working)).await
+        let working = self.wait_ready(request.scope, readiness_deadline(deadline)).await;
+        self.ask_until_current(path, request, deadline, RequestTiming::After(working)).await
     }
 
     /// As [`ask`](Self::ask), and when half of the time in which the server is waited for is over it is asked already: what it
@@ -193,29 +198,29 @@ impl Session {
         request: &DocumentRequest<'_, impl Fn(&Snapshot, Encoding) -> V + Sync>,
         deadline: Instant,
     ) -> Result<SessionAnswer<Value>, AskError> {
-        let _in_use = self.use_now();
-        let opened = self.in_step(path, deadline).await?;
-        if self.busy().is_none() {
-            return self.put(path, request, deadline, RequestTiming::At(opened)).await;
+        let _in_use = self.mark_in_use();
+        let opened = self.sync_with_disk(path, deadline).await?;
+        if self.unfinished_work().is_none() {
+            return self.ask_until_current(path, request, deadline, RequestTiming::At(opened)).await;
         }
         drop(opened);
-        let (until, from) = times(deadline);
+        let (until, from) = readiness_deadlines(deadline);
         let early = async {
-            let early = self.ask_meanwhile(path, request, from, deadline).await;
-            let working = self.busy().or(early.working.clone());
-            SessionAnswer { working, ..early }
+            let early = self.ask_repeatedly(path, request, from, deadline).await;
+            let working = self.unfinished_work().or(early.unfinished_work.clone());
+            SessionAnswer { unfinished_work: working, ..early }
         };
-        let late = |working| self.put(path, request, deadline, RequestTiming::After(working));
+        let late = |working| self.ask_until_current(path, request, deadline, RequestTiming::After(working));
         let is_better = |early: &SessionAnswer<Value>, late: &Result<SessionAnswer<Value>, AskError>| {
             self.is_current(&early.snapshot)
-                && says_less(late, |late| is_empty(&late.value) && late.working.is_some())
+                && is_less_informative(late, |late| is_empty(&late.value) && late.unfinished_work.is_some())
         };
-        self.early_or_late(request.scope, until, early, late, is_better).await
+        self.ask_early_or_when_ready(request.scope, until, early, late, is_better).await
     }
 
     /// Waits until answers of `scope` are whole, at most until `until`, and then asks `late`. Where the time was up, the answer of
     /// `early` is taken if it `is_better`, or comes first.
-    async fn early_or_late<T, L: Future<Output = Result<T, AskError>>>(
+    async fn ask_early_or_when_ready<T, L: Future<Output = Result<T, AskError>>>(
         &self,
         scope: DependencyScope,
         until: Instant,
@@ -245,7 +250,7 @@ impl Session {
     }
 
     /// Asks, beginning at `from`, until there is an answer that says something about the present text.
-    async fn ask_meanwhile<V: Serialize>(
+    async fn ask_repeatedly<V: Serialize>(
         &self,
         path: &WorkspacePath,
         request: &DocumentRequest<'_, impl Fn(&Snapshot, Encoding) -> V + Sync>,
@@ -255,13 +260,20 @@ impl Session {
         tokio::time::sleep_until(from).await;
         let mut pause = EARLY_RETRY_DELAY;
         loop {
-            let working = self.busy();
+            let working = self.unfinished_work();
             let asked = async {
-                let (synced, snapshot) = self.in_step(path, deadline).await?;
+                let (synced, snapshot) = self.sync_with_disk(path, deadline).await?;
                 let pending = self.send(request, &snapshot)?;
                 drop(synced);
-                let BoundedAnswer { value, left_out } = parts::answer(pending, deadline).await?;
-                Ok::<_, AskError>(SessionAnswer { value, snapshot, working, odd: 0, left_out })
+                let BoundedAnswer { value, left_out } =
+                    bounded_answer::bounded_answer(pending, deadline).await?;
+                Ok::<_, AskError>(SessionAnswer {
+                    value,
+                    snapshot,
+                    unfinished_work: working,
+                    undecodable: 0,
+                    left_out,
+                })
             };
             match asked.await {
                 Ok(asked) if !is_empty(&asked.value) && self.is_current(&asked.snapshot) => return asked,
@@ -281,7 +293,7 @@ impl Session {
     }
 
     /// Puts the question, and again where its answer is not about the present text or was given amid work that has ended.
-    async fn put<V: Serialize>(
+    async fn ask_until_current<V: Serialize>(
         &self,
         path: &WorkspacePath,
         request: &DocumentRequest<'_, impl Fn(&Snapshot, Encoding) -> V>,
@@ -299,17 +311,23 @@ impl Session {
             let started = Instant::now();
             let (synced, snapshot) = match opened.take() {
                 Some(opened) => opened,
-                None => self.in_step(path, deadline).await?,
+                None => self.sync_with_disk(path, deadline).await?,
             };
             let pending = self.send(request, &snapshot)?;
             drop(synced);
-            match parts::answer(pending, deadline).await {
+            match bounded_answer::bounded_answer(pending, deadline).await {
                 Ok(BoundedAnswer { value, left_out }) if self.is_current(&snapshot) => {
                     self.note_latency(started.elapsed());
                     if self.must_ask_again(request.scope, deadline, &mut working, &mut asked_at_rest).await {
                         continue;
                     }
-                    return Ok(SessionAnswer { value, snapshot, working, odd: 0, left_out });
+                    return Ok(SessionAnswer {
+                        value,
+                        snapshot,
+                        unfinished_work: working,
+                        undecodable: 0,
+                        left_out,
+                    });
                 }
                 Ok(_) if tries == MAX_MOVING_FILE_RETRIES => {
                     return Err(AskError::Moving { path: path.display() });
@@ -343,10 +361,10 @@ impl Session {
         request: WorkspaceRequest<'_, impl Serialize>,
         deadline: Instant,
     ) -> Result<(Value, Option<UnfinishedWork>), AskError> {
-        let _in_use = self.use_now();
-        self.take_in(deadline).await;
-        let working = self.wait_ready(DependencyScope::Project, before(deadline)).await;
-        let (parts, working) = self.put_to_workspace(&request, deadline, working).await?;
+        let _in_use = self.mark_in_use();
+        self.reload_if_due(deadline).await;
+        let working = self.wait_ready(DependencyScope::Project, readiness_deadline(deadline)).await;
+        let (parts, working) = self.send_workspace_request(&request, deadline, working).await?;
         Ok((parts.value, working))
     }
 
@@ -356,16 +374,16 @@ impl Session {
         request: WorkspaceRequest<'_, impl Serialize>,
         deadline: Instant,
     ) -> Result<(BoundedAnswer, Option<UnfinishedWork>), AskError> {
-        let _in_use = self.use_now();
-        self.take_in(deadline).await;
-        let (until, from) = times(deadline);
+        let _in_use = self.mark_in_use();
+        self.reload_if_due(deadline).await;
+        let (until, from) = readiness_deadlines(deadline);
         let early = async {
             tokio::time::sleep_until(from).await;
             let mut pause = EARLY_RETRY_DELAY;
             loop {
-                let busy = self.busy();
+                let busy = self.unfinished_work();
                 match self.request_parts(&request, deadline).await {
-                    Ok(parts) if !is_empty(&parts.value) => return (parts, self.busy().or(busy)),
+                    Ok(parts) if !is_empty(&parts.value) => return (parts, self.unfinished_work().or(busy)),
                     Ok(_) => {}
                     Err(error) => {
                         tracing::debug!(
@@ -379,17 +397,17 @@ impl Session {
                 pause = (pause * 2).min(MAX_EARLY_RETRY_DELAY);
             }
         };
-        let late = |working| self.put_to_workspace(&request, deadline, working);
+        let late = |working| self.send_workspace_request(&request, deadline, working);
         let is_better = |_: &_, late: &_| {
-            says_less(late, |(parts, working): &(BoundedAnswer, Option<UnfinishedWork>)| {
+            is_less_informative(late, |(parts, working): &(BoundedAnswer, Option<UnfinishedWork>)| {
                 is_empty(&parts.value) && working.is_some()
             })
         };
-        self.early_or_late(DependencyScope::Project, until, early, late, is_better).await
+        self.ask_early_or_when_ready(DependencyScope::Project, until, early, late, is_better).await
     }
 
     /// Puts a question that concerns no document to a server that is still at `working`.
-    async fn put_to_workspace(
+    async fn send_workspace_request(
         &self,
         request: &WorkspaceRequest<'_, impl Serialize>,
         deadline: Instant,
@@ -427,7 +445,8 @@ impl Session {
         request: &WorkspaceRequest<'_, impl Serialize>,
         deadline: Instant,
     ) -> Result<BoundedAnswer, RequestError> {
-        parts::answer(self.connection.start(request.method, &request.params)?, deadline).await
+        bounded_answer::bounded_answer(self.connection.start(request.method, &request.params)?, deadline)
+            .await
     }
 
     /// Looks, when an answer has come, for work that began after the question was weighed: it is on the wire before the
@@ -442,12 +461,12 @@ impl Session {
         if working.is_some() {
             return false;
         }
-        *working = self.busy();
+        *working = self.unfinished_work();
         if *asked_at_rest || !self.is_unsettled(scope) {
             return false;
         }
         *asked_at_rest = true;
-        *working = self.wait_ready(scope, before(deadline)).await;
+        *working = self.wait_ready(scope, readiness_deadline(deadline)).await;
         working.is_none()
     }
 
@@ -468,7 +487,7 @@ impl Session {
 }
 
 /// Whether an early answer that says something is worth more than `late`: an error of the question, or what `is_less`.
-fn says_less<T>(late: &Result<T, AskError>, is_less: impl Fn(&T) -> bool) -> bool {
+fn is_less_informative<T>(late: &Result<T, AskError>, is_less: impl Fn(&T) -> bool) -> bool {
     match late {
         Ok(late) => is_less(late),
         Err(AskError::Request(error)) => !matches!(error, RequestError::Closed { .. }),
@@ -487,13 +506,13 @@ pub(super) fn is_empty(answer: &Value) -> bool {
 
 /// Until when a server is waited for, and from when on it is asked meanwhile: a question keeps some servers from reading on, so
 /// they have half of the time to themselves.
-fn times(deadline: Instant) -> (Instant, Instant) {
-    let (now, until) = (Instant::now(), before(deadline));
+fn readiness_deadlines(deadline: Instant) -> (Instant, Instant) {
+    let (now, until) = (Instant::now(), readiness_deadline(deadline));
     (until, now + until.saturating_duration_since(now) / 2)
 }
 
 /// Leaves time for the request itself within `deadline` when readiness is waited for.
-fn before(deadline: Instant) -> Instant {
+fn readiness_deadline(deadline: Instant) -> Instant {
     let left = deadline.saturating_duration_since(Instant::now());
     deadline - (left / 5).min(Duration::from_secs(2))
 }

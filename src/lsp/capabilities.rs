@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use super::semantic_tokens::{TOKEN_MODIFIERS, TOKEN_TYPES};
 use crate::config::spec;
-use crate::text::{Encoding, matching, read_glob};
+use crate::text::{Encoding, build_glob_set, read_glob};
 
 /// Our side of LSP 3.17 *ClientCapabilities*: what this client really does.
-pub(super) fn client() -> Value {
+pub(super) fn client_capabilities() -> Value {
     let dynamic = json!({ "dynamicRegistration": true });
     let linked = json!({ "dynamicRegistration": true, "linkSupport": true });
     let markup = json!(["markdown", "plaintext"]);
@@ -168,7 +168,7 @@ impl ServerCapabilities {
     }
 
     /// Whether the server answers `resolve` (`completionItem/resolve`, `codeLens/resolve`, …; LSP 3.17, their *Options*).
-    pub(super) fn resolves(&self, resolve: &str) -> bool {
+    pub(super) fn supports_resolve(&self, resolve: &str) -> bool {
         let provider = match resolve {
             "completionItem/resolve" => "completionProvider",
             "codeAction/resolve" => "codeActionProvider",
@@ -183,7 +183,7 @@ impl ServerCapabilities {
 
     /// Whether `character` is one that makes the server answer `method` (LSP 3.17, *CompletionOptions*,
     /// *SignatureHelpOptions*).
-    pub(super) fn triggers(&self, method: &str, character: &str) -> bool {
+    pub(super) fn is_trigger_character(&self, method: &str, character: &str) -> bool {
         let Some(options) = provider_of(method).and_then(|field| self.raw.pointer(field)) else {
             return false;
         };
@@ -209,7 +209,7 @@ impl ServerCapabilities {
     }
 
     /// Whether the server offers `command` through `workspace/executeCommand`.
-    pub(super) fn executes(&self, command: &str) -> bool {
+    pub(super) fn supports_command(&self, command: &str) -> bool {
         let commands = &self.raw["executeCommandProvider"]["commands"];
         commands.as_array().is_some_and(|known| known.iter().any(|known| known == command))
     }
@@ -281,7 +281,8 @@ impl Registrations {
         for entry in params["registrations"].as_array().into_iter().flatten() {
             let (Some(id), Some(method)) = (entry["id"].as_str(), entry["method"].as_str()) else { continue };
             let options = entry["registerOptions"].clone();
-            let watchers = options["watchers"].as_array().into_iter().flatten().filter_map(watcher).collect();
+            let watchers =
+                options["watchers"].as_array().into_iter().flatten().filter_map(parse_watcher).collect();
             // Ids should be unique (LSP 3.17, Register Capability), and pyrefly uses one for several sets of watchers: it wants
             // all of them, until it unregisters the id.
             let entry =
@@ -316,13 +317,13 @@ impl Registrations {
         path: &Path,
     ) -> impl Iterator<Item = &Value> {
         let fits = move |entry: &&CapabilityRegistration| {
-            entry.method == method && selects(&entry.options["documentSelector"], language_id, path)
+            entry.method == method && selector_matches(&entry.options["documentSelector"], language_id, path)
         };
         self.entries.iter().filter(fits).map(|entry| &entry.options)
     }
 
     /// Whether any document at all is covered.
-    pub(crate) fn has(&self, method: &str) -> bool {
+    pub(crate) fn has_method(&self, method: &str) -> bool {
         self.entries.iter().any(|entry| entry.method == method)
     }
 
@@ -343,7 +344,7 @@ impl Registrations {
 }
 
 /// LSP 3.17 *DocumentSelector*; none at all selects every document.
-fn selects(selector: &Value, language_id: &str, path: &Path) -> bool {
+fn selector_matches(selector: &Value, language_id: &str, path: &Path) -> bool {
     let Some(filters) = selector.as_array() else { return true };
     filters.iter().any(|filter| {
         let language = filter.as_str().or(filter["language"].as_str());
@@ -355,7 +356,7 @@ fn selects(selector: &Value, language_id: &str, path: &Path) -> bool {
     })
 }
 
-fn watcher(entry: &Value) -> Option<WatchedFilesGlob> {
+fn parse_watcher(entry: &Value) -> Option<WatchedFilesGlob> {
     let kinds = entry["kind"].as_u64().unwrap_or(7);
     let (base, pattern) = match &entry["globPattern"] {
         Value::String(pattern) => (None, pattern.as_str()),
@@ -377,7 +378,7 @@ fn glob(pattern: &str) -> Option<GlobSet> {
     let glob = read_glob(pattern, |builder| {
         builder.literal_separator(true);
     });
-    match glob.and_then(|glob| matching([glob])) {
+    match glob.and_then(|glob| build_glob_set([glob])) {
         Ok(glob) => Some(glob),
         Err(error) => {
             let pattern: String = pattern.chars().take(200).collect();
@@ -430,7 +431,7 @@ mod tests {
         assert!(registrations.watches(Path::new("/w/a.so"), 2));
         assert_eq!(registrations.entries.len(), 2);
         registrations.unregister(&json!({ "unregisterations": [{ "id": "1", "method": method }] }));
-        assert!(!registrations.has(method));
+        assert!(!registrations.has_method(method));
     }
 
     #[test]
@@ -442,6 +443,6 @@ mod tests {
         assert!(!registrations.covers("textDocument/diagnostic", "rust", Path::new("/a.rs")));
         registrations
             .unregister(&json!({ "unregisterations": [{ "id": "1", "method": "textDocument/diagnostic" }] }));
-        assert!(!registrations.has("textDocument/diagnostic"));
+        assert!(!registrations.has_method("textDocument/diagnostic"));
     }
 }

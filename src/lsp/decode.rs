@@ -57,11 +57,11 @@ pub(super) struct PositionDecoder<'a> {
 impl<'a> PositionDecoder<'a> {
     /// For an answer about `snapshot`.
     pub(super) fn new(session: &'a Session, snapshot: &Snapshot) -> Self {
-        Self::of(session, FileRef::Inside(snapshot.path.clone()), snapshot.buffer.clone())
+        Self::for_file(session, FileRef::Inside(snapshot.path.clone()), snapshot.buffer.clone())
     }
 
     /// For an answer about `own`, whose text is `text`.
-    pub(super) fn of(session: &'a Session, own: FileRef, text: Buffer) -> Self {
+    pub(super) fn for_file(session: &'a Session, own: FileRef, text: Buffer) -> Self {
         let buffers = HashMap::from([(own.clone(), Some(text))]);
         Self { session, own, buffers, dropped: 0, left_out: 0, until: None }
     }
@@ -73,7 +73,7 @@ impl<'a> PositionDecoder<'a> {
     }
 
     /// What is not converted by `deadline` is left out: each place may be in another file, which has to be read.
-    pub(super) fn until(mut self, deadline: Instant) -> Self {
+    pub(super) fn with_deadline(mut self, deadline: Instant) -> Self {
         self.until = Some(deadline.max(Instant::now() + ANSWER_DECODE_GRACE_PERIOD));
         self
     }
@@ -84,9 +84,15 @@ impl<'a> PositionDecoder<'a> {
     }
 
     /// `value`, which was made of what `asked` holds, as the answer.
-    pub(super) fn answered<T>(self, value: T, asked: SessionAnswer<Value>) -> SessionAnswer<T> {
-        let SessionAnswer { snapshot, working, left_out, .. } = asked;
-        SessionAnswer { value, snapshot, working, odd: self.dropped, left_out: left_out + self.left_out }
+    pub(super) fn into_answer<T>(self, value: T, asked: SessionAnswer<Value>) -> SessionAnswer<T> {
+        let SessionAnswer { snapshot, unfinished_work: working, left_out, .. } = asked;
+        SessionAnswer {
+            value,
+            snapshot,
+            unfinished_work: working,
+            undecodable: self.dropped,
+            left_out: left_out + self.left_out,
+        }
     }
 
     /// The text of `file`, where it can be read.
@@ -122,7 +128,7 @@ impl<'a> PositionDecoder<'a> {
         self.range_in(&own, value)
     }
 
-    fn place(&mut self, uri: &str, range: &Value) -> Option<Location> {
+    fn decode_location(&mut self, uri: &str, range: &Value) -> Option<Location> {
         let file = uri::file_ref(&self.session.workspace, uri);
         let range = self.range_in(&file, range)?;
         let text =
@@ -135,9 +141,9 @@ impl<'a> PositionDecoder<'a> {
         match value["targetUri"].as_str() {
             Some(uri) => {
                 let range = &value["targetSelectionRange"];
-                self.place(uri, if range.is_object() { range } else { &value["targetRange"] })
+                self.decode_location(uri, if range.is_object() { range } else { &value["targetRange"] })
             }
-            None => self.place(value["uri"].as_str()?, &value["range"]),
+            None => self.decode_location(value["uri"].as_str()?, &value["range"]),
         }
     }
 
@@ -217,7 +223,7 @@ impl<'a> PositionDecoder<'a> {
     /// A range whose start counts bytes; its end is brought behind the identifier that begins there.
     fn byte_range(&mut self, value: &Value) -> Option<Range> {
         let own = self.own.clone();
-        let start = encoded(&value["start"], Encoding::Utf8)?;
+        let start = encoded_position(&value["start"], Encoding::Utf8)?;
         let plain = self.range_in(&own, value)?;
         let buffer = self.buffer(&own)?;
         let start = buffer.decode(start);
@@ -334,11 +340,14 @@ pub(super) fn elements(value: &Value) -> impl Iterator<Item = &Value> {
 
 /// LSP 3.17 *Range*, if it is one.
 pub(crate) fn encoded_range(value: &Value, encoding: Encoding) -> Option<EncodedRange> {
-    Some(EncodedRange { start: encoded(&value["start"], encoding)?, end: encoded(&value["end"], encoding)? })
+    Some(EncodedRange {
+        start: encoded_position(&value["start"], encoding)?,
+        end: encoded_position(&value["end"], encoding)?,
+    })
 }
 
 /// LSP 3.17 *Position*, if it is one.
-pub(crate) fn encoded(value: &Value, encoding: Encoding) -> Option<EncodedPosition> {
+pub(crate) fn encoded_position(value: &Value, encoding: Encoding) -> Option<EncodedPosition> {
     // A line beyond u32 is past every text's end, and so is clamped; a negative one means nothing.
     let number = |value: &Value| value.as_u64().map(|number| u32::try_from(number).unwrap_or(u32::MAX));
     Some(EncodedPosition { line: number(&value["line"])?, unit: number(&value["character"])?, encoding })

@@ -19,7 +19,7 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 use url::Url;
 
 use super::capabilities::SyncKind;
-use super::request::{position_of, tell};
+use super::request::{notify_server, position_of};
 use super::session::Session;
 use super::uri;
 use crate::config::spec;
@@ -138,7 +138,7 @@ pub(super) struct SessionDocuments {
 
 impl SessionDocuments {
     /// Keeps the document of `path` from being closed as surplus while the returned value lives.
-    pub(super) fn keep(&self, path: &WorkspacePath) -> impl Sized + use<> {
+    pub(super) fn keep_open(&self, path: &WorkspacePath) -> impl Sized + use<> {
         self.slot(path)
     }
 
@@ -237,7 +237,7 @@ impl Session {
             },
         };
         match slot.as_mut() {
-            Some(document) => self.change(document, &text, source),
+            Some(document) => self.send_text_change(document, &text, source),
             None => *slot = Some(self.open(path, &text, source)),
         }
         let snapshot = slot.as_ref().map(SessionDocument::snapshot);
@@ -283,13 +283,13 @@ impl Session {
             last_used: Instant::now(),
         };
         let text_document = TextDocumentItem::new(uri, language_id, 1, text.to_owned());
-        tell::<DidOpenTextDocument>(&self.connection, &DidOpenTextDocumentParams { text_document });
-        self.state.readiness(|readiness| readiness.opened());
+        notify_server::<DidOpenTextDocument>(&self.connection, &DidOpenTextDocumentParams { text_document });
+        self.state.with_readiness(|readiness| readiness.on_document_opened());
         document
     }
 
     /// `textDocument/didChange` with the smallest change, if there is one.
-    fn change(&self, document: &mut SessionDocument, text: &str, source: DocumentSource) {
+    fn send_text_change(&self, document: &mut SessionDocument, text: &str, source: DocumentSource) {
         document.source = source;
         let Some(change) = TextChange::to_text(&document.buffer, text) else { return };
         let before = document.buffer.clone();
@@ -299,7 +299,7 @@ impl Session {
     }
 
     /// Sends the text again under a new version, so that a server that only pushes checks it again.
-    pub(crate) fn touch(&self, document: &mut SessionDocument) {
+    pub(crate) fn resend_text(&self, document: &mut SessionDocument) {
         let event = whole_text(&document.buffer);
         let more = serde_json::to_value(&self.state.spec.diagnostics.recheck).unwrap_or_default();
         self.send_change(document, event, &more);
@@ -331,7 +331,7 @@ impl Session {
         document.forced = false;
         match more.as_object() {
             Some(more) => self.connection.notify(DidChangeTextDocument::METHOD, &WithMore { params, more }),
-            None => tell::<DidChangeTextDocument>(&self.connection, &params),
+            None => notify_server::<DidChangeTextDocument>(&self.connection, &params),
         }
         let saved = !matches!(document.source, DocumentSource::Unsaved(_));
         if let Some(with_text) = self.capabilities.save.filter(|_| saved && self.wants_saves()) {
@@ -339,7 +339,7 @@ impl Session {
                 text_document: TextDocumentIdentifier::new(document.uri.clone()),
                 text: with_text.then(|| document.buffer.to_string()),
             };
-            tell::<DidSaveTextDocument>(&self.connection, &params);
+            notify_server::<DidSaveTextDocument>(&self.connection, &params);
         }
     }
 
@@ -372,7 +372,10 @@ impl Session {
     fn close(&self, path: &WorkspacePath, slot: &mut Option<SessionDocument>) {
         if let Some(document) = slot.take() {
             let text_document = TextDocumentIdentifier::new(document.uri);
-            tell::<DidCloseTextDocument>(&self.connection, &DidCloseTextDocumentParams { text_document });
+            notify_server::<DidCloseTextDocument>(
+                &self.connection,
+                &DidCloseTextDocumentParams { text_document },
+            );
             self.state.forget_pushes(path);
         }
         self.documents.remove(path);

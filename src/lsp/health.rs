@@ -39,7 +39,7 @@ pub async fn version(spawner: &Spawner, located: &LocatedProgram) -> Option<Stri
 }
 
 /// What `server`, found at `located`, lacks of what its catalogue entry says it needs.
-pub async fn findings(
+pub async fn prerequisite_findings(
     spawner: &Spawner,
     key: &str,
     server: &ServerSpec,
@@ -47,7 +47,7 @@ pub async fn findings(
 ) -> Vec<HealthFinding> {
     let mut findings = Vec::new();
     for hollow in &server.hollow {
-        let Some(message) = lacks(spawner, hollow, located).await else { continue };
+        let Some(message) = missing_prerequisite(spawner, hollow, located).await else { continue };
         // Into an environment of the private prefix only our own command leads.
         let ours = located.origin == ProgramOrigin::Prefix && hollow.python_module.is_some();
         let install = if ours { format!("lsp-tools install {key}") } else { hollow.install.clone() };
@@ -57,15 +57,15 @@ pub async fn findings(
 }
 
 /// Why the program does not do what the catalogue says that it must; `None` when it does.
-pub(crate) async fn trouble(
+pub(crate) async fn probe_failure(
     spawner: &Spawner,
     server: &ServerSpec,
     located: &LocatedProgram,
 ) -> Option<String> {
     for hollow in server.hollow.iter().filter(|hollow| !hollow.succeeds.is_empty()) {
         let args: Vec<&str> = hollow.succeeds.iter().map(String::as_str).collect();
-        if let Some(trouble) = fails(spawner, spawn(located, &located.program, &args)).await {
-            return Some(said(hollow, &trouble));
+        if let Some(trouble) = run_failure(spawner, spawn(located, &located.program, &args)).await {
+            return Some(format_message(hollow, &trouble));
         }
     }
     None
@@ -73,7 +73,7 @@ pub(crate) async fn trouble(
 
 /// Of what a program said when it failed, the line that tells why: the first that speaks of an error, else the last. Behind it
 /// often come a trace of calls and advice.
-pub(crate) fn telling(said: &[String]) -> &str {
+pub(crate) fn most_informative_line(said: &[String]) -> &str {
     let lower = |line: &&String| line.to_lowercase();
     let starts = ["error", "e:", "fatal", "panic", "exception"];
     let first =
@@ -83,9 +83,13 @@ pub(crate) fn telling(said: &[String]) -> &str {
 }
 
 /// What is missing, in words; `None` when nothing is.
-async fn lacks(spawner: &Spawner, hollow: &ServerPrerequisite, located: &LocatedProgram) -> Option<String> {
+async fn missing_prerequisite(
+    spawner: &Spawner,
+    hollow: &ServerPrerequisite,
+    located: &LocatedProgram,
+) -> Option<String> {
     if let Some(program) = &hollow.program
-        && find_program(program, folders(located)).is_none()
+        && find_program(program, search_folders(located)).is_none()
     {
         return Some(hollow.message.clone());
     }
@@ -99,8 +103,10 @@ async fn lacks(spawner: &Spawner, hollow: &ServerPrerequisite, located: &Located
         };
         let find = "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)";
         // Isolated: neither the working directory nor PYTHONPATH makes a module importable that the server will not see.
-        if let Some(trouble) = fails(spawner, spawn(located, &python, &["-I", "-c", find, module])).await {
-            return Some(said(hollow, &trouble));
+        if let Some(trouble) =
+            run_failure(spawner, spawn(located, &python, &["-I", "-c", find, module])).await
+        {
+            return Some(format_message(hollow, &trouble));
         }
     }
     if let Some(file) = &hollow.file
@@ -110,8 +116,8 @@ async fn lacks(spawner: &Spawner, hollow: &ServerPrerequisite, located: &Located
     }
     if !hollow.succeeds.is_empty() {
         let args: Vec<&str> = hollow.succeeds.iter().map(String::as_str).collect();
-        if let Some(trouble) = fails(spawner, spawn(located, &located.program, &args)).await {
-            return Some(said(hollow, &trouble));
+        if let Some(trouble) = run_failure(spawner, spawn(located, &located.program, &args)).await {
+            return Some(format_message(hollow, &trouble));
         }
     }
     None
@@ -120,7 +126,7 @@ async fn lacks(spawner: &Spawner, hollow: &ServerPrerequisite, located: &Located
 /// Whether `file` is in the folder that a program says. Where there is no such program, another check tells of that.
 async fn has_below(spawner: &Spawner, located: &LocatedProgram, program: &[String], file: &str) -> bool {
     let Some((name, args)) = program.split_first() else { return true };
-    let Some(program) = find_program(name, folders(located)) else { return true };
+    let Some(program) = find_program(name, search_folders(located)) else { return true };
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let mut folder = None;
     let note = |line: &str| folder = folder.take().or_else(|| Some(PathBuf::from(line.trim())));
@@ -129,15 +135,15 @@ async fn has_below(spawner: &Spawner, located: &LocatedProgram, program: &[Strin
     !worked || folder.is_none_or(|folder| folder.join(file).exists())
 }
 
-fn said(hollow: &ServerPrerequisite, trouble: &str) -> String {
+fn format_message(hollow: &ServerPrerequisite, trouble: &str) -> String {
     if trouble.is_empty() { hollow.message.clone() } else { format!("{} ({trouble})", hollow.message) }
 }
 
 /// How the program failed: the line that tells why, which may be empty; `None` when it succeeded.
-async fn fails(spawner: &Spawner, spawn: Spawn) -> Option<String> {
+async fn run_failure(spawner: &Spawner, spawn: Spawn) -> Option<String> {
     match run(spawner, spawn, deadline(), |_| {}).await {
         Ok(finished) if finished.exit == Exit::Code(0) => None,
-        Ok(finished) => Some(telling(&finished.tail).to_owned()),
+        Ok(finished) => Some(most_informative_line(&finished.tail).to_owned()),
         Err(error @ (RunError::Start(_) | RunError::TooLong { .. })) => Some(error.to_string()),
     }
 }
@@ -185,10 +191,10 @@ fn spawn(located: &LocatedProgram, program: &Path, args: &[&str]) -> Spawn {
 
 /// The PATH the server will get, without relative folders.
 fn path(located: &LocatedProgram) -> OsString {
-    std::env::join_paths(folders(located).filter(|folder| folder.is_absolute())).unwrap_or_default()
+    std::env::join_paths(search_folders(located).filter(|folder| folder.is_absolute())).unwrap_or_default()
 }
 
-fn folders(located: &LocatedProgram) -> impl Iterator<Item = PathBuf> {
+fn search_folders(located: &LocatedProgram) -> impl Iterator<Item = PathBuf> {
     let own = std::env::var_os("PATH").unwrap_or_default();
     let own: Vec<PathBuf> = std::env::split_paths(&own).collect();
     located.path_folders.clone().into_iter().chain(own)

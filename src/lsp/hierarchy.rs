@@ -10,7 +10,7 @@ use async_lsp::lsp_types::{CallHierarchyPrepareParams, WorkDoneProgressParams};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::ask::{DocumentRequest, WorkspaceRequest, at};
+use super::ask::{DocumentRequest, WorkspaceRequest, text_document_position};
 use super::decode::{PositionDecoder, elements, kind};
 use super::documents::Snapshot;
 use super::model::{FileRef, HierarchyNode};
@@ -38,7 +38,7 @@ const MAX_HIERARCHY_CALL_SITES: usize = 100;
 
 impl HierarchyDirection {
     /// The request that names the item at a position.
-    pub(crate) fn prepare(self) -> &'static str {
+    pub(crate) fn prepare_method(self) -> &'static str {
         match self {
             Self::Callers | Self::Callees => CallHierarchyPrepare::METHOD,
             Self::Supertypes | Self::Subtypes => TypeHierarchyPrepare::METHOD,
@@ -85,15 +85,15 @@ impl Session {
         depth: usize,
         deadline: Instant,
     ) -> Result<SessionAnswer<Vec<HierarchyNode>>, AskError> {
-        let _in_use = self.use_now();
+        let _in_use = self.mark_in_use();
         // Those of types are the same.
         let params = |snapshot: &Snapshot, encoding| CallHierarchyPrepareParams {
-            text_document_position_params: at(snapshot, position, encoding),
+            text_document_position_params: text_document_position(snapshot, position, encoding),
             work_done_progress_params: WorkDoneProgressParams::default(),
         };
         let request =
-            DocumentRequest { method: hierarchy.prepare(), scope: DependencyScope::Project, params };
-        let asked = self.ask_twice(path, request, deadline).await?;
+            DocumentRequest { method: hierarchy.prepare_method(), scope: DependencyScope::Project, params };
+        let asked = self.ask_with_retry(path, request, deadline).await?;
         let mut walk = HierarchyWalk {
             session: self,
             hierarchy,
@@ -104,19 +104,25 @@ impl Session {
         };
         let mut roots = Vec::new();
         for item in elements(&asked.value) {
-            if let Some(mut root) = walk.node(item, &Value::Null, &FileRef::Inside(path.clone())) {
+            if let Some(mut root) = walk.decode_node(item, &Value::Null, &FileRef::Inside(path.clone())) {
                 walk.descend(&mut root, item.clone(), depth.max(1)).await?;
                 roots.push(root);
             }
         }
-        let SessionAnswer { snapshot, working, .. } = asked;
-        Ok(SessionAnswer { value: roots, snapshot, working, odd: 0, left_out: walk.left_out })
+        let SessionAnswer { snapshot, unfinished_work: working, .. } = asked;
+        Ok(SessionAnswer {
+            value: roots,
+            snapshot,
+            unfinished_work: working,
+            undecodable: 0,
+            left_out: walk.left_out,
+        })
     }
 }
 
 impl HierarchyWalk<'_> {
     /// LSP 3.17 *CallHierarchyItem* or *TypeHierarchyItem*.
-    fn node(&mut self, item: &Value, sites: &Value, parent: &FileRef) -> Option<HierarchyNode> {
+    fn decode_node(&mut self, item: &Value, sites: &Value, parent: &FileRef) -> Option<HierarchyNode> {
         let mut texts = PositionDecoder::of_workspace(self.session);
         let location = json!({ "uri": item["uri"], "range": item["selectionRange"] });
         let location = texts.location(&location)?;
@@ -152,7 +158,7 @@ impl HierarchyWalk<'_> {
                 break;
             }
             let item = self.hierarchy.item(element);
-            let Some(mut child) = self.node(item, &element["fromRanges"], &node.location.file) else {
+            let Some(mut child) = self.decode_node(item, &element["fromRanges"], &node.location.file) else {
                 continue;
             };
             self.left -= 1;

@@ -117,7 +117,7 @@ pub(crate) fn locate(
     let program = server.command.first().cloned().unwrap_or_default();
     let mut searched = Vec::new();
     if program.contains('/') {
-        return configured(program, places);
+        return locate_configured(program, places);
     }
     let ours = prefix_folders(places.data, key);
     let own =
@@ -136,7 +136,7 @@ pub(crate) fn locate(
     let installed = ours.iter().any(|folder| is_program(&folder.join(&program)));
     match find_program(&program, user_folders(places)) {
         // A proxy runs what the project's toolchain has, which may be nothing.
-        Some(found) if is_proxy(server, &found) && (installed || !is_backed(server, &found)) => {
+        Some(found) if is_proxy(server, &found) && (installed || !has_proxy_target(server, &found)) => {
             searched.push(format!("behind its proxy {} on PATH", found.display()));
         }
         Some(program) => {
@@ -173,7 +173,7 @@ fn is_proxy(server: &ServerSpec, program: &Path) -> bool {
 }
 
 /// Whether there is a program behind a proxy's link, in whatever toolchain.
-fn is_backed(server: &ServerSpec, link: &Path) -> bool {
+fn has_proxy_target(server: &ServerSpec, link: &Path) -> bool {
     let (Some(proxy), Some(name)) = (&server.proxy, link.file_name()) else { return false };
     proxy_folders(proxy).into_iter().any(|folder| is_program(&folder.join(name)))
 }
@@ -205,13 +205,13 @@ pub(crate) fn inner_folders(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// A program that settings name by its path, from the workspace's root where it is relative.
-fn configured(program: String, places: &ProgramSearchPlaces<'_>) -> Result<LocatedProgram, NotFound> {
+fn locate_configured(program: String, places: &ProgramSearchPlaces<'_>) -> Result<LocatedProgram, NotFound> {
     let path = places.workspace.root().join(&program);
     let not = |searched: &str| Err(NotFound { program, searched: vec![searched.into()] });
     if !is_program(&path) {
         return not("a program at that path");
     }
-    let inside = places.workspace.inside(&path).is_some();
+    let inside = places.workspace.workspace_path(&path).is_some();
     let pin = if inside { (places.pin)(&path) } else { None };
     if inside && pin.is_none() {
         return not("trusted as a program of the project (lsp-tools trust)");
@@ -223,11 +223,11 @@ fn configured(program: String, places: &ProgramSearchPlaces<'_>) -> Result<Locat
 fn user_folders(places: &ProgramSearchPlaces<'_>) -> impl Iterator<Item = PathBuf> {
     let path = places.path.clone().unwrap_or_default();
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    folders.into_iter().filter(|folder| places.workspace.inside(folder).is_none())
+    folders.into_iter().filter(|folder| places.workspace.workspace_path(folder).is_none())
 }
 
 /// The folders in which programs of servers are looked for, those of the private prefix aside.
-pub(crate) fn folders(places: &ProgramSearchPlaces<'_>) -> Vec<PathBuf> {
+pub(crate) fn search_folders(places: &ProgramSearchPlaces<'_>) -> Vec<PathBuf> {
     project_folders(places).into_iter().chain(user_folders(places)).collect()
 }
 
@@ -241,7 +241,7 @@ pub(crate) fn project_program(
     let program = server.command.first()?;
     if program.contains('/') {
         let path = workspace.root().join(program);
-        return Some(path).filter(|path| is_program(path) && workspace.inside(path).is_some());
+        return Some(path).filter(|path| is_program(path) && workspace.workspace_path(path).is_some());
     }
     let folders = folders_of(workspace, root);
     folders.into_iter().map(|folder| folder.join(program)).find(|path| is_program(path))

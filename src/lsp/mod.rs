@@ -1,9 +1,9 @@
 //! Language servers: started on demand, synchronized with the disk, asked with deadlines.
 //!
 //! What lives here: [`session`] (one initialized server over a [`Peer`](crate::rpc::Peer)), [`ask`]
-//! (questions to it), `documents` (what it has open), [`people`] (who hears what it says by itself), [`readiness`] and [`diagnostics`] (how far its answers can be relied
+//! (questions to it), `documents` (what it has open), [`user_messages`] (who hears what it says by itself), [`readiness`] and [`diagnostics`] (how far its answers can be relied
 //! on), [`operations`] and [`hierarchy`] (what it can be asked), [`relay`] (an editor's own questions, passed through), and the [`manager`] over all of them. [`locate`] finds
-//! servers, [`choice`] says which of a language's run, [`python`] finds environments, `node_guard` keeps Node.js from loading a project's code, [`install`] puts them into a private prefix, [`health`] tells whether one that was found is whole. May use:
+//! servers, [`server_choice`] says which of a language's run, [`python`] finds environments, `node_guard` keeps Node.js from loading a project's code, [`install`] puts them into a private prefix, [`health`] tells whether one that was found is whole. May use:
 //! `text`, `workspace`, `config`, `process`, `rpc`. Nothing above names a type of an LSP crate: answers are in the words of [`model`].
 //!
 //! How data passes: a tool asks the manager for a session and the session for an answer. The session compares the file
@@ -11,12 +11,14 @@
 //! asked about.
 
 pub(crate) mod ask;
+mod bounded_answer;
 mod capabilities;
-pub(crate) mod choice;
 mod decode;
 pub(crate) mod diagnostics;
+pub(crate) mod diagnostics_invalidation;
 mod documents;
 pub(crate) mod edits;
+mod generated_file;
 pub(crate) mod health;
 pub(crate) mod hierarchy;
 pub(crate) mod install;
@@ -24,12 +26,8 @@ pub(crate) mod latency;
 pub(crate) mod locate;
 pub(crate) mod manager;
 pub(crate) mod model;
-pub(crate) mod news;
 mod node_guard;
 pub(crate) mod operations;
-mod own_file;
-mod parts;
-pub(crate) mod people;
 pub(crate) mod progress;
 pub(crate) mod python;
 pub(crate) mod readiness;
@@ -37,10 +35,12 @@ pub(crate) mod relay;
 mod reload;
 pub(crate) mod request;
 pub(crate) mod semantic_tokens;
+pub(crate) mod server_choice;
 mod server_handler;
 pub(crate) mod session;
 mod shortfall;
 pub(crate) mod snippet;
 mod state;
 pub(crate) mod uri;
+pub(crate) mod user_messages;
 pub(crate) mod view;

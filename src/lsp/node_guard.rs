@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::own_file;
+use super::generated_file;
 
 /// The module, but for the folders that it is about.
 const MODULE: &str = include_str!("node_guard.cjs");
@@ -24,7 +24,8 @@ pub(super) fn node_options(
     open: &[&Path],
     given: Option<&OsStr>,
 ) -> io::Result<OsString> {
-    let module = own_file::put(&cache.join("node"), "guard.cjs", &module(closed, open), 0o600)?;
+    let module =
+        generated_file::ensure_written(&cache.join("node"), "guard.cjs", &guard_script(closed, open), 0o600)?;
     // Words are parted at blanks there, but for those in quotes.
     let quoted = module.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
     let mut options = OsString::from(format!("--require \"{quoted}\""));
@@ -35,13 +36,14 @@ pub(super) fn node_options(
     Ok(options)
 }
 
-fn module(closed: &Path, open: &[&Path]) -> String {
-    let folders = format!("const CLOSED = {};\nconst OPEN = {};\n", list(&[closed]), list(open));
+fn guard_script(closed: &Path, open: &[&Path]) -> String {
+    let folders =
+        format!("const CLOSED = {};\nconst OPEN = {};\n", folder_literal(&[closed]), folder_literal(open));
     MODULE.replace(FOLDERS, &folders)
 }
 
 /// The folders as they are named and as they are, as a literal of JavaScript, which JSON's are.
-fn list(folders: &[&Path]) -> Value {
+fn folder_literal(folders: &[&Path]) -> Value {
     let real = folders.iter().filter_map(|folder| folder.canonicalize().ok());
     let mut all: Vec<PathBuf> = folders.iter().map(|folder| folder.to_path_buf()).chain(real).collect();
     all.sort();

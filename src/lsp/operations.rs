@@ -16,7 +16,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::ask::is_empty;
-use super::ask::{DocumentRequest, WorkspaceRequest, at};
+use super::ask::{DocumentRequest, WorkspaceRequest, text_document_position};
 use super::decode::{PositionDecoder, elements, kind, markup};
 use super::documents::Snapshot;
 use super::model::{Completion, Hover, Location, Signature, Symbol, WorkspaceSymbol};
@@ -80,7 +80,7 @@ impl Navigation {
 impl Session {
     /// Asks about a file; an empty answer while the server is at work is asked for again when it is at rest, since
     /// many servers answer "nothing" about what they have not read yet.
-    pub(super) async fn ask_twice<V: Serialize>(
+    pub(super) async fn ask_with_retry<V: Serialize>(
         &self,
         path: &WorkspacePath,
         request: DocumentRequest<'_, impl Fn(&Snapshot, Encoding) -> V + Sync>,
@@ -88,13 +88,14 @@ impl Session {
     ) -> Result<SessionAnswer<Value>, AskError> {
         let mut asked = self.ask_early(path, &request, deadline).await?;
         let mut pause = Duration::from_millis(20);
-        while is_empty(&asked.value) && self.may_not_have_looked() && Instant::now() + pause < deadline {
+        while is_empty(&asked.value) && self.empty_is_doubtful() && Instant::now() + pause < deadline {
             // It gives no sign when it has looked, so only asking again tells.
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(Duration::from_millis(160));
             asked = self.ask(path, &request, deadline).await?;
         }
-        if is_empty(&asked.value) && request.scope == DependencyScope::File && asked.working.is_some() {
+        if is_empty(&asked.value) && request.scope == DependencyScope::File && asked.unfinished_work.is_some()
+        {
             let request = DocumentRequest { scope: DependencyScope::Project, ..request };
             return self.ask_early(path, &request, deadline).await;
         }
@@ -109,14 +110,14 @@ impl Session {
         deadline: Instant,
     ) -> Result<SessionAnswer<Option<Hover>>, AskError> {
         let params = |snapshot: &Snapshot, encoding| HoverParams {
-            text_document_position_params: at(snapshot, position, encoding),
+            text_document_position_params: text_document_position(snapshot, position, encoding),
             work_done_progress_params: WorkDoneProgressParams::default(),
         };
-        let request = DocumentRequest::of::<HoverRequest>(DependencyScope::File, params);
-        let asked = self.ask_twice(path, request, deadline).await?;
+        let request = DocumentRequest::new::<HoverRequest>(DependencyScope::File, params);
+        let asked = self.ask_with_retry(path, request, deadline).await?;
         let mut texts = PositionDecoder::new(self, &asked.snapshot);
         let value = texts.hover(&asked.value);
-        Ok(texts.answered(value, asked))
+        Ok(texts.into_answer(value, asked))
     }
 
     /// One of the "where is it" requests.
@@ -132,17 +133,17 @@ impl Session {
             _ => {
                 // All four have the same params.
                 let params = |snapshot: &Snapshot, encoding| GotoDefinitionParams {
-                    text_document_position_params: at(snapshot, position, encoding),
+                    text_document_position_params: text_document_position(snapshot, position, encoding),
                     work_done_progress_params: WorkDoneProgressParams::default(),
                     partial_result_params: PartialResultParams::default(),
                 };
                 let (method, scope) = (navigation.method(), navigation.scope());
-                self.ask_twice(path, DocumentRequest { method, scope, params }, deadline).await?
+                self.ask_with_retry(path, DocumentRequest { method, scope, params }, deadline).await?
             }
         };
-        let mut texts = PositionDecoder::new(self, &asked.snapshot).until(deadline);
+        let mut texts = PositionDecoder::new(self, &asked.snapshot).with_deadline(deadline);
         let value = texts.locations(&asked.value);
-        Ok(texts.answered(value, asked))
+        Ok(texts.into_answer(value, asked))
     }
 
     async fn ask_references(
@@ -152,13 +153,13 @@ impl Session {
         deadline: Instant,
     ) -> Result<SessionAnswer<Value>, AskError> {
         let params = |snapshot: &Snapshot, encoding| ReferenceParams {
-            text_document_position: at(snapshot, position, encoding),
+            text_document_position: text_document_position(snapshot, position, encoding),
             work_done_progress_params: WorkDoneProgressParams::default(),
             partial_result_params: PartialResultParams::default(),
             context: ReferenceContext { include_declaration: true },
         };
         let scope = Navigation::References.scope();
-        self.ask_twice(path, DocumentRequest::of::<References>(scope, params), deadline).await
+        self.ask_with_retry(path, DocumentRequest::new::<References>(scope, params), deadline).await
     }
 
     /// `textDocument/documentSymbol` as a tree.
@@ -172,11 +173,11 @@ impl Session {
             work_done_progress_params: WorkDoneProgressParams::default(),
             partial_result_params: PartialResultParams::default(),
         };
-        let request = DocumentRequest::of::<DocumentSymbolRequest>(DependencyScope::File, params);
-        let asked = self.ask_twice(path, request, deadline).await?;
-        let mut texts = PositionDecoder::new(self, &asked.snapshot).until(deadline);
+        let request = DocumentRequest::new::<DocumentSymbolRequest>(DependencyScope::File, params);
+        let asked = self.ask_with_retry(path, request, deadline).await?;
+        let mut texts = PositionDecoder::new(self, &asked.snapshot).with_deadline(deadline);
         let value = texts.symbols(&asked.value);
-        Ok(texts.answered(value, asked))
+        Ok(texts.into_answer(value, asked))
     }
 
     /// `workspace/symbol`; also says what the server was still doing, and how many symbols were left out.
@@ -186,9 +187,9 @@ impl Session {
         deadline: Instant,
     ) -> Result<(Vec<WorkspaceSymbol>, Option<UnfinishedWork>, usize), AskError> {
         let params = WorkspaceSymbolParams { query: query.to_owned(), ..WorkspaceSymbolParams::default() };
-        let request = WorkspaceRequest::of::<WorkspaceSymbolRequest>(params);
+        let request = WorkspaceRequest::new::<WorkspaceSymbolRequest>(params);
         let (found, working) = self.ask_workspace_early(request, deadline).await?;
-        let mut texts = PositionDecoder::of_workspace(self).until(deadline);
+        let mut texts = PositionDecoder::of_workspace(self).with_deadline(deadline);
         let symbol = |texts: &mut PositionDecoder<'_>, element: &Value| {
             Some(WorkspaceSymbol {
                 name: element["name"].as_str()?.to_owned(),
@@ -219,11 +220,11 @@ impl Session {
     ) -> Result<SessionAnswer<Vec<Signature>>, AskError> {
         let params = |snapshot: &Snapshot, encoding| SignatureHelpParams {
             context: None,
-            text_document_position_params: at(snapshot, position, encoding),
+            text_document_position_params: text_document_position(snapshot, position, encoding),
             work_done_progress_params: WorkDoneProgressParams::default(),
         };
-        let request = DocumentRequest::of::<SignatureHelpRequest>(DependencyScope::File, params);
-        let asked = self.ask_twice(path, request, deadline).await?;
+        let request = DocumentRequest::new::<SignatureHelpRequest>(DependencyScope::File, params);
+        let asked = self.ask_with_retry(path, request, deadline).await?;
         let help = &asked.value;
         let active = help["activeSignature"].as_u64().unwrap_or(0) as usize;
         let signatures = elements(&help["signatures"]).enumerate().filter_map(|(index, one)| {
@@ -232,7 +233,13 @@ impl Session {
         });
         let value: Vec<Signature> = signatures.collect();
         let left_out = elements(&help["signatures"]).count().saturating_sub(MAX_SIGNATURES) + asked.left_out;
-        Ok(SessionAnswer { value, snapshot: asked.snapshot, working: asked.working, odd: 0, left_out })
+        Ok(SessionAnswer {
+            value,
+            snapshot: asked.snapshot,
+            unfinished_work: asked.unfinished_work,
+            undecodable: 0,
+            left_out,
+        })
     }
 
     /// `textDocument/completion`, the first `most` in the server's order of preference; also whether the server left some out, and
@@ -247,13 +254,13 @@ impl Session {
         let invoked =
             CompletionContext { trigger_kind: CompletionTriggerKind::INVOKED, trigger_character: None };
         let params = |snapshot: &Snapshot, encoding| CompletionParams {
-            text_document_position: at(snapshot, position, encoding),
+            text_document_position: text_document_position(snapshot, position, encoding),
             work_done_progress_params: WorkDoneProgressParams::default(),
             partial_result_params: PartialResultParams::default(),
             context: Some(invoked.clone()),
         };
-        let request = DocumentRequest::of::<request::Completion>(DependencyScope::File, params);
-        let asked = self.ask_twice(path, request, deadline).await?;
+        let request = DocumentRequest::new::<request::Completion>(DependencyScope::File, params);
+        let asked = self.ask_with_retry(path, request, deadline).await?;
         let list = if asked.value.is_object() { &asked.value["items"] } else { &asked.value };
         let mut items: Vec<&Value> = elements(list).filter(|item| item["label"].is_string()).collect();
         items.sort_by_key(|item| item["sortText"].as_str().or(item["label"].as_str()).unwrap_or_default());
@@ -265,8 +272,8 @@ impl Session {
         Ok(SessionAnswer {
             value,
             snapshot: asked.snapshot,
-            working: asked.working,
-            odd: 0,
+            unfinished_work: asked.unfinished_work,
+            undecodable: 0,
             left_out: asked.left_out,
         })
     }

@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::people::UserMessageListeners;
+use super::user_messages::UserMessageListeners;
 
 /// Something happened that is worth showing while an answer is waited for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,7 +75,7 @@ impl Watchers {
     }
 
     /// Tells everyone who watches. Those who are gone are forgotten.
-    pub(crate) fn tell(&self, event: &ProgressEvent) {
+    pub(crate) fn notify(&self, event: &ProgressEvent) {
         let mut senders = self.senders.lock();
         senders.retain(|sender| sender.send(event.clone()).is_ok());
     }
@@ -102,9 +102,9 @@ mod tests {
         let watchers = Watchers::default();
         let ((one, mut told_one), (other, mut told_other)) = (unbounded_channel(), unbounded_channel());
         let (first, _second) = (watchers.watch(one), watchers.watch(other));
-        watchers.tell(&event());
+        watchers.notify(&event());
         drop(first);
-        watchers.tell(&event());
+        watchers.notify(&event());
         assert_eq!((told_one.len(), told_other.len()), (1, 2));
         assert_eq!(told_one.try_recv().ok(), Some(event()));
         assert_eq!(told_other.try_recv().ok(), Some(event()));

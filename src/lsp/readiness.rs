@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::config::spec::ReadinessRule;
-use crate::text::{cut, truncate_chars};
+use crate::text::{truncate_chars, truncate_with_note};
 
 /// The longest description of a server's work that is shown, in characters: servers name whole paths and crates.
 const MAX_WORK_PROGRESS_CHARS: usize = 160;
@@ -130,9 +130,9 @@ impl std::fmt::Display for UnfinishedWork {
 
 impl Readiness {
     /// What the server is still at, if its answers are not whole.
-    pub(crate) fn busy(&self, rule: &ReadinessRule) -> Option<UnfinishedWork> {
+    pub(crate) fn unfinished_work(&self, rule: &ReadinessRule) -> Option<UnfinishedWork> {
         let so_far = self.since.elapsed();
-        match self.state(rule) {
+        match self.level(rule) {
             ReadinessLevel::Yes => None,
             ReadinessLevel::Working(work) => Some(UnfinishedWork { work, so_far, files_are_right: true }),
             ReadinessLevel::No(work) => Some(UnfinishedWork { work, so_far, files_are_right: false }),
@@ -140,19 +140,19 @@ impl Readiness {
     }
 
     /// Something is about to be heard: where the answers were whole until now, the time counts from here.
-    fn hear(&mut self, rule: &ReadinessRule) {
-        if self.state(rule) == ReadinessLevel::Yes {
+    fn mark_event(&mut self, rule: &ReadinessRule) {
+        if self.level(rule) == ReadinessLevel::Yes {
             self.since = Instant::now();
         }
     }
 
     /// A document was opened.
-    pub(crate) fn opened(&mut self) {
+    pub(crate) fn on_document_opened(&mut self) {
         self.first_open.get_or_insert_with(Instant::now);
     }
 
     /// Until `until` its answers may be about files as they were.
-    pub(crate) fn settle(&mut self, until: Instant) {
+    pub(crate) fn mark_settling(&mut self, until: Instant) {
         if self.settling.is_none_or(|settling| settling < Instant::now()) {
             self.since = Instant::now();
         }
@@ -160,25 +160,25 @@ impl Readiness {
     }
 
     /// Whether the server may still answer "nothing" because it has not looked yet.
-    pub(crate) fn may_not_have_looked(&self, rule: &ReadinessRule) -> bool {
+    pub(crate) fn empty_is_doubtful(&self, rule: &ReadinessRule) -> bool {
         self.first_open.is_some_and(|opened| opened.elapsed() < Duration::from_millis(rule.distrust_empty_ms))
     }
 
     /// Takes the params of `$/progress`; returns the work it speaks of.
-    pub(crate) fn progress(&mut self, rule: &ReadinessRule, params: &Value) -> Option<WorkProgress> {
-        self.hear(rule);
+    pub(crate) fn on_progress(&mut self, rule: &ReadinessRule, params: &Value) -> Option<WorkProgress> {
+        self.mark_event(rule);
         let token = match &params["token"] {
             Value::String(token) => token.clone(),
             token => token.to_string(),
         };
         let value = &params["value"];
-        let message = value["message"].as_str().map(short);
+        let message = value["message"].as_str().map(truncate_status);
         let percentage = value["percentage"].as_f64().map(|part| part.clamp(0.0, 100.0) as u8);
         match value["kind"].as_str() {
             Some("begin") => {
                 let title = value["title"].as_str().filter(|title| !title.is_empty());
-                let title = short(title.unwrap_or("working"));
-                self.named_begun |= names(&rule.progress, &title);
+                let title = truncate_status(title.unwrap_or("working"));
+                self.named_begun |= matches_title(&rule.progress, &title);
                 let work = WorkProgress { title, message, percentage };
                 self.active.insert(token, work.clone());
                 Some(work)
@@ -191,7 +191,7 @@ impl Readiness {
             }
             Some("end") => {
                 let work = self.active.remove(&token)?;
-                self.named_ended |= names(&rule.progress, &work.title);
+                self.named_ended |= matches_title(&rule.progress, &work.title);
                 None
             }
             _ => None,
@@ -200,15 +200,15 @@ impl Readiness {
 
     /// Takes the params of `experimental/serverStatus`.
     pub(crate) fn server_status(&mut self, rule: &ReadinessRule, params: &Value) {
-        self.hear(rule);
+        self.mark_event(rule);
         self.quiescent = params["quiescent"].as_bool().or(self.quiescent);
         let healthy = params["health"].as_str().is_none_or(|health| health == "ok");
         self.broken = params["health"] == "error";
-        self.health = if healthy { None } else { params["message"].as_str().map(short) };
+        self.health = if healthy { None } else { params["message"].as_str().map(truncate_status) };
     }
 
     /// Takes any other notification: it may be the rule's sign.
-    pub(crate) fn notification(&mut self, rule: &ReadinessRule, method: &str, params: &Value) {
+    pub(crate) fn on_notification(&mut self, rule: &ReadinessRule, method: &str, params: &Value) {
         let Some(sign) = &rule.notification else { return };
         if self.signalled || sign.method != method {
             return;
@@ -218,14 +218,15 @@ impl Readiness {
     }
 
     /// How ready the server is by now.
-    pub(crate) fn state(&self, rule: &ReadinessRule) -> ReadinessLevel {
-        let named = self.active.values().find(|work| names(&rule.progress, &work.title));
+    pub(crate) fn level(&self, rule: &ReadinessRule) -> ReadinessLevel {
+        let named = self.active.values().find(|work| matches_title(&rule.progress, &work.title));
         if let Some(work) = named {
             return not_yet(rule, work.clone());
         }
         if rule.server_status && self.quiescent != Some(true) {
-            let only_fills = |work: &&WorkProgress| names(&rule.files_during, &work.title);
-            let loads = |work: &&WorkProgress| !only_fills(work) && !names(&rule.not_indexing, &work.title);
+            let only_fills = |work: &&WorkProgress| matches_title(&rule.files_during, &work.title);
+            let loads =
+                |work: &&WorkProgress| !only_fills(work) && !matches_title(&rule.not_indexing, &work.title);
             return match (self.active.values().find(loads), self.active.values().find(only_fills)) {
                 (Some(work), _) => ReadinessLevel::No(work.clone()),
                 (None, Some(work)) => ReadinessLevel::Working(work.clone()),
@@ -244,7 +245,7 @@ impl Readiness {
         if self.settling.is_some_and(|until| Instant::now() < until) {
             return ReadinessLevel::No("taking in changed files".into());
         }
-        let other = self.active.values().find(|work| !names(&rule.not_indexing, &work.title));
+        let other = self.active.values().find(|work| !matches_title(&rule.not_indexing, &work.title));
         other.map_or(ReadinessLevel::Yes, |work| ReadinessLevel::Working(work.clone()))
     }
 
@@ -271,11 +272,11 @@ fn not_yet(rule: &ReadinessRule, work: WorkProgress) -> ReadinessLevel {
 }
 
 /// What a server says of its own state, of which answers tell one line.
-fn short(text: &str) -> String {
-    cut(text, MAX_STATUS_TEXT_BYTES).into_owned()
+fn truncate_status(text: &str) -> String {
+    truncate_with_note(text, MAX_STATUS_TEXT_BYTES).into_owned()
 }
 
-fn names(titles: &[String], title: &str) -> bool {
+fn matches_title(titles: &[String], title: &str) -> bool {
     titles.iter().any(|start| start == "*" || title.starts_with(start.as_str()))
 }
 
@@ -295,27 +296,28 @@ mod tests {
     fn readiness_waits_for_named_progress_to_begin_and_end() {
         let rule = rule(&["Initializing"]);
         let mut readiness = Readiness::default();
-        readiness.opened();
-        assert!(matches!(readiness.state(&rule), ReadinessLevel::No(_)));
-        readiness.progress(
+        readiness.on_document_opened();
+        assert!(matches!(readiness.level(&rule), ReadinessLevel::No(_)));
+        readiness.on_progress(
             &rule,
             &json!({ "token": 1, "value": { "kind": "begin", "title": "Initializing JS" } }),
         );
-        assert_eq!(readiness.state(&rule), ReadinessLevel::No("Initializing JS".into()));
-        readiness.progress(&rule, &json!({ "token": 1, "value": { "kind": "end" } }));
-        assert_eq!(readiness.state(&rule), ReadinessLevel::Yes);
+        assert_eq!(readiness.level(&rule), ReadinessLevel::No("Initializing JS".into()));
+        readiness.on_progress(&rule, &json!({ "token": 1, "value": { "kind": "end" } }));
+        assert_eq!(readiness.level(&rule), ReadinessLevel::Yes);
     }
 
     #[test]
     fn readiness_with_files_first_allows_single_file_requests() {
         let rule = ReadinessRule { files_first: true, ..rule(&["indexing"]) };
         let mut readiness = Readiness::default();
-        readiness.opened();
-        assert_eq!(readiness.state(&rule), ReadinessLevel::Working("loading the project".into()));
-        readiness.progress(&rule, &json!({ "token": 1, "value": { "kind": "begin", "title": "indexing" } }));
-        assert_eq!(readiness.state(&rule), ReadinessLevel::Working("indexing".into()));
-        readiness.progress(&rule, &json!({ "token": 1, "value": { "kind": "end" } }));
-        assert_eq!(readiness.state(&rule), ReadinessLevel::Yes);
+        readiness.on_document_opened();
+        assert_eq!(readiness.level(&rule), ReadinessLevel::Working("loading the project".into()));
+        readiness
+            .on_progress(&rule, &json!({ "token": 1, "value": { "kind": "begin", "title": "indexing" } }));
+        assert_eq!(readiness.level(&rule), ReadinessLevel::Working("indexing".into()));
+        readiness.on_progress(&rule, &json!({ "token": 1, "value": { "kind": "end" } }));
+        assert_eq!(readiness.level(&rule), ReadinessLevel::Yes);
     }
 
     #[test]
@@ -329,19 +331,19 @@ mod tests {
             ..Default::default()
         };
         let mut readiness = Readiness::default();
-        readiness.opened();
-        assert_eq!(readiness.state(&rule), ReadinessLevel::Working("loading the project".into()));
+        readiness.on_document_opened();
+        assert_eq!(readiness.level(&rule), ReadinessLevel::Working("loading the project".into()));
         assert!(readiness.next_change(&rule).is_some());
-        readiness.notification(
+        readiness.on_notification(
             &rule,
             "window/logMessage",
             &json!({ "message": "Searching for source files" }),
         );
-        assert!(matches!(readiness.state(&rule), ReadinessLevel::Working(_)));
+        assert!(matches!(readiness.level(&rule), ReadinessLevel::Working(_)));
         let impatient = ReadinessRule { grace_ms: Some(0), ..rule.clone() };
-        assert_eq!(readiness.state(&impatient), ReadinessLevel::Yes);
-        readiness.notification(&rule, "window/logMessage", &json!({ "message": "Found 36 source files" }));
-        assert_eq!((readiness.state(&rule), readiness.next_change(&rule)), (ReadinessLevel::Yes, None));
+        assert_eq!(readiness.level(&impatient), ReadinessLevel::Yes);
+        readiness.on_notification(&rule, "window/logMessage", &json!({ "message": "Found 36 source files" }));
+        assert_eq!((readiness.level(&rule), readiness.next_change(&rule)), (ReadinessLevel::Yes, None));
     }
 
     #[test]
@@ -349,13 +351,13 @@ mod tests {
         let rule = rule(&[]);
         let mut readiness = Readiness::default();
         readiness
-            .progress(&rule, &json!({ "token": "t", "value": { "kind": "begin", "title": "Indexing" } }));
-        readiness.progress(
+            .on_progress(&rule, &json!({ "token": "t", "value": { "kind": "begin", "title": "Indexing" } }));
+        readiness.on_progress(
             &rule,
             &json!({ "token": "t", "value": { "kind": "report", "percentage": 40, "message": "2/5" } }),
         );
         assert!(matches!(
-            readiness.state(&rule),
+            readiness.level(&rule),
             ReadinessLevel::Working(work) if work.to_string() == "Indexing: 2/5 (40 %)"
         ));
     }
@@ -364,14 +366,14 @@ mod tests {
     fn readiness_follows_quiescent_server_status() {
         let rule = ReadinessRule { server_status: true, ..Default::default() };
         let mut readiness = Readiness::default();
-        assert!(matches!(readiness.state(&rule), ReadinessLevel::No(_)));
+        assert!(matches!(readiness.level(&rule), ReadinessLevel::No(_)));
         readiness.server_status(&rule, &json!({ "health": "ok", "quiescent": true }));
-        assert_eq!(readiness.state(&rule), ReadinessLevel::Yes);
+        assert_eq!(readiness.level(&rule), ReadinessLevel::Yes);
     }
 
     fn begin(readiness: &mut Readiness, rule: &ReadinessRule, token: u8, title: &str) {
         let value = json!({ "kind": "begin", "title": title });
-        readiness.progress(rule, &json!({ "token": token, "value": value }));
+        readiness.on_progress(rule, &json!({ "token": token, "value": value }));
     }
 
     #[test]
@@ -384,11 +386,11 @@ mod tests {
         };
         let mut readiness = Readiness::default();
         begin(&mut readiness, &rule, 0, "cargo check");
-        assert_eq!(readiness.state(&rule), ReadinessLevel::No("loading the project".into()));
+        assert_eq!(readiness.level(&rule), ReadinessLevel::No("loading the project".into()));
         begin(&mut readiness, &rule, 1, "Indexing");
-        assert_eq!(readiness.state(&rule), ReadinessLevel::Working("Indexing".into()));
+        assert_eq!(readiness.level(&rule), ReadinessLevel::Working("Indexing".into()));
         begin(&mut readiness, &rule, 2, "Fetching");
-        assert_eq!(readiness.state(&rule), ReadinessLevel::No("Fetching".into()));
+        assert_eq!(readiness.level(&rule), ReadinessLevel::No("Fetching".into()));
     }
 
     #[test]
@@ -398,14 +400,14 @@ mod tests {
         let long_ago = Instant::now().checked_sub(Duration::from_secs(40)).unwrap();
         readiness.since = long_ago;
         begin(&mut readiness, &rule, 1, "Fetching");
-        readiness.progress(&rule, &json!({ "token": 1, "value": { "kind": "end" } }));
+        readiness.on_progress(&rule, &json!({ "token": 1, "value": { "kind": "end" } }));
         begin(&mut readiness, &rule, 2, "Indexing");
-        assert!(readiness.busy(&rule).unwrap().so_far >= Duration::from_secs(40));
-        readiness.progress(&rule, &json!({ "token": 2, "value": { "kind": "end" } }));
+        assert!(readiness.unfinished_work(&rule).unwrap().so_far >= Duration::from_secs(40));
+        readiness.on_progress(&rule, &json!({ "token": 2, "value": { "kind": "end" } }));
         readiness.server_status(&rule, &json!({ "health": "ok", "quiescent": true }));
-        assert_eq!(readiness.busy(&rule), None);
+        assert_eq!(readiness.unfinished_work(&rule), None);
         readiness.server_status(&rule, &json!({ "health": "ok", "quiescent": false }));
-        assert!(readiness.busy(&rule).unwrap().so_far < Duration::from_secs(40));
+        assert!(readiness.unfinished_work(&rule).unwrap().so_far < Duration::from_secs(40));
     }
 
     #[test]

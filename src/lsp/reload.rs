@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use super::diagnostics::DiagnosticsCompleteness;
 use super::documents::{Snapshot, SyncedDocument};
-use super::request::tell;
+use super::request::notify_server;
 use super::session::Session;
 use super::uri;
 use crate::rpc::RequestError;
@@ -37,7 +37,7 @@ impl Session {
     pub(crate) async fn files_changed(&self, changes: &[(WorkspacePath, ChangeKind)]) {
         let before = self.state.epoch();
         // First, so that documents synced below count as checked after these changes.
-        if changes.iter().any(|(path, _)| self.concerns(path)) {
+        if changes.iter().any(|(path, _)| self.is_affected_by(path)) {
             self.disk_changed();
             self.state.advance_epoch();
         }
@@ -45,7 +45,7 @@ impl Session {
             changes.iter().map(|(path, _)| path).filter(|path| self.documents.contains(path)).collect();
         self.sync_all(&open).await;
         if let ([(changed, _)], [_]) = (changes, open.as_slice()) {
-            self.keep_settled(changed, before).await;
+            self.mark_settled(changed, before).await;
         }
         let mut events = Vec::new();
         for (path, kind) in changes {
@@ -55,13 +55,13 @@ impl Session {
                 ChangeKind::Deleted => (FileChangeType::DELETED, 4),
             };
             let absolute = self.workspace.absolute(path);
-            if self.state.registrations(|known| known.watches(&absolute, bit)) {
+            if self.state.with_registrations(|known| known.watches(&absolute, bit)) {
                 events.push(FileEvent::new(uri::from_path(&absolute), kind));
             }
         }
         if !events.is_empty() {
             let params = DidChangeWatchedFilesParams { changes: events };
-            tell::<DidChangeWatchedFiles>(&self.connection, &params);
+            notify_server::<DidChangeWatchedFiles>(&self.connection, &params);
         }
     }
 
@@ -77,14 +77,14 @@ impl Session {
     }
 
     /// Whether it may not see some of these changes by itself, so that its rule is to be followed.
-    pub(super) fn misses(&self, changes: &ChangeBatch) -> bool {
+    pub(super) fn may_miss(&self, changes: &ChangeBatch) -> bool {
         let files = &self.state.spec.reload.files;
         let is_named =
             |path: &WorkspacePath| files.is_empty() || files.contains(&path.name_lossy().into_owned());
         let missed = |(path, kind): &(WorkspacePath, ChangeKind)| {
             is_named(path)
                 && (*kind != ChangeKind::Changed || !self.documents.contains(path))
-                && self.concerns(path)
+                && self.is_affected_by(path)
         };
         changes.overflowed || changes.changes.iter().any(missed)
     }
@@ -101,12 +101,12 @@ impl Session {
         let rule = &self.state.spec.reload;
         self.reload.changes.fetch_add(1, Ordering::Relaxed);
         if let Some(settle) = rule.settle() {
-            self.state.readiness(|readiness| readiness.settle(Clock::now() + settle));
+            self.state.with_readiness(|readiness| readiness.mark_settling(Clock::now() + settle));
         }
     }
 
     /// Has the server look at the disk where that is due.
-    pub(super) async fn take_in(&self, deadline: Instant) {
+    pub(super) async fn reload_if_due(&self, deadline: Instant) {
         let rule = &self.state.spec.reload;
         let Some(method) = &rule.method else { return };
         let mut seen = self.reload.seen.lock().await;
@@ -130,7 +130,7 @@ impl Session {
     }
 
     /// Notes that since `before` nothing changed but the open document of `path` itself.
-    pub(super) async fn keep_settled(&self, path: &WorkspacePath, before: u64) {
+    pub(super) async fn mark_settled(&self, path: &WorkspacePath, before: u64) {
         let Ok((mut synced, _)) = self.sync(path).await else { return };
         if let Some(document) = synced.document().filter(|document| document.settled == before) {
             document.settled = self.state.epoch();
@@ -138,12 +138,12 @@ impl Session {
     }
 
     /// Brings `path` in step with the disk, and what the server knows of other files with it.
-    pub(super) async fn in_step(
+    pub(super) async fn sync_with_disk(
         &self,
         path: &WorkspacePath,
         deadline: Instant,
     ) -> Result<(SyncedDocument, Snapshot), ReadError> {
-        self.take_in(deadline).await;
+        self.reload_if_due(deadline).await;
         let (mut synced, snapshot) = self.sync(path).await?;
         let epoch = self.state.epoch();
         let settled = synced.document().map_or(epoch, |document| document.settled);
@@ -152,7 +152,7 @@ impl Session {
         }
         drop(synced);
         // What it says of the text anew is its word that it has read the other files.
-        let heard = self.pushed(path, deadline).await;
+        let heard = self.pushed_diagnostics(path, deadline).await;
         let (mut synced, snapshot) = self.sync(path).await?;
         match (heard, synced.document()) {
             (Ok(raw), Some(document)) if !matches!(raw.known, DiagnosticsCompleteness::NoData(_)) => {

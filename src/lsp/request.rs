@@ -21,7 +21,7 @@ impl<R: Request> Request for Untyped<R> {
 }
 
 /// Tells a server `N`.
-pub(crate) fn tell<N: Notification>(connection: &Peer, params: &N::Params) {
+pub(crate) fn notify_server<N: Notification>(connection: &Peer, params: &N::Params) {
     connection.notify(N::METHOD, params);
 }
 

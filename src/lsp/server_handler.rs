@@ -40,7 +40,7 @@ fn router(state: Arc<SessionState>) -> Router<Arc<SessionState>> {
     router
         .request::<Untyped<WorkspaceConfiguration>, _>(|state, params| {
             let missing = || ResponseError::new(ErrorCode::INVALID_PARAMS, "`items` is missing");
-            ready(state.configurations(&params).ok_or_else(missing))
+            ready(state.workspace_configuration(&params).ok_or_else(missing))
         })
         .request::<Untyped<RegisterCapability>, _>(|state, params| {
             state.register(&params);
@@ -54,7 +54,7 @@ fn router(state: Arc<SessionState>) -> Router<Arc<SessionState>> {
         .request::<Untyped<WorkDoneProgressCreate>, _>(|_, _| ready(Ok(Value::Null)))
         .request::<Untyped<ShowDocument>, _>(|_, _| ready(Ok(json!({ "success": false }))))
         // Only a person takes time for an answer.
-        .request::<Untyped<ShowMessageRequest>, _>(|state, params| state.ask_person(params).map(Ok))
+        .request::<Untyped<ShowMessageRequest>, _>(|state, params| state.ask_user(params).map(Ok))
         .request::<Untyped<ApplyWorkspaceEdit>, _>(|state, params| ready(Ok(state.apply_edit(&params))))
         .request::<Untyped<WorkspaceDiagnosticRefresh>, _>(|state, _| {
             state.refresh_diagnostics();
@@ -94,6 +94,6 @@ impl PeerHandler for ServerHandler {
     }
 
     fn notification(&mut self, method: &str, params: &RawValue) {
-        self.state.hear(method, params);
+        self.state.on_notification(method, params);
     }
 }

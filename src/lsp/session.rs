@@ -25,7 +25,7 @@ use super::manager::launch_inputs::LaunchInputs;
 use super::readiness::UnfinishedWork;
 use super::relay::OpenOutsideDocuments;
 use super::reload::Reload;
-use super::request::tell;
+use super::request::notify_server;
 use super::server_handler::ServerHandler;
 use super::shortfall::Shortfall;
 use super::state::{SessionState, workspace_folder};
@@ -90,7 +90,7 @@ pub(crate) struct Session {
     last_used: Mutex<Instant>,
     in_use: AtomicUsize,
     /// How the session that this one replaces ended.
-    predecessor: OnceLock<String>,
+    previous_exit: OnceLock<String>,
     /// An answer has said so.
     restart_told: AtomicBool,
     pub(super) latencies: Mutex<super::latency::Latencies>,
@@ -107,7 +107,7 @@ pub(crate) struct Session {
     /// Changes of other files that it has not looked at yet.
     pub(super) reload: Reload,
     /// How often callers with texts of their own have taken it from each other.
-    pub(super) rivalry: Mutex<ViewContention>,
+    pub(super) contention: Mutex<ViewContention>,
     /// Counted up each time that it is to be looked at anew.
     pub(super) shortfall: Mutex<(u64, Shortfall)>,
     /// How it was started.
@@ -117,7 +117,7 @@ pub(crate) struct Session {
     /// Counted up with each change on disk that concerns it.
     pub(super) disk: AtomicU64,
     /// What it found in files as they are there.
-    pub(super) kept: Mutex<DiagnosticsCache>,
+    pub(super) diagnostics_cache: Mutex<DiagnosticsCache>,
 }
 
 /// Keeps a session from being taken for idle.
@@ -152,7 +152,7 @@ impl Session {
         };
         let result: Value = match answered {
             Some(Ok(result)) => result,
-            Some(Err(error)) => return Err(failure(process, connection, &error).await),
+            Some(Err(error)) => return Err(start_failure(process, connection, &error).await),
             None => {
                 drop(connection);
                 process.terminate(Duration::ZERO).await;
@@ -163,11 +163,11 @@ impl Session {
                 });
             }
         };
-        tell::<Initialized>(&connection, &InitializedParams {});
+        notify_server::<Initialized>(&connection, &InitializedParams {});
         let has_settings = state.settings().as_object().is_some_and(|settings| !settings.is_empty());
         if has_settings && !state.spec.asks_for_settings {
             let params = DidChangeConfigurationParams { settings: state.settings().clone() };
-            tell::<DidChangeConfiguration>(&connection, &params);
+            notify_server::<DidChangeConfiguration>(&connection, &params);
         }
         let capabilities = ServerCapabilities::from_initialize(&result, &state.spec);
         Ok(Self {
@@ -183,7 +183,7 @@ impl Session {
             started: Instant::now(),
             last_used: Mutex::new(Instant::now()),
             in_use: AtomicUsize::new(0),
-            predecessor: OnceLock::new(),
+            previous_exit: OnceLock::new(),
             restart_told: AtomicBool::new(false),
             latencies: Mutex::default(),
             checking: tokio::sync::Mutex::default(),
@@ -192,12 +192,12 @@ impl Session {
             unsaved: Mutex::default(),
             outside: tokio::sync::Mutex::default(),
             reload: Reload::default(),
-            rivalry: Mutex::default(),
+            contention: Mutex::default(),
             shortfall: Mutex::default(),
             spawn: OnceLock::new(),
             launch_inputs: OnceLock::new(),
             disk: AtomicU64::default(),
-            kept: Mutex::default(),
+            diagnostics_cache: Mutex::default(),
         })
     }
 
@@ -207,7 +207,7 @@ impl Session {
     }
 
     /// Marks the session as used until the returned value is dropped.
-    pub(crate) fn use_now(&self) -> InUse<'_> {
+    pub(crate) fn mark_in_use(&self) -> InUse<'_> {
         self.in_use.fetch_add(1, Ordering::Relaxed);
         InUse(self)
     }
@@ -251,13 +251,14 @@ impl Session {
     }
 
     /// What it is busy with, if it is.
-    pub(crate) fn busy(&self) -> Option<UnfinishedWork> {
-        self.state.readiness(|readiness| readiness.busy(&self.state.spec.readiness))
+    pub(crate) fn unfinished_work(&self) -> Option<UnfinishedWork> {
+        self.state.with_readiness(|readiness| readiness.unfinished_work(&self.state.spec.readiness))
     }
 
     /// Its own word on its health, when that is not "ok".
     pub(crate) fn health(&self) -> Option<String> {
-        let (said, broken) = self.state.readiness(|readiness| (readiness.health.clone(), readiness.broken));
+        let (said, broken) =
+            self.state.with_readiness(|readiness| (readiness.health.clone(), readiness.broken));
         let said = said.map(|said| said.split_whitespace().collect::<Vec<_>>().join(" "));
         if !broken {
             return said;
@@ -268,12 +269,12 @@ impl Session {
 
     /// Whether the conversation is over.
     pub(crate) fn is_closed(&self) -> bool {
-        self.connection.closed().is_some()
+        self.connection.close_reason().is_some()
     }
 
     /// Why the conversation is over, once it is.
     pub(crate) fn closed_reason(&self) -> Option<String> {
-        self.connection.closed()
+        self.connection.close_reason()
     }
 
     /// The documents it has open.
@@ -287,8 +288,8 @@ impl Session {
     }
 
     /// Why the conversation is over: exit status and the last lines of standard error, where there are any.
-    pub(crate) async fn obituary(&self) -> String {
-        let reason = self.connection.closed();
+    pub(crate) async fn exit_report(&self) -> String {
+        let reason = self.connection.close_reason();
         let patience = if reason.as_deref() == Some(OUTPUT_CLOSED) {
             SERVER_EXIT_STATUS_TIMEOUT
         } else {
@@ -299,17 +300,18 @@ impl Session {
     }
 
     /// Notes that it was started in the place of a session that ended as `obituary` says.
-    pub(super) fn replaces(&self, obituary: String) {
+    pub(super) fn set_previous_exit(&self, exit_report: String) {
         // A session is started once, and so takes the place of at most one other.
-        let _first = self.predecessor.set(obituary);
+        let _first = self.previous_exit.set(exit_report);
     }
 
     /// The sentence with which an answer of this session tells that it was started again after a crash: the first answer
     /// does, whoever asked, and each whose question `met_crash`, that is, was put to the session before.
     pub(crate) fn restart_note(&self, met_crash: bool) -> Option<String> {
-        let obituary = self.predecessor.get()?;
+        let exit_report = self.previous_exit.get()?;
         let told = self.restart_told.swap(true, Ordering::Relaxed);
-        (met_crash || !told).then(|| format!("{} crashed ({obituary}) and was started again", self.server()))
+        (met_crash || !told)
+            .then(|| format!("{} crashed ({exit_report}) and was started again", self.server()))
     }
 
     /// Whether the server offers `method` for `path`, announced or registered.
@@ -318,12 +320,13 @@ impl Session {
         // The rule is there only where the server was started without trust.
         let rule = self.state.spec.untrusted.as_ref();
         let is_unasked = rule.is_some_and(|rule| rule.unasked.iter().any(|unasked| unasked == method));
-        let is_covered = || self.state.registrations(|known| known.covers(method, language_id, &absolute));
+        let is_covered =
+            || self.state.with_registrations(|known| known.covers(method, language_id, &absolute));
         !is_unasked && (self.capabilities.announces(method) || is_covered())
     }
 
     /// The same, for a server that may still be registering what it offers: that happens right after its start.
-    pub(crate) async fn offers_soon(
+    pub(crate) async fn wait_for_registration(
         &self,
         method: &str,
         path: &WorkspacePath,
@@ -347,7 +350,7 @@ impl Session {
 
     /// The same for requests that concern no document.
     pub(crate) fn offers_anywhere(&self, method: &str) -> bool {
-        self.capabilities.announces(method) || self.state.registrations(|known| known.has(method))
+        self.capabilities.announces(method) || self.state.with_registrations(|known| known.has_method(method))
     }
 
     /// Whether it knows, of the files around `path`, only those that are open.
@@ -366,7 +369,7 @@ impl Session {
     }
 
     /// Has it know `path` as an open file.
-    pub(crate) async fn have_open(&self, path: &WorkspacePath, deadline: Instant) -> Result<(), AskError> {
+    pub(crate) async fn ensure_open(&self, path: &WorkspacePath, deadline: Instant) -> Result<(), AskError> {
         if self.reads_in_order() {
             return Ok(self.sync(path).await.map(drop)?);
         }
@@ -396,8 +399,8 @@ impl Session {
     }
 
     /// Whether "nothing" may mean that the server has not looked yet.
-    pub(super) fn may_not_have_looked(&self) -> bool {
-        self.state.readiness(|readiness| readiness.may_not_have_looked(&self.state.spec.readiness))
+    pub(super) fn empty_is_doubtful(&self) -> bool {
+        self.state.with_readiness(|readiness| readiness.empty_is_doubtful(&self.state.spec.readiness))
     }
 
     /// What the server counts columns in.
@@ -419,7 +422,7 @@ impl Session {
     }
 
     /// Whether a change of `path` may change what this server says about other files.
-    pub(super) fn concerns(&self, path: &WorkspacePath) -> bool {
+    pub(super) fn is_affected_by(&self, path: &WorkspacePath) -> bool {
         self.concerns_text(path, None)
     }
 
@@ -434,7 +437,7 @@ impl Session {
         let absolute = self.workspace.absolute(path);
         speaks
             || spec.root_markers.iter().any(|marker| *marker == name)
-            || self.state.registrations(|known| known.watches(&absolute, 7))
+            || self.state.with_registrations(|known| known.watches(&absolute, 7))
     }
 
     /// Whether `root` can be served beside the roots it has.
@@ -451,7 +454,7 @@ impl Session {
             let added = vec![workspace_folder(&self.workspace, folder)];
             let event = WorkspaceFoldersChangeEvent { added, removed: Vec::new() };
             let params = DidChangeWorkspaceFoldersParams { event };
-            tell::<DidChangeWorkspaceFolders>(&self.connection, &params);
+            notify_server::<DidChangeWorkspaceFolders>(&self.connection, &params);
         }
     }
 
@@ -474,7 +477,7 @@ impl Session {
                     if let Err(error) = answered {
                         tracing::debug!(server = self.server(), "no clean shutdown: {error}");
                     }
-                    tell::<ExitNotification>(&self.connection, &());
+                    notify_server::<ExitNotification>(&self.connection, &());
                     // Some servers stay until their standard input closes; the others are gone before.
                     let _left = tokio::time::timeout(SERVER_EXIT_GRACE_PERIOD, self.process.wait()).await;
                 }
@@ -496,7 +499,7 @@ fn initialize_params(setup: &SessionSetup, state: &SessionState) -> Value {
         "rootUri": uri::from_path(&root),
         "workspaceFolders": [workspace_folder(&setup.workspace, &setup.root)],
         "initializationOptions": options,
-        "capabilities": capabilities::client(),
+        "capabilities": capabilities::client_capabilities(),
         "trace": "off"
     })
 }
@@ -513,7 +516,7 @@ pub(crate) struct StartFailure {
     pub(crate) stderr: Vec<String>,
 }
 
-async fn failure(process: ServerProcess, connection: Peer, error: &RequestError) -> StartFailure {
+async fn start_failure(process: ServerProcess, connection: Peer, error: &RequestError) -> StartFailure {
     // A server that dies at once closes its pipe a moment before its status and its last words are there.
     let exit = match error {
         RequestError::Closed { .. } => {

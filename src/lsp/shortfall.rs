@@ -13,7 +13,7 @@ pub(super) struct Shortfall {
 
 impl Shortfall {
     /// The same, where there is no other reason, for what all answers lack.
-    pub(super) fn or(self, reason: Option<String>) -> Self {
+    pub(super) fn or_reason(self, reason: Option<String>) -> Self {
         Self { answers: self.answers.or_else(|| reason.clone()), diagnostics: self.diagnostics.or(reason) }
     }
 
@@ -25,14 +25,14 @@ impl Shortfall {
 
 impl Session {
     /// Assumes what it leaves undone because the project is not trusted, until that was looked at in the turn that is returned.
-    pub(super) fn assume(&self, shortfall: Shortfall) -> u64 {
+    pub(super) fn assume_shortfall(&self, shortfall: Shortfall) -> u64 {
         let mut known = self.shortfall.lock();
         *known = (known.0 + 1, shortfall);
         known.0
     }
 
     /// Notes what was found in a turn, unless another has begun since: files have changed under it.
-    pub(super) fn found_lacking(&self, turn: u64, shortfall: Shortfall) {
+    pub(super) fn set_shortfall(&self, turn: u64, shortfall: Shortfall) {
         let mut known = self.shortfall.lock();
         if known.0 == turn {
             known.1 = shortfall;
@@ -45,12 +45,12 @@ impl Session {
 
     /// Why its answers may fall short of what is there though it has come to rest: what it leaves undone because the project is
     /// not trusted, or its own word that it is not well.
-    pub(crate) fn lack(&self) -> Option<String> {
+    pub(crate) fn shortfall_reason(&self) -> Option<String> {
         self.shortfall().answers.or_else(|| self.health())
     }
 
     /// The same of its diagnostics.
-    pub(crate) fn lack_of_diagnostics(&self) -> Option<String> {
+    pub(crate) fn diagnostics_shortfall_reason(&self) -> Option<String> {
         self.shortfall().diagnostics.or_else(|| self.health())
     }
 

@@ -15,7 +15,7 @@ const MAX_PLACEHOLDER_DEPTH: usize = 20;
 
 /// The text that `snippet` inserts where nothing is filled in: placeholders are their defaults, choices their first, variables and
 /// bare tab stops nothing.
-pub(crate) fn plain(snippet: &str) -> String {
+pub(crate) fn plain_text(snippet: &str) -> String {
     let mut text = String::with_capacity(snippet.len());
     read(&mut snippet.chars().peekable(), None, 0, &mut text);
     text
@@ -41,7 +41,7 @@ pub(crate) fn flatten_item(item: &mut Value) {
     item["insertTextFormat"] = json!(INSERT_TEXT_FORMAT_PLAIN);
     for pointer in ["/insertText", "/textEditText", "/textEdit/newText"] {
         if let Some(Value::String(text)) = item.pointer_mut(pointer) {
-            *text = plain(text);
+            *text = plain_text(text);
         }
     }
 }
@@ -136,14 +136,14 @@ mod tests {
             ("${1:unclosed", "unclosed"),
             ("", ""),
         ] {
-            assert_eq!(plain(snippet), text, "{snippet}");
+            assert_eq!(plain_text(snippet), text, "{snippet}");
         }
     }
 
     #[test]
     fn snippet_nesting_depth_is_limited() {
         let deep = format!("{}x{}", "${1:".repeat(100_000), "}".repeat(100_000));
-        assert!(plain(&deep).len() < deep.len());
+        assert!(plain_text(&deep).len() < deep.len());
     }
 
     #[test]

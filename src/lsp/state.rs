@@ -10,8 +10,8 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
+use super::bounded_answer::{self, BoundedAnswer};
 use super::capabilities::Registrations;
-use super::parts::{self, BoundedAnswer};
 use super::progress::{ProgressEvent, Watchers};
 use super::readiness::Readiness;
 use super::uri;
@@ -33,7 +33,7 @@ pub(crate) struct Pushes {
     /// How many more it held than are kept.
     pub(crate) left_out: usize,
     /// How many times they were others than before.
-    pub(crate) news: u64,
+    pub(crate) revision: u64,
     /// How many pushes in a row have come with that version.
     pub(crate) of_version: u64,
     /// How many times the server has said that it is done with the document (the catalogue's idle sign).
@@ -57,7 +57,7 @@ pub(crate) struct SessionState {
     settings: Value,
     inner: Mutex<SessionStateInner>,
     /// Rung at every word of the server that someone may wait for.
-    bell: watch::Sender<u64>,
+    changes: watch::Sender<u64>,
     progress: Watchers,
 }
 
@@ -89,25 +89,25 @@ impl SessionState {
     ) -> Self {
         let inner = Mutex::new(SessionStateInner { folders, ..SessionStateInner::default() });
         let server = server.to_owned();
-        Self { server, spec, workspace, settings, inner, bell: watch::channel(0).0, progress }
+        Self { server, spec, workspace, settings, inner, changes: watch::channel(0).0, progress }
     }
 
-    fn ring(&self) {
-        self.bell.send_modify(|rings| *rings = rings.wrapping_add(1));
+    fn notify_listeners(&self) {
+        self.changes.send_modify(|rings| *rings = rings.wrapping_add(1));
     }
 
     /// Something that wakes at every word of the server; look at the state after subscribing, then wait.
     pub(crate) fn listen(&self) -> watch::Receiver<u64> {
-        self.bell.subscribe()
+        self.changes.subscribe()
     }
 
     /// Looks at what was registered.
-    pub(crate) fn registrations<T>(&self, look: impl FnOnce(&Registrations) -> T) -> T {
+    pub(crate) fn with_registrations<T>(&self, look: impl FnOnce(&Registrations) -> T) -> T {
         look(&self.inner.lock().registrations)
     }
 
     /// Looks at (or notes something in) the readiness.
-    pub(crate) fn readiness<T>(&self, look: impl FnOnce(&mut Readiness) -> T) -> T {
+    pub(crate) fn with_readiness<T>(&self, look: impl FnOnce(&mut Readiness) -> T) -> T {
         look(&mut self.inner.lock().readiness)
     }
 
@@ -122,8 +122,8 @@ impl SessionState {
     }
 
     /// How often other findings than before were pushed for a document.
-    pub(crate) fn news(&self, path: &WorkspacePath) -> u64 {
-        self.inner.lock().pushes.get(path).map_or(0, |pushes| pushes.news)
+    pub(crate) fn findings_revision(&self, path: &WorkspacePath) -> u64 {
+        self.inner.lock().pushes.get(path).map_or(0, |pushes| pushes.revision)
     }
 
     /// Forgets what was pushed for a document that is closed.
@@ -139,7 +139,7 @@ impl SessionState {
     /// Something outside a document changed that its diagnostics may depend on.
     pub(crate) fn advance_epoch(&self) {
         self.inner.lock().epoch += 1;
-        self.ring();
+        self.notify_listeners();
     }
 
     /// How often the server has said that its findings are others now (LSP 3.17, *Diagnostics Refresh*).
@@ -194,7 +194,7 @@ impl SessionState {
         &self.settings
     }
 
-    fn publish(&self, params: &RawValue) {
+    fn on_publish_diagnostics(&self, params: &RawValue) {
         #[derive(serde::Deserialize)]
         struct PublishedDiagnostics {
             uri: String,
@@ -202,7 +202,7 @@ impl SessionState {
             #[serde(default)]
             diagnostics: Vec<Value>,
         }
-        let read = parts::read("textDocument/publishDiagnostics", params.get());
+        let read = bounded_answer::read("textDocument/publishDiagnostics", params.get());
         let read = read.and_then(|BoundedAnswer { value, left_out }| {
             serde_json::from_value::<PublishedDiagnostics>(value)
                 .map(|publish| (publish, left_out))
@@ -215,7 +215,8 @@ impl SessionState {
                 return;
             }
         };
-        let Some(path) = uri::to_path(&publish.uri).and_then(|path| self.workspace.inside(&path)) else {
+        let Some(path) = uri::to_path(&publish.uri).and_then(|path| self.workspace.workspace_path(&path))
+        else {
             return;
         };
         {
@@ -224,34 +225,34 @@ impl SessionState {
             pushes.count += 1;
             pushes.of_version = if pushes.version == publish.version { pushes.of_version + 1 } else { 1 };
             pushes.version = publish.version;
-            pushes.news += u64::from(*pushes.items != publish.diagnostics);
+            pushes.revision += u64::from(*pushes.items != publish.diagnostics);
             pushes.items = Arc::new(publish.diagnostics);
             pushes.left_out = left_out;
             pushes.idle_at_push = pushes.idle;
         }
-        self.ring();
+        self.notify_listeners();
     }
 
-    fn other(&self, method: &str, params: &Value) {
+    fn on_other_notification(&self, method: &str, params: &Value) {
         let rule = &self.spec.readiness;
         let idle = self.spec.diagnostics.idle.as_ref().filter(|sign| sign.method == method);
         let mut inner = self.inner.lock();
-        inner.readiness.notification(rule, method, params);
+        inner.readiness.on_notification(rule, method, params);
         match method {
             "experimental/serverStatus" => inner.readiness.server_status(rule, params),
             "window/showMessage" | "window/logMessage" => {
                 self.note_message(&mut inner, method, params);
                 drop(inner);
-                self.ring();
+                self.notify_listeners();
                 let method =
                     if method == "window/showMessage" { "window/showMessage" } else { "window/logMessage" };
-                return self.progress.people.tell(&self.server, method, params);
+                return self.progress.people.broadcast(&self.server, method, params);
             }
             _ => {}
         }
         if let Some(sign) = idle
             && let Some(path) = params["uri"].as_str().and_then(uri::to_path)
-            && let Some(path) = self.workspace.inside(&path)
+            && let Some(path) = self.workspace.workspace_path(&path)
         {
             let said = params[&sign.field].as_str().unwrap_or_default();
             let done = said.starts_with(sign.value.as_str());
@@ -262,7 +263,7 @@ impl SessionState {
             pushes.idle += u64::from(done);
         }
         drop(inner);
-        self.ring();
+        self.notify_listeners();
     }
 
     fn note_message(&self, inner: &mut SessionStateInner, method: &str, params: &Value) {
@@ -279,10 +280,10 @@ impl SessionState {
     }
 
     fn note_progress(&self, params: &Value) {
-        let work = self.inner.lock().readiness.progress(&self.spec.readiness, params);
-        self.ring();
+        let work = self.inner.lock().readiness.on_progress(&self.spec.readiness, params);
+        self.notify_listeners();
         if let Some(work) = work {
-            self.progress.tell(&ProgressEvent::ServerProgress {
+            self.progress.notify(&ProgressEvent::ServerProgress {
                 server: self.server.clone(),
                 title: work.title,
                 message: work.message,
@@ -317,7 +318,7 @@ impl SessionState {
     }
 
     /// The settings of each item of a `workspace/configuration`; `None` where there are no items.
-    pub(crate) fn configurations(&self, params: &Value) -> Option<Value> {
+    pub(crate) fn workspace_configuration(&self, params: &Value) -> Option<Value> {
         let items = params["items"].as_array()?;
         Some(items.iter().map(|item| self.configuration(item["section"].as_str())).collect())
     }
@@ -325,13 +326,13 @@ impl SessionState {
     /// `client/registerCapability`.
     pub(crate) fn register(&self, params: &Value) {
         self.inner.lock().registrations.register(params);
-        self.ring();
+        self.notify_listeners();
     }
 
     /// `client/unregisterCapability`.
     pub(crate) fn unregister(&self, params: &Value) {
         self.inner.lock().registrations.unregister(params);
-        self.ring();
+        self.notify_listeners();
     }
 
     /// `workspace/diagnostic/refresh`.
@@ -341,17 +342,21 @@ impl SessionState {
     }
 
     /// `window/showMessageRequest`: what the person before an editor chose.
-    pub(crate) fn ask_person(&self, params: Value) -> impl Future<Output = Value> + Send + use<> {
+    pub(crate) fn ask_user(&self, params: Value) -> impl Future<Output = Value> + Send + use<> {
         self.progress.people.ask(&self.server, params)
     }
 
     /// A notification of the server.
-    pub(crate) fn hear(&self, method: &str, params: &RawValue) {
+    pub(crate) fn on_notification(&self, method: &str, params: &RawValue) {
         if method == "textDocument/publishDiagnostics" {
-            return self.publish(params);
+            return self.on_publish_diagnostics(params);
         }
         let Ok(params) = serde_json::from_str::<Value>(params.get()) else { return };
-        if method == "$/progress" { self.note_progress(&params) } else { self.other(method, &params) }
+        if method == "$/progress" {
+            self.note_progress(&params)
+        } else {
+            self.on_other_notification(method, &params)
+        }
     }
 }
 
@@ -360,7 +365,7 @@ pub(crate) struct EditCollectionGuard<'a>(&'a SessionState);
 
 impl EditCollectionGuard<'_> {
     /// The edits it asked for so far.
-    pub(crate) fn take(&self) -> Vec<Value> {
+    pub(crate) fn take_edits(&self) -> Vec<Value> {
         self.0.inner.lock().collected.as_mut().map(std::mem::take).unwrap_or_default()
     }
 }

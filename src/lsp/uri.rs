@@ -36,7 +36,7 @@ pub fn to_path(uri: &str) -> Option<PathBuf> {
 pub fn file_ref(workspace: &Workspace, uri: &str) -> FileRef {
     match to_path(uri) {
         None => FileRef::Virtual(uri.to_owned()),
-        Some(path) => match workspace.inside(&path) {
+        Some(path) => match workspace.workspace_path(&path) {
             Some(inside) => FileRef::Inside(inside),
             None => FileRef::Outside(path),
         },

@@ -1,7 +1,7 @@
 //! Views: the disk, with a caller's unsaved texts over it (a trial edit, an editor's buffer).
 //!
 //! A server has one text per document, so callers with the same view share it and one with another view has it to itself
-//! for the time of its question: [`Session::enter`] changes what the server has, as little as can be, and nobody else asks
+//! for the time of its question: [`Session::enter_view`] changes what the server has, as little as can be, and nobody else asks
 //! meanwhile. Whoever comes next with another view changes it back. Callers come to their turn in the order in which they
 //! asked, so nobody waits for ever; and where two with texts of their own over the same files take turns all the time, the
 //! manager starts a second server for one of them.
@@ -72,12 +72,15 @@ impl View {
     }
 
     /// This view with `texts` over it.
-    pub fn with(&self, texts: impl IntoIterator<Item = (WorkspacePath, Arc<str>)>) -> Self {
-        self.covered(texts.into_iter().map(|(path, text)| (path, UnsavedText::new(text))))
+    pub fn with_texts(&self, texts: impl IntoIterator<Item = (WorkspacePath, Arc<str>)>) -> Self {
+        self.with_unsaved(texts.into_iter().map(|(path, text)| (path, UnsavedText::new(text))))
     }
 
     /// This view with `unsaved` over it.
-    pub(crate) fn covered(&self, unsaved: impl IntoIterator<Item = (WorkspacePath, UnsavedText)>) -> Self {
+    pub(crate) fn with_unsaved(
+        &self,
+        unsaved: impl IntoIterator<Item = (WorkspacePath, UnsavedText)>,
+    ) -> Self {
         let mut unsaved = unsaved.into_iter().peekable();
         if unsaved.peek().is_none() {
             return self.clone();
@@ -88,7 +91,7 @@ impl View {
     }
 
     /// The same, of someone who has it for longer than one question.
-    pub(crate) fn held_by(self, holder: ViewHolder) -> Self {
+    pub(crate) fn with_holder(self, holder: ViewHolder) -> Self {
         Self { holder: Some(holder), ..self }
     }
 
@@ -98,16 +101,16 @@ impl View {
     }
 
     /// This view over `below`: where both hide a file, this one's text counts.
-    pub(crate) fn over(&self, below: &Self) -> Self {
+    pub(crate) fn layered_on(&self, below: &Self) -> Self {
         if below.is_disk() {
             return Self { holder: self.holder.or(below.holder), ..self.clone() };
         }
         let own = self.texts.iter().map(|(path, unsaved)| (path.clone(), unsaved.clone()));
-        Self { holder: self.holder.or(below.holder), ..below.covered(own) }
+        Self { holder: self.holder.or(below.holder), ..below.with_unsaved(own) }
     }
 
     /// The part of this view of which `keep` says so.
-    pub(crate) fn only(&self, keep: impl Fn(&WorkspacePath, &str) -> bool) -> Self {
+    pub(crate) fn filtered(&self, keep: impl Fn(&WorkspacePath, &str) -> bool) -> Self {
         if self.texts.iter().all(|(path, unsaved)| keep(path, &unsaved.text)) {
             return self.clone();
         }
@@ -132,7 +135,7 @@ impl View {
     }
 
     /// Whether both show the same.
-    fn is(&self, other: &Self) -> bool {
+    fn shows_same(&self, other: &Self) -> bool {
         // An id is of one text at one path.
         let same = || self.texts.values().map(|one| one.id).eq(other.texts.values().map(|one| one.id));
         Arc::ptr_eq(&self.texts, &other.texts) || same()
@@ -151,7 +154,7 @@ impl View {
 pub(super) struct ShownView {
     view: View,
     /// Files that it may still have as another view shows them: whoever changed the view was interrupted.
-    behind: BTreeSet<WorkspacePath>,
+    stale_paths: BTreeSet<WorkspacePath>,
 }
 
 /// So many times within [`VIEW_SWITCH_WINDOW`] two who hold texts over the same files take a server from each other before one of them is
@@ -169,7 +172,7 @@ pub(super) struct ViewContention {
 
 impl ViewContention {
     /// Notes who holds the server now.
-    fn note(&mut self, view: &View, now: Instant) {
+    fn record_holder(&mut self, view: &View, now: Instant) {
         let Some(holder) = view.holder() else { return };
         let rivals = |(last, held): &(ViewHolder, View)| {
             *last != holder && view.paths().any(|path| held.unsaved(path).is_some())
@@ -184,7 +187,7 @@ impl ViewContention {
     }
 
     /// Whether it goes on too often; asked again, it is counted anew.
-    fn is_too_much(&mut self) -> bool {
+    fn take_exceeded(&mut self) -> bool {
         let too_much = self.switches.len() >= VIEW_SWITCH_THRESHOLD;
         if too_much {
             self.switches.clear();
@@ -194,8 +197,8 @@ impl ViewContention {
 }
 
 impl ShownView {
-    fn is(&self, view: &View) -> bool {
-        self.behind.is_empty() && self.view.is(view)
+    fn shows(&self, view: &View) -> bool {
+        self.stale_paths.is_empty() && self.view.shows_same(view)
     }
 }
 
@@ -206,18 +209,18 @@ pub(crate) struct ViewGuard<'a>(#[allow(dead_code)] /* held, not read */ RwLockR
 impl Session {
     /// Lets the server have what `view` shows; waits, at most until `deadline`, for callers with other views. Of the view
     /// only what concerns this server counts: callers who differ in nothing else do not wait for each other.
-    pub(crate) async fn enter(&self, view: &View, deadline: Instant) -> Result<ViewGuard<'_>, AskError> {
+    pub(crate) async fn enter_view(&self, view: &View, deadline: Instant) -> Result<ViewGuard<'_>, AskError> {
         let began = Instant::now();
-        let view = &view.only(|path, text| self.concerns_text(path, text.lines().next()));
+        let view = &view.filtered(|path, text| self.concerns_text(path, text.lines().next()));
         let entered = tokio::time::timeout_at(deadline, async {
             let shown = self.view.read().await;
-            if shown.is(view) {
+            if shown.shows(view) {
                 return shown;
             }
             drop(shown);
             let mut shown = self.view.write().await;
-            if !shown.is(view) {
-                self.show(&mut shown, view).await;
+            if !shown.shows(view) {
+                self.switch_view(&mut shown, view).await;
             }
             RwLockWriteGuard::downgrade(shown)
         });
@@ -230,8 +233,8 @@ impl Session {
 
     /// Whether two who hold texts over the same files go on taking the session from each other. Says so once, and then when
     /// it has gone on as long again.
-    pub(super) fn has_rivals(&self) -> bool {
-        self.rivalry.lock().is_too_much()
+    pub(super) fn take_contention(&self) -> bool {
+        self.contention.lock().take_exceeded()
     }
 
     /// Whether whoever is in the session now sees nothing but what is on disk.
@@ -246,15 +249,15 @@ impl Session {
     }
 
     /// Sends what differs between two views.
-    async fn show(&self, shown: &mut ShownView, wanted: &View) {
-        shown.behind.append(&mut shown.view.difference(wanted));
+    async fn switch_view(&self, shown: &mut ShownView, wanted: &View) {
+        shown.stale_paths.append(&mut shown.view.difference(wanted));
         shown.view = wanted.clone();
-        self.rivalry.lock().note(wanted, Instant::now());
+        self.contention.lock().record_holder(wanted, Instant::now());
         *self.unsaved.lock() = wanted.clone();
         self.state.advance_epoch();
-        self.sync_all(&shown.behind.iter().collect::<Vec<_>>()).await;
-        self.note_shown(shown.behind.iter());
-        shown.behind.clear();
+        self.sync_all(&shown.stale_paths.iter().collect::<Vec<_>>()).await;
+        self.note_shown(shown.stale_paths.iter());
+        shown.stale_paths.clear();
     }
 }
 
@@ -269,10 +272,10 @@ mod tests {
         let workspace = crate::workspace::Workspace::open(&dir).expect("a workspace");
         let path = workspace.path(Path::new("a.py")).expect("a path");
         let disk = View::disk();
-        let one = disk.with([(path.clone(), Arc::from("x = 1\n"))]);
-        let other = disk.with([(path.clone(), Arc::from("x = 1\n"))]);
-        assert!(disk.is(&View::disk()) && one.is(&one.clone()));
-        assert!(!one.is(&disk) && !one.is(&other));
+        let one = disk.with_texts([(path.clone(), Arc::from("x = 1\n"))]);
+        let other = disk.with_texts([(path.clone(), Arc::from("x = 1\n"))]);
+        assert!(disk.shows_same(&View::disk()) && one.shows_same(&one.clone()));
+        assert!(!one.shows_same(&disk) && !one.shows_same(&other));
         assert_eq!(&*one.unsaved(&path).expect("a text").text, "x = 1\n");
     }
 
@@ -281,24 +284,25 @@ mod tests {
         let dir = std::env::temp_dir();
         let workspace = crate::workspace::Workspace::open(&dir).expect("a workspace");
         let path = |name: &str| workspace.path(Path::new(name)).expect("a path");
-        let held = |name: &str| View::disk().with([(path(name), "x".into())]).held_by(ViewHolder::new());
+        let held =
+            |name: &str| View::disk().with_texts([(path(name), "x".into())]).with_holder(ViewHolder::new());
         let (one, other, elsewhere) = (held("a.py"), held("a.py"), held("b.py"));
-        let passing = View::disk().with([(path("a.py"), "y".into())]);
+        let passing = View::disk().with_texts([(path("a.py"), "y".into())]);
         let many = |turns: &[&View]| {
-            let mut rivalry = ViewContention::default();
+            let mut contention = ViewContention::default();
             for view in turns.iter().cycle().take(turns.len() * VIEW_SWITCH_THRESHOLD) {
-                rivalry.note(view, Instant::now());
+                contention.record_holder(view, Instant::now());
             }
-            rivalry.is_too_much()
+            contention.take_exceeded()
         };
         assert!(many(&[&one, &other]) && many(&[&one, &View::disk(), &other]));
         assert!(!many(&[&one]) && !many(&[&one, &elsewhere]) && !many(&[&one, &passing]));
-        let mut rivalry = ViewContention::default();
+        let mut contention = ViewContention::default();
         for view in [&one, &other].into_iter().cycle().take(4 * VIEW_SWITCH_THRESHOLD) {
-            rivalry.note(view, Instant::now());
+            contention.record_holder(view, Instant::now());
             tokio::time::advance(VIEW_SWITCH_WINDOW / 10).await;
         }
-        assert!(!rivalry.is_too_much());
+        assert!(!contention.take_exceeded());
     }
 
     #[test]
@@ -307,14 +311,17 @@ mod tests {
         let workspace = crate::workspace::Workspace::open(&dir).expect("a workspace");
         let path = |name: &str| workspace.path(Path::new(name)).expect("a path");
         let text = |view: &View, name: &str| view.unsaved(&path(name)).map(|one| one.text.to_string());
-        let below = View::disk().with([(path("a.py"), "a".into()), (path("b.py"), "b".into())]);
-        let above = View::disk().with([(path("b.py"), "B".into()), (path("c.py"), "C".into())]);
-        let both = above.over(&below);
+        let below = View::disk().with_texts([(path("a.py"), "a".into()), (path("b.py"), "b".into())]);
+        let above = View::disk().with_texts([(path("b.py"), "B".into()), (path("c.py"), "C".into())]);
+        let both = above.layered_on(&below);
         let texts = ["a.py", "b.py", "c.py"].map(|name| text(&both, name));
         assert_eq!(texts, ["a", "B", "C"].map(|text| Some(text.to_owned())));
         assert_eq!(both.difference(&below), BTreeSet::from([path("b.py"), path("c.py")]));
-        assert!(both.difference(&above.over(&below)).is_empty() && both.is(&above.over(&below)));
-        assert!(both.only(|one, _| *one != path("a.py")).is(&above));
-        assert!(View::disk().over(&View::disk()).is_disk());
+        assert!(
+            both.difference(&above.layered_on(&below)).is_empty()
+                && both.shows_same(&above.layered_on(&below))
+        );
+        assert!(both.filtered(|one, _| *one != path("a.py")).shows_same(&above));
+        assert!(View::disk().layered_on(&View::disk()).is_disk());
     }
 }

@@ -76,7 +76,7 @@ pub enum FormAnswer {
 
 impl FormAnswer {
     /// What became of it, without what was filled in.
-    pub fn word(&self) -> &'static str {
+    pub fn outcome_text(&self) -> &'static str {
         match self {
             Self::Filled(_) => "filled in",
             Self::Declined => "declined",
@@ -92,7 +92,7 @@ pub trait Approver: Send + Sync {
     fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Approval>;
 
     /// Has a form filled in, and waits for that; where a door cannot show one, there is nobody.
-    fn fill<'a>(&'a self, _form: &'a FormRequest) -> BoxFuture<'a, FormAnswer> {
+    fn fill_form<'a>(&'a self, _form: &'a FormRequest) -> BoxFuture<'a, FormAnswer> {
         Box::pin(std::future::ready(FormAnswer::Nobody))
     }
 }

@@ -88,7 +88,7 @@ pub(crate) enum AuditedApproval {
 }
 
 /// The time now, as entries have it.
-pub(crate) fn now() -> String {
+pub(crate) fn timestamp() -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
     let _ = SystemTime.format_time(&mut Writer::new(&mut text));
@@ -96,7 +96,7 @@ pub(crate) fn now() -> String {
 }
 
 /// At most so much of a text as an entry holds.
-pub(crate) fn cut(text: &str) -> String {
+pub(crate) fn truncate_text(text: &str) -> String {
     truncate_chars(text, MAX_AUDIT_TEXT_CHARS).into_owned()
 }
 
@@ -128,7 +128,7 @@ impl AuditLog {
         let mut held = self.file.lock();
         let file = match held.take() {
             Some(file) if file.metadata()?.len() < self.max_bytes => file,
-            Some(full) => self.turn_over(full)?,
+            Some(full) => self.rotate(full)?,
             None => self.open()?,
         };
         // In one piece, so that lines of several processes do not mix.
@@ -139,14 +139,14 @@ impl AuditLog {
 
     fn open(&self) -> io::Result<File> {
         private::make_folder(&self.folder)?;
-        let file = private::open(private::options().append(true).create(true), &self.folder.join(FILE))?;
-        if file.metadata()?.len() < self.max_bytes { Ok(file) } else { self.turn_over(file) }
+        let file = private::open(private::open_options().append(true).create(true), &self.folder.join(FILE))?;
+        if file.metadata()?.len() < self.max_bytes { Ok(file) } else { self.rotate(file) }
     }
 
     /// Puts `full` aside, unless another process has done that already, and opens a new file. Where somebody holds the lock, which may be
     /// for ever, it is written on in the full one.
-    fn turn_over(&self, full: File) -> io::Result<File> {
-        let mut options = private::options();
+    fn rotate(&self, full: File) -> io::Result<File> {
+        let mut options = private::open_options();
         let lock = private::open(options.write(true).create(true).truncate(false), &self.folder.join(LOCK))?;
         match lock.try_lock() {
             Ok(()) => {}
@@ -158,7 +158,7 @@ impl AuditLog {
         if fs::metadata(&path).is_ok_and(|metadata| metadata.ino() == ours) {
             fs::rename(&path, self.folder.join(ASIDE))?;
         }
-        private::open(private::options().append(true).create(true), &path)
+        private::open(private::open_options().append(true).create(true), &path)
     }
 }
 
@@ -169,7 +169,7 @@ mod tests {
 
     fn entry(tool: &str) -> AuditEntry {
         AuditEntry {
-            time: now(),
+            time: timestamp(),
             session: "s".into(),
             agent: None,
             trace: None,
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn audit_text_over_limit_is_cut_between_characters() {
-        assert_eq!(cut(&"ä".repeat(3_000)).chars().count(), MAX_AUDIT_TEXT_CHARS + 1);
-        assert_eq!(cut("short"), "short");
+        assert_eq!(truncate_text(&"ä".repeat(3_000)).chars().count(), MAX_AUDIT_TEXT_CHARS + 1);
+        assert_eq!(truncate_text("short"), "short");
     }
 }

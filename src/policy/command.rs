@@ -105,7 +105,7 @@ impl CommandPattern {
     }
 
     /// Whether the pattern is exactly `command`, each word of which is certain.
-    fn allows(&self, command: &SimpleCommand) -> bool {
+    fn allows_command(&self, command: &SimpleCommand) -> bool {
         let Some(ShellWord::Plain(name)) = command.words.first() else { return false };
         if is_never_allowed(name) || name.starts_with(['~', '-']) || name.contains(char::is_whitespace) {
             return false;
@@ -122,7 +122,7 @@ impl CommandPattern {
 
     /// Whether `words` begin with the name that the pattern begins with, and have its other words after it in their order,
     /// whatever stands between them: options do not hide a command.
-    fn forbids(&self, words: &[Option<&str>]) -> bool {
+    fn forbids_words(&self, words: &[Option<&str>]) -> bool {
         let Some((name, rest)) = self.words.split_first() else { return false };
         let Some(Some(first)) = words.first() else { return false };
         let base = first.rsplit('/').next().unwrap_or(first);
@@ -145,7 +145,7 @@ pub fn allowed_by(patterns: &[&CommandPattern], text: &str) -> Result<Vec<usize>
     }
     let mut used = Vec::new();
     for command in &script.commands {
-        match patterns.iter().position(|pattern| pattern.allows(command)) {
+        match patterns.iter().position(|pattern| pattern.allows_command(command)) {
             Some(at) if used.contains(&at) => {}
             Some(at) => used.push(at),
             None => return Err("not every command in it is allowed by a pattern".to_owned()),
@@ -164,14 +164,14 @@ fn forbids_script(pattern: &CommandPattern, text: &str, depth: usize) -> bool {
     let loose = script.loose.iter().any(|words| {
         // Where a command begins is not known here.
         let words: Vec<Option<&str>> = words.iter().map(|word| Some(word.as_str())).collect();
-        (0..words.len()).any(|at| pattern.forbids(&words[at..]))
+        (0..words.len()).any(|at| pattern.forbids_words(&words[at..]))
     });
     loose || script.commands.iter().any(|command| forbids_command(pattern, command, depth))
 }
 
 fn forbids_command(pattern: &CommandPattern, command: &SimpleCommand, depth: usize) -> bool {
     let words: Vec<Option<&str>> = command.words.iter().map(ShellWord::text).collect();
-    if pattern.forbids(&words) {
+    if pattern.forbids_words(&words) {
         return true;
     }
     let name = words.first().copied().flatten().unwrap_or_default();
@@ -182,7 +182,7 @@ fn forbids_command(pattern: &CommandPattern, command: &SimpleCommand, depth: usi
         return false;
     }
     let is_script = |word: &&str| word.contains(|character: char| !is_plain(character));
-    (1..words.len()).any(|at| pattern.forbids(&words[at..]))
+    (1..words.len()).any(|at| pattern.forbids_words(&words[at..]))
         || words[1..].iter().flatten().filter(|word| is_script(word)).any(|word| {
             forbids_script(pattern, word, depth + 1)
         })

@@ -31,7 +31,7 @@ pub(crate) struct Grant {
 
 impl Grant {
     /// What a yes to this call would cover.
-    pub(crate) fn of(
+    pub(crate) fn new(
         session: &str,
         agent: Option<&str>,
         request: &PolicyRequest<'_>,
@@ -45,7 +45,7 @@ impl Grant {
             tool: request.tool.to_owned(),
             paths: paths.clone(),
             commands: commands.clone(),
-            hosts: urls.iter().map(|url| host(url)).collect(),
+            hosts: urls.iter().map(|url| origin(url)).collect(),
             arguments: nothing.then(|| arguments.to_string()),
         }
     }
@@ -53,7 +53,7 @@ impl Grant {
 
 impl Grants {
     /// Whether it was agreed to.
-    pub(crate) fn has(&self, grant: &Grant) -> bool {
+    pub(crate) fn contains(&self, grant: &Grant) -> bool {
         self.0.lock().contains(grant)
     }
 
@@ -66,13 +66,13 @@ impl Grants {
     }
 
     /// Forgets all that was agreed to in a session.
-    pub(crate) fn forget(&self, session: &str) {
+    pub(crate) fn clear_session(&self, session: &str) {
         self.0.lock().retain(|grant| grant.session != session);
     }
 }
 
 /// Scheme, host and port of an address; of what is none, all of it.
-pub(crate) fn host(address: &str) -> String {
+pub(crate) fn origin(address: &str) -> String {
     match Url::parse(address) {
         Ok(url) if url.has_host() => url.origin().ascii_serialization(),
         _ => address.to_owned(),
@@ -89,7 +89,7 @@ mod tests {
         let list = |text: &str| if text.is_empty() { Vec::new() } else { vec![text.to_owned()] };
         let subjects = CallSubjects { commands: list(command), urls: list(url), ..CallSubjects::default() };
         let request = PolicyRequest { tool, effect: Effect::Execute, subjects: &subjects };
-        Grant::of(session, None, &request, &json!({"command": command}))
+        Grant::new(session, None, &request, &json!({"command": command}))
     }
 
     #[test]
@@ -97,8 +97,8 @@ mod tests {
         let grants = Grants::default();
         grants.add(grant("one", "bash", "ls", ""));
         grants.add(grant("one", "fetch", "", "https://docs.rs/a"));
-        assert!(grants.has(&grant("one", "bash", "ls", "")));
-        assert!(grants.has(&grant("one", "fetch", "", "https://docs.rs/b")));
+        assert!(grants.contains(&grant("one", "bash", "ls", "")));
+        assert!(grants.contains(&grant("one", "fetch", "", "https://docs.rs/b")));
         for other in [
             grant("two", "bash", "ls", ""),
             grant("one", "bash", "ls -la", ""),
@@ -106,10 +106,10 @@ mod tests {
             grant("one", "fetch", "", "http://docs.rs/a"),
             grant("one", "bash", "", ""),
         ] {
-            assert!(!grants.has(&other), "{other:?}");
+            assert!(!grants.contains(&other), "{other:?}");
         }
-        grants.forget("one");
-        assert!(!grants.has(&grant("one", "bash", "ls", "")));
+        grants.clear_session("one");
+        assert!(!grants.contains(&grant("one", "bash", "ls", "")));
     }
 
     #[test]
@@ -117,9 +117,9 @@ mod tests {
         let subjects = CallSubjects::default();
         let request = PolicyRequest { tool: "task", effect: Effect::Execute, subjects: &subjects };
         let grants = Grants::default();
-        grants.add(Grant::of("s", None, &request, &json!({"objective": "a"})));
-        assert!(grants.has(&Grant::of("s", None, &request, &json!({"objective": "a"}))));
-        assert!(!grants.has(&Grant::of("s", None, &request, &json!({"objective": "b"}))));
-        assert!(!grants.has(&Grant::of("s", Some("agent"), &request, &json!({"objective": "a"}))));
+        grants.add(Grant::new("s", None, &request, &json!({"objective": "a"})));
+        assert!(grants.contains(&Grant::new("s", None, &request, &json!({"objective": "a"}))));
+        assert!(!grants.contains(&Grant::new("s", None, &request, &json!({"objective": "b"}))));
+        assert!(!grants.contains(&Grant::new("s", Some("agent"), &request, &json!({"objective": "a"}))));
     }
 }

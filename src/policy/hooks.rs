@@ -5,10 +5,10 @@
 //! Whatever goes wrong with a hook before a call forbids the call.
 //!
 //! Repositories bring hooks of other programs' making ([`files`]), which run once their owner has trusted them: in a shell, and
-//! with words of their own ([`speech`]).
+//! with words of their own ([`protocol`]).
 
 pub(crate) mod files;
-mod speech;
+mod protocol;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -53,8 +53,8 @@ pub(crate) struct CallHook {
     does: HookAction,
     tools: HookToolFilter,
     timeout: Duration,
-    hears: HookOutcomeFilter,
-    speech: HookProtocol,
+    outcomes: HookOutcomeFilter,
+    protocol: HookProtocol,
 }
 
 /// What a hook runs.
@@ -269,13 +269,13 @@ impl CallHook {
             does: HookAction::Program { program: program.clone(), args: args.to_vec() },
             tools: HookToolFilter::Named(tools),
             timeout: written.timeout(),
-            hears: HookOutcomeFilter::All,
-            speech: HookProtocol::Ours,
+            outcomes: HookOutcomeFilter::All,
+            protocol: HookProtocol::Ours,
         })
     }
 
     /// Whether it is told of calls of `tool`.
-    pub(crate) fn sees(&self, tool: &str) -> bool {
+    pub(crate) fn applies_to(&self, tool: &str) -> bool {
         match &self.tools {
             HookToolFilter::Named(names) => names.is_empty() || names.iter().any(|name| name.matches(tool)),
             HookToolFilter::Matching(pattern) => {
@@ -285,8 +285,8 @@ impl CallHook {
     }
 
     /// Whether it is told of a call that ended so.
-    pub(crate) fn hears(&self, ok: bool) -> bool {
-        match self.hears {
+    pub(crate) fn wants_outcome(&self, ok: bool) -> bool {
+        match self.outcomes {
             HookOutcomeFilter::All => true,
             HookOutcomeFilter::Successes => ok,
             HookOutcomeFilter::Failures => !ok,
@@ -302,15 +302,15 @@ impl CallHook {
     ///
     /// # Errors
     /// [`HookError`] where it gave no answer.
-    pub(crate) async fn before(
+    pub(crate) async fn run_before(
         &self,
         runner: HookRunner<'_>,
         input: &HookInput<'_>,
     ) -> Result<PreAnswer, HookError> {
         let ran = self.run(runner, input).await?;
-        let mut answer = match self.speech {
-            HookProtocol::Ours => self.ours::<PreAnswer>(&ran)?,
-            HookProtocol::Copilot | HookProtocol::Claude => speech::before(&self.name, &ran)?,
+        let mut answer = match self.protocol {
+            HookProtocol::Ours => self.parse_answer::<PreAnswer>(&ran)?,
+            HookProtocol::Copilot | HookProtocol::Claude => protocol::parse_before_answer(&self.name, &ran)?,
         };
         answer.why = answer.why.map(|why| why.chars().take(MAX_HOOK_TEXT_CHARS).collect());
         Ok(answer)
@@ -320,21 +320,21 @@ impl CallHook {
     ///
     /// # Errors
     /// [`HookError`] where it gave no answer.
-    pub(crate) async fn after(
+    pub(crate) async fn run_after(
         &self,
         runner: HookRunner<'_>,
         input: &HookInput<'_>,
     ) -> Result<PostAnswer, HookError> {
         let ran = self.run(runner, input).await?;
-        let mut answer = match self.speech {
-            HookProtocol::Ours => self.ours::<PostAnswer>(&ran)?,
-            HookProtocol::Copilot | HookProtocol::Claude => speech::after(&self.name, &ran)?,
+        let mut answer = match self.protocol {
+            HookProtocol::Ours => self.parse_answer::<PostAnswer>(&ran)?,
+            HookProtocol::Copilot | HookProtocol::Claude => protocol::parse_after_answer(&self.name, &ran)?,
         };
         answer.context = answer.context.map(|context| context.chars().take(MAX_HOOK_TEXT_CHARS).collect());
         Ok(answer)
     }
 
-    fn ours<A: DeserializeOwned + Default>(&self, ran: &HookRunResult) -> Result<A, HookError> {
+    fn parse_answer<A: DeserializeOwned + Default>(&self, ran: &HookRunResult) -> Result<A, HookError> {
         if ran.exit != Exit::Code(0) {
             return Err(HookError::Failed { hook: self.name.clone(), exit: ran.exit });
         }
@@ -349,10 +349,10 @@ impl CallHook {
     async fn run(&self, runner: HookRunner<'_>, input: &HookInput<'_>) -> Result<HookRunResult, HookError> {
         let hook = || self.name.clone();
         let spawn = self.spawn(runner)?;
-        let told = match self.speech {
+        let told = match self.protocol {
             HookProtocol::Ours => serde_json::to_vec(input),
             HookProtocol::Copilot | HookProtocol::Claude => {
-                serde_json::to_vec(&speech::told(self.speech, input))
+                serde_json::to_vec(&protocol::hook_input(self.protocol, input))
             }
         };
         let told = told.map_err(|error| HookError::NoAnswer { hook: hook(), problem: error.to_string() })?;
@@ -407,7 +407,7 @@ impl CallHook {
             HookAction::Program { program, args } => {
                 let mut pins = self.pins(runner, program, args.iter().map(String::as_str), root)?;
                 let program = match program.contains('/') {
-                    true => self.at(runner, program, &mut pins)?,
+                    true => self.program_at(runner, program, &mut pins)?,
                     false => self.on_path(runner, program)?,
                 };
                 let args = args.iter().map(OsString::from).collect();
@@ -415,7 +415,7 @@ impl CallHook {
             }
             HookAction::Shell { command, cwd, env } => {
                 let cwd = root.join(cwd.as_deref().unwrap_or_default());
-                if runner.workspace.inside(&cwd).is_none() {
+                if runner.workspace.workspace_path(&cwd).is_none() {
                     return Err(HookError::NotFound(self.name.clone()));
                 }
                 let pins = self.pins(runner, "bash", [command.as_str()], &cwd)?;
@@ -445,13 +445,18 @@ impl CallHook {
     }
 
     /// The program that `word` names by its path.
-    fn at(&self, runner: HookRunner<'_>, word: &str, pins: &mut Vec<FilePin>) -> Result<PathBuf, HookError> {
+    fn program_at(
+        &self,
+        runner: HookRunner<'_>,
+        word: &str,
+        pins: &mut Vec<FilePin>,
+    ) -> Result<PathBuf, HookError> {
         let path = runner.workspace.root().join(word);
         if !is_program(&path) {
             return Err(HookError::NotFound(self.name.clone()));
         }
         // Also where it is gone at this very moment: what is there at the next one is not known.
-        if runner.workspace.inside(&path).is_some() {
+        if runner.workspace.workspace_path(&path).is_some() {
             let untrusted = || HookError::Untrusted { hook: self.name.clone(), file: word.to_owned() };
             pins.push((runner.pin)(&path).ok_or_else(untrusted)?);
         }
@@ -460,7 +465,8 @@ impl CallHook {
 
     fn on_path(&self, runner: HookRunner<'_>, program: &str) -> Result<PathBuf, HookError> {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let folders = std::env::split_paths(&path).filter(|folder| runner.workspace.inside(folder).is_none());
+        let folders =
+            std::env::split_paths(&path).filter(|folder| runner.workspace.workspace_path(folder).is_none());
         find_program(program, folders).ok_or_else(|| HookError::NotFound(self.name.clone()))
     }
 

@@ -27,7 +27,7 @@ impl HostPattern {
         // A user in an address is there to make one host look like another.
         url.username().is_empty()
             && url.password().is_none()
-            && host_of(&url).is_some_and(|host| self.is_all() || self.names(&host, self.below))
+            && host_of(&url).is_some_and(|host| self.is_all() || self.matches_host(&host, self.below))
     }
 
     /// Whether the host of `address` is meant or lies below what is meant.
@@ -35,14 +35,14 @@ impl HostPattern {
         self.is_all()
             || read(address)
                 .and_then(|url| host_of(&url))
-                .is_some_and(|host| host == self.host || self.names(&host, true))
+                .is_some_and(|host| host == self.host || self.matches_host(&host, true))
     }
 
     fn is_all(&self) -> bool {
         matches!(self.host.as_str(), "*" | "**")
     }
 
-    fn names(&self, host: &str, below: bool) -> bool {
+    fn matches_host(&self, host: &str, below: bool) -> bool {
         match below {
             true => host.strip_suffix(&self.host).is_some_and(|start| start.ends_with('.')),
             false => host == self.host,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::request::{CallSubjects, Effect, PolicyRequest};
 use super::rule::Rule;
 use crate::workspace::WorkspacePath;
-use crate::workspace::edit::asks;
+use crate::workspace::edit::approval_reason;
 
 /// The rules about paths that hold for one call.
 #[derive(Debug, Clone, Default)]
@@ -44,7 +44,7 @@ impl PathLimits {
     }
 
     /// Whether the call may not see what is at `path`.
-    pub(crate) fn hides(&self, path: &WorkspacePath) -> bool {
+    pub(crate) fn is_hidden(&self, path: &WorkspacePath) -> bool {
         self.0.as_ref().is_some_and(|inner| {
             let subjects = CallSubjects::default();
             let request = PolicyRequest { tool: &inner.tool, effect: inner.effect, subjects: &subjects };
@@ -53,11 +53,12 @@ impl PathLimits {
     }
 
     /// Why the call may not change what is at `paths`, in one sentence; `None` where it may.
-    pub(crate) fn forbids(&self, paths: Vec<WorkspacePath>) -> Option<String> {
+    pub(crate) fn denial_reason(&self, paths: Vec<WorkspacePath>) -> Option<String> {
         let inner = self.0.as_ref()?;
         if let Some(decided) = &inner.decided {
             let governing = paths.iter().filter(|path| !decided.contains(path));
-            if let Some((path, why)) = governing.filter_map(|path| Some((path, asks(path.as_path())?))).next()
+            if let Some((path, why)) =
+                governing.filter_map(|path| Some((path, approval_reason(path.as_path())?))).next()
             {
                 return Some(format!(
                     "`{}` would be changed as well, and {why}, so that someone has to agree to it; nothing was changed",
@@ -73,10 +74,10 @@ impl PathLimits {
         let inner = self.0.as_ref()?;
         let subjects = CallSubjects { paths, ..CallSubjects::default() };
         let request = PolicyRequest { tool: &inner.tool, effect: inner.effect, subjects: &subjects };
-        let rule = inner.rules.iter().find(|rule| rule.touches(&request))?;
+        let rule = inner.rules.iter().find(|rule| rule.applies_to(&request))?;
         let of_it = |path: &&WorkspacePath| {
             let subjects = CallSubjects { paths: vec![(*path).clone()], ..CallSubjects::default() };
-            rule.touches(&PolicyRequest { subjects: &subjects, ..request.clone() })
+            rule.applies_to(&PolicyRequest { subjects: &subjects, ..request.clone() })
         };
         let path = subjects.paths.iter().find(of_it).map(WorkspacePath::display).unwrap_or_default();
         Some(format!(

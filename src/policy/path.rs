@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobSet};
 
-use crate::text::{matching, read_glob};
+use crate::text::{build_glob_set, read_glob};
 use crate::workspace::WorkspacePath;
 
 /// A glob as `.gitignore` has them: from the workspace's root where a `/` stands in it, else at any depth; `*` stays
@@ -44,7 +44,7 @@ impl PathPattern {
             (false, true) => inner.to_owned(),
             (false, false) => format!("**/{inner}"),
         };
-        let globs = matching([glob(&base, letters)?, glob(&format!("{base}/**"), letters)?])?;
+        let globs = build_glob_set([glob(&base, letters)?, glob(&format!("{base}/**"), letters)?])?;
         let plain = |name: &&str| !name.contains(['*', '?', '[', '{']);
         let fixed = base.split('/').take_while(plain).collect();
         Ok(Self { globs, fixed, anchored: anchored || whole })

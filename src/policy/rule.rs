@@ -69,35 +69,36 @@ impl Rule {
 
     /// Whether the rule speaks of reading some paths: for `read` itself, or for a reading tool by its name. What is kept
     /// from `read` is kept from everything that shows what stands in files.
-    fn means_reading(&self, tool: &str, effect: Effect) -> bool {
+    fn covers_reading(&self, tool: &str, effect: Effect) -> bool {
         self.subject.is_some()
             && match effect {
-                Effect::Read => self.means_tool("read", Effect::Read) || self.means_tool(tool, effect),
+                Effect::Read => self.covers_tool("read", Effect::Read) || self.covers_tool(tool, effect),
                 // An edit answers with what stood there before, and a moved file is another one to the rule.
-                Effect::Edit => self.means_tool("read", Effect::Read),
+                Effect::Edit => self.covers_tool("read", Effect::Read),
                 Effect::Execute | Effect::Network => false,
             }
     }
 
     /// Whether the rule keeps the call from seeing what is at `path`.
     pub(crate) fn hides(&self, request: &PolicyRequest<'_>, path: &WorkspacePath) -> bool {
-        self.means_reading(request.tool, request.effect)
+        self.covers_reading(request.tool, request.effect)
             && self.subject.as_ref().is_some_and(|subject| subject.path.matches(path))
     }
 
     /// Whether the rule may hide something from such a tool, or forbid it some paths.
     pub(crate) fn speaks_of_paths(&self, tool: &str, effect: Effect) -> bool {
-        self.subject.is_some() && (self.means_tool(tool, effect) || self.means_reading(tool, effect))
+        self.subject.is_some() && (self.covers_tool(tool, effect) || self.covers_reading(tool, effect))
     }
 
     /// Whether every call of such a tool is meant.
-    pub(crate) fn means_all_of(&self, tool: &str, effect: Effect) -> bool {
-        self.subject.is_none() && self.means_tool(tool, effect)
+    pub(crate) fn covers_all_calls(&self, tool: &str, effect: Effect) -> bool {
+        self.subject.is_none() && self.covers_tool(tool, effect)
     }
 
     /// Whether the call touches anything that the rule means, for rules that forbid or ask.
-    pub(crate) fn touches(&self, request: &PolicyRequest<'_>) -> bool {
-        if !self.means_tool(request.tool, request.effect) && !self.means_reading(request.tool, request.effect)
+    pub(crate) fn applies_to(&self, request: &PolicyRequest<'_>) -> bool {
+        if !self.covers_tool(request.tool, request.effect)
+            && !self.covers_reading(request.tool, request.effect)
         {
             return false;
         }
@@ -110,7 +111,7 @@ impl Rule {
     }
 
     /// Whether such a tool is meant, whatever it touches.
-    fn means_tool(&self, tool: &str, effect: Effect) -> bool {
+    fn covers_tool(&self, tool: &str, effect: Effect) -> bool {
         match &self.tools {
             RuleTools::Named(name) => name.matches(tool),
             RuleTools::With(wanted) => *wanted == effect,
@@ -126,7 +127,7 @@ pub(crate) fn allowed_by(rules: &[Rule], request: &PolicyRequest<'_>) -> Result<
     // What starts programs is not allowed along with everything else.
     let governs = request.effect == Effect::Edit && request.subjects.governs.is_some();
     let is_enough = |rule: &Rule| !governs || rule.subject.is_some();
-    let meant = |rule: &Rule| rule.means_tool(request.tool, request.effect) && is_enough(rule);
+    let meant = |rule: &Rule| rule.covers_tool(request.tool, request.effect) && is_enough(rule);
     let meant: Vec<(usize, &Rule)> = rules.iter().enumerate().filter(|(_, rule)| meant(rule)).collect();
     if let Some((at, _)) = meant.iter().find(|(_, rule)| rule.subject.is_none()) {
         return Ok(vec![*at]);

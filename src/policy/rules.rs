@@ -69,11 +69,11 @@ impl Policy {
             let mut reader = PolicyLayerReader { layer, problems: &mut problems };
             let permissions = &layer.access.permissions;
             policy.profile = permissions.profile.or(policy.profile);
-            policy.allow.extend(reader.rules(
+            policy.allow.extend(reader.read_rules(
                 &["permissions", "allow"],
                 &permissions.allow,
                 PolicyVerdict::Allow,
-                layer.whose(),
+                layer.origin_text(),
             ));
             let lists = RestrictionLists {
                 available: (permissions.available.as_deref(), "available"),
@@ -81,16 +81,16 @@ impl Policy {
                 ask: &permissions.ask,
                 deny: &permissions.deny,
             };
-            reader.narrow(&mut policy.scope, &["permissions"], lists);
+            reader.add_restrictions(&mut policy.scope, &["permissions"], lists);
             for (name, agent) in &layer.access.agents {
-                reader.agent(policy.agents.entry(name.clone()).or_default(), name, agent);
+                reader.read_agent(policy.agents.entry(name.clone()).or_default(), name, agent);
             }
         }
         if problems.is_empty() { Ok(policy) } else { Err(ConfigError::Invalid(problems)) }
     }
 
     /// The same without `tools`, which the user has not switched on; `why` is what a call is told.
-    pub(crate) fn without(mut self, tools: &[&'static str], why: &'static str) -> Self {
+    pub(crate) fn without_tools(mut self, tools: &[&'static str], why: &'static str) -> Self {
         self.switched_off.extend(tools.iter().map(|tool| (*tool, why)));
         self
     }
@@ -102,7 +102,7 @@ impl Policy {
     }
 
     /// Whether `profile` has a tool with that name and effect.
-    fn has(&self, profile: Profile, tool: &str, effect: Effect) -> bool {
+    fn profile_has(&self, profile: Profile, tool: &str, effect: Effect) -> bool {
         match profile {
             Profile::All => true,
             Profile::Core => !self.beyond_core.contains(tool),
@@ -119,13 +119,17 @@ impl Policy {
 
     /// The rules for a caller with `access`, on behalf of `agent`: its name, or those of the agents from the first to the one
     /// that work was handed on to, with `/` between them. Each of them narrows.
-    pub(crate) fn of<'a>(&'a self, access: &'a CallerAccess, agent: Option<&'a str>) -> CallerPolicy<'a> {
+    pub(crate) fn for_caller<'a>(
+        &'a self,
+        access: &'a CallerAccess,
+        agent: Option<&'a str>,
+    ) -> CallerPolicy<'a> {
         let names = agent.into_iter().flat_map(|chain| chain.split('/'));
-        let agents = names.map(|name| self.agents.get(name).ok_or_else(|| self.unknown(name)));
+        let agents = names.map(|name| self.agents.get(name).ok_or_else(|| self.unknown_agent(name)));
         CallerPolicy { policy: self, access, agents: agents.collect() }
     }
 
-    fn unknown(&self, agent: &str) -> String {
+    fn unknown_agent(&self, agent: &str) -> String {
         let names: Vec<&str> = self.agents.keys().map(String::as_str).collect();
         let near = suggestion(agent, &names);
         format!(
@@ -148,7 +152,8 @@ impl<'a> CallerPolicy<'a> {
     /// Whether a tool is in the list that the caller gets: it is offered, and where nobody chose a profile or named tools, it
     /// is one of [`Profile::Core`].
     pub(crate) fn lists(&self, tool: &str, effect: Effect) -> bool {
-        self.offers(tool, effect) && (self.is_chosen() || self.policy.has(Profile::Core, tool, effect))
+        self.offers(tool, effect)
+            && (self.is_chosen() || self.policy.profile_has(Profile::Core, tool, effect))
     }
 
     /// Whether a profile or a list of available tools was chosen, by the caller, in the settings, or for the agent.
@@ -177,8 +182,10 @@ impl<'a> CallerPolicy<'a> {
             Ok(scopes) => scopes,
             Err(why) => return deny(why),
         };
-        if let Some(profile) = self.profile().filter(|profile| !self.policy.has(*profile, tool, effect)) {
-            return deny(format!("{tool} is not in the profile `{}`", word_of(profile)));
+        if let Some(profile) =
+            self.profile().filter(|profile| !self.policy.profile_has(*profile, tool, effect))
+        {
+            return deny(format!("{tool} is not in the profile `{}`", profile_name(profile)));
         }
         if self
             .access
@@ -198,7 +205,7 @@ impl<'a> CallerPolicy<'a> {
             if let Some(list) = scope.excluded.iter().find(|list| list.has(tool)) {
                 return deny(format!("{tool} is excluded by {}", list.whose));
             }
-            if let Some(rule) = scope.deny.iter().find(|rule| rule.means_all_of(tool, effect)) {
+            if let Some(rule) = scope.deny.iter().find(|rule| rule.covers_all_calls(tool, effect)) {
                 return Some(denied_by(rule));
             }
         }
@@ -227,7 +234,7 @@ impl<'a> CallerPolicy<'a> {
         let scopes = self.scopes().unwrap_or_default();
         let typed = self.access.consent == Consent::Typed;
         let asks = scopes.iter().flat_map(|scope| &scope.ask);
-        let asks = asks.filter(|rule| !typed && !rule.touches(request));
+        let asks = asks.filter(|rule| !typed && !rule.applies_to(request));
         let denies = scopes.iter().flat_map(|scope| &scope.deny);
         let rules = denies.chain(asks).filter(|rule| rule.speaks_of_paths(request.tool, request.effect));
         let open = (request.effect == Effect::Edit && !typed).then(|| request.subjects.paths.clone());
@@ -240,7 +247,7 @@ impl<'a> CallerPolicy<'a> {
             Err(why) => return PolicyDecision::without_rule(PolicyVerdict::Deny, why),
         };
         let first = |list: fn(&'a PolicyRestrictions) -> &'a [Arc<Rule>]| {
-            scopes.iter().flat_map(|scope| list(scope)).find(|rule| rule.touches(request))
+            scopes.iter().flat_map(|scope| list(scope)).find(|rule| rule.applies_to(request))
         };
         if let Some(rule) = first(|scope| &scope.deny) {
             return denied_by(rule);
@@ -297,7 +304,7 @@ fn by_default(request: &PolicyRequest<'_>, why: Option<String>) -> PolicyDecisio
     }
 }
 
-fn word_of(profile: Profile) -> &'static str {
+fn profile_name(profile: Profile) -> &'static str {
     match profile {
         Profile::All => "all",
         Profile::Core => "core",
@@ -322,14 +329,14 @@ struct PolicyLayerReader<'a> {
 }
 
 impl PolicyLayerReader<'_> {
-    fn agent(&mut self, into: &mut AgentRules, name: &str, agent: &AgentSettings) {
+    fn read_agent(&mut self, into: &mut AgentRules, name: &str, agent: &AgentSettings) {
         let lists = RestrictionLists {
             available: (agent.tools.as_deref(), "tools"),
             excluded: &agent.excluded,
             ask: &agent.ask,
             deny: &agent.deny,
         };
-        self.narrow(&mut into.scope, &["agents", name], lists);
+        self.add_restrictions(&mut into.scope, &["agents", name], lists);
         // A stranger's words do not stand in for the user's own.
         let (ours, theirs) = (into.description.take(), agent.description.clone());
         into.description = match self.layer.origin() {
@@ -339,51 +346,62 @@ impl PolicyLayerReader<'_> {
         into.runner = agent.runner.clone().or(into.runner.take());
     }
 
-    fn narrow(&mut self, scope: &mut PolicyRestrictions, table: &[&str], lists: RestrictionLists<'_>) {
+    fn add_restrictions(
+        &mut self,
+        scope: &mut PolicyRestrictions,
+        table: &[&str],
+        lists: RestrictionLists<'_>,
+    ) {
         let at = |key| table.iter().copied().chain([key]).collect::<Vec<_>>();
         let (available, key) = lists.available;
         let whose = match table {
-            ["agents", name] => format!("[agents.{name}] in {}", self.layer.whose()),
-            _ => self.layer.whose().to_owned(),
+            ["agents", name] => format!("[agents.{name}] in {}", self.layer.origin_text()),
+            _ => self.layer.origin_text().to_owned(),
         };
-        scope.available.extend(available.map(|names| self.names(&at(key), names, &whose)));
+        scope.available.extend(available.map(|names| self.read_names(&at(key), names, &whose)));
         if !lists.excluded.is_empty() {
-            scope.excluded.push(self.names(&at("excluded"), lists.excluded, &whose));
+            scope.excluded.push(self.read_names(&at("excluded"), lists.excluded, &whose));
         }
-        scope
-            .ask
-            .extend(self.rules(&at("ask"), lists.ask, PolicyVerdict::Ask, &whose).into_iter().map(Arc::new));
+        scope.ask.extend(
+            self.read_rules(&at("ask"), lists.ask, PolicyVerdict::Ask, &whose).into_iter().map(Arc::new),
+        );
         scope.deny.extend(
-            self.rules(&at("deny"), lists.deny, PolicyVerdict::Deny, &whose).into_iter().map(Arc::new),
+            self.read_rules(&at("deny"), lists.deny, PolicyVerdict::Deny, &whose).into_iter().map(Arc::new),
         );
     }
 
-    fn names(&mut self, path: &[&str], names: &[String], whose: &str) -> ToolNameList {
+    fn read_names(&mut self, path: &[&str], names: &[String], whose: &str) -> ToolNameList {
         let mut read = Vec::new();
         for name in names {
             match NamePattern::new(name) {
                 Some(name) => read.push(name),
                 None => {
                     let message = format!("`{name}` is no tool's name, and has more than `*` beside one");
-                    self.problem(path, name, &message);
+                    self.add_problem(path, name, &message);
                 }
             }
         }
         ToolNameList { names: read, whose: whose.to_owned() }
     }
 
-    fn rules(&mut self, path: &[&str], texts: &[String], verdict: PolicyVerdict, whose: &str) -> Vec<Rule> {
+    fn read_rules(
+        &mut self,
+        path: &[&str],
+        texts: &[String],
+        verdict: PolicyVerdict,
+        whose: &str,
+    ) -> Vec<Rule> {
         let mut rules = Vec::new();
         for text in texts {
             match Rule::read(text, verdict, whose) {
                 Ok(rule) => rules.push(rule),
-                Err(message) => self.problem(path, text, &message),
+                Err(message) => self.add_problem(path, text, &message),
             }
         }
         rules
     }
 
-    fn problem(&mut self, path: &[&str], item: &str, message: &str) {
+    fn add_problem(&mut self, path: &[&str], item: &str, message: &str) {
         let path: Vec<&str> = path.iter().copied().chain([item]).collect();
         self.problems.push(self.layer.problem(&path, message));
     }

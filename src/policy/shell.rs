@@ -40,28 +40,28 @@ pub struct Script {
 impl Script {
     /// Reads `text`.
     pub fn read(text: &str) -> Self {
-        let mut reader = ShellScriptReader { text, script: Self::default(), murky: false };
+        let mut reader = ShellScriptReader { text, script: Self::default(), unparseable: false };
         if text.len() > MAX_SHELL_SCRIPT_BYTES {
-            reader.murk("more text than is looked at");
+            reader.mark_unparseable("more text than is looked at");
         } else {
             if text.chars().any(|character| character.is_control() && character != '\t') {
-                reader.note("a line break or another control character");
+                reader.note_unknown("a line break or another control character");
             }
             if text.chars().any(|character| character.is_whitespace() && !character.is_ascii()) {
-                reader.note("a blank that shells do not agree on");
+                reader.note_unknown("a blank that shells do not agree on");
             }
             match parse(text) {
-                Some(tree) => reader.list(tree.root_node(), 0),
-                None => reader.murk("what takes too long to read"),
+                Some(tree) => reader.read_list(tree.root_node(), 0),
+                None => reader.mark_unparseable("what takes too long to read"),
             }
         }
         if reader.script.commands.len() > MAX_SHELL_COMMANDS {
-            reader.note("more than 50 commands");
+            reader.note_unknown("more than 50 commands");
         }
         if reader.script.commands.is_empty() {
-            reader.note("no command");
+            reader.note_unknown("no command");
         }
-        if reader.murky {
+        if reader.unparseable {
             reader.script.loose = loose_commands(text);
         }
         reader.script
@@ -84,53 +84,53 @@ struct ShellScriptReader<'a> {
     text: &'a str,
     script: Script,
     /// The tree is not to be relied on for what must be denied either.
-    murky: bool,
+    unparseable: bool,
 }
 
 impl ShellScriptReader<'_> {
-    fn note(&mut self, what: &'static str) {
+    fn note_unknown(&mut self, what: &'static str) {
         self.script.unknown.get_or_insert(what);
     }
 
-    fn murk(&mut self, what: &'static str) {
-        self.note(what);
-        self.murky = true;
+    fn mark_unparseable(&mut self, what: &'static str) {
+        self.note_unknown(what);
+        self.unparseable = true;
     }
 
     /// Simple commands, one after another.
-    fn list(&mut self, node: Node<'_>, depth: usize) {
+    fn read_list(&mut self, node: Node<'_>, depth: usize) {
         if depth > MAX_SHELL_SYNTAX_DEPTH {
-            return self.murk("too many things within one another");
+            return self.mark_unparseable("too many things within one another");
         }
         if node.has_error() && depth == 0 {
-            self.murk("what is not a whole command");
+            self.mark_unparseable("what is not a whole command");
         }
         self.check_gaps(node);
         for child in children(node) {
             match child.kind() {
                 ";" | "&&" | "||" => {}
-                "list" => self.list(child, depth + 1),
+                "list" => self.read_list(child, depth + 1),
                 "command" => self.command(child, depth + 1),
-                "redirected_statement" => self.redirected(child, depth + 1),
-                _ => self.other(child, depth + 1),
+                "redirected_statement" => self.read_redirected(child, depth + 1),
+                _ => self.read_other(child, depth + 1),
             }
         }
     }
 
     /// A command with its streams sent elsewhere.
-    fn redirected(&mut self, node: Node<'_>, depth: usize) {
+    fn read_redirected(&mut self, node: Node<'_>, depth: usize) {
         self.check_gaps(node);
         for child in children(node) {
             match child.kind() {
                 "command" => self.command(child, depth + 1),
-                "file_redirect" if self.goes_nowhere(child) => {}
-                _ => self.other(child, depth + 1),
+                "file_redirect" if self.is_harmless_redirect(child) => {}
+                _ => self.read_other(child, depth + 1),
             }
         }
     }
 
     /// `2>&1` and `>/dev/null` write no file.
-    fn goes_nowhere(&self, redirect: Node<'_>) -> bool {
+    fn is_harmless_redirect(&self, redirect: Node<'_>) -> bool {
         let parts: Vec<(&str, &str)> =
             children(redirect).map(|part| (part.kind(), self.slice(part))).collect();
         let parts = match parts.split_first() {
@@ -143,7 +143,7 @@ impl ShellScriptReader<'_> {
 
     fn command(&mut self, node: Node<'_>, depth: usize) {
         if depth > MAX_SHELL_SYNTAX_DEPTH {
-            return self.murk("too many things within one another");
+            return self.mark_unparseable("too many things within one another");
         }
         self.check_gaps(node);
         let mut words = Vec::new();
@@ -151,47 +151,47 @@ impl ShellScriptReader<'_> {
         for child in children(node) {
             if end.replace(child.end_byte()) == Some(child.start_byte()) {
                 // One word to a shell, two to the grammar.
-                self.murk("a word that is not plain");
+                self.mark_unparseable("a word that is not plain");
             }
             match child.kind() {
                 "variable_assignment" | "herestring_redirect" | "file_redirect" | "heredoc_redirect" => {
-                    self.other(child, depth + 1);
+                    self.read_other(child, depth + 1);
                 }
                 "command_name" => {
                     let inner: Vec<Node<'_>> = children(child).collect();
                     let [name] = inner[..] else {
-                        self.murk("a command without a name");
+                        self.mark_unparseable("a command without a name");
                         continue;
                     };
-                    words.push(self.word(name, depth + 1));
+                    words.push(self.read_word(name, depth + 1));
                 }
-                _ => words.push(self.word(child, depth + 1)),
+                _ => words.push(self.read_word(child, depth + 1)),
             }
         }
         if words.is_empty() {
-            self.note("a line without a command");
+            self.note_unknown("a line without a command");
         } else {
             self.script.commands.push(SimpleCommand { words });
         }
     }
 
-    fn word(&mut self, node: Node<'_>, depth: usize) -> ShellWord {
+    fn read_word(&mut self, node: Node<'_>, depth: usize) -> ShellWord {
         let word = word(node, self.text);
         if matches!(word, ShellWord::Unknown | ShellWord::Spelled(_)) {
-            self.other(node, depth);
+            self.read_other(node, depth);
         }
         word
     }
 
     /// Everything else: no pattern allows it, and what is in it may be denied.
-    fn other(&mut self, node: Node<'_>, depth: usize) {
+    fn read_other(&mut self, node: Node<'_>, depth: usize) {
         if depth > MAX_SHELL_SYNTAX_DEPTH {
-            return self.murk("too many things within one another");
+            return self.mark_unparseable("too many things within one another");
         }
-        self.note(name_of(node.kind()));
+        self.note_unknown(name_of(node.kind()));
         match node.kind() {
             "command" => return self.command(node, depth + 1),
-            "ERROR" => self.murky = true,
+            "ERROR" => self.unparseable = true,
             // The grammar gives these no name.
             "declaration_command" | "unset_command" | "test_command" => {
                 let words = self.slice(node).split_whitespace();
@@ -199,11 +199,11 @@ impl ShellScriptReader<'_> {
                 self.script.commands.push(SimpleCommand { words });
             }
             // Its braces may make words that stand nowhere in the text.
-            "concatenation" => self.murky = true,
+            "concatenation" => self.unparseable = true,
             _ => {}
         }
         for child in children(node).filter(Node::is_named) {
-            self.other(child, depth + 1);
+            self.read_other(child, depth + 1);
         }
     }
 
@@ -226,7 +226,7 @@ impl ShellScriptReader<'_> {
         let gap = self.text.get(from..to).unwrap_or_default();
         // Line breaks have been noted as such.
         if !gap.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\n')) {
-            self.murk("what is not a whole command");
+            self.mark_unparseable("what is not a whole command");
         }
     }
 

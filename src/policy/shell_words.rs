@@ -29,24 +29,24 @@ impl ShellWord {
 pub(super) fn word(node: Node<'_>, text: &str) -> ShellWord {
     let raw = text.get(node.byte_range()).unwrap_or_default();
     match node.kind() {
-        "word" => bare(raw),
+        "word" => parse_bare(raw),
         "number" if node.child_count() == 0 => ShellWord::Plain(raw.to_owned()),
         "raw_string" => match raw.strip_prefix('\'').and_then(|raw| raw.strip_suffix('\'')) {
             Some(inner) => ShellWord::Plain(inner.to_owned()),
             None => ShellWord::Unknown,
         },
-        "string" => quoted(node, raw),
+        "string" => parse_quoted(node, raw),
         "ansi_c_string" => match raw.strip_prefix("$'").and_then(|raw| raw.strip_suffix('\'')) {
             Some(inner) => ShellWord::Spelled(ansi_c(inner)),
             None => ShellWord::Unknown,
         },
-        "concatenation" => joined(node, text),
+        "concatenation" => parse_concatenated(node, text),
         _ => ShellWord::Unknown,
     }
 }
 
 /// Without quotes.
-fn bare(raw: &str) -> ShellWord {
+fn parse_bare(raw: &str) -> ShellWord {
     let mut out = String::with_capacity(raw.len());
     let (mut escaped, mut glob) = (false, None);
     let mut rest = raw.chars();
@@ -78,7 +78,7 @@ fn bare(raw: &str) -> ShellWord {
 }
 
 /// In double quotes.
-fn quoted(node: Node<'_>, raw: &str) -> ShellWord {
+fn parse_quoted(node: Node<'_>, raw: &str) -> ShellWord {
     let whole = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"'));
     let mut cursor = node.walk();
     let plain = node.named_children(&mut cursor).all(|part| part.kind() == "string_content");
@@ -102,7 +102,7 @@ fn quoted(node: Node<'_>, raw: &str) -> ShellWord {
 }
 
 /// Several parts without a blank between them.
-fn joined(node: Node<'_>, text: &str) -> ShellWord {
+fn parse_concatenated(node: Node<'_>, text: &str) -> ShellWord {
     let mut out = String::new();
     let (mut spelled, mut glob, mut at) = (false, false, node.start_byte());
     let mut cursor = node.walk();

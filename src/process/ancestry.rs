@@ -63,11 +63,11 @@ enum PeerHandle {
 
 impl SocketPeer {
     /// The process at the other end of `socket`, whose number there is `pid`.
-    pub(crate) fn of(socket: &impl AsFd, pid: Option<i32>) -> Self {
-        Self { pid, handle: PeerHandle::of(socket) }
+    pub(crate) fn from_socket(socket: &impl AsFd, pid: Option<i32>) -> Self {
+        Self { pid, handle: PeerHandle::from_socket(socket) }
     }
 
-    /// Whether it descends from a supervisor, if it was connected at `connected` ([`tree::now`]) or before.
+    /// Whether it descends from a supervisor, if it was connected at `connected` ([`tree::system_ticks`]) or before.
     pub(crate) fn descent(&self, connected: Option<u64>) -> Descent {
         if !cfg!(target_os = "linux") {
             return Descent::Free;
@@ -87,7 +87,7 @@ impl SocketPeer {
 impl PeerHandle {
     /// Linux has them since 6.5 (unix(7), `SO_PEERPIDFD`).
     #[cfg(target_os = "linux")]
-    fn of(socket: &impl AsFd) -> Self {
+    fn from_socket(socket: &impl AsFd) -> Self {
         use nix::errno::Errno;
         use nix::sys::socket::{getsockopt, sockopt::PeerPidfd};
         match getsockopt(socket, PeerPidfd) {
@@ -98,7 +98,7 @@ impl PeerHandle {
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn of(_: &impl AsFd) -> Self {
+    fn from_socket(_: &impl AsFd) -> Self {
         Self::None
     }
 
@@ -116,7 +116,7 @@ impl PeerHandle {
 }
 
 /// Whether this process does not descend from a supervisor, for sure.
-pub(crate) fn am_free() -> bool {
+pub(crate) fn is_unsupervised() -> bool {
     if !cfg!(target_os = "linux") {
         return true;
     }
@@ -126,7 +126,7 @@ pub(crate) fn am_free() -> bool {
 
 /// Where processes are looked at.
 trait ProcessTable {
-    fn look(&self, pid: i32) -> ProcessState;
+    fn process_state(&self, pid: i32) -> ProcessState;
     /// Whether it is a supervisor, or what stands for one where processes have numbers of their own.
     fn keeps_commands(&self, pid: i32) -> bool;
 }
@@ -134,8 +134,8 @@ trait ProcessTable {
 struct LinuxProcessTable;
 
 impl ProcessTable for LinuxProcessTable {
-    fn look(&self, pid: i32) -> ProcessState {
-        Process::look(pid)
+    fn process_state(&self, pid: i32) -> ProcessState {
+        Process::lookup(pid)
     }
 
     fn keeps_commands(&self, pid: i32) -> bool {
@@ -146,21 +146,23 @@ impl ProcessTable for LinuxProcessTable {
 }
 
 fn descent_in(table: &impl ProcessTable, process: &Process) -> Descent {
-    (0..MAX_ANCESTRY_WALK_ATTEMPTS).find_map(|_| walk(table, process)).unwrap_or(Descent::Unknown)
+    (0..MAX_ANCESTRY_WALK_ATTEMPTS).find_map(|_| walk_ancestors(table, process)).unwrap_or(Descent::Unknown)
 }
 
 /// One walk up; `None` where it came upon something that cannot be.
-fn walk(table: &impl ProcessTable, process: &Process) -> Option<Descent> {
-    let mut child = living(table, process.pid).filter(|seen| seen.is(process))?;
+fn walk_ancestors(table: &impl ProcessTable, process: &Process) -> Option<Descent> {
+    let mut child = living_process(table, process.pid).filter(|seen| seen.is_same(process))?;
     for _ in 0..MAX_ANCESTRY_DEPTH {
         if child.parent == 0 {
             // The first process, or one whose parent is outside of this container. Was it the same one all the time?
-            return living(table, process.pid).filter(|seen| seen.is(process)).map(|_| Descent::Free);
+            return living_process(table, process.pid)
+                .filter(|seen| seen.is_same(process))
+                .map(|_| Descent::Free);
         }
-        let parent = table.look(child.parent);
+        let parent = table.process_state(child.parent);
         let keeps_commands = table.keeps_commands(child.parent);
         // A child whose parent ends is given to another one, so this parent lived while it was looked at.
-        living(table, child.pid).filter(|again| *again == child)?;
+        living_process(table, child.pid).filter(|again| *again == child)?;
         match parent {
             _ if keeps_commands => return Some(Descent::Supervised),
             // What may not be seen is another user's, and our supervisors are not.
@@ -174,8 +176,8 @@ fn walk(table: &impl ProcessTable, process: &Process) -> Option<Descent> {
     None
 }
 
-fn living(table: &impl ProcessTable, pid: i32) -> Option<Process> {
-    match table.look(pid) {
+fn living_process(table: &impl ProcessTable, pid: i32) -> Option<Process> {
+    match table.process_state(pid) {
         ProcessState::Living(process) => Some(process),
         ProcessState::Hidden | ProcessState::Gone => None,
     }
@@ -194,7 +196,7 @@ mod tests {
     struct Scripted<F>(F, Cell<u32>);
 
     impl<F: Fn(u32, i32) -> ProcessState> ProcessTable for Scripted<F> {
-        fn look(&self, pid: i32) -> ProcessState {
+        fn process_state(&self, pid: i32) -> ProcessState {
             self.1.set(self.1.get() + 1);
             (self.0)(self.1.get(), pid)
         }
@@ -289,7 +291,7 @@ mod tests {
         let own = i32::try_from(std::process::id()).unwrap();
         let listener = std::os::unix::net::UnixListener::bind(folder.path().join("own")).unwrap();
         let ours = UnixStream::connect(folder.path().join("own")).unwrap();
-        assert_eq!(SocketPeer::of(&ours, Some(own)).descent(tree::now()), Descent::Free);
+        assert_eq!(SocketPeer::from_socket(&ours, Some(own)).descent(tree::system_ticks()), Descent::Free);
         drop(listener);
         let mut python = Command::new("python3");
         python.args(["-c", LISTEN]).arg(&path).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -298,21 +300,24 @@ mod tests {
         let mut said = std::io::BufReader::new(python.stdout.take().unwrap());
         std::io::BufRead::read_line(&mut said, &mut line).unwrap();
         let stream = UnixStream::connect(&path).unwrap();
-        let peer = SocketPeer::of(&stream, Some(own));
-        assert_eq!(peer.descent(tree::now()), Descent::Free, "it lives");
+        let peer = SocketPeer::from_socket(&stream, Some(own));
+        assert_eq!(peer.descent(tree::system_ticks()), Descent::Free, "it lives");
         drop(python.stdin.take());
         python.wait().unwrap();
-        assert_eq!(peer.descent(tree::now()), Descent::Unknown);
-        assert_eq!(SocketPeer::of(&stream, Some(own)).descent(tree::now()), Descent::Unknown);
+        assert_eq!(peer.descent(tree::system_ticks()), Descent::Unknown);
+        assert_eq!(
+            SocketPeer::from_socket(&stream, Some(own)).descent(tree::system_ticks()),
+            Descent::Unknown
+        );
     }
 
     #[test]
     fn descent_of_test_process_is_free() {
         let own = i32::try_from(std::process::id()).unwrap();
-        let ProcessState::Living(own) = Process::look(own) else { panic!("this process lives") };
+        let ProcessState::Living(own) = Process::lookup(own) else { panic!("this process lives") };
         assert_eq!(Some(own.parent), i32::try_from(std::os::unix::process::parent_id()).ok());
         assert_eq!(descent(&own), Descent::Free);
-        assert!(am_free());
-        assert_eq!(Process::look(i32::MAX), ProcessState::Gone);
+        assert!(is_unsupervised());
+        assert_eq!(Process::lookup(i32::MAX), ProcessState::Gone);
     }
 }

@@ -151,9 +151,11 @@ const SECRET_SETTINGS: &[&str] =
 
 /// The variables of `all` that a server gets: where programs and toolchains are found and how they speak, nothing that
 /// looks like a secret, and no user with a password in an address.
-pub(crate) fn inherited(all: impl Iterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
+pub(crate) fn inherited_variables(
+    all: impl Iterator<Item = (OsString, OsString)>,
+) -> Vec<(OsString, OsString)> {
     let passed = all.filter(|(name, _)| name.to_str().is_some_and(is_passed));
-    passed.filter_map(|(name, value)| Some((name.clone(), harmless(&name, value)?))).collect()
+    passed.filter_map(|(name, value)| Some((name.clone(), without_credentials(&name, value)?))).collect()
 }
 
 fn is_passed(name: &str) -> bool {
@@ -174,7 +176,7 @@ fn is_secret(name: &str) -> bool {
 }
 
 /// `value` without users and passwords in addresses; `None` where it sets a secret, or is no text and has a user in it.
-fn harmless(name: &OsStr, value: OsString) -> Option<OsString> {
+fn without_credentials(name: &OsStr, value: OsString) -> Option<OsString> {
     let text = value.to_string_lossy();
     if sets_secret(&text) {
         return None;
@@ -296,7 +298,7 @@ mod tests {
 
     fn passed(name: &str, value: &str) -> Option<String> {
         let all = [(OsString::from(name), OsString::from(value))];
-        inherited(all.into_iter()).pop().map(|(_, value)| value.into_string().expect("text"))
+        inherited_variables(all.into_iter()).pop().map(|(_, value)| value.into_string().expect("text"))
     }
 
     #[test]
@@ -335,8 +337,8 @@ mod tests {
             assert_eq!(passed(name, value), None, "{name}={value}");
         }
         let unreadable = OsString::from_vec(b"http://u:p\xff@host".to_vec());
-        assert!(inherited([(OsString::from("HTTP_PROXY"), unreadable)].into_iter()).is_empty());
+        assert!(inherited_variables([(OsString::from("HTTP_PROXY"), unreadable)].into_iter()).is_empty());
         let path = OsString::from_vec(b"/b\xff/python@3/bin".to_vec());
-        assert_eq!(inherited([(OsString::from("PATH"), path)].into_iter()).len(), 1);
+        assert_eq!(inherited_variables([(OsString::from("PATH"), path)].into_iter()).len(), 1);
     }
 }

@@ -48,7 +48,7 @@ pub(crate) async fn exchange(
     let (stdin, stdout) = (process.take_stdin(), process.take_stdout());
     let mut output = BoundedOutput { bytes: Vec::new(), most: exchange.most_bytes, cut: false };
     let ended = {
-        let pipes = async { tokio::join!(feed(stdin, exchange.input), output.take_in(stdout)) };
+        let pipes = async { tokio::join!(write_input(stdin, exchange.input), output.read_stdout(stdout)) };
         let work = async {
             tokio::pin!(pipes);
             tokio::select! {
@@ -81,7 +81,7 @@ pub(crate) async fn exchange(
     }
 }
 
-async fn feed(stdin: Option<ChildStdin>, input: &[u8]) {
+async fn write_input(stdin: Option<ChildStdin>, input: &[u8]) {
     if let Some(mut stdin) = stdin {
         // A program need not read all that it is given.
         let _unread = stdin.write_all(input).await;
@@ -96,7 +96,7 @@ struct BoundedOutput {
 }
 
 impl BoundedOutput {
-    async fn take_in(&mut self, stdout: Option<ChildStdout>) {
+    async fn read_stdout(&mut self, stdout: Option<ChildStdout>) {
         let Some(mut stdout) = stdout else { return };
         let mut chunk = vec![0; 1 << 16];
         while let Ok(read @ 1..) = stdout.read(&mut chunk).await {

@@ -10,11 +10,11 @@ use std::fs::File;
 use std::io;
 
 #[cfg(target_os = "linux")]
-pub(super) use linux::{is_held, take};
+pub(super) use linux::{is_held, take_read_lease};
 
 /// Elsewhere there are none.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn take(_: &File) -> io::Result<()> {
+pub(super) fn take_read_lease(_: &File) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
@@ -41,12 +41,12 @@ mod linux {
     /// # Errors
     /// [`io::ErrorKind::WouldBlock`] where somebody has the file open for writing; others where the file system has no leases, or the file belongs
     /// to another user.
-    pub(in crate::process) fn take(file: &File) -> io::Result<()> {
+    pub(in crate::process) fn take_read_lease(file: &File) -> io::Result<()> {
         // The holder is told of who waits by SIGIO, which would end this process; SIGURG is passed over by whoever does not listen to it.
         // SAFETY: the command takes a number and no pointer, and the descriptor is open for as long as `file` is borrowed.
-        done(unsafe { libc::fcntl(file.as_raw_fd(), F_SETSIG, libc::SIGURG) })?;
+        check_result(unsafe { libc::fcntl(file.as_raw_fd(), F_SETSIG, libc::SIGURG) })?;
         // SAFETY: the command takes a number and no pointer, and the descriptor is open for as long as `file` is borrowed.
-        done(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_RDLCK) })
+        check_result(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_RDLCK) })
     }
 
     /// Whether the lease on `file` is held and nobody waits for its end.
@@ -56,7 +56,7 @@ mod linux {
         lease == libc::F_RDLCK
     }
 
-    fn done(result: libc::c_int) -> io::Result<()> {
+    fn check_result(result: libc::c_int) -> io::Result<()> {
         if result == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 }

@@ -16,12 +16,12 @@ pub(crate) mod environment;
 mod exchange;
 mod lease;
 mod lines;
+mod memfd;
 mod namespace;
 mod oneshot;
 mod pinned;
 pub(crate) mod restart;
 pub(crate) mod sandbox;
-mod sealed;
 mod spawner;
 pub(crate) mod supervisor;
 pub(crate) mod tree;
@@ -39,7 +39,7 @@ use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::watch;
 
-pub(crate) use environment::inherited;
+pub(crate) use environment::inherited_variables;
 pub(crate) use exchange::{Exchange, ExchangeOutcome, exchange};
 pub use oneshot::FinishedProgram;
 pub(crate) use oneshot::RunError;
@@ -47,7 +47,7 @@ pub use oneshot::run;
 use spawner::StdioMode;
 pub use spawner::{Spawn, SpawnError, Spawner};
 pub(crate) use which::{find_program, is_program};
-pub(crate) use writable::writable;
+pub(crate) use writable::writable_paths;
 
 /// The hidden first argument that makes our binary a supervisor.
 pub const SUPERVISE: &str = "__supervise";
@@ -184,7 +184,7 @@ impl ServerProcess {
 
     /// The server's own process id, below its supervisor; `None` when it is gone.
     pub fn pid(&self) -> Option<u32> {
-        let id = self.alive()?;
+        let id = self.living_pid()?;
         if !self.supervised {
             return u32::try_from(id.as_raw_nonzero().get()).ok();
         }
@@ -193,12 +193,12 @@ impl ServerProcess {
 
     /// Resident memory of the server and all its descendants in bytes; pages shared between them count more than once.
     pub async fn tree_rss(&self) -> Option<u64> {
-        let id = self.alive()?.as_raw_nonzero().get();
+        let id = self.living_pid()?.as_raw_nonzero().get();
         // It is as many reads as there are processes.
         tokio::task::spawn_blocking(move || tree::resident_bytes(id)).await.ok()
     }
 
-    fn alive(&self) -> Option<Pid> {
+    fn living_pid(&self) -> Option<Pid> {
         self.id.filter(|_| self.exit.borrow().is_none())
     }
 
@@ -218,12 +218,12 @@ impl ServerProcess {
         if tokio::time::timeout(grace, self.wait()).await.is_ok() {
             return 0;
         }
-        self.end();
+        self.request_end();
         if tokio::time::timeout(SUPERVISOR_GRACE_PERIOD, self.wait()).await.is_ok() {
             return 0;
         }
-        let Some(id) = self.alive() else { return 0 };
-        let left = tokio::task::spawn_blocking(move || help(id)).await.unwrap_or(0);
+        let Some(id) = self.living_pid() else { return 0 };
+        let left = tokio::task::spawn_blocking(move || kill_tree(id)).await.unwrap_or(0);
         if left > 0 {
             tracing::warn!("{left} processes below {} resist SIGKILL", id.as_raw_nonzero());
             return left;
@@ -233,8 +233,8 @@ impl ServerProcess {
     }
 
     /// Has the supervisor end everything; where there is none, what is in the group ends.
-    fn end(&self) {
-        let Some(id) = self.alive() else { return };
+    fn request_end(&self) {
+        let Some(id) = self.living_pid() else { return };
         let sent = match self.supervised {
             true => kill_process(id, Signal::TERM),
             false => kill_process_group(id, Signal::KILL),
@@ -247,17 +247,17 @@ impl ServerProcess {
 
 impl Drop for ServerProcess {
     fn drop(&mut self) {
-        self.end();
+        self.request_end();
     }
 }
 
 /// Ends what is below a supervisor that does not come to its end, as one that its command has stopped. The supervisor itself is
 /// killed only when nothing is left: below a killed one nobody finds what left its group. Tells how many are left.
-fn help(id: Pid) -> usize {
+fn kill_tree(id: Pid) -> usize {
     let begun = Instant::now();
     loop {
         let _gone = kill_process(id, Signal::CONT);
-        let left = tree::living_below(id.as_raw_nonzero().get());
+        let left = tree::living_descendants(id.as_raw_nonzero().get());
         if left.is_empty() {
             let _gone = kill_process_group(id, Signal::KILL);
             return 0;

@@ -4,7 +4,7 @@
 //! the open file is compared with its [`FilePin`], and it is what the kernel is given, by `/proc/self/fd/N`; its first argument stays its
 //! path, by which interpreters find their installation. From before the look to after the start a [`lease`] keeps others from writing to
 //! it, and while a program runs, the kernel does. Where there is no lease to be had (network file systems, files of another user or that
-//! somebody is writing to), a [`sealed`] copy in memory is looked at and started instead; such a program finds no other file beside it.
+//! somebody is writing to), a [`memfd`] copy in memory is looked at and started instead; such a program finds no other file beside it.
 //!
 //! A script cannot be started in that way: for its name its interpreter would be given the number of an open file, beside which nothing
 //! of the script's own lies. So the interpreter opens it by its path, a moment after the last look at it, as it does other pinned files
@@ -18,7 +18,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use super::{lease, sealed};
+use super::{lease, memfd};
 use crate::config::{FilePin, MOST_PROGRAM_BYTES, PinError, PinnedFile};
 
 /// The word before a pin among the arguments of a supervisor; the content and the path follow.
@@ -50,13 +50,13 @@ impl HeldProgram {
 impl WriteProtectedFile {
     /// Compares `program` with what was trusted, in a way in which it stays so.
     fn new(program: PinnedFile) -> Result<Self, PinError> {
-        if !is_shared(program.file()) && lease::take(program.file()).is_ok() {
+        if !is_shared(program.file()) && lease::take_read_lease(program.file()).is_ok() {
             program.check()?;
             return Ok(Self::Leased(program));
         }
-        let sealed =
-            sealed::copy(program.file(), MOST_PROGRAM_BYTES).map_err(|source| program.unread(source))?;
-        let copy = program.copied(sealed);
+        let sealed = memfd::sealed_copy(program.file(), MOST_PROGRAM_BYTES)
+            .map_err(|source| program.unreadable_error(source))?;
+        let copy = program.with_copy(sealed);
         copy.check()?;
         Ok(Self::Sealed(copy))
     }
@@ -119,7 +119,7 @@ fn is_script(program: &File) -> bool {
 
 /// `pins` as arguments of a supervisor that starts `program` in the folder `cwd`. What else lies below that is looked at by both of its
 /// names: the command may use either, and another folder may have taken the place of `cwd` since it was entered.
-pub(super) fn words(pins: &[FilePin], program: &Path, cwd: &Path) -> impl Iterator<Item = OsString> {
+pub(super) fn pin_arguments(pins: &[FilePin], program: &Path, cwd: &Path) -> impl Iterator<Item = OsString> {
     pins.iter().flat_map(move |pin| {
         let below = pin.path.strip_prefix(cwd).ok().filter(|_| pin.path != program).map(Path::to_owned);
         let paths = [Some(pin.path.clone()), below].into_iter().flatten();
@@ -210,7 +210,7 @@ mod tests {
     fn pinned_file_below_cwd_is_checked_by_both_paths() {
         let pin = |path: &str| FilePin { path: path.into(), sha256: "0".into() };
         let pins = [pin("/w/a/b"), pin("/w/a/p"), pin("/w/c")];
-        let words: Vec<_> = words(&pins, Path::new("/w/a/p"), Path::new("/w/a")).collect();
+        let words: Vec<_> = pin_arguments(&pins, Path::new("/w/a/p"), Path::new("/w/a")).collect();
         let paths: Vec<_> = words.iter().skip(2).step_by(3).collect();
         assert_eq!(paths, ["/w/a/b", "b", "/w/a/p", "/w/c"]);
     }

@@ -30,7 +30,7 @@ impl RestartBackoff {
     }
 
     /// How many ends there are of late.
-    pub(crate) fn ends(&self) -> usize {
+    pub(crate) fn recent_exits(&self) -> usize {
         self.ends.len()
     }
 
@@ -80,9 +80,9 @@ mod tests {
         (0..3).for_each(|_| backoff.record_end());
         assert!(backoff.next_start().unwrap() > Instant::now());
         backoff.reset();
-        assert_eq!((backoff.next_start(), backoff.ends()), (Ok(Instant::now()), 0));
+        assert_eq!((backoff.next_start(), backoff.recent_exits()), (Ok(Instant::now()), 0));
         backoff.record_end();
         advance(RESTART_WINDOW).await;
-        assert_eq!((backoff.next_start(), backoff.ends()), (Ok(Instant::now()), 0));
+        assert_eq!((backoff.next_start(), backoff.recent_exits()), (Ok(Instant::now()), 0));
     }
 }

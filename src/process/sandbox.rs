@@ -87,7 +87,7 @@ pub enum SandboxUnavailable {
 /// What a command is kept to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Confinement {
-    /// Files and folders, by absolute path without links, beneath which may be written ([`writable`](super::writable())). What is
+    /// Files and folders, by absolute path without links, beneath which may be written ([`writable_paths`](super::writable::writable_paths)). What is
     /// not there is left out; where there is a link by now, nothing is run.
     pub(crate) writable: Vec<PathBuf>,
     /// Whether TCP is kept from it.
@@ -109,7 +109,7 @@ pub(crate) fn arguments(confinement: Option<&Confinement>, program: &[&OsStr]) -
 
 /// Gives a process that is about to be started with these [`arguments`] a process namespace, where it is confined and the kernel
 /// allows that. Must be called by its parent, which has no other child.
-pub(crate) fn give_own_processes(arguments: &mut Vec<OsString>) -> bool {
+pub(crate) fn create_pid_namespace(arguments: &mut Vec<OsString>) -> bool {
     let is_confined = arguments.iter().take(2).eq([ENTER, LANDLOCK]);
     let given = is_confined && namespace::make().is_ok();
     if given {
@@ -119,7 +119,7 @@ pub(crate) fn give_own_processes(arguments: &mut Vec<OsString>) -> bool {
 }
 
 /// Whether confined commands have a process namespace here, as one of them finds it.
-pub async fn gives_own_processes(spawner: &Spawner) -> bool {
+pub async fn supports_pid_namespace(spawner: &Spawner) -> bool {
     let Some(binary) = spawner.supervisor() else { return false };
     let confinement = Confinement { writable: vec!["/dev/null".into()], no_tcp: false };
     let is_child_of_the_first = ["/bin/sh", "-c", "test $PPID -eq 1"].map(OsStr::new);
@@ -132,7 +132,7 @@ pub async fn gives_own_processes(spawner: &Spawner) -> bool {
 
 /// Shuts this process in and becomes the program that `args` name; returns, with an exit status, where that fails, and for the
 /// first process of a namespace when it has ended.
-pub(crate) fn enter(args: impl Iterator<Item = OsString>) -> i32 {
+pub(crate) fn enter_sandbox(args: impl Iterator<Item = OsString>) -> i32 {
     let mut confinement = None;
     let mut is_first = false;
     let mut args = args;
@@ -150,7 +150,7 @@ pub(crate) fn enter(args: impl Iterator<Item = OsString>) -> i32 {
         eprintln!("lsp-tools: {ENTER} was given no program");
         return EXIT_COMMAND_NOT_STARTED;
     };
-    leave_session();
+    start_new_session();
     if is_first {
         // Anywhere else `/proc` is everybody's.
         let shown = if rustix::process::getpid().is_init() { namespace::show() } else { Err(Errno::PERM) };
@@ -162,7 +162,7 @@ pub(crate) fn enter(args: impl Iterator<Item = OsString>) -> i32 {
         }
     }
     if let Some(confinement) = confinement
-        && let Err(error) = kernel::shut_in(&confinement)
+        && let Err(error) = kernel::apply_confinement(&confinement)
     {
         eprintln!("lsp-tools: the command was not run, because it cannot be kept to its folders: {error}");
         return EXIT_NOT_CONFINED;
@@ -176,7 +176,7 @@ pub(crate) fn enter(args: impl Iterator<Item = OsString>) -> i32 {
 }
 
 /// Away from the terminal, and ended when the supervisor is killed.
-fn leave_session() {
+fn start_new_session() {
     // It only fails for the leader of a group, which a supervised process is not.
     if let Err(error) = rustix::process::setsid() {
         eprintln!("lsp-tools: the command keeps its terminal: {error}");
@@ -231,7 +231,7 @@ mod kernel {
     }
 
     /// Making a device is making a way around all rules about files, for whoever may make one.
-    fn allowed() -> BitFlags<AccessFs> {
+    fn allowed_rights() -> BitFlags<AccessFs> {
         AccessFs::from_write(FILES) & !(AccessFs::MakeBlock | AccessFs::MakeChar)
     }
 
@@ -246,7 +246,7 @@ mod kernel {
         Powers(Errno),
     }
 
-    pub(super) fn shut_in(confinement: &Confinement) -> Result<(), ConfinementError> {
+    pub(super) fn apply_confinement(confinement: &Confinement) -> Result<(), ConfinementError> {
         let mut rules = handling_files()?;
         if confinement.no_tcp {
             rules = rules.handle_access(AccessNet::from_all(TCP))?;
@@ -262,11 +262,12 @@ mod kernel {
             let stat = rustix::fs::fstat(&handle)
                 .map_err(|errno| ConfinementError::Writable(path.clone(), errno))?;
             let is_folder = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
-            let allowed = if is_folder { allowed() } else { allowed() & AccessFs::from_file(FILES) };
+            let allowed =
+                if is_folder { allowed_rights() } else { allowed_rights() & AccessFs::from_file(FILES) };
             rules = rules.add_rule(PathBeneath::new(handle, allowed))?;
         }
         rules.restrict_self()?;
-        give_up_powers().map_err(ConfinementError::Powers)
+        drop_capabilities().map_err(ConfinementError::Powers)
     }
 
     /// What is left of root's powers: those over files, users and processes that installing, building and testing take, and that
@@ -283,7 +284,7 @@ mod kernel {
         .union(CapabilitySet::NET_BIND_SERVICE); // a server under development on port 80
 
     /// For this process and, since they leave the bounding set, for root's programs as well.
-    fn give_up_powers() -> rustix::io::Result<()> {
+    fn drop_capabilities() -> rustix::io::Result<()> {
         let held = thread::capabilities(None)?;
         let holds_some = !(held.permitted | held.inheritable).is_empty();
         for power in (0..u64::BITS).map(|bit| CapabilitySet::from_bits_retain(1 << bit)) {
@@ -320,7 +321,7 @@ mod kernel {
         SandboxSupport { files: Err(SandboxUnavailable::Kernel), tcp: false, signals: false }
     }
 
-    pub(super) fn shut_in(_: &Confinement) -> Result<(), SandboxUnavailable> {
+    pub(super) fn apply_confinement(_: &Confinement) -> Result<(), SandboxUnavailable> {
         Err(SandboxUnavailable::Kernel)
     }
 }

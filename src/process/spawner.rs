@@ -38,7 +38,7 @@ pub struct Spawn {
     pub program: PathBuf,
     /// Its arguments.
     pub args: Vec<OsString>,
-    /// Variables set beside the [`inherited`](super::inherited) ones.
+    /// Variables set beside the [`inherited_variables`](super::inherited_variables) ones.
     pub env: BTreeMap<OsString, OsString>,
     /// Its working directory.
     pub cwd: PathBuf,
@@ -95,7 +95,7 @@ enum OrderError {
 }
 
 impl SpawnOrder {
-    fn carry_out(self) {
+    fn execute(self) {
         let Self { mut command, name, supervised, streams, hearer, merged, held, runtime, done } = self;
         // The caller has gone away already.
         if done.is_closed() {
@@ -169,7 +169,9 @@ impl Spawner {
             Some(supervisor) => {
                 let mut command = Command::new(supervisor);
                 command.arg(SUPERVISE).arg(std::process::id().to_string());
-                command.args(pinned::words(&spawn.pins, &spawn.program, &spawn.cwd)).arg(&spawn.program);
+                command
+                    .args(pinned::pin_arguments(&spawn.pins, &spawn.program, &spawn.cwd))
+                    .arg(&spawn.program);
                 (command, None)
             }
             None => {
@@ -183,7 +185,7 @@ impl Spawner {
         let started = self.supervisor.as_ref().unwrap_or(&spawn.program);
         let refused = |source| SpawnError::Refused { program: started.clone(), source };
         command.args(&spawn.args).current_dir(&spawn.cwd).env_clear();
-        command.envs(environment::inherited(std::env::vars_os())).envs(&spawn.env);
+        command.envs(environment::inherited_variables(std::env::vars_os())).envs(&spawn.env);
         let stdin = if streams == StdioMode::Server { Stdio::piped() } else { Stdio::null() };
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let merged = match streams {
@@ -216,7 +218,7 @@ fn starting_thread() -> Option<&'static mpsc::Sender<SpawnOrder>> {
         let (sender, orders) = mpsc::channel::<SpawnOrder>();
         let work = move || {
             for order in orders {
-                order.carry_out();
+                order.execute();
             }
         };
         std::thread::Builder::new().name("server-spawner".to_owned()).spawn(work).ok().map(|_| sender)

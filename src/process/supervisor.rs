@@ -43,14 +43,14 @@ pub(crate) fn run(mut args: impl Iterator<Item = OsString>) -> i32 {
     }
     // While this process has one thread and no child.
     let below =
-        if sandbox::give_own_processes(&mut args) { DescendantScope::First } else { DescendantScope::Tree };
-    keep(program, args, &pins, below)
+        if sandbox::create_pid_namespace(&mut args) { DescendantScope::First } else { DescendantScope::Tree };
+    run_supervisor(program, args, &pins, below)
 }
 
 /// Runs `program` as the first process of a namespace and returns its exit status, as [`run`] does. When this process ends,
 /// the kernel ends all that are left.
 pub(crate) fn run_as_first(program: OsString, args: Vec<OsString>) -> i32 {
-    keep(program, args, &[], DescendantScope::All)
+    run_supervisor(program, args, &[], DescendantScope::All)
 }
 
 /// What is below, and how it is reached.
@@ -90,7 +90,7 @@ impl DescendantScope {
     }
 }
 
-fn keep(program: OsString, args: Vec<OsString>, pins: &[FilePin], below: DescendantScope) -> i32 {
+fn run_supervisor(program: OsString, args: Vec<OsString>, pins: &[FilePin], below: DescendantScope) -> i32 {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build();
     match runtime {
         Ok(runtime) => runtime.block_on(supervise(program, args, pins, below)),
@@ -114,7 +114,7 @@ async fn supervise(program: OsString, args: Vec<OsString>, pins: &[FilePin], bel
             return EXIT_SERVER_NOT_STARTED;
         }
     };
-    if let Err(error) = let_go_of_pipes() {
+    if let Err(error) = detach_standard_streams() {
         eprintln!("lsp-tools: the supervisor keeps the server's pipes open: {error}");
     }
     let mut server = SupervisedProcess { id, below, status: None };
@@ -127,8 +127,8 @@ async fn supervise(program: OsString, args: Vec<OsString>, pins: &[FilePin], bel
             _ = stop.recv() => break,
         }
     }
-    ask_to_end(&mut server, &mut child_ended).await;
-    end_everything(&mut server);
+    terminate_all(&mut server, &mut child_ended).await;
+    kill_all(&mut server);
     server.status.unwrap_or(EXIT_SERVER_NOT_STARTED)
 }
 
@@ -153,7 +153,7 @@ fn start(
     let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     if let (Err(error), Some(id)) = (held.check_started(), id) {
         // With all that it has started meanwhile.
-        end_everything(&mut SupervisedProcess { id, below, status: None });
+        kill_all(&mut SupervisedProcess { id, below, status: None });
         return Err(error.into());
     }
     Ok(id)
@@ -172,7 +172,7 @@ impl SupervisedProcess {
     fn reap_ended(&mut self) -> bool {
         loop {
             match rustix::process::wait(WaitOptions::NOHANG) {
-                Ok(Some((id, status))) => self.note(id, status),
+                Ok(Some((id, status))) => self.record_exit(id, status),
                 Ok(None) => return true,
                 Err(rustix::io::Errno::INTR) => {}
                 Err(_) => return false,
@@ -180,7 +180,7 @@ impl SupervisedProcess {
         }
     }
 
-    fn note(&mut self, id: Pid, status: WaitStatus) {
+    fn record_exit(&mut self, id: Pid, status: WaitStatus) {
         if id == self.id {
             self.status = status.exit_status().or_else(|| Some(128 + status.terminating_signal()?));
         }
@@ -200,7 +200,7 @@ fn watch_parent() {
 fn watch_parent() {}
 
 /// The server alone holds its pipes now, so that they end when it ends.
-fn let_go_of_pipes() -> std::io::Result<()> {
+fn detach_standard_streams() -> std::io::Result<()> {
     let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null")?;
     rustix::stdio::dup2_stdin(&null)?;
     rustix::stdio::dup2_stdout(&null)?;
@@ -209,7 +209,7 @@ fn let_go_of_pipes() -> std::io::Result<()> {
 }
 
 /// SIGTERM to all below, and a short time to follow it.
-async fn ask_to_end(server: &mut SupervisedProcess, child_ended: &mut SignalStream) {
+async fn terminate_all(server: &mut SupervisedProcess, child_ended: &mut SignalStream) {
     if !server.reap_ended() {
         return;
     }
@@ -228,12 +228,12 @@ async fn ask_to_end(server: &mut SupervisedProcess, child_ended: &mut SignalStre
 /// SIGKILL to all below until nothing is left. Each killed process hands its children to us, so waiting for children
 /// until there are none waits for the whole tree. What forks and ends on and on is met between two steps of it sooner or
 /// later; whoever started us does not wait for that for ever, and we stay until it is done.
-fn end_everything(server: &mut SupervisedProcess) {
+fn kill_all(server: &mut SupervisedProcess) {
     while server.reap_ended() {
         server.below.signal(server.id, Signal::KILL);
         // Only one, because what it leaves behind becomes visible when it is gone.
         if let Ok(Some((id, status))) = rustix::process::wait(WaitOptions::empty()) {
-            server.note(id, status);
+            server.record_exit(id, status);
         }
     }
 }

@@ -37,8 +37,8 @@ pub(crate) enum ProcessState {
 
 impl Process {
     /// Looks at the process `pid`.
-    pub(crate) fn look(pid: i32) -> ProcessState {
-        if let Some(process) = living(pid) {
+    pub(crate) fn lookup(pid: i32) -> ProcessState {
+        if let Some(process) = read_process(pid) {
             return ProcessState::Living(process);
         }
         match Pid::from_raw(pid).map(test_kill_process) {
@@ -51,17 +51,17 @@ impl Process {
 
     /// The process `pid`, if it lives and the system shows it.
     pub(crate) fn living(pid: i32) -> Option<Self> {
-        living(pid)
+        read_process(pid)
     }
 
     /// Whether this is `other`, seen at another time.
-    pub(crate) fn is(&self, other: &Self) -> bool {
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
         (self.pid, self.started) == (other.pid, other.started)
     }
 }
 
 /// Now, in clock ticks since the system started; `None` where the system does not tell.
-pub(crate) fn now() -> Option<u64> {
+pub(crate) fn system_ticks() -> Option<u64> {
     let uptime = fs::read_to_string("/proc/uptime").ok()?;
     // Seconds with two places, rounded down.
     let (seconds, hundredths) = uptime.split_whitespace().next()?.split_once('.')?;
@@ -71,8 +71,8 @@ pub(crate) fn now() -> Option<u64> {
 
 /// The living child of `pid` that was started first; zombies are not alive.
 pub(crate) fn oldest_child_of(pid: i32) -> Option<i32> {
-    let children = children_listed(pid).unwrap_or_else(|| ChildLookup::seen().of(pid));
-    let living = children.into_iter().filter_map(living).filter(|child| child.parent == pid);
+    let children = list_children(pid).unwrap_or_else(|| ChildLookup::from_process_table().children_of(pid));
+    let living = children.into_iter().filter_map(read_process).filter(|child| child.parent == pid);
     living.min_by_key(|child| (child.started, child.pid)).map(|child| child.pid)
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn descendants_of(pid: i32) -> Vec<i32> {
     while let Some(pid) = next.pop()
         && begun.elapsed() < PROCESS_WALK_TIMEOUT
     {
-        let children = below.of(pid);
+        let children = below.children_of(pid);
         found.extend(&children);
         next.extend(children);
     }
@@ -93,8 +93,8 @@ pub(crate) fn descendants_of(pid: i32) -> Vec<i32> {
 }
 
 /// All descendants of `pid` that live and are found.
-pub(crate) fn living_below(pid: i32) -> Vec<Process> {
-    descendants_of(pid).into_iter().filter_map(living).collect()
+pub(crate) fn living_descendants(pid: i32) -> Vec<Process> {
+    descendants_of(pid).into_iter().filter_map(read_process).collect()
 }
 
 /// Sends `signal` to all descendants of `root` that are found.
@@ -118,7 +118,7 @@ pub(crate) fn resident_bytes_of(pid: i32) -> Option<u64> {
 }
 
 /// Every process that was there when it was asked. Empty where there is no `/proc`.
-pub(crate) fn all() -> Vec<i32> {
+pub(crate) fn all_pids() -> Vec<i32> {
     let begun = Instant::now();
     // Names alone, since they are read faster than processes are made; and not for ever where they are not.
     let entries = fs::read_dir("/proc")
@@ -137,27 +137,27 @@ enum ChildLookup {
 
 impl ChildLookup {
     fn new(root: i32) -> Self {
-        if children_listed(root).is_some() { Self::Lists } else { Self::seen() }
+        if list_children(root).is_some() { Self::Lists } else { Self::from_process_table() }
     }
 
-    fn seen() -> Self {
+    fn from_process_table() -> Self {
         let mut seen: HashMap<i32, Vec<i32>> = HashMap::new();
-        for process in all().into_iter().filter_map(living) {
+        for process in all_pids().into_iter().filter_map(read_process) {
             seen.entry(process.parent).or_default().push(process.pid);
         }
         Self::Seen(seen)
     }
 
-    fn of(&mut self, pid: i32) -> Vec<i32> {
+    fn children_of(&mut self, pid: i32) -> Vec<i32> {
         match self {
-            Self::Lists => children_listed(pid).unwrap_or_default(),
+            Self::Lists => list_children(pid).unwrap_or_default(),
             Self::Seen(seen) => seen.remove(&pid).unwrap_or_default(),
         }
     }
 }
 
 /// The children of `pid`, zombies among them, as the kernel lists them (`CONFIG_PROC_CHILDREN`), by the threads that started them.
-fn children_listed(pid: i32) -> Option<Vec<i32>> {
+fn list_children(pid: i32) -> Option<Vec<i32>> {
     let mut found = Vec::new();
     for thread in fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten() {
         let children = fs::read_to_string(thread.path().join("children")).ok()?;
@@ -166,7 +166,7 @@ fn children_listed(pid: i32) -> Option<Vec<i32>> {
     Some(found)
 }
 
-fn living(pid: i32) -> Option<Process> {
+fn read_process(pid: i32) -> Option<Process> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name in parentheses may hold anything, so the fields are counted from the last one.
     let mut fields = stat.get(stat.rfind(')')? + 1..)?.split_whitespace();
@@ -187,17 +187,17 @@ mod tests {
     #[test]
     fn process_tree_lists_child_until_it_is_killed() {
         let own = i32::try_from(std::process::id()).unwrap();
-        let before = now().unwrap();
+        let before = system_ticks().unwrap();
         let mut first = Command::new("sleep").arg("60").spawn().unwrap();
-        let told = living(i32::try_from(first.id()).unwrap()).unwrap();
+        let told = read_process(i32::try_from(first.id()).unwrap()).unwrap();
         assert_eq!(told.parent, own);
-        assert!((before..=now().unwrap()).contains(&told.started), "{before} {}", told.started);
+        assert!((before..=system_ticks().unwrap()).contains(&told.started), "{before} {}", told.started);
         assert!(descendants_of(own).contains(&told.pid));
-        assert!(all().contains(&told.pid));
+        assert!(all_pids().contains(&told.pid));
         first.kill().unwrap();
         first.wait().unwrap();
         assert!(!descendants_of(own).contains(&told.pid));
-        assert_eq!(Process::look(told.pid), ProcessState::Gone);
+        assert_eq!(Process::lookup(told.pid), ProcessState::Gone);
     }
 
     #[test]
@@ -213,10 +213,10 @@ mod tests {
         )
         .unwrap();
         let root = i32::try_from(child.id()).unwrap();
-        let mut seen = ChildLookup::seen();
-        assert!(seen.of(own).contains(&root));
-        let below = seen.of(root);
-        assert_eq!((below.len(), below), (1, children_listed(root).unwrap()));
+        let mut seen = ChildLookup::from_process_table();
+        assert!(seen.children_of(own).contains(&root));
+        let below = seen.children_of(root);
+        assert_eq!((below.len(), below), (1, list_children(root).unwrap()));
         signal_below(Pid::from_raw(root).unwrap(), Signal::KILL);
         child.wait().unwrap();
     }

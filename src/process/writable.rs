@@ -26,7 +26,7 @@ struct LookedUp {
 
 impl LookedUp {
     /// `None` where nothing is there.
-    fn of(path: &Path) -> Option<Self> {
+    fn resolve(path: &Path) -> Option<Self> {
         let mut left: VecDeque<OsString> = parts(path).collect();
         let (mut folders, mut links, mut target) = (Vec::new(), Vec::new(), PathBuf::from("/"));
         while let Some(part) = left.pop_front() {
@@ -52,7 +52,7 @@ impl LookedUp {
         Some(Self { folders, links, target })
     }
 
-    fn passes(&self, writable: &Path) -> bool {
+    fn passes_through(&self, writable: &Path) -> bool {
         self.folders.iter().any(|folder| folder.starts_with(writable))
     }
 }
@@ -66,11 +66,14 @@ fn parts(path: &Path) -> impl Iterator<Item = OsString> {
 
 /// What commands may write: absolute paths without links, of what is there. `always` holds what the system's owner alone can exchange
 /// (`/tmp`, devices); of `chosen` that is left out which lies, or is reached, in something else that may be written.
-pub(crate) fn writable(always: &[&str], chosen: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
-    let always = always.iter().filter_map(|path| Some(LookedUp::of(Path::new(path))?.target));
+pub(crate) fn writable_paths(always: &[&str], chosen: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let always = always.iter().filter_map(|path| Some(LookedUp::resolve(Path::new(path))?.target));
     let mut writable: Vec<PathBuf> = always.collect();
-    let chosen: Vec<LookedUp> =
-        chosen.into_iter().filter(|path| path.is_absolute()).filter_map(|path| LookedUp::of(&path)).collect();
+    let chosen: Vec<LookedUp> = chosen
+        .into_iter()
+        .filter(|path| path.is_absolute())
+        .filter_map(|path| LookedUp::resolve(&path))
+        .collect();
     // Links first: what one leads to may be anything, also what holds all the others.
     let is_led = |(index, path): &(usize, &LookedUp)| {
         let others = chosen.iter().enumerate().filter(|(other, _)| other != index);
@@ -82,10 +85,10 @@ pub(crate) fn writable(always: &[&str], chosen: impl IntoIterator<Item = PathBuf
     let mut kept: Vec<&LookedUp> = Vec::new();
     for path in chosen {
         let mut targets = writable.iter().chain(kept.iter().map(|kept| &kept.target));
-        if targets.any(|other| path.passes(other) || path.target == *other) {
+        if targets.any(|other| path.passes_through(other) || path.target == *other) {
             continue;
         }
-        kept.retain(|other| !other.passes(&path.target));
+        kept.retain(|other| !other.passes_through(&path.target));
         kept.push(path);
     }
     writable.extend(kept.into_iter().map(|kept| kept.target.clone()));
@@ -115,7 +118,7 @@ mod tests {
             let always: Vec<String> =
                 always.iter().map(|path| self.at(path).to_str().unwrap().to_owned()).collect();
             let always: Vec<&str> = always.iter().map(String::as_str).collect();
-            let found = writable(&always, chosen.iter().map(|path| self.at(path)));
+            let found = writable_paths(&always, chosen.iter().map(|path| self.at(path)));
             let root = self.at("");
             found.iter().map(|path| path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned()).collect()
         }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::text::cut;
+use crate::text::truncate_with_note;
 
 /// The longest reason of a refusal that is told, in bytes.
 const MAX_REASON_BYTES: usize = 2_000;
@@ -57,7 +57,7 @@ impl RequestError {
     const REQUEST_CANCELLED: i64 = -32800;
 
     /// The `error` member of an answer to `method`.
-    pub(super) fn refused(method: &str, error: &RawValue) -> Self {
+    pub(super) fn from_error_member(method: &str, error: &RawValue) -> Self {
         #[derive(Default, Deserialize)]
         struct ResponseError {
             #[serde(default)]
@@ -68,7 +68,8 @@ impl RequestError {
             data: Value,
         }
         let ResponseError { code, message, data } = serde_json::from_str(error.get()).unwrap_or_default();
-        let message = cut(message.as_str().unwrap_or("no message"), MAX_REASON_BYTES).into_owned();
+        let message =
+            truncate_with_note(message.as_str().unwrap_or("no message"), MAX_REASON_BYTES).into_owned();
         let code = code.as_i64().unwrap_or(0);
         Self::Refused { method: method.to_owned(), code, message, data: Box::new(data) }
     }

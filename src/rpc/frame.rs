@@ -92,7 +92,7 @@ enum FrameScan {
 impl FrameBuffer {
     /// Where the next bytes are appended, with room for `missing` of them. Room grows with what has arrived, so a length
     /// that lies reserves nothing.
-    pub(super) fn room(&mut self, missing: usize) -> &mut Vec<u8> {
+    pub(super) fn reserve_room(&mut self, missing: usize) -> &mut Vec<u8> {
         self.bytes.reserve(missing.clamp(16 << 10, 1 << 20));
         &mut self.bytes
     }
@@ -105,7 +105,7 @@ impl FrameBuffer {
         let mut at = 0;
         let missing = loop {
             match find(&self.bytes[at..])? {
-                FrameScan::Frame(start, end) => at = self.take(at + start, at + end, sink)?,
+                FrameScan::Frame(start, end) => at = self.take_frame(at + start, at + end, sink)?,
                 FrameScan::Junk(len) => {
                     let junk = String::from_utf8_lossy(&self.bytes[at..at + len]);
                     if !junk.trim().is_empty() {
@@ -124,7 +124,7 @@ impl FrameBuffer {
     }
 
     /// Gives the frame whose body is `start..end` to `sink`; returns where to go on.
-    fn take(&mut self, start: usize, end: usize, sink: &mut impl FrameSink) -> io::Result<usize> {
+    fn take_frame(&mut self, start: usize, end: usize, sink: &mut impl FrameSink) -> io::Result<usize> {
         let body = String::from_utf8_lossy(&self.bytes[start..end]);
         if sink.message(&body) {
             return Ok(end);
@@ -140,7 +140,9 @@ impl FrameBuffer {
         sink.junk(&body);
         self.dropped += 1;
         if self.dropped > MAX_DROPPED_MESSAGES {
-            return Err(invalid(format!("more than {MAX_DROPPED_MESSAGES} messages that are not JSON-RPC")));
+            return Err(invalid_data(format!(
+                "more than {MAX_DROPPED_MESSAGES} messages that are not JSON-RPC"
+            )));
         }
         // A length that was too large has swallowed the frames behind it: go on with the first of them.
         let swallowed = position_of_length(&self.bytes[start..end]);
@@ -155,7 +157,7 @@ fn first_value(text: &str) -> Option<(&str, usize)> {
     Some((value.get(), values.byte_offset()))
 }
 
-fn invalid(what: String) -> io::Error {
+fn invalid_data(what: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
@@ -172,7 +174,7 @@ fn find(bytes: &[u8]) -> io::Result<FrameScan> {
         let junk = bytes.len().saturating_sub(LENGTH_HEADER.len());
         return Ok(if junk > MAX_HEADER_BYTES { FrameScan::Junk(junk) } else { FrameScan::Incomplete(0) });
     };
-    let Some((end_of_header, length)) = header(&bytes[length_at..])? else {
+    let Some((end_of_header, length)) = parse_header(&bytes[length_at..])? else {
         return Ok(FrameScan::Incomplete(0));
     };
     let Some(length) = length else { return Ok(FrameScan::Junk(length_at + LENGTH_HEADER.len())) };
@@ -182,7 +184,7 @@ fn find(bytes: &[u8]) -> io::Result<FrameScan> {
         return Ok(FrameScan::Junk(junk));
     }
     if length > MAX_FRAME_BYTES {
-        return Err(invalid(format!(
+        return Err(invalid_data(format!(
             "a message of {length} bytes, more than the limit of {MAX_FRAME_BYTES}"
         )));
     }
@@ -207,7 +209,7 @@ fn start_of_block(bytes: &[u8], length_at: usize) -> usize {
 
 /// The length of the header block at the start of `bytes` and the length it announces; the latter is `None` where
 /// it is no number.
-fn header(bytes: &[u8]) -> io::Result<Option<(usize, Option<usize>)>> {
+fn parse_header(bytes: &[u8]) -> io::Result<Option<(usize, Option<usize>)>> {
     let block = &bytes[..bytes.len().min(MAX_HEADER_BYTES)];
     let mut at = 0;
     let mut length = None;
@@ -227,7 +229,7 @@ fn header(bytes: &[u8]) -> io::Result<Option<(usize, Option<usize>)>> {
         }
     }
     if bytes.len() >= MAX_HEADER_BYTES {
-        return Err(invalid(format!("a message header of more than {MAX_HEADER_BYTES} bytes")));
+        return Err(invalid_data(format!("a message header of more than {MAX_HEADER_BYTES} bytes")));
     }
     Ok(None)
 }

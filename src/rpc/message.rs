@@ -50,7 +50,7 @@ impl<'a> ReceivedMessage<'a> {
 }
 
 /// A request of ours, or, without an id, a notification. Params that are `null` are left out.
-pub(super) fn call(
+pub(super) fn call_frame(
     id: Option<i64>,
     method: &str,
     params: &impl Serialize,
@@ -74,7 +74,7 @@ pub(super) fn call(
 }
 
 /// Our answer to the other side's request `method`, under the id that it gave.
-pub(super) fn response(
+pub(super) fn response_frame(
     id: &RawValue,
     method: &str,
     answer: Result<serde_json::Value, RequestRefusal>,

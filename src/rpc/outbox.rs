@@ -54,15 +54,15 @@ impl Outbox {
 
     /// Sends a request or a notification. What is sent after the end is lost: who waits for an answer hears of the end.
     pub(super) fn send(&self, frame: OutgoingFrame) {
-        self.put(frame, false);
+        self.enqueue(frame, false);
     }
 
     /// Sends an answer.
     pub(super) fn answer(&self, frame: OutgoingFrame) {
-        self.put(frame, true);
+        self.enqueue(frame, true);
     }
 
-    fn put(&self, frame: OutgoingFrame, is_answer: bool) {
+    fn enqueue(&self, frame: OutgoingFrame, is_answer: bool) {
         let (bytes, written) = frame.finish();
         let mut queue = self.queue.lock();
         if queue.pipe.is_none() || queue.failure.is_some() {

@@ -100,7 +100,7 @@ impl PeerSharedState {
     }
 
     /// Ends the conversation. The first reason stays; who waits for an answer has none, and finds the reason here.
-    fn end(&self, reason: &str) {
+    fn close_with_reason(&self, reason: &str) {
         self.end.send_if_modified(|known| {
             let first = known.is_none();
             if first {
@@ -138,18 +138,18 @@ impl Peer {
         });
         let reader = tokio::spawn({
             let ending = EndWithTask(shared.clone());
-            async move { ending.0.end(&read(output, handler, &ending.0).await) }
+            async move { ending.0.close_with_reason(&read(output, handler, &ending.0).await) }
         });
         let writer = tokio::spawn({
             let ending = EndWithTask(shared.clone());
-            async move { ending.0.end(&reason(&ending.0.outbox.write_rest().await)) }
+            async move { ending.0.close_with_reason(&pipe_failure_reason(&ending.0.outbox.write_rest().await)) }
         });
         Self { shared, tasks: [reader, writer] }
     }
 
     /// Sends a notification; a closed conversation is no error here, the next request tells.
     pub(crate) fn notify(&self, method: &str, params: &impl Serialize) {
-        match message::call(None, method, params) {
+        match message::call_frame(None, method, params) {
             Ok(frame) => self.shared.send(frame),
             Err(error) => tracing::error!(method, "a notification cannot be written as JSON: {error}"),
         }
@@ -162,9 +162,8 @@ impl Peer {
     /// Where the params are no JSON.
     pub fn start(&self, method: &str, params: &impl Serialize) -> Result<PendingRequest<'_>, RequestError> {
         let id = self.shared.next_id.fetch_add(1, Ordering::Relaxed);
-        let frame = message::call(Some(id), method, params).map_err(|error| RequestError::Malformed {
-            method: method.to_owned(),
-            what: error.to_string(),
+        let frame = message::call_frame(Some(id), method, params).map_err(|error| {
+            RequestError::Malformed { method: method.to_owned(), what: error.to_string() }
         })?;
         let (sender, answer) = oneshot::channel();
         // Where it is over, the sender goes at once, and the answer is why.
@@ -190,7 +189,7 @@ impl Peer {
     }
 
     /// Why the conversation is over, once it is.
-    pub(crate) fn closed(&self) -> Option<String> {
+    pub(crate) fn close_reason(&self) -> Option<String> {
         self.shared.end_reason()
     }
 
@@ -213,7 +212,7 @@ impl Peer {
 
     /// Ends the conversation at once, for this reason: the pipes are closed.
     pub(crate) fn close(&self, reason: &str) {
-        self.shared.end(reason);
+        self.shared.close_with_reason(reason);
         self.tasks.iter().for_each(tokio::task::JoinHandle::abort);
     }
 }
@@ -229,12 +228,12 @@ struct EndWithTask(Arc<PeerSharedState>);
 
 impl Drop for EndWithTask {
     fn drop(&mut self) {
-        self.0.end("its task ended");
+        self.0.close_with_reason("its task ended");
     }
 }
 
 /// Why a conversation ends when a pipe fails: what we refuse is a reason of ours; any other failure means that the other end is gone.
-fn reason(error: &io::Error) -> String {
+fn pipe_failure_reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::InvalidData => format!("it was ended because it sent {error}"),
         _ => OUTPUT_CLOSED.to_owned(),
@@ -280,7 +279,7 @@ impl PendingRequest<'_> {
         match tokio::time::timeout_at(deadline, &mut self.answer).await {
             Ok(Ok(answer)) => {
                 shared.silent.store(false, Ordering::Relaxed);
-                answer.map_err(|error| RequestError::refused(&self.method, &error))
+                answer.map_err(|error| RequestError::from_error_member(&self.method, &error))
             }
             Ok(Err(_)) => Err(RequestError::Closed { reason: shared.end_reason().unwrap_or_default() }),
             Err(_) => {
@@ -317,7 +316,7 @@ async fn read(
     let mut missing = 0;
     loop {
         let read = tokio::select! {
-            read = output.read_buf(frames.room(missing)) => read,
+            read = output.read_buf(frames.reserve_room(missing)) => read,
             Some(frame) = dispatcher.later.next() => {
                 shared.answer(frame);
                 continue;
@@ -330,7 +329,7 @@ async fn read(
         };
         missing = match drained {
             Ok(missing) => missing,
-            Err(error) => return reason(&error),
+            Err(error) => return pipe_failure_reason(&error),
         };
         shared.missing.store(missing as u64, Ordering::Relaxed);
     }
@@ -348,7 +347,7 @@ impl<H: PeerHandler> FrameSink for Dispatcher<'_, H> {
         let Some(message) = ReceivedMessage::read(body) else { return false };
         self.shared.record(TraceDirection::Received, || body.into());
         match message {
-            ReceivedMessage::Request { id, method, params } => self.request(id, &method, params),
+            ReceivedMessage::Request { id, method, params } => self.dispatch_request(id, &method, params),
             ReceivedMessage::Notification { method, params } => self.handler.notification(&method, params),
             ReceivedMessage::Response { id, answer } => {
                 let waiting = self.shared.pending.lock().as_mut().and_then(|pending| pending.remove(&id));
@@ -372,16 +371,16 @@ impl<H: PeerHandler> FrameSink for Dispatcher<'_, H> {
 }
 
 impl<H: PeerHandler> Dispatcher<'_, H> {
-    fn request(&mut self, id: &RawValue, method: &str, params: &RawValue) {
+    fn dispatch_request(&mut self, id: &RawValue, method: &str, params: &RawValue) {
         let response = match serde_json::from_str(params.get()) {
             Ok(params) => self.handler.request(method, params),
             Err(error) => Err(RequestRefusal::InvalidParams(error.to_string())).into(),
         };
         match response {
-            PeerResponse::Ready(answer) => self.shared.answer(message::response(id, method, answer)),
+            PeerResponse::Ready(answer) => self.shared.answer(message::response_frame(id, method, answer)),
             PeerResponse::Later(answer) => {
                 let (id, method) = (id.to_owned(), method.to_owned());
-                self.later.push(Box::pin(async move { message::response(&id, &method, answer.await) }));
+                self.later.push(Box::pin(async move { message::response_frame(&id, &method, answer.await) }));
             }
         }
     }

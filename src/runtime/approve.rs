@@ -63,34 +63,34 @@ impl<'a> PlannedCall<'a> {
 
 impl Runtime {
     /// Goes on where the rules allow the call, or someone agrees to it.
-    pub(super) async fn permit(
+    pub(super) async fn authorize_planned(
         &self,
         call: &PlannedCall<'_>,
         record: &mut CallRecorder<'_>,
     ) -> Result<(), CallStopReason> {
         let decision = self.policy_of(call.caller).decide(&call.request());
-        record.decided(&decision);
+        record.record_decision(&decision);
         match decision.verdict {
             PolicyVerdict::Allow => Ok(()),
             PolicyVerdict::Deny => Err(ToolError::denied(&decision).into()),
-            PolicyVerdict::Ask => self.ask(call, decision.why, record).await,
+            PolicyVerdict::Ask => self.request_approval(call, decision.why, record).await,
         }
     }
 
     /// Goes on where someone agreed to the call, now or before, or does.
-    pub(super) async fn ask(
+    pub(super) async fn request_approval(
         &self,
         call: &PlannedCall<'_>,
         why: String,
         record: &mut CallRecorder<'_>,
     ) -> Result<(), CallStopReason> {
         let caller = call.caller;
-        let grant = Grant::of(&caller.session, caller.agent.as_deref(), &call.request(), &call.arguments);
-        self.agreed(caller, call.approver, grant, call.approval_request(why), record).await
+        let grant = Grant::new(&caller.session, caller.agent.as_deref(), &call.request(), &call.arguments);
+        self.check_approval(caller, call.approver, grant, call.approval_request(why), record).await
     }
 
     /// Goes on where the caller's calls are consent, someone agreed to the same before, or does now.
-    pub(super) async fn agreed(
+    pub(super) async fn check_approval(
         &self,
         caller: &Caller,
         approver: &dyn Approver,
@@ -101,22 +101,22 @@ impl Runtime {
         if caller.access.consent == Consent::Typed {
             return Ok(());
         }
-        if self.grants.has(&grant) {
-            record.approved(AuditedApproval::Before);
+        if self.grants.contains(&grant) {
+            record.record_approval(AuditedApproval::Before);
             return Ok(());
         }
         match tokio::time::timeout(APPROVAL_ANSWER_TIMEOUT, approver.ask(&asked)).await {
-            Ok(Approval::Once) => record.approved(AuditedApproval::Once),
+            Ok(Approval::Once) => record.record_approval(AuditedApproval::Once),
             Ok(Approval::ForSession) => {
-                record.approved(AuditedApproval::Session);
+                record.record_approval(AuditedApproval::Session);
                 self.grants.add(grant);
             }
             Ok(Approval::Refused { why }) => {
-                record.approved(AuditedApproval::Refused);
-                return Err(CallStopReason::Refused(refused(&asked, why)));
+                record.record_approval(AuditedApproval::Refused);
+                return Err(CallStopReason::Refused(refused_result(&asked, why)));
             }
             Ok(Approval::Nobody) => {
-                record.approved(AuditedApproval::Nobody);
+                record.record_approval(AuditedApproval::Nobody);
                 let error = format!("{}; that needs someone's leave, and nobody can be asked", asked.why);
                 let hint = format!(
                     "to allow it, put `allow = [\"{}\"]` under [permissions] in lsp-tools.toml",
@@ -125,7 +125,7 @@ impl Runtime {
                 return Err(ToolError::new(ErrorCode::Denied, error).with_hint(hint).into());
             }
             Err(_) => {
-                record.approved(AuditedApproval::Nobody);
+                record.record_approval(AuditedApproval::Nobody);
                 let error = format!(
                     "{}; who was asked did not answer within {} s",
                     asked.why,
@@ -139,7 +139,7 @@ impl Runtime {
 
     /// Forgets what was agreed to for a caller's session; for when that ends.
     pub fn end_session(&self, session: &str) {
-        self.grants.forget(session);
+        self.grants.clear_session(session);
     }
 }
 
@@ -161,7 +161,7 @@ pub(super) fn approval_request(
     }
 }
 
-fn refused(asked: &ApprovalRequest, why: Option<String>) -> ToolResult {
+fn refused_result(asked: &ApprovalRequest, why: Option<String>) -> ToolResult {
     let why = why.map(|why| format!(": {why}")).unwrap_or_default();
     let error = ToolError::new(ErrorCode::Denied, format!("{} was refused{why}", asked.tool));
     ToolResult { kind: ResultType::Rejected, ..ToolResult::from_error(&error) }

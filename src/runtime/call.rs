@@ -13,12 +13,12 @@ use super::record::CallRecorder;
 use crate::policy::approval::{ApprovalRequest, Approver, NobodyToAsk};
 use crate::policy::grants::Grant;
 use crate::policy::request::{CallSubjects, Effect, PolicyDecision, PolicyRequest, PolicyVerdict};
-use crate::tools::error::{ErrorCode, ToolError, of_panic, panic_text};
+use crate::tools::edit_scheduler::CallArrival;
+use crate::tools::error::{ErrorCode, ToolError, from_panic_text, panic_text};
 use crate::tools::result::ToolResult;
 use crate::tools::tool::{AnyTool, Call, Caller, ToolDefinition};
-use crate::tools::turns::CallArrival;
 use crate::workspace::WorkspacePath;
-use crate::workspace::edit::asks;
+use crate::workspace::edit::approval_reason;
 
 /// One call by name, as a door hands it in.
 pub struct CallRequest<'a> {
@@ -48,7 +48,7 @@ pub struct CallOptions<'a> {
 
 impl<'a> CallOptions<'a> {
     /// A call of `caller` that nobody else is asked about, in no group, which nothing but its time ends.
-    pub fn of(caller: &'a Caller) -> Self {
+    pub fn new(caller: &'a Caller) -> Self {
         let (approver, cancelled) = (&NobodyToAsk, CancellationToken::new());
         Self { caller, approver, group: None, id: None, cancelled, limit: None }
     }
@@ -57,7 +57,7 @@ impl<'a> CallOptions<'a> {
 impl<'a> CallRequest<'a> {
     /// A call that nobody else is asked about, in no group, which nothing but its time ends.
     pub fn new(name: &'a str, arguments: Value, caller: &'a Caller) -> Self {
-        Self { name, arguments, options: CallOptions::of(caller) }
+        Self { name, arguments, options: CallOptions::new(caller) }
     }
 
     /// The same, and `approver` is asked where the rules leave it open.
@@ -79,7 +79,7 @@ impl<'a> CallRequest<'a> {
     }
 
     /// The same, ended when `cancelled` is.
-    pub fn until(mut self, cancelled: CancellationToken) -> Self {
+    pub fn with_cancellation(mut self, cancelled: CancellationToken) -> Self {
         self.options.cancelled = cancelled;
         self
     }
@@ -95,7 +95,7 @@ pub(super) struct ConductedCall {
 }
 
 impl ConductedCall {
-    pub(super) fn of(result: ToolResult) -> Self {
+    pub(super) fn new(result: ToolResult) -> Self {
         Self { result, hook_notes: Vec::new(), replaced: false }
     }
 }
@@ -111,7 +111,7 @@ impl Runtime {
 
     /// Whether `caller` may know of a tool called `name`, and there is one: neither profile nor lists keep it away.
     pub fn is_offered(&self, caller: &Caller, name: &str) -> bool {
-        self.offered(caller, name).is_ok()
+        self.offered_tool(caller, name).is_ok()
     }
 
     /// What someone would have to agree to before the call runs; `None` where the rules allow it, and where it was agreed to
@@ -125,14 +125,14 @@ impl Runtime {
         name: &str,
         arguments: &Value,
     ) -> Result<Option<ApprovalRequest>, ToolError> {
-        let tool = self.offered(caller, name)?;
+        let tool = self.offered_tool(caller, name)?;
         let tool = tool.as_ref();
         let arguments = without_nulls(arguments.clone(), tool.definition());
         let subjects = self.subjects(tool, &arguments)?;
         let decision = self.decide(caller, tool, &subjects);
         match decision.verdict {
             PolicyVerdict::Allow => Ok(None),
-            PolicyVerdict::Ask if self.was_granted(caller, tool, &subjects, &arguments) => Ok(None),
+            PolicyVerdict::Ask if self.has_grant(caller, tool, &subjects, &arguments) => Ok(None),
             PolicyVerdict::Ask => {
                 Ok(Some(approval_request(tool.definition(), &subjects, &arguments, decision.why)))
             }
@@ -168,19 +168,19 @@ impl Runtime {
 
     /// Calls a tool by name. Every failure is a result as well: doors only translate.
     pub async fn call(&self, request: CallRequest<'_>) -> ToolResult {
-        self.conduct(request, |tool, arguments| (tool, arguments)).await.result
+        self.call_with(request, |tool, arguments| (tool, arguments)).await.result
     }
 
     /// The way of every call. `adapted` gives the tool that runs for the one that was found, and the arguments it gets.
-    pub(super) async fn conduct(
+    pub(super) async fn call_with(
         &self,
         request: CallRequest<'_>,
         adapted: impl FnOnce(Arc<dyn AnyTool>, Value) -> (Arc<dyn AnyTool>, Value) + Send,
     ) -> ConductedCall {
         let cancelled = request.options.cancelled.clone();
         let caller = request.options.caller;
-        let _running = self.tally.begin_of(request.name, &caller.session);
-        let arrival = self.context.turns.arrive();
+        let _running = self.tally.begin_session_call(request.name, &caller.session);
+        let arrival = self.context.edit_scheduler.arrive();
         let mut record = CallRecorder::new(self.audit.as_deref(), caller, request.name, &request.arguments);
         let call = self.call_checked(request, adapted, &arrival, &mut record);
         let call = std::panic::AssertUnwindSafe(call).catch_unwind();
@@ -193,11 +193,11 @@ impl Runtime {
         };
         let conducted = match outcome {
             Ok(Ok(conducted)) => conducted,
-            Ok(Err(CallStopReason::Refused(result))) => ConductedCall::of(result),
-            Ok(Err(CallStopReason::Error(error))) => ConductedCall::of(ToolResult::from_error(&error)),
-            Err(panic) => ConductedCall::of(panicked(panic.as_ref())),
+            Ok(Err(CallStopReason::Refused(result))) => ConductedCall::new(result),
+            Ok(Err(CallStopReason::Error(error))) => ConductedCall::new(ToolResult::from_error(&error)),
+            Err(panic) => ConductedCall::new(panic_result(panic.as_ref())),
         };
-        record.ended(&conducted.result);
+        record.record_result(&conducted.result);
         conducted
     }
 
@@ -210,19 +210,19 @@ impl Runtime {
     ) -> Result<ConductedCall, CallStopReason> {
         let CallRequest { name, arguments, options } = request;
         let CallOptions { caller, approver, .. } = options;
-        let tool = self.looked_for(caller, name).await?;
+        let tool = self.find_offered_tool(caller, name).await?;
         let arguments = without_nulls(arguments, tool.definition());
         let (tool, arguments) = adapted(tool, arguments);
         let tool = tool.as_ref();
         let subjects = self.subjects(tool, &arguments)?;
         let mut call = PlannedCall { tool, caller, approver, arguments, subjects };
-        record.touches(call.effect(), &call.subjects);
-        self.permit(&call, record).await?;
+        record.record_subjects(call.effect(), &call.subjects);
+        self.authorize_planned(&call, record).await?;
         let hooks = self.hooks_now()?;
-        self.before(&mut call, &hooks, record).await?;
+        self.run_before_hooks(&mut call, &hooks, record).await?;
         let result = self.run(&call, &options, arrival).await;
         let result = result.unwrap_or_else(|error| ToolResult::from_error(&error));
-        Ok(self.after(&call, result, &hooks, record).await)
+        Ok(self.run_after_hooks(&call, result, &hooks, record).await)
     }
 
     /// The tool's own code, for as long as any tool may take.
@@ -238,7 +238,7 @@ impl Runtime {
         let _ended = cancelled.clone().drop_guard();
         let limits = self.policy_of(planned.caller).limits(&planned.request());
         let seen = self.context();
-        let narrowed = (!limits.is_none()).then(|| seen.within(limits));
+        let narrowed = (!limits.is_none()).then(|| seen.with_limits(limits));
         let context = narrowed.as_ref().unwrap_or(&seen);
         let CallOptions { caller, approver, group, .. } = *options;
         let id = options.id.map_or_else(|| arrival.name(), ToOwned::to_owned);
@@ -247,8 +247,8 @@ impl Runtime {
         let run = std::panic::AssertUnwindSafe(planned.tool.run(call, arguments)).catch_unwind();
         match tokio::time::timeout(limit, run).await {
             Ok(Ok(result)) => result,
-            Ok(Err(panic)) => Ok(panicked(panic.as_ref())),
-            Err(_) => Err(out_of_time(&planned.definition().card.name, limit)),
+            Ok(Err(panic)) => Ok(panic_result(panic.as_ref())),
+            Err(_) => Err(timeout_error(&planned.definition().card.name, limit)),
         }
     }
 
@@ -261,20 +261,20 @@ impl Runtime {
     }
 
     /// The tool called `name`, if the caller may know of it; sources are given the time to find out whether it is theirs.
-    pub(super) async fn looked_for(
+    pub(super) async fn find_offered_tool(
         &self,
         caller: &Caller,
         name: &str,
     ) -> Result<Arc<dyn AnyTool>, ToolError> {
         if self.tool(name).is_err() {
-            let sources = self.sources.iter().map(|source| source.settle(Some(name)));
+            let sources = self.sources.iter().map(|source| source.wait_until_known(Some(name)));
             futures::future::join_all(sources).await;
         }
-        self.offered(caller, name)
+        self.offered_tool(caller, name)
     }
 
     /// The tool called `name`, if the caller may know of it.
-    fn offered(&self, caller: &Caller, name: &str) -> Result<Arc<dyn AnyTool>, ToolError> {
+    fn offered_tool(&self, caller: &Caller, name: &str) -> Result<Arc<dyn AnyTool>, ToolError> {
         let tool = self.tool(name)?;
         let card = &tool.definition().card;
         match self.policy_of(caller).not_offered(&card.name, card.effect) {
@@ -295,7 +295,7 @@ impl Runtime {
     /// Why someone has to agree to changing one of the paths, if there is a reason.
     pub(super) fn with_governing(&self, mut subjects: CallSubjects) -> CallSubjects {
         let workspace = &self.context.workspace;
-        let listed = subjects.paths.iter().find_map(|path| Some((path, asks(path.as_path())?)));
+        let listed = subjects.paths.iter().find_map(|path| Some((path, approval_reason(path.as_path())?)));
         let of_git = || {
             let named = workspace.named_by_git_config();
             let is_named =
@@ -313,7 +313,7 @@ impl Runtime {
     }
 
     pub(super) fn with_real(&self, mut subjects: CallSubjects) -> CallSubjects {
-        let real = subjects.paths.iter().filter_map(|path| self.context.workspace.real(path));
+        let real = subjects.paths.iter().filter_map(|path| self.context.workspace.resolve_links(path));
         for path in real.collect::<Vec<_>>() {
             if !subjects.paths.contains(&path) {
                 subjects.paths.push(path);
@@ -323,7 +323,7 @@ impl Runtime {
     }
 
     /// Whether someone has agreed to this call for the rest of the caller's session.
-    fn was_granted(
+    fn has_grant(
         &self,
         caller: &Caller,
         tool: &dyn AnyTool,
@@ -332,7 +332,7 @@ impl Runtime {
     ) -> bool {
         let card = &tool.definition().card;
         let request = PolicyRequest { tool: &card.name, effect: subjects.effect(card.effect), subjects };
-        self.grants.has(&Grant::of(&caller.session, caller.agent.as_deref(), &request, arguments))
+        self.grants.contains(&Grant::new(&caller.session, caller.agent.as_deref(), &request, arguments))
     }
 
     fn decide(&self, caller: &Caller, tool: &dyn AnyTool, subjects: &CallSubjects) -> PolicyDecision {
@@ -342,17 +342,17 @@ impl Runtime {
     }
 }
 
-fn out_of_time(tool: &str, limit: Duration) -> ToolError {
+fn timeout_error(tool: &str, limit: Duration) -> ToolError {
     let error = format!("{tool} was ended because it took longer than {} ms", limit.as_millis());
     ToolError::new(ErrorCode::Timeout, error)
         .with_hint("ask for less at once; `tool` under [deadlines] in lsp-tools.toml sets the limit")
 }
 
 /// The result of a tool that failed by a fault of its own.
-fn panicked(panic: &(dyn std::any::Any + Send)) -> ToolResult {
+fn panic_result(panic: &(dyn std::any::Any + Send)) -> ToolResult {
     let what = panic_text(panic);
     tracing::error!("a tool panicked: {what}");
-    let error = of_panic(&what).unwrap_or_else(|| {
+    let error = from_panic_text(&what).unwrap_or_else(|| {
         ToolError::new(ErrorCode::Internal, "the tool failed by a fault of its own; it is in the log")
     });
     ToolResult { error: Some(what), ..ToolResult::from_error(&error) }
@@ -362,12 +362,12 @@ fn panicked(panic: &(dyn std::any::Any + Send)) -> ToolResult {
 pub(super) fn without_nulls(arguments: Value, definition: &ToolDefinition) -> Value {
     match arguments {
         Value::Null => Value::Object(Map::new()),
-        other => fitted(other, definition.input.as_value()),
+        other => without_optional_nulls(other, definition.input.as_value()),
     }
 }
 
 /// `value` without the nulls of properties that `schema` lets out.
-fn fitted(value: Value, schema: &Value) -> Value {
+fn without_optional_nulls(value: Value, schema: &Value) -> Value {
     match value {
         Value::Object(map) => {
             let required = schema.get("required").and_then(Value::as_array);
@@ -377,12 +377,14 @@ fn fitted(value: Value, schema: &Value) -> Value {
             let left_out = |name: &str| properties.get(name).is_some() && !needed(name);
             let kept = map.into_iter().filter(|(name, value)| !value.is_null() || !left_out(name));
             kept.map(|(name, value)| {
-                let value = fitted(value, &properties[&name]);
+                let value = without_optional_nulls(value, &properties[&name]);
                 (name, value)
             })
             .collect()
         }
-        Value::Array(items) => items.into_iter().map(|item| fitted(item, &schema["items"])).collect(),
+        Value::Array(items) => {
+            items.into_iter().map(|item| without_optional_nulls(item, &schema["items"])).collect()
+        }
         other => other,
     }
 }
@@ -405,7 +407,7 @@ mod tests {
         });
         let given = json!({"a": null, "needed": null, "edits": [{"old": "x", "all": null}, {"old": null}], "free": null});
         assert_eq!(
-            fitted(given, &schema),
+            without_optional_nulls(given, &schema),
             json!({"needed": null, "edits": [{"old": "x"}, {"old": null}], "free": null})
         );
     }

@@ -15,7 +15,7 @@ use crate::tools::install::{self, InstallGate, InstallItem};
 use crate::tools::tool::Caller;
 
 /// An act of someone at a shell, under the rules and on record.
-pub(super) async fn act<T>(
+pub(super) async fn run_recorded<T>(
     policy: &Policy,
     audit: Option<&AuditLog>,
     name: &str,
@@ -26,15 +26,18 @@ pub(super) async fn act<T>(
     let caller = Caller::at_shell();
     let mut record = CallRecorder::new(audit, &caller, name, arguments);
     let subjects = CallSubjects::default();
-    record.touches(effect, &subjects);
-    let decision =
-        policy.of(&caller.access, None).decide(&PolicyRequest { tool: name, effect, subjects: &subjects });
-    record.decided(&decision);
+    record.record_subjects(effect, &subjects);
+    let decision = policy.for_caller(&caller.access, None).decide(&PolicyRequest {
+        tool: name,
+        effect,
+        subjects: &subjects,
+    });
+    record.record_decision(&decision);
     let outcome = match decision.verdict {
         PolicyVerdict::Deny => Err(ToolError::denied(&decision)),
         PolicyVerdict::Allow | PolicyVerdict::Ask => run.await,
     };
-    record.acted(outcome.as_ref().err());
+    record.record_action(outcome.as_ref().err());
     outcome
 }
 
@@ -60,7 +63,8 @@ impl InstallGate for InstallRules {
         Box::pin(async move {
             let arguments = json!({"names": [server]});
             let run = async { Ok(install::install_one(context, server).await) };
-            act(&self.policy, self.audit.as_deref(), "install", Effect::Network, &arguments, run).await
+            run_recorded(&self.policy, self.audit.as_deref(), "install", Effect::Network, &arguments, run)
+                .await
         })
     }
 }

@@ -37,10 +37,10 @@ impl LiveRuntime {
     /// of trusted projects has changed, the settings are looked at first: what was granted to a project does not outlive its trust.
     pub fn current(&self) -> Runtime {
         let current = self.0.current.borrow().clone();
-        if current.has_trust_as_read() && !current.is_withdrawn() {
+        if current.is_trust_current() && !current.is_withdrawn() {
             return current;
         }
-        self.refreshed().unwrap_or_else(|error| {
+        self.refresh().unwrap_or_else(|error| {
             tracing::warn!("the settings cannot be used, so the former ones stay in force: {error}");
             current.end_without_trust();
             current
@@ -51,10 +51,10 @@ impl LiveRuntime {
     ///
     /// # Errors
     /// The settings as they are now cannot be used. Who has been here before goes on under the former ones.
-    pub fn refreshed(&self) -> Result<Runtime, ToolError> {
+    pub fn refresh(&self) -> Result<Runtime, ToolError> {
         let _alone = self.0.looking.lock();
         let current = self.0.current.borrow().clone();
-        let Some(other) = current.reopened()? else { return Ok(current) };
+        let Some(other) = current.reopen_if_changed()? else { return Ok(current) };
         drop(current);
         tracing::info!("the settings have changed; from now on they are in force");
         let former = self.0.current.send_replace(other.clone());

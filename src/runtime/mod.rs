@@ -1,26 +1,26 @@
 //! The runtime: workspace, language servers, policy and tools as one object, which every door opens.
 //!
-//! [`Runtime::call`] is the way of every call by name ([`call`], with [`approve`], [`hooked`] and [`record`]); the methods beside it are the same questions with types,
+//! [`Runtime::call`] is the way of every call by name ([`call`], with [`approve`], [`call_hooks`] and [`record`]); the methods beside it are the same questions with types,
 //! for embedders and for the command line, under the same rules ([`typed`]).
 
-mod acts;
 mod approve;
+pub(crate) mod authorize;
 pub(crate) mod call;
-mod chosen;
-pub(crate) mod hinted;
-pub(crate) mod hooked;
+pub(crate) mod call_hooks;
+pub(crate) mod call_stats;
 mod installs;
-pub(crate) mod leave;
 pub(crate) mod live;
 pub(crate) mod observe;
 pub(crate) mod overlays;
 mod questions;
 mod record;
 mod reopen;
+mod server_choice;
 pub(crate) mod skills;
-pub(crate) mod tally;
+pub(crate) mod startup_hints;
 mod toolbox;
 pub(crate) mod typed;
+mod user_actions;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -31,12 +31,12 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::sync::mpsc::UnboundedSender;
 
-use self::chosen::StampedServerChoice;
-use self::hinted::PresentLanguageCache;
+use self::call_stats::Tally;
 use self::installs::InstallRules;
 use self::overlays::{Overlays, SharedOverlays};
 use self::reopen::{ConfigurationStamps, RuntimeHandleCounter};
-use self::tally::Tally;
+use self::server_choice::StampedServerChoice;
+use self::startup_hints::PresentLanguageCache;
 use crate::config::{Catalogue, Folders, Settings, TrustStore};
 use crate::lsp::manager::{Manager, ManagerSetup};
 use crate::lsp::progress::{ProgressEvent, ProgressWatchGuard, Watchers};
@@ -53,8 +53,8 @@ use crate::tools::context::Context;
 use crate::tools::doctor::DoctorOutput;
 use crate::tools::drop_in::DropIns;
 use crate::tools::error::{ErrorCode, ToolError};
-use crate::tools::patience::RetryAdvice;
 use crate::tools::registry::Registry;
+use crate::tools::retry_advice::RetryAdvice;
 use crate::tools::servers::ServersOutput;
 use crate::tools::source::ToolSource;
 use crate::tools::tool::Caller;
@@ -170,20 +170,20 @@ impl Runtime {
                 Some(Arc::new(opened.map_err(|error| ToolError::new(ErrorCode::InvalidArgs, what(error)))?))
             }
         };
-        Self::open_traced(options, folders, trace)
+        Self::open_with_trace(options, folders, trace)
     }
 
-    fn open_traced(
+    fn open_with_trace(
         options: RuntimeOptions,
         folders: Folders,
         trace: Option<Arc<RpcTrace>>,
     ) -> Result<Self, ToolError> {
-        folders.guard().map_err(|error| invalid(&error))?;
+        folders.ensure_private().map_err(|error| invalid(&error))?;
         let workspace = find_workspace(options.workspace.as_deref(), &options.cwd)?;
         let trust = TrustStore::open(&folders).map_err(|error| invalid(&error))?;
         let read = reopen::read(&folders, workspace.root(), !options.without_project_settings, &trust);
         let (mut config, stamps) = read.map_err(|error| invalid(&error))?;
-        let chosen = StampedServerChoice::now(&config, &workspace, &folders, &trust);
+        let chosen = StampedServerChoice::detect(&config, &workspace, &folders, &trust);
         chosen.apply(&mut config);
         let config = Arc::new(config);
         let settings = &config.settings;
@@ -194,7 +194,7 @@ impl Runtime {
         let policy = policy.with_beyond_core(beyond_core);
         let policy = Arc::new(match settings.chats.enabled {
             true => policy,
-            false => policy.without(&chat::NAMES, chat::SWITCHED_OFF),
+            false => policy.without_tools(&chat::NAMES, chat::SWITCHED_OFF),
         });
         let hooks = Hooks::new(&settings.access).map_err(|error| invalid(&error))?;
         let audit =
@@ -223,7 +223,7 @@ impl Runtime {
         let context = Context {
             workspace,
             edits,
-            turns: Arc::default(),
+            edit_scheduler: Arc::default(),
             cwd: options.cwd,
             config,
             manager: Arc::new(manager),
@@ -281,7 +281,7 @@ impl Runtime {
     /// from there they could only lead out.
     pub(crate) fn called_by_name(&self) -> Self {
         let mut own = self.clone();
-        if own.context.workspace.inside(&own.context.cwd).is_none() {
+        if own.context.workspace.workspace_path(&own.context.cwd).is_none() {
             own.context.cwd = own.context.workspace.root().to_owned();
         }
         own
@@ -289,7 +289,7 @@ impl Runtime {
 
     /// From now on all clients see `overlays` when they ask about code, where they have no texts of their own; for as long as
     /// `overlays` live.
-    pub fn share(&self, overlays: &Arc<Overlays>) {
+    pub fn share_overlays(&self, overlays: &Arc<Overlays>) {
         self.shared.add(overlays);
     }
 
@@ -297,8 +297,8 @@ impl Runtime {
     ///
     /// # Errors
     /// `not_found`.
-    pub fn overlay(&self, overlay: &str) -> Result<View, ToolError> {
-        self.context.overlays.view(overlay).map_err(lsp_overlay::told)
+    pub fn overlay_view(&self, overlay: &str) -> Result<View, ToolError> {
+        self.context.overlays.view(overlay).map_err(lsp_overlay::overlay_error)
     }
 
     /// What calls of this client work with. What it sees stays the same to the end of one call.
@@ -307,7 +307,7 @@ impl Runtime {
         if shared.is_disk() {
             return Cow::Borrowed(&self.context);
         }
-        let view = self.context.view.over(&shared);
+        let view = self.context.view.layered_on(&shared);
         Cow::Owned(Context { view, ..self.context.clone() })
     }
 
@@ -318,8 +318,8 @@ impl Runtime {
 
     /// Waits until the tools of all sources are known, as far as their own deadlines let it: for whoever lists tools and
     /// cannot list them again.
-    pub async fn settle(&self) {
-        futures::future::join_all(self.sources.iter().map(|source| source.settle(None))).await;
+    pub async fn wait_for_sources(&self) {
+        futures::future::join_all(self.sources.iter().map(|source| source.wait_until_known(None))).await;
     }
 
     /// The rules in force, and the agents that the settings know.
@@ -329,7 +329,7 @@ impl Runtime {
 
     /// The rules for `caller`.
     fn policy_of<'a>(&'a self, caller: &'a Caller) -> CallerPolicy<'a> {
-        self.policy.of(&caller.access, caller.agent.as_deref())
+        self.policy.for_caller(&caller.access, caller.agent.as_deref())
     }
 
     /// The languages and servers in force.

@@ -8,7 +8,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::Runtime;
 use crate::lsp::manager::SlotActivity;
-use crate::lsp::people::ServerUserMessage;
+use crate::lsp::user_messages::ServerUserMessage;
 use crate::policy::request::PolicyVerdict;
 use crate::tools::context::from_read_error;
 use crate::tools::drop_in::ToolInventory;
@@ -80,12 +80,12 @@ impl Runtime {
     }
 
     /// Receivers that wake at every word of the servers that run now.
-    pub(crate) fn server_bells(&self) -> Vec<watch::Receiver<u64>> {
-        self.context.manager.bells()
+    pub(crate) fn server_change_receivers(&self) -> Vec<watch::Receiver<u64>> {
+        self.context.manager.change_receivers()
     }
 
     /// What the servers say to people from now on, and ask them, until the receiver is dropped.
-    pub(crate) fn server_words(&self) -> mpsc::Receiver<ServerUserMessage> {
+    pub(crate) fn server_messages(&self) -> mpsc::Receiver<ServerUserMessage> {
         self.watchers.people.join()
     }
 

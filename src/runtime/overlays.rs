@@ -51,7 +51,7 @@ impl Overlays {
         let hiding = open.iter_mut().filter_map(|(path, open)| {
             (!open.is_saved(workspace, path)).then(|| (path.clone(), open.unsaved.clone()))
         });
-        View::disk().covered(hiding).held_by(self.holder)
+        View::disk().with_unsaved(hiding).with_holder(self.holder)
     }
 }
 
@@ -87,7 +87,7 @@ impl SharedOverlays {
         let mut shared = self.0.lock();
         shared.retain(|overlays| overlays.strong_count() > 0);
         let views = shared.iter().filter_map(Weak::upgrade).map(|overlays| overlays.view(workspace));
-        views.fold(View::disk(), |below, view| view.over(&below))
+        views.fold(View::disk(), |below, view| view.layered_on(&below))
     }
 }
 

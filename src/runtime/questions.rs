@@ -114,7 +114,7 @@ impl Runtime {
     }
 
     /// What is wrong in files, folders, or (given none) the whole workspace.
-    pub async fn check(
+    pub async fn diagnose(
         &self,
         paths: Vec<PathBuf>,
         min_severity: Option<Severity>,
@@ -124,7 +124,7 @@ impl Runtime {
         self.check_all(DiagnosticsArgs { paths, min_severity, limit, ..DiagnosticsArgs::default() }).await
     }
 
-    /// As [`check`](Self::check), with all that can be said of it. It takes as long as it takes: a workspace can be large.
+    /// As [`diagnose`](Self::diagnose), with all that can be said of it. It takes as long as it takes: a workspace can be large.
     pub async fn check_all(&self, args: DiagnosticsArgs) -> Result<Answer<DiagnosticsOutput>, ToolError> {
         let in_process = InProcess { reads_verdict: true, ..args.in_process };
         self.question_within(LspDiagnostics, DiagnosticsArgs { in_process, ..args }, Some(Duration::MAX))
@@ -153,7 +153,7 @@ impl Runtime {
         O: Serialize + DeserializeOwned + Send + 'static,
     {
         let caller = Caller::at_shell();
-        let options = CallOptions { limit, ..CallOptions::of(&caller) };
+        let options = CallOptions { limit, ..CallOptions::new(&caller) };
         let answer = self.call_as(tool, args, options).await?;
         let mut output = answer.output;
         output.notes.extend(answer.hook_notes);

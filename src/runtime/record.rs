@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::policy::audit::{AuditEntry, AuditLog, AuditedApproval, cut, now};
-use crate::policy::grants::host;
+use crate::policy::audit::{AuditEntry, AuditLog, AuditedApproval, timestamp, truncate_text};
+use crate::policy::grants::origin;
 use crate::policy::request::{CallSubjects, Effect, PolicyDecision, PolicyVerdict};
 use crate::tools::error::ToolError;
 use crate::tools::result::ToolResult;
@@ -22,12 +22,12 @@ pub(super) struct CallRecorder<'a> {
 impl<'a> CallRecorder<'a> {
     pub(super) fn new(audit: Option<&'a AuditLog>, caller: &Caller, tool: &str, arguments: &Value) -> Self {
         let entry = AuditEntry {
-            time: now(),
-            session: cut(&caller.session),
-            agent: caller.agent.as_deref().map(cut),
+            time: timestamp(),
+            session: truncate_text(&caller.session),
+            agent: caller.agent.as_deref().map(truncate_text),
             // Of the form that `TraceContext` demands: nothing in it needs to be cut.
             trace: audit.and_then(|_| trace::current()).map(|trace| trace.traceparent),
-            tool: cut(tool),
+            tool: truncate_text(tool),
             effect: None,
             decision: None,
             rule: None,
@@ -37,7 +37,7 @@ impl<'a> CallRecorder<'a> {
             commands: Vec::new(),
             hosts: Vec::new(),
             duration_ms: 0,
-            bytes_in: if audit.is_some() { size(arguments) } else { 0 },
+            bytes_in: if audit.is_some() { json_size(arguments) } else { 0 },
             bytes_out: 0,
             // What stands there when nobody waited for the end.
             outcome: "cancelled".to_owned(),
@@ -45,55 +45,55 @@ impl<'a> CallRecorder<'a> {
         Self { audit, started: Instant::now(), entry }
     }
 
-    pub(super) fn touches(&mut self, effect: Effect, subjects: &CallSubjects) {
+    pub(super) fn record_subjects(&mut self, effect: Effect, subjects: &CallSubjects) {
         self.entry.effect = Some(effect);
-        self.entry.paths = subjects.paths.iter().map(|path| cut(&path.display())).collect();
-        self.entry.commands = subjects.commands.iter().map(|command| cut(command)).collect();
-        self.entry.hosts = subjects.urls.iter().map(|url| cut(&host(url))).collect();
+        self.entry.paths = subjects.paths.iter().map(|path| truncate_text(&path.display())).collect();
+        self.entry.commands = subjects.commands.iter().map(|command| truncate_text(command)).collect();
+        self.entry.hosts = subjects.urls.iter().map(|url| truncate_text(&origin(url))).collect();
     }
 
     /// A later decision counts only where it is no milder: hooks and changed arguments bring new ones.
-    pub(super) fn decided(&mut self, decision: &PolicyDecision) {
+    pub(super) fn record_decision(&mut self, decision: &PolicyDecision) {
         if self.entry.decision.is_none_or(|before| before <= decision.verdict) {
             self.entry.decision = Some(decision.verdict);
             self.entry.rule = decision.rule.clone();
         }
     }
 
-    pub(super) fn approved(&mut self, approved: AuditedApproval) {
+    pub(super) fn record_approval(&mut self, approved: AuditedApproval) {
         self.entry.approval = Some(approved);
     }
 
-    pub(super) fn hook(&mut self, name: &str, verdict: Option<PolicyVerdict>) {
-        self.entry.hook = Some(cut(name));
+    pub(super) fn record_hook(&mut self, name: &str, verdict: Option<PolicyVerdict>) {
+        self.entry.hook = Some(truncate_text(name));
         if let Some(verdict) = verdict {
             self.entry.decision = Some(verdict);
         }
     }
 
     /// Of what somebody else does, only whether it may is known.
-    pub(super) fn settled(&mut self, allowed: bool) {
+    pub(super) fn record_authorization(&mut self, allowed: bool) {
         self.entry.outcome = if allowed { "left to its host" } else { "denied" }.to_owned();
     }
 
     /// Of what no tool does, there is no answer to count.
-    pub(super) fn acted(&mut self, error: Option<&ToolError>) {
+    pub(super) fn record_action(&mut self, error: Option<&ToolError>) {
         let code = error.map(|error| serde_json::to_value(error.code).unwrap_or_default());
         self.entry.outcome = match &code {
             None => "ok".to_owned(),
-            Some(code) => cut(code.as_str().unwrap_or("failure")),
+            Some(code) => truncate_text(code.as_str().unwrap_or("failure")),
         };
     }
 
-    pub(super) fn ended(&mut self, result: &ToolResult) {
+    pub(super) fn record_result(&mut self, result: &ToolResult) {
         if self.audit.is_none() {
             return;
         }
-        self.entry.bytes_out = result.text.as_ref().map_or_else(|| size(&result.value), String::len);
+        self.entry.bytes_out = result.text.as_ref().map_or_else(|| json_size(&result.value), String::len);
         let code = result.value.get("code").and_then(Value::as_str);
         self.entry.outcome = match (result.ok(), code) {
             (true, _) => "ok".to_owned(),
-            (false, Some(code)) => cut(code),
+            (false, Some(code)) => truncate_text(code),
             (false, None) => "failure".to_owned(),
         };
     }
@@ -108,7 +108,7 @@ impl Drop for CallRecorder<'_> {
 }
 
 /// The size of a value as JSON, without making the text.
-fn size(value: &Value) -> usize {
+fn json_size(value: &Value) -> usize {
     struct RecordSizeCounter(usize);
     impl std::io::Write for RecordSizeCounter {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
-use super::chosen::StampedServerChoice;
+use super::server_choice::StampedServerChoice;
 use super::{Runtime, RuntimeOptions, invalid};
 use crate::config::{Config, ConfigError, ConfigOverrides, Folders, MAX_SETTINGS_FILE_BYTES, TrustStore};
 use crate::lsp::manager::Manager;
@@ -41,17 +41,17 @@ pub(super) struct InodeStamp {
 
 impl ConfigurationStamps {
     /// As it is now; `listed` are files that the settings name.
-    pub(super) fn of(folders: &Folders, root: &Path, listed: &[PathBuf]) -> Self {
+    pub(super) fn current(folders: &Folders, root: &Path, listed: &[PathBuf]) -> Self {
         let files = all_files(folders, root, listed);
         Self {
             files: files.iter().map(stamp).collect(),
-            contents: files.iter().map(|file| content(file)).collect(),
+            contents: files.iter().map(|file| content_hash(file)).collect(),
             trust: stamp(&folders.trust_file()),
         }
     }
 
     /// Whether all files are as they were, which is told without reading them.
-    fn are_now(&self, folders: &Folders, root: &Path, listed: &[PathBuf]) -> bool {
+    fn are_current(&self, folders: &Folders, root: &Path, listed: &[PathBuf]) -> bool {
         self.trust == stamp(&folders.trust_file())
             && self.files.iter().cloned().eq(all_files(folders, root, listed).iter().map(stamp))
     }
@@ -71,19 +71,19 @@ pub(super) fn read(
     trust: &TrustStore,
 ) -> Result<(Config, ConfigurationStamps), ConfigError> {
     let load = || Config::load(folders, whole.then_some(root), &ConfigOverrides::default(), trust);
-    let stamps = ConfigurationStamps::of(folders, root, &[]);
+    let stamps = ConfigurationStamps::current(folders, root, &[]);
     let config = load()?;
     let listed = &config.settings.mounts.listed;
     if listed.is_empty() {
         return Ok((config, stamps));
     }
     // Which files are listed is known only now: what they say is read once more, after they were looked at.
-    let stamps = ConfigurationStamps::of(folders, root, listed);
+    let stamps = ConfigurationStamps::current(folders, root, listed);
     Ok((load()?, stamps))
 }
 
 /// `None` also where it is no file that settings are read from; why not, is told by whoever reads them.
-fn content(path: &Path) -> Option<[u8; 32]> {
+fn content_hash(path: &Path) -> Option<[u8; 32]> {
     Some(Sha256::digest(Workspace::read_bytes_outside(path, MAX_SETTINGS_FILE_BYTES).ok()?).into())
 }
 
@@ -120,20 +120,20 @@ impl Runtime {
     ///
     /// # Errors
     /// As [`open`](Self::open): the new configuration cannot be used.
-    pub fn reopened(&self) -> Result<Option<Self>, ToolError> {
+    pub fn reopen_if_changed(&self) -> Result<Option<Self>, ToolError> {
         let (folders, root) = (&self.context.folders, self.context.workspace.root());
         if self.is_withdrawn() {
-            return self.opened_anew(folders).map(Some);
+            return self.reopen(folders).map(Some);
         }
         let mut seen = self.stamps.lock();
         let listed = &self.context.config.settings.mounts.listed;
-        if seen.are_now(folders, root, listed) {
-            if !self.others_are_chosen() {
+        if seen.are_current(folders, root, listed) {
+            if !self.server_choice_changed() {
                 return Ok(None);
             }
-            return self.opened_anew(folders).map(Some);
+            return self.reopen(folders).map(Some);
         }
-        let now = ConfigurationStamps::of(folders, root, listed);
+        let now = ConfigurationStamps::current(folders, root, listed);
         if seen.contents == now.contents {
             let config = Config::load(folders, Some(root), &ConfigOverrides::default(), &self.context.trust);
             if config.map_err(|error| invalid(&error))?.trust == self.context.config.trust {
@@ -142,14 +142,14 @@ impl Runtime {
             }
         }
         drop(seen);
-        self.opened_anew(folders).map(Some)
+        self.reopen(folders).map(Some)
     }
 
     /// Says no where the project's owner took back what this runtime was opened with: another one was to take its place, and could not be
     /// opened, or nobody has looked yet.
     pub(super) fn check_trust(&self) -> Result<(), ToolError> {
         let Context { config, trust, workspace, .. } = &self.context;
-        if !config.trust.is_trusted() || self.has_trust_as_read() {
+        if !config.trust.is_trusted() || self.is_trust_current() {
             return Ok(());
         }
         trust.check_kept(workspace.root(), &config.launch).map_err(|what| {
@@ -161,7 +161,7 @@ impl Runtime {
     /// Ends the servers for good, mounted ones as well, where the project's owner took back what this runtime was opened with.
     pub(super) fn end_without_trust(&self) {
         if self.check_trust().is_err() && !self.withdrawn.swap(true, Ordering::Relaxed) {
-            tokio::spawn(end(self.context.manager.clone(), self.sources.clone()));
+            tokio::spawn(shut_down(self.context.manager.clone(), self.sources.clone()));
         }
     }
 
@@ -171,19 +171,23 @@ impl Runtime {
     }
 
     /// Whether the store of trusted projects is the one that this runtime was opened by.
-    pub(super) fn has_trust_as_read(&self) -> bool {
+    pub(super) fn is_trust_current(&self) -> bool {
         self.stamps.lock().trust == stamp(&self.context.folders.trust_file())
     }
 
     /// Whether other servers are to run than those that do: one was installed or removed, or the project configures another.
-    fn others_are_chosen(&self) -> bool {
+    fn server_choice_changed(&self) -> bool {
         let mut chosen = self.chosen.lock();
-        if chosen.holds() {
+        if chosen.is_current() {
             return false;
         }
         let context = &self.context;
-        let now =
-            StampedServerChoice::now(&context.config, &context.workspace, &context.folders, &context.trust);
+        let now = StampedServerChoice::detect(
+            &context.config,
+            &context.workspace,
+            &context.folders,
+            &context.trust,
+        );
         if !now.is_same(&chosen) {
             return true;
         }
@@ -192,7 +196,7 @@ impl Runtime {
     }
 
     /// The same workspace, with the configuration read anew.
-    fn opened_anew(&self, folders: &Folders) -> Result<Self, ToolError> {
+    fn reopen(&self, folders: &Folders) -> Result<Self, ToolError> {
         let options = RuntimeOptions {
             workspace: Some(self.context.workspace.root().to_owned()),
             cwd: self.context.cwd.clone(),
@@ -204,7 +208,7 @@ impl Runtime {
             trace: None,
             progress: self.context.progress.clone(),
         };
-        let mut other = Self::open_traced(options, folders.clone(), self.context.manager.trace())?;
+        let mut other = Self::open_with_trace(options, folders.clone(), self.context.manager.trace())?;
         if other.context.workspace.root() != self.context.workspace.root() {
             let what = format!(
                 "a link was put in the place of the workspace {}",
@@ -217,7 +221,7 @@ impl Runtime {
         other.tools = self.tools.clone();
         other.tally = self.tally.clone();
         for maker in self.makers.iter() {
-            other.made(maker.clone());
+            other.add_from_maker(maker.clone());
         }
         Ok(other)
     }
@@ -232,11 +236,11 @@ impl Runtime {
         if tokio::time::timeout(longest, handles.wait()).await.is_err() {
             tracing::warn!("calls under former settings are still running after {} s", longest.as_secs());
         }
-        end(manager, sources).await;
+        shut_down(manager, sources).await;
     }
 }
 
-async fn end(manager: Arc<Manager>, sources: Arc<Vec<Arc<dyn ToolSource>>>) {
+async fn shut_down(manager: Arc<Manager>, sources: Arc<Vec<Arc<dyn ToolSource>>>) {
     let sources = futures::future::join_all(sources.iter().map(|source| source.shutdown()));
     tokio::join!(manager.shutdown(), sources);
 }

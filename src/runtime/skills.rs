@@ -9,9 +9,9 @@ use crate::policy::request::{CallSubjects, Effect, PolicyRequest, PolicyVerdict}
 use crate::tools::context::Context;
 use crate::tools::error::ToolError;
 use crate::tools::result::ToolResult;
+use crate::tools::skills::catalogue::{Skill, SkillCatalogue};
 use crate::tools::skills::frontmatter::Frontmatter;
 use crate::tools::skills::load;
-use crate::tools::skills::shelf::{Skill, SkillCatalogue};
 use crate::tools::tool::Caller;
 
 const TOOL: &str = "skill";
@@ -44,9 +44,9 @@ impl Runtime {
     /// # Errors
     /// `denied` where the rules let it load none.
     pub(crate) fn whole_skills(&self, caller: &Caller) -> Result<Vec<WholeSkill>, ToolError> {
-        let context = self.reading_skills(caller, &json!({"action": "list"}))?;
-        let shelf = SkillCatalogue::of(&context);
-        Ok(shelf.skills.iter().filter_map(|(name, skill)| whole(&context, name, skill)).collect())
+        let context = self.skills_context(caller, &json!({"action": "list"}))?;
+        let shelf = SkillCatalogue::scan(&context);
+        Ok(shelf.skills.iter().filter_map(|(name, skill)| whole_skill(&context, name, skill)).collect())
     }
 
     /// The skill called `name`; `None` where it has no `SKILL.md`. Reads files.
@@ -54,9 +54,9 @@ impl Runtime {
     /// # Errors
     /// Where there is none, or the caller may not load it.
     pub(crate) fn whole_skill(&self, caller: &Caller, name: &str) -> Result<Option<WholeSkill>, ToolError> {
-        let context = self.reading_skills(caller, &json!({"action": "load", "name": name}))?;
-        let shelf = SkillCatalogue::of(&context);
-        Ok(whole(&context, name, load::find(&shelf, name)?))
+        let context = self.skills_context(caller, &json!({"action": "load", "name": name}))?;
+        let shelf = SkillCatalogue::scan(&context);
+        Ok(whole_skill(&context, name, load::find(&shelf, name)?))
     }
 
     /// The text of one file of a skill, by its path in the skill's folder. Reads files.
@@ -64,13 +64,13 @@ impl Runtime {
     /// # Errors
     /// As the tool `skill`; `denied` also where someone would have to be asked.
     pub(crate) fn skill_file(&self, caller: &Caller, name: &str, file: &str) -> Result<String, ToolError> {
-        let context = self.reading_skills(caller, &json!({"action": "load", "name": name}))?;
-        let shelf = SkillCatalogue::of(&context);
-        load::file(&context, load::find(&shelf, name)?, file)
+        let context = self.skills_context(caller, &json!({"action": "load", "name": name}))?;
+        let shelf = SkillCatalogue::scan(&context);
+        load::read_skill_file(&context, load::find(&shelf, name)?, file)
     }
 
     /// What skills are read with, where the rules allow this call of the tool.
-    fn reading_skills(&self, caller: &Caller, arguments: &Value) -> Result<Context, ToolError> {
+    fn skills_context(&self, caller: &Caller, arguments: &Value) -> Result<Context, ToolError> {
         let decision = self.check_call(caller, TOOL, arguments)?;
         if decision.verdict != PolicyVerdict::Allow {
             return Err(ToolError::denied(&decision));
@@ -81,16 +81,17 @@ impl Runtime {
         }
         let subjects = CallSubjects::default();
         let request = PolicyRequest { tool: TOOL, effect: Effect::Read, subjects: &subjects };
-        Ok(self.context.within(policy.limits(&request)))
+        Ok(self.context.with_limits(policy.limits(&request)))
     }
 }
 
-fn whole(context: &Context, name: &str, skill: &Skill) -> Option<WholeSkill> {
+fn whole_skill(context: &Context, name: &str, skill: &Skill) -> Option<WholeSkill> {
     let text = skill.text.clone()?;
     // The catalogue has only skills whose head can be read.
     let head = Frontmatter::parse(&text).ok()?;
     let others = skill.place.files().into_iter().filter(|file| file != MAIN);
-    let others = others.filter_map(|file| Some((file.clone(), load::file(context, skill, &file).ok()?)));
+    let others =
+        others.filter_map(|file| Some((file.clone(), load::read_skill_file(context, skill, &file).ok()?)));
     let files = std::iter::once((MAIN.to_owned(), text)).chain(others).collect();
     Some(WholeSkill { name: name.to_owned(), description: head.description, more: head.more, files })
 }

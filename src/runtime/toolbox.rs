@@ -23,20 +23,20 @@ impl Runtime {
 
     /// All tools as the folders for dropped-in ones are now.
     pub(super) fn offer(&self) -> Arc<ToolInventory> {
-        self.drop_ins.offer(&self.context, &self.tools, &self.sources)
+        self.drop_ins.inventory(&self.context, &self.tools, &self.sources)
     }
 
     /// Adds a tool of the embedder's own; it passes the same rules as all others.
     pub fn add_tool<T: Tool>(&mut self, tool: T) -> Result<(), ToolError> {
         Arc::make_mut(&mut self.tools).add(tool)?;
-        self.drop_ins.forget();
+        self.drop_ins.clear_cache();
         Ok(())
     }
 
     /// As [`add_tool`](Self::add_tool), for a tool that is only known at run time.
     pub fn add_any_tool(&mut self, tool: Arc<dyn AnyTool>) -> Result<(), ToolError> {
         Arc::make_mut(&mut self.tools).add_any(tool)?;
-        self.drop_ins.forget();
+        self.drop_ins.clear_cache();
         Ok(())
     }
 
@@ -45,14 +45,14 @@ impl Runtime {
         &mut self,
         make: impl Fn(&Context) -> Arc<dyn ToolSource> + Send + Sync + 'static,
     ) {
-        self.made(SourceMaker(Arc::new(make)));
+        self.add_from_maker(SourceMaker(Arc::new(make)));
     }
 
-    pub(super) fn made(&mut self, maker: SourceMaker) {
+    pub(super) fn add_from_maker(&mut self, maker: SourceMaker) {
         let source = (maker.0)(&self.context);
         Arc::make_mut(&mut self.sources).push(source);
         Arc::make_mut(&mut self.makers).push(maker);
-        self.drop_ins.forget();
+        self.drop_ins.clear_cache();
     }
 
     /// The sources of tools, in the order in which they were added.

@@ -56,11 +56,11 @@ impl Runtime {
             (Arc::new(call) as Arc<dyn AnyTool>, given)
         };
         let request = CallRequest { name: &name, arguments, options };
-        let ConductedCall { result, hook_notes, replaced } = self.conduct(request, typed).await;
+        let ConductedCall { result, hook_notes, replaced } = self.call_with(request, typed).await;
         let own = outcome.lock().take().filter(|_| !replaced);
         match own {
             Some(Ok(output)) => Ok(TypedAnswer { output, hook_notes }),
-            Some(Err(error)) => Err(noted(error, &hook_notes)),
+            Some(Err(error)) => Err(with_hook_notes(error, &hook_notes)),
             None if result.ok() => {
                 let output = serde_json::from_value(result.value).map_err(|error| {
                     let what = format!("what a hook put in the place of {name}'s answer is none: {error}");
@@ -68,7 +68,7 @@ impl Runtime {
                 })?;
                 Ok(TypedAnswer { output, hook_notes })
             }
-            None => Err(noted(failure(result), &hook_notes)),
+            None => Err(with_hook_notes(to_tool_error(result), &hook_notes)),
         }
     }
 }
@@ -134,7 +134,7 @@ impl<T: Tool> AnyTool for TypedCall<T> {
 }
 
 /// A failure as it was before it became a result.
-fn failure(result: ToolResult) -> ToolError {
+fn to_tool_error(result: ToolResult) -> ToolError {
     let Value::Object(mut fields) = result.value else {
         return ToolError::new(ErrorCode::Internal, "the call failed and did not say why");
     };
@@ -158,7 +158,7 @@ fn failure(result: ToolResult) -> ToolError {
 }
 
 /// A failure with what hooks have to say of it.
-fn noted(mut error: ToolError, hook_notes: &[String]) -> ToolError {
+fn with_hook_notes(mut error: ToolError, hook_notes: &[String]) -> ToolError {
     if !hook_notes.is_empty() {
         let said = error.hint.iter().cloned().chain(hook_notes.iter().cloned()).collect::<Vec<_>>();
         error.hint = Some(said.join("; "));

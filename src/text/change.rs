@@ -26,31 +26,35 @@ impl TextChange {
             return None;
         }
         let shortest = old_rope.len_bytes().min(new_rope.len_bytes());
-        let prefix = common(old_rope.chunks(), new_rope.chunks(), shortest, TextEnd::Front);
+        let prefix = common_len(old_rope.chunks(), new_rope.chunks(), shortest, TextEnd::Front);
         if prefix == old_rope.len_bytes() && prefix == new_rope.len_bytes() {
             return None;
         }
-        let suffix =
-            common(chunks_from_back(old_rope), chunks_from_back(new_rope), shortest - prefix, TextEnd::Back);
-        Some(cut(old, new, prefix, suffix))
+        let suffix = common_len(
+            chunks_from_back(old_rope),
+            chunks_from_back(new_rope),
+            shortest - prefix,
+            TextEnd::Back,
+        );
+        Some(from_common_ends(old, new, prefix, suffix))
     }
 
     /// As [`TextChange::between`], against text that is not a buffer yet (a file just read).
     pub fn to_text(old: &Buffer, new: &str) -> Option<Self> {
         let shortest = old.len_bytes().min(new.len());
-        let prefix = common(old.rope().chunks(), std::iter::once(new), shortest, TextEnd::Front);
+        let prefix = common_len(old.rope().chunks(), std::iter::once(new), shortest, TextEnd::Front);
         if prefix == old.len_bytes() && prefix == new.len() {
             return None;
         }
         let suffix =
-            common(chunks_from_back(old.rope()), std::iter::once(new), shortest - prefix, TextEnd::Back);
-        let (old_span, new_span) = align(old.rope(), new, prefix, suffix);
+            common_len(chunks_from_back(old.rope()), std::iter::once(new), shortest - prefix, TextEnd::Back);
+        let (old_span, new_span) = widen_to_boundaries(old.rope(), new, prefix, suffix);
         Some(Self { range: range_of(old, old_span), text: new[new_span].to_owned() })
     }
 }
 
-fn cut(old: &Buffer, new: &Buffer, prefix: usize, suffix: usize) -> TextChange {
-    let (old_span, new_span) = align(old.rope(), new.rope(), prefix, suffix);
+fn from_common_ends(old: &Buffer, new: &Buffer, prefix: usize, suffix: usize) -> TextChange {
+    let (old_span, new_span) = widen_to_boundaries(old.rope(), new.rope(), prefix, suffix);
     let text = new.rope().byte_slice(new_span).to_string();
     TextChange { range: range_of(old, old_span), text }
 }
@@ -84,23 +88,25 @@ impl ByteAccess for str {
 }
 
 /// The differing byte spans of both texts, widened to character boundaries and around any CRLF they would split.
-fn align<O: ByteAccess + ?Sized, N: ByteAccess + ?Sized>(
+fn widen_to_boundaries<O: ByteAccess + ?Sized, N: ByteAccess + ?Sized>(
     old: &O,
     new: &N,
     mut prefix: usize,
     mut suffix: usize,
 ) -> (std::ops::Range<usize>, std::ops::Range<usize>) {
-    while prefix > 0 && (splits(old, prefix) || splits(new, prefix)) {
+    while prefix > 0 && (splits_char_or_crlf(old, prefix) || splits_char_or_crlf(new, prefix)) {
         prefix -= 1;
     }
-    while suffix > 0 && (splits(old, old.len() - suffix) || splits(new, new.len() - suffix)) {
+    while suffix > 0
+        && (splits_char_or_crlf(old, old.len() - suffix) || splits_char_or_crlf(new, new.len() - suffix))
+    {
         suffix -= 1;
     }
     (prefix..old.len() - suffix, prefix..new.len() - suffix)
 }
 
 /// Whether the boundary before byte `at` lies inside a character or inside a CRLF.
-fn splits<B: ByteAccess + ?Sized>(text: &B, at: usize) -> bool {
+fn splits_char_or_crlf<B: ByteAccess + ?Sized>(text: &B, at: usize) -> bool {
     if at == 0 || at >= text.len() {
         return false;
     }
@@ -123,7 +129,7 @@ enum TextEnd {
 }
 
 /// How many bytes, up to `most`, two runs of chunks share at one end.
-fn common<'a>(
+fn common_len<'a>(
     mut left: impl Iterator<Item = &'a str>,
     mut right: impl Iterator<Item = &'a str>,
     most: usize,
@@ -143,10 +149,10 @@ fn common<'a>(
             continue;
         }
         let len = a.len().min(b.len()).min(most - same);
-        let (head_a, rest_a) = take(a, len, end);
-        let (head_b, rest_b) = take(b, len, end);
+        let (head_a, rest_a) = split_bytes(a, len, end);
+        let (head_b, rest_b) = split_bytes(b, len, end);
         if !std::ptr::eq(head_a, head_b) && head_a != head_b {
-            return same + shared(head_a, head_b, end);
+            return same + common_chunk_len(head_a, head_b, end);
         }
         same += len;
         (a, b) = (rest_a, rest_b);
@@ -154,7 +160,7 @@ fn common<'a>(
     same
 }
 
-fn take(bytes: &[u8], len: usize, end: TextEnd) -> (&[u8], &[u8]) {
+fn split_bytes(bytes: &[u8], len: usize, end: TextEnd) -> (&[u8], &[u8]) {
     match end {
         TextEnd::Front => bytes.split_at(len),
         TextEnd::Back => {
@@ -164,7 +170,7 @@ fn take(bytes: &[u8], len: usize, end: TextEnd) -> (&[u8], &[u8]) {
     }
 }
 
-fn shared(a: &[u8], b: &[u8], end: TextEnd) -> usize {
+fn common_chunk_len(a: &[u8], b: &[u8], end: TextEnd) -> usize {
     match end {
         TextEnd::Front => a.iter().zip(b).take_while(|(a, b)| a == b).count(),
         TextEnd::Back => a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count(),

@@ -63,14 +63,14 @@ pub(crate) fn unified_diff(
     options: DiffOptions,
 ) -> UnifiedDiff {
     let input = InternedInput::new(lines(old), lines(new));
-    let changes = changes(&input);
+    let changes = compute_hunks(&input);
     let count = |of: fn(&imara_diff::Hunk) -> usize| changes.iter().map(of).sum();
     let (additions, deletions) = (count(|change| change.after.len()), count(|change| change.before.len()));
-    let groups = grouped(changes.into_iter(), options.context, input.before.len(), input.after.len());
-    let mut text = header(old_path, new_path, !groups.is_empty());
+    let groups = group_changes(changes.into_iter(), options.context, input.before.len(), input.after.len());
+    let mut text = file_header(old_path, new_path, !groups.is_empty());
     let mut writer = DiffWriter { input: &input, text: &mut text, most: options.max_bytes, left_out: None };
     for group in &groups {
-        writer.group(group);
+        writer.write_hunk(group);
     }
     let truncated = writer.left_out;
     if let Some(DiffTruncation { hunks, lines }) = truncated {
@@ -81,7 +81,7 @@ pub(crate) fn unified_diff(
 }
 
 /// Long texts of few different lines take the algorithm minutes; what differs there is one change.
-fn changes(input: &InternedInput<&str>) -> Vec<imara_diff::Hunk> {
+fn compute_hunks(input: &InternedInput<&str>) -> Vec<imara_diff::Hunk> {
     const LONG_DIFF_THRESHOLD_LINES: usize = 20_000;
     let (old, new) = (&input.before, &input.after);
     let front = old.iter().zip(new).take_while(|(a, b)| a == b).count();
@@ -98,7 +98,7 @@ fn changes(input: &InternedInput<&str>) -> Vec<imara_diff::Hunk> {
     diff.hunks().collect()
 }
 
-fn header(old: Option<&str>, new: Option<&str>, has_hunks: bool) -> String {
+fn file_header(old: Option<&str>, new: Option<&str>, has_hunks: bool) -> String {
     let side = |prefix: &str, path: Option<&str>| {
         path.map_or_else(|| "/dev/null".to_owned(), |path| quote(&format!("{prefix}/{path}")))
     };
@@ -139,7 +139,7 @@ impl DiffHunk {
     }
 }
 
-fn grouped(
+fn group_changes(
     changes: impl Iterator<Item = imara_diff::Hunk>,
     context: usize,
     old_len: usize,
@@ -176,7 +176,7 @@ struct DiffWriter<'a, 't> {
 }
 
 impl<'t> DiffWriter<'_, 't> {
-    fn group(&mut self, group: &DiffHunk) {
+    fn write_hunk(&mut self, group: &DiffHunk) {
         if let Some(left_out) = &mut self.left_out {
             left_out.hunks += 1;
             left_out.lines += group.lines();

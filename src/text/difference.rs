@@ -57,18 +57,21 @@ impl Difference {
         let (left, right) = (expected.trim_end(), found.trim_end());
         if left == right {
             let (expected, found) = (&expected[left.len()..], &found[right.len()..]);
-            return Self::TrailingSpace { expected: spaces(expected), found: spaces(found) };
+            return Self::TrailingSpace {
+                expected: describe_whitespace(expected),
+                found: describe_whitespace(found),
+            };
         }
         if left.trim_start() == right.trim_start() {
             return Self::Indentation {
-                expected: spaces(indentation(left)),
-                found: spaces(indentation(right)),
+                expected: describe_whitespace(indentation(left)),
+                found: describe_whitespace(indentation(right)),
             };
         }
-        Self::inside(left, right)
+        Self::compare_content(left, right)
     }
 
-    fn inside(expected: &str, found: &str) -> Self {
+    fn compare_content(expected: &str, found: &str) -> Self {
         let same: usize =
             expected.chars().zip(found.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum();
         let column = expected[..same].chars().count() + 1;
@@ -76,12 +79,14 @@ impl Difference {
         if words(expected) == words(found) {
             // From where the white space begins, so that the whole of it is named.
             let from = expected[..same].trim_end().len();
-            let run = |line: &str| spaces(indentation(&line[from..]));
+            let run = |line: &str| describe_whitespace(indentation(&line[from..]));
             let column = expected[..from].chars().count() + 1;
             return Self::InnerSpace { column, expected: run(expected), found: run(found) };
         }
         match (expected[same..].chars().next(), found[same..].chars().next()) {
-            (Some(a), Some(b)) if plain(a) == plain(b) => Self::Lookalike { column, expected: a, found: b },
+            (Some(a), Some(b)) if ascii_equivalent(a) == ascii_equivalent(b) => {
+                Self::Lookalike { column, expected: a, found: b }
+            }
             _ => Self::Text { column },
         }
     }
@@ -92,7 +97,7 @@ fn indentation(line: &str) -> &str {
 }
 
 /// `2 tabs, 4 spaces`.
-fn spaces(text: &str) -> String {
+fn describe_whitespace(text: &str) -> String {
     let mut runs: Vec<(char, usize)> = Vec::new();
     for c in text.chars() {
         match runs.last_mut() {
@@ -117,7 +122,7 @@ fn spaces(text: &str) -> String {
 }
 
 /// The plain character for which another may be taken.
-fn plain(c: char) -> char {
+fn ascii_equivalent(c: char) -> char {
     match c {
         '\u{2018}' | '\u{2019}' | '\u{201a}' | '\u{2032}' | '`' | '\u{b4}' => '\'',
         '\u{201c}' | '\u{201d}' | '\u{201e}' | '\u{2033}' => '"',

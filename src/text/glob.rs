@@ -43,7 +43,7 @@ pub fn read_glob<'g>(glob: &'g str, set_up: impl FnOnce(&mut GlobBuilder<'g>)) -
 ///
 /// # Errors
 /// What is too large about them.
-pub fn matching(globs: impl IntoIterator<Item = Glob>) -> Result<GlobSet, String> {
+pub fn build_glob_set(globs: impl IntoIterator<Item = Glob>) -> Result<GlobSet, String> {
     let mut set = GlobSetBuilder::new();
     for glob in globs {
         set.add(glob);
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     fn tried(glob: &str) -> Result<GlobSet, String> {
-        matching([read_glob(glob, |builder| {
+        build_glob_set([read_glob(glob, |builder| {
             builder.literal_separator(true);
         })?])
     }

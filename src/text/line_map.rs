@@ -36,12 +36,12 @@ impl LineMap {
     }
 
     /// The replaced lines of the old text, 0-based; empty ranges where something was only added.
-    pub(crate) fn replaced(&self) -> impl Iterator<Item = Range<u32>> {
+    pub(crate) fn old_ranges(&self) -> impl Iterator<Item = Range<u32>> {
         self.hunks.iter().map(|(before, _)| before.clone())
     }
 
     /// The lines of the new text that took their place.
-    pub(crate) fn replacing(&self) -> impl Iterator<Item = Range<u32>> {
+    pub(crate) fn new_ranges(&self) -> impl Iterator<Item = Range<u32>> {
         self.hunks.iter().map(|(_, after)| after.clone())
     }
 }
@@ -57,6 +57,6 @@ mod tests {
         assert_eq!(lines, [Some(1), None, Some(2), Some(5)]);
         let same = LineMap::between("a\n", "a\n");
         assert_eq!(same.new_line(0), Some(0));
-        assert_eq!(same.replaced().count(), 0);
+        assert_eq!(same.old_ranges().count(), 0);
     }
 }

@@ -29,7 +29,7 @@ pub(crate) fn line_end(line: &str) -> Option<LineEnd> {
 }
 
 /// `line` without its end; a lone CR at the end of a text counts as one.
-pub(crate) fn content(line: &str) -> &str {
+pub(crate) fn strip_line_end(line: &str) -> &str {
     let line = line.strip_suffix('\n').unwrap_or(line);
     line.strip_suffix('\r').unwrap_or(line)
 }

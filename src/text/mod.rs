@@ -2,7 +2,7 @@
 //!
 //! What lives here: document [`Buffer`]s (ropes), [`Position`]s and the three wire [`Encoding`]s, the smallest
 //! [`TextChange`] between two buffers, where lines went ([`LineMap`]), [`Identifier`]s under or beside a position, and the
-//! [`nearest`] word to a wrong one; [`HiddenCharacter`](hidden::HiddenCharacter)s; markers for text left out ([`elision`]); bytes as digits ([`hex()`]); unified [`diff`]s, [`patch`]es, and exact replacements ([`mod@replace`]); globs, within limits ([`read_glob`]); words for a shell ([`shell_word()`]). Everything is
+//! [`nearest_word`] word to a wrong one; [`HiddenCharacter`](hidden::HiddenCharacter)s; markers for text left out ([`elision`]); bytes as digits ([`hex()`]); unified [`diff`]s, [`patch`]es, and exact replacements ([`mod@replace`]); globs, within limits ([`read_glob`]); words for a shell ([`shell_word()`]). Everything is
 //! pure: no file, no process, no language server, no async. May use: nothing of this crate.
 //!
 //! Two kinds of position exist and cannot be mixed up. [`Position`] counts Unicode scalar values and is what every
@@ -11,7 +11,6 @@
 
 mod buffer;
 mod change;
-mod cut;
 pub(crate) mod diff;
 mod difference;
 pub(crate) mod elision;
@@ -27,13 +26,12 @@ pub(crate) mod replace;
 mod shell_word;
 mod suggest;
 mod toml;
+mod truncate;
 
 pub use buffer::Buffer;
 pub use change::TextChange;
-pub use cut::cut_markdown;
-pub(crate) use cut::{cut, truncate_chars};
+pub use glob::build_glob_set;
 pub(crate) use glob::glob_fault;
-pub use glob::matching;
 pub use glob::read_glob;
 pub(crate) use hex::hex;
 pub(crate) use hidden::hidden_characters;
@@ -45,5 +43,7 @@ pub use position::Encoding;
 pub use position::Position;
 pub(crate) use position::{EncodedPosition, EncodedRange, LineColumn, Range};
 pub(crate) use shell_word::{shell_bytes, shell_word};
-pub(crate) use suggest::{listed, nearest, suggestion};
+pub(crate) use suggest::{nearest_word, quoted_list, suggestion};
 pub(crate) use toml::toml_fault;
+pub use truncate::cut_markdown;
+pub(crate) use truncate::{truncate_chars, truncate_with_note};

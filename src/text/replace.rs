@@ -68,7 +68,7 @@ pub(crate) enum ReplaceError {
         index: usize,
     },
     /// The old text is not there.
-    #[error("replacement {}: `old` is not in the file{}", .index + 1, told(.nearest.as_deref()))]
+    #[error("replacement {}: `old` is not in the file{}", .index + 1, nearest_text_hint(.nearest.as_deref()))]
     NotFound {
         /// Which.
         index: usize,
@@ -78,7 +78,7 @@ pub(crate) enum ReplaceError {
     /// The old text is there several times, and only one is to be replaced.
     #[error(
         "replacement {}: `old` is in the file {count} times (lines {}); give more of the text around it, or set `all`",
-        .index + 1, listed(.lines, *.count)
+        .index + 1, format_line_numbers(.lines, *.count)
     )]
     Several {
         /// Which.
@@ -121,14 +121,14 @@ pub(crate) fn replace(text: &str, replacements: &[TextReplacement]) -> Result<Re
     let mut text = text.to_owned();
     let mut made = Vec::with_capacity(replacements.len());
     for (index, replacement) in replacements.iter().enumerate() {
-        let (next, what) = one(&text, index, replacement)?;
+        let (next, what) = apply_one(&text, index, replacement)?;
         text = next;
         made.push(what);
     }
     Ok(ReplacedText { text, made })
 }
 
-fn one(
+fn apply_one(
     text: &str,
     index: usize,
     replacement: &TextReplacement,
@@ -141,7 +141,7 @@ fn one(
         return Err(ReplaceError::Same { index });
     }
     let Some((old, first, converted)) = find(text, old) else {
-        return Err(ReplaceError::NotFound { index, nearest: nearest(text, old).map(Box::new) });
+        return Err(ReplaceError::NotFound { index, nearest: find_nearest_text(text, old).map(Box::new) });
     };
     let again = first + text[first..].chars().next().map_or(1, char::len_utf8);
     if !all && text[again..].contains(&old) {
@@ -166,12 +166,12 @@ fn find(text: &str, old: &str) -> Option<(String, usize, Option<LineEnd>)> {
         return None;
     }
     [LineEnd::Lf, LineEnd::CrLf].into_iter().find_map(|end| {
-        let converted = converted(old, end);
+        let converted = convert_line_ends(old, end);
         text.find(&converted).map(|at| (converted, at, Some(end)))
     })
 }
 
-fn converted(text: &str, end: LineEnd) -> String {
+fn convert_line_ends(text: &str, end: LineEnd) -> String {
     let lf = text.replace("\r\n", "\n");
     if end == LineEnd::Lf { lf } else { lf.replace('\n', "\r\n") }
 }
@@ -187,7 +187,7 @@ fn with_line_ends(text: &str, at: usize, old: &str, new: &str, of_old: Option<Li
         None if !old.contains('\n') && new.contains('\n') => around(),
         None => None,
     };
-    let given = end.map_or_else(|| new.to_owned(), |end| converted(new, end));
+    let given = end.map_or_else(|| new.to_owned(), |end| convert_line_ends(new, end));
     let changed = given != new;
     (given, changed)
 }
@@ -205,14 +205,14 @@ fn line_numbers(text: &str, places: &[usize]) -> Vec<usize> {
 
 /// The lines that come nearest to `old`: where most of its lines are but for white space, else where its longest line has
 /// most in common with one of the text.
-fn nearest(text: &str, old: &str) -> Option<NearestText> {
+fn find_nearest_text(text: &str, old: &str) -> Option<NearestText> {
     let wanted: Vec<&str> = old.lines().collect();
     let lines: Vec<&str> = text.lines().collect();
-    let start = most_shared(&lines, &wanted).or_else(|| most_alike(&lines, &wanted))?;
+    let start = best_shared_line(&lines, &wanted).or_else(|| best_trigram_line(&lines, &wanted))?;
     let here = &lines[start..(start + wanted.len()).min(lines.len())];
     let last = wanted.len() - 1;
-    let differs =
-        (0..wanted.len()).find(|at| !here.get(*at).is_some_and(|line| holds(line, wanted[*at], *at, last)));
+    let differs = (0..wanted.len())
+        .find(|at| !here.get(*at).is_some_and(|line| line_matches(line, wanted[*at], *at, last)));
     let differs = differs.unwrap_or(0);
     let (expected, found) = (wanted[differs], here.get(differs));
     Some(NearestText {
@@ -225,7 +225,7 @@ fn nearest(text: &str, old: &str) -> Option<NearestText> {
 }
 
 /// Whether a line of the text holds line `at` of an old text, which may begin and end inside a line.
-fn holds(line: &str, wanted: &str, at: usize, last: usize) -> bool {
+fn line_matches(line: &str, wanted: &str, at: usize, last: usize) -> bool {
     match (at == 0, at == last) {
         (true, true) => line.contains(wanted),
         (true, false) => line.ends_with(wanted),
@@ -235,7 +235,7 @@ fn holds(line: &str, wanted: &str, at: usize, last: usize) -> bool {
 }
 
 /// The 0-based line at which most of the wanted lines are but for white space around them; `None` where none is.
-fn most_shared(lines: &[&str], wanted: &[&str]) -> Option<usize> {
+fn best_shared_line(lines: &[&str], wanted: &[&str]) -> Option<usize> {
     let mut wanted_at: HashMap<&str, Vec<usize>> = HashMap::new();
     for (at, line) in wanted.iter().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let places = wanted_at.entry(line.trim()).or_default();
@@ -256,22 +256,22 @@ fn most_shared(lines: &[&str], wanted: &[&str]) -> Option<usize> {
 
 /// The 0-based line at which `wanted` begins if its longest line is where most of its triples of letters are; `None` where
 /// that is less than half of them.
-fn most_alike(lines: &[&str], wanted: &[&str]) -> Option<usize> {
+fn best_trigram_line(lines: &[&str], wanted: &[&str]) -> Option<usize> {
     let (number, longest) = wanted.iter().enumerate().max_by_key(|(_, line)| line.trim().len())?;
-    let looked_for: HashSet<[char; 3]> = triples(longest.trim()).collect();
-    let shared = |line: &str| triples(line).collect::<HashSet<_>>().intersection(&looked_for).count();
+    let looked_for: HashSet<[char; 3]> = trigrams(longest.trim()).collect();
+    let shared = |line: &str| trigrams(line).collect::<HashSet<_>>().intersection(&looked_for).count();
     let best = lines.iter().enumerate().map(|(at, line)| (shared(line), std::cmp::Reverse(at))).max()?;
     let (count, std::cmp::Reverse(at)) = best;
     (count > 0 && 2 * count >= looked_for.len()).then(|| at.saturating_sub(number))
 }
 
 /// All runs of three characters.
-fn triples(line: &str) -> impl Iterator<Item = [char; 3]> {
+fn trigrams(line: &str) -> impl Iterator<Item = [char; 3]> {
     let next = line.chars().skip(1).zip(line.chars().skip(2));
     line.chars().zip(next).map(|(first, (second, third))| [first, second, third])
 }
 
-fn told(nearest: Option<&NearestText>) -> String {
+fn nearest_text_hint(nearest: Option<&NearestText>) -> String {
     let Some(near) = nearest else { return "; read the file and give its text as it is".to_owned() };
     let found = near.text.get(near.differs_at - near.line);
     let found = found.map_or_else(String::new, |found| format!(" but is `{found}`"));
@@ -281,7 +281,7 @@ fn told(nearest: Option<&NearestText>) -> String {
     )
 }
 
-fn listed(lines: &[usize], count: usize) -> String {
+fn format_line_numbers(lines: &[usize], count: usize) -> String {
     let mut listed = lines.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     if count > lines.len() && lines.len() == MAX_REPORTED_MATCH_LINES {
         listed.push_str(", …");

@@ -1,7 +1,7 @@
 //! Suggestions of the nearest known name, and lists of words in a sentence, for error messages.
 
 /// The word of `known` that is meant by `given`, if one is near enough.
-pub(crate) fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest_word<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     known
         .into_iter()
         .map(|word| (strsim::damerau_levenshtein(&given.to_lowercase(), word), word))
@@ -12,14 +12,14 @@ pub(crate) fn nearest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>)
 
 /// "; did you mean `command`?", or the words there are.
 pub(crate) fn suggestion(given: &str, known: &[&str]) -> String {
-    match nearest(given, known.iter().copied()) {
+    match nearest_word(given, known.iter().copied()) {
         Some(word) => format!("; did you mean `{word}`?"),
-        None => format!("; there are {}", listed(known)),
+        None => format!("; there are {}", quoted_list(known)),
     }
 }
 
 /// "`a`, `b` and `c`".
-pub(crate) fn listed(words: &[&str]) -> String {
+pub(crate) fn quoted_list(words: &[&str]) -> String {
     match words {
         [] => String::from("none"),
         [only] => format!("`{only}`"),
@@ -36,10 +36,10 @@ mod tests {
 
     #[test]
     fn nearest_word_matches_typo_and_not_another_word() {
-        assert_eq!(nearest("comand", ["command", "env"]), Some("command"));
-        assert_eq!(nearest("Command", ["command", "env"]), Some("command"));
-        assert_eq!(nearest("banana", ["command", "env"]), None);
-        assert_eq!(nearest("x", ["env"]), None);
+        assert_eq!(nearest_word("comand", ["command", "env"]), Some("command"));
+        assert_eq!(nearest_word("Command", ["command", "env"]), Some("command"));
+        assert_eq!(nearest_word("banana", ["command", "env"]), None);
+        assert_eq!(nearest_word("x", ["env"]), None);
     }
 
     #[test]

@@ -72,13 +72,17 @@ impl Address {
             }
             (None, None, None, Some(name)) => Target::Name(name.to_owned()),
             (None, Some(_), _, _) | (None, _, Some(_), _) => {
-                return Err(missing("`path`, for `line` counts in a file"));
+                return Err(missing_argument("`path`, for `line` counts in a file"));
             }
-            (Some(_), None, Some(_), _) => return Err(missing("`line` beside `character`")),
-            (Some(_), Some(_), None, None) => return Err(missing("`symbol` or `character` beside `line`")),
-            (Some(_), None, None, None) => return Err(missing("`symbol`, or `line` and `character`")),
+            (Some(_), None, Some(_), _) => return Err(missing_argument("`line` beside `character`")),
+            (Some(_), Some(_), None, None) => {
+                return Err(missing_argument("`symbol` or `character` beside `line`"));
+            }
+            (Some(_), None, None, None) => {
+                return Err(missing_argument("`symbol`, or `line` and `character`"));
+            }
             (None, None, None, None) => {
-                return Err(missing("`path` with `line` and `character`, or `symbol`"));
+                return Err(missing_argument("`path` with `line` and `character`, or `symbol`"));
             }
         })
     }
@@ -90,6 +94,6 @@ impl Address {
     }
 }
 
-fn missing(what: &str) -> ToolError {
+fn missing_argument(what: &str) -> ToolError {
     ToolError::new(ErrorCode::InvalidArgs, format!("the arguments lack {what}"))
 }

@@ -107,7 +107,7 @@ pub struct Answer<T> {
 
 impl ServerStatus {
     /// That it is not installed, and what keeps the one that the project has from being used, where that is the reason.
-    pub fn absence(&self) -> String {
+    pub fn absence_sentence(&self) -> String {
         let trust = self.detail.as_deref().filter(|detail| detail.contains("lsp-tools trust"));
         match trust {
             Some(trust) => format!("{} is not installed ({trust})", self.server),
@@ -134,7 +134,7 @@ impl<T> Answer<T> {
     }
 
     /// The same with a reason, if there is one, why it may lack something.
-    pub fn doubted(mut self, reason: Option<String>) -> Self {
+    pub fn with_doubt(mut self, reason: Option<String>) -> Self {
         if reason.is_some() && self.verdict == Verdict::Complete {
             self.verdict = Verdict::Partial;
             self.server_status.detail = self.server_status.detail.or(reason);

@@ -18,10 +18,10 @@ pub(super) fn answer_text(answer: &Value) -> String {
     let mut out = String::new();
     match answer {
         Value::Object(map) if map.get("ok") == Some(&Value::Bool(false)) && map.contains_key("error") => {
-            failure(map, &mut out);
+            write_failure(map, &mut out);
         }
-        Value::Object(map) => fields(map, 0, &mut out),
-        other => inline(other, &mut out),
+        Value::Object(map) => write_fields(map, 0, &mut out),
+        other => write_inline(other, &mut out),
     }
     let length = out.trim_end().len();
     out.truncate(length);
@@ -31,7 +31,7 @@ pub(super) fn answer_text(answer: &Value) -> String {
     out
 }
 
-fn failure(map: &Map<String, Value>, out: &mut String) {
+fn write_failure(map: &Map<String, Value>, out: &mut String) {
     let text = |key: &str| map.get(key).and_then(Value::as_str);
     let _ = writeln!(out, "{}: {}", text("code").unwrap_or("failed"), text("error").unwrap_or_default());
     if let Some(hint) = text("hint") {
@@ -39,11 +39,11 @@ fn failure(map: &Map<String, Value>, out: &mut String) {
     }
     let others = map.iter().filter(|(key, _)| !matches!(key.as_str(), "ok" | "code" | "error" | "hint"));
     let others: Map<String, Value> = others.map(|(key, value)| (key.clone(), value.clone())).collect();
-    fields(&others, 0, out);
+    write_fields(&others, 0, out);
 }
 
 /// Whether a field says nothing that a reader needs.
-fn needless(map: &Map<String, Value>, key: &str, value: &Value) -> bool {
+fn is_needless(map: &Map<String, Value>, key: &str, value: &Value) -> bool {
     match key {
         "ok" => value == &Value::Bool(true),
         "uri" => map.contains_key("path"),
@@ -58,9 +58,9 @@ fn needless(map: &Map<String, Value>, key: &str, value: &Value) -> bool {
     }
 }
 
-fn fields(map: &Map<String, Value>, indent: usize, out: &mut String) {
+fn write_fields(map: &Map<String, Value>, indent: usize, out: &mut String) {
     for (key, value) in map {
-        if needless(map, key, value) {
+        if is_needless(map, key, value) {
             continue;
         }
         let pad = "  ".repeat(indent);
@@ -72,15 +72,17 @@ fn fields(map: &Map<String, Value>, indent: usize, out: &mut String) {
                 // Whoever reads compilers' messages takes a number behind a colon for 1-based.
                 let zero = items.iter().any(|item| item.get("range").is_some());
                 let _ = writeln!(out, "{pad}{key}{}:", if zero && indent == 0 { " (0-based)" } else { "" });
-                items.iter().for_each(|item| listed(item, indent + 1, out));
+                items.iter().for_each(|item| write_list_item(item, indent + 1, out));
             }
-            Value::Object(inner) if range(inner).is_none() && inner.values().any(|value| !plain(value)) => {
+            Value::Object(inner)
+                if range(inner).is_none() && inner.values().any(|value| !fits_inline(value)) =>
+            {
                 let _ = writeln!(out, "{pad}{key}:");
-                fields(inner, indent + 1, out);
+                write_fields(inner, indent + 1, out);
             }
             other => {
                 let _ = write!(out, "{pad}{key}: ");
-                inline(other, out);
+                write_inline(other, out);
                 out.push('\n');
             }
         }
@@ -88,32 +90,32 @@ fn fields(map: &Map<String, Value>, indent: usize, out: &mut String) {
 }
 
 /// An item of a list, on a line of its own; what does not fit on one follows below it.
-fn listed(item: &Value, indent: usize, out: &mut String) {
+fn write_list_item(item: &Value, indent: usize, out: &mut String) {
     let pad = "  ".repeat(indent);
     let Value::Object(map) = item else {
         out.push_str(&pad);
-        inline(item, out);
+        write_inline(item, out);
         out.push('\n');
         return;
     };
     out.push_str(&pad);
-    let placed = place(map, out);
+    let placed = write_location(map, out);
     let short: Map<String, Value> = map
         .iter()
-        .filter(|(key, value)| !placed.contains(&key.as_str()) && plain(value))
+        .filter(|(key, value)| !placed.contains(&key.as_str()) && fits_inline(value))
         .map(owned)
         .collect();
-    if !placed.is_empty() && short.iter().any(|(key, value)| !needless(map, key, value)) {
+    if !placed.is_empty() && short.iter().any(|(key, value)| !is_needless(map, key, value)) {
         out.push(' ');
     }
-    pairs(&short, map, out);
+    write_pairs(&short, map, out);
     out.push('\n');
     let long: Map<String, Value> = map
         .iter()
-        .filter(|(key, value)| !placed.contains(&key.as_str()) && !plain(value))
+        .filter(|(key, value)| !placed.contains(&key.as_str()) && !fits_inline(value))
         .map(owned)
         .collect();
-    fields(&long, indent + 1, out);
+    write_fields(&long, indent + 1, out);
 }
 
 fn owned((key, value): (&String, &Value)) -> (String, Value) {
@@ -121,7 +123,7 @@ fn owned((key, value): (&String, &Value)) -> (String, Value) {
 }
 
 /// Writes where `map` is, if it is a place; returns the fields that were said by it.
-fn place(map: &Map<String, Value>, out: &mut String) -> Vec<&'static str> {
+fn write_location(map: &Map<String, Value>, out: &mut String) -> Vec<&'static str> {
     let path = map.get("path").and_then(Value::as_str);
     let span = map.get("range").and_then(Value::as_object).and_then(range);
     match (path, span) {
@@ -158,19 +160,21 @@ fn range(map: &Map<String, Value>) -> Option<String> {
 }
 
 /// Whether a value fits on a line with others.
-fn plain(value: &Value) -> bool {
+fn fits_inline(value: &Value) -> bool {
     match value {
         Value::String(text) => !text.contains('\n'),
-        Value::Array(items) => items.iter().all(|item| !item.is_object() && !item.is_array() && plain(item)),
+        Value::Array(items) => {
+            items.iter().all(|item| !item.is_object() && !item.is_array() && fits_inline(item))
+        }
         Value::Object(map) => range(map).is_some(),
         _ => true,
     }
 }
 
-fn pairs(shown: &Map<String, Value>, whole: &Map<String, Value>, out: &mut String) {
+fn write_pairs(shown: &Map<String, Value>, whole: &Map<String, Value>, out: &mut String) {
     let mut first = true;
     for (key, value) in shown {
-        if needless(whole, key, value) {
+        if is_needless(whole, key, value) {
             continue;
         }
         if !first {
@@ -181,11 +185,11 @@ fn pairs(shown: &Map<String, Value>, whole: &Map<String, Value>, out: &mut Strin
         if !matches!(key.as_str(), "text" | "message" | "name") {
             let _ = write!(out, "{key}: ");
         }
-        inline(value, out);
+        write_inline(value, out);
     }
 }
 
-fn inline(value: &Value, out: &mut String) {
+fn write_inline(value: &Value, out: &mut String) {
     match value {
         Value::String(text) => out.push_str(text),
         Value::Array(items) => {
@@ -193,12 +197,12 @@ fn inline(value: &Value, out: &mut String) {
                 if place > 0 {
                     out.push_str(", ");
                 }
-                inline(item, out);
+                write_inline(item, out);
             }
         }
         Value::Object(map) => match range(map) {
             Some(span) => out.push_str(&span),
-            None => pairs(map, map, out),
+            None => write_pairs(map, map, out),
         },
         other => {
             let _ = write!(out, "{other}");

@@ -1,7 +1,7 @@
 //! Work that blocks, off the threads that talk to servers.
 
 use super::context::Context;
-use super::error::{ToolError, unfinished};
+use super::error::{ToolError, join_error};
 use crate::workspace::Workspace;
 
 impl Context {
@@ -10,13 +10,13 @@ impl Context {
     ///
     /// # Errors
     /// Only where `work` panics.
-    pub(crate) async fn in_background<T: Send + 'static>(
+    pub(crate) async fn run_in_background<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Workspace) -> T + Send + 'static,
     ) -> Result<T, ToolError> {
         let workspace = self.workspace.clone();
         tokio::task::spawn_blocking(move || work(&workspace))
             .await
-            .map_err(|error| unfinished("the work was not finished", error))
+            .map_err(|error| join_error("the work was not finished", error))
     }
 }

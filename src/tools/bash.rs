@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use super::delta::DiagnosticsDelta;
 use super::error::{ErrorCode, ToolError};
-use super::shell::aftermath::CommandBaseline;
-use super::shell::room::PreparedCommand;
+use super::shell::command_baseline::CommandBaseline;
+use super::shell::prepared_command::PreparedCommand;
 use super::shell::run::{CommandEnd, CommandEndCause, OutputForm, ShellOutput};
 use super::tool::{Call, Card, Tool};
 use crate::config::BashSettings;
@@ -179,7 +179,7 @@ impl Tool for Bash {
     fn card(&self) -> Card {
         let description = "Runs a command in the workspace's root. No terminal or input; it may write only the workspace and \
              temporary folders. What it leaves running is ended. Not for reading or editing files.";
-        Card::new("bash", "Run a command", description, Effect::Execute).destructive().ranked(13).long()
+        Card::new("bash", "Run a command", description, Effect::Execute).destructive().with_rank(13).long()
     }
 
     fn subjects(&self, _context: &Context, args: &BashArgs) -> Result<CallSubjects, ToolError> {
@@ -191,9 +191,9 @@ impl Tool for Bash {
         let room = PreparedCommand::new(context, &args.command).await?;
         let (sandbox, no_caches) = (room.enforced, room.no_caches.clone());
         let (ok, outcome) = if args.background {
-            (true, BashOutcome::Started { id: in_background(call, &args, room).await? })
+            (true, BashOutcome::Started { id: run_in_background(call, &args, room).await? })
         } else {
-            let ended = to_its_end(context, &args, room).await?;
+            let ended = run_to_end(context, &args, room).await?;
             (ended.failure.is_none(), BashOutcome::Ended(Box::new(ended)))
         };
         Ok(BashOutput { ok, command: args.command, outcome, sandbox, no_caches })
@@ -204,14 +204,18 @@ fn form(settings: &BashSettings, args: &BashArgs) -> OutputForm {
     OutputForm { limit: settings.output_bytes, raw: args.raw }
 }
 
-async fn in_background(call: Call<'_>, args: &BashArgs, room: PreparedCommand) -> Result<String, ToolError> {
+async fn run_in_background(
+    call: Call<'_>,
+    args: &BashArgs,
+    prepared: PreparedCommand,
+) -> Result<String, ToolError> {
     let (context, settings) = (call.context, &call.context.config.settings.bash);
     let limit = args.timeout_ms.map(Duration::from_millis);
-    let start = context.shells.start(context.manager.spawner(), room, form(settings, args), limit);
-    context.shells.start_kept(&call.caller.session, settings.background, start).await
+    let start = context.shells.start(context.manager.spawner(), prepared, form(settings, args), limit);
+    context.shells.start_background(&call.caller.session, settings.background, start).await
 }
 
-async fn to_its_end(
+async fn run_to_end(
     context: &Context,
     args: &BashArgs,
     room: PreparedCommand,
@@ -220,10 +224,10 @@ async fn to_its_end(
     let wanted = args.timeout_ms.map(Duration::from_millis).or(context.timeout).unwrap_or(settings.timeout);
     let limit = wanted.min(settings.max_timeout);
     let before = match args.diagnostics {
-        true => Some(CommandBaseline::look(context).await),
+        true => Some(CommandBaseline::capture(context).await),
         false => None,
     };
-    let witness = context.manager.witness().await;
+    let witness = context.manager.start_recording().await;
     let run =
         context.shells.start(context.manager.spawner(), room, form(settings, args), Some(limit)).await?;
     let Some(ended) = run.wait().await else {
@@ -235,7 +239,7 @@ async fn to_its_end(
             "the command was ended: the runtime is shutting down",
         ));
     }
-    let changes = context.manager.testimony(witness).await;
+    let changes = context.manager.finish_recording(witness).await;
     let diagnostics = match before {
         Some(before) => Some(before.compare(context, &changes).await),
         None => None,
@@ -243,15 +247,15 @@ async fn to_its_end(
     Ok(EndedOutput {
         diagnostics,
         exit_code: ended.exit_code,
-        written: run.take().into(),
+        written: run.take_output().into(),
         duration_ms: milliseconds(ended.after),
-        changed: changed(&changes),
+        changed: file_changes(&changes),
         changed_truncated: changes.overflowed || changes.changes.len() > MAX_LISTED_CHANGED_FILES,
         failure: failure(ended, wanted, limit),
     })
 }
 
-fn changed(changes: &ChangeBatch) -> Vec<BashFileChange> {
+fn file_changes(changes: &ChangeBatch) -> Vec<BashFileChange> {
     let file = |(path, kind): &(crate::workspace::WorkspacePath, ChangeKind)| BashFileChange {
         path: path.display(),
         operation: match kind {

@@ -31,6 +31,6 @@ impl Tool for BashKill {
     async fn run(&self, call: Call<'_>, args: BashKillArgs) -> Result<RunReport, ToolError> {
         let run = call.context.shells.get(&call.caller.session, &args.id)?;
         run.kill().await;
-        Ok(RunReport::of(args.id, &run))
+        Ok(RunReport::from_run(args.id, &run))
     }
 }

@@ -57,7 +57,7 @@ pub(crate) struct RunReport {
 
 impl RunReport {
     /// What there is to say of `run` now; its output is taken.
-    pub(crate) fn of(id: String, run: &CommandRun) -> Self {
+    pub(crate) fn from_run(id: String, run: &CommandRun) -> Self {
         let ended = run.end();
         let state = match ended.map(|ended| ended.how) {
             None => BashRunState::Running,
@@ -69,7 +69,7 @@ impl RunReport {
             id,
             state,
             exit_code: ended.map(|ended| ended.exit_code),
-            written: run.take().into(),
+            written: run.take_output().into(),
             duration_ms: milliseconds(run.elapsed()),
         }
     }
@@ -93,7 +93,7 @@ impl Tool for BashOutputTool {
 
     async fn run(&self, call: Call<'_>, args: BashOutputArgs) -> Result<RunReport, ToolError> {
         let run = call.context.shells.get(&call.caller.session, &args.id)?;
-        run.news(Instant::now() + Duration::from_millis(args.wait_ms.unwrap_or(0))).await;
-        Ok(RunReport::of(args.id, &run))
+        run.wait_for_output(Instant::now() + Duration::from_millis(args.wait_ms.unwrap_or(0))).await;
+        Ok(RunReport::from_run(args.id, &run))
     }
 }

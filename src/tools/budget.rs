@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::context::Context;
 use crate::config::LimitSettings;
-use crate::text::{cut, cut_markdown};
+use crate::text::{cut_markdown, truncate_with_note};
 
 /// A name, a label, a title, a type: what is longer is not for reading.
 const MAX_ANSWER_NAME_BYTES: usize = 1_000;
@@ -38,11 +38,11 @@ pub(crate) struct ListBudget {
 
 impl ListBudget {
     /// For a list of at most `limit` items.
-    pub(crate) fn of(context: &Context, limit: usize) -> Self {
-        Self::within(&context.config.settings.limits, limit)
+    pub(crate) fn for_list(context: &Context, limit: usize) -> Self {
+        Self::with_limits(&context.config.settings.limits, limit)
     }
 
-    fn within(limits: &LimitSettings, limit: usize) -> Self {
+    fn with_limits(limits: &LimitSettings, limit: usize) -> Self {
         let parts = limit.div_ceil(limits.answer_items.max(1)).max(1);
         Self {
             left: limits.answer_bytes.saturating_mul(LIST_BUDGET_FACTOR).saturating_mul(parts),
@@ -51,8 +51,8 @@ impl ListBudget {
     }
 
     /// Whether `item` still fits; from then on it is in. The first one always does: an answer without any would say nothing.
-    pub(crate) fn takes(&mut self, item: &impl Serialize) -> bool {
-        let size = size(item);
+    pub(crate) fn try_take(&mut self, item: &impl Serialize) -> bool {
+        let size = json_size(item);
         let fits = self.is_empty || size <= self.left;
         self.is_empty = false;
         self.left = if fits { self.left.saturating_sub(size) } else { 0 };
@@ -61,12 +61,12 @@ impl ListBudget {
 
     /// The first of `items` that fit, at most `limit`.
     pub(crate) fn fill<T: Serialize>(&mut self, items: impl IntoIterator<Item = T>, limit: usize) -> Vec<T> {
-        items.into_iter().take(limit).take_while(|item| self.takes(item)).collect()
+        items.into_iter().take(limit).take_while(|item| self.try_take(item)).collect()
     }
 }
 
 /// The bytes of `item` as programs get it.
-fn size(item: &impl Serialize) -> usize {
+fn json_size(item: &impl Serialize) -> usize {
     struct JsonByteCounter(usize);
     impl io::Write for JsonByteCounter {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -87,31 +87,31 @@ fn size(item: &impl Serialize) -> usize {
 }
 
 /// Markdown that is all of an answer.
-pub(crate) fn page(context: &Context, text: String) -> String {
-    owned(text, |text| cut_markdown(text, context.config.settings.limits.answer_bytes))
+pub(crate) fn cut_page(context: &Context, text: String) -> String {
+    cut_owned(text, |text| cut_markdown(text, context.config.settings.limits.answer_bytes))
 }
 
 /// A name, label, title or detail.
 pub(crate) fn name(text: String) -> String {
-    owned(text, |text| cut(text, MAX_ANSWER_NAME_BYTES))
+    cut_owned(text, |text| truncate_with_note(text, MAX_ANSWER_NAME_BYTES))
 }
 
 /// A line of source.
 pub(crate) fn line(text: String) -> String {
-    owned(text, |text| cut(text, MAX_ANSWER_LINE_BYTES))
+    cut_owned(text, |text| truncate_with_note(text, MAX_ANSWER_LINE_BYTES))
 }
 
 /// A diagnostic's message.
 pub(crate) fn message(text: &str) -> String {
-    cut(text, MAX_DIAGNOSTIC_MESSAGE_BYTES).into_owned()
+    truncate_with_note(text, MAX_DIAGNOSTIC_MESSAGE_BYTES).into_owned()
 }
 
 /// Markdown about one item among several.
 pub(crate) fn documentation(text: String) -> String {
-    owned(text, |text| cut_markdown(text, MAX_ITEM_DOCUMENTATION_BYTES))
+    cut_owned(text, |text| cut_markdown(text, MAX_ITEM_DOCUMENTATION_BYTES))
 }
 
-fn owned(text: String, cut: impl Fn(&str) -> Cow<'_, str>) -> String {
+fn cut_owned(text: String, cut: impl Fn(&str) -> Cow<'_, str>) -> String {
     let shorter = match cut(&text) {
         Cow::Borrowed(_) => None,
         Cow::Owned(shorter) => Some(shorter),
@@ -127,7 +127,7 @@ mod tests {
     fn list_budget_grows_with_limit_and_always_takes_one_item() {
         let limits = LimitSettings { answer_bytes: 1_000, answer_items: 10, ..LimitSettings::default() };
         let filled = |limit, size: usize| {
-            ListBudget::within(&limits, limit)
+            ListBudget::with_limits(&limits, limit)
                 .fill(std::iter::repeat_n("x".repeat(size - 2), 100), limit)
                 .len()
         };
@@ -141,6 +141,6 @@ mod tests {
     fn list_budget_leaves_out_everything_behind_an_oversized_item() {
         let mut room = ListBudget { left: 10, is_empty: true };
         assert_eq!(room.fill(["four", "much too long", "x"], 10), ["four"]);
-        assert!(!room.takes(&"x"));
+        assert!(!room.try_take(&"x"));
     }
 }

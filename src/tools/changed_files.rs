@@ -13,7 +13,7 @@ use super::git::GitError;
 use super::git::repository::Repository;
 use super::git::shadow::{GitRunner, ShadowRepository};
 use super::git::status::{self, GitChange, GitChangeKind};
-use super::keeping::off_thread;
+use super::state_files::run_blocking;
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::CallSubjects;
 use crate::process::RunError;
@@ -111,7 +111,7 @@ impl Tool for ChangedFiles {
         let found = async {
             let git =
                 GitRunner::find(context.manager.spawner(), context.deadline(DEFAULT_GIT_CHANGES_TIMEOUT))?;
-            let shadow = ShadowRepository::of(&repository, git, &context.folders.cache).await?;
+            let shadow = ShadowRepository::create(&repository, git, &context.folders.cache).await?;
             status::status(&shadow, &repository, &below, untracked).await
         };
         let found = found.await.map_err(from_git_error)?;
@@ -129,7 +129,7 @@ fn folder(context: &Context, args: &ChangedFilesArgs) -> Result<WorkspacePath, T
 /// The repository of `given`, which must be a folder of the workspace also when links are followed.
 async fn repository(context: &Context, given: WorkspacePath) -> Result<Repository, ToolError> {
     let (root, start) = (context.workspace.root().to_owned(), context.workspace.absolute(&given));
-    off_thread(move || {
+    run_blocking(move || {
         let shown = given.display();
         let real = fs::canonicalize(&start)
             .ok()
@@ -151,7 +151,7 @@ fn output(
     wanted: SourceControlState,
 ) -> ChangedFilesOutput {
     let limit = context.config.settings.limits.answer_items;
-    let shown = |path: &Path| shown(context, repository, path);
+    let shown = |path: &Path| display_path(context, repository, path);
     let file = |change: GitChange| ChangedFile {
         path: shown(&change.path),
         change: change.change,
@@ -165,7 +165,7 @@ fn output(
         [staged.as_ref().map(Vec::len), unstaged.as_ref().map(Vec::len), untracked.as_ref().map(Vec::len)];
     let count = sizes.iter().flatten().sum();
     ChangedFilesOutput {
-        repository: top(context, repository),
+        repository: top_path(context, repository),
         staged: staged.map(|files| files.into_iter().take(limit).map(file).collect()),
         unstaged: unstaged.map(|files| files.into_iter().take(limit).map(file).collect()),
         untracked: untracked.map(|paths| paths.iter().take(limit).map(|path| shown(path)).collect()),
@@ -175,12 +175,12 @@ fn output(
 }
 
 /// A path below the top of the work tree, as answers give paths.
-fn shown(context: &Context, repository: &Repository, path: &Path) -> String {
+fn display_path(context: &Context, repository: &Repository, path: &Path) -> String {
     let inside = context.workspace.path(&repository.top.join(path));
     inside.map_or_else(|_| path.display().to_string().escape_debug().to_string(), |path| path.display())
 }
 
-fn top(context: &Context, repository: &Repository) -> String {
+fn top_path(context: &Context, repository: &Repository) -> String {
     match context.workspace.path(&repository.top) {
         Ok(path) => path.display(),
         Err(_) => {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::context::Context;
 use super::error::{ErrorCode, ToolError};
-use super::keeping::off_thread;
+use super::state_files::run_blocking;
 use crate::workspace::edit::EditPlan;
 use crate::workspace::{EntryKind, ListQuery, WorkDeadline, WorkspacePath};
 
@@ -15,13 +15,13 @@ const LOOK_TIMEOUT: Duration = Duration::from_secs(10);
 ///
 /// # Errors
 /// `denied`, with the first such file; also where not everything could be looked at.
-pub(super) async fn may_take_contents(context: &Context, plan: &EditPlan) -> Result<(), ToolError> {
+pub(super) async fn check_folder_contents(context: &Context, plan: &EditPlan) -> Result<(), ToolError> {
     let folders =
         plan.moved_and_deleted().map(|(folder, destination)| (folder.clone(), destination.cloned()));
     may_take_folders(context, folders.collect()).await
 }
 
-/// As [`may_take_contents`], for folders with where they would be moved; those that are gone and what is no folder do not matter.
+/// As [`check_folder_contents`], for folders with where they would be moved; those that are gone and what is no folder do not matter.
 ///
 /// # Errors
 /// As there.
@@ -33,7 +33,7 @@ pub(super) async fn may_take_folders(
         return Ok(());
     }
     let context = context.clone();
-    off_thread(move || check_folders(&context, &folders)).await
+    run_blocking(move || check_folders(&context, &folders)).await
 }
 
 fn check_folders(
@@ -60,7 +60,7 @@ fn check_contents(
     let mut folders = vec![top.clone()];
     while let Some(folder) = folders.pop() {
         let query =
-            ListQuery { under: folder.clone(), recursive: false, max: usize::MAX, until: until.clone() };
+            ListQuery { under: folder.clone(), recursive: false, max: usize::MAX, deadline: until.clone() };
         let unseen = |why: String| {
             let error = format!(
                 "rules about paths hold for what lies in `{}`, and {why}; nothing was changed",

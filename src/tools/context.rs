@@ -8,14 +8,14 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::Instant;
 
 use super::answer::{ServerState, ServerStatus};
+use super::edit_scheduler::EditScheduler;
 use super::error::{ErrorCode, ToolError};
 use super::install::{InstallGate, InstallState};
 use super::overlays::HeldOverlays;
-use super::patience::RetryAdvice;
 use super::question::path_of;
+use super::retry_advice::RetryAdvice;
 use super::shell::ShellCommands;
 use super::target::Target;
-use super::turns::EditScheduler;
 use crate::config::{Catalogue, Config, Folders, PresentLanguage, TrustStore, present_languages, spec};
 use crate::hints;
 use crate::lsp::manager::{Manager, SessionUnavailable};
@@ -45,7 +45,7 @@ pub struct Context {
     /// The one way in which files are changed.
     pub(crate) edits: TransactionManager,
     /// The order in which edits of the same files are made.
-    pub(crate) turns: Arc<EditScheduler>,
+    pub(crate) edit_scheduler: Arc<EditScheduler>,
     /// All commands that `bash` runs.
     pub(crate) shells: Arc<ShellCommands>,
     /// Unsaved texts of callers that name them by a handle.
@@ -126,13 +126,13 @@ impl Context {
     }
 
     /// The same for a call with `limits`: what they hide is not to be seen in the workspace.
-    pub(crate) fn within(&self, limits: PathLimits) -> Self {
+    pub(crate) fn with_limits(&self, limits: PathLimits) -> Self {
         if !limits.may_hide() {
             return Self { limits, ..self.clone() };
         }
         let seen = limits.clone();
-        let workspace = self.workspace.veiled(Arc::new(move |path| seen.hides(path)));
-        let view = self.view.only(|path, _| !workspace.hides(path));
+        let workspace = self.workspace.with_path_filter(Arc::new(move |path| seen.is_hidden(path)));
+        let view = self.view.filtered(|path, _| !workspace.is_path_hidden(path));
         Self { workspace, limits, view, ..self.clone() }
     }
 
@@ -140,13 +140,13 @@ impl Context {
     pub(crate) fn overlaid_workspace(&self) -> Workspace {
         match self.view.is_disk() {
             true => self.workspace.clone(),
-            false => self.workspace.overlaid(self.view.texts()),
+            false => self.workspace.with_unsaved_texts(self.view.texts()),
         }
     }
 
     /// Refuses to edit a file of which the caller sees an unsaved text that is not what is on disk: the edit would be made to
     /// a text that the caller does not see, and its answers would go on being about the other.
-    pub(crate) fn must_be_saved<'p>(
+    pub(crate) fn check_saved<'p>(
         &self,
         paths: impl Iterator<Item = &'p WorkspacePath>,
     ) -> Result<(), ToolError> {
@@ -170,15 +170,15 @@ impl Context {
             return Ok(());
         }
         let mut all: Vec<WorkspacePath> = paths.cloned().collect();
-        all.extend(all.clone().iter().filter_map(|path| self.workspace.real(path)));
-        match self.limits.forbids(all) {
+        all.extend(all.clone().iter().filter_map(|path| self.workspace.resolve_links(path)));
+        match self.limits.denial_reason(all) {
             Some(why) => Err(ToolError::new(ErrorCode::Denied, why)),
             None => Ok(()),
         }
     }
 
     /// Tells whoever watches.
-    pub(crate) fn tell(&self, event: ProgressEvent) {
+    pub(crate) fn send_progress(&self, event: ProgressEvent) {
         if let Some(progress) = &self.progress {
             // Nobody may be watching any more.
             let _unwatched = progress.send(event);
@@ -225,8 +225,8 @@ impl Context {
     }
 
     /// The file at `path` and its language; fails where it cannot be read as text.
-    pub(crate) fn subject(&self, path: WorkspacePath) -> Result<LanguageFile, ToolError> {
-        let subject = self.listed(path)?;
+    pub(crate) fn language_file(&self, path: WorkspacePath) -> Result<LanguageFile, ToolError> {
+        let subject = self.language_file_unchecked(path)?;
         self.must_be_text(&subject.path)?;
         Ok(subject)
     }
@@ -234,7 +234,7 @@ impl Context {
     /// Refuses what is no text before any server is started for it. Of a file that a server has open, the server's own
     /// documents tell, and nothing is read here.
     pub(crate) fn must_be_text(&self, path: &WorkspacePath) -> Result<(), ToolError> {
-        if self.workspace.hides(path) {
+        if self.workspace.is_path_hidden(path) {
             return self.workspace.stamp(path).map(drop).map_err(from_read_error);
         }
         if self.view.unsaved(path).is_some() || self.manager.has_open(path) {
@@ -244,9 +244,9 @@ impl Context {
         self.workspace.read_text_up_to(path, limit).map(drop).map_err(from_read_error)
     }
 
-    /// As [`subject`](Self::subject), for one of many files of a folder: whether it is text is looked at when it is its
+    /// As [`language_file`](Self::language_file), for one of many files of a folder: whether it is text is looked at when it is its
     /// turn, by [`must_be_text`](Self::must_be_text).
-    pub(crate) fn listed(&self, path: WorkspacePath) -> Result<LanguageFile, ToolError> {
+    pub(crate) fn language_file_unchecked(&self, path: WorkspacePath) -> Result<LanguageFile, ToolError> {
         let language = self.language_of(&path)?.map(str::to_owned);
         Ok(LanguageFile { path, language })
     }
@@ -291,18 +291,18 @@ impl Context {
 
     /// Installs what `target` needs and is missing, where the caller wants that. Before any deadline is set: fetching a
     /// server takes as long as it takes.
-    pub(crate) async fn prepare(&self, target: &Target) -> Result<(), ToolError> {
+    pub(crate) async fn install_for_target(&self, target: &Target) -> Result<(), ToolError> {
         if !self.install_missing {
             return Ok(());
         }
         let subjects: Vec<LanguageFile> = match target {
             Target::Name(_) => self.present_languages().into_iter().map(LanguageFile::from).collect(),
-            _ => vec![self.subject(self.path(path_of(target)?)?)?],
+            _ => vec![self.language_file(self.path(path_of(target)?)?)?],
         };
         self.prepare_for(subjects.iter()).await
     }
 
-    /// As [`prepare`](Self::prepare), for the servers of these files.
+    /// As [`install_for_target`](Self::install_for_target), for the servers of these files.
     pub(crate) async fn prepare_for(
         &self,
         subjects: impl Iterator<Item = &LanguageFile>,
@@ -342,10 +342,10 @@ impl Context {
     ) -> Result<Arc<Session>, ServerStatus> {
         let started = Instant::now();
         let session = self.manager.session_for(server, &subject.path, &self.view, deadline).await;
-        session.map_err(|why| self.unavailable(server, subject, &why, started))
+        session.map_err(|why| self.unavailable_status(server, subject, &why, started))
     }
 
-    fn unavailable(
+    fn unavailable_status(
         &self,
         server: &str,
         subject: &LanguageFile,
@@ -365,13 +365,14 @@ impl Context {
             _ => why.to_string(),
         });
         status.install = missing.then(|| self.install_command(server)).flatten();
-        status.installer = missing.then(|| self.installer(server, subject.language.as_deref())).flatten();
-        status.hint = (state == ServerState::Starting).then(|| self.patience_advice(&status, false));
+        status.installer =
+            missing.then(|| self.installer_command(server, subject.language.as_deref())).flatten();
+        status.hint = (state == ServerState::Starting).then(|| self.retry_advice(&status, false));
         status
     }
 
     /// What whoever asked can do about an answer that came before its server was ready.
-    pub(crate) fn patience_advice(&self, status: &ServerStatus, takes_timeout: bool) -> String {
+    pub(crate) fn retry_advice(&self, status: &ServerStatus, takes_timeout: bool) -> String {
         self.patience.advice(Duration::from_millis(status.waited_ms), takes_timeout)
     }
 
@@ -379,7 +380,7 @@ impl Context {
     pub(crate) fn note_busy(&self, status: &mut ServerStatus, busy: &UnfinishedWork, takes_timeout: bool) {
         status.state = ServerState::Indexing;
         status.detail = Some(busy.sentence(&status.server));
-        status.hint = Some(self.patience_advice(status, takes_timeout));
+        status.hint = Some(self.retry_advice(status, takes_timeout));
     }
 
     /// The command that installs `server`.
@@ -389,7 +390,7 @@ impl Context {
     }
 
     /// The command of ours that installs `server`, by the name of `language` where the server is the first that runs for it.
-    pub(crate) fn installer(&self, server: &str, language: Option<&str>) -> Option<String> {
+    pub(crate) fn installer_command(&self, server: &str, language: Option<&str>) -> Option<String> {
         let spec = self.catalogue().servers.get(server)?;
         let leads = |language: &&str| {
             self.catalogue().servers_for(language).first().is_some_and(|(leading, _)| *leading == server)
@@ -398,7 +399,7 @@ impl Context {
     }
 
     /// The status of a server that does not offer `method`.
-    pub(crate) fn unsupported(
+    pub(crate) fn unsupported_status(
         &self,
         server: &str,
         subject: &LanguageFile,
@@ -406,7 +407,7 @@ impl Context {
         started: Instant,
     ) -> ServerStatus {
         let mut status = self.status(server, subject, ServerState::Unsupported, started);
-        status.detail = Some(self.cannot(server, subject, method));
+        status.detail = Some(self.unsupported_sentence(server, subject, method));
         status
     }
 

@@ -47,16 +47,16 @@ impl Tool for DeleteTool {
 
     async fn run(&self, call: Call<'_>, args: DeleteArgs) -> Result<EditsOutput, ToolError> {
         let path = call.context.path(args.path.as_ref())?;
-        let notes = unheard_importers(call.context, &path).await;
+        let notes = unchecked_importers(call.context, &path).await;
         let mut plan = EditPlan::new("delete");
         match args.recursive.unwrap_or(false) {
             true => plan.delete_tree(&path),
             false => plan.delete(&path, PathPrecondition::Any),
         };
         let mut turn =
-            EditingTurn::of(&call, EditRunOptions::new(args.dry_run, args.diagnostics), [&path]).await;
+            EditingTurn::acquire(&call, EditRunOptions::new(args.dry_run, args.diagnostics), [&path]).await;
         loop {
-            if let Some(done) = turn.carry_out(plan.clone()).await? {
+            if let Some(done) = turn.run_plan(plan.clone()).await? {
                 return Ok(EditsOutput { notes, ..done.into() });
             }
         }
@@ -64,7 +64,7 @@ impl Tool for DeleteTool {
 }
 
 /// A note of the files that import `path`, where no installed server checks imports.
-async fn unheard_importers(context: &Context, path: &WorkspacePath) -> Vec<String> {
+async fn unchecked_importers(context: &Context, path: &WorkspacePath) -> Vec<String> {
     let subject = LanguageFile { path: path.clone(), language: language_of(context, path, None) };
     let checks = |(key, spec): &(&str, &ServerSpec)| {
         !spec.unchecked.contains(&UncheckedAspect::Imports) && context.manager.locate(key, path).is_ok()

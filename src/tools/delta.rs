@@ -113,7 +113,7 @@ pub(crate) fn compare(compared: &FileComparison<'_>) -> (Vec<DeltaItem>, Vec<Del
         let edited = left
             .get_mut(&key_of(item))
             .and_then(|lines| Some(lines.swap_remove(lines.iter().position(|(line, _)| line.is_none())?)));
-        match edited.map(drop).or_else(|| take_in_other_words(&mut left, item)) {
+        match edited.map(drop).or_else(|| match_reworded(&mut left, item)) {
             Some(()) => unchanged += 1,
             None => added.push(delta_item(item)),
         }
@@ -123,7 +123,7 @@ pub(crate) fn compare(compared: &FileComparison<'_>) -> (Vec<DeltaItem>, Vec<Del
 }
 
 /// The same rule at the same place, which names something else now, as where a type is called otherwise: the edit did not bring it.
-fn take_in_other_words(left: &mut UnmatchedFindings<'_>, item: &DiagnosticItem) -> Option<()> {
+fn match_reworded(left: &mut UnmatchedFindings<'_>, item: &DiagnosticItem) -> Option<()> {
     let (server, code, severity, _) = key_of(item);
     let rule = code?;
     let mut same = left.iter_mut().filter(|(key, _)| (key.0, key.1, key.2) == (server, Some(rule), severity));
@@ -147,7 +147,7 @@ pub(crate) fn delta_item(item: &DiagnosticItem) -> DeltaItem {
         code: item.code.clone(),
         server: item.server.clone(),
         message: item.message.clone(),
-        help: remedy::places(item),
+        help: remedy::related_places(item),
     }
 }
 

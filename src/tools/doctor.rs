@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::context::{Context, LanguageFile, PresentServer};
 use super::servers;
-use super::shell::room;
+use super::shell::prepared_command;
 use crate::config::CacheSharing;
 use crate::config::spec::ServerSpec;
 use crate::hints;
@@ -74,7 +74,7 @@ pub struct DoctorServer {
 
 impl DoctorServer {
     /// Whether it is there, whole, and answered.
-    pub(crate) fn is_well(&self) -> bool {
+    pub(crate) fn is_healthy(&self) -> bool {
         self.found.is_some()
             && self.findings.is_empty()
             && self.probe.as_ref().is_some_and(|probe| probe.answered)
@@ -113,7 +113,7 @@ impl DoctorOutput {
         findings: Vec<DoctorFinding>,
         commands: String,
     ) -> Self {
-        let well = findings.is_empty() && servers.iter().all(DoctorServer::is_well);
+        let well = findings.is_empty() && servers.iter().all(DoctorServer::is_healthy);
         Self {
             ok: true,
             well,
@@ -142,14 +142,14 @@ pub(crate) async fn run(context: &Context) -> DoctorOutput {
         .iter()
         .map(|sentence| DoctorFinding { message: sentence.clone(), fix: Some("lsp-tools trust".to_owned()) });
     let workspace = context.workspace.root().display().to_string();
-    let output = DoctorOutput::new(workspace, servers, left_out.collect(), commands(context));
+    let output = DoctorOutput::new(workspace, servers, left_out.collect(), sandbox_status(context));
     let settings = &context.config.settings.bash;
-    let commands_may = room::gaps(settings, context.manager.spawner()).await;
+    let commands_may = prepared_command::confinement_gaps(settings, context.manager.spawner()).await;
     DoctorOutput { notes: servers::notes(context), commands_may, ..output }
 }
 
-fn commands(context: &Context) -> String {
-    match room::enforced(&context.config.settings.bash, context.manager.spawner()) {
+fn sandbox_status(context: &Context) -> String {
+    match prepared_command::enforced_confinement(&context.config.settings.bash, context.manager.spawner()) {
         Ok(Enforced::Landlock) => {
             let caches = match context.config.settings.bash.caches {
                 CacheSharing::Private => "caches of their own",
@@ -191,7 +191,7 @@ async fn examine(context: &Context, server: &PresentServer<'_>) -> DoctorServer 
                 report.findings.push(DoctorFinding { message: why.to_string(), fix: None });
             }
             report.install = context.install_command(key);
-            report.installer = context.installer(key, server.first_language());
+            report.installer = context.installer_command(key, server.first_language());
             if report.install.is_none() {
                 let message = hints::advice(key, spec).sentence;
                 report.findings.push(DoctorFinding { message, fix: None });
@@ -202,7 +202,7 @@ async fn examine(context: &Context, server: &PresentServer<'_>) -> DoctorServer 
     report.found = Some(located.program.display().to_string());
     report.origin = Some(located.origin.to_string());
     report.version = health::version(context.manager.spawner(), &located).await;
-    let findings = health::findings(context.manager.spawner(), key, spec, &located).await;
+    let findings = health::prerequisite_findings(context.manager.spawner(), key, spec, &located).await;
     let findings =
         findings.into_iter().map(|one| DoctorFinding { message: one.message, fix: Some(one.install) });
     report.findings.extend(findings);
@@ -219,7 +219,7 @@ async fn probe(context: &Context, subject: &LanguageFile, key: &str, server: &Se
     let outcome = match context.session(key, subject, deadline).await {
         Err(status) => Err(status.detail.unwrap_or_default()),
         Ok(session) if server.features.navigation => {
-            let _viewing = session.enter(&View::disk(), deadline).await;
+            let _viewing = session.enter_view(&View::disk(), deadline).await;
             match session.document_symbols(&subject.path, deadline).await {
                 Ok(asked) => Ok((format!("symbols {path}"), format!("{} symbols", asked.value.len()))),
                 Err(error) => Err(error.to_string()),

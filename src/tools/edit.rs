@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::context::Context;
-use super::editing::{EditRunOptions, EditingTurn, existing, must_be_whole, put};
+use super::editing::{EditRunOptions, EditingTurn, must_be_whole, plan_write, read_existing};
 use super::error::{ErrorCode, ToolError};
 use super::tool::{Call, Card, Tool};
 use super::write::EditOutput;
@@ -51,7 +51,7 @@ impl Tool for EditTool {
             "Replaces exact text in a file. A miss answers the nearest text. Answers a diff, and the diagnostics it \
              added, in callers too.",
             Effect::Edit,
-        ).ranked(8).undoable()
+        ).with_rank(8).undoable()
     }
 
     fn subjects(&self, context: &Context, args: &EditArgs) -> Result<CallSubjects, ToolError> {
@@ -66,25 +66,25 @@ impl Tool for EditTool {
             .map(|edit| TextReplacement { old: edit.old, new: edit.new, all: edit.all.unwrap_or(false) })
             .collect();
         let mut turn =
-            EditingTurn::of(&call, EditRunOptions::new(args.dry_run, args.diagnostics), [&path]).await;
+            EditingTurn::acquire(&call, EditRunOptions::new(args.dry_run, args.diagnostics), [&path]).await;
         loop {
-            let file = existing(call.context, &path)?.ok_or_else(|| {
+            let file = read_existing(call.context, &path)?.ok_or_else(|| {
                 let what = format!("there is no file {} to edit", path.display());
                 ToolError::new(ErrorCode::NotFound, what).with_hint("make it with `write`")
             })?;
             let replaced =
-                replace(&file.text, &replacements).map_err(|error| refusal(&path.display(), &error))?;
+                replace(&file.text, &replacements).map_err(|error| replace_error(&path.display(), &error))?;
             must_be_whole(&path, Some(&file), &replaced.text)?;
             let mut plan = EditPlan::new("edit");
-            put(&mut plan, &path, Some(&file), &replaced.text, LineEnds::AsGiven);
-            if let Some(done) = turn.carry_out(plan).await? {
+            plan_write(&mut plan, &path, Some(&file), &replaced.text, LineEnds::AsGiven);
+            if let Some(done) = turn.run_plan(plan).await? {
                 return Ok(EditOutput::new(done, &path, &replaced.text));
             }
         }
     }
 }
 
-fn refusal(path: &str, error: &ReplaceError) -> ToolError {
+fn replace_error(path: &str, error: &ReplaceError) -> ToolError {
     let code = match error {
         ReplaceError::NotFound { .. } | ReplaceError::Several { .. } => ErrorCode::PatchMismatch,
         _ => ErrorCode::InvalidArgs,

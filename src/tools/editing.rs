@@ -1,31 +1,31 @@
 //! The one way in which tools change files: plan, baseline, commit or trial, comparison.
 //!
-//! Each tool that changes files makes an [`EditPlan`] and hands it to [`EditingTurn::carry_out`]:
+//! Each tool that changes files makes an [`EditPlan`] and hands it to [`EditingTurn::run_plan`]:
 //!
-//! 1. Turn: the edit waits for earlier edits of the same files (`turns`), and reads its files after that.
+//! 1. Turn: the edit waits for earlier edits of the same files (`edit_scheduler`), and reads its files after that.
 //! 2. Check: `PathLimits` and the rules for the contents of folders, and a conflict where the caller sees unsaved text of a file.
 //! 3. Preview and baseline, where diagnostics are wanted or the edit is only tried: `TransactionManager::preview` checks the plan, and
-//!    `breakage` takes the diagnostics of the edited files and of those that use a definition which the edit changes (`changed`, `impact`).
+//!    `diagnostics_baseline` takes the diagnostics of the edited files and of those that use a definition which the edit changes (`declaration_changes`, `impact`).
 //! 4. Commit (`workspace::edit::transaction`): all steps or none, with a journal entry. A trial leaves this step out.
 //! 5. Servers: the change feed sees the new files, and `Manager::refresh` hands the changes out.
-//! 6. Comparison (`delta`): the same files are asked again, and with them those that the change reaches indirectly (`spread`). A trial asks
+//! 6. Comparison (`delta`): the same files are asked again, and with them those that the change reaches indirectly (`transitive_impact`). A trial asks
 //!    about a `View` in which the new texts are unsaved texts.
 //!
 //! Where a file has changed between steps 1 and 4, the edit is planned anew, a limited number of times; an edit of a whole text
-//! ([`EditingTurn::of_whole`]) is a conflict instead. `bash` changes files without any of this. Undo is a plan like any other, made from the
+//! ([`EditingTurn::for_whole_file`]) is a conflict instead. `bash` changes files without any of this. Undo is a plan like any other, made from the
 //! journal.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::breakage::{Baseline, BreakageMode, BreakageWatch, saved, tried};
-use super::contents::may_take_contents;
+use super::contents::check_folder_contents;
 use super::context::{Context, from_read_error};
 use super::delta::DiagnosticsDelta;
-use super::error::{ErrorCode, ToolError, unfinished};
+use super::diagnostics_baseline::{Baseline, BreakageMode, BreakageWatch, view_after_edits, view_after_save};
+use super::edit_scheduler::{Claim, EditScope};
+use super::error::{ErrorCode, ToolError, join_error};
 use super::impact::EditedText;
 use super::tool::Call;
-use super::turns::{Claim, EditScope};
 use crate::text::diff::{DiffOptions, unified_diff};
 use crate::text::elision::new_marker;
 use crate::workspace::edit::{
@@ -40,13 +40,13 @@ pub(crate) struct EditRunOptions {
     /// Nothing is written; the answer tells what would be.
     pub dry_run: bool,
     /// Whether the answer tells what it broke.
-    pub wish: BreakageMode,
+    pub breakage_mode: BreakageMode,
 }
 
 impl EditRunOptions {
     /// As the optional arguments of edit tools say it.
     pub(crate) fn new(dry_run: Option<bool>, diagnostics: Option<bool>) -> Self {
-        Self { dry_run: dry_run.unwrap_or(false), wish: diagnostics.into() }
+        Self { dry_run: dry_run.unwrap_or(false), breakage_mode: diagnostics.into() }
     }
 }
 
@@ -84,13 +84,13 @@ pub(crate) struct ToolEditResult {
 
 /// An edit from its turn to its end: until it is dropped, others that touch the same files wait.
 ///
-/// A tool that reads files to plan its edit waits for its turn first ([`EditingTurn::of`]), and plans anew as often as
-/// [`carry_out`](Self::carry_out) wants it, since other processes keep no order. One that has a server plan for it asks first
-/// ([`EditingTurn::at_the_end`]), so that nobody waits for a server that starts.
+/// A tool that reads files to plan its edit waits for its turn first ([`EditingTurn::acquire`]), and plans anew as often as
+/// [`run_plan`](Self::run_plan) wants it, since other processes keep no order. One that has a server plan for it asks first
+/// ([`EditingTurn::without_claim`]), so that nobody waits for a server that starts.
 #[derive(Debug)]
 pub(crate) struct EditingTurn<'c> {
     call: &'c Call<'c>,
-    manner: EditRunOptions,
+    options: EditRunOptions,
     claim: Option<Claim>,
     /// How often the plan may still turn out to be of a text that is no longer there.
     stale: usize,
@@ -131,36 +131,36 @@ impl From<EditError> for EditInterruption {
 
 impl<'c> EditingTurn<'c> {
     /// Waits until no edit before this one touches `paths`.
-    pub(crate) async fn of<'p>(
+    pub(crate) async fn acquire<'p>(
         call: &'c Call<'c>,
-        manner: EditRunOptions,
+        options: EditRunOptions,
         paths: impl IntoIterator<Item = &'p WorkspacePath>,
     ) -> Self {
-        let mut turn = Self { stale: MAX_EDIT_REPLAN_ATTEMPTS, ..Self::at_the_end(call, manner) };
-        turn.take(turn.scope(paths.into_iter().cloned(), [])).await;
+        let mut turn = Self { stale: MAX_EDIT_REPLAN_ATTEMPTS, ..Self::without_claim(call, options) };
+        turn.claim_turn(turn.scope(paths.into_iter().cloned(), [])).await;
         turn
     }
 
     /// An edit whose files are not known yet.
-    pub(crate) fn at_the_end(call: &'c Call<'c>, manner: EditRunOptions) -> Self {
-        Self { call, manner, claim: None, stale: MAX_SERVER_REASK_ATTEMPTS, lost: 0 }
+    pub(crate) fn without_claim(call: &'c Call<'c>, options: EditRunOptions) -> Self {
+        Self { call, options, claim: None, stale: MAX_SERVER_REASK_ATTEMPTS, lost: 0 }
     }
 
-    /// As [`of`](Self::of) for the whole text of `path`, made without a look at what it takes the place of: another edit of the
+    /// As [`acquire`](Self::acquire) for the whole text of `path`, made without a look at what it takes the place of: another edit of the
     /// file that is under way, or was made since the call came, would be lost by it.
     ///
     /// # Errors
     /// `conflict` where there is one.
-    pub(crate) async fn of_whole(
+    pub(crate) async fn for_whole_file(
         call: &'c Call<'c>,
-        manner: EditRunOptions,
+        options: EditRunOptions,
         path: &WorkspacePath,
     ) -> Result<Self, ToolError> {
-        let mut turn = Self { stale: 0, ..Self::at_the_end(call, manner) };
+        let mut turn = Self { stale: 0, ..Self::without_claim(call, options) };
         let scope = turn.scope([path.clone()], []);
-        let claim = turn.claim.insert(call.context.turns.claim(scope));
-        let real = call.context.workspace.real(path);
-        if claim.is_beside_another(real.as_ref().unwrap_or(path), call.arrival) {
+        let claim = turn.claim.insert(call.context.edit_scheduler.claim(scope));
+        let real = call.context.workspace.resolve_links(path);
+        if claim.has_concurrent_edit(real.as_ref().unwrap_or(path), call.arrival) {
             let error = format!(
                 "{} was changed by another call at the same time, which a whole text would take back; nothing was changed",
                 path.display()
@@ -169,31 +169,31 @@ impl<'c> EditingTurn<'c> {
                 "read it again and write what it shall be now, or change a part of it with `edit`",
             ));
         }
-        claim.turn().await;
+        claim.wait_for_turn().await;
         Ok(turn)
     }
 
     /// Makes the edit that `plan` describes, or only tries it. `None` where it has to be planned anew: its files are, or may be,
     /// others than when it was planned.
-    pub(crate) async fn carry_out(&mut self, plan: EditPlan) -> Result<Option<ToolEditResult>, ToolError> {
+    pub(crate) async fn run_plan(&mut self, plan: EditPlan) -> Result<Option<ToolEditResult>, ToolError> {
         match self.attempt(plan).await {
             Ok(done) => Ok(Some(done)),
             Err(EditInterruption::Lost) => Ok(None),
-            Err(EditInterruption::Stale(error)) => self.again(error).map(|()| None),
+            Err(EditInterruption::Stale(error)) => self.count_conflict(error).map(|()| None),
             Err(EditInterruption::Error(error)) => Err(error),
         }
     }
 
     /// `planned`; `None` where it has to be planned anew, since a file has changed meanwhile.
-    pub(crate) fn unless_stale<T>(&mut self, planned: Result<T, ToolError>) -> Result<Option<T>, ToolError> {
+    pub(crate) fn or_replan<T>(&mut self, planned: Result<T, ToolError>) -> Result<Option<T>, ToolError> {
         match planned {
-            Err(error) if error.code == ErrorCode::Conflict => self.again(error).map(|()| None),
+            Err(error) if error.code == ErrorCode::Conflict => self.count_conflict(error).map(|()| None),
             planned => planned.map(Some),
         }
     }
 
     /// The conflict itself, where there have been too many.
-    fn again(&mut self, conflict: ToolError) -> Result<(), ToolError> {
+    fn count_conflict(&mut self, conflict: ToolError) -> Result<(), ToolError> {
         self.stale = self.stale.checked_sub(1).ok_or(conflict)?;
         Ok(())
     }
@@ -201,19 +201,19 @@ impl<'c> EditingTurn<'c> {
     async fn attempt(&mut self, plan: EditPlan) -> Result<ToolEditResult, EditInterruption> {
         let Call { context, group, .. } = self.call;
         context.may_change(plan.paths())?;
-        may_take_contents(context, &plan).await?;
-        context.must_be_saved(plan.paths())?;
+        check_folder_contents(context, &plan).await?;
+        context.check_saved(plan.paths())?;
         let plan = plan.in_group(*group);
-        self.needs(self.scope(plan.paths().cloned(), [])).await?;
-        let EditRunOptions { dry_run, wish } = self.manner;
+        self.ensure_claim(self.scope(plan.paths().cloned(), [])).await?;
+        let EditRunOptions { dry_run, breakage_mode: wish } = self.options;
         let mut expected = None;
         if dry_run || BreakageWatch::is_likely(context, plan.paths(), wish) {
-            let changes = off_thread(context, &plan, |edits, plan| edits.preview(plan)).await??;
+            let changes = run_blocking(context, &plan, |edits, plan| edits.preview(plan)).await??;
             let edits = edited_texts(&changes);
-            let baseline = match BreakageWatch::of(context, &edits, wish).await {
+            let baseline = match BreakageWatch::for_edits(context, &edits, wish).await {
                 Some(watch) => {
-                    self.needs(self.scope([], watch.paths().cloned())).await?;
-                    Some(watch.before(context, &edits).await)
+                    self.ensure_claim(self.scope([], watch.paths().cloned())).await?;
+                    Some(watch.take_baseline(context, &edits).await)
                 }
                 None => None,
             };
@@ -222,39 +222,39 @@ impl<'c> EditingTurn<'c> {
         let baseline = match expected {
             Some((changes, edits, baseline)) if dry_run => {
                 let diagnostics = match baseline {
-                    Some(baseline) => {
-                        Some(baseline.compare(context, &edits, &tried(&context.view, &edits)).await)
-                    }
+                    Some(baseline) => Some(
+                        baseline.compare(context, &edits, &view_after_edits(&context.view, &edits)).await,
+                    ),
                     None => None,
                 };
                 return Ok(ToolEditResult { undo: None, files: file_results(&changes), diagnostics });
             }
             expected => expected.and_then(|(_, _, baseline)| baseline),
         };
-        let committed = off_thread(context, &plan, |edits, plan| edits.commit(plan)).await??;
+        let committed = run_blocking(context, &plan, |edits, plan| edits.commit(plan)).await??;
         if let Some(claim) = &self.claim {
             claim.has_changed(changed_paths(context, &committed));
         }
-        Ok(finish(context, committed, baseline).await)
+        Ok(finish_edit(context, committed, baseline).await)
     }
 
     /// Waits for the first claim of an edit whose files are known now; takes `scope` beside what it has, or fails where another
     /// edit has to go first.
-    async fn needs(&mut self, scope: EditScope) -> Result<(), EditInterruption> {
+    async fn ensure_claim(&mut self, scope: EditScope) -> Result<(), EditInterruption> {
         let Some(claim) = &mut self.claim else {
-            self.take(scope).await;
+            self.claim_turn(scope).await;
             return Ok(());
         };
         if claim.widen(&scope, self.lost >= MAX_LOST_EDIT_TURNS) {
             return Ok(());
         }
-        claim.turn().await;
+        claim.wait_for_turn().await;
         self.lost += 1;
         Err(EditInterruption::Lost)
     }
 
-    async fn take(&mut self, scope: EditScope) {
-        self.claim.insert(self.call.context.turns.claim(scope)).turn().await;
+    async fn claim_turn(&mut self, scope: EditScope) {
+        self.claim.insert(self.call.context.edit_scheduler.claim(scope)).wait_for_turn().await;
     }
 
     /// What an edit of `changed` needs, which looks at `seen`. One that is only tried changes nothing.
@@ -263,9 +263,9 @@ impl<'c> EditingTurn<'c> {
         changed: impl IntoIterator<Item = WorkspacePath>,
         seen: impl IntoIterator<Item = WorkspacePath>,
     ) -> EditScope {
-        let real = |path: WorkspacePath| self.call.context.workspace.real(&path).unwrap_or(path);
+        let real = |path: WorkspacePath| self.call.context.workspace.resolve_links(&path).unwrap_or(path);
         let (changed, seen) = (changed.into_iter().map(real), seen.into_iter().map(real));
-        match self.manner.dry_run {
+        match self.options.dry_run {
             true => EditScope::files([], changed.chain(seen)),
             false => EditScope::files(changed, seen),
         }
@@ -278,11 +278,11 @@ pub(crate) fn changed_paths(context: &Context, committed: &CommittedTransaction)
         FileOperation::Renamed { from } => vec![from, &change.path],
         _ => vec![&change.path],
     });
-    names.map(|path| context.workspace.real(path).unwrap_or_else(|| path.clone())).collect()
+    names.map(|path| context.workspace.resolve_links(path).unwrap_or_else(|| path.clone())).collect()
 }
 
 /// Tells the servers what was changed, and the caller what that changed in the diagnostics.
-pub(crate) async fn finish(
+pub(crate) async fn finish_edit(
     context: &Context,
     committed: CommittedTransaction,
     baseline: Option<Baseline>,
@@ -301,7 +301,9 @@ pub(crate) async fn finish(
     }
     let edits = edited_texts(&committed.files);
     let diagnostics = match baseline {
-        Some(baseline) => Some(baseline.compare(context, &edits, &saved(&context.view, &edits)).await),
+        Some(baseline) => {
+            Some(baseline.compare(context, &edits, &view_after_save(&context.view, &edits)).await)
+        }
         None => None,
     };
     let undo = committed.id.map(|id| id.to_string());
@@ -309,26 +311,26 @@ pub(crate) async fn finish(
 }
 
 /// Edits wait for locks and for the disk, which the threads that talk to servers must not.
-pub(crate) async fn blocking<T: Send + 'static>(
+pub(crate) async fn run_blocking_edit<T: Send + 'static>(
     context: &Context,
     plan: &EditPlan,
     work: impl FnOnce(&TransactionManager, &EditPlan) -> Result<T, EditError> + Send + 'static,
 ) -> Result<T, ToolError> {
-    off_thread(context, plan, work).await?.map_err(from_edit_error)
+    run_blocking(context, plan, work).await?.map_err(from_edit_error)
 }
 
-async fn off_thread<T: Send + 'static>(
+async fn run_blocking<T: Send + 'static>(
     context: &Context,
     plan: &EditPlan,
     work: impl FnOnce(&TransactionManager, &EditPlan) -> Result<T, EditError> + Send + 'static,
 ) -> Result<Result<T, EditError>, ToolError> {
     let (edits, plan) = (context.edits.clone(), plan.clone());
     let done = tokio::task::spawn_blocking(move || work(&edits, &plan)).await;
-    done.map_err(|error| unfinished("the edit failed", error))
+    done.map_err(|error| join_error("the edit failed", error))
 }
 
 /// The file at `path`, if there is one.
-pub(crate) fn existing(context: &Context, path: &WorkspacePath) -> Result<Option<TextFile>, ToolError> {
+pub(crate) fn read_existing(context: &Context, path: &WorkspacePath) -> Result<Option<TextFile>, ToolError> {
     let limit = context.config.settings.limits.max_file_bytes;
     match context.workspace.read_text_up_to(path, limit) {
         Ok(file) => Ok(Some(file)),
@@ -360,7 +362,7 @@ pub(crate) fn must_be_whole(
 }
 
 /// Plans `text` for `path`, of which `file` was read.
-pub(crate) fn put(
+pub(crate) fn plan_write(
     plan: &mut EditPlan,
     path: &WorkspacePath,
     file: Option<&TextFile>,

@@ -73,7 +73,7 @@ impl ToolError {
     }
 
     /// What was looked for is not there, which is an answer. A file or name that a caller got wrong is none.
-    pub fn nothing(error: impl Into<String>) -> Self {
+    pub fn nothing_found(error: impl Into<String>) -> Self {
         Self { nothing: true, ..Self::new(ErrorCode::NotFound, error) }
     }
 
@@ -126,16 +126,16 @@ pub(crate) const MORE_THREADS: &str =
 
 /// The failure that a panic with this text stands for, where it is the system's and no fault of ours: libraries know no other way to say
 /// that they got no thread.
-pub(crate) fn of_panic(text: &str) -> Option<ToolError> {
+pub(crate) fn from_panic_text(text: &str) -> Option<ToolError> {
     let no_thread = text.contains("can't spawn worker thread") || text.contains("failed to spawn thread");
     no_thread.then(|| ToolError::new(ErrorCode::Internal, NO_THREADS).with_hint(MORE_THREADS))
 }
 
 /// The failure of work on another thread that was not done.
-pub(crate) fn unfinished(what: &str, error: tokio::task::JoinError) -> ToolError {
+pub(crate) fn join_error(what: &str, error: tokio::task::JoinError) -> ToolError {
     let told = error.to_string();
     let text = error.try_into_panic().map(|panic| panic_text(panic.as_ref())).unwrap_or_default();
-    of_panic(&text).unwrap_or_else(|| ToolError::new(ErrorCode::Internal, format!("{what}: {told}")))
+    from_panic_text(&text).unwrap_or_else(|| ToolError::new(ErrorCode::Internal, format!("{what}: {told}")))
 }
 
 /// What a panic said; empty where it said nothing that is a text.

@@ -30,8 +30,8 @@ pub(crate) async fn hover(
     let (contents, range) = hints::hover(&hints, &language_id)
         .map_or((String::new(), None), |hover| (hover.contents, hover.range));
     let notes = notes(hints.timed_out);
-    let candidates = candidates(context, hints.candidates, usize::MAX);
-    Ok(answer(unanswered, HoverOutput { contents, range, candidates }, notes))
+    let candidates = candidate_places(context, hints.candidates, usize::MAX);
+    Ok(hints_answer(unanswered, HoverOutput { contents, range, candidates }, notes))
 }
 
 /// The likely definitions, or the likely references, best first.
@@ -47,7 +47,7 @@ pub(crate) async fn locations(
             let hints = definition_hints(context, &unanswered).await?;
             let count = hints.candidates.len();
             let notes = notes(hints.timed_out);
-            (candidates(context, hints.candidates, limit), count, hints.truncated, notes)
+            (candidate_places(context, hints.candidates, limit), count, hints.truncated, notes)
         }
     };
     if matches!(navigation, Navigation::TypeDefinition | Navigation::Implementation) {
@@ -55,7 +55,7 @@ pub(crate) async fn locations(
     }
     let has_more = cut || count > locations.len();
     let output = LocationsOutput { location: locations.first().cloned(), locations, count, has_more };
-    Ok(answer(unanswered, output, notes))
+    Ok(hints_answer(unanswered, output, notes))
 }
 
 type FallbackReferences = (Vec<Place>, usize, bool, Vec<String>);
@@ -65,8 +65,8 @@ async fn references(
     unanswered: &UnansweredQuestion,
     limit: usize,
 ) -> Result<FallbackReferences, ToolError> {
-    let subject = subject(unanswered);
-    let found = in_background(context, move |workspace, catalogue| {
+    let subject = hint_subject(unanswered);
+    let found = run_in_background(context, move |workspace, catalogue| {
         hints::references(workspace, catalogue, &subject, limit, deadline())
     });
     let found = found.await?;
@@ -74,7 +74,7 @@ async fn references(
     let places = found.locations.into_iter().map(|location| {
         let why =
             if definition.as_ref() == Some(&location) { "the likely definition" } else { "the same name" };
-        let mut place = lsp_navigate::place(context, location);
+        let mut place = lsp_navigate::to_place(context, location);
         place.why = Some(why.to_owned());
         place
     });
@@ -91,14 +91,14 @@ pub(crate) async fn syntax_errors(
     let path = subject.path.clone();
     let unsaved = view.unsaved(&path).map(|unsaved| unsaved.text.clone());
     let language = subject.language.clone();
-    let found = in_background(context, move |workspace, catalogue| match unsaved {
+    let found = run_in_background(context, move |workspace, catalogue| match unsaved {
         Some(text) => Ok(hints::syntax_errors_in(language.as_deref(), &path, &text, deadline())),
         None => hints::syntax_errors(workspace, catalogue, &path, deadline()),
     });
     let path = subject.path.display();
     Ok(match found.await? {
         SyntaxCheck::Checked { errors, .. } => Some((
-            errors.iter().map(|error| lsp_diagnostics::item(context, &subject.path, error)).collect(),
+            errors.iter().map(|error| lsp_diagnostics::to_item(context, &subject.path, error)).collect(),
             Vec::new(),
         )),
         SyntaxCheck::NoGrammar => None,
@@ -112,7 +112,7 @@ pub(crate) async fn outline(
     subject: &LanguageFile,
 ) -> Result<(Vec<Symbol>, Vec<String>), ToolError> {
     let path = subject.path.clone();
-    let found = in_background(context, move |workspace, catalogue| {
+    let found = run_in_background(context, move |workspace, catalogue| {
         hints::symbols(workspace, catalogue, &path, deadline())
     });
     Ok(match found.await? {
@@ -131,7 +131,7 @@ pub(crate) async fn workspace_symbols(
     deadline: Instant,
 ) -> Result<FoundSymbols, ToolError> {
     let query = query.to_owned();
-    in_background(context, move |workspace, catalogue| {
+    run_in_background(context, move |workspace, catalogue| {
         hints::workspace_symbols(workspace, catalogue, &query, MAX_NAME_SEARCH_SYMBOLS, deadline)
     })
     .await
@@ -144,14 +144,14 @@ pub(crate) async fn workspace_symbols_named(
     deadline: Instant,
 ) -> Result<FoundSymbols, ToolError> {
     let name = name.to_owned();
-    in_background(context, move |workspace, catalogue| {
+    run_in_background(context, move |workspace, catalogue| {
         hints::workspace_symbols_named(workspace, catalogue, &name, deadline)
     })
     .await
 }
 
 /// What can only be answered by a server is refused with its state.
-pub(crate) fn refusal(status: &ServerStatus) -> ToolError {
+pub(crate) fn refusal_error(status: &ServerStatus) -> ToolError {
     let code = match status.state {
         ServerState::Missing => ErrorCode::ServerMissing,
         ServerState::Disabled => ErrorCode::Denied,
@@ -160,7 +160,9 @@ pub(crate) fn refusal(status: &ServerStatus) -> ToolError {
         ServerState::Crashed | ServerState::Ready => ErrorCode::ServerFailed,
     };
     let detail = match &status.detail {
-        Some(_) if status.state == ServerState::Missing && !status.server.is_empty() => status.absence(),
+        Some(_) if status.state == ServerState::Missing && !status.server.is_empty() => {
+            status.absence_sentence()
+        }
         Some(detail) => detail.clone(),
         None => format!("{} did not answer", status.server),
     };
@@ -176,7 +178,7 @@ fn deadline() -> Instant {
     Instant::now() + hints::DEADLINE
 }
 
-fn subject(unanswered: &UnansweredQuestion) -> hints::HintSubject {
+fn hint_subject(unanswered: &UnansweredQuestion) -> hints::HintSubject {
     hints::HintSubject::Position {
         path: unanswered.subject.path.clone(),
         position: unanswered.place.position,
@@ -184,15 +186,15 @@ fn subject(unanswered: &UnansweredQuestion) -> hints::HintSubject {
 }
 
 async fn definition_hints(context: &Context, unanswered: &UnansweredQuestion) -> Result<Hints, ToolError> {
-    let subject = subject(unanswered);
-    in_background(context, move |workspace, catalogue| {
+    let subject = hint_subject(unanswered);
+    run_in_background(context, move |workspace, catalogue| {
         hints::definition(workspace, catalogue, &subject, deadline())
     })
     .await
 }
 
 /// Searching takes processor time, which the threads that talk to servers must not lose.
-pub(crate) async fn in_background<T: Send + 'static>(
+pub(crate) async fn run_in_background<T: Send + 'static>(
     context: &Context,
     work: impl FnOnce(&crate::workspace::Workspace, &crate::config::Catalogue) -> Result<T, HintError>
     + Send
@@ -221,16 +223,16 @@ fn notes(timed_out: bool) -> Vec<String> {
     late.into_iter().collect()
 }
 
-fn candidates(context: &Context, candidates: Vec<Candidate>, limit: usize) -> Vec<Place> {
+fn candidate_places(context: &Context, candidates: Vec<Candidate>, limit: usize) -> Vec<Place> {
     let place = |candidate: Candidate| {
-        let mut place = lsp_navigate::place(context, candidate.location);
+        let mut place = lsp_navigate::to_place(context, candidate.location);
         place.why = Some(candidate.why);
         place
     };
     candidates.into_iter().take(limit).map(place).collect()
 }
 
-fn answer<T>(unanswered: UnansweredQuestion, output: T, mut notes: Vec<String>) -> Answer<T> {
-    notes.extend(unanswered.place.note());
+fn hints_answer<T>(unanswered: UnansweredQuestion, output: T, mut notes: Vec<String>) -> Answer<T> {
+    notes.extend(unanswered.place.overloads_note());
     Answer::new(output, unanswered.place.resolved, unanswered.status, Verdict::Hints, notes)
 }

@@ -11,7 +11,7 @@ use super::error::{ErrorCode, ToolError};
 use super::tool::{Call, Card, Tool};
 use super::web::guard::WebHostExceptions;
 use super::web::http::{FetchLimits, get};
-use super::web::page::{WebPage, page};
+use super::web::page::{WebPage, to_page};
 use crate::policy::request::{CallSubjects, Effect};
 
 const LIMITS: FetchLimits = FetchLimits { time: Duration::from_secs(30), bytes: 2 << 20 };
@@ -67,24 +67,24 @@ impl Tool for WebPageTool {
     }
 
     fn subjects(&self, _context: &Context, args: &FetchArgs) -> Result<CallSubjects, ToolError> {
-        Ok(CallSubjects { urls: vec![parsed(&args.url)?.to_string()], ..CallSubjects::default() })
+        Ok(CallSubjects { urls: vec![parse_url(&args.url)?.to_string()], ..CallSubjects::default() })
     }
 
     async fn run(&self, call: Call<'_>, args: FetchArgs) -> Result<FetchOutput, ToolError> {
         let settings = &call.context.config.settings;
         let exceptions = WebHostExceptions::new(&settings.fetch.allow_hosts);
         let limits = FetchLimits { time: call.context.timeout.unwrap_or(LIMITS.time), bytes: LIMITS.bytes };
-        let fetched = get(&parsed(&args.url)?, ACCEPT, &exceptions, limits).await?;
+        let fetched = get(&parse_url(&args.url)?, ACCEPT, &exceptions, limits).await?;
         let (url, truncated) = (fetched.url.to_string(), fetched.truncated);
-        let page = tokio::task::spawn_blocking(move || page(&fetched)).await.map_err(|error| {
+        let page = tokio::task::spawn_blocking(move || to_page(&fetched)).await.map_err(|error| {
             ToolError::new(ErrorCode::Internal, format!("the page could not be read: {error}"))
         })??;
-        Ok(part(page, url, truncated, args.offset.unwrap_or(0), settings.limits.answer_bytes))
+        Ok(page_excerpt(page, url, truncated, args.offset.unwrap_or(0), settings.limits.answer_bytes))
     }
 }
 
 /// The page from the character `offset`, as much as fits into an answer.
-fn part(page: WebPage, url: String, truncated: bool, offset: usize, most: usize) -> FetchOutput {
+fn page_excerpt(page: WebPage, url: String, truncated: bool, offset: usize, most: usize) -> FetchOutput {
     let WebPage { content_type, title, text } = page;
     let start = text.char_indices().nth(offset).map_or(text.len(), |(at, _)| at);
     let rest = &text[start..];
@@ -99,7 +99,7 @@ fn part(page: WebPage, url: String, truncated: bool, offset: usize, most: usize)
     FetchOutput { url, content_type, title, text: shown.to_owned(), has_more, next_offset, truncated }
 }
 
-fn parsed(url: &str) -> Result<Url, ToolError> {
+fn parse_url(url: &str) -> Result<Url, ToolError> {
     Url::parse(url.trim()).map_err(|error| {
         let what = format!("`url` is `{}`, which is no address: {error}", url.escape_debug());
         ToolError::new(ErrorCode::InvalidArgs, what).with_hint("give it whole, as https://example.com/page")
@@ -116,7 +116,7 @@ mod tests {
         let (mut whole, mut offset) = (String::new(), 0);
         loop {
             let page = WebPage { content_type: "text/plain".into(), title: None, text: text.clone() };
-            let part = part(page, "http://a/".into(), false, offset, 100);
+            let part = page_excerpt(page, "http://a/".into(), false, offset, 100);
             assert!(part.text.len() <= 100);
             whole.push_str(&part.text);
             match part.next_offset {

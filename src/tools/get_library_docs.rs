@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::context::Context;
 use super::error::{ErrorCode, ToolError};
-use super::library_docs::search::{capped, search};
+use super::library_docs::search::{search, truncate_text};
 use super::library_docs::{MAX_LIBRARY_DOCS_CHARS, bundled, remote};
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::{CallSubjects, Effect};
@@ -87,7 +87,7 @@ impl Tool for GetLibraryDocs {
             let hint = format!("ask resolve_library_id for the id; always there: {}", bundled::ids());
             return Err(ToolError::new(ErrorCode::NotFound, what).with_hint(hint));
         }
-        let (content, truncated) = capped(text.trim(), MAX_LIBRARY_DOCS_CHARS);
+        let (content, truncated) = truncate_text(text.trim(), MAX_LIBRARY_DOCS_CHARS);
         let source = "remote".to_owned();
         Ok(DocsOutput { library_id: args.library_id, source, content, overview: false, truncated })
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::context::{Context, from_read_error};
 use super::error::{ErrorCode, ToolError};
-use super::list::{at_most, directory, left_out};
+use super::list::{clamp_count, directory, left_out_note};
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::CallSubjects;
 use crate::workspace::{GlobOrder, GlobQuery, SelectError, WorkDeadline};
@@ -70,7 +70,7 @@ impl Tool for GlobTool {
             "glob",
             "Find files",
             "Files whose paths match a pattern, without hidden and git-ignored ones. To search in files use `grep`.",
-        ).ranked(9)
+        ).with_rank(9)
     }
 
     fn subjects(&self, context: &Context, args: &GlobArgs) -> Result<CallSubjects, ToolError> {
@@ -95,19 +95,19 @@ pub(crate) async fn run(context: &Context, args: GlobArgs) -> Result<GlobOutput,
             None | Some(Sort::Path) => GlobOrder::Path,
             Some(Sort::Newest) => GlobOrder::Newest,
         },
-        max: at_most(args.limit, DEFAULT_GLOB_PATHS, MAX_GLOB_PATHS),
-        until: WorkDeadline::new(Instant::now() + context.timeout.unwrap_or(DEFAULT_GLOB_TIMEOUT)),
+        max: clamp_count(args.limit, DEFAULT_GLOB_PATHS, MAX_GLOB_PATHS),
+        deadline: WorkDeadline::new(Instant::now() + context.timeout.unwrap_or(DEFAULT_GLOB_TIMEOUT)),
         pattern: args.pattern.clone(),
     };
-    let _ends_with_us = query.until.end_on_drop();
-    let found = context.in_background(move |workspace| workspace.glob(&query)).await?;
+    let _ends_with_us = query.deadline.cancel_on_drop();
+    let found = context.run_in_background(move |workspace| workspace.glob(&query)).await?;
     let found = found.map_err(from_select_error)?;
     let mut notes = Vec::new();
     if found.cut_short {
         notes.push("not everything was looked at in the time there is; there may be other files".to_owned());
     }
     if found.hidden > 0 {
-        notes.push(left_out(found.hidden));
+        notes.push(left_out_note(found.hidden));
     }
     notes.extend(found.gaps);
     if found.paths.is_empty() && !args.pattern.contains('/') {

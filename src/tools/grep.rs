@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use super::context::Context;
 use super::error::{ErrorCode, ToolError};
 use super::glob::from_select_error;
-use super::list::{at_most, directory, left_out};
-use super::marks::{self, MarkedMatches, MatchMark};
+use super::list::{clamp_count, directory, left_out_note};
+use super::match_marks::{self, MarkedMatches, MatchMark};
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::CallSubjects;
 use crate::workspace::{
@@ -174,7 +174,7 @@ impl Tool for GrepTool {
             "Lines that match a pattern, as ripgrep finds them. Where a language server runs and the pattern is a name, hits are \
              marked `confirmed`, `text` or `added`. For the uses of one symbol prefer `lsp_references`. `line` is 1-based: \
              subtract 1 for lsp_* tools.",
-        ).ranked(7)
+        ).with_rank(7)
     }
 
     fn subjects(&self, context: &Context, args: &GrepArgs) -> Result<CallSubjects, ToolError> {
@@ -196,9 +196,9 @@ pub(crate) async fn run(
     budget: Option<usize>,
 ) -> Result<GrepOutput, ToolError> {
     let query = query(context, &args)?;
-    let _ends_with_us = query.until.end_on_drop();
+    let _ends_with_us = query.deadline.cancel_on_drop();
     let asked = query.clone();
-    let result = context.in_background(move |workspace| workspace.grep(&asked)).await?;
+    let result = context.run_in_background(move |workspace| workspace.grep(&asked)).await?;
     let result = result.map_err(|error| from_grep_error(error, &query))?;
     let mut notes = notes(&result);
     let mut output = GrepOutput { has_more: result.has_more || result.timed_out, ..GrepOutput::default() };
@@ -209,11 +209,11 @@ pub(crate) async fn run(
                 found.flat_map(|file| file.lines.into_iter().map(move |line| (file.path.clone(), line)));
             let mut marked = MarkedMatches::unmarked(found);
             if args.semantic.unwrap_or(true) {
-                marks::mark(context, &query, &mut marked, &mut notes).await?;
+                match_marks::mark_matches(context, &query, &mut marked, &mut notes).await?;
             }
             output.marked_by = std::mem::take(&mut marked.by);
             output.matches =
-                marked.matches.into_iter().map(|one| shown(one.path, one.line, one.mark)).collect();
+                marked.matches.into_iter().map(|one| to_grep_match(one.path, one.line, one.mark)).collect();
             output.count = output.matches.len();
         }
         OutputMode::FilesWithMatches => {
@@ -229,7 +229,7 @@ pub(crate) async fn run(
     }
     output.notes = notes;
     if let Some(budget) = budget {
-        output.fit(budget);
+        output.fit_budget(budget);
     }
     Ok(output)
 }
@@ -257,8 +257,8 @@ fn query(context: &Context, args: &GrepArgs) -> Result<GrepQuery, ToolError> {
         },
         under: directory(context, args.path.as_deref())?,
         select: Selection {
-            globs: words(args.glob.as_ref()),
-            types: words(args.file_type.as_ref()),
+            globs: string_list(args.glob.as_ref()),
+            types: string_list(args.file_type.as_ref()),
             hidden: args.hidden.unwrap_or(false),
             no_ignore: args.no_ignore.unwrap_or(false),
         },
@@ -267,12 +267,12 @@ fn query(context: &Context, args: &GrepArgs) -> Result<GrepQuery, ToolError> {
             OutputMode::FilesWithMatches => GrepWanted::Files,
             OutputMode::Count => GrepWanted::Counts,
         },
-        max: at_most(args.max_matches, DEFAULT_GREP_MATCHES, MAX_GREP_MATCHES),
-        until: WorkDeadline::new(Instant::now() + context.timeout.unwrap_or(DEFAULT_GREP_TIMEOUT)),
+        max: clamp_count(args.max_matches, DEFAULT_GREP_MATCHES, MAX_GREP_MATCHES),
+        deadline: WorkDeadline::new(Instant::now() + context.timeout.unwrap_or(DEFAULT_GREP_TIMEOUT)),
     })
 }
 
-fn words(given: Option<&OneOrMany>) -> Vec<String> {
+fn string_list(given: Option<&OneOrMany>) -> Vec<String> {
     let given = match given {
         None => Vec::new(),
         Some(OneOrMany::One(word)) => vec![word.clone()],
@@ -281,7 +281,7 @@ fn words(given: Option<&OneOrMany>) -> Vec<String> {
     given.into_iter().filter(|word| !word.is_empty()).collect()
 }
 
-fn shown(path: WorkspacePath, line: LineMatch, mark: Option<MatchMark>) -> GrepMatch {
+fn to_grep_match(path: WorkspacePath, line: LineMatch, mark: Option<MatchMark>) -> GrepMatch {
     GrepMatch {
         path: path.display(),
         line: line.start.line + 1,
@@ -310,7 +310,7 @@ fn notes(result: &GrepResult) -> Vec<String> {
         ));
     }
     if result.hidden > 0 {
-        notes.push(left_out(result.hidden));
+        notes.push(left_out_note(result.hidden));
     }
     notes.extend(result.gaps.iter().cloned());
     notes
@@ -318,7 +318,7 @@ fn notes(result: &GrepResult) -> Vec<String> {
 
 impl GrepOutput {
     /// Leaves out what is beyond `budget` bytes, from the end.
-    fn fit(&mut self, budget: usize) {
+    fn fit_budget(&mut self, budget: usize) {
         let total =
             (self.matches.len(), self.files.as_ref().map(Vec::len), self.counts.as_ref().map(Vec::len));
         truncate(&mut self.matches, budget, |one| {

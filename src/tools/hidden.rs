@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 /// `text` with such characters shown by their numbers.
-pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
+pub(crate) fn escape_hidden(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
     }
@@ -26,7 +26,7 @@ const MAX_APPROVAL_TEXT_CHARS: usize = 2_000;
 
 /// `text` in one line, with every character that cannot be seen by its number, and no longer than a person reads: whoever agrees
 /// must see what to.
-pub(crate) fn shown(text: &str) -> Cow<'_, str> {
+pub(crate) fn approval_text(text: &str) -> Cow<'_, str> {
     let unseen = |character: char| character.is_control() || is_hidden(character);
     let long = text.chars().nth(MAX_APPROVAL_TEXT_CHARS).is_some();
     if !long && !text.chars().any(unseen) {
@@ -49,7 +49,7 @@ pub(crate) fn shown(text: &str) -> Cow<'_, str> {
 pub(crate) fn escape_all(value: &mut Value) {
     match value {
         Value::String(text) => {
-            if let Cow::Owned(shown) = escaped(text) {
+            if let Cow::Owned(shown) = escape_hidden(text) {
                 *text = shown;
             }
         }
@@ -74,18 +74,18 @@ mod tests {
 
     #[test]
     fn question_text_escapes_hidden_characters_and_marks_cut_off() {
-        assert_eq!(shown("plain ü"), "plain ü");
-        assert_eq!(shown("a\u{1b}[31mb\n"), "a\\u{1b}[31mb\\u{a}");
-        assert_eq!(shown("a\u{202e}b"), "a\\u{202e}b");
+        assert_eq!(approval_text("plain ü"), "plain ü");
+        assert_eq!(approval_text("a\u{1b}[31mb\n"), "a\\u{1b}[31mb\\u{a}");
+        assert_eq!(approval_text("a\u{202e}b"), "a\\u{202e}b");
         // Fillers and soft hyphens are not seen either, and some programs leave them out.
-        assert_eq!(shown("r\u{ad}m \u{115f}-rf"), "r\\u{ad}m \\u{115f}-rf");
-        let long = shown(&"x".repeat(5000)).into_owned();
+        assert_eq!(approval_text("r\u{ad}m \u{115f}-rf"), "r\\u{ad}m \\u{115f}-rf");
+        let long = approval_text(&"x".repeat(5000)).into_owned();
         assert!(long.ends_with(" … (cut off)") && long.len() < 2100);
     }
 
     #[test]
     fn escaped_shows_bidi_tag_and_zero_width_characters() {
-        assert_eq!(escaped("a\u{202e}b\u{e0041}c\u{200b}"), "a\\u{202e}b\\u{e0041}c\\u{200b}");
-        assert!(matches!(escaped("größe\n名"), Cow::Borrowed(_)));
+        assert_eq!(escape_hidden("a\u{202e}b\u{e0041}c\u{200b}"), "a\\u{202e}b\\u{e0041}c\\u{200b}");
+        assert!(matches!(escape_hidden("größe\n名"), Cow::Borrowed(_)));
     }
 }

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::changed::DeclarationChanges;
 use super::context::{Context, LanguageFile};
-use super::fallback::in_background;
+use super::declaration_changes::DeclarationChanges;
+use super::fallback::run_in_background;
 use crate::hints;
 use crate::lsp::model::FileRef;
 use crate::lsp::operations::Navigation;
@@ -50,7 +50,7 @@ pub(crate) struct EditImpact {
 }
 
 /// The files that use what `edits` change, at most `most`: they mention it, and where those are many the server says which mean it.
-pub(crate) async fn reach(
+pub(crate) async fn find_dependents(
     context: &Context,
     edits: &[EditedText],
     most: usize,
@@ -67,27 +67,27 @@ pub(crate) async fn reach(
     }
     let edited: BTreeSet<WorkspacePath> =
         edits.iter().flat_map(|edit| edit.renamed_from.iter().chain([&edit.path])).cloned().collect();
-    let mut reach = EditImpact::default();
+    let mut impact = EditImpact::default();
     for (language, edits) in by_language {
-        let changed = DeclarationChanges::by(&language, edits.into_iter());
+        let changed = DeclarationChanges::from_edits(&language, edits.into_iter());
         let mut users = DependentFiles::in_text(context, &language, &changed, &edited).await;
         if users.files.len() > MAX_UNVERIFIED_DEPENDENT_FILES {
-            users.ask(context, &language, &changed, running_only, deadline).await;
+            users.narrow_by_references(context, &language, &changed, running_only, deadline).await;
         }
-        reach.cut |= users.cut;
+        impact.cut |= users.cut;
         let mut sorted: Vec<(WorkspacePath, usize)> = users.files.into_iter().collect();
         sorted.sort_by(|(_, a), (_, b)| b.cmp(a));
         let paths = sorted.into_iter().map(|(path, _)| path);
         for path in paths {
-            match context.subject(path.clone()) {
-                Ok(subject) if reach.files.len() < most => reach.files.push(subject),
-                Ok(_) => reach.left_out.push(path),
+            match context.language_file(path.clone()) {
+                Ok(subject) if impact.files.len() < most => impact.files.push(subject),
+                Ok(_) => impact.left_out.push(path),
                 Err(error) => tracing::debug!("not looked at: {}", error.error),
             }
         }
-        reach.changed.insert(language, changed);
+        impact.changed.insert(language, changed);
     }
-    reach
+    impact
 }
 
 /// Files that use something, with how often.
@@ -120,7 +120,7 @@ impl DependentFiles {
             let of_names = hits.iter().filter(|hit| names.contains(&hit.name));
             let from_here = has(&changed.imported) && has(&changed.modules);
             let of_module = changed.is_module && has(&changed.modules);
-            if of_names.clone().any(Occurrence::is_near) || from_here || of_module {
+            if of_names.clone().any(Occurrence::is_declaration_line) || from_here || of_module {
                 users.near.insert(path.clone());
             }
             let count = of_names.count() + usize::from(from_here) + usize::from(of_module);
@@ -132,7 +132,7 @@ impl DependentFiles {
     }
 
     /// Leaves those that the server says refer to what is changed, if it can say that of all of it.
-    async fn ask(
+    async fn narrow_by_references(
         &mut self,
         context: &Context,
         language: &str,
@@ -173,13 +173,13 @@ async fn references(
     running_only: bool,
     deadline: tokio::time::Instant,
 ) -> Option<Vec<WorkspacePath>> {
-    let session = navigator(context, subject, running_only, deadline).await?;
-    let _viewing = session.enter(&context.view, deadline).await.ok()?;
+    let session = navigating_session(context, subject, running_only, deadline).await?;
+    let _viewing = session.enter_view(&context.view, deadline).await.ok()?;
     if session.knows_open_files(&subject.path) {
         return None;
     }
     let asked = session.navigate(Navigation::References, &subject.path, position, deadline).await.ok()?;
-    if asked.working.is_some() || asked.value.is_empty() {
+    if asked.unfinished_work.is_some() || asked.value.is_empty() {
         return None;
     }
     let inside = |location: crate::lsp::model::Location| match location.file {
@@ -190,14 +190,14 @@ async fn references(
 }
 
 /// The server that knows where things are used.
-pub(crate) async fn navigator(
+pub(crate) async fn navigating_session(
     context: &Context,
     subject: &LanguageFile,
     running_only: bool,
     deadline: tokio::time::Instant,
 ) -> Option<Arc<Session>> {
     for (server, _) in context.servers_for(subject, |features| features.navigation) {
-        if running_only && context.manager.running(server, &subject.path).is_none() {
+        if running_only && context.manager.running_session(server, &subject.path).is_none() {
             continue;
         }
         if let Ok(session) = context.session(server, subject, deadline).await {
@@ -231,7 +231,7 @@ pub(crate) fn related_endings(context: &Context, language: &str) -> Vec<String> 
 
 /// Files of the language of `subject`, or of one that its server speaks as well, that mention `name`; most mentions first. And
 /// whether the search was cut short.
-pub(crate) async fn mentions(
+pub(crate) async fn files_mentioning(
     context: &Context,
     subject: &LanguageFile,
     name: &str,
@@ -255,7 +255,7 @@ pub(crate) struct Occurrence {
 
 impl Occurrence {
     /// Whether its line brings something in, or defines it.
-    fn is_near(&self) -> bool {
+    fn is_declaration_line(&self) -> bool {
         const WORDS: [&str; 12] = [
             "import",
             "from",
@@ -292,7 +292,7 @@ pub(crate) async fn occurrences(
         max_hits: 20_000,
         deadline: Instant::now() + IMPACT_SEARCH_TIMEOUT,
     };
-    let found = in_background(context, move |workspace, _| Ok(workspace.search(&query)?)).await;
+    let found = run_in_background(context, move |workspace, _| Ok(workspace.search(&query)?)).await;
     let Ok(found) = found else { return (BTreeMap::new(), true) };
     let mut all: BTreeMap<WorkspacePath, Vec<Occurrence>> = BTreeMap::new();
     for hit in found.hits {
@@ -312,7 +312,7 @@ pub(crate) async fn occurrences(
     // Whether a file without an extension is a script of such a language, its first line tells.
     let related = related_languages(context, language);
     let is_script = |path: &WorkspacePath| {
-        let found = context.listed(path.clone()).ok().and_then(|found| found.language);
+        let found = context.language_file_unchecked(path.clone()).ok().and_then(|found| found.language);
         found.is_some_and(|found| related.contains(&found.as_str()))
     };
     all.retain(|path, _| path.extension().is_some() || is_script(path));
@@ -325,7 +325,7 @@ const MAX_NAMED_IMPORTERS: usize = 8;
 /// What the text shows of the files that import `path`, a file or folder that goes away or moves; `None` where there are none.
 pub(crate) async fn importers_note(context: &Context, path: &WorkspacePath) -> Option<String> {
     let (asked, until) = (path.clone(), Instant::now() + IMPACT_SEARCH_TIMEOUT);
-    let found = in_background(context, move |workspace, catalogue| {
+    let found = run_in_background(context, move |workspace, catalogue| {
         hints::importers(workspace, catalogue, &asked, until)
     });
     let (found, cut) = found.await.ok()?;

@@ -8,12 +8,12 @@ use tokio::time::Instant;
 
 use super::context::Context;
 use super::error::{ErrorCode, ToolError};
-use super::speakers::InstalledServerUse;
+use super::server_notes::InstalledServerUse;
 use crate::config::Catalogue;
 use crate::config::spec::Language;
 use crate::lsp::install::{InstallError, InstallProgress, Installer};
 use crate::lsp::progress::ProgressEvent;
-use crate::text::nearest;
+use crate::text::nearest_word;
 
 /// What became of one server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -99,7 +99,7 @@ fn notes(context: &Context, item: &InstallItem) -> Vec<String> {
     if !matches!(item.state, InstallState::Installed | InstallState::AlreadyInstalled) {
         return Vec::new();
     }
-    let used = context.use_of(&item.server).map(|used| match used {
+    let used = context.installed_server_use(&item.server).map(|used| match used {
         InstalledServerUse::Running(languages) => format!("used for {}", languages.join(", ")),
         InstalledServerUse::Resting(why) => why,
     });
@@ -123,7 +123,7 @@ fn keys_of(context: &Context, name: &str) -> Result<Vec<String>, ToolError> {
         ErrorCode::NotFound,
         format!("no server and no language with a server is called `{name}`"),
     );
-    Err(match nearest(name, known.map(String::as_str)) {
+    Err(match nearest_word(name, known.map(String::as_str)) {
         Some(near) => error.with_hint(format!("did you mean `{near}`?")),
         None => error,
     })
@@ -164,11 +164,11 @@ pub(crate) async fn install_one(context: &Context, key: &str) -> InstallItem {
             InstallProgress::Step(text) | InstallProgress::InVain(text) | InstallProgress::Note(text) => text,
             InstallProgress::Line(_) => return,
         };
-        context.tell(ProgressEvent::Installing { server: key.to_owned(), step: step.to_owned() });
+        context.send_progress(ProgressEvent::Installing { server: key.to_owned(), step: step.to_owned() });
     };
     let installer = Installer::new(context.folders.data.clone())
         .with_spawner(context.manager.spawner().clone())
-        .avoiding(context.workspace.root().to_owned());
+        .avoiding_folder(context.workspace.root().to_owned());
     match installer.install(key, server, &tell).await {
         Ok(done) => {
             let state = if done.already { InstallState::AlreadyInstalled } else { InstallState::Installed };

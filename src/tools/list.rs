@@ -79,7 +79,7 @@ impl Tool for ListTool {
             "list",
             "List a directory",
             "The entries of a directory, hidden ones included, sorted by name. To find files by name use `glob`.",
-        ).ranked(10)
+        ).with_rank(10)
     }
 
     fn subjects(&self, context: &Context, args: &ListArgs) -> Result<CallSubjects, ToolError> {
@@ -100,18 +100,18 @@ pub(crate) async fn run(context: &Context, args: ListArgs) -> Result<ListOutput,
     let query = ListQuery {
         under: under.clone(),
         recursive: args.recursive.unwrap_or(false),
-        max: at_most(args.limit, DEFAULT_LIST_ENTRIES, MAX_LIST_ENTRIES),
-        until: WorkDeadline::new(Instant::now() + context.timeout.unwrap_or(DEFAULT_LIST_TIMEOUT)),
+        max: clamp_count(args.limit, DEFAULT_LIST_ENTRIES, MAX_LIST_ENTRIES),
+        deadline: WorkDeadline::new(Instant::now() + context.timeout.unwrap_or(DEFAULT_LIST_TIMEOUT)),
     };
-    let _ends_with_us = query.until.end_on_drop();
-    let listing = context.in_background(move |workspace| workspace.list(&query)).await?;
+    let _ends_with_us = query.deadline.cancel_on_drop();
+    let listing = context.run_in_background(move |workspace| workspace.list(&query)).await?;
     let listing = listing.map_err(from_read_error)?;
     let mut notes = Vec::new();
     if listing.timed_out {
         notes.push("the time was up before everything was looked at; there may be more entries".to_owned());
     }
     if listing.hidden > 0 {
-        notes.push(left_out(listing.hidden));
+        notes.push(left_out_note(listing.hidden));
     }
     notes.extend(listing.gaps);
     Ok(ListOutput {
@@ -131,12 +131,12 @@ pub(super) fn directory(context: &Context, given: Option<&str>) -> Result<Worksp
 }
 
 /// Says that something may not be seen.
-pub(super) fn left_out(files: usize) -> String {
+pub(super) fn left_out_note(files: usize) -> String {
     format!("{files} left out, since a rule keeps them from being read")
 }
 
 /// A number of things to answer: the default where none, or none above zero, is given; never more than `most`.
-pub(super) fn at_most(given: Option<i64>, default: usize, most: usize) -> usize {
+pub(super) fn clamp_count(given: Option<i64>, default: usize, most: usize) -> usize {
     given
         .and_then(|given| usize::try_from(given).ok())
         .filter(|given| *given > 0)

@@ -97,7 +97,7 @@ impl Tool for LspCodeActions {
             "Quick fixes and refactorings for a line or file: lists them, or does one (`apply`).",
             Effect::Edit,
         )
-        .ranked(16)
+        .with_rank(16)
         .undoable()
     }
 
@@ -107,12 +107,13 @@ impl Tool for LspCodeActions {
 
     async fn run(&self, call: Call<'_>, args: CodeActionsArgs) -> Result<CodeActionsOutput, ToolError> {
         let context = call.context;
-        let subject = context.subject(context.path(args.path.as_ref())?)?;
+        let subject = context.language_file(context.path(args.path.as_ref())?)?;
         let deadline = context.deadline(context.config.settings.deadlines.edit);
         let Some(title) = &args.apply else {
-            let offers = offers(context, &subject, &args, deadline).await?;
+            let offers = collect_code_actions(context, &subject, &args, deadline).await?;
             let limit = context.config.settings.limits.answer_items;
-            let actions = ListBudget::of(context, limit).fill(offers.found.iter().map(item), limit);
+            let actions =
+                ListBudget::for_list(context, limit).fill(offers.found.iter().map(to_action_item), limit);
             let (mut notes, rest) = (offers.notes, offers.found.len() - actions.len());
             notes.extend((rest > 0).then(|| format!("{rest} more actions are left out")));
             return Ok(CodeActionsOutput {
@@ -145,19 +146,20 @@ async fn apply(
     title: &str,
 ) -> Result<(ToolEditResult, Vec<String>), ToolError> {
     let context = call.context;
-    let mut turn = EditingTurn::at_the_end(call, EditRunOptions::new(args.dry_run, args.diagnostics));
+    let mut turn = EditingTurn::without_claim(call, EditRunOptions::new(args.dry_run, args.diagnostics));
     loop {
         let deadline = context.deadline(context.config.settings.deadlines.edit);
-        let CollectedCodeActions { found, mut notes } = offers(context, subject, args, deadline).await?;
+        let CollectedCodeActions { found, mut notes } =
+            collect_code_actions(context, subject, args, deadline).await?;
         let chosen = choose(found, title)?;
-        let proposed = match chosen.session.enter(&context.view, deadline).await {
+        let proposed = match chosen.session.enter_view(&context.view, deadline).await {
             Ok(_viewing) => chosen.session.action_edit(&chosen.action, deadline).await,
             Err(error) => Err(error.into()),
         };
-        let Some(proposal) = turn.unless_stale(proposed.map_err(proposals::from_server))? else { continue };
-        let plan = proposals::plan(context, "lsp_code_actions", &proposal);
-        let Some(plan) = turn.unless_stale(plan)? else { continue };
-        if let Some(done) = turn.carry_out(plan).await? {
+        let Some(proposal) = turn.or_replan(proposed.map_err(proposals::from_server))? else { continue };
+        let plan = proposals::plan_proposal(context, "lsp_code_actions", &proposal);
+        let Some(plan) = turn.or_replan(plan)? else { continue };
+        if let Some(done) = turn.run_plan(plan).await? {
             notes.extend(
                 proposal.left_out.map(|command| format!("the server's command {command} was not run")),
             );
@@ -178,7 +180,7 @@ struct CollectedCodeActions {
 }
 
 /// Asks every server that offers actions for the language; fails where none could be asked.
-async fn offers(
+async fn collect_code_actions(
     context: &Context,
     subject: &LanguageFile,
     args: &CodeActionsArgs,
@@ -201,7 +203,7 @@ async fn offers(
         };
         match actions(context, &session, &subject.path, args, deadline).await {
             Ok(None) => {
-                failure.get_or_insert(context.unsupported(server, subject, CODE_ACTION, started));
+                failure.get_or_insert(context.unsupported_status(server, subject, CODE_ACTION, started));
             }
             Ok(Some((actions, working))) => {
                 answered = true;
@@ -215,7 +217,7 @@ async fn offers(
             Err(error) => {
                 offers.notes.push(format!("{server}: {error}"));
                 if let ProposalError::Ask(error) = &error {
-                    failure.get_or_insert(context.failed(&session, subject, error, started).await);
+                    failure.get_or_insert(context.failed_status(&session, subject, error, started).await);
                 }
             }
         }
@@ -224,7 +226,7 @@ async fn offers(
         true => Ok(offers),
         false => {
             let status = failure.unwrap_or_else(|| context.no_server(subject, started));
-            Err(fallback::refusal(&status))
+            Err(fallback::refusal_error(&status))
         }
     }
 }
@@ -238,11 +240,11 @@ async fn actions(
     args: &CodeActionsArgs,
     deadline: Instant,
 ) -> Result<SessionCodeActions, ProposalError> {
-    let _viewing = session.enter(&context.view, deadline).await?;
+    let _viewing = session.enter_view(&context.view, deadline).await?;
     let (synced, snapshot) = session.sync(path).await?;
     drop(synced);
     if !session.offers(CODE_ACTION, path, &snapshot.language_id)
-        && !session.offers_soon(CODE_ACTION, path, &snapshot.language_id, deadline).await
+        && !session.wait_for_registration(CODE_ACTION, path, &snapshot.language_id, deadline).await
     {
         return Ok(None);
     }
@@ -259,7 +261,7 @@ async fn actions(
         }
     };
     let found = session.code_actions(path, range, args.kind.as_deref(), deadline).await?;
-    Ok(Some((found.list, found.working)))
+    Ok(Some((found.list, found.unfinished_work)))
 }
 
 /// The one that is called `title`; the titles there are, where none is.
@@ -273,7 +275,7 @@ fn choose(offers: Vec<ServerCodeAction>, title: &str) -> Result<ServerCodeAction
     })
 }
 
-fn item(offer: &ServerCodeAction) -> ActionItem {
+fn to_action_item(offer: &ServerCodeAction) -> ActionItem {
     let action = &offer.action;
     ActionItem {
         title: budget::name(action.title.clone()),

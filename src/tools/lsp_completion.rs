@@ -41,7 +41,7 @@ impl Tool for LspCompletion {
             "Completion",
             "What could be typed at a position: members, names in scope, likeliest first.",
         )
-        .ranked(23)
+        .with_rank(23)
         .beyond_core()
         .overlaid()
     }
@@ -65,7 +65,7 @@ pub(crate) async fn run(
     target: &Target,
     limit: Option<usize>,
 ) -> Result<Answer<CompletionsOutput>, ToolError> {
-    context.prepare(target).await?;
+    context.install_for_target(target).await?;
     let deadline = context.deadline(context.config.settings.deadlines.completion);
     let question = LanguageQuestion { method: "textDocument/completion", of_file: true };
     let exact = target.exact_position();
@@ -85,11 +85,11 @@ pub(crate) async fn run(
                 insert: one.insert.map(budget::line),
                 deprecated: one.deprecated,
             });
-            let items = ListBudget::of(context, limit).fill(items, limit);
+            let items = ListBudget::for_list(context, limit).fill(items, limit);
             let has_more = found.incomplete || found.count > items.len();
             let output = CompletionsOutput { count: found.count, has_more, items };
             Ok(Answer::new(output, None, status, verdict, notes))
         }
-        QuestionOutcome::Unanswered(unanswered) => Err(fallback::refusal(&unanswered.status)),
+        QuestionOutcome::Unanswered(unanswered) => Err(fallback::refusal_error(&unanswered.status)),
     }
 }

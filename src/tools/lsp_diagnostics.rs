@@ -74,7 +74,7 @@ pub struct InProcess {
 }
 
 impl DiagnosticsArgs {
-    fn given(&self) -> impl Iterator<Item = &PathBuf> {
+    fn all_paths(&self) -> impl Iterator<Item = &PathBuf> {
         let one = self.path.as_ref().filter(|path| !path.as_os_str().is_empty());
         one.into_iter().chain(self.paths.iter().flatten())
     }
@@ -103,12 +103,12 @@ impl Tool for LspDiagnostics {
             "What language servers find wrong in the files as they are now. `verdict` `no_data` or \
              `partial` does not mean clean.",
         )
-        .ranked(1)
+        .with_rank(1)
         .overlaid()
     }
 
     fn subjects(&self, context: &Context, args: &DiagnosticsArgs) -> Result<CallSubjects, ToolError> {
-        let paths: Result<_, _> = args.given().map(|path| context.path(path)).collect();
+        let paths: Result<_, _> = args.all_paths().map(|path| context.path(path)).collect();
         Ok(CallSubjects { paths: paths?, ..CallSubjects::default() })
     }
 
@@ -118,7 +118,7 @@ impl Tool for LspDiagnostics {
         args: DiagnosticsArgs,
     ) -> Result<Answer<DiagnosticsOutput>, ToolError> {
         let answer = run(call.context, &args).await?;
-        match unheard(&answer).filter(|_| !args.in_process.reads_verdict) {
+        match no_server_error(&answer).filter(|_| !args.in_process.reads_verdict) {
             Some(error) => Err(error.with_details(&answer)),
             None => Ok(answer),
         }
@@ -127,7 +127,7 @@ impl Tool for LspDiagnostics {
 
 /// The failure that an answer without any server is to a program, which would take an empty list for a clean file. Its details are
 /// what the syntax trees show.
-fn unheard(answer: &Answer<DiagnosticsOutput>) -> Option<ToolError> {
+fn no_server_error(answer: &Answer<DiagnosticsOutput>) -> Option<ToolError> {
     if answer.verdict != Verdict::Hints {
         return None;
     }
@@ -135,9 +135,9 @@ fn unheard(answer: &Answer<DiagnosticsOutput>) -> Option<ToolError> {
         [] => std::slice::from_ref(&answer.server_status),
         several => several,
     };
-    let refusals: Vec<ToolError> = statuses.iter().map(fallback::refusal).collect();
-    let why = once(refusals.iter().map(|refusal| refusal.error.as_str()));
-    let mut advice = once(refusals.iter().filter_map(|refusal| refusal.hint.as_deref()));
+    let refusals: Vec<ToolError> = statuses.iter().map(fallback::refusal_error).collect();
+    let why = unique_words(refusals.iter().map(|refusal| refusal.error.as_str()));
+    let mut advice = unique_words(refusals.iter().filter_map(|refusal| refusal.hint.as_deref()));
     advice.push("`diagnostics` has errors of syntax only; look for others with `grep`");
     let files = match answer.output.files {
         1 => "the file".to_owned(),
@@ -148,7 +148,7 @@ fn unheard(answer: &Answer<DiagnosticsOutput>) -> Option<ToolError> {
 }
 
 /// `words` in their order, each once.
-fn once<'w>(words: impl Iterator<Item = &'w str>) -> Vec<&'w str> {
+fn unique_words<'w>(words: impl Iterator<Item = &'w str>) -> Vec<&'w str> {
     words.fold(Vec::new(), |mut all, word| {
         if !all.contains(&word) {
             all.push(word);
@@ -194,9 +194,9 @@ pub(crate) async fn run(
     context: &Context,
     args: &DiagnosticsArgs,
 ) -> Result<Answer<DiagnosticsOutput>, ToolError> {
-    let (mut subjects, named) = subjects(context, &args.given().cloned().collect::<Vec<_>>())?;
+    let (mut subjects, named) = subjects(context, &args.all_paths().cloned().collect::<Vec<_>>())?;
     if let Some(shard) = args.in_process.shard {
-        keep_own(context, &mut subjects, shard, args.in_process.costs.as_deref());
+        retain_shard(context, &mut subjects, shard, args.in_process.costs.as_deref());
     }
     context.prepare_for(subjects.iter()).await?;
     context.manager.refresh().await;
@@ -247,7 +247,7 @@ impl DiagnosedFiles {
         context: &Context,
         args: &DiagnosticsArgs,
         (subjects, named): (Vec<LanguageFile>, &BTreeSet<WorkspacePath>),
-        look: &DiagnosticsCheckOptions,
+        options: &DiagnosticsCheckOptions,
         (at_once, total): (usize, usize),
     ) -> Result<Vec<LanguageFile>, ToolError> {
         let mut late: Vec<LanguageFile> = Vec::new();
@@ -257,10 +257,10 @@ impl DiagnosedFiles {
             subjects.iter().map(|subject| (subject.path.clone(), subject.clone())).collect();
         let mut running = futures::stream::iter(subjects.into_iter().map(|subject| async {
             let began = Instant::now();
-            let report = check(context, subject.clone(), look).await;
+            let report = check_file(context, subject.clone(), options).await;
             if let Some(costs) = &args.in_process.costs {
                 let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-                costs.measured(subject.path.display().to_string(), took);
+                costs.record(subject.path.display().to_string(), took);
             }
             (subject, report)
         }))
@@ -283,7 +283,7 @@ impl DiagnosedFiles {
                 Err(error) => return Err(error),
             }
             let done = self.reports.len() + self.unread.len();
-            context.tell(ProgressEvent::FilesChecked { done, total });
+            context.send_progress(ProgressEvent::FilesChecked { done, total });
             context.manager.close_surplus_documents().await;
             if again && in_a_row >= MAX_CONSECUTIVE_LATE_CHECKS {
                 late.extend(rest.into_values());
@@ -317,7 +317,7 @@ fn subjects(
         if context.workspace.absolute(&path).is_dir() {
             folders.push(path)
         } else {
-            found.push(context.listed(path)?)
+            found.push(context.language_file_unchecked(path)?)
         }
     }
     let named = found.iter().map(|subject| subject.path.clone()).collect();
@@ -334,7 +334,7 @@ fn subjects(
         }
         for path in walk.files {
             // What cannot be read is no source file; a file that was named is told apart above.
-            let Ok(subject) = context.listed(path) else { continue };
+            let Ok(subject) = context.language_file_unchecked(path) else { continue };
             if !context.servers_for(&subject, |features| features.diagnostics).is_empty() {
                 found.push(subject);
             }
@@ -346,18 +346,23 @@ fn subjects(
 }
 
 /// Leaves the files of one part.
-fn keep_own(context: &Context, subjects: &mut Vec<LanguageFile>, shard: Shard, costs: Option<&CheckCosts>) {
+fn retain_shard(
+    context: &Context,
+    subjects: &mut Vec<LanguageFile>,
+    shard: Shard,
+    costs: Option<&CheckCosts>,
+) {
     let name = |subject: &LanguageFile| subject.path.display().to_string();
     let size = |subject: &LanguageFile| {
         context.workspace.absolute(&subject.path).metadata().map_or(0, |metadata| metadata.len())
     };
     let files: Vec<(String, u64)> = subjects.iter().map(|subject| (name(subject), size(subject))).collect();
-    let own = shard.own(&files, costs.unwrap_or(&CheckCosts::default()));
+    let own = shard.assigned_files(&files, costs.unwrap_or(&CheckCosts::default()));
     subjects.retain(|subject| own.contains(&name(subject)));
 }
 
 /// Asks every server of one file.
-pub(crate) async fn check(
+pub(crate) async fn check_file(
     context: &Context,
     subject: LanguageFile,
     look: &DiagnosticsCheckOptions,
@@ -369,9 +374,10 @@ pub(crate) async fn check(
     let deadline = look.until.map_or(usual, |until| until.min(usual));
     let mut servers = context.servers_for(&subject, |features| features.diagnostics);
     if look.running_only {
-        servers.retain(|(server, _)| context.manager.running(server, &subject.path).is_some());
+        servers.retain(|(server, _)| context.manager.running_session(server, &subject.path).is_some());
     }
-    let asked = servers.iter().map(|(server, _)| ask(context, server, &subject, look, deadline));
+    let asked =
+        servers.iter().map(|(server, _)| check_with_server(context, server, &subject, look, deadline));
     let answers = futures::future::join_all(asked).await;
     let mut report = FileReport {
         path: subject.path.clone(),
@@ -387,7 +393,9 @@ pub(crate) async fn check(
         match answer {
             Ok((status, fresh)) => {
                 report.statuses.push(status);
-                report.items.extend(fresh.items.iter().map(|item| self::item(context, &subject.path, item)));
+                report
+                    .items
+                    .extend(fresh.items.iter().map(|item| self::to_item(context, &subject.path, item)));
                 report.notes.extend(fresh.notes);
                 knowns.push(fresh.known);
             }
@@ -408,7 +416,7 @@ pub(crate) async fn check(
     if !reachable {
         return without_server(context, subject, &look.view, report).await;
     }
-    (report.verdict, report.detail) = sum(&knowns);
+    (report.verdict, report.detail) = combine_completeness(&knowns);
     report.items.sort_by(|a, b| (a.range, a.severity, &a.message).cmp(&(b.range, b.severity, &b.message)));
     report.items.dedup_by(|a, b| a.range == b.range && a.message == b.message);
     Ok(report)
@@ -420,7 +428,7 @@ fn is_absent(status: &ServerStatus) -> bool {
 }
 
 /// Complete when all are; no data when none has any; partial otherwise. With the first reason.
-fn sum(knowns: &[DiagnosticsCompleteness]) -> (Verdict, Option<String>) {
+fn combine_completeness(knowns: &[DiagnosticsCompleteness]) -> (Verdict, Option<String>) {
     let reason = knowns.iter().find_map(|known| match known {
         DiagnosticsCompleteness::Complete => None,
         DiagnosticsCompleteness::Partial(why) | DiagnosticsCompleteness::NoData(why) => Some(why.clone()),
@@ -443,7 +451,7 @@ enum MissingDiagnosticsReason {
 }
 
 /// Asks one server, once more if it ends meanwhile.
-async fn ask(
+async fn check_with_server(
     context: &Context,
     server: &str,
     subject: &LanguageFile,
@@ -462,7 +470,7 @@ async fn ask(
         {
             return Ok((context.status(server, subject, ServerState::Ready, started), fresh));
         }
-        let found = match session.enter(&look.view, deadline).await {
+        let found = match session.enter_view(&look.view, deadline).await {
             Ok(_viewing) => session.diagnostics(&subject.path, deadline).await,
             Err(error) => Err(error),
         };
@@ -471,7 +479,7 @@ async fn ask(
                 let state = match &fresh.known {
                     DiagnosticsCompleteness::Complete => ServerState::Ready,
                     DiagnosticsCompleteness::Partial(why)
-                        if session.lack_of_diagnostics().as_ref() == Some(why) =>
+                        if session.diagnostics_shortfall_reason().as_ref() == Some(why) =>
                     {
                         ServerState::Ready
                     }
@@ -486,7 +494,7 @@ async fn ask(
                     }
                 };
                 if fresh.known != DiagnosticsCompleteness::Complete
-                    && let Some(busy) = session.busy()
+                    && let Some(busy) = session.unfinished_work()
                 {
                     context.note_busy(&mut status, &busy, true);
                 }
@@ -496,7 +504,7 @@ async fn ask(
             Err(AskError::Read(error)) => return Err(MissingDiagnosticsReason::Us(from_read_error(error))),
             Err(error) if error.is_closed() && !met_crash => met_crash = true,
             Err(error) => {
-                let status = context.failed(&session, subject, &error, started).await;
+                let status = context.failed_status(&session, subject, &error, started).await;
                 return Err(MissingDiagnosticsReason::Server(with_timeout(context, status)));
             }
         }
@@ -506,7 +514,7 @@ async fn ask(
 /// The same status, with the advice to wait longer by the argument that this tool has.
 fn with_timeout(context: &Context, mut status: ServerStatus) -> ServerStatus {
     if status.hint.is_some() {
-        status.hint = Some(context.patience_advice(&status, true));
+        status.hint = Some(context.retry_advice(&status, true));
     }
     status
 }
@@ -530,9 +538,9 @@ async fn without_server(
 }
 
 /// A finding as answers give it.
-pub(crate) fn item(context: &Context, path: &WorkspacePath, diagnostic: &Diagnostic) -> DiagnosticItem {
+pub(crate) fn to_item(context: &Context, path: &WorkspacePath, diagnostic: &Diagnostic) -> DiagnosticItem {
     let related = diagnostic.related.iter().take(MAX_RELATED_PLACES).map(|(location, message)| RelatedItem {
-        place: lsp_navigate::place(context, location.clone()),
+        place: lsp_navigate::to_place(context, location.clone()),
         message: budget::message(message),
     });
     DiagnosticItem {
@@ -551,7 +559,7 @@ fn answer(context: &Context, args: &DiagnosticsArgs, reports: Vec<FileReport>) -
     let floor = args.min_severity.unwrap_or(Severity::Information);
     let limit = args.limit.unwrap_or(DEFAULT_DIAGNOSTIC_LIMIT);
     let files = reports.len();
-    let verdict = overall(&reports);
+    let verdict = overall_verdict(&reports);
     let incomplete: Vec<FileVerdict> = reports
         .iter()
         .filter(|report| report.verdict != Verdict::Complete)
@@ -561,7 +569,7 @@ fn answer(context: &Context, args: &DiagnosticsArgs, reports: Vec<FileReport>) -
             detail: report.detail.clone(),
         })
         .collect();
-    let (mut statuses, mut notes, mut diagnostics) = (Vec::new(), unchecked(&reports), Vec::new());
+    let (mut statuses, mut notes, mut diagnostics) = (Vec::new(), unchecked_notes(&reports), Vec::new());
     // What is the reason of a verdict is said there.
     let is_said = |note: &String| {
         incomplete.iter().any(|file| file.detail.as_ref().is_some_and(|why| note.ends_with(why)))
@@ -577,8 +585,8 @@ fn answer(context: &Context, args: &DiagnosticsArgs, reports: Vec<FileReport>) -
     notes.sort();
     notes.dedup();
     let count = diagnostics.len();
-    let diagnostics = ListBudget::of(context, limit).fill(diagnostics, limit);
-    let server_status = worst(&statuses).unwrap_or_else(|| ServerStatus {
+    let diagnostics = ListBudget::for_list(context, limit).fill(diagnostics, limit);
+    let server_status = worst_status(&statuses).unwrap_or_else(|| ServerStatus {
         language: "unknown".to_owned(),
         server: String::new(),
         state: ServerState::Missing,
@@ -595,7 +603,7 @@ fn answer(context: &Context, args: &DiagnosticsArgs, reports: Vec<FileReport>) -
 }
 
 /// One note for all files that nothing has looked at, counted by language.
-fn unchecked(reports: &[FileReport]) -> Vec<String> {
+fn unchecked_notes(reports: &[FileReport]) -> Vec<String> {
     let files: Vec<&FileReport> = reports.iter().filter(|report| report.unchecked).collect();
     let why = "not checked: no server and no parser";
     match files.as_slice() {
@@ -626,7 +634,7 @@ fn merge_status(statuses: &mut Vec<ServerStatus>, status: ServerStatus) {
 }
 
 /// The status that matters most: the one that keeps the answer from being whole.
-fn worst(statuses: &[ServerStatus]) -> Option<ServerStatus> {
+fn worst_status(statuses: &[ServerStatus]) -> Option<ServerStatus> {
     let rank = |status: &&ServerStatus| match status.state {
         ServerState::Ready => 0,
         ServerState::Indexing => 1,
@@ -640,7 +648,7 @@ fn worst(statuses: &[ServerStatus]) -> Option<ServerStatus> {
     statuses.iter().max_by_key(rank).cloned()
 }
 
-fn overall(reports: &[FileReport]) -> Verdict {
+fn overall_verdict(reports: &[FileReport]) -> Verdict {
     let all =
         |verdict: Verdict| !reports.is_empty() && reports.iter().all(|report| report.verdict == verdict);
     if reports.iter().all(|report| report.verdict == Verdict::Complete) {

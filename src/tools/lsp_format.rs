@@ -48,7 +48,7 @@ impl Tool for LspFormat {
             Effect::Edit,
         )
         .idempotent()
-        .ranked(17)
+        .with_rank(17)
         .undoable()
     }
 
@@ -61,12 +61,14 @@ impl Tool for LspFormat {
         let path = context.path(args.path.as_ref())?;
         let range = lines(&args)?;
         // Formatting breaks nothing, so nothing is compared.
-        let mut turn = EditingTurn::at_the_end(&call, EditRunOptions::new(args.dry_run, Some(false)));
+        let mut turn = EditingTurn::without_claim(&call, EditRunOptions::new(args.dry_run, Some(false)));
         loop {
-            let Some(proposal) = turn.unless_stale(ask(context, &path, range).await)? else { continue };
-            let plan = proposals::plan(context, "lsp_format", &proposal);
-            let Some(plan) = turn.unless_stale(plan)? else { continue };
-            if let Some(done) = turn.carry_out(plan).await? {
+            let Some(proposal) = turn.or_replan(format_proposal(context, &path, range).await)? else {
+                continue;
+            };
+            let plan = proposals::plan_proposal(context, "lsp_format", &proposal);
+            let Some(plan) = turn.or_replan(plan)? else { continue };
+            if let Some(done) = turn.run_plan(plan).await? {
                 return Ok(done.into());
             }
         }
@@ -87,8 +89,12 @@ fn lines(args: &FormatArgs) -> Result<Option<Range>, ToolError> {
 }
 
 /// Asks the servers that format the language, the first that can.
-async fn ask(context: &Context, path: &WorkspacePath, range: Option<Range>) -> Result<Proposal, ToolError> {
-    let subject = context.subject(path.clone())?;
+async fn format_proposal(
+    context: &Context,
+    path: &WorkspacePath,
+    range: Option<Range>,
+) -> Result<Proposal, ToolError> {
+    let subject = context.language_file(path.clone())?;
     context.must_be_text(path)?;
     context.prepare_for([&subject].into_iter()).await?;
     let deadline = context.deadline(context.config.settings.deadlines.edit);
@@ -107,15 +113,15 @@ async fn ask(context: &Context, path: &WorkspacePath, range: Option<Range>) -> R
         match format(context, &session, path, range, method, deadline).await {
             Ok(Some(proposal)) => return Ok(proposal),
             Ok(None) => {
-                status = context.unsupported(server, &subject, method, started);
+                status = context.unsupported_status(server, &subject, method, started);
             }
             Err(ProposalError::Ask(error)) => {
-                status = context.failed(&session, &subject, &error, started).await;
+                status = context.failed_status(&session, &subject, &error, started).await;
             }
             Err(error) => return Err(proposals::from_server(error)),
         }
     }
-    Err(fallback::refusal(&status))
+    Err(fallback::refusal_error(&status))
 }
 
 /// How long the look into a folder may take.
@@ -129,7 +135,7 @@ pub(crate) fn files_in(context: &Context, folder: &WorkspacePath) -> Vec<Workspa
     };
     let is_formatted = |path: &WorkspacePath| {
         // What cannot be read is no source file.
-        let Ok(subject) = context.listed(path.clone()) else { return false };
+        let Ok(subject) = context.language_file_unchecked(path.clone()) else { return false };
         let servers = context.servers_for(&subject, |features| features.format);
         servers.iter().any(|(server, _)| context.manager.locate(server, path).is_ok())
     };
@@ -147,11 +153,11 @@ async fn format(
     method: &str,
     deadline: Instant,
 ) -> Result<Option<Proposal>, ProposalError> {
-    let _viewing = session.enter(&context.view, deadline).await?;
+    let _viewing = session.enter_view(&context.view, deadline).await?;
     let (synced, snapshot) = session.sync(path).await?;
     drop(synced);
     if !session.offers(method, path, &snapshot.language_id)
-        && !session.offers_soon(method, path, &snapshot.language_id, deadline).await
+        && !session.wait_for_registration(method, path, &snapshot.language_id, deadline).await
     {
         return Ok(None);
     }

@@ -81,7 +81,7 @@ impl Tool for LspCalls {
             "Call hierarchy",
             "Tree of the callers of a function, or of what it calls.",
         )
-        .ranked(20)
+        .with_rank(20)
         .overlaid()
     }
 
@@ -112,7 +112,7 @@ impl Tool for LspTypes {
             "Type hierarchy",
             "Tree of the supertypes or subtypes of a class, interface or trait.",
         )
-        .ranked(21)
+        .with_rank(21)
         .beyond_core()
         .overlaid()
     }
@@ -137,9 +137,9 @@ pub(crate) async fn run(
     target: &Target,
     depth: usize,
 ) -> Result<Answer<HierarchyOutput>, ToolError> {
-    context.prepare(target).await?;
+    context.install_for_target(target).await?;
     let deadline = context.deadline(context.config.settings.deadlines.hierarchy);
-    let question = LanguageQuestion { method: hierarchy.prepare(), of_file: false };
+    let question = LanguageQuestion { method: hierarchy.prepare_method(), of_file: false };
     let sense = match hierarchy {
         HierarchyDirection::Callers => Some(OccurrenceSense::Call),
         HierarchyDirection::Subtypes => Some(OccurrenceSense::Heir),
@@ -151,10 +151,10 @@ pub(crate) async fn run(
     });
     match outcome.await? {
         QuestionOutcome::Answered { value, place, status, verdict, mut notes, .. } => {
-            let mut room = ListBudget::of(context, context.config.settings.limits.answer_items);
+            let mut room = ListBudget::for_list(context, context.config.settings.limits.answer_items);
             let (items, rest) = items(context, value, &mut room);
             notes.extend((rest > 0).then(|| format!("{rest} more are left out: the answer is full")));
-            let count = items.iter().map(below).sum();
+            let count = items.iter().map(descendant_count).sum();
             let direction = match hierarchy {
                 HierarchyDirection::Callers => "incoming",
                 HierarchyDirection::Callees => "outgoing",
@@ -164,7 +164,7 @@ pub(crate) async fn run(
             let output = HierarchyOutput { direction: direction.to_owned(), items, count };
             Ok(Answer::new(output, place.resolved, status, verdict, notes))
         }
-        QuestionOutcome::Unanswered(unanswered) => Err(fallback::refusal(&unanswered.status)),
+        QuestionOutcome::Unanswered(unanswered) => Err(fallback::refusal_error(&unanswered.status)),
     }
 }
 
@@ -177,12 +177,12 @@ fn items(context: &Context, nodes: Vec<HierarchyNode>, room: &mut ListBudget) ->
             name: budget::name(node.name),
             kind: node.kind.name().to_owned(),
             detail: node.detail.map(budget::name),
-            place: lsp_navigate::place(context, node.location),
+            place: lsp_navigate::to_place(context, node.location),
             sites: node.sites,
             children: Vec::new(),
             cut: node.cut,
         };
-        if !room.takes(&item) {
+        if !room.try_take(&item) {
             rest += 1 + inner;
             continue;
         }
@@ -199,6 +199,6 @@ fn nodes_below(node: &HierarchyNode) -> usize {
     node.children.len() + node.children.iter().map(nodes_below).sum::<usize>()
 }
 
-fn below(item: &HierarchyItem) -> usize {
-    item.children.len() + item.children.iter().map(below).sum::<usize>()
+fn descendant_count(item: &HierarchyItem) -> usize {
+    item.children.len() + item.children.iter().map(descendant_count).sum::<usize>()
 }

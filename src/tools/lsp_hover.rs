@@ -20,7 +20,7 @@ impl Tool for LspHover {
     type Output = Answer<HoverOutput>;
 
     fn card(&self) -> Card {
-        Card::reading("lsp_hover", "Type and documentation", DESCRIPTION).ranked(4).overlaid()
+        Card::reading("lsp_hover", "Type and documentation", DESCRIPTION).with_rank(4).overlaid()
     }
 
     fn subjects(&self, context: &Context, args: &Address) -> Result<CallSubjects, ToolError> {
@@ -36,7 +36,7 @@ const DESCRIPTION: &str = "Type, signature and documentation of a symbol.";
 
 /// Answers what stands at `target`.
 pub(crate) async fn run(context: &Context, target: &Target) -> Result<Answer<HoverOutput>, ToolError> {
-    context.prepare(target).await?;
+    context.install_for_target(target).await?;
     let deadline = context.deadline(context.config.settings.deadlines.hover);
     let question = LanguageQuestion { method: "textDocument/hover", of_file: true };
     match context
@@ -46,12 +46,13 @@ pub(crate) async fn run(context: &Context, target: &Target) -> Result<Answer<Hov
         .await?
     {
         QuestionOutcome::Answered { value, place, status, verdict, notes, .. } => {
-            let (contents, range) = value
-                .map_or((String::new(), None), |hover| (budget::page(context, hover.contents), hover.range));
+            let (contents, range) = value.map_or((String::new(), None), |hover| {
+                (budget::cut_page(context, hover.contents), hover.range)
+            });
             let is_empty = contents.is_empty();
             let doubt = is_empty.then(|| context.outsider_note(&status.server, &place.path)).flatten();
             let output = HoverOutput { contents, range, candidates: Vec::new() };
-            Ok(Answer::new(output, place.resolved, status, verdict, notes).doubted(doubt))
+            Ok(Answer::new(output, place.resolved, status, verdict, notes).with_doubt(doubt))
         }
         QuestionOutcome::Unanswered(unanswered) => fallback::hover(context, unanswered).await,
     }

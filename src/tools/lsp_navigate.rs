@@ -6,8 +6,8 @@ use super::budget::{self, ListBudget};
 use super::context::Context;
 use super::error::ToolError;
 use super::fallback;
-use super::place;
 use super::question::{LanguageQuestion, QuestionOutcome};
+use super::resolved_position;
 use super::target::Target;
 use super::tool::{Call, Card, Tool};
 use crate::hints::{self, OccurrenceSense};
@@ -34,7 +34,7 @@ impl Tool for LspDefinition {
             "Definition",
             "Where a symbol is defined, with the source line. Prefer it to grep.",
         )
-        .ranked(2)
+        .with_rank(2)
         .overlaid()
     }
 
@@ -88,7 +88,7 @@ impl Tool for LspTypeDefinition {
             "Type definition",
             "Where the type of a variable or expression is defined.",
         )
-        .ranked(19)
+        .with_rank(19)
         .beyond_core()
         .overlaid()
     }
@@ -116,7 +116,7 @@ impl Tool for LspImplementation {
             "Implementations",
             "What implements an interface, trait or abstract method.",
         )
-        .ranked(18)
+        .with_rank(18)
         .overlaid()
     }
 
@@ -157,7 +157,7 @@ impl Tool for LspReferences {
             "References",
             "All uses of a symbol, by file. Use it before changing or removing one.",
         )
-        .ranked(3)
+        .with_rank(3)
         .overlaid()
     }
 
@@ -178,7 +178,7 @@ pub(crate) async fn run(
     target: &Target,
     limit: Option<usize>,
 ) -> Result<Answer<LocationsOutput>, ToolError> {
-    context.prepare(target).await?;
+    context.install_for_target(target).await?;
     let deadlines = &context.config.settings.deadlines;
     let usual =
         if navigation == Navigation::References { deadlines.references } else { deadlines.definition };
@@ -203,12 +203,12 @@ pub(crate) async fn run(
             let doubt = is_empty.then(|| context.outsider_note(&status.server, &place.path)).flatten();
             let doubt = match navigation {
                 Navigation::Definition => {
-                    doubt.or_else(|| lost_import(context, &value, &place, &status.server))
+                    doubt.or_else(|| unresolved_import_note(context, &value, &place, &status.server))
                 }
                 _ => doubt,
             };
             let output = output(context, value, left_out, limit, navigation);
-            Ok(Answer::new(output, place.resolved, status, verdict, notes).doubted(doubt))
+            Ok(Answer::new(output, place.resolved, status, verdict, notes).with_doubt(doubt))
         }
         QuestionOutcome::Unanswered(unanswered) => {
             fallback::locations(context, unanswered, navigation, limit).await
@@ -225,7 +225,7 @@ async fn may_be_defined_elsewhere(outcome: &QuestionOutcome<Vec<Location>>, dead
     if value.is_empty() || !value.iter().all(is_asked) {
         return false;
     }
-    if session.busy().is_none() {
+    if session.unfinished_work().is_none() {
         return session.knows_open_files(&place.path);
     }
     session
@@ -238,17 +238,17 @@ async fn may_be_defined_elsewhere(outcome: &QuestionOutcome<Vec<Location>>, dead
 }
 
 /// Why a definition that was not found may be there all the same: the name is imported, and the server did not get beyond the import.
-fn lost_import(
+fn unresolved_import_note(
     context: &Context,
     found: &[Location],
-    place: &place::ResolvedPosition,
+    place: &resolved_position::ResolvedPosition,
     server: &str,
 ) -> Option<String> {
     let file = FileRef::Inside(place.path.clone());
     if found.iter().any(|location| location.file != file) {
         return None;
     }
-    let language = context.listed(place.path.clone()).ok()?.language?;
+    let language = context.language_file_unchecked(place.path.clone()).ok()?.language?;
     let text = context.text(&place.path).ok()?.to_string();
     let until = std::time::Instant::now() + hints::DEADLINE;
     let name = place.resolved.as_ref().map(|resolved| resolved.symbol.as_str()).unwrap_or_default();
@@ -284,8 +284,8 @@ fn output(
         found.sort_by(|a, b| (&a.file, a.range).cmp(&(&b.file, b.range)));
     }
     let count = found.len() + left_out;
-    let locations = found.into_iter().map(|location| place(context, location));
-    let locations = ListBudget::of(context, limit).fill(locations, limit);
+    let locations = found.into_iter().map(|location| to_place(context, location));
+    let locations = ListBudget::for_list(context, limit).fill(locations, limit);
     LocationsOutput {
         location: locations.first().cloned(),
         has_more: count > locations.len(),
@@ -295,8 +295,8 @@ fn output(
 }
 
 /// A location as answers give it.
-pub(crate) fn place(context: &Context, location: Location) -> Place {
-    let (path, uri) = names(context, &location.file);
+pub(crate) fn to_place(context: &Context, location: Location) -> Place {
+    let (path, uri) = path_and_uri(context, &location.file);
     let text = line_of(context, &location.file, location.text);
     Place { path, uri, range: location.range, text, why: None }
 }
@@ -304,13 +304,13 @@ pub(crate) fn place(context: &Context, location: Location) -> Place {
 /// A source line for an answer; none of a file that may not be seen.
 pub(crate) fn line_of(context: &Context, file: &FileRef, text: Option<String>) -> Option<String> {
     match file {
-        FileRef::Inside(path) if context.workspace.hides(path) => None,
+        FileRef::Inside(path) if context.workspace.is_path_hidden(path) => None,
         _ => text.map(budget::line),
     }
 }
 
 /// A file's path as answers give it, and its URI.
-pub(crate) fn names(context: &Context, file: &FileRef) -> (String, String) {
+pub(crate) fn path_and_uri(context: &Context, file: &FileRef) -> (String, String) {
     match file {
         FileRef::Inside(path) => (path.display(), uri::from_path(&context.workspace.absolute(path)).into()),
         FileRef::Outside(path) => (path.display().to_string(), uri::from_path(path).into()),

@@ -64,15 +64,15 @@ impl Tool for LspOverlay {
         let path = args.path.map(|path| call.context.path(Path::new(&path))).transpose()?;
         let handle = match (args.overlay, path, args.text) {
             (overlay, Some(path), Some(text)) => {
-                fits(call.context, &path, &text)?;
-                overlays.put(overlay.as_deref(), path, text.into()).map_err(told)?
+                check_text_size(call.context, &path, &text)?;
+                overlays.put_text(overlay.as_deref(), path, text.into()).map_err(overlay_error)?
             }
             (Some(overlay), Some(path), None) => {
-                overlays.remove(&overlay, &path).map_err(told)?;
+                overlays.remove(&overlay, &path).map_err(overlay_error)?;
                 overlay
             }
             (Some(overlay), None, None) => {
-                overlays.forget(&overlay).map_err(told)?;
+                overlays.remove_handle(&overlay).map_err(overlay_error)?;
                 return Ok(OverlayOutput { overlay: None, files: Vec::new(), kept_s: None });
             }
             _ => {
@@ -81,14 +81,14 @@ impl Tool for LspOverlay {
                 return Err(ToolError::new(ErrorCode::InvalidArgs, what));
             }
         };
-        let view = overlays.view(&handle).map_err(told)?;
+        let view = overlays.view(&handle).map_err(overlay_error)?;
         let files = view.paths().map(WorkspacePath::display).collect();
         Ok(OverlayOutput { overlay: Some(handle), files, kept_s: Some(OVERLAY_IDLE_TTL.as_secs()) })
     }
 }
 
 /// A text that no server would be shown were it on disk is no overlay either.
-fn fits(context: &Context, path: &WorkspacePath, text: &str) -> Result<(), ToolError> {
+fn check_text_size(context: &Context, path: &WorkspacePath, text: &str) -> Result<(), ToolError> {
     let most = context.config.settings.limits.max_file_bytes;
     if text.len() as u64 <= most {
         return Ok(());
@@ -99,7 +99,7 @@ fn fits(context: &Context, path: &WorkspacePath, text: &str) -> Result<(), ToolE
 }
 
 /// An overlay that is not to be had, in a tool's words.
-pub(crate) fn told(error: OverlayError) -> ToolError {
+pub(crate) fn overlay_error(error: OverlayError) -> ToolError {
     let (code, hint) = match error {
         OverlayError::Unknown(_) => {
             (ErrorCode::NotFound, "`lsp_overlay` with `path` and `text` makes a new one")

@@ -50,7 +50,7 @@ impl Tool for LspRename {
             "Renames a symbol in every file that uses it; all of them or none. Safer than replacing text.",
             Effect::Edit,
         )
-        .ranked(14)
+        .with_rank(14)
         .undoable()
     }
 
@@ -62,14 +62,14 @@ impl Tool for LspRename {
         let context = call.context;
         let target = args.address.target()?;
         must_be_name(context, &target, &args.new_name)?;
-        context.prepare(&target).await?;
-        let mut turn = EditingTurn::at_the_end(&call, EditRunOptions::new(args.dry_run, args.diagnostics));
+        context.install_for_target(&target).await?;
+        let mut turn = EditingTurn::without_claim(&call, EditRunOptions::new(args.dry_run, args.diagnostics));
         loop {
             let proposed = propose(context, &target, &args.new_name).await;
-            let Some((proposal, notes)) = turn.unless_stale(proposed)? else { continue };
-            let plan = proposals::plan(context, "lsp_rename", &proposal);
-            let Some(plan) = turn.unless_stale(plan)? else { continue };
-            if let Some(done) = turn.carry_out(plan).await? {
+            let Some((proposal, notes)) = turn.or_replan(proposed)? else { continue };
+            let plan = proposals::plan_proposal(context, "lsp_rename", &proposal);
+            let Some(plan) = turn.or_replan(plan)? else { continue };
+            if let Some(done) = turn.run_plan(plan).await? {
                 return Ok(EditsOutput { notes, ..done.into() });
             }
         }
@@ -94,7 +94,7 @@ async fn propose(
                     proposal => proposal,
                 };
                 let (_, snapshot) = session.sync(path).await?;
-                Ok(SessionAnswer { value, snapshot, working: None, odd: 0, left_out: 0 })
+                Ok(SessionAnswer { value, snapshot, unfinished_work: None, undecodable: 0, left_out: 0 })
             })
         })
         .await?;
@@ -104,7 +104,7 @@ async fn propose(
             notes.extend(status.detail.filter(|_| verdict == Verdict::Partial));
             (value.map_err(proposals::from_server)?, place, notes)
         }
-        QuestionOutcome::Unanswered(unanswered) => return Err(fallback::refusal(&unanswered.status)),
+        QuestionOutcome::Unanswered(unanswered) => return Err(fallback::refusal_error(&unanswered.status)),
     };
     // Of a bare name it is known only now in which language it is.
     if let (Target::Name(_), Some(resolved)) = (target, &place.resolved) {
@@ -113,14 +113,15 @@ async fn propose(
     if proposal.is_empty() {
         let symbol = place.resolved.map(|resolved| resolved.symbol).unwrap_or_default();
         let what = format!("renaming `{symbol}` to `{name}` changes nothing");
-        return Err(ToolError::nothing(what));
+        return Err(ToolError::nothing_found(what));
     }
     Ok((proposal, notes))
 }
 
 /// Refuses what nothing can be called in the language of the target: servers propose an edit for it all the same.
 fn must_be_name(context: &Context, target: &Target, name: &str) -> Result<(), ToolError> {
-    let subject = path_of(target).ok().and_then(|path| context.listed(context.path(path).ok()?).ok());
+    let subject =
+        path_of(target).ok().and_then(|path| context.language_file_unchecked(context.path(path).ok()?).ok());
     let language = subject.as_ref().and_then(|subject| subject.language.as_deref());
     let extension = subject.as_ref().and_then(|subject| subject.path.extension());
     let deadline = std::time::Instant::now() + hints::DEADLINE;

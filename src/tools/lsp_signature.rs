@@ -25,7 +25,7 @@ impl Tool for LspSignature {
             "Signature help",
             "Signatures that fit the call at a position inside its parentheses.",
         )
-        .ranked(22)
+        .with_rank(22)
         .beyond_core()
         .overlaid()
     }
@@ -42,7 +42,7 @@ impl Tool for LspSignature {
 /// Answers which signatures fit the call around `target`. The position is taken as it is given: behind an opening
 /// parenthesis or a comma no name stands.
 pub(crate) async fn run(context: &Context, target: &Target) -> Result<Answer<SignaturesOutput>, ToolError> {
-    context.prepare(target).await?;
+    context.install_for_target(target).await?;
     let deadline = context.deadline(context.config.settings.deadlines.signature);
     let question = LanguageQuestion { method: "textDocument/signatureHelp", of_file: true };
     let exact = target.exact_position();
@@ -61,15 +61,15 @@ pub(crate) async fn run(context: &Context, target: &Target) -> Result<Answer<Sig
                 active_parameter: one.active_parameter,
                 active: one.active,
             });
-            let mut room = ListBudget::of(context, context.config.settings.limits.answer_items);
+            let mut room = ListBudget::for_list(context, context.config.settings.limits.answer_items);
             // The one that the server takes for the call is what is asked for.
             let signatures: Vec<SignatureItem> =
-                signatures.filter(|one| room.takes(one) || one.active).collect();
+                signatures.filter(|one| room.try_take(one) || one.active).collect();
             if signatures.len() < all {
                 notes.push(format!("{} more signatures are left out", all - signatures.len()));
             }
             Ok(Answer::new(SignaturesOutput { signatures }, None, status, verdict, notes))
         }
-        QuestionOutcome::Unanswered(unanswered) => Err(fallback::refusal(&unanswered.status)),
+        QuestionOutcome::Unanswered(unanswered) => Err(fallback::refusal_error(&unanswered.status)),
     }
 }

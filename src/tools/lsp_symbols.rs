@@ -50,7 +50,7 @@ impl Tool for LspSymbols {
             "lsp_symbols",
             "Symbols",
             "Outline of a file (`path`), or workspace symbols by name (`query`). Cheaper than reading a file.",
-        ).ranked(5).overlaid()
+        ).with_rank(5).overlaid()
     }
 
     fn subjects(&self, context: &Context, args: &SymbolsArgs) -> Result<CallSubjects, ToolError> {
@@ -81,9 +81,9 @@ pub(crate) async fn run(
     limit: Option<usize>,
 ) -> Result<Answer<SymbolsOutput>, ToolError> {
     let limit = limit.unwrap_or(context.config.settings.limits.answer_items);
-    context.prepare(target).await?;
+    context.install_for_target(target).await?;
     match target {
-        Target::File(path) => outline(context, context.subject(context.path(path)?)?, limit).await,
+        Target::File(path) => outline(context, context.language_file(context.path(path)?)?, limit).await,
         Target::Name(query) => search(context, query, limit).await,
         _ => Err(ToolError::new(
             ErrorCode::InvalidArgs,
@@ -108,7 +108,7 @@ async fn outline(
                 let status = context.status(server, &subject, ServerState::Ready, started);
                 let Outline { symbols, left_out, note } = outline;
                 let verdict = if left_out > 0 { Verdict::Partial } else { Verdict::Complete };
-                let mut answer = tree(context, (symbols, left_out), limit, status, verdict);
+                let mut answer = symbol_tree(context, (symbols, left_out), limit, status, verdict);
                 answer.notes.extend(note);
                 return Ok(answer);
             }
@@ -116,7 +116,7 @@ async fn outline(
         }
     }
     let (symbols, notes) = fallback::outline(context, &subject).await?;
-    let mut answer = tree(context, (symbols, 0), limit, status, Verdict::Hints);
+    let mut answer = symbol_tree(context, (symbols, 0), limit, status, Verdict::Hints);
     answer.notes = notes;
     Ok(answer)
 }
@@ -143,7 +143,7 @@ async fn outline_of(
             Ok(session) => session,
             Err(why) => return Ok(Err(why)),
         };
-        let asked = match session.enter(&context.view, deadline).await {
+        let asked = match session.enter_view(&context.view, deadline).await {
             Ok(_viewing) => session.document_symbols(&subject.path, deadline).await,
             Err(error) => Err(error),
         };
@@ -154,12 +154,12 @@ async fn outline_of(
             }
             Err(AskError::Read(error)) => return Err(super::context::from_read_error(error)),
             Err(error) if error.is_closed() && !met_crash => met_crash = true,
-            Err(error) => return Ok(Err(context.failed(&session, subject, &error, started).await)),
+            Err(error) => return Ok(Err(context.failed_status(&session, subject, &error, started).await)),
         }
     }
 }
 
-fn tree(
+fn symbol_tree(
     context: &Context,
     (symbols, left_out): (Vec<Symbol>, usize),
     limit: usize,
@@ -167,7 +167,7 @@ fn tree(
     verdict: Verdict,
 ) -> Answer<SymbolsOutput> {
     let count = symbols.iter().map(size).sum::<usize>() + left_out;
-    let (mut left, mut room) = (limit, ListBudget::of(context, limit));
+    let (mut left, mut room) = (limit, ListBudget::for_list(context, limit));
     let symbols = items(symbols, &mut left, &mut room);
     let output = SymbolsOutput { symbols, count, has_more: count > limit - left };
     Answer::new(output, None, server_status, verdict, Vec::new())
@@ -195,7 +195,7 @@ fn items(symbols: Vec<Symbol>, left: &mut usize, room: &mut ListBudget) -> Vec<S
             text: None,
             children: Vec::new(),
         };
-        if !room.takes(&item) {
+        if !room.try_take(&item) {
             break;
         }
         *left -= 1;
@@ -212,12 +212,12 @@ async fn search(context: &Context, query: &str, limit: usize) -> Result<Answer<S
     notes.extend(sessions.iter().filter_map(|session| session.restart_note(false)));
     let count = symbols.len() + left_out;
     let symbols = symbols.into_iter().map(|symbol| found_item(context, symbol));
-    let symbols = ListBudget::of(context, limit).fill(symbols, limit);
+    let symbols = ListBudget::for_list(context, limit).fill(symbols, limit);
     let output = SymbolsOutput { has_more: count > symbols.len(), symbols, count };
     let server_status = match statuses.first() {
         Some(status) => status.clone(),
         None => {
-            return Err(ToolError::nothing("this workspace has no files of a known language"));
+            return Err(ToolError::nothing_found("this workspace has no files of a known language"));
         }
     };
     let servers = if statuses.len() > 1 { statuses } else { Vec::new() };
@@ -225,7 +225,7 @@ async fn search(context: &Context, query: &str, limit: usize) -> Result<Answer<S
 }
 
 fn found_item(context: &Context, symbol: WorkspaceSymbol) -> SymbolItem {
-    let (path, _) = lsp_navigate::names(context, &symbol.location.file);
+    let (path, _) = lsp_navigate::path_and_uri(context, &symbol.location.file);
     SymbolItem {
         name: budget::name(symbol.name),
         kind: symbol.kind.name().to_owned(),

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::error::{ErrorCode, ToolError};
-use super::keeping::{from_state_error, off_thread};
+use super::state_files::{from_state_error, run_blocking};
 use super::tool::{Call, Card, Tool};
 use crate::config::{StateFolder, StateName};
 use crate::policy::request::Effect;
@@ -59,7 +59,7 @@ impl Tool for Memory {
 
     async fn run(&self, call: Call<'_>, args: MemoryArgs) -> Result<String, ToolError> {
         let folder = StateFolder::new(&call.context.folders, "memories", "the memories");
-        off_thread(move || carry_out(&folder, args)).await
+        run_blocking(move || carry_out(&folder, args)).await
     }
 }
 

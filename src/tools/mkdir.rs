@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::context::Context;
-use super::editing::blocking;
+use super::editing::run_blocking_edit;
 use super::error::ToolError;
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::{CallSubjects, Effect};
@@ -57,7 +57,7 @@ impl Tool for Mkdir {
         let path = call.context.path(args.path.as_ref())?;
         let mut plan = EditPlan::new("mkdir").in_group(call.group);
         plan.create_dir(&path);
-        let committed = blocking(call.context, &plan, |edits, plan| edits.commit(plan)).await?;
+        let committed = run_blocking_edit(call.context, &plan, |edits, plan| edits.commit(plan)).await?;
         Ok(MkdirOutput {
             path: path.display(),
             created: committed.created_dirs.iter().map(|path| path.display()).collect(),

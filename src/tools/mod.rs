@@ -5,12 +5,12 @@
 //! [`shell`]), an agent's own matters ([`mod@todo`], [`memory`], [`skill`], [`task`], [`changed_files`], the user's chats in [`chat`]), other machines
 //! ([`fetch_web_page`], [`library_docs`]), tools dropped into a folder ([`drop_in`]) and from elsewhere ([`source`]), what looks after servers ([`servers`],
 //! [`doctor`], [`install`], [`trust`]), the shapes of answers ([`answer`]) and failures ([`error`]), and the way from what a
-//! caller names ([`target`], [`place`]) to a session's answer ([`question`]) or, where no server answers, to text search
+//! caller names ([`target`], [`resolved_position`]) to a session's answer ([`question`]) or, where no server answers, to text search
 //! ([`fallback`]). May use everything below; knows no door.
 //!
 //! How data passes: [`registry`] holds each [`tool`] by name with its [`schema`]; a tool gets the [`context`] and its
 //! arguments, and gives an output that becomes one [`result`], or a `ToolError`. What an edit breaks is told by
-//! [`breakage`]. Lists of tools go out through [`export`].
+//! [`diagnostics_baseline`]. Lists of tools go out through [`export`].
 
 pub(crate) mod address;
 pub mod answer;
@@ -19,22 +19,22 @@ pub(crate) mod background;
 pub(crate) mod bash;
 pub(crate) mod bash_kill;
 pub(crate) mod bash_output;
-pub(crate) mod breakage;
 pub(crate) mod budget;
 pub(crate) mod built_in;
-pub(crate) mod changed;
 pub(crate) mod changed_files;
 pub(crate) mod chat;
 mod contents;
 pub(crate) mod context;
+pub(crate) mod declaration_changes;
 pub(crate) mod delete;
 pub(crate) mod delta;
 pub(crate) mod delta_item;
+pub(crate) mod diagnostics_baseline;
 pub(crate) mod doctor;
 pub(crate) mod drop_in;
 pub(crate) mod edit;
+pub(crate) mod edit_scheduler;
 pub(crate) mod editing;
-pub(crate) mod elsewhere;
 pub(crate) mod error;
 pub(crate) mod export;
 pub(crate) mod fallback;
@@ -47,7 +47,6 @@ pub(crate) mod grep;
 pub(crate) mod hidden;
 pub(crate) mod impact;
 pub(crate) mod install;
-pub(crate) mod keeping;
 pub(crate) mod library_docs;
 pub(crate) mod list;
 pub(crate) mod lsp_code_actions;
@@ -62,41 +61,42 @@ pub(crate) mod lsp_rename;
 pub(crate) mod lsp_servers;
 pub(crate) mod lsp_signature;
 pub(crate) mod lsp_symbols;
-pub(crate) mod marks;
+pub(crate) mod match_marks;
 pub(crate) mod memory;
 pub(crate) mod mkdir;
 pub(crate) mod move_file;
+pub(crate) mod multi_server_query;
 pub(crate) mod notebook;
 pub(crate) mod other_roots;
 pub(crate) mod overlays;
 pub(crate) mod patch;
-pub(crate) mod patience;
-pub(crate) mod place;
+pub(crate) mod project_setup;
 pub(crate) mod proposals;
 pub(crate) mod question;
 pub(crate) mod read;
 pub(crate) mod registry;
 pub(crate) mod remedy;
 pub(crate) mod resolve_library_id;
+pub(crate) mod resolved_position;
 pub(crate) mod result;
+pub(crate) mod retry_advice;
 pub(crate) mod schema;
+pub(crate) mod server_notes;
 pub(crate) mod servers;
-pub(crate) mod set_up;
 pub(crate) mod shard;
 pub(crate) mod shell;
 pub(crate) mod skill;
 pub(crate) mod skills;
 pub(crate) mod source;
-pub(crate) mod speakers;
-pub(crate) mod spread;
+pub(crate) mod state_files;
 pub(crate) mod symbol_search;
 pub(crate) mod target;
 pub(crate) mod task;
 pub(crate) mod todo;
 pub(crate) mod tool;
 pub(crate) mod trace;
+pub(crate) mod transitive_impact;
 pub(crate) mod trust;
-pub(crate) mod turns;
 pub(crate) mod undo;
 pub(crate) mod web;
 pub(crate) mod write;

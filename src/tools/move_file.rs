@@ -82,18 +82,18 @@ impl Tool for MoveTool {
     async fn run(&self, call: Call<'_>, args: MoveArgs) -> Result<EditsOutput, ToolError> {
         let context = call.context;
         let (from, to) = (context.path(args.from.as_ref())?, context.path(args.to.as_ref())?);
-        let mut turn = EditingTurn::at_the_end(&call, EditRunOptions::new(args.dry_run, args.diagnostics));
+        let mut turn = EditingTurn::without_claim(&call, EditRunOptions::new(args.dry_run, args.diagnostics));
         loop {
             let mut notes = Vec::new();
             let proposed = match args.update_imports.unwrap_or(true) {
                 true => import_updates(context, &from, &to, &mut notes).await,
                 false => Ok(Proposal::default()),
             };
-            let Some(proposal) = turn.unless_stale(proposed)? else { continue };
-            let planned = proposals::plan(context, "move", &proposal);
-            let Some(mut plan) = turn.unless_stale(planned)? else { continue };
+            let Some(proposal) = turn.or_replan(proposed)? else { continue };
+            let planned = proposals::plan_proposal(context, "move", &proposal);
+            let Some(mut plan) = turn.or_replan(planned)? else { continue };
             plan.rename(&from, &to, PathPrecondition::Any, args.overwrite.unwrap_or(false));
-            if let Some(done) = turn.carry_out(plan).await? {
+            if let Some(done) = turn.run_plan(plan).await? {
                 return Ok(EditsOutput { notes, ..done.into() });
             }
         }
@@ -126,13 +126,13 @@ async fn import_updates(
                 continue;
             }
         };
-        if !session.cares_for_moves(from) {
+        if !session.wants_will_rename(from) {
             notes.push(format!("{server} does not update imports of files that move"));
             notes.extend(importers_note(context, from).await);
             continue;
         }
         let moves = [(from.clone(), to.clone())];
-        let asked = match session.enter(&View::disk(), deadline).await {
+        let asked = match session.enter_view(&View::disk(), deadline).await {
             Ok(_viewing) => {
                 // Many servers know a project only once one of its files is open.
                 if let Err(error) = session.sync(from).await.map(drop) {

@@ -17,7 +17,7 @@ pub fn as_text(json: &str) -> Option<String> {
         let kind = cell["cell_type"].as_str().unwrap_or("code");
         text.push_str(&format!("# %% [{kind}] cell {}\n", index + 1));
         let source = if cell["source"].is_null() { &cell["input"] } else { &cell["source"] };
-        push_lines(&mut text, &joined(source));
+        push_lines(&mut text, &join_lines(source));
         for output in cell["outputs"].as_array().into_iter().flatten() {
             let (what, shown) = output_of(output);
             text.push_str(&format!("# output{what}:\n"));
@@ -29,7 +29,7 @@ pub fn as_text(json: &str) -> Option<String> {
 }
 
 /// Notebooks keep texts whole or line by line.
-fn joined(value: &Value) -> String {
+fn join_lines(value: &Value) -> String {
     match value {
         Value::Array(lines) => lines.iter().filter_map(Value::as_str).collect(),
         other => other.as_str().unwrap_or_default().to_owned(),
@@ -43,7 +43,8 @@ fn output_of(output: &Value) -> (String, String) {
         return (" (error)".to_owned(), format!("{name}: {}", output["evalue"].as_str().unwrap_or_default()));
     }
     let data = &output["data"];
-    let text = if output["text"].is_null() { joined(&data["text/plain"]) } else { joined(&output["text"]) };
+    let text =
+        if output["text"].is_null() { join_lines(&data["text/plain"]) } else { join_lines(&output["text"]) };
     let others: Vec<&str> = data
         .as_object()
         .into_iter()

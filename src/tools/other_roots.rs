@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use super::context::{Context, LanguageFile};
-use super::fallback::in_background;
+use super::fallback::run_in_background;
 use crate::hints::{FurtherOccurrence, FurtherOccurrences, OccurrenceSense};
 use crate::lsp::session::Session;
 use crate::workspace::{WalkLimits, WorkspacePath};
@@ -48,7 +48,7 @@ impl Context {
             max_files: self.config.settings.limits.walk_files,
             deadline: Instant::now() + OCCURRENCE_SEARCH_TIMEOUT,
         };
-        let walked = in_background(self, move |workspace, catalogue| {
+        let walked = run_in_background(self, move |workspace, catalogue| {
             let walk = workspace.files(&WorkspacePath::root(), &limits);
             let of_language =
                 |path: &WorkspacePath| catalogue.language_of(&path.name_lossy(), None) == Some(&language);

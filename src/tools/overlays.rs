@@ -56,7 +56,7 @@ struct HeldOverlay {
 }
 
 impl HeldOverlays {
-    fn held(&self, now: Instant) -> MutexGuard<'_, HashMap<String, HeldOverlay>> {
+    fn live_overlays(&self, now: Instant) -> MutexGuard<'_, HashMap<String, HeldOverlay>> {
         let mut held = self.0.lock();
         held.retain(|_, held| now.saturating_duration_since(held.used) < OVERLAY_IDLE_TTL);
         held
@@ -66,16 +66,16 @@ impl HeldOverlays {
     ///
     /// # Errors
     /// Where the handle is not known or has enough files, or the text is too large.
-    pub(crate) fn put(
+    pub(crate) fn put_text(
         &self,
         handle: Option<&str>,
         path: WorkspacePath,
         text: Arc<str>,
     ) -> Result<String, OverlayError> {
-        self.put_at(Instant::now(), handle, path, text)
+        self.put_text_at(Instant::now(), handle, path, text)
     }
 
-    fn put_at(
+    fn put_text_at(
         &self,
         now: Instant,
         handle: Option<&str>,
@@ -86,9 +86,9 @@ impl HeldOverlays {
         if bytes > MAX_OVERLAY_TOTAL_BYTES {
             return Err(OverlayError::Large { bytes });
         }
-        let mut all = self.held(now);
+        let mut all = self.live_overlays(now);
         let (handle, before) = match handle {
-            None => (made()?, View::disk().held_by(ViewHolder::new())),
+            None => (new_handle()?, View::disk().with_holder(ViewHolder::new())),
             Some(handle) => {
                 let known = all.get(handle).ok_or_else(|| OverlayError::Unknown(printable(handle)))?;
                 (handle.to_owned(), known.view.clone())
@@ -97,13 +97,13 @@ impl HeldOverlays {
         if before.unsaved(&path).is_none() && before.paths().count() >= MAX_OVERLAY_FILES {
             return Err(OverlayError::Files);
         }
-        let view = before.with([(path, text)]);
+        let view = before.with_texts([(path, text)]);
         let bytes = view.texts().values().map(|text| text.len()).sum();
         if bytes > MAX_OVERLAY_TOTAL_BYTES {
             return Err(OverlayError::Large { bytes });
         }
         all.insert(handle.clone(), HeldOverlay { view, bytes, used: now });
-        make_room(&mut all, &handle);
+        evict_overlays(&mut all, &handle);
         Ok(handle)
     }
 
@@ -113,9 +113,9 @@ impl HeldOverlays {
     /// [`OverlayError::Unknown`].
     pub(crate) fn remove(&self, handle: &str, path: &WorkspacePath) -> Result<(), OverlayError> {
         let now = Instant::now();
-        let mut all = self.held(now);
+        let mut all = self.live_overlays(now);
         let held = all.get_mut(handle).ok_or_else(|| OverlayError::Unknown(printable(handle)))?;
-        held.view = held.view.only(|known, _| known != path);
+        held.view = held.view.filtered(|known, _| known != path);
         held.bytes = held.view.texts().values().map(|text| text.len()).sum();
         held.used = now;
         Ok(())
@@ -125,8 +125,8 @@ impl HeldOverlays {
     ///
     /// # Errors
     /// [`OverlayError::Unknown`].
-    pub(crate) fn forget(&self, handle: &str) -> Result<(), OverlayError> {
-        let forgotten = self.held(Instant::now()).remove(handle);
+    pub(crate) fn remove_handle(&self, handle: &str) -> Result<(), OverlayError> {
+        let forgotten = self.live_overlays(Instant::now()).remove(handle);
         forgotten.map(drop).ok_or_else(|| OverlayError::Unknown(printable(handle)))
     }
 
@@ -139,7 +139,7 @@ impl HeldOverlays {
     }
 
     fn view_at(&self, now: Instant, handle: &str) -> Result<View, OverlayError> {
-        let mut all = self.held(now);
+        let mut all = self.live_overlays(now);
         let held = all.get_mut(handle).ok_or_else(|| OverlayError::Unknown(printable(handle)))?;
         held.used = now;
         Ok(held.view.clone())
@@ -147,7 +147,7 @@ impl HeldOverlays {
 }
 
 /// Forgets what was not used for longest until the rest, and `newest` in any case, is within the limits.
-fn make_room(all: &mut HashMap<String, HeldOverlay>, newest: &str) {
+fn evict_overlays(all: &mut HashMap<String, HeldOverlay>, newest: &str) {
     let is_too_much = |all: &HashMap<String, HeldOverlay>| {
         all.len() > MAX_OVERLAY_HANDLES
             || all.values().map(|held| held.bytes).sum::<usize>() > MAX_OVERLAY_TOTAL_BYTES
@@ -162,7 +162,7 @@ fn make_room(all: &mut HashMap<String, HeldOverlay>, newest: &str) {
 }
 
 /// 128 bits that nobody can guess, as hexadecimal digits.
-fn made() -> Result<String, OverlayError> {
+fn new_handle() -> Result<String, OverlayError> {
     let mut bytes = [0; 16];
     // So few bytes come whole, or not at all (getrandom(2)).
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
@@ -192,20 +192,20 @@ mod tests {
     #[test]
     fn overlay_texts_are_visible_through_their_own_handle_only() {
         let overlays = HeldOverlays::default();
-        let one = overlays.put(None, path("a.py"), "one".into()).unwrap();
-        let other = overlays.put(None, path("a.py"), "other".into()).unwrap();
+        let one = overlays.put_text(None, path("a.py"), "one".into()).unwrap();
+        let other = overlays.put_text(None, path("a.py"), "other".into()).unwrap();
         assert_ne!(one, other);
-        assert_eq!(overlays.put(Some(&one), path("b.py"), "two".into()).as_ref(), Ok(&one));
+        assert_eq!(overlays.put_text(Some(&one), path("b.py"), "two".into()).as_ref(), Ok(&one));
         assert_eq!(seen(&overlays, &one, "a.py").as_deref(), Some("one"));
         assert_eq!(seen(&overlays, &other, "a.py").as_deref(), Some("other"));
         assert_eq!(seen(&overlays, &other, "b.py"), None);
         overlays.remove(&one, &path("a.py")).unwrap();
         assert_eq!((seen(&overlays, &one, "a.py"), seen(&overlays, &one, "b.py").is_some()), (None, true));
-        overlays.forget(&one).unwrap();
+        overlays.remove_handle(&one).unwrap();
         assert!(matches!(overlays.view(&one), Err(OverlayError::Unknown(_))));
-        assert!(matches!(overlays.forget(&one), Err(OverlayError::Unknown(_))));
+        assert!(matches!(overlays.remove_handle(&one), Err(OverlayError::Unknown(_))));
         assert!(matches!(
-            overlays.put(Some("guess"), path("a.py"), "x".into()),
+            overlays.put_text(Some("guess"), path("a.py"), "x".into()),
             Err(OverlayError::Unknown(_))
         ));
         assert_eq!(seen(&overlays, &other, "a.py").as_deref(), Some("other"));
@@ -214,8 +214,8 @@ mod tests {
     #[test]
     fn idle_overlay_expires_and_used_overlay_does_not() {
         let (overlays, begun) = (HeldOverlays::default(), Instant::now());
-        let used = overlays.put_at(begun, None, path("a.py"), "x".into()).unwrap();
-        let unused = overlays.put_at(begun, None, path("a.py"), "x".into()).unwrap();
+        let used = overlays.put_text_at(begun, None, path("a.py"), "x".into()).unwrap();
+        let unused = overlays.put_text_at(begun, None, path("a.py"), "x".into()).unwrap();
         assert!(overlays.view_at(begun + OVERLAY_IDLE_TTL / 2, &used).is_ok());
         assert!(overlays.view_at(begun + OVERLAY_IDLE_TTL, &used).is_ok());
         assert!(overlays.view_at(begun + OVERLAY_IDLE_TTL, &unused).is_err());
@@ -226,20 +226,23 @@ mod tests {
         let (overlays, begun) = (HeldOverlays::default(), Instant::now());
         let at = |second: usize| begun + Duration::from_secs(second as u64);
         let handles: Vec<String> = (0..=MAX_OVERLAY_HANDLES)
-            .map(|number| overlays.put_at(at(number), None, path("a.py"), "x".into()).unwrap())
+            .map(|number| overlays.put_text_at(at(number), None, path("a.py"), "x".into()).unwrap())
             .collect();
         let now = at(MAX_OVERLAY_HANDLES);
         assert!(overlays.view_at(now, &handles[0]).is_err() && overlays.view_at(now, &handles[1]).is_ok());
         let whole: Arc<str> = "x".repeat(MAX_OVERLAY_TOTAL_BYTES).into();
-        let large = overlays.put_at(now, None, path("a.py"), whole.clone()).unwrap();
+        let large = overlays.put_text_at(now, None, path("a.py"), whole.clone()).unwrap();
         assert!(overlays.view_at(now, &large).is_ok() && overlays.view_at(now, &handles[1]).is_err());
-        let more = overlays.put_at(now, Some(&large), path("b.py"), "x".into());
+        let more = overlays.put_text_at(now, Some(&large), path("b.py"), "x".into());
         assert_eq!(more, Err(OverlayError::Large { bytes: MAX_OVERLAY_TOTAL_BYTES + 1 }));
-        let handle = overlays.put_at(now, None, path("0"), "x".into()).unwrap();
+        let handle = overlays.put_text_at(now, None, path("0"), "x".into()).unwrap();
         for number in 1..MAX_OVERLAY_FILES {
-            overlays.put_at(now, Some(&handle), path(&number.to_string()), "x".into()).unwrap();
+            overlays.put_text_at(now, Some(&handle), path(&number.to_string()), "x".into()).unwrap();
         }
-        assert_eq!(overlays.put_at(now, Some(&handle), path("more"), "x".into()), Err(OverlayError::Files));
-        assert!(overlays.put_at(now, Some(&handle), path("0"), "y".into()).is_ok());
+        assert_eq!(
+            overlays.put_text_at(now, Some(&handle), path("more"), "x".into()),
+            Err(OverlayError::Files)
+        );
+        assert!(overlays.put_text_at(now, Some(&handle), path("0"), "y".into()).is_ok());
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::context::Context;
 use super::delta::DiagnosticsDelta;
-use super::editing::{EditRunOptions, EditingTurn, FileResult, existing, must_be_whole};
+use super::editing::{EditRunOptions, EditingTurn, FileResult, must_be_whole, read_existing};
 use super::error::{ErrorCode, ToolError};
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::{CallSubjects, Effect};
@@ -88,7 +88,7 @@ impl Tool for PatchTool {
              is there. For few changes `edit` is simpler.",
             Effect::Edit,
         )
-        .destructive().ranked(11).undoable()
+        .destructive().with_rank(11).undoable()
     }
 
     fn subjects(&self, context: &Context, args: &PatchArgs) -> Result<CallSubjects, ToolError> {
@@ -98,11 +98,11 @@ impl Tool for PatchTool {
 
     async fn run(&self, call: Call<'_>, args: PatchArgs) -> Result<PatchOutput, ToolError> {
         let patch = parse(&args.patch)?;
-        let manner = EditRunOptions::new(args.dry_run, args.diagnostics);
-        let mut turn = EditingTurn::of(&call, manner, &paths(call.context, &patch)?).await;
+        let options = EditRunOptions::new(args.dry_run, args.diagnostics);
+        let mut turn = EditingTurn::acquire(&call, options, &paths(call.context, &patch)?).await;
         let (done, hunks) = loop {
-            let (plan, hunks) = plan(call.context, &patch)?;
-            if let Some(done) = turn.carry_out(plan).await? {
+            let (plan, hunks) = plan_patch(call.context, &patch)?;
+            if let Some(done) = turn.run_plan(plan).await? {
                 break (done, hunks);
             }
         };
@@ -111,7 +111,7 @@ impl Tool for PatchTool {
             PatchResult { file, hunks }
         });
         Ok(PatchOutput {
-            applied: !manner.dry_run,
+            applied: !options.dry_run,
             results: results.collect(),
             undo: done.undo,
             repairs: repairs(&patch),
@@ -127,14 +127,15 @@ fn parse(text: &str) -> Result<Patch, ToolError> {
 /// Every file that the patch names.
 fn paths(context: &Context, patch: &Patch) -> Result<Vec<WorkspacePath>, ToolError> {
     let named = patch.files.iter().flat_map(|file| file.old_path().into_iter().chain(file.new_path()));
-    let mut paths: Vec<WorkspacePath> = named.map(|named| place(context, named)).collect::<Result<_, _>>()?;
+    let mut paths: Vec<WorkspacePath> =
+        named.map(|named| resolve_patch_path(context, named)).collect::<Result<_, _>>()?;
     paths.sort();
     paths.dedup();
     Ok(paths)
 }
 
 /// The file that a header means: without what looks like a prefix, unless only the whole name is there.
-fn place(context: &Context, named: &PatchPath) -> Result<WorkspacePath, ToolError> {
+fn resolve_patch_path(context: &Context, named: &PatchPath) -> Result<WorkspacePath, ToolError> {
     let clean = context.workspace.path(named.clean.as_ref()).map_err(super::context::from_path_error)?;
     if named.raw != named.clean
         && !context.workspace.exists(&clean)
@@ -148,11 +149,11 @@ fn place(context: &Context, named: &PatchPath) -> Result<WorkspacePath, ToolErro
 
 type MovedHunkIndex = BTreeMap<String, Vec<MovedHunk>>;
 
-fn plan(context: &Context, patch: &Patch) -> Result<(EditPlan, MovedHunkIndex), ToolError> {
+fn plan_patch(context: &Context, patch: &Patch) -> Result<(EditPlan, MovedHunkIndex), ToolError> {
     let read: RefCell<BTreeMap<WorkspacePath, Option<TextFile>>> = RefCell::default();
     let texts = |named: &PatchPath| -> Result<Option<String>, ToolError> {
-        let path = place(context, named)?;
-        let file = existing(context, &path)?;
+        let path = resolve_patch_path(context, named)?;
+        let file = read_existing(context, &path)?;
         let text = file.as_ref().map(|file| file.text.clone());
         read.borrow_mut().insert(path, file);
         Ok(text)
@@ -167,21 +168,21 @@ fn plan(context: &Context, patch: &Patch) -> Result<(EditPlan, MovedHunkIndex), 
     let mut plan = EditPlan::new("patch");
     let read = read.into_inner();
     for file in &outcome.files {
-        add(context, &mut plan, file, &outcome, &read)?;
+        plan_file(context, &mut plan, file, &outcome, &read)?;
     }
     Ok((plan, places))
 }
 
 /// Plans what becomes of one file. A file that goes because another takes its text is renamed, so that its mode and the rest of
 /// its identity go with it.
-fn add(
+fn plan_file(
     context: &Context,
     plan: &mut EditPlan,
     file: &FileOutcome,
     outcome: &PatchSequenceOutcome,
     read: &BTreeMap<WorkspacePath, Option<TextFile>>,
 ) -> Result<(), ToolError> {
-    let path = place(context, &file.path)?;
+    let path = resolve_patch_path(context, &file.path)?;
     let known = read.get(&path).and_then(Option::as_ref);
     let executable = file.mode.map(|mode| mode == FileMode::Executable);
     let Some(text) = &file.text else {
@@ -196,7 +197,7 @@ fn add(
     };
     must_be_whole(&path, known, text)?;
     if let Some(origin) = &file.origin {
-        let from = place(context, origin)?;
+        let from = resolve_patch_path(context, origin)?;
         let old = read.get(&from).and_then(Option::as_ref);
         let gone = outcome.files.iter().any(|other| other.path.clean == origin.clean && other.text.is_none());
         if let (Some(old), true) = (old, gone) {
@@ -209,15 +210,15 @@ fn add(
         }
         let bytes =
             old.map_or_else(|| text.clone().into_bytes(), |old| old.with_text(text, LineEnds::AsGiven));
-        plan.write_with_mode(&path, bytes, expected(known), executable);
+        plan.write_with_mode(&path, bytes, precondition(known), executable);
         return Ok(());
     }
     let bytes = known.map_or_else(|| text.clone().into_bytes(), |old| old.with_text(text, LineEnds::AsGiven));
-    plan.write_with_mode(&path, bytes, expected(known), executable);
+    plan.write_with_mode(&path, bytes, precondition(known), executable);
     Ok(())
 }
 
-fn expected(known: Option<&TextFile>) -> PathPrecondition {
+fn precondition(known: Option<&TextFile>) -> PathPrecondition {
     known.map_or(PathPrecondition::Absent, |file| PathPrecondition::Hash(file.content_hash()))
 }
 
@@ -231,7 +232,7 @@ fn hunk_places(
         let Some(named) = file.new_path().or(file.old_path()) else { continue };
         let moved = hunks.iter().filter(|hunk| hunk.offset != 0 || hunk.fuzz != 0);
         let moved: Vec<MovedHunk> = moved.map(hunk_place).collect();
-        places.entry(place(context, named)?.display()).or_default().extend(moved);
+        places.entry(resolve_patch_path(context, named)?.display()).or_default().extend(moved);
     }
     Ok(places)
 }

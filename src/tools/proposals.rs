@@ -1,7 +1,7 @@
 //! Conversion of a server's proposal to an edit plan, checked against the disk.
 
 use super::context::Context;
-use super::editing::{existing, put};
+use super::editing::{plan_write, read_existing};
 use super::error::{ErrorCode, ToolError};
 use crate::lsp::edits::{Proposal, ProposalError, ProposedFile};
 use crate::lsp::session::AskError;
@@ -12,7 +12,11 @@ use crate::workspace::edit::{EditPlan, LineEnds, PathPrecondition};
 ///
 /// # Errors
 /// `conflict` where a file is not what the server computed the change for.
-pub(crate) fn plan(context: &Context, title: &str, proposal: &Proposal) -> Result<EditPlan, ToolError> {
+pub(crate) fn plan_proposal(
+    context: &Context,
+    title: &str,
+    proposal: &Proposal,
+) -> Result<EditPlan, ToolError> {
     let mut plan = EditPlan::new(title);
     proposal.files.iter().try_for_each(|file| add_file(context, &mut plan, file))?;
     Ok(plan)
@@ -20,7 +24,7 @@ pub(crate) fn plan(context: &Context, title: &str, proposal: &Proposal) -> Resul
 
 fn add_file(context: &Context, plan: &mut EditPlan, file: &ProposedFile) -> Result<(), ToolError> {
     let old = file.renamed_from.as_ref().unwrap_or(&file.path);
-    let there = existing(context, old)?;
+    let there = read_existing(context, old)?;
     if there.as_ref().map(|there| &there.text) != file.before.as_ref() {
         let what = format!("{} changed while the edit was computed; nothing was changed", old.display());
         return Err(ToolError::new(ErrorCode::Conflict, what).with_hint("ask again"));
@@ -33,7 +37,7 @@ fn add_file(context: &Context, plan: &mut EditPlan, file: &ProposedFile) -> Resu
         return Ok(());
     }
     match (&file.after, &there) {
-        (Some(after), there) => put(plan, &file.path, there.as_ref(), after, LineEnds::AsGiven),
+        (Some(after), there) => plan_write(plan, &file.path, there.as_ref(), after, LineEnds::AsGiven),
         (None, Some(there)) => delete(plan, file, there),
         (None, None) => {}
     }

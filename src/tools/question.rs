@@ -9,8 +9,8 @@ use tokio::time::Instant;
 use super::answer::{ServerState, ServerStatus, Verdict};
 use super::context::{Context, LanguageFile, from_read_error};
 use super::error::{ErrorCode, ToolError};
-use super::impact::mentions;
-use super::place::{self, ResolvedPosition};
+use super::impact::files_mentioning;
+use super::resolved_position::{self, ResolvedPosition};
 use super::symbol_search::ExactSymbol;
 use super::target::Target;
 use crate::hints;
@@ -95,14 +95,14 @@ impl Context {
         ask: impl PositionRequest<T>,
     ) -> Result<QuestionOutcome<T>, ToolError> {
         let begun = Instant::now();
-        let (target, overloads) = self.narrow(target).await?;
+        let (target, overloads) = self.resolve_bare_name(target).await?;
         // The search for a name has a deadline of its own.
         let deadline = deadline + begun.elapsed();
         let mut outcome = self.question_at(&target, question, deadline, &ask).await?;
         match &mut outcome {
             QuestionOutcome::Answered { place, notes, .. } if place.overloads.is_empty() => {
                 place.overloads = overloads;
-                notes.extend(place.note());
+                notes.extend(place.overloads_note());
             }
             QuestionOutcome::Unanswered(UnansweredQuestion { place, .. }) if place.overloads.is_empty() => {
                 place.overloads = overloads;
@@ -120,7 +120,7 @@ impl Context {
         deadline: Instant,
         ask: &impl PositionRequest<T>,
     ) -> Result<QuestionOutcome<T>, ToolError> {
-        let subject = self.subject(self.path(path_of(target)?)?)?;
+        let subject = self.language_file(self.path(path_of(target)?)?)?;
         self.manager.refresh().await;
         let started = Instant::now();
         let servers = self.servers_for(&subject, |features| features.navigation);
@@ -166,18 +166,26 @@ impl Context {
             let server = session.server().to_owned();
             match self.ask_once(subject, target, question, &session, deadline, ask).await {
                 Ok(Ok((place, asked, unknown))) => {
-                    let (status, mut verdict) =
-                        self.judge(&session, subject, question, asked.working.as_ref(), started);
+                    let (status, mut verdict) = self.status_and_verdict(
+                        &session,
+                        subject,
+                        question,
+                        asked.unfinished_work.as_ref(),
+                        started,
+                    );
                     let mut notes = Vec::from_iter(session.restart_note(met_crash));
-                    notes.extend(place.note());
+                    notes.extend(place.overloads_note());
                     notes.extend(self.manager.over_budget_news().map(|over| over.to_string()));
                     if let Some(unknown) = unknown {
                         verdict = Verdict::Partial;
                         notes.push(unknown);
                     }
-                    if asked.odd > 0 {
+                    if asked.undecodable > 0 {
                         verdict = Verdict::Partial;
-                        notes.push(format!("{server} sent {} parts that cannot be understood", asked.odd));
+                        notes.push(format!(
+                            "{server} sent {} parts that cannot be understood",
+                            asked.undecodable
+                        ));
                     }
                     let (value, left_out) = (asked.value, asked.left_out);
                     if left_out > 0 {
@@ -197,7 +205,7 @@ impl Context {
                     }));
                 }
                 Ok(Err(QuestionFailure::NotOffered)) => {
-                    return Ok(Err(self.unsupported(&server, subject, question.method, started)));
+                    return Ok(Err(self.unsupported_status(&server, subject, question.method, started)));
                 }
                 Ok(Err(QuestionFailure::Failed(AskError::Read(error)))) => {
                     return Err(from_read_error(error));
@@ -213,7 +221,7 @@ impl Context {
                     }
                 }
                 Ok(Err(QuestionFailure::Failed(error))) => {
-                    return Ok(Err(self.failed(&session, subject, &error, started).await));
+                    return Ok(Err(self.failed_status(&session, subject, &error, started).await));
                 }
                 Err(error) => return Err(error),
             }
@@ -230,7 +238,7 @@ impl Context {
         ask: &impl PositionRequest<T>,
     ) -> Result<Result<(ResolvedPosition, SessionAnswer<T>, Option<String>), QuestionFailure>, ToolError>
     {
-        let _viewing = match session.enter(&self.view, deadline).await {
+        let _viewing = match session.enter_view(&self.view, deadline).await {
             Ok(viewing) => viewing,
             Err(error) => return Ok(Err(QuestionFailure::Failed(error))),
         };
@@ -246,24 +254,28 @@ impl Context {
                     Err(error) => return Ok(Err(QuestionFailure::Failed(error))),
                 }
             }
-            _ => place::in_text(&subject.path, &snapshot.buffer, target)?,
+            _ => resolved_position::in_text(&subject.path, &snapshot.buffer, target)?,
         };
         if !session.offers(question.method, &subject.path, &snapshot.language_id)
-            && !session.offers_soon(question.method, &subject.path, &snapshot.language_id, deadline).await
+            && !session
+                .wait_for_registration(question.method, &subject.path, &snapshot.language_id, deadline)
+                .await
         {
             return Ok(Err(QuestionFailure::NotOffered));
         }
         let mut unknown = None;
         if !question.of_file && session.knows_open_files(&subject.path) {
             let name = identifier_near(&snapshot.buffer, place.position).map(|name| name.name);
-            unknown = self.acquaint(session, subject, name.as_deref().unwrap_or_default(), deadline).await;
+            unknown = self
+                .open_mentioning_files(session, subject, name.as_deref().unwrap_or_default(), deadline)
+                .await;
         }
         let asked = ask(session, &subject.path, place.position).await;
         Ok(asked.map(|asked| (place, asked, unknown)).map_err(QuestionFailure::Failed))
     }
 
     /// Opens the files that mention `name`, for a server that only knows those that are open. Says so where there are more.
-    pub(crate) async fn acquaint(
+    pub(crate) async fn open_mentioning_files(
         &self,
         session: &Session,
         subject: &LanguageFile,
@@ -273,11 +285,12 @@ impl Context {
         if name.is_empty() {
             return None;
         }
-        let (paths, cut) = mentions(self, subject, name).await;
+        let (paths, cut) = files_mentioning(self, subject, name).await;
         let most = if session.reads_in_order() { MAX_ORDERED_PREOPENED_FILES } else { MAX_PREOPENED_FILES };
         let mut left = paths.iter().take(most);
         loop {
-            let some: Vec<_> = left.by_ref().take(4).map(|path| session.have_open(path, deadline)).collect();
+            let some: Vec<_> =
+                left.by_ref().take(4).map(|path| session.ensure_open(path, deadline)).collect();
             if some.is_empty() {
                 break;
             }
@@ -309,11 +322,11 @@ impl Context {
     ) -> Result<Result<ResolvedPosition, ToolError>, AskError> {
         let outline = session.document_symbols(&subject.path, deadline).await?;
         let buffer = &outline.snapshot.buffer;
-        let found = place::named(&outline.value, name);
+        let found = resolved_position::find_by_name(&outline.value, name);
         Ok(match found.as_slice() {
             // Local variables and parameters are in no outline, and some servers write names in a way of their own.
             [] => self.name_in_text(subject, buffer, name),
-            [overloads] => place::of_symbol(&subject.path, buffer, overloads)
+            [overloads] => resolved_position::of_symbol(&subject.path, buffer, overloads)
                 .ok_or_else(|| no_symbol(name, &subject.path.display())),
             several => {
                 let lines = several.iter().filter_map(|overloads| overloads.first());
@@ -332,7 +345,7 @@ impl Context {
     ) -> Result<ResolvedPosition, ToolError> {
         match target {
             Target::NameInFile { name, .. } => self.name_in_text(subject, text, name),
-            _ => place::in_text(&subject.path, text, target),
+            _ => resolved_position::in_text(&subject.path, text, target),
         }
     }
 
@@ -348,7 +361,7 @@ impl Context {
         let last = name.rsplit(['.', ':', '#']).next().unwrap_or(name);
         let found = hints::symbols_named(language, &subject.path, &text.to_string(), name, until);
         match found.as_deref() {
-            Some([ranges]) => place::of_ranges(&subject.path, text, last, ranges)
+            Some([ranges]) => resolved_position::of_ranges(&subject.path, text, last, ranges)
                 .ok_or_else(|| no_symbol(name, &subject.path.display())),
             Some([]) if last != name => Err(no_symbol(name, &subject.path.display())),
             Some(several @ [_, ..]) => {
@@ -358,7 +371,7 @@ impl Context {
             }
             found => {
                 let target = Target::NameOnLine { path: Default::default(), line0: 0, name: name.to_owned() };
-                let anywhere = place::in_text(&subject.path, text, &target)?;
+                let anywhere = resolved_position::in_text(&subject.path, text, &target)?;
                 // Where the tree does not have it, it stands in a comment or string.
                 if found.is_some() { Err(no_symbol(name, &subject.path.display())) } else { Ok(anywhere) }
             }
@@ -367,7 +380,7 @@ impl Context {
 
     /// A bare name becomes a place, found through the workspace's symbols, with the lines of its other overloads; anything else
     /// stays as it is.
-    async fn narrow(&self, target: &Target) -> Result<(Target, Vec<u32>), ToolError> {
+    async fn resolve_bare_name(&self, target: &Target) -> Result<(Target, Vec<u32>), ToolError> {
         let Target::Name(name) = target else { return Ok((target.clone(), Vec::new())) };
         let deadline = self.deadline(self.config.settings.deadlines.workspace_symbols);
         let (found, timed_out) = self.exact_symbols(name, deadline).await?;
@@ -379,7 +392,8 @@ impl Context {
             }
             [] => {
                 let error = format!("no symbol in this workspace is called `{name}`");
-                Err(ToolError::nothing(error).with_hint("give a file as well: FILE:NAME or FILE:LINE:COL"))
+                Err(ToolError::nothing_found(error)
+                    .with_hint("give a file as well: FILE:NAME or FILE:LINE:COL"))
             }
             [ExactSymbol { file: FileRef::Inside(path), position, overloads }] => {
                 let path = self.workspace.absolute(path);
@@ -404,7 +418,7 @@ impl Context {
     }
 
     /// State and verdict of an answer that came.
-    fn judge(
+    fn status_and_verdict(
         &self,
         session: &Session,
         subject: &LanguageFile,
@@ -413,7 +427,7 @@ impl Context {
         started: Instant,
     ) -> (ServerStatus, Verdict) {
         let mut status = self.status(session.server(), subject, ServerState::Ready, started);
-        let lack = session.lack();
+        let lack = session.shortfall_reason();
         let Some(busy) = working else {
             let verdict = if lack.is_some() { Verdict::Partial } else { Verdict::Complete };
             status.detail = lack;
@@ -431,7 +445,7 @@ impl Context {
     }
 
     /// The status of a session that did not answer.
-    pub(crate) async fn failed(
+    pub(crate) async fn failed_status(
         &self,
         session: &Session,
         subject: &LanguageFile,
@@ -441,7 +455,7 @@ impl Context {
         let (state, detail) = match error {
             AskError::Request(RequestError::Timeout { .. }) => (ServerState::Timeout, error.to_string()),
             AskError::Request(RequestError::Closed { .. }) => {
-                (ServerState::Crashed, session.obituary().await)
+                (ServerState::Crashed, session.exit_report().await)
             }
             AskError::Request(error) if error.is_unsupported() => {
                 (ServerState::Unsupported, error.to_string())
@@ -451,7 +465,7 @@ impl Context {
         let mut status = self.status(session.server(), subject, state, started);
         status.detail = Some(detail);
         if state == ServerState::Timeout
-            && let Some(busy) = session.busy()
+            && let Some(busy) = session.unfinished_work()
         {
             self.note_busy(&mut status, &busy, false);
         }

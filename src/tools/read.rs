@@ -9,7 +9,7 @@ use super::context::{Context, from_read_error};
 use super::error::{ErrorCode, ToolError};
 use super::fallback;
 use super::file_kind::{BinaryFileKind, MAX_FILE_HEAD_BYTES, file_kind};
-use super::list::at_most;
+use super::list::clamp_count;
 use super::notebook;
 use super::tool::{Call, Card, Tool};
 use crate::lsp::model::Symbol;
@@ -88,7 +88,7 @@ impl Tool for ReadTool {
             "read",
             "Read a file",
             "Lines of a text file. Of a large file look at `outline` first. Notebooks come as text, images as format and size.",
-        ).ranked(6)
+        ).with_rank(6)
     }
 
     fn subjects(&self, context: &Context, args: &ReadArgs) -> Result<CallSubjects, ToolError> {
@@ -111,10 +111,10 @@ pub(crate) async fn run(context: &Context, args: ReadArgs) -> Result<ReadOutput,
         context.workspace.stamp(&path).map_err(from_read_error)?;
         ReadOutput::empty(&path)
     } else {
-        content(context, &path, &args).await?
+        read_content(context, &path, &args).await?
     };
     if wants_outline {
-        let subject = context.subject(path)?;
+        let subject = context.language_file(path)?;
         let (symbols, notes) = fallback::outline(context, &subject).await?;
         output.outline =
             Some(outline(&symbols, context.config.settings.limits.answer_bytes, &mut output.notes));
@@ -139,25 +139,29 @@ impl ReadOutput {
     }
 }
 
-async fn content(context: &Context, path: &WorkspacePath, args: &ReadArgs) -> Result<ReadOutput, ToolError> {
+async fn read_content(
+    context: &Context,
+    path: &WorkspacePath,
+    args: &ReadArgs,
+) -> Result<ReadOutput, ToolError> {
     let limits = &context.config.settings.limits;
     let max_bytes =
         limits.answer_bytes.saturating_sub(READ_ANSWER_OVERHEAD_BYTES).max(READ_ANSWER_OVERHEAD_BYTES);
     let query = PageQuery {
         first: args.offset.and_then(|offset| u64::try_from(offset).ok()).unwrap_or(1).max(1) - 1,
-        max_lines: at_most(args.limit, DEFAULT_READ_LINES, MAX_READ_LINES),
+        max_lines: clamp_count(args.limit, DEFAULT_READ_LINES, MAX_READ_LINES),
         max_bytes,
         longest_line: MAX_READ_LINE_BYTES.min(max_bytes),
-        until: WorkDeadline::new(Instant::now() + context.timeout.unwrap_or(DEFAULT_READ_TIMEOUT)),
+        deadline: WorkDeadline::new(Instant::now() + context.timeout.unwrap_or(DEFAULT_READ_TIMEOUT)),
     };
-    let _ends_with_us = query.until.end_on_drop();
+    let _ends_with_us = query.deadline.cancel_on_drop();
     let (numbered, largest, file) = (args.line_numbers.unwrap_or(false), limits.max_file_bytes, path.clone());
-    let read = move |workspace: &Workspace| read_as_it_is(workspace, &file, &query, numbered, largest);
-    context.in_background(read).await?
+    let read = move |workspace: &Workspace| read_page_by_kind(workspace, &file, &query, numbered, largest);
+    context.run_in_background(read).await?
 }
 
 /// The page, of what the file is taken for.
-fn read_as_it_is(
+fn read_page_by_kind(
     workspace: &Workspace,
     path: &WorkspacePath,
     query: &PageQuery,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::error::{ErrorCode, ToolError};
 use super::tool::{AnyTool, Tool, ToolDefinition, TypedTool};
-use crate::text::nearest;
+use crate::text::nearest_word;
 
 /// All tools by name.
 #[derive(Clone, Default)]
@@ -46,15 +46,15 @@ impl Registry {
 
     /// The tool called `name`; where there is none, the nearest names are in the error.
     pub fn get(&self, name: &str) -> Result<&Arc<dyn AnyTool>, ToolError> {
-        self.tools.get(name).ok_or_else(|| self.unknown(name))
+        self.tools.get(name).ok_or_else(|| self.unknown_tool_error(name))
     }
 
     /// The error for a name that no tool has.
-    pub(crate) fn unknown(&self, name: &str) -> ToolError {
+    pub(crate) fn unknown_tool_error(&self, name: &str) -> ToolError {
         let error = ToolError::new(ErrorCode::UnknownTool, format!("unknown tool: {}", name.escape_debug()));
         let mut near: Vec<&str> =
-            self.tools.keys().map(String::as_str).filter(|tool| shares(tool, name)).collect();
-        if let Some(word) = nearest(name, self.tools.keys().map(String::as_str)) {
+            self.tools.keys().map(String::as_str).filter(|tool| shares_word(tool, name)).collect();
+        if let Some(word) = nearest_word(name, self.tools.keys().map(String::as_str)) {
             near.retain(|tool| *tool != word);
             near.insert(0, word);
         }
@@ -71,7 +71,7 @@ impl Registry {
 }
 
 /// Whether a tool's name and a wrong one have a word in common (`find_references`, `lsp_references`).
-fn shares(tool: &str, given: &str) -> bool {
+fn shares_word(tool: &str, given: &str) -> bool {
     let given = given.to_lowercase();
     let words = |name: &str| name.split(['_', '-', '/']).map(str::to_owned).collect::<Vec<_>>();
     let known = words(tool);

@@ -24,16 +24,16 @@ const REMEDY_TIMEOUT: Duration = Duration::from_millis(300);
 const MAX_REMEDY_LINE_CHARS: usize = 160;
 
 /// The places that a finding names, each in a line.
-pub(crate) fn places(item: &DiagnosticItem) -> Vec<String> {
+pub(crate) fn related_places(item: &DiagnosticItem) -> Vec<String> {
     let line = |related: &super::answer::RelatedItem| {
         let place = &related.place;
-        short(&format!("{}:{}: {}", place.path, place.range.start.line + 1, related.message))
+        shorten_line(&format!("{}:{}: {}", place.path, place.range.start.line + 1, related.message))
     };
     item.related.iter().take(MAX_REMEDIES_PER_ERROR).map(line).collect()
 }
 
 /// Adds to the first errors of `added` what the servers that run say of them in `view`.
-pub(crate) async fn help(context: &Context, added: &mut [DeltaItem], view: &View) {
+pub(crate) async fn add_remedies(context: &Context, added: &mut [DeltaItem], view: &View) {
     let deadline = Instant::now() + REMEDY_TIMEOUT;
     let mut told: Vec<String> = Vec::new();
     for item in added.iter_mut().filter(|item| item.severity == Severity::Error).take(MAX_REMEDIED_ERRORS) {
@@ -51,7 +51,7 @@ pub(crate) async fn help(context: &Context, added: &mut [DeltaItem], view: &View
             lines.extend(signature.filter(|signature| !told.contains(signature)));
         }
         told.extend(lines.iter().cloned());
-        lines.extend(fixes(context, &subject, item, view, deadline).await);
+        lines.extend(fix_titles(context, &subject, item, view, deadline).await);
         item.help.extend(lines);
     }
 }
@@ -84,17 +84,17 @@ async fn signature(
     deadline: Instant,
 ) -> Option<String> {
     for (server, _) in context.servers_for(subject, |features| features.navigation) {
-        let Some(session) = context.manager.running(server, &subject.path) else { continue };
-        let _viewing = session.enter(view, deadline).await.ok()?;
+        let Some(session) = context.manager.running_session(server, &subject.path) else { continue };
+        let _viewing = session.enter_view(view, deadline).await.ok()?;
         let asked = session.signatures(&subject.path, position, deadline).await.ok()?;
         let mut found = asked.value.into_iter();
         let chosen = found.find(|one| one.active)?;
-        return Some(short(&format!("called: {}", chosen.label)));
+        return Some(shorten_line(&format!("called: {}", chosen.label)));
     }
     None
 }
 
-async fn fixes(
+async fn fix_titles(
     context: &Context,
     subject: &LanguageFile,
     item: &DeltaItem,
@@ -103,8 +103,8 @@ async fn fixes(
 ) -> Vec<String> {
     let mut titles = Vec::new();
     for (server, _) in context.servers_for(subject, |features| features.actions) {
-        let Some(session) = context.manager.running(server, &subject.path) else { continue };
-        let Ok(_viewing) = session.enter(view, deadline).await else { continue };
+        let Some(session) = context.manager.running_session(server, &subject.path) else { continue };
+        let Ok(_viewing) = session.enter_view(view, deadline).await else { continue };
         let Ok((synced, snapshot)) = session.sync(&subject.path).await else { continue };
         drop(synced);
         if !session.offers(CODE_ACTION, &subject.path, &snapshot.language_id) {
@@ -116,7 +116,7 @@ async fn fixes(
                     action.disabled.is_none()
                         && (action.fixes.is_empty() || action.fixes.contains(&item.message))
                 });
-                titles.extend(fit.map(|action| short(&format!("fix: {}", action.title))));
+                titles.extend(fit.map(|action| shorten_line(&format!("fix: {}", action.title))));
             }
             Err(error) => tracing::debug!(server, "no quick fixes: {error}"),
         }
@@ -125,7 +125,7 @@ async fn fixes(
     titles
 }
 
-fn short(line: &str) -> String {
+fn shorten_line(line: &str) -> String {
     let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
     truncate_chars(&line, MAX_REMEDY_LINE_CHARS).into_owned()
 }

@@ -55,7 +55,7 @@ pub struct ToolResult {
     pub telemetry: Map<String, Value>,
     /// Parts that are no text.
     pub binary: Vec<BinaryContent>,
-    /// A failure that is an answer: what was looked for is not there ([`ToolError::nothing`]).
+    /// A failure that is an answer: what was looked for is not there ([`ToolError::nothing_found`]).
     pub nothing: bool,
 }
 
@@ -96,27 +96,27 @@ impl ToolResult {
                 let error = ToolError::new(ErrorCode::Internal, "the tool returned no result");
                 Self::from_error(&error)
             }
-            Value::String(text) => Self::plain(json!({"ok": true, "text": text}), Some(text)),
-            Value::Object(map) if map.contains_key("textResultForLlm") => Self::explicit(map),
-            Value::Object(map) if map.contains_key("ok") => Self::plain(Value::Object(map), None),
+            Value::String(text) => Self::from_plain_value(json!({"ok": true, "text": text}), Some(text)),
+            Value::Object(map) if map.contains_key("textResultForLlm") => Self::from_explicit(map),
+            Value::Object(map) if map.contains_key("ok") => Self::from_plain_value(Value::Object(map), None),
             Value::Object(map) if map.get("result").is_some_and(|result| result == "error") => {
-                Self::reported(map)
+                Self::from_reported_failure(map)
             }
             Value::Object(map) => {
                 let mut whole = Map::new();
                 whole.insert("ok".to_owned(), Value::Bool(true));
                 whole.extend(map);
-                Self::plain(Value::Object(whole), None)
+                Self::from_plain_value(Value::Object(whole), None)
             }
-            other => match texts(&other) {
+            other => match joined_texts(&other) {
                 Some(text) => Self::from_value(Value::String(text)),
-                None => Self::plain(json!({"ok": true, "result": other}), None),
+                None => Self::from_plain_value(json!({"ok": true, "result": other}), None),
             },
         }
     }
 
     /// A failure that the tool says itself.
-    fn reported(mut map: Map<String, Value>) -> Self {
+    fn from_reported_failure(mut map: Map<String, Value>) -> Self {
         map.remove("result");
         let message = match map.remove("message") {
             Some(Value::String(message)) if !message.trim().is_empty() => message,
@@ -133,7 +133,7 @@ impl ToolResult {
             _ => ResultType::Failure,
         };
         let value = serde_json::to_value(error).unwrap_or_else(|_| json!({"ok": false}));
-        Self { kind, nothing: error.nothing, ..Self::plain(value, None) }
+        Self { kind, nothing: error.nothing, ..Self::from_plain_value(value, None) }
     }
 
     /// Whether it did what it was asked.
@@ -146,7 +146,7 @@ impl ToolResult {
         self.text.clone().unwrap_or_else(|| self.value.to_string())
     }
 
-    fn plain(value: Value, text: Option<String>) -> Self {
+    fn from_plain_value(value: Value, text: Option<String>) -> Self {
         let failed = value.get("ok") == Some(&Value::Bool(false));
         Self {
             kind: if failed { ResultType::Failure } else { ResultType::Success },
@@ -160,7 +160,7 @@ impl ToolResult {
         }
     }
 
-    fn explicit(map: Map<String, Value>) -> Self {
+    fn from_explicit(map: Map<String, Value>) -> Self {
         let explicit: ExplicitResult = match serde_json::from_value(Value::Object(map)) {
             Ok(explicit) => explicit,
             Err(error) => {
@@ -185,7 +185,7 @@ impl ToolResult {
 }
 
 /// The texts of a list that has nothing but texts.
-fn texts(list: &Value) -> Option<String> {
+fn joined_texts(list: &Value) -> Option<String> {
     let parts = list.as_array().filter(|parts| !parts.is_empty())?;
     let text = |part: &Value| match part.get("type")?.as_str()? {
         "text" => part.get("value").or_else(|| part.get("text"))?.as_str().map(str::to_owned),

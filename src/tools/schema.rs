@@ -9,7 +9,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use super::error::{ErrorCode, ToolError};
-use crate::text::{listed, suggestion, truncate_chars};
+use crate::text::{quoted_list, suggestion, truncate_chars};
 
 /// The most faults that one error names.
 const MAX_NAMED_SCHEMA_FAULTS: usize = 3;
@@ -72,7 +72,7 @@ impl Schema {
     /// Checks the arguments of `tool`: each fault is named with its field, what was given and what is accepted.
     pub fn check(&self, tool: &str, arguments: &Value) -> Result<(), ToolError> {
         if !arguments.is_object() {
-            let what = format!("{tool}: the arguments must be an object, not {}", shown(arguments));
+            let what = format!("{tool}: the arguments must be an object, not {}", describe_value(arguments));
             return Err(ToolError::new(ErrorCode::InvalidArgs, what));
         }
         let validator = match self.validator() {
@@ -102,7 +102,7 @@ impl Schema {
                 let each: Vec<String> = got
                     .iter()
                     .map(|name| {
-                        format!("unknown field `{}`{}", field(&place, name), suggestion(name, &known))
+                        format!("unknown field `{}`{}", field_path(&place, name), suggestion(name, &known))
                     })
                     .collect();
                 faults.push(each.join("; "));
@@ -114,13 +114,17 @@ impl Schema {
                         .and_then(|schema| schema.pointer(&format!("/properties/{name}")));
                     let accepted =
                         accepted.map(|schema| format!(" ({})", accepted_by(schema))).unwrap_or_default();
-                    format!("`{}` is missing{accepted}", field(&place, name))
+                    format!("`{}` is missing{accepted}", field_path(&place, name))
                 }));
             }
             kind => {
                 let accepted = self.schema_at(&place).map_or_else(|| kind.to_string(), accepted_by);
                 let given = arguments.pointer(&place).unwrap_or(&Value::Null);
-                faults.push(format!("`{}` is {}, accepted: {accepted}", dotted(&place), shown(given)));
+                faults.push(format!(
+                    "`{}` is {}, accepted: {accepted}",
+                    dotted(&place),
+                    describe_value(given)
+                ));
             }
         }
     }
@@ -148,7 +152,7 @@ impl Schema {
 /// forbidden.
 pub(crate) fn input_schema<T: JsonSchema>() -> Value {
     let mut schema = generate::<T>();
-    tidy(&mut schema, true);
+    simplify_schema(&mut schema, true);
     if let Value::Object(map) = &mut schema {
         map.entry("type").or_insert_with(|| json!("object"));
         map.entry("properties").or_insert_with(|| json!({}));
@@ -164,7 +168,7 @@ pub(crate) fn output_schema<T: JsonSchema>() -> Value {
     let mut settings = SchemaSettings::draft2020_12();
     settings.meta_schema = None;
     let mut schema = settings.for_serialize().into_generator().into_root_schema_for::<T>().to_value();
-    tidy(&mut schema, false);
+    simplify_schema(&mut schema, false);
     if let Value::Object(map) = &mut schema {
         if map.get("type") != Some(&json!("object")) && !map.contains_key("$ref") {
             // Texts and lists are put into an object.
@@ -187,7 +191,7 @@ fn generate<T: JsonSchema>() -> Value {
 
 /// Takes out what only costs tokens (`title`, number formats, the null of optional fields) and, in arguments, forbids
 /// fields that are not named.
-fn tidy(schema: &mut Value, closed: bool) {
+fn simplify_schema(schema: &mut Value, closed: bool) {
     match schema {
         Value::Object(map) => {
             if map.get("title").is_some_and(Value::is_string) {
@@ -207,13 +211,16 @@ fn tidy(schema: &mut Value, closed: bool) {
             }
             for (key, part) in map.iter_mut() {
                 if key == "properties" || key == "$defs" {
-                    part.as_object_mut().into_iter().flatten().for_each(|(_, part)| tidy(part, closed));
+                    part.as_object_mut()
+                        .into_iter()
+                        .flatten()
+                        .for_each(|(_, part)| simplify_schema(part, closed));
                 } else if !matches!(key.as_str(), "default" | "enum" | "const" | "examples") {
-                    tidy(part, closed);
+                    simplify_schema(part, closed);
                 }
             }
         }
-        Value::Array(parts) => parts.iter_mut().for_each(|part| tidy(part, closed)),
+        Value::Array(parts) => parts.iter_mut().for_each(|part| simplify_schema(part, closed)),
         _ => {}
     }
 }
@@ -255,14 +262,14 @@ fn without_null(map: &mut Map<String, Value>) {
 fn accepted_by(schema: &Value) -> String {
     if let Some(words) = schema.get("enum").and_then(Value::as_array) {
         let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
-        return format!("one of {}", listed(&words));
+        return format!("one of {}", quoted_list(&words));
     }
     let ways = schema.get("oneOf").or_else(|| schema.get("anyOf")).and_then(Value::as_array);
     if let Some(ways) = ways {
         let constants: Vec<&str> =
             ways.iter().filter_map(|way| way.get("const").and_then(Value::as_str)).collect();
         if constants.len() == ways.len() {
-            return format!("one of {}", listed(&constants));
+            return format!("one of {}", quoted_list(&constants));
         }
         return ways.iter().map(accepted_by).collect::<Vec<_>>().join(", or ");
     }
@@ -278,7 +285,7 @@ fn accepted_by(schema: &Value) -> String {
             if names.is_empty() {
                 "an object".to_owned()
             } else {
-                format!("an object with {}", listed(&names))
+                format!("an object with {}", quoted_list(&names))
             }
         }
         "string" => "a text".to_owned(),
@@ -296,7 +303,7 @@ fn accepted_by(schema: &Value) -> String {
     words
 }
 
-fn shown(value: &Value) -> String {
+fn describe_value(value: &Value) -> String {
     let text = match value {
         Value::Null => return "null".to_owned(),
         Value::Object(_) => return "an object".to_owned(),
@@ -307,7 +314,7 @@ fn shown(value: &Value) -> String {
 }
 
 /// `/edits/0` and `old` as `edits.0.old`.
-fn field(place: &str, name: &str) -> String {
+fn field_path(place: &str, name: &str) -> String {
     let place = dotted(place);
     if place.is_empty() { name.to_owned() } else { format!("{place}.{name}") }
 }

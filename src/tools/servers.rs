@@ -94,7 +94,7 @@ pub(crate) async fn run(context: &Context) -> ServersOutput {
     for server in context.present_servers() {
         let own: Vec<&SlotStatus> = running.iter().filter(|status| status.server == server.key).collect();
         if own.is_empty() {
-            servers.push(resting(context, &server));
+            servers.push(idle_row(context, &server));
         }
         for status in own {
             let row = row(context, &server, status).await;
@@ -110,7 +110,7 @@ pub(crate) async fn run(context: &Context) -> ServersOutput {
 /// What is to be known of the servers of all languages here, beside their states.
 pub(crate) fn notes(context: &Context) -> Vec<String> {
     let subjects = context.present_languages().into_iter().map(LanguageFile::from);
-    let mut notes: Vec<String> = subjects.flat_map(|subject| context.speaker_notes(&subject)).collect();
+    let mut notes: Vec<String> = subjects.flat_map(|subject| context.server_notes(&subject)).collect();
     for server in context.present_servers() {
         notes.extend(context.set_up_notes(server.key, &server.example().path));
     }
@@ -118,7 +118,7 @@ pub(crate) fn notes(context: &Context) -> Vec<String> {
     notes
 }
 
-fn blank(server: &PresentServer<'_>, state: ServerRunState) -> ServerRow {
+fn empty_row(server: &PresentServer<'_>, state: ServerRunState) -> ServerRow {
     ServerRow {
         languages: server.language_keys(),
         files: server.files(),
@@ -138,19 +138,20 @@ fn blank(server: &PresentServer<'_>, state: ServerRunState) -> ServerRow {
 }
 
 /// A server that nobody has asked yet.
-fn resting(context: &Context, server: &PresentServer<'_>) -> ServerRow {
+fn idle_row(context: &Context, server: &PresentServer<'_>) -> ServerRow {
     match context.manager.locate(server.key, &server.example().path) {
         Ok(located) => {
-            let mut row = blank(server, ServerRunState::Installed);
+            let mut row = empty_row(server, ServerRunState::Installed);
             row.detail = Some(format!("{} ({})", located.program.display(), located.origin));
             row
         }
         Err(why) => {
             let missing = matches!(why, SessionUnavailable::Missing { .. });
             let mut row =
-                blank(server, if missing { ServerRunState::Missing } else { ServerRunState::Disabled });
+                empty_row(server, if missing { ServerRunState::Missing } else { ServerRunState::Disabled });
             row.install = missing.then(|| context.install_command(server.key)).flatten();
-            row.installer = missing.then(|| context.installer(server.key, server.first_language())).flatten();
+            row.installer =
+                missing.then(|| context.installer_command(server.key, server.first_language())).flatten();
             row.detail = Some(why.to_string());
             row
         }
@@ -159,18 +160,18 @@ fn resting(context: &Context, server: &PresentServer<'_>) -> ServerRow {
 
 async fn row(context: &Context, server: &PresentServer<'_>, status: &SlotStatus) -> ServerRow {
     let (state, detail) = match &status.run {
-        SlotActivity::Resting => return resting(context, server),
+        SlotActivity::Resting => return idle_row(context, server),
         SlotActivity::Disabled { reason } => (ServerRunState::Disabled, Some(reason.clone())),
         SlotActivity::Failed { why, .. } => (ServerRunState::Crashed, Some(why.clone())),
         SlotActivity::Starting { so_far } => {
             (ServerRunState::Starting, Some(format!("{} s so far", so_far.as_secs())))
         }
-        SlotActivity::Running(session) => match session.busy() {
+        SlotActivity::Running(session) => match session.unfinished_work() {
             Some(busy) => (ServerRunState::Indexing, Some(busy.to_string())),
             None => (ServerRunState::Ready, session.health()),
         },
     };
-    let mut row = blank(server, state);
+    let mut row = empty_row(server, state);
     row.detail = detail;
     if state == ServerRunState::Disabled {
         return row;
@@ -185,7 +186,7 @@ async fn row(context: &Context, server: &PresentServer<'_>, status: &SlotStatus)
         row.latency_ms = latency.map(|(median, _)| milliseconds(median));
         row.latency_p99_ms = latency.map(|(_, p99)| milliseconds(p99));
         row.open_documents = Some(session.open_documents());
-        row.detail = row.detail.or_else(|| session.lack());
+        row.detail = row.detail.or_else(|| session.shortfall_reason());
     }
     row
 }

@@ -41,10 +41,12 @@ impl FromStr for Shard {
 impl Shard {
     /// Which of `files` (relative path, bytes) are in this part: dearest first, each to the part that has the least so far. Every
     /// file is in exactly one part, whatever machine asks, as long as all know the same costs.
-    pub(crate) fn own(self, files: &[(String, u64)], costs: &CheckCosts) -> BTreeSet<String> {
-        let rate = costs.rate(files);
-        let mut dear: Vec<(u64, &str)> =
-            files.iter().map(|(path, bytes)| (costs.of(path, *bytes, rate), path.as_str())).collect();
+    pub(crate) fn assigned_files(self, files: &[(String, u64)], costs: &CheckCosts) -> BTreeSet<String> {
+        let rate = costs.median_rate(files);
+        let mut dear: Vec<(u64, &str)> = files
+            .iter()
+            .map(|(path, bytes)| (costs.expected_cost(path, *bytes, rate), path.as_str()))
+            .collect();
         dear.sort_by_key(|(cost, path)| (Reverse(*cost), *path));
         let mut loads = vec![0_u64; self.of];
         let mut own = BTreeSet::new();
@@ -88,13 +90,13 @@ impl CheckCosts {
     }
 
     /// Keeps what a file took.
-    pub(crate) fn measured(&self, path: String, milliseconds: u64) {
+    pub(crate) fn record(&self, path: String, milliseconds: u64) {
         self.measured.lock().insert(path, milliseconds);
     }
 
     /// What a byte is expected to take, as milliseconds by so many bytes: the middle one of the files that are known, since a few
     /// small ones may be very slow. A millisecond a byte where none is known.
-    fn rate(&self, files: &[(String, u64)]) -> (u64, u64) {
+    fn median_rate(&self, files: &[(String, u64)]) -> (u64, u64) {
         let known = |(path, bytes): &(String, u64)| Some((*self.known.get(path)?, (*bytes).max(1)));
         let mut rates: Vec<(u64, u64)> = files.iter().filter_map(known).collect();
         let product = |one: u64, other: u64| u128::from(one) * u128::from(other);
@@ -103,7 +105,7 @@ impl CheckCosts {
     }
 
     /// What `path` is expected to take; by its size where it is new.
-    fn of(&self, path: &str, bytes: u64, (time, size): (u64, u64)) -> u64 {
+    fn expected_cost(&self, path: &str, bytes: u64, (time, size): (u64, u64)) -> u64 {
         self.known.get(path).copied().unwrap_or_else(|| bytes.saturating_mul(time) / size)
     }
 }
@@ -129,7 +131,8 @@ mod tests {
         let files: Vec<(String, u64)> =
             (0..200).map(|n| (format!("src/{n}.py"), (n * n) % 977 + 1)).collect();
         let costs = CheckCosts::default();
-        let parts: Vec<BTreeSet<String>> = shards(7).map(|shard| shard.own(&files, &costs)).collect();
+        let parts: Vec<BTreeSet<String>> =
+            shards(7).map(|shard| shard.assigned_files(&files, &costs)).collect();
         assert_eq!(parts.iter().map(BTreeSet::len).sum::<usize>(), files.len());
         assert_eq!(parts.iter().flatten().collect::<BTreeSet<_>>().len(), files.len());
         let bytes: BTreeMap<&str, u64> = files.iter().map(|(path, bytes)| (path.as_str(), *bytes)).collect();
@@ -143,10 +146,11 @@ mod tests {
     fn shard_weight_prefers_measured_cost_over_file_size() {
         let files = [("slow.py".to_owned(), 10), ("a.py".to_owned(), 1_000), ("b.py".to_owned(), 1_000)];
         let costs = CheckCosts::from_json(r#"{"slow.py": 5000, "a.py": 100}"#).unwrap();
-        let parts: Vec<BTreeSet<String>> = shards(2).map(|shard| shard.own(&files, &costs)).collect();
+        let parts: Vec<BTreeSet<String>> =
+            shards(2).map(|shard| shard.assigned_files(&files, &costs)).collect();
         assert_eq!(parts[0], BTreeSet::from(["slow.py".to_owned()]), "{parts:?}");
-        costs.measured("a.py".to_owned(), 300);
-        costs.measured("c.py".to_owned(), 7);
+        costs.record("a.py".to_owned(), 300);
+        costs.record("c.py".to_owned(), 7);
         assert_eq!(costs.to_json(), r#"{"a.py":200,"c.py":7,"slow.py":5000}"#);
         assert!(CheckCosts::from_json("[1]").is_err());
     }

@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::context::Context;
 use super::error::{ErrorCode, ToolError};
+use super::skills::catalogue::SkillCatalogue;
 use super::skills::load;
-use super::skills::shelf::SkillCatalogue;
 use super::skills::sources::Whose;
 use super::tool::{Call, Card, Tool};
 
@@ -91,13 +91,15 @@ impl Tool for SkillTool {
     }
 
     async fn run(&self, call: Call<'_>, args: SkillArgs) -> Result<SkillOutput, ToolError> {
-        let shelf = SkillCatalogue::of(call.context);
+        let shelf = SkillCatalogue::scan(call.context);
         match (args.action, args.name) {
             (SkillAction::List, None) if args.file.is_none() => Ok(list(shelf)),
-            (SkillAction::List, _) => Err(wrong("`list` takes neither `name` nor `file`")),
-            (SkillAction::Load, None) => Err(wrong("`name` is missing: which skill shall be loaded")),
+            (SkillAction::List, _) => Err(invalid_argument("`list` takes neither `name` nor `file`")),
+            (SkillAction::Load, None) => {
+                Err(invalid_argument("`name` is missing: which skill shall be loaded"))
+            }
             (SkillAction::Load, Some(name)) => {
-                let output = loaded(call.context, &shelf, name, args.file.as_deref())?;
+                let output = load_output(call.context, &shelf, name, args.file.as_deref())?;
                 tracing::info!(session = call.caller.session, skill = output.name, "skill.invoked");
                 Ok(output)
             }
@@ -105,18 +107,18 @@ impl Tool for SkillTool {
     }
 }
 
-fn wrong(what: &str) -> ToolError {
+fn invalid_argument(what: &str) -> ToolError {
     ToolError::new(ErrorCode::InvalidArgs, format!("skill: {what}"))
 }
 
-fn list(shelf: SkillCatalogue) -> SkillOutput {
-    let items = shelf.skills.into_iter().map(|(name, skill)| SkillItem {
+fn list(catalogue: SkillCatalogue) -> SkillOutput {
+    let items = catalogue.skills.into_iter().map(|(name, skill)| SkillItem {
         name,
         description: skill.description,
         source: skill.place.whose,
     });
     let skills = Some(items.collect());
-    let left_out = shelf.unread.into_iter().chain(shelf.left_out.into_iter().map(|(_, why)| why));
+    let left_out = catalogue.unreadable.into_iter().chain(catalogue.left_out.into_iter().map(|(_, why)| why));
     SkillOutput {
         skills,
         left_out: left_out.take(MAX_UNUSABLE_SKILL_NOTES).collect(),
@@ -124,7 +126,7 @@ fn list(shelf: SkillCatalogue) -> SkillOutput {
     }
 }
 
-fn loaded(
+fn load_output(
     context: &Context,
     shelf: &SkillCatalogue,
     name: String,
@@ -133,7 +135,7 @@ fn loaded(
     let skill = load::find(shelf, &name)?;
     let name = Some(name);
     if let Some(file) = file {
-        let content = Some(load::file(context, skill, file)?);
+        let content = Some(load::read_skill_file(context, skill, file)?);
         return Ok(SkillOutput { name, content, ..SkillOutput::default() });
     }
     let whole = load::load(context, skill)?;

@@ -33,7 +33,7 @@ pub trait ToolSource: Send + Sync + Debug {
     fn left_out(&self) -> Vec<OmittedTool>;
 
     /// Waits until its tools are known, all of them or those that `name` could mean; within a deadline of its own.
-    fn settle<'a>(&'a self, name: Option<&'a str>) -> BoxFuture<'a, ()>;
+    fn wait_until_known<'a>(&'a self, name: Option<&'a str>) -> BoxFuture<'a, ()>;
 
     /// The servers that it mounts, and how they are.
     fn mounted(&self) -> Vec<MountedServer>;

@@ -123,7 +123,7 @@ impl Context {
         };
         self.drop_imports(&mut found.symbols, query);
         self.add_from_text(&mut found, (query, wanted), &answered, &unanswered, deadline).await?;
-        rank(&mut found.symbols, query);
+        sort_by_relevance(&mut found.symbols, query);
         found.symbols.dedup_by(|a, b| {
             a.location.file == b.location.file
                 && a.location.range.start.line == b.location.range.start.line
@@ -142,7 +142,7 @@ impl Context {
         unanswered: &BTreeSet<String>,
         deadline: Instant,
     ) -> Result<(), ToolError> {
-        let is_listed = found.symbols.iter().any(|symbol| bare(symbol) == query);
+        let is_listed = found.symbols.iter().any(|symbol| bare_name(symbol) == query);
         let doubtful = !is_listed && !answered.is_empty();
         if unanswered.is_empty() && !doubtful {
             return Ok(());
@@ -159,7 +159,7 @@ impl Context {
         let mut unlisted = false;
         for symbol in text.symbols {
             let FileRef::Inside(path) = &symbol.location.file else { continue };
-            let Some(language) = self.subject(path.clone())?.language else { continue };
+            let Some(language) = self.language_file(path.clone())?.language else { continue };
             if doubtful && answered.contains(&language) && symbol.name == query {
                 unlisted = true;
             } else if !unanswered.contains(&language) {
@@ -196,7 +196,7 @@ impl Context {
             };
             if !session.offers_anywhere("workspace/symbol") {
                 let mut status = self.status(server, subject, ServerState::Unsupported, started);
-                status.detail = Some(self.cannot(server, subject, "workspace/symbol"));
+                status.detail = Some(self.unsupported_sentence(server, subject, "workspace/symbol"));
                 return SymbolSearchAnswer::Not(status);
             }
             match self.symbols_of_session(&session, subject, query, deadline).await {
@@ -206,7 +206,7 @@ impl Context {
                         (left_out > 0)
                             .then(|| format!("{server} lists {left_out} symbols more than are read"))
                     };
-                    let lack = unknown.or_else(|| session.lack()).or_else(too_many);
+                    let lack = unknown.or_else(|| session.shortfall_reason()).or_else(too_many);
                     let whole = working.is_none() && lack.is_none();
                     let verdict = if whole { Verdict::Complete } else { Verdict::Partial };
                     let mut status = self.status(server, subject, state, started);
@@ -219,7 +219,9 @@ impl Context {
                 // A crash is often one question's fault and not the next one's.
                 Err(error) if error.is_closed() && !met_crash => met_crash = true,
                 Err(error) => {
-                    return SymbolSearchAnswer::Not(self.failed(&session, subject, &error, started).await);
+                    return SymbolSearchAnswer::Not(
+                        self.failed_status(&session, subject, &error, started).await,
+                    );
                 }
             }
         }
@@ -232,7 +234,7 @@ impl Context {
         query: &str,
         deadline: Instant,
     ) -> Result<(Vec<WorkspaceSymbol>, Option<UnfinishedWork>, Option<String>, usize), AskError> {
-        let viewing = session.enter(&self.view, deadline).await;
+        let viewing = session.enter_view(&self.view, deadline).await;
         // Many servers only know the workspace once one of its files is open.
         if let Err(error) = session.sync(&subject.path).await.map(drop) {
             tracing::debug!("no example file: {error}");
@@ -240,7 +242,7 @@ impl Context {
         let _viewing = viewing?;
         let mut unknown = None;
         if session.knows_open_files(&subject.path) {
-            unknown = self.acquaint(session, subject, query, deadline).await;
+            unknown = self.open_mentioning_files(session, subject, query, deadline).await;
         }
         let (symbols, working, left_out) = session.workspace_symbols(query, deadline).await?;
         Ok((symbols, working, unknown, left_out))
@@ -260,7 +262,7 @@ impl Context {
         let fits = |symbol: &&WorkspaceSymbol| {
             let within = symbol.container.as_deref().unwrap_or_default();
             let full = symbol.name.split('(').next().unwrap_or_default();
-            bare(symbol) == *last
+            bare_name(symbol) == *last
                 && container.is_none_or(|wanted| within.contains(wanted) || full.contains(wanted))
         };
         let inside = |symbol: &&WorkspaceSymbol| matches!(symbol.location.file, FileRef::Inside(_));
@@ -270,18 +272,20 @@ impl Context {
 
     /// Leaves out what is only brought in or handed on where it stands: that is no definition.
     fn drop_imports(&self, symbols: &mut Vec<WorkspaceSymbol>, name: &str) {
-        if symbols.iter().filter(|symbol| bare(symbol) == name).count() < 2 {
+        if symbols.iter().filter(|symbol| bare_name(symbol) == name).count() < 2 {
             return;
         }
         let until = std::time::Instant::now() + hints::DEADLINE;
         let mut looked_at = 0;
         symbols.retain(|symbol| {
             let FileRef::Inside(path) = &symbol.location.file else { return true };
-            if bare(symbol) != name || looked_at >= MAX_IMPORT_CHECKED_SYMBOLS {
+            if bare_name(symbol) != name || looked_at >= MAX_IMPORT_CHECKED_SYMBOLS {
                 return true;
             }
             looked_at += 1;
-            let Ok(LanguageFile { language: Some(language), .. }) = self.listed(path.clone()) else {
+            let Ok(LanguageFile { language: Some(language), .. }) =
+                self.language_file_unchecked(path.clone())
+            else {
                 return true;
             };
             let Ok(text) = self.text(path) else { return true };
@@ -314,13 +318,13 @@ fn without_overloads(symbols: &[&WorkspaceSymbol]) -> Vec<ExactSymbol> {
 }
 
 /// The name alone, without parameters and what it is a part of.
-fn bare(symbol: &WorkspaceSymbol) -> &str {
+fn bare_name(symbol: &WorkspaceSymbol) -> &str {
     let name = symbol.name.split('(').next().unwrap_or_default();
     name.rsplit(['.', ':']).next().unwrap_or_default()
 }
 
 /// Own code before libraries; exact names, then exact but for case, then starts, then the rest; shorter names first.
-fn rank(symbols: &mut [WorkspaceSymbol], query: &str) {
+fn sort_by_relevance(symbols: &mut [WorkspaceSymbol], query: &str) {
     let lower = query.to_lowercase();
     symbols.sort_by_cached_key(|symbol| {
         let outside = !matches!(symbol.location.file, FileRef::Inside(_));

@@ -25,7 +25,7 @@ use super::error::{ErrorCode, ToolError};
 use super::tool::{Call, Caller, Card, Tool};
 use crate::config::AgentSettings;
 use crate::policy::request::{CallSubjects, Effect};
-use crate::text::{matching, read_glob, shell_word, suggestion};
+use crate::text::{build_glob_set, read_glob, shell_word, suggestion};
 
 /// The variable that names the agents from the first to the one that runs.
 pub(crate) const AGENT: &str = "LSP_TOOLS_AGENT";
@@ -71,16 +71,21 @@ pub(crate) struct TaskTool {
 impl TaskTool {
     /// For a process that may itself have been started for a task.
     pub(crate) fn from_environment() -> Self {
-        Self::below(std::env::var(AGENT).ok().filter(|agents| !agents.is_empty()))
+        Self::on_behalf_of(std::env::var(AGENT).ok().filter(|agents| !agents.is_empty()))
     }
 
     /// For a process that runs on behalf of `agents`, from the first to the last, with `/` between them.
-    pub(crate) fn below(agents: Option<String>) -> Self {
+    pub(crate) fn on_behalf_of(agents: Option<String>) -> Self {
         Self { base: agents, running: Arc::new(Semaphore::new(MAX_RUNNING_TASKS)), started: Arc::default() }
     }
 
     /// What is to be started.
-    fn order(&self, context: &Context, caller: &Caller, args: &TaskArgs) -> Result<TaskOrder, ToolError> {
+    fn build_order(
+        &self,
+        context: &Context,
+        caller: &Caller,
+        args: &TaskArgs,
+    ) -> Result<TaskOrder, ToolError> {
         if args.objective.trim().is_empty() || args.objective.len() > OBJECTIVE_BYTES {
             let what = format!(
                 "task: `objective` has {} bytes, accepted: 1 to {OBJECTIVE_BYTES}, not only spaces",
@@ -89,12 +94,12 @@ impl TaskTool {
             return Err(ToolError::new(ErrorCode::InvalidArgs, what));
         }
         let agents = context.config.settings.agents();
-        let agent = known(context, &args.agent)?;
+        let agent = find_agent(context, &args.agent)?;
         let above = caller.agent.as_ref().or(self.base.as_ref());
         let mut chain: Vec<&str> = above.map(|above| above.split('/').collect()).unwrap_or_default();
         let scopes: Vec<&[String]> =
             chain.iter().filter_map(|name| agents.get(*name)?.tools.as_deref()).collect();
-        let tools = narrowed(&scopes, agent.tools.as_deref());
+        let tools = intersect_tools(&scopes, agent.tools.as_deref());
         chain.push(&args.agent);
         if chain.len() > MAX_DELEGATION_DEPTH {
             let what = format!(
@@ -152,14 +157,14 @@ impl Tool for TaskTool {
     }
 
     fn subjects(&self, context: &Context, args: &TaskArgs) -> Result<CallSubjects, ToolError> {
-        let agent = known(context, &args.agent)?;
+        let agent = find_agent(context, &args.agent)?;
         let words = agent.runner.iter().flatten().map(|word| shell_word(word)).collect::<Vec<_>>();
         let commands = if words.is_empty() { Vec::new() } else { vec![words.join(" ")] };
         Ok(CallSubjects { commands, ..CallSubjects::default() })
     }
 
     async fn run(&self, call: Call<'_>, args: TaskArgs) -> Result<TaskOutput, ToolError> {
-        let order = self.order(call.context, call.caller, &args)?;
+        let order = self.build_order(call.context, call.caller, &args)?;
         let Ok(_running) = self.running.try_acquire() else {
             let what =
                 format!("{MAX_RUNNING_TASKS} tasks are running, which is the most there may be at a time");
@@ -169,7 +174,7 @@ impl Tool for TaskTool {
     }
 }
 
-fn known(context: &Context, name: &str) -> Result<AgentSettings, ToolError> {
+fn find_agent(context: &Context, name: &str) -> Result<AgentSettings, ToolError> {
     let agents = context.config.settings.agents();
     agents.get(name).cloned().ok_or_else(|| {
         let what = format!("there is no agent {name:?}");
@@ -189,13 +194,13 @@ fn known(context: &Context, name: &str) -> Result<AgentSettings, ToolError> {
 
 /// Of the tools that `own` names those that all of `scopes` have; where `own` names none, all that the last of them has.
 /// A name that ends in `*` stays only where each scope has at least as much.
-fn narrowed(scopes: &[&[String]], own: Option<&[String]>) -> Option<Vec<String>> {
+fn intersect_tools(scopes: &[&[String]], own: Option<&[String]>) -> Option<Vec<String>> {
     let mut lists = scopes.iter().copied().chain(own).rev();
     let narrowest = lists.next()?;
     let wider: Vec<&[String]> = lists.collect();
     let has = |scope: &[String], name: &str| {
         let globs = scope.iter().filter_map(|pattern| read_glob(pattern, |_| ()).ok());
-        globs.filter_map(|glob| matching([glob]).ok()).any(|glob| glob.is_match(name))
+        globs.filter_map(|glob| build_glob_set([glob]).ok()).any(|glob| glob.is_match(name))
     };
     let kept = narrowest.iter().filter(|name| wider.iter().all(|scope| has(scope, name)));
     Some(kept.cloned().collect())
@@ -213,11 +218,11 @@ mod tests {
     fn subagent_tools_are_narrowed_to_those_of_the_caller() {
         let (wide, narrow) = (names(&["lsp_*", "read", "task"]), names(&["lsp_hover", "task"]));
         let own = names(&["lsp_hover", "lsp_*", "bash", "read"]);
-        assert_eq!(narrowed(&[], None), None);
-        assert_eq!(narrowed(&[], Some(&own)), Some(own.clone()));
-        assert_eq!(narrowed(&[&wide], None), Some(wide.clone()));
-        assert_eq!(narrowed(&[&wide], Some(&own)), Some(names(&["lsp_hover", "lsp_*", "read"])));
-        assert_eq!(narrowed(&[&wide, &narrow], Some(&own)), Some(names(&["lsp_hover"])));
-        assert_eq!(narrowed(&[&narrow, &wide], None), Some(names(&["task"])));
+        assert_eq!(intersect_tools(&[], None), None);
+        assert_eq!(intersect_tools(&[], Some(&own)), Some(own.clone()));
+        assert_eq!(intersect_tools(&[&wide], None), Some(wide.clone()));
+        assert_eq!(intersect_tools(&[&wide], Some(&own)), Some(names(&["lsp_hover", "lsp_*", "read"])));
+        assert_eq!(intersect_tools(&[&wide, &narrow], Some(&own)), Some(names(&["lsp_hover"])));
+        assert_eq!(intersect_tools(&[&narrow, &wide], None), Some(names(&["task"])));
     }
 }

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::context::Context;
 use super::error::{ErrorCode, ToolError};
-use super::keeping::{from_state_error, off_thread};
+use super::state_files::{from_state_error, run_blocking};
 use super::tool::{Call, Caller, Card, Tool};
 use crate::config::{StateFolder, StateName};
 use crate::policy::request::Effect;
@@ -150,10 +150,10 @@ impl Tool for TodoRead {
 
     async fn run(&self, call: Call<'_>, args: TodoReadArgs) -> Result<TodoOutput, ToolError> {
         let named = args.session_id.is_some();
-        let (folder, name) = place(call.context, call.caller, args.session_id)?;
-        off_thread(move || {
+        let (folder, name) = list_location(call.context, call.caller, args.session_id)?;
+        run_blocking(move || {
             let items = read(&folder, &name)?;
-            let others = if named || !items.is_empty() { Vec::new() } else { others(&folder, &name)? };
+            let others = if named || !items.is_empty() { Vec::new() } else { other_lists(&folder, &name)? };
             Ok(TodoOutput { others, ..output(&name, items) })
         })
         .await
@@ -181,8 +181,8 @@ impl Tool for TodoWrite {
 
     async fn run(&self, call: Call<'_>, args: TodoWriteArgs) -> Result<TodoOutput, ToolError> {
         check(&args.todos)?;
-        let (folder, name) = place(call.context, call.caller, args.session_id)?;
-        off_thread(move || Ok(output(&name, write(&folder, &name, args.todos)?))).await
+        let (folder, name) = list_location(call.context, call.caller, args.session_id)?;
+        run_blocking(move || Ok(output(&name, write(&folder, &name, args.todos)?))).await
     }
 }
 
@@ -227,7 +227,7 @@ fn check(items: &[TodoItem]) -> Result<(), ToolError> {
 }
 
 /// The folder of this workspace's lists, and the file of the one that was named, else of the caller's.
-fn place(
+fn list_location(
     context: &Context,
     caller: &Caller,
     named: Option<String>,
@@ -246,15 +246,15 @@ fn place(
 }
 
 fn read(folder: &StateFolder, name: &StateName) -> Result<Vec<TodoItem>, ToolError> {
-    kept(folder, name).map(|kept| kept.map_or_else(Vec::new, |kept| kept.items))
+    read_list(folder, name).map(|kept| kept.map_or_else(Vec::new, |kept| kept.items))
 }
 
 /// Lists of other sessions with open items, the newest first.
-fn others(folder: &StateFolder, own: &StateName) -> Result<Vec<OtherList>, ToolError> {
+fn other_lists(folder: &StateFolder, own: &StateName) -> Result<Vec<OtherList>, ToolError> {
     let mut found: Vec<(u64, OtherList)> = Vec::new();
     for name in folder.names().map_err(from_state_error)?.iter().filter(|name| *name != own) {
         // A damaged one is told to whoever names it.
-        let Ok(Some(kept)) = kept(folder, name) else { continue };
+        let Ok(Some(kept)) = read_list(folder, name) else { continue };
         let open = || kept.items.iter().filter(|item| item.status != TodoStatus::Completed);
         let next = open().find(|item| item.status == TodoStatus::InProgress).or_else(|| open().next());
         if let Some(next) = next {
@@ -267,7 +267,7 @@ fn others(folder: &StateFolder, own: &StateName) -> Result<Vec<OtherList>, ToolE
     Ok(found.into_iter().take(MAX_OTHER_SESSION_LISTS).map(|(_, list)| list).collect())
 }
 
-fn kept(folder: &StateFolder, name: &StateName) -> Result<Option<TodoFile>, ToolError> {
+fn read_list(folder: &StateFolder, name: &StateName) -> Result<Option<TodoFile>, ToolError> {
     let Some(bytes) = folder.read(name, FILE_BYTES).map_err(from_state_error)? else { return Ok(None) };
     let kept: Result<TodoFile, _> = serde_json::from_slice(&bytes);
     let reason = match kept {
@@ -290,7 +290,8 @@ fn write(folder: &StateFolder, name: &StateName, items: Vec<TodoItem>) -> Result
     let names = folder.names().map_err(from_state_error)?;
     if names.len() >= MAX_TODO_LISTS && !names.contains(name) {
         // One that cannot be read is of no use to anybody.
-        let written = |name: &&StateName| self::kept(folder, name).ok().flatten().map(|kept| kept.time_ms);
+        let written =
+            |name: &&StateName| self::read_list(folder, name).ok().flatten().map(|kept| kept.time_ms);
         if let Some(oldest) = names.iter().min_by_key(written) {
             locked.remove(oldest).map_err(from_state_error)?;
         }

@@ -11,10 +11,10 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::context::Context;
+use super::edit_scheduler::CallArrival;
 use super::error::{ErrorCode, ToolError};
 use super::result::ToolResult;
 use super::schema::{Schema, input_schema, output_schema};
-use super::turns::CallArrival;
 use crate::policy::approval::Approver;
 use crate::policy::caller::CallerAccess;
 use crate::policy::request::{CallSubjects, Effect};
@@ -59,11 +59,11 @@ impl Card {
         description: &'static str,
         effect: Effect,
     ) -> Self {
-        Self::of(Cow::Borrowed(name), Cow::Borrowed(title), Cow::Borrowed(description), effect)
+        Self::from_parts(Cow::Borrowed(name), Cow::Borrowed(title), Cow::Borrowed(description), effect)
     }
 
     /// As [`new`](Self::new), in words that are known at run time only.
-    pub const fn of(
+    pub const fn from_parts(
         name: Cow<'static, str>,
         title: Cow<'static, str>,
         description: Cow<'static, str>,
@@ -85,7 +85,7 @@ impl Card {
     }
 
     /// The same for the tool that is the `rank`th in lists, from 1.
-    pub const fn ranked(mut self, rank: u8) -> Self {
+    pub const fn with_rank(mut self, rank: u8) -> Self {
         self.rank = Some(rank);
         self
     }

@@ -37,7 +37,7 @@ impl TraceContext {
     }
 
     /// The same with `baggage`, if it is no longer than its limit of 8192 bytes.
-    pub(crate) fn carrying(mut self, baggage: Option<&str>) -> Self {
+    pub(crate) fn with_baggage(mut self, baggage: Option<&str>) -> Self {
         self.baggage = baggage.filter(|baggage| is_plain(baggage, MAX_BAGGAGE_BYTES)).map(str::to_owned);
         self
     }
@@ -49,7 +49,7 @@ fn is_plain(text: &str, most: usize) -> bool {
 }
 
 /// `work`, which stands at `trace`.
-pub(crate) async fn within<T>(trace: Option<TraceContext>, work: impl Future<Output = T>) -> T {
+pub(crate) async fn with_trace<T>(trace: Option<TraceContext>, work: impl Future<Output = T>) -> T {
     match trace {
         Some(trace) => TRACE.scope(trace, work).await,
         None => work.await,
@@ -69,15 +69,15 @@ mod tests {
     async fn trace_context_is_task_local_and_malformed_traceparent_is_refused() {
         let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         let trace =
-            TraceContext::new(parent, Some("a=1")).map(|trace| trace.carrying(Some("user=7, plan=b")));
+            TraceContext::new(parent, Some("a=1")).map(|trace| trace.with_baggage(Some("user=7, plan=b")));
         assert_eq!(trace.as_ref().unwrap().baggage.as_deref(), Some("user=7, plan=b"));
-        assert_eq!(within(trace.clone(), async { current() }).await, trace);
+        assert_eq!(with_trace(trace.clone(), async { current() }).await, trace);
         assert_eq!(current(), None);
         for bad in ["", "00-x", &parent.to_uppercase(), &parent.replace('-', "_")] {
             assert_eq!(TraceContext::new(bad, None), None, "{bad}");
         }
         for bad in ["a=1\r\nx: y", "a=\u{e9}", &"x".repeat(9_000)] {
-            let trace = TraceContext::new(parent, Some(bad)).unwrap().carrying(Some(bad));
+            let trace = TraceContext::new(parent, Some(bad)).unwrap().with_baggage(Some(bad));
             assert_eq!((trace.tracestate, trace.baggage), (None, None), "{bad}");
         }
     }

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::context::Context;
 use super::drop_in;
 use super::error::{ErrorCode, ToolError};
-use super::skills::shelf::texts_to_trust;
+use super::skills::catalogue::texts_to_trust;
 use crate::config::spec::ServerSpec;
 use crate::config::{Catalogue, CommandWords, LaunchFields, TrustError, TrustState};
 use crate::lsp::locate;
@@ -80,9 +80,9 @@ pub(crate) async fn run(context: &Context, request: TrustRequest) -> Result<Trus
     let refused = |error: &dyn std::fmt::Display| ToolError::new(ErrorCode::Denied, error.to_string());
     if request == TrustRequest::Revoke {
         let revoked = context.trust.revoke(root).map_err(|error| refused(&error))?;
-        return Ok(TrustOutput::taken_back(root, revoked));
+        return Ok(TrustOutput::revoked_output(root, revoked));
     }
-    let (fields, items) = asked(context).map_err(|error| refused(&error))?;
+    let (fields, items) = trust_items(context).map_err(|error| refused(&error))?;
     let fingerprint = fingerprint(&items);
     match request {
         TrustRequest::Show | TrustRequest::Revoke => {}
@@ -130,7 +130,7 @@ pub(crate) async fn run(context: &Context, request: TrustRequest) -> Result<Trus
 }
 
 impl TrustOutput {
-    fn taken_back(root: &Path, revoked: bool) -> Self {
+    fn revoked_output(root: &Path, revoked: bool) -> Self {
         Self {
             ok: true,
             workspace: root.display().to_string(),
@@ -146,7 +146,7 @@ impl TrustOutput {
 
 /// All that needs trust here: what the project's files say, its own programs that would run, its skills and hooks, and
 /// servers that run its code.
-fn asked(context: &Context) -> Result<(LaunchFields, Vec<TrustItem>), TrustError> {
+fn trust_items(context: &Context) -> Result<(LaunchFields, Vec<TrustItem>), TrustError> {
     let mut fields = context.config.launch.clone();
     let mut runners = Vec::new();
     for language in context.present_languages() {
@@ -173,7 +173,7 @@ fn asked(context: &Context) -> Result<(LaunchFields, Vec<TrustItem>), TrustError
         fields.add_tool(&name, &pin);
     }
     let mut items: Vec<TrustItem> =
-        fields.shown().into_iter().map(|(name, value)| TrustItem { name, value }).collect();
+        fields.approval_items().into_iter().map(|(name, value)| TrustItem { name, value }).collect();
     let runner = |key: &str| TrustItem {
         name: format!("the server {key}"),
         value: "runs code of this project (build scripts, macros, configuration) when it starts".to_owned(),
@@ -209,7 +209,9 @@ fn named_files(context: &Context) -> Result<BTreeSet<PathBuf>, TrustError> {
             return Err(TrustError::TooManyNames { most: MAX_COMMAND_NAMED_PATHS });
         }
         paths.extend(
-            named.into_iter().filter(|path| path.is_file() && context.workspace.inside(path).is_some()),
+            named
+                .into_iter()
+                .filter(|path| path.is_file() && context.workspace.workspace_path(path).is_some()),
         );
     }
     Ok(paths)

@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::contents::may_take_folders;
-use super::editing::{FileResult, blocking, changed_paths, finish};
+use super::edit_scheduler::EditScope;
+use super::editing::{FileResult, changed_paths, finish_edit, run_blocking_edit};
 use super::error::{ErrorCode, ToolError};
 use super::tool::{Call, Card, Tool};
-use super::turns::EditScope;
 use crate::policy::request::Effect;
 use crate::workspace::edit::{EditId, EditPlan, FileOperation, HistoryEntry};
 
@@ -77,17 +77,17 @@ impl Tool for UndoTool {
             "Takes back an edit by `id`, a group of edits, or the newest one. A file changed since is a `conflict` \
              and stays.",
             Effect::Edit,
-        ).ranked(15)
+        ).with_rank(15)
     }
 
     async fn run(&self, call: Call<'_>, args: UndoArgs) -> Result<UndoOutput, ToolError> {
         if args.list.unwrap_or(false) {
             return list(&call).await;
         }
-        may_take_back(&call, &args).await?;
+        check_undo_allowed(&call, &args).await?;
         // Which files it changes, the journal tells only while it is made.
-        let claim = call.context.turns.claim(EditScope::Everything);
-        claim.turn().await;
+        let claim = call.context.edit_scheduler.claim(EditScope::Everything);
+        claim.wait_for_turn().await;
         let group = call.group.map(str::to_owned);
         let nothing = EditPlan::new("undo");
         let committed = match (args.id, args.group) {
@@ -99,28 +99,32 @@ impl Tool for UndoTool {
                 let id: EditId = id
                     .parse()
                     .map_err(|error| ToolError::new(ErrorCode::InvalidArgs, format!("undo: {error}")))?;
-                blocking(call.context, &nothing, move |edits, _| edits.undo(id, group.as_deref())).await?
-            }
-            (None, Some(of)) => {
-                blocking(call.context, &nothing, move |edits, _| edits.undo_group(&of, group.as_deref()))
+                run_blocking_edit(call.context, &nothing, move |edits, _| edits.undo(id, group.as_deref()))
                     .await?
             }
+            (None, Some(of)) => {
+                run_blocking_edit(call.context, &nothing, move |edits, _| {
+                    edits.undo_group(&of, group.as_deref())
+                })
+                .await?
+            }
             (None, None) => {
-                blocking(call.context, &nothing, move |edits, _| edits.undo_latest(group.as_deref())).await?
+                run_blocking_edit(call.context, &nothing, move |edits, _| edits.undo_latest(group.as_deref()))
+                    .await?
             }
         };
         claim.has_changed(changed_paths(call.context, &committed));
-        let done = finish(call.context, committed, None).await;
+        let done = finish_edit(call.context, committed, None).await;
         Ok(UndoOutput { results: done.files, undo: done.undo, edits: Vec::new(), has_more: false })
     }
 }
 
 /// Fails where a rule is against changing a file that would be put back.
-async fn may_take_back(call: &Call<'_>, args: &UndoArgs) -> Result<(), ToolError> {
+async fn check_undo_allowed(call: &Call<'_>, args: &UndoArgs) -> Result<(), ToolError> {
     if call.context.limits.is_none() {
         return Ok(());
     }
-    let history = blocking(call.context, &EditPlan::new("undo"), |edits, _| edits.history()).await?;
+    let history = run_blocking_edit(call.context, &EditPlan::new("undo"), |edits, _| edits.history()).await?;
     let is_meant = |entry: &&HistoryEntry| match (&args.id, &args.group) {
         (Some(id), _) => entry.id.to_string() == *id,
         (None, Some(group)) => entry.group.as_ref() == Some(group),
@@ -128,7 +132,10 @@ async fn may_take_back(call: &Call<'_>, args: &UndoArgs) -> Result<(), ToolError
         (None, None) => true,
     };
     let most = if args.id.is_none() && args.group.is_none() {
-        history.iter().position(|entry| entry.stands() && entry.undoes.is_empty()).map_or(0, |at| at + 1)
+        history
+            .iter()
+            .position(|entry| entry.is_in_effect() && entry.undoes.is_empty())
+            .map_or(0, |at| at + 1)
     } else {
         history.len()
     };
@@ -146,13 +153,13 @@ async fn may_take_back(call: &Call<'_>, args: &UndoArgs) -> Result<(), ToolError
 }
 
 async fn list(call: &Call<'_>) -> Result<UndoOutput, ToolError> {
-    let history = blocking(call.context, &EditPlan::new("undo"), |edits, _| edits.history()).await?;
+    let history = run_blocking_edit(call.context, &EditPlan::new("undo"), |edits, _| edits.history()).await?;
     let has_more = history.len() > MAX_LISTED_UNDO_EDITS;
-    let edits = history.iter().take(MAX_LISTED_UNDO_EDITS).map(past).collect();
+    let edits = history.iter().take(MAX_LISTED_UNDO_EDITS).map(to_past_edit).collect();
     Ok(UndoOutput { results: Vec::new(), undo: None, edits, has_more })
 }
 
-fn past(entry: &HistoryEntry) -> PastEdit {
+fn to_past_edit(entry: &HistoryEntry) -> PastEdit {
     let file = |(path, operation): &(crate::workspace::WorkspacePath, FileOperation)| match operation {
         FileOperation::Created => format!("created {}", path.display()),
         FileOperation::Modified => format!("modified {}", path.display()),

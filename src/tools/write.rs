@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::context::Context;
 use super::delta::DiagnosticsDelta;
-use super::editing::{EditRunOptions, EditingTurn, FileResult, ToolEditResult, existing, must_be_whole, put};
+use super::editing::{
+    EditRunOptions, EditingTurn, FileResult, ToolEditResult, must_be_whole, plan_write, read_existing,
+};
 use super::error::ToolError;
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::{CallSubjects, Effect};
@@ -73,7 +75,7 @@ impl Tool for WriteTool {
             Effect::Edit,
         )
         .destructive()
-        .idempotent().ranked(12).undoable()
+        .idempotent().with_rank(12).undoable()
     }
 
     fn subjects(&self, context: &Context, args: &WriteArgs) -> Result<CallSubjects, ToolError> {
@@ -82,15 +84,15 @@ impl Tool for WriteTool {
 
     async fn run(&self, call: Call<'_>, args: WriteArgs) -> Result<EditOutput, ToolError> {
         let path = call.context.path(args.path.as_ref())?;
-        let file = existing(call.context, &path)?;
+        let file = read_existing(call.context, &path)?;
         must_be_whole(&path, file.as_ref(), &args.content)?;
         let mut plan = EditPlan::new("write");
-        put(&mut plan, &path, file.as_ref(), &args.content, LineEnds::OfTheFile);
-        let manner = EditRunOptions::new(args.dry_run, args.diagnostics);
-        let mut turn = EditingTurn::of_whole(&call, manner, &path).await?;
+        plan_write(&mut plan, &path, file.as_ref(), &args.content, LineEnds::OfTheFile);
+        let options = EditRunOptions::new(args.dry_run, args.diagnostics);
+        let mut turn = EditingTurn::for_whole_file(&call, options, &path).await?;
         loop {
             // A whole text is planned once: it takes the place of what was there when it came.
-            if let Some(done) = turn.carry_out(plan.clone()).await? {
+            if let Some(done) = turn.run_plan(plan.clone()).await? {
                 return Ok(EditOutput::new(done, &path, &args.content));
             }
         }

@@ -157,7 +157,7 @@ impl Drop for ChangeFeed {
 }
 
 /// Two changes of one file, one after the other, as one; `None` if together they are nothing.
-fn merge(first: ChangeKind, second: ChangeKind) -> Option<ChangeKind> {
+fn merge_kinds(first: ChangeKind, second: ChangeKind) -> Option<ChangeKind> {
     use ChangeKind::{Changed, Created, Deleted};
     match (first, second) {
         (Created, Deleted) => None,
@@ -174,7 +174,7 @@ fn merge_all<Key: Ord>(
 ) {
     for (path, second) in later {
         let merged = match earlier.get(&path) {
-            Some(first) => merge(*first, second),
+            Some(first) => merge_kinds(*first, second),
             None => Some(second),
         };
         match merged {

@@ -8,9 +8,9 @@ const EXCERPT_LEADING_CHARS: usize = 80;
 
 /// `line` as text; where it has more than `longest` scalar values, a stretch around the byte offset `at`, with `…` where it
 /// was cut. Bytes that are not UTF-8 become replacement characters.
-pub(super) fn cut(line: &[u8], at: usize, longest: usize) -> String {
+pub(super) fn excerpt(line: &[u8], at: usize, longest: usize) -> String {
     // A scalar value has at most four bytes; a line that cannot be too long need not be counted.
-    if line.len() <= longest || (line.len() <= 4 * longest && scalars(line) <= longest) {
+    if line.len() <= longest || (line.len() <= 4 * longest && count_chars(line) <= longest) {
         return String::from_utf8_lossy(line).into_owned();
     }
     let is_boundary = |index: usize| line.get(index).is_none_or(|byte| byte & 0xC0 != 0x80);
@@ -34,7 +34,7 @@ pub(super) fn cut(line: &[u8], at: usize, longest: usize) -> String {
 }
 
 /// How many Unicode scalar values `bytes` shows as; bytes that are not UTF-8 show as replacement characters.
-pub(super) fn scalars(bytes: &[u8]) -> usize {
+pub(super) fn count_chars(bytes: &[u8]) -> usize {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.chars().count(),
         Err(_) => String::from_utf8_lossy(bytes).chars().count(),

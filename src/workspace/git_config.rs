@@ -14,7 +14,7 @@ impl Workspace {
     pub fn named_by_git_config(&self) -> Vec<WorkspacePath> {
         let Ok(config) = self.path(Path::new(CONFIG)) else { return Vec::new() };
         let Ok(file) = self.read_text_up_to(&config, MAX_GIT_CONFIG_BYTES) else { return Vec::new() };
-        let named = named(&file.text).filter_map(|named| {
+        let named = config_paths(&file.text).filter_map(|named| {
             let absolute = match named {
                 // Hooks run at the top of the work tree.
                 GitConfigPath::Hooks(path) => self.root().join(path),
@@ -31,7 +31,7 @@ enum GitConfigPath<'a> {
     Include(&'a str),
 }
 
-fn named(text: &str) -> impl Iterator<Item = GitConfigPath<'_>> {
+fn config_paths(text: &str) -> impl Iterator<Item = GitConfigPath<'_>> {
     let mut section = String::new();
     text.lines().filter_map(move |line| {
         let line = line.trim();

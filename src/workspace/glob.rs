@@ -6,7 +6,7 @@ use globset::GlobSet;
 
 use super::select::{SelectError, Selection, check_glob};
 use super::{ReadError, WorkDeadline, Workspace, WorkspacePath};
-use crate::text::{matching, read_glob};
+use crate::text::{build_glob_set, read_glob};
 
 /// When the newest files are wanted, this many are compared at most.
 const MAX_COMPARED_GLOB_FILES: usize = 200_000;
@@ -29,7 +29,7 @@ pub struct GlobQuery {
     /// At most so many.
     pub max: usize,
     /// When it ends even so.
-    pub until: WorkDeadline,
+    pub deadline: WorkDeadline,
 }
 
 /// In which order paths come.
@@ -63,12 +63,12 @@ impl Workspace {
     /// # Errors
     /// [`SelectError`] where the pattern is not valid, is absolute or has `..`, or the place is missing or outside.
     pub fn glob(&self, query: &GlobQuery) -> Result<GlobResult, SelectError> {
-        let matcher = compile(&query.pattern)?;
+        let matcher = compile_glob(&query.pattern)?;
         self.stat_directory(&query.under)?;
         let fixed = fixed_beginning(&query.pattern);
-        let from = query.under.join(&fixed).map_err(|_| outside(&query.pattern))?;
+        let from = query.under.join(&fixed).map_err(|_| outside_error(&query.pattern))?;
         let select = Selection { hidden: query.hidden, no_ignore: query.no_ignore, ..Selection::default() };
-        let selected = match select.below(self, &from) {
+        let selected = match select.prepare_walk(self, &from) {
             Err(SelectError::Place(ReadError::NotFound { .. })) => return Ok(GlobResult::default()),
             other => other?,
         };
@@ -80,7 +80,7 @@ impl Workspace {
         };
         let mut result = GlobResult::default();
         for entry in walk.build() {
-            if query.until.is_over() || result.paths.len() >= most {
+            if query.deadline.is_over() || result.paths.len() >= most {
                 result.cut_short = true;
                 break;
             }
@@ -116,14 +116,14 @@ impl Workspace {
     }
 }
 
-fn outside(pattern: &str) -> SelectError {
+fn outside_error(pattern: &str) -> SelectError {
     SelectError::Outside { glob: pattern.to_owned() }
 }
 
-fn compile(pattern: &str) -> Result<GlobSet, SelectError> {
+fn compile_glob(pattern: &str) -> Result<GlobSet, SelectError> {
     check_glob(pattern)?;
     if Path::new(pattern).has_root() {
-        return Err(outside(pattern));
+        return Err(outside_error(pattern));
     }
     // A leading `./` means the directory itself, which paths do not spell.
     let spelled = pattern.trim_start_matches("./");
@@ -131,7 +131,7 @@ fn compile(pattern: &str) -> Result<GlobSet, SelectError> {
         builder.literal_separator(true).backslash_escape(true);
     });
     let bad = |problem| SelectError::BadGlob { glob: pattern.to_owned(), problem };
-    glob.and_then(|glob| matching([glob])).map_err(bad)
+    glob.and_then(|glob| build_glob_set([glob])).map_err(bad)
 }
 
 /// The names at the beginning of `pattern` that stand for nothing but themselves.

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use ignore::{DirEntry, WalkState};
 use parking_lot::Mutex;
 
-use super::excerpt::{MAX_EXCERPT_LINE_CHARS, cut};
-use super::first::FirstFindings;
+use super::excerpt::{MAX_EXCERPT_LINE_CHARS, excerpt};
+use super::first_findings::FirstFindings;
 use super::select::{PreparedWalk, SelectError, Selection};
-use super::walk::{WalkStart, threads};
+use super::walk::{WalkStart, walk_threads};
 use super::{ReadError, WorkDeadline, Workspace, WorkspacePath};
 use crate::text::Position;
 
@@ -35,7 +35,7 @@ pub struct GrepQuery {
     /// At most so many matches, or files where files are asked for: the first ones by path and line.
     pub max: usize,
     /// When it ends even so, also in the middle of a file.
-    pub until: WorkDeadline,
+    pub deadline: WorkDeadline,
 }
 
 /// What is wanted of the files in which something matches.
@@ -73,9 +73,9 @@ pub struct LineMatch {
 
 impl LineMatch {
     /// The line `text` of which something at `start` is meant; cut around it where it is very long.
-    pub(crate) fn whole(start: Position, text: &str) -> Self {
+    pub(crate) fn from_line(start: Position, text: &str) -> Self {
         let at = text.char_indices().nth(start.character as usize).map_or(text.len(), |(at, _)| at);
-        let text = cut(text.as_bytes(), at, MAX_EXCERPT_LINE_CHARS);
+        let text = excerpt(text.as_bytes(), at, MAX_EXCERPT_LINE_CHARS);
         Self { start, end_line: start.line, text, before: Vec::new(), after: Vec::new() }
     }
 }
@@ -131,7 +131,7 @@ impl Workspace {
     /// [`GrepError`] where the pattern, a glob, a type or the place is not usable.
     pub fn grep(&self, query: &GrepQuery) -> Result<GrepResult, GrepError> {
         let matcher = LineMatcher::new(&query.pattern)?;
-        let PreparedWalk { start, mut walk, gaps } = query.select.below(self, &query.under)?;
+        let PreparedWalk { start, mut walk, gaps } = query.select.prepare_walk(self, &query.under)?;
         let grep = GrepRun {
             workspace: self,
             query,
@@ -144,7 +144,7 @@ impl Workspace {
             unsearchable: AtomicUsize::new(0),
             hidden: AtomicUsize::new(0),
         };
-        walk.threads(threads()).build_parallel().run(|| {
+        walk.threads(walk_threads()).build_parallel().run(|| {
             let mut files = file::GrepFileSearcher::new(matcher.clone(), query);
             let grep = &grep;
             Box::new(move |entry| grep.visit(entry, &mut files))
@@ -170,7 +170,7 @@ struct GrepRun<'a> {
 
 impl GrepRun<'_> {
     fn visit(&self, entry: Result<DirEntry, ignore::Error>, files: &mut file::GrepFileSearcher) -> WalkState {
-        if self.timed_out.load(Ordering::Relaxed) || self.query.until.is_over() {
+        if self.timed_out.load(Ordering::Relaxed) || self.query.deadline.is_over() {
             self.timed_out.store(true, Ordering::Relaxed);
             return WalkState::Quit;
         }

@@ -32,7 +32,7 @@ impl Jail {
     }
 
     /// Whether the root was removed and made again, or replaced, since it was opened; then the new one is taken.
-    fn renew(&self) -> bool {
+    fn reopen_if_replaced(&self) -> bool {
         let identity = |fd: &OwnedFd| rustix::fs::fstat(fd).map(|stat| (stat.st_dev, stat.st_ino));
         let Ok(new) = open_root(&self.root) else { return false };
         if identity(&new) == identity(&self.fd()) {
@@ -43,8 +43,8 @@ impl Jail {
     }
 
     /// The root itself, to walk from name by name; the one that is there now, should it have been made again.
-    pub(super) fn directory(&self) -> Arc<OwnedFd> {
-        self.renew();
+    pub(super) fn root_fd(&self) -> Arc<OwnedFd> {
+        self.reopen_if_replaced();
         self.fd()
     }
 
@@ -60,31 +60,31 @@ impl Jail {
     }
 
     fn open_with(&self, relative: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
-        match self.open_now(relative, flags) {
-            Err(Errno::NOENT) if self.renew() => self.open_now(relative, flags),
+        match self.open_once(relative, flags) {
+            Err(Errno::NOENT) if self.reopen_if_replaced() => self.open_once(relative, flags),
             other => other,
         }
     }
 
     /// As [`locate`](Self::locate), for what is mostly not there: the root is not looked at again for that.
     pub(super) fn locate_known(&self, relative: &Path) -> Result<OwnedFd, Errno> {
-        self.open_now(relative, location_flags())
+        self.open_once(relative, location_flags())
     }
 
-    fn open_now(&self, relative: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    fn open_once(&self, relative: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
         let relative = if relative.as_os_str().is_empty() { Path::new(".") } else { relative };
         let fd = self.fd();
-        match beneath(fd.as_fd(), relative, flags) {
+        match open_beneath(fd.as_fd(), relative, flags) {
             // An absolute link is refused by the kernel even where it leads back into the workspace; its target,
             // spelled without links, is put before the kernel again.
-            Err(Errno::XDEV) => beneath(fd.as_fd(), &self.resolved(relative)?, flags),
+            Err(Errno::XDEV) => open_beneath(fd.as_fd(), &self.resolve_relative(relative)?, flags),
             Err(Errno::NOSYS) => open_checked(&self.root, relative, flags),
             other => other,
         }
     }
 
     /// `relative` without any link in it, if that is still beneath the root.
-    fn resolved(&self, relative: &Path) -> Result<PathBuf, Errno> {
+    fn resolve_relative(&self, relative: &Path) -> Result<PathBuf, Errno> {
         let target = std::fs::canonicalize(self.root.join(relative)).map_err(to_errno)?;
         match target.strip_prefix(&self.root) {
             Ok(inside) if inside.as_os_str().is_empty() => Ok(PathBuf::from(".")),
@@ -104,7 +104,7 @@ fn open_root(root: &Path) -> Result<OwnedFd, Errno> {
 pub(super) fn open_unlinked(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     let flags = location_flags() | OFlags::NOFOLLOW | flags;
     let resolve = rustix::fs::ResolveFlags::NO_SYMLINKS;
-    match asked_again(|| rustix::fs::openat2(rustix::fs::CWD, path, flags, Mode::empty(), resolve)) {
+    match retry_openat2(|| rustix::fs::openat2(rustix::fs::CWD, path, flags, Mode::empty(), resolve)) {
         // There is no better way there.
         Err(Errno::NOSYS) => rustix::fs::open(path, flags, Mode::empty()),
         opened => opened,
@@ -132,7 +132,7 @@ pub(super) fn open_anywhere(path: &Path) -> Result<OwnedFd, Errno> {
 #[cfg(target_os = "linux")]
 fn open_by_names(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     let resolve = rustix::fs::ResolveFlags::NO_MAGICLINKS;
-    match asked_again(|| rustix::fs::openat2(rustix::fs::CWD, path, flags, Mode::empty(), resolve)) {
+    match retry_openat2(|| rustix::fs::openat2(rustix::fs::CWD, path, flags, Mode::empty(), resolve)) {
         // There is no better way there.
         Err(Errno::NOSYS) => rustix::fs::open(path, flags, Mode::empty()),
         opened => opened,
@@ -159,14 +159,14 @@ pub(super) fn location_flags() -> OFlags {
 const MAX_OPENAT2_ATTEMPTS: usize = 16;
 
 #[cfg(target_os = "linux")]
-fn beneath(root: std::os::fd::BorrowedFd<'_>, relative: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+fn open_beneath(root: std::os::fd::BorrowedFd<'_>, relative: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     use rustix::fs::ResolveFlags;
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-    asked_again(|| rustix::fs::openat2(root, relative, flags, Mode::empty(), resolve))
+    retry_openat2(|| rustix::fs::openat2(root, relative, flags, Mode::empty(), resolve))
 }
 
 #[cfg(target_os = "linux")]
-fn asked_again(open: impl Fn() -> Result<OwnedFd, Errno>) -> Result<OwnedFd, Errno> {
+fn retry_openat2(open: impl Fn() -> Result<OwnedFd, Errno>) -> Result<OwnedFd, Errno> {
     let mut result = Err(Errno::AGAIN);
     for _ in 0..MAX_OPENAT2_ATTEMPTS {
         result = open();
@@ -178,7 +178,7 @@ fn asked_again(open: impl Fn() -> Result<OwnedFd, Errno>) -> Result<OwnedFd, Err
 }
 
 #[cfg(not(target_os = "linux"))]
-fn beneath(_: std::os::fd::BorrowedFd<'_>, _: &Path, _: OFlags) -> Result<OwnedFd, Errno> {
+fn open_beneath(_: std::os::fd::BorrowedFd<'_>, _: &Path, _: OFlags) -> Result<OwnedFd, Errno> {
     Err(Errno::NOSYS)
 }
 

@@ -22,7 +22,7 @@ pub struct ListQuery {
     /// At most so many: the first ones by path.
     pub max: usize,
     /// When it ends even so.
-    pub until: WorkDeadline,
+    pub deadline: WorkDeadline,
 }
 
 /// Something in a directory.
@@ -94,11 +94,12 @@ impl Workspace {
         let failed = |errno| from_errno(under.display(), errno);
         self.stat_directory(under)?;
         let directory = self.jail().open(under.as_path()).map_err(failed)?;
-        let real = self.real(under).map_or_else(|| self.absolute(under), |real| self.absolute(&real));
+        let real =
+            self.resolve_links(under).map_or_else(|| self.absolute(under), |real| self.absolute(&real));
         let mut listing = DirectoryListing::default();
         let mut names: Vec<OsString> = Vec::new();
         for entry in Dir::read_from(&directory).map_err(failed)? {
-            if names.len().is_multiple_of(1024) && query.until.is_over() {
+            if names.len().is_multiple_of(1024) && query.deadline.is_over() {
                 listing.timed_out = true;
                 break;
             }
@@ -119,14 +120,14 @@ impl Workspace {
         for name in names.into_iter().take(query.max) {
             let path = WorkspacePath::new(under.as_path().join(&name));
             // What is gone since it was read is not there any more.
-            listing.entries.extend(self.entry(&directory, &name, path));
+            listing.entries.extend(self.stat_entry(&directory, &name, path));
         }
         Ok(listing)
     }
 
     fn list_below(&self, query: &ListQuery) -> Result<DirectoryListing, ReadError> {
         self.stat_directory(&query.under)?;
-        let selected = match Selection::default().below(self, &query.under) {
+        let selected = match Selection::default().prepare_walk(self, &query.under) {
             Ok(selected) => selected,
             Err(SelectError::Place(error)) => return Err(error),
             // Without globs and types there is nothing else to be wrong.
@@ -139,7 +140,7 @@ impl Workspace {
         walk.sort_by_file_name(|a, b| a.cmp(b));
         let mut listing = DirectoryListing::default();
         for entry in walk.build() {
-            if query.until.is_over() {
+            if query.deadline.is_over() {
                 listing.timed_out = true;
                 break;
             }
@@ -159,14 +160,14 @@ impl Workspace {
             let (Some(folder), Some(name)) = (path.parent(), path.as_path().file_name()) else { continue };
             let Ok(directory) = self.jail().locate(folder.as_path()) else { continue };
             let name = name.to_owned();
-            listing.entries.extend(self.entry(&directory, &name, path));
+            listing.entries.extend(self.stat_entry(&directory, &name, path));
         }
         listing.gaps = selected.gaps.notes();
         Ok(listing)
     }
 
     /// What is called `name` in `directory`; `None` where nothing is.
-    fn entry(&self, directory: &OwnedFd, name: &OsStr, path: WorkspacePath) -> Option<DirectoryEntry> {
+    fn stat_entry(&self, directory: &OwnedFd, name: &OsStr, path: WorkspacePath) -> Option<DirectoryEntry> {
         let stat = statat(directory.as_fd(), name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         // Sizes are never negative.
         let size = u64::try_from(stat.st_size).unwrap_or(0);
@@ -188,7 +189,7 @@ impl Workspace {
         let is_dir =
             fstat(&handle).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Directory);
         let canonical = std::fs::canonicalize(self.absolute(link));
-        let inside = canonical.ok().and_then(|target| self.inside(&target));
+        let inside = canonical.ok().and_then(|target| self.workspace_path(&target));
         inside.map_or(LinkTarget::Nothing, |path| LinkTarget::Inside { path, is_dir })
     }
 

@@ -6,35 +6,36 @@
 //! How data passes: whatever a caller gives becomes a [`WorkspacePath`] first ([`Workspace::path`], lexical, no file
 //! is touched); only such a path can be opened, and every opening goes through one function that lets the kernel
 //! resolve it beneath the root's file descriptor, so that symlinks and races cannot lead out. What comes back is
-//! text with the [`FileStamp`] it was read at, lists of paths, [`Hit`]s, or a [`ChangeBatch`]. A [`Workspace::veiled`] one shows
+//! text with the [`FileStamp`] it was read at, lists of paths, [`Hit`]s, or a [`ChangeBatch`]. A [`Workspace::with_path_filter`] one shows
 //! less of the same files.
 
 mod changes;
+mod deadline;
 pub(crate) mod edit;
 mod excerpt;
-mod first;
+mod first_findings;
 mod git_config;
 mod glob;
 mod grep;
-mod ignored;
+mod ignore_files;
 mod jail;
 mod list;
 mod path;
+mod path_filter;
 pub(crate) mod private;
 mod read;
-mod real;
+mod resolve_links;
 mod root;
 mod rules;
 mod search;
 mod select;
-mod unseen;
-mod until;
-mod veil;
 mod walk;
+mod walk_gaps;
 
 pub(crate) use changes::ChangeBatch;
 pub use changes::ChangeFeed;
 pub use changes::ChangeKind;
+pub use deadline::WorkDeadline;
 pub use glob::GlobOrder;
 pub use glob::GlobQuery;
 pub use grep::CaseMode;
@@ -55,6 +56,5 @@ pub use root::Workspace;
 pub(crate) use search::{Hit, SearchError, SearchQuery};
 pub(crate) use select::SelectError;
 pub use select::Selection;
-pub use until::WorkDeadline;
 pub use walk::WalkLimits;
 pub(crate) use walk::spare_threads;

@@ -83,21 +83,21 @@ impl WorkspacePath {
     pub(super) fn from_relative(given: &Path) -> Result<Self, PathError> {
         check_given(given)?;
         match normalise(given) {
-            Some(path) if !path.has_root() => Self::checked(path, given),
-            _ => Err(PathError::Outside { given: shown(given) }),
+            Some(path) if !path.has_root() => Self::new_checked(path, given),
+            _ => Err(PathError::Outside { given: truncate_printable(given) }),
         }
     }
 
     /// `path`, which is normal and relative, if files can be there; `given` is what the caller called it.
-    pub(super) fn checked(path: PathBuf, given: &Path) -> Result<Self, PathError> {
+    pub(super) fn new_checked(path: PathBuf, given: &Path) -> Result<Self, PathError> {
         let lengths = path.components().map(|name| name.as_os_str().len());
         let (levels, bytes) =
             lengths.fold((0, 0), |(levels, longest), bytes| (levels + 1, longest.max(bytes)));
         if bytes > MOST_NAME_BYTES {
-            return Err(PathError::LongName { given: shown(given), bytes });
+            return Err(PathError::LongName { given: truncate_printable(given), bytes });
         }
         if levels > MAX_PATH_DEPTH {
-            return Err(PathError::TooDeep { given: shown(given), levels });
+            return Err(PathError::TooDeep { given: truncate_printable(given), levels });
         }
         Ok(Self::new(path))
     }
@@ -124,7 +124,7 @@ impl WorkspacePath {
             if !shown.is_empty() {
                 shown.push('/');
             }
-            shown.push_str(&printable(component.as_os_str()));
+            shown.push_str(&escape_unprintable(component.as_os_str()));
         }
         shown
     }
@@ -186,28 +186,28 @@ pub(crate) fn normalise(path: &Path) -> Option<PathBuf> {
 pub(super) fn check_given(given: &Path) -> Result<(), PathError> {
     let bytes = given.as_os_str().as_encoded_bytes();
     if bytes.len() > MAX_PATH_BYTES {
-        return Err(PathError::TooLong { given: shown(given), bytes: bytes.len() });
+        return Err(PathError::TooLong { given: truncate_printable(given), bytes: bytes.len() });
     }
     if bytes.contains(&0) {
-        return Err(PathError::Nul { given: shown(given) });
+        return Err(PathError::Nul { given: truncate_printable(given) });
     }
     Ok(())
 }
 
 /// The beginning of `given`, printable, for errors.
-pub(super) fn shown(given: &Path) -> String {
+pub(super) fn truncate_printable(given: &Path) -> String {
     let bytes = given.as_os_str().as_encoded_bytes();
     if bytes.len() <= SHOWN_BYTES {
-        return printable(given.as_os_str());
+        return escape_unprintable(given.as_os_str());
     }
     // A character that is cut in two would be shown by its bytes.
     let starts = |at: &usize| bytes[*at] & 0b1100_0000 != 0b1000_0000;
     let end = (SHOWN_BYTES - 3..=SHOWN_BYTES).rev().find(starts).unwrap_or(SHOWN_BYTES);
-    format!("{}…", printable(OsStr::from_bytes(&bytes[..end])))
+    format!("{}…", escape_unprintable(OsStr::from_bytes(&bytes[..end])))
 }
 
 /// `text` with everything escaped that a terminal could take for more than text.
-pub(super) fn printable(text: &OsStr) -> String {
+pub(super) fn escape_unprintable(text: &OsStr) -> String {
     let mut shown = String::with_capacity(text.len());
     let escapes = !is_printable(text);
     for chunk in text.as_encoded_bytes().utf8_chunks() {
@@ -227,7 +227,7 @@ pub(super) fn printable(text: &OsStr) -> String {
     shown
 }
 
-/// Whether [`printable`] gives `text` as it is.
+/// Whether [`escape_unprintable`] gives `text` as it is.
 fn is_printable(text: &OsStr) -> bool {
     text.to_str().is_some_and(|text| {
         !text.chars().any(|character| character.is_control() || is_invisible_control(character))

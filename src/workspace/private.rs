@@ -64,7 +64,7 @@ pub(crate) enum PrivateFolderKind {
 ///
 /// # Errors
 /// Where it is somebody else's, others can write state, or the system refuses.
-pub(crate) fn guard(
+pub(crate) fn ensure_folder_private(
     path: &Path,
     holds: PrivateFolderKind,
     variable: &'static str,
@@ -94,7 +94,7 @@ pub(crate) fn guard(
     // What it holds comes last, so that a mending that was interrupted is begun again.
     let depth = if holds == PrivateFolderKind::Programs { 2 } else { usize::MAX };
     close_below(path, depth)?;
-    close(path, &metadata).map_err(failed)
+    restrict_folder(path, &metadata).map_err(failed)
 }
 
 /// Takes the rights of others from everything below `folder`, `depth` levels deep. Links are not followed.
@@ -109,7 +109,7 @@ fn close_below(folder: &Path, depth: usize) -> Result<(), PrivateError> {
             if metadata.is_symlink() || !is_own(&metadata) {
                 continue;
             }
-            match close(&path, &metadata) {
+            match restrict_folder(&path, &metadata) {
                 Err(error) if error.kind() != ErrorKind::NotFound => {
                     return Err(PrivateError::Io { path, source: error });
                 }
@@ -123,7 +123,7 @@ fn close_below(folder: &Path, depth: usize) -> Result<(), PrivateError> {
     Ok(())
 }
 
-fn close(path: &Path, metadata: &fs::Metadata) -> io::Result<()> {
+fn restrict_folder(path: &Path, metadata: &fs::Metadata) -> io::Result<()> {
     without_others(metadata).map_or(Ok(()), |owners| fs::set_permissions(path, owners))
 }
 
@@ -152,18 +152,18 @@ pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
         let error = PrivateError::Open { path: path.to_owned() };
         return Err(io::Error::new(ErrorKind::PermissionDenied, error));
     }
-    close(path, &metadata)
+    restrict_folder(path, &metadata)
 }
 
 /// Options for a file of our own: for the user alone if it is made, never a link, and never waited for.
-pub(crate) fn options() -> OpenOptions {
+pub(crate) fn open_options() -> OpenOptions {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
     let mut options = OpenOptions::new();
     options.mode(PRIVATE_FILE_MODE).custom_flags(flags.bits().cast_signed());
     options
 }
 
-/// Opens the file at `path` by such [`options`], and takes the rights of others from one that was there with them.
+/// Opens the file at `path` by such [`open_options`], and takes the rights of others from one that was there with them.
 ///
 /// # Errors
 /// Where the system refuses.
@@ -190,7 +190,7 @@ pub(crate) fn restrict(file: &File) -> io::Result<()> {
 /// # Errors
 /// Where the system refuses.
 pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
-    open(options().write(true).create(true).truncate(true), path)?.write_all(content)
+    open(open_options().write(true).create(true).truncate(true), path)?.write_all(content)
 }
 
 #[cfg(test)]
@@ -219,7 +219,7 @@ mod tests {
         write(&file, b"one").unwrap();
         assert_eq!((mode(&folder), mode(&file)), (0o700, 0o600));
         set(&file, 0o644);
-        open(options().append(true), &file).unwrap();
+        open(open_options().append(true), &file).unwrap();
         assert_eq!(mode(&file), 0o600);
         set(&folder, 0o770);
         assert!(make_folder(&folder).unwrap_err().to_string().starts_with("others can write to "));
@@ -238,11 +238,11 @@ mod tests {
         for folder in ["log/deep", "log", "."] {
             set(&state.join(folder), 0o755);
         }
-        guard(&state, PrivateFolderKind::State, "THERE").unwrap();
+        ensure_folder_private(&state, PrivateFolderKind::State, "THERE").unwrap();
         let modes = ["", "log", "log/deep", "log/deep/f"].map(|path| mode(&state.join(path)));
         assert_eq!(modes, [0o700, 0o700, 0o700, 0o600]);
         assert_eq!(mode(&outside), 0o644);
-        guard(&base.path().join("none"), PrivateFolderKind::State, "THERE").unwrap();
+        ensure_folder_private(&base.path().join("none"), PrivateFolderKind::State, "THERE").unwrap();
     }
 
     #[test]
@@ -255,7 +255,7 @@ mod tests {
         for folder in ["servers/one", "servers", "."] {
             set(&data.path().join(folder), 0o775);
         }
-        guard(data.path(), PrivateFolderKind::Programs, "THERE").unwrap();
+        ensure_folder_private(data.path(), PrivateFolderKind::Programs, "THERE").unwrap();
         let modes = ["", "servers", "servers/one"].map(|path| mode(&data.path().join(path)));
         assert_eq!(modes, [0o700; 3]);
         assert_eq!(mode(&program), 0o755);
@@ -265,11 +265,12 @@ mod tests {
     fn state_folder_writable_by_others_is_refused() {
         let state = tempfile::tempdir().unwrap();
         set(state.path(), 0o775);
-        guard(state.path(), PrivateFolderKind::State, "THERE").unwrap();
+        ensure_folder_private(state.path(), PrivateFolderKind::State, "THERE").unwrap();
         assert_eq!(mode(state.path()), 0o700, "nobody has put anything there");
         fs::write(state.path().join("f"), "").unwrap();
         set(state.path(), 0o775);
-        let error = guard(state.path(), PrivateFolderKind::State, "THERE").unwrap_err().to_string();
+        let error =
+            ensure_folder_private(state.path(), PrivateFolderKind::State, "THERE").unwrap_err().to_string();
         assert!(error.contains("others can write to") && error.contains("chmod -R go-rwx"), "{error}");
     }
 }

@@ -10,7 +10,7 @@ use rustix::fs::{FileType, OFlags, Stat, fstat};
 use rustix::io::Errno;
 
 use super::jail::{locate_anywhere, open_anywhere, open_unlinked};
-use super::path::printable;
+use super::path::escape_unprintable;
 use super::{Workspace, WorkspacePath};
 
 mod decode;
@@ -190,7 +190,7 @@ pub enum ReadError {
 
 impl ReadError {
     /// What is in the way, for a sentence that names the file itself.
-    pub(crate) fn why(&self) -> String {
+    pub(crate) fn reason(&self) -> String {
         match self {
             Self::NotFound { .. } => "it is not there".to_owned(),
             Self::Outside { .. } => "it leads out of the workspace".to_owned(),
@@ -205,7 +205,7 @@ impl ReadError {
 }
 
 impl FileStamp {
-    pub(super) fn of(stat: &Stat) -> Self {
+    pub(super) fn from_stat(stat: &Stat) -> Self {
         // Field types differ between systems; sizes and inodes are never negative.
         #[allow(clippy::unnecessary_cast)] // a cast that one system needs is a no-op on another
         Self {
@@ -217,13 +217,13 @@ impl FileStamp {
     }
 
     /// The state of whatever is at `path`, links followed, inside or outside of a workspace; `None` where nothing is. Nothing is opened.
-    pub(crate) fn of_any(path: &Path) -> Option<Self> {
-        rustix::fs::stat(path).ok().map(|stat| Self::of(&stat))
+    pub(crate) fn from_path(path: &Path) -> Option<Self> {
+        rustix::fs::stat(path).ok().map(|stat| Self::from_stat(&stat))
     }
 
     /// The state of an open file; `None` where the system does not tell.
     pub(crate) fn of_file(file: &File) -> Option<Self> {
-        rustix::fs::fstat(file).ok().map(|stat| Self::of(&stat))
+        rustix::fs::fstat(file).ok().map(|stat| Self::from_stat(&stat))
     }
 
     /// Whether a change after `now` is sure to give another stamp. File systems count time in ticks of up to some
@@ -259,7 +259,7 @@ impl Workspace {
     /// is. One call of the system, since every warm answer waits for it; nothing in the folder is opened or told.
     pub(crate) fn folder_stamp(&self, path: &WorkspacePath) -> Option<FileStamp> {
         let stat = rustix::fs::stat(self.absolute(path)).ok()?;
-        (FileType::from_raw_mode(stat.st_mode) == FileType::Directory).then(|| FileStamp::of(&stat))
+        (FileType::from_raw_mode(stat.st_mode) == FileType::Directory).then(|| FileStamp::from_stat(&stat))
     }
 
     /// The text of the file at `path`, up to [`DEFAULT_MAX_READ_BYTES`].
@@ -355,7 +355,7 @@ impl Workspace {
 }
 
 fn last_name(absolute: &Path) -> String {
-    printable(absolute.file_name().unwrap_or(absolute.as_os_str()))
+    escape_unprintable(absolute.file_name().unwrap_or(absolute.as_os_str()))
 }
 
 /// What is at `absolute`, opened only once it is known to be a regular file.
@@ -405,7 +405,7 @@ fn stamp_of_regular(
 ) -> Result<FileStamp, ReadError> {
     let stat = fstat(handle).map_err(|errno| from_errno(name(), errno))?;
     match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => Ok(FileStamp::of(&stat)),
+        FileType::RegularFile => Ok(FileStamp::from_stat(&stat)),
         FileType::Directory => Err(ReadError::Directory { path: name() }),
         other => Err(ReadError::Special { path: name(), kind: special_kind(other) }),
     }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::jail::Jail;
-use super::path::{MAX_PATH_BYTES, check_given, normalise, printable, shown};
-use super::veil::HiddenPathFilter;
+use super::path::{MAX_PATH_BYTES, check_given, escape_unprintable, normalise, truncate_printable};
+use super::path_filter::HiddenPathFilter;
 use super::{PathError, WorkspacePath};
 
 /// The most things that the log is told once each.
@@ -23,7 +23,7 @@ const ROOT_MARKERS: [&str; 2] = [".git", ".lsp-tools"];
 pub struct Workspace {
     inner: Arc<WorkspaceInner>,
     /// What this handle may not see.
-    pub(super) veil: Option<HiddenPathFilter>,
+    pub(super) path_filter: Option<HiddenPathFilter>,
     /// Texts that this handle reads in the place of files.
     pub(super) unsaved: Arc<BTreeMap<WorkspacePath, Arc<str>>>,
 }
@@ -36,7 +36,7 @@ struct WorkspaceInner {
     jail: Jail,
     in_git: bool,
     /// What the log has been told once.
-    told: Mutex<BTreeSet<String>>,
+    logged_once: Mutex<BTreeSet<String>>,
 }
 
 /// Why a directory cannot be a workspace.
@@ -68,7 +68,7 @@ impl Workspace {
     /// The same workspace for someone to whom `texts` stand in the place of what is on disk: they are what
     /// [`read_text`](Self::read_text) reads and [`search`](Self::search) looks through, of files that are there. Everything else is
     /// about the disk.
-    pub(crate) fn overlaid(&self, texts: BTreeMap<WorkspacePath, Arc<str>>) -> Self {
+    pub(crate) fn with_unsaved_texts(&self, texts: BTreeMap<WorkspacePath, Arc<str>>) -> Self {
         let mut overlaid = self.clone();
         overlaid.unsaved = Arc::new(texts);
         overlaid
@@ -79,11 +79,11 @@ impl Workspace {
     /// # Errors
     /// [`WorkspaceError`] where `dir` is missing, not a directory, or may not be opened.
     pub fn open(dir: &Path) -> Result<Self, WorkspaceError> {
-        let failed = |source| WorkspaceError::io(dir, source);
+        let failed = |source| WorkspaceError::from_io(dir, source);
         let spelled = std::path::absolute(dir).map_err(failed)?;
         let root = std::fs::canonicalize(dir).map_err(failed)?;
         let spelled = normalise(&spelled).filter(|spelled| *spelled != root);
-        Self::at(root, spelled).map_err(failed)
+        Self::from_root(root, spelled).map_err(failed)
     }
 
     /// The workspace that `start` (a directory or a file) belongs to: the nearest directory, itself or above, that
@@ -92,7 +92,7 @@ impl Workspace {
     /// # Errors
     /// As [`open`](Self::open).
     pub(crate) fn discover(start: &Path) -> Result<Self, WorkspaceError> {
-        let failed = |source| WorkspaceError::io(start, source);
+        let failed = |source| WorkspaceError::from_io(start, source);
         let absolute = std::path::absolute(start).map_err(failed)?;
         let mut from = std::fs::canonicalize(start).map_err(failed)?;
         if from.is_file() {
@@ -103,15 +103,15 @@ impl Workspace {
         let spelled = normalise(&absolute)
             .and_then(|absolute| spelling_of(&root, &absolute).map(Path::to_owned))
             .filter(|spelled| *spelled != root);
-        Self::at(root, spelled).map_err(failed)
+        Self::from_root(root, spelled).map_err(failed)
     }
 
-    fn at(root: PathBuf, spelled: Option<PathBuf>) -> Result<Self, std::io::Error> {
+    fn from_root(root: PathBuf, spelled: Option<PathBuf>) -> Result<Self, std::io::Error> {
         let in_git = root.ancestors().any(|dir| dir.join(".git").exists());
         let jail = Jail::new(root.clone())?;
         Ok(Self {
-            inner: Arc::new(WorkspaceInner { root, spelled, jail, in_git, told: Mutex::default() }),
-            veil: None,
+            inner: Arc::new(WorkspaceInner { root, spelled, jail, in_git, logged_once: Mutex::default() }),
+            path_filter: None,
             unsaved: Arc::default(),
         })
     }
@@ -126,8 +126,8 @@ impl Workspace {
     }
 
     /// Does `tell`, unless it was done for `what` before.
-    pub(super) fn tell_once(&self, what: &str, tell: impl FnOnce()) {
-        let mut told = self.inner.told.lock();
+    pub(super) fn log_once(&self, what: &str, tell: impl FnOnce()) {
+        let mut told = self.inner.logged_once.lock();
         if told.len() < MAX_LOG_ONCE_MESSAGES && told.insert(what.to_owned()) {
             tell();
         }
@@ -149,11 +149,14 @@ impl Workspace {
         } else {
             check_given(given)?;
             let inside = normalise(given).and_then(|absolute| self.relative_of(&absolute));
-            WorkspacePath::checked(inside.ok_or_else(|| PathError::Outside { given: shown(given) })?, given)?
+            WorkspacePath::new_checked(
+                inside.ok_or_else(|| PathError::Outside { given: truncate_printable(given) })?,
+                given,
+            )?
         };
         let bytes = self.inner.root.as_os_str().len() + 1 + path.as_path().as_os_str().len();
         if bytes > MAX_PATH_BYTES {
-            return Err(PathError::TooLong { given: shown(given), bytes });
+            return Err(PathError::TooLong { given: truncate_printable(given), bytes });
         }
         Ok(path)
     }
@@ -165,7 +168,7 @@ impl Workspace {
     /// As [`path`](Self::path); the error names what was given, not `base`.
     pub fn path_from(&self, base: &Path, given: &Path) -> Result<WorkspacePath, PathError> {
         self.path(&base.join(given)).map_err(|error| {
-            let given = shown(given);
+            let given = truncate_printable(given);
             match error {
                 PathError::Outside { .. } => PathError::Outside { given },
                 PathError::Nul { .. } => PathError::Nul { given },
@@ -182,7 +185,7 @@ impl Workspace {
     }
 
     /// The path in the workspace that a language server named by `absolute`; `None` where it lies outside.
-    pub fn inside(&self, absolute: &Path) -> Option<WorkspacePath> {
+    pub fn workspace_path(&self, absolute: &Path) -> Option<WorkspacePath> {
         if absolute.is_relative() {
             return None;
         }
@@ -224,8 +227,8 @@ fn spelling_of<'a>(root: &Path, absolute: &'a Path) -> Option<&'a Path> {
 }
 
 impl WorkspaceError {
-    fn io(given: &Path, source: std::io::Error) -> Self {
-        let given = printable(given.as_os_str());
+    fn from_io(given: &Path, source: std::io::Error) -> Self {
+        let given = escape_unprintable(given.as_os_str());
         match source.kind() {
             std::io::ErrorKind::NotFound => Self::NotFound { given },
             std::io::ErrorKind::NotADirectory => Self::NotADirectory { given },
@@ -287,9 +290,12 @@ mod tests {
             ] {
                 let absolute = base.join(given);
                 assert_eq!(shown(workspace.path(&absolute)).as_deref(), expected, "{opened}: {given}");
-                assert_eq!(workspace.inside(&absolute).map(|path| path.display()).as_deref(), expected);
+                assert_eq!(
+                    workspace.workspace_path(&absolute).map(|path| path.display()).as_deref(),
+                    expected
+                );
             }
-            assert_eq!(workspace.inside(Path::new("src/a.rs")), None);
+            assert_eq!(workspace.workspace_path(Path::new("src/a.rs")), None);
         }
     }
 

@@ -9,9 +9,9 @@ use ignore::types::Types;
 use ignore::{Match, WalkBuilder};
 
 use super::Workspace;
-use super::ignored::{IgnoreFiles, IgnoreVerdict};
+use super::ignore_files::{IgnoreFiles, IgnoreVerdict};
 use super::path::MAX_PATH_DEPTH;
-use super::unseen::WalkGaps;
+use super::walk_gaps::WalkGaps;
 
 /// What a walk sees beyond what git would track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -71,7 +71,7 @@ fn walker_from(
 ) -> (WalkBuilder, Arc<WalkGaps>) {
     let gaps = Arc::new(WalkGaps::default());
     let to_start = (from != start).then(|| start.to_owned());
-    let is_left_out = if sight.ignored { is_store } else { is_litter };
+    let is_left_out = if sight.ignored { is_store } else { is_generated_folder };
     let ignored = (!sight.ignored).then(|| IgnoreFiles::below(workspace, from, inherited, Arc::clone(&gaps)));
     let above = from.strip_prefix(workspace.root()).map_or(0, |path| path.components().count());
     let deepest = MAX_PATH_DEPTH.saturating_sub(above);
@@ -93,7 +93,7 @@ fn walker_from(
                 && (!is_dir || !is_left_out(path))
                 && !is_unwanted(path, is_dir, said, sight, &wanted);
             if is_seen && is_dir && entry.depth() >= deepest {
-                noted.too_deep();
+                noted.record_too_deep();
             }
             is_seen
         });
@@ -138,12 +138,15 @@ fn is_excluded(workspace: &Workspace, start: &Path) -> bool {
     let is_out = |path: &Path, said: &IgnoreVerdict| said.is_ignore() || (said.is_none() && is_hidden(path));
     let said = ignored.verdict_from_top(start, start.is_dir(), &is_out);
     is_out(start, &said)
-        || start.ancestors().take_while(|dir| *dir != root).any(|dir| dir.is_dir() && is_litter(dir))
+        || start
+            .ancestors()
+            .take_while(|dir| *dir != root)
+            .any(|dir| dir.is_dir() && is_generated_folder(dir))
 }
 
 /// Whether the absolute directory `dir` holds what tools put there (dependencies, caches, build output), whatever
 /// the ignore files say. A name that projects use for sources too counts only with evidence.
-pub(super) fn is_litter(dir: &Path) -> bool {
+pub(super) fn is_generated_folder(dir: &Path) -> bool {
     let Some(name) = dir.file_name().and_then(OsStr::to_str) else { return false };
     match name {
         // CMake's own files; some end in `.ts` and are no TypeScript.

@@ -12,9 +12,9 @@ use ignore::{DirEntry, WalkState};
 use parking_lot::Mutex;
 
 use self::watched::SearchInput;
-use super::first::FirstFindings;
+use super::first_findings::FirstFindings;
 use super::rules::walker;
-use super::walk::{WalkStart, threads};
+use super::walk::{WalkStart, walk_threads};
 use super::{ReadError, WorkDeadline, Workspace, WorkspacePath};
 use crate::text::Range;
 
@@ -104,7 +104,7 @@ impl Workspace {
     /// # Errors
     /// [`SearchError`] where the pattern is not usable or the place to search is missing or outside.
     pub(crate) fn search(&self, query: &SearchQuery) -> Result<SearchResult, SearchError> {
-        let matcher = matcher(query)?;
+        let matcher = build_matcher(query)?;
         let start = WalkStart::new(self, &query.under)?;
         let search = WorkspaceSearchRun {
             workspace: self,
@@ -116,8 +116,8 @@ impl Workspace {
             files_searched: AtomicUsize::new(0),
         };
         let (mut walk, gaps) = walker(self, &search.start.directory);
-        walk.threads(threads()).build_parallel().run(|| {
-            let mut searcher = searcher();
+        walk.threads(walk_threads()).build_parallel().run(|| {
+            let mut searcher = build_searcher();
             let matcher = matcher.clone();
             let search = &search;
             Box::new(move |entry| search.visit(entry, &mut searcher, &matcher))
@@ -141,7 +141,7 @@ struct WorkspaceSearchRun<'a> {
 
 impl WorkspaceSearchRun<'_> {
     /// One more than asked for, to know whether there are more.
-    fn wanted(&self) -> usize {
+    fn hit_limit(&self) -> usize {
         self.query.max_hits.saturating_add(1)
     }
 
@@ -179,7 +179,7 @@ impl WorkspaceSearchRun<'_> {
             Some(text) => SearchInput::Text(text.as_bytes(), Cell::new(0)),
             None => SearchInput::File(&opened),
         };
-        let outcome = file::search(bytes, &path, searcher, matcher, self.wanted(), &self.until);
+        let outcome = file::search(bytes, &path, searcher, matcher, self.hit_limit(), &self.until);
         match outcome {
             file::SearchFileOutcome::Searched(hits) => {
                 self.files_searched.fetch_add(1, Ordering::Relaxed);
@@ -207,7 +207,7 @@ impl WorkspaceSearchRun<'_> {
     }
 }
 
-fn matcher(query: &SearchQuery) -> Result<RegexMatcher, SearchError> {
+fn build_matcher(query: &SearchQuery) -> Result<RegexMatcher, SearchError> {
     if query.pattern.is_empty() {
         return Err(SearchError::EmptyPattern);
     }
@@ -224,17 +224,19 @@ fn matcher(query: &SearchQuery) -> Result<RegexMatcher, SearchError> {
         .build(&query.pattern)
         .map_err(|error| match error.kind() {
             grep_regex::ErrorKind::NotAllowed(_) => SearchError::LineBreak { pattern: pattern() },
-            _ => SearchError::BadPattern { pattern: pattern(), problem: problem(&error.to_string()) },
+            _ => {
+                SearchError::BadPattern { pattern: pattern(), problem: regex_error_line(&error.to_string()) }
+            }
         })
 }
 
 /// The last line of `message` without its label: what the regex crate says below its drawing of the pattern.
-fn problem(message: &str) -> String {
+fn regex_error_line(message: &str) -> String {
     let last = message.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or(message).trim();
     last.strip_prefix("error: ").unwrap_or(last).to_owned()
 }
 
-fn searcher() -> Searcher {
+fn build_searcher() -> Searcher {
     SearcherBuilder::new()
         .line_terminator(LineTerminator::crlf())
         .line_number(true)

@@ -7,10 +7,10 @@ use ignore::overrides::{Override, OverrideBuilder};
 use ignore::types::{Types, TypesBuilder};
 
 use super::rules::{FileFilter, WalkVisibility, walker_seeing};
-use super::unseen::WalkGaps;
 use super::walk::WalkStart;
+use super::walk_gaps::WalkGaps;
 use super::{ReadError, Workspace, WorkspacePath};
-use crate::text::{glob_fault, nearest};
+use crate::text::{glob_fault, nearest_word};
 
 /// The longest glob, in bytes, and the most of them: what is made of a glob is many times its size.
 const MAX_SELECTION_GLOB_BYTES: usize = 1_000;
@@ -73,12 +73,12 @@ pub(super) struct PreparedWalk {
 impl Selection {
     /// # Errors
     /// [`SelectError`].
-    pub(super) fn below(
+    pub(super) fn prepare_walk(
         &self,
         workspace: &Workspace,
         under: &WorkspacePath,
     ) -> Result<PreparedWalk, SelectError> {
-        let wanted = FileFilter { globs: self.overrides(workspace)?, types: self.types()? };
+        let wanted = FileFilter { globs: self.glob_overrides(workspace)?, types: self.file_types()? };
         let start = WalkStart::new(workspace, under)?;
         let sight = WalkVisibility { hidden: self.hidden, ignored: self.no_ignore };
         let (walk, gaps) = walker_seeing(workspace, &start.directory, sight, wanted);
@@ -89,11 +89,11 @@ impl Selection {
     ///
     /// # Errors
     /// [`SelectError`] where a glob or a type is not valid.
-    pub(crate) fn matcher(
+    pub(crate) fn path_matcher(
         &self,
         workspace: &Workspace,
     ) -> Result<impl Fn(&WorkspacePath) -> bool + use<>, SelectError> {
-        let (overrides, types) = (self.overrides(workspace)?, self.types()?);
+        let (overrides, types) = (self.glob_overrides(workspace)?, self.file_types()?);
         let root = workspace.root().to_owned();
         Ok(move |path: &WorkspacePath| {
             let absolute = root.join(path.as_path());
@@ -101,7 +101,7 @@ impl Selection {
         })
     }
 
-    fn overrides(&self, workspace: &Workspace) -> Result<Override, SelectError> {
+    fn glob_overrides(&self, workspace: &Workspace) -> Result<Override, SelectError> {
         let bad = |glob: &str, problem: String| SelectError::BadGlob { glob: glob.to_owned(), problem };
         if let Some(glob) = self.globs.get(MAX_SELECTION_GLOBS) {
             return Err(bad(glob, format!("there are more than {MAX_SELECTION_GLOBS} globs; give fewer")));
@@ -114,7 +114,7 @@ impl Selection {
         builder.build().map_err(|error| bad(&self.globs.join(" "), glob_problem(&error.to_string())))
     }
 
-    fn types(&self) -> Result<Types, SelectError> {
+    fn file_types(&self) -> Result<Types, SelectError> {
         if self.types.is_empty() {
             return Ok(Types::empty());
         }
@@ -158,7 +158,7 @@ fn canonical_type(name: &str) -> String {
 
 fn unknown_type(builder: &TypesBuilder, given: &str, name: &str) -> SelectError {
     let definitions = builder.definitions();
-    let nearest = nearest(name, definitions.iter().map(|known| known.name())).map(str::to_owned);
+    let nearest = nearest_word(name, definitions.iter().map(|known| known.name())).map(str::to_owned);
     SelectError::UnknownType { given: given.to_owned(), nearest }
 }
 

@@ -8,7 +8,7 @@ use std::time::Instant;
 use ignore::WalkState;
 use parking_lot::Mutex;
 
-use super::first::FirstFindings;
+use super::first_findings::FirstFindings;
 use super::rules::walker;
 use super::{ReadError, WorkDeadline, Workspace, WorkspacePath};
 
@@ -43,7 +43,7 @@ impl Workspace {
         let found = Mutex::new(FirstFindings::new(limits.max_files.saturating_add(1)));
         let locked = || found.lock();
         let (mut walk, gaps) = walker(self, &start.directory);
-        walk.threads(threads()).build_parallel().run(|| {
+        walk.threads(walk_threads()).build_parallel().run(|| {
             Box::new(|entry| {
                 if timed_out.load(Ordering::Relaxed) || until.is_over() {
                     timed_out.store(true, Ordering::Relaxed);
@@ -73,7 +73,7 @@ impl Workspace {
 
 /// How many threads a walk uses that reads files: more wait for the disk and each other. A parallel walk waits for ever for those that it
 /// did not get.
-pub(super) fn threads() -> usize {
+pub(super) fn walk_threads() -> usize {
     spare_threads(std::thread::available_parallelism().map_or(1, usize::from).min(12)).max(1)
 }
 

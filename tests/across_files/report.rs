@@ -31,7 +31,7 @@ impl<'a> Report<'a> {
     }
 
     async fn judge_diagnostics(&mut self, runtime: &Runtime, step: &Step) {
-        let asked = runtime.check(vec![self.language.user.into()], None, 100).await;
+        let asked = runtime.diagnose(vec![self.language.user.into()], None, 100).await;
         let answer = asked.unwrap_or_else(|error| panic!("{}: {error:?}", step.name));
         let found: Vec<String> = answer.output.diagnostics.iter().map(|item| item.message.clone()).collect();
         let is_right = found.is_empty() != step.so.errors;

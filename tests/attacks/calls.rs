@@ -72,7 +72,8 @@ async fn row_41_cancelled_call_writes_nothing_afterwards() {
     ] {
         let cancelled = CancellationToken::new();
         let caller = Caller::default();
-        let request = CallRequest::new(tool, arguments, &caller).approved_by(&Yes).until(cancelled.clone());
+        let request =
+            CallRequest::new(tool, arguments, &caller).approved_by(&Yes).with_cancellation(cancelled.clone());
         let cancel = async {
             tokio::time::sleep(Duration::from_millis(700)).await;
             cancelled.cancel();

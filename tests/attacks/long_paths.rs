@@ -185,15 +185,20 @@ fn ask(workspace: &Workspace, given: &[u8]) {
             let within = path.as_path().components().count();
             assert!(within <= 256 && path.as_path().as_os_str().len() <= 4_095, "{within} levels");
             assert!(path.as_path().is_relative() && !path.as_path().starts_with(".."));
-            let real = workspace.real(&path);
-            assert_eq!(real.as_ref().and_then(|real| workspace.real(real)), real, "what is real stays so");
+            let real = workspace.resolve_links(&path);
+            assert_eq!(
+                real.as_ref().and_then(|real| workspace.resolve_links(real)),
+                real,
+                "what is real stays so"
+            );
             let there = workspace.exists(&path);
             if there && let Ok(canonical) = workspace.absolute(&path).canonicalize() {
                 assert_eq!(real.map(|real| workspace.absolute(&real)), Some(canonical));
             }
             assert!(there || workspace.read_text(&path).is_err());
             let until = WorkDeadline::new(Instant::now() + SOON);
-            let listed = workspace.list(&ListQuery { under: path.clone(), recursive: true, max: 9, until });
+            let listed =
+                workspace.list(&ListQuery { under: path.clone(), recursive: true, max: 9, deadline: until });
             assert!(there || listed.is_err());
             path.display()
         }

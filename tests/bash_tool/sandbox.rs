@@ -109,7 +109,7 @@ async fn row_21_processes_outside_sandbox_cannot_be_signalled_or_read() {
 async fn sandboxed_command_has_own_pid_namespace_if_kernel_allows() {
     let scene = Scene::new();
     let spawner = lsp_tools::internals::process::Spawner::new(Some(env!("CARGO_BIN_EXE_lsp-tools").into()));
-    let own = sandbox::gives_own_processes(&spawner).await;
+    let own = sandbox::supports_pid_namespace(&spawner).await;
     let by_another = std::process::Command::new("unshare")
         .args(["--mount", "--pid", "--fork", "--mount-proc", "true"])
         .output();

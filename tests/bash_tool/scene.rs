@@ -146,7 +146,9 @@ pub async fn call(
     arguments: Value,
     cancelled: CancellationToken,
 ) -> ToolResult {
-    runtime.call(CallRequest::new(name, arguments, caller).approved_by(&Yes).until(cancelled)).await
+    runtime
+        .call(CallRequest::new(name, arguments, caller).approved_by(&Yes).with_cancellation(cancelled))
+        .await
 }
 
 /// Waits for `future`, which must be done soon.

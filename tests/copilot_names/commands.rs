@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lsp_tools::Caller;
-use lsp_tools::internals::bridges::copilot::names::{AliasCallOptions, call};
+use lsp_tools::internals::bridges::copilot::aliases::{AliasCallOptions, call};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 

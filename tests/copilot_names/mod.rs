@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::support::Project;
 use crate::support::agent::Yes;
-use lsp_tools::internals::bridges::copilot::names::{AliasAnswer, AliasCallOptions, call};
+use lsp_tools::internals::bridges::copilot::aliases::{AliasAnswer, AliasCallOptions, call};
 use lsp_tools::{Approver, Caller, Runtime};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use lsp_tools::internals::bridges::copilot::names::{AliasClass, all, choice};
+use lsp_tools::internals::bridges::copilot::aliases::{AliasClass, all, choice};
 use lsp_tools::{Caller, NobodyToAsk};
 use serde_json::json;
 

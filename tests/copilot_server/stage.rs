@@ -106,7 +106,7 @@ impl Client {
         let caller = Caller { session: "copilot".to_owned(), ..Caller::default() };
         let (sender, events) = unbounded_channel();
         let mut options = CopilotOptions::new(LiveRuntime::new(runtime.clone()), caller);
-        options.events = CopilotEventSink::to(sender);
+        options.events = CopilotEventSink::new(sender);
         change(&mut options);
         Self { copilot: CopilotClient::new(options).expect("a client"), runtime, events }
     }
@@ -115,7 +115,7 @@ impl Client {
     pub async fn turn(&self) -> Result<TurnOutcome, CopilotError> {
         let stop = CancellationToken::new();
         let request = TurnRequest::new("do it");
-        let turn = self.copilot.turn(&request, &stop);
+        let turn = self.copilot.run_turn(&request, &stop);
         tokio::time::timeout(LONG, turn).await.expect("the turn ends")
     }
 

@@ -81,7 +81,7 @@ async fn stopped(client: &mut Client, limit: Option<Duration>) -> Result<Value, 
     if let Some(limit) = limit {
         request.limit = limit;
     }
-    let turn = client.copilot.turn(&request, &stop);
+    let turn = client.copilot.run_turn(&request, &stop);
     tokio::pin!(turn);
     loop {
         tokio::select! {
@@ -146,7 +146,7 @@ async fn tool_call_outliving_its_turn_is_ended_and_next_turn_works() {
     let mut client = Client::new(&project, |_| {});
     let first = async {
         let stop = CancellationToken::new();
-        client.copilot.turn(&TurnRequest::new("go"), &stop).await
+        client.copilot.run_turn(&TurnRequest::new("go"), &stop).await
     };
     let begun = async {
         while !matches!(
@@ -154,7 +154,7 @@ async fn tool_call_outliving_its_turn_is_ended_and_next_turn_works() {
             Some(CopilotEvent::Call { state: CallState::Running, .. })
         ) {}
         let stop = CancellationToken::new();
-        let second = client.copilot.turn(&TurnRequest::new("go"), &stop).await;
+        let second = client.copilot.run_turn(&TurnRequest::new("go"), &stop).await;
         assert!(matches!(second, Err(CopilotError::Busy)), "{second:?}");
         project.write("begun", "");
     };

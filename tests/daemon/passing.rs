@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use lsp_tools::internals::bridges::daemon::connector::Connector;
 use lsp_tools::internals::bridges::daemon::folder::DaemonFolder;
-use lsp_tools::internals::bridges::daemon::passthrough::{PassthroughEnd, mcp};
+use lsp_tools::internals::bridges::daemon::passthrough::{PassthroughEnd, pass_mcp};
 use lsp_tools::internals::bridges::daemon::preamble::{DoorName, Preamble};
 use lsp_tools::internals::bridges::daemon::server::{
     AcceptedConnection, Daemon, DaemonReservation, DoorHandler, DoorHandlers,
@@ -78,8 +78,8 @@ impl Stage {
 
     /// A daemon in this process, and what ends it.
     fn daemon(&self) -> (CancellationToken, JoinHandle<()>) {
-        let place =
-            DaemonReservation::take(self.folder(), self.connector().identity().clone()).expect("the place");
+        let place = DaemonReservation::acquire(self.folder(), self.connector().identity().clone())
+            .expect("the place");
         let options = RuntimeOptions {
             workspace: Some(self.project.root()),
             cwd: self.project.root(),
@@ -109,7 +109,7 @@ impl Stage {
         let stop = CancellationToken::new();
         let stopped = stop.clone();
         let task = tokio::spawn(async move {
-            mcp(connector, preamble, connection, ours_in, ours_out, stopped).await.expect("no error")
+            pass_mcp(connector, preamble, connection, ours_in, ours_out, stopped).await.expect("no error")
         });
         Host { reader: BufReader::new(reader), writer, task, stop, session }
     }

@@ -181,7 +181,11 @@ fn undo_group_reverts_all_its_edits_in_one() {
     assert_eq!(history[0].id, committed.id.unwrap());
     assert_eq!(history[0].undoes.len(), 5);
     assert_eq!(history[0].group.as_deref(), Some("turn 2"));
-    assert_eq!(history.iter().filter(|entry| entry.stands()).count(), 3, "the first write and two undos");
+    assert_eq!(
+        history.iter().filter(|entry| entry.is_in_effect()).count(),
+        3,
+        "the first write and two undos"
+    );
 }
 
 #[test]

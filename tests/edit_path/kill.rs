@@ -45,7 +45,7 @@ fn next(
     let mut plan = EditPlan::new("next");
     for file in 0..FILES {
         let hash =
-            lsp_tools::internals::workspace::edit::ContentHash::of(content(generation, file).as_bytes());
+            lsp_tools::internals::workspace::edit::ContentHash::compute(content(generation, file).as_bytes());
         plan.write(
             &path(format!("{old}/f{file}")),
             content(generation + 1, file),

@@ -195,7 +195,7 @@ async fn check_of_many_files_gives_each_file_its_own_deadline() {
     let settings = "[deadlines]\ndiagnostics = 1_000\n";
     std::fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
     let play = Play::open(project, None);
-    let answer = in_time(play.runtime.check(Vec::new(), None, 100)).await.expect("a check");
+    let answer = in_time(play.runtime.diagnose(Vec::new(), None, 100)).await.expect("a check");
     assert_eq!(answer.verdict, Verdict::Complete, "{answer:?}");
     play.end().await;
 }

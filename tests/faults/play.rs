@@ -74,7 +74,7 @@ impl Play {
     }
 
     pub async fn check(&self, path: &str) -> Result<Answer<DiagnosticsOutput>, ToolError> {
-        self.runtime.check(vec![path.into()], Some(Severity::Hint), 1_000).await
+        self.runtime.diagnose(vec![path.into()], Some(Severity::Hint), 1_000).await
     }
 
     pub async fn references(&self, path: &str) -> Result<Answer<LocationsOutput>, ToolError> {

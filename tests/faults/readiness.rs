@@ -59,7 +59,9 @@ async fn single_file_query_does_not_wait_for_indexing() {
     assert!(hover.output.contents.starts_with("foo v1"), "{hover:?}");
     assert!(took < Duration::from_secs(30), "{took:?}");
     let diagnostics = in_time(async {
-        tokio::time::timeout(SOON, play.runtime.check(vec!["a.scr".into()], None, 10)).await.expect("in time")
+        tokio::time::timeout(SOON, play.runtime.diagnose(vec!["a.scr".into()], None, 10))
+            .await
+            .expect("in time")
     });
     let diagnostics = diagnostics.await.expect("a check");
     assert_eq!(diagnostics.verdict, Verdict::Partial, "{diagnostics:?}");
@@ -104,7 +106,7 @@ async fn diagnostics_pushed_while_indexing_are_complete_afterwards() {
         }],
     }));
     let play = Play::open(project, None);
-    let answer = in_time(play.runtime.check(vec!["a.scr".into()], None, 10)).await.expect("a check");
+    let answer = in_time(play.runtime.diagnose(vec!["a.scr".into()], None, 10)).await.expect("a check");
     let messages: Vec<&str> = answer.output.diagnostics.iter().map(|item| item.message.as_str()).collect();
     assert_eq!((answer.verdict, messages), (Verdict::Complete, vec!["found later"]));
     play.end().await;

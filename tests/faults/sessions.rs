@@ -296,7 +296,7 @@ async fn open_documents_over_limit_are_closed_and_reopened_on_request() {
     let project = Project::scripted(&json!({}), "", files);
     settings(&project, "[servers]\nmax-open-documents = 4\n");
     let play = Play::open(project, None);
-    let answer = in_time(play.runtime.check(Vec::new(), None, 100)).await.expect("a check");
+    let answer = in_time(play.runtime.diagnose(Vec::new(), None, 100)).await.expect("a check");
     assert_eq!((answer.verdict, answer.output.count, answer.output.files), (Verdict::Complete, 12, 12));
     play.log().wait_for("at most 4 open documents", SOON, |log| {
         (log.count("textDocument/didOpen") <= log.count("textDocument/didClose") + 4).then_some(())

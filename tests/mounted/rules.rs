@@ -164,7 +164,7 @@ async fn progress_is_forwarded_and_cancelled_call_is_cancelled_at_server() {
     let runtime = open(&project);
     let cancelled = CancellationToken::new();
     let caller = Caller::at_shell();
-    let request = CallRequest::new("m/say", json!({}), &caller).until(cancelled.clone());
+    let request = CallRequest::new("m/say", json!({}), &caller).with_cancellation(cancelled.clone());
     let asked = || heard(&project).into_iter().find(|said| said["method"] == "tools/call");
     let cancel = async {
         while asked().is_none() {

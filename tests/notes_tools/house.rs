@@ -57,7 +57,8 @@ impl House {
         arguments: Value,
     ) -> ToolResult {
         let cancelled = CancellationToken::new();
-        let request = CallRequest::new(name, arguments, caller).approved_by(approver).until(cancelled);
+        let request =
+            CallRequest::new(name, arguments, caller).approved_by(approver).with_cancellation(cancelled);
         let call = self.runtime.call(request);
         tokio::time::timeout(Duration::from_secs(30), call).await.expect("an answer within bounds")
     }

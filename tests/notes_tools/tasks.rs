@@ -148,7 +148,7 @@ async fn row_41_task_ends_at_timeout_and_on_cancellation() {
     let cancelled = CancellationToken::new();
     let request = CallRequest::new("task", task("slow"), &house.caller)
         .approved_by(&LeaveGiven)
-        .until(cancelled.clone());
+        .with_cancellation(cancelled.clone());
     let started = async {
         until("the task is started", || path.exists()).await;
         cancelled.cancel();

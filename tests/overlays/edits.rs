@@ -47,7 +47,7 @@ async fn overlay_shared_by_client_is_seen_by_others_until_dropped() {
     let path = runtime.workspace().path(Path::new("a.scr")).unwrap();
     overlays.set(path.clone(), "def typed\n".into());
     assert_eq!(fingerprint_seen(&runtime, "a.scr").await, fingerprint("def foo\n"));
-    runtime.share(&overlays);
+    runtime.share_overlays(&overlays);
     assert_eq!(fingerprint_seen(&runtime, "a.scr").await, fingerprint("def typed\n"));
     let own = client(&runtime, &[("a.scr", "def own\n")]);
     assert_eq!(fingerprint_seen(&own, "a.scr").await, fingerprint("def own\n"));

@@ -33,7 +33,7 @@ pub fn open(project: &Project, servers: Option<&Path>) -> Runtime {
 /// A view with these texts over the disk.
 pub fn view(runtime: &Runtime, texts: &[(&str, &str)]) -> View {
     let path = |name: &str| runtime.workspace().path(Path::new(name)).expect("a path");
-    View::disk().with(texts.iter().map(|(name, text)| (path(name), Arc::from(*text))))
+    View::disk().with_texts(texts.iter().map(|(name, text)| (path(name), Arc::from(*text))))
 }
 
 /// A client that sees these texts over the disk.
@@ -61,7 +61,7 @@ pub async fn fingerprint_seen(runtime: &Runtime, path: &str) -> String {
 /// The messages of what is wrong in `path`.
 pub async fn findings(runtime: &Runtime, path: &str) -> Vec<String> {
     let answer =
-        in_time(runtime.check(vec![path.into()], Some(Severity::Hint), 1_000)).await.expect("a check");
+        in_time(runtime.diagnose(vec![path.into()], Some(Severity::Hint), 1_000)).await.expect("a check");
     assert_eq!(answer.verdict, lsp_tools::Verdict::Complete, "{answer:?}");
     answer.output.diagnostics.into_iter().map(|item| item.message).collect()
 }

@@ -105,6 +105,6 @@ async fn workspace_swapped_for_symlink_is_not_reopened() {
     let denied = stage.call(&live.current(), "test_edit", json!({})).await;
     assert_eq!(code(&denied), "denied");
     assert!(error(&denied).contains("leads to"), "{}", error(&denied));
-    assert!(live.refreshed().is_err_and(|error| error.error.contains("a link was put in the place")));
+    assert!(live.refresh().is_err_and(|error| error.error.contains("a link was put in the place")));
     live.shutdown().await;
 }

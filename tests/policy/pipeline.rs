@@ -151,8 +151,8 @@ async fn cancelled_call_cancels_its_tool() {
     let stage = Stage::new("");
     let runtime = stage.runtime();
     let cancelled = CancellationToken::new();
-    let request =
-        CallRequest::new("test_read", json!({"text": "sleep"}), &stage.caller).until(cancelled.clone());
+    let request = CallRequest::new("test_read", json!({"text": "sleep"}), &stage.caller)
+        .with_cancellation(cancelled.clone());
     let (result, ()) = tokio::join!(runtime.call(request), async {
         tokio::time::sleep(Duration::from_millis(50)).await;
         cancelled.cancel();

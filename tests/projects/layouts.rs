@@ -30,7 +30,7 @@ fn places(answer: &Answer<LocationsOutput>) -> Vec<String> {
 
 /// What `check` finds wrong in the files with this ending, all of it.
 async fn errors(runtime: &Runtime, ending: &str) -> Vec<Finding> {
-    let found = runtime.check(Vec::new(), Some(Severity::Error), 100).await.expect("an answer");
+    let found = runtime.diagnose(Vec::new(), Some(Severity::Error), 100).await.expect("an answer");
     let items = found.output.diagnostics.iter().filter(|item| item.path.ends_with(ending));
     let finding = |item: &lsp_tools::internals::tools::answer::DiagnosticItem| {
         let line = u64::from(item.range.start.line) + 1;

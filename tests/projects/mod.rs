@@ -73,7 +73,7 @@ async fn untrusted_environment_is_read_and_nothing_of_it_runs() {
     let (project, mark) = hostile_project();
     for server in ["pyright", "basedpyright", "ty", "pylsp", "jedi-language-server"] {
         let runtime = open(&project, &[server]);
-        let found = runtime.check(vec!["a.py".into()], None, 100).await.expect("an answer");
+        let found = runtime.diagnose(vec!["a.py".into()], None, 100).await.expect("an answer");
         assert_eq!(found.verdict, Verdict::Complete, "{server}: {found:?}");
         let of_imports = |item: &&DiagnosticItem| {
             [0, 2].contains(&item.range.start.line) && item.message.contains("resolve")
@@ -113,7 +113,7 @@ fn import_resolvable_only_with_trust_is_partial_with_hint() {
 
 /// The codes of what is found in a file, and whether that is all.
 async fn codes(runtime: &Runtime, file: &str) -> (Vec<String>, Verdict) {
-    let found = runtime.check(vec![file.into()], None, 100).await.expect("an answer");
+    let found = runtime.diagnose(vec![file.into()], None, 100).await.expect("an answer");
     let codes = found.output.diagnostics.iter().filter_map(|item| item.code.clone()).collect();
     (codes, found.verdict)
 }
@@ -178,7 +178,7 @@ async fn pyright_config_created_changed_or_removed_applies_at_once() {
     ]);
     let runtime = open(&project, &["pyright"]);
     let severity = async || {
-        let found = runtime.check(vec!["a.py".into()], None, 100).await.expect("an answer");
+        let found = runtime.diagnose(vec!["a.py".into()], None, 100).await.expect("an answer");
         assert_eq!(found.verdict, Verdict::Complete);
         found.output.diagnostics.first().map(|item| item.severity)
     };
@@ -277,7 +277,7 @@ async fn cmake_timestamp_files_are_not_checked_as_typescript() {
         ),
     ]);
     let runtime = open(&project, &["typescript-language-server"]);
-    let found = runtime.check(Vec::new(), Some(Severity::Error), 100).await.expect("an answer");
+    let found = runtime.diagnose(Vec::new(), Some(Severity::Error), 100).await.expect("an answer");
     assert_eq!(found.output.diagnostics.len(), 0, "{found:?}");
     runtime.shutdown().await;
 }

@@ -13,7 +13,7 @@ fn refused(file: &str, text: &str) -> bool {
     let path = folder.path().join(file);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(path, text).unwrap();
-    rule().refused_with.iter().any(|sign| sign.shown_in(folder.path()).is_some())
+    rule().refused_with.iter().any(|sign| sign.found_in(folder.path()).is_some())
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::real::{PATIENCE, open, trust};
 use crate::support::{Project, real_servers, skipped};
 
 async fn errors(runtime: &Runtime, path: &str) -> (Vec<String>, Verdict) {
-    let found = runtime.check(vec![path.into()], Some(Severity::Error), 100).await.expect("an answer");
+    let found = runtime.diagnose(vec![path.into()], Some(Severity::Error), 100).await.expect("an answer");
     (found.output.diagnostics.iter().map(|item| item.message.clone()).collect(), found.verdict)
 }
 

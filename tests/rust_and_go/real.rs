@@ -51,7 +51,7 @@ async fn references(runtime: &Runtime, target: Target) -> Vec<String> {
 }
 
 async fn errors(runtime: &Runtime, path: &str) -> Answer<Vec<String>> {
-    let answer = runtime.check(vec![path.into()], Some(Severity::Error), 100).await.expect("an answer");
+    let answer = runtime.diagnose(vec![path.into()], Some(Severity::Error), 100).await.expect("an answer");
     let found = answer.output.diagnostics.iter();
     let output = found.map(|item| format!("{}: {}", item.range.start.line + 1, item.message)).collect();
     Answer {

@@ -53,7 +53,7 @@ fn complete<T>(answer: Result<Answer<T>, ToolError>) -> Result<T, String> {
 impl Product for Ours {
     fn diagnostics(&mut self, path: &str) -> Answered<Vec<Finding>> {
         let file = self.root.join(path);
-        let asked = self.runtime.check(vec![file.clone()], Some(Severity::Hint), usize::MAX);
+        let asked = self.runtime.diagnose(vec![file.clone()], Some(Severity::Hint), usize::MAX);
         let output = match complete(self.threads.block_on(asked)) {
             Ok(output) => output,
             Err(why) => return Answered::Missing(why),

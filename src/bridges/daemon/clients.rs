@@ -74,7 +74,7 @@ impl Default for Clients {
 
 impl Clients {
     /// One more, until what is returned is dropped.
-    pub(crate) fn enter(&self, preamble: &Preamble, session: &str, pid: Option<i32>) -> ConnectedClient {
+    pub(crate) fn register(&self, preamble: &Preamble, session: &str, pid: Option<i32>) -> ConnectedClient {
         let calls = Arc::new(AtomicU64::new(0));
         let entry = DaemonClientRecord {
             door: preamble.door,
@@ -92,7 +92,7 @@ impl Clients {
     }
 
     /// For how long nobody has been connected; `None` while somebody is.
-    pub(crate) fn alone_for(&self) -> Option<Duration> {
+    pub(crate) fn idle_time(&self) -> Option<Duration> {
         let register = self.0.lock();
         register.connected.is_empty().then(|| register.alone_since.elapsed())
     }
@@ -118,7 +118,7 @@ impl Clients {
 
 impl ConnectedClient {
     /// It makes a call.
-    pub(crate) fn called(&self) {
+    pub(crate) fn count_call(&self) {
         self.calls.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -146,14 +146,14 @@ mod tests {
     fn daemon_status_lists_clients_while_connected() {
         let clients = Clients::default();
         let preamble = Preamble { client: Some("hover".into()), ..Preamble::new(DoorName::Command) };
-        let one = clients.enter(&preamble, "0123456789abcdef", Some(7));
-        assert_eq!(clients.alone_for(), None);
-        one.called();
+        let one = clients.register(&preamble, "0123456789abcdef", Some(7));
+        assert_eq!(clients.idle_time(), None);
+        one.count_call();
         let status = clients.status();
         assert_eq!(status.len(), 1);
         assert_eq!((status[0].session.as_str(), status[0].calls, status[0].pid), ("01234567", 1, Some(7)));
         assert_eq!((clients.count(DoorName::Command), clients.count(DoorName::Mcp)), (1, 0));
         drop(one);
-        assert!(clients.alone_for().is_some() && clients.status().is_empty());
+        assert!(clients.idle_time().is_some() && clients.status().is_empty());
     }
 }

@@ -153,12 +153,12 @@ pub(crate) enum ByItself {
 ///
 /// # Errors
 /// Why the door has to serve by itself.
-pub(crate) async fn reach(
+pub(crate) async fn connect_to_daemon(
     workspace: Option<&Path>,
     cwd: &Path,
     preamble: &Preamble,
 ) -> Result<(Connector, DaemonConnection), ByItself> {
-    if identity::is_unwanted() {
+    if identity::is_daemon_disabled() {
         return Err(ByItself::Expected);
     }
     let folders = Folders::find().map_err(|_| ByItself::Expected)?;
@@ -194,7 +194,7 @@ impl Connector {
     }
 
     /// From now on to the daemon of the program that lies by now where ours lay: it may have been replaced.
-    pub(crate) fn renew(&mut self) {
+    pub(crate) fn refresh_identity(&mut self) {
         let (root, binary) = (self.identity.root(), self.identity.binary().path());
         if let Ok(identity) = DaemonIdentity::find(root, &self.folders, binary) {
             self.identity = identity;
@@ -202,11 +202,11 @@ impl Connector {
     }
 
     /// What users of the workspace are told at the start, by the daemon that runs; one line each.
-    pub(crate) fn hints(&self, speech: SpokenLanguage) -> impl Future<Output = Vec<String>> + use<> {
+    pub(crate) fn hints(&self, language: SpokenLanguage) -> impl Future<Output = Vec<String>> + use<> {
         let (folder, key) = (self.folder.try_clone(), self.identity.key().to_owned());
         async move {
             let Ok(folder) = folder else { return Vec::new() };
-            hints(&folder, &key, speech).await
+            hints(&folder, &key, language).await
         }
     }
 
@@ -244,12 +244,12 @@ impl Connector {
 
     /// Starts a daemon; returns when one listens. Of many who do this at once, one starts it and all others wait.
     async fn start(&self) -> Result<(), ConnectError> {
-        if !ancestry::am_free() {
+        if !ancestry::is_unsupervised() {
             return Err(ConnectError::Inside);
         }
         let _starting = self.starters_lock().await?;
         // Somebody else may have started it while the lock was waited for.
-        if self.listens().await? {
+        if self.is_listening().await? {
             return Ok(());
         }
         let mut command = Command::new(SHELL);
@@ -299,8 +299,8 @@ impl Connector {
     }
 
     /// Whether somebody accepts connections.
-    async fn listens(&self) -> Result<bool, ConnectError> {
-        Ok(stream(&self.folder, self.identity.key()).await?.is_some())
+    async fn is_listening(&self) -> Result<bool, ConnectError> {
+        Ok(open_stream(&self.folder, self.identity.key()).await?.is_some())
     }
 }
 
@@ -313,15 +313,15 @@ pub(crate) async fn connect(
     key: &str,
     preamble: &Preamble,
 ) -> Result<Option<DaemonConnection>, ConnectError> {
-    let Some(stream) = stream(folder, key).await? else { return Ok(None) };
+    let Some(stream) = open_stream(folder, key).await? else { return Ok(None) };
     let peer = stream.peer_cred()?;
     if peer.uid() != rustix::process::geteuid().as_raw() {
         return Err(ConnectError::Foreign(peer.uid()));
     }
     // What a command of ours listens with would hear our questions, and answer them.
     let pid = peer.pid();
-    let listener = SocketPeer::of(&stream, pid);
-    let descent = tokio::task::spawn_blocking(move || listener.descent(tree::now())).await;
+    let listener = SocketPeer::from_socket(&stream, pid);
+    let descent = tokio::task::spawn_blocking(move || listener.descent(tree::system_ticks())).await;
     let descent = descent.unwrap_or(Descent::Unknown);
     if descent == Descent::Supervised {
         return Err(ConnectError::Imposter { pid });
@@ -370,7 +370,7 @@ async fn hints(folder: &DaemonFolder, key: &str, speech: SpokenLanguage) -> Vec<
 }
 
 /// A connection to the socket called `key`; `None` where nobody listens.
-async fn stream(folder: &DaemonFolder, key: &str) -> Result<Option<UnixStream>, ConnectError> {
+async fn open_stream(folder: &DaemonFolder, key: &str) -> Result<Option<UnixStream>, ConnectError> {
     match UnixStream::connect(folder.socket(key)?).await {
         Ok(stream) => Ok(Some(stream)),
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {

@@ -30,7 +30,7 @@ const OF_ONE_COMMAND: &[&str] = &[NO_DAEMON, "LSP_TOOLS_LOG"];
 pub(crate) const NO_DAEMON: &str = "LSP_TOOLS_NO_DAEMON";
 
 /// Whether the environment says that there is to be no daemon.
-pub(crate) fn is_unwanted() -> bool {
+pub(crate) fn is_daemon_disabled() -> bool {
     std::env::var_os(NO_DAEMON).is_some_and(|value| !value.is_empty())
 }
 
@@ -58,10 +58,10 @@ impl DaemonIdentity {
     /// # Errors
     /// When the program's file is not there any more.
     pub(crate) fn find(root: &Path, folders: &Folders, binary: &Path) -> io::Result<Self> {
-        Ok(Self::of(root, folders, BinaryFingerprint::of(binary)?, std::env::vars_os()))
+        Ok(Self::new(root, folders, BinaryFingerprint::from_file(binary)?, std::env::vars_os()))
     }
 
-    fn of(
+    fn new(
         root: &Path,
         folders: &Folders,
         binary: BinaryFingerprint,
@@ -85,7 +85,7 @@ impl DaemonIdentity {
         }
         add(&seconds.to_le_bytes());
         add(&nanoseconds.to_le_bytes());
-        for (name, value) in relevant(variables) {
+        for (name, value) in relevant_variables(variables) {
             add(name.as_bytes());
             add(value.as_bytes());
         }
@@ -111,13 +111,13 @@ impl DaemonIdentity {
 }
 
 /// The variables that decide, in the order of their names.
-fn relevant(variables: impl Iterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
+fn relevant_variables(variables: impl Iterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
     let all: Vec<_> = variables.collect();
     let own = all.iter().filter(|(name, _)| {
         name.as_bytes().starts_with(b"LSP_TOOLS_") && !OF_ONE_COMMAND.iter().any(|known| name == known)
     });
     let own: Vec<_> = own.cloned().collect();
-    let passed = environment::inherited(all.into_iter()).into_iter();
+    let passed = environment::inherited_variables(all.into_iter()).into_iter();
     let mut chosen: Vec<_> = passed.filter(|(name, _)| !is_irrelevant(name)).chain(own).collect();
     // The daemon is started through a shell, and some shells drop what they have no name for.
     chosen.retain(|(name, _)| is_shell_name(name));
@@ -145,7 +145,7 @@ impl BinaryFingerprint {
     ///
     /// # Errors
     /// When it is not there.
-    pub(crate) fn of(path: &Path) -> io::Result<Self> {
+    pub(crate) fn from_file(path: &Path) -> io::Result<Self> {
         let metadata = fs::metadata(path)?;
         Ok(Self {
             path: path.to_owned(),
@@ -163,7 +163,7 @@ impl BinaryFingerprint {
 
     /// Whether another file, or none, is there by now.
     pub(crate) fn is_replaced(&self) -> bool {
-        !Self::of(&self.path).is_ok_and(|now| now == *self)
+        !Self::from_file(&self.path).is_ok_and(|now| now == *self)
     }
 }
 
@@ -182,7 +182,7 @@ mod tests {
         let binary =
             BinaryFingerprint { path: "/bin/x".into(), device: 1, inode: 2, size: 3, modified: (4, 5) };
         let variables = variables.iter().map(|(name, value)| (name.into(), value.into()));
-        DaemonIdentity::of(Path::new(root), &folders, binary, variables).key
+        DaemonIdentity::new(Path::new(root), &folders, binary, variables).key
     }
 
     #[test]
@@ -222,7 +222,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (path, other) = (folder.path().join("program"), folder.path().join("other"));
         fs::write(&path, "one").unwrap();
-        let binary = BinaryFingerprint::of(&path).unwrap();
+        let binary = BinaryFingerprint::from_file(&path).unwrap();
         assert!(!binary.is_replaced());
         fs::write(&other, "one").unwrap();
         fs::rename(&other, &path).unwrap();

@@ -54,14 +54,14 @@ pub(super) struct DaemonLifeWatch<'a> {
 
 impl DaemonLifeWatch<'_> {
     /// Waits for a reason to end; meanwhile keeps the runtime in step with the settings for those who stay connected.
-    pub(super) async fn reason(&self) -> DaemonExitReason {
-        let root = directory(self.identity.root());
+    pub(super) async fn wait_for_exit_reason(&self) -> DaemonExitReason {
+        let root = directory_identity(self.identity.root());
         let mut broken = None;
         let mut looks = tokio::time::interval(DAEMON_EXIT_CHECK_INTERVAL);
         looks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             looks.tick().await;
-            if root.is_none() || directory(self.identity.root()) != root {
+            if root.is_none() || directory_identity(self.identity.root()) != root {
                 return DaemonExitReason::RootGone;
             }
             if self.identity.binary().is_replaced() {
@@ -70,7 +70,7 @@ impl DaemonLifeWatch<'_> {
             if self.folder.socket_id(self.identity.key()) != self.socket {
                 return DaemonExitReason::SocketGone;
             }
-            let settings = self.live.refreshed().map(drop).map_err(|error| error.to_string());
+            let settings = self.live.refresh().map(drop).map_err(|error| error.to_string());
             if settings.as_ref().err() != broken.as_ref() {
                 if let Err(error) = &settings {
                     tracing::warn!("the settings cannot be used, so the former ones stay in force: {error}");
@@ -78,14 +78,14 @@ impl DaemonLifeWatch<'_> {
                 broken = settings.err();
             }
             let idle = self.live.current().settings().daemon.idle_stop();
-            if self.clients.alone_for().is_some_and(|alone| alone >= idle) {
+            if self.clients.idle_time().is_some_and(|alone| alone >= idle) {
                 return DaemonExitReason::Idle;
             }
         }
     }
 }
 
-fn directory(path: &Path) -> Option<(u64, u64)> {
+fn directory_identity(path: &Path) -> Option<(u64, u64)> {
     let metadata = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_dir)?;
     Some((metadata.dev(), metadata.ino()))
 }

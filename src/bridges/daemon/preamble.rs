@@ -252,7 +252,7 @@ pub(crate) fn line(value: &impl Serialize) -> Result<Vec<u8>, serde_json::Error>
 ///
 /// # Errors
 /// Where there is none.
-pub async fn read_line(reader: &mut (impl AsyncBufRead + Unpin), most: usize) -> Result<String, LineError> {
+pub async fn read_line(reader: &mut (impl AsyncBufRead + Unpin), max: usize) -> Result<String, LineError> {
     let mut line = Vec::new();
     loop {
         let bytes = reader.fill_buf().await?;
@@ -261,8 +261,8 @@ pub async fn read_line(reader: &mut (impl AsyncBufRead + Unpin), most: usize) ->
         }
         let end = memchr::memchr(b'\n', bytes);
         let part = &bytes[..end.unwrap_or(bytes.len())];
-        if line.len() + part.len() > most {
-            return Err(LineError::TooLong(most));
+        if line.len() + part.len() > max {
+            return Err(LineError::TooLong(max));
         }
         line.extend_from_slice(part);
         let used = part.len() + usize::from(end.is_some());

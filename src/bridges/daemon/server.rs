@@ -112,7 +112,7 @@ struct DaemonState {
     doors: DoorHandlers,
     clients: Clients,
     /// A permit for each client that may still come.
-    room: Arc<Semaphore>,
+    client_permits: Arc<Semaphore>,
     started: Instant,
     started_at: u64,
     /// Cancelled when nobody new is taken; `daemon stop` does it.
@@ -120,7 +120,7 @@ struct DaemonState {
     /// Cancelled when connections are to end.
     closing: CancellationToken,
     /// Who waits to see the end of the daemon as the end of a connection.
-    waiting: Mutex<Vec<OwnedWriteHalf>>,
+    exit_waiters: Mutex<Vec<OwnedWriteHalf>>,
 }
 
 /// A place among the daemons of this user, before anything is opened.
@@ -135,7 +135,7 @@ impl DaemonReservation {
     ///
     /// # Errors
     /// Where another daemon has it.
-    pub fn take(folder: DaemonFolder, identity: DaemonIdentity) -> Result<Self, DaemonError> {
+    pub fn acquire(folder: DaemonFolder, identity: DaemonIdentity) -> Result<Self, DaemonError> {
         let lock = folder.try_lock(&format!("{}{LIFE_LOCK}", identity.key()))?.ok_or(DaemonError::Running)?;
         if let Err(error) = folder.sweep(identity.key()) {
             tracing::warn!("what dead daemons left cannot be removed: {error}");
@@ -167,12 +167,12 @@ impl Daemon {
             live: LiveRuntime::new(runtime),
             doors,
             clients: Clients::default(),
-            room: Arc::new(Semaphore::new(room())),
+            client_permits: Arc::new(Semaphore::new(max_clients())),
             started: Instant::now(),
             started_at: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
             ending: CancellationToken::new(),
             closing: CancellationToken::new(),
-            waiting: Mutex::default(),
+            exit_waiters: Mutex::default(),
             identity,
         };
         Ok(Self { shared: Arc::new(shared), listener: bound?, lock })
@@ -191,10 +191,10 @@ impl Daemon {
             live: &shared.live,
         };
         let reason = tokio::select! {
-            () = accept(&shared, &listener, &connections) => DaemonExitReason::Asked,
+            () = accept_connections(&shared, &listener, &connections) => DaemonExitReason::Asked,
             () = signalled => DaemonExitReason::Signalled,
             () = shared.ending.cancelled() => DaemonExitReason::Asked,
-            reason = watch.reason() => reason,
+            reason = watch.wait_for_exit_reason() => reason,
         };
         tracing::info!("the daemon ends: {reason}");
         shared.ending.cancel();
@@ -212,17 +212,17 @@ impl Daemon {
         if tokio::time::timeout(DAEMON_SHUTDOWN_TIMEOUT, shared.live.shutdown()).await.is_err() {
             tracing::warn!("servers did not end in time");
         }
-        shared.waiting.lock().clear();
+        shared.exit_waiters.lock().clear();
         reason
     }
 }
 
 /// Takes connections for as long as they are taken at all.
-async fn accept(shared: &Arc<DaemonState>, listener: &UnixListener, connections: &TaskTracker) {
+async fn accept_connections(shared: &Arc<DaemonState>, listener: &UnixListener, connections: &TaskTracker) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
-                let (shared, accepted) = (shared.clone(), tree::now());
+                let (shared, accepted) = (shared.clone(), tree::system_ticks());
                 connections.spawn(async move { shared.serve(stream, accepted).await });
             }
             Err(error) => {
@@ -255,11 +255,11 @@ impl DaemonState {
                 return;
             }
         };
-        let client = SocketPeer::of(&stream, pid);
+        let client = SocketPeer::from_socket(&stream, pid);
         let (reader, mut writer) = stream.into_split();
-        let Ok(_place) = self.room.clone().try_acquire_owned() else {
+        let Ok(_place) = self.client_permits.clone().try_acquire_owned() else {
             let error = "as many clients are connected as there may be; come back later";
-            return refuse(&mut writer, &Refusal::new(RefusalCode::Busy, error)).await;
+            return send_refusal(&mut writer, &Refusal::new(RefusalCode::Busy, error)).await;
         };
         // Off the workers, which others' calls need: its processes come and go as it likes.
         let descent = tokio::task::spawn_blocking(move || client.descent(accepted)).await;
@@ -274,13 +274,13 @@ impl DaemonState {
             ),
         };
         if let Some(error) = error {
-            return refuse(&mut writer, &Refusal::new(RefusalCode::Inside, error)).await;
+            return send_refusal(&mut writer, &Refusal::new(RefusalCode::Inside, error)).await;
         }
         let mut reader = BufReader::new(reader);
         match self.first_line(&mut reader).await {
-            Ok(Some(preamble)) => self.admit(reader, writer, preamble, pid).await,
+            Ok(Some(preamble)) => self.serve_client(reader, writer, preamble, pid).await,
             Ok(None) => {}
-            Err(refusal) => refuse(&mut writer, &refusal).await,
+            Err(refusal) => send_refusal(&mut writer, &refusal).await,
         }
     }
 
@@ -318,7 +318,7 @@ impl DaemonState {
         if missing { Err(Refusal::new(RefusalCode::NoDoor, "this daemon has no such door")) } else { Ok(()) }
     }
 
-    async fn admit(
+    async fn serve_client(
         &self,
         reader: BufReader<OwnedReadHalf>,
         mut writer: OwnedWriteHalf,
@@ -339,7 +339,7 @@ impl DaemonState {
             pid: std::process::id(),
             session: session.clone(),
         };
-        if say(&mut writer, &welcome).await.is_err() {
+        if write_line(&mut writer, &welcome).await.is_err() {
             return;
         }
         let serve = match preamble.door {
@@ -349,7 +349,7 @@ impl DaemonState {
             DoorName::Status => {
                 let status = self.status().await;
                 // Who asked may have gone.
-                let _unheard = say(&mut writer, &status).await;
+                let _unheard = write_line(&mut writer, &status).await;
                 None
             }
             DoorName::Hints => {
@@ -357,19 +357,19 @@ impl DaemonState {
                 let runtime = self.live.current();
                 let hints = tokio::task::spawn_blocking(move || runtime.startup_hints_in(speech)).await;
                 // Who asked may have gone.
-                let _unheard = say(&mut writer, &hints.unwrap_or_default()).await;
+                let _unheard = write_line(&mut writer, &hints.unwrap_or_default()).await;
                 None
             }
             DoorName::Stop => {
                 // The end of this connection is the end of the daemon.
-                self.waiting.lock().push(writer);
+                self.exit_waiters.lock().push(writer);
                 self.ending.cancel();
                 return;
             }
         };
         let Some(serve) = serve else { return };
-        let client = self.clients.enter(&preamble, &session, pid);
-        let runtime = self.live.refreshed();
+        let client = self.clients.register(&preamble, &session, pid);
+        let runtime = self.live.refresh();
         let live = self.live.clone();
         // A command is one call; whoever stays makes many.
         let counting = match preamble.door {
@@ -408,18 +408,18 @@ impl DaemonState {
     }
 }
 
-async fn refuse(stream: &mut OwnedWriteHalf, refusal: &Refusal) {
+async fn send_refusal(stream: &mut OwnedWriteHalf, refusal: &Refusal) {
     tracing::debug!("a client was refused: {}", refusal.error);
     // Who does not read it is told nothing.
-    let _unheard = tokio::time::timeout(DOOR_CLOSE_TIMEOUT, say(stream, refusal)).await;
+    let _unheard = tokio::time::timeout(DOOR_CLOSE_TIMEOUT, write_line(stream, refusal)).await;
 }
 
-async fn say(stream: &mut OwnedWriteHalf, value: &impl serde::Serialize) -> io::Result<()> {
+async fn write_line(stream: &mut OwnedWriteHalf, value: &impl serde::Serialize) -> io::Result<()> {
     stream.write_all(&preamble::line(value)?).await
 }
 
 /// How many clients there is room for; more files than usual may be open from here on.
-fn room() -> usize {
+fn max_clients() -> usize {
     let mut limits = rustix::process::getrlimit(Resource::Nofile);
     let wanted = limits.maximum.map_or(OPEN_FILES, |most| most.min(OPEN_FILES));
     if limits.current.is_some_and(|current| current < wanted) {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::clients::{ClientStatus, Clients};
 use crate::process;
 use crate::runtime::Runtime;
-use crate::runtime::tally::CallStatistics;
+use crate::runtime::call_stats::CallStatistics;
 use crate::tools::servers::{ServerRow, ServerRunState, ServersOutput};
 
 /// What is told of a daemon.

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use tower_lsp::jsonrpc::{Error, ErrorCode};
 
+use super::context::{EditorContext, Inquiry, deadline};
 use super::features::{AnswerMerge, Feature};
-use super::room::{EditorContext, Inquiry, deadline};
 use super::ticket::Ticket;
-use super::{hinted, join, strangers};
+use super::{merge_answers, outside_documents, text_fallback};
 use crate::lsp::relay;
 use crate::lsp::session::{AskError, Session};
 use crate::rpc::RequestError;
@@ -31,14 +31,14 @@ pub(super) enum ServerAskOutcome {
 }
 
 /// Answers a request about a document from the servers that are good at it.
-pub(super) async fn document(
-    room: &EditorContext,
+pub(super) async fn answer_document_request(
+    context: &EditorContext,
     inquiry: &Inquiry,
     feature: &Feature,
     params: Value,
 ) -> Result<Value, Error> {
-    let Some(subject) = subject(inquiry, &params) else {
-        return strangers::answer(room, inquiry, feature, &params).await;
+    let Some(subject) = subject_file(inquiry, &params) else {
+        return outside_documents::answer_for_outside_document(context, inquiry, feature, &params).await;
     };
     let servers = inquiry.context.servers_for(&subject, |features| feature.strength.is_of(features));
     let deadline = deadline(&inquiry.context, feature.method);
@@ -49,7 +49,8 @@ pub(super) async fn document(
     match feature.join {
         AnswerMerge::First | AnswerMerge::Completions => {
             for (server, _) in servers {
-                let (said, session) = ask(inquiry, server, &subject, feature.method, &params, deadline).await;
+                let (said, session) =
+                    ask_server(inquiry, server, &subject, feature.method, &params, deadline).await;
                 asked_any |= !matches!(said, ServerAskOutcome::Absent);
                 match (said, session) {
                     (ServerAskOutcome::Answer(value), Some(session)) if !is_empty(&value) => {
@@ -64,7 +65,7 @@ pub(super) async fn document(
         AnswerMerge::All | AnswerMerge::Hovers => {
             let asked = servers
                 .iter()
-                .map(|(server, _)| ask(inquiry, server, &subject, feature.method, &params, deadline));
+                .map(|(server, _)| ask_server(inquiry, server, &subject, feature.method, &params, deadline));
             for (said, session) in join_all(asked).await {
                 asked_any |= !matches!(said, ServerAskOutcome::Absent);
                 match (said, session) {
@@ -77,23 +78,26 @@ pub(super) async fn document(
             }
         }
     }
-    if !asked_any && let Some(hint) = hinted::answer(room, inquiry, feature.method, &subject, &params).await {
+    if !asked_any
+        && let Some(hint) =
+            text_fallback::answer_from_text(context, inquiry, feature.method, &subject, &params).await
+    {
         return Ok(hint);
     }
     if answers.is_empty() {
-        return failure.map_or_else(|| Ok(join::nothing(feature)), Err);
+        return failure.map_or_else(|| Ok(merge_answers::empty_result(feature)), Err);
     }
     let answers = answers.into_iter().map(|(session, value)| {
-        let ticket = Ticket::of(&session, &subject.path);
-        join::prepared(feature, value, &ticket, &session)
+        let ticket = Ticket::for_session(&session, &subject.path);
+        merge_answers::with_ticket(feature, value, &ticket, &session)
     });
-    let mut joined = join::joined(feature, answers.collect());
-    join::suit(room, feature.method, &mut joined);
+    let mut joined = merge_answers::merge_answers(feature, answers.collect());
+    merge_answers::adapt_to_client(context, feature.method, &mut joined);
     Ok(joined)
 }
 
 /// Asks one server, and once more if it ends meanwhile.
-async fn ask(
+async fn ask_server(
     inquiry: &Inquiry,
     server: &str,
     subject: &LanguageFile,
@@ -105,13 +109,13 @@ async fn ask(
     loop {
         let session = match inquiry.context.session(server, subject, deadline).await {
             Ok(session) => session,
-            Err(status) => return (unavailable(&status), None),
+            Err(status) => return (unavailable_outcome(&status), None),
         };
         match ask_session(inquiry, &session, &subject.path, method, params, deadline).await {
             Ok(Some(value)) => return (ServerAskOutcome::Answer(value), Some(session)),
             Ok(None) => return (ServerAskOutcome::NotOffered, Some(session)),
             Err(error) if error.is_closed() && !met_crash => met_crash = true,
-            Err(error) => return (ServerAskOutcome::Failed(failed(&error)), Some(session)),
+            Err(error) => return (ServerAskOutcome::Failed(to_rpc_error(&error)), Some(session)),
         }
     }
 }
@@ -124,15 +128,15 @@ async fn ask_session(
     params: &Value,
     deadline: Instant,
 ) -> Result<Option<Value>, AskError> {
-    let _viewing = session.enter(&inquiry.context.view, deadline).await?;
-    if !session.serves(method, path, deadline).await? || !is_its_business(session, method, params) {
+    let _viewing = session.enter_view(&inquiry.context.view, deadline).await?;
+    if !session.supports_method(method, path, deadline).await? || !concerns_trigger(session, method, params) {
         return Ok(None);
     }
-    session.relay(&inquiry.speaker, path, method, params, deadline).await.map(Some)
+    session.relay(&inquiry.conventions, path, method, params, deadline).await.map(Some)
 }
 
 /// A request that typing a character has led to is only for servers to which that character means something.
-fn is_its_business(session: &Session, method: &str, params: &Value) -> bool {
+fn concerns_trigger(session: &Session, method: &str, params: &Value) -> bool {
     let context = &params["context"];
     let typed = context["triggerCharacter"].as_str().filter(|_| context["triggerKind"] == 2);
     typed.is_none_or(|character| session.is_triggered_by(method, character))
@@ -140,7 +144,7 @@ fn is_its_business(session: &Session, method: &str, params: &Value) -> bool {
 
 /// Whatever leads back to one server: its items resolved, the next level of a hierarchy.
 pub(super) async fn follow_up(
-    room: &EditorContext,
+    context: &EditorContext,
     inquiry: &Inquiry,
     method: &str,
     mut params: Value,
@@ -150,37 +154,38 @@ pub(super) async fn follow_up(
         // Nobody has promised more of it than it says.
         return Ok(if method.ends_with("/resolve") { params } else { Value::Null });
     };
-    let (subject, session, deadline) = redeem(inquiry, &ticket, method).await?;
-    let _viewing = session.enter(&inquiry.context.view, deadline).await.map_err(|error| failed(&error))?;
+    let (subject, session, deadline) = resolve_ticket(inquiry, &ticket, method).await?;
+    let _viewing =
+        session.enter_view(&inquiry.context.view, deadline).await.map_err(|error| to_rpc_error(&error))?;
     if method.ends_with("/resolve") && !session.resolves(method) {
         return Ok(params);
     }
-    let asked = session.relay(&inquiry.speaker, &subject.path, method, &params, deadline).await;
-    let mut value = asked.map_err(|error| failed(&error))?;
-    join::follow_up(method, &mut value, &ticket, &session);
-    join::suit(room, method, &mut value);
+    let asked = session.relay(&inquiry.conventions, &subject.path, method, &params, deadline).await;
+    let mut value = asked.map_err(|error| to_rpc_error(&error))?;
+    merge_answers::attach_to_follow_up(method, &mut value, &ticket, &session);
+    merge_answers::adapt_to_client(context, method, &mut value);
     Ok(value)
 }
 
 /// The session that a ticket is for.
-pub(super) async fn redeem(
+pub(super) async fn resolve_ticket(
     inquiry: &Inquiry,
     ticket: &Ticket,
     method: &str,
 ) -> Result<(LanguageFile, Arc<Session>, Instant), Error> {
     let deadline = deadline(&inquiry.context, method);
     let path = inquiry.context.workspace.path(ticket.path.as_ref());
-    let subject = path.ok().and_then(|path| inquiry.context.listed(path).ok());
+    let subject = path.ok().and_then(|path| inquiry.context.language_file_unchecked(path).ok());
     let subject =
         subject.ok_or_else(|| Error::invalid_params(format!("{} is not there any more", ticket.path)))?;
     let session = inquiry.context.session(&ticket.server, &subject, deadline).await;
-    let session = session.map_err(|status| internal(status.detail.unwrap_or_default()))?;
+    let session = session.map_err(|status| internal_error(status.detail.unwrap_or_default()))?;
     Ok((subject, session, deadline))
 }
 
 /// Symbols of the whole workspace, from the navigating server of each language here; from the text where there is none.
 pub(super) async fn workspace_symbols(
-    room: &EditorContext,
+    editor: &EditorContext,
     inquiry: &Inquiry,
     params: &Value,
 ) -> Result<Value, Error> {
@@ -192,12 +197,12 @@ pub(super) async fn workspace_symbols(
         |server| async move {
             let subject = server.example();
             let session = context.session(server.key, &subject, deadline).await.ok()?;
-            let _viewing = session.enter(&context.view, deadline).await.ok()?;
+            let _viewing = session.enter_view(&context.view, deadline).await.ok()?;
             // Many servers only know the workspace once one of its files is open.
-            session.serves(METHOD, &subject.path, deadline).await.ok().filter(|serves| *serves)?;
-            let found = session.relay_workspace(&inquiry.speaker, METHOD, params, deadline).await;
+            session.supports_method(METHOD, &subject.path, deadline).await.ok().filter(|serves| *serves)?;
+            let found = session.relay_workspace(&inquiry.conventions, METHOD, params, deadline).await;
             let mut found = found.inspect_err(|error| tracing::debug!("no symbols: {error}")).ok()?;
-            let ticket = Ticket::of(&session, &subject.path);
+            let ticket = Ticket::for_session(&session, &subject.path);
             if session.resolves("workspaceSymbol/resolve") {
                 found.as_array_mut()?.iter_mut().for_each(|item| ticket.attach(item));
             }
@@ -206,7 +211,7 @@ pub(super) async fn workspace_symbols(
     );
     let answered = join_all(asked).await;
     if answered.iter().all(Option::is_none)
-        && let Some(hint) = hinted::workspace_symbols(room, inquiry, params).await
+        && let Some(hint) = text_fallback::workspace_symbols(editor, inquiry, params).await
     {
         return Ok(hint);
     }
@@ -216,49 +221,54 @@ pub(super) async fn workspace_symbols(
 
 /// A request that we do not know: for the first server that does.
 pub(super) async fn pass_through(
-    room: &EditorContext,
+    context: &EditorContext,
     inquiry: &Inquiry,
     method: &str,
     params: &Value,
 ) -> Result<Value, Error> {
     let deadline = deadline(&inquiry.context, method);
-    for (session, path) in concerned(room, inquiry, params, deadline).await {
+    for (session, path) in concerned_sessions(context, inquiry, params, deadline).await {
         let asked = async {
-            let _viewing = session.enter(&inquiry.context.view, deadline).await?;
+            let _viewing = session.enter_view(&inquiry.context.view, deadline).await?;
             match &path {
-                Some(path) => session.relay(&inquiry.speaker, path, method, params, deadline).await,
-                None => session.relay_workspace(&inquiry.speaker, method, params, deadline).await,
+                Some(path) => session.relay(&inquiry.conventions, path, method, params, deadline).await,
+                None => session.relay_workspace(&inquiry.conventions, method, params, deadline).await,
             }
         };
         match asked.await {
             Err(AskError::Request(error)) if error.is_unsupported() => {}
-            answer => return answer.map_err(|error| failed(&error)),
+            answer => return answer.map_err(|error| to_rpc_error(&error)),
         }
     }
     Err(Error::method_not_found())
 }
 
 /// Passes a notification that we do not know to all whom it may concern.
-pub(super) async fn tell(room: &EditorContext, inquiry: &Inquiry, method: &str, params: &Value) {
+pub(super) async fn forward_notification(
+    context: &EditorContext,
+    inquiry: &Inquiry,
+    method: &str,
+    params: &Value,
+) {
     let deadline = deadline(&inquiry.context, method);
-    for (session, _) in concerned(room, inquiry, params, deadline).await {
-        match session.enter(&inquiry.context.view, deadline).await {
-            Ok(_viewing) => session.relay_notification(&inquiry.speaker, method, params),
+    for (session, _) in concerned_sessions(context, inquiry, params, deadline).await {
+        match session.enter_view(&inquiry.context.view, deadline).await {
+            Ok(_viewing) => session.relay_notification(&inquiry.conventions, method, params),
             Err(error) => tracing::debug!(method, "not passed on: {error}"),
         }
     }
 }
 
 /// The servers of the document that `params` name, or all that run.
-async fn concerned(
-    room: &EditorContext,
+async fn concerned_sessions(
+    editor: &EditorContext,
     inquiry: &Inquiry,
     params: &Value,
     deadline: Instant,
 ) -> Vec<(Arc<Session>, Option<WorkspacePath>)> {
     let context = &inquiry.context;
     context.manager.refresh().await;
-    let Some(subject) = subject(inquiry, params) else {
+    let Some(subject) = subject_file(inquiry, params) else {
         return context
             .manager
             .sessions_for(&context.view)
@@ -270,7 +280,7 @@ async fn concerned(
     for (server, _) in context.servers_for(&subject, |_| true) {
         if let Ok(session) = context.session(server, &subject, deadline).await {
             // A document that the editor has not opened may be a mere argument.
-            let path = room.desk.is_open(&subject.path).then(|| subject.path.clone());
+            let path = editor.documents.is_open(&subject.path).then(|| subject.path.clone());
             found.push((session, path));
         }
     }
@@ -278,8 +288,8 @@ async fn concerned(
 }
 
 /// The file that `params` are about, where it lies in the workspace.
-pub(super) fn subject(inquiry: &Inquiry, params: &Value) -> Option<LanguageFile> {
-    inquiry.context.listed(relay::subject_of(params, &inquiry.context.workspace)?).ok()
+pub(super) fn subject_file(inquiry: &Inquiry, params: &Value) -> Option<LanguageFile> {
+    inquiry.context.language_file_unchecked(relay::subject_of(params, &inquiry.context.workspace)?).ok()
 }
 
 pub(super) fn is_empty(value: &Value) -> bool {
@@ -290,21 +300,21 @@ pub(super) fn is_empty(value: &Value) -> bool {
     }
 }
 
-fn unavailable(status: &ServerStatus) -> ServerAskOutcome {
+fn unavailable_outcome(status: &ServerStatus) -> ServerAskOutcome {
     match status.state {
         ServerState::Missing | ServerState::Disabled | ServerState::Unsupported => ServerAskOutcome::Absent,
-        _ => {
-            ServerAskOutcome::Failed(internal(status.detail.clone().unwrap_or_else(|| status.server.clone())))
-        }
+        _ => ServerAskOutcome::Failed(internal_error(
+            status.detail.clone().unwrap_or_else(|| status.server.clone()),
+        )),
     }
 }
 
-fn internal(message: String) -> Error {
+fn internal_error(message: String) -> Error {
     Error { code: ErrorCode::InternalError, message: message.into(), data: None }
 }
 
 /// What a server says of its own failure is passed on as it said it.
-pub(super) fn failed(error: &AskError) -> Error {
+pub(super) fn to_rpc_error(error: &AskError) -> Error {
     match error {
         AskError::Request(RequestError::Refused { code, message, data, .. }) => Error {
             code: ErrorCode::from(*code),
@@ -312,6 +322,6 @@ pub(super) fn failed(error: &AskError) -> Error {
             data: (!data.is_null()).then(|| json!(data)),
         },
         AskError::Moving { .. } => Error { message: error.to_string().into(), ..Error::content_modified() },
-        _ => internal(error.to_string()),
+        _ => internal_error(error.to_string()),
     }
 }

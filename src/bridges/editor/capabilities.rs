@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::commands::CALL;
+use super::context::EditorContext;
 use super::features::{FEATURES, Feature};
-use super::room::EditorContext;
 use super::ticket::RUN;
 use crate::lsp::relay::EditorConventions;
 use crate::text::Encoding;
@@ -34,19 +34,19 @@ pub(super) struct EditorCapabilities {
 
 impl EditorCapabilities {
     /// Whether the editor can do what stands at `pointer` in its capabilities.
-    pub(super) fn can(&self, pointer: &str) -> bool {
+    pub(super) fn has_capability(&self, pointer: &str) -> bool {
         self.capabilities.pointer(pointer) == Some(&Value::Bool(true))
     }
 
     /// Whether the editor takes `feature` also after its start.
-    fn registers(&self, feature: &Feature) -> bool {
-        self.can(&format!("/textDocument/{}/dynamicRegistration", feature.client))
+    fn supports_dynamic_registration(&self, feature: &Feature) -> bool {
+        self.has_capability(&format!("/textDocument/{}/dynamicRegistration", feature.client))
     }
 }
 
 /// Takes the editor's `initialize` and answers it.
-pub(super) fn initialize(room: &EditorContext, params: &Value) -> Value {
-    let runtime = room.runtime();
+pub(super) fn initialize(editor: &EditorContext, params: &Value) -> Value {
+    let runtime = editor.runtime();
     let context = runtime.context();
     let greeting = EditorCapabilities {
         encoding: encoding(&context, &params["capabilities"]),
@@ -63,7 +63,7 @@ pub(super) fn initialize(room: &EditorContext, params: &Value) -> Value {
     for feature in FEATURES {
         // Where no server of the files here can serve it, and where the editor can be told later.
         let served = spoken.is_empty() || spoken.iter().any(|features| feature.strength.is_of(features));
-        if served && !greeting.registers(feature) {
+        if served && !greeting.supports_dynamic_registration(feature) {
             capabilities[feature.provider] = feature.options();
         }
     }
@@ -71,7 +71,7 @@ pub(super) fn initialize(room: &EditorContext, params: &Value) -> Value {
         capabilities["diagnosticProvider"] =
             json!({ "interFileDependencies": true, "workspaceDiagnostics": false });
     }
-    room.greet(greeting);
+    editor.set_capabilities(greeting);
     let info = json!({ "name": "lsp-tools", "version": env!("CARGO_PKG_VERSION") });
     json!({ "capabilities": capabilities, "serverInfo": info })
 }
@@ -92,10 +92,11 @@ fn encoding(context: &Context, capabilities: &Value) -> Encoding {
 }
 
 /// After `initialized`: tells in the log which servers are missing here.
-pub(super) async fn welcome(room: &Arc<EditorContext>) {
-    let runtime = room.runtime();
+pub(super) async fn log_startup_hints(context: &Arc<EditorContext>) {
+    let runtime = context.runtime();
     for hint in runtime.startup_hints() {
-        room.editor
+        context
+            .editor
             .notify("window/logMessage", json!({ "type": MESSAGE_TYPE_WARNING, "message": hint }))
             .await;
     }
@@ -103,20 +104,20 @@ pub(super) async fn welcome(room: &Arc<EditorContext>) {
 
 /// Tells the editor what the servers of `path` turn out to offer.
 pub(super) async fn register(
-    room: &EditorContext,
+    editor: &EditorContext,
     context: &Context,
-    speaker: &EditorConventions,
+    conventions: &EditorConventions,
     subject: &LanguageFile,
 ) {
-    let Some(greeting) = room.greeting() else { return };
-    let open = speaker.documents.contains_key(&subject.path);
+    let Some(greeting) = editor.capabilities() else { return };
+    let open = conventions.documents.contains_key(&subject.path);
     let mut offers = Vec::new();
-    for feature in FEATURES.iter().filter(|feature| open && greeting.registers(feature)) {
+    for feature in FEATURES.iter().filter(|feature| open && greeting.supports_dynamic_registration(feature)) {
         if is_offered(context, feature, subject, &subject.path) {
             offers.push((feature.registered_as(), feature.options()));
         }
     }
-    room.register(offers).await;
+    editor.register(offers).await;
 }
 
 fn is_offered(context: &Context, feature: &Feature, subject: &LanguageFile, path: &WorkspacePath) -> bool {
@@ -125,6 +126,6 @@ fn is_offered(context: &Context, feature: &Feature, subject: &LanguageFile, path
     context
         .servers_for(subject, |features| feature.strength.is_of(features))
         .iter()
-        .filter_map(|(server, _)| context.manager.running(server, path))
+        .filter_map(|(server, _)| context.manager.running_session(server, path))
         .any(|session| session.offers(feature.method, path, language_id))
 }

@@ -8,15 +8,15 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use tower_lsp::jsonrpc::Error;
 
-use super::ask::{failed, redeem};
-use super::join::suit_edit;
-use super::room::{EditorContext, Inquiry, deadline};
+use super::ask::{resolve_ticket, to_rpc_error};
+use super::context::{EditorContext, Inquiry, deadline};
+use super::merge_answers::adapt_edit_to_client;
 use super::ticket::{RUN, Ticket};
 use crate::lsp::relay::ServerCommandResult;
 use crate::lsp::session::Session;
 use crate::policy::approval::{Approval, ApprovalRequest, Approver};
 use crate::runtime::call::CallRequest;
-use crate::tools::hidden::shown;
+use crate::tools::hidden::approval_text;
 
 /// The command that calls one of our tools: its one argument is `{name, arguments}`, its result the tool's own answer.
 pub(super) const CALL: &str = "lsp-tools.call";
@@ -29,24 +29,24 @@ const EDITOR_APPROVAL_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Runs what the editor asks for.
 pub(super) async fn execute(
-    room: &Arc<EditorContext>,
+    context: &Arc<EditorContext>,
     inquiry: &Inquiry,
     params: &Value,
 ) -> Result<Value, Error> {
     let arguments = &params["arguments"];
     match params["command"].as_str() {
-        Some(CALL) => call(room, arguments).await,
+        Some(CALL) => call(context, arguments).await,
         Some(RUN) => {
             let unwrapped = Ticket::unwrap_command(arguments);
             let (ticket, command, arguments) =
                 unwrapped.ok_or_else(|| Error::invalid_params(format!("{RUN} takes what we put into it")))?;
-            let (_, session, _) = redeem(inquiry, &ticket, METHOD).await?;
-            run(room, inquiry, &session, &command, &arguments).await
+            let (_, session, _) = resolve_ticket(inquiry, &ticket, METHOD).await?;
+            run(context, inquiry, &session, &command, &arguments).await
         }
         Some(command) => {
             let running = inquiry.context.manager.sessions_for(&inquiry.context.view);
             match running.into_iter().find(|session| session.runs_command(command)) {
-                Some(session) => run(room, inquiry, &session, command, arguments).await,
+                Some(session) => run(context, inquiry, &session, command, arguments).await,
                 None => Err(Error::invalid_params(format!("no server here runs the command `{command}`"))),
             }
         }
@@ -56,7 +56,7 @@ pub(super) async fn execute(
 
 /// Runs a server's command, and has the editor apply what it leads to.
 async fn run(
-    room: &EditorContext,
+    context: &EditorContext,
     inquiry: &Inquiry,
     session: &Session,
     command: &str,
@@ -64,15 +64,15 @@ async fn run(
 ) -> Result<Value, Error> {
     let deadline = deadline(&inquiry.context, METHOD);
     let executed = async {
-        let _viewing = session.enter(&inquiry.context.view, deadline).await?;
-        session.relay_command(&inquiry.speaker, command, arguments, deadline).await
+        let _viewing = session.enter_view(&inquiry.context.view, deadline).await?;
+        session.relay_command(&inquiry.conventions, command, arguments, deadline).await
     };
-    let ServerCommandResult { value, edits } = executed.await.map_err(|error| failed(&error))?;
+    let ServerCommandResult { value, edits } = executed.await.map_err(|error| to_rpc_error(&error))?;
     for mut edit in edits {
-        suit_edit(room, &mut edit);
+        adapt_edit_to_client(context, &mut edit);
         let params = json!({ "label": command, "edit": edit });
         let applied =
-            room.editor.request("workspace/applyEdit", params, Instant::now() + APPLY_EDIT_TIMEOUT).await;
+            context.editor.request("workspace/applyEdit", params, Instant::now() + APPLY_EDIT_TIMEOUT).await;
         if let Err(error) = applied {
             return Err(Error { message: error.to_string().into(), ..Error::internal_error() });
         }
@@ -81,19 +81,19 @@ async fn run(
 }
 
 /// Calls one of our tools, under the same rules as anyone.
-async fn call(room: &Arc<EditorContext>, arguments: &Value) -> Result<Value, Error> {
+async fn call(context: &Arc<EditorContext>, arguments: &Value) -> Result<Value, Error> {
     let call = &arguments[0];
     let Some(name) = call["name"].as_str() else {
         let expected = format!("{CALL} takes one argument: {{\"name\": TOOL, \"arguments\": {{…}}}}");
         return Err(Error::invalid_params(expected));
     };
-    let runtime = room.runtime();
-    let approver = EditorApprover(room.clone());
-    let request = CallRequest::new(name, call["arguments"].clone(), &room.caller)
+    let runtime = context.runtime();
+    let approver = EditorApprover(context.clone());
+    let request = CallRequest::new(name, call["arguments"].clone(), &context.caller)
         .approved_by(&approver)
-        .until(room.gone.child_token());
+        .with_cancellation(context.disconnected.child_token());
     let result = runtime.call(request).await;
-    room.changed.notify_one();
+    context.changed.notify_one();
     Ok(result.value)
 }
 
@@ -108,8 +108,8 @@ impl Approver for EditorApprover {
     fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
         Box::pin(async move {
             let touched = [&request.commands, &request.paths, &request.urls];
-            let touched: Vec<_> = touched.into_iter().flatten().map(|one| shown(one)).collect();
-            let (title, why) = (shown(&request.title), shown(&request.why));
+            let touched: Vec<_> = touched.into_iter().flatten().map(|one| approval_text(one)).collect();
+            let (title, why) = (approval_text(&request.title), approval_text(&request.why));
             let message = format!("{title}: {} ({why})", touched.join(", "));
             let actions = [ONCE, SESSION, REFUSE].map(|title| json!({ "title": title }));
             let params = json!({ "type": super::capabilities::MESSAGE_TYPE_WARNING, "message": message, "actions": actions });

@@ -11,9 +11,9 @@ use tower_lsp::jsonrpc::Error;
 
 use super::ask;
 use super::capabilities::{self, MESSAGE_TYPE_WARNING};
-use super::room::{EditorContext, Inquiry, deadline};
+use super::context::{EditorContext, Inquiry, deadline};
 use crate::lsp::diagnostics::DiagnosticsCompleteness;
-use crate::lsp::news::ServerNewsMark;
+use crate::lsp::diagnostics_invalidation::ServerNewsMark;
 use crate::lsp::session::Session;
 use crate::tools::answer::{ServerState, ServerStatus};
 use crate::tools::context::LanguageFile;
@@ -36,28 +36,28 @@ struct EditorPublishState {
 }
 
 /// Publishes until the editor is gone.
-pub(super) async fn run(room: Arc<EditorContext>) {
+pub(super) async fn run(context: Arc<EditorContext>) {
     let mut published = EditorPublishState::default();
     let mut tries = MAX_DIAGNOSTICS_ATTEMPTS;
     let mut heard = Vec::new();
     loop {
         tokio::select! {
             biased;
-            () = room.gone.cancelled() => return,
-            () = room.changed.notified() => tries = MAX_DIAGNOSTICS_ATTEMPTS,
-            () = more(&heard) => tries = MAX_DIAGNOSTICS_ATTEMPTS,
+            () = context.disconnected.cancelled() => return,
+            () = context.changed.notified() => tries = MAX_DIAGNOSTICS_ATTEMPTS,
+            () = wait_for_more(&heard) => tries = MAX_DIAGNOSTICS_ATTEMPTS,
             () = std::future::ready(()), if tries < MAX_DIAGNOSTICS_ATTEMPTS && tries > 0 => {}
         }
         // A round that is overtaken by a change is given up, and begun anew once the editor rests.
         let settled = tokio::select! {
             biased;
-            () = room.gone.cancelled() => return,
-            () = room.changed.notified() => {
-                room.changed.notify_one();
+            () = context.disconnected.cancelled() => return,
+            () = context.changed.notified() => {
+                context.changed.notify_one();
                 continue;
             }
-            round = round(&room, &mut published) => {
-                heard = round.heard;
+            round = run_round(&context, &mut published) => {
+                heard = round.marks;
                 round.settled
             }
         };
@@ -69,7 +69,7 @@ pub(super) async fn run(room: Arc<EditorContext>) {
 struct EditorDiagnosticsRound {
     /// Every server had its say.
     settled: bool,
-    heard: Vec<ServerDiagnosticsMark>,
+    marks: Vec<ServerDiagnosticsMark>,
 }
 
 /// How much a server had said of a file when it was asked.
@@ -81,37 +81,41 @@ struct ServerDiagnosticsMark {
 }
 
 /// Waits until a server says that its findings are others now, or pushes others than before.
-async fn more(heard: &[ServerDiagnosticsMark]) {
+async fn wait_for_more(heard: &[ServerDiagnosticsMark]) {
     if heard.is_empty() {
         return std::future::pending().await;
     }
-    select_all(heard.iter().map(|one| Box::pin(one.session.wait_news(&one.path, one.mark)))).await;
+    select_all(heard.iter().map(|one| Box::pin(one.session.wait_for_new_findings(&one.path, one.mark))))
+        .await;
 }
 
-async fn round(room: &Arc<EditorContext>, published: &mut EditorPublishState) -> EditorDiagnosticsRound {
+async fn run_round(
+    context: &Arc<EditorContext>,
+    published: &mut EditorPublishState,
+) -> EditorDiagnosticsRound {
     tokio::time::sleep(TYPING_DEBOUNCE_DELAY).await;
-    if room.greeting().is_none() {
-        return EditorDiagnosticsRound { settled: true, heard: Vec::new() };
+    if context.capabilities().is_none() {
+        return EditorDiagnosticsRound { settled: true, marks: Vec::new() };
     }
-    let inquiry = room.inquiry();
-    published.known.retain(|path, _| inquiry.speaker.documents.contains_key(path));
+    let inquiry = context.request_context();
+    published.known.retain(|path, _| inquiry.conventions.documents.contains_key(path));
     inquiry.context.manager.refresh().await;
     let inquiry = &inquiry;
-    let open: Vec<WorkspacePath> = inquiry.speaker.documents.keys().cloned().collect();
+    let open: Vec<WorkspacePath> = inquiry.conventions.documents.keys().cloned().collect();
     let files: Vec<EditorFileDiagnostics> = futures::stream::iter(open)
-        .map(|path| check(room, inquiry, path))
+        .map(|path| check_document(context, inquiry, path))
         .buffer_unordered(MAX_CONCURRENT_DOCUMENT_CHECKS)
         .filter_map(std::future::ready)
         .collect()
         .await;
-    let mut round = EditorDiagnosticsRound { settled: true, heard: Vec::new() };
+    let mut round = EditorDiagnosticsRound { settled: true, marks: Vec::new() };
     for file in files {
         round.settled &= file.settled;
-        round.heard.extend(file.heard.iter().cloned());
+        round.marks.extend(file.marks.iter().cloned());
         for status in file.missing.iter().filter(|status| published.missing.insert(status.server.clone())) {
-            tell_missing(room, status).await;
+            tell_missing(context, status).await;
         }
-        publish(room, inquiry, published, file).await;
+        publish(context, inquiry, published, file).await;
     }
     round
 }
@@ -124,30 +128,30 @@ struct EditorFileDiagnostics {
     silent: bool,
     settled: bool,
     missing: Vec<ServerStatus>,
-    heard: Vec<ServerDiagnosticsMark>,
+    marks: Vec<ServerDiagnosticsMark>,
 }
 
 /// Asks all servers of a document, and tells the editor what else they offer.
-async fn check(
-    room: &EditorContext,
+async fn check_document(
+    context: &EditorContext,
     inquiry: &Inquiry,
     path: WorkspacePath,
 ) -> Option<EditorFileDiagnostics> {
-    let subject = inquiry.context.listed(path).ok()?;
+    let subject = inquiry.context.language_file_unchecked(path).ok()?;
     if let Err(error) = inquiry.context.prepare_for([&subject].into_iter()).await {
         tracing::warn!("{}", error.error);
     }
-    let file = findings(inquiry, subject.clone()).await;
-    capabilities::register(room, &inquiry.context, &inquiry.speaker, &subject).await;
-    let pushes = room.greeting().is_some_and(|greeting| !greeting.pulls);
+    let file = collect_findings(inquiry, subject.clone()).await;
+    capabilities::register(context, &inquiry.context, &inquiry.conventions, &subject).await;
+    let pushes = context.capabilities().is_some_and(|greeting| !greeting.pulls);
     Some(EditorFileDiagnostics { silent: file.silent || !pushes, ..file })
 }
 
-async fn findings(inquiry: &Inquiry, subject: LanguageFile) -> EditorFileDiagnostics {
+async fn collect_findings(inquiry: &Inquiry, subject: LanguageFile) -> EditorFileDiagnostics {
     let servers = inquiry.context.servers_for(&subject, |_| true);
     let asked = servers.iter().map(|(server, spec)| {
         let subject = &subject;
-        async move { one(inquiry, server, subject, spec.features.diagnostics).await }
+        async move { ask_server(inquiry, server, subject, spec.features.diagnostics).await }
     });
     let (path, heard) = (subject.path.clone(), Vec::new());
     let mut file = EditorFileDiagnostics {
@@ -156,7 +160,7 @@ async fn findings(inquiry: &Inquiry, subject: LanguageFile) -> EditorFileDiagnos
         silent: true,
         settled: true,
         missing: Vec::new(),
-        heard,
+        marks: heard,
     };
     for said in join_all(asked).await {
         match said {
@@ -164,7 +168,7 @@ async fn findings(inquiry: &Inquiry, subject: LanguageFile) -> EditorFileDiagnos
                 file.silent &= matches!(known, DiagnosticsCompleteness::NoData(_));
                 file.settled &= known == DiagnosticsCompleteness::Complete;
                 file.items.extend(items);
-                file.heard.push(heard);
+                file.marks.push(heard);
             }
             ServerDiagnosticsOutcome::Absent(status) if status.state == ServerState::Missing => {
                 file.missing.push(status)
@@ -191,7 +195,7 @@ enum ServerDiagnosticsOutcome {
 }
 
 /// Starts one server, so that it is warm, and asks it where it gives diagnostics; once more if it ends meanwhile.
-async fn one(
+async fn ask_server(
     inquiry: &Inquiry,
     server: &str,
     subject: &LanguageFile,
@@ -207,10 +211,10 @@ async fn one(
         if !gives {
             return ServerDiagnosticsOutcome::Nothing;
         }
-        let mark = session.mark(&subject.path);
+        let mark = session.server_news_mark(&subject.path);
         let asked = async {
-            let _viewing = session.enter(&inquiry.context.view, deadline).await?;
-            session.findings(&inquiry.speaker, &subject.path, deadline).await
+            let _viewing = session.enter_view(&inquiry.context.view, deadline).await?;
+            session.relay_diagnostics(&inquiry.conventions, &subject.path, deadline).await
         };
         match asked.await {
             Ok(found) => {
@@ -228,13 +232,13 @@ async fn one(
 
 /// Sends what was found, where it is news and still about what the editor has.
 async fn publish(
-    room: &EditorContext,
+    context: &EditorContext,
     inquiry: &Inquiry,
     published: &mut EditorPublishState,
     file: EditorFileDiagnostics,
 ) {
-    let Some(spelled) = inquiry.speaker.documents.get(&file.path) else { return };
-    let now = room.speaker();
+    let Some(spelled) = inquiry.conventions.documents.get(&file.path) else { return };
+    let now = context.conventions();
     let current = now.documents.get(&file.path).is_some_and(|now| now.version == spelled.version);
     let news = (spelled.version, file.items);
     if file.silent || !current || published.known.get(&file.path) == Some(&news) {
@@ -242,26 +246,31 @@ async fn publish(
     }
     let params = json!({ "uri": spelled.uri, "version": news.0, "diagnostics": news.1 });
     published.known.insert(file.path, news);
-    room.editor.notify("textDocument/publishDiagnostics", params).await;
+    context.editor.notify("textDocument/publishDiagnostics", params).await;
 }
 
-async fn tell_missing(room: &EditorContext, status: &ServerStatus) {
+async fn tell_missing(context: &EditorContext, status: &ServerStatus) {
     let mut message = format!("[LSP] {}: {} not installed", status.language, status.server);
     if let Some(install) = status.install_commands() {
         message.push_str(&format!(", run: {install}"));
     }
     message.push_str(" (until then hover, definition, references and symbols come from the text alone)");
-    room.editor
+    context
+        .editor
         .notify("window/showMessage", json!({ "type": MESSAGE_TYPE_WARNING, "message": message }))
         .await;
 }
 
 /// LSP 3.17 *Pull Diagnostics*, for an editor that asks.
-pub(super) async fn pulled(room: &EditorContext, inquiry: &Inquiry, params: &Value) -> Result<Value, Error> {
-    let items = match ask::subject(inquiry, params) {
-        Some(subject) if room.desk.is_open(&subject.path) => {
+pub(super) async fn pull_diagnostics(
+    context: &EditorContext,
+    inquiry: &Inquiry,
+    params: &Value,
+) -> Result<Value, Error> {
+    let items = match ask::subject_file(inquiry, params) {
+        Some(subject) if context.documents.is_open(&subject.path) => {
             inquiry.context.manager.refresh().await;
-            findings(inquiry, subject).await.items
+            collect_findings(inquiry, subject).await.items
         }
         _ => Vec::new(),
     };

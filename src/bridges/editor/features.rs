@@ -123,7 +123,7 @@ const BESIDE: &[Feature] = &[
 
 impl Feature {
     /// The one that answers `method`.
-    pub(super) fn of(method: &str) -> Option<&'static Self> {
+    pub(super) fn for_method(method: &str) -> Option<&'static Self> {
         FEATURES.iter().chain(BESIDE).find(|feature| feature.method == method)
     }
 

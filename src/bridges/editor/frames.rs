@@ -16,7 +16,7 @@ const MAX_EDITOR_MESSAGE_BYTES: u64 = 512 << 20;
 const MAX_HEADER_LINE_BYTES: u64 = 8 << 10;
 
 /// Passes on what `read` says until it ends, or nobody listens any more.
-pub(super) async fn clean(read: impl AsyncRead + Unpin, mut write: impl AsyncWrite + Unpin) {
+pub(super) async fn filter_frames(read: impl AsyncRead + Unpin, mut write: impl AsyncWrite + Unpin) {
     let mut read = BufReader::new(read);
     while let Some(frame) = next(&mut read).await {
         let body = match frame {
@@ -86,7 +86,7 @@ mod tests {
 
     async fn cleaned(given: &str) -> Vec<String> {
         let mut out = Vec::new();
-        clean(given.as_bytes(), &mut out).await;
+        filter_frames(given.as_bytes(), &mut out).await;
         let text = String::from_utf8(out).unwrap();
         let frames = text.split("Content-Length: ").skip(1);
         frames.map(|frame| frame.split_once("\r\n\r\n").unwrap().1.to_owned()).collect()

@@ -3,11 +3,11 @@
 //! - `frames` lets only whole messages through; `service` takes them in their order (tower-lsp reads and writes them) and answers
 //!   each in a task of its own
 //! - `client` is the way back: notifications and requests to the editor
-//! - `desk` keeps the documents that the editor has open, which are this client's overlays
-//! - `room` is what all of them work with; `features` says what can be asked and of which servers, `capabilities` announces it
-//! - `ask` asks the servers of a file, `join` makes one answer of theirs, `ticket` leads follow-up requests back to the server
-//! - `hinted` answers from the text where a server is missing, `strangers` about documents that are no files of the workspace
-//! - `diagnose` publishes diagnostics, `commands` runs commands, `progress` tells of slow servers, `words` of what servers say
+//! - `documents` keeps the documents that the editor has open, which are this client's overlays
+//! - `context` is what all of them work with; `features` says what can be asked and of which servers, `capabilities` announces it
+//! - `ask` asks the servers of a file, `merge_answers` makes one answer of theirs, `ticket` leads follow-up requests back to the server
+//! - `text_fallback` answers from the text where a server is missing, `outside_documents` about documents that are no files of the workspace
+//! - `diagnose` publishes diagnostics, `commands` runs commands, `progress` tells of slow servers, `user_messages` of what servers say
 //!
 //! Messages stay JSON: what a server says is passed on whole, with positions, URIs and versions in the editor's words
 //! ([`lsp::relay`](crate::lsp::relay)). tower-lsp brings framing, concurrency and the vocabulary of JSON-RPC; its types of LSP are
@@ -20,18 +20,18 @@ mod ask;
 mod capabilities;
 mod client;
 mod commands;
-mod desk;
+mod context;
 mod diagnose;
+mod documents;
 mod features;
 mod frames;
-mod hinted;
-mod join;
+mod merge_answers;
+mod outside_documents;
 mod progress;
-mod room;
 mod service;
-mod strangers;
+mod text_fallback;
 mod ticket;
-mod words;
+mod user_messages;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ use tokio_util::sync::CancellationToken;
 use tower_lsp::Server;
 
 use self::client::Editor;
-use self::room::EditorContext;
+use self::context::EditorContext;
 use self::service::EditorService;
 use crate::runtime::live::LiveRuntime;
 
@@ -79,23 +79,23 @@ pub async fn serve<R, W>(
 {
     let gone = ended.child_token();
     let (editor, socket) = Editor::new();
-    let room = Arc::new(EditorContext::new(live, options, editor, gone.clone()));
+    let context = Arc::new(EditorContext::new(live, options, editor, gone.clone()));
     let background = [
-        tokio::spawn(diagnose::run(room.clone())),
-        tokio::spawn(progress::run(room.clone())),
-        tokio::spawn(words::run(room.clone())),
-        tokio::spawn(room.clone().follow_settings()),
+        tokio::spawn(diagnose::run(context.clone())),
+        tokio::spawn(progress::run(context.clone())),
+        tokio::spawn(user_messages::run(context.clone())),
+        tokio::spawn(context.clone().follow_overlay_sharing()),
     ];
     let (messages, clean) = tokio::io::duplex(EDITOR_PIPE_CAPACITY_BYTES);
     let server = Server::new(messages, write, socket).concurrency_level(MAX_CONCURRENT_EDITOR_REQUESTS);
     let reading = async {
-        frames::clean(read, clean).await;
+        frames::filter_frames(read, clean).await;
         // Its side is closed: nothing goes on for it.
         gone.cancel();
     };
     tokio::select! {
-        _ = async { tokio::join!(reading, server.serve(EditorService::new(room.clone()))) } => {}
-        () = room.exited() => {}
+        _ = async { tokio::join!(reading, server.serve(EditorService::new(context.clone()))) } => {}
+        () = context.wait_for_exit() => {}
         () = ended.cancelled() => {}
     }
     gone.cancel();
@@ -103,5 +103,5 @@ pub async fn serve<R, W>(
         // Each ends when the editor is gone; one that panicked has been logged.
         let _ended = task.await;
     }
-    room.leave().await;
+    context.close().await;
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::Instant;
 
-use super::room::EditorContext;
+use super::context::EditorContext;
 use crate::lsp::progress::ProgressEvent;
 use crate::lsp::session::DependencyScope;
 use crate::runtime::{Client, Runtime};
@@ -22,9 +22,9 @@ const EDITOR_PROGRESS_TIMEOUT: Duration = Duration::from_secs(1_800);
 const PROGRESS_TOKEN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Tells until the editor is gone.
-pub(super) async fn run(room: Arc<EditorContext>) {
+pub(super) async fn run(context: Arc<EditorContext>) {
     let (sender, mut events) = unbounded_channel();
-    let mut changes = room.live().changes();
+    let mut changes = context.live().changes();
     let watch = |runtime: &Runtime| {
         runtime.for_client(Client { progress: Some(sender.clone()), ..Client::default() })
     };
@@ -33,7 +33,7 @@ pub(super) async fn run(room: Arc<EditorContext>) {
     let mut ends: FuturesUnordered<BoxFuture<'static, String>> = FuturesUnordered::new();
     loop {
         tokio::select! {
-            () = room.gone.cancelled() => return,
+            () = context.disconnected.cancelled() => return,
             changed = changes.changed() => {
                 if changed.is_err() {
                     return;
@@ -42,34 +42,34 @@ pub(super) async fn run(room: Arc<EditorContext>) {
             }
             Some(server) = ends.next(), if !ends.is_empty() => {
                 if shown.remove(&server) {
-                    report(&room, &server, json!({ "kind": "end" })).await;
+                    report(&context, &server, json!({ "kind": "end" })).await;
                 }
             }
             event = events.recv() => {
                 let Some(event) = event else { return };
-                if !room.greeting().is_some_and(|greeting| greeting.can("/window/workDoneProgress")) {
+                if !context.capabilities().is_some_and(|greeting| greeting.has_capability("/window/workDoneProgress")) {
                     continue;
                 }
                 match event {
                     ProgressEvent::ServerStarting { server } => {
-                        begin(&room, &mut shown, &server, "starting").await;
+                        begin(&context, &mut shown, &server, "starting").await;
                     }
                     ProgressEvent::ServerReady { server } => {
                         if shown.remove(&server) {
-                            report(&room, &server, json!({ "kind": "end" })).await;
+                            report(&context, &server, json!({ "kind": "end" })).await;
                         }
                     }
                     ProgressEvent::ServerProgress { server, title, message, percentage } => {
                         if !shown.contains(&server) {
-                            begin(&room, &mut shown, &server, &title).await;
-                            ends.push(rest(watching.clone(), server.clone()).boxed());
+                            begin(&context, &mut shown, &server, &title).await;
+                            ends.push(wait_until_idle(watching.clone(), server.clone()).boxed());
                         }
                         let text = message.map_or(title.clone(), |message| format!("{title}: {message}"));
                         let mut value = json!({ "kind": "report", "message": text });
                         if let Some(percentage) = percentage {
                             value["percentage"] = percentage.into();
                         }
-                        report(&room, &server, value).await;
+                        report(&context, &server, value).await;
                     }
                     ProgressEvent::FilesChecked { .. } | ProgressEvent::Installing { .. } => {}
                 }
@@ -79,7 +79,7 @@ pub(super) async fn run(room: Arc<EditorContext>) {
 }
 
 /// Waits until `server` is at rest, and names it.
-async fn rest(runtime: Runtime, server: String) -> String {
+async fn wait_until_idle(runtime: Runtime, server: String) -> String {
     let context = runtime.context();
     let sessions = context.manager.sessions_for(&context.view);
     drop(context);
@@ -90,20 +90,20 @@ async fn rest(runtime: Runtime, server: String) -> String {
     server
 }
 
-async fn begin(room: &EditorContext, shown: &mut BTreeSet<String>, server: &str, title: &str) {
+async fn begin(context: &EditorContext, shown: &mut BTreeSet<String>, server: &str, title: &str) {
     let params = json!({ "token": token(server) });
-    let agreed = room
+    let agreed = context
         .editor
         .request("window/workDoneProgress/create", params, Instant::now() + PROGRESS_TOKEN_TIMEOUT)
         .await;
     if agreed.is_ok() && shown.insert(server.to_owned()) {
         let title = format!("{server}: {title}");
-        report(room, server, json!({ "kind": "begin", "title": title, "cancellable": false })).await;
+        report(context, server, json!({ "kind": "begin", "title": title, "cancellable": false })).await;
     }
 }
 
-async fn report(room: &EditorContext, server: &str, value: Value) {
-    room.editor.notify("$/progress", json!({ "token": token(server), "value": value })).await;
+async fn report(context: &EditorContext, server: &str, value: Value) {
+    context.editor.notify("$/progress", json!({ "token": token(server), "value": value })).await;
 }
 
 fn token(server: &str) -> String {

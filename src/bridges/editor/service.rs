@@ -14,11 +14,11 @@ use tower_lsp::jsonrpc::{Error, ErrorCode, Id, Request, Response};
 use tower_service::Service;
 
 use super::capabilities::MESSAGE_TYPE_ERROR;
-use super::desk::ClosedEditorDocument;
+use super::context::{EditorContext, Inquiry};
+use super::documents::ClosedEditorDocument;
 use super::features::Feature;
 use super::frames::UNREADABLE;
-use super::room::{EditorContext, Inquiry};
-use super::{ask, capabilities, commands, diagnose, strangers};
+use super::{ask, capabilities, commands, diagnose, outside_documents};
 
 /// LSP 3.17 *ErrorCodes*.
 const SERVER_NOT_INITIALIZED_CODE: i64 = -32002;
@@ -33,7 +33,7 @@ enum Stage {
 
 /// What tower-lsp hands the editor's messages to.
 pub(super) struct EditorService {
-    room: Arc<EditorContext>,
+    context: Arc<EditorContext>,
     stage: Stage,
     pending: Arc<PendingEditorRequests>,
 }
@@ -44,58 +44,64 @@ struct PendingEditorRequests(Mutex<HashMap<Id, CancellationToken>>);
 
 impl EditorService {
     /// For an editor that has not said anything yet.
-    pub(super) fn new(room: Arc<EditorContext>) -> Self {
-        Self { room, stage: Stage::New, pending: Arc::default() }
+    pub(super) fn new(context: Arc<EditorContext>) -> Self {
+        Self { context, stage: Stage::New, pending: Arc::default() }
     }
 
     fn notification(&mut self, method: &str, params: Value) {
-        let room = &self.room;
+        let context = &self.context;
         match method {
-            "exit" => return room.exit(),
+            "exit" => return context.signal_exit(),
             "$/cancelRequest" => return self.cancel(&params),
             _ if self.stage != Stage::Open || method.starts_with("$/") => return,
             _ => {}
         }
         match method {
             "initialized" => {
-                let room = self.room.clone();
-                self.room.spawn(async move { capabilities::welcome(&room).await });
+                let context = self.context.clone();
+                self.context.spawn(async move { capabilities::log_startup_hints(&context).await });
             }
             "textDocument/didOpen" => {
-                if room.desk.open(&params).is_some() {
-                    room.changed.notify_one();
+                if context.documents.open(&params).is_some() {
+                    context.changed.notify_one();
                 }
             }
-            "textDocument/didChange" => match room.desk.change(&params, room.encoding()) {
-                Ok(Some(_)) => room.changed.notify_one(),
+            "textDocument/didChange" => match context.documents.change(&params, context.encoding()) {
+                Ok(Some(_)) => context.changed.notify_one(),
                 Ok(None) => {}
                 Err(error) => {
-                    let editor = room.editor.clone();
+                    let editor = context.editor.clone();
                     let told = json!({ "type": MESSAGE_TYPE_ERROR, "message": error.to_string() });
-                    room.spawn(async move { editor.notify("window/showMessage", told).await });
+                    context.spawn(async move { editor.notify("window/showMessage", told).await });
                 }
             },
             "textDocument/didClose" => {
-                let Some(ClosedEditorDocument { uri, inside }) = room.desk.close(&params) else { return };
+                let Some(ClosedEditorDocument { uri, inside }) = context.documents.close(&params) else {
+                    return;
+                };
                 if inside {
-                    let editor = room.editor.clone();
+                    let editor = context.editor.clone();
                     let nothing = json!({ "uri": uri, "diagnostics": [] });
-                    room.spawn(async move {
+                    context.spawn(async move {
                         editor.notify("textDocument/publishDiagnostics", nothing).await;
                     });
-                    room.changed.notify_one();
+                    context.changed.notify_one();
                 } else {
-                    let inquiry = room.inquiry();
-                    room.spawn(async move { strangers::forget(&inquiry, &[uri]).await });
+                    let inquiry = context.request_context();
+                    context.spawn(async move {
+                        outside_documents::close_outside_documents(&inquiry, &[uri]).await
+                    });
                 }
             }
             // The change feed sees what is on disk by itself; servers have the settings that ours give them.
-            "textDocument/didSave" | "workspace/didChangeWatchedFiles" => room.changed.notify_one(),
+            "textDocument/didSave" | "workspace/didChangeWatchedFiles" => context.changed.notify_one(),
             "workspace/didChangeConfiguration" | "workspace/didChangeWorkspaceFolders" => {}
             _ => {
-                let (room, inquiry) = (self.room.clone(), room.inquiry());
+                let (context, inquiry) = (self.context.clone(), context.request_context());
                 let method = method.to_owned();
-                self.room.spawn(async move { ask::tell(&room, &inquiry, &method, &params).await });
+                self.context.spawn(async move {
+                    ask::forward_notification(&context, &inquiry, &method, &params).await
+                });
             }
         }
     }
@@ -118,7 +124,7 @@ impl EditorService {
             (UNREADABLE, _) => Err(Error { data: Some(params.clone()), ..Error::parse_error() }),
             ("initialize", Stage::New) => {
                 self.stage = Stage::Open;
-                Ok(capabilities::initialize(&self.room, params))
+                Ok(capabilities::initialize(&self.context, params))
             }
             ("initialize", _) => Err(refused(ErrorCode::InvalidRequest, "the server is initialized already")),
             (_, Stage::New) => Err(refused(
@@ -154,13 +160,13 @@ impl Service<Request> for EditorService {
         if let Some(answer) = self.lifecycle(&method, &params) {
             return ready(Ok(Some(Response::from_parts(id, answer)))).boxed();
         }
-        let cancelled = self.room.gone.child_token();
+        let cancelled = self.context.disconnected.child_token();
         self.pending.0.lock().insert(id.clone(), cancelled.clone());
-        let (room, inquiry) = (self.room.clone(), self.room.inquiry());
+        let (context, inquiry) = (self.context.clone(), self.context.request_context());
         let pending = self.pending.clone();
         let task = tokio::spawn(async move {
-            let _counted = room.counted(&method);
-            answer(&room, inquiry, &method, params).await
+            let _counted = context.count_request(&method);
+            answer(&context, inquiry, &method, params).await
         });
         let task = AbortOnDropHandle::new(task);
         async move {
@@ -180,18 +186,18 @@ impl Service<Request> for EditorService {
 }
 
 async fn answer(
-    room: &Arc<EditorContext>,
+    context: &Arc<EditorContext>,
     inquiry: Inquiry,
     method: &str,
     params: Value,
 ) -> Result<Value, Error> {
-    if let Some(feature) = Feature::of(method) {
-        return ask::document(room, &inquiry, feature, params).await;
+    if let Some(feature) = Feature::for_method(method) {
+        return ask::answer_document_request(context, &inquiry, feature, params).await;
     }
     match method {
-        "workspace/executeCommand" => commands::execute(room, &inquiry, &params).await,
-        "workspace/symbol" => ask::workspace_symbols(room, &inquiry, &params).await,
-        "textDocument/diagnostic" => diagnose::pulled(room, &inquiry, &params).await,
+        "workspace/executeCommand" => commands::execute(context, &inquiry, &params).await,
+        "workspace/symbol" => ask::workspace_symbols(context, &inquiry, &params).await,
+        "textDocument/diagnostic" => diagnose::pull_diagnostics(context, &inquiry, &params).await,
         "completionItem/resolve"
         | "codeAction/resolve"
         | "codeLens/resolve"
@@ -201,7 +207,7 @@ async fn answer(
         | "callHierarchy/incomingCalls"
         | "callHierarchy/outgoingCalls"
         | "typeHierarchy/supertypes"
-        | "typeHierarchy/subtypes" => ask::follow_up(room, &inquiry, method, params).await,
-        _ => ask::pass_through(room, &inquiry, method, &params).await,
+        | "typeHierarchy/subtypes" => ask::follow_up(context, &inquiry, method, params).await,
+        _ => ask::pass_through(context, &inquiry, method, &params).await,
     }
 }

@@ -22,7 +22,7 @@ pub(super) struct Ticket {
 
 impl Ticket {
     /// For what `session` says of `path`.
-    pub(super) fn of(session: &Session, path: &WorkspacePath) -> Self {
+    pub(super) fn for_session(session: &Session, path: &WorkspacePath) -> Self {
         Self { server: session.server().to_owned(), path: path.display() }
     }
 
@@ -31,7 +31,7 @@ impl Ticket {
         Some(Self { server: text("server")?, path: text("path")? })
     }
 
-    fn written(&self) -> Value {
+    fn to_value(&self) -> Value {
         json!({ "server": self.server, "path": self.path })
     }
 
@@ -39,7 +39,7 @@ impl Ticket {
     pub(super) fn attach(&self, item: &mut Value) {
         if let Value::Object(object) = item {
             let inner = object.remove("data");
-            let mut data = json!({ TICKET: self.written() });
+            let mut data = json!({ TICKET: self.to_value() });
             if let Some(inner) = inner {
                 data["data"] = inner;
             }
@@ -66,7 +66,7 @@ impl Ticket {
             return;
         }
         let arguments = command["arguments"].take();
-        command["arguments"] = json!([{ TICKET: self.written(), "command": name, "arguments": arguments }]);
+        command["arguments"] = json!([{ TICKET: self.to_value(), "command": name, "arguments": arguments }]);
         command["command"] = RUN.into();
     }
 

@@ -27,7 +27,7 @@ pub(super) struct HostConfigEntry {
 
 /// `text` (nothing, where there is no file) with `entry` in it. An entry of that name with another value is replaced only with
 /// `force`. `file` is named in errors.
-pub(super) fn put(
+pub(super) fn insert_entry(
     format: HostFileFormat,
     file: &str,
     text: Option<&str>,
@@ -58,7 +58,7 @@ fn put_json(
     }
     match object.get(name) {
         None => {
-            object.append(name, input(&entry.value));
+            object.append(name, to_cst_value(&entry.value));
         }
         Some(there) => {
             let known = there.value().and_then(|value| value.to_serde_value());
@@ -66,9 +66,9 @@ fn put_json(
                 return Ok(text.to_owned());
             }
             if !force {
-                return Err(other(file, entry, known.as_ref()));
+                return Err(other_entry_error(file, entry, known.as_ref()));
             }
-            there.set_value(input(&entry.value));
+            there.set_value(to_cst_value(&entry.value));
         }
     }
     let mut after = root.to_string();
@@ -84,15 +84,15 @@ pub(super) fn value_of(text: &str) -> Result<Value, String> {
     root.to_serde_value().ok_or_else(|| "it is empty".to_owned())
 }
 
-fn input(value: &Value) -> CstInputValue {
+fn to_cst_value(value: &Value) -> CstInputValue {
     match value {
         Value::Null => CstInputValue::Null,
         Value::Bool(flag) => CstInputValue::Bool(*flag),
         Value::Number(number) => CstInputValue::Number(number.to_string()),
         Value::String(text) => CstInputValue::String(text.clone()),
-        Value::Array(items) => CstInputValue::Array(items.iter().map(input).collect()),
+        Value::Array(items) => CstInputValue::Array(items.iter().map(to_cst_value).collect()),
         Value::Object(map) => {
-            CstInputValue::Object(map.iter().map(|(key, value)| (key.clone(), input(value))).collect())
+            CstInputValue::Object(map.iter().map(|(key, value)| (key.clone(), to_cst_value(value))).collect())
         }
     }
 }
@@ -119,12 +119,12 @@ fn put_toml(
         table = part.as_table_mut().ok_or_else(|| no_table(key))?;
     }
     if let Some(there) = table.get(name) {
-        let known = toml::from_str::<Value>(&lone(there)).ok().and_then(|value| value.get("x").cloned());
+        let known = toml::from_str::<Value>(&item_text(there)).ok().and_then(|value| value.get("x").cloned());
         if known.as_ref() == Some(&entry.value) {
             return Ok(text.to_owned());
         }
         if !force {
-            return Err(other(file, entry, known.as_ref()));
+            return Err(other_entry_error(file, entry, known.as_ref()));
         }
     }
     let value = toml_value(&entry.value).ok_or_else(|| unreadable("null has no form in TOML".to_owned()))?;
@@ -146,7 +146,7 @@ fn put_toml(
 }
 
 /// An item as the value of `x` in a document of its own.
-fn lone(item: &Item) -> String {
+fn item_text(item: &Item) -> String {
     let mut document = DocumentMut::new();
     let value = item.clone().into_value().map(Item::Value).unwrap_or_else(|item| item);
     document.insert("x", value);
@@ -170,7 +170,7 @@ fn toml_value(value: &Value) -> Option<toml_edit::Value> {
     })
 }
 
-fn other(file: &str, entry: &HostConfigEntry, known: Option<&Value>) -> InitError {
+fn other_entry_error(file: &str, entry: &HostConfigEntry, known: Option<&Value>) -> InitError {
     let pretty = |value: &Value| serde_json::to_string_pretty(value).unwrap_or_default() + "\n";
     let known = known.map(pretty).unwrap_or_default();
     let name = entry.path.join(".");
@@ -196,14 +196,14 @@ mod tests {
     #[test]
     fn json_host_file_keeps_comments_and_other_entries() {
         let before = "// mine\n{\n    \"z\": 1, // one\n    \"mcpServers\": {\n        \"other\": {\"command\": \"x\"},\n    },\n}\n";
-        let wish = entry(&["mcpServers", "lsp-tools"], ours());
-        let after = put(HostFileFormat::Json, "f", Some(before), &wish, false).unwrap();
+        let request = entry(&["mcpServers", "lsp-tools"], ours());
+        let after = insert_entry(HostFileFormat::Json, "f", Some(before), &request, false).unwrap();
         for kept in ["// mine\n", "    \"z\": 1, // one\n", "        \"other\": {\"command\": \"x\"},\n"] {
             assert!(after.contains(kept), "{after}");
         }
         assert!(after.contains("        \"lsp-tools\": {\n"), "{after}");
-        assert_eq!(put(HostFileFormat::Json, "f", Some(&after), &wish, false).unwrap(), after);
-        let new = put(HostFileFormat::Json, "f", None, &wish, false).unwrap();
+        assert_eq!(insert_entry(HostFileFormat::Json, "f", Some(&after), &request, false).unwrap(), after);
+        let new = insert_entry(HostFileFormat::Json, "f", None, &request, false).unwrap();
         assert_eq!(
             serde_json::from_str::<Value>(&new).unwrap(),
             json!({"mcpServers": {"lsp-tools": ours()}})
@@ -212,17 +212,17 @@ mod tests {
 
     #[test]
     fn existing_host_file_entry_is_replaced_only_with_force() {
-        let wish = entry(&["mcpServers", "lsp-tools"], ours());
+        let request = entry(&["mcpServers", "lsp-tools"], ours());
         let before = r#"{"mcpServers": {"lsp-tools": {"command": "mine"}, "b": 1}}"#;
-        let error = put(HostFileFormat::Json, "f", Some(before), &wish, false).unwrap_err();
+        let error = insert_entry(HostFileFormat::Json, "f", Some(before), &request, false).unwrap_err();
         assert!(error.to_string().contains("-  \"command\": \"mine\""), "{error}");
-        let after = put(HostFileFormat::Json, "f", Some(before), &wish, true).unwrap();
+        let after = insert_entry(HostFileFormat::Json, "f", Some(before), &request, true).unwrap();
         let value: Value = serde_json::from_str(&after).unwrap();
         assert_eq!(value, json!({"mcpServers": {"lsp-tools": ours(), "b": 1}}));
         for bad in ["[1]", "{", "{\"mcpServers\": []}"] {
             assert!(
                 matches!(
-                    put(HostFileFormat::Json, "f", Some(bad), &wish, true),
+                    insert_entry(HostFileFormat::Json, "f", Some(bad), &request, true),
                     Err(InitError::Unreadable { .. })
                 ),
                 "{bad}"
@@ -233,8 +233,8 @@ mod tests {
     #[test]
     fn toml_host_file_keeps_comments_and_other_entries() {
         let before = "# mine\nmodel = \"x\" # best\n\n[mcp_servers.other]\ncommand = 'y'\n\n[tail]\na = 1\n";
-        let wish = entry(&["mcp_servers", "lsp-tools"], ours());
-        let after = put(HostFileFormat::Toml, "f", Some(before), &wish, false).unwrap();
+        let request = entry(&["mcp_servers", "lsp-tools"], ours());
+        let after = insert_entry(HostFileFormat::Toml, "f", Some(before), &request, false).unwrap();
         for kept in
             ["# mine\nmodel = \"x\" # best\n", "[mcp_servers.other]\ncommand = 'y'\n", "[tail]\na = 1\n"]
         {
@@ -244,15 +244,15 @@ mod tests {
             after.contains("[mcp_servers.lsp-tools]\ncommand = \"lsp-tools\"\nargs = [\"mcp\"]\n"),
             "{after}"
         );
-        assert_eq!(put(HostFileFormat::Toml, "f", Some(&after), &wish, false).unwrap(), after);
+        assert_eq!(insert_entry(HostFileFormat::Toml, "f", Some(&after), &request, false).unwrap(), after);
         let other = after.replace("\"lsp-tools\"\nargs", "\"mine\"\nargs");
         assert!(matches!(
-            put(HostFileFormat::Toml, "f", Some(&other), &wish, false),
+            insert_entry(HostFileFormat::Toml, "f", Some(&other), &request, false),
             Err(InitError::Other { .. })
         ));
-        assert_eq!(put(HostFileFormat::Toml, "f", Some(&other), &wish, true).unwrap(), after);
-        let new = put(HostFileFormat::Toml, "f", None, &wish, false).unwrap();
+        assert_eq!(insert_entry(HostFileFormat::Toml, "f", Some(&other), &request, true).unwrap(), after);
+        let new = insert_entry(HostFileFormat::Toml, "f", None, &request, false).unwrap();
         assert_eq!(new, "[mcp_servers.lsp-tools]\ncommand = \"lsp-tools\"\nargs = [\"mcp\"]\n");
-        assert!(put(HostFileFormat::Toml, "f", Some("mcp_servers = 1"), &wish, true).is_err());
+        assert!(insert_entry(HostFileFormat::Toml, "f", Some("mcp_servers = 1"), &request, true).is_err());
     }
 }

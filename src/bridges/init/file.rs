@@ -52,7 +52,7 @@ impl InitFileChange {
         if self.is_done() {
             return Ok(());
         }
-        let failed = |error: io::Error| told(&self.path, "written", &error);
+        let failed = |error: io::Error| io_error(&self.path, "written", &error);
         if text_of(&self.path)? != self.before {
             return Err(InitError::Changed(self.path.display().to_string()));
         }
@@ -71,11 +71,11 @@ impl InitFileChange {
 }
 
 /// Fails where a file of the project `root` leads out of it.
-pub(super) fn inside(path: &Path, root: &Path) -> Result<(), InitError> {
+pub(super) fn check_inside(path: &Path, root: &Path) -> Result<(), InitError> {
     // The nearest part of it that is there decides: what is not there leads nowhere else.
     let there = path.ancestors().find(|part| part.symlink_metadata().is_ok()).unwrap_or(path);
-    let real = fs::canonicalize(there).map_err(|error| told(path, "found", &error))?;
-    let root = fs::canonicalize(root).map_err(|error| told(root, "found", &error))?;
+    let real = fs::canonicalize(there).map_err(|error| io_error(path, "found", &error))?;
+    let root = fs::canonicalize(root).map_err(|error| io_error(root, "found", &error))?;
     match real.starts_with(&root) {
         true => Ok(()),
         false => Err(InitError::Outside(path.display().to_string())),
@@ -84,17 +84,17 @@ pub(super) fn inside(path: &Path, root: &Path) -> Result<(), InitError> {
 
 /// The text of a file; `None` where there is none.
 pub(super) fn text_of(path: &Path) -> Result<Option<String>, InitError> {
-    let failed = |why: &str| Err(told(path, "read", &io::Error::other(why)));
+    let failed = |why: &str| Err(io_error(path, "read", &io::Error::other(why)));
     match Workspace::read_outside(path, MAX_HOST_SETTINGS_BYTES) {
         Ok(text) => Ok(Some(text)),
         Err(ReadError::NotFound { .. }) => Ok(None),
         Err(ReadError::Special { .. } | ReadError::Directory { .. }) => failed("it is no file"),
         Err(ReadError::TooLarge { .. }) => failed("it is too large"),
-        Err(error) => failed(&error.why()),
+        Err(error) => failed(&error.reason()),
     }
 }
 
-fn told(path: &Path, action: &'static str, error: &io::Error) -> InitError {
+fn io_error(path: &Path, action: &'static str, error: &io::Error) -> InitError {
     InitError::Io { file: path.display().to_string(), action, reason: error.to_string() }
 }
 
@@ -136,9 +136,12 @@ mod tests {
         symlink(root.join("out"), root.join("p/.cursor")).unwrap();
         symlink(root.join("nowhere"), root.join("p/.mcp.json")).unwrap();
         let project = root.join("p");
-        assert!(inside(&project.join(".vscode/mcp.json"), &project).is_ok());
-        assert!(inside(&project.join(".gemini/settings.json"), &project).is_ok());
-        assert!(matches!(inside(&project.join(".cursor/mcp.json"), &project), Err(InitError::Outside(_))));
-        assert!(inside(&project.join(".mcp.json"), &project).is_err());
+        assert!(check_inside(&project.join(".vscode/mcp.json"), &project).is_ok());
+        assert!(check_inside(&project.join(".gemini/settings.json"), &project).is_ok());
+        assert!(matches!(
+            check_inside(&project.join(".cursor/mcp.json"), &project),
+            Err(InitError::Outside(_))
+        ));
+        assert!(check_inside(&project.join(".mcp.json"), &project).is_err());
     }
 }

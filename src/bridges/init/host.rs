@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use super::InitError;
-use super::edit::{HostConfigEntry, HostFileFormat, put, value_of};
-use super::file::{InitFileChange, inside, text_of};
+use super::edit::{HostConfigEntry, HostFileFormat, insert_entry, value_of};
+use super::file::{InitFileChange, check_inside, text_of};
 use crate::config::Catalogue;
 
 /// What we are called in the files of hosts.
@@ -82,27 +82,27 @@ struct HostConfigTarget {
     entry: HostConfigEntry,
 }
 
-/// What has to change for `wish`.
+/// What has to change for `request`.
 ///
 /// # Errors
 /// Where the host cannot be told so, its file cannot be kept, or has another entry of our name.
 pub(crate) fn configure(
-    wish: &HostSetupRequest,
+    request: &HostSetupRequest,
     places: &HostDirectories,
     catalogue: &Catalogue,
 ) -> Result<InitFileChange, InitError> {
-    let scope = wish.scope.unwrap_or_else(|| usual_scope(wish.host));
-    let target = match wish.editor_door {
-        true => editor_door(wish, scope, places, catalogue)?,
-        false => tools(wish, scope, places)?,
+    let scope = request.scope.unwrap_or_else(|| usual_scope(request.host));
+    let target = match request.editor_door {
+        true => editor_door(request, scope, places, catalogue)?,
+        false => tools(request, scope, places)?,
     };
     if scope == HostScope::Project {
-        inside(&target.path, &places.project)?;
+        check_inside(&target.path, &places.project)?;
     }
     let before = text_of(&target.path)?;
     let file = target.path.display().to_string();
-    let entry = with_existing_layout(wish.host, target.entry, before.as_deref());
-    let after = put(target.format, &file, before.as_deref(), &entry, wish.force)?;
+    let entry = with_existing_layout(request.host, target.entry, before.as_deref());
+    let after = insert_entry(target.format, &file, before.as_deref(), &entry, request.force)?;
     Ok(InitFileChange { path: target.path, before, after })
 }
 
@@ -126,22 +126,22 @@ fn with_existing_layout(host: McpHost, mut entry: HostConfigEntry, before: Optio
 }
 
 fn tools(
-    wish: &HostSetupRequest,
+    request: &HostSetupRequest,
     scope: HostScope,
     places: &HostDirectories,
 ) -> Result<HostConfigTarget, InitError> {
     use HostScope::{Project, User};
     let (project, home) = (&places.project, &places.home);
     let mut args = vec!["mcp".to_owned()];
-    if let Some(profile) = &wish.profile {
+    if let Some(profile) = &request.profile {
         args.extend(["--profile".to_owned(), profile.clone()]);
     }
     // These start us elsewhere than in the folder that is open, and fill in which one that is.
-    if matches!((wish.host, scope), (McpHost::VsCode | McpHost::Cursor, Project)) {
+    if matches!((request.host, scope), (McpHost::VsCode | McpHost::Cursor, Project)) {
         args.extend(["--workspace".to_owned(), "${workspaceFolder}".to_owned()]);
     }
-    let program = &wish.program;
-    let (path, format, table, value) = match (wish.host, scope) {
+    let program = &request.program;
+    let (path, format, table, value) = match (request.host, scope) {
         (McpHost::ClaudeCode, Project) => {
             (project.join(".mcp.json"), HostFileFormat::Json, "mcpServers", stdio(program, &args))
         }
@@ -200,26 +200,26 @@ fn tools(
 }
 
 fn editor_door(
-    wish: &HostSetupRequest,
+    request: &HostSetupRequest,
     scope: HostScope,
     places: &HostDirectories,
     catalogue: &Catalogue,
 ) -> Result<HostConfigTarget, InitError> {
-    let unsupported = |why: &str| Err(InitError::Unsupported(format!("{} {why}", wish.host.title())));
-    if wish.profile.is_some() {
+    let unsupported = |why: &str| Err(InitError::Unsupported(format!("{} {why}", request.host.title())));
+    if request.profile.is_some() {
         return unsupported("is to get the editor door, which has no profile of tools");
     }
-    let (path, table, value) = match wish.host {
+    let (path, table, value) = match request.host {
         McpHost::CopilotCli => {
             let path = copilot_servers(scope, places);
             let files: Map<String, Value> =
                 extensions(catalogue).map(|(ending, id)| (ending, json!(id))).collect();
-            let value = json!({"command": wish.program, "args": ["lsp"], "fileExtensions": files});
+            let value = json!({"command": request.program, "args": ["lsp"], "fileExtensions": files});
             (path, "lspServers", value)
         }
         McpHost::OpenCode => {
             let endings: Vec<String> = extensions(catalogue).map(|(ending, _)| ending).collect();
-            let value = json!({"command": [wish.program, "lsp"], "extensions": endings});
+            let value = json!({"command": [request.program, "lsp"], "extensions": endings});
             (opencode(scope, places), "lsp", value)
         }
         McpHost::ClaudeCode => {

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use super::InitError;
-use super::edit::{HostConfigEntry, HostFileFormat, put, value_of};
-use super::file::{InitFileChange, inside, text_of};
+use super::edit::{HostConfigEntry, HostFileFormat, insert_entry, value_of};
+use super::file::{InitFileChange, check_inside, text_of};
 use super::host::{HostDirectories, HostScope, copilot_servers, opencode_files};
 use crate::config::{Catalogue, Layer, LayerOrigin};
 
@@ -65,7 +65,7 @@ pub(crate) fn import(
         HostScope::User => users_file.to_owned(),
     };
     if scope == HostScope::Project {
-        inside(&path, &places.project)?;
+        check_inside(&path, &places.project)?;
     }
     // What our own file says already must not change what is made of a definition.
     let below = match scope {
@@ -73,7 +73,7 @@ pub(crate) fn import(
             .map(|text| Layer::new(LayerOrigin::User, users_file.display().to_string(), text)),
         HostScope::User => None,
     };
-    let catalogue = &loaded(below.iter().cloned().collect())?;
+    let catalogue = &load_catalogue(below.iter().cloned().collect())?;
     let (mut left_out, mut definitions) = (Vec::new(), Vec::new());
     for file in files {
         definitions.extend(read(file, &mut left_out)?);
@@ -84,11 +84,11 @@ pub(crate) fn import(
     let mut run: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let name = path.display().to_string();
     let mut add = |entry: HostConfigEntry| -> Result<(), InitError> {
-        after = Some(put(HostFileFormat::Toml, &name, after.as_deref(), &entry, force)?);
+        after = Some(insert_entry(HostFileFormat::Toml, &name, after.as_deref(), &entry, force)?);
         Ok(())
     };
     for definition in definitions {
-        let Some((key, entries)) = translated(&definition, catalogue, &mut run, &mut left_out) else {
+        let Some((key, entries)) = to_server_entries(&definition, catalogue, &mut run, &mut left_out) else {
             continue;
         };
         entries.into_iter().try_for_each(&mut add)?;
@@ -104,7 +104,7 @@ pub(crate) fn import(
     }
     let after = after.unwrap_or_default();
     // Whatever was carried over must be something that we can read.
-    loaded(below.into_iter().chain([Layer::new(LayerOrigin::User, &name, &after)]).collect())?;
+    load_catalogue(below.into_iter().chain([Layer::new(LayerOrigin::User, &name, &after)]).collect())?;
     Ok(ServerImportPlan {
         change: InitFileChange { path, before, after },
         servers: servers.into_iter().collect(),
@@ -115,7 +115,7 @@ pub(crate) fn import(
 /// Reads one server of a file; what cannot be carried over is noted.
 type ReadOne = fn(&str, &Map<String, Value>, &mut Vec<String>) -> Option<ImportedServer>;
 
-fn loaded(layers: Vec<Layer>) -> Result<Catalogue, InitError> {
+fn load_catalogue(layers: Vec<Layer>) -> Result<Catalogue, InitError> {
     let loaded = Catalogue::load(&layers).map_err(|error| InitError::Unreadable {
         file: layers.last().map(|layer| layer.file.clone()).unwrap_or_default(),
         format: "a catalogue of servers",
@@ -152,7 +152,7 @@ fn read(file: &Path, left_out: &mut Vec<String>) -> Result<Vec<ImportedServer>, 
     }
 }
 
-fn texts(value: Option<&Value>) -> Vec<String> {
+fn string_list(value: Option<&Value>) -> Vec<String> {
     value
         .and_then(Value::as_array)
         .into_iter()
@@ -183,17 +183,18 @@ fn base(
         return None;
     };
     let told = server.get(endings).and_then(Value::as_object).cloned().unwrap_or_default();
-    let ending = |(ending, id): (String, Value)| (plain(&ending), id.as_str().map(str::to_owned));
+    let ending =
+        |(ending, id): (String, Value)| (strip_leading_dots(&ending), id.as_str().map(str::to_owned));
     Some(ImportedServer {
         name: name.to_owned(),
-        command: std::iter::once(program.to_owned()).chain(texts(server.get("args"))).collect(),
+        command: std::iter::once(program.to_owned()).chain(string_list(server.get("args"))).collect(),
         endings: told.into_iter().map(ending).collect(),
         env: server.get("env").and_then(Value::as_object).cloned().unwrap_or_default(),
         ..ImportedServer::default()
     })
 }
 
-fn plain(ending: &str) -> String {
+fn strip_leading_dots(ending: &str) -> String {
     ending.trim_start_matches('.').to_owned()
 }
 
@@ -238,7 +239,7 @@ fn of_opencode(
             .push(format!("{name}: it is disabled there; `disabled` in lsp-tools.toml does the same here"));
         return None;
     }
-    let command = texts(server.get("command"));
+    let command = string_list(server.get("command"));
     if command.is_empty() {
         left_out.push(format!("{name}: it has no `command`"));
         return None;
@@ -249,7 +250,10 @@ fn of_opencode(
     Some(ImportedServer {
         name: name.to_owned(),
         command,
-        endings: texts(server.get("extensions")).iter().map(|ending| (plain(ending), None)).collect(),
+        endings: string_list(server.get("extensions"))
+            .iter()
+            .map(|ending| (strip_leading_dots(ending), None))
+            .collect(),
         env: environment.and_then(Value::as_object).cloned().unwrap_or_default(),
         options: server.get("initialization").cloned(),
         ..ImportedServer::default()
@@ -261,7 +265,7 @@ fn entry(path: &[&str], value: Value) -> HostConfigEntry {
 }
 
 /// A definition as entries of `servers.toml`, under the key of the same server where the catalogue has it.
-fn translated(
+fn to_server_entries(
     definition: &ImportedServer,
     catalogue: &Catalogue,
     run: &mut BTreeMap<String, Vec<String>>,
@@ -274,7 +278,7 @@ fn translated(
         server.command.first().is_some_and(|word| word == program)
     };
     let known = catalogue.servers.get_key_value(name).or_else(|| catalogue.servers.iter().find(same));
-    let key = known.map_or_else(|| sanitized(name), |(key, _)| key.clone());
+    let key = known.map_or_else(|| sanitize(name), |(key, _)| key.clone());
     let mut entries = Vec::new();
     let mut languages: BTreeSet<String> =
         known.iter().flat_map(|(_, server)| server.languages.iter().cloned()).collect();
@@ -284,7 +288,7 @@ fn translated(
             Some(language) => {
                 languages.insert(language.to_owned());
             }
-            None => fresh.entry(sanitized(id.as_deref().unwrap_or(&key))).or_default().push(ending.clone()),
+            None => fresh.entry(sanitize(id.as_deref().unwrap_or(&key))).or_default().push(ending.clone()),
         }
     }
     for (language, endings) in fresh {
@@ -358,7 +362,7 @@ fn has_null(value: &Value) -> bool {
     }
 }
 
-fn sanitized(name: &str) -> String {
+fn sanitize(name: &str) -> String {
     let plain = |letter: char| {
         if letter.is_ascii_alphanumeric() || letter == '-' { letter.to_ascii_lowercase() } else { '-' }
     };

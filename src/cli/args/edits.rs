@@ -68,7 +68,7 @@ pub(crate) struct EditOptionArgs {
 
 impl EditOptionArgs {
     /// What tools take as `diagnostics`: nothing where nothing was said.
-    pub(crate) fn wish(self) -> Option<bool> {
+    pub(crate) fn diagnostics_flag(self) -> Option<bool> {
         (self.diagnostics || self.no_diagnostics).then_some(self.diagnostics)
     }
 }

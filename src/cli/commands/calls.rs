@@ -1,6 +1,6 @@
 //! The command `calls`.
 
-use super::{CliContext, Reply, place, tree};
+use super::{CliContext, Reply, hierarchy_reply, parse_place};
 use crate::cli::args::CallsCommandArgs;
 use crate::tools::error::ToolError;
 use crate::tools::lsp_hierarchy::CallDirection;
@@ -8,7 +8,7 @@ use crate::tools::lsp_hierarchy::CallDirection;
 /// Who calls something, or what it calls.
 pub(super) async fn run(arguments: &CallsCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let direction = if arguments.outgoing { CallDirection::Outgoing } else { CallDirection::Incoming };
-    let target = place(&arguments.at.address, door.cwd)?;
+    let target = parse_place(&arguments.at.address, door.cwd)?;
     let answer = door.runtime.calls(target, direction, arguments.depth).await?;
-    tree(door, answer, "no function stands there")
+    hierarchy_reply(door, answer, "no function stands there")
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{CliContext, Reply, answered, as_json, worded};
+use super::{CliContext, Reply, answer_reply, as_json, reply_with_verdict};
 use crate::cli::args::{CheckCommandArgs, CliOutputFormat};
 use crate::cli::exit::CliExitStatus;
 use crate::cli::input::named_file;
@@ -19,10 +19,10 @@ use crate::tools::shard::CheckCosts;
 /// What is wrong with files, folders or the workspace.
 pub(super) async fn run(arguments: CheckCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     if !arguments.merge.is_empty() {
-        return merge(&arguments.merge, door);
+        return merge_logs(&arguments.merge, door);
     }
     let costs = match arguments.costs.as_deref() {
-        Some(file) => known(file, door.cwd, arguments.record_costs.as_deref() == Some(file))?,
+        Some(file) => read_costs(file, door.cwd, arguments.record_costs.as_deref() == Some(file))?,
         None => CheckCosts::default(),
     };
     let costs = Arc::new(costs);
@@ -36,17 +36,17 @@ pub(super) async fn run(arguments: CheckCommandArgs, door: CliContext<'_>) -> Re
     let answer = door.runtime.check_all(args).await?;
     if let Some(file) = &arguments.record_costs {
         let path = door.cwd.join(file);
-        std::fs::write(&path, costs.to_json()).map_err(|error| unusable(file, &error))?;
+        std::fs::write(&path, costs.to_json()).map_err(|error| unusable_file_error(file, &error))?;
     }
     match door.format {
-        CliOutputFormat::Json => answered(door, answer, |_| String::new(), ""),
+        CliOutputFormat::Json => answer_reply(door, answer, |_| String::new(), ""),
         CliOutputFormat::Sarif => {
             let log = as_json(&sarif::render(&answer.output, answer.verdict), door)?;
-            Ok(worded(door, &answer, log, ""))
+            Ok(reply_with_verdict(door, &answer, log, ""))
         }
         CliOutputFormat::Github => {
             let nothing = diagnostics::totals(&answer.output, answer.verdict, &door.console.err);
-            Ok(worded(door, &answer, github::render(&answer.output), &nothing))
+            Ok(reply_with_verdict(door, &answer, github::render(&answer.output), &nothing))
         }
         // The formats of tool lists have been refused by then.
         _ => Ok(text(answer, door)),
@@ -54,27 +54,28 @@ pub(super) async fn run(arguments: CheckCommandArgs, door: CliContext<'_>) -> Re
 }
 
 /// What files are known to take; nothing where the file is yet to be written.
-fn known(file: &Path, cwd: &Path, recorded: bool) -> Result<CheckCosts, ToolError> {
+fn read_costs(file: &Path, cwd: &Path, recorded: bool) -> Result<CheckCosts, ToolError> {
     match named_file(&cwd.join(file)) {
-        Ok(text) => CheckCosts::from_json(&text).map_err(|error| unusable(file, &error)),
+        Ok(text) => CheckCosts::from_json(&text).map_err(|error| unusable_file_error(file, &error)),
         Err(error) if recorded && error.kind() == io::ErrorKind::NotFound => Ok(CheckCosts::default()),
-        Err(error) => Err(unusable(file, &error)),
+        Err(error) => Err(unusable_file_error(file, &error)),
     }
 }
 
-fn unusable(file: &Path, error: &dyn std::error::Error) -> ToolError {
+fn unusable_file_error(file: &Path, error: &dyn std::error::Error) -> ToolError {
     let error = format!("{} cannot be used: {error}", file.display());
     ToolError::new(ErrorCode::InvalidArgs, error)
 }
 
 /// The logs of parts as one, with the status that one check of everything would have had.
-fn merge(files: &[PathBuf], door: CliContext<'_>) -> Result<Reply, ToolError> {
+fn merge_logs(files: &[PathBuf], door: CliContext<'_>) -> Result<Reply, ToolError> {
     let read = |file: &PathBuf| {
-        let text = named_file(&door.cwd.join(file)).map_err(|error| unusable(file, &error))?;
-        serde_json::from_str(&text).map_err(|error| unusable(file, &error))
+        let text = named_file(&door.cwd.join(file)).map_err(|error| unusable_file_error(file, &error))?;
+        serde_json::from_str(&text).map_err(|error| unusable_file_error(file, &error))
     };
     let logs = files.iter().map(read).collect::<Result<Vec<Value>, _>>()?;
-    let merged = merge::merged(&logs).map_err(|(index, error)| unusable(&files[index], &error))?;
+    let merged =
+        merge::merge_logs(&logs).map_err(|(index, error)| unusable_file_error(&files[index], &error))?;
     let runs = || merged["runs"].as_array().into_iter().flatten();
     let failed = runs()
         .flat_map(|run| run["invocations"].as_array().into_iter().flatten())
@@ -92,5 +93,5 @@ fn text(mut answer: Answer<DiagnosticsOutput>, door: CliContext<'_>) -> Reply {
     let before = door.paths.respell(&mut answer);
     let line = |path: &str, line: u32| door.runtime.read_line(before.get(path)?, line);
     let out = diagnostics::render(&answer.output, answer.verdict, &door.console.out, &line);
-    worded(door, &answer, out, "")
+    reply_with_verdict(door, &answer, out, "")
 }

@@ -44,27 +44,30 @@ pub(crate) async fn run(arguments: DaemonCommand, start: DoorStartContext<'_>) -
 fn folders() -> Result<Folders, ToolError> {
     let invalid = |error: &dyn std::fmt::Display| ToolError::new(ErrorCode::InvalidArgs, error.to_string());
     let folders = Folders::find().map_err(|error| invalid(&error))?;
-    folders.guard().map_err(|error| invalid(&error))?;
+    folders.ensure_private().map_err(|error| invalid(&error))?;
     Ok(folders)
 }
 
 fn connector(start: &DoorStartContext<'_>) -> Result<Connector, ToolError> {
     let workspace = find_workspace(start.global.workspace.as_deref(), &start.cwd)?;
-    Connector::find(workspace.root(), &folders()?).map_err(told)
+    Connector::find(workspace.root(), &folders()?).map_err(connect_error)
 }
 
 /// The ways to all daemons that are asked about: folder and key of each.
-fn chosen(all: AllDaemons, start: &DoorStartContext<'_>) -> Result<(DaemonFolder, Vec<String>), ToolError> {
-    let folder = DaemonFolder::find(&folders()?).map_err(|error| told(error.into()))?;
+fn chosen_daemons(
+    all: AllDaemons,
+    start: &DoorStartContext<'_>,
+) -> Result<(DaemonFolder, Vec<String>), ToolError> {
+    let folder = DaemonFolder::find(&folders()?).map_err(|error| connect_error(error.into()))?;
     let keys = if all.all {
-        folder.keys().map_err(|error| told(error.into()))?
+        folder.keys().map_err(|error| connect_error(error.into()))?
     } else {
         vec![connector(start)?.identity().key().to_owned()]
     };
     Ok((folder, keys))
 }
 
-fn told(error: ConnectError) -> ToolError {
+fn connect_error(error: ConnectError) -> ToolError {
     let code = match &error {
         ConnectError::Folder(_) | ConnectError::Foreign(_) | ConnectError::Imposter { .. } => {
             ErrorCode::Denied
@@ -78,19 +81,19 @@ fn told(error: ConnectError) -> ToolError {
 async fn start_one(start: &DoorStartContext<'_>) -> Result<Reply, ToolError> {
     let connector = connector(start)?;
     let preamble = Preamble::new(DoorName::Status);
-    let running = connector.connect(&preamble).await.map_err(told)?;
+    let running = connector.connect(&preamble).await.map_err(connect_error)?;
     let was_running = running.is_some();
     let connection = match running {
         Some(connection) => connection,
         None => match connector.open(&preamble).await {
             Err(ConnectError::Settings) => return Err(unusable_settings(start)),
-            opened => opened.map_err(told)?,
+            opened => opened.map_err(connect_error)?,
         },
     };
     let pid = connection.welcome.pid;
     let output = json!({"ok": true, "pid": pid, "started": !was_running, "socket": connector.shown_socket()});
     let done = if was_running { "runs already" } else { "was started" };
-    shown(start, &output, CliExitStatus::Answered, || format!("the daemon {done} (pid {pid})\n"))
+    to_reply(start, &output, CliExitStatus::Answered, || format!("the daemon {done} (pid {pid})\n"))
 }
 
 /// What is wrong with the settings, as every command says it.
@@ -109,11 +112,11 @@ fn unusable_settings(start: &DoorStartContext<'_>) -> ToolError {
 }
 
 async fn status(all: AllDaemons, start: &DoorStartContext<'_>) -> Result<Reply, ToolError> {
-    let (folder, keys) = chosen(all, start)?;
+    let (folder, keys) = chosen_daemons(all, start)?;
     let mut found: Vec<DaemonStatus> = Vec::new();
     let mut lines = Vec::new();
     for key in keys {
-        match ask(&folder, &key).await {
+        match query_status(&folder, &key).await {
             Ok(status) => found.extend(status),
             Err(error) if all.all => {
                 lines.push(format!("warning: {}: {}", folder.shown_socket(&key).display(), error.error));
@@ -123,19 +126,19 @@ async fn status(all: AllDaemons, start: &DoorStartContext<'_>) -> Result<Reply, 
     }
     let look = &start.console.out;
     let mut reply = match (found.as_slice(), all.all) {
-        ([], _) => return none(all),
-        ([one], false) => shown(start, one, CliExitStatus::Answered, || render::status(one, look))?,
+        ([], _) => return no_daemon(all),
+        ([one], false) => to_reply(start, one, CliExitStatus::Answered, || render::status(one, look))?,
         (several, _) => {
             let text = || several.iter().map(|one| render::status(one, look)).collect::<Vec<_>>().join("\n");
-            shown(start, &json!({"ok": true, "daemons": several}), CliExitStatus::Answered, text)?
+            to_reply(start, &json!({"ok": true, "daemons": several}), CliExitStatus::Answered, text)?
         }
     };
     reply.lines.extend(lines);
     Ok(reply)
 }
 
-async fn ask(folder: &DaemonFolder, key: &str) -> Result<Option<DaemonStatus>, ToolError> {
-    let asked = connect(folder, key, &Preamble::new(DoorName::Status)).await.map_err(told)?;
+async fn query_status(folder: &DaemonFolder, key: &str) -> Result<Option<DaemonStatus>, ToolError> {
+    let asked = connect(folder, key, &Preamble::new(DoorName::Status)).await.map_err(connect_error)?;
     let Some(DaemonConnection { mut reader, .. }) = asked else { return Ok(None) };
     let unclear = |why: &dyn std::fmt::Display| {
         ToolError::new(ErrorCode::Internal, format!("the daemon does not tell what runs: {why}"))
@@ -146,10 +149,10 @@ async fn ask(folder: &DaemonFolder, key: &str) -> Result<Option<DaemonStatus>, T
 }
 
 async fn stop(all: AllDaemons, start: &DoorStartContext<'_>) -> Result<Reply, ToolError> {
-    let (folder, keys) = chosen(all, start)?;
+    let (folder, keys) = chosen_daemons(all, start)?;
     let mut stopped = Vec::new();
     for key in keys {
-        let asked = connect(&folder, &key, &Preamble::new(DoorName::Stop)).await.map_err(told)?;
+        let asked = connect(&folder, &key, &Preamble::new(DoorName::Stop)).await.map_err(connect_error)?;
         let Some(DaemonConnection { mut reader, welcome, .. }) = asked else { continue };
         // The connection ends when the daemon does.
         if timeout(DAEMON_STOP_TIMEOUT, reader.read(&mut [0])).await.is_err() {
@@ -164,10 +167,10 @@ async fn stop(all: AllDaemons, start: &DoorStartContext<'_>) -> Result<Reply, To
         stopped.push(welcome.pid);
     }
     if stopped.is_empty() {
-        return none(all);
+        return no_daemon(all);
     }
     let text = || stopped.iter().map(|pid| format!("daemon stopped (pid {pid})\n")).collect();
-    shown(start, &json!({"ok": true, "stopped": stopped}), CliExitStatus::Answered, text)
+    to_reply(start, &json!({"ok": true, "stopped": stopped}), CliExitStatus::Answered, text)
 }
 
 async fn logs_of(arguments: &DaemonLogsArgs, start: &DoorStartContext<'_>) -> Result<Reply, ToolError> {
@@ -175,13 +178,13 @@ async fn logs_of(arguments: &DaemonLogsArgs, start: &DoorStartContext<'_>) -> Re
     logs::run(arguments, &folders()?, connector.identity().key()).await
 }
 
-fn none(all: AllDaemons) -> Result<Reply, ToolError> {
+fn no_daemon(all: AllDaemons) -> Result<Reply, ToolError> {
     let error = if all.all { "no daemon runs" } else { "no daemon runs for this workspace and environment" };
-    Err(ToolError::nothing(error)
+    Err(ToolError::nothing_found(error)
         .with_hint("commands start it when they need it; `lsp-tools daemon status --all` tells of others"))
 }
 
-fn shown(
+fn to_reply(
     start: &DoorStartContext<'_>,
     output: &impl Serialize,
     status: CliExitStatus,

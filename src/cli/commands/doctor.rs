@@ -1,6 +1,6 @@
 //! The command `doctor`.
 
-use super::{CliContext, Reply, told};
+use super::{CliContext, Reply, output_reply};
 use crate::cli::exit::CliExitStatus;
 use crate::cli::render::doctor::render;
 use crate::tools::error::ToolError;
@@ -9,5 +9,5 @@ use crate::tools::error::ToolError;
 pub(super) async fn run(door: CliContext<'_>) -> Result<Reply, ToolError> {
     let output = door.runtime.doctor().await;
     let status = if output.well { CliExitStatus::Answered } else { CliExitStatus::Unpleasant };
-    told(door, &output, status, |output| render(output, &door.console.out))
+    output_reply(door, &output, status, |output| render(output, &door.console.out))
 }

@@ -4,30 +4,30 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::called::reply;
+use super::tool_call::call_and_render;
 use super::{CliContext, Reply};
 use crate::cli::args::edits::EditOptionArgs;
 use crate::cli::render::edits::{self as render, EditAnswerView, EditRequestFlags};
 use crate::tools::error::ToolError;
 
 /// Calls a tool that edits, in this manner.
-pub(super) async fn edited(
+pub(super) async fn run_edit(
     door: CliContext<'_>,
     name: &str,
     mut arguments: Value,
-    manner: EditOptionArgs,
+    options: EditOptionArgs,
 ) -> Result<Reply, ToolError> {
-    arguments["dry_run"] = json!(manner.dry_run);
-    arguments["diagnostics"] = json!(manner.wish());
-    let asked = EditRequestFlags { dry_run: manner.dry_run, diagnostics: manner.diagnostics };
-    reply(door, name, arguments, |edited: EditAnswerView| shown(edited, asked, door)).await
+    arguments["dry_run"] = json!(options.dry_run);
+    arguments["diagnostics"] = json!(options.diagnostics_flag());
+    let asked = EditRequestFlags { dry_run: options.dry_run, diagnostics: options.diagnostics };
+    call_and_render(door, name, arguments, |edited: EditAnswerView| edit_reply(edited, asked, door)).await
 }
 
 /// An edit as it looks.
-pub(super) fn shown(mut edited: EditAnswerView, asked: EditRequestFlags, door: CliContext<'_>) -> Reply {
+pub(super) fn edit_reply(mut edited: EditAnswerView, asked: EditRequestFlags, door: CliContext<'_>) -> Reply {
     let mut before = HashMap::new();
     edited.each_path(&mut |path| {
-        let shown = door.paths.shown(path);
+        let shown = door.paths.display_path(path);
         before.insert(shown.clone(), std::mem::replace(path, shown));
     });
     let read_line =

@@ -5,8 +5,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-use super::called::{path, reply};
-use super::edit_reply::{edited, shown};
+use super::edit_reply::{edit_reply, run_edit};
+use super::tool_call::{call_and_render, path};
 use super::{CliContext, Reply, rewrites};
 use crate::cli::args::edits::{
     DeleteCommandArgs, EditCommandArgs, EditingCommand, MoveCommandArgs, PatchCommandArgs, UndoCommandArgs,
@@ -40,7 +40,7 @@ async fn edit(arguments: EditCommandArgs, door: CliContext<'_>) -> Result<Reply,
     }
     let pairs = old.iter().zip(&new);
     let edits: Vec<Value> = pairs.map(|(old, new)| json!({"old": old, "new": new, "all": all})).collect();
-    edited(door, "edit", json!({"path": path(&file)?, "edits": edits}), manner).await
+    run_edit(door, "edit", json!({"path": path(&file)?, "edits": edits}), manner).await
 }
 
 async fn write(arguments: WriteCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
@@ -49,7 +49,7 @@ async fn write(arguments: WriteCommandArgs, door: CliContext<'_>) -> Result<Repl
         None => door.input.text("the text").await?,
     };
     let given = json!({"path": path(&arguments.file)?, "content": content});
-    edited(door, "write", given, arguments.manner).await
+    run_edit(door, "write", given, arguments.manner).await
 }
 
 async fn patch(arguments: PatchCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
@@ -57,7 +57,7 @@ async fn patch(arguments: PatchCommandArgs, door: CliContext<'_>) -> Result<Repl
         None => door.input.text("the patch").await?,
         Some(file) => from_file(door.cwd.join(file)).await?,
     };
-    edited(door, "patch", json!({"patch": text}), arguments.manner).await
+    run_edit(door, "patch", json!({"patch": text}), arguments.manner).await
 }
 
 /// The patch in a file that whoever typed its name can read, wherever it lies.
@@ -84,12 +84,12 @@ async fn move_file(arguments: MoveCommandArgs, door: CliContext<'_>) -> Result<R
     let given = json!({
         "from": path(&from)?, "to": path(&to)?, "overwrite": overwrite, "update_imports": !no_imports,
     });
-    edited(door, "move", given, manner).await
+    run_edit(door, "move", given, manner).await
 }
 
 async fn delete(arguments: DeleteCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let given = json!({"path": path(&arguments.path)?, "recursive": arguments.recursive});
-    edited(door, "delete", given, arguments.manner).await
+    run_edit(door, "delete", given, arguments.manner).await
 }
 
 async fn undo(arguments: UndoCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
@@ -97,12 +97,12 @@ async fn undo(arguments: UndoCommandArgs, door: CliContext<'_>) -> Result<Reply,
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let look = &door.console.out;
         let shown = |mut history: UndoOutput| {
-            render::each_past_path(&mut history, &mut |path| *path = door.paths.shown(path));
+            render::each_past_path(&mut history, &mut |path| *path = door.paths.display_path(path));
             render::history(&history, now, look)
         };
-        return reply(door, "undo", json!({"list": true}), shown).await;
+        return call_and_render(door, "undo", json!({"list": true}), shown).await;
     }
     let given = json!({"id": arguments.id, "group": arguments.group});
     let asked = EditRequestFlags { dry_run: false, diagnostics: false };
-    reply(door, "undo", given, |edited: EditAnswerView| shown(edited, asked, door)).await
+    call_and_render(door, "undo", given, |edited: EditAnswerView| edit_reply(edited, asked, door)).await
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::called::{self, call, here, path, reply};
+use super::tool_call::{self, call_and_render, call_tool, default_folder, path};
 use super::{CliContext, Reply, grep};
 use crate::cli::args::CliOutputFormat;
 use crate::cli::args::files::{FileReadingCommand, GlobCommandArgs, ListCommandArgs, ReadCommandArgs};
@@ -28,12 +28,12 @@ pub(super) async fn run(command: FileReadingCommand, door: CliContext<'_>) -> Re
 }
 
 async fn read(arguments: ReadCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
-    let span = called::span(&arguments.file, door.cwd)?;
+    let span = tool_call::parse_span(&arguments.file, door.cwd)?;
     let path = path(&span.path)?;
     let look = &door.console.out;
     if arguments.outline {
         let given = json!({"path": path, "outline": true});
-        return reply(door, "read", given, |page: ReadOutput| render::outline(&page, look)).await;
+        return call_and_render(door, "read", given, |page: ReadOutput| render::outline(&page, look)).await;
     }
     let (first, last) = span.lines.map_or((1, None), |SpanLines { first, last }| (first, last));
     let (mut next, mut whole) =
@@ -43,9 +43,10 @@ async fn read(arguments: ReadCommandArgs, door: CliContext<'_>) -> Result<Reply,
         // One answer is what JSON shows; as text, pages follow each other until the end.
         let limit = left.unwrap_or(MAX_READ_PAGE_LINES).min(MAX_READ_PAGE_LINES);
         let given = json!({"path": path, "offset": next, "limit": limit, "line_numbers": arguments.numbers});
-        let result = call(door, "read", given).await;
-        let page = called::parts::<ReadOutput>(&result).filter(|_| door.format != CliOutputFormat::Json);
-        let Some(mut page) = page else { return called::as_it_is(&result, door) };
+        let result = call_tool(door, "read", given).await;
+        let page =
+            tool_call::parse_answer::<ReadOutput>(&result).filter(|_| door.format != CliOutputFormat::Json);
+        let Some(mut page) = page else { return tool_call::raw_reply(&result, door) };
         let end = u32::try_from(page.end_line).unwrap_or(u32::MAX);
         let goes_on = page.has_more && end >= next && last.is_none_or(|last| end < last);
         if goes_on {
@@ -67,18 +68,19 @@ async fn read(arguments: ReadCommandArgs, door: CliContext<'_>) -> Result<Reply,
 }
 
 async fn list(arguments: ListCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
-    let folder = arguments.folder.as_deref().map(path).transpose()?.or(here(door));
+    let folder = arguments.folder.as_deref().map(path).transpose()?.or(default_folder(door));
     let given = json!({"path": folder, "recursive": arguments.recursive, "limit": arguments.limit});
     let (paths, look) = (door.paths, &door.console.out);
-    let shown = |entries: ListOutput| render::entries(entries, arguments.recursive.then_some(paths), look);
-    reply(door, "list", given, shown).await
+    let shown =
+        |entries: ListOutput| render::render_listing(entries, arguments.recursive.then_some(paths), look);
+    call_and_render(door, "list", given, shown).await
 }
 
 async fn glob(arguments: GlobCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let given = json!({
-        "pattern": arguments.pattern, "path": here(door), "sort": arguments.newest.then_some("newest"),
+        "pattern": arguments.pattern, "path": default_folder(door), "sort": arguments.newest.then_some("newest"),
         "hidden": arguments.hidden, "no_ignore": arguments.no_ignore, "limit": arguments.limit,
     });
     let (paths, look) = (door.paths, &door.console.out);
-    reply(door, "glob", given, |found: GlobOutput| render::found(&found, paths, look)).await
+    call_and_render(door, "glob", given, |found: GlobOutput| render::render_glob(&found, paths, look)).await
 }

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use super::called::here;
-use super::called::{path, reply};
+use super::tool_call::default_folder;
+use super::tool_call::{call_and_render, path};
 use super::{CliContext, Reply};
 use crate::cli::args::files::GrepCommandArgs;
 use crate::cli::render::grep as render;
@@ -13,7 +13,7 @@ use crate::workspace::{CaseMode, GrepPattern, LineMatcher};
 
 /// Lines that match a pattern.
 pub(super) async fn run(arguments: GrepCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
-    let under = arguments.path.as_deref().map(path).transpose()?.or(here(door));
+    let under = arguments.path.as_deref().map(path).transpose()?.or(default_folder(door));
     let types_not = arguments.types_not.iter().map(|kind| format!("!{kind}"));
     let types: Vec<String> = arguments.types.iter().cloned().chain(types_not).collect();
     let mode = match (arguments.files_with_matches, arguments.count) {
@@ -40,7 +40,7 @@ pub(super) async fn run(arguments: GrepCommandArgs, door: CliContext<'_>) -> Res
     let with_context = [arguments.context, arguments.before_context, arguments.after_context];
     let gaps = with_context.into_iter().flatten().any(|lines| lines > 0);
     let shown = |matches: GrepOutput| render::render(&matches, gaps, matcher.as_ref(), door.paths, look);
-    reply(door, "grep", given, shown).await
+    call_and_render(door, "grep", given, shown).await
 }
 
 fn case(arguments: &GrepCommandArgs) -> CaseMode {

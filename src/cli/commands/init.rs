@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use etcetera::BaseStrategy;
 use serde_json::json;
 
-use super::{CliContext, Reply, told};
+use super::{CliContext, Reply, output_reply};
 use crate::bridges::init::{
     HostDirectories, HostSetupRequest, InitFileChange, McpHost, configure, import, usual_files,
 };
@@ -20,25 +20,25 @@ use crate::tools::error::{ErrorCode, ToolError};
 /// Answers `init`.
 pub(super) async fn run(init: InitCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     match init.import {
-        Some(InitCommand::Import(import)) => imported(&import, door),
-        None => configured(init, door),
+        Some(InitCommand::Import(import)) => import_servers(&import, door),
+        None => configure_host(init, door),
     }
 }
 
-fn configured(init: InitCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
+fn configure_host(init: InitCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let Some(host) = init.host else { return Err(no_host()) };
-    let wish = HostSetupRequest {
+    let request = HostSetupRequest {
         host: host.into(),
         scope: init.scope.map(Into::into),
-        program: program(),
+        program: own_program(),
         profile: init.profile.and_then(|profile| Some(profile.to_possible_value()?.get_name().to_owned())),
         editor_door: init.editor_door,
         force: init.force,
     };
-    let change = configure(&wish, &places(door)?, door.runtime.catalogue())?;
+    let change = configure(&request, &host_directories(door)?, door.runtime.catalogue())?;
     let mut reply = finish(&change, init.print, Vec::new(), door)?;
     if !init.print && door.format == CliOutputFormat::Text {
-        reply.lines.push(format!("next: {}", next_step(wish.host)));
+        reply.lines.push(format!("next: {}", next_step(request.host)));
     }
     Ok(reply)
 }
@@ -76,14 +76,14 @@ fn next_step(host: McpHost) -> &'static str {
     }
 }
 
-fn imported(arguments: &InitImportArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
-    let places = places(door)?;
+fn import_servers(arguments: &InitImportArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
+    let places = host_directories(door)?;
     let files: Vec<PathBuf> = match arguments.files.is_empty() {
         true => usual_files(&places),
         false => arguments.files.iter().map(|file| door.cwd.join(file)).collect(),
     };
     if files.is_empty() {
-        let error = ToolError::nothing("there is no file of a host that defines language servers");
+        let error = ToolError::nothing_found("there is no file of a host that defines language servers");
         return Err(error.with_hint("name one: lsp-tools init import FILE"));
     }
     let folders =
@@ -117,7 +117,7 @@ fn finish(
         true => escape::block(&change.after),
         false => escape::block(&diff),
     };
-    let mut reply = told(door, &output, CliExitStatus::Answered, text)?;
+    let mut reply = output_reply(door, &output, CliExitStatus::Answered, text)?;
     if door.format == CliOutputFormat::Text {
         reply.lines.extend(lines);
         let path = escape::words(&path);
@@ -131,7 +131,7 @@ fn finish(
 }
 
 /// How a host finds us: by name where that leads to this program, else by its path.
-fn program() -> String {
+fn own_program() -> String {
     let own = std::env::current_exe().ok().and_then(|path| path.canonicalize().ok());
     let found = which::which("lsp-tools").ok().and_then(|path| path.canonicalize().ok());
     match own {
@@ -140,7 +140,7 @@ fn program() -> String {
     }
 }
 
-fn places(door: CliContext<'_>) -> Result<HostDirectories, ToolError> {
+fn host_directories(door: CliContext<'_>) -> Result<HostDirectories, ToolError> {
     let base = etcetera::base_strategy::Xdg::new();
     let base = base.map_err(|error| {
         ToolError::new(ErrorCode::InvalidArgs, format!("there is no home directory: {error}"))

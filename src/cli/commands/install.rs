@@ -1,6 +1,6 @@
 //! The command `install`.
 
-use super::{CliContext, Reply, told};
+use super::{CliContext, Reply, output_reply};
 use crate::cli::args::InstallCommandArgs;
 use crate::cli::exit::CliExitStatus;
 use crate::cli::render::install::render;
@@ -10,7 +10,7 @@ use crate::tools::install::{InstallOutput, InstallState};
 /// Installs servers.
 pub(super) async fn run(arguments: InstallCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let output = door.runtime.install(arguments.names).await?;
-    told(door, &output, status(&output), |output| render(output, &door.console.out))
+    output_reply(door, &output, status(&output), |output| render(output, &door.console.out))
 }
 
 fn status(output: &InstallOutput) -> CliExitStatus {

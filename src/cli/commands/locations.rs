@@ -1,6 +1,6 @@
 //! The commands `definition`, `declaration`, `type-definition`, `implementation` and `references`.
 
-use super::{CliContext, Reply, answered, place};
+use super::{CliContext, Reply, answer_reply, parse_place};
 use crate::cli::args::{AddressArgs, CliOutputFormat, LimitedAddressArgs};
 use crate::cli::render::locations::render;
 use crate::tools::answer::{Answer, LocationsOutput};
@@ -8,12 +8,20 @@ use crate::tools::error::ToolError;
 
 /// Where something is defined.
 pub(super) async fn definition(arguments: &AddressArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
-    shown(door, door.runtime.definition(place(&arguments.address, door.cwd)?).await?, "definition")
+    locations_reply(
+        door,
+        door.runtime.definition(parse_place(&arguments.address, door.cwd)?).await?,
+        "definition",
+    )
 }
 
 /// Where something is declared.
 pub(super) async fn declaration(arguments: &AddressArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
-    shown(door, door.runtime.declaration(place(&arguments.address, door.cwd)?).await?, "declaration")
+    locations_reply(
+        door,
+        door.runtime.declaration(parse_place(&arguments.address, door.cwd)?).await?,
+        "declaration",
+    )
 }
 
 /// Where the type of something is defined.
@@ -21,7 +29,11 @@ pub(super) async fn type_definition(
     arguments: &AddressArgs,
     door: CliContext<'_>,
 ) -> Result<Reply, ToolError> {
-    shown(door, door.runtime.type_definition(place(&arguments.address, door.cwd)?).await?, "type definition")
+    locations_reply(
+        door,
+        door.runtime.type_definition(parse_place(&arguments.address, door.cwd)?).await?,
+        "type definition",
+    )
 }
 
 /// What implements something.
@@ -29,7 +41,11 @@ pub(super) async fn implementation(
     arguments: &AddressArgs,
     door: CliContext<'_>,
 ) -> Result<Reply, ToolError> {
-    shown(door, door.runtime.implementation(place(&arguments.address, door.cwd)?).await?, "implementation")
+    locations_reply(
+        door,
+        door.runtime.implementation(parse_place(&arguments.address, door.cwd)?).await?,
+        "implementation",
+    )
 }
 
 /// Where something is used.
@@ -37,17 +53,21 @@ pub(super) async fn references(
     arguments: &LimitedAddressArgs,
     door: CliContext<'_>,
 ) -> Result<Reply, ToolError> {
-    let target = place(&arguments.at.address, door.cwd)?;
+    let target = parse_place(&arguments.at.address, door.cwd)?;
     let answer = door.runtime.references(target, arguments.limit).await?;
     let (listed, all) = (answer.output.locations.len(), answer.output.count);
     let more = answer.output.has_more && door.format == CliOutputFormat::Text;
-    let mut reply = shown(door, answer, "reference")?;
+    let mut reply = locations_reply(door, answer, "reference")?;
     if more {
         reply.lines.push(format!("{listed} of {all} references shown; --limit shows more"));
     }
     Ok(reply)
 }
 
-fn shown(door: CliContext<'_>, answer: Answer<LocationsOutput>, what: &str) -> Result<Reply, ToolError> {
-    answered(door, answer, |output| render(output, what, &door.console.out), &format!("no {what} found"))
+fn locations_reply(
+    door: CliContext<'_>,
+    answer: Answer<LocationsOutput>,
+    what: &str,
+) -> Result<Reply, ToolError> {
+    answer_reply(door, answer, |output| render(output, what, &door.console.out), &format!("no {what} found"))
 }

@@ -3,7 +3,6 @@
 //! A command takes its arguments and a [`CliContext`], asks the runtime, and gives a [`Reply`]: text for stdout, lines for
 //! stderr, and the exit status. It prints nothing itself, so that what is printed has one place.
 
-mod called;
 mod calls;
 mod check;
 mod completion;
@@ -25,6 +24,7 @@ mod rewrites;
 mod servers;
 mod signature;
 mod symbols;
+mod tool_call;
 mod tools;
 mod trust;
 mod types;
@@ -45,7 +45,7 @@ use super::paths::{HasPaths, PathSpelling};
 use super::render::{hierarchy, json, verdict};
 pub(super) use super::reply::Reply;
 use crate::runtime::Runtime;
-use crate::runtime::hinted::AskedAbout;
+use crate::runtime::startup_hints::AskedAbout;
 use crate::tools::answer::{Answer, HierarchyOutput, Verdict};
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::question::path_of;
@@ -108,11 +108,11 @@ pub(super) async fn run(command: CliCommand, door: CliContext<'_>) -> Reply {
         CliCommand::Completions(arguments) => completions::run(&arguments),
         CliCommand::Man(arguments) => man::run(&arguments),
     };
-    reply.unwrap_or_else(|error| failed(&error, door.format, door.console))
+    reply.unwrap_or_else(|error| failure_reply(&error, door.format, door.console))
 }
 
 /// What a question about code is about: of that, what is missing is told at the start.
-pub(super) fn about_code(command: &CliCommand, cwd: &Path) -> Option<AskedAbout> {
+pub(super) fn question_subject(command: &CliCommand, cwd: &Path) -> Option<AskedAbout> {
     let address = match command {
         CliCommand::Hover(at)
         | CliCommand::Definition(at)
@@ -128,24 +128,28 @@ pub(super) fn about_code(command: &CliCommand, cwd: &Path) -> Option<AskedAbout>
         CliCommand::Check(check) if check.paths.is_empty() => return Some(AskedAbout::Workspace),
         CliCommand::Check(check) => return Some(AskedAbout::Paths(check.paths.clone())),
         CliCommand::Edits(EditingCommand::Rename(rename)) => &rename.at.address,
-        CliCommand::Edits(EditingCommand::Actions(actions)) => match called::span(&actions.address, cwd) {
-            Ok(span) if cwd.join(&span.path).is_file() => return Some(AskedAbout::Paths(vec![span.path])),
-            _ => &actions.address,
-        },
+        CliCommand::Edits(EditingCommand::Actions(actions)) => {
+            match tool_call::parse_span(&actions.address, cwd) {
+                Ok(span) if cwd.join(&span.path).is_file() => {
+                    return Some(AskedAbout::Paths(vec![span.path]));
+                }
+                _ => &actions.address,
+            }
+        }
         CliCommand::Edits(EditingCommand::Format(format)) => {
-            let spans = format.files.iter().filter_map(|file| called::span(file, cwd).ok());
+            let spans = format.files.iter().filter_map(|file| tool_call::parse_span(file, cwd).ok());
             return Some(AskedAbout::Paths(spans.map(|span| span.path).collect()));
         }
         _ => return None,
     };
-    Some(match target(address, cwd).ok()? {
+    Some(match parse_target(address, cwd).ok()? {
         Target::Name(_) => AskedAbout::Name,
         target => AskedAbout::Paths(vec![path_of(&target).ok()?.to_owned()]),
     })
 }
 
 /// The reply of a failed call.
-pub(super) fn failed(error: &ToolError, format: CliOutputFormat, console: &Console) -> Reply {
+pub(super) fn failure_reply(error: &ToolError, format: CliOutputFormat, console: &Console) -> Reply {
     let status = exit::of_error(error);
     if format == CliOutputFormat::Json
         && let Ok(out) = json::render(error, &console.out)
@@ -156,7 +160,7 @@ pub(super) fn failed(error: &ToolError, format: CliOutputFormat, console: &Conso
 }
 
 /// The reply of an answer: `text` as it looks to people, `nothing` said where that is empty.
-fn answered<T: Serialize + GradedOutput + HasPaths>(
+fn answer_reply<T: Serialize + GradedOutput + HasPaths>(
     door: CliContext<'_>,
     mut answer: Answer<T>,
     text: impl FnOnce(&T) -> String,
@@ -168,11 +172,16 @@ fn answered<T: Serialize + GradedOutput + HasPaths>(
     }
     door.paths.respell(&mut answer);
     let out = text(&answer.output);
-    Ok(worded(door, &answer, out, nothing))
+    Ok(reply_with_verdict(door, &answer, out, nothing))
 }
 
 /// The reply of an answer whose text is `out`.
-fn worded<T: GradedOutput>(door: CliContext<'_>, answer: &Answer<T>, out: String, nothing: &str) -> Reply {
+fn reply_with_verdict<T: GradedOutput>(
+    door: CliContext<'_>,
+    answer: &Answer<T>,
+    out: String,
+    nothing: &str,
+) -> Reply {
     let mut lines = verdict::lines(answer, &door.console.err);
     // Where nobody answered, the verdict has said so already.
     if out.is_empty() && answer.verdict != Verdict::NoData {
@@ -182,11 +191,15 @@ fn worded<T: GradedOutput>(door: CliContext<'_>, answer: &Answer<T>, out: String
 }
 
 /// The reply of a call or type hierarchy, `nothing` said where nothing of the kind stands there.
-fn tree(door: CliContext<'_>, answer: Answer<HierarchyOutput>, nothing: &str) -> Result<Reply, ToolError> {
+fn hierarchy_reply(
+    door: CliContext<'_>,
+    answer: Answer<HierarchyOutput>,
+    nothing: &str,
+) -> Result<Reply, ToolError> {
     let look = &door.console.out;
     let lonely = !answer.output.items.is_empty() && answer.output.count == 0;
-    let total = hierarchy::total(&answer.output);
-    let mut reply = answered(door, answer, |output| hierarchy::render(output, look), nothing)?;
+    let total = hierarchy::count_sentence(&answer.output);
+    let mut reply = answer_reply(door, answer, |output| hierarchy::render(output, look), nothing)?;
     if lonely && !look.terminal && door.format == CliOutputFormat::Text {
         reply.lines.push(total);
     }
@@ -194,7 +207,7 @@ fn tree(door: CliContext<'_>, answer: Answer<HierarchyOutput>, nothing: &str) ->
 }
 
 /// The reply of an output that comes from no server.
-fn told<T: Serialize>(
+fn output_reply<T: Serialize>(
     door: CliContext<'_>,
     output: &T,
     status: CliExitStatus,
@@ -211,14 +224,14 @@ fn as_json<T: Serialize>(output: &T, door: CliContext<'_>) -> Result<String, Too
 }
 
 /// The target that `given` names; an existing folder is no file.
-fn target(given: &OsStr, cwd: &Path) -> Result<Target, ToolError> {
+fn parse_target(given: &OsStr, cwd: &Path) -> Result<Target, ToolError> {
     let exists = |path: &Path| cwd.join(path).metadata().is_ok_and(|metadata| !metadata.is_dir());
     address::parse(given, exists).map_err(|error| ToolError::new(ErrorCode::InvalidArgs, error.to_string()))
 }
 
 /// The place or name that `given` names; a whole file is neither.
-fn place(given: &OsStr, cwd: &Path) -> Result<Target, ToolError> {
-    match target(given, cwd)? {
+fn parse_place(given: &OsStr, cwd: &Path) -> Result<Target, ToolError> {
+    match parse_target(given, cwd)? {
         Target::File(path) => {
             let path = path.display();
             let error = format!("{path} is a whole file; say what in it is meant");
@@ -231,7 +244,7 @@ fn place(given: &OsStr, cwd: &Path) -> Result<Target, ToolError> {
 
 /// The place in a file that `given` names; a name alone is none.
 fn place_in_file(given: &OsStr, cwd: &Path) -> Result<Target, ToolError> {
-    match place(given, cwd)? {
+    match parse_place(given, cwd)? {
         Target::Name(name) => {
             let error = format!("{name} names no place in a file (nor a file that is there)");
             let hint = "give FILE:LINE:COL or FILE:LINE:NAME, counted from 1";

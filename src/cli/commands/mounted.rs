@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::{CliContext, Reply, called, told};
+use super::{CliContext, Reply, output_reply, tool_call};
 use crate::cli::args::doors::{MountedCall, MountedServersCommand};
 use crate::cli::exit::CliExitStatus;
 use crate::cli::render::mounted as render;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::source::{MountedServer, ToolSourceOutcome};
-use crate::tools::trace::{TraceContext, within};
+use crate::tools::trace::{TraceContext, with_trace};
 
 /// Answers `mcp list` and its kin.
 pub(super) async fn run(mounted: MountedServersCommand, door: CliContext<'_>) -> Result<Reply, ToolError> {
@@ -22,13 +22,13 @@ pub(super) async fn run(mounted: MountedServersCommand, door: CliContext<'_>) ->
 }
 
 async fn list(door: CliContext<'_>) -> Result<Reply, ToolError> {
-    door.runtime.settle().await;
+    door.runtime.wait_for_sources().await;
     let servers: Vec<MountedServer> =
         door.runtime.sources().iter().flat_map(|source| source.mounted()).collect();
     let left_out: Vec<String> = door.runtime.mounts_left_out().to_vec();
     let output = json!({"ok": true, "servers": servers, "left_out": left_out});
     let status = if servers.is_empty() { CliExitStatus::Unpleasant } else { CliExitStatus::Answered };
-    let mut reply = told(door, &output, status, |_| render::list(&servers, &door.console.out))?;
+    let mut reply = output_reply(door, &output, status, |_| render::list(&servers, &door.console.out))?;
     if door.format == crate::cli::args::CliOutputFormat::Text {
         if servers.is_empty() {
             reply
@@ -48,7 +48,7 @@ async fn show(name: &str, door: CliContext<'_>) -> Result<Reply, ToolError> {
         match source.refresh(name).await {
             Ok(server) => {
                 let output = json!({"ok": true, "server": server});
-                return told(door, &output, CliExitStatus::Answered, |_| {
+                return output_reply(door, &output, CliExitStatus::Answered, |_| {
                     render::one(&server, &door.console.out)
                 });
             }
@@ -60,7 +60,7 @@ async fn show(name: &str, door: CliContext<'_>) -> Result<Reply, ToolError> {
     }
     let server = last.unwrap_or_else(|| Err(nothing_mounted()))?;
     let output = json!({"ok": true, "server": server});
-    told(door, &output, CliExitStatus::Failed, |_| render::one(&server, &door.console.out))
+    output_reply(door, &output, CliExitStatus::Failed, |_| render::one(&server, &door.console.out))
 }
 
 async fn call(arguments: MountedCall, door: CliContext<'_>) -> Result<Reply, ToolError> {
@@ -81,8 +81,8 @@ async fn call(arguments: MountedCall, door: CliContext<'_>) -> Result<Reply, Too
     let variable = |name: &str| std::env::var(name).ok();
     let trace = variable("TRACEPARENT")
         .and_then(|parent| TraceContext::new(&parent, variable("TRACESTATE").as_deref()))
-        .map(|trace| trace.carrying(variable("BAGGAGE").as_deref()));
-    called::as_it_is(&within(trace, called::call(door, &arguments.name, given)).await, door)
+        .map(|trace| trace.with_baggage(variable("BAGGAGE").as_deref()));
+    tool_call::raw_reply(&with_trace(trace, tool_call::call_tool(door, &arguments.name, given)).await, door)
 }
 
 async fn approve(name: &str, door: CliContext<'_>) -> Result<Reply, ToolError> {
@@ -95,8 +95,9 @@ async fn approve(name: &str, door: CliContext<'_>) -> Result<Reply, ToolError> {
     }
     let held = last?;
     let output = json!({"ok": true, "approved": held});
-    let mut reply =
-        told(door, &output, CliExitStatus::Answered, |_| render::approved(&held, &door.console.out))?;
+    let mut reply = output_reply(door, &output, CliExitStatus::Answered, |_| {
+        render::render_approved(&held, &door.console.out)
+    })?;
     if held.is_empty() && door.format == crate::cli::args::CliOutputFormat::Text {
         reply.lines.push("nothing was held back".to_owned());
     }
@@ -114,11 +115,11 @@ async fn doctor(name: Option<&str>, door: CliContext<'_>) -> Result<Reply, ToolE
     let fault = findings.iter().any(|finding| finding.outcome == ToolSourceOutcome::Fault);
     let output = json!({"ok": !fault, "findings": findings});
     let status = if fault { CliExitStatus::Unpleasant } else { CliExitStatus::Answered };
-    told(door, &output, status, |_| render::findings(&findings, &door.console.out))
+    output_reply(door, &output, status, |_| render::findings(&findings, &door.console.out))
 }
 
 fn nothing_mounted() -> ToolError {
-    ToolError::nothing("no MCP server is mounted").with_hint(
+    ToolError::nothing_found("no MCP server is mounted").with_hint(
         "[mcp.servers.NAME] in lsp-tools.toml mounts one; so does a file that `files` under [mcp] lists",
     )
 }

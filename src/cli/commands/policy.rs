@@ -3,11 +3,11 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{CliContext, Reply, told};
+use super::{CliContext, Reply, output_reply};
 use crate::cli::args::{PolicyCheck, PolicyCommand};
 use crate::cli::exit::CliExitStatus;
+use crate::cli::render::display::{BOLD, GOOD, WARN};
 use crate::cli::render::escape;
-use crate::cli::render::look::{BOLD, GOOD, WARN};
 use crate::policy::request::{PolicyDecision, PolicyVerdict};
 use crate::text::shell_word;
 use crate::tools::error::{ErrorCode, ToolError};
@@ -27,7 +27,7 @@ pub(super) fn run(arguments: PolicyCommand, door: CliContext<'_>) -> Result<Repl
     let PolicyCommand::Check(PolicyCheck { tool, arguments, agent, command }) = arguments;
     let caller = Caller { agent, ..Caller::default() };
     let decision = match (tool, command.as_slice()) {
-        (None, [_, ..]) => door.runtime.check_command(&caller, &joined(&command)),
+        (None, [_, ..]) => door.runtime.check_command(&caller, &join_words(&command)),
         (Some(tool), []) => {
             door.runtime.called_by_name().check_call(&caller, &tool, &json(arguments.as_deref())?)?
         }
@@ -43,7 +43,7 @@ pub(super) fn run(arguments: PolicyCommand, door: CliContext<'_>) -> Result<Repl
         PolicyVerdict::Deny => CliExitStatus::Denied,
     };
     let look = &door.console.out;
-    told(door, &PolicyOutput { ok: true, decision }, status, |PolicyOutput { decision, .. }| {
+    output_reply(door, &PolicyOutput { ok: true, decision }, status, |PolicyOutput { decision, .. }| {
         let style = match decision.verdict {
             PolicyVerdict::Allow => GOOD,
             PolicyVerdict::Ask => BOLD,
@@ -61,7 +61,7 @@ fn json(text: Option<&str>) -> Result<Value, ToolError> {
 }
 
 /// One word is a whole command line; several are the words of one command, as a shell has split them.
-fn joined(words: &[String]) -> String {
+fn join_words(words: &[String]) -> String {
     match words {
         [line] => line.clone(),
         words => words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" "),
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn joined_command_words_are_quoted_for_the_shell() {
         let joined_words =
-            |words: &[&str]| joined(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
+            |words: &[&str]| join_words(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
         assert_eq!(joined_words(&["ls; rm x"]), "ls; rm x");
         assert_eq!(joined_words(&["git", "commit", "-m", "it's; rm"]), r#"git commit -m "it's; rm""#);
         assert_eq!(joined_words(&["ls", ""]), "ls ''");

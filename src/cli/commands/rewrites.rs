@@ -5,9 +5,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::called::{self, path, reply};
-use super::edit_reply::{edited, shown};
-use super::{CliContext, Reply, place, place_in_file};
+use super::edit_reply::{edit_reply, run_edit};
+use super::tool_call::{self, call_and_render, path};
+use super::{CliContext, Reply, parse_place, place_in_file};
 use crate::cli::args::edits::{ActionsCommandArgs, FormatFiles, RenameCommandArgs};
 use crate::cli::exit::CliExitStatus;
 use crate::cli::render::edits::{self as render, EditAnswerView, EditRequestFlags};
@@ -18,7 +18,7 @@ use crate::tools::target::Target;
 
 /// Renames a symbol.
 pub(super) async fn rename(arguments: &RenameCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
-    let mut given = match place(&arguments.at.address, door.cwd)? {
+    let mut given = match parse_place(&arguments.at.address, door.cwd)? {
         Target::Position { path: file, position } => {
             json!({"path": path(&file)?, "line": position.line, "character": position.character})
         }
@@ -30,7 +30,7 @@ pub(super) async fn rename(arguments: &RenameCommandArgs, door: CliContext<'_>) 
         Target::File(file) => json!({"path": path(&file)?}),
     };
     given["new_name"] = json!(arguments.new_name);
-    edited(door, "lsp_rename", given, arguments.manner).await
+    run_edit(door, "lsp_rename", given, arguments.manner).await
 }
 
 /// What servers offer to do, or one of it done.
@@ -39,15 +39,18 @@ pub(super) async fn actions(arguments: ActionsCommandArgs, door: CliContext<'_>)
     given["kind"] = json!(arguments.kind);
     if arguments.apply.is_some() {
         given["apply"] = json!(arguments.apply);
-        return edited(door, "lsp_code_actions", given, arguments.manner).await;
+        return run_edit(door, "lsp_code_actions", given, arguments.manner).await;
     }
     let look = &door.console.out;
-    reply(door, "lsp_code_actions", given, |offered: CodeActionsOutput| render::actions(&offered, look)).await
+    call_and_render(door, "lsp_code_actions", given, |offered: CodeActionsOutput| {
+        render::actions(&offered, look)
+    })
+    .await
 }
 
 /// The file and the part of it that actions are asked for.
 fn range(arguments: &ActionsCommandArgs, cwd: &Path) -> Result<Value, ToolError> {
-    let span = called::span(&arguments.address, cwd)?;
+    let span = tool_call::parse_span(&arguments.address, cwd)?;
     let is_file = |file: &Path| cwd.join(file).is_file();
     match span.lines {
         Some(SpanLines { first, last }) if is_file(&span.path) => {
@@ -85,7 +88,7 @@ pub(super) async fn format(arguments: FormatFiles, door: CliContext<'_>) -> Resu
         files.extend(files_of(given, door)?);
     }
     for file in &files {
-        let span = called::span(file, door.cwd)?;
+        let span = tool_call::parse_span(file, door.cwd)?;
         let lines = span
             .lines
             .map(|SpanLines { first, last }| (first - 1, last.map_or(u32::MAX - 1, |last| last - 1)));
@@ -95,7 +98,7 @@ pub(super) async fn format(arguments: FormatFiles, door: CliContext<'_>) -> Resu
         });
         let one = |edited: EditAnswerView| {
             let changes_something = edited.changes_something();
-            let mut reply = shown(edited, asked, door);
+            let mut reply = edit_reply(edited, asked, door);
             if arguments.check && changes_something {
                 reply.status = CliExitStatus::Unpleasant;
             }
@@ -104,7 +107,7 @@ pub(super) async fn format(arguments: FormatFiles, door: CliContext<'_>) -> Resu
             }
             reply
         };
-        let reply = reply(door, "lsp_format", given, one).await?;
+        let reply = call_and_render(door, "lsp_format", given, one).await?;
         whole.out.push_str(&reply.out);
         // Of the files of a folder, all that a server does not format say the same.
         whole
@@ -126,7 +129,7 @@ fn files_of(given: &OsStr, door: CliContext<'_>) -> Result<Vec<OsString>, ToolEr
     let files = door.runtime.files_to_format(folder)?;
     if files.is_empty() {
         let error = format!("{} has no file that an installed server formats", folder.display());
-        return Err(ToolError::nothing(error).with_hint("lsp-tools servers shows which are installed"));
+        return Err(ToolError::nothing_found(error).with_hint("lsp-tools servers shows which are installed"));
     }
-    Ok(files.iter().map(|file| door.paths.shown(&file.display()).into()).collect())
+    Ok(files.iter().map(|file| door.paths.display_path(&file.display()).into()).collect())
 }

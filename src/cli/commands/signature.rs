@@ -1,6 +1,6 @@
 //! The command `signature`.
 
-use super::{CliContext, Reply, answered, place_in_file};
+use super::{CliContext, Reply, answer_reply, place_in_file};
 use crate::cli::args::AddressArgs;
 use crate::cli::render::signature::render;
 use crate::tools::error::ToolError;
@@ -8,5 +8,5 @@ use crate::tools::error::ToolError;
 /// The signatures of the call around a place.
 pub(super) async fn run(arguments: &AddressArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let answer = door.runtime.signature(place_in_file(&arguments.address, door.cwd)?).await?;
-    answered(door, answer, |output| render(output, &door.console.out), "no call stands around that place")
+    answer_reply(door, answer, |output| render(output, &door.console.out), "no call stands around that place")
 }

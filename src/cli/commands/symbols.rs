@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{CliContext, Reply, answered, target};
+use super::{CliContext, Reply, answer_reply, parse_target};
 use crate::cli::args::{CliOutputFormat, SymbolsCommandArgs};
 use crate::cli::render::symbols::render;
 use crate::tools::error::{ErrorCode, ToolError};
@@ -17,7 +17,7 @@ pub(super) async fn run(arguments: &SymbolsCommandArgs, door: CliContext<'_>) ->
         return Err(ToolError::new(ErrorCode::InvalidArgs, error)
             .with_hint("give a FILE in it, or a NAME to look for"));
     }
-    let target = target(&arguments.address, door.cwd)?;
+    let target = parse_target(&arguments.address, door.cwd)?;
     let (path, nothing) = match &target {
         Target::File(path) => {
             (Some(path.to_string_lossy().into_owned()), "the file has no symbols".to_owned())
@@ -40,7 +40,7 @@ pub(super) async fn run(arguments: &SymbolsCommandArgs, door: CliContext<'_>) ->
     let answer = door.runtime.symbols(target, arguments.limit).await?;
     let look = &door.console.out;
     let more = answer.output.has_more && door.format == CliOutputFormat::Text;
-    let mut reply = answered(door, answer, |output| render(output, path.as_deref(), look), &nothing)?;
+    let mut reply = answer_reply(door, answer, |output| render(output, path.as_deref(), look), &nothing)?;
     if more {
         reply.lines.push("not all symbols are shown; --limit shows more".to_owned());
     }

@@ -14,7 +14,7 @@ fn place_argument_is_parsed_as_name_or_refused_as_file() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.py"), "x = 1\n").unwrap();
     std::fs::create_dir(folder.path().join("greet")).unwrap();
-    let given = |text: &'static str| place(OsStr::new(text), folder.path());
+    let given = |text: &'static str| parse_place(OsStr::new(text), folder.path());
 
     assert_eq!(given("a.py:x"), Ok(Target::NameInFile { path: "a.py".into(), name: "x".into() }));
     assert_eq!(given("greet"), Ok(Target::Name("greet".into())), "a folder's name can be a symbol's");
@@ -30,10 +30,10 @@ fn place_argument_is_parsed_as_name_or_refused_as_file() {
 #[test]
 fn failed_command_is_rendered_as_text_and_json() {
     let error = ToolError::new(ErrorCode::Denied, "not trusted").with_hint("lsp-tools trust");
-    let text = failed(&error, CliOutputFormat::Text, &CONSOLE);
+    let text = failure_reply(&error, CliOutputFormat::Text, &CONSOLE);
     assert_eq!((text.out.as_str(), text.status.code()), ("", 5));
     assert_eq!(text.lines, ["error: not trusted", " hint: lsp-tools trust"]);
-    let json = failed(&error, CliOutputFormat::Json, &CONSOLE);
+    let json = failure_reply(&error, CliOutputFormat::Json, &CONSOLE);
     let expected =
         "{\"ok\":false,\"code\":\"denied\",\"error\":\"not trusted\",\"hint\":\"lsp-tools trust\"}\n";
     assert_eq!((json.out.as_str(), json.lines.len()), (expected, 0));

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{CliContext, Reply, as_json, called, told};
+use super::{CliContext, Reply, as_json, output_reply, tool_call};
 use crate::cli::args::CliOutputFormat;
 use crate::cli::args::tools::{ToolProfileArgs, ToolsCallArgs, ToolsCommand, ToolsShowArgs};
 use crate::cli::exit::CliExitStatus;
@@ -27,7 +27,7 @@ struct ToolsListItem<'a> {
 pub(super) async fn run(arguments: ToolsCommand, door: CliContext<'_>) -> Result<Reply, ToolError> {
     // What is listed here is listed once: mounted servers are given the time to tell their tools.
     if !matches!(arguments, ToolsCommand::Call(_)) {
-        door.runtime.settle().await;
+        door.runtime.wait_for_sources().await;
     }
     match arguments {
         ToolsCommand::List(chosen) => list(&chosen, door),
@@ -47,7 +47,8 @@ fn list(chosen: &ToolProfileArgs, door: CliContext<'_>) -> Result<Reply, ToolErr
     let tools: Vec<ToolsListItem<'_>> = definitions.iter().map(|definition| item(&definition.card)).collect();
     let output = json!({"ok": true, "tools": tools, "left_out": left_out});
     let look = &door.console.out;
-    let mut reply = told(door, &output, CliExitStatus::Answered, |_| render::list(&definitions, look))?;
+    let mut reply =
+        output_reply(door, &output, CliExitStatus::Answered, |_| render::list(&definitions, look))?;
     if output["left_out"].as_array().is_some_and(|left_out| !left_out.is_empty())
         && door.format == CliOutputFormat::Text
     {
@@ -74,7 +75,7 @@ fn show(arguments: &ToolsShowArgs, door: CliContext<'_>) -> Result<Reply, ToolEr
     let definition = tools.get(&arguments.name)?.definition();
     if let Some(format) = door.format.tool_list() {
         let exported = export(format, [definition])?;
-        return written(&exported.tools.first().cloned().unwrap_or_default(), door);
+        return json_reply(&exported.tools.first().cloned().unwrap_or_default(), door);
     }
     let card = &definition.card;
     let output = json!({
@@ -82,15 +83,15 @@ fn show(arguments: &ToolsShowArgs, door: CliContext<'_>) -> Result<Reply, ToolEr
         "effect": card.effect, "destructive": card.destructive, "idempotent": card.idempotent,
         "input": definition.input.as_value(), "output": definition.output,
     });
-    told(door, &output, CliExitStatus::Answered, |_| render::one(definition, &door.console.out))
+    output_reply(door, &output, CliExitStatus::Answered, |_| render::one(definition, &door.console.out))
 }
 
 fn schema(chosen: &ToolProfileArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let format = door.format.tool_list().unwrap_or(List::Mcp);
-    written(&export(format, &definitions(chosen, door))?.document(), door)
+    json_reply(&export(format, &definitions(chosen, door))?.document(), door)
 }
 
-fn written(value: &Value, door: CliContext<'_>) -> Result<Reply, ToolError> {
+fn json_reply(value: &Value, door: CliContext<'_>) -> Result<Reply, ToolError> {
     Ok(Reply { out: as_json(value, door)?, lines: Vec::new(), status: CliExitStatus::Answered })
 }
 
@@ -107,5 +108,5 @@ async fn call(arguments: ToolsCallArgs, door: CliContext<'_>) -> Result<Reply, T
     })?;
     let runtime = door.runtime.called_by_name();
     let door = CliContext { runtime: &runtime, ..door };
-    called::as_it_is(&called::call(door, &name, arguments).await, door)
+    tool_call::raw_reply(&tool_call::call_tool(door, &name, arguments).await, door)
 }

@@ -2,10 +2,10 @@
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
-use super::{CliContext, Reply, told};
+use super::{CliContext, Reply, output_reply};
 use crate::cli::args::{CliOutputFormat, TrustCommandArgs};
 use crate::cli::exit::CliExitStatus;
-use crate::cli::render::trust::{render, revoked};
+use crate::cli::render::trust::{render, render_revoked};
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::trust::{TrustOutput, TrustRequest};
 
@@ -13,26 +13,28 @@ use crate::tools::trust::{TrustOutput, TrustRequest};
 pub(super) async fn run(arguments: &TrustCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     if arguments.revoke {
         let output = door.runtime.trust(TrustRequest::Revoke).await?;
-        return told(door, &output, CliExitStatus::Answered, |output| revoked(output, &door.console.out));
+        return output_reply(door, &output, CliExitStatus::Answered, |output| {
+            render_revoked(output, &door.console.out)
+        });
     }
     let asked = door.runtime.trust(TrustRequest::Show).await?;
     if asked.trusted {
-        return shown(door, &asked);
+        return trust_reply(door, &asked);
     }
-    if !arguments.yes && !confirmed(&asked, door).await? {
+    if !arguments.yes && !confirm(&asked, door).await? {
         let error = "nothing was allowed: the project's settings still do not count";
         return Err(ToolError::new(ErrorCode::Denied, error));
     }
     let granted = door.runtime.trust(TrustRequest::Grant { fingerprint: asked.fingerprint }).await?;
-    shown(door, &granted)
+    trust_reply(door, &granted)
 }
 
-fn shown(door: CliContext<'_>, output: &TrustOutput) -> Result<Reply, ToolError> {
-    told(door, output, CliExitStatus::Answered, |output| render(output, &door.console.out))
+fn trust_reply(door: CliContext<'_>, output: &TrustOutput) -> Result<Reply, ToolError> {
+    output_reply(door, output, CliExitStatus::Answered, |output| render(output, &door.console.out))
 }
 
 /// Asks whoever sits at the terminal; anything but `y` or `yes` is a no.
-async fn confirmed(asked: &TrustOutput, door: CliContext<'_>) -> Result<bool, ToolError> {
+async fn confirm(asked: &TrustOutput, door: CliContext<'_>) -> Result<bool, ToolError> {
     if door.format != CliOutputFormat::Text || !io::stdin().is_terminal() || !door.console.err.terminal {
         let error = "not a terminal, so cannot ask; what the project wants to run was not allowed";
         let hint =

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use tokio_util::sync::CancellationToken;
 
 use super::DoorStartContext;
-use crate::bridges::daemon::connector::{ByItself, DaemonStartReport, reach};
+use crate::bridges::daemon::connector::{ByItself, DaemonStartReport, connect_to_daemon};
 use crate::bridges::daemon::folder::DaemonFolder;
 use crate::bridges::daemon::identity::DaemonIdentity;
 use crate::bridges::daemon::passthrough::{self, PassthroughEnd, stdio};
@@ -66,7 +66,7 @@ fn listen(start: &DoorStartContext<'_>) -> Result<Daemon, DaemonStartError> {
     let folders = Folders::find().map_err(|error| other(&error))?;
     let identity = identity(&start.global, &start.cwd, &folders).map_err(|error| other(&error))?;
     let folder = DaemonFolder::find(&folders).map_err(|error| other(&error))?;
-    let place = DaemonReservation::take(folder, identity.clone()).map_err(|error| match error {
+    let place = DaemonReservation::acquire(folder, identity.clone()).map_err(|error| match error {
         DaemonError::Running => DaemonStartError::Running,
         error => other(&error),
     })?;
@@ -135,7 +135,7 @@ fn lsp_door() -> DoorHandler {
 ///
 /// # Errors
 /// Where the daemon went away under a protocol that cannot go on with another one, or stdin and stdout cannot be had.
-pub(crate) async fn pass(
+pub(crate) async fn pass_to_daemon(
     start: &DoorStartContext<'_>,
     preamble: Preamble,
 ) -> Result<Option<CliExitStatus>, ToolError> {
@@ -150,11 +150,11 @@ pub(crate) async fn pass(
         install: global.install,
         ..preamble
     };
-    let (connector, connection) = match reach(global.workspace.as_deref(), cwd, &preamble).await {
+    let (connector, connection) = match connect_to_daemon(global.workspace.as_deref(), cwd, &preamble).await {
         Ok(reached) => reached,
         Err(ByItself::Expected) => return Ok(None),
         Err(error) => {
-            console.tell(&[format!("warning: {}", escape::words(&error.to_string()))]);
+            console.print_error_lines(&[format!("warning: {}", escape::words(&error.to_string()))]);
             return Ok(None);
         }
     };
@@ -167,14 +167,14 @@ pub(crate) async fn pass(
     let passing = async {
         match preamble.door {
             DoorName::Mcp => {
-                passthrough::mcp(connector, preamble, connection, input, output, stop.clone()).await
+                passthrough::pass_mcp(connector, preamble, connection, input, output, stop.clone()).await
             }
-            _ => passthrough::bytes(connection, input, output, stop.clone()).await,
+            _ => passthrough::pass_bytes(connection, input, output, stop.clone()).await,
         }
     };
     let ended = tokio::select! {
         ended = passing => ended.map_err(broken)?,
-        never = tell(hints, console) => match never {},
+        never = print_hints(hints, console) => match never {},
         () = signals.next() => PassthroughEnd::Stopped,
     };
     match ended {
@@ -189,9 +189,9 @@ pub(crate) async fn pass(
 }
 
 /// Tells what is missing here, once it is known: whoever connects waits for its first answer, not for our look at the workspace.
-async fn tell(hints: impl Future<Output = Vec<String>>, console: &Console) -> Infallible {
+async fn print_hints(hints: impl Future<Output = Vec<String>>, console: &Console) -> Infallible {
     let hints: Vec<String> = hints.await.iter().map(|hint| escape::line(hint).into_owned()).collect();
-    console.tell(&hints);
+    console.print_error_lines(&hints);
     std::future::pending().await
 }
 

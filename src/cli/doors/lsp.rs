@@ -31,7 +31,7 @@ pub(crate) async fn serve(
         log.set_level(runtime.log_level());
     }
     let hints = runtime.startup_hints();
-    console.tell(&hints.iter().map(|hint| escape::line(hint).into_owned()).collect::<Vec<_>>());
+    console.print_error_lines(&hints.iter().map(|hint| escape::line(hint).into_owned()).collect::<Vec<_>>());
     let live = LiveRuntime::new(runtime);
     let broken = |error: std::io::Error| {
         ToolError::new(ErrorCode::Internal, format!("stdin or stdout cannot be used: {error}"))

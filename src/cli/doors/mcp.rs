@@ -53,7 +53,7 @@ pub(crate) async fn serve(serve: McpServe, start: DoorStartContext<'_>) -> Resul
         },
     };
     let ended = CancellationToken::new();
-    let conversation = converse(&serve, options, ended.clone(), start.console);
+    let conversation = serve_conversation(&serve, options, ended.clone(), start.console);
     tokio::pin!(conversation);
     // The host waits for its first answer, not for our look at the workspace.
     let hints = tokio::task::spawn_blocking({
@@ -62,7 +62,7 @@ pub(crate) async fn serve(serve: McpServe, start: DoorStartContext<'_>) -> Resul
     });
     let served = tokio::select! {
         served = &mut conversation => served,
-        never = tell(hints, start.console) => match never {},
+        never = print_hints(hints, start.console) => match never {},
         () = signals.next() => {
             ended.cancel();
             conversation.await
@@ -73,7 +73,7 @@ pub(crate) async fn serve(serve: McpServe, start: DoorStartContext<'_>) -> Resul
     served.map(|()| CliExitStatus::Answered)
 }
 
-async fn converse(
+async fn serve_conversation(
     serve: &McpServe,
     options: ServerOptions,
     ended: CancellationToken,
@@ -103,7 +103,7 @@ async fn listen(
     let url = format!("http://{address}{}", http::ENDPOINT);
     let mut kept = None;
     let token = if is_open(serve) {
-        console.tell(&[format!(
+        console.print_error_lines(&[format!(
             "MCP is served at {url}, to everybody: this build is for the conformance suite"
         )]);
         None
@@ -114,12 +114,12 @@ async fn listen(
                 let folders = Folders::find()
                     .map_err(|error| ToolError::new(ErrorCode::InvalidArgs, error.to_string()))?;
                 let token = BearerToken::random().map_err(unusable)?;
-                let file = kept.insert(token.keep(&folders.state, address.port()).map_err(unusable)?);
+                let file = kept.insert(token.write_file(&folders.state, address.port()).map_err(unusable)?);
                 (token, file.path().to_owned())
             }
         };
         let file = file.display().to_string();
-        console.tell(&[
+        console.print_error_lines(&[
             format!("MCP is served at {url}"),
             format!("clients send the header: Authorization: Bearer $(cat {})", escape::words(&file)),
         ]);
@@ -164,10 +164,10 @@ fn address_of(text: &str, remote: bool) -> Result<SocketAddr, ToolError> {
 }
 
 /// Tells the hints when they are there. Nobody waits for them.
-async fn tell(hints: tokio::task::JoinHandle<Vec<String>>, console: &Console) -> Infallible {
+async fn print_hints(hints: tokio::task::JoinHandle<Vec<String>>, console: &Console) -> Infallible {
     if let Ok(hints) = hints.await {
         let lines: Vec<String> = hints.iter().map(|hint| escape::line(hint).into_owned()).collect();
-        console.tell(&lines);
+        console.print_error_lines(&lines);
     }
     std::future::pending().await
 }

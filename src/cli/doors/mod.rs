@@ -55,7 +55,7 @@ fn own_session() -> Result<String, ToolError> {
 }
 
 /// Whether `command` opens a door that stays open.
-pub(super) fn stays_open(command: &CliCommand) -> bool {
+pub(super) fn is_door_command(command: &CliCommand) -> bool {
     match command {
         CliCommand::Mcp(mcp) => mcp.mounted.is_none(),
         CliCommand::Lsp(_) | CliCommand::Copilot(_) | CliCommand::Daemon(_) => true,
@@ -64,7 +64,7 @@ pub(super) fn stays_open(command: &CliCommand) -> bool {
 }
 
 /// How `command` goes through the daemon, for doors that do: the first line that the daemon is told.
-pub(super) fn preamble(command: &CliCommand) -> Option<Preamble> {
+pub(super) fn daemon_preamble(command: &CliCommand) -> Option<Preamble> {
     match command {
         CliCommand::Mcp(mcp) => mcp::preamble(&mcp.serve),
         CliCommand::Lsp(_) => Some(lsp::preamble()),
@@ -82,17 +82,17 @@ pub(super) fn log_name(cli: &Cli, folders: &Folders) -> String {
 }
 
 /// The reply of a door that is closed again.
-pub(super) fn closed(status: CliExitStatus) -> Reply {
+pub(super) fn closed_reply(status: CliExitStatus) -> Reply {
     Reply { out: String::new(), lines: Vec::new(), status }
 }
 
 /// Opens the door that `command` names in this process, and returns when it is closed.
 pub(super) async fn open(command: CliCommand, start: DoorStartContext<'_>) -> Result<Reply, ToolError> {
     match command {
-        CliCommand::Mcp(mcp) => mcp::serve(mcp.serve, start).await.map(closed),
+        CliCommand::Mcp(mcp) => mcp::serve(mcp.serve, start).await.map(closed_reply),
         CliCommand::Copilot(copilot) => copilot::run(copilot, start).await,
-        CliCommand::Lsp(lsp) => lsp::serve(lsp, start).await.map(closed),
-        CliCommand::Daemon(DaemonCommand::Run) => daemon::run(start).await.map(closed),
+        CliCommand::Lsp(lsp) => lsp::serve(lsp, start).await.map(closed_reply),
+        CliCommand::Daemon(DaemonCommand::Run) => daemon::run(start).await.map(closed_reply),
         CliCommand::Daemon(arguments) => commands::daemon::run(arguments, start).await,
         _ => Err(ToolError::new(ErrorCode::Internal, "this command opens no door")),
     }

@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
 
-use super::{RemoteCommandEvent, RemoteCommandHeader, RemoteCommandRequest, goes, is_repeatable};
+use super::{RemoteCommandEvent, RemoteCommandHeader, RemoteCommandRequest, is_repeatable, uses_daemon};
 use crate::bridges::daemon::connector::{ConnectError, Connector, DaemonConnection};
 use crate::bridges::daemon::preamble::{DoorName, Preamble, line, read_line};
 use crate::cli::args::ParsedCommandLine;
@@ -63,10 +63,14 @@ enum RemoteCommandError {
 }
 
 /// Runs a command through the daemon, where it is one that goes there and a daemon can be had.
-pub(crate) fn ask(parsed: &ParsedCommandLine, cwd: &Path, console: &Console) -> RemoteCommandOutcome {
+pub(crate) fn run_through_daemon(
+    parsed: &ParsedCommandLine,
+    cwd: &Path,
+    console: &Console,
+) -> RemoteCommandOutcome {
     let (global, command) = (&parsed.cli.global, &parsed.cli.command);
     let here = |input, warning| RemoteCommandOutcome::Here { input, warning };
-    if !goes(global, command) {
+    if !uses_daemon(global, command) {
         return here(PipedInput::Stdin, None);
     }
     // What is wrong with the folders or the workspace is told by the command itself.
@@ -96,7 +100,7 @@ pub(crate) fn ask(parsed: &ParsedCommandLine, cwd: &Path, console: &Console) -> 
             let client = Some(parsed.name.clone());
             let preamble = Preamble { client, timeout_ms, ..Preamble::new(DoorName::Command) };
             let tries = if is_repeatable(command) { MAX_REMOTE_COMMAND_ATTEMPTS } else { 1 };
-            let went = threads.block_on(go(&connector, &preamble, &request, bytes, tries));
+            let went = threads.block_on(try_connections(&connector, &preamble, &request, bytes, tries));
             // A thread that still waits for a lock does not hold up the end.
             threads.shutdown_background();
             went
@@ -108,12 +112,12 @@ pub(crate) fn ask(parsed: &ParsedCommandLine, cwd: &Path, console: &Console) -> 
             let told = format!("warning: without the daemon: {error}");
             here(given(), (!error.is_expected()).then_some(told))
         }
-        Err(lost) => RemoteCommandOutcome::Went(Err(lost.told(is_repeatable(command)))),
+        Err(lost) => RemoteCommandOutcome::Went(Err(lost.to_tool_error(is_repeatable(command)))),
     }
 }
 
 impl RemoteCommandError {
-    fn told(&self, repeatable: bool) -> ToolError {
+    fn to_tool_error(&self, repeatable: bool) -> ToolError {
         let error = match self {
             Self::NoDaemon(error) => format!("there is no daemon: {error}"),
             Self::Gone => "the daemon ended while the command ran".to_owned(),
@@ -134,7 +138,7 @@ impl RemoteCommandError {
     }
 }
 
-async fn go(
+async fn try_connections(
     connector: &Connector,
     preamble: &Preamble,
     request: &RemoteCommandRequest,
@@ -152,7 +156,7 @@ async fn go(
         loop {
             left -= 1;
             let connection = connector.open(preamble).await.map_err(RemoteCommandError::NoDaemon)?;
-            match converse(connection, (request, input), silence_of(preamble), &sender).await {
+            match exchange_command(connection, (request, input), silence_limit(preamble), &sender).await {
                 Err(RemoteCommandError::Gone) if left > 0 => {}
                 result => return result,
             }
@@ -171,13 +175,13 @@ async fn go(
 }
 
 /// How long the daemon may be silent for a command with a time limit: not much longer than the command may take.
-fn silence_of(preamble: &Preamble) -> Duration {
+fn silence_limit(preamble: &Preamble) -> Duration {
     let limit = preamble.timeout_ms.map(|limit| Duration::from_millis(limit) + COMMAND_SILENCE_GRACE_PERIOD);
     limit.map_or(DAEMON_SILENCE_TIMEOUT, |limit| limit.min(DAEMON_SILENCE_TIMEOUT))
 }
 
 /// One command on one connection.
-async fn converse(
+async fn exchange_command(
     connection: DaemonConnection,
     (request, input): (&RemoteCommandRequest, Option<&[u8]>),
     silence: Duration,

@@ -66,18 +66,18 @@ pub(super) enum RemoteCommandEvent {
 }
 
 /// Whether a command goes through the daemon at all.
-pub(super) fn goes(global: &GlobalArgs, command: &CliCommand) -> bool {
+pub(super) fn uses_daemon(global: &GlobalArgs, command: &CliCommand) -> bool {
     // A trace and a log on stderr are of one process: this one.
-    !identity::is_unwanted()
+    !identity::is_daemon_disabled()
         && !global.no_daemon
         && global.verbose == 0
         && global.trace.is_none()
-        && may_go(command)
+        && daemon_accepts(command)
 }
 
 /// Whether the daemon takes such a command. What grants trust, or asks whoever sits at the terminal, is done where that person
 /// is; so is installing, which needs secrets of the environment (tokens of registries) that a daemon may not have.
-pub(super) fn may_go(command: &CliCommand) -> bool {
+pub(super) fn daemon_accepts(command: &CliCommand) -> bool {
     match command {
         CliCommand::Trust(_)
         | CliCommand::Install(_)
@@ -117,7 +117,7 @@ mod tests {
             &["mcp"],
             &["lsp"],
         ] {
-            assert!(!may_go(&command(words)), "{words:?}");
+            assert!(!daemon_accepts(&command(words)), "{words:?}");
         }
         for words in [
             &["hover", "a.py:1:1"][..],
@@ -126,7 +126,7 @@ mod tests {
             &["write", "a"],
             &["mcp", "list"],
         ] {
-            assert!(may_go(&command(words)), "{words:?}");
+            assert!(daemon_accepts(&command(words)), "{words:?}");
         }
     }
 

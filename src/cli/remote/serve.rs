@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::{interval, timeout};
 
-use super::{RemoteCommandEvent, RemoteCommandHeader, RemoteCommandRequest, may_go};
+use super::{RemoteCommandEvent, RemoteCommandHeader, RemoteCommandRequest, daemon_accepts};
 use crate::bridges::daemon::preamble::{LineError, line, read_line};
 use crate::bridges::daemon::server::{AcceptedConnection, DoorHandler};
 use crate::cli::args::{Cli, ParsedCommandLine};
@@ -26,7 +26,7 @@ use crate::cli::run::{self, CliInvocation};
 use crate::lsp::progress::ProgressEvent;
 use crate::runtime::{Client, Runtime};
 use crate::tools::error::{ErrorCode, ToolError};
-use crate::tools::patience::RetryAdvice;
+use crate::tools::retry_advice::RetryAdvice;
 
 /// The longest head, in bytes.
 const MAX_REMOTE_HEADER_BYTES: usize = 128;
@@ -57,20 +57,20 @@ pub(crate) fn door() -> DoorHandler {
 }
 
 async fn serve(mut visit: AcceptedConnection, memory: &Semaphore) -> Result<(), LineError> {
-    let asked = timeout(REMOTE_REQUEST_TIMEOUT, take(&mut visit.reader, memory)).await;
+    let asked = timeout(REMOTE_REQUEST_TIMEOUT, read_request(&mut visit.reader, memory)).await;
     let Ok(asked) = asked else { return Err(LineError::Closed) };
     let Some((request, input, _room)) = asked? else { return Err(LineError::Closed) };
-    visit.client.called();
+    visit.client.count_call();
     let AcceptedConnection { runtime, mut reader, mut writer, closing, .. } = visit;
     let (sender, receiver) = unbounded_channel();
     let watched = request.progress.then_some(receiver);
-    let work = AssertUnwindSafe(carry_out(runtime, request, input, sender)).catch_unwind();
+    let work = AssertUnwindSafe(run_command(runtime, request, input, sender)).catch_unwind();
     let reply = tokio::select! {
-        reply = work => reply.unwrap_or_else(|_| faulty()),
+        reply = work => reply.unwrap_or_else(|_| internal_error_reply()),
         // Dropping the work cancels it, down to the servers and commands that it waits for.
-        () = gone(&mut reader) => return Err(LineError::Closed),
+        () = wait_for_disconnect(&mut reader) => return Err(LineError::Closed),
         () = closing.cancelled() => return Err(LineError::Closed),
-        error = tell(&mut writer, watched) => return Err(error),
+        error = send_heartbeats(&mut writer, watched) => return Err(error),
     };
     let Reply { out, lines, status } = reply;
     let event = RemoteCommandEvent::Reply { lines, status, out: out.len() };
@@ -84,7 +84,7 @@ async fn serve(mut visit: AcceptedConnection, memory: &Semaphore) -> Result<(), 
 }
 
 /// The request and what is piped in, and the room in memory that they take; `None` where they are no such thing.
-async fn take<'a>(
+async fn read_request<'a>(
     reader: &mut BufReader<OwnedReadHalf>,
     memory: &'a Semaphore,
 ) -> Result<Option<(RemoteCommandRequest, PipedInput, tokio::sync::SemaphorePermit<'a>)>, LineError> {
@@ -110,23 +110,23 @@ async fn take<'a>(
 }
 
 /// Runs the command as it would have run where it was typed.
-async fn carry_out(
+async fn run_command(
     runtime: Result<Runtime, ToolError>,
     request: RemoteCommandRequest,
     input: PipedInput,
     sender: tokio::sync::mpsc::UnboundedSender<ProgressEvent>,
 ) -> Reply {
     let RemoteCommandRequest { words, cwd, console, progress, speech } = request;
-    let parsed = match understood(words, &console) {
+    let parsed = match parse_command_line(words, &console) {
         Ok(parsed) => parsed,
         Err(reply) => return reply,
     };
     let ParsedCommandLine { cli, name } = parsed;
     let runtime = match runtime {
         Ok(runtime) => runtime,
-        Err(error) => return commands::failed(&error, cli.global.format, &console),
+        Err(error) => return commands::failure_reply(&error, cli.global.format, &console),
     };
-    let _running = runtime.tally().begin(&format!("lsp-tools {name}"));
+    let _running = runtime.tally().begin_call(&format!("lsp-tools {name}"));
     let cwd = PathBuf::from(cwd);
     let runtime = runtime.for_client(Client {
         cwd: Some(cwd.clone()),
@@ -141,43 +141,43 @@ async fn carry_out(
         global: &cli.global,
         cwd: &cwd,
         console: &console,
-        speech,
+        language: speech,
         input: &input,
     };
-    run::reply(&runtime, asked).await
+    run::run_in_runtime(&runtime, asked).await
 }
 
 /// The command line, or the reply to one that is none for the daemon.
-fn understood(words: Vec<OsString>, console: &Console) -> Result<ParsedCommandLine, Reply> {
+fn parse_command_line(words: Vec<OsString>, console: &Console) -> Result<ParsedCommandLine, Reply> {
     // The client has understood it with the same words; who has not is no client of ours.
     let parsed = Cli::parse_words(words).map_err(|error| Reply {
         out: String::new(),
         lines: vec![error.to_string()],
         status: CliExitStatus::Usage,
     })?;
-    let error = run::misused(&parsed.cli).or_else(|| {
+    let error = run::usage_error(&parsed.cli).or_else(|| {
         let refused =
             || ToolError::new(ErrorCode::InvalidArgs, format!("the daemon runs no `{}`", parsed.name));
-        (!may_go(&parsed.cli.command)).then(refused)
+        (!daemon_accepts(&parsed.cli.command)).then(refused)
     });
     match error {
-        Some(error) => Err(commands::failed(&error, parsed.cli.global.format, console)),
+        Some(error) => Err(commands::failure_reply(&error, parsed.cli.global.format, console)),
         None => Ok(parsed),
     }
 }
 
-fn faulty() -> Reply {
+fn internal_error_reply() -> Reply {
     let line = "error: a fault in lsp-tools itself; details are in `lsp-tools daemon logs`";
     Reply { out: String::new(), lines: vec![line.to_owned()], status: CliExitStatus::Failed }
 }
 
 /// Waits until the client has gone. It has nothing more to say: what it says all the same ends it as well.
-async fn gone(reader: &mut BufReader<OwnedReadHalf>) {
+async fn wait_for_disconnect(reader: &mut BufReader<OwnedReadHalf>) {
     let _ended = reader.read(&mut [0]).await;
 }
 
 /// Tells the client that its command still runs and, where it wants to know, how; returns when it cannot be told.
-async fn tell(
+async fn send_heartbeats(
     writer: &mut OwnedWriteHalf,
     mut watched: Option<UnboundedReceiver<ProgressEvent>>,
 ) -> LineError {

@@ -5,7 +5,7 @@ use anstyle::Style;
 use crate::text::truncate_chars;
 use crate::tools::answer::{CompletionItem, CompletionsOutput};
 
-use super::look::{BOLD, DIM, KIND};
+use super::display::{BOLD, DIM, KIND};
 use super::table::{Cell, table};
 use super::{DisplayCapabilities, escape};
 

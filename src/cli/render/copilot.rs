@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 
-use super::look::{BOLD, DIM};
+use super::display::{BOLD, DIM};
 use super::table::{Cell, table};
 use super::{DisplayCapabilities, escape};
 use crate::bridges::copilot::server::register::{CopilotRegistration, CopilotToolOwner};
@@ -16,7 +16,7 @@ pub(crate) fn report(report: &CopilotStatusReport, look: &DisplayCapabilities) -
     let name = word("name").unwrap_or_else(|| "GitHub Copilot Language Server".to_owned());
     let version = word("version").map(|version| format!(" {version}")).unwrap_or_default();
     let mut out = format!("{}{version}\n", look.paint(BOLD, &name));
-    out.push_str(&signed(&report.status));
+    out.push_str(&sign_in_status(&report.status));
     if let Some(models) = &report.models {
         let told = |model: &crate::bridges::copilot::server::models::Model| {
             let id = escape::words(&model.id);
@@ -36,7 +36,7 @@ pub(crate) fn report(report: &CopilotStatusReport, look: &DisplayCapabilities) -
 }
 
 /// Whether somebody is signed in, and what to do where nobody is.
-pub(crate) fn signed(status: &CopilotServerStatus) -> String {
+pub(crate) fn sign_in_status(status: &CopilotServerStatus) -> String {
     match (&status.user, status.signed_in()) {
         (Some(user), true) => format!("signed in as {}\n", escape::words(user)),
         (None, true) => "signed in\n".to_owned(),

@@ -4,7 +4,7 @@ use crate::bridges::daemon::preamble::DoorName;
 use crate::bridges::daemon::status::DaemonStatus;
 use crate::tools::servers::ServersOutput;
 
-use super::look::{BOLD, DIM, PLACE};
+use super::display::{BOLD, DIM, PLACE};
 use super::servers::{self, memory, milliseconds};
 use super::table::{Cell, table};
 use super::{DisplayCapabilities, escape};
@@ -15,7 +15,7 @@ pub(crate) fn status(status: &DaemonStatus, look: &DisplayCapabilities) -> Strin
     let mut about = vec![
         format!("pid {pid}"),
         format!("version {}", escape::words(version)),
-        format!("up {}", span(*uptime_s)),
+        format!("up {}", format_duration(*uptime_s)),
     ];
     about.extend(memory_bytes.map(memory));
     about.push(format!("{running} running"));
@@ -47,7 +47,7 @@ fn clients(status: &DaemonStatus, look: &DisplayCapabilities) -> String {
                 Cell::new(door(client.door), BOLD),
                 Cell::plain(escape::words(client.client.as_deref().unwrap_or_default())),
                 Cell::plain(client.pid.map(|pid| pid.to_string()).unwrap_or_default()),
-                Cell::plain(span(client.since_s)),
+                Cell::plain(format_duration(client.since_s)),
                 Cell::plain(client.calls.to_string()),
                 Cell::new(escape::words(&client.session), DIM),
             ]
@@ -84,7 +84,7 @@ fn door(door: DoorName) -> &'static str {
 }
 
 /// `42 s`, `3 min`, `5 h`, `2 d`.
-fn span(seconds: u64) -> String {
+fn format_duration(seconds: u64) -> String {
     match seconds {
         0..120 => format!("{seconds} s"),
         120..7_200 => format!("{} min", seconds / 60),
@@ -97,7 +97,7 @@ fn span(seconds: u64) -> String {
 mod tests {
     use super::*;
     use crate::bridges::daemon::clients::ClientStatus;
-    use crate::runtime::tally::CallStatistics;
+    use crate::runtime::call_stats::CallStatistics;
 
     #[test]
     fn daemon_status_is_rendered_with_control_characters_escaped() {

@@ -7,7 +7,7 @@ use crate::lsp::model::Severity;
 use crate::text::LineColumn;
 use crate::tools::answer::{DiagnosticItem, DiagnosticsOutput, Verdict};
 
-use super::look::{BAD, BOLD, DIM, GOOD, INFO, WARN, count};
+use super::display::{BAD, BOLD, DIM, GOOD, INFO, WARN, count};
 use super::{DisplayCapabilities, escape, frames};
 
 /// So many findings of one kind in one file get a frame each; the others become one line.
@@ -28,7 +28,7 @@ pub(crate) fn render(
         output.diagnostics.first().map(|item| &item.path) != output.diagnostics.last().map(|item| &item.path);
     for file in output.diagnostics.chunk_by(|one, other| one.path == other.path) {
         if !look.terminal {
-            out.extend(file.iter().map(|item| plain(item, look)));
+            out.extend(file.iter().map(|item| diagnostic_line(item, look)));
             continue;
         }
         if several {
@@ -42,7 +42,7 @@ pub(crate) fn render(
 }
 
 /// `path:line:col: severity: message [code] (source)`, and what explains it below, indented.
-pub(crate) fn plain(item: &DiagnosticItem, look: &DisplayCapabilities) -> String {
+pub(crate) fn diagnostic_line(item: &DiagnosticItem, look: &DisplayCapabilities) -> String {
     let severity = look.paint(style(item.severity), word(item.severity));
     let place = format!("{}:{}", escape::line(&item.path), LineColumn::from(item.range.start));
     let mut line = format!("{}: {severity}: {}", look.paint(BOLD, &place), escape::words(&item.message));
@@ -88,7 +88,7 @@ fn file_frames(
             out.push('\n');
         }
         if *seen == MAX_FRAMES_PER_KIND && all.len() > MAX_FRAMES_PER_KIND + 1 {
-            out.push_str(&storm(&all[MAX_FRAMES_PER_KIND..], look));
+            out.push_str(&repeated_note(&all[MAX_FRAMES_PER_KIND..], look));
         }
     }
     out
@@ -108,7 +108,7 @@ fn kind(item: &DiagnosticItem) -> String {
     words
 }
 
-fn storm(rest: &[&DiagnosticItem], look: &DisplayCapabilities) -> String {
+fn repeated_note(rest: &[&DiagnosticItem], look: &DisplayCapabilities) -> String {
     let lines: BTreeSet<u32> = rest.iter().map(|item| LineColumn::from(item.range.start).line).collect();
     let named: Vec<String> = lines.iter().take(LINES_NAMED).map(u32::to_string).collect();
     let more = if lines.len() > LINES_NAMED { ", …" } else { "" };

@@ -3,7 +3,7 @@
 use crate::hints;
 use crate::tools::doctor::{DoctorFinding, DoctorOutput, DoctorServer};
 
-use super::look::{BAD, BOLD, DIM, GOOD, PLACE, WARN, count};
+use super::display::{BAD, BOLD, DIM, GOOD, PLACE, WARN, count};
 use super::{DisplayCapabilities, escape};
 
 /// One paragraph per server, then what concerns none, then whether all is well.
@@ -29,7 +29,7 @@ pub(crate) fn render(output: &DoctorOutput, look: &DisplayCapabilities) -> Strin
 }
 
 fn server_lines(server: &DoctorServer, look: &DisplayCapabilities) -> String {
-    let mark = if server.is_well() {
+    let mark = if server.is_healthy() {
         look.paint(GOOD, "ok")
     } else if server.found.is_some() {
         look.paint(WARN, "!!")
@@ -90,7 +90,7 @@ fn conclusion(output: &DoctorOutput, look: &DisplayCapabilities) -> String {
     if output.well {
         return format!("{}\n", look.paint(GOOD, "all is well"));
     }
-    let unwell = output.servers.iter().filter(|server| !server.is_well()).count();
+    let unwell = output.servers.iter().filter(|server| !server.is_healthy()).count();
     let mut parts = Vec::new();
     if unwell > 0 {
         parts.push(format!("{} of {} not well", unwell, count(output.servers.len(), "server")));

@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::display::{BAD, BOLD, DIM, GOOD, WARN, count};
 use super::files::notes;
-use super::look::{BAD, BOLD, DIM, GOOD, WARN, count};
 use super::table::{Cell, table};
 use super::{DisplayCapabilities, diagnostics, escape, frames};
 use crate::cli::exit::CliExitStatus;
@@ -84,7 +84,7 @@ pub(crate) fn render(
 ) -> Reply {
     let mut out: String =
         edited.files.iter().map(|patched| one_file(&patched.file, asked.dry_run, look)).collect();
-    let mut lines: Vec<String> = edited.files.iter().flat_map(displaced).collect();
+    let mut lines: Vec<String> = edited.files.iter().flat_map(moved_hunk_notes).collect();
     if !edited.changes_something() {
         lines.push("no file is different".to_owned());
     }
@@ -178,7 +178,7 @@ fn diff_line(line: &str, look: &DisplayCapabilities) -> String {
 }
 
 /// Hunks that were not where the patch says.
-fn displaced(patched: &PatchResult) -> Vec<String> {
+fn moved_hunk_notes(patched: &PatchResult) -> Vec<String> {
     let one = |hunk: &MovedHunk| {
         let path = escape::line(&patched.file.path);
         let fuzz = match hunk.fuzz {
@@ -207,7 +207,7 @@ fn findings(
         let item = item_of(finding);
         match framed {
             true => out.push_str(&format!("{}\n", frames::render(&item, look, read_line))),
-            false => out.push_str(&diagnostics::plain(&item, look)),
+            false => out.push_str(&diagnostics::diagnostic_line(&item, look)),
         }
         for help in &finding.help {
             out.push_str(&look.paint(DIM, &format!("    {}", escape::line(help))));
@@ -305,7 +305,7 @@ pub(crate) fn history(history: &UndoOutput, now: u64, look: &DisplayCapabilities
         let undone = past.undone_by.as_ref().map_or("", |_| "undone");
         vec![
             Cell::new(escape::line(&past.id), BOLD),
-            Cell::new(ago(now.saturating_sub(past.time)), DIM),
+            Cell::new(format_ago(now.saturating_sub(past.time)), DIM),
             Cell::plain(escape::words(&past.title)),
             Cell::plain(past.group.as_deref().map(escape::words).unwrap_or_default()),
             Cell::new(undone, WARN),
@@ -318,7 +318,7 @@ pub(crate) fn history(history: &UndoOutput, now: u64, look: &DisplayCapabilities
     Reply { out, lines: notes(&[], left_out), status: CliExitStatus::Answered }
 }
 
-fn ago(seconds: u64) -> String {
+fn format_ago(seconds: u64) -> String {
     match seconds {
         0..60 => format!("{seconds} s ago"),
         60..3_600 => format!("{} min ago", seconds / 60),

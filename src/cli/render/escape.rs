@@ -27,7 +27,7 @@ pub(crate) fn push_escaped(out: &mut String, character: char) {
     }
 }
 
-fn replace(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
+fn escape_except(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
     let bad = |character: char| is_unsafe(character) && !keep(character);
     if !text.contains(bad) {
         return Cow::Borrowed(text);
@@ -45,13 +45,13 @@ fn replace(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
 
 /// `text` for one line: every unsafe character is shown by its number, line breaks and tabs too.
 pub(crate) fn line(text: &str) -> Cow<'_, str> {
-    replace(text, |_| false)
+    escape_except(text, |_| false)
 }
 
 /// `text` for several lines: line breaks stay (CRLF as LF), tabs become four spaces, the rest is as in [`line()`].
 pub(crate) fn block(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\t', "    ");
-    replace(&text, |character| character == '\n').into_owned()
+    escape_except(&text, |character| character == '\n').into_owned()
 }
 
 /// `text` of a file: as it is, for programs; on a terminal, as in [`line()`], but with its line breaks (CRLF as LF) and tabs.
@@ -60,7 +60,7 @@ pub(crate) fn content<'a>(text: &'a str, look: &DisplayCapabilities) -> Cow<'a, 
         return Cow::Borrowed(text);
     }
     let text = text.replace("\r\n", "\n");
-    Cow::Owned(replace(&text, |character| matches!(character, '\n' | '\t')).into_owned())
+    Cow::Owned(escape_except(&text, |character| matches!(character, '\n' | '\t')).into_owned())
 }
 
 /// A name or a line of a file: as it is, for programs; on a terminal, as in [`line()`].

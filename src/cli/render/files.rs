@@ -1,6 +1,6 @@
 //! Files, folders and lists of files: unchanged for programs, escaped and coloured on a terminal.
 
-use super::look::{BOLD, DIM, PLACE};
+use super::display::{BOLD, DIM, PLACE};
 use super::{DisplayCapabilities, escape};
 use crate::cli::exit::CliExitStatus;
 use crate::cli::paths::PathSpelling;
@@ -60,11 +60,15 @@ fn outline_line(line: &str, look: &DisplayCapabilities) -> String {
 }
 
 /// What is in a folder; where everything below is listed, by its path.
-pub(crate) fn entries(entries: ListOutput, deep: Option<&PathSpelling>, look: &DisplayCapabilities) -> Reply {
+pub(crate) fn render_listing(
+    entries: ListOutput,
+    deep: Option<&PathSpelling>,
+    look: &DisplayCapabilities,
+) -> Reply {
     let widest = entries.items.iter().map(|entry| size(entry).len()).max().unwrap_or(0);
     let mut out = String::new();
     for entry in &entries.items {
-        let name = deep.map_or_else(|| entry.name.clone(), |paths| paths.shown(&entry.path));
+        let name = deep.map_or_else(|| entry.name.clone(), |paths| paths.display_path(&entry.path));
         let name = escape::name(&name, look);
         let mut shown = if entry.is_dir { look.paint(BOLD, &format!("{name}/")) } else { name.into_owned() };
         if look.terminal {
@@ -103,8 +107,8 @@ fn what_else(entry: &ListItem) -> String {
 }
 
 /// Files, one a line.
-pub(crate) fn found(found: &GlobOutput, paths: &PathSpelling, look: &DisplayCapabilities) -> Reply {
-    let shown = |path: &String| format!("{}\n", escape::name(&paths.shown(path), look));
+pub(crate) fn render_glob(found: &GlobOutput, paths: &PathSpelling, look: &DisplayCapabilities) -> Reply {
+    let shown = |path: &String| format!("{}\n", escape::name(&paths.display_path(path), look));
     let left_out = found.has_more.then(|| format!("the first {}; --limit shows more", found.matches.len()));
     let mut lines = notes(&found.notes, left_out);
     let none = found.matches.is_empty();
@@ -140,11 +144,11 @@ mod tests {
             {"name": "out", "path": "a/out", "is_dir": false, "size_bytes": 0, "kind": "symlink", "target": "(outside)"},
         ]});
         let given: ListOutput = serde_json::from_value(answer).unwrap();
-        assert_eq!(entries(given.clone(), None, &DisplayCapabilities::PLAIN).out, "src/\nbig\nout\n");
-        let shown = entries(given.clone(), None, &TERMINAL);
+        assert_eq!(render_listing(given.clone(), None, &DisplayCapabilities::PLAIN).out, "src/\nbig\nout\n");
+        let shown = render_listing(given.clone(), None, &TERMINAL);
         assert_eq!(shown.out, "   -  src/\n2.0K  big\n   -  out -> (outside)\n");
         assert_eq!(shown.lines, ["note: the first 3; --limit shows more"]);
         let inside = PathSpelling::Inside(vec!["a".to_owned()]);
-        assert_eq!(entries(given, Some(&inside), &DisplayCapabilities::PLAIN).out, "src/\nbig\nout\n");
+        assert_eq!(render_listing(given, Some(&inside), &DisplayCapabilities::PLAIN).out, "src/\nbig\nout\n");
     }
 }

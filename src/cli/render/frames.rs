@@ -103,11 +103,13 @@ fn snippet(
         range.start.character..range.end.character,
     );
     let one_line = range.end.line == range.start.line;
-    let start = first.span(range.start.character..range.start.character).start;
+    let start = first.byte_span(range.start.character..range.start.character).start;
     let mut source = first.text.clone();
     // An empty range is shown as one character, as editors do.
     let mut end = match one_line {
-        true => first.span(range.start.character..range.end.character.max(range.start.character + 1)).end,
+        true => {
+            first.byte_span(range.start.character..range.end.character.max(range.start.character + 1)).end
+        }
         false => source.len(),
     };
     if !one_line && range.end.line - range.start.line < MAX_FRAME_RANGE_LINES {
@@ -120,7 +122,7 @@ fn snippet(
             let shown = RenderedSourceLine::new(&text, 0..0);
             let covered = if line == range.end.line { range.end.character } else { u32::MAX };
             source.push('\n');
-            end = source.len() + shown.span(0..covered).end;
+            end = source.len() + shown.byte_span(0..covered).end;
             source.push_str(&shown.text);
         }
     }

@@ -1,13 +1,13 @@
 //! Matching lines, as ripgrep prints them: under their file on a terminal, `path:line:text` in a pipe.
 
+use super::display::{BAD, DIM, PLACE, count};
 use super::files::notes;
-use super::look::{BAD, DIM, PLACE, count};
 use super::{DisplayCapabilities, escape};
 use crate::cli::exit::CliExitStatus;
 use crate::cli::paths::PathSpelling;
 use crate::cli::reply::Reply;
 use crate::tools::grep::{GrepMatch, GrepOutput};
-use crate::tools::marks::MatchMark;
+use crate::tools::match_marks::MatchMark;
 use crate::workspace::LineMatcher;
 
 /// What was found. `gaps`: context was asked for, so that what does not follow each other is kept apart by `--`. What
@@ -19,7 +19,7 @@ pub(crate) fn render(
     paths: &PathSpelling,
     look: &DisplayCapabilities,
 ) -> Reply {
-    let file = |path: &str| look.paint(PLACE, &escape::name(&paths.shown(path), look));
+    let file = |path: &str| look.paint(PLACE, &escape::name(&paths.display_path(path), look));
     let out = match (&found.files, &found.counts) {
         (Some(files), _) => files.iter().map(|path| format!("{}\n", file(path))).collect(),
         (_, Some(counts)) => {
@@ -89,7 +89,7 @@ fn push(
         put('-', &escape::content(line, look));
     }
     // A match over several lines has them all; each is painted for itself.
-    let mut text = painted(&one.text, matcher, look);
+    let mut text = highlight_matches(&one.text, matcher, look);
     let mark = match one.mark {
         Some(MatchMark::Text) => "  (text)",
         Some(MatchMark::Added) => "  (added)",
@@ -110,7 +110,7 @@ fn push(
 /// Line numbers.
 const NUMBER: anstyle::Style = anstyle::AnsiColor::Green.on_default();
 
-fn painted(text: &str, matcher: Option<&LineMatcher>, look: &DisplayCapabilities) -> String {
+fn highlight_matches(text: &str, matcher: Option<&LineMatcher>, look: &DisplayCapabilities) -> String {
     let Some(matcher) = matcher else { return escape::content(text, look).into_owned() };
     let (mut out, mut at) = (String::new(), 0);
     for found in matcher.find_all(text) {
@@ -170,7 +170,7 @@ mod tests {
         };
         let matcher = LineMatcher::new(&pattern).unwrap();
         let look = DisplayCapabilities { color: true, ..TERMINAL };
-        let text = painted("名gg\u{1b}g", Some(&matcher), &look);
+        let text = highlight_matches("名gg\u{1b}g", Some(&matcher), &look);
         assert_eq!(text, "名\x1b[1m\x1b[31mgg\x1b[0m\\u{1b}\x1b[1m\x1b[31mg\x1b[0m");
     }
 

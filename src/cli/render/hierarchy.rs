@@ -3,7 +3,7 @@
 use crate::text::LineColumn;
 use crate::tools::answer::{HierarchyItem, HierarchyOutput};
 
-use super::look::{BOLD, DIM, KIND, count};
+use super::display::{BOLD, DIM, KIND, count};
 use super::tree::{self, RenderedTreeNode};
 use super::{DisplayCapabilities, escape, locations};
 
@@ -18,13 +18,13 @@ pub(crate) fn render(output: &HierarchyOutput, look: &DisplayCapabilities) -> St
     let roots: Vec<RenderedTreeNode> = output.items.iter().map(|item| node(item, look)).collect();
     let mut out = tree::render(&roots);
     if look.terminal {
-        out.push_str(&format!("\n{}\n", look.paint(DIM, &total(output))));
+        out.push_str(&format!("\n{}\n", look.paint(DIM, &count_sentence(output))));
     }
     out
 }
 
 /// `3 callers`, `no subtypes`.
-pub(crate) fn total(output: &HierarchyOutput) -> String {
+pub(crate) fn count_sentence(output: &HierarchyOutput) -> String {
     let one = match output.direction.as_str() {
         "incoming" => "caller",
         "outgoing" => "callee",

@@ -2,7 +2,7 @@
 
 use crate::tools::answer::HoverOutput;
 
-use super::look::BOLD;
+use super::display::BOLD;
 use super::{DisplayCapabilities, locations, markdown};
 
 /// The hover's Markdown as text, and, where no server answered, where the likely definition is.

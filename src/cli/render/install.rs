@@ -2,8 +2,8 @@
 
 use crate::tools::install::{InstallItem, InstallOutput, InstallState};
 
+use super::display::{BAD, BOLD, DIM, GOOD, PLACE, WARN};
 use super::doctor::duration;
-use super::look::{BAD, BOLD, DIM, GOOD, PLACE, WARN};
 use super::{DisplayCapabilities, escape};
 
 /// One line per server, and below it why it failed or what to do by hand.

@@ -3,7 +3,7 @@
 use crate::text::{LineColumn, Range};
 use crate::tools::answer::{LocationsOutput, Place};
 
-use super::look::{BOLD, DIM, MATCH, PLACE, count};
+use super::display::{BOLD, DIM, MATCH, PLACE, count};
 use super::source::RenderedSourceLine;
 use super::{DisplayCapabilities, escape};
 
@@ -18,7 +18,7 @@ pub(crate) fn render(output: &LocationsOutput, what: &str, look: &DisplayCapabil
         return output.locations.iter().map(|place| plain_line(place, look)).collect();
     }
     if let [only] = output.locations.as_slice() {
-        return alone(only, look);
+        return single_location(only, look);
     }
     let mut out = String::new();
     let mut files = 0;
@@ -57,14 +57,14 @@ pub(crate) fn address(path: &str, range: &Range, look: &DisplayCapabilities) -> 
 pub(crate) fn source_line(text: &str, range: &Range, look: &DisplayCapabilities) -> String {
     let end = if range.end.line == range.start.line { range.end.character } else { u32::MAX };
     let covered = range.start.character..end;
-    let shown = RenderedSourceLine::new(text, covered.clone()).trimmed();
-    let span = shown.span(covered);
+    let shown = RenderedSourceLine::new(text, covered.clone()).trim_start();
+    let span = shown.byte_span(covered);
     let (before, rest) = shown.text.split_at(span.start);
     let (inside, after) = rest.split_at(span.end - span.start);
     format!("{before}{}{after}", look.paint(MATCH, inside))
 }
 
-fn alone(place: &Place, look: &DisplayCapabilities) -> String {
+fn single_location(place: &Place, look: &DisplayCapabilities) -> String {
     let mut out = address(&place.path, &place.range, look);
     out.push('\n');
     if let Some(text) = &place.text {

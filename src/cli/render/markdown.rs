@@ -6,7 +6,7 @@ use anstyle::Style;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use unicode_width::UnicodeWidthStr;
 
-use super::look::{BOLD, CODE, DIM};
+use super::display::{BOLD, CODE, DIM};
 use super::table::{Cell, table};
 use super::{DisplayCapabilities, escape};
 
@@ -47,7 +47,7 @@ struct MarkdownBlockPrefix {
 }
 
 struct MarkdownRenderer<'a> {
-    look: &'a DisplayCapabilities,
+    display: &'a DisplayCapabilities,
     width: usize,
     out: String,
     /// A blank line is due before the next line.
@@ -70,7 +70,7 @@ impl<'a> MarkdownRenderer<'a> {
     fn new(look: &'a DisplayCapabilities) -> Self {
         let width = if look.terminal { look.width.clamp(20, MAX_MARKDOWN_COLUMNS) } else { usize::MAX };
         Self {
-            look,
+            display: look,
             width,
             out: String::new(),
             gap: false,
@@ -108,14 +108,14 @@ impl<'a> MarkdownRenderer<'a> {
 
     fn start(&mut self, tag: Tag<'_>) {
         match tag {
-            Tag::Heading { .. } => self.styled(Style::bold),
-            Tag::Strong => self.styled(Style::bold),
-            Tag::Emphasis => self.styled(Style::italic),
-            Tag::Strikethrough => self.styled(Style::strikethrough),
+            Tag::Heading { .. } => self.push_style(Style::bold),
+            Tag::Strong => self.push_style(Style::bold),
+            Tag::Emphasis => self.push_style(Style::italic),
+            Tag::Strikethrough => self.push_style(Style::strikethrough),
             Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
-                self.url = leads_somewhere(&dest_url).then(|| Rc::from(dest_url.as_ref()));
+                self.url = is_linkable(&dest_url).then(|| Rc::from(dest_url.as_ref()));
                 self.link = self.inline.len();
-                self.styled(if self.url.is_some() { Style::underline } else { |style| style });
+                self.push_style(if self.url.is_some() { Style::underline } else { |style| style });
             }
             Tag::CodeBlock(CodeBlockKind::Fenced(_) | CodeBlockKind::Indented) => {
                 self.flush();
@@ -124,8 +124,8 @@ impl<'a> MarkdownRenderer<'a> {
             Tag::BlockQuote(_) => {
                 self.flush();
                 self.settle_gap();
-                let bar = self.look.paint(DIM, if self.look.terminal { "│" } else { ">" });
-                self.set_off(MarkdownBlockPrefix { first: None, rest: format!("{bar} ") });
+                let bar = self.display.paint(DIM, if self.display.terminal { "│" } else { ">" });
+                self.push_block_prefix(MarkdownBlockPrefix { first: None, rest: format!("{bar} ") });
             }
             Tag::List(first) => {
                 self.flush();
@@ -148,11 +148,11 @@ impl<'a> MarkdownRenderer<'a> {
                 self.gap = true;
             }
             TagEnd::Heading(_) => {
-                self.unstyled();
+                self.pop_style();
                 self.flush();
                 self.gap = true;
             }
-            TagEnd::Strong | TagEnd::Emphasis | TagEnd::Strikethrough => self.unstyled(),
+            TagEnd::Strong | TagEnd::Emphasis | TagEnd::Strikethrough => self.pop_style(),
             TagEnd::Link | TagEnd::Image => self.end_link(),
             TagEnd::CodeBlock => self.end_code(),
             TagEnd::BlockQuote(_) => {
@@ -183,11 +183,11 @@ impl<'a> MarkdownRenderer<'a> {
         self.styles.last().copied().unwrap_or_default()
     }
 
-    fn styled(&mut self, change: impl Fn(Style) -> Style) {
+    fn push_style(&mut self, change: impl Fn(Style) -> Style) {
         self.styles.push(change(self.style()));
     }
 
-    fn unstyled(&mut self) {
+    fn pop_style(&mut self) {
         if self.styles.len() > 1 {
             self.styles.pop();
         }
@@ -199,19 +199,19 @@ impl<'a> MarkdownRenderer<'a> {
     }
 
     fn inline_code(&mut self, code: &str) {
-        if self.look.color {
+        if self.display.color {
             self.styles.push(CODE);
             self.push(code);
-            self.unstyled();
+            self.pop_style();
         } else {
             self.push(&format!("`{code}`"));
         }
     }
 
     fn end_link(&mut self) {
-        self.unstyled();
+        self.pop_style();
         let Some(url) = self.url.take() else { return };
-        let clickable = self.look.terminal && self.look.color;
+        let clickable = self.display.terminal && self.display.color;
         let text: String = self.inline.iter().skip(self.link).map(|piece| piece.text.as_str()).collect();
         let bare = ["http://", "https://", "mailto:"].iter().find_map(|scheme| url.strip_prefix(scheme));
         if !clickable && text != *url && Some(text.as_str()) != bare {
@@ -227,14 +227,14 @@ impl<'a> MarkdownRenderer<'a> {
                 *number += 1;
                 bullet
             }
-            _ if self.look.terminal => "• ".to_owned(),
+            _ if self.display.terminal => "• ".to_owned(),
             _ => "- ".to_owned(),
         };
         let rest = " ".repeat(bullet.width());
-        self.set_off(MarkdownBlockPrefix { first: Some(bullet), rest });
+        self.push_block_prefix(MarkdownBlockPrefix { first: Some(bullet), rest });
     }
 
-    fn set_off(&mut self, prefix: MarkdownBlockPrefix) {
+    fn push_block_prefix(&mut self, prefix: MarkdownBlockPrefix) {
         if self.prefixes.len() < MAX_MARKDOWN_BLOCK_DEPTH {
             return self.prefixes.push(prefix);
         }
@@ -254,8 +254,8 @@ impl<'a> MarkdownRenderer<'a> {
     fn rule(&mut self) {
         self.flush();
         self.gap = true;
-        let rule = if self.look.terminal { "─".repeat(self.width.min(40)) } else { "---".to_owned() };
-        let rule = self.look.paint(DIM, &rule);
+        let rule = if self.display.terminal { "─".repeat(self.width.min(40)) } else { "---".to_owned() };
+        let rule = self.display.paint(DIM, &rule);
         self.line(&rule);
         self.gap = true;
     }
@@ -265,8 +265,11 @@ impl<'a> MarkdownRenderer<'a> {
         self.gap |= !self.out.is_empty() && self.prefixes.is_empty();
         for line in escape::block(code.trim_matches('\n')).lines() {
             let line = line.trim_end();
-            let shown =
-                if line.is_empty() { String::new() } else { format!("    {}", self.look.paint(CODE, line)) };
+            let shown = if line.is_empty() {
+                String::new()
+            } else {
+                format!("    {}", self.display.paint(CODE, line))
+            };
             self.line(&shown);
         }
         self.gap = true;
@@ -278,7 +281,7 @@ impl<'a> MarkdownRenderer<'a> {
         let styled = std::iter::once(header.into_iter().map(|cell| Cell::new(cell, BOLD)).collect());
         let rows: Vec<Vec<Cell>> =
             styled.chain(rows.map(|row| row.into_iter().map(Cell::plain).collect())).collect();
-        for line in table(&[], &rows, self.look).lines() {
+        for line in table(&[], &rows, self.display).lines() {
             self.line(line);
         }
         self.gap = true;
@@ -290,8 +293,9 @@ impl<'a> MarkdownRenderer<'a> {
         if pieces.iter().all(|piece| piece.text.trim().is_empty()) {
             return;
         }
-        let width = self.width.saturating_sub(self.prefixes.iter().map(|prefix| visible(&prefix.rest)).sum());
-        for line in wrap(&pieces, width.max(10), self.look) {
+        let width =
+            self.width.saturating_sub(self.prefixes.iter().map(|prefix| visible_width(&prefix.rest)).sum());
+        for line in wrap(&pieces, width.max(10), self.display) {
             self.line(&line);
         }
     }
@@ -319,7 +323,7 @@ impl<'a> MarkdownRenderer<'a> {
 }
 
 /// Columns of a prefix: its styles take none.
-fn visible(prefix: &str) -> usize {
+fn visible_width(prefix: &str) -> usize {
     anstream::adapter::strip_str(prefix).to_string().width()
 }
 
@@ -328,7 +332,7 @@ fn is_break(tag: &str) -> bool {
     tag.trim().eq_ignore_ascii_case("br")
 }
 
-fn leads_somewhere(url: &str) -> bool {
+fn is_linkable(url: &str) -> bool {
     url.len() <= MAX_LINK_URL_BYTES
         && ["http://", "https://", "mailto:"].iter().any(|scheme| url.starts_with(scheme))
         && !url.chars().any(|character| character == ' ' || escape::is_unsafe(character))

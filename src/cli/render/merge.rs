@@ -29,13 +29,13 @@ struct MergedSarifRun {
 ///
 /// # Errors
 /// [`NoLog`], with the number of the log (0-based) that is none.
-pub(crate) fn merged(logs: &[Value]) -> Result<Value, (usize, NoLog)> {
+pub(crate) fn merge_logs(logs: &[Value]) -> Result<Value, (usize, NoLog)> {
     let mut runs: BTreeMap<String, MergedSarifRun> = BTreeMap::new();
     for (index, log) in logs.iter().enumerate() {
         let found = log["runs"].as_array().filter(|_| log["version"] == "2.1.0");
         for run in found.ok_or((index, NoLog::Other))? {
             let name = run["tool"]["driver"]["name"].as_str().ok_or((index, NoLog::NoTool))?;
-            runs.entry(name.to_owned()).or_default().take(run);
+            runs.entry(name.to_owned()).or_default().add_run(run);
         }
     }
     // A part without findings says so under our own name, which is of no interest beside those with some.
@@ -49,12 +49,12 @@ pub(crate) fn merged(logs: &[Value]) -> Result<Value, (usize, NoLog)> {
     Ok(json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
-        "runs": runs.into_values().map(MergedSarifRun::whole).collect::<Vec<_>>(),
+        "runs": runs.into_values().map(MergedSarifRun::into_value).collect::<Vec<_>>(),
     }))
 }
 
 impl MergedSarifRun {
-    fn take(&mut self, run: &Value) {
+    fn add_run(&mut self, run: &Value) {
         if self.first.is_null() {
             self.first = run.clone();
         }
@@ -65,7 +65,7 @@ impl MergedSarifRun {
         self.invocations.extend(list(&run["invocations"]));
     }
 
-    fn whole(self) -> Value {
+    fn into_value(self) -> Value {
         let Self { first: mut run, rules, mut results, invocations } = self;
         let index: BTreeMap<&str, usize> =
             rules.iter().enumerate().map(|(index, rule)| (rule.as_str(), index)).collect();
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn merged_sarif_joins_runs_of_one_tool_and_reindexes_rules() {
         let logs = [log("pyright", &["b", "c"]), log("lsp-tools", &[]), log("pyright", &["a", "c"])];
-        let merged = merged(&logs).unwrap();
+        let merged = merge_logs(&logs).unwrap();
         let runs = merged["runs"].as_array().unwrap();
         assert_eq!(runs.len(), 1, "{merged}");
         assert_eq!(runs[0]["tool"]["driver"]["rules"], json!([{"id": "a"}, {"id": "b"}, {"id": "c"}]));
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn merge_of_invalid_sarif_names_the_faulty_log() {
-        assert_eq!(merged(&[log("a", &[]), json!({})]), Err((1, NoLog::Other)));
-        assert_eq!(merged(&[json!({"version": "2.1.0", "runs": [{}]})]), Err((0, NoLog::NoTool)));
+        assert_eq!(merge_logs(&[log("a", &[]), json!({})]), Err((1, NoLog::Other)));
+        assert_eq!(merge_logs(&[json!({"version": "2.1.0", "runs": [{}]})]), Err((0, NoLog::NoTool)));
     }
 }

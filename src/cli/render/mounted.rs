@@ -2,7 +2,7 @@
 
 use anstyle::Style;
 
-use super::look::{BAD, BOLD, CODE, DIM, GOOD, WARN};
+use super::display::{BAD, BOLD, CODE, DIM, GOOD, WARN};
 use super::table::{Cell, table};
 use super::{DisplayCapabilities, escape};
 use crate::tools::source::{HeldTool, MountedServer, MountedState, ToolSourceFinding, ToolSourceOutcome};
@@ -17,7 +17,7 @@ pub(crate) fn list(servers: &[MountedServer], look: &DisplayCapabilities) -> Str
             vec![
                 Cell::new(escape::line(&server.name), BOLD),
                 Cell::new(server.state.as_str(), style(server.state)),
-                Cell::plain(super::look::count(server.tools.len(), "tool")),
+                Cell::plain(super::display::count(server.tools.len(), "tool")),
                 Cell::new(held, WARN),
                 Cell::plain(server.transport.clone()),
                 Cell::new(escape::words(server.detail.as_deref().unwrap_or(&server.target)), DIM),
@@ -71,7 +71,7 @@ pub(crate) fn one(server: &MountedServer, look: &DisplayCapabilities) -> String 
 }
 
 /// What was agreed to just now, with what it says: it may have changed since it was looked at.
-pub(crate) fn approved(held: &[HeldTool], look: &DisplayCapabilities) -> String {
+pub(crate) fn render_approved(held: &[HeldTool], look: &DisplayCapabilities) -> String {
     differences("agreed:", GOOD, held, look)
 }
 

@@ -31,11 +31,11 @@ pub(crate) fn render(output: &DiagnosticsOutput, verdict: Verdict) -> Value {
 }
 
 fn run(server: &str, items: &[&DiagnosticItem], output: &DiagnosticsOutput, verdict: Verdict) -> Value {
-    let rules = SarifRules::of(items);
+    let rules = SarifRules::new(items);
     json!({
         "tool": {"driver": {
             "name": server,
-            "rules": rules.described(),
+            "rules": rules.to_values(),
         }},
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {"SRCROOT": {"description": {"text": "The root of the workspace."}}},
@@ -54,12 +54,12 @@ fn rule(item: &DiagnosticItem) -> &str {
 struct SarifRules<'a>(BTreeMap<&'a str, usize>);
 
 impl<'a> SarifRules<'a> {
-    fn of(items: &[&'a DiagnosticItem]) -> Self {
+    fn new(items: &[&'a DiagnosticItem]) -> Self {
         let names: BTreeSet<&str> = items.iter().map(|item| rule(item)).collect();
         Self(names.into_iter().enumerate().map(|(index, name)| (name, index)).collect())
     }
 
-    fn described(&self) -> Vec<Value> {
+    fn to_values(&self) -> Vec<Value> {
         self.0.keys().map(|name| json!({"id": name})).collect()
     }
 }

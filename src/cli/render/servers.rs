@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::hints;
 use crate::tools::servers::{ServerRow, ServerRunState, ServersOutput};
 
-use super::look::{BAD, BOLD, DIM, GOOD, WARN};
+use super::display::{BAD, BOLD, DIM, GOOD, WARN};
 use super::table::{Cell, table};
 use super::{DisplayCapabilities, escape};
 
@@ -15,7 +15,8 @@ pub(crate) fn render(output: &ServersOutput, look: &DisplayCapabilities) -> Stri
     if output.servers.is_empty() {
         return "no file of a known language in this workspace\n".to_owned();
     }
-    let rows: Vec<Vec<Cell>> = output.servers.iter().map(|row| [short(row), more(row)].concat()).collect();
+    let rows: Vec<Vec<Cell>> =
+        output.servers.iter().map(|row| [short_cells(row), more_cells(row)].concat()).collect();
     let mut out = table(&[SHORT, MORE].concat(), &rows, look);
     // What is made for other programs stays one line per server.
     if look.terminal && out.lines().any(|line| strip(line).width() > look.width) {
@@ -49,7 +50,7 @@ const MORE: &[&str] = &["MEDIAN", "P99", "OPEN", "RESTARTS", "ROOT", "DETAIL"];
 /// How far that is moved in.
 const SERVER_DETAIL_INDENT_COLUMNS: usize = 4;
 
-fn short(row: &ServerRow) -> Vec<Cell> {
+fn short_cells(row: &ServerRow) -> Vec<Cell> {
     let (state, style) = state(row.state);
     vec![
         Cell::plain(escape::words(&row.languages.join(", "))),
@@ -61,7 +62,7 @@ fn short(row: &ServerRow) -> Vec<Cell> {
     ]
 }
 
-fn more(row: &ServerRow) -> Vec<Cell> {
+fn more_cells(row: &ServerRow) -> Vec<Cell> {
     vec![
         Cell::plain(row.latency_ms.map(milliseconds).unwrap_or_default()),
         Cell::plain(row.latency_p99_ms.map(milliseconds).unwrap_or_default()),
@@ -78,20 +79,20 @@ fn root(row: &ServerRow) -> Option<String> {
 
 /// Each server with its short columns, and the others below it in words, broken between words.
 fn narrow(output: &ServersOutput, look: &DisplayCapabilities) -> String {
-    let rows: Vec<Vec<Cell>> = output.servers.iter().map(short).collect();
+    let rows: Vec<Vec<Cell>> = output.servers.iter().map(short_cells).collect();
     let columns = table(SHORT, &rows, look);
     let mut lines = columns.lines();
     let mut out: String = lines.next().map(|header| format!("{header}\n")).unwrap_or_default();
     for (line, row) in lines.zip(&output.servers) {
         out.push_str(&format!("{line}\n"));
-        for below in broken(&in_words(row), look.width.saturating_sub(SERVER_DETAIL_INDENT_COLUMNS)) {
+        for below in wrap_words(&describe_row(row), look.width.saturating_sub(SERVER_DETAIL_INDENT_COLUMNS)) {
             out.push_str(&format!("{:SERVER_DETAIL_INDENT_COLUMNS$}{}\n", "", look.paint(DIM, &below)));
         }
     }
     out
 }
 
-fn in_words(row: &ServerRow) -> String {
+fn describe_row(row: &ServerRow) -> String {
     let mut parts: Vec<String> = Vec::new();
     parts.extend(root(row).filter(|root| root != ".").map(|root| format!("in {root}")));
     if let (Some(median), Some(p99)) = (row.latency_ms, row.latency_p99_ms) {
@@ -106,7 +107,7 @@ fn in_words(row: &ServerRow) -> String {
 }
 
 /// `text` in lines of at most `width` columns, broken between words; a longer word has a line of its own.
-fn broken(text: &str, width: usize) -> Vec<String> {
+fn wrap_words(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut().filter(|line| line.width() + 1 + word.width() <= width) {
@@ -221,7 +222,7 @@ note: too much
 
     #[test]
     fn long_server_detail_is_wrapped_between_words() {
-        assert_eq!(broken("one two three", 8), ["one two", "three"]);
-        assert_eq!(broken("/a/very/long/path is long", 8), ["/a/very/long/path", "is long"]);
+        assert_eq!(wrap_words("one two three", 8), ["one two", "three"]);
+        assert_eq!(wrap_words("/a/very/long/path is long", 8), ["/a/very/long/path", "is long"]);
     }
 }

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use super::display::{BAD, BOLD, DIM, DisplayCapabilities, GOOD, WARN};
 use super::escape;
-use super::look::{BAD, BOLD, DIM, DisplayCapabilities, GOOD, WARN};
 
 /// So many lines of a result are shown.
 const MAX_TOOL_RESULT_LINES: usize = 40;
@@ -20,7 +20,7 @@ pub(crate) struct CopilotSessionRenderer {
 }
 
 /// The model's own words in an event, for stdout; an agent's are told by [`CopilotSessionRenderer::lines`].
-pub(crate) fn words(event: &Value) -> String {
+pub(crate) fn model_text(event: &Value) -> String {
     match (kind(event), event.get("agentId")) {
         ("assistant.message", None) => match text(&event["data"], "content") {
             "" => String::new(),
@@ -42,11 +42,11 @@ impl CopilotSessionRenderer {
             "assistant.message" if of_agent => block(text(data, "content"), look),
             "tool.execution_start" => {
                 self.calls.insert(text(data, "toolCallId").to_owned(), text(data, "toolName").to_owned());
-                vec![called(data, look)]
+                vec![tool_call_line(data, look)]
             }
             "tool.execution_complete" => {
                 let tool = self.calls.remove(text(data, "toolCallId")).unwrap_or_default();
-                result(&tool, data, look)
+                tool_result_lines(&tool, data, look)
             }
             "subagent.started" => named(BOLD, "agent", "agentName"),
             "subagent.failed" => named(BAD, "agent failed:", "error"),
@@ -60,7 +60,7 @@ impl CopilotSessionRenderer {
     }
 }
 
-fn called(data: &Value, look: &DisplayCapabilities) -> String {
+fn tool_call_line(data: &Value, look: &DisplayCapabilities) -> String {
     let arguments = data.get("arguments").map(Value::to_string).unwrap_or_default();
     let shown: String = arguments.chars().take(MAX_TOOL_ARGUMENTS_CHARS).collect();
     let more = if shown.len() < arguments.len() { " …" } else { "" };
@@ -72,7 +72,7 @@ fn called(data: &Value, look: &DisplayCapabilities) -> String {
     )
 }
 
-fn result(tool: &str, data: &Value, look: &DisplayCapabilities) -> Vec<String> {
+fn tool_result_lines(tool: &str, data: &Value, look: &DisplayCapabilities) -> Vec<String> {
     let failed = data.get("success") == Some(&Value::Bool(false));
     let said = if failed { &data["error"]["message"] } else { &data["result"]["content"] };
     let how = if failed { look.paint(BAD, "failed") } else { String::new() };
@@ -109,12 +109,12 @@ mod tests {
     #[test]
     fn copilot_session_events_are_rendered_as_messages_and_calls() {
         let said = json!({"type": "assistant.message", "data": {"content": "Look:\u{1b}[2K\nthere"}});
-        assert_eq!(words(&said), "Look:\\u{1b}[2K\nthere\n");
+        assert_eq!(model_text(&said), "Look:\\u{1b}[2K\nthere\n");
         let mut session = CopilotSessionRenderer::default();
         let mut lines = |event: &Value| session.lines(event, &DisplayCapabilities::PLAIN);
         assert!(lines(&said).is_empty());
         let of_agent = json!({"type": "assistant.message", "agentId": "a", "data": {"content": "x"}});
-        assert_eq!((words(&of_agent).as_str(), lines(&of_agent)), ("", vec!["      x".to_owned()]));
+        assert_eq!((model_text(&of_agent).as_str(), lines(&of_agent)), ("", vec!["      x".to_owned()]));
         let call = |id: &str, tool: &str| json!({"type": "tool.execution_start", "data": {"toolCallId": id, "toolName": tool, "arguments": {"path": "a"}}});
         assert_eq!(lines(&call("1", "read")), ["→ read {\"path\":\"a\"}"]);
         lines(&call("2", "list"));

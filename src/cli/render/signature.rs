@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::tools::answer::{SignatureItem, SignaturesOutput};
 
-use super::look::{DIM, MATCH};
+use super::display::{DIM, MATCH};
 use super::{DisplayCapabilities, escape, markdown};
 
 /// The signatures, the one that fits first, each with its documentation. Without colour the active parameter is

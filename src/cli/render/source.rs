@@ -58,7 +58,7 @@ impl RenderedSourceLine {
     }
 
     /// The bytes of `text` that show the 0-based `characters` of the source line, cut at its end.
-    pub(crate) fn span(&self, characters: Range<u32>) -> Range<usize> {
+    pub(crate) fn byte_span(&self, characters: Range<u32>) -> Range<usize> {
         let at = |character: u32| {
             let index = (character as usize).min(self.offsets.len().saturating_sub(1));
             self.offsets.get(index).copied().unwrap_or(0)
@@ -67,7 +67,7 @@ impl RenderedSourceLine {
     }
 
     /// Without the blanks in front.
-    pub(crate) fn trimmed(mut self) -> Self {
+    pub(crate) fn trim_start(mut self) -> Self {
         let blanks = self.text.len() - self.text.trim_start().len();
         self.text.drain(..blanks);
         for offset in &mut self.offsets {
@@ -96,7 +96,7 @@ mod tests {
 
     fn spanned(line: &str, characters: Range<u32>) -> (String, String) {
         let shown = RenderedSourceLine::new(line, characters.clone());
-        let span = shown.span(characters);
+        let span = shown.byte_span(characters);
         (shown.text.clone(), shown.text[span].to_owned())
     }
 
@@ -124,8 +124,8 @@ mod tests {
 
     #[test]
     fn trimmed_source_line_moves_its_span() {
-        let shown = RenderedSourceLine::new("\t\tdef name():  ", 6..10).trimmed();
+        let shown = RenderedSourceLine::new("\t\tdef name():  ", 6..10).trim_start();
         assert_eq!(shown.text, "def name():");
-        assert_eq!(&shown.text[shown.span(6..10)], "name");
+        assert_eq!(&shown.text[shown.byte_span(6..10)], "name");
     }
 }

@@ -3,7 +3,7 @@
 use crate::text::LineColumn;
 use crate::tools::answer::{SymbolItem, SymbolsOutput};
 
-use super::look::{BOLD, DIM, KIND, PLACE, count};
+use super::display::{BOLD, DIM, KIND, PLACE, count};
 use super::tree::{self, RenderedTreeNode};
 use super::{DisplayCapabilities, escape, locations};
 
@@ -32,7 +32,7 @@ fn nodes(symbols: &[SymbolItem], look: &DisplayCapabilities) -> Vec<RenderedTree
         .iter()
         .map(|symbol| {
             let at = LineColumn::from(symbol.selection.unwrap_or(symbol.range).start);
-            let mut line = named(symbol, &symbol.name, look);
+            let mut line = symbol_line(symbol, &symbol.name, look);
             line.push_str(&format!("  {}", look.paint(PLACE, &at.to_string())));
             RenderedTreeNode { line, children: nodes(&symbol.children, look) }
         })
@@ -40,7 +40,7 @@ fn nodes(symbols: &[SymbolItem], look: &DisplayCapabilities) -> Vec<RenderedTree
 }
 
 /// `kind name detail`.
-fn named(symbol: &SymbolItem, name: &str, look: &DisplayCapabilities) -> String {
+fn symbol_line(symbol: &SymbolItem, name: &str, look: &DisplayCapabilities) -> String {
     let kind = look.paint(KIND, &escape::words(&symbol.kind));
     let mut line = format!("{kind} {}", look.paint(BOLD, &escape::words(name)));
     if let Some(detail) = symbol.detail.as_deref().map(escape::words).filter(|detail| !detail.is_empty()) {
@@ -57,7 +57,7 @@ fn flat(symbols: &[SymbolItem], path: &str, look: &DisplayCapabilities) -> Strin
         let place = symbol.selection.unwrap_or(symbol.range);
         let path = symbol.path.as_deref().unwrap_or(path);
         out.push_str(&format!("{}: ", locations::address(path, &place, look)));
-        out.push_str(&named(symbol, &name, look));
+        out.push_str(&symbol_line(symbol, &name, look));
         if let Some(container) = symbol.container.as_deref().filter(|container| !container.is_empty()) {
             out.push_str(&look.paint(DIM, &format!(" in {}", escape::words(container))));
         }

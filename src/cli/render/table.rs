@@ -29,7 +29,7 @@ impl Cell {
 
 /// The rows below each other, cells two blanks apart, each line ended; no line ends in blanks.
 pub(crate) fn table(header: &[&str], rows: &[Vec<Cell>], look: &DisplayCapabilities) -> String {
-    let header: Vec<Cell> = header.iter().map(|title| Cell::new(*title, super::look::DIM)).collect();
+    let header: Vec<Cell> = header.iter().map(|title| Cell::new(*title, super::display::DIM)).collect();
     let header = (!header.is_empty()).then_some(header);
     let columns = rows.iter().chain(&header).map(Vec::len).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns)

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::look::{BOLD, DIM, KIND, WARN};
+use super::display::{BOLD, DIM, KIND, WARN};
 use super::table::{Cell, table};
 use super::{DisplayCapabilities, escape};
 use crate::policy::request::Effect;

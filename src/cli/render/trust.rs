@@ -2,7 +2,7 @@
 
 use crate::tools::trust::TrustOutput;
 
-use super::look::{BOLD, GOOD, PLACE, WARN};
+use super::display::{BOLD, GOOD, PLACE, WARN};
 use super::{DisplayCapabilities, escape};
 
 /// Everything that needs trust, each with its value, what changed since it was trusted, and whether it is.
@@ -38,7 +38,7 @@ pub(crate) fn render(output: &TrustOutput, look: &DisplayCapabilities) -> String
 }
 
 /// Whether there was trust to be taken back.
-pub(crate) fn revoked(output: &TrustOutput, look: &DisplayCapabilities) -> String {
+pub(crate) fn render_revoked(output: &TrustOutput, look: &DisplayCapabilities) -> String {
     let workspace = look.paint(PLACE, &escape::line(&output.workspace));
     let what = if output.revoked { "is not trusted any more" } else { "was not trusted" };
     format!("{workspace} {what}\n")

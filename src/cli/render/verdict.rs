@@ -4,8 +4,8 @@ use crate::text::{LineColumn, truncate_chars};
 use crate::tools::answer::{Answer, Resolved, ServerState, ServerStatus, Verdict};
 use crate::tools::error::ToolError;
 
+use super::display::{BAD, DIM, WARN};
 use super::doctor::duration;
-use super::look::{BAD, DIM, WARN};
 use super::{DisplayCapabilities, escape};
 
 /// Longer details are cut here; the whole of them is in the JSON answer and in the log.
@@ -13,8 +13,9 @@ const MAX_VERDICT_DETAIL_CHARS: usize = 300;
 
 /// What is to be known beside the answer: what it was taken to be about, why it is not complete, the server's notes.
 pub(crate) fn lines<T>(answer: &Answer<T>, look: &DisplayCapabilities) -> Vec<String> {
-    let mut lines: Vec<String> = answer.resolved.iter().filter_map(|about| resolved(about, look)).collect();
-    lines.extend(reliance(answer, look));
+    let mut lines: Vec<String> =
+        answer.resolved.iter().filter_map(|about| resolved_note(about, look)).collect();
+    lines.extend(reliance_lines(answer, look));
     let notes = answer.notes.iter();
     lines.extend(notes.map(|note| format!("{} {}", look.paint(DIM, "note:"), escape::words(note))));
     lines
@@ -29,7 +30,7 @@ pub(crate) fn error(error: &ToolError, look: &DisplayCapabilities) -> Vec<String
     lines
 }
 
-fn resolved(about: &Resolved, look: &DisplayCapabilities) -> Option<String> {
+fn resolved_note(about: &Resolved, look: &DisplayCapabilities) -> Option<String> {
     if !about.moved {
         return None;
     }
@@ -39,7 +40,7 @@ fn resolved(about: &Resolved, look: &DisplayCapabilities) -> Option<String> {
     Some(look.paint(DIM, &format!("about `{symbol}` at {path}:{at}: {text}")))
 }
 
-fn reliance<T>(answer: &Answer<T>, look: &DisplayCapabilities) -> Vec<String> {
+fn reliance_lines<T>(answer: &Answer<T>, look: &DisplayCapabilities) -> Vec<String> {
     let so = match answer.verdict {
         Verdict::Complete => return Vec::new(),
         Verdict::Partial => "results may be incomplete",
@@ -70,7 +71,7 @@ fn reasons(blamed: &[&ServerStatus]) -> Vec<String> {
     let plain = |status: &&&ServerStatus| {
         status.state == ServerState::Missing
             && !status.server.is_empty()
-            && status.absence().ends_with("not installed")
+            && status.absence_sentence().ends_with("not installed")
     };
     let mut absent: Vec<&str> = blamed.iter().filter(plain).map(|status| status.server.as_str()).collect();
     absent.sort_unstable();
@@ -83,11 +84,11 @@ fn reasons(blamed: &[&ServerStatus]) -> Vec<String> {
         };
         reasons.push(format!("{} {are} not installed", escape::words(&names)));
     }
-    reasons.extend(blamed.iter().filter(|status| !plain(status)).map(|status| why(status)));
+    reasons.extend(blamed.iter().filter(|status| !plain(status)).map(|status| status_sentence(status)));
     reasons
 }
 
-fn why(status: &ServerStatus) -> String {
+fn status_sentence(status: &ServerStatus) -> String {
     let server = escape::words(&status.server);
     let waited = duration(status.waited_ms);
     let detail = status.detail.as_deref().map(cut);
@@ -106,7 +107,7 @@ fn why(status: &ServerStatus) -> String {
         ServerState::Missing if server.is_empty() => {
             format!("no server is known for the language \"{}\"", escape::words(&status.language))
         }
-        ServerState::Missing => return escape::words(&status.absence()),
+        ServerState::Missing => return escape::words(&status.absence_sentence()),
         ServerState::Crashed => format!("{server} failed"),
         ServerState::Timeout => format!("no answer from {server} within {waited}"),
         ServerState::Disabled => format!("{server} may not be started"),

@@ -14,7 +14,7 @@ fn error(text: &str) -> String {
 fn built_in_catalogue_has_no_problems() {
     let layer = Layer::new(LayerOrigin::BuiltIn, BUILT_IN_FILE, BUILT_IN_TEXT);
     let table = layer.read(CATALOGUE).unwrap_or_else(|error| panic!("{error}"));
-    let problems = crossed(&table, &[layer]);
+    let problems = cross_check(&table, &[layer]);
     assert!(problems.is_empty(), "{problems:#?}");
     let catalogue = Catalogue::built_in();
     assert!(catalogue.servers.len() >= 40 && catalogue.languages.len() >= 30);
@@ -51,7 +51,8 @@ fn every_language_has_a_navigating_server_and_expected_defaults() {
     assert_eq!(keys("python"), ["pylsp"]);
     assert_eq!(keys("shell"), ["bash-language-server"]);
     assert_eq!(keys("typescript"), ["typescript-language-server"]);
-    let speakers = catalogue.speakers_of("python").into_iter().map(|(key, _)| key).collect::<BTreeSet<_>>();
+    let speakers =
+        catalogue.servers_supporting("python").into_iter().map(|(key, _)| key).collect::<BTreeSet<_>>();
     for other in
         ["basedpyright", "jedi-language-server", "pylsp", "pyrefly", "pyright", "ruff", "ty", "zuban"]
     {

@@ -90,7 +90,7 @@ fn project_server_command_applies_only_while_trusted_and_unchanged() {
 fn launch_fields_to_trust_are_shown_with_values() {
     let bench = Bench::new();
     bench.project_says("servers.toml", "[server.pylsp]\ncommand = ['./run', '-v']\n");
-    let shown = bench.load(&ConfigOverrides::default()).unwrap().launch.shown();
+    let shown = bench.load(&ConfigOverrides::default()).unwrap().launch.approval_items();
     let name = "`server.pylsp.command` of `.lsp-tools/servers.toml`".to_owned();
     assert_eq!(shown, [(name, "[\"./run\", \"-v\"]".to_owned())]);
 }
@@ -101,8 +101,12 @@ fn launch_fields_to_trust_are_shown_without_control_characters() {
     let text = "[server.pylsp]\nenv = { \"A\\u001b[2K\" = \"\\u001b[8m\\u202e\" }\n[server.\"x\\u001b[1A\"]\ncommand = ['x']\nlanguages = ['python']\n";
     bench.project_says("servers.toml", text);
     let config = bench.load(&ConfigOverrides::default()).unwrap();
-    let shown =
-        config.launch.shown().into_iter().flat_map(|(name, value)| [name, value]).chain(config.left_out);
+    let shown = config
+        .launch
+        .approval_items()
+        .into_iter()
+        .flat_map(|(name, value)| [name, value])
+        .chain(config.left_out);
     for line in shown {
         assert!(!line.contains(['\u{1b}', '\u{202e}']), "{line:?}");
     }

@@ -103,7 +103,7 @@ fn project_mcp_file_entries_are_trusted_one_by_one() {
     assert!(
         before
             .launch
-            .shown()
+            .approval_items()
             .iter()
             .any(|(name, said)| name.contains("MCP server a") && said.contains("--ok"))
     );
@@ -133,6 +133,6 @@ fn mcp_file_over_size_limit_is_reported() {
     let path = dir.path().join("mcp.json");
     fs::write(&path, format!("{{\"mcpServers\": {{}}}}{}", " ".repeat(1 << 20))).unwrap();
     let mut left_out = Vec::new();
-    assert!(entries(user_text(&path), "mcp.json", &mut left_out).is_empty());
+    assert!(parse_entries(user_text(&path), "mcp.json", &mut left_out).is_empty());
     assert!(left_out[0].contains("more than the 1048576 allowed"), "{left_out:?}");
 }

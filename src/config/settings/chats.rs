@@ -33,7 +33,7 @@ impl ChatSettings {
 }
 
 /// Takes out what a project says of it; a sentence where there was something.
-pub(super) fn leave_out(layer: &Layer, table: &mut Table) -> Option<String> {
+pub(super) fn strip_project_chats(layer: &Layer, table: &mut Table) -> Option<String> {
     if !matches!(layer.origin, LayerOrigin::Project { .. }) {
         return None;
     }
@@ -45,7 +45,7 @@ pub(super) fn leave_out(layer: &Layer, table: &mut Table) -> Option<String> {
 }
 
 /// What is wrong with a folder, if something is.
-pub(super) fn fault(key: &str, folder: &str) -> Option<String> {
+pub(super) fn folder_problem(key: &str, folder: &str) -> Option<String> {
     let rooted = folder.starts_with('/') || folder.starts_with("~/");
     (!rooted).then(|| format!("`chats.{key}` names `{folder}`; give a path from `/` or `~/`"))
 }

@@ -35,7 +35,7 @@ impl EditSettings {
         LeaseOptions {
             leasing: self.leasing,
             stale: Duration::from_secs(self.stale_s),
-            host: LeaseHost::this(),
+            host: LeaseHost::current(),
         }
     }
 }

@@ -29,7 +29,7 @@ fn bench() -> Bench {
 
 fn fields(servers: &str) -> LaunchFields {
     let layer = Layer::new(LayerOrigin::Project { trusted: false }, ".lsp-tools/servers.toml", servers);
-    LaunchFields::of(Some(&layer), None).unwrap()
+    LaunchFields::from_layers(Some(&layer), None).unwrap()
 }
 
 fn changes(state: TrustState) -> Vec<String> {
@@ -122,13 +122,14 @@ fn trust_survives_change_of_non_launch_fields() {
     let harmless = fields(
         "[server.pylsp]\nstart-timeout = 9\nroot-markers = ['x']\n[language.python]\nextensions = ['py', 'pyx']\n",
     );
-    assert!(harmless.shown().is_empty());
+    assert!(harmless.approval_items().is_empty());
     assert!(trust.is_trusted(project, &harmless).unwrap().is_trusted());
 }
 
 #[test]
 fn launch_fields_of_catalogue_equal_the_tested_list() {
-    let words = crate::config::words::SERVER.iter().filter(|field| field.launch).map(|field| field.key);
+    let words =
+        crate::config::catalogue_fields::SERVER.iter().filter(|field| field.launch).map(|field| field.key);
     assert_eq!(
         words.collect::<Vec<_>>(),
         [
@@ -278,7 +279,7 @@ fn cached_trust_store_follows_writes_and_permissions_of_its_file() {
     other.grant(project, &fields("")).unwrap();
     // Younger than a tick of the file system's clock, a store is not kept.
     assert!(trust.is_trusted(project, &fields("")).unwrap().is_trusted());
-    while !FileStamp::of_any(store).unwrap().is_settled(SystemTime::now()) {
+    while !FileStamp::from_path(store).unwrap().is_settled(SystemTime::now()) {
         std::thread::yield_now();
     }
     assert!(trust.is_trusted(project, &fields("")).unwrap().is_trusted());
@@ -318,7 +319,7 @@ fn trusted_hooks_of_replaced_project_folder_are_reported_as_lost() {
     let Bench { project, trust, .. } = &bench();
     let hooks =
         Layer::new(LayerOrigin::User, "lsp-tools.toml", "[[hooks.pre]]\ncommand = ['true']\n".to_owned());
-    let fields = LaunchFields::of(None, Some(&hooks)).unwrap();
+    let fields = LaunchFields::from_layers(None, Some(&hooks)).unwrap();
     trust.grant(project, &fields).unwrap();
     assert!(!trust.has_lost_hooks(project, &fields).unwrap());
     assert!(trust.has_lost_hooks(project, &LaunchFields::default()).unwrap());

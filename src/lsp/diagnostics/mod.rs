@@ -74,7 +74,7 @@ const PULL: &str = "textDocument/diagnostic";
 
 impl Session {
     /// Another number once something on disk has changed.
-    fn disk(&self) -> u64 {
+    fn disk_revision(&self) -> u64 {
         self.disk.load(Ordering::Relaxed)
     }
 
@@ -86,22 +86,22 @@ impl Session {
     /// What [`diagnostics`](Self::diagnostics) found in `path` last, where nothing on disk has changed since: to be asked after
     /// the manager has looked for changes, and by callers who see what is on disk.
     pub(crate) fn kept_diagnostics(&self, path: &WorkspacePath) -> Option<ServerFileDiagnostics> {
-        let kept = self.kept.lock();
-        let (stamp, fresh) = kept.found.get(path).filter(|_| kept.of == self.disk())?;
+        let kept = self.diagnostics_cache.lock();
+        let (stamp, fresh) = kept.found.get(path).filter(|_| kept.of == self.disk_revision())?;
         (self.workspace.stamp(path).ok()? == *stamp).then(|| fresh.clone())
     }
 
     /// Keeps whole findings about what is on disk, and was since `disk`.
-    fn keep(&self, path: &WorkspacePath, fresh: &ServerFileDiagnostics, disk: u64) {
+    fn cache_diagnostics(&self, path: &WorkspacePath, fresh: &ServerFileDiagnostics, disk: u64) {
         // Others find more in the background without any change.
         let rule = &self.state.spec.diagnostics;
         let on_demand = matches!(rule.source, DiagnosticsSource::Pull | DiagnosticsSource::Tsserver);
         let holds = on_demand && rule.sees_unsaved && fresh.known == DiagnosticsCompleteness::Complete;
-        if !holds || !self.sees_disk() || disk != self.disk() {
+        if !holds || !self.sees_disk() || disk != self.disk_revision() {
             return;
         }
         let Ok(stamp) = self.workspace.stamp(path) else { return };
-        let mut kept = self.kept.lock();
+        let mut kept = self.diagnostics_cache.lock();
         if kept.of != disk {
             *kept = DiagnosticsCache { of: disk, found: HashMap::new() };
         }
@@ -114,9 +114,9 @@ impl Session {
         path: &WorkspacePath,
         deadline: Instant,
     ) -> Result<ServerFileDiagnostics, AskError> {
-        let _in_use = self.use_now();
-        let (started, disk) = (Instant::now(), self.disk());
-        let mut fresh = match self.found(path, deadline).await? {
+        let _in_use = self.mark_in_use();
+        let (started, disk) = (Instant::now(), self.disk_revision());
+        let mut fresh = match self.collect_diagnostics(path, deadline).await? {
             CollectedDiagnostics::Decoded(fresh) => fresh,
             CollectedDiagnostics::Raw(raw) => {
                 if raw.known == DiagnosticsCompleteness::Complete {
@@ -130,16 +130,16 @@ impl Session {
                 hint.severity = Severity::Information;
             }
         }
-        let lack = || self.lack_of_diagnostics().or_else(|| self.admitted(&fresh.items));
+        let lack = || self.diagnostics_shortfall_reason().or_else(|| self.admitted_shortfall(&fresh.items));
         if let (DiagnosticsCompleteness::Complete, Some(lack)) = (&fresh.known, lack()) {
             fresh.known = DiagnosticsCompleteness::Partial(lack);
         }
-        self.keep(path, &fresh, disk);
+        self.cache_diagnostics(path, &fresh, disk);
         Ok(fresh)
     }
 
     /// What the server itself says that it has not looked at, by one of its findings.
-    fn admitted(&self, items: &[Diagnostic]) -> Option<String> {
+    fn admitted_shortfall(&self, items: &[Diagnostic]) -> Option<String> {
         let rules = &self.state.spec.diagnostics.falls_short;
         let says = |rule: &FallsShort, item: &Diagnostic| {
             rule.code.as_ref().is_none_or(|code| item.code.as_ref() == Some(code))
@@ -156,7 +156,7 @@ impl Session {
         path: &WorkspacePath,
         deadline: Instant,
     ) -> Result<Arc<Vec<Value>>, AskError> {
-        Ok(match self.found(path, deadline).await? {
+        Ok(match self.collect_diagnostics(path, deadline).await? {
             CollectedDiagnostics::Raw(raw) => raw.items,
             CollectedDiagnostics::Decoded(fresh) => {
                 let encoding = self.capabilities.encoding;
@@ -165,7 +165,7 @@ impl Session {
         })
     }
 
-    pub(super) async fn found(
+    pub(super) async fn collect_diagnostics(
         &self,
         path: &WorkspacePath,
         deadline: Instant,
@@ -174,14 +174,14 @@ impl Session {
             true => Some(self.checking.lock().await),
             false => None,
         };
-        self.take_in(deadline).await;
+        self.reload_if_due(deadline).await;
         // What is pushed for a document is lost when it is closed.
-        let _kept = self.documents.keep(path);
+        let _kept = self.documents.keep_open(path);
         let raw = match self.state.spec.diagnostics.source {
-            DiagnosticsSource::Tsserver if self.capabilities.executes(tsserver::COMMAND) => {
+            DiagnosticsSource::Tsserver if self.capabilities.supports_command(tsserver::COMMAND) => {
                 return self.tsserver_diagnostics(path, deadline).await.map(CollectedDiagnostics::Decoded);
             }
-            DiagnosticsSource::Pull => self.pulled(path, deadline).await?,
+            DiagnosticsSource::Pull => self.pull_diagnostics(path, deadline).await?,
             DiagnosticsSource::None => {
                 let (_, snapshot) = self.sync(path).await?;
                 let known =
@@ -191,13 +191,13 @@ impl Session {
             DiagnosticsSource::Auto
             | DiagnosticsSource::VersionedPush
             | DiagnosticsSource::Push
-            | DiagnosticsSource::Tsserver => self.heard_or_pulled(path, deadline).await?,
+            | DiagnosticsSource::Tsserver => self.push_or_pull(path, deadline).await?,
         };
         Ok(CollectedDiagnostics::Raw(raw))
     }
 
     /// Pulls where the server offers it, also when it offers it only while we wait; listens otherwise.
-    async fn heard_or_pulled(
+    async fn push_or_pull(
         &self,
         path: &WorkspacePath,
         deadline: Instant,
@@ -205,12 +205,12 @@ impl Session {
         let (synced, snapshot) = self.sync(path).await?;
         drop(synced);
         if self.offers(PULL, path, &snapshot.language_id) {
-            return self.pulled(path, deadline).await;
+            return self.pull_diagnostics(path, deadline).await;
         }
         let offered = self.wait_for_offer(path, &snapshot.language_id, deadline);
         tokio::select! {
-            heard = self.pushed(path, deadline) => heard,
-            true = offered => self.pulled(path, deadline).await,
+            heard = self.pushed_diagnostics(path, deadline) => heard,
+            true = offered => self.pull_diagnostics(path, deadline).await,
         }
     }
 
@@ -236,7 +236,7 @@ impl Session {
 
     fn decode_all(&self, raw: RawDiagnostics, deadline: Instant) -> ServerFileDiagnostics {
         let mut notes = raw.notes;
-        let mut texts = PositionDecoder::new(self, &raw.snapshot).until(deadline);
+        let mut texts = PositionDecoder::new(self, &raw.snapshot).with_deadline(deadline);
         let decoded: Vec<_> = raw.items.iter().map(|item| texts.diagnostic(item)).collect();
         let odd = decoded.iter().filter(|item| item.is_none()).count();
         if odd > 0 {
@@ -247,7 +247,7 @@ impl Session {
     }
 
     /// Waits for the index to come to rest; says what is still going on at the deadline.
-    async fn rest(&self, deadline: Instant) -> Option<UnfinishedWork> {
+    async fn wait_for_idle(&self, deadline: Instant) -> Option<UnfinishedWork> {
         self.wait_ready(DependencyScope::Project, deadline).await
     }
 }

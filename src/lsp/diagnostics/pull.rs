@@ -15,7 +15,7 @@ use crate::workspace::WorkspacePath;
 
 impl Session {
     /// Asks for the diagnostics of `path`. A server that registers pulling only after it has started is waited for.
-    pub(super) async fn pulled(
+    pub(super) async fn pull_diagnostics(
         &self,
         path: &WorkspacePath,
         deadline: Instant,
@@ -32,15 +32,15 @@ impl Session {
             return Ok(RawDiagnostics { items: Arc::default(), snapshot, known, notes: Vec::new() });
         }
         let mut asked = self.pull_once(path, &snapshot, deadline).await?;
-        if asked.working.is_some() {
+        if asked.unfinished_work.is_some() {
             // Findings given while the project is being read are often wrong; the ones given afterwards are not.
-            let still = self.rest(deadline).await;
+            let still = self.wait_for_idle(deadline).await;
             if still.is_none() {
                 asked = self.pull_once(path, &snapshot, deadline).await?;
             }
-            asked.working = still;
+            asked.unfinished_work = still;
         }
-        let known = match asked.working {
+        let known = match asked.unfinished_work {
             None if asked.left_out > 0 => DiagnosticsCompleteness::Partial(self.too_much(asked.left_out)),
             None => DiagnosticsCompleteness::Complete,
             Some(work) => DiagnosticsCompleteness::Partial(work.sentence(self.server())),
@@ -67,20 +67,21 @@ impl Session {
                 None => json!({ "textDocument": snapshot.identifier() }),
             };
             let request =
-                DocumentRequest::of::<Untyped<DocumentDiagnosticRequest>>(DependencyScope::File, params);
+                DocumentRequest::new::<Untyped<DocumentDiagnosticRequest>>(DependencyScope::File, params);
             let asked = self.ask(path, &request, deadline).await?;
             all.extend(asked.value["items"].as_array().cloned().unwrap_or_default());
             left_out += asked.left_out;
             last = Some(asked);
         }
         // There is always at least one identifier: that of the unnamed offer.
-        let (snapshot, working) = last.map_or((snapshot.clone(), None), |last| (last.snapshot, last.working));
-        Ok(SessionAnswer { value: all, snapshot, working, odd: 0, left_out })
+        let (snapshot, working) =
+            last.map_or((snapshot.clone(), None), |last| (last.snapshot, last.unfinished_work));
+        Ok(SessionAnswer { value: all, snapshot, unfinished_work: working, undecodable: 0, left_out })
     }
 
     fn identifiers(&self, path: &WorkspacePath, snapshot: &Snapshot) -> Vec<Option<String>> {
         let absolute = self.workspace.absolute(path);
-        let mut found: Vec<Option<String>> = self.state.registrations(|known| {
+        let mut found: Vec<Option<String>> = self.state.with_registrations(|known| {
             known
                 .all_options(PULL, &snapshot.language_id, &absolute)
                 .map(|options| options["identifier"].as_str().map(str::to_owned))

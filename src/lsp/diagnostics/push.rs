@@ -53,7 +53,7 @@ struct PushWaitState<'a> {
     /// The server said that it is done with the document since the text was sent.
     idle: bool,
     /// It has claimed a version that was never sent.
-    lies: bool,
+    claims_unsent_version: bool,
     /// A request sent when it had said that it was done was answered: what it had put off by then is done as well.
     confirmed: bool,
 }
@@ -77,10 +77,12 @@ impl PushWaitState<'_> {
     fn decide(&self) -> PushDecision {
         let pushed = self.pushes.count > self.snapshot.pushes_before;
         match self.pushes.version {
-            Some(version) if version > self.snapshot.version && self.lies => PushDecision::Wait(None),
+            Some(version) if version > self.snapshot.version && self.claims_unsent_version => {
+                PushDecision::Wait(None)
+            }
             Some(version) if version > self.snapshot.version => PushDecision::Overtaken,
             Some(version) if version == self.snapshot.version && !self.is_noise() && self.is_last() => {
-                self.when_done()
+                self.decide_by_idle_sign()
             }
             None if pushed
                 && self.barrier
@@ -90,11 +92,11 @@ impl PushWaitState<'_> {
             {
                 PushDecision::Take
             }
-            None if pushed => self.after_silence(),
-            Some(version) if version == self.snapshot.version => self.after_silence(),
+            None if pushed => self.decide_by_quiet(),
+            Some(version) if version == self.snapshot.version => self.decide_by_quiet(),
             // Nothing for this text: the last findings still hold where the server keeps quiet about no news.
             _ if self.rule.silent_when_same && self.pushes.count > 0 && !self.snapshot.forced => {
-                if self.barrier && self.idle { PushDecision::Take } else { self.after_silence() }
+                if self.barrier && self.idle { PushDecision::Take } else { self.decide_by_quiet() }
             }
             _ => PushDecision::Wait(None),
         }
@@ -104,7 +106,7 @@ impl PushWaitState<'_> {
     /// with the headers as it knew them, then with those the text includes now. Between the two it says for some moments
     /// that it is done. The second is certain to have been put off once it has begun to read the headers, and it comes
     /// before any request that is sent after that.
-    fn when_done(&self) -> PushDecision {
+    fn decide_by_idle_sign(&self) -> PushDecision {
         let Some(sign) = &self.rule.idle else { return PushDecision::Take };
         let worked = sign.work.is_none() || self.pushes.worked > self.snapshot.worked_before;
         let done = self.pushes.idle > self.pushes.idle_at_push && !self.pushes.busy;
@@ -112,13 +114,13 @@ impl PushWaitState<'_> {
             (true, true) if self.confirmed => PushDecision::Take,
             (true, true) => PushDecision::Confirm,
             // It may be a version of the server that gives no such sign.
-            (true, false) => self.after_signless_silence(),
-            (false, _) if self.pushes.idle == 0 => self.after_signless_silence(),
+            (true, false) => self.decide_unsignaled(),
+            (false, _) if self.pushes.idle == 0 => self.decide_unsignaled(),
             (false, _) => PushDecision::Wait(None),
         }
     }
 
-    fn after_signless_silence(&self) -> PushDecision {
+    fn decide_unsignaled(&self) -> PushDecision {
         match self.quiet >= UNSIGNALED_PUSH_QUIET_WINDOW {
             true => PushDecision::TakeSilence,
             false => PushDecision::Wait(Some(UNSIGNALED_PUSH_QUIET_WINDOW.saturating_sub(self.quiet))),
@@ -138,8 +140,8 @@ impl PushWaitState<'_> {
         self.pushes.of_version >= self.rule.pushes_per_version
     }
 
-    fn after_silence(&self) -> PushDecision {
-        let needed = needed_quiet(self.rule);
+    fn decide_by_quiet(&self) -> PushDecision {
+        let needed = required_quiet_time(self.rule);
         match self.barrier && self.quiet >= needed {
             true => PushDecision::TakeSilence,
             false => PushDecision::Wait(self.barrier.then(|| needed.saturating_sub(self.quiet))),
@@ -152,7 +154,7 @@ fn is_measured(rule: &DiagnosticsRule) -> bool {
 }
 
 /// The silence after which a server is taken to have said all.
-fn needed_quiet(rule: &DiagnosticsRule) -> Duration {
+fn required_quiet_time(rule: &DiagnosticsRule) -> Duration {
     let unmeasured =
         if is_measured(rule) { MEASURED_PUSH_QUIET_WINDOW } else { UNMEASURED_PUSH_QUIET_WINDOW };
     // Twice the longest delay that was measured, since machines differ in speed.
@@ -161,7 +163,7 @@ fn needed_quiet(rule: &DiagnosticsRule) -> Duration {
 
 impl Session {
     /// Waits for a push that is for the text on disk.
-    pub(in crate::lsp) async fn pushed(
+    pub(in crate::lsp) async fn pushed_diagnostics(
         &self,
         path: &WorkspacePath,
         deadline: Instant,
@@ -171,7 +173,7 @@ impl Session {
             if let Some(document) = synced.document()
                 && document.epoch != self.state.epoch()
             {
-                self.touch(document);
+                self.resend_text(document);
                 snapshot = document.snapshot();
             }
             let pushes = self.state.pushes(path);
@@ -184,17 +186,17 @@ impl Session {
             drop(synced);
             let mut barrier = std::pin::pin!(async {
                 if let Some(barrier) = barrier {
-                    answered(barrier, deadline).await;
+                    wait_for_barrier(barrier, deadline).await;
                 }
             });
-            if let Some(raw) = self.hear(path, snapshot, lies, barrier.as_mut(), deadline).await? {
+            if let Some(raw) = self.listen_for_push(path, snapshot, lies, barrier.as_mut(), deadline).await? {
                 return Ok(raw);
             }
         }
     }
 
     /// Listens until the push for `snapshot` has come; `None` where the text was overtaken by a newer one.
-    async fn hear(
+    async fn listen_for_push(
         &self,
         path: &WorkspacePath,
         snapshot: Snapshot,
@@ -223,7 +225,7 @@ impl Session {
                 barrier: passed,
                 quiet: last_event.elapsed(),
                 idle: pushes.idle > snapshot.idle_before,
-                lies,
+                claims_unsent_version: lies,
                 confirmed,
             };
             let decision = moment.decide();
@@ -234,12 +236,12 @@ impl Session {
                         return Ok(None);
                     }
                     let silence = (decision == PushDecision::TakeSilence).then(|| started.elapsed());
-                    return Ok(Some(self.taken(snapshot, pushes, silence, deadline).await));
+                    return Ok(Some(self.accept_push(snapshot, pushes, silence, deadline).await));
                 }
                 PushDecision::Confirm => {
                     if confirmation.is_none() {
                         let request = self.start_barrier(&snapshot)?;
-                        confirmation = Some(Box::pin(answered(request, deadline)));
+                        confirmation = Some(Box::pin(wait_for_barrier(request, deadline)));
                     }
                     None
                 }
@@ -257,14 +259,14 @@ impl Session {
                     return Err(RequestError::Closed { reason }.into());
                 }
                 () = tokio::time::sleep_until(until) => if Instant::now() >= deadline {
-                    return Ok(Some(self.nothing_heard(snapshot, started.elapsed())));
+                    return Ok(Some(self.no_push_diagnostics(snapshot, started.elapsed())));
                 }
             }
         }
     }
 
-    fn nothing_heard(&self, snapshot: Snapshot, waited: Duration) -> RawDiagnostics {
-        let known = DiagnosticsCompleteness::NoData(match self.busy() {
+    fn no_push_diagnostics(&self, snapshot: Snapshot, waited: Duration) -> RawDiagnostics {
+        let known = DiagnosticsCompleteness::NoData(match self.unfinished_work() {
             Some(busy) => {
                 format!("{}; it has said nothing about this text yet", busy.sentence(self.server()))
             }
@@ -276,7 +278,7 @@ impl Session {
     }
 
     /// Findings for our text; waits for the end of indexing, which may bring others.
-    async fn taken(
+    async fn accept_push(
         &self,
         snapshot: Snapshot,
         pushes: Pushes,
@@ -299,11 +301,11 @@ impl Session {
             }
         }
         let (mut items, mut left_out) = (pushes.items, pushes.left_out);
-        if self.rest(Instant::now()).await.is_some() {
-            match self.rest(deadline).await {
+        if self.wait_for_idle(Instant::now()).await.is_some() {
+            match self.wait_for_idle(deadline).await {
                 Some(work) => known = DiagnosticsCompleteness::Partial(work.sentence(self.server())),
                 // What it found meanwhile it says right after it is done.
-                None => self.another_push(&snapshot.path, pushes.count, deadline).await,
+                None => self.wait_for_another_push(&snapshot.path, pushes.count, deadline).await,
             }
             let later = self.state.pushes(&snapshot.path);
             if later.version.is_none_or(|version| version == snapshot.version) {
@@ -317,8 +319,8 @@ impl Session {
     }
 
     /// Waits for a push beyond the first `count` for `path`, as long as a server that has something to say is silent.
-    async fn another_push(&self, path: &WorkspacePath, count: u64, deadline: Instant) {
-        let until = deadline.min(Instant::now() + needed_quiet(&self.state.spec.diagnostics));
+    async fn wait_for_another_push(&self, path: &WorkspacePath, count: u64, deadline: Instant) {
+        let until = deadline.min(Instant::now() + required_quiet_time(&self.state.spec.diagnostics));
         let mut bell = self.state.listen();
         while self.state.push_count(path) <= count {
             tokio::select! {
@@ -346,7 +348,7 @@ impl Session {
 }
 
 /// Waits for the answer of a barrier. An error is an answer too: it stands behind our text.
-async fn answered(barrier: PendingRequest<'_>, deadline: Instant) {
+async fn wait_for_barrier(barrier: PendingRequest<'_>, deadline: Instant) {
     let _answered = barrier.answer::<Value>(deadline).await;
 }
 

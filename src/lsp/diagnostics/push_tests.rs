@@ -30,7 +30,7 @@ fn pushes(count: u64, version: Option<i32>, items: usize) -> Pushes {
         count,
         version,
         items: vec![Value::Null; items].into(),
-        news: 0,
+        revision: 0,
         of_version: 1,
         idle: 0,
         idle_at_push: 0,
@@ -49,7 +49,17 @@ fn decide(
 ) -> PushDecision {
     let quiet = Duration::from_millis(quiet);
     let idle = pushes.idle > snapshot.idle_before;
-    PushWaitState { rule, snapshot, pushes, barrier, quiet, idle, lies: false, confirmed: false }.decide()
+    PushWaitState {
+        rule,
+        snapshot,
+        pushes,
+        barrier,
+        quiet,
+        idle,
+        claims_unsent_version: false,
+        confirmed: false,
+    }
+    .decide()
 }
 
 #[test]
@@ -110,8 +120,17 @@ fn with_idle_sign(work: Option<&str>) -> DiagnosticsRule {
 /// The decision when what was asked after the sign was answered.
 fn decide_confirmed(rule: &DiagnosticsRule, snapshot: &Snapshot, pushes: &Pushes) -> PushDecision {
     let quiet = Duration::ZERO;
-    PushWaitState { rule, snapshot, pushes, barrier: true, quiet, idle: true, lies: false, confirmed: true }
-        .decide()
+    PushWaitState {
+        rule,
+        snapshot,
+        pushes,
+        barrier: true,
+        quiet,
+        idle: true,
+        claims_unsent_version: false,
+        confirmed: true,
+    }
+    .decide()
 }
 
 #[test]

@@ -40,7 +40,7 @@ impl Session {
                     arguments: vec![request.into(), json!({ "file": file, "includeLinePosition": false })],
                     work_done_progress_params: WorkDoneProgressParams::default(),
                 };
-                let command = DocumentRequest::of::<ExecuteCommand>(DependencyScope::File, params);
+                let command = DocumentRequest::new::<ExecuteCommand>(DependencyScope::File, params);
                 let asked = self.ask(path, &command, deadline).await;
                 let asked: SessionAnswer<Value> = match asked {
                     // While it changes which project a file belongs to, tsserver knows none for it.
@@ -61,7 +61,7 @@ impl Session {
                 items
                     .extend(found.iter().filter_map(|item| self.tsserver_item(item, &asked.snapshot.buffer)));
                 text = Some((asked.snapshot.version, asked.snapshot.buffer));
-                working = working.or(asked.working);
+                working = working.or(asked.unfinished_work);
             }
             let known = match working {
                 Some(work) => DiagnosticsCompleteness::Partial(work.sentence(self.server())),

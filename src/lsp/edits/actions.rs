@@ -39,7 +39,7 @@ pub(crate) struct OfferedActions {
     /// In the server's order.
     pub(crate) list: Vec<OfferedAction>,
     /// What the server was still doing.
-    pub(crate) working: Option<UnfinishedWork>,
+    pub(crate) unfinished_work: Option<UnfinishedWork>,
 }
 
 impl Session {
@@ -68,14 +68,14 @@ impl Session {
                 "context": context,
             })
         };
-        let request = DocumentRequest::of::<Untyped<CodeActionRequest>>(DependencyScope::File, params);
+        let request = DocumentRequest::new::<Untyped<CodeActionRequest>>(DependencyScope::File, params);
         let asked = self.ask(path, &request, deadline).await;
-        let asked = asked.map_err(|error| self.unwilling(error))?;
+        let asked = asked.map_err(|error| self.refusal_error(error))?;
         let wanted = |action: &OfferedAction| {
             kind.is_none_or(|kind| action.kind == kind || action.kind.starts_with(&format!("{kind}.")))
         };
-        let list = elements(&asked.value).filter_map(action).filter(wanted).collect();
-        Ok(OfferedActions { list, working: asked.working })
+        let list = elements(&asked.value).filter_map(decode_action).filter(wanted).collect();
+        Ok(OfferedActions { list, unfinished_work: asked.unfinished_work })
     }
 
     /// What `action` would change. Its command, if it has one, is run at the server, and the edits that the server then asks
@@ -86,42 +86,42 @@ impl Session {
         deadline: Instant,
     ) -> Result<Proposal, ProposalError> {
         if let Some(reason) = &action.disabled {
-            return Err(self.refused(reason));
+            return Err(self.refused_error(reason));
         }
         let mut raw = action.raw.clone();
         let is_command = raw["command"].is_string();
         if !is_command && raw["edit"].is_null() && self.capabilities.resolves_actions() {
-            let request = WorkspaceRequest::of::<Untyped<CodeActionResolveRequest>>(raw.clone());
+            let request = WorkspaceRequest::new::<Untyped<CodeActionResolveRequest>>(raw.clone());
             let resolved = self.ask_workspace(request, deadline).await;
-            raw = resolved.map_err(|error: AskError| self.unwilling(error))?.0;
+            raw = resolved.map_err(|error: AskError| self.refusal_error(error))?.0;
         }
         let command = if is_command { &raw } else { &raw["command"] };
         if command.is_null() {
-            return self.proposal(&raw["edit"]).await;
+            return self.proposal_from_edit(&raw["edit"]).await;
         }
         if !raw["edit"].is_null() {
             // The edit comes first, then the command (LSP 3.17, *CodeAction*), which would see text that is not there yet.
             // What follows an edit is for the editor's screen as a rule; whoever reads the answer is told.
-            let mut proposal = self.proposal(&raw["edit"]).await?;
+            let mut proposal = self.proposal_from_edit(&raw["edit"]).await?;
             proposal.left_out = command["command"].as_str().map(str::to_owned);
             return Ok(proposal);
         }
         let params = json!({ "command": command["command"], "arguments": command["arguments"] });
         let _alone = self.commands.lock().await;
         let collecting = self.state.collect_edits();
-        let request = WorkspaceRequest::of::<Untyped<ExecuteCommand>>(params);
+        let request = WorkspaceRequest::new::<Untyped<ExecuteCommand>>(params);
         let ran = self.ask_workspace(request, deadline).await;
-        let edits = collecting.take();
-        ran.map_err(|error: AskError| self.unwilling(error))?;
+        let edits = collecting.take_edits();
+        ran.map_err(|error: AskError| self.refusal_error(error))?;
         match edits.as_slice() {
             [] => Ok(Proposal::default()),
-            [edit] => self.proposal(edit).await,
-            _ => Err(self.unusable("a command that asks for several edits")),
+            [edit] => self.proposal_from_edit(edit).await,
+            _ => Err(self.unusable_error("a command that asks for several edits")),
         }
     }
 }
 
-fn action(value: &Value) -> Option<OfferedAction> {
+fn decode_action(value: &Value) -> Option<OfferedAction> {
     Some(OfferedAction {
         title: value["title"].as_str()?.to_owned(),
         kind: value["kind"].as_str().unwrap_or_default().to_owned(),

@@ -13,7 +13,7 @@ use crate::workspace::WorkspacePath;
 
 impl Session {
     /// Whether the server wants to be asked before `path` is moved.
-    pub(crate) fn cares_for_moves(&self, path: &WorkspacePath) -> bool {
+    pub(crate) fn wants_will_rename(&self, path: &WorkspacePath) -> bool {
         self.capabilities.covers_file_operation("willRename", &self.workspace.absolute(path))
     }
 
@@ -24,13 +24,13 @@ impl Session {
         deadline: Instant,
     ) -> Result<Proposal, ProposalError> {
         let (edit, working) = self
-            .ask_workspace(WorkspaceRequest::of::<WillRenameFiles>(self.renames(moves)), deadline)
+            .ask_workspace(WorkspaceRequest::new::<WillRenameFiles>(self.rename_params(moves)), deadline)
             .await
-            .map_err(|error: AskError| self.unwilling(error))?;
+            .map_err(|error: AskError| self.refusal_error(error))?;
         if let Some(work) = working {
             return Err(ProposalError::Busy { server: self.server().to_owned(), work });
         }
-        self.proposal(&edit).await
+        self.proposal_from_edit(&edit).await
     }
 
     /// Tells the server that files were moved.
@@ -39,12 +39,12 @@ impl Session {
             self.capabilities.covers_file_operation("didRename", &self.workspace.absolute(from))
         };
         if moves.iter().any(any) {
-            self.connection.notify(DidRenameFiles::METHOD, &self.renames(moves));
+            self.connection.notify(DidRenameFiles::METHOD, &self.rename_params(moves));
         }
     }
 
     /// LSP 3.17 *RenameFilesParams*.
-    fn renames(&self, moves: &[(WorkspacePath, WorkspacePath)]) -> RenameFilesParams {
+    fn rename_params(&self, moves: &[(WorkspacePath, WorkspacePath)]) -> RenameFilesParams {
         let uri = |path: &WorkspacePath| uri::from_path(&self.workspace.absolute(path)).to_string();
         let renamed =
             |(from, to): &(WorkspacePath, WorkspacePath)| FileRename { old_uri: uri(from), new_uri: uri(to) };

@@ -34,27 +34,27 @@ impl Session {
                 let params = |snapshot: &Snapshot, encoding| DocumentRangeFormattingParams {
                     text_document: snapshot.identifier(),
                     range: range_of(snapshot, range, encoding),
-                    options: options(&snapshot.buffer),
+                    options: formatting_options(&snapshot.buffer),
                     work_done_progress_params: WorkDoneProgressParams::default(),
                 };
-                let request = DocumentRequest::of::<RangeFormatting>(DependencyScope::File, params);
+                let request = DocumentRequest::new::<RangeFormatting>(DependencyScope::File, params);
                 self.ask(path, &request, deadline).await
             }
             None => {
                 let params = |snapshot: &Snapshot, _| DocumentFormattingParams {
                     text_document: snapshot.identifier(),
-                    options: options(&snapshot.buffer),
+                    options: formatting_options(&snapshot.buffer),
                     work_done_progress_params: WorkDoneProgressParams::default(),
                 };
-                self.ask(path, &DocumentRequest::of::<Formatting>(DependencyScope::File, params), deadline)
+                self.ask(path, &DocumentRequest::new::<Formatting>(DependencyScope::File, params), deadline)
                     .await
             }
         };
-        let asked = asked.map_err(|error| self.unwilling(error))?;
+        let asked = asked.map_err(|error| self.refusal_error(error))?;
         let buffer = asked.snapshot.buffer;
         let edits: Vec<Value> = elements(&asked.value).cloned().collect();
         let after = text_edits::apply(&buffer, &edits, self.capabilities.encoding)
-            .map_err(|error| self.unusable(&format!("{}: {error}", path.display())))?;
+            .map_err(|error| self.unusable_error(&format!("{}: {error}", path.display())))?;
         let before = buffer.to_string();
         if before == after {
             return Ok(Proposal::default());
@@ -66,7 +66,7 @@ impl Session {
 }
 
 /// LSP 3.17 *FormattingOptions*, as the text itself is written; most servers follow their own configuration first.
-fn options(buffer: &Buffer) -> FormattingOptions {
+fn formatting_options(buffer: &Buffer) -> FormattingOptions {
     let (mut tabs, mut spaces, mut width) = (0_u32, 0_u32, u32::MAX);
     for number in 0..buffer.line_count().min(2_000) {
         let Some(line) = buffer.line(number) else { break };
@@ -92,9 +92,9 @@ mod tests {
 
     #[test]
     fn formatting_options_follow_the_indentation_of_the_text() {
-        assert_eq!(options(&Buffer::new("a\n  b\n    c\n")).tab_size, 2);
-        assert!(!options(&Buffer::new("a\n\tb\n")).insert_spaces);
-        let plain = options(&Buffer::new("a\n"));
+        assert_eq!(formatting_options(&Buffer::new("a\n  b\n    c\n")).tab_size, 2);
+        assert!(!formatting_options(&Buffer::new("a\n\tb\n")).insert_spaces);
+        let plain = formatting_options(&Buffer::new("a\n"));
         assert_eq!((plain.tab_size, plain.insert_spaces), (4, true));
     }
 }

@@ -62,7 +62,7 @@ struct DraftedFile {
 
 impl Session {
     /// Reads a *WorkspaceEdit* (or `null`: nothing to do).
-    pub(super) async fn proposal(&self, edit: &Value) -> Result<Proposal, ProposalError> {
+    pub(super) async fn proposal_from_edit(&self, edit: &Value) -> Result<Proposal, ProposalError> {
         let mut draft = Draft::default();
         match edit["documentChanges"].as_array() {
             Some(changes) => {
@@ -91,16 +91,17 @@ impl Session {
         match change["kind"].as_str() {
             None => {
                 let document = &change["textDocument"];
-                let uri = document["uri"].as_str().ok_or_else(|| self.unusable("a change of no file"))?;
+                let uri =
+                    document["uri"].as_str().ok_or_else(|| self.unusable_error("a change of no file"))?;
                 self.draft_text(draft, uri, document["version"].as_i64(), &change["edits"]).await
             }
             Some("create") => {
-                let path = self.editable(&change["uri"])?;
-                let known = self.drafted(draft, &path).await?;
+                let path = self.editable_path(&change["uri"])?;
+                let known = self.drafted_file(draft, &path).await?;
                 match known.after {
                     Some(_) if flag("ignoreIfExists") && !flag("overwrite") => Ok(()),
                     Some(_) if !flag("overwrite") => {
-                        Err(self.unusable(&format!("it creates {}, which is there", path.display())))
+                        Err(self.unusable_error(&format!("it creates {}, which is there", path.display())))
                     }
                     _ => {
                         draft.files.insert(path, DraftedFile { after: Some(String::new()), ..known });
@@ -109,19 +110,22 @@ impl Session {
                 }
             }
             Some("rename") => {
-                let (from, to) = (self.editable(&change["oldUri"])?, self.editable(&change["newUri"])?);
+                let (from, to) =
+                    (self.editable_path(&change["oldUri"])?, self.editable_path(&change["newUri"])?);
                 self.draft_rename(draft, from, to, flag("overwrite"), flag("ignoreIfExists")).await
             }
             Some("delete") => {
-                let path = self.editable(&change["uri"])?;
-                let known = self.drafted(draft, &path).await?;
+                let path = self.editable_path(&change["uri"])?;
+                let known = self.drafted_file(draft, &path).await?;
                 if known.after.is_none() && !flag("ignoreIfNotExists") {
-                    return Err(self.unusable(&format!("it deletes {}, which is not there", path.display())));
+                    return Err(
+                        self.unusable_error(&format!("it deletes {}, which is not there", path.display()))
+                    );
                 }
                 draft.files.insert(path, DraftedFile { after: None, ..known });
                 Ok(())
             }
-            Some(other) => Err(self.unusable(&format!("a change of the unknown kind {other:?}"))),
+            Some(other) => Err(self.unusable_error(&format!("a change of the unknown kind {other:?}"))),
         }
     }
 
@@ -133,17 +137,16 @@ impl Session {
         overwrite: bool,
         ignore: bool,
     ) -> Result<(), ProposalError> {
-        let source = self.drafted(draft, &from).await?;
-        let target = self.drafted(draft, &to).await?;
-        let text = source
-            .after
-            .clone()
-            .ok_or_else(|| self.unusable(&format!("it renames {}, which is not there", from.display())))?;
+        let source = self.drafted_file(draft, &from).await?;
+        let target = self.drafted_file(draft, &to).await?;
+        let text = source.after.clone().ok_or_else(|| {
+            self.unusable_error(&format!("it renames {}, which is not there", from.display()))
+        })?;
         if target.after.is_some() && !overwrite {
             if ignore {
                 return Ok(());
             }
-            return Err(self.unusable(&format!("it renames {} over {}", from.display(), to.display())));
+            return Err(self.unusable_error(&format!("it renames {} over {}", from.display(), to.display())));
         }
         let origin = source.renamed_from.clone().unwrap_or_else(|| from.clone());
         draft.files.remove(&from);
@@ -163,7 +166,7 @@ impl Session {
         version: Option<i64>,
         edits: &Value,
     ) -> Result<(), ProposalError> {
-        let path = self.editable(&Value::String(uri.to_owned()))?;
+        let path = self.editable_path(&Value::String(uri.to_owned()))?;
         if let Some(version) = version
             && !draft.files.contains_key(&path)
             && self.documents.contains(&path)
@@ -173,24 +176,25 @@ impl Session {
                 return Err(ProposalError::Stale { server: self.server().to_owned(), path: path.display() });
             }
         }
-        let known = self.drafted(draft, &path).await?;
-        let text = known
-            .after
-            .clone()
-            .ok_or_else(|| self.unusable(&format!("it changes {}, which is not there", path.display())))?;
+        let known = self.drafted_file(draft, &path).await?;
+        let text = known.after.clone().ok_or_else(|| {
+            self.unusable_error(&format!("it changes {}, which is not there", path.display()))
+        })?;
         let edits: Vec<Value> = elements(edits).cloned().collect();
         let after = text_edits::apply(&Buffer::new(&text), &edits, self.capabilities.encoding)
-            .map_err(|error| self.unusable(&format!("{}: {error}", path.display())))?;
+            .map_err(|error| self.unusable_error(&format!("{}: {error}", path.display())))?;
         draft.edited = draft.edited.saturating_add(text.len().max(after.len()));
         if draft.edited > MAX_DRAFT_EDITED_BYTES {
-            return Err(self.unusable(&format!("it edits more than {MAX_DRAFT_EDITED_BYTES} bytes of text")));
+            return Err(
+                self.unusable_error(&format!("it edits more than {MAX_DRAFT_EDITED_BYTES} bytes of text"))
+            );
         }
         draft.files.insert(path, DraftedFile { after: Some(after), ..known });
         Ok(())
     }
 
     /// What `path` is so far; read from the server's text where it has one, else from disk.
-    async fn drafted(&self, draft: &Draft, path: &WorkspacePath) -> Result<DraftedFile, ProposalError> {
+    async fn drafted_file(&self, draft: &Draft, path: &WorkspacePath) -> Result<DraftedFile, ProposalError> {
         if let Some(known) = draft.files.get(path) {
             return Ok(known.clone());
         }
@@ -209,8 +213,8 @@ impl Session {
         Ok(DraftedFile { renamed_from: None, before: text.clone(), after: text })
     }
 
-    fn editable(&self, uri: &Value) -> Result<WorkspacePath, ProposalError> {
-        let uri = uri.as_str().ok_or_else(|| self.unusable("a change of no file"))?;
+    fn editable_path(&self, uri: &Value) -> Result<WorkspacePath, ProposalError> {
+        let uri = uri.as_str().ok_or_else(|| self.unusable_error("a change of no file"))?;
         let outside = |place: String| ProposalError::Outside { server: self.server().to_owned(), place };
         match uri::file_ref(&self.workspace, uri) {
             FileRef::Inside(path) => Ok(path),
@@ -219,7 +223,7 @@ impl Session {
         }
     }
 
-    pub(super) fn unusable(&self, what: &str) -> ProposalError {
+    pub(super) fn unusable_error(&self, what: &str) -> ProposalError {
         ProposalError::Unusable { server: self.server().to_owned(), what: what.to_owned() }
     }
 }

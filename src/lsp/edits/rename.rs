@@ -6,7 +6,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::{Proposal, ProposalError};
-use crate::lsp::ask::{DocumentRequest, at};
+use crate::lsp::ask::{DocumentRequest, text_document_position};
 use crate::lsp::documents::Snapshot;
 use crate::lsp::session::{AskError, DependencyScope, Session};
 use crate::rpc::RequestError;
@@ -26,46 +26,46 @@ impl Session {
         deadline: Instant,
     ) -> Result<Proposal, ProposalError> {
         if self.capabilities.prepares_rename() {
-            let params = |snapshot: &Snapshot, encoding| at(snapshot, position, encoding);
-            let request = DocumentRequest::of::<PrepareRenameRequest>(DependencyScope::File, params);
+            let params = |snapshot: &Snapshot, encoding| text_document_position(snapshot, position, encoding);
+            let request = DocumentRequest::new::<PrepareRenameRequest>(DependencyScope::File, params);
             let asked = self.ask(path, &request, deadline).await;
-            if self.willing(asked)?.is_null() {
-                return Err(self.refused("there is nothing at this place that can be renamed"));
+            if self.value_or_refusal(asked)?.is_null() {
+                return Err(self.refused_error("there is nothing at this place that can be renamed"));
             }
         }
         let params = |snapshot: &Snapshot, encoding| RenameParams {
-            text_document_position: at(snapshot, position, encoding),
+            text_document_position: text_document_position(snapshot, position, encoding),
             new_name: name.to_owned(),
             work_done_progress_params: WorkDoneProgressParams::default(),
         };
-        let request = DocumentRequest::of::<Rename>(DependencyScope::Project, params);
+        let request = DocumentRequest::new::<Rename>(DependencyScope::Project, params);
         let asked = self.ask(path, &request, deadline).await;
-        let asked = asked.map_err(|error| self.unwilling(error))?;
-        if let Some(work) = asked.working {
+        let asked = asked.map_err(|error| self.refusal_error(error))?;
+        if let Some(work) = asked.unfinished_work {
             return Err(ProposalError::Busy { server: self.server().to_owned(), work });
         }
         if asked.value.is_null() {
-            return Err(self.refused("there is nothing at this place that can be renamed"));
+            return Err(self.refused_error("there is nothing at this place that can be renamed"));
         }
-        self.proposal(&asked.value).await
+        self.proposal_from_edit(&asked.value).await
     }
 
-    fn willing(
+    fn value_or_refusal(
         &self,
         asked: Result<crate::lsp::session::SessionAnswer<Value>, AskError>,
     ) -> Result<Value, ProposalError> {
-        asked.map(|asked| asked.value).map_err(|error| self.unwilling(error))
+        asked.map(|asked| asked.value).map_err(|error| self.refusal_error(error))
     }
 
     /// An error answer to such a question is the server's reason, meant to be shown.
-    pub(super) fn unwilling(&self, error: AskError) -> ProposalError {
+    pub(super) fn refusal_error(&self, error: AskError) -> ProposalError {
         match error {
-            AskError::Request(RequestError::Refused { message, .. }) => self.refused(&message),
+            AskError::Request(RequestError::Refused { message, .. }) => self.refused_error(&message),
             other => ProposalError::Ask(other),
         }
     }
 
-    pub(super) fn refused(&self, message: &str) -> ProposalError {
+    pub(super) fn refused_error(&self, message: &str) -> ProposalError {
         ProposalError::Refused { server: self.server().to_owned(), message: message.to_owned() }
     }
 }

@@ -19,7 +19,7 @@ const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 const OWN: &str = "apt";
 
 /// A package and its suite; `None` for what is not both, in the letters that Debian allows for them.
-pub(crate) fn parts(package: &str) -> Option<(&str, &str)> {
+pub(crate) fn parse_package(package: &str) -> Option<(&str, &str)> {
     let plain = |word: &str| {
         let first = word.chars().next().is_some_and(|first| first.is_ascii_alphanumeric());
         first && word.chars().all(|letter| letter.is_ascii_alphanumeric() || "+-.".contains(letter))
@@ -55,7 +55,8 @@ pub(crate) fn steps(packages: &[String], folder: &Path) -> Vec<InstallStep> {
 }
 
 fn suites(packages: &[String]) -> impl Iterator<Item = &str> {
-    let mut suites: Vec<&str> = packages.iter().filter_map(|package| Some(parts(package)?.1)).collect();
+    let mut suites: Vec<&str> =
+        packages.iter().filter_map(|package| Some(parse_package(package)?.1)).collect();
     suites.dedup();
     suites.into_iter()
 }

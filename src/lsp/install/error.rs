@@ -133,7 +133,7 @@ impl InstallError {
     pub(super) fn line(&self) -> String {
         match self {
             Self::Failed { command, exit, output } => {
-                format!("`{command}` failed with {exit}: {}", health::telling(output))
+                format!("`{command}` failed with {exit}: {}", health::most_informative_line(output))
             }
             other => other.to_string().replace('\n', " "),
         }

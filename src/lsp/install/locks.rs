@@ -86,14 +86,14 @@ struct LockedManifest {
 
 impl RecipeLocks {
     /// Those for exactly the packages of `recipe`, on this machine.
-    pub(crate) fn of(recipe: &Recipe) -> Self {
+    pub(crate) fn for_recipe(recipe: &Recipe) -> Self {
         if recipe.pip.is_empty() && recipe.npm.is_empty() && recipe.gem.is_empty() {
             return Self::default();
         }
-        Self::among(&packed(), recipe, NodeMachine::here())
+        Self::find_in(&unpack_locks(), recipe, NodeMachine::here())
     }
 
-    fn among(files: &BTreeMap<PathBuf, String>, recipe: &Recipe, machine: NodeMachine) -> Self {
+    fn find_in(files: &BTreeMap<PathBuf, String>, recipe: &Recipe, machine: NodeMachine) -> Self {
         let mut locks = Self::default();
         let chosen = |manager: &str, packages: &[String]| {
             let (names, several) = (packages.join(", "), packages.len() > 1);
@@ -105,9 +105,9 @@ impl RecipeLocks {
             locks.unlocked.extend(locks.pip.is_none().then(|| chosen("pip", &recipe.pip)));
         }
         if !recipe.npm.is_empty() {
-            match NpmLock::among(files, &recipe.npm) {
+            match NpmLock::find_in(files, &recipe.npm) {
                 None => locks.unlocked.push(chosen("npm", &recipe.npm)),
-                Some(lock) => match lock.lacks(machine) {
+                Some(lock) => match lock.missing_build(machine) {
                     Some(package) => locks.unlocked.push(format!(
                         "{}, since the lock holds no build of {package} for {}-{}",
                         chosen("npm", &recipe.npm),
@@ -141,7 +141,7 @@ impl RecipeLocks {
 
     /// The names of all packages that are locked for pip.
     pub(crate) fn pip_names(&self) -> impl Iterator<Item = &str> {
-        self.pip.iter().flat_map(|text| text.lines()).filter_map(pinned).map(|(name, _)| name)
+        self.pip.iter().flat_map(|text| text.lines()).filter_map(parse_pinned).map(|(name, _)| name)
     }
 
     /// The package of npm that has this hash.
@@ -176,7 +176,7 @@ impl RecipeLocks {
 }
 
 impl NpmLock {
-    fn among(files: &BTreeMap<PathBuf, String>, packages: &[String]) -> Option<Self> {
+    fn find_in(files: &BTreeMap<PathBuf, String>, packages: &[String]) -> Option<Self> {
         let of_these = |text: &str| {
             let manifest: LockedManifest = serde_json::from_str(text).ok()?;
             let named: Vec<String> =
@@ -195,7 +195,7 @@ impl NpmLock {
     }
 
     /// A package that has builds for single machines, of which the lock holds none for `machine`.
-    fn lacks(&self, machine: NodeMachine) -> Option<String> {
+    fn missing_build(&self, machine: NodeMachine) -> Option<String> {
         let manifest: LockedManifest = serde_json::from_str(&self.manifest).ok()?;
         let lock = self.read()?;
         let has_build = |package: &str| {
@@ -286,7 +286,7 @@ fn libc() -> &'static str {
 }
 
 /// Every lock, by its path in the repository. What is compiled in can be read, or no test passes.
-fn packed() -> BTreeMap<PathBuf, String> {
+fn unpack_locks() -> BTreeMap<PathBuf, String> {
     let mut text = String::new();
     if let Err(error) = GzDecoder::new(PACKED).read_to_string(&mut text) {
         tracing::error!("the locks cannot be unpacked: {error}");
@@ -302,7 +302,7 @@ fn is_for(text: &str, packages: &[String]) -> bool {
 }
 
 /// The name and version on a line of a lock for pip ("ruff==0.17.6 \").
-fn pinned(line: &str) -> Option<(&str, &str)> {
+fn parse_pinned(line: &str) -> Option<(&str, &str)> {
     let (name, rest) = line.split_once("==").filter(|(name, _)| !name.starts_with([' ', '#']))?;
     let name = name.split('[').next().unwrap_or(name);
     Some((name, rest.split([' ', ';']).next().unwrap_or(rest)))

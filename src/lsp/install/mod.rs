@@ -106,7 +106,7 @@ impl Installer {
 
     /// The same, with no package manager taken from below `folder`: a repository must not choose what is run.
     #[must_use]
-    pub fn avoiding(self, folder: PathBuf) -> Self {
+    pub fn avoiding_folder(self, folder: PathBuf) -> Self {
         Self { avoided: Some(folder), ..self }
     }
 
@@ -120,19 +120,19 @@ impl Installer {
         progress: &(dyn Fn(InstallProgress<'_>) + Send + Sync),
     ) -> Result<InstalledServer, InstallError> {
         check_key(key)?;
-        let ways = server.install.recipes().into_iter().map(|recipe| CheckedRecipe::of(key, recipe));
+        let ways = server.install.recipes().into_iter().map(|recipe| CheckedRecipe::new(key, recipe));
         let mut ways = ways.collect::<Result<Vec<_>, _>>()?;
-        let Some(longest) = ways.iter().map(CheckedRecipe::longest).max() else {
-            return Err(manual(key, server));
+        let Some(longest) = ways.iter().map(CheckedRecipe::max_duration).max() else {
+            return Err(manual_install_error(key, server));
         };
         let job = InstallJob { key, server, progress, deadline: Instant::now() + longest, longest };
-        if let Some(needs) = self.lacking(&job).await {
-            ways = ways.iter().map(|recipes| recipes.bringing(needs)).collect();
+        if let Some(needs) = self.missing_prerequisite(&job).await {
+            ways = ways.iter().map(|recipes| recipes.with_packages_of(needs)).collect();
         }
         let prefix =
             InstallPrefix::open(&self.data, key, job.deadline, || progress(InstallProgress::Waiting)).await?;
         for recipes in &ways {
-            if let Some(program) = prefix.working(recipes, job.program()) {
+            if let Some(program) = prefix.working_program(recipes, job.program()) {
                 let packages = recipes.recipe().packages().cloned().collect();
                 return Ok(InstalledServer {
                     already: true,
@@ -146,7 +146,7 @@ impl Installer {
         let mut in_vain = Vec::new();
         loop {
             let recipes = ways.remove(0);
-            let error = match self.make(&job, &prefix, &recipes).await {
+            let error = match self.install_into_prefix(&job, &prefix, &recipes).await {
                 Ok((program, notes)) => {
                     let packages = recipes.recipe().packages().cloned().collect();
                     return Ok(InstalledServer { already: false, packages, program, in_vain, notes });
@@ -174,15 +174,15 @@ impl Installer {
     }
 
     /// Fills a new folder as `recipes` say and puts it to use; the server's program, and what is to be known of it.
-    async fn make(
+    async fn install_into_prefix(
         &self,
         job: &InstallJob<'_>,
         prefix: &InstallPrefix,
         recipes: &CheckedRecipe,
     ) -> Result<(PathBuf, Vec<String>), InstallError> {
         prefix.clean().await?;
-        let folder = prefix.begin(recipes)?;
-        let notes = self.fill(job, recipes, &folder).await?;
+        let folder = prefix.create_folder(recipes)?;
+        let notes = self.run_steps(job, recipes, &folder).await?;
         let lacking = || InstallError::NoProgram {
             server: job.key.to_owned(),
             program: job.program().to_owned(),
@@ -190,12 +190,12 @@ impl Installer {
         };
         let program = program_in(&folder, job.program()).ok_or_else(lacking)?;
         remove_temporary(&folder).map_err(InstallError::file("clear", &folder))?;
-        self.try_out(job, &folder, program).await?;
-        prefix.switch(&folder, recipes)?;
+        self.verify_program(job, &folder, program).await?;
+        prefix.activate(&folder, recipes)?;
         Ok((program_in(&prefix.current(), job.program()).ok_or_else(lacking)?, notes))
     }
 
-    async fn fill(
+    async fn run_steps(
         &self,
         job: &InstallJob<'_>,
         recipes: &CheckedRecipe,
@@ -214,7 +214,7 @@ impl Installer {
                 return Err(mismatch);
             }
             done?;
-            let built = report.built(recipes.recipe());
+            let built = report.built_notes(recipes.recipe());
             built.iter().for_each(|note| (job.progress)(InstallProgress::Note(note)));
             notes.extend(built);
         }
@@ -231,7 +231,7 @@ impl Installer {
         let step = recipes::which_component(job.program());
         let mut told = None;
         let note = |line: &str| told = told.take().or_else(|| Some(PathBuf::from(line.trim())));
-        self.run_telling(job, step, folder, note).await?;
+        self.run_with_output(job, step, folder, note).await?;
         let Some(program) = told.filter(|program| is_program(program)) else { return Ok(()) };
         let links = folder.join("rustup/bin");
         let linked = fs::create_dir_all(&links).and_then(|()| symlink(program, links.join(job.program())));
@@ -239,7 +239,7 @@ impl Installer {
     }
 
     /// Runs the new program with the arguments that the catalogue knows to end well.
-    async fn try_out(
+    async fn verify_program(
         &self,
         job: &InstallJob<'_>,
         folder: &Path,
@@ -247,14 +247,14 @@ impl Installer {
     ) -> Result<(), InstallError> {
         let path_folders = program_folders(folder);
         let located = LocatedProgram { program, origin: ProgramOrigin::Prefix, path_folders, pin: None };
-        match health::trouble(&self.spawner, job.server, &located).await {
+        match health::probe_failure(&self.spawner, job.server, &located).await {
             None => Ok(()),
             Some(trouble) => Err(InstallError::Broken { program: job.program().to_owned(), trouble }),
         }
     }
 
     /// What the server needs beside itself, where PATH has none that is new enough.
-    async fn lacking<'a>(&self, job: &InstallJob<'a>) -> Option<&'a RequiredProgram> {
+    async fn missing_prerequisite<'a>(&self, job: &InstallJob<'a>) -> Option<&'a RequiredProgram> {
         let needs = job.server.install.needs.as_ref()?;
         let Some(program) = find_program(&needs.program, self.tool_folders()) else { return Some(needs) };
         let spawn = Spawn {
@@ -290,13 +290,13 @@ impl Installer {
         report: &mut FetchReport,
     ) -> Result<(), InstallError> {
         let tell = |line: &str| {
-            report.note(line);
+            report.parse_line(line);
             (job.progress)(InstallProgress::Line(line));
         };
-        self.run_telling(job, step, folder, tell).await
+        self.run_with_output(job, step, folder, tell).await
     }
 
-    async fn run_telling(
+    async fn run_with_output(
         &self,
         job: &InstallJob<'_>,
         step: InstallStep,
@@ -351,7 +351,11 @@ impl Installer {
 
     fn tool(&self, key: &str, tool: PrerequisiteTool, made: &[PathBuf]) -> Result<PathBuf, InstallError> {
         let found = find_program(tool.name(), made.iter().cloned().chain(self.tool_folders()));
-        found.ok_or(InstallError::NoTool { server: key.to_owned(), tool: tool.name(), mend: tool.mend() })
+        found.ok_or(InstallError::NoTool {
+            server: key.to_owned(),
+            tool: tool.name(),
+            mend: tool.install_hint(),
+        })
     }
 
     /// The folders of PATH without relative ones and those to be avoided.
@@ -400,7 +404,7 @@ fn check_key(key: &str) -> Result<(), InstallError> {
     Ok(())
 }
 
-fn manual(key: &str, server: &ServerSpec) -> InstallError {
+fn manual_install_error(key: &str, server: &ServerSpec) -> InstallError {
     let install = &server.install;
     let told = install.manual.clone().or_else(|| install.advice.clone()).or_else(|| server.homepage.clone());
     let manual = told.unwrap_or_else(|| "the catalogue knows no way; see its documentation".to_owned());

@@ -41,7 +41,7 @@ impl InstallPrefix {
         let folder = servers.join(key);
         private::make_folder(&folder).map_err(InstallError::file("make", &folder))?;
         let path = servers.join(format!("{key}.lock"));
-        let mut options = private::options();
+        let mut options = private::open_options();
         let lock = private::open(options.write(true).create(true).truncate(false), &path);
         let lock = lock.map_err(InstallError::file("open", &path))?;
         let mut told = false;
@@ -68,7 +68,7 @@ impl InstallPrefix {
 
     /// The program of the installation in use, when that was made of `recipes`, by the same locks, and still works: an environment's
     /// interpreter disappears when the system's is upgraded.
-    pub(super) fn working(&self, recipes: &CheckedRecipe, program: &str) -> Option<PathBuf> {
+    pub(super) fn working_program(&self, recipes: &CheckedRecipe, program: &str) -> Option<PathBuf> {
         let current = self.current();
         let same = InstallationManifest::read(&current).is_some_and(|manifest| {
             manifest.recipe == *recipes.recipe() && manifest.locks == recipes.locks().digest()
@@ -98,7 +98,7 @@ impl InstallPrefix {
     }
 
     /// A new folder to install into.
-    pub(super) fn begin(&self, recipes: &CheckedRecipe) -> Result<PathBuf, InstallError> {
+    pub(super) fn create_folder(&self, recipes: &CheckedRecipe) -> Result<PathBuf, InstallError> {
         let name =
             manifest::folder_name(recipes.recipe()).map_err(InstallError::file("name", &self.folder))?;
         let folder = self.folder.join(name);
@@ -109,7 +109,7 @@ impl InstallPrefix {
 
     /// Marks `folder` as whole and puts it to use. What was in use stays until the next installation, for servers that
     /// still run from it.
-    pub(super) fn switch(&self, folder: &Path, recipes: &CheckedRecipe) -> Result<(), InstallError> {
+    pub(super) fn activate(&self, folder: &Path, recipes: &CheckedRecipe) -> Result<(), InstallError> {
         InstallationManifest::now(recipes.recipe().clone(), recipes.locks().digest())
             .write(folder)
             .map_err(InstallError::file("write the manifest of", folder))?;

@@ -24,31 +24,31 @@ pub(crate) struct CheckedRecipe {
 impl CheckedRecipe {
     /// The recipe of a server, checked. Errors: [`InstallError::Recipe`] for a package that a package manager would take
     /// for an option, or that lacks the version, or Debian's suite, where the command needs it apart.
-    pub(crate) fn of(server: &str, recipe: Recipe) -> Result<Self, InstallError> {
+    pub(crate) fn new(server: &str, recipe: Recipe) -> Result<Self, InstallError> {
         let wrong = |package: &&String| package.starts_with('-') || package.trim().is_empty();
         let unversioned =
             |package: &&String| package.split_once('@').is_none_or(|(_, version)| version.is_empty());
         let bad = recipe.packages().find(wrong);
         let bad = bad.or_else(|| recipe.dotnet.iter().find(unversioned));
-        let bad = bad.or_else(|| recipe.deb.iter().find(|package| deb::parts(package).is_none()));
+        let bad = bad.or_else(|| recipe.deb.iter().find(|package| deb::parse_package(package).is_none()));
         match bad {
             Some(package) => {
                 Err(InstallError::Recipe { server: server.to_owned(), package: package.clone() })
             }
-            None => Ok(Self::checked(recipe)),
+            None => Ok(Self::with_locks(recipe)),
         }
     }
 
-    fn checked(recipe: Recipe) -> Self {
-        let locks = RecipeLocks::of(&recipe);
+    fn with_locks(recipe: Recipe) -> Self {
+        let locks = RecipeLocks::for_recipe(&recipe);
         Self { recipe, locks }
     }
 
     /// The same with the packages that bring what the server needs beside itself.
-    pub(crate) fn bringing(&self, needs: &RequiredProgram) -> Self {
+    pub(crate) fn with_packages_of(&self, needs: &RequiredProgram) -> Self {
         let mut recipe = self.recipe.clone();
         recipe.pip.extend(needs.pip.iter().cloned());
-        Self::checked(recipe)
+        Self::with_locks(recipe)
     }
 
     /// As it is remembered; two that are equal make the same prefix.
@@ -68,7 +68,7 @@ impl CheckedRecipe {
     }
 
     /// How long it may take: a build takes its time on a small machine.
-    pub(crate) fn longest(&self) -> Duration {
+    pub(crate) fn max_duration(&self) -> Duration {
         let builds = !self.recipe.cargo.is_empty() || !self.recipe.go.is_empty();
         Duration::from_secs(60 * if builds { 60 } else { 15 })
     }
@@ -237,17 +237,17 @@ mod tests {
             "deb = ['gopls/']",
             "deb = ['gopls/sid main [trusted=yes]']",
         ] {
-            let error = CheckedRecipe::of("s", recipe(bad)).unwrap_err();
+            let error = CheckedRecipe::new("s", recipe(bad)).unwrap_err();
             assert!(matches!(error, InstallError::Recipe { .. }), "{bad}");
         }
-        assert!(CheckedRecipe::of("s", recipe("npm = ['@vue/language-server@3.0.0']")).is_ok());
+        assert!(CheckedRecipe::new("s", recipe("npm = ['@vue/language-server@3.0.0']")).is_ok());
     }
 
     #[test]
     fn locked_packages_install_by_hash_and_build_only_where_allowed() {
         let arguments = |server: &str, manager: &str| {
             let recipe = Catalogue::built_in().servers[server].install.recipes().remove(0);
-            let steps = CheckedRecipe::of(server, recipe).unwrap().steps(Path::new("/p"));
+            let steps = CheckedRecipe::new(server, recipe).unwrap().steps(Path::new("/p"));
             let step = steps.into_iter().find(|step| step.words.starts_with(manager)).unwrap();
             step.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
         };
@@ -262,7 +262,8 @@ mod tests {
         assert!(!autotools.contains("tree-sitter-autoconf"), "{autotools}");
         let shell = arguments("bash-language-server", "npm ci");
         assert!(shell.starts_with("ci ") && shell.contains(" --ignore-scripts "), "{shell}");
-        let other = CheckedRecipe::of("s", recipe("npm = ['pyright@1.0.0']")).unwrap().steps(Path::new("/p"));
+        let other =
+            CheckedRecipe::new("s", recipe("npm = ['pyright@1.0.0']")).unwrap().steps(Path::new("/p"));
         assert!(other[0].args.contains(&"--ignore-scripts".into()) && other[0].args[0] == "install");
     }
 
@@ -270,7 +271,7 @@ mod tests {
     fn recipe_steps_install_below_the_target_folder() {
         let all = "rustup = ['r']\npip = ['a==1']\nnpm = ['b@1']\ncargo = ['c@1']\ncargo-features = ['x', 'y']\n\
                    go = ['d@v1', 'e@v1']\ngem = ['f:1']\ndotnet = ['g@1']\ndeb = ['h/sid', 'i/sid']";
-        let steps = CheckedRecipe::of("s", recipe(all)).unwrap().steps(Path::new("/p"));
+        let steps = CheckedRecipe::new("s", recipe(all)).unwrap().steps(Path::new("/p"));
         let words: Vec<&str> = steps.iter().map(|step| step.words.as_str()).collect();
         let expected = [
             "rustup component add r",

@@ -35,11 +35,11 @@ struct NpmMismatch {
 
 impl FetchReport {
     /// Takes one line of the command's output.
-    pub(super) fn note(&mut self, line: &str) {
+    pub(super) fn parse_line(&mut self, line: &str) {
         if line.contains(PIP_DIFFERS) {
             self.pip.get_or_insert_default();
         } else if let Some(pip) = &mut self.pip {
-            pip.note(line.trim());
+            pip.parse_line(line.trim());
         }
         if line.contains(NPM_DIFFERS) && self.npm.is_none() {
             self.npm = NpmMismatch::in_line(line);
@@ -75,7 +75,7 @@ impl FetchReport {
     }
 
     /// What was built although it is locked, with the catalogue's reason.
-    pub(super) fn built(&self, recipe: &Recipe) -> Vec<String> {
+    pub(super) fn built_notes(&self, recipe: &Recipe) -> Vec<String> {
         let told = |name: &String| {
             let why = recipe.pip_source.get(name)?;
             Some(format!("{name} was built from source, with build tools that are not locked: {why}"))
@@ -85,7 +85,7 @@ impl FetchReport {
 }
 
 impl PipMismatch {
-    fn note(&mut self, line: &str) {
+    fn parse_line(&mut self, line: &str) {
         if self.got.is_some() {
             return;
         }
@@ -116,7 +116,7 @@ mod tests {
 
     fn heard(lines: &str) -> Option<String> {
         let mut report = FetchReport::default();
-        lines.lines().for_each(|line| report.note(line));
+        lines.lines().for_each(|line| report.parse_line(line));
         report.mismatch("s", &RecipeLocks::default()).map(|error| error.to_string())
     }
 
@@ -144,9 +144,9 @@ mod tests {
         let mut report = FetchReport::default();
         ["  Building wheel for B_c (pyproject.toml): started", "  Building wheel for d (setup.py): started"]
             .iter()
-            .for_each(|line| report.note(line));
+            .for_each(|line| report.parse_line(line));
         assert_eq!(
-            report.built(&recipe),
+            report.built_notes(&recipe),
             ["b-c was built from source, with build tools that are not locked: no wheel"]
         );
     }

@@ -63,7 +63,7 @@ impl PrerequisiteTool {
     }
 
     /// How to get it.
-    pub(crate) fn mend(self) -> &'static str {
+    pub(crate) fn install_hint(self) -> &'static str {
         match self {
             Self::Rustup => "install Rust with rustup (https://rustup.rs)",
             Self::Python => "install Python 3 (Debian, Ubuntu: apt install python3 python3-venv)",

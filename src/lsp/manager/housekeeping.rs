@@ -19,7 +19,7 @@ pub(super) async fn run(shared: Weak<ManagerState>) {
         let Some(shared) = shared.upgrade() else { return };
         stop_idle(&shared).await;
         keep_budget(&shared).await;
-        for session in shared.running() {
+        for session in shared.running_sessions() {
             session.close_beyond(shared.setup.settings.servers.max_open_documents).await;
         }
     }
@@ -61,7 +61,7 @@ async fn keep_budget(shared: &ManagerState) {
     let (budget, kept) = (settings.memory_budget(), MEMORY_STOP_GRACE_PERIOD.min(settings.idle_stop() / 10));
     let mut sizes = Vec::new();
     for slot in shared.slots() {
-        if let Some(session) = slot.running() {
+        if let Some(session) = slot.running_session() {
             let bytes = session.resident_bytes().await.unwrap_or(0);
             sizes.push(SlotUsage { idle: session.idle_for(), bytes, slot });
         }
@@ -83,5 +83,5 @@ async fn keep_budget(shared: &ManagerState) {
             total = total.saturating_sub(size.bytes);
         }
     }
-    shared.overdraft.measured(total, budget);
+    shared.memory_overrun.record_usage(total, budget);
 }

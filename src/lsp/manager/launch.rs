@@ -11,13 +11,13 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::launch_inputs::LaunchInputs;
-use super::python::{self, PythonLaunchSettings, set};
+use super::python::{self, PythonLaunchSettings, set_dotted};
 use super::{ManagerSetup, SessionUnavailable, untrusted};
 use crate::config::spec::ServerSpec;
 use crate::config::{Catalogue, ExpandedServer, FilePin, pins_among};
-use crate::lsp::choice::ServerChoice;
 use crate::lsp::locate::{self, LocatedProgram, ProgramSearchPlaces};
 use crate::lsp::progress::ProgressEvent;
+use crate::lsp::server_choice::ServerChoice;
 use crate::lsp::session::{Session, SessionLimits, SessionSetup};
 use crate::lsp::state::SessionState;
 use crate::process::Spawn;
@@ -41,29 +41,29 @@ pub(super) async fn launch(
     let located = find(setup, server, spec, root)?;
     let folder = setup.workspace.absolute(root);
     let disabled = |reason: String| SessionUnavailable::Disabled { reason };
-    let launch_inputs = LaunchInputs::look(setup, spec, root);
+    let launch_inputs = LaunchInputs::collect(setup, spec, root);
     let spec = match setup.trusted {
         // What is left of the rule tells how a session was started.
         true => ServerSpec { untrusted: None, ..ServerSpec::clone(&launch_inputs.spec) },
-        false => untrusted::restrained(server, &launch_inputs.spec, &folder).map_err(disabled)?,
+        false => untrusted::restricted_spec(server, &launch_inputs.spec, &folder).map_err(disabled)?,
     };
-    let ExpandedServer { server: spec, missing } = spec.expanded(&folder, &located.program);
+    let ExpandedServer { server: spec, missing } = spec.expand(&folder, &located.program);
     let pins = pins(setup, server, &spec, &located, &folder).map_err(disabled)?;
     // Without its own copy of what it needs, a server takes the project's, which is then what runs.
     if !missing.is_empty() && !setup.trusted {
         let why = format!("{server} runs code of this project when it starts");
-        return Err(disabled(untrusted::refusal(&why)));
+        return Err(disabled(untrusted::refusal_text(&why)));
     }
-    let given = python::given(setup, &spec, &launch_inputs.python).await.map_err(disabled)?;
+    let given = python::launch_settings(setup, &spec, &launch_inputs.python).await.map_err(disabled)?;
     let mut spec = spec;
-    given.tell(&mut spec);
-    if let (Some(rule), Some(told)) = (&spec.build_file, &launch_inputs.build.told) {
+    given.apply_to(&mut spec);
+    if let (Some(rule), Some(told)) = (&spec.build_file, &launch_inputs.build.folder_for_server) {
         let told = told.to_string_lossy().into_owned();
-        set(&mut spec.initialization_options, &rule.option.clone(), told.into());
+        set_dotted(&mut spec.initialization_options, &rule.option.clone(), told.into());
     }
     let spec = Arc::new(spec);
     let failed = |detail: String| SessionUnavailable::Failed { server: server.to_owned(), detail };
-    tell(setup, ProgressEvent::ServerStarting { server: server.to_owned() });
+    notify_progress(setup, ProgressEvent::ServerStarting { server: server.to_owned() });
     let mut spawn = Spawn {
         name: server.to_owned(),
         program: located.program.clone(),
@@ -76,7 +76,7 @@ pub(super) async fn launch(
     spawn.env.extend(more.map_err(|why| failed(format!("it was not started, since {why}")))?);
     let alike = spawn.clone();
     let look = untrusted::shortfall(setup, &spec, &alike);
-    if let Some(apart) = untrusted::folder_apart(&spec) {
+    if let Some(apart) = untrusted::separate_folder(&spec) {
         spawn.cwd = apart;
     }
     let process = setup.spawner.spawn(spawn).await.map_err(|error| failed(error.to_string()))?;
@@ -100,10 +100,10 @@ pub(super) async fn launch(
     let start = Session::start(session, Arc::new(state), process, Instant::now() + longest, stopping);
     let (started, shortfall) = tokio::join!(start, look);
     let session = started.map_err(|failure| failed(failure.to_string()))?;
-    session.found_lacking(0, shortfall.or(given.lack).or_else(launch_inputs.shortfall()));
+    session.set_shortfall(0, shortfall.or_reason(given.lack).or_else(launch_inputs.shortfall()));
     session.launch_inputs.get_or_init(|| Mutex::new(launch_inputs));
     session.spawn.get_or_init(|| alike);
-    tell(setup, ProgressEvent::ServerReady { server: server.to_owned() });
+    notify_progress(setup, ProgressEvent::ServerReady { server: server.to_owned() });
     Ok(session)
 }
 
@@ -166,7 +166,7 @@ pub(super) fn pins(
 }
 
 /// The servers that run for each language of which what is installed decides.
-pub(super) fn chosen(setup: &ManagerSetup) -> BTreeMap<String, Vec<String>> {
+pub(super) fn chosen_servers(setup: &ManagerSetup) -> BTreeMap<String, Vec<String>> {
     let places = ProgramSearchPlaces {
         workspace: &setup.workspace,
         root: &WorkspacePath::root(),
@@ -174,7 +174,7 @@ pub(super) fn chosen(setup: &ManagerSetup) -> BTreeMap<String, Vec<String>> {
         pin: &|program| pin(setup, program),
         path: std::env::var_os("PATH"),
     };
-    ServerChoice::new(&setup.catalogue, places, setup.trusted).made()
+    ServerChoice::new(&setup.catalogue, places, setup.trusted).chosen_servers()
 }
 
 /// What a program of the project must be when it runs: its owner allowed exactly this one. `None` where it may not run.
@@ -183,8 +183,8 @@ pub(super) fn pin(setup: &ManagerSetup, program: &Path) -> Option<FilePin> {
     pin?.ok()?.ok()
 }
 
-fn tell(setup: &ManagerSetup, event: ProgressEvent) {
-    setup.progress.tell(&event);
+fn notify_progress(setup: &ManagerSetup, event: ProgressEvent) {
+    setup.progress.notify(&event);
 }
 
 /// PATH with the server's own folders in front, the catalogue's variables, and the virtual environment's. A server that takes the first
@@ -220,7 +220,8 @@ pub(super) fn variables(
 /// The folders of one of the user's search paths in which a server may look for its helpers: those of a project only when it is trusted,
 /// and none that depends on where the server was started, which is in the project.
 fn user_folders(workspace: &Workspace, trusted: bool, path: &OsStr) -> Vec<PathBuf> {
-    let may_look = |folder: &PathBuf| folder.is_absolute() && (trusted || workspace.inside(folder).is_none());
+    let may_look =
+        |folder: &PathBuf| folder.is_absolute() && (trusted || workspace.workspace_path(folder).is_none());
     std::env::split_paths(path).filter(may_look).collect()
 }
 

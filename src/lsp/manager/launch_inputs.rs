@@ -32,7 +32,7 @@ pub(crate) struct LaunchInputs {
     /// The server's table with the settings that depend on the root's files.
     pub(crate) spec: Arc<ServerSpec>,
     decisive: RestartInputs,
-    looked_at: BTreeMap<PathBuf, Option<FileStamp>>,
+    inspected_paths: BTreeMap<PathBuf, Option<FileStamp>>,
     /// Whether a change since is sure to show in the stamps.
     settled: bool,
 }
@@ -51,13 +51,13 @@ struct RestartInputs {
 
 impl LaunchInputs {
     /// Looks at the files.
-    pub(crate) fn look(setup: &ManagerSetup, server: &ServerSpec, root: &WorkspacePath) -> Self {
+    pub(crate) fn collect(setup: &ManagerSetup, server: &ServerSpec, root: &WorkspacePath) -> Self {
         let workspace = &setup.workspace;
-        let python = RootEnvironment::look(setup, server, root);
+        let python = RootEnvironment::detect(setup, server, root);
         let build = server.build_file.as_ref().map(|rule| rule.search(workspace, root)).unwrap_or_default();
         let mut looked_at: BTreeSet<PathBuf> =
-            python.looked_at.iter().chain(&build.looked_at).cloned().collect();
-        let packages = packages(setup, server, root);
+            python.inspected_paths.iter().chain(&build.inspected_paths).cloned().collect();
+        let packages = package_folders(setup, server, root);
         looked_at.extend(packages.iter().cloned());
         let signs = server.restarts_with.iter();
         let unless = server.settings_unless.iter().flat_map(|unless| &unless.configured_by);
@@ -68,27 +68,28 @@ impl LaunchInputs {
         looked_at.extend(named);
         // Before anything is read: what changes while it is read is seen the next time.
         let looked_at: BTreeMap<PathBuf, Option<FileStamp>> =
-            looked_at.into_iter().map(|path| (path.clone(), FileStamp::of_any(&path))).collect();
+            looked_at.into_iter().map(|path| (path.clone(), FileStamp::from_path(&path))).collect();
         let now = SystemTime::now();
         let settled = looked_at.values().flatten().all(|stamp| stamp.is_settled(now));
-        let spec = server.configured_for(workspace, root);
+        let spec = server.resolve_for_root(workspace, root);
         let decisive = RestartInputs {
             environment: python.environment.as_ref().map(|found| found.folder.clone()),
             libraries: python.libraries.folders.clone(),
-            installed: installed(python.libraries.installed_in.iter().chain(&packages)),
-            built: build.file.as_deref().map_or(0, content),
+            installed: packages_hash(python.libraries.installed_in.iter().chain(&packages)),
+            built: build.file.as_deref().map_or(0, content_hash),
             build: build.file.clone(),
             configured: server.restarts_with.iter().map(|sign| sign.content(workspace, root)).collect(),
             settings: spec.settings.clone(),
         };
-        let lack = server.lacking(workspace, root).find(|needed| needed.lowers);
+        let lack = server.missing_set_up(workspace, root).find(|needed| needed.lowers);
         let lack = lack.map(|needed| needed.message.clone());
-        Self { python, build, lack, spec: Arc::new(spec), decisive, looked_at, settled }
+        Self { python, build, lack, spec: Arc::new(spec), decisive, inspected_paths: looked_at, settled }
     }
 
     /// Whether all the files are as they were when they were looked at. Takes microseconds.
-    fn stand(&self) -> bool {
-        self.settled && self.looked_at.iter().all(|(path, before)| FileStamp::of_any(path) == *before)
+    fn are_unchanged(&self) -> bool {
+        self.settled
+            && self.inspected_paths.iter().all(|(path, before)| FileStamp::from_path(path) == *before)
     }
 
     /// What diagnostics lack for want of a set-up.
@@ -101,13 +102,13 @@ impl ManagerState {
     /// Ends the servers whose launch inputs are others now; whoever asks next starts them anew.
     pub(super) async fn restart_where_inputs_differ(&self) {
         for slot in self.slots() {
-            let Some(session) = slot.running() else { continue };
+            let Some(session) = slot.running_session() else { continue };
             let Some(known) = session.launch_inputs.get() else { continue };
-            if known.lock().stand() {
+            if known.lock().are_unchanged() {
                 continue;
             }
             let Some(server) = self.setup.catalogue.servers.get(session.server()) else { continue };
-            let found = LaunchInputs::look(&self.setup, server, &session.root);
+            let found = LaunchInputs::collect(&self.setup, server, &session.root);
             let same = {
                 let mut known = known.lock();
                 let same = known.decisive == found.decisive && known.lack == found.lack;
@@ -123,7 +124,7 @@ impl ManagerState {
 }
 
 /// The folders of packages of a root and of the folders above it, there or not, and those in them that hold packages of one owner.
-fn packages(setup: &ManagerSetup, server: &ServerSpec, root: &WorkspacePath) -> Vec<PathBuf> {
+fn package_folders(setup: &ManagerSetup, server: &ServerSpec, root: &WorkspacePath) -> Vec<PathBuf> {
     let above = std::iter::successors(Some(root.clone()), WorkspacePath::parent);
     let above = above.map(|folder| setup.workspace.absolute(&folder));
     let folders = above.flat_map(|folder| server.packages_in.iter().map(move |name| folder.join(name)));
@@ -137,7 +138,7 @@ fn packages(setup: &ManagerSetup, server: &ServerSpec, root: &WorkspacePath) -> 
 }
 
 /// What is installed in the folders: names and identities of their entries. Packages are put there and taken away as a whole.
-fn installed<'a>(folders: impl Iterator<Item = &'a PathBuf>) -> u64 {
+fn packages_hash<'a>(folders: impl Iterator<Item = &'a PathBuf>) -> u64 {
     let mut all = BTreeSet::new();
     for (number, folder) in folders.enumerate() {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -149,10 +150,10 @@ fn installed<'a>(folders: impl Iterator<Item = &'a PathBuf>) -> u64 {
 }
 
 /// What a build file says.
-fn content(file: &Path) -> u64 {
+fn content_hash(file: &Path) -> u64 {
     match Workspace::read_bytes_outside(file, MAX_HASHED_FILE_BYTES) {
         Ok(bytes) => hash_of(&bytes),
-        Err(_) => hash_of(&FileStamp::of_any(file)),
+        Err(_) => hash_of(&FileStamp::from_path(file)),
     }
 }
 

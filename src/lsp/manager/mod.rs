@@ -1,17 +1,17 @@
 //! The manager of all language servers of one workspace. They are started on the first call that needs them, once, however many
 //! callers wait; restarted after a crash; stopped when idle or when memory runs short; told of every change on disk.
 
-mod alone;
+mod change_recorder;
 mod housekeeping;
 mod launch;
 pub(super) mod launch_inputs;
-mod overdraft;
+mod memory_overrun;
 mod private;
 mod python;
 mod roots;
 mod slot;
+mod standalone;
 mod untrusted;
-mod witness;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -33,11 +33,11 @@ use crate::process::Spawner;
 use crate::rpc::RpcTrace;
 use crate::workspace::{ChangeBatch, ChangeFeed, Workspace, WorkspacePath};
 
-use overdraft::MemoryOverrun;
-pub(crate) use overdraft::OverBudget;
+use change_recorder::Witnesses;
+use memory_overrun::MemoryOverrun;
+pub(crate) use memory_overrun::OverBudget;
 use roots::RootCache;
 use slot::ServerSlot;
-use witness::Witnesses;
 
 /// Why no session can be had right now.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -132,7 +132,7 @@ struct ManagerState {
     /// Who remembers what changed.
     witnesses: Witnesses,
     /// Memory beyond the budget.
-    overdraft: MemoryOverrun,
+    memory_overrun: MemoryOverrun,
     /// Cancelled when nothing may be started any more; starts in progress end.
     stopping: CancellationToken,
 }
@@ -200,7 +200,7 @@ impl Manager {
             feed: OnceLock::new(),
             refreshing: Mutex::new(()),
             witnesses: Witnesses::default(),
-            overdraft: MemoryOverrun::default(),
+            memory_overrun: MemoryOverrun::default(),
             stopping: CancellationToken::new(),
         });
         let housekeeper = tokio::spawn(housekeeping::run(Arc::downgrade(&shared)));
@@ -221,7 +221,7 @@ impl Manager {
     async fn session_of(&self, key: SlotKey, deadline: Instant) -> Result<Arc<Session>, SessionUnavailable> {
         let shared = &self.shared;
         shared.feed.get_or_init(|| ChangeFeed::start(&shared.setup.workspace));
-        if let Some(slot) = shared.slot_with_room(&key) {
+        if let Some(slot) = shared.slot_for_extra_folder(&key) {
             let session = slot.session(shared, deadline).await?;
             session.add_folder(&key.root);
             return Ok(session);
@@ -231,25 +231,25 @@ impl Manager {
     }
 
     /// The session that serves `path` as `server`, if it runs already; starts none, and adds no folder to one.
-    pub(crate) fn running(&self, server: &str, path: &WorkspacePath) -> Option<Arc<Session>> {
+    pub(crate) fn running_session(&self, server: &str, path: &WorkspacePath) -> Option<Arc<Session>> {
         let shared = &self.shared;
         let spec = shared.spec(server).ok()?;
-        let root = shared.roots.of(&shared.setup.workspace, server, spec, path)?;
+        let root = shared.roots.root_for(&shared.setup.workspace, server, spec, path)?;
         let serves = |session: &Arc<Session>| session.server() == server && session.serves_root(&root);
         let slots = shared.slots.iter().filter(|slot| slot.key().holder.is_none());
-        slots.filter_map(|slot| slot.running()).find(serves)
+        slots.filter_map(|slot| slot.running_session()).find(serves)
     }
 
     /// Lets every running server know what changed on disk since the last call, by whomever.
     pub(crate) async fn refresh(&self) {
         let _one_at_a_time = self.shared.refreshing.lock().await;
-        self.shared.hand_out_changes().await;
+        self.shared.distribute_changes().await;
     }
 
     /// The files that running servers have open, by path.
     pub(crate) fn open_paths(&self) -> Vec<WorkspacePath> {
         let mut paths: Vec<_> =
-            self.shared.running().iter().flat_map(|session| session.open_paths()).collect();
+            self.shared.running_sessions().iter().flat_map(|session| session.open_paths()).collect();
         paths.sort();
         paths.dedup();
         paths
@@ -257,19 +257,19 @@ impl Manager {
 
     /// Whether a running server has `path` open.
     pub(crate) fn has_open(&self, path: &WorkspacePath) -> bool {
-        self.shared.running().iter().any(|session| session.has_open(path))
+        self.shared.running_sessions().iter().any(|session| session.has_open(path))
     }
 
     /// Tells every running server that files were moved (old and new name), as far as it wants to hear of it.
     pub(crate) fn files_moved(&self, moves: &[(WorkspacePath, WorkspacePath)]) {
-        for session in self.shared.running() {
+        for session in self.shared.running_sessions() {
             session.did_rename(moves);
         }
     }
 
     /// Closes documents beyond the settings' limit, the least recently used first.
     pub(crate) async fn close_surplus_documents(&self) {
-        for session in self.shared.running() {
+        for session in self.shared.running_sessions() {
             session.close_beyond(self.shared.setup.settings.servers.max_open_documents).await;
         }
     }
@@ -286,8 +286,8 @@ impl Manager {
 
     /// The keys of the servers that run for each language of which what is installed decides, as that is now: what was
     /// installed a moment ago counts.
-    pub(crate) fn chosen(&self) -> BTreeMap<String, Vec<String>> {
-        launch::chosen(&self.shared.setup)
+    pub(crate) fn chosen_servers(&self) -> BTreeMap<String, Vec<String>> {
+        launch::chosen_servers(&self.shared.setup)
     }
 
     /// The root that `server` has, or would have, for `path`.
@@ -308,9 +308,9 @@ impl Manager {
     }
 
     /// The folder of the project that `path` is in, where `server`'s root names the projects that belong to it and this is none.
-    pub(crate) fn outsider(&self, server: &str, path: &WorkspacePath) -> Option<WorkspacePath> {
+    pub(crate) fn unlisted_project(&self, server: &str, path: &WorkspacePath) -> Option<WorkspacePath> {
         let spec = self.shared.setup.catalogue.servers.get(server)?;
-        roots::outsider(&self.shared.setup.workspace, spec, path)
+        roots::unlisted_project(&self.shared.setup.workspace, spec, path)
     }
 
     /// Whether there is a Python environment for `root`, used or not.
@@ -321,24 +321,24 @@ impl Manager {
     /// A number that is another once a running server has said something new of the diagnostics of `path`, or of what they
     /// depend on, and once another server runs.
     pub(crate) fn diagnostics_mark(&self, path: &WorkspacePath) -> u64 {
-        let running = self.shared.running();
+        let running = self.shared.running_sessions();
         let said = running.iter().map(|session| session.state.push_count(path) + session.state.epoch());
         said.sum::<u64>() + ((running.len() as u64) << 48)
     }
 
     /// Receivers that wake at every word of the servers that run now.
-    pub(crate) fn bells(&self) -> Vec<watch::Receiver<u64>> {
-        self.shared.running().iter().map(|session| session.state.listen()).collect()
+    pub(crate) fn change_receivers(&self) -> Vec<watch::Receiver<u64>> {
+        self.shared.running_sessions().iter().map(|session| session.state.listen()).collect()
     }
 
     /// By how much servers exceed the memory budget, where none of them may be stopped for it.
     pub(crate) fn over_budget(&self) -> Option<OverBudget> {
-        self.shared.overdraft.state(self.shared.setup.settings.servers.memory_budget())
+        self.shared.memory_overrun.state(self.shared.setup.settings.servers.memory_budget())
     }
 
     /// The same for the first answer after it came to that, and for no other.
     pub(crate) fn over_budget_news(&self) -> Option<OverBudget> {
-        self.shared.overdraft.news(self.shared.setup.settings.servers.memory_budget())
+        self.shared.memory_overrun.report_once(self.shared.setup.settings.servers.memory_budget())
     }
 
     /// What is known of each server that was asked for.
@@ -382,7 +382,7 @@ impl ManagerState {
             return Err(SessionUnavailable::Stopping);
         }
         let spec = self.spec(server)?;
-        let root = self.roots.of(&self.setup.workspace, server, spec, path);
+        let root = self.roots.root_for(&self.setup.workspace, server, spec, path);
         let root = root.ok_or_else(|| SessionUnavailable::Disabled {
             reason: format!(
                 "{server} only works in a project with {}, and there is none around {}",
@@ -398,13 +398,13 @@ impl ManagerState {
         self.slots.iter().map(|entry| entry.value().clone()).collect()
     }
 
-    fn running(&self) -> Vec<Arc<Session>> {
-        self.slots.iter().filter_map(|slot| slot.running()).collect()
+    fn running_sessions(&self) -> Vec<Arc<Session>> {
+        self.slots.iter().filter_map(|slot| slot.running_session()).collect()
     }
 
     /// Where the server runs for another root and can take `wanted`'s as one more workspace folder. It may have crashed
     /// since: it is started again for all its roots, not once more for each of them.
-    fn slot_with_room(&self, wanted: &SlotKey) -> Option<Arc<ServerSlot>> {
+    fn slot_for_extra_folder(&self, wanted: &SlotKey) -> Option<Arc<ServerSlot>> {
         if self.slots.contains_key(wanted) {
             return None;
         }
@@ -419,7 +419,7 @@ impl ManagerState {
     }
 
     /// What changed on disk since the last call; `None` while nothing is watched.
-    async fn drain(self: &Arc<Self>) -> Option<ChangeBatch> {
+    async fn drain_changes(self: &Arc<Self>) -> Option<ChangeBatch> {
         let feed = self.feed.get()?;
         if feed.is_ready() {
             return Some(feed.drain());

@@ -30,18 +30,22 @@ impl Manager {
         let shared = &self.shared;
         let common = shared.key(server, path)?;
         let own = SlotKey { holder: Some(holder), ..common.clone() };
-        let running = shared.slots.get(&own).and_then(|slot| slot.running());
+        let running = shared.slots.get(&own).and_then(|slot| slot.running_session());
         if let Some(session) = running {
             return Ok(session);
         }
         let session = self.session_of(common, deadline).await?;
-        if session.has_rivals() && shared.has_room_for_another(&session).await {
+        if session.take_contention() && shared.fits_another_server(&session).await {
             tracing::info!(
                 server,
                 "two clients hold texts over the same files: one of them gets a server of its own"
             );
             // Begun while the entry is held: a slot at rest would be tidied away.
-            shared.slots.entry(own.clone()).or_insert_with(|| Arc::new(ServerSlot::new(own))).warm(shared);
+            shared
+                .slots
+                .entry(own.clone())
+                .or_insert_with(|| Arc::new(ServerSlot::new(own)))
+                .start_in_background(shared);
         }
         Ok(session)
     }
@@ -52,15 +56,15 @@ impl Manager {
         let slots: BTreeMap<SlotKey, Arc<ServerSlot>> =
             self.shared.slots.iter().map(|entry| (entry.key().clone(), entry.value().clone())).collect();
         let theirs = |key: &SlotKey| key.holder.is_none() || key.holder == view.holder();
-        slots.iter().filter(|(key, _)| theirs(key)).filter_map(|(_, slot)| slot.running()).collect()
+        slots.iter().filter(|(key, _)| theirs(key)).filter_map(|(_, slot)| slot.running_session()).collect()
     }
 }
 
 impl ManagerState {
     /// Whether the memory budget allows for one more server as large as `session`.
-    async fn has_room_for_another(&self, session: &Session) -> bool {
+    async fn fits_another_server(&self, session: &Session) -> bool {
         let mut total = session.resident_bytes().await.unwrap_or(0);
-        for running in self.running() {
+        for running in self.running_sessions() {
             total += running.resident_bytes().await.unwrap_or(0);
         }
         total <= self.setup.settings.servers.memory_budget()

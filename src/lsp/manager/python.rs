@@ -25,21 +25,23 @@ pub(crate) struct RootEnvironment {
     /// Its libraries.
     pub(crate) libraries: Libraries,
     /// Files and folders, there or not, whose change may lead to others.
-    pub(crate) looked_at: BTreeSet<PathBuf>,
+    pub(crate) inspected_paths: BTreeSet<PathBuf>,
 }
 
 impl RootEnvironment {
     /// Looks for the environment that `server` gets for `root`.
-    pub(crate) fn look(setup: &ManagerSetup, server: &ServerSpec, root: &WorkspacePath) -> Self {
-        if !wants(server) || is_told(server) {
+    pub(crate) fn detect(setup: &ManagerSetup, server: &ServerSpec, root: &WorkspacePath) -> Self {
+        if !wants_python(server) || has_interpreter_setting(server) {
             return Self::default();
         }
-        let EnvironmentLookup { environment, mut looked_at } =
+        let EnvironmentLookup { environment, inspected_paths: mut looked_at } =
             python::search(&setup.workspace, root, &setup.python);
-        let libraries =
-            environment.as_ref().map(|found| Libraries::of(&setup.workspace, found)).unwrap_or_default();
+        let libraries = environment
+            .as_ref()
+            .map(|found| Libraries::discover(&setup.workspace, found))
+            .unwrap_or_default();
         looked_at.extend(libraries.installed_in.iter().cloned());
-        Self { environment, libraries, looked_at }
+        Self { environment, libraries, inspected_paths: looked_at }
     }
 }
 
@@ -73,7 +75,7 @@ impl PythonLaunchSettings {
     }
 
     /// Puts the interpreter where the server takes it: into its settings and initialization options.
-    pub(super) fn tell(&self, server: &mut ServerSpec) {
+    pub(super) fn apply_to(&self, server: &mut ServerSpec) {
         let Some(interpreter) = &self.interpreter else { return };
         let path = toml::Value::from(interpreter.to_string_lossy().into_owned());
         for (key, table) in [
@@ -81,19 +83,19 @@ impl PythonLaunchSettings {
             (&server.python_path_option, &mut server.initialization_options),
         ] {
             if let Some(dotted) = key {
-                set(table, dotted, path.clone());
+                set_dotted(table, dotted, path.clone());
             }
         }
     }
 }
 
 /// Whether `server` is given a Python environment.
-fn wants(server: &ServerSpec) -> bool {
+fn wants_python(server: &ServerSpec) -> bool {
     server.python_environment || server.python_path_setting.is_some() || server.python_path_option.is_some()
 }
 
 /// Whether settings say already which interpreter it asks.
-fn is_told(server: &ServerSpec) -> bool {
+fn has_interpreter_setting(server: &ServerSpec) -> bool {
     let said = |key: &Option<String>, table: &toml::Table| {
         let mut keys = key.as_deref()?.split('.');
         let first = table.get(keys.next()?)?;
@@ -109,7 +111,7 @@ pub(super) fn environment_of(setup: &ManagerSetup, root: &WorkspacePath) -> Opti
 }
 
 /// What `server` is given of what was seen. Errors: why it may not be started, in one sentence.
-pub(super) async fn given(
+pub(super) async fn launch_settings(
     setup: &ManagerSetup,
     server: &ServerSpec,
     seen: &RootEnvironment,
@@ -118,10 +120,14 @@ pub(super) async fn given(
         Some(environment) => of_environment(setup, server, environment, &seen.libraries).await,
         None => PythonLaunchSettings::default(),
     };
-    if given.interpreter.is_none() && server.python_finds_own && !is_told(server) && !setup.trusted {
-        given.interpreter = base(setup).await;
+    if given.interpreter.is_none()
+        && server.python_finds_own
+        && !has_interpreter_setting(server)
+        && !setup.trusted
+    {
+        given.interpreter = base_interpreter(setup).await;
         if given.interpreter.is_none() {
-            return Err(super::untrusted::refusal("it would run the project's own Python"));
+            return Err(super::untrusted::refusal_text("it would run the project's own Python"));
         }
     }
     Ok(given)
@@ -145,14 +151,14 @@ async fn of_environment(
     if may_run {
         return PythonLaunchSettings { interpreter: environment.interpreter.clone(), runs: true, ..given };
     }
-    let name = environment.shown(&setup.workspace);
+    let name = environment.display_name(&setup.workspace);
     let advice = match (setup.trusted, &environment.interpreter) {
         (true, None) => "its interpreter cannot be run",
         (true, Some(_)) => "its interpreter is not trusted; to use it, run: lsp-tools trust",
         (false, _) => "this project is not trusted; to use it, run: lsp-tools trust",
     };
     match server.python_unrun {
-        Some(PythonUnrun::StandIn) => match stand_in(setup, libraries).await {
+        Some(PythonUnrun::StandIn) => match interpreter_wrapper(setup, libraries).await {
             Ok(interpreter) => given.interpreter = Some(interpreter),
             Err(why) => {
                 given.lack = Some(format!("the environment `{name}` is not used ({why}), because {advice}"))
@@ -178,21 +184,22 @@ async fn of_environment(
     given
 }
 
-async fn stand_in(setup: &ManagerSetup, libraries: &Libraries) -> Result<PathBuf, String> {
-    let base = base(setup).await.ok_or("there is no python3 on PATH that could read it")?;
-    let path = python::stand_in(&setup.cache, &base, &setup.workspace, libraries);
+async fn interpreter_wrapper(setup: &ManagerSetup, libraries: &Libraries) -> Result<PathBuf, String> {
+    let base = base_interpreter(setup).await.ok_or("there is no python3 on PATH that could read it")?;
+    let path = python::ensure_wrapper(&setup.cache, &base, &setup.workspace, libraries);
     let path = path.map_err(|error| error.to_string())?;
-    match says(setup, &path, &["-c", "import sys; print(sys.prefix)"]).await {
+    match first_output_line(setup, &path, &["-c", "import sys; print(sys.prefix)"]).await {
         Some(prefix) if Path::new(&prefix) == libraries.environment => Ok(path),
         _ => Err(format!("{} did not read it", base.display())),
     }
 }
 
 /// The user's own interpreter, where it is itself: what is on PATH may be a script that looks for one.
-async fn base(setup: &ManagerSetup) -> Option<PathBuf> {
+async fn base_interpreter(setup: &ManagerSetup) -> Option<PathBuf> {
     let found = setup.base_python.get_or_init(|| async {
         let program = python::base_interpreter(&setup.workspace)?;
-        let said = says(setup, &program, &["-ISBc", "import sys; print(sys.executable)"]).await?;
+        let said =
+            first_output_line(setup, &program, &["-ISBc", "import sys; print(sys.executable)"]).await?;
         let path = PathBuf::from(said);
         let real = path.canonicalize().ok()?;
         (path.is_absolute() && !real.starts_with(setup.workspace.root())).then_some(path)
@@ -201,7 +208,7 @@ async fn base(setup: &ManagerSetup) -> Option<PathBuf> {
 }
 
 /// The first line that a program says, run in no folder of the project.
-async fn says(setup: &ManagerSetup, program: &Path, args: &[&str]) -> Option<String> {
+async fn first_output_line(setup: &ManagerSetup, program: &Path, args: &[&str]) -> Option<String> {
     let spawn = Spawn {
         name: "python".to_owned(),
         program: program.to_owned(),
@@ -217,7 +224,7 @@ async fn says(setup: &ManagerSetup, program: &Path, args: &[&str]) -> Option<Str
 }
 
 /// Puts `value` at a dotted key, beside what is there.
-pub(super) fn set(table: &mut toml::Table, dotted: &str, value: toml::Value) {
+pub(super) fn set_dotted(table: &mut toml::Table, dotted: &str, value: toml::Value) {
     let (first, rest) = dotted.split_once('.').map_or((dotted, None), |(first, rest)| (first, Some(rest)));
     let Some(rest) = rest else {
         table.insert(first.to_owned(), value);
@@ -228,7 +235,7 @@ pub(super) fn set(table: &mut toml::Table, dotted: &str, value: toml::Value) {
         *inner = toml::Value::Table(toml::Table::new());
     }
     if let toml::Value::Table(inner) = inner {
-        set(inner, rest, value);
+        set_dotted(inner, rest, value);
     }
 }
 
@@ -239,7 +246,7 @@ mod tests {
     #[test]
     fn dotted_setting_key_keeps_sibling_settings() {
         let mut settings: toml::Table = toml::from_str("[python.analysis]\nx = 1\n").unwrap();
-        set(&mut settings, "python.pythonPath", "/v/bin/python".into());
+        set_dotted(&mut settings, "python.pythonPath", "/v/bin/python".into());
         let wanted: toml::Table =
             toml::from_str("[python]\npythonPath = '/v/bin/python'\nanalysis = { x = 1 }").unwrap();
         assert_eq!(settings, wanted);

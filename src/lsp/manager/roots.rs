@@ -5,9 +5,9 @@ use std::time::SystemTime;
 use dashmap::DashMap;
 
 use super::SlotKey;
-use crate::config::sign::ConfigMarker;
+use crate::config::marker::ConfigMarker;
 use crate::config::spec::ServerSpec;
-use crate::text::{matching, read_glob};
+use crate::text::{build_glob_set, read_glob};
 use crate::workspace::{FileStamp, Workspace, WorkspacePath};
 
 /// The root of each folder that was asked about, by server and folder. Looking for every marker in every folder above
@@ -24,7 +24,7 @@ struct CachedRoot {
 
 impl RootCache {
     /// As [`root_of`], from memory where that still holds.
-    pub(super) fn of(
+    pub(super) fn root_for(
         &self,
         workspace: &Workspace,
         key: &str,
@@ -33,7 +33,7 @@ impl RootCache {
     ) -> Option<WorkspacePath> {
         let folder = path.parent().unwrap_or_else(WorkspacePath::root);
         let above = std::iter::successors(Some(folder.clone()), WorkspacePath::parent);
-        let looked_into = || server.root_workspaces.iter().filter_map(ConfigMarker::looks_into);
+        let looked_into = || server.root_workspaces.iter().filter_map(ConfigMarker::section_file);
         let seen: Vec<Option<FileStamp>> = above
             .flat_map(|folder| {
                 let files = looked_into().map(|file| workspace.stamp(&folder.join(file).ok()?).ok());
@@ -69,7 +69,7 @@ pub(super) fn root_of(
     let mut workspaces = above().filter(is_workspace);
     let found = if server.root_workspaces_topmost { workspaces.last() } else { workspaces.next() };
     let found = match found {
-        Some(folder) if excludes(workspace, server, &folder, path) => marked.next(),
+        Some(folder) if is_excluded(workspace, server, &folder, path) => marked.next(),
         Some(folder) => Some(folder),
         None if server.root_topmost => marked.last(),
         None => marked.next(),
@@ -77,7 +77,7 @@ pub(super) fn root_of(
     found.or_else(|| (!server.root_required).then(WorkspacePath::root))
 }
 
-fn excludes(
+fn is_excluded(
     workspace: &Workspace,
     server: &ServerSpec,
     folder: &WorkspacePath,
@@ -89,7 +89,7 @@ fn excludes(
 }
 
 /// The folder of the project that `path` is in, where it is none of those that its root names as its own.
-pub(super) fn outsider(
+pub(super) fn unlisted_project(
     workspace: &Workspace,
     server: &ServerSpec,
     path: &WorkspacePath,
@@ -99,7 +99,7 @@ pub(super) fn outsider(
     let members = list.list_in(workspace, &root);
     let within = project.as_path().strip_prefix(root.as_path()).ok()?;
     let globs = members.iter().filter_map(|glob| read_glob(glob.trim_end_matches('/'), |_| ()).ok());
-    let is_member = globs.filter_map(|glob| matching([glob]).ok()).any(|glob| glob.is_match(within));
+    let is_member = globs.filter_map(|glob| build_glob_set([glob]).ok()).any(|glob| glob.is_match(within));
     (!is_member).then_some(project)
 }
 
@@ -139,7 +139,7 @@ mod tests {
         let path = workspace.path(Path::new("sub/inner/a.py")).unwrap();
         let server = &Catalogue::built_in().servers["pylsp"];
         let roots = RootCache::default();
-        let root = || roots.of(&workspace, "pylsp", server, &path).unwrap().display();
+        let root = || roots.root_for(&workspace, "pylsp", server, &path).unwrap().display();
         let remembered = || {
             // Longer than the time in which a folder that just changed is looked at again.
             std::thread::sleep(Duration::from_millis(60));
@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(root("rust-analyzer", "rust/stray/src/lib.rs").as_deref(), Some("rust/stray"));
         let outside = |path: &str| {
             let server = &Catalogue::built_in().servers["rust-analyzer"];
-            outsider(&workspace, server, &workspace.path(Path::new(path)).unwrap())
+            unlisted_project(&workspace, server, &workspace.path(Path::new(path)).unwrap())
                 .map(|project| project.display())
         };
         put("rust/in/two/Cargo.toml", "[package]\nname = \"two\"\n");
@@ -205,8 +205,8 @@ mod tests {
         let server = &Catalogue::built_in().servers[typescript];
         let path = workspace.path(Path::new("web/api/a.js")).unwrap();
         put("web/api/package.json", "{}");
-        assert_eq!(roots.of(&workspace, typescript, server, &path).unwrap().display(), "web");
+        assert_eq!(roots.root_for(&workspace, typescript, server, &path).unwrap().display(), "web");
         put("web/package.json", "{}");
-        assert_eq!(roots.of(&workspace, typescript, server, &path).unwrap().display(), "web/api");
+        assert_eq!(roots.root_for(&workspace, typescript, server, &path).unwrap().display(), "web/api");
     }
 }

@@ -32,7 +32,7 @@ struct SlotState {
     /// Documents to open again after a restart.
     reopen: Vec<WorkspacePath>,
     /// How the last session crashed, until there is one in its place.
-    obituary: Option<String>,
+    exit_report: Option<String>,
     starts: u32,
     /// How many starts in a row have failed.
     failed_starts: u32,
@@ -68,7 +68,7 @@ impl ServerSlot {
     }
 
     /// The running session, if there is one.
-    pub(super) fn running(&self) -> Option<Arc<Session>> {
+    pub(super) fn running_session(&self) -> Option<Arc<Session>> {
         match &self.state.lock().phase {
             SlotPhase::Running(session) if !session.is_closed() => Some(session.clone()),
             _ => None,
@@ -99,7 +99,7 @@ impl ServerSlot {
             match self.next(shared) {
                 SlotDecision::Have(session) => return Ok(session),
                 SlotDecision::Refused(why) => return Err(why),
-                SlotDecision::Bury(session) => self.bury(&session).await,
+                SlotDecision::Bury(session) => self.record_crash(&session).await,
                 SlotDecision::Wait { mut outcome, since } => {
                     return match tokio::time::timeout_at(deadline, outcome.wait_for(Option::is_some)).await {
                         Ok(Ok(result)) => result.clone().unwrap_or(Err(SessionUnavailable::Stopping)),
@@ -115,7 +115,7 @@ impl ServerSlot {
     }
 
     /// Starts the server if it does not run; nobody waits for it.
-    pub(super) fn warm(self: &Arc<Self>, shared: &Arc<ManagerState>) {
+    pub(super) fn start_in_background(self: &Arc<Self>, shared: &Arc<ManagerState>) {
         if let SlotDecision::Refused(why) = self.next(shared) {
             tracing::debug!(server = self.key.server, "not started: {why}");
         }
@@ -166,14 +166,14 @@ impl ServerSlot {
             }
             match &result {
                 Ok(session) if matches!(state.phase, SlotPhase::Starting { .. }) => {
-                    if let Some(obituary) = state.obituary.take() {
-                        session.replaces(obituary);
+                    if let Some(exit_report) = state.exit_report.take() {
+                        session.set_previous_exit(exit_report);
                     }
                     state.phase = SlotPhase::Running(session.clone());
                 }
                 // It was stopped while it started.
                 Ok(session) => abandoned = Some(session.clone()),
-                Err(why) => state.go_down(why.clone()),
+                Err(why) => state.record_failure(why.clone()),
             }
         }
         if let Some(session) = abandoned {
@@ -192,8 +192,8 @@ impl ServerSlot {
     }
 
     /// Notes the crash of `session` and decides when the server may be started again.
-    async fn bury(&self, session: &Arc<Session>) {
-        let detail = session.obituary().await;
+    async fn record_crash(&self, session: &Arc<Session>) {
+        let detail = session.exit_report().await;
         session.stop().await;
         tracing::warn!(server = self.key.server, "{detail}");
         let mut state = self.state.lock();
@@ -201,9 +201,9 @@ impl ServerSlot {
             return;
         }
         state.reopen = session.open_paths();
-        state.obituary = Some(detail.clone());
+        state.exit_report = Some(detail.clone());
         let why = SessionUnavailable::Failed { server: self.key.server.clone(), detail };
-        state.go_down(why);
+        state.record_failure(why);
     }
 
     pub(super) fn status(&self) -> SlotStatus {
@@ -271,7 +271,7 @@ impl ServerSlot {
 impl SlotState {
     /// The server ended, or its start came to nothing. What is missing may be installed at any moment, and looking for it costs
     /// little, so that is no failed start.
-    fn go_down(&mut self, why: SessionUnavailable) {
+    fn record_failure(&mut self, why: SessionUnavailable) {
         let SessionUnavailable::Failed { server, detail } = why else {
             self.phase = SlotPhase::Down { until: Instant::now(), why };
             return;
@@ -298,13 +298,13 @@ mod tests {
         let mut state = SlotState::default();
         let mut pauses = Vec::new();
         for _ in 0..6 {
-            state.go_down(why());
+            state.record_failure(why());
             let SlotPhase::Down { until, .. } = &state.phase else { panic!("not down") };
             pauses.push(until.duration_since(Instant::now()).as_secs());
         }
         assert_eq!(pauses, [0, 1, 2, 4, 180, 180]);
         tokio::time::advance(RESTART_WINDOW).await;
-        state.go_down(why());
+        state.record_failure(why());
         assert!(matches!(&state.phase, SlotPhase::Down { until, .. } if *until <= Instant::now()));
     }
 }

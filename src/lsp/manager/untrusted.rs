@@ -27,12 +27,12 @@ const UNTRUSTED_PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_UNTRUSTED_PROBE_BYTES: usize = 64 << 20;
 
 /// `server` as it may be started at `root` without trust. Errors: why it may not, in one sentence.
-pub(super) fn restrained(key: &str, server: &ServerSpec, root: &Path) -> Result<ServerSpec, String> {
+pub(super) fn restricted_spec(key: &str, server: &ServerSpec, root: &Path) -> Result<ServerSpec, String> {
     if server.waits_for_trust() {
-        return Err(refusal(&format!("{key} runs code of this project when it starts")));
+        return Err(refusal_text(&format!("{key} runs code of this project when it starts")));
     }
     let Some(untrusted) = &server.untrusted else { return Ok(server.clone()) };
-    if let Some(why) = refused(key, server, root) {
+    if let Some(why) = start_refusal(key, server, root) {
         return Err(why);
     }
     let mut server = server.clone();
@@ -44,18 +44,18 @@ pub(super) fn restrained(key: &str, server: &ServerSpec, root: &Path) -> Result<
 }
 
 /// Why `server` may not run at `root` without trust, where a file there is against it; in one sentence.
-pub(super) fn refused(key: &str, server: &ServerSpec, root: &Path) -> Option<String> {
-    let shown = shown(&server.untrusted.as_ref()?.refused_with, root)?;
-    Some(refusal(&format!("{key} would run what {shown} of this project says")))
+pub(super) fn start_refusal(key: &str, server: &ServerSpec, root: &Path) -> Option<String> {
+    let shown = found_sign(&server.untrusted.as_ref()?.refused_with, root)?;
+    Some(refusal_text(&format!("{key} would run what {shown} of this project says")))
 }
 
 /// The sentence with which a start is refused for want of trust.
-pub(super) fn refusal(why: &str) -> String {
+pub(super) fn refusal_text(why: &str) -> String {
     format!("{why}; to allow that, run: lsp-tools trust")
 }
 
 /// The folder in which it is started, where that is not its root.
-pub(super) fn folder_apart(server: &ServerSpec) -> Option<PathBuf> {
+pub(super) fn separate_folder(server: &ServerSpec) -> Option<PathBuf> {
     // One that is always there, and that only the system writes.
     server.untrusted.as_ref().is_some_and(|untrusted| untrusted.apart).then(|| PathBuf::from("/"))
 }
@@ -73,7 +73,7 @@ pub(super) async fn variables(
         found.insert("NODE_OPTIONS".into(), node_options(setup, spawn).map_err(|error| error.to_string())?);
     }
     for (name, command) in &untrusted.env_from {
-        let Some(asked) = as_the_server(spawn, command) else { continue };
+        let Some(asked) = spawn_like_server(spawn, command) else { continue };
         let mut word = None;
         let note =
             |line: &str| word = word.take().or_else(|| line.split_whitespace().next().map(OsString::from));
@@ -81,7 +81,13 @@ pub(super) async fn variables(
         let finished = finished.map_err(|error| error.to_string())?;
         match (finished.exit, word) {
             (Exit::Code(0), Some(word)) => found.insert(name.into(), word),
-            _ => return Err(format!("`{}` failed: {}", command.join(" "), health::telling(&finished.tail))),
+            _ => {
+                return Err(format!(
+                    "`{}` failed: {}",
+                    command.join(" "),
+                    health::most_informative_line(&finished.tail)
+                ));
+            }
         };
     }
     Ok(found)
@@ -96,7 +102,7 @@ fn node_options(setup: &ManagerSetup, spawn: &Spawn) -> io::Result<OsString> {
 }
 
 /// `command` with the variables, and in the folder, of the server; `None` where its PATH has no such program.
-fn as_the_server(server: &Spawn, command: &[String]) -> Option<Spawn> {
+fn spawn_like_server(server: &Spawn, command: &[String]) -> Option<Spawn> {
     let (program, args) = command.split_first()?;
     let path = server.env.get(OsStr::new("PATH")).cloned().unwrap_or_default();
     let program = find_program(program, std::env::split_paths(&path))?;
@@ -107,11 +113,11 @@ fn as_the_server(server: &Spawn, command: &[String]) -> Option<Spawn> {
 pub(super) async fn shortfall(setup: &ManagerSetup, server: &ServerSpec, spawn: &Spawn) -> Shortfall {
     let rule = server.untrusted.as_ref().and_then(|untrusted| untrusted.shortfall.as_ref());
     let Some(rule) = rule else { return Shortfall::default() };
-    let matters = shown(&rule.files, &spawn.cwd).is_some() || says_so(setup, rule, spawn).await;
-    sentences(rule, matters)
+    let matters = found_sign(&rule.files, &spawn.cwd).is_some() || shows_sign(setup, rule, spawn).await;
+    to_shortfall(rule, matters)
 }
 
-fn sentences(rule: &spec::ShortfallRule, matters: bool) -> Shortfall {
+fn to_shortfall(rule: &spec::ShortfallRule, matters: bool) -> Shortfall {
     let answers = matters.then(|| rule.reason.clone());
     Shortfall { diagnostics: rule.diagnostics.clone().or_else(|| answers.clone()), answers }
 }
@@ -119,45 +125,45 @@ fn sentences(rule: &spec::ShortfallRule, matters: bool) -> Shortfall {
 impl ManagerState {
     /// Follows `changes` for servers that were started without trust, before they hear of them. Where a file has come with which one
     /// would not have been started it is ended; where its shortfall may be another, that is assumed until it was looked at.
-    pub(super) async fn follow_untrusted(self: &Arc<Self>, changes: &ChangeBatch) {
+    pub(super) async fn recheck_untrusted(self: &Arc<Self>, changes: &ChangeBatch) {
         if self.setup.trusted {
             return;
         }
         for slot in self.slots() {
-            let Some(session) = slot.running() else { continue };
+            let Some(session) = slot.running_session() else { continue };
             let folder = self.setup.workspace.absolute(&session.root);
-            if let Some(why) = refused(session.server(), &session.state.spec, &folder) {
+            if let Some(why) = start_refusal(session.server(), &session.state.spec, &folder) {
                 tracing::info!(server = session.server(), "stopped: {why}");
                 slot.stop().await;
                 continue;
             }
             let rule =
                 session.state.spec.untrusted.as_ref().and_then(|untrusted| untrusted.shortfall.as_ref());
-            if let Some(rule) = rule.filter(|rule| decides(rule, changes)) {
-                let turn = session.assume(sentences(rule, true));
-                tokio::spawn(look_again(self.clone(), session, turn));
+            if let Some(rule) = rule.filter(|rule| is_affected_by(rule, changes)) {
+                let turn = session.assume_shortfall(to_shortfall(rule, true));
+                tokio::spawn(recheck_shortfall(self.clone(), session, turn));
             }
         }
     }
 }
 
-fn decides(rule: &spec::ShortfallRule, changes: &ChangeBatch) -> bool {
+fn is_affected_by(rule: &spec::ShortfallRule, changes: &ChangeBatch) -> bool {
     let named = |path: &WorkspacePath| rule.depends_on.contains(&path.name_lossy().into_owned());
     changes.overflowed || changes.changes.iter().any(|(path, _)| named(path))
 }
 
-async fn look_again(shared: Arc<ManagerState>, session: Arc<Session>, turn: u64) {
+async fn recheck_shortfall(shared: Arc<ManagerState>, session: Arc<Session>, turn: u64) {
     let Some(spawn) = session.spawn.get() else { return };
     let shortfall = shortfall(&shared.setup, &session.state.spec, spawn).await;
-    session.found_lacking(turn, shortfall);
+    session.set_shortfall(turn, shortfall);
 }
 
 /// Whether the rule's program shows one of its signs; what cannot be told may be so.
-async fn says_so(setup: &ManagerSetup, rule: &spec::ShortfallRule, server: &Spawn) -> bool {
+async fn shows_sign(setup: &ManagerSetup, rule: &spec::ShortfallRule, server: &Spawn) -> bool {
     if rule.command.is_empty() {
         return false;
     }
-    let Some(spawn) = as_the_server(server, &rule.command) else { return true };
+    let Some(spawn) = spawn_like_server(server, &rule.command) else { return true };
     let limits = Exchange {
         input: &[],
         most_bytes: MAX_UNTRUSTED_PROBE_BYTES,
@@ -168,16 +174,16 @@ async fn says_so(setup: &ManagerSetup, rule: &spec::ShortfallRule, server: &Spaw
     said.exit != Exit::Code(0) || said.cut || rule.signs.iter().any(shows)
 }
 
-fn shown(signs: &[FileSign], root: &Path) -> Option<String> {
+fn found_sign(signs: &[FileSign], root: &Path) -> Option<String> {
     if signs.is_empty() {
         return None;
     }
-    looked_at(root).iter().find_map(|folder| signs.iter().find_map(|sign| sign.shown_in(folder)))
+    searched_folders(root).iter().find_map(|folder| signs.iter().find_map(|sign| sign.found_in(folder)))
 }
 
 /// Where a server and the tools that it runs look for files of a project: in its root and the folders directly in it, and above it,
 /// but not in the user's home folder nor above that.
-fn looked_at(root: &Path) -> Vec<PathBuf> {
+fn searched_folders(root: &Path) -> Vec<PathBuf> {
     let home = etcetera::home_dir().ok().and_then(|home| home.canonicalize().ok());
     let above = root.ancestors().take_while(|folder| Some(*folder) != home.as_deref());
     above.map(Path::to_owned).chain(inner_folders(root)).collect()
@@ -192,15 +198,15 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let root = temp.path().join("a/root");
         std::fs::create_dir_all(root.join("inner/deep")).unwrap();
-        let folders = looked_at(&root);
+        let folders = searched_folders(&root);
         for folder in [root.clone(), root.join("inner"), temp.path().join("a"), PathBuf::from("/")] {
             assert!(folders.contains(&folder), "{}", folder.display());
         }
         assert!(!folders.contains(&root.join("inner/deep")));
         let home = etcetera::home_dir().unwrap().canonicalize().unwrap();
-        let folders = looked_at(&home.join("work/root"));
+        let folders = searched_folders(&home.join("work/root"));
         assert_eq!(folders, [home.join("work/root"), home.join("work")]);
-        assert!(!looked_at(&home).contains(&home));
+        assert!(!searched_folders(&home).contains(&home));
     }
 
     #[test]
@@ -210,8 +216,8 @@ mod tests {
                 .unwrap()
         };
         let temp = tempfile::tempdir().unwrap();
-        assert!(restrained("s", &table(""), temp.path()).is_ok());
-        let refused = restrained("s", &table("runs-project-code = true"), temp.path()).unwrap_err();
+        assert!(restricted_spec("s", &table(""), temp.path()).is_ok());
+        let refused = restricted_spec("s", &table("runs-project-code = true"), temp.path()).unwrap_err();
         assert_eq!(
             refused,
             "s runs code of this project when it starts; to allow that, run: lsp-tools trust"

@@ -30,7 +30,7 @@ pub(crate) struct Libraries {
 
 impl Libraries {
     /// The libraries of `environment`, as its own interpreter would say them, but for what lies elsewhere.
-    pub(crate) fn of(workspace: &Workspace, environment: &PythonEnvironment) -> Self {
+    pub(crate) fn discover(workspace: &Workspace, environment: &PythonEnvironment) -> Self {
         let rooms = LibraryBounds {
             workspace: workspace.root(),
             environment: environment.folder.canonicalize().unwrap_or_else(|_| environment.folder.clone()),
@@ -44,7 +44,7 @@ impl Libraries {
         }
         let mut libraries = Self { environment: environment.folder.clone(), version, ..Self::default() };
         for folder in site {
-            if !rooms.has(&folder) {
+            if !rooms.contains(&folder) {
                 libraries.left_out.push(folder.display().to_string());
                 continue;
             }
@@ -57,7 +57,7 @@ impl Libraries {
 
     /// Adds what the path files in a folder of packages name. Their lines of code are not followed: those of tools only install
     /// hooks, which no server heeds.
-    fn follow_path_files(&mut self, folder: &Path, rooms: &LibraryBounds<'_>) {
+    fn follow_path_files(&mut self, folder: &Path, bounds: &LibraryBounds<'_>) {
         let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
         let is_path_file = |name: &std::ffi::OsString| {
             Path::new(name).extension() == Some(OsStr::new("pth"))
@@ -67,7 +67,7 @@ impl Libraries {
         names.sort();
         for name in names.into_iter().take(MAX_PTH_FILES) {
             let file = folder.join(name);
-            let text = Some(&file).filter(|file| rooms.has(file)).and_then(|file| small_text(file));
+            let text = Some(&file).filter(|file| bounds.contains(file)).and_then(|file| small_text(file));
             for line in text.unwrap_or_default().lines().take(MAX_PTH_FILE_LINES) {
                 let line = line.trim_end();
                 if line.is_empty()
@@ -81,7 +81,7 @@ impl Libraries {
                 if !path.is_dir() || self.folders.contains(&path) {
                     continue;
                 }
-                match rooms.has(&path) {
+                match bounds.contains(&path) {
                     true => self.folders.push(path),
                     false => self.left_out.push(line.to_owned()),
                 }
@@ -98,7 +98,7 @@ struct LibraryBounds<'a> {
 
 impl LibraryBounds<'_> {
     /// Whether `path` lies there, its links followed.
-    fn has(&self, path: &Path) -> bool {
+    fn contains(&self, path: &Path) -> bool {
         let real = path.canonicalize();
         real.is_ok_and(|real| real.starts_with(self.workspace) || real.starts_with(&self.environment))
     }

@@ -2,19 +2,19 @@
 //!
 //! - [`search`]: the environments of a project, whoever made them; `tools.rs` knows where Poetry, Pipenv, Hatch and PDM put theirs.
 //! - [`Libraries`]: the folders that an interpreter of an environment would import from, read off its files.
-//! - [`stand_in()`]: an interpreter that answers for an environment, and runs nothing of it.
+//! - [`ensure_wrapper()`]: an interpreter that answers for an environment, and runs nothing of it.
 //!
 //! Uses the workspace; starts nothing.
 
+mod interpreter_wrapper;
 mod libraries;
-mod stand_in;
 mod tools;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+pub(crate) use interpreter_wrapper::ensure_wrapper;
 pub(crate) use libraries::Libraries;
-pub(crate) use stand_in::stand_in;
 pub(crate) use tools::ToolFolders;
 
 use crate::process::{find_program, is_program};
@@ -43,7 +43,7 @@ pub(crate) struct PythonEnvironment {
 }
 
 impl PythonEnvironment {
-    fn at(folder: PathBuf, origin: EnvironmentOrigin) -> Option<Self> {
+    fn from_folder(folder: PathBuf, origin: EnvironmentOrigin) -> Option<Self> {
         let interpreter = Some(folder.join("bin/python")).filter(|program| is_program(program));
         let is_conda = folder.join("conda-meta").is_dir() && interpreter.is_some();
         let is_real = folder.join("pyvenv.cfg").is_file() || is_conda || libraries::is_bare(&folder);
@@ -51,8 +51,8 @@ impl PythonEnvironment {
     }
 
     /// Its folder, as people are told of it: by the shortest name that says which it is.
-    pub(crate) fn shown(&self, workspace: &Workspace) -> String {
-        match workspace.inside(&self.folder) {
+    pub(crate) fn display_name(&self, workspace: &Workspace) -> String {
+        match workspace.workspace_path(&self.folder) {
             Some(path) => path.display().to_string(),
             None => self.folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         }
@@ -91,23 +91,25 @@ pub(crate) struct EnvironmentLookup {
     /// The environment; `None` where there is none.
     pub(crate) environment: Option<PythonEnvironment>,
     /// Files and folders, there or not, whose change may lead to another one.
-    pub(crate) looked_at: BTreeSet<PathBuf>,
+    pub(crate) inspected_paths: BTreeSet<PathBuf>,
 }
 
 /// The environment for `root`: the one that is active in the user's shell, which is the user's word wherever it lies; else one in
 /// the workspace, or in a tool's folder, of the root or a folder above it; else conda's, whose base environment is always active.
 pub(crate) fn search(workspace: &Workspace, root: &WorkspacePath, user: &UserWord) -> EnvironmentLookup {
     let mut looked_at = BTreeSet::new();
-    let active =
-        user.active.clone().and_then(|folder| PythonEnvironment::at(folder, EnvironmentOrigin::Active));
+    let active = user
+        .active
+        .clone()
+        .and_then(|folder| PythonEnvironment::from_folder(folder, EnvironmentOrigin::Active));
     let mut folders = std::iter::successors(Some(root.clone()), WorkspacePath::parent);
     let of_project = || folders.find_map(|folder| of_folder(workspace, &folder, user, &mut looked_at));
-    let conda = || PythonEnvironment::at(user.conda.clone()?, EnvironmentOrigin::Active);
+    let conda = || PythonEnvironment::from_folder(user.conda.clone()?, EnvironmentOrigin::Active);
     let environment = active.or_else(of_project).or_else(conda);
     if let Some(found) = &environment {
         looked_at.extend([found.folder.clone(), found.folder.join("pyvenv.cfg")]);
     }
-    EnvironmentLookup { environment, looked_at }
+    EnvironmentLookup { environment, inspected_paths: looked_at }
 }
 
 fn of_folder(
@@ -118,33 +120,37 @@ fn of_folder(
 ) -> Option<PythonEnvironment> {
     let absolute = workspace.absolute(folder);
     looked_at.insert(absolute.clone());
-    let inside = |folder: PathBuf| in_its_room(workspace, &user.tools, folder);
+    let inside = |folder: PathBuf| allowed_environment(workspace, &user.tools, folder);
     let named = user.uv.iter().map(|path| absolute.join(path));
     let usual = [".venv", "venv", "env"].map(|name| absolute.join(name));
     let mut in_place = named.chain(usual).filter_map(inside);
     in_place.next().or_else(|| {
-        let kept = user.tools.kept_for(workspace, folder, looked_at);
-        kept.into_iter().find_map(|folder| in_its_room(workspace, &user.tools, folder))
+        let kept = user.tools.tool_environments(workspace, folder, looked_at);
+        kept.into_iter().find_map(|folder| allowed_environment(workspace, &user.tools, folder))
     })
 }
 
 /// The environment in `folder`, unless that leads to where neither the project nor a tool of the user keeps environments: a
 /// repository may hold a link to anywhere.
-fn in_its_room(workspace: &Workspace, tools: &ToolFolders, folder: PathBuf) -> Option<PythonEnvironment> {
+fn allowed_environment(
+    workspace: &Workspace,
+    tools: &ToolFolders,
+    folder: PathBuf,
+) -> Option<PythonEnvironment> {
     let real = folder.canonicalize().ok()?;
     let origin = match real.starts_with(workspace.root()) {
         true => EnvironmentOrigin::Project,
-        false if tools.keep(&real) => EnvironmentOrigin::Tool,
+        false if tools.contains_environment(&real) => EnvironmentOrigin::Tool,
         false => return None,
     };
-    PythonEnvironment::at(folder, origin)
+    PythonEnvironment::from_folder(folder, origin)
 }
 
 /// The interpreter on the user's PATH that is no program of the project.
 pub(crate) fn base_interpreter(workspace: &Workspace) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let folders: Vec<PathBuf> =
-        std::env::split_paths(&path).filter(|folder| workspace.inside(folder).is_none()).collect();
+        std::env::split_paths(&path).filter(|folder| workspace.workspace_path(folder).is_none()).collect();
     let found = ["python3", "python"].into_iter();
     let mut found = found.filter_map(|name| find_program(name, folders.clone()));
     found.find(|program| is_outside(workspace, program))

@@ -55,8 +55,8 @@ impl Bench {
     }
 
     fn libraries(&self, folder: &str) -> Libraries {
-        let found = PythonEnvironment::at(self.beside(folder), EnvironmentOrigin::Project).unwrap();
-        Libraries::of(&self.workspace, &found)
+        let found = PythonEnvironment::from_folder(self.beside(folder), EnvironmentOrigin::Project).unwrap();
+        Libraries::discover(&self.workspace, &found)
     }
 
     /// As tools name it in the names of environments, which the tests of `tools` compare with theirs.

@@ -53,14 +53,14 @@ impl ToolFolders {
     }
 
     /// Whether `folder`, whose links are followed, lies where one of them keeps environments.
-    pub(super) fn keep(&self, folder: &Path) -> bool {
+    pub(super) fn contains_environment(&self, folder: &Path) -> bool {
         let all = [&self.poetry, &self.pipenv, &self.hatch, &self.pdm];
         let real = all.into_iter().flatten().filter_map(|tool| tool.canonicalize().ok());
         real.into_iter().any(|tool| folder.starts_with(&tool) && folder != tool)
     }
 
     /// The environments that tools keep for the project in `folder`, as far as it is one of theirs. What was looked at is noted.
-    pub(super) fn kept_for(
+    pub(super) fn tool_environments(
         &self,
         workspace: &Workspace,
         folder: &WorkspacePath,

@@ -24,7 +24,7 @@ pub(super) enum RelayDirection {
 /// Translates between an editor and one server.
 pub(super) struct Converter<'a> {
     session: &'a Session,
-    speaker: &'a EditorConventions,
+    conventions: &'a EditorConventions,
     texts: PositionDecoder<'a>,
     own: FileRef,
     way: RelayDirection,
@@ -34,50 +34,50 @@ pub(super) struct Converter<'a> {
 
 impl<'a> Converter<'a> {
     /// For what is said about `snapshot`.
-    pub(super) fn of(
+    pub(super) fn new(
         session: &'a Session,
-        speaker: &'a EditorConventions,
+        conventions: &'a EditorConventions,
         snapshot: &Snapshot,
-        way: RelayDirection,
+        direction: RelayDirection,
     ) -> Self {
         let own = FileRef::Inside(snapshot.path.clone());
         Self {
             session,
-            speaker,
+            conventions,
             texts: PositionDecoder::new(session, snapshot),
             own,
-            way,
+            way: direction,
             files: HashMap::new(),
         }
     }
 
     /// For what is said about a document that is no file of the workspace.
-    pub(super) fn of_stranger(
+    pub(super) fn for_outside_document(
         session: &'a Session,
-        speaker: &'a EditorConventions,
+        conventions: &'a EditorConventions,
         stranger: &OutsideDocument,
         way: RelayDirection,
     ) -> Self {
         let own = uri::file_ref(&session.workspace, &stranger.uri);
-        let texts = PositionDecoder::of(session, own.clone(), stranger.text.clone());
-        Self { session, speaker, texts, own, way, files: HashMap::new() }
+        let texts = PositionDecoder::for_file(session, own.clone(), stranger.text.clone());
+        Self { session, conventions, texts, own, way, files: HashMap::new() }
     }
 
     /// For what is about no document in particular.
     pub(super) fn of_workspace(
         session: &'a Session,
-        speaker: &'a EditorConventions,
+        conventions: &'a EditorConventions,
         way: RelayDirection,
     ) -> Self {
         let own = FileRef::Virtual(String::new());
         let texts = PositionDecoder::of_workspace(session);
-        Self { session, speaker, texts, own, way, files: HashMap::new() }
+        Self { session, conventions, texts, own, way, files: HashMap::new() }
     }
 
     /// Translates everything in `value`.
     pub(super) fn convert(&mut self, value: &mut Value) {
         let own = self.own.clone();
-        self.walk(value, &own);
+        self.convert_value(value, &own);
     }
 
     /// The texts that positions are counted in.
@@ -85,48 +85,50 @@ impl<'a> Converter<'a> {
         &mut self.texts
     }
 
-    fn walk(&mut self, value: &mut Value, here: &FileRef) {
+    fn convert_value(&mut self, value: &mut Value, here: &FileRef) {
         match value {
-            Value::Array(items) => items.iter_mut().for_each(|item| self.walk(item, here)),
-            Value::Object(object) => self.object(object, here),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.convert_value(item, here)),
+            Value::Object(object) => self.convert_object(object, here),
             _ => {}
         }
     }
 
-    fn object(&mut self, object: &mut Map<String, Value>, here: &FileRef) {
+    fn convert_object(&mut self, object: &mut Map<String, Value>, here: &FileRef) {
         if object.contains_key("line") && object.contains_key("character") {
             return self.position(object, here);
         }
         if object.contains_key("startLine") {
             self.folding_range(object, here);
         }
-        let own = self.named(object).unwrap_or_else(|| here.clone());
-        let target = object.get("targetUri").and_then(Value::as_str).map(|uri| self.file(uri));
+        let own = self.named_document(object).unwrap_or_else(|| here.clone());
+        let target = object.get("targetUri").and_then(Value::as_str).map(|uri| self.file_for_uri(uri));
         for (name, value) in object.iter_mut() {
             match name.as_str() {
                 "data" | "arguments" => {}
                 "uri" | "targetUri" | "oldUri" | "newUri" => self.uri(value),
-                "targetRange" | "targetSelectionRange" => self.walk(value, target.as_ref().unwrap_or(&own)),
-                "originSelectionRange" => self.walk(value, here),
+                "targetRange" | "targetSelectionRange" => {
+                    self.convert_value(value, target.as_ref().unwrap_or(&own))
+                }
+                "originSelectionRange" => self.convert_value(value, here),
                 "changes" | "relatedDocuments" if value.is_object() => self.by_uri(value),
-                "textDocument" => self.document(value, &own),
-                _ => self.walk(value, &own),
+                "textDocument" => self.convert_document(value, &own),
+                _ => self.convert_value(value, &own),
             }
         }
     }
 
     /// The document that an object's ranges are in, where it says so.
-    fn named(&mut self, object: &Map<String, Value>) -> Option<FileRef> {
+    fn named_document(&mut self, object: &Map<String, Value>) -> Option<FileRef> {
         fn uri(value: Option<&Value>) -> Option<&str> {
             value?.get("uri")?.as_str()
         }
         let own = object.get("uri").and_then(Value::as_str);
         // Of a call, the places are in the file of the caller: `from`, or whoever was asked about.
         let found = own.or_else(|| uri(object.get("textDocument"))).or_else(|| uri(object.get("from")));
-        found.map(|uri| self.file(uri))
+        found.map(|uri| self.file_for_uri(uri))
     }
 
-    fn file(&mut self, uri: &str) -> FileRef {
+    fn file_for_uri(&mut self, uri: &str) -> FileRef {
         if let Some(file) = self.files.get(uri) {
             return file.clone();
         }
@@ -139,21 +141,21 @@ impl<'a> Converter<'a> {
     fn by_uri(&mut self, value: &mut Value) {
         let Value::Object(object) = value else { return };
         for (uri, mut inner) in std::mem::take(object) {
-            let file = self.file(&uri);
-            self.walk(&mut inner, &file);
-            object.insert(self.spelled(&uri, &file), inner);
+            let file = self.file_for_uri(&uri);
+            self.convert_value(&mut inner, &file);
+            object.insert(self.format_uri(&uri, &file), inner);
         }
     }
 
     /// LSP 3.17 *(Optional)VersionedTextDocumentIdentifier*: each side counts versions for itself.
-    fn document(&mut self, value: &mut Value, here: &FileRef) {
-        self.walk(value, here);
+    fn convert_document(&mut self, value: &mut Value, here: &FileRef) {
+        self.convert_value(value, here);
         let Some(uri) = value["uri"].as_str() else { return };
-        let file = self.file(uri);
+        let file = self.file_for_uri(uri);
         let Value::Object(object) = value else { return };
         if self.way == RelayDirection::ToEditor && object.contains_key("version") {
             let known = match &file {
-                FileRef::Inside(path) => self.speaker.documents.get(path),
+                FileRef::Inside(path) => self.conventions.documents.get(path),
                 FileRef::Outside(_) | FileRef::Virtual(_) => None,
             };
             object.insert("version".into(), known.map_or(Value::Null, |spelled| spelled.version.into()));
@@ -162,23 +164,23 @@ impl<'a> Converter<'a> {
 
     fn uri(&mut self, value: &mut Value) {
         let Some(uri) = value.as_str() else { return };
-        let file = self.file(uri);
-        *value = self.spelled(uri, &file).into();
+        let file = self.file_for_uri(uri);
+        *value = self.format_uri(uri, &file).into();
     }
 
     /// A URI as the other side writes it.
-    fn spelled(&self, uri: &str, file: &FileRef) -> String {
+    fn format_uri(&self, uri: &str, file: &FileRef) -> String {
         let FileRef::Inside(path) = file else { return uri.to_owned() };
         match self.way {
             RelayDirection::ToServer => uri::from_path(&self.session.workspace.absolute(path)).into(),
             RelayDirection::ToEditor => {
-                self.speaker.documents.get(path).map_or_else(|| uri.to_owned(), |known| known.uri.clone())
+                self.conventions.documents.get(path).map_or_else(|| uri.to_owned(), |known| known.uri.clone())
             }
         }
     }
 
     fn encodings(&self) -> (Encoding, Encoding) {
-        let (editor, server) = (self.speaker.encoding, self.session.capabilities.encoding);
+        let (editor, server) = (self.conventions.encoding, self.session.capabilities.encoding);
         match self.way {
             RelayDirection::ToServer => (editor, server),
             RelayDirection::ToEditor => (server, editor),

@@ -2,12 +2,12 @@
 //! words.
 //!
 //! [`Session::relay`] asks in step with the documents, as every question does; `convert` translates, `tokens` does so for semantic
-//! tokens, whose positions are packed, `findings` gives diagnostics as the editor takes them, and `strangers` are documents that are no
+//! tokens, whose positions are packed, `diagnostics` gives diagnostics as the editor takes them, and `outside_documents` are documents that are no
 //! files of the workspace.
 
 mod convert;
-mod findings;
-mod strangers;
+mod diagnostics;
+mod outside_documents;
 mod tokens;
 
 use std::collections::BTreeMap;
@@ -27,8 +27,8 @@ use super::uri;
 use crate::text::Encoding;
 use crate::workspace::WorkspacePath;
 
-pub(crate) use super::decode::{encoded as position, encoded_range as range, markup as markdown};
-pub(crate) use strangers::{OpenOutsideDocuments, OutsideDocument};
+pub(crate) use super::decode::{encoded_position as position, encoded_range as range, markup as markdown};
+pub(crate) use outside_documents::{OpenOutsideDocuments, OutsideDocument};
 
 /// How an editor speaks of texts.
 #[derive(Debug, Clone)]
@@ -62,7 +62,7 @@ pub(crate) struct ServerCommandResult {
 impl Session {
     /// Whether the server offers `method` for `path`; the document is opened for it, and what it registers right after its start
     /// is waited for, at most until `deadline`.
-    pub(crate) async fn serves(
+    pub(crate) async fn supports_method(
         &self,
         method: &str,
         path: &WorkspacePath,
@@ -72,44 +72,44 @@ impl Session {
         drop(synced);
         let language_id = &snapshot.language_id;
         Ok(self.offers(method, path, language_id)
-            || self.offers_soon(method, path, language_id, deadline).await)
+            || self.wait_for_registration(method, path, language_id, deadline).await)
     }
 
     /// Asks `method` about `path` with an editor's `params`; the answer is in the editor's words. The caller has entered the
     /// session with what the editor sees.
     pub(crate) async fn relay(
         &self,
-        speaker: &EditorConventions,
+        conventions: &EditorConventions,
         path: &WorkspacePath,
         method: &str,
         params: &Value,
         deadline: Instant,
     ) -> Result<Value, AskError> {
-        let params = |snapshot: &Snapshot, _: Encoding| self.to_server(speaker, snapshot, params);
-        let request = DocumentRequest { method, scope: scope(method), params };
-        let asked = self.ask_twice(path, request, deadline).await?;
-        Ok(self.to_editor(speaker, method, asked))
+        let params = |snapshot: &Snapshot, _: Encoding| self.to_server(conventions, snapshot, params);
+        let request = DocumentRequest { method, scope: dependency_scope(method), params };
+        let asked = self.ask_with_retry(path, request, deadline).await?;
+        Ok(self.to_editor(conventions, method, asked))
     }
 
     /// The same of a request that concerns no document.
     pub(crate) async fn relay_workspace(
         &self,
-        speaker: &EditorConventions,
+        conventions: &EditorConventions,
         method: &str,
         params: &Value,
         deadline: Instant,
     ) -> Result<Value, AskError> {
         let mut params = params.clone();
-        Converter::of_workspace(self, speaker, RelayDirection::ToServer).convert(&mut params);
+        Converter::of_workspace(self, conventions, RelayDirection::ToServer).convert(&mut params);
         let (mut value, _) = self.ask_workspace(WorkspaceRequest { method, params }, deadline).await?;
-        Converter::of_workspace(self, speaker, RelayDirection::ToEditor).convert(&mut value);
+        Converter::of_workspace(self, conventions, RelayDirection::ToEditor).convert(&mut value);
         Ok(value)
     }
 
     /// Passes a notification on.
-    pub(crate) fn relay_notification(&self, speaker: &EditorConventions, method: &str, params: &Value) {
+    pub(crate) fn relay_notification(&self, conventions: &EditorConventions, method: &str, params: &Value) {
         let mut value = params.clone();
-        Converter::of_workspace(self, speaker, RelayDirection::ToServer).convert(&mut value);
+        Converter::of_workspace(self, conventions, RelayDirection::ToServer).convert(&mut value);
         self.connection.notify(method, &value);
     }
 
@@ -117,7 +117,7 @@ impl Session {
     /// the server does not say for which of them it asks for edits.
     pub(crate) async fn relay_command(
         &self,
-        speaker: &EditorConventions,
+        conventions: &EditorConventions,
         command: &str,
         arguments: &Value,
         deadline: Instant,
@@ -125,49 +125,49 @@ impl Session {
         let params = json!({ "command": command, "arguments": arguments });
         let _alone = self.commands.lock().await;
         let collecting = self.state.collect_edits();
-        let request = WorkspaceRequest::of::<Untyped<ExecuteCommand>>(params);
+        let request = WorkspaceRequest::new::<Untyped<ExecuteCommand>>(params);
         let ran = self.ask_workspace(request, deadline).await;
-        let mut edits = collecting.take();
+        let mut edits = collecting.take_edits();
         let (mut value, _) = ran?;
-        Converter::of_workspace(self, speaker, RelayDirection::ToEditor).convert(&mut value);
+        Converter::of_workspace(self, conventions, RelayDirection::ToEditor).convert(&mut value);
         for edit in &mut edits {
-            Converter::of_workspace(self, speaker, RelayDirection::ToEditor).convert(edit);
+            Converter::of_workspace(self, conventions, RelayDirection::ToEditor).convert(edit);
         }
         Ok(ServerCommandResult { value, edits })
     }
 
     /// Whether the server itself runs `command`; any other is for the editor.
     pub(crate) fn runs_command(&self, command: &str) -> bool {
-        self.capabilities.executes(command)
+        self.capabilities.supports_command(command)
     }
 
     /// Whether what `resolve` (`codeAction/resolve`, …) asks for can be had.
     pub(crate) fn resolves(&self, resolve: &str) -> bool {
-        self.capabilities.resolves(resolve)
+        self.capabilities.supports_resolve(resolve)
     }
 
     /// Whether typing `character` is a reason for the server to answer `method` (`textDocument/completion`,
     /// `textDocument/signatureHelp`).
     pub(crate) fn is_triggered_by(&self, method: &str, character: &str) -> bool {
-        self.capabilities.triggers(method, character)
+        self.capabilities.is_trigger_character(method, character)
     }
 
-    fn to_server(&self, speaker: &EditorConventions, snapshot: &Snapshot, params: &Value) -> Value {
+    fn to_server(&self, conventions: &EditorConventions, snapshot: &Snapshot, params: &Value) -> Value {
         let mut value = params.clone();
-        Converter::of(self, speaker, snapshot, RelayDirection::ToServer).convert(&mut value);
+        Converter::new(self, conventions, snapshot, RelayDirection::ToServer).convert(&mut value);
         value
     }
 
-    fn to_editor(&self, speaker: &EditorConventions, method: &str, asked: SessionAnswer<Value>) -> Value {
+    fn to_editor(&self, conventions: &EditorConventions, method: &str, asked: SessionAnswer<Value>) -> Value {
         let SessionAnswer { mut value, snapshot, .. } = asked;
         if method.starts_with("textDocument/semanticTokens") {
-            return self.tokens_to_editor(speaker, &snapshot, &value);
+            return self.tokens_to_editor(conventions, &snapshot, &value);
         }
         let is_completion = matches!(method, "textDocument/completion" | "completionItem/resolve");
-        if is_completion && !speaker.takes_snippets {
+        if is_completion && !conventions.takes_snippets {
             snippet::flatten(&mut value);
         }
-        Converter::of(self, speaker, &snapshot, RelayDirection::ToEditor).convert(&mut value);
+        Converter::new(self, conventions, &snapshot, RelayDirection::ToEditor).convert(&mut value);
         value
     }
 }
@@ -182,7 +182,7 @@ pub(crate) fn subject_of(params: &Value, workspace: &crate::workspace::Workspace
     }
 }
 
-fn scope(method: &str) -> DependencyScope {
+fn dependency_scope(method: &str) -> DependencyScope {
     let whole = ["references", "implementation", "rename", "incomingCalls", "outgoingCalls", "subtypes"];
     let last = method.rsplit('/').next().unwrap_or(method);
     if whole.contains(&last) { DependencyScope::Project } else { DependencyScope::File }

@@ -21,7 +21,7 @@ impl Session {
     /// A server's tokens in the editor's numbers and columns. Tokens of types that only the server knows are left out.
     pub(super) fn tokens_to_editor(
         &self,
-        speaker: &EditorConventions,
+        conventions: &EditorConventions,
         snapshot: &Snapshot,
         value: &Value,
     ) -> Value {
@@ -47,14 +47,19 @@ impl Session {
             let modifiers = known.fold(0, |bits, bit| bits | 1 << bit);
             tokens.push(AbsoluteToken { line, unit, length: token[2], kind, modifiers });
         }
-        self.pack(speaker, snapshot, &tokens)
+        self.encode_tokens(conventions, snapshot, &tokens)
     }
 
-    fn pack(&self, speaker: &EditorConventions, snapshot: &Snapshot, tokens: &[AbsoluteToken]) -> Value {
+    fn encode_tokens(
+        &self,
+        conventions: &EditorConventions,
+        snapshot: &Snapshot,
+        tokens: &[AbsoluteToken],
+    ) -> Value {
         let encoding = self.capabilities.encoding;
         let column = |line: u32, unit: u32| {
             let position = snapshot.buffer.decode(EncodedPosition { line, unit, encoding });
-            snapshot.buffer.encode(position, speaker.encoding).unit
+            snapshot.buffer.encode(position, conventions.encoding).unit
         };
         let (mut data, mut before) = (Vec::new(), (0, 0));
         for token in tokens {
@@ -74,7 +79,7 @@ impl Session {
         announced.unwrap_or_else(|| {
             let absolute = self.workspace.absolute(&snapshot.path);
             let method = "textDocument/semanticTokens";
-            self.state.registrations(|known| {
+            self.state.with_registrations(|known| {
                 let mut options = known.all_options(method, &snapshot.language_id, &absolute);
                 options.next().map(|options| options["legend"].clone()).unwrap_or_default()
             })

@@ -55,7 +55,7 @@ pub(crate) fn read(workspace: &Workspace) -> Result<Vec<HookFile>, ReadError> {
         return Ok(Vec::new());
     }
     let until = WorkDeadline::new(Instant::now() + HOOK_FOLDER_SCAN_TIMEOUT);
-    let query = ListQuery { under: folder, recursive: false, max: MAX_HOOK_FILES, until };
+    let query = ListQuery { under: folder, recursive: false, max: MAX_HOOK_FILES, deadline: until };
     let listing = match workspace.list(&query) {
         Ok(listing) => listing,
         Err(ReadError::NotFound { .. }) => return Ok(Vec::new()),
@@ -148,14 +148,14 @@ impl HookFile {
             let group: HookFileGroup = serde_json::from_value(entry).map_err(read)?;
             let matcher = group.matcher.as_deref();
             let inner = group.hooks.into_iter();
-            return inner.map(|entry| self.hook(entry, matcher, hears, HookProtocol::Claude)).collect();
+            return inner.map(|entry| self.read_hook(entry, matcher, hears, HookProtocol::Claude)).collect();
         }
         let entry: HookFileEntry = serde_json::from_value(entry).map_err(read)?;
         let matcher = entry.matcher.clone();
-        Ok(vec![self.hook(entry, matcher.as_deref(), hears, HookProtocol::Copilot)?])
+        Ok(vec![self.read_hook(entry, matcher.as_deref(), hears, HookProtocol::Copilot)?])
     }
 
-    fn hook(
+    fn read_hook(
         &self,
         entry: HookFileEntry,
         matcher: Option<&str>,
@@ -175,16 +175,16 @@ impl HookFile {
         Ok(CallHook {
             name: self.name().to_owned(),
             does: HookAction::Shell { command, cwd: entry.cwd, env: entry.env },
-            tools: super::HookToolFilter::Matching(matcher.map_or(Ok(None), pattern)?),
+            tools: super::HookToolFilter::Matching(matcher.map_or(Ok(None), compile_matcher)?),
             timeout: timeout.clamp(Duration::from_millis(1), MAX_HOOK_TIMEOUT),
-            hears,
-            speech,
+            outcomes: hears,
+            protocol: speech,
         })
     }
 }
 
 /// A matcher: the names of tools that it means, as a whole, in small letters or large ones; none means all.
-fn pattern(matcher: &str) -> Result<Option<Regex>, String> {
+fn compile_matcher(matcher: &str) -> Result<Option<Regex>, String> {
     if matcher.is_empty() || matcher == "*" {
         return Ok(None);
     }
@@ -211,13 +211,13 @@ mod tests {
         )
         .unwrap();
         let claude = &hooks.pre[0];
-        assert!(claude.sees("edit") && claude.sees("write") && !claude.sees("lsp_edit"));
-        assert_eq!((claude.timeout, claude.speech), (DEFAULT_CLAUDE_HOOK_TIMEOUT, HookProtocol::Claude));
+        assert!(claude.applies_to("edit") && claude.applies_to("write") && !claude.applies_to("lsp_edit"));
+        assert_eq!((claude.timeout, claude.protocol), (DEFAULT_CLAUDE_HOOK_TIMEOUT, HookProtocol::Claude));
         assert_eq!(
-            (hooks.pre[1].timeout, hooks.pre[1].speech),
+            (hooks.pre[1].timeout, hooks.pre[1].protocol),
             (Duration::from_secs(5), HookProtocol::Copilot)
         );
-        assert!(hooks.post[0].hears(false) && !hooks.post[0].hears(true));
+        assert!(hooks.post[0].wants_outcome(false) && !hooks.post[0].wants_outcome(true));
     }
 
     #[test]

@@ -11,7 +11,7 @@ fn hooks(origin: LayerOrigin, text: &str) -> Result<Hooks, ConfigError> {
 fn hook_sees_named_tools_or_all() {
     let text = "[[hooks.pre]]\ncommand = ['/bin/check', '-x']\ntools = ['bash', 'lsp_*']\n[[hooks.pre]]\ncommand = ['other']\n";
     let hooks = hooks(LayerOrigin::User, text).unwrap();
-    let seen = |tool: &str| hooks.pre.iter().map(|hook| hook.sees(tool)).collect::<Vec<_>>();
+    let seen = |tool: &str| hooks.pre.iter().map(|hook| hook.applies_to(tool)).collect::<Vec<_>>();
     assert_eq!(
         (seen("bash"), seen("lsp_hover"), seen("read")),
         (vec![true, true], vec![true, true], vec![false, true])

@@ -18,7 +18,11 @@ fn allows(rules: &[&str], tool: &str, effect: Effect, subjects: &CallSubjects) -
 }
 
 fn touches(rule: &str, tool: &str, effect: Effect, subjects: &CallSubjects) -> bool {
-    Rule::read(rule, PolicyVerdict::Deny, "test").unwrap().touches(&PolicyRequest { tool, effect, subjects })
+    Rule::read(rule, PolicyVerdict::Deny, "test").unwrap().applies_to(&PolicyRequest {
+        tool,
+        effect,
+        subjects,
+    })
 }
 
 #[test]

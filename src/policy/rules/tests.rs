@@ -31,7 +31,7 @@ fn decide(
     subjects: &CallSubjects,
 ) -> PolicyVerdict {
     let access = CallerAccess::default();
-    policy.of(&access, agent).decide(&PolicyRequest { tool, effect, subjects }).verdict
+    policy.for_caller(&access, agent).decide(&PolicyRequest { tool, effect, subjects }).verdict
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn policy_decision_names_its_rule_and_settings_layer() {
         of_user("permissions.deny = ['bash(rm)']\npermissions.allow = ['bash(git status)', 'bash(ls)']");
     let access = CallerAccess::default();
     let decide = |command: &str| {
-        policy.of(&access, None).decide(&PolicyRequest {
+        policy.for_caller(&access, None).decide(&PolicyRequest {
             tool: "bash",
             effect: Effect::Execute,
             subjects: &run(command),
@@ -110,7 +110,7 @@ fn available_and_excluded_settings_limit_the_offered_tools() {
     ] {
         let policy = of_user(&format!("[permissions]\n{text}"));
         let effect = if tool == "write" { Effect::Edit } else { Effect::Read };
-        let caller = policy.of(&none, None);
+        let caller = policy.for_caller(&none, None);
         assert_eq!(caller.offers(tool, effect), offered, "{text} {tool}");
         let subjects = CallSubjects::default();
         let verdict = caller.decide(&PolicyRequest { tool, effect, subjects: &subjects }).verdict;
@@ -132,21 +132,22 @@ fn rarely_needed_tool_is_listed_only_when_chosen_but_callable() {
         ("excluded = ['read']", "lsp_types", false, true),
     ] {
         let policy = of_user(&format!("[permissions]\n{text}"));
-        let caller = policy.of(&none, None);
+        let caller = policy.for_caller(&none, None);
         assert_eq!(caller.lists(tool, Effect::Read), listed, "{text} {tool}");
         assert_eq!(caller.offers(tool, Effect::Read), offered, "{text} {tool}");
     }
     let policy = of_user("");
     let chosen = CallerAccess { available: Some(vec!["lsp_types".into()]), ..CallerAccess::default() };
-    assert!(policy.of(&chosen, None).lists("lsp_types", Effect::Read));
+    assert!(policy.for_caller(&chosen, None).lists("lsp_types", Effect::Read));
     let core = CallerAccess { profile: Some(Profile::Core), ..CallerAccess::default() };
-    assert!(!policy.of(&core, None).lists("lsp_types", Effect::Read));
+    assert!(!policy.for_caller(&core, None).lists("lsp_types", Effect::Read));
 }
 
 #[test]
 fn caller_profile_cannot_offer_tools_excluded_by_settings() {
     let policy = of_user("[permissions]\nprofile = 'lsp'\nexcluded = ['lsp_rename']");
-    let choose = |access: CallerAccess, tool: &str| policy.of(&access, None).offers(tool, Effect::Edit);
+    let choose =
+        |access: CallerAccess, tool: &str| policy.for_caller(&access, None).offers(tool, Effect::Edit);
     let all = || CallerAccess { profile: Some(Profile::All), ..CallerAccess::default() };
     assert!(!choose(CallerAccess::default(), "write"));
     assert!(choose(all(), "write"));
@@ -160,7 +161,7 @@ fn typed_call_answers_ask_but_not_deny() {
     let policy = of_user("permissions.deny = ['bash(rm)']\npermissions.ask = ['write']");
     let typed = CallerAccess::typed();
     let decide = |tool: &str, effect, subjects: &CallSubjects| {
-        policy.of(&typed, None).decide(&PolicyRequest { tool, effect, subjects }).verdict
+        policy.for_caller(&typed, None).decide(&PolicyRequest { tool, effect, subjects }).verdict
     };
     assert_eq!(decide("bash", Effect::Execute, &run("make | tee log")), PolicyVerdict::Allow);
     assert_eq!(decide("write", Effect::Edit, &at("a")), PolicyVerdict::Allow);
@@ -189,7 +190,7 @@ fn agent_permissions_only_narrow_the_users() {
 fn unknown_agent_is_denied_with_suggestion() {
     let policy = of_user("[agents.reader]\n");
     let access = CallerAccess::typed();
-    let caller = policy.of(&access, Some("raeder"));
+    let caller = policy.for_caller(&access, Some("raeder"));
     let none = CallSubjects::default();
     let decision = caller.decide(&PolicyRequest { tool: "read", effect: Effect::Read, subjects: &none });
     assert_eq!(decision.verdict, PolicyVerdict::Deny);
@@ -277,7 +278,7 @@ proptest! {
         let access = if typed { CallerAccess::typed() } else { CallerAccess::default() };
         let verdict = |layers: &[(LayerOrigin, &str)]| {
             let policy = policy(layers).unwrap();
-            policy.of(&access, None).decide(&PolicyRequest { tool, effect, subjects: &subjects }).verdict
+            policy.for_caller(&access, None).decide(&PolicyRequest { tool, effect, subjects: &subjects }).verdict
         };
         let before = verdict(&[(LayerOrigin::User, &narrow)]);
         let after = verdict(&[(LayerOrigin::User, &narrow), (LayerOrigin::Flags, &wide)]);
@@ -287,7 +288,7 @@ proptest! {
             prop_assert_eq!(after, PolicyVerdict::Deny);
         }
         let denies = policy(&[(LayerOrigin::User, &narrow)]).unwrap();
-        let touched = denies.scope.deny.iter().any(|rule| rule.touches(&PolicyRequest { tool, effect, subjects: &subjects }));
+        let touched = denies.scope.deny.iter().any(|rule| rule.applies_to(&PolicyRequest { tool, effect, subjects: &subjects }));
         prop_assert_eq!(touched, after == PolicyVerdict::Deny);
         // An untrusted project's word never opens anything.
         let stranger = verdict(&[(LayerOrigin::User, &narrow), (LayerOrigin::Project { trusted: false }, &wide)]);

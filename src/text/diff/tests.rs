@@ -114,7 +114,7 @@ proptest! {
         };
         prop_assert_eq!(patch.files.len(), 1, "{}", made.text);
         let file = &patch.files[0];
-        prop_assert_eq!(file.counts(), (made.additions, made.deletions));
+        prop_assert_eq!(file.line_counts(), (made.additions, made.deletions));
         match &file.operation {
             FilePatchOperation::Modify { path } => prop_assert_eq!(&path.clean, &name),
             other => return Err(TestCaseError::fail(format!("{other:?}"))),

@@ -3,8 +3,8 @@
 use super::applied::{AppliedFilePatch, AppliedHunk};
 use super::assemble::assemble;
 use super::haystack::{Haystack, TooMuchWork};
+use super::hunk_placement::{HunkShape, Placement, Placer};
 use super::mismatch::{self, HunkMismatch, PatchMismatch};
-use super::place::{HunkShape, Placement, Placer};
 use super::{FilePatch, HunkAnchor, MismatchReason};
 
 /// How tolerant applying is.
@@ -66,7 +66,7 @@ pub fn apply(patch: &FilePatch, old: &str, options: ApplyOptions) -> Result<Appl
         applied.text.insert_str(0, mark);
     }
     if deletes && !applied.text.is_empty() {
-        return Err(not_all(patch, body, &applied));
+        return Err(partially_applied_error(patch, body, &applied));
     }
     Ok(applied)
 }
@@ -76,7 +76,7 @@ const MARK: char = '\u{feff}';
 
 fn apply_to(patch: &FilePatch, old: &str, options: ApplyOptions) -> Result<AppliedFilePatch, ApplyError> {
     let text = Haystack::new(old);
-    let shapes: Vec<HunkShape<'_>> = patch.hunks.iter().map(|hunk| HunkShape::of(hunk, &text)).collect();
+    let shapes: Vec<HunkShape<'_>> = patch.hunks.iter().map(|hunk| HunkShape::new(hunk, &text)).collect();
     let placements = place_all(patch, &text, &shapes, options)?;
     let mut placed: Vec<(Placement, &HunkShape<'_>)> =
         placements.iter().map(|placement| (placement.clone(), &shapes[placement.index])).collect();
@@ -101,7 +101,7 @@ fn place_all(
     let mut placements = Vec::with_capacity(patch.hunks.len());
     let mut failed: Vec<(usize, MismatchReason)> = Vec::new();
     for (index, (hunk, shape)) in patch.hunks.iter().zip(shapes).enumerate() {
-        match placer.place(index, hunk, shape)? {
+        match placer.place_hunk(index, hunk, shape)? {
             Ok(placement) => placements.push(placement),
             Err(reason) => failed.push((index, reason)),
         }
@@ -127,7 +127,7 @@ fn place_all(
     }
     failed.sort_by_key(|(index, _)| *index);
     let explain = |(number, (index, reason)): (usize, (usize, MismatchReason))| -> HunkMismatch {
-        mismatch::explain(text, index, &patch.hunks[index], reason, number)
+        mismatch::explain_mismatch(text, index, &patch.hunks[index], reason, number)
     };
     let failed = failed.into_iter().enumerate().map(explain).collect();
     Err(ApplyError::Mismatch(PatchMismatch { failed, fitting: summaries(patch, &placements) }))
@@ -168,7 +168,7 @@ fn summaries(patch: &FilePatch, placements: &[Placement]) -> Vec<AppliedHunk> {
     placements.iter().map(summary).collect()
 }
 
-fn not_all(patch: &FilePatch, old: &str, applied: &AppliedFilePatch) -> ApplyError {
+fn partially_applied_error(patch: &FilePatch, old: &str, applied: &AppliedFilePatch) -> ApplyError {
     let first = match patch.hunks.first().map(|hunk| &hunk.place) {
         Some(HunkAnchor::Line { old_start, .. }) if *old_start > 1 => 1,
         _ => patch.hunks.first().map_or(0, |hunk| hunk.old_lines().count()) + 1,

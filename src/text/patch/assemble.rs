@@ -5,7 +5,7 @@
 //! old text decides how they end.
 
 use super::haystack::Haystack;
-use super::place::{HunkShape, Placement};
+use super::hunk_placement::{HunkShape, Placement};
 use super::{FilePatch, Hunk, HunkAnchor, HunkLine, LineKind};
 use crate::text::lines::{LineEnd, common_line_end, line_end};
 
@@ -39,13 +39,13 @@ pub(super) fn assemble(
     let mut at = 0;
     let mut adapted = Vec::with_capacity(placed.len());
     for (placement, shape) in placed {
-        writer.copy(at..placement.core.start);
+        writer.copy_lines(at..placement.core.start);
         writer.adapted = false;
-        writer.hunk(&patch.hunks[placement.index], placement, shape);
+        writer.write_hunk(&patch.hunks[placement.index], placement, shape);
         adapted.push(writer.adapted);
         at = placement.core.end;
     }
-    writer.copy(at..text.len());
+    writer.copy_lines(at..text.len());
     AssembledText { text: writer.out, adapted }
 }
 
@@ -67,7 +67,7 @@ struct PatchedTextWriter<'a, 't> {
 }
 
 impl PatchedTextWriter<'_, '_> {
-    fn copy(&mut self, lines: std::ops::Range<usize>) {
+    fn copy_lines(&mut self, lines: std::ops::Range<usize>) {
         for line in &self.text.lines[lines] {
             self.push(line);
         }
@@ -81,7 +81,7 @@ impl PatchedTextWriter<'_, '_> {
         self.out.push_str(line);
     }
 
-    fn hunk(&mut self, hunk: &Hunk, placement: &Placement, shape: &HunkShape<'_>) {
+    fn write_hunk(&mut self, hunk: &Hunk, placement: &Placement, shape: &HunkShape<'_>) {
         let adapt = if placement.exact {
             // Nothing of this hunk shows its line ends; one that states a line is taken at its word, as git does.
             let found = matches!(hunk.place, HunkAnchor::Text { .. });
@@ -99,7 +99,7 @@ impl PatchedTextWriter<'_, '_> {
                     at += 1;
                 }
                 LineKind::Remove => at += 1,
-                LineKind::Add => self.added(line, adapt, at),
+                LineKind::Add => self.write_added_line(line, adapt, at),
             }
         }
         if !placement.exact && placement.core.end == self.text.len() {
@@ -107,8 +107,8 @@ impl PatchedTextWriter<'_, '_> {
         }
     }
 
-    fn added(&mut self, line: &HunkLine, adapt: bool, at: usize) {
-        let end = if adapt { self.end_near(at) } else { None };
+    fn write_added_line(&mut self, line: &HunkLine, adapt: bool, at: usize) {
+        let end = if adapt { self.line_end_near(at) } else { None };
         match end.filter(|_| line.newline) {
             Some(end) => {
                 let content = line.text.strip_suffix('\r').unwrap_or(&line.text);
@@ -127,7 +127,7 @@ impl PatchedTextWriter<'_, '_> {
     }
 
     /// The line end at line `at` of the old text, or of the line before, or of most lines.
-    fn end_near(&self, at: usize) -> Option<LineEnd> {
+    fn line_end_near(&self, at: usize) -> Option<LineEnd> {
         let here = |at: usize| self.text.lines.get(at).and_then(|line| line_end(line));
         at.checked_sub(1).and_then(here).or_else(|| here(at)).or(self.common)
     }
@@ -151,7 +151,7 @@ impl PatchedTextWriter<'_, '_> {
         }
         let there = self.text.lines.last().is_some_and(|line| line.ends_with('\n'));
         if there && !self.out.ends_with('\n') && !self.out.is_empty() {
-            let end = self.end_near(self.text.len()).unwrap_or(LineEnd::Lf);
+            let end = self.line_end_near(self.text.len()).unwrap_or(LineEnd::Lf);
             self.out.push_str(end.as_str());
             self.adapted = true;
         } else if !there && self.out.ends_with('\n') {

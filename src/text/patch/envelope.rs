@@ -1,7 +1,7 @@
 //! The parser of the `*** Begin Patch` form: whole files, and chunks that are found by their text.
 
-use super::error::shown;
-use super::hunks::{anchor, body_line};
+use super::error::error_excerpt;
+use super::hunks::{body_line, parse_anchor};
 use super::names::PatchPath;
 use super::{
     FilePatch, FilePatchOperation, Hunk, HunkAnchor, HunkLine, LineKind, MAX_FILES, MAX_HUNKS, PatchError,
@@ -67,12 +67,12 @@ fn read_file(lines: &[&str], at: &mut usize, room: usize) -> Result<FilePatch, P
     } else {
         let what = format!(
             "`{}` is not expected here; write `*** Add File: `, `*** Update File: `, `*** Delete File: ` or `{END}`",
-            shown(line)
+            error_excerpt(line)
         );
         return Err(PatchError::Header { line: begin + 1, what });
     };
     if let (FilePatchOperation::Modify { path }, true) = (&operation, hunks.is_empty()) {
-        return Err(PatchError::NoHunks { line: begin + 1, path: shown(&path.clean) });
+        return Err(PatchError::NoHunks { line: begin + 1, path: error_excerpt(&path.clean) });
     }
     let repairs = Vec::new();
     Ok(FilePatch { operation, old_mode: None, new_mode: None, hunks, line: begin + 1, repairs })
@@ -81,7 +81,7 @@ fn read_file(lines: &[&str], at: &mut usize, room: usize) -> Result<FilePatch, P
 fn path(name: &str, at: usize) -> Result<PatchPath, PatchError> {
     match name.trim() {
         "" => Err(PatchError::Header { line: at + 1, what: "the file name is missing".to_owned() }),
-        name => Ok(PatchPath::plain(name)),
+        name => Ok(PatchPath::unprefixed(name)),
     }
 }
 
@@ -104,7 +104,7 @@ fn read_added(lines: &[&str], at: &mut usize) -> Result<Vec<Hunk>, PatchError> {
         match body_line(line) {
             Some(read) if read.kind == LineKind::Add => body.push(read),
             _ if line.trim_end() == END_OF_FILE => {}
-            _ => return Err(PatchError::HunkLine { line: *at + 1, found: shown(line) }),
+            _ => return Err(PatchError::HunkLine { line: *at + 1, found: error_excerpt(line) }),
         }
         *at += 1;
     }
@@ -127,7 +127,7 @@ fn read_chunks(lines: &[&str], at: &mut usize, room: usize) -> Result<Vec<Hunk>,
         let begin = *at;
         let mut after = Vec::new();
         while let Some(line) = lines.get(*at).filter(|line| line.starts_with("@@")) {
-            after.extend(anchor(line));
+            after.extend(parse_anchor(line));
             *at += 1;
         }
         let (body, at_end) = read_chunk(lines, at)?;
@@ -156,7 +156,7 @@ fn read_chunk(lines: &[&str], at: &mut usize) -> Result<(Vec<HunkLine>, bool), P
             continue;
         }
         let Some(read) = body_line(line) else {
-            return Err(PatchError::HunkLine { line: *at + 1, found: shown(line) });
+            return Err(PatchError::HunkLine { line: *at + 1, found: error_excerpt(line) });
         };
         body.push(read);
         *at += 1;

@@ -135,7 +135,7 @@ impl std::fmt::Display for UnsupportedPatchKind {
 }
 
 /// As much of `line` as an error shows.
-pub(super) fn shown(line: &str) -> String {
+pub(super) fn error_excerpt(line: &str) -> String {
     const MAX_ERROR_LINE_CHARS: usize = 80;
     truncate_chars(line.trim_end_matches(['\n', '\r']), MAX_ERROR_LINE_CHARS).into_owned()
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::HunkLine;
-use crate::text::lines::content;
+use crate::text::lines::strip_line_end;
 
 /// Comparisons of lines that one application may cost. Honest patches need a few per line.
 const MAX_LINE_COMPARISONS: u64 = 10_000_000;
@@ -52,7 +52,7 @@ impl<'t> Haystack<'t> {
         for line in &lines {
             // A text has fewer than 2^32 lines: it is refused long before.
             let next = numbers.len() as u32;
-            ids.push(*numbers.entry(content(line)).or_insert(next));
+            ids.push(*numbers.entry(strip_line_end(line)).or_insert(next));
         }
         let (starts, places) = places_by_number(&ids, numbers.len());
         Self { lines, ids, numbers, starts, places, trimmed: OnceCell::new(), work: Cell::new(0) }
@@ -111,7 +111,7 @@ impl<'t> Haystack<'t> {
     }
 
     /// The 0-based lines with this content, ascending.
-    pub(super) fn lines_like(&self, content: &str) -> &[u32] {
+    pub(super) fn lines_equal_to(&self, content: &str) -> &[u32] {
         self.numbers.get(content).map_or(&[], |id| self.places_of(*id))
     }
 

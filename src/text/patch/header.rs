@@ -24,12 +24,12 @@ pub(super) struct FilePatchHeader {
 
 impl FilePatchHeader {
     /// Nothing read so far, at this 1-based line.
-    pub(super) fn at(line: usize) -> Self {
+    pub(super) fn at_line(line: usize) -> Self {
         Self { line, ..Self::default() }
     }
 
     /// Takes in one of git's lines between `diff --git` and `---`; false where it is none.
-    pub(super) fn take(&mut self, line: &str, at: usize) -> Result<bool, PatchError> {
+    pub(super) fn parse_git_line(&mut self, line: &str, at: usize) -> Result<bool, PatchError> {
         let line = line.trim_end_matches(['\n', '\r']);
         let name = |text: &str| {
             names::whole_name(text).map(Some).ok_or_else(|| self_header(at, "the file name cannot be read"))
@@ -65,21 +65,27 @@ impl FilePatchHeader {
         match (&self.renamed, &self.copied) {
             ([Some(from), Some(to)], [None, None]) => {
                 return Ok(FilePatchOperation::Rename {
-                    from: PatchPath::plain(from),
-                    to: PatchPath::plain(to),
+                    from: PatchPath::unprefixed(from),
+                    to: PatchPath::unprefixed(to),
                 });
             }
             ([None, None], [Some(from), Some(to)]) => {
                 return Ok(FilePatchOperation::Copy {
-                    from: PatchPath::plain(from),
-                    to: PatchPath::plain(to),
+                    from: PatchPath::unprefixed(from),
+                    to: PatchPath::unprefixed(to),
                 });
             }
             ([None, None], [None, None]) => {}
-            _ => return Err(self.wrong("a rename or a copy needs both `from` and `to`, and not both kinds")),
+            _ => {
+                return Err(
+                    self.header_error("a rename or a copy needs both `from` and `to`, and not both kinds")
+                );
+            }
         }
         if self.is_new && self.is_deleted {
-            return Err(self.wrong("a file cannot be new and deleted at once; make two sections of it"));
+            return Err(
+                self.header_error("a file cannot be new and deleted at once; make two sections of it")
+            );
         }
         self.operation_of_names()
     }
@@ -88,7 +94,7 @@ impl FilePatchHeader {
         let of_git = self.git.as_ref().map(|(old, new)| clean_pair(old, new));
         match (&self.sides, of_git) {
             (Some((PatchSide::Nothing, PatchSide::Nothing)), _) => {
-                Err(self.wrong("both sides are `/dev/null`; name the file on one of them"))
+                Err(self.header_error("both sides are `/dev/null`; name the file on one of them"))
             }
             (Some((PatchSide::Nothing, PatchSide::File(new))), git) if !self.is_deleted => {
                 let path = git.map(|(_, path)| path).filter(|path| path.raw == *new);
@@ -99,9 +105,13 @@ impl FilePatchHeader {
                 Ok(FilePatchOperation::Delete { path: path.unwrap_or_else(|| clean_single(old)) })
             }
             (Some((PatchSide::File(old), PatchSide::File(new))), _) => self.operation_of_pair(old, new),
-            (Some(_), _) => Err(self.wrong("`/dev/null` is on the wrong side for what the headers say")),
+            (Some(_), _) => {
+                Err(self.header_error("`/dev/null` is on the wrong side for what the headers say"))
+            }
             (None, Some((old, new))) if old.clean == new.clean => Ok(self.one_file(old, new)),
-            (None, _) => Err(self.wrong("the file names cannot be read; add `--- a/FILE` and `+++ b/FILE`")),
+            (None, _) => {
+                Err(self.header_error("the file names cannot be read; add `--- a/FILE` and `+++ b/FILE`"))
+            }
         }
     }
 
@@ -111,7 +121,9 @@ impl FilePatchHeader {
             return Ok(self.one_file(old_path, new_path));
         }
         if self.is_git {
-            return Err(self.wrong("the two names differ; a rename needs `rename from` and `rename to`"));
+            return Err(
+                self.header_error("the two names differ; a rename needs `rename from` and `rename to`")
+            );
         }
         // `x.c.orig` against `x.c`: the shorter one is the file, as git has it; else the new one.
         let path = if new_path.clean.starts_with(&old_path.clean) { old_path } else { new_path };
@@ -128,7 +140,7 @@ impl FilePatchHeader {
         }
     }
 
-    fn wrong(&self, what: &str) -> PatchError {
+    fn header_error(&self, what: &str) -> PatchError {
         self_header(self.line - 1, what)
     }
 }
@@ -149,5 +161,5 @@ fn file_mode(mode: &str, at: usize) -> Result<FileMode, PatchError> {
         0o040_000 => "a folder",
         _ => "not a file",
     };
-    Err(PatchError::Mode { line: at + 1, mode: super::error::shown(mode), what })
+    Err(PatchError::Mode { line: at + 1, mode: super::error::error_excerpt(mode), what })
 }

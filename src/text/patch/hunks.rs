@@ -1,7 +1,7 @@
 //! The hunks of a unified diff: headers, bodies, and the repair of wrong line counts.
 
-use super::error::shown;
-use super::names::{PatchSide, clean_pair, side};
+use super::error::error_excerpt;
+use super::names::{PatchSide, clean_pair, parse_side};
 use super::{
     Hunk, HunkAnchor, HunkLine, LineKind, MAX_HUNKS, PatchError, Repair, RepairKind, UnsupportedPatchKind,
 };
@@ -28,7 +28,7 @@ pub(super) fn read_all(
         if body.is_empty() {
             return Err(PatchError::EmptyHunk { line: begin + 1 });
         }
-        let actual = counts(&body);
+        let actual = count_hunk_lines(&body);
         if let Some(stated) = stated.filter(|stated| *stated != actual) {
             repairs.push(Repair { line: begin + 1, kind: RepairKind::Counts { stated, actual } });
         }
@@ -46,7 +46,7 @@ fn skip_blank_before_hunk(lines: &[&str], at: &mut usize) {
     }
 }
 
-fn counts(body: &[HunkLine]) -> HunkLineCounts {
+fn count_hunk_lines(body: &[HunkLine]) -> HunkLineCounts {
     let count = |not: LineKind| body.iter().filter(|line| line.kind != not).count();
     (count(LineKind::Add), count(LineKind::Remove))
 }
@@ -58,16 +58,16 @@ fn read_place(
     repairs: &mut Vec<Repair>,
 ) -> Result<(HunkAnchor, Option<HunkLineCounts>), PatchError> {
     let begin = *at;
-    if let Some((place, stated)) = numbers(lines[begin], begin)? {
+    if let Some((place, stated)) = parse_hunk_header(lines[begin], begin)? {
         *at += 1;
         return Ok((place, stated));
     }
     let mut after = Vec::new();
     while let Some(line) = lines.get(*at).filter(|line| line.starts_with("@@")) {
-        if *at > begin && numbers(line, *at)?.is_some() {
+        if *at > begin && parse_hunk_header(line, *at)?.is_some() {
             return Err(PatchError::EmptyHunk { line: begin + 1 });
         }
-        after.extend(anchor(line));
+        after.extend(parse_anchor(line));
         *at += 1;
     }
     repairs.push(Repair { line: begin + 1, kind: RepairKind::NoPlace });
@@ -75,17 +75,20 @@ fn read_place(
 }
 
 /// The line that a header without numbers names; `None` for a bare `@@` or `@@ ... @@`.
-pub(super) fn anchor(header: &str) -> Option<String> {
+pub(super) fn parse_anchor(header: &str) -> Option<String> {
     let named = header.trim().trim_start_matches('@').trim_end_matches("@@").trim();
     (!named.is_empty() && named != "...").then(|| named.to_owned())
 }
 
 /// `@@ -12,3 +14,5 @@`, or as much of it as makes a place; `None` for a header without numbers.
-fn numbers(header: &str, at: usize) -> Result<Option<(HunkAnchor, Option<HunkLineCounts>)>, PatchError> {
+fn parse_hunk_header(
+    header: &str,
+    at: usize,
+) -> Result<Option<(HunkAnchor, Option<HunkLineCounts>)>, PatchError> {
     if header.starts_with("@@@") {
         return Err(PatchError::Unsupported { line: at + 1, what: UnsupportedPatchKind::Combined });
     }
-    let wrong = || PatchError::HunkHeader { line: at + 1, found: shown(header) };
+    let wrong = || PatchError::HunkHeader { line: at + 1, found: error_excerpt(header) };
     let rest = header["@@".len()..].trim_start();
     let Some(rest) = rest.strip_prefix('-').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
     else {
@@ -109,14 +112,14 @@ fn numbers(header: &str, at: usize) -> Result<Option<(HunkAnchor, Option<HunkLin
 
 /// `12,3` or `12`, and what follows.
 fn range(text: &str) -> Option<(usize, usize, &str)> {
-    let (start, rest) = number(text)?;
+    let (start, rest) = parse_number(text)?;
     match rest.strip_prefix(',') {
-        Some(rest) => number(rest).map(|(count, rest)| (start, count, rest)),
+        Some(rest) => parse_number(rest).map(|(count, rest)| (start, count, rest)),
         None => Some((start, 1, rest)),
     }
 }
 
-fn number(text: &str) -> Option<(usize, &str)> {
+fn parse_number(text: &str) -> Option<(usize, &str)> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let value: u32 = text[..digits].parse().ok()?;
     Some((value as usize, &text[digits..]))
@@ -164,7 +167,7 @@ fn by_counts(
         at += 1;
     }
     let more = lines.get(at).is_some_and(|line| line.starts_with([' ', '+', '-']));
-    (!more || starts_other(lines, at)).then_some((body, at))
+    (!more || starts_new_section(lines, at)).then_some((body, at))
 }
 
 fn by_shape(
@@ -175,7 +178,7 @@ fn by_shape(
     let mut body: Vec<HunkLine> = Vec::new();
     // Blank lines are context that lost its space, unless nothing of the hunk follows.
     let mut blank = 0;
-    while let Some(line) = lines.get(*at + blank).filter(|_| !starts_other(lines, *at + blank)) {
+    while let Some(line) = lines.get(*at + blank).filter(|_| !starts_new_section(lines, *at + blank)) {
         if line.trim_end_matches(['\n', '\r']).is_empty() {
             blank += 1;
             continue;
@@ -194,11 +197,11 @@ fn by_shape(
             body.push(read);
         } else {
             let short = stated.is_some_and(|stated| {
-                let actual = counts(&body);
+                let actual = count_hunk_lines(&body);
                 actual.0 < stated.0 || actual.1 < stated.1
             });
             if short || blank == 0 {
-                return Err(PatchError::HunkLine { line: *at + blank + 1, found: shown(line) });
+                return Err(PatchError::HunkLine { line: *at + blank + 1, found: error_excerpt(line) });
             }
             break;
         }
@@ -238,7 +241,7 @@ pub(super) fn body_line(line: &str) -> Option<HunkLine> {
 }
 
 /// Whether what begins at this line cannot belong to the hunk before it.
-fn starts_other(lines: &[&str], at: usize) -> bool {
+fn starts_new_section(lines: &[&str], at: usize) -> bool {
     let Some(line) = lines.get(at) else { return true };
     const STARTS: [&str; 8] =
         ["@@", "diff -", "Index: ", "Only in ", "*** ", "```", "GIT binary patch", "Binary files "];
@@ -270,7 +273,7 @@ fn starts_file(lines: &[&str], at: usize) -> bool {
     if !lines.get(at + 2).is_some_and(|line| line.starts_with("@@")) {
         return false;
     }
-    match (side(old), side(new)) {
+    match (parse_side(old), parse_side(new)) {
         (Some(PatchSide::File(old)), Some(PatchSide::File(new))) => {
             let (old, new) = clean_pair(&old, &new);
             old.clean == new.clean

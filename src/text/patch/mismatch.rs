@@ -6,7 +6,7 @@ use super::applied::AppliedHunk;
 use super::haystack::{Haystack, line_content};
 use super::{Hunk, HunkAnchor, HunkLine};
 use crate::text::difference::{Difference, shown_line};
-use crate::text::lines::content;
+use crate::text::lines::strip_line_end;
 
 /// Hunks for which the nearest place is looked for; finding it reads the whole text.
 const MAX_EXPLAINED_HUNKS: usize = 20;
@@ -83,7 +83,7 @@ pub(crate) struct NearestPlace {
 }
 
 /// Explains why `hunk` does not fit.
-pub(super) fn explain(
+pub(super) fn explain_mismatch(
     text: &Haystack<'_>,
     index: usize,
     hunk: &Hunk,
@@ -95,7 +95,7 @@ pub(super) fn explain(
         HunkAnchor::Text { .. } => None,
     };
     let tell = explained < MAX_EXPLAINED_HUNKS && reason == MismatchReason::NotFound;
-    let nearest = if tell { nearest(text, hunk, old_start) } else { None };
+    let nearest = if tell { nearest_place(text, hunk, old_start) } else { None };
     let already_applied = tell && is_applied(text, hunk);
     HunkMismatch { index, patch_line: hunk.line, old_start, reason, already_applied, nearest }
 }
@@ -105,19 +105,20 @@ fn is_applied(text: &Haystack<'_>, hunk: &Hunk) -> bool {
     let new: Vec<&str> = hunk.new_lines().map(line_content).collect();
     let adds =
         hunk.lines.iter().any(|line| line.kind == super::LineKind::Add && !line.text.trim().is_empty());
-    let Some((shift, rarest)) = new.iter().enumerate().min_by_key(|(_, line)| text.lines_like(line).len())
+    let Some((shift, rarest)) =
+        new.iter().enumerate().min_by_key(|(_, line)| text.lines_equal_to(line).len())
     else {
         return false;
     };
-    let places = text.lines_like(rarest).iter().take(1 + MAX_FOLLOWED_EQUAL_LINES / new.len());
+    let places = text.lines_equal_to(rarest).iter().take(1 + MAX_FOLLOWED_EQUAL_LINES / new.len());
     adds && places.filter_map(|place| (*place as usize).checked_sub(shift)).any(|at| {
         let here = text.lines.get(at..at + new.len());
-        here.is_some_and(|here| here.iter().zip(&new).all(|(line, new)| content(line) == *new))
+        here.is_some_and(|here| here.iter().zip(&new).all(|(line, new)| strip_line_end(line) == *new))
     })
 }
 
 /// The place where most old lines are, the nearest to `stated` (1-based) among equals.
-fn nearest(text: &Haystack<'_>, hunk: &Hunk, stated: Option<usize>) -> Option<NearestPlace> {
+fn nearest_place(text: &Haystack<'_>, hunk: &Hunk, stated: Option<usize>) -> Option<NearestPlace> {
     let old: Vec<&HunkLine> = hunk.old_lines().collect();
     let mut votes: HashMap<usize, usize> = HashMap::new();
     let mut left = MAX_FOLLOWED_EQUAL_LINES;
@@ -140,11 +141,11 @@ fn nearest(text: &Haystack<'_>, hunk: &Hunk, stated: Option<usize>) -> Option<Ne
 
 fn compare(text: &Haystack<'_>, old: &[&HunkLine], start: usize) -> Option<NearestPlace> {
     let here = |at: usize| text.lines.get(start + at).copied();
-    let agrees = |at: usize| here(at).is_some_and(|line| content(line) == line_content(old[at]));
+    let agrees = |at: usize| here(at).is_some_and(|line| strip_line_end(line) == line_content(old[at]));
     let same = (0..old.len()).filter(|at| agrees(*at)).count();
     let differs = (0..old.len()).find(|at| !agrees(*at))?;
     let expected = line_content(old[differs]);
-    let found = here(differs).map(content);
+    let found = here(differs).map(strip_line_end);
     Some(NearestPlace {
         line: start + 1,
         same,

@@ -16,10 +16,10 @@ mod envelope;
 mod error;
 mod haystack;
 mod header;
+mod hunk_placement;
 mod hunks;
 mod mismatch;
 mod names;
-mod place;
 mod sequence;
 mod unified;
 
@@ -107,7 +107,7 @@ impl FilePatch {
     }
 
     /// Lines added and removed, as the patch has them.
-    pub fn counts(&self) -> (usize, usize) {
+    pub fn line_counts(&self) -> (usize, usize) {
         let lines = self.hunks.iter().flat_map(|hunk| &hunk.lines);
         lines.fold((0, 0), |(added, removed), line| match line.kind {
             LineKind::Add => (added + 1, removed),

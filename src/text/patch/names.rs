@@ -12,7 +12,7 @@ pub struct PatchPath {
 
 impl PatchPath {
     /// A name that never has a prefix.
-    pub(super) fn plain(name: &str) -> Self {
+    pub(super) fn unprefixed(name: &str) -> Self {
         Self { raw: name.to_owned(), clean: name.to_owned() }
     }
 }
@@ -26,7 +26,7 @@ pub(super) enum PatchSide {
 }
 
 /// What follows `--- ` or `+++ `; `None` where quotes or escapes are broken, or the name is empty or not UTF-8.
-pub(super) fn side(text: &str) -> Option<PatchSide> {
+pub(super) fn parse_side(text: &str) -> Option<PatchSide> {
     let text = text.trim_end_matches(['\n', '\r']);
     let (name, rest) = match text.strip_prefix('"') {
         Some(_) => unquote(text)?,
@@ -77,7 +77,7 @@ pub(super) fn unquote(text: &str) -> Option<(String, &str)> {
         match *bytes.get(at)? {
             b'"' => return Some((String::from_utf8(name).ok()?, &text[at + 1..])),
             b'\\' => {
-                let (byte, len) = escape(&bytes[at + 1..])?;
+                let (byte, len) = decode_escape(&bytes[at + 1..])?;
                 name.push(byte);
                 at += 1 + len;
             }
@@ -90,7 +90,7 @@ pub(super) fn unquote(text: &str) -> Option<(String, &str)> {
 }
 
 /// The byte that an escape stands for, and its length behind the backslash.
-fn escape(bytes: &[u8]) -> Option<(u8, usize)> {
+fn decode_escape(bytes: &[u8]) -> Option<(u8, usize)> {
     let simple = match bytes.first()? {
         b'a' => 7,
         b'b' => 8,

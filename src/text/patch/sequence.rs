@@ -39,7 +39,7 @@ pub enum SequenceError<E> {
     #[error("{0}")]
     Read(E),
     /// Sections do not fit their files: every such section, not only the first.
-    #[error("{}", told(.0))]
+    #[error("{}", format_failures(.0))]
     Sections(Vec<SectionFailure>),
 }
 
@@ -79,19 +79,19 @@ pub fn apply_all<E>(
     read: impl FnMut(&PatchPath) -> Result<Option<String>, E>,
 ) -> Result<PatchSequenceOutcome, SequenceError<E>> {
     let mut files = PatchedFiles { read, before: HashMap::new(), after: HashMap::new(), order: Vec::new() };
-    let leaving = leaving(patch);
+    let leaving = removed_paths(patch);
     let (mut hunks, mut failures) = (Vec::with_capacity(patch.files.len()), Vec::new());
     for (section, file) in patch.files.iter().enumerate() {
-        match files.section(file, options, &leaving).map_err(SequenceError::Read)? {
+        match files.apply_section(file, options, &leaving).map_err(SequenceError::Read)? {
             Ok(applied) => hunks.push(applied),
             Err((path, error)) => failures.push(SectionFailure { section, path, error }),
         }
     }
-    if failures.is_empty() { Ok(files.outcome(hunks)) } else { Err(SequenceError::Sections(failures)) }
+    if failures.is_empty() { Ok(files.into_outcome(hunks)) } else { Err(SequenceError::Sections(failures)) }
 }
 
 /// The names that some section takes away, so that another may take them.
-fn leaving(patch: &Patch) -> HashSet<&str> {
+fn removed_paths(patch: &Patch) -> HashSet<&str> {
     let leaves = |file: &'_ FilePatch| {
         matches!(file.operation, FilePatchOperation::Delete { .. } | FilePatchOperation::Rename { .. })
     };
@@ -124,7 +124,7 @@ enum FileTextOrigin {
 type PatchSectionResult<E> = Result<Result<Vec<AppliedHunk>, (PatchPath, SectionError)>, E>;
 
 impl<E, R: FnMut(&PatchPath) -> Result<Option<String>, E>> PatchedFiles<R> {
-    fn section(
+    fn apply_section(
         &mut self,
         file: &FilePatch,
         options: ApplyOptions,
@@ -137,7 +137,7 @@ impl<E, R: FnMut(&PatchPath) -> Result<Option<String>, E>> PatchedFiles<R> {
             FilePatchOperation::Modify { .. } | FilePatchOperation::Delete { .. } => None,
         };
         if let Some(path) = target
-            && self.now(path)?.is_some()
+            && self.current_text(path)?.is_some()
             && !leaving.contains(path.clean.as_str())
         {
             return Ok(Err((path.clone(), SectionError::Exists)));
@@ -145,11 +145,13 @@ impl<E, R: FnMut(&PatchPath) -> Result<Option<String>, E>> PatchedFiles<R> {
         let old = match &file.operation {
             FilePatchOperation::Create { .. } => Some(String::new()),
             FilePatchOperation::Modify { path } if file.may_create() => {
-                Some(self.now(path)?.unwrap_or_default())
+                Some(self.current_text(path)?.unwrap_or_default())
             }
-            FilePatchOperation::Modify { path } | FilePatchOperation::Delete { path } => self.now(path)?,
+            FilePatchOperation::Modify { path } | FilePatchOperation::Delete { path } => {
+                self.current_text(path)?
+            }
             FilePatchOperation::Rename { from, .. } | FilePatchOperation::Copy { from, .. } => {
-                self.before(from)?
+                self.original_text(from)?
             }
         };
         let named = || file.old_path().or(file.new_path()).cloned();
@@ -158,7 +160,7 @@ impl<E, R: FnMut(&PatchPath) -> Result<Option<String>, E>> PatchedFiles<R> {
         };
         Ok(match apply(file, &old, options) {
             Ok(applied) => {
-                self.note(file, applied.text);
+                self.record_outcome(file, applied.text);
                 Ok(applied.hunks)
             }
             Err(error) => named().map_or(Ok(Vec::new()), |path| Err((path, error.into()))),
@@ -166,7 +168,7 @@ impl<E, R: FnMut(&PatchPath) -> Result<Option<String>, E>> PatchedFiles<R> {
     }
 
     /// The text before the patch.
-    fn before(&mut self, path: &PatchPath) -> Result<Option<String>, E> {
+    fn original_text(&mut self, path: &PatchPath) -> Result<Option<String>, E> {
         if let Some(known) = self.before.get(&path.clean) {
             return Ok(known.clone());
         }
@@ -176,14 +178,14 @@ impl<E, R: FnMut(&PatchPath) -> Result<Option<String>, E>> PatchedFiles<R> {
     }
 
     /// The text after the sections so far.
-    fn now(&mut self, path: &PatchPath) -> Result<Option<String>, E> {
+    fn current_text(&mut self, path: &PatchPath) -> Result<Option<String>, E> {
         match self.after.get(&path.clean) {
             Some((outcome, _)) => Ok(outcome.text.clone()),
-            None => self.before(path),
+            None => self.original_text(path),
         }
     }
 
-    fn note(&mut self, file: &FilePatch, text: String) {
+    fn record_outcome(&mut self, file: &FilePatch, text: String) {
         let mode = file.new_mode;
         match &file.operation {
             FilePatchOperation::Modify { path } => {
@@ -195,15 +197,15 @@ impl<E, R: FnMut(&PatchPath) -> Result<Option<String>, E>> PatchedFiles<R> {
                     )
                 });
                 (outcome.text, outcome.mode) = (Some(text), mode.or(outcome.mode));
-                self.put(outcome, origin);
+                self.put_outcome(outcome, origin);
             }
             FilePatchOperation::Create { path } => {
-                self.put(
+                self.put_outcome(
                     FileOutcome { path: path.clone(), text: Some(text), mode, origin: None },
                     FileTextOrigin::Elsewhere,
                 );
             }
-            FilePatchOperation::Delete { path } => self.gone(path),
+            FilePatchOperation::Delete { path } => self.record_removed(path),
             FilePatchOperation::Rename { from, to } | FilePatchOperation::Copy { from, to } => {
                 // What another section has put there under this name stays: two files swap their names.
                 let replaced = self
@@ -211,10 +213,10 @@ impl<E, R: FnMut(&PatchPath) -> Result<Option<String>, E>> PatchedFiles<R> {
                     .get(&from.clean)
                     .is_some_and(|(_, origin)| *origin == FileTextOrigin::Elsewhere);
                 if matches!(file.operation, FilePatchOperation::Rename { .. }) && !replaced {
-                    self.gone(from);
+                    self.record_removed(from);
                 }
                 let origin = Some(from.clone());
-                self.put(
+                self.put_outcome(
                     FileOutcome { path: to.clone(), text: Some(text), mode, origin },
                     FileTextOrigin::Elsewhere,
                 );
@@ -222,21 +224,21 @@ impl<E, R: FnMut(&PatchPath) -> Result<Option<String>, E>> PatchedFiles<R> {
         }
     }
 
-    fn gone(&mut self, path: &PatchPath) {
-        self.put(
+    fn record_removed(&mut self, path: &PatchPath) {
+        self.put_outcome(
             FileOutcome { path: path.clone(), text: None, mode: None, origin: None },
             FileTextOrigin::Itself,
         );
     }
 
-    fn put(&mut self, outcome: FileOutcome, origin: FileTextOrigin) {
+    fn put_outcome(&mut self, outcome: FileOutcome, origin: FileTextOrigin) {
         let key = outcome.path.clean.clone();
         if self.after.insert(key.clone(), (outcome, origin)).is_none() {
             self.order.push(key);
         }
     }
 
-    fn outcome(mut self, hunks: Vec<Vec<AppliedHunk>>) -> PatchSequenceOutcome {
+    fn into_outcome(mut self, hunks: Vec<Vec<AppliedHunk>>) -> PatchSequenceOutcome {
         let order = std::mem::take(&mut self.order);
         let files =
             order.iter().filter_map(|key| self.after.remove(key)).map(|(outcome, _)| outcome).collect();
@@ -244,7 +246,7 @@ impl<E, R: FnMut(&PatchPath) -> Result<Option<String>, E>> PatchedFiles<R> {
     }
 }
 
-fn told(failures: &[SectionFailure]) -> String {
+fn format_failures(failures: &[SectionFailure]) -> String {
     const MAX_REPORTED_PATCH_FAILURES: usize = 20;
     let mut told: Vec<String> = failures
         .iter()

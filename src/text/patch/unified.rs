@@ -1,10 +1,10 @@
 //! The parser of unified diffs, as git, `diff -u` and people write them, with any text around them.
 
 use super::header::FilePatchHeader;
-use super::names::{PatchSide, git_line, side};
+use super::names::{PatchSide, git_line, parse_side};
 use super::{
     FilePatch, FilePatchOperation, LineKind, MAX_FILES, MAX_HUNKS, PatchError, UnsupportedPatchKind,
-    error::shown, hunks,
+    error::error_excerpt, hunks,
 };
 use crate::text::diff::TRUNCATED;
 
@@ -15,7 +15,7 @@ pub(super) fn parse(lines: &[&str]) -> Result<Vec<FilePatch>, PatchError> {
     let mut at = 0;
     while at < lines.len() {
         let Some(header) = read_header(lines, &mut at)? else {
-            refuse(lines[at], at)?;
+            refuse_unsupported(lines[at], at)?;
             at += 1;
             continue;
         };
@@ -26,7 +26,7 @@ pub(super) fn parse(lines: &[&str]) -> Result<Vec<FilePatch>, PatchError> {
         room -= file.hunks.len();
         files.push(file);
     }
-    if files.is_empty() { Err(of_nothing(lines)) } else { Ok(files) }
+    if files.is_empty() { Err(no_patch_error(lines)) } else { Ok(files) }
 }
 
 fn read_file(
@@ -38,7 +38,7 @@ fn read_file(
     let mut repairs = Vec::new();
     let hunks = hunks::read_all(lines, at, &mut repairs, room)?;
     if let Some(line) = lines.get(*at) {
-        refuse(line, *at)?;
+        refuse_unsupported(line, *at)?;
     }
     let operation = header.operation()?;
     let file = FilePatch {
@@ -49,16 +49,16 @@ fn read_file(
         line: header.line,
         repairs,
     };
-    check(file)
+    check_hunks(file)
 }
 
 /// That the hunks are what the operation needs.
-fn check(file: FilePatch) -> Result<FilePatch, PatchError> {
+fn check_hunks(file: FilePatch) -> Result<FilePatch, PatchError> {
     let has = |kind| file.hunks.iter().any(|hunk| hunk.lines.iter().any(|line| line.kind == kind));
     let wrong = |what: &str| Err(PatchError::Header { line: file.line, what: what.to_owned() });
     match &file.operation {
         FilePatchOperation::Modify { path } if file.hunks.is_empty() && file.new_mode.is_none() => {
-            Err(PatchError::NoHunks { line: file.line, path: shown(&path.clean) })
+            Err(PatchError::NoHunks { line: file.line, path: error_excerpt(&path.clean) })
         }
         FilePatchOperation::Create { .. } if has(LineKind::Remove) || has(LineKind::Context) => wrong(
             "the file is new, but hunks remove or keep lines of it; take `/dev/null` and `new file mode` away",
@@ -72,12 +72,12 @@ fn check(file: FilePatch) -> Result<FilePatch, PatchError> {
 
 /// The headers of a file section, if one begins at `at`; `at` moves behind them.
 fn read_header(lines: &[&str], at: &mut usize) -> Result<Option<FilePatchHeader>, PatchError> {
-    let mut header = FilePatchHeader::at(*at + 1);
+    let mut header = FilePatchHeader::at_line(*at + 1);
     if let Some(names) = lines[*at].strip_prefix("diff --git ") {
         header.is_git = true;
         header.git = git_line(names);
         *at += 1;
-        while *at < lines.len() && header.take(lines[*at], *at)? {
+        while *at < lines.len() && header.parse_git_line(lines[*at], *at)? {
             *at += 1;
         }
     }
@@ -90,14 +90,14 @@ fn read_header(lines: &[&str], at: &mut usize) -> Result<Option<FilePatchHeader>
 }
 
 fn read_side(text: &str, at: usize) -> Result<PatchSide, PatchError> {
-    side(text).ok_or_else(|| PatchError::Header {
+    parse_side(text).ok_or_else(|| PatchError::Header {
         line: at + 1,
-        what: format!("`{}` is not a file name in UTF-8; write `a/FILE` or `/dev/null`", shown(text)),
+        what: format!("`{}` is not a file name in UTF-8; write `a/FILE` or `/dev/null`", error_excerpt(text)),
     })
 }
 
 /// Refuses what stands outside of hunks and yet is (part of) a patch.
-fn refuse(line: &str, at: usize) -> Result<(), PatchError> {
+fn refuse_unsupported(line: &str, at: usize) -> Result<(), PatchError> {
     let unsupported = |what| Err(PatchError::Unsupported { line: at + 1, what });
     let trimmed = line.trim_end();
     if line.starts_with("GIT binary patch")
@@ -124,7 +124,7 @@ fn refuse(line: &str, at: usize) -> Result<(), PatchError> {
 }
 
 /// Why there was nothing to read: another kind of diff, or none at all.
-fn of_nothing(lines: &[&str]) -> PatchError {
+fn no_patch_error(lines: &[&str]) -> PatchError {
     for (at, pair) in lines.windows(2).enumerate() {
         if !is_ed_command(pair[0].trim_end()) {
             continue;

@@ -9,21 +9,24 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::moment;
 use super::session::{ChatRequest, ChatSession, ChatSource};
-use super::store_files::{ChatStoreFindings, MAX_CHAT_FILE_BYTES, belongs, entries, jail, written};
+use super::store_files::{
+    ChatStoreFindings, MAX_CHAT_FILE_BYTES, belongs_to_workspace, list_entries, open_store_folder,
+    written_at_ms,
+};
+use super::timestamp;
 use crate::workspace::{ReadError, Workspace, WorkspacePath};
 
 /// The largest `workspace.yaml` that is read, in bytes.
 const MAX_WORKSPACE_YAML_BYTES: u64 = 1 << 20;
 
 /// Adds the sessions of the command line's folder that were held in `root`.
-pub(super) fn find(home: &Path, root: &Path, harvest: &mut ChatStoreFindings) {
-    let Some(store) = jail(&home.join("session-state")) else { return };
-    for (name, is_dir) in entries(&store, &WorkspacePath::root()) {
+pub(super) fn find(home: &Path, root: &Path, findings: &mut ChatStoreFindings) {
+    let Some(store) = open_store_folder(&home.join("session-state")) else { return };
+    for (name, is_dir) in list_entries(&store, &WorkspacePath::root()) {
         let Ok(folder) = WorkspacePath::root().join(&name) else { continue };
-        if is_dir && let Some(session) = session(&store, &folder, &name, root, harvest) {
-            harvest.sessions.push(session);
+        if is_dir && let Some(session) = session(&store, &folder, &name, root, findings) {
+            findings.sessions.push(session);
         }
     }
 }
@@ -39,12 +42,12 @@ fn session(
     let beside = folder.join("workspace.yaml").ok()?;
     let about = store.read_text_up_to(&beside, MAX_WORKSPACE_YAML_BYTES).ok().map(|file| file.text);
     let known = about.as_deref().map(SessionMetadata::read).unwrap_or_default();
-    if known.folders().next().is_some() && !known.is_of(root) {
+    if known.folders().next().is_some() && !known.belongs_to(root) {
         return None;
     }
     let path = folder.join("events.jsonl").ok()?;
     let stamp = store.stamp(&path).or_else(|_| store.stamp(&beside));
-    let updated = stamp.map(|stamp| written(&stamp)).unwrap_or_default();
+    let updated = stamp.map(|stamp| written_at_ms(&stamp)).unwrap_or_default();
     let lost = ChatSession {
         id: id.to_owned(),
         source: ChatSource::CopilotCli,
@@ -54,15 +57,15 @@ fn session(
     };
     let text = match store.read_text_up_to(&path, MAX_CHAT_FILE_BYTES) {
         Ok(file) => file.text,
-        Err(ReadError::NotFound { .. }) => return known.is_of(root).then_some(lost),
+        Err(ReadError::NotFound { .. }) => return known.belongs_to(root).then_some(lost),
         Err(error) => {
             harvest.skip(ChatSource::CopilotCli, id, error);
-            return known.is_of(root).then_some(lost);
+            return known.belongs_to(root).then_some(lost);
         }
     };
     match CopilotCliLog::read(&text) {
         Ok(log) => {
-            let is_ours = known.is_of(root) || log.about.is_of(root);
+            let is_ours = known.belongs_to(root) || log.metadata.belongs_to(root);
             let last = log.requests.iter().filter_map(|request| request.at).max();
             is_ours.then(|| ChatSession {
                 updated: last.unwrap_or(updated),
@@ -72,7 +75,7 @@ fn session(
         }
         Err(why) => {
             harvest.skip(ChatSource::CopilotCli, id, why);
-            known.is_of(root).then_some(lost)
+            known.belongs_to(root).then_some(lost)
         }
     }
 }
@@ -103,8 +106,8 @@ impl SessionMetadata {
         self.cwd.iter().chain(&self.git_root)
     }
 
-    fn is_of(&self, root: &Path) -> bool {
-        self.folders().any(|folder| belongs(folder, root))
+    fn belongs_to(&self, root: &Path) -> bool {
+        self.folders().any(|folder| belongs_to_workspace(folder, root))
     }
 }
 
@@ -122,7 +125,7 @@ fn unquoted(text: &str) -> Option<String> {
 /// What a log tells.
 #[derive(Debug, Default)]
 struct CopilotCliLog {
-    about: SessionMetadata,
+    metadata: SessionMetadata,
     requests: Vec<ChatRequest>,
 }
 
@@ -183,14 +186,14 @@ impl CopilotCliLog {
         if let Ok(CopilotCliLogEvent { data: SessionStartData { context: Some(place) }, .. }) =
             serde_json::from_str(first)
         {
-            log.about = SessionMetadata { cwd: place.cwd, git_root: place.git_root, name: None };
+            log.metadata = SessionMetadata { cwd: place.cwd, git_root: place.git_root, name: None };
         }
         while let Some((at, line)) = lines.next() {
             // Most lines are none of the user's, and some of them are large.
             if !line.contains("\"user.message\"") {
                 continue;
             }
-            match request(line) {
+            match parse_request(line) {
                 Ok(request) => log.requests.extend(request),
                 // One that is just being written.
                 Err(_) if lines.peek().is_none() && !line.ends_with('\n') => {}
@@ -202,7 +205,7 @@ impl CopilotCliLog {
 }
 
 /// The user's request in a line, if it is one.
-fn request(line: &str) -> Result<Option<ChatRequest>, serde_json::Error> {
+fn parse_request(line: &str) -> Result<Option<ChatRequest>, serde_json::Error> {
     let kind: CopilotCliLogEventType = serde_json::from_str(line)?;
     if kind.kind != "user.message" {
         return Ok(None);
@@ -213,7 +216,7 @@ fn request(line: &str) -> Result<Option<ChatRequest>, serde_json::Error> {
     if !by_user || event.agent_id.is_some() || message.is_autopilot_continuation {
         return Ok(None);
     }
-    let at = event.timestamp.as_deref().and_then(moment::read);
+    let at = event.timestamp.as_deref().and_then(timestamp::read);
     Ok(Some(ChatRequest { text: message.content, at }))
 }
 
@@ -247,7 +250,7 @@ mod tests {
         let texts: Vec<&str> = log.requests.iter().map(|request| request.text.as_str()).collect();
         assert_eq!(texts, ["one", "two"]);
         assert_eq!(log.requests[0].at, Some(1_795_294_418_357));
-        assert_eq!(log.about.cwd.as_deref(), Some(Path::new("/w")));
+        assert_eq!(log.metadata.cwd.as_deref(), Some(Path::new("/w")));
     }
 
     #[test]

@@ -4,23 +4,23 @@
 //! project's settings cannot say it. Switched off, the tools are in no list, and a call is denied and says how to switch them
 //! on. And only sessions of this workspace are told of: those that were held in its root or in a folder below it.
 //!
-//! What lives here: the tools ([`requests`], [`sessions`]), what they are made on ([`base`]: one shape for what is told, what
+//! What lives here: the tools ([`requests`], [`sessions`]), what they are made on ([`chat_tool`]: one shape for what is told, what
 //! cannot be told, and what went wrong), what a [`session`] is, and the [`stores`] that sessions come from: VS Code's
-//! ([`vscode`], with [`vscode_log`] for its newer form) and those of Copilot's command line ([`copilot_cli`]); [`moment`] reads
+//! ([`vscode`], with [`vscode_log`] for its newer form) and those of Copilot's command line ([`copilot_cli`]); [`timestamp`] reads
 //! and writes times. May use: `context`, `tool`, `config`, `workspace`.
 //!
 //! How data passes: a tool is given whoever knows the sessions ([`session::ChatSessionFinder`]) when it is made. A call has that look at
 //! the stores, each through a jail of its own, so that no link in them leads elsewhere; files that are broken or no sessions
 //! are passed over with a reason.
 
-pub(crate) mod base;
+pub(crate) mod chat_tool;
 mod copilot_cli;
-mod moment;
 pub(crate) mod requests;
 pub(crate) mod session;
 pub(crate) mod sessions;
 mod store_files;
 pub(crate) mod stores;
+mod timestamp;
 mod vscode;
 mod vscode_data;
 mod vscode_log;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::super::tool::Card;
-use super::base::{ChatError, ChatTool};
-use super::moment;
+use super::chat_tool::{ChatError, ChatTool};
 use super::session::{ChatRequest, ChatSession, ChatSessionFinder, WorkspaceChats};
+use super::timestamp;
 
 /// The tool that gives one request.
 pub(crate) const GET_REQUEST: &str = "copilot_chat_secretary_get_request";
@@ -65,7 +65,7 @@ pub(crate) fn get_request(sessions: Arc<dyn ChatSessionFinder>) -> ChatTool {
         "additionalProperties": false,
     });
     let card = Card::reading(GET_REQUEST, "A request of a chat", ABOUT_REQUEST);
-    ChatTool::new(card, input, sessions, request).requiring("index", ChatError::NoIndex)
+    ChatTool::new(card, input, sessions, request).with_required("index", ChatError::NoIndex)
 }
 
 /// The tool [`GET_FIRST_REQUEST`].
@@ -123,7 +123,7 @@ fn session<'a>(found: &'a WorkspaceChats, arguments: &Value) -> Result<&'a ChatS
 }
 
 fn timestamp(request: &ChatRequest) -> Option<String> {
-    request.at.map(moment::written)
+    request.at.map(timestamp::format_timestamp)
 }
 
 fn object(fields: Value) -> Map<String, Value> {

@@ -50,7 +50,7 @@ impl ChatSession {
 
     /// What the newest is known by: a session in which nothing was asked, or nothing is to be had, is none to go on with
     /// while there is another.
-    fn rank(&self) -> (bool, i64, &str) {
+    fn sort_key(&self) -> (bool, i64, &str) {
         let has_requests = self.requests.as_ref().is_some_and(|requests| !requests.is_empty());
         (has_requests, self.updated, &self.id)
     }
@@ -78,7 +78,7 @@ pub struct WorkspaceChats {
 impl WorkspaceChats {
     /// Of sessions in any order.
     pub fn new(mut sessions: Vec<ChatSession>, skipped: Vec<Skipped>) -> Self {
-        sessions.sort_by(|one, other| other.rank().cmp(&one.rank()));
+        sessions.sort_by(|one, other| other.sort_key().cmp(&one.sort_key()));
         Self { sessions, skipped }
     }
 

@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::error::{ErrorCode, ToolError};
-use super::super::list::at_most;
+use super::super::list::clamp_count;
 use super::super::tool::{Call, Card, Tool};
-use super::moment;
 use super::session::{ChatSessionFinder, ChatSource, Skipped, WorkspaceChats};
+use super::timestamp;
 
 /// The tool's name.
 pub(crate) const CHAT_SESSIONS: &str = "chat_sessions";
@@ -96,7 +96,7 @@ impl Tool for ChatSessions {
         let found = found.map_err(|error| {
             ToolError::new(ErrorCode::Internal, format!("the chats could not be read: {error}"))
         })?;
-        Ok(listed(found, at_most(args.limit, DEFAULT_CHAT_SESSIONS, MAX_CHAT_SESSIONS)))
+        Ok(listed(found, clamp_count(args.limit, DEFAULT_CHAT_SESSIONS, MAX_CHAT_SESSIONS)))
     }
 }
 
@@ -108,7 +108,7 @@ fn listed(found: WorkspaceChats, most: usize) -> ChatSessionsOutput {
         title: session.title.clone(),
         first_request: session.first_preview(),
         requests_count: session.requests.as_ref().map(Vec::len),
-        updated: moment::written(session.updated),
+        updated: timestamp::format_timestamp(session.updated),
         current: at == 0,
     });
     let sessions = items.collect();

@@ -29,14 +29,14 @@ impl ChatStoreFindings {
 }
 
 /// A folder of a store, which nothing is read outside of; `None` where there is none.
-pub(super) fn jail(folder: &Path) -> Option<Workspace> {
+pub(super) fn open_store_folder(folder: &Path) -> Option<Workspace> {
     folder.is_dir().then(|| Workspace::open(folder).ok()).flatten()
 }
 
 /// What is in `folder`: names, and whether each is a folder. Links are not followed.
-pub(super) fn entries(store: &Workspace, folder: &WorkspacePath) -> Vec<(String, bool)> {
+pub(super) fn list_entries(store: &Workspace, folder: &WorkspacePath) -> Vec<(String, bool)> {
     let until = WorkDeadline::new(Instant::now() + CHAT_FOLDER_LIST_TIMEOUT);
-    let query = ListQuery { under: folder.clone(), recursive: false, max: MOST_ENTRIES, until };
+    let query = ListQuery { under: folder.clone(), recursive: false, max: MOST_ENTRIES, deadline: until };
     let entries = store.list(&query).map(|listing| listing.entries).unwrap_or_default();
     let kept = entries.into_iter().filter_map(|entry| {
         let name = entry.path.file_name()?.to_owned();
@@ -50,12 +50,12 @@ pub(super) fn entries(store: &Workspace, folder: &WorkspacePath) -> Vec<(String,
 }
 
 /// When a file was written, in milliseconds since 1970.
-pub(super) fn written(stamp: &FileStamp) -> i64 {
+pub(super) fn written_at_ms(stamp: &FileStamp) -> i64 {
     stamp.mtime_ns.div_euclid(1_000_000)
 }
 
 /// Whether a session held in `folder` belongs to the workspace at `root`: there, or below it.
-pub(super) fn belongs(folder: &Path, root: &Path) -> bool {
+pub(super) fn belongs_to_workspace(folder: &Path, root: &Path) -> bool {
     // A folder that is gone cannot be asked where its links led.
     let real = std::fs::canonicalize(folder);
     real.as_deref().unwrap_or(folder).starts_with(root)

@@ -20,10 +20,10 @@ impl ChatSessionFinder for Stores {
         let root = context.workspace.root();
         let mut harvest = ChatStoreFindings::default();
         let home = context.folders.home.as_deref();
-        for folder in named(settings.vscode.as_deref(), home, vscode_folders) {
+        for folder in store_folders(settings.vscode.as_deref(), home, vscode_folders) {
             vscode::find(&folder, root, &mut harvest);
         }
-        for folder in named(settings.copilot_cli.as_deref(), home, copilot_folders) {
+        for folder in store_folders(settings.copilot_cli.as_deref(), home, copilot_folders) {
             copilot_cli::find(&folder, root, &mut harvest);
         }
         WorkspaceChats::new(harvest.sessions, harvest.skipped)
@@ -31,19 +31,19 @@ impl ChatSessionFinder for Stores {
 }
 
 /// The folders that settings name, else the usual ones.
-fn named(
+fn store_folders(
     given: Option<&[String]>,
     home: Option<&Path>,
     usual: fn(Option<&Path>) -> Vec<PathBuf>,
 ) -> Vec<PathBuf> {
     match given {
         None => usual(home),
-        Some(given) => given.iter().filter_map(|path| expanded(path, home)).collect(),
+        Some(given) => given.iter().filter_map(|path| expand_home(path, home)).collect(),
     }
 }
 
 /// A path from `/` or `~/`; others are refused when settings are read.
-fn expanded(given: &str, home: Option<&Path>) -> Option<PathBuf> {
+fn expand_home(given: &str, home: Option<&Path>) -> Option<PathBuf> {
     match given.strip_prefix("~/") {
         None => Some(PathBuf::from(given)),
         Some(below) => Some(home?.join(below)),

@@ -17,7 +17,10 @@ use serde_json::Value;
 use url::Url;
 
 use super::session::{ChatSession, ChatSource};
-use super::store_files::{ChatStoreFindings, MAX_CHAT_FILE_BYTES, belongs, entries, jail, written};
+use super::store_files::{
+    ChatStoreFindings, MAX_CHAT_FILE_BYTES, belongs_to_workspace, list_entries, open_store_folder,
+    written_at_ms,
+};
 use super::vscode_data::{SessionFileError, VscodeSessionData};
 use super::vscode_log;
 use crate::workspace::{Workspace, WorkspacePath};
@@ -27,31 +30,31 @@ const MAX_WORKSPACE_JSON_BYTES: u64 = 1 << 20;
 
 /// Adds the sessions of the folder `User` that were held in `root`.
 pub(super) fn find(user: &Path, root: &Path, harvest: &mut ChatStoreFindings) {
-    let Some(store) = jail(&user.join("workspaceStorage")) else { return };
-    for (name, is_dir) in entries(&store, &WorkspacePath::root()) {
+    let Some(store) = open_store_folder(&user.join("workspaceStorage")) else { return };
+    for (name, is_dir) in list_entries(&store, &WorkspacePath::root()) {
         let Ok(folder) = WorkspacePath::root().join(&name) else { continue };
-        if is_dir && is_of(&store, &folder, root) {
-            sessions(&store, &folder, harvest);
+        if is_dir && belongs_to(&store, &folder, root) {
+            add_sessions(&store, &folder, harvest);
         }
     }
 }
 
 /// Whether the storage in `folder` is that of a workspace at `root`.
-fn is_of(store: &Workspace, folder: &WorkspacePath, root: &Path) -> bool {
+fn belongs_to(store: &Workspace, folder: &WorkspacePath, root: &Path) -> bool {
     let text = folder
         .join("workspace.json")
         .ok()
         .and_then(|path| store.read_text_up_to(&path, MAX_WORKSPACE_JSON_BYTES).ok());
     let Some(Ok(about)) = text.map(|file| serde_json::from_str::<Value>(&file.text)) else { return false };
-    if let Some(folder) = about["folder"].as_str().and_then(local) {
-        return belongs(&folder, root);
+    if let Some(folder) = about["folder"].as_str().and_then(local_path) {
+        return belongs_to_workspace(&folder, root);
     }
-    let listed = about["workspace"].as_str().or(about["configuration"].as_str()).and_then(local);
-    listed.is_some_and(|file| folders_of(&file).iter().any(|folder| belongs(folder, root)))
+    let listed = about["workspace"].as_str().or(about["configuration"].as_str()).and_then(local_path);
+    listed.is_some_and(|file| folders_of(&file).iter().any(|folder| belongs_to_workspace(folder, root)))
 }
 
 /// The path of a `file:` URI; other machines' folders have none.
-fn local(uri: &str) -> Option<PathBuf> {
+fn local_path(uri: &str) -> Option<PathBuf> {
     Url::parse(uri).ok().filter(|url| url.scheme() == "file")?.to_file_path().ok()
 }
 
@@ -64,17 +67,19 @@ fn folders_of(file: &Path) -> Vec<PathBuf> {
     let folders = about["folders"].as_array().into_iter().flatten();
     let folders = folders.filter_map(|folder| match (folder["path"].as_str(), folder["uri"].as_str()) {
         (Some(path), _) => Some(base.join(path)),
-        (None, Some(uri)) => local(uri),
+        (None, Some(uri)) => local_path(uri),
         (None, None) => None,
     });
     folders.collect()
 }
 
 /// Adds the sessions in the storage of one workspace.
-fn sessions(store: &Workspace, folder: &WorkspacePath, harvest: &mut ChatStoreFindings) {
+fn add_sessions(store: &Workspace, folder: &WorkspacePath, harvest: &mut ChatStoreFindings) {
     let Ok(folder) = folder.join("chatSessions") else { return };
-    let names: Vec<String> =
-        entries(store, &folder).into_iter().filter_map(|(name, is_dir)| (!is_dir).then_some(name)).collect();
+    let names: Vec<String> = list_entries(store, &folder)
+        .into_iter()
+        .filter_map(|(name, is_dir)| (!is_dir).then_some(name))
+        .collect();
     for name in &names {
         let log = name.strip_suffix(".jsonl");
         let whole = name.strip_suffix(".json");
@@ -91,10 +96,10 @@ fn sessions(store: &Workspace, folder: &WorkspacePath, harvest: &mut ChatStoreFi
         }
         let Ok(path) = folder.join(name) else { continue };
         let read = store.read_text_up_to(&path, MAX_CHAT_FILE_BYTES);
-        let stamp = store.stamp(&path).map(|stamp| written(&stamp)).unwrap_or_default();
+        let stamp = store.stamp(&path).map(|stamp| written_at_ms(&stamp)).unwrap_or_default();
         let data = match read {
             Err(error) => Err(SessionFileError::Broken(error.to_string())),
-            Ok(file) if log.is_some() => vscode_log::replayed(&file.text),
+            Ok(file) if log.is_some() => vscode_log::replay_log(&file.text),
             Ok(file) => VscodeSessionData::read(&file.text),
         };
         match data {

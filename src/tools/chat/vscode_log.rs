@@ -33,7 +33,7 @@ enum LogPathSegment {
 }
 
 /// The session that the log ends with. A last line that was not written to its end does not count.
-pub(super) fn replayed(text: &str) -> Result<VscodeSessionData, SessionFileError> {
+pub(super) fn replay_log(text: &str) -> Result<VscodeSessionData, SessionFileError> {
     let mut data = None;
     let mut lines = text.split_inclusive('\n').enumerate().peekable();
     while let Some((at, line)) = lines.next() {
@@ -56,7 +56,7 @@ pub(super) fn replayed(text: &str) -> Result<VscodeSessionData, SessionFileError
             }
             (1..=3, None) => return Err(broken("a change, and nothing that it could change".to_owned())),
             (kind @ 1..=3, Some(data)) => {
-                change(data, kind, &parsed).map_err(|why| broken(why.to_owned()))?;
+                apply_change(data, kind, &parsed).map_err(|why| broken(why.to_owned()))?;
             }
             (kind, _) => return Err(broken(format!("{kind} is no kind of change"))),
         }
@@ -64,16 +64,20 @@ pub(super) fn replayed(text: &str) -> Result<VscodeSessionData, SessionFileError
     data.ok_or_else(|| SessionFileError::Foreign("it is empty".to_owned()))
 }
 
-fn change(data: &mut VscodeSessionData, kind: u64, line: &VscodeLogLine<'_>) -> Result<(), &'static str> {
+fn apply_change(
+    data: &mut VscodeSessionData,
+    kind: u64,
+    line: &VscodeLogLine<'_>,
+) -> Result<(), &'static str> {
     let Some((LogPathSegment::Name(first), rest)) = line.k.split_first() else { return Ok(()) };
     match (first.as_str(), rest, kind) {
         ("requests", [], 2) => {
             if let Some(kept) = line.i {
                 data.requests.truncate(kept);
             }
-            data.requests.extend(items(line.v)?);
+            data.requests.extend(parse_requests(line.v)?);
         }
-        ("requests", [], _) => data.requests = items(line.v)?,
+        ("requests", [], _) => data.requests = parse_requests(line.v)?,
         ("requests", [LogPathSegment::At(at), rest @ ..], _) => {
             if rest.is_empty() && *at == data.requests.len() {
                 data.requests.push(VscodeRequest::default());
@@ -81,10 +85,10 @@ fn change(data: &mut VscodeSessionData, kind: u64, line: &VscodeLogLine<'_>) -> 
             let item = data.requests.get_mut(*at).ok_or("a change of a request that is not there")?;
             change_request(item, rest, line.v);
         }
-        ("customTitle", [], _) => data.title = decoded(line.v),
-        ("sessionId", [], _) => data.id = decoded(line.v),
-        ("creationDate", [], _) => data.created = decoded(line.v).map(milliseconds),
-        ("lastMessageDate", [], _) => data.last = decoded(line.v).map(milliseconds),
+        ("customTitle", [], _) => data.title = decode_value(line.v),
+        ("sessionId", [], _) => data.id = decode_value(line.v),
+        ("creationDate", [], _) => data.created = decode_value(line.v).map(milliseconds),
+        ("lastMessageDate", [], _) => data.last = decode_value(line.v).map(milliseconds),
         _ => {}
     }
     Ok(())
@@ -101,20 +105,20 @@ fn change_request(item: &mut VscodeRequest, place: &[LogPathSegment], value: Opt
     match names.as_deref() {
         Some([]) => *item = value.map(VscodeRequest::read).unwrap_or_default(),
         Some(["message"] | ["message", "text"]) => item.text = value.map(message).unwrap_or_default(),
-        Some(["timestamp"]) => item.at = decoded(value).map(milliseconds),
-        Some(["isHidden"]) => item.is_hidden = decoded(value).unwrap_or(false),
+        Some(["timestamp"]) => item.at = decode_value(value).map(milliseconds),
+        Some(["isHidden"]) => item.is_hidden = decode_value(value).unwrap_or(false),
         Some(["shouldBeRemovedOnSend"]) => item.is_removed = value.is_some(),
         _ => {}
     }
 }
 
-fn items(value: Option<&RawValue>) -> Result<Vec<VscodeRequest>, &'static str> {
+fn parse_requests(value: Option<&RawValue>) -> Result<Vec<VscodeRequest>, &'static str> {
     let Some(value) = value else { return Ok(Vec::new()) };
     let raw: Vec<&RawValue> = serde_json::from_str(value.get()).map_err(|_| "the requests are no list")?;
     Ok(raw.into_iter().map(VscodeRequest::read).collect())
 }
 
-fn decoded<'a, T: Deserialize<'a>>(value: Option<&'a RawValue>) -> Option<T> {
+fn decode_value<'a, T: Deserialize<'a>>(value: Option<&'a RawValue>) -> Option<T> {
     serde_json::from_str(value?.get()).ok()
 }
 
@@ -125,7 +129,7 @@ mod tests {
     const FIRST: &str = r#"{"kind":0,"v":{"version":3,"sessionId":"s","creationDate":1,"requests":[]}}"#;
 
     fn replay(lines: &[&str]) -> Result<VscodeSessionData, SessionFileError> {
-        replayed(&lines.iter().map(|line| format!("{line}\n")).collect::<String>())
+        replay_log(&lines.iter().map(|line| format!("{line}\n")).collect::<String>())
     }
 
     fn texts(data: &VscodeSessionData) -> Vec<&str> {
@@ -173,7 +177,7 @@ mod tests {
             "{FIRST}\n{}\n{{\"kind\":1,\"k\":[\"requ",
             r#"{"kind":2,"k":["requests"],"v":[{"message":"a"}]}"#
         );
-        assert_eq!(texts(&replayed(&whole).unwrap()), ["a"]);
+        assert_eq!(texts(&replay_log(&whole).unwrap()), ["a"]);
     }
 
     #[test]
@@ -191,7 +195,7 @@ mod tests {
         ));
         assert!(matches!(replay(&[FIRST, r#"{"kind":9,"k":[]}"#]), Err(SessionFileError::Broken(_))));
         for foreign in ["", "\n\n", "hello\n", "{\"type\":\"user.message\"}\n"] {
-            assert!(matches!(replayed(foreign), Err(SessionFileError::Foreign(_))), "{foreign}");
+            assert!(matches!(replay_log(foreign), Err(SessionFileError::Foreign(_))), "{foreign}");
         }
     }
 }

@@ -44,7 +44,7 @@ pub(super) enum DropInForm {
 pub(super) struct DropInFile {
     pub(super) origin: DropInOrigin,
     /// As people are told of it.
-    pub(super) shown: String,
+    pub(super) display_name: String,
     /// The folder it lies in, absolute.
     pub(super) folder: PathBuf,
     /// Its name without its extension.
@@ -56,12 +56,12 @@ pub(super) struct DropInFile {
 
 impl From<ToolFile> for DropInFile {
     fn from(file: ToolFile) -> Self {
-        let ToolFile { whose, shown, folder, stem, text } = file;
+        let ToolFile { whose, display_name: shown, folder, stem, text } = file;
         let origin = match whose {
             Whose::User => DropInOrigin::User,
             Whose::Workspace => DropInOrigin::Project,
         };
-        Self { origin, shown, folder, stem, form: DropInForm::Manifest, text }
+        Self { origin, display_name: shown, folder, stem, form: DropInForm::Manifest, text }
     }
 }
 
@@ -86,14 +86,14 @@ pub(super) fn of_the_project(context: &Context) -> Vec<DropInFile> {
 }
 
 /// Looks into both folders, the user's first, and at the skills.
-pub(super) fn look(context: &Context) -> DropInContents {
+pub(super) fn scan_folders(context: &Context) -> DropInContents {
     let mut found = DropInContents::default();
     // What is trusted decides as well.
-    stamp(&mut found, "trust", &context.folders.state.join("trust.json"));
+    add_stamp(&mut found, "trust", &context.folders.state.join("trust.json"));
     of_user(&context.folders.config.join(USER), &mut found);
     of_project(context, &mut found);
-    for file in skills::usable(context).into_iter().map(DropInFile::from) {
-        found.stamps.0.push((file.shown.clone(), fingerprint(&file.text)));
+    for file in skills::usable_tool_files(context).into_iter().map(DropInFile::from) {
+        found.stamps.0.push((file.display_name.clone(), fingerprint(&file.text)));
         found.files.push(file);
     }
     // Of two with one name the first counts, and the user's own before any of the project's.
@@ -108,7 +108,7 @@ fn fingerprint(text: &str) -> [i64; 4] {
     [0, 8, 16, 24].map(part)
 }
 
-fn stamp(found: &mut DropInContents, name: &str, path: &Path) {
+fn add_stamp(found: &mut DropInContents, name: &str, path: &Path) {
     let seen = fs::metadata(path).map(|data| {
         [
             data.size() as i64,
@@ -139,11 +139,18 @@ fn of_user(folder: &Path, found: &mut DropInContents) {
         let Some((stem, form)) = stem_of(&name) else { continue };
         let path = folder.join(&name);
         let shown = path.display().to_string();
-        stamp(found, &shown, &path);
+        add_stamp(found, &shown, &path);
         match text_of(&path) {
             Ok(text) => {
                 let folder = folder.to_owned();
-                found.files.push(DropInFile { origin: DropInOrigin::User, shown, folder, stem, form, text });
+                found.files.push(DropInFile {
+                    origin: DropInOrigin::User,
+                    display_name: shown,
+                    folder,
+                    stem,
+                    form,
+                    text,
+                });
             }
             Err(why) => found.left_out.push(OmittedTool { file: shown, why }),
         }
@@ -154,7 +161,7 @@ fn text_of(path: &Path) -> Result<String, String> {
     Workspace::read_outside(path, MAX_DROP_IN_FILE_BYTES).map_err(|error| match error {
         ReadError::Special { .. } | ReadError::Directory { .. } => "it is no file".to_owned(),
         ReadError::TooLarge { .. } => format!("it has more than {MAX_DROP_IN_FILE_BYTES} bytes"),
-        error => format!("it cannot be read: {}", error.why()),
+        error => format!("it cannot be read: {}", error.reason()),
     })
 }
 
@@ -162,7 +169,7 @@ fn of_project(context: &Context, found: &mut DropInContents) {
     let workspace = &context.workspace;
     let Ok(under) = workspace.path(Path::new(PROJECT)) else { return };
     let until = WorkDeadline::new(Instant::now() + DROP_IN_SCAN_TIMEOUT);
-    let query = ListQuery { under: under.clone(), recursive: false, max: MAX_DROP_IN_FILES, until };
+    let query = ListQuery { under: under.clone(), recursive: false, max: MAX_DROP_IN_FILES, deadline: until };
     let entries = match workspace.list(&query) {
         Ok(listing) => listing.entries,
         Err(ReadError::NotFound { .. }) => return,
@@ -189,7 +196,7 @@ fn of_project(context: &Context, found: &mut DropInContents) {
                 let text = file.text;
                 found.files.push(DropInFile {
                     origin: DropInOrigin::Project,
-                    shown,
+                    display_name: shown,
                     folder,
                     stem,
                     form,

@@ -20,7 +20,7 @@ use serde_json::{Map, Value, json};
 use super::folder::{DropInFile, DropInForm};
 use super::python;
 use crate::policy::request::Effect;
-use crate::tools::hidden::{escape_all, escaped, is_hidden};
+use crate::tools::hidden::{escape_all, escape_hidden, is_hidden};
 use crate::tools::schema::Schema;
 use crate::tools::tool::{Card, ToolDefinition};
 
@@ -72,14 +72,14 @@ pub(super) fn read(file: &DropInFile) -> Option<Result<ToolManifest, String>> {
             ToolManifestFields::deserialize(words).map_err(|error| format!("`SCHEMA`: {error}"))
         }),
     };
-    Some(words.and_then(|words| manifest(file, words)))
+    Some(words.and_then(|words| check_manifest(file, words)))
 }
 
-fn manifest(file: &DropInFile, words: ToolManifestFields) -> Result<ToolManifest, String> {
+fn check_manifest(file: &DropInFile, words: ToolManifestFields) -> Result<ToolManifest, String> {
     if words.name != file.stem {
         return Err(format!(
             "`name` is `{}`; it must be `{}`, as the file's name says",
-            escaped(&words.name),
+            escape_hidden(&words.name),
             file.stem
         ));
     }
@@ -89,9 +89,12 @@ fn manifest(file: &DropInFile, words: ToolManifestFields) -> Result<ToolManifest
             "`description` must have 1 to {MAX_DROP_IN_DESCRIPTION_CHARS} characters: models read all of it"
         ));
     }
-    let timeout =
-        within("timeout_ms", words.timeout_ms.unwrap_or(DEFAULT_DROP_IN_TIMEOUT_MS), MAX_DROP_IN_TIMEOUT_MS)?;
-    let output = within(
+    let timeout = check_range(
+        "timeout_ms",
+        words.timeout_ms.unwrap_or(DEFAULT_DROP_IN_TIMEOUT_MS),
+        MAX_DROP_IN_TIMEOUT_MS,
+    )?;
+    let output = check_range(
         "output_bytes",
         words.output_bytes.unwrap_or(DEFAULT_DROP_IN_OUTPUT_BYTES) as u64,
         MAX_DROP_IN_OUTPUT_BYTES as u64,
@@ -103,10 +106,15 @@ fn manifest(file: &DropInFile, words: ToolManifestFields) -> Result<ToolManifest
     }
     let effect = words.effect.unwrap_or(Effect::Execute);
     let title = words.title.unwrap_or_else(|| words.name.replace(['_', '-'], " "));
-    let description = escaped(description).into_owned();
+    let description = escape_hidden(description).into_owned();
     let card = Card {
         destructive: !matches!(effect, Effect::Read | Effect::Network),
-        ..Card::of(words.name.clone().into(), escaped(&title).into_owned().into(), description.into(), effect)
+        ..Card::from_parts(
+            words.name.clone().into(),
+            escape_hidden(&title).into_owned().into(),
+            description.into(),
+            effect,
+        )
     };
     Ok(ToolManifest {
         definition: ToolDefinition { card, input: schema(words.schema)?, output: None },
@@ -120,7 +128,7 @@ fn manifest(file: &DropInFile, words: ToolManifestFields) -> Result<ToolManifest
     })
 }
 
-fn within(name: &str, given: u64, most: u64) -> Result<u64, String> {
+fn check_range(name: &str, given: u64, most: u64) -> Result<u64, String> {
     match (1..=most).contains(&given) {
         true => Ok(given),
         false => Err(format!("`{name}` is {given}; it must be from 1 to {most}")),
@@ -162,7 +170,7 @@ fn schema(mut value: Value) -> Result<Schema, String> {
         if !fits(name) || name.contains(is_hidden) {
             return Err(format!(
                 "the argument `{}` cannot be named so; use A-Z, a-z, 0-9 and `_`",
-                escaped(name)
+                escape_hidden(name)
             ));
         }
     }
@@ -188,7 +196,7 @@ mod tests {
         let text = value.to_string();
         read(&DropInFile {
             origin: DropInOrigin::User,
-            shown,
+            display_name: shown,
             folder,
             stem,
             form: DropInForm::Manifest,

@@ -62,13 +62,13 @@ struct DropInScan {
 
 impl DropIns {
     /// All tools: `built_in`, which nothing can shadow, what lies in the folders now, and what `sources` offer.
-    pub(crate) fn offer(
+    pub(crate) fn inventory(
         &self,
         context: &Context,
         built_in: &Registry,
         sources: &[Arc<dyn ToolSource>],
     ) -> Arc<ToolInventory> {
-        let found = folder::look(context);
+        let found = folder::scan_folders(context);
         // Before their tools are asked for: what changes in between is seen the next time.
         let generations: Vec<u64> = sources.iter().map(|source| source.generation()).collect();
         let mut last = self.last.lock();
@@ -79,7 +79,7 @@ impl DropIns {
             return Arc::clone(&known.offer);
         }
         let stamps = found.stamps.clone();
-        let mut offer = made(context, built_in, &found);
+        let mut offer = build_inventory(context, built_in, &found);
         for source in sources {
             add_source(source.as_ref(), &mut offer);
         }
@@ -89,17 +89,17 @@ impl DropIns {
     }
 
     /// Forgets what was found; for when the built-in tools are others.
-    pub(crate) fn forget(&self) {
+    pub(crate) fn clear_cache(&self) {
         *self.last.lock() = None;
     }
 }
 
-fn made(context: &Context, built_in: &Registry, found: &DropInContents) -> ToolInventory {
+fn build_inventory(context: &Context, built_in: &Registry, found: &DropInContents) -> ToolInventory {
     let mut offer = ToolInventory { tools: built_in.clone(), left_out: found.left_out.clone() };
     for file in &found.files {
         let Some(manifest) = manifest::read(file) else { continue };
         if let Err(why) = manifest.and_then(|manifest| add(context, file, manifest, &mut offer.tools)) {
-            offer.left_out.push(OmittedTool { file: file.shown.clone(), why });
+            offer.left_out.push(OmittedTool { file: file.display_name.clone(), why });
         }
     }
     offer
@@ -124,8 +124,8 @@ fn add(
     let pin = match file.origin {
         DropInOrigin::User => None,
         DropInOrigin::Project => {
-            let needs = pin::needs(context, &manifest)?;
-            pin::check(context, &manifest.name, &needs.text)?;
+            let needs = pin::trust_needs(context, &manifest)?;
+            pin::check_trusted(context, &manifest.name, &needs.text)?;
             Some(needs.text)
         }
     };

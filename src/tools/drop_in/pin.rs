@@ -23,9 +23,9 @@ pub(super) struct TrustNeeds {
 }
 
 /// What the tool of `manifest` needs trust for.
-pub(super) fn needs(context: &Context, manifest: &ToolManifest) -> Result<TrustNeeds, String> {
+pub(super) fn trust_needs(context: &Context, manifest: &ToolManifest) -> Result<TrustNeeds, String> {
     let root = context.workspace.root();
-    let program = program(manifest, root)?;
+    let program = resolve_program(manifest, root)?;
     let (mut files, mut pins) = (Map::new(), Vec::new());
     for path in std::iter::once(program.clone()).chain(files_in(manifest, root)) {
         let hash = match path.starts_with(root) {
@@ -48,7 +48,7 @@ pub(super) fn needs(context: &Context, manifest: &ToolManifest) -> Result<TrustN
 }
 
 /// Whether the project's owner said yes to exactly this; says what to do where not.
-pub(super) fn check(context: &Context, name: &str, pin: &str) -> Result<(), String> {
+pub(super) fn check_trusted(context: &Context, name: &str, pin: &str) -> Result<(), String> {
     let state = context.trust.tool_state(context.workspace.root(), name, pin);
     match state.map_err(|error| error.to_string())? {
         TrustState::Trusted => Ok(()),
@@ -67,7 +67,7 @@ pub(crate) fn pins(context: &Context) -> Vec<(String, String)> {
     for manifest in of_the_project(context).iter().filter_map(|file| manifest::read(file)?.ok()) {
         // Of two with one name the first is the tool.
         if !pins.iter().any(|(name, _)| *name == manifest.name)
-            && let Ok(needs) = needs(context, &manifest)
+            && let Ok(needs) = trust_needs(context, &manifest)
         {
             pins.push((manifest.name, needs.text));
         }
@@ -76,7 +76,7 @@ pub(crate) fn pins(context: &Context) -> Vec<(String, String)> {
 }
 
 /// Where the program is: by its path, or on PATH.
-pub(super) fn program(manifest: &ToolManifest, root: &Path) -> Result<PathBuf, String> {
+pub(super) fn resolve_program(manifest: &ToolManifest, root: &Path) -> Result<PathBuf, String> {
     let word = manifest.command.first().map(String::as_str).unwrap_or_default();
     let found = which::which_in(word, std::env::var_os("PATH"), root);
     let found = found.map_err(|_| format!("its program `{word}` is not to be found, or cannot be run"))?;

@@ -38,7 +38,7 @@ impl DropIn {
         Self { manifest, pin }
     }
 
-    fn failed(&self, code: ErrorCode, what: impl std::fmt::Display) -> ToolError {
+    fn error(&self, code: ErrorCode, what: impl std::fmt::Display) -> ToolError {
         ToolError::new(code, format!("{} {what}", self.manifest.name))
     }
 
@@ -47,8 +47,10 @@ impl DropIn {
         let mut process = self.spawn(&call).await?;
         let (stdin, stdout) = (process.take_stdin(), process.take_stdout());
         let talked = async {
-            let (_, output) =
-                futures::join!(tell(stdin, arguments), hear(stdout, self.manifest.output_bytes));
+            let (_, output) = futures::join!(
+                write_arguments(stdin, arguments),
+                read_output(stdout, self.manifest.output_bytes)
+            );
             match output {
                 Some(output) => Some((output, process.wait().await)),
                 None => None,
@@ -57,33 +59,33 @@ impl DropIn {
         let limit = context.timeout.unwrap_or(self.manifest.timeout).min(self.manifest.timeout);
         let talked = timeout(limit, talked).await;
         match talked {
-            Ok(Some((output, exit))) => Ok(self.result(&output, exit, &process)),
+            Ok(Some((output, exit))) => Ok(self.to_result(&output, exit, &process)),
             Ok(None) => {
                 process.terminate(Duration::ZERO).await;
                 let what = format!("said more than {} bytes and was ended", self.manifest.output_bytes);
                 Err(self
-                    .failed(ErrorCode::TooLarge, what)
+                    .error(ErrorCode::TooLarge, what)
                     .with_hint("ask for less, or raise its `output_bytes`"))
             }
             Err(_) => {
                 process.terminate(Duration::ZERO).await;
                 let what = format!("took longer than {} ms and was ended", limit.as_millis());
-                Err(self.failed(ErrorCode::Timeout, what))
+                Err(self.error(ErrorCode::Timeout, what))
             }
         }
     }
 
     /// Its program, and what that and its files must be when they run.
     fn program(&self, context: &Context) -> Result<(PathBuf, Vec<FilePin>), ToolError> {
-        let refused = |code, why: String| self.failed(code, format!("does not run: {why}"));
+        let refused = |code, why: String| self.error(code, format!("does not run: {why}"));
         let Some(pin) = &self.pin else {
-            let program = pin::program(&self.manifest, context.workspace.root());
+            let program = pin::resolve_program(&self.manifest, context.workspace.root());
             return Ok((program.map_err(|why| refused(ErrorCode::NotFound, why))?, Vec::new()));
         };
         // A script may have changed since the tool was found.
-        let now = pin::needs(context, &self.manifest);
+        let now = pin::trust_needs(context, &self.manifest);
         let same = now.and_then(|now| match now.text == *pin {
-            true => pin::check(context, &self.manifest.name, &now.text).map(|()| now),
+            true => pin::check_trusted(context, &self.manifest.name, &now.text).map(|()| now),
             false => Err("its files were changed; `lsp-tools trust` shows what it would run now".to_owned()),
         });
         let now = same.map_err(|why| refused(ErrorCode::Denied, why))?;
@@ -104,7 +106,7 @@ impl DropIn {
         let started = context.manager.spawner().spawn(spawn).await;
         started.map_err(|error| {
             tracing::warn!(tool = self.manifest.name, "{error}");
-            self.failed(ErrorCode::Internal, "could not be started; the log says why")
+            self.error(ErrorCode::Internal, "could not be started; the log says why")
         })
     }
 
@@ -133,7 +135,7 @@ impl DropIn {
         set.chain(own.map(|(name, value)| (name.into(), value.into()))).collect()
     }
 
-    fn result(&self, output: &[u8], exit: Exit, process: &ServerProcess) -> ToolResult {
+    fn to_result(&self, output: &[u8], exit: Exit, process: &ServerProcess) -> ToolResult {
         let text = String::from_utf8_lossy(output);
         let said = text.trim();
         let tail = process.stderr_tail().join("\n");
@@ -159,7 +161,7 @@ impl DropIn {
 }
 
 /// Writes the arguments. A program that does not read them is not wrong.
-async fn tell(stdin: Option<ChildStdin>, arguments: &Value) {
+async fn write_arguments(stdin: Option<ChildStdin>, arguments: &Value) {
     if let Some(mut stdin) = stdin {
         let written = stdin.write_all(arguments.to_string().as_bytes()).await;
         let closed = stdin.shutdown().await;
@@ -170,7 +172,7 @@ async fn tell(stdin: Option<ChildStdin>, arguments: &Value) {
 }
 
 /// All of the output; `None` where it is more than `most` bytes.
-async fn hear(stdout: Option<ChildStdout>, most: usize) -> Option<Vec<u8>> {
+async fn read_output(stdout: Option<ChildStdout>, most: usize) -> Option<Vec<u8>> {
     let mut output = Vec::new();
     if let Some(stdout) = stdout {
         let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);

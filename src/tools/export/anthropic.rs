@@ -9,6 +9,6 @@ pub(super) fn tool(name: &str, definition: &ToolDefinition) -> Value {
     json!({
         "name": name,
         "description": description(definition),
-        "input_schema": lower::one_object(&lower::inlined(definition.input.as_value())),
+        "input_schema": lower::one_object(&lower::inline_references(definition.input.as_value())),
     })
 }

@@ -8,7 +8,7 @@ use crate::policy::request::Effect;
 use crate::tools::tool::ToolDefinition;
 
 pub(super) fn tool(name: &str, definition: &ToolDefinition) -> Value {
-    let mut schema = lower::one_object(&lower::inlined(definition.input.as_value()));
+    let mut schema = lower::one_object(&lower::inline_references(definition.input.as_value()));
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         for (name, part) in properties.iter_mut() {
             *part = Value::Object(property(name, part));
@@ -33,7 +33,7 @@ fn property(name: &str, given: &Value) -> Map<String, Value> {
     if out.contains_key("allOf") {
         out = lower::one_object(&Value::Object(out));
     }
-    let ways = lower::ways(&out).map(|(ways, _)| ways.into_iter().cloned().collect::<Vec<_>>());
+    let ways = lower::alternatives(&out).map(|(ways, _)| ways.into_iter().cloned().collect::<Vec<_>>());
     if let Some(ways) = ways {
         out.shift_remove("anyOf");
         out.shift_remove("oneOf");

@@ -7,7 +7,7 @@ use super::{description, lower};
 use crate::tools::tool::ToolDefinition;
 
 pub(super) fn tool(name: &str, definition: &ToolDefinition) -> Value {
-    let plain = lower::one_object(&lower::inlined(definition.input.as_value()));
+    let plain = lower::one_object(&lower::inline_references(definition.input.as_value()));
     let mut tool = json!({"name": name, "description": description(definition)});
     // A function without parameters has no `parameters`: an object without properties is refused.
     if plain.get("properties").and_then(Value::as_object).is_some_and(|properties| !properties.is_empty()) {
@@ -28,7 +28,7 @@ fn schema(given: &Map<String, Value>) -> Option<Value> {
     let (types, mut nullable) = lower::types(given);
     let word = given.get("enum").and_then(Value::as_array).and_then(|words| words.first());
     let word = word.or_else(|| given.get("const"));
-    match (lower::ways(given), types.as_slice(), word) {
+    match (lower::alternatives(given), types.as_slice(), word) {
         (Some((ways, null)), ..) => {
             nullable |= null;
             let ways: Option<Vec<Value>> = ways.into_iter().map(schema).collect();
@@ -40,15 +40,15 @@ fn schema(given: &Map<String, Value>) -> Option<Value> {
                 }
             }
         }
-        (None, [kind], _) => typed(kind, given, &mut out, &mut told)?,
-        (None, [], Some(word)) => typed(lower::type_of(word), given, &mut out, &mut told)?,
+        (None, [kind], _) => write_typed(kind, given, &mut out, &mut told)?,
+        (None, [], Some(word)) => write_typed(lower::type_of(word), given, &mut out, &mut told)?,
         (None, [], None) => return None,
         (None, several, _) => {
             let ways: Option<Vec<Value>> = several
                 .iter()
                 .map(|kind| {
                     let mut way = Map::new();
-                    typed(kind, given, &mut way, &mut String::new())?;
+                    write_typed(kind, given, &mut way, &mut String::new())?;
                     Some(Value::Object(way))
                 })
                 .collect();
@@ -65,7 +65,7 @@ fn schema(given: &Map<String, Value>) -> Option<Value> {
 }
 
 /// What a schema of one type says.
-fn typed(
+fn write_typed(
     kind: &str,
     given: &Map<String, Value>,
     out: &mut Map<String, Value>,
@@ -90,7 +90,7 @@ fn typed(
     }
     let constant = given.get("const").map(|word| vec![word.clone()]);
     if let Some(words) = constant.or_else(|| given.get("enum").and_then(Value::as_array).cloned()) {
-        choice(kind, &words, out, told);
+        write_enum(kind, &words, out, told);
     }
     match kind {
         "array" => {
@@ -113,7 +113,7 @@ fn typed(
 }
 
 /// Only texts can be enumerated; other values are told.
-fn choice(kind: &str, words: &[Value], out: &mut Map<String, Value>, told: &mut String) {
+fn write_enum(kind: &str, words: &[Value], out: &mut Map<String, Value>, told: &mut String) {
     let words: Vec<&Value> = words.iter().filter(|word| !word.is_null()).collect();
     if kind == "string" {
         out.insert("format".to_owned(), json!("enum"));

@@ -9,9 +9,9 @@ const MAX_INLINED_SCHEMA_DEPTH: usize = 24;
 
 /// The schema with every `$ref` replaced by what it refers to. A reference that leads back into itself, nowhere, or away
 /// from the schema becomes a schema of anything.
-pub(super) fn inlined(schema: &Value) -> Value {
+pub(super) fn inline_references(schema: &Value) -> Value {
     let mut parts = 0;
-    let mut plain = Inliner { root: schema, parts: &mut parts }.part(schema, &mut Vec::new(), 0);
+    let mut plain = Inliner { root: schema, parts: &mut parts }.inline_part(schema, &mut Vec::new(), 0);
     if let Value::Object(map) = &mut plain {
         for key in ["$defs", "definitions", "$schema", "$id", "$anchor", "$comment"] {
             map.shift_remove(key);
@@ -26,35 +26,36 @@ struct Inliner<'a> {
 }
 
 impl Inliner<'_> {
-    fn part(&mut self, schema: &Value, open: &mut Vec<String>, depth: usize) -> Value {
+    fn inline_part(&mut self, schema: &Value, open: &mut Vec<String>, depth: usize) -> Value {
         *self.parts += 1;
         if *self.parts > MAX_INLINED_SCHEMA_PARTS || depth > MAX_INLINED_SCHEMA_DEPTH {
             return json!({});
         }
         let Value::Object(map) = schema else { return schema.clone() };
         if let Some(reference) = map.get("$ref").and_then(Value::as_str) {
-            return self.referred(reference, map, open, depth);
+            return self.inline_reference(reference, map, open, depth);
         }
         let entries = map.iter().filter(|(key, _)| !matches!(key.as_str(), "$defs" | "definitions"));
         let entries = entries.map(|(key, value)| {
             let value = match (key.as_str(), value) {
                 ("properties" | "patternProperties" | "dependentSchemas", Value::Object(named)) => {
-                    let named =
-                        named.iter().map(|(name, part)| (name.clone(), self.part(part, open, depth + 1)));
+                    let named = named
+                        .iter()
+                        .map(|(name, part)| (name.clone(), self.inline_part(part, open, depth + 1)));
                     Value::Object(named.collect())
                 }
                 ("enum" | "const" | "default" | "examples" | "required", value) => value.clone(),
                 (_, Value::Array(items)) => {
-                    items.iter().map(|item| self.part(item, open, depth + 1)).collect()
+                    items.iter().map(|item| self.inline_part(item, open, depth + 1)).collect()
                 }
-                (_, value) => self.part(value, open, depth + 1),
+                (_, value) => self.inline_part(value, open, depth + 1),
             };
             (key.clone(), value)
         });
         Value::Object(entries.collect())
     }
 
-    fn referred(
+    fn inline_reference(
         &mut self,
         reference: &str,
         beside: &Map<String, Value>,
@@ -66,7 +67,7 @@ impl Inliner<'_> {
             Some(target) if !open.iter().any(|name| name == reference) => {
                 let target = target.clone();
                 open.push(reference.to_owned());
-                let plain = self.part(&target, open, depth + 1);
+                let plain = self.inline_part(&target, open, depth + 1);
                 open.pop();
                 plain
             }
@@ -87,7 +88,7 @@ pub(super) fn one_object(schema: &Value) -> Map<String, Value> {
     let mut map = schema.as_object().cloned().unwrap_or_default();
     for key in ["allOf", "anyOf", "oneOf"] {
         if let Some(Value::Array(ways)) = map.shift_remove(key) {
-            fold(&mut map, &ways, key == "allOf");
+            merge_alternatives(&mut map, &ways, key == "allOf");
         }
     }
     for key in ["not", "if", "then", "else", "dependentSchemas", "dependentRequired"] {
@@ -99,7 +100,7 @@ pub(super) fn one_object(schema: &Value) -> Map<String, Value> {
     map
 }
 
-fn fold(map: &mut Map<String, Value>, ways: &[Value], all: bool) {
+fn merge_alternatives(map: &mut Map<String, Value>, ways: &[Value], all: bool) {
     let mut common: Option<Vec<Value>> = None;
     for way in ways {
         let way = one_object(way);
@@ -138,7 +139,7 @@ pub(super) fn types(schema: &Map<String, Value>) -> (Vec<&str>, bool) {
 }
 
 /// The alternatives of `anyOf` or `oneOf`, without that of `null`, and whether there was that.
-pub(super) fn ways(schema: &Map<String, Value>) -> Option<(Vec<&Map<String, Value>>, bool)> {
+pub(super) fn alternatives(schema: &Map<String, Value>) -> Option<(Vec<&Map<String, Value>>, bool)> {
     let ways = schema.get("anyOf").or_else(|| schema.get("oneOf"))?.as_array()?;
     let is_null = |way: &Value| way.get("type") == Some(&json!("null"));
     let rest = ways.iter().filter(|way| !is_null(way)).filter_map(Value::as_object).collect();
@@ -173,7 +174,7 @@ mod tests {
             "properties": {"node": {"$ref": "#/$defs/Node", "description": "a node"}, "$ref": {"type": "string"}},
         });
         // A property may be called `$ref` only where it stands among properties.
-        let plain = inlined(&schema);
+        let plain = inline_references(&schema);
         assert_eq!(plain.get("$defs"), None);
         assert_eq!(plain["properties"]["node"]["properties"]["name"], json!({"type": "string"}));
         assert_eq!(plain["properties"]["node"]["properties"]["next"], json!({}));
@@ -189,7 +190,7 @@ mod tests {
             defs.insert(format!("l{level}"), json!({"anyOf": [next, next, next]}));
         }
         defs.insert("l30".to_owned(), json!({"type": "string"}));
-        let plain = inlined(&json!({"$defs": defs, "properties": {"a": {"$ref": "#/$defs/l0"}}}));
+        let plain = inline_references(&json!({"$defs": defs, "properties": {"a": {"$ref": "#/$defs/l0"}}}));
         assert!(plain.to_string().len() < 500_000);
     }
 

@@ -21,19 +21,19 @@ impl ExportedNames {
     }
 
     /// Our name of the tool that is called `theirs` in the list.
-    pub(crate) fn ours(&self, theirs: &str) -> Option<&str> {
+    pub(crate) fn internal_name(&self, theirs: &str) -> Option<&str> {
         self.ours.get(theirs).map(String::as_str)
     }
 
     /// What our tool is called in the list.
-    pub(crate) fn theirs(&self, ours: &str) -> Option<&str> {
+    pub(crate) fn exported_name(&self, ours: &str) -> Option<&str> {
         self.ours.iter().find(|(_, name)| *name == ours).map(|(theirs, _)| theirs.as_str())
     }
 
     /// Takes a name in, and says what it is in the list: `/` becomes `.` for MCP and `__` elsewhere; where two become alike
     /// the later one gets a number.
     pub(super) fn add(&mut self, ours: &str) -> String {
-        let base = self.spelled(ours);
+        let base = self.sanitize(ours);
         let mut theirs = cut(&base, MAX_EXPORTED_NAME_BYTES).to_owned();
         let mut number = 2;
         while self.ours.contains_key(&theirs) {
@@ -45,7 +45,7 @@ impl ExportedNames {
         theirs
     }
 
-    fn spelled(&self, ours: &str) -> String {
+    fn sanitize(&self, ours: &str) -> String {
         let separator = if self.format == ToolListFormat::Mcp { "." } else { "__" };
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
         let mut name = String::with_capacity(ours.len() + 1);
@@ -81,10 +81,10 @@ mod tests {
             for name in ours {
                 let theirs = names.add(name);
                 assert!(theirs.len() <= 64, "{theirs}");
-                assert_eq!(names.ours(&theirs), Some(name));
-                assert_eq!(names.theirs(name), Some(theirs.as_str()));
+                assert_eq!(names.internal_name(&theirs), Some(name));
+                assert_eq!(names.exported_name(name), Some(theirs.as_str()));
             }
-            assert_eq!(names.ours("nobody"), None);
+            assert_eq!(names.internal_name("nobody"), None);
         }
         let mut names = ExportedNames::new(ToolListFormat::OpenAi);
         assert_eq!(names.add("files/read"), "files__read");

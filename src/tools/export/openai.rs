@@ -31,7 +31,7 @@ const BEYOND: [&str; 13] = [
 ];
 
 pub(super) fn tool(name: &str, definition: &ToolDefinition) -> Value {
-    let plain = lower::inlined(definition.input.as_value());
+    let plain = lower::inline_references(definition.input.as_value());
     let mut strict = StrictSchemaBuilder { properties: 0, words: 0 };
     let (strict, parameters) = match strict.root(&plain) {
         Some(parameters) => (true, parameters),

@@ -19,7 +19,7 @@ pub(super) fn faults(format: ToolListFormat, tool: &Value) -> Vec<String> {
     found
 }
 
-fn only(tool: &Value, keys: &[&str], found: &mut Vec<String>) {
+fn check_known_keys(tool: &Value, keys: &[&str], found: &mut Vec<String>) {
     for key in tool.as_object().into_iter().flatten().map(|(key, _)| key) {
         if !keys.contains(&key.as_str()) {
             found.push(format!("unknown key {key}"));
@@ -35,18 +35,22 @@ fn text(tool: &Value, key: &str, pattern: &str, found: &mut Vec<String>) {
 }
 
 /// Every schema within `schema`, with its place.
-fn each<'a>(schema: &'a Value, place: &str, visit: &mut dyn FnMut(&'a Map<String, Value>, &str)) {
+fn for_each_schema<'a>(schema: &'a Value, place: &str, visit: &mut dyn FnMut(&'a Map<String, Value>, &str)) {
     let Value::Object(map) = schema else { return };
     visit(map, place);
     for (key, part) in map {
         match (key.as_str(), part) {
             ("properties" | "$defs", Value::Object(named)) => {
-                named.iter().for_each(|(name, part)| each(part, &format!("{place}/{name}"), visit));
+                named
+                    .iter()
+                    .for_each(|(name, part)| for_each_schema(part, &format!("{place}/{name}"), visit));
             }
             ("anyOf" | "oneOf" | "allOf", Value::Array(ways)) => {
-                ways.iter().for_each(|way| each(way, &format!("{place}/{key}"), visit));
+                ways.iter().for_each(|way| for_each_schema(way, &format!("{place}/{key}"), visit));
             }
-            ("items" | "additionalProperties", part) => each(part, &format!("{place}/{key}"), visit),
+            ("items" | "additionalProperties", part) => {
+                for_each_schema(part, &format!("{place}/{key}"), visit)
+            }
             _ => {}
         }
     }
@@ -59,7 +63,11 @@ fn is_schema(schema: &Value, found: &mut Vec<String>) {
 }
 
 fn mcp(tool: &Value, found: &mut Vec<String>) {
-    only(tool, &["name", "title", "description", "inputSchema", "outputSchema", "annotations"], found);
+    check_known_keys(
+        tool,
+        &["name", "title", "description", "inputSchema", "outputSchema", "annotations"],
+        found,
+    );
     text(tool, "name", "^[A-Za-z0-9_.-]{1,128}$", found);
     text(tool, "title", ".", found);
     text(tool, "description", ".", found);
@@ -80,9 +88,9 @@ fn mcp(tool: &Value, found: &mut Vec<String>) {
 }
 
 fn openai(tool: &Value, found: &mut Vec<String>) {
-    only(tool, &["type", "function"], found);
+    check_known_keys(tool, &["type", "function"], found);
     let function = &tool["function"];
-    only(function, &["name", "description", "strict", "parameters"], found);
+    check_known_keys(function, &["name", "description", "strict", "parameters"], found);
     text(function, "name", "^[a-zA-Z0-9_-]{1,64}$", found);
     let parameters = &function["parameters"];
     is_schema(parameters, found);
@@ -90,7 +98,7 @@ fn openai(tool: &Value, found: &mut Vec<String>) {
         found.push("the root is no plain object".to_owned());
     }
     if function["strict"] == true {
-        each(parameters, "", &mut |schema, place| strict(schema, place, found));
+        for_each_schema(parameters, "", &mut |schema, place| strict(schema, place, found));
     }
 }
 
@@ -139,7 +147,7 @@ fn strict(schema: &Map<String, Value>, place: &str, found: &mut Vec<String>) {
 }
 
 fn anthropic(tool: &Value, found: &mut Vec<String>) {
-    only(tool, &["name", "description", "input_schema"], found);
+    check_known_keys(tool, &["name", "description", "input_schema"], found);
     text(tool, "name", "^[a-zA-Z0-9_-]{1,64}$", found);
     text(tool, "description", ".", found);
     let schema = &tool["input_schema"];
@@ -153,7 +161,7 @@ fn anthropic(tool: &Value, found: &mut Vec<String>) {
         }
     }
     let name = Regex::new("^[a-zA-Z0-9_.-]{1,64}$").expect("a pattern");
-    each(schema, "", &mut |schema, place| {
+    for_each_schema(schema, "", &mut |schema, place| {
         if schema.contains_key("$ref") {
             found.push(format!("{place}: a reference"));
         }
@@ -188,7 +196,7 @@ const OPENAPI: [&str; 17] = [
 ];
 
 fn gemini(tool: &Value, found: &mut Vec<String>) {
-    only(tool, &["name", "description", "parameters", "parametersJsonSchema"], found);
+    check_known_keys(tool, &["name", "description", "parameters", "parametersJsonSchema"], found);
     text(tool, "name", "^[a-zA-Z_][a-zA-Z0-9_.-]{0,63}$", found);
     text(tool, "description", ".", found);
     if tool.get("parameters").is_some() && tool.get("parametersJsonSchema").is_some() {
@@ -199,7 +207,7 @@ fn gemini(tool: &Value, found: &mut Vec<String>) {
         found.push("the root is no object".to_owned());
     }
     let name = Regex::new("^[a-zA-Z_][a-zA-Z0-9_]{0,63}$").expect("a pattern");
-    each(parameters, "", &mut |schema, place| {
+    for_each_schema(parameters, "", &mut |schema, place| {
         for key in schema.keys().filter(|key| !OPENAPI.contains(&key.as_str())) {
             if !matches!(key.as_str(), "minimum" | "maximum") {
                 found.push(format!("{place}: {key} is not of the subset"));
@@ -231,7 +239,7 @@ fn gemini(tool: &Value, found: &mut Vec<String>) {
 }
 
 fn copilot(tool: &Value, found: &mut Vec<String>) {
-    only(tool, &["name", "description", "inputSchema", "confirmationMessages"], found);
+    check_known_keys(tool, &["name", "description", "inputSchema", "confirmationMessages"], found);
     text(tool, "name", "^[a-zA-Z0-9_-]{1,64}$", found);
     text(tool, "description", ".", found);
     let schema = &tool["inputSchema"];

@@ -51,8 +51,8 @@ fn every_built_in_tool_exports_validly_to_every_format() {
             assert_eq!(faults(format, tool), Vec::<String>::new(), "{format:?}: {tool:#}");
         }
         for definition in &definitions {
-            let theirs = exported.names.theirs(&definition.card.name).unwrap();
-            assert_eq!(exported.names.ours(theirs), Some(definition.card.name.as_ref()));
+            let theirs = exported.names.exported_name(&definition.card.name).unwrap();
+            assert_eq!(exported.names.internal_name(theirs), Some(definition.card.name.as_ref()));
         }
     }
 }

@@ -49,9 +49,9 @@ impl Repository {
                 return Err(GitError::refused("it lies above the workspace and belongs to another user"));
             }
             let found = if metadata.is_file() {
-                Some(Self::pointed_at(top, &dot_git, workspace)?)
+                Some(Self::from_git_file(top, &dot_git, workspace)?)
             } else {
-                Self::contained(top, &dot_git, workspace)?
+                Self::from_dot_git(top, &dot_git, workspace)?
             };
             if let Some(found) = found {
                 return Ok(found);
@@ -61,7 +61,7 @@ impl Repository {
     }
 
     /// `.git` is the repository itself; not one without a `HEAD`, which git passes over as well.
-    fn contained(top: &Path, dot_git: &Path, workspace: &Path) -> Result<Option<Self>, GitError> {
+    fn from_dot_git(top: &Path, dot_git: &Path, workspace: &Path) -> Result<Option<Self>, GitError> {
         let git_dir = canonical(dot_git)?;
         if git_dir != dot_git && !git_dir.starts_with(workspace) {
             return Err(GitError::refused("its `.git` is a link that leads out of the workspace"));
@@ -77,7 +77,7 @@ impl Repository {
     }
 
     /// `.git` is a file that names a directory: of a further work tree (`git worktree add`), or of a submodule.
-    fn pointed_at(top: &Path, dot_git: &Path, workspace: &Path) -> Result<Self, GitError> {
+    fn from_git_file(top: &Path, dot_git: &Path, workspace: &Path) -> Result<Self, GitError> {
         let text = read_text(dot_git)?;
         let target = text.trim_end().strip_prefix("gitdir:").map(str::trim_start);
         let target =
@@ -122,7 +122,7 @@ impl Repository {
     ///
     /// # Errors
     /// Where a link leads it out of the repository and the workspace.
-    pub(crate) fn data(&self, folder: &Path, name: &str) -> Result<Option<PathBuf>, GitError> {
+    pub(crate) fn data_path(&self, folder: &Path, name: &str) -> Result<Option<PathBuf>, GitError> {
         let path = folder.join(name);
         let real = match fs::canonicalize(&path) {
             Ok(real) => real,
@@ -141,7 +141,7 @@ impl Repository {
     /// # Errors
     /// Where it cannot be read.
     pub(crate) fn configuration(&self) -> Result<String, GitError> {
-        self.data(&self.common_dir, "config")?.map_or_else(|| Ok(String::new()), |path| read_text(&path))
+        self.data_path(&self.common_dir, "config")?.map_or_else(|| Ok(String::new()), |path| read_text(&path))
     }
 
     /// The commit that is checked out. References are read here and not by git, which would follow links among them.
@@ -149,7 +149,8 @@ impl Repository {
     /// # Errors
     /// Where it cannot be told, or a link leads elsewhere.
     pub(crate) fn head(&self) -> Result<GitHead, GitError> {
-        let head = self.data(&self.git_dir, "HEAD")?.ok_or_else(|| GitError::refused("it has no HEAD"))?;
+        let head =
+            self.data_path(&self.git_dir, "HEAD")?.ok_or_else(|| GitError::refused("it has no HEAD"))?;
         let mut text = read_text(&head)?;
         // Git itself follows no more than five.
         for _ in 0..5 {
@@ -159,16 +160,16 @@ impl Repository {
             }
             let name = value.strip_prefix("ref:").map(str::trim_start).filter(|name| is_reference(name));
             let name = name.ok_or_else(|| GitError::refused("its HEAD names no commit and no branch"))?;
-            match self.data(&self.common_dir, name)? {
+            match self.data_path(&self.common_dir, name)? {
                 Some(path) if path.is_file() => text = read_text(&path)?,
-                _ => return self.packed(name),
+                _ => return self.packed_reference(name),
             }
         }
         Err(GitError::refused("its HEAD leads from one reference to the next without end"))
     }
 
-    fn packed(&self, name: &str) -> Result<GitHead, GitError> {
-        let Some(path) = self.data(&self.common_dir, "packed-refs")? else { return Ok(GitHead::Unborn) };
+    fn packed_reference(&self, name: &str) -> Result<GitHead, GitError> {
+        let Some(path) = self.data_path(&self.common_dir, "packed-refs")? else { return Ok(GitHead::Unborn) };
         let text = read_text(&path)?;
         let mut lines = text.lines().filter_map(|line| line.split_once(' '));
         let commit = lines.find(|(commit, reference)| *reference == name && is_commit(commit));
@@ -190,6 +191,6 @@ fn canonical(path: &Path) -> Result<PathBuf, GitError> {
 
 /// The text of a small regular file; nothing else is opened, and no pipe is waited for.
 fn read_text(path: &Path) -> Result<String, GitError> {
-    let failed = |error: ReadError| GitError::io(path, std::io::Error::other(error.why()));
+    let failed = |error: ReadError| GitError::io(path, std::io::Error::other(error.reason()));
     Workspace::read_outside(path, MAX_GIT_METADATA_BYTES).map_err(failed)
 }

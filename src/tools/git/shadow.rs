@@ -113,7 +113,11 @@ impl ShadowRepository {
     ///
     /// # Errors
     /// Where the repository leads elsewhere or is of a kind that is not read here.
-    pub(crate) async fn of(repository: &Repository, git: GitRunner, cache: &Path) -> Result<Self, GitError> {
+    pub(crate) async fn create(
+        repository: &Repository,
+        git: GitRunner,
+        cache: &Path,
+    ) -> Result<Self, GitError> {
         private::make_folder(cache).map_err(|error| GitError::io(cache, error))?;
         let folder = TempDir::with_prefix_in("git-", cache).map_err(|error| GitError::io(cache, error))?;
         let said = configuration(&git, folder.path(), &repository.configuration()?).await?;
@@ -124,17 +128,17 @@ impl ShadowRepository {
             });
         }
         let shadow = Self { folder, git };
-        shadow.fill(repository, &said)?;
+        shadow.populate(repository, &said)?;
         Ok(shadow)
     }
 
-    fn fill(&self, repository: &Repository, said: &BTreeMap<String, String>) -> Result<(), GitError> {
+    fn populate(&self, repository: &Repository, said: &BTreeMap<String, String>) -> Result<(), GitError> {
         let head = match repository.head()? {
             GitHead::Commit(id) => format!("{id}\n"),
             GitHead::Unborn => UNBORN.to_owned(),
         };
         self.write("HEAD", &head)?;
-        self.write("config", &carried(said))?;
+        self.write("config", &carried_configuration(said))?;
         for folder in ["refs", "info"] {
             let path = self.folder.path().join(folder);
             private::make_folder(&path).map_err(|error| GitError::io(path, error))?;
@@ -159,7 +163,7 @@ impl ShadowRepository {
     }
 
     fn link(&self, repository: &Repository, folder: &Path, name: &str) -> Result<(), GitError> {
-        let Some(target) = repository.data(folder, name)? else { return Ok(()) };
+        let Some(target) = repository.data_path(folder, name)? else { return Ok(()) };
         let path = self.folder.path().join(name);
         symlink(target, &path).map_err(|error| GitError::io(path, error))
     }
@@ -201,7 +205,7 @@ async fn configuration(
     Ok(pairs.map(|(key, value)| (key.to_owned(), value.to_owned())).collect())
 }
 
-fn carried(said: &BTreeMap<String, String>) -> String {
+fn carried_configuration(said: &BTreeMap<String, String>) -> String {
     let mut text = "[core]\n\trepositoryformatversion = 1\n\tbare = false\n".to_owned();
     for (key, values) in CARRIED {
         let value = said.get(*key).map(|value| value.to_ascii_lowercase());

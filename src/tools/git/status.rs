@@ -83,10 +83,10 @@ fn parse(output: &[u8]) -> GitStatus {
     while let Some(entry) = entries.next() {
         match entry.first() {
             Some(b'?') => status.untracked.extend(entry.get(2..).map(path)),
-            Some(b'1') => status.take(entry, 8, None),
+            Some(b'1') => status.add_entry(entry, 8, None),
             Some(b'2') => {
                 let Some(from) = entries.next() else { break };
-                status.take(entry, 9, Some(path(from)));
+                status.add_entry(entry, 9, Some(path(from)));
             }
             Some(b'u') => {
                 let path = field(entry, 10).map(path);
@@ -101,10 +101,10 @@ fn parse(output: &[u8]) -> GitStatus {
 
 impl GitStatus {
     /// `1 XY …` and `2 XY …`: X is the index, Y the work tree; the path is everything after the field `at`.
-    fn take(&mut self, entry: &[u8], at: usize, from: Option<PathBuf>) {
+    fn add_entry(&mut self, entry: &[u8], at: usize, from: Option<PathBuf>) {
         let (Some([index, tree]), Some(path)) = (entry.get(2..4), field(entry, at).map(path)) else { return };
         for (letter, list) in [(index, &mut self.staged), (tree, &mut self.unstaged)] {
-            if let Some(change) = change(*letter) {
+            if let Some(change) = change_kind(*letter) {
                 let moved = matches!(change, GitChangeKind::Renamed | GitChangeKind::Copied);
                 let from = from.clone().filter(|_| moved);
                 list.push(GitChange { path: path.clone(), change, from });
@@ -117,7 +117,7 @@ fn field(entry: &[u8], at: usize) -> Option<&[u8]> {
     entry.splitn(at + 1, |byte| *byte == b' ').nth(at)
 }
 
-fn change(letter: u8) -> Option<GitChangeKind> {
+fn change_kind(letter: u8) -> Option<GitChangeKind> {
     Some(match letter {
         b'A' => GitChangeKind::Added,
         b'M' => GitChangeKind::Modified,

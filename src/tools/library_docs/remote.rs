@@ -55,10 +55,13 @@ pub(crate) async fn search(
     settings: &LibraryDocsSettings,
     address: &Url,
 ) -> Result<Vec<RemoteLibrary>, ToolError> {
-    let text = ask(settings, address, "application/json").await?;
+    let text = fetch(settings, address, "application/json").await?;
     let answer: Value = serde_json::from_str(&text).map_err(|error| {
         tracing::debug!("{address}: {error}");
-        unreachable(ToolError::new(ErrorCode::ServerFailed, "the service answered something that is no JSON"))
+        with_bundled_hint(ToolError::new(
+            ErrorCode::ServerFailed,
+            "the service answered something that is no JSON",
+        ))
     })?;
     // A list, or an object around it, by version of the service. An entry without an id is of no use.
     let entries = answer.get("results").unwrap_or(&answer).as_array().cloned().unwrap_or_default();
@@ -70,20 +73,20 @@ pub(crate) async fn search(
 /// # Errors
 /// What [`get`] says, with the bundled libraries named.
 pub(crate) async fn context(settings: &LibraryDocsSettings, address: &Url) -> Result<String, ToolError> {
-    ask(settings, address, "text/plain").await
+    fetch(settings, address, "text/plain").await
 }
 
-async fn ask(
+async fn fetch(
     settings: &LibraryDocsSettings,
     address: &Url,
     accept: &'static str,
 ) -> Result<String, ToolError> {
     if !settings.remote {
         let what = "libraries that are not bundled are asked of nobody: `remote` under [library-docs] is off";
-        return Err(unreachable(ToolError::new(ErrorCode::NotFound, what)));
+        return Err(with_bundled_hint(ToolError::new(ErrorCode::NotFound, what)));
     }
     let exceptions = own_host(settings);
-    let fetched = get(address, accept, &exceptions, LIMITS).await.map_err(unreachable)?;
+    let fetched = get(address, accept, &exceptions, LIMITS).await.map_err(with_bundled_hint)?;
     Ok(String::from_utf8_lossy(&fetched.body).into_owned())
 }
 
@@ -106,7 +109,7 @@ fn address(settings: &LibraryDocsSettings, what: &str, query: &[(&str, &str)]) -
 }
 
 /// What can be had all the same.
-fn unreachable(error: ToolError) -> ToolError {
+fn with_bundled_hint(error: ToolError) -> ToolError {
     let hint = format!("always there: {}", bundled::ids());
     let hint = match &error.hint {
         Some(known) => format!("{known}; {hint}"),

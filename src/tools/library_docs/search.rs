@@ -36,12 +36,12 @@ pub(crate) fn search(text: &str, query: &str, most: usize) -> LibrarySearchResul
         true => scored.into_iter().take(MAX_MATCHED_SECTIONS).map(|(_, section)| section).collect(),
         false => sections.into_iter().take(MAX_OVERVIEW_SECTIONS).collect(),
     };
-    let (text, cut) = capped(&chosen.join("\n\n"), most);
+    let (text, cut) = truncate_text(&chosen.join("\n\n"), most);
     LibrarySearchResult { text, matched, cut }
 }
 
 /// `text` with at most `most` characters, and whether something is missing.
-pub(crate) fn capped(text: &str, most: usize) -> (String, bool) {
+pub(crate) fn truncate_text(text: &str, most: usize) -> (String, bool) {
     match text.char_indices().nth(most) {
         Some((end, _)) => (text[..end].trim_end().to_owned(), true),
         None => (text.to_owned(), false),

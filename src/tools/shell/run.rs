@@ -69,7 +69,7 @@ pub(crate) struct CommandRun {
 struct CommandStreams {
     stdout: Mutex<CommandStream>,
     stderr: Mutex<CommandStream>,
-    news: Notify,
+    output_changed: Notify,
 }
 
 struct CommandStream {
@@ -104,7 +104,8 @@ impl CommandRun {
         let stream = || {
             Mutex::new(CommandStream { ring: Ring::new(form.limit), reader: OutputDecoder::new(form.raw) })
         };
-        let shared = Arc::new(CommandStreams { stdout: stream(), stderr: stream(), news: Notify::new() });
+        let shared =
+            Arc::new(CommandStreams { stdout: stream(), stderr: stream(), output_changed: Notify::new() });
         let (sender, ended) = watch::channel(None);
         let started = Instant::now();
         // What the clock cannot count to never comes.
@@ -112,9 +113,9 @@ impl CommandRun {
         let work = {
             let (shared, stop) = (shared.clone(), stop.clone());
             async move {
-                let (how, exit_code, left) = attend(process, &shared, deadline, &stop).await;
+                let (how, exit_code, left) = supervise(process, &shared, deadline, &stop).await;
                 sender.send_replace(Some(CommandEnd { how, exit_code, after: started.elapsed(), left }));
-                shared.news.notify_waiters();
+                shared.output_changed.notify_waiters();
             }
         };
         (Self { shared, ended, started, stop: stop.drop_guard() }, work)
@@ -138,8 +139,8 @@ impl CommandRun {
     }
 
     /// Waits until it has written something or has ended, at most until `deadline`.
-    pub(crate) async fn news(&self, deadline: Instant) {
-        let news = self.shared.news.notified();
+    pub(crate) async fn wait_for_output(&self, deadline: Instant) {
+        let news = self.shared.output_changed.notified();
         tokio::pin!(news);
         // Listens from here on, so that what comes between the look and the wait is heard.
         news.as_mut().enable();
@@ -151,7 +152,7 @@ impl CommandRun {
     }
 
     /// What it has written since it was last asked.
-    pub(crate) fn take(&self) -> ShellOutput {
+    pub(crate) fn take_output(&self) -> ShellOutput {
         // Asked first: what is written after this belongs to the next asking.
         let last = self.end().is_some();
         let piece = |mut stream: MutexGuard<'_, CommandStream>| {
@@ -168,7 +169,7 @@ impl CommandRun {
 }
 
 /// Reads both streams and sees to the end.
-async fn attend(
+async fn supervise(
     mut process: ServerProcess,
     shared: &CommandStreams,
     deadline: Option<Instant>,
@@ -177,11 +178,11 @@ async fn attend(
     let (stdout, stderr) = (process.take_stdout(), process.take_stderr());
     let reading = async {
         tokio::join!(
-            read(stdout, |bytes| shared.stdout.lock().ring.push(bytes), &shared.news),
-            read(stderr, |bytes| shared.stderr.lock().ring.push(bytes), &shared.news),
+            read(stdout, |bytes| shared.stdout.lock().ring.push(bytes), &shared.output_changed),
+            read(stderr, |bytes| shared.stderr.lock().ring.push(bytes), &shared.output_changed),
         );
     };
-    let ending = end(&process, deadline, stop);
+    let ending = wait_for_end(&process, deadline, stop);
     tokio::pin!(reading, ending);
     let mut all_read = false;
     let end = loop {
@@ -197,7 +198,7 @@ async fn attend(
     end
 }
 
-async fn end(
+async fn wait_for_end(
     process: &ServerProcess,
     deadline: Option<Instant>,
     stop: &CancellationToken,
@@ -209,7 +210,7 @@ async fn end(
         }
     };
     let how = tokio::select! {
-        exit = process.wait() => return (CommandEndCause::Exited, code(exit), 0),
+        exit = process.wait() => return (CommandEndCause::Exited, shell_exit_code(exit), 0),
         () = due => CommandEndCause::TimedOut,
         () = stop.cancelled() => CommandEndCause::Killed,
     };
@@ -219,11 +220,11 @@ async fn end(
     }
     // One that even SIGKILL has not ended yet is not waited for.
     let exit = timeout(Duration::ZERO, process.wait()).await;
-    (how, exit.map_or(EXIT_KILLED, code), left)
+    (how, exit.map_or(EXIT_KILLED, shell_exit_code), left)
 }
 
 /// As shells have it.
-fn code(exit: Exit) -> i32 {
+fn shell_exit_code(exit: Exit) -> i32 {
     match exit {
         Exit::Code(code) => code,
         Exit::Signal(signal) => 128 + signal,

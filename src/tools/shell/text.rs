@@ -53,7 +53,7 @@ impl OutputDecoder {
         let mut whole = std::mem::take(&mut self.begun);
         whole.extend_from_slice(bytes);
         if !last {
-            self.begun = whole.split_off(whole.len() - unfinished(&whole));
+            self.begun = whole.split_off(whole.len() - incomplete_suffix_len(&whole));
         }
         let text = String::from_utf8_lossy(&whole);
         if self.raw {
@@ -84,7 +84,7 @@ impl vte::Perform for EscapeStripper {
 }
 
 /// How many bytes at the end of `bytes` are the beginning of a character.
-fn unfinished(bytes: &[u8]) -> usize {
+fn incomplete_suffix_len(bytes: &[u8]) -> usize {
     match bytes.utf8_chunks().last() {
         Some(chunk) => match std::str::from_utf8(chunk.invalid()) {
             Err(error) if error.error_len().is_none() => chunk.invalid().len(),
@@ -100,7 +100,7 @@ fn cut_end(head: &mut Vec<u8>) -> u64 {
     let searched = &head[before - before / LINE_TRIM_DIVISOR..];
     let end = match searched.iter().rposition(|byte| *byte == b'\n') {
         Some(newline) => before - searched.len() + newline + 1,
-        None => before - unfinished(head),
+        None => before - incomplete_suffix_len(head),
     };
     head.truncate(end);
     (before - end) as u64

@@ -80,7 +80,7 @@ impl Frontmatter {
     /// # Errors
     /// Where there is none, or it says something that is not read.
     pub fn parse(text: &str) -> Result<Self, FrontmatterError> {
-        let entries = entries(text)?;
+        let entries = parse_entries(text)?;
         let get = |key| match entries.iter().find(|entry| entry.key == key) {
             Some(entry) => entry.text().map(|text| text.split_whitespace().collect::<Vec<_>>().join(" ")),
             None => Ok(String::new()),
@@ -101,7 +101,7 @@ impl Frontmatter {
     }
 }
 
-fn entries(text: &str) -> Result<Vec<FrontmatterEntry<'_>>, FrontmatterError> {
+fn parse_entries(text: &str) -> Result<Vec<FrontmatterEntry<'_>>, FrontmatterError> {
     let mut lines = text.lines().zip(1..).skip_while(|(line, _)| line.trim().is_empty()).peekable();
     // Editors that show skills keep them within a fence.
     lines.next_if(|(line, _)| line.starts_with("```") && line.trim_start_matches('`').trim() == "skill");
@@ -123,7 +123,7 @@ fn entries(text: &str) -> Result<Vec<FrontmatterEntry<'_>>, FrontmatterError> {
             Some(last) if belongs => last.below.push(line),
             None if line.trim().is_empty() || line.starts_with('#') => {}
             _ => {
-                let entry = key(line, number)?;
+                let entry = parse_key(line, number)?;
                 if entries.iter().any(|known| known.key == entry.key) {
                     return Err(FrontmatterError::Twice { line: number });
                 }
@@ -134,7 +134,7 @@ fn entries(text: &str) -> Result<Vec<FrontmatterEntry<'_>>, FrontmatterError> {
     Err(FrontmatterError::Endless)
 }
 
-fn key(line: &str, number: usize) -> Result<FrontmatterEntry<'_>, FrontmatterError> {
+fn parse_key(line: &str, number: usize) -> Result<FrontmatterEntry<'_>, FrontmatterError> {
     let no_key = FrontmatterError::NoKey { line: number };
     let (key, value) = line.split_once(':').ok_or_else(|| no_key.clone())?;
     let is_key = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::super::context::Context;
 use super::super::error::{ErrorCode, ToolError};
-use super::shelf::{Skill, SkillCatalogue, SkillFileError, trusted_text};
-use crate::text::nearest;
+use super::catalogue::{Skill, SkillCatalogue, SkillFileError, trusted_text};
+use crate::text::nearest_word;
 
 /// The most text of one skill, in bytes.
 const MAX_SKILL_TEXT_BYTES: usize = 256 << 10;
@@ -34,7 +34,7 @@ pub(crate) fn find<'a>(shelf: &'a SkillCatalogue, name: &str) -> Result<&'a Skil
         return Err(ToolError::new(ErrorCode::Denied, format!("the skill is not loaded: {why}")));
     }
     let error = ToolError::new(ErrorCode::NotFound, format!("there is no skill {name:?}"));
-    Err(match nearest(name, shelf.skills.keys().map(String::as_str)) {
+    Err(match nearest_word(name, shelf.skills.keys().map(String::as_str)) {
         Some(near) => error.with_hint(format!("nearest: {near}")),
         None => error.with_hint("action `list` tells what there is"),
     })
@@ -52,7 +52,7 @@ pub(crate) fn load(context: &Context, skill: &Skill) -> Result<LoadedSkill, Tool
             if !content.is_empty() {
                 content.push_str("\n\n");
             }
-            content.push_str(&file(context, skill, prompt)?);
+            content.push_str(&read_skill_file(context, skill, prompt)?);
             if content.len() > MAX_SKILL_TEXT_BYTES {
                 let what = format!("the skill has more than {MAX_SKILL_TEXT_BYTES} bytes of text");
                 return Err(ToolError::new(ErrorCode::TooLarge, what));
@@ -60,7 +60,7 @@ pub(crate) fn load(context: &Context, skill: &Skill) -> Result<LoadedSkill, Tool
             served.push(prompt);
         }
         for tool in &manifest.tools {
-            let definition = serde_json::from_str(&file(context, skill, tool)?);
+            let definition = serde_json::from_str(&read_skill_file(context, skill, tool)?);
             tools.push(definition.map_err(|error| {
                 ToolError::new(ErrorCode::NotText, format!("`{}` is not JSON: {error}", tool.escape_debug()))
             })?);
@@ -75,7 +75,7 @@ pub(crate) fn load(context: &Context, skill: &Skill) -> Result<LoadedSkill, Tool
 ///
 /// # Errors
 /// Where it is missing, not trusted, or leads out of the folder.
-pub(crate) fn file(context: &Context, skill: &Skill, file: &str) -> Result<String, ToolError> {
+pub(crate) fn read_skill_file(context: &Context, skill: &Skill, file: &str) -> Result<String, ToolError> {
     trusted_text(context, &skill.place, file).map_err(|error| {
         let name = file.escape_debug();
         match error {

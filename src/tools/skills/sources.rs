@@ -59,7 +59,7 @@ impl SkillFolder {
     }
 
     /// How it is spoken of: by its path in the workspace; of the user's by its name alone.
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn display_name(&self) -> String {
         match self.whose {
             Whose::User => self.name.escape_debug().to_string(),
             Whose::Workspace => self.folder.display(),
@@ -73,7 +73,7 @@ impl SkillFolder {
     }
 
     /// How trust knows one of its files; `None` where it lies outside of the folder.
-    pub(crate) fn key(&self, file: &str) -> Option<String> {
+    pub(crate) fn trust_key(&self, file: &str) -> Option<String> {
         self.path(file)?.as_path().to_str().map(str::to_owned)
     }
 
@@ -114,7 +114,7 @@ impl SkillFolder {
 }
 
 /// The folders of all skills, those that come later last, and a sentence for each folder that cannot be used.
-pub(crate) fn places(context: &Context) -> (Vec<SkillFolder>, Vec<String>) {
+pub(crate) fn skill_folders(context: &Context) -> (Vec<SkillFolder>, Vec<String>) {
     let (mut places, mut left_out) = (Vec::new(), Vec::new());
     let mut take = |found: Result<Vec<SkillFolder>, String>| match found {
         Ok(found) => places.extend(found),
@@ -124,7 +124,7 @@ pub(crate) fn places(context: &Context) -> (Vec<SkillFolder>, Vec<String>) {
         let folder = context.folders.home.as_ref().map(|home| home.join(below));
         // Where the home itself is the workspace, they are the workspace's, as all in it is.
         if let Some(folder) = folder.filter(|folder| folder.is_dir()) {
-            take(match context.workspace.inside(&folder) {
+            take(match context.workspace.workspace_path(&folder) {
                 Some(inside) => of_workspace(context, &inside),
                 None => of_user(&folder, &format!("~/{below}")),
             });
@@ -133,7 +133,7 @@ pub(crate) fn places(context: &Context) -> (Vec<SkillFolder>, Vec<String>) {
     take(of_user(&context.folders.config.join("skills"), "the user's skills"));
     for given in &context.config.settings.skills.directories {
         let shown = format!("`directories` names {:?}, which", given);
-        take(match configured(context, given) {
+        take(match configured_folder(context, given) {
             None => Err(format!("{shown} is neither absolute nor in the workspace nor in a home directory")),
             Some(ConfiguredSkillFolder::Inside(folder)) => of_workspace(context, &folder),
             Some(ConfiguredSkillFolder::Elsewhere(folder)) if folder.is_dir() => of_user(&folder, &shown),
@@ -153,15 +153,18 @@ enum ConfiguredSkillFolder {
     Elsewhere(PathBuf),
 }
 
-fn configured(context: &Context, given: &str) -> Option<ConfiguredSkillFolder> {
+fn configured_folder(context: &Context, given: &str) -> Option<ConfiguredSkillFolder> {
     let path = match given.strip_prefix("~/") {
         Some(below) => etcetera::home_dir().ok()?.join(below),
         None => PathBuf::from(given),
     };
     // Also where a link leads into the workspace, it is the workspace's.
     let real = std::fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
-    let inside =
-        if path.is_absolute() { context.workspace.inside(&real) } else { context.workspace.path(&path).ok() };
+    let inside = if path.is_absolute() {
+        context.workspace.workspace_path(&real)
+    } else {
+        context.workspace.path(&path).ok()
+    };
     match inside {
         Some(inside) => Some(ConfiguredSkillFolder::Inside(inside)),
         None if path.is_absolute() => Some(ConfiguredSkillFolder::Elsewhere(path)),
@@ -192,7 +195,8 @@ fn of_user(folder: &Path, shown: &str) -> Result<Vec<SkillFolder>, String> {
 /// The names in a folder, hidden ones too, and whether each is that of a directory.
 fn names_in(root: &Workspace, folder: &WorkspacePath, most: usize) -> Result<Vec<(String, bool)>, ReadError> {
     let until = WorkDeadline::new(Instant::now() + SKILL_FOLDER_LIST_TIMEOUT);
-    let found = root.list(&ListQuery { under: folder.clone(), recursive: false, max: most, until })?;
+    let found =
+        root.list(&ListQuery { under: folder.clone(), recursive: false, max: most, deadline: until })?;
     let names = found.entries.into_iter().filter_map(|entry| {
         let name = entry.path.file_name()?.to_owned();
         Some((name, entry.kind == EntryKind::Directory))

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::super::context::Context;
+use super::catalogue::{SkillCatalogue, may_be_skill, trusted_text};
 use super::manifest::SkillManifest;
-use super::shelf::{SkillCatalogue, may_be_skill, trusted_text};
-use super::sources::{SkillFolder, Whose, places};
+use super::sources::{SkillFolder, Whose, skill_folders};
 
 /// The definition of a tool that can be called.
 #[derive(Debug, Clone)]
@@ -16,7 +16,7 @@ pub(crate) struct ToolFile {
     /// Whose skill it is in.
     pub whose: Whose,
     /// As people are told of it.
-    pub shown: String,
+    pub display_name: String,
     /// The folder it lies in, absolute.
     pub folder: PathBuf,
     /// Its name without `.json`.
@@ -27,12 +27,12 @@ pub(crate) struct ToolFile {
 
 /// Those of all skills that may be used, the winner of a name first: the user's before the workspace's, and of those the one in
 /// the later folder.
-pub(crate) fn usable(context: &Context) -> Vec<ToolFile> {
-    let (places, _) = places(context);
+pub(crate) fn usable_tool_files(context: &Context) -> Vec<ToolFile> {
+    let (places, _) = skill_folders(context);
     if !places.iter().any(SkillFolder::has_manifest) {
         return Vec::new();
     }
-    let shelf = SkillCatalogue::of(context);
+    let shelf = SkillCatalogue::scan(context);
     let mut skills: Vec<_> = shelf.skills.values().collect();
     skills.sort_by_key(|skill| (skill.place.whose, std::cmp::Reverse(skill.order)));
     let read = |place: &SkillFolder, file: &str| trusted_text(context, place, file).ok();
@@ -44,7 +44,7 @@ pub(crate) fn usable(context: &Context) -> Vec<ToolFile> {
 
 /// Those of the workspace's skills, trusted or not: what `lsp-tools trust` asks leave for.
 pub(crate) fn of_workspace(context: &Context) -> Vec<ToolFile> {
-    let (places, _) = places(context);
+    let (places, _) = skill_folders(context);
     let own =
         places.iter().rev().filter(|place| place.whose == Whose::Workspace && may_be_skill(context, place));
     let read = |place: &SkillFolder, file: &str| place.read(file).ok().map(|file| file.text);
@@ -66,8 +66,14 @@ fn files_of(
         definition.get("command")?;
         let path = place.absolute(file)?;
         let stem = Path::new(file).file_stem()?.to_str()?.to_owned();
-        let shown = format!("the skill {}: {}", place.shown(), file.escape_debug());
-        Some(ToolFile { whose: place.whose, shown, folder: path.parent()?.to_owned(), stem, text })
+        let shown = format!("the skill {}: {}", place.display_name(), file.escape_debug());
+        Some(ToolFile {
+            whose: place.whose,
+            display_name: shown,
+            folder: path.parent()?.to_owned(),
+            stem,
+            text,
+        })
     });
     files.collect()
 }

@@ -33,7 +33,7 @@ struct TaskRunnerOutput {
 pub(super) async fn run(context: &Context, order: &TaskOrder) -> Result<TaskOutput, ToolError> {
     let (agent, session) = (order.agent.as_str(), order.session.as_str());
     tracing::info!(agent, session, depth = order.depth, "subagent.started");
-    let done = carry_out(context, order).await;
+    let done = run_task(context, order).await;
     match &done {
         Ok(output) => tracing::info!(agent, session, bytes = output.summary.len(), "subagent.completed"),
         Err(error) => tracing::warn!(agent, session, %error, "subagent.failed"),
@@ -41,7 +41,7 @@ pub(super) async fn run(context: &Context, order: &TaskOrder) -> Result<TaskOutp
     done
 }
 
-async fn carry_out(context: &Context, order: &TaskOrder) -> Result<TaskOutput, ToolError> {
+async fn run_task(context: &Context, order: &TaskOrder) -> Result<TaskOutput, ToolError> {
     let (program, args) = command(context, order)?;
     let root = context.workspace.root();
     let input = json!({
@@ -62,15 +62,15 @@ async fn carry_out(context: &Context, order: &TaskOrder) -> Result<TaskOutput, T
         args,
         env,
         cwd: root.to_owned(),
-        pins: pins(context, order)?,
+        pins: runner_pins(context, order)?,
     };
     let limit = context.config.settings.deadlines.task;
     let with =
         Exchange { input: input.as_bytes(), most_bytes: OUTPUT_BYTES, deadline: context.deadline(limit) };
-    let mut events = TaskEventLog { order, told: 0 };
-    let done = exchange(context.manager.spawner(), spawn, with, |line| events.tell(line)).await;
+    let mut events = TaskEventLog { order, logged_events: 0 };
+    let done = exchange(context.manager.spawner(), spawn, with, |line| events.log_event(line)).await;
     match done {
-        Ok(done) => answer(context, order, &done, &mut events),
+        Ok(done) => build_output(context, order, &done, &mut events),
         Err(RunError::TooLong { .. }) => {
             let limit = context.timeout.unwrap_or(limit);
             let what = format!("the agent {} was ended because it took more than {limit:?}", order.agent);
@@ -79,13 +79,13 @@ async fn carry_out(context: &Context, order: &TaskOrder) -> Result<TaskOutput, T
         }
         Err(RunError::Start(error)) => {
             tracing::warn!("{error}");
-            Err(failed(order, "cannot be started; why is in the log"))
+            Err(runner_error(order, "cannot be started; why is in the log"))
         }
     }
 }
 
 /// What the files of the project that the runner's command names must be when they run.
-fn pins(context: &Context, order: &TaskOrder) -> Result<Vec<FilePin>, ToolError> {
+fn runner_pins(context: &Context, order: &TaskOrder) -> Result<Vec<FilePin>, ToolError> {
     let (root, words) = (context.workspace.root(), order.runner.iter().skip(1).map(String::as_str));
     let pin = |file: &Path| context.trust.pin(root, file).ok()?.ok();
     let program = order.runner.first().map_or("", String::as_str);
@@ -115,7 +115,9 @@ fn command(context: &Context, order: &TaskOrder) -> Result<(PathBuf, Vec<OsStrin
             .with_hint("`runner` begins with an absolute path or the name of a program on PATH")
     })?;
     let real = std::fs::canonicalize(&program).unwrap_or_else(|_| program.clone());
-    if context.workspace.inside(&program).is_some() || context.workspace.inside(&real).is_some() {
+    if context.workspace.workspace_path(&program).is_some()
+        || context.workspace.workspace_path(&real).is_some()
+    {
         let what =
             format!("the runner of the agent {} lies in the workspace and is not started", order.agent);
         return Err(ToolError::new(ErrorCode::Denied, what).with_hint("put it elsewhere"));
@@ -123,7 +125,7 @@ fn command(context: &Context, order: &TaskOrder) -> Result<(PathBuf, Vec<OsStrin
     Ok((program, args.iter().map(OsString::from).collect()))
 }
 
-fn answer(
+fn build_output(
     context: &Context,
     order: &TaskOrder,
     done: &ExchangeOutcome,
@@ -134,46 +136,46 @@ fn answer(
     let printed = serde_json::from_str::<TaskRunnerOutput>(text).ok().filter(|_| text.starts_with('{'));
     let (summary, error) = match printed {
         Some(printed) => {
-            printed.events.iter().for_each(|event| events.tell(&event.to_string()));
+            printed.events.iter().for_each(|event| events.log_event(&event.to_string()));
             (printed.summary, printed.error)
         }
         None => (Some(text.to_owned()), None),
     };
     if let Some(error) = error {
-        return Err(failed(order, &format!("failed: {error}")));
+        return Err(runner_error(order, &format!("failed: {error}")));
     }
     match done.exit {
         Exit::Code(0) => {}
         Exit::Code(EXIT_RUNNER_NOT_STARTED) => {
-            return Err(failed(order, "cannot be started; why is in the log"));
+            return Err(runner_error(order, "cannot be started; why is in the log"));
         }
-        exit => return Err(failed(order, &format!("ended with {exit}; what it said is in the log"))),
+        exit => return Err(runner_error(order, &format!("ended with {exit}; what it said is in the log"))),
     }
     let summary = summary.filter(|summary| !summary.trim().is_empty());
-    let summary = summary.ok_or_else(|| failed(order, "ended without a summary"))?;
+    let summary = summary.ok_or_else(|| runner_error(order, "ended without a summary"))?;
     let most = context.config.settings.limits.answer_bytes;
     let kept = summary.floor_char_boundary(most);
     let truncated = done.cut || kept < summary.len();
     Ok(TaskOutput { agent: order.agent.clone(), summary: summary[..kept].to_owned(), truncated })
 }
 
-fn failed(order: &TaskOrder, how: &str) -> ToolError {
+fn runner_error(order: &TaskOrder, how: &str) -> ToolError {
     ToolError::new(ErrorCode::ServerFailed, format!("the runner of the agent {} {how}", order.agent))
 }
 
 /// What a runner tells while it works.
 struct TaskEventLog<'a> {
     order: &'a TaskOrder,
-    told: usize,
+    logged_events: usize,
 }
 
 impl TaskEventLog<'_> {
-    fn tell(&mut self, event: &str) {
+    fn log_event(&mut self, event: &str) {
         let (agent, session) = (self.order.agent.as_str(), self.order.session.as_str());
-        self.told += 1;
-        if self.told <= MAX_LOGGED_TASK_EVENTS {
+        self.logged_events += 1;
+        if self.logged_events <= MAX_LOGGED_TASK_EVENTS {
             tracing::info!(agent, session, "subagent.event {event}");
-        } else if self.told == MAX_LOGGED_TASK_EVENTS + 1 {
+        } else if self.logged_events == MAX_LOGGED_TASK_EVENTS + 1 {
             tracing::info!(
                 agent,
                 session,

@@ -48,7 +48,7 @@ impl WebHostExceptions {
 
 /// Whether `url` may be asked as far as its text tells; whether its name leads somewhere private is seen by the
 /// [`PublicOnly`] resolver.
-pub(crate) fn look(url: &Url, exceptions: &WebHostExceptions) -> Result<(), WebAddressError> {
+pub(crate) fn check_url(url: &Url, exceptions: &WebHostExceptions) -> Result<(), WebAddressError> {
     if !matches!(url.scheme(), "http" | "https") {
         return Err(WebAddressError::Scheme(url.scheme().to_owned()));
     }
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     fn looked(url: &str, exceptions: &[&str]) -> Result<(), WebAddressError> {
-        look(&Url::parse(url).unwrap(), &WebHostExceptions::new(exceptions))
+        check_url(&Url::parse(url).unwrap(), &WebHostExceptions::new(exceptions))
     }
 
     #[test]

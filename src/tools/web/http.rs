@@ -7,7 +7,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder, Response, StatusCode};
 use url::Url;
 
-use super::guard::{PublicOnly, WebAddressError, WebHostExceptions, look};
+use super::guard::{PublicOnly, WebAddressError, WebHostExceptions, check_url};
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// As browsers have it, only less patient.
@@ -49,14 +49,16 @@ pub(crate) async fn get(
     exceptions: &WebHostExceptions,
     limits: FetchLimits,
 ) -> Result<FetchedResponse, ToolError> {
-    let answer = tokio::time::timeout(limits.time, follow(url, accept, exceptions, limits.bytes)).await;
+    let answer =
+        tokio::time::timeout(limits.time, get_following_redirects(url, accept, exceptions, limits.bytes))
+            .await;
     answer.unwrap_or_else(|_| {
         let what = format!("{} did not answer within {} s", host(url), limits.time.as_secs());
         Err(ToolError::new(ErrorCode::Timeout, what))
     })
 }
 
-async fn follow(
+async fn get_following_redirects(
     url: &Url,
     accept: &'static str,
     exceptions: &WebHostExceptions,
@@ -64,13 +66,13 @@ async fn follow(
 ) -> Result<FetchedResponse, ToolError> {
     let mut url = url.clone();
     for _ in 0..=MAX_WEB_REDIRECTS {
-        look(&url, exceptions).map_err(|refused| refusal(&refused))?;
+        check_url(&url, exceptions).map_err(|refused| refusal_error(&refused))?;
         let client = client(exceptions.has(&url))?;
         let sent = client.get(url.clone()).header(ACCEPT, accept).send().await;
-        let answer = sent.map_err(|error| failure(&url, &error))?;
-        match redirect(&url, answer.status(), answer.headers()) {
+        let answer = sent.map_err(|error| request_error(&url, &error))?;
+        match redirect_target(&url, answer.status(), answer.headers()) {
             Some(next) => url = next?,
-            None => return body(url, answer, most).await,
+            None => return read_body(url, answer, most).await,
         }
     }
     let what = format!("{} led to more than {MAX_WEB_REDIRECTS} other addresses in turn", host(&url));
@@ -93,12 +95,12 @@ pub(crate) fn client(excepted: bool) -> Result<Client, ToolError> {
         .default_headers(headers);
     let builder = if excepted { builder } else { builder.dns_resolver(PublicOnly::shared()) };
     builder.build().map_err(|error| {
-        ToolError::new(ErrorCode::Internal, format!("no HTTP client can be made: {}", told(&error)))
+        ToolError::new(ErrorCode::Internal, format!("no HTTP client can be made: {}", error_chain(&error)))
     })
 }
 
 /// Where the answer sends us, if it does.
-fn redirect(from: &Url, status: StatusCode, headers: &HeaderMap) -> Option<Result<Url, ToolError>> {
+fn redirect_target(from: &Url, status: StatusCode, headers: &HeaderMap) -> Option<Result<Url, ToolError>> {
     if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
         return None;
     }
@@ -109,7 +111,7 @@ fn redirect(from: &Url, status: StatusCode, headers: &HeaderMap) -> Option<Resul
     }))
 }
 
-async fn body(url: Url, mut answer: Response, most: usize) -> Result<FetchedResponse, ToolError> {
+async fn read_body(url: Url, mut answer: Response, most: usize) -> Result<FetchedResponse, ToolError> {
     let status = answer.status();
     if !status.is_success() {
         return Err(bad_status(&url, status));
@@ -117,7 +119,7 @@ async fn body(url: Url, mut answer: Response, most: usize) -> Result<FetchedResp
     let content_type = answer.headers().get(CONTENT_TYPE).and_then(|text| text.to_str().ok());
     let content_type = content_type.map(str::to_owned);
     let (mut body, mut truncated) = (Vec::new(), false);
-    while let Some(chunk) = answer.chunk().await.map_err(|error| failure(&url, &error))? {
+    while let Some(chunk) = answer.chunk().await.map_err(|error| request_error(&url, &error))? {
         let room = most - body.len();
         body.extend_from_slice(&chunk[..chunk.len().min(room)]);
         if chunk.len() > room {
@@ -139,20 +141,20 @@ fn bad_status(url: &Url, status: StatusCode) -> ToolError {
     }
 }
 
-fn failure(url: &Url, error: &reqwest::Error) -> ToolError {
+fn request_error(url: &Url, error: &reqwest::Error) -> ToolError {
     if let Some(refused) = causes(error).find_map(|cause| cause.downcast_ref::<WebAddressError>()) {
-        return refusal(refused);
+        return refusal_error(refused);
     }
     if error.is_timeout() {
         return ToolError::new(ErrorCode::Timeout, format!("{} did not answer in time", host(url)));
     }
-    tracing::debug!("{url}: {}", told(error));
+    tracing::debug!("{url}: {}", error_chain(error));
     let what = if error.is_connect() { "could not be reached" } else { "broke off its answer" };
     let error = ToolError::new(ErrorCode::ServerFailed, format!("{} {what}", host(url)));
     error.with_hint("the log says why; see whether the address is right and the network is there")
 }
 
-fn refusal(refused: &WebAddressError) -> ToolError {
+fn refusal_error(refused: &WebAddressError) -> ToolError {
     let code = match refused {
         WebAddressError::Private(_) => ErrorCode::Denied,
         _ => ErrorCode::InvalidArgs,
@@ -173,7 +175,7 @@ fn causes<'a>(
 }
 
 /// An error with its causes.
-fn told(error: &reqwest::Error) -> String {
+fn error_chain(error: &reqwest::Error) -> String {
     causes(error).map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 

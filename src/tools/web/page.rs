@@ -33,7 +33,7 @@ pub(crate) struct WebPage {
 ///
 /// # Errors
 /// `not_text` where it is no text, `too_large` where it is nested too deep to be read.
-pub(crate) fn page(fetched: &FetchedResponse) -> Result<WebPage, ToolError> {
+pub(crate) fn to_page(fetched: &FetchedResponse) -> Result<WebPage, ToolError> {
     let told = fetched.content_type.as_deref().unwrap_or("text/plain");
     let content_type = told.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let html = matches!(content_type.as_str(), "text/html" | "application/xhtml+xml");
@@ -46,7 +46,7 @@ pub(crate) fn page(fetched: &FetchedResponse) -> Result<WebPage, ToolError> {
         let what = format!("it says that it is {content_type}, but it is binary data");
         return Err(ToolError::new(ErrorCode::NotText, what));
     }
-    let text = decoded(&fetched.body, told, html);
+    let text = decode_body(&fetched.body, told, html);
     if !html {
         return Ok(WebPage { content_type, title: None, text });
     }
@@ -71,7 +71,7 @@ fn is_text(content_type: &str) -> bool {
 }
 
 /// The bytes as text: by their mark, by what the server says, by what the page says, else as UTF-8.
-fn decoded(body: &[u8], content_type: &str, html: bool) -> String {
+fn decode_body(body: &[u8], content_type: &str, html: bool) -> String {
     static CHARSET: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r#"(?i)charset\s*=\s*["']?\s*([A-Za-z0-9_:.-]+)"#).ok());
     let named = |text: &str| {
@@ -188,7 +188,7 @@ mod tests {
 
     fn read(content_type: &str, body: &[u8]) -> Result<WebPage, ToolError> {
         let url = url::Url::parse("http://example.com/").unwrap();
-        page(&FetchedResponse {
+        to_page(&FetchedResponse {
             url,
             content_type: Some(content_type.to_owned()),
             body: body.to_vec(),

@@ -99,7 +99,7 @@ mod linux {
             loop {
                 match reader.next() {
                     Ok(event) => {
-                        if let Some(event) = understand(&event)
+                        if let Some(event) = parse_event(&event)
                             && !seen(event)
                         {
                             return;
@@ -116,7 +116,7 @@ mod linux {
         }
     }
 
-    fn understand(event: &inotify::Event<'_>) -> Option<KernelWatchEvent> {
+    fn parse_event(event: &inotify::Event<'_>) -> Option<KernelWatchEvent> {
         let flags = event.events();
         let watch = event.wd();
         if flags.contains(ReadFlags::QUEUE_OVERFLOW) {

@@ -269,11 +269,11 @@ fn change_feed_survives_deleted_and_recreated_root() {
 
 #[test]
 fn merge_of_change_kinds_gives_the_net_change() {
-    assert_eq!(merge(Created, Changed), Some(Created));
-    assert_eq!(merge(Created, Deleted), None);
-    assert_eq!(merge(Deleted, Created), Some(Changed));
-    assert_eq!(merge(Changed, Deleted), Some(Deleted));
-    assert_eq!(merge(Changed, Changed), Some(Changed));
+    assert_eq!(merge_kinds(Created, Changed), Some(Created));
+    assert_eq!(merge_kinds(Created, Deleted), None);
+    assert_eq!(merge_kinds(Deleted, Created), Some(Changed));
+    assert_eq!(merge_kinds(Changed, Deleted), Some(Deleted));
+    assert_eq!(merge_kinds(Changed, Changed), Some(Changed));
 }
 
 /// Numbers that look random and are the same in every run.

@@ -14,7 +14,7 @@ use super::{ChangeBatch, ChangeFeedLimits, ChangeKind, merge_all};
 use crate::workspace::edit::is_temporary;
 use crate::workspace::path::MAX_PATH_DEPTH;
 use crate::workspace::read::MAX_TIMESTAMP_GRANULARITY;
-use crate::workspace::rules::{WatchRules, is_litter};
+use crate::workspace::rules::{WatchRules, is_generated_folder};
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// A hash of size, times and inode: enough to tell that a file is another, small enough to keep for every file.
@@ -86,7 +86,7 @@ impl WatchedTree {
         let mut tree = Self {
             workspace: workspace.clone(),
             limits,
-            root: identity(workspace.root()),
+            root: directory_identity(workspace.root()),
             watches: Watches::new(),
             rules: WatchRules::new(workspace),
             directories: BTreeMap::new(),
@@ -99,7 +99,7 @@ impl WatchedTree {
         let since = since.checked_sub(MAX_TIMESTAMP_GRANULARITY).unwrap_or(since);
         let mut pending = BTreeMap::new();
         let go_on = || !stop.load(Ordering::Relaxed);
-        tree.enter(PathBuf::new(), &go_on, &mut |path, metadata| {
+        tree.watch_tree(PathBuf::new(), &go_on, &mut |path, metadata| {
             if let Some(kind) = change_since(metadata, since) {
                 pending.insert(path, kind);
             }
@@ -115,7 +115,7 @@ impl WatchedTree {
         let mut suspects = self.read_events();
         self.poll(&mut suspects);
         // The root is held open by the workspace: so the kernel does not tell of its removal.
-        let root = identity(self.workspace.root());
+        let root = directory_identity(self.workspace.root());
         if suspects.overflowed || root != self.root {
             self.root = root;
             self.start_over(&mut suspects);
@@ -123,23 +123,23 @@ impl WatchedTree {
         let overflowed = suspects.overflowed || self.too_many;
         let mut changes = std::mem::take(&mut self.pending);
         if !suspects.is_empty() {
-            merge_all(&mut changes, self.look(suspects));
+            merge_all(&mut changes, self.compare_suspects(suspects));
         }
         let changes = changes.into_iter().map(|(path, kind)| (WorkspacePath::new(path), kind)).collect();
         ChangeBatch { changes, overflowed }
     }
 
     /// What is different about the suspects; and, where ignore files are among them, about all that they rule.
-    fn look(&mut self, mut suspects: Suspects) -> BTreeMap<PathBuf, ChangeKind> {
+    fn compare_suspects(&mut self, mut suspects: Suspects) -> BTreeMap<PathBuf, ChangeKind> {
         self.reconcile(&mut suspects);
-        let mut changes = self.settle(suspects.files);
+        let mut changes = self.resolve_suspects(suspects.files);
         let mut ruled = Suspects::default();
         let ignore_files = changes.keys().filter(|path| IGNORE_FILES.iter().any(|name| path.ends_with(name)));
         ruled.directories.extend(ignore_files.filter_map(|path| path.parent()).map(Path::to_owned));
         if !ruled.is_empty() {
             self.rules = WatchRules::new(&self.workspace);
             self.reconcile(&mut ruled);
-            merge_all(&mut changes, self.settle(ruled.files));
+            merge_all(&mut changes, self.resolve_suspects(ruled.files));
         }
         changes
     }
@@ -163,7 +163,7 @@ impl WatchedTree {
         let Some(mut watches) = self.watches.take() else { return suspects };
         let mut began = None;
         watches.read(|event| {
-            self.note(event, &mut suspects);
+            self.note_event(event, &mut suspects);
             let began = *began.get_or_insert_with(Instant::now);
             // Whoever writes faster than this reads must not keep it reading for ever.
             suspects.overflowed |= began.elapsed() > EVENT_DRAIN_TIMEOUT;
@@ -173,7 +173,7 @@ impl WatchedTree {
         suspects
     }
 
-    fn note(&mut self, event: KernelWatchEvent, suspects: &mut Suspects) {
+    fn note_event(&mut self, event: KernelWatchEvent, suspects: &mut Suspects) {
         match event {
             KernelWatchEvent::Overflow => suspects.overflowed = true,
             KernelWatchEvent::Gone { watch } => {
@@ -188,13 +188,13 @@ impl WatchedTree {
                 if is_dir {
                     suspects.directories.insert(path);
                 } else {
-                    self.suspect(path, certain, suspects);
+                    self.add_suspect(path, certain, suspects);
                 }
             }
         }
     }
 
-    fn suspect(&self, path: PathBuf, certain: bool, suspects: &mut Suspects) {
+    fn add_suspect(&self, path: PathBuf, certain: bool, suspects: &mut Suspects) {
         if let Some(suspect) = suspects.files.get_mut(&path) {
             suspect.certain |= certain;
             return;
@@ -221,7 +221,7 @@ impl WatchedTree {
     fn poll_one(&self, directory: &Path, suspects: &mut Suspects) {
         let Some(known) = self.directories.get(directory) else { return };
         for name in known.files.keys() {
-            self.suspect(directory.join(name), false, suspects);
+            self.add_suspect(directory.join(name), false, suspects);
         }
         let Ok(entries) = std::fs::read_dir(self.workspace.root().join(directory)) else {
             suspects.directories.insert(directory.to_owned());
@@ -233,7 +233,7 @@ impl WatchedTree {
                 Ok(kind) if kind.is_dir() && !self.directories.contains_key(&path) => {
                     suspects.directories.insert(path);
                 }
-                Ok(kind) if kind.is_file() => self.suspect(path, false, suspects),
+                Ok(kind) if kind.is_file() => self.add_suspect(path, false, suspects),
                 _ => {}
             }
         }
@@ -255,26 +255,26 @@ impl WatchedTree {
         // All are left before one is entered: a directory that moved keeps its watch, and must not lose it to its
         // old path after it got it under the new one.
         for directory in &suspects.directories {
-            for (path, mark) in self.leave(directory) {
+            for (path, mark) in self.forget_tree(directory) {
                 suspects.files.entry(path).or_insert(Suspect { before: Some(mark), certain: false });
             }
         }
         for directory in &suspects.directories {
-            if self.directories.contains_key(directory) || !self.counts(directory) {
+            if self.directories.contains_key(directory) || !self.is_watchable(directory) {
                 continue;
             }
             let files = &mut suspects.files;
-            self.enter(directory.clone(), &|| true, &mut |path, _| {
+            self.watch_tree(directory.clone(), &|| true, &mut |path, _| {
                 files.entry(path).or_insert(Suspect { before: None, certain: false });
             });
         }
     }
 
     /// Whether `directory` is one to watch: below a watched one, and not ignored.
-    fn counts(&self, directory: &Path) -> bool {
+    fn is_watchable(&self, directory: &Path) -> bool {
         let Some(parent) = directory.parent() else { return true };
         self.directories.contains_key(parent)
-            && !is_litter(&self.workspace.root().join(directory))
+            && !is_generated_folder(&self.workspace.root().join(directory))
             && !self.is_ignored(directory, true)
     }
 
@@ -286,7 +286,7 @@ impl WatchedTree {
     }
 
     /// Forgets `top` and what is below it; gives back the files that were known there.
-    fn leave(&mut self, top: &Path) -> Vec<(PathBuf, FileFingerprint)> {
+    fn forget_tree(&mut self, top: &Path) -> Vec<(PathBuf, FileFingerprint)> {
         let below: Vec<PathBuf> = self
             .directories
             .range(top.to_owned()..)
@@ -312,11 +312,16 @@ impl WatchedTree {
 
     /// Watches `top` and what counts below it, and remembers the files, as long as it may `go_on`; `found` is told of
     /// each. A directory is watched before it is listed, so that nothing can slip in between.
-    fn enter(&mut self, top: PathBuf, go_on: &dyn Fn() -> bool, found: &mut dyn FnMut(PathBuf, &Metadata)) {
+    fn watch_tree(
+        &mut self,
+        top: PathBuf,
+        go_on: &dyn Fn() -> bool,
+        found: &mut dyn FnMut(PathBuf, &Metadata),
+    ) {
         let mut waiting = vec![top];
         while let Some(path) = waiting.pop() {
             let absolute = self.workspace.root().join(&path);
-            let Ok(watch) = self.watch(&path, &absolute) else { continue };
+            let Ok(watch) = self.watch_directory(&path, &absolute) else { continue };
             let mut directory = WatchedDirectory { watch, files: HashMap::new() };
             // A directory that may not be listed has no files for anyone.
             for entry in std::fs::read_dir(&absolute).into_iter().flatten().flatten() {
@@ -327,7 +332,7 @@ impl WatchedTree {
                 let child = path.join(entry.file_name());
                 if kind.is_dir() {
                     let is_deep = child.components().count() > MAX_PATH_DEPTH;
-                    if !is_deep && !is_litter(&entry.path()) && !self.is_ignored(&child, true) {
+                    if !is_deep && !is_generated_folder(&entry.path()) && !self.is_ignored(&child, true) {
                         waiting.push(child);
                     }
                 } else if kind.is_file() && !self.is_ignored(&child, false) {
@@ -336,7 +341,7 @@ impl WatchedTree {
                         continue;
                     }
                     let Ok(metadata) = entry.metadata() else { continue };
-                    directory.files.insert(entry.file_name(), mark(&metadata));
+                    directory.files.insert(entry.file_name(), fingerprint(&metadata));
                     self.files += 1;
                     found(child, &metadata);
                 }
@@ -347,7 +352,7 @@ impl WatchedTree {
     }
 
     /// The watch of the directory at `path`; `None` where it has to be looked at instead.
-    fn watch(&mut self, path: &Path, absolute: &Path) -> Result<Option<i32>, KernelWatchError> {
+    fn watch_directory(&mut self, path: &Path, absolute: &Path) -> Result<Option<i32>, KernelWatchError> {
         let added = match &self.watches {
             Some(watches) if self.by_watch.len() < self.limits.watches => watches.add(absolute),
             _ => Err(KernelWatchError::NoWatch),
@@ -366,13 +371,13 @@ impl WatchedTree {
     }
 
     /// Compares each suspect with the disk, and remembers what is there now.
-    fn settle(&mut self, suspects: BTreeMap<PathBuf, Suspect>) -> BTreeMap<PathBuf, ChangeKind> {
+    fn resolve_suspects(&mut self, suspects: BTreeMap<PathBuf, Suspect>) -> BTreeMap<PathBuf, ChangeKind> {
         let mut changes = BTreeMap::new();
         for (path, suspect) in suspects {
             let metadata = std::fs::symlink_metadata(self.workspace.root().join(&path)).ok();
             let metadata = metadata.filter(Metadata::is_file);
             let on_disk = metadata.is_some();
-            let now = metadata.filter(|_| self.is_watched(&path)).map(|metadata| mark(&metadata));
+            let now = metadata.filter(|_| self.is_watched(&path)).map(|metadata| fingerprint(&metadata));
             let kind = match (suspect.before, now) {
                 (None, None) => None,
                 (None, Some(_)) => Some(ChangeKind::Created),
@@ -383,7 +388,7 @@ impl WatchedTree {
                     (suspect.certain || before != now).then_some(ChangeKind::Changed)
                 }
             };
-            self.remember(&path, now);
+            self.remember_file(&path, now);
             changes.extend(kind.map(|kind| (path, kind)));
         }
         changes
@@ -394,7 +399,7 @@ impl WatchedTree {
             && !self.is_ignored(path, false)
     }
 
-    fn remember(&mut self, path: &Path, now: Option<FileFingerprint>) {
+    fn remember_file(&mut self, path: &Path, now: Option<FileFingerprint>) {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return };
         let Some(directory) = self.directories.get_mut(parent) else { return };
         let (before, after) = (directory.files.len(), {
@@ -409,7 +414,7 @@ impl WatchedTree {
 }
 
 /// Device and number of the directory at the absolute path `dir`.
-fn identity(dir: &Path) -> Option<(u64, u64)> {
+fn directory_identity(dir: &Path) -> Option<(u64, u64)> {
     let metadata = std::fs::symlink_metadata(dir).ok()?;
     metadata.is_dir().then(|| (metadata.dev(), metadata.ino()))
 }
@@ -421,7 +426,7 @@ fn is_hidden(directory: &Path) -> bool {
     name.as_encoded_bytes().starts_with(b".") && !kept.iter().any(|kept| *kept == name)
 }
 
-fn mark(metadata: &Metadata) -> FileFingerprint {
+fn fingerprint(metadata: &Metadata) -> FileFingerprint {
     let mut hasher = DefaultHasher::new();
     let times = (metadata.mtime(), metadata.mtime_nsec(), metadata.ctime(), metadata.ctime_nsec());
     (metadata.len(), times, metadata.ino()).hash(&mut hasher);

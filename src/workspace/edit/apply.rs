@@ -6,9 +6,9 @@ use rustix::io::Errno;
 
 use super::atomic::{self, Obstacle};
 use super::folders::FolderHandleCache;
+use super::inspect::{InodeIdentity, identity_at};
 use super::locate::FolderHandle;
 use super::record::{ContentWrite, StructureStep, TransactionRecord, final_place};
-use super::survey::{InodeIdentity, identity_at};
 use super::trees;
 use super::{ContentHash, EditLimits};
 
@@ -26,7 +26,7 @@ pub(super) fn apply(
     limits: &EditLimits,
 ) -> Result<(), EditStepFailure> {
     for step in &record.structure {
-        structure(folders, step, limits)
+        apply_step(folders, step, limits)
             .map_err(|obstacle| EditStepFailure { place: step.place().to_owned(), obstacle })?;
     }
     // All new contents are on the disk, where space and quota may end, before the first of them is in its place.
@@ -37,7 +37,7 @@ pub(super) fn apply(
     for put in &record.puts {
         exchange(folders, put).map_err(|obstacle| failure(put, obstacle))?;
     }
-    folders.settle().map_err(|(place, errno)| EditStepFailure { place, obstacle: Obstacle::System(errno) })
+    folders.sync_all().map_err(|(place, errno)| EditStepFailure { place, obstacle: Obstacle::System(errno) })
 }
 
 fn stage(folders: &mut FolderHandleCache, put: &ContentWrite) -> Result<(), Errno> {
@@ -47,14 +47,14 @@ fn stage(folders: &mut FolderHandleCache, put: &ContentWrite) -> Result<(), Errn
 
 fn exchange(folders: &mut FolderHandleCache, put: &ContentWrite) -> Result<(), Obstacle> {
     let (folder, name) = folders.folder_of(&put.path)?;
-    folders.touched(&put.path);
+    folders.mark_unsynced(&put.path);
     match &put.before {
         None => atomic::put_new(&folder, &put.temp, name),
         Some(before) => atomic::exchange(&folder, &put.temp, name, before.identity, before.image.hash),
     }
 }
 
-fn structure(
+fn apply_step(
     folders: &mut FolderHandleCache,
     step: &StructureStep,
     limits: &EditLimits,
@@ -62,12 +62,12 @@ fn structure(
     match step {
         StructureStep::MakeDir { path, mode } => {
             let (folder, name) = folders.folder_of(path)?;
-            folders.touched(path);
+            folders.mark_unsynced(path);
             atomic::make_dir(&folder, name, *mode)?;
         }
         StructureStep::MakeLink { path, target } => {
             let (folder, name) = folders.folder_of(path)?;
-            folders.touched(path);
+            folders.mark_unsynced(path);
             rustix::fs::symlinkat(target.as_slice(), &folder, name)?;
         }
         StructureStep::Move { from, to, identity, hash } => move_one(folders, from, to, *identity, *hash)?,
@@ -76,8 +76,8 @@ fn structure(
             if identity_at(&folder, name)? != Some(*identity) {
                 return Err(Obstacle::Changed);
             }
-            folders.forget(path)?;
-            folders.touched(path);
+            folders.close_below_place(path)?;
+            folders.mark_unsynced(path);
             atomic::rename((&folder, name), (&folder, spare.as_ref()))?;
             if !trees::is_same(&folder, spare.as_ref(), what, limits)? {
                 return Err(Obstacle::Changed);
@@ -100,9 +100,9 @@ fn move_one(
     if identity.is_some_and(|identity| identity != found) {
         return Err(Obstacle::Changed);
     }
-    folders.forget(from)?;
-    folders.touched(from);
-    folders.touched(to);
+    folders.close_below_place(from)?;
+    folders.mark_unsynced(from);
+    folders.mark_unsynced(to);
     atomic::rename((&source, old), (&target, new))?;
     // Looked at after it was moved, so that what was written to it until then is noticed.
     let same = match (identity, hash) {
@@ -113,7 +113,7 @@ fn move_one(
 }
 
 /// Removes what the steps of a finished transaction have left beside the files, and the folders that it emptied.
-pub(super) fn tidy(
+pub(super) fn remove_leftovers(
     folders: &mut FolderHandleCache,
     record: &TransactionRecord,
 ) -> Result<(), (PathBuf, Errno)> {

@@ -16,8 +16,10 @@ use rustix::fs::{fchmod, fchown, fstat, fsync, linkat, mkdirat, openat, renameat
 use rustix::io::Errno;
 
 use super::ContentHash;
+use super::inspect::{
+    FileMetadata, InodeIdentity, SeenObject, identity_at, inspect_object, names_in, to_errno,
+};
 use super::locate::FolderHandle;
-use super::survey::{FileMetadata, InodeIdentity, SeenObject, identity_at, names_in, survey, to_errno};
 use super::xattr;
 
 /// How the names of our own temporary files begin.
@@ -69,13 +71,13 @@ pub(super) fn stage(
     let mut file = File::from(openat(folder, temp, flags, Mode::from_raw_mode(mode))?);
     file.write_all(content).map_err(to_errno)?;
     if let Some(metadata) = metadata {
-        dress(&file, metadata)?;
+        apply_metadata(&file, metadata)?;
     }
     fsync(&file)
 }
 
 /// Gives `metadata` to a file of our own.
-fn dress(file: impl AsFd, metadata: &FileMetadata) -> Result<(), Errno> {
+fn apply_metadata(file: impl AsFd, metadata: &FileMetadata) -> Result<(), Errno> {
     let stat = fstat(&file)?;
     let mut mode = metadata.mode;
     if (stat.st_uid, stat.st_gid) != (metadata.user, metadata.group) {
@@ -159,7 +161,7 @@ pub(super) fn is_file(
         }
         _ => false,
     };
-    survey(folder, name, u64::MAX).map(same)
+    inspect_object(folder, name, u64::MAX).map(same)
 }
 
 /// Renames without replacing anything.
@@ -179,7 +181,7 @@ pub(super) fn rename(from: (&FolderHandle, &OsStr), to: (&FolderHandle, &OsStr))
 pub(super) fn make_dir(folder: &FolderHandle, name: &OsStr, mode: Option<u32>) -> Result<(), Errno> {
     mkdirat(folder, name, Mode::from_raw_mode(0o777))?;
     match mode {
-        Some(mode) => fchmod(folder.enter(name)?, Mode::from_raw_mode(mode as _)),
+        Some(mode) => fchmod(folder.open_subfolder(name)?, Mode::from_raw_mode(mode as _)),
         None => Ok(()),
     }
 }
@@ -192,7 +194,7 @@ pub(super) fn remove(folder: &FolderHandle, name: &OsStr) -> Result<(), Errno> {
         Err(Errno::ISDIR | Errno::PERM) => {}
         Err(errno) => return Err(errno),
     }
-    let inner = folder.enter(name)?;
+    let inner = folder.open_subfolder(name)?;
     for entry in names_in(&inner)? {
         remove(&inner, &entry)?;
     }
@@ -209,7 +211,7 @@ pub(super) fn remove_empty(folder: &FolderHandle, name: &OsStr) -> Result<bool, 
 }
 
 /// Brings the names in `folder` to the disk.
-pub(super) fn settle(folder: &FolderHandle) -> Result<(), Errno> {
+pub(super) fn sync_folder(folder: &FolderHandle) -> Result<(), Errno> {
     match fsync(folder) {
         // Some file systems have nothing to bring.
         Err(Errno::INVAL | Errno::NOTSUP) => Ok(()),

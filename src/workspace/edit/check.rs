@@ -7,14 +7,15 @@ use super::atomic::temporary_name;
 use super::control::TouchKind;
 use super::error::{Conflict, ConflictExpectation};
 use super::guard::{self, WorkspaceGuard};
+use super::inspect::{FileMetadata, InodeIdentity, SeenContent};
 use super::locate::{FinalLinkMode, WorkspaceTree};
 use super::overlay::{DirectoryNode, DiskBase, FileNode, LinkNode, PlanNode, PlanOverlay};
 use super::plan::{ModeChange, PlanOperation};
 use super::record::{ContentWrite, LeafKind, RemovedItem, ReplacedFile, StructureStep};
 use super::refusal::{
-    contradiction, found, refuse_amount, refuse_size, refuse_unreplaceable, refused, too_large, tree_refused,
+    conflict_finding, contradiction_error, error_from_errno, refuse_amount, refuse_size,
+    refuse_unreplaceable, too_large, tree_refused,
 };
-use super::survey::{FileMetadata, InodeIdentity, SeenContent};
 use super::trees::{self, StoredContentRanges, TreeError};
 use super::{ContentHash, EditError, EditLimits, EditPlan, PathPrecondition};
 use crate::workspace::WorkspacePath;
@@ -43,7 +44,7 @@ pub(super) struct Removal {
 }
 
 /// Checks `plan` against what is there now.
-pub(super) fn check(
+pub(super) fn check_plan(
     plan: &EditPlan,
     tree: WorkspaceTree,
     guard: &WorkspaceGuard,
@@ -60,7 +61,7 @@ pub(super) fn check(
         conflicts: Vec::new(),
     };
     for operation in &plan.operations {
-        check.operation(operation)?;
+        check.check_operation(operation)?;
     }
     if !check.conflicts.is_empty() {
         return Err(EditError::Conflict(check.conflicts));
@@ -81,7 +82,7 @@ struct PlanChecker<'a> {
 }
 
 impl PlanChecker<'_> {
-    fn operation(&mut self, operation: &PlanOperation) -> Result<(), EditError> {
+    fn check_operation(&mut self, operation: &PlanOperation) -> Result<(), EditError> {
         match operation {
             PlanOperation::Write { path, content, expected, mode } => {
                 self.write(path, content, *expected, *mode)
@@ -104,8 +105,8 @@ impl PlanChecker<'_> {
         expected: PathPrecondition,
         mode: ModeChange,
     ) -> Result<(), EditError> {
-        let place = self.place(path, FinalLinkMode::Follow, TouchKind::Content)?;
-        let node = self.look(&place, path)?;
+        let place = self.resolve_place(path, FinalLinkMode::Follow, TouchKind::Content)?;
+        let node = self.node_at(&place, path)?;
         if !self.is_expected(path, expected, &node)? {
             return Ok(());
         }
@@ -115,16 +116,16 @@ impl PlanChecker<'_> {
             PlanNode::Absent => FileNode { base: None, content: None, metadata: None, executable: false },
             PlanNode::Directory(_) => return Err(EditError::Directory { path: path.display() }),
             PlanNode::Link(_) => {
-                return Err(contradiction(path, "it is written to and is a link that the plan makes"));
+                return Err(contradiction_error(path, "it is written to and is a link that the plan makes"));
             }
             PlanNode::Special(kind) => return Err(EditError::Special { path: path.display(), kind }),
         };
         refuse_unreplaceable(path, &file, self.limits)?;
         self.ensure_parents(&place, path)?;
-        let hash = ContentHash::of(content);
+        let hash = ContentHash::compute(content);
         file.content = Some(SeenContent { bytes: Arc::clone(content), hash });
         apply_mode(&mut file, mode);
-        self.overlay.set(&place, PlanNode::File(Box::new(file)));
+        self.overlay.set_node(&place, PlanNode::File(Box::new(file)));
         Ok(())
     }
 
@@ -134,15 +135,15 @@ impl PlanChecker<'_> {
         content: &Arc<[u8]>,
         metadata: &FileMetadata,
     ) -> Result<(), EditError> {
-        let place = self.place(path, FinalLinkMode::Keep, TouchKind::Content)?;
-        let node = self.look(&place, path)?;
+        let place = self.resolve_place(path, FinalLinkMode::Keep, TouchKind::Content)?;
+        let node = self.node_at(&place, path)?;
         if !self.is_expected(path, PathPrecondition::Absent, &node)? {
             return Ok(());
         }
         self.ensure_parents(&place, path)?;
-        let content = Some(SeenContent { bytes: Arc::clone(content), hash: ContentHash::of(content) });
+        let content = Some(SeenContent { bytes: Arc::clone(content), hash: ContentHash::compute(content) });
         let metadata = Some(metadata.clone());
-        self.overlay.set(
+        self.overlay.set_node(
             &place,
             PlanNode::File(Box::new(FileNode { base: None, content, metadata, executable: false })),
         );
@@ -150,14 +151,14 @@ impl PlanChecker<'_> {
     }
 
     fn restore_link(&mut self, path: &WorkspacePath, target: &[u8]) -> Result<(), EditError> {
-        let place = self.place(path, FinalLinkMode::Keep, TouchKind::Content)?;
-        let node = self.look(&place, path)?;
+        let place = self.resolve_place(path, FinalLinkMode::Keep, TouchKind::Content)?;
+        let node = self.node_at(&place, path)?;
         if !self.is_expected(path, PathPrecondition::Absent, &node)? {
             return Ok(());
         }
         self.ensure_parents(&place, path)?;
         self.structure.push(StructureStep::MakeLink { path: place.clone(), target: target.to_vec() });
-        self.overlay.set(&place, PlanNode::Link(LinkNode { base: None }));
+        self.overlay.set_node(&place, PlanNode::Link(LinkNode { base: None }));
         Ok(())
     }
 
@@ -167,8 +168,8 @@ impl PlanChecker<'_> {
         expected: PathPrecondition,
         recursive: bool,
     ) -> Result<(), EditError> {
-        let place = self.place(path, FinalLinkMode::Keep, TouchKind::Content)?;
-        let node = self.look(&place, path)?;
+        let place = self.resolve_place(path, FinalLinkMode::Keep, TouchKind::Content)?;
+        let node = self.node_at(&place, path)?;
         if matches!(node, PlanNode::Absent) && expected == PathPrecondition::Any {
             return Err(EditError::NotFound { path: path.display() });
         }
@@ -190,21 +191,22 @@ impl PlanChecker<'_> {
             PlanNode::Special(kind) => return Err(EditError::Special { path: path.display(), kind }),
             PlanNode::Directory(folder) => Some(self.removed_tree(path, place, folder, recursive)?),
             PlanNode::Link(LinkNode { base }) => {
-                let base =
-                    base.ok_or_else(|| contradiction(path, "it is a link that the plan makes and deletes"))?;
-                let what = RemovedItem::Link(base.seen.target);
-                Some((base.seen.identity, removal(base.place, what, None)))
+                let base = base.ok_or_else(|| {
+                    contradiction_error(path, "it is a link that the plan makes and deletes")
+                })?;
+                let what = RemovedItem::Link(base.object.target);
+                Some((base.object.identity, new_removal(base.place, what, None)))
             }
             // A file that the plan itself would have made is just not made.
             PlanNode::File(file) => match file.base {
                 None => None,
                 Some(base) => {
-                    let Some(content) = base.seen.content else {
-                        return Err(too_large(path, &base.seen, self.limits));
+                    let Some(content) = base.object.content else {
+                        return Err(too_large(path, &base.object, self.limits));
                     };
-                    let image = self.images.keep(&content.bytes, content.hash);
-                    let what = RemovedItem::File { image, metadata: base.seen.metadata };
-                    Some((base.seen.identity, removal(base.place, what, Some(content))))
+                    let image = self.images.store(&content.bytes, content.hash);
+                    let what = RemovedItem::File { image, metadata: base.object.metadata };
+                    Some((base.object.identity, new_removal(base.place, what, Some(content))))
                 }
             },
         };
@@ -227,7 +229,7 @@ impl PlanChecker<'_> {
     ) -> Result<(InodeIdentity, Removal), EditError> {
         let base = folder
             .base
-            .ok_or_else(|| contradiction(path, "it is a folder that the plan makes and deletes"))?;
+            .ok_or_else(|| contradiction_error(path, "it is a folder that the plan makes and deletes"))?;
         let changed = |(below, node): (&PathBuf, &PlanNode)| {
             below.starts_with(place) && matches!(node, PlanNode::File(file) if file.is_changed())
         };
@@ -241,15 +243,15 @@ impl PlanChecker<'_> {
             || self.overlay.nodes().any(changed)
             || self.structure.iter().any(below)
         {
-            return Err(contradiction(
+            return Err(contradiction_error(
                 path,
                 "the folder is deleted after something in it was changed; delete it alone",
             ));
         }
         let first = self.images.contents.len();
         let (parent, name) =
-            self.overlay.tree.folder_of(&base.place).map_err(|errno| refused(path, errno))?;
-        let leaves = trees::list(&parent, name, self.limits, &mut self.images)
+            self.overlay.tree.folder_of(&base.place).map_err(|errno| error_from_errno(path, errno))?;
+        let leaves = trees::list_tree(&parent, name, self.limits, &mut self.images)
             .map_err(|error| tree_refused(self.limits, path, error))?;
         if !recursive && leaves.len() > 1 {
             return Err(EditError::NotEmpty { path: path.display() });
@@ -262,8 +264,8 @@ impl PlanChecker<'_> {
             self.guard.check(&place.join(&leaf.path), touch, path)?;
         }
         let contents = self.images.contents[first..].to_vec();
-        let removal = Removal { contents, ..removal(base.place, RemovedItem::Tree(leaves), None) };
-        Ok((base.seen, removal))
+        let removal = Removal { contents, ..new_removal(base.place, RemovedItem::Tree(leaves), None) };
+        Ok((base.object, removal))
     }
 
     /// A folder that the plan has emptied makes room at once, with what is put aside in it.
@@ -273,10 +275,10 @@ impl PlanChecker<'_> {
         self.structure.push(StructureStep::Remove {
             path,
             spare: temporary_name(),
-            identity: base.seen,
+            identity: base.object,
             what,
         });
-        self.removals.push(removal(base.place, RemovedItem::Emptied, None));
+        self.removals.push(new_removal(base.place, RemovedItem::Emptied, None));
         self.overlay.clear(place);
     }
 
@@ -287,9 +289,9 @@ impl PlanChecker<'_> {
         expected: PathPrecondition,
         overwrite: bool,
     ) -> Result<(), EditError> {
-        let source = self.place(from, FinalLinkMode::Keep, TouchKind::Whole)?;
-        let target = self.place(to, FinalLinkMode::Keep, TouchKind::Whole)?;
-        let node = self.look(&source, from)?;
+        let source = self.resolve_place(from, FinalLinkMode::Keep, TouchKind::Whole)?;
+        let target = self.resolve_place(to, FinalLinkMode::Keep, TouchKind::Whole)?;
+        let node = self.node_at(&source, from)?;
         if matches!(node, PlanNode::Absent) && expected == PathPrecondition::Any {
             return Err(EditError::NotFound { path: from.display() });
         }
@@ -297,9 +299,9 @@ impl PlanChecker<'_> {
             return Ok(());
         }
         if target.starts_with(&source) {
-            return Err(contradiction(to, "a folder cannot be moved into itself"));
+            return Err(contradiction_error(to, "a folder cannot be moved into itself"));
         }
-        match self.look(&target, to)? {
+        match self.node_at(&target, to)? {
             PlanNode::Absent => {}
             PlanNode::Directory(DirectoryNode { base: Some(base) }) if self.prunes.contains(&target) => {
                 self.remove_emptied(&target, base);
@@ -312,13 +314,13 @@ impl PlanChecker<'_> {
             old @ (PlanNode::File(_) | PlanNode::Link(_)) => self.remove(to, &target, old, false)?,
         }
         self.ensure_parents(&target, to)?;
-        self.moved(from, &source, &target, &node)?;
+        self.plan_move(from, &source, &target, &node)?;
         self.overlay.rename(&source, &target);
         Ok(())
     }
 
     /// The step that moves what is on the disk; a file that the plan makes is made in its new place at once.
-    fn moved(
+    fn plan_move(
         &mut self,
         from: &WorkspacePath,
         source: &Path,
@@ -331,15 +333,15 @@ impl PlanChecker<'_> {
             PlanNode::File(file) => match &file.base {
                 None => return Ok(()),
                 Some(base) => {
-                    (Some(base.seen.identity), base.seen.content.as_ref().map(|content| content.hash))
+                    (Some(base.object.identity), base.object.content.as_ref().map(|content| content.hash))
                 }
             },
-            PlanNode::Link(link) => (link.base.as_ref().map(|base| base.seen.identity), None),
+            PlanNode::Link(link) => (link.base.as_ref().map(|base| base.object.identity), None),
             PlanNode::Directory(folder) => {
                 if let Some(base) = &folder.base {
                     self.refuse_control_below(from, source, target, &base.place)?;
                 }
-                (folder.base.as_ref().map(|base| base.seen), None)
+                (folder.base.as_ref().map(|base| base.object), None)
             }
         };
         let (from, to) = (source.to_owned(), target.to_owned());
@@ -354,7 +356,8 @@ impl PlanChecker<'_> {
         target: &Path,
         disk: &Path,
     ) -> Result<(), EditError> {
-        let (parent, name) = self.overlay.tree.folder_of(disk).map_err(|errno| refused(given, errno))?;
+        let (parent, name) =
+            self.overlay.tree.folder_of(disk).map_err(|errno| error_from_errno(given, errno))?;
         let below = trees::names_below(&parent, name, self.limits.moved_entries)
             .map_err(|error| tree_refused(self.limits, given, error))?;
         for path in below {
@@ -365,8 +368,8 @@ impl PlanChecker<'_> {
     }
 
     fn create_dir(&mut self, path: &WorkspacePath, mode: Option<u32>) -> Result<(), EditError> {
-        let place = self.place(path, FinalLinkMode::Follow, TouchKind::Content)?;
-        match self.look(&place, path)? {
+        let place = self.resolve_place(path, FinalLinkMode::Follow, TouchKind::Content)?;
+        match self.node_at(&place, path)? {
             PlanNode::Directory(_) => Ok(()),
             PlanNode::File(_) | PlanNode::Link(_) => Err(EditError::Exists { path: path.display() }),
             PlanNode::Special(kind) => Err(EditError::Special { path: path.display(), kind }),
@@ -379,8 +382,8 @@ impl PlanChecker<'_> {
     }
 
     fn prune(&mut self, path: &WorkspacePath) -> Result<(), EditError> {
-        let place = self.place(path, FinalLinkMode::Keep, TouchKind::Content)?;
-        if matches!(self.look(&place, path)?, PlanNode::Directory(_)) {
+        let place = self.resolve_place(path, FinalLinkMode::Keep, TouchKind::Content)?;
+        if matches!(self.node_at(&place, path)?, PlanNode::Directory(_)) {
             self.prunes.push(place);
         }
         Ok(())
@@ -390,7 +393,7 @@ impl PlanChecker<'_> {
     fn ensure_parents(&mut self, place: &Path, given: &WorkspacePath) -> Result<(), EditError> {
         let mut missing = Vec::new();
         for folder in place.ancestors().skip(1) {
-            match self.look(folder, given)? {
+            match self.node_at(folder, given)? {
                 PlanNode::Directory(_) => break,
                 PlanNode::Absent => missing.push(folder.to_owned()),
                 _ => return Err(EditError::NotADirectory { path: given.display() }),
@@ -403,12 +406,12 @@ impl PlanChecker<'_> {
     }
 
     fn make_dir(&mut self, place: PathBuf, mode: Option<u32>) {
-        self.overlay.set(&place, PlanNode::Directory(DirectoryNode { base: None }));
+        self.overlay.set_node(&place, PlanNode::Directory(DirectoryNode { base: None }));
         self.structure.push(StructureStep::MakeDir { path: place, mode });
     }
 
     /// Where `path` really is, if it may be touched.
-    fn place(
+    fn resolve_place(
         &self,
         path: &WorkspacePath,
         last: FinalLinkMode,
@@ -418,7 +421,8 @@ impl PlanChecker<'_> {
             return Err(EditError::Directory { path: path.display() });
         }
         self.guard.check(path.as_path(), touch, path)?;
-        let place = self.overlay.place(path.as_path(), last).map_err(|errno| refused(path, errno))?;
+        let place =
+            self.overlay.resolve_path(path.as_path(), last).map_err(|errno| error_from_errno(path, errno))?;
         if place.as_os_str().is_empty() {
             return Err(EditError::Directory { path: path.display() });
         }
@@ -427,8 +431,8 @@ impl PlanChecker<'_> {
         Ok(place)
     }
 
-    fn look(&mut self, place: &Path, given: &WorkspacePath) -> Result<PlanNode, EditError> {
-        self.overlay.look(place).map_err(|errno| refused(given, errno))
+    fn node_at(&mut self, place: &Path, given: &WorkspacePath) -> Result<PlanNode, EditError> {
+        self.overlay.node_at(place).map_err(|errno| error_from_errno(given, errno))
     }
 
     /// Whether `node` is what the caller believes; what is not is put down as a conflict.
@@ -450,7 +454,11 @@ impl PlanChecker<'_> {
             }
         };
         if !as_expected {
-            self.conflicts.push(Conflict { path: path.clone(), expected: belief, found: found(node) });
+            self.conflicts.push(Conflict {
+                path: path.clone(),
+                expected: belief,
+                found: conflict_finding(node),
+            });
         }
         Ok(as_expected)
     }
@@ -462,9 +470,9 @@ impl PlanChecker<'_> {
             let PlanNode::File(file) = node else { continue };
             let Some(content) = file.content.as_ref().filter(|_| file.is_changed()) else { continue };
             let before = file.base.as_ref().and_then(|base| {
-                let old = base.seen.content.as_ref()?;
-                let image = self.images.keep(&old.bytes, old.hash);
-                let (identity, metadata) = (base.seen.identity, base.seen.metadata.clone());
+                let old = base.object.content.as_ref()?;
+                let image = self.images.store(&old.bytes, old.hash);
+                let (identity, metadata) = (base.object.identity, base.object.metadata.clone());
                 Some(ReplacedFile { identity, image, metadata })
             });
             puts.push(ContentWrite {
@@ -488,7 +496,7 @@ impl PlanChecker<'_> {
     }
 }
 
-fn removal(place: PathBuf, what: RemovedItem, content: Option<SeenContent>) -> Removal {
+fn new_removal(place: PathBuf, what: RemovedItem, content: Option<SeenContent>) -> Removal {
     Removal { place, what, content, contents: Vec::new() }
 }
 

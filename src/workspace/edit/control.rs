@@ -259,25 +259,26 @@ pub(super) enum TouchKind {
 }
 
 /// Why no edit tool may touch the relative `path`, as the end of a sentence that begins with it; `None` where they may.
-pub(super) fn refuses(path: &Path, touch: TouchKind) -> Option<&'static str> {
-    why(ControlPathPolicy::Refused, path, touch)
+pub(super) fn refusal_reason(path: &Path, touch: TouchKind) -> Option<&'static str> {
+    control_reason(ControlPathPolicy::Refused, path, touch)
 }
 
 /// Why someone has to agree before the relative `path` is changed, as the end of a sentence that begins with it; `None` where
 /// nobody has to. A folder counts that would bring such files along.
-pub(crate) fn asks(path: &Path) -> Option<&'static str> {
-    why(ControlPathPolicy::Asked, path, TouchKind::Whole)
+pub(crate) fn approval_reason(path: &Path) -> Option<&'static str> {
+    control_reason(ControlPathPolicy::Asked, path, TouchKind::Whole)
 }
 
-fn why(care: ControlPathPolicy, path: &Path, touch: TouchKind) -> Option<&'static str> {
-    let names: Vec<String> = path.components().map(|component| folded(component.as_os_str())).collect();
+fn control_reason(care: ControlPathPolicy, path: &Path, touch: TouchKind) -> Option<&'static str> {
+    let names: Vec<String> = path.components().map(|component| fold_name(component.as_os_str())).collect();
     let kinds = KINDS.iter().filter(|kind| kind.care == care);
-    let mut matching = kinds.filter(|kind| kind.paths.iter().any(|control| is_met(control, &names, touch)));
+    let mut matching =
+        kinds.filter(|kind| kind.paths.iter().any(|control| matches_control_path(control, &names, touch)));
     matching.next().map(|kind| kind.why)
 }
 
 /// Whether a path of these names is the control path, lies in it, or, where it is touched as a whole, is a folder above it.
-fn is_met(control: &str, names: &[String], touch: TouchKind) -> bool {
+fn matches_control_path(control: &str, names: &[String], touch: TouchKind) -> bool {
     let count = control.split('/').count();
     (0..names.len()).any(|from| {
         let here = &names[from..];
@@ -290,7 +291,7 @@ fn is_met(control: &str, names: &[String], touch: TouchKind) -> bool {
 }
 
 /// `name` as file systems that fold case, ignore invisible characters or cut ends off would compare it.
-fn folded(name: &OsStr) -> String {
+fn fold_name(name: &OsStr) -> String {
     let name = name.to_string_lossy();
     // What follows a colon is a stream of the same file on some systems.
     let name = name.split(':').next().unwrap_or_default();
@@ -315,7 +316,7 @@ mod tests {
     use super::*;
 
     fn verdict(path: &str, touch: TouchKind) -> bool {
-        refuses(Path::new(path), touch).is_some()
+        refusal_reason(Path::new(path), touch).is_some()
     }
 
     #[test]
@@ -421,8 +422,8 @@ mod tests {
             ".cargo",
             "a/.venv",
         ] {
-            assert!(asks(Path::new(path)).is_some(), "{path}");
-            assert_eq!(refuses(Path::new(path), TouchKind::Content), None, "{path}");
+            assert!(approval_reason(Path::new(path)).is_some(), "{path}");
+            assert_eq!(refusal_reason(Path::new(path), TouchKind::Content), None, "{path}");
         }
         for path in [
             ".github/workflows/ci.yml",
@@ -436,7 +437,7 @@ mod tests {
             "src/main.rs",
             "AGENTS.md",
         ] {
-            assert_eq!(asks(Path::new(path)), None, "{path}");
+            assert_eq!(approval_reason(Path::new(path)), None, "{path}");
         }
     }
 }

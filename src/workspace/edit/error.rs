@@ -266,7 +266,7 @@ impl fmt::Display for ConflictList<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, conflict) in self.0.iter().take(MAX_REPORTED_CONFLICTS).enumerate() {
             let separator = if index == 0 { "" } else { ", " };
-            write!(f, "{separator}`{}` {}", conflict.path.display(), conflict.what())?;
+            write!(f, "{separator}`{}` {}", conflict.path.display(), conflict.state_text())?;
         }
         match self.0.len().saturating_sub(MAX_REPORTED_CONFLICTS) {
             0 => Ok(()),
@@ -276,7 +276,7 @@ impl fmt::Display for ConflictList<'_> {
 }
 
 impl Conflict {
-    fn what(&self) -> &'static str {
+    fn state_text(&self) -> &'static str {
         match (&self.expected, &self.found) {
             (ConflictExpectation::Absent, _) => "exists already",
             (_, ConflictFinding::Absent) => "is gone",

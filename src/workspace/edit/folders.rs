@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
-use super::atomic::settle;
+use super::atomic::sync_folder;
 use super::locate::{FolderHandle, WorkspaceTree};
 
 /// How many are kept open; others are opened each time, since descriptors are few.
@@ -40,12 +40,12 @@ impl FolderHandleCache {
     }
 
     /// A name in the folder of `place` has changed.
-    pub(super) fn touched(&mut self, place: &Path) {
+    pub(super) fn mark_unsynced(&mut self, place: &Path) {
         self.unsettled.insert(place.parent().unwrap_or(Path::new("")).to_owned());
     }
 
     /// What is at `place`, and below, is about to be, or was, somewhere else.
-    pub(super) fn forget(&mut self, place: &Path) -> Result<(), Errno> {
+    pub(super) fn close_below_place(&mut self, place: &Path) -> Result<(), Errno> {
         let gone: Vec<PathBuf> =
             self.unsettled.iter().filter(|path| path.starts_with(place)).cloned().collect();
         for path in gone {
@@ -57,7 +57,7 @@ impl FolderHandleCache {
     }
 
     /// Brings all changed names to the disk.
-    pub(super) fn settle(&mut self) -> Result<(), (PathBuf, Errno)> {
+    pub(super) fn sync_all(&mut self) -> Result<(), (PathBuf, Errno)> {
         for path in std::mem::take(&mut self.unsettled) {
             self.settle_one(&path).map_err(|errno| (path, errno))?;
         }
@@ -66,9 +66,9 @@ impl FolderHandleCache {
 
     fn settle_one(&self, path: &Path) -> Result<(), Errno> {
         match self.open.get(path) {
-            Some(folder) => settle(folder),
-            None => match self.tree.folder(path) {
-                Ok(folder) => settle(&folder),
+            Some(folder) => sync_folder(folder),
+            None => match self.tree.open_folder_at(path) {
+                Ok(folder) => sync_folder(&folder),
                 // Taken away by a later step, or by somebody else: there is nothing left to bring to the disk.
                 Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(()),
                 Err(errno) => Err(errno),

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use super::EditError;
 use super::control::{self, TouchKind};
+use super::inspect::identity_at;
 use super::locate::WorkspaceTree;
 use super::overlay::{PlanNode, PlanOverlay};
-use super::survey::identity_at;
 use crate::workspace::{Workspace, WorkspacePath};
 
 const GIT: &str = "git's own files decide what runs when git is used";
@@ -33,7 +33,7 @@ impl WorkspaceGuard {
     pub(super) fn new(workspace: &Workspace, protected: &[PathBuf]) -> Self {
         let inside = |path: &PathBuf| {
             let canonical = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
-            workspace.inside(&canonical).map(|path| path.as_path().to_owned())
+            workspace.workspace_path(&canonical).map(|path| path.as_path().to_owned())
         };
         Self { own: protected.iter().filter_map(inside).collect() }
     }
@@ -45,7 +45,7 @@ impl WorkspaceGuard {
         touch: TouchKind,
         given: &WorkspacePath,
     ) -> Result<(), EditError> {
-        self.verdict(path, touch).map_or(Ok(()), |why| Err(refused(given, why)))
+        self.refusal_reason(path, touch).map_or(Ok(()), |why| Err(control_error(given, why)))
     }
 
     /// Refuses `path`, without links, if it is, or lies in, a folder that is git's own by what is in it.
@@ -56,18 +56,18 @@ impl WorkspaceGuard {
         given: &WorkspacePath,
     ) -> Result<(), EditError> {
         match path.ancestors().any(|folder| is_git_directory(tree, folder)) {
-            true => Err(refused(given, GIT)),
+            true => Err(control_error(given, GIT)),
             false => Ok(()),
         }
     }
 
-    fn verdict(&self, path: &Path, touch: TouchKind) -> Option<&'static str> {
+    fn refusal_reason(&self, path: &Path, touch: TouchKind) -> Option<&'static str> {
         let own =
             |own: &PathBuf| path.starts_with(own) || (touch == TouchKind::Whole && own.starts_with(path));
         if self.own.iter().any(own) {
             return Some(OWN);
         }
-        control::refuses(path, touch)
+        control::refusal_reason(path, touch)
     }
 }
 
@@ -85,7 +85,7 @@ pub(super) fn check_outcome(overlay: &mut PlanOverlay) -> Result<(), EditError> 
                 GIT_DIRECTORY.iter().filter(|names| names.iter().any(|needed| is_called(name, needed)));
             for names in rows {
                 if would_hold(overlay, folder, names) && !is_git_directory(&overlay.tree, folder) {
-                    return Err(refused(&WorkspacePath::new(place), WOULD_BE_GIT));
+                    return Err(control_error(&WorkspacePath::new(place), WOULD_BE_GIT));
                 }
             }
             part = folder;
@@ -94,7 +94,7 @@ pub(super) fn check_outcome(overlay: &mut PlanOverlay) -> Result<(), EditError> 
     Ok(())
 }
 
-fn refused(given: &WorkspacePath, why: &'static str) -> EditError {
+fn control_error(given: &WorkspacePath, why: &'static str) -> EditError {
     EditError::Control { path: given.display(), why }
 }
 
@@ -106,7 +106,7 @@ fn would_hold(overlay: &mut PlanOverlay, folder: &Path, names: &[&str]) -> bool 
                 && !matches!(node, PlanNode::Absent)
         };
         overlay.nodes().any(is_it)
-            || !matches!(overlay.look(&folder.join(name)), Ok(PlanNode::Absent) | Err(_))
+            || !matches!(overlay.node_at(&folder.join(name)), Ok(PlanNode::Absent) | Err(_))
     })
 }
 
@@ -116,7 +116,7 @@ fn is_called(name: &OsStr, wanted: &str) -> bool {
 }
 
 fn is_git_directory(tree: &WorkspaceTree, folder: &Path) -> bool {
-    let Ok(folder) = tree.folder(folder) else { return false };
+    let Ok(folder) = tree.open_folder_at(folder) else { return false };
     let is_there = |name: &&str| matches!(identity_at(&folder, OsStr::new(name)), Ok(Some(_)));
     GIT_DIRECTORY.iter().any(|names| names.iter().all(is_there))
 }
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn user_state_folder_inside_workspace_is_refused_for_edits() {
         let guard = WorkspaceGuard { own: vec![PathBuf::from("home/state")] };
-        let verdict = |path: &str, touch| guard.verdict(Path::new(path), touch).is_some();
+        let verdict = |path: &str, touch| guard.refusal_reason(Path::new(path), touch).is_some();
         assert!(verdict("home/state", TouchKind::Content));
         assert!(verdict("home/state/x", TouchKind::Content));
         assert!(verdict("home", TouchKind::Whole));

@@ -49,7 +49,7 @@ pub(super) struct JournalEntry {
     path: PathBuf,
 }
 
-pub(super) fn failed(action: &'static str, path: &Path, error: impl ToString) -> EditError {
+pub(super) fn journal_error(action: &'static str, path: &Path, error: impl ToString) -> EditError {
     let file = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
     EditError::Journal { action, file, reason: error.to_string() }
 }
@@ -64,7 +64,7 @@ impl Journal {
 
     /// Makes its folder, for the user alone, and gives the path of the lock file in it.
     pub(super) fn prepare(&self) -> Result<PathBuf, EditError> {
-        private::make_folder(&self.folder).map_err(|error| failed("make", &self.folder, error))?;
+        private::make_folder(&self.folder).map_err(|error| journal_error("make", &self.folder, error))?;
         Ok(self.folder.join(LOCK))
     }
 
@@ -78,12 +78,12 @@ impl Journal {
         let listed = match fs::read_dir(&self.folder) {
             Ok(listed) => listed,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(failed("list", &self.folder, error)),
+            Err(error) => return Err(journal_error("list", &self.folder, error)),
         };
         let mut entries = Vec::new();
         for listed in listed {
-            let path = listed.map_err(|error| failed("list", &self.folder, error))?.path();
-            entries.extend(JournalEntry::of(path));
+            let path = listed.map_err(|error| journal_error("list", &self.folder, error))?.path();
+            entries.extend(JournalEntry::from_path(path));
         }
         entries.sort_by_key(|entry| entry.id);
         Ok(entries)
@@ -95,11 +95,12 @@ impl Journal {
         let counted = match fs::read_to_string(&path) {
             Ok(text) => text.trim().parse().unwrap_or(0),
             Err(error) if error.kind() == io::ErrorKind::NotFound => 0,
-            Err(error) => return Err(failed("read", &path, error)),
+            Err(error) => return Err(journal_error("read", &path, error)),
         };
         let highest = entries.last().map_or(0, |entry| entry.id.0);
         let next: u64 = highest.max(counted) + 1;
-        private::write(&path, next.to_string().as_bytes()).map_err(|error| failed("write", &path, error))?;
+        private::write(&path, next.to_string().as_bytes())
+            .map_err(|error| journal_error("write", &path, error))?;
         Ok(EditId(next))
     }
 
@@ -128,7 +129,7 @@ impl Journal {
         match write() {
             Ok(()) => Ok(JournalEntry { id: record.id, progress: JournalProgress::Begun, path }),
             Err(error) => {
-                let failure = failed("write", &path, &error);
+                let failure = journal_error("write", &path, &error);
                 for path in [&draft, &path] {
                     match fs::remove_dir_all(path) {
                         Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -143,12 +144,12 @@ impl Journal {
     }
 
     /// All steps are done: from here on the transaction has happened.
-    pub(super) fn done(&self, entry: JournalEntry) -> Result<JournalEntry, EditError> {
+    pub(super) fn mark_done(&self, entry: JournalEntry) -> Result<JournalEntry, EditError> {
         self.rename(entry, JournalProgress::Done)
     }
 
     /// Nothing is left to tidy up.
-    pub(super) fn tidy(&self, entry: JournalEntry) -> Result<JournalEntry, EditError> {
+    pub(super) fn mark_tidy(&self, entry: JournalEntry) -> Result<JournalEntry, EditError> {
         self.rename(entry, JournalProgress::Tidy)
     }
 
@@ -159,38 +160,38 @@ impl Journal {
             JournalProgress::Tidy => entry.id.0.to_string(),
         };
         let path = self.folder.join(name);
-        fs::rename(&entry.path, &path).map_err(|error| failed("rename", &entry.path, error))?;
+        fs::rename(&entry.path, &path).map_err(|error| journal_error("rename", &entry.path, error))?;
         Ok(JournalEntry { id: entry.id, progress, path })
     }
 
     /// The transaction has not happened, or is forgotten.
-    pub(super) fn forget(&self, entry: &JournalEntry) -> Result<(), EditError> {
+    pub(super) fn remove_entry(&self, entry: &JournalEntry) -> Result<(), EditError> {
         let debris = self.folder.join(format!("{}.{DEBRIS}", entry.id.0));
         // Half an entry must never look like a whole one.
-        fs::rename(&entry.path, &debris).map_err(|error| failed("rename", &entry.path, error))?;
-        fs::remove_dir_all(&debris).map_err(|error| failed("remove", &debris, error))
+        fs::rename(&entry.path, &debris).map_err(|error| journal_error("rename", &entry.path, error))?;
+        fs::remove_dir_all(&debris).map_err(|error| journal_error("remove", &debris, error))
     }
 
     /// Keeps an entry that cannot be understood out of the way, for a person to look at.
-    pub(super) fn set_aside(&self, entry: &JournalEntry) -> Result<(), EditError> {
+    pub(super) fn quarantine(&self, entry: &JournalEntry) -> Result<(), EditError> {
         let aside = self.folder.join(format!("{}.{DAMAGED}", entry.id.0));
-        fs::rename(&entry.path, &aside).map_err(|error| failed("rename", &entry.path, error))
+        fs::rename(&entry.path, &aside).map_err(|error| journal_error("rename", &entry.path, error))
     }
 
     /// What the entry says.
-    pub(super) fn record(&self, entry: &JournalEntry) -> Result<TransactionRecord, EditError> {
+    pub(super) fn read_record(&self, entry: &JournalEntry) -> Result<TransactionRecord, EditError> {
         let path = entry.path.join(RECORD);
-        let bytes = fs::read(&path).map_err(|error| failed("read", &path, error))?;
+        let bytes = fs::read(&path).map_err(|error| journal_error("read", &path, error))?;
         let record: TransactionRecord =
-            serde_json::from_slice(&bytes).map_err(|error| failed("understand", &path, error))?;
+            serde_json::from_slice(&bytes).map_err(|error| journal_error("understand", &path, error))?;
         if record.version != TRANSACTION_FORMAT_VERSION || record.id != entry.id {
-            return Err(failed("understand", &path, "it is of another version of this program"));
+            return Err(journal_error("understand", &path, "it is of another version of this program"));
         }
         Ok(record)
     }
 
     /// An old content, checked against its hash.
-    pub(super) fn image(
+    pub(super) fn read_image(
         &self,
         entry: &JournalEntry,
         image: &StoredContentRange,
@@ -203,9 +204,13 @@ impl Journal {
             file.take(image.length).read_to_end(&mut bytes)?;
             Ok(bytes)
         };
-        let bytes = read().map_err(|error| failed("read", &path, error))?;
-        if ContentHash::of(&bytes) != image.hash {
-            return Err(failed("believe", &path, "it is damaged: its content is not what was put into it"));
+        let bytes = read().map_err(|error| journal_error("read", &path, error))?;
+        if ContentHash::compute(&bytes) != image.hash {
+            return Err(journal_error(
+                "believe",
+                &path,
+                "it is damaged: its content is not what was put into it",
+            ));
         }
         Ok(bytes)
     }
@@ -213,25 +218,26 @@ impl Journal {
     /// Forgets the oldest entries until what is left is within the limits, and what was left of entries that were being
     /// written or removed.
     pub(super) fn prune(&self, limits: &EditLimits) -> Result<(), EditError> {
-        self.sweep()?;
+        self.remove_debris()?;
         let entries: Vec<JournalEntry> =
             self.entries()?.into_iter().filter(|entry| entry.progress == JournalProgress::Tidy).collect();
         let mut bytes = 0;
         for (newer, entry) in entries.iter().rev().enumerate() {
-            bytes += entry.size();
+            bytes += entry.size_bytes();
             // The newest one stays whatever its size.
             if newer > 0 && (newer >= limits.journal_entries || bytes > limits.journal_bytes) {
-                self.forget(entry)?;
+                self.remove_entry(entry)?;
             }
         }
         Ok(())
     }
 
-    fn sweep(&self) -> Result<(), EditError> {
-        let listed = fs::read_dir(&self.folder).map_err(|error| failed("list", &self.folder, error))?;
+    fn remove_debris(&self) -> Result<(), EditError> {
+        let listed =
+            fs::read_dir(&self.folder).map_err(|error| journal_error("list", &self.folder, error))?;
         for path in listed.flatten().map(|listed| listed.path()) {
             if path.extension().is_some_and(|extension| extension == DEBRIS) {
-                fs::remove_dir_all(&path).map_err(|error| failed("remove", &path, error))?;
+                fs::remove_dir_all(&path).map_err(|error| journal_error("remove", &path, error))?;
             }
         }
         Ok(())
@@ -239,7 +245,7 @@ impl Journal {
 }
 
 impl JournalEntry {
-    fn of(path: PathBuf) -> Option<Self> {
+    fn from_path(path: PathBuf) -> Option<Self> {
         let name = path.file_name()?.to_str()?;
         let (number, progress) = match name.split_once('.') {
             None => (name, JournalProgress::Tidy),
@@ -251,12 +257,12 @@ impl JournalEntry {
     }
 
     /// In bytes; what cannot be asked counts nothing.
-    fn size(&self) -> u64 {
+    fn size_bytes(&self) -> u64 {
         let length = |name| fs::metadata(self.path.join(name)).map_or(0, |metadata| metadata.len());
         length(RECORD) + length(IMAGES)
     }
 }
 
 fn new_file(path: &Path) -> io::Result<File> {
-    private::open(private::options().write(true).create_new(true), path)
+    private::open(private::open_options().write(true).create_new(true), path)
 }

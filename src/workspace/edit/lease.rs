@@ -70,7 +70,7 @@ pub(crate) struct LeaseHost {
 
 impl LeaseOptions {
     /// No workspace is leased.
-    pub(crate) fn none() -> Self {
+    pub(crate) fn disabled() -> Self {
         let host = LeaseHost { name: String::new(), mark: String::new() };
         Self { leasing: LeaseMode::Never, stale: Duration::ZERO, host }
     }
@@ -79,7 +79,7 @@ impl LeaseOptions {
 impl LeaseHost {
     /// This one: called `LSP_TOOLS_HOST` where that is set, which also says that whatever has the same name there is the same host.
     /// Otherwise the name of the machine, told apart by its last start and, for containers, by their processes' namespace.
-    pub(crate) fn this() -> Self {
+    pub(crate) fn current() -> Self {
         if let Some(name) = std::env::var("LSP_TOOLS_HOST").ok().filter(|name| !name.is_empty()) {
             return Self { mark: format!("named {name}"), name };
         }
@@ -115,7 +115,7 @@ struct LeaseInner {
     keeper: u64,
     held: Mutex<LeaseState>,
     /// Rung when the keeper is to look at once.
-    bell: Condvar,
+    wake_keeper: Condvar,
 }
 
 #[derive(Debug, Default)]
@@ -138,7 +138,7 @@ impl Lease {
         };
         let keeper = KEEPERS.fetch_add(1, Ordering::Relaxed);
         let shared =
-            || LeaseInner { workspace, options, keeper, held: Mutex::default(), bell: Condvar::new() };
+            || LeaseInner { workspace, options, keeper, held: Mutex::default(), wake_keeper: Condvar::new() };
         Self(wanted.then(|| Arc::new(shared())))
     }
 
@@ -147,18 +147,18 @@ impl Lease {
     ///
     /// # Errors
     /// [`EditError::Leased`] where another host has it.
-    pub(super) fn take(&self) -> Result<(), EditError> {
+    pub(super) fn acquire(&self) -> Result<(), EditError> {
         let Some(shared) = &self.0 else { return Ok(()) };
         // Held all the while, so that the keeper does not give back what is being taken.
         let mut held = shared.held.lock();
-        let folder = shared.folder().map_err(|error| unusable(&error))?;
+        let folder = shared.folder().map_err(|error| lease_error(&error))?;
         held.number = Some(shared.acquire(&folder)?);
         held.edited = Some(Instant::now());
         if held.keeper.is_none() {
             let kept = shared.clone();
             let keeper = std::thread::Builder::new().name("workspace-lease".to_owned());
             // Without one, the lease lasts for as long as the settings say, and the next edit takes it anew.
-            held.keeper = keeper.spawn(move || kept.keep()).ok();
+            held.keeper = keeper.spawn(move || kept.run_keeper()).ok();
         }
         Ok(())
     }
@@ -171,11 +171,11 @@ impl Drop for Lease {
         held.ended = true;
         let keeper = held.keeper.take();
         drop(held);
-        shared.bell.notify_all();
+        shared.wake_keeper.notify_all();
         match keeper {
             // It gives the lease back. One that panicked has been logged.
             Some(keeper) => drop(keeper.join()),
-            None => shared.give_back(&mut shared.held.lock()),
+            None => shared.release(&mut shared.held.lock()),
         }
     }
 }
@@ -207,32 +207,32 @@ impl LeaseInner {
     /// The number that this host has, taken where nobody else has one.
     fn acquire(&self, folder: &LeaseFolder) -> Result<u64, EditError> {
         for _ in 0..MAX_LEASE_ACQUIRE_ATTEMPTS {
-            let highest = folder.highest().map_err(|error| unusable(&error))?;
+            let highest = folder.highest().map_err(|error| lease_error(&error))?;
             let next = match highest {
                 None => 1,
-                Some(number) => match self.look(folder, number).map_err(|error| unusable(&error))? {
+                Some(number) => match self.inspect(folder, number).map_err(|error| lease_error(&error))? {
                     LeaseOwnership::Ours => return Ok(number),
                     LeaseOwnership::Theirs(error) => return Err(error),
                     LeaseOwnership::Over => number + 1,
                     LeaseOwnership::Gone => continue,
                 },
             };
-            if self.make(folder, next).map_err(|error| unusable(&error))? {
+            if self.create_lease(folder, next).map_err(|error| lease_error(&error))? {
                 return Ok(next);
             }
         }
-        Err(unusable(&io::Error::other("other hosts take it again and again")))
+        Err(lease_error(&io::Error::other("other hosts take it again and again")))
     }
 
     /// What the lease `number` means to us.
-    fn look(&self, folder: &LeaseFolder, number: u64) -> io::Result<LeaseOwnership> {
+    fn inspect(&self, folder: &LeaseFolder, number: u64) -> io::Result<LeaseOwnership> {
         // Opened anew each time: that is when network file systems look again at what others have written.
         let mut file = match folder.open(number) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(LeaseOwnership::Gone),
             Err(error) => return Err(error),
         };
-        let touched = seconds(&file)?;
+        let touched = mtime_seconds(&file)?;
         let mut text = String::new();
         (&mut file).take(MAX_LEASE_FILE_BYTES).read_to_string(&mut text)?;
         let holder = serde_json::from_str::<LeaseHolder>(&text).ok();
@@ -245,7 +245,7 @@ impl LeaseInner {
             folder.touch(number)?;
             return Ok(LeaseOwnership::Ours);
         }
-        let now = folder.now()?;
+        let now = folder.file_system_time()?;
         let stale = i64::try_from(self.options.stale.as_secs()).unwrap_or(i64::MAX);
         if now.saturating_sub(touched) > stale {
             return Ok(LeaseOwnership::Over);
@@ -268,14 +268,14 @@ impl LeaseInner {
     }
 
     /// Makes the lease `number` ours; false where somebody was quicker.
-    fn make(&self, folder: &LeaseFolder, number: u64) -> io::Result<bool> {
+    fn create_lease(&self, folder: &LeaseFolder, number: u64) -> io::Result<bool> {
         let file = match folder.create(&number.to_string()) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
             Err(error) => return Err(error),
         };
         let LeaseHost { name, mark } = self.options.host.clone();
-        let (pid, since) = (std::process::id(), seconds(&file)?);
+        let (pid, since) = (std::process::id(), mtime_seconds(&file)?);
         let written =
             folder.write(number, &LeaseHolder { host: name, mark, pid, keeper: self.keeper, since });
         match written {
@@ -292,16 +292,16 @@ impl LeaseInner {
     }
 
     /// Touches the lease until it is given back or lost, or the process ends.
-    fn keep(&self) {
+    fn run_keeper(&self) {
         let pause = self.options.stale / 4;
         let mut held = self.held.lock();
         loop {
             // Not for a bell that was rung before this was reached.
-            self.bell.wait_while_for(&mut held, |held| !held.ended, pause);
+            self.wake_keeper.wait_while_for(&mut held, |held| !held.ended, pause);
             let rests = held.edited.is_none_or(|edited| edited.elapsed() >= LEASE_IDLE_TIMEOUT);
             if held.ended || rests {
                 held.keeper = None;
-                return self.give_back(&mut held);
+                return self.release(&mut held);
             }
             // Whoever has lost it finds out at the next edit, and may take it anew then.
             if let Some(number) = held.number
@@ -326,10 +326,10 @@ impl LeaseInner {
     }
 
     /// From now on anybody may take it.
-    fn give_back(&self, held: &mut LeaseState) {
+    fn release(&self, held: &mut LeaseState) {
         let Some(number) = held.number.take() else { return };
         let given = self.folder().and_then(|folder| match self.is_ours(&folder, number)? {
-            true => folder.age(number),
+            true => folder.mark_expired(number),
             false => Ok(()),
         });
         if let Err(error) = given {
@@ -388,32 +388,32 @@ impl LeaseFolder {
 
     /// Its time is now, by the clock of the file system.
     fn touch(&self, number: u64) -> io::Result<()> {
-        self.set(number, Timespec { tv_sec: 0, tv_nsec: UTIME_NOW })
+        self.set_time(number, Timespec { tv_sec: 0, tv_nsec: UTIME_NOW })
     }
 
     /// Its time is long past.
-    fn age(&self, number: u64) -> io::Result<()> {
-        self.set(number, Timespec { tv_sec: 0, tv_nsec: 0 })
+    fn mark_expired(&self, number: u64) -> io::Result<()> {
+        self.set_time(number, Timespec { tv_sec: 0, tv_nsec: 0 })
     }
 
-    fn set(&self, number: u64, time: Timespec) -> io::Result<()> {
+    fn set_time(&self, number: u64, time: Timespec) -> io::Result<()> {
         let times = Timestamps { last_access: time, last_modification: time };
         rustix::fs::utimensat(&self.0, number.to_string(), &times, AtFlags::SYMLINK_NOFOLLOW)?;
         Ok(())
     }
 
     /// What time it is for the file system: that of a file which is made for it.
-    fn now(&self) -> io::Result<i64> {
+    fn file_system_time(&self) -> io::Result<i64> {
         let name = format!("now-{}-{:?}", std::process::id(), std::thread::current().id());
         // One that was left by a process that died has a time that is past.
         let _gone = rustix::fs::unlinkat(&self.0, &name, AtFlags::empty());
-        let now = self.create(&name).and_then(|file| seconds(&file));
+        let now = self.create(&name).and_then(|file| mtime_seconds(&file));
         let _gone = rustix::fs::unlinkat(&self.0, &name, AtFlags::empty());
         now
     }
 }
 
-fn seconds(file: &File) -> io::Result<i64> {
+fn mtime_seconds(file: &File) -> io::Result<i64> {
     use std::os::unix::fs::MetadataExt;
     Ok(file.metadata()?.mtime())
 }
@@ -444,7 +444,7 @@ fn is_shared(workspace: &Workspace) -> bool {
     })
 }
 
-fn unusable(error: &io::Error) -> EditError {
+fn lease_error(error: &io::Error) -> EditError {
     EditError::Lease { reason: error.to_string() }
 }
 

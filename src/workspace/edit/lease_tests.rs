@@ -58,17 +58,17 @@ fn lease_excludes_other_hosts_until_dropped() {
     let ground = Ground::new();
     let (alpha, beta) = (ground.of("alpha"), ground.of("beta"));
     assert!(ground.leases().is_empty(), "nothing is taken before there is something to edit");
-    alpha.take().unwrap();
-    assert_eq!(holder(beta.take()), "alpha");
-    alpha.take().unwrap();
+    alpha.acquire().unwrap();
+    assert_eq!(holder(beta.acquire()), "alpha");
+    alpha.acquire().unwrap();
     // What else runs on the host has it too.
     let second = ground.of("alpha");
-    second.take().unwrap();
+    second.acquire().unwrap();
     // Not its end but that of whoever edited last gives it back.
     drop(alpha);
-    assert_eq!(holder(beta.take()), "alpha");
+    assert_eq!(holder(beta.acquire()), "alpha");
     drop(second);
-    beta.take().unwrap();
+    beta.acquire().unwrap();
     assert_eq!(ground.leases().len(), 1);
 }
 
@@ -77,7 +77,7 @@ fn lease_taken_and_dropped_repeatedly_does_not_wait() {
     let ground = Ground::new();
     let begun = Instant::now();
     for _ in 0..20 {
-        ground.of("alpha").take().unwrap();
+        ground.of("alpha").acquire().unwrap();
     }
     assert!(begun.elapsed() < TEST_LEASE_TTL / 4, "{:?}", begun.elapsed());
 }
@@ -86,15 +86,15 @@ fn lease_taken_and_dropped_repeatedly_does_not_wait() {
 fn stale_lease_expires_by_file_system_clock() {
     let ground = Ground::new();
     let (alpha, beta, gamma) = (ground.of("alpha"), ground.of("beta"), ground.of("gamma"));
-    alpha.take().unwrap();
+    alpha.acquire().unwrap();
     ground.age(TEST_LEASE_TTL - Duration::from_secs(5));
-    assert_eq!(holder(beta.take()), "alpha");
+    assert_eq!(holder(beta.acquire()), "alpha");
     ground.age(Duration::from_secs(10));
-    beta.take().unwrap();
+    beta.acquire().unwrap();
     // Who has lost it finds out, and cannot give back what is not its own any more.
-    assert_eq!(holder(alpha.take()), "beta");
+    assert_eq!(holder(alpha.acquire()), "beta");
     drop(alpha);
-    assert_eq!(holder(gamma.take()), "beta");
+    assert_eq!(holder(gamma.acquire()), "beta");
 }
 
 #[test]
@@ -102,10 +102,10 @@ fn lease_is_renewed_while_held() {
     let ground = Ground::new();
     let alpha = ground.lease("alpha", Duration::from_secs(2));
     let beta = ground.lease("beta", Duration::from_secs(2));
-    alpha.take().unwrap();
+    alpha.acquire().unwrap();
     let end = Instant::now() + Duration::from_secs(5);
     while Instant::now() < end {
-        assert!(matches!(beta.take(), Err(EditError::Leased { .. })));
+        assert!(matches!(beta.acquire(), Err(EditError::Leased { .. })));
         std::thread::sleep(Duration::from_millis(100));
     }
 }
@@ -120,7 +120,7 @@ fn lease_is_held_by_one_of_many_concurrent_hosts() {
             scope.spawn(move || {
                 for round in 0..40 {
                     let lease = ground.of(&format!("host-{number}-{round}"));
-                    match lease.take() {
+                    match lease.acquire() {
                         Ok(()) => {
                             assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "two have it");
                             taken.fetch_add(1, Ordering::SeqCst);
@@ -135,7 +135,7 @@ fn lease_is_held_by_one_of_many_concurrent_hosts() {
         }
     });
     assert!(taken.into_inner() > 4);
-    ground.of("last").take().unwrap();
+    ground.of("last").acquire().unwrap();
 }
 
 #[test]
@@ -144,29 +144,29 @@ fn lease_with_garbage_counts_as_held_and_symlink_is_refused() {
     let alpha = ground.of("alpha");
     std::fs::create_dir(ground.folder.path().join(FOLDER)).unwrap();
     std::fs::write(ground.folder.path().join(FOLDER).join("7"), "{\"host\":").unwrap();
-    match alpha.take() {
+    match alpha.acquire() {
         Err(EditError::Leased { host, .. }) => assert_eq!(host, "another host"),
         other => panic!("{other:?}"),
     }
     ground.age(2 * TEST_LEASE_TTL);
-    alpha.take().unwrap();
+    alpha.acquire().unwrap();
     assert!(ground.leases()[0].ends_with("8"), "{:?}", ground.leases());
 
     let (linked, elsewhere) = (Ground::new(), Ground::new());
     symlink(elsewhere.folder.path(), linked.folder.path().join(FOLDER)).unwrap();
-    assert!(matches!(linked.of("alpha").take(), Err(EditError::Lease { .. })));
+    assert!(matches!(linked.of("alpha").acquire(), Err(EditError::Lease { .. })));
     assert_eq!(std::fs::read_dir(elsewhere.folder.path()).unwrap().count(), 0);
 }
 
 #[test]
 fn lease_on_local_file_system_writes_no_file() {
     let ground = Ground::new();
-    let host = LeaseHost::this();
+    let host = LeaseHost::current();
     assert!(!host.mark.is_empty());
     for leasing in [LeaseMode::Auto, LeaseMode::Never] {
         let options = LeaseOptions { leasing, stale: TEST_LEASE_TTL, host: host.clone() };
         let lease = Lease::new(Workspace::open(ground.folder.path()).unwrap(), options);
-        lease.take().unwrap();
+        lease.acquire().unwrap();
         assert!(!ground.folder.path().join(FOLDER).exists());
     }
 }

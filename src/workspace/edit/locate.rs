@@ -47,7 +47,7 @@ impl AsFd for FolderHandle {
 
 impl FolderHandle {
     /// The folder `name` in this one, if that is one and no link.
-    pub(super) fn enter(&self, name: &OsStr) -> Result<FolderHandle, Errno> {
+    pub(super) fn open_subfolder(&self, name: &OsStr) -> Result<FolderHandle, Errno> {
         open_folder(self.as_fd(), name, OFlags::RDONLY).map(|fd| FolderHandle(Arc::new(fd)))
     }
 }
@@ -64,8 +64,8 @@ struct PathResolution<'a> {
 
 impl WorkspaceTree {
     /// The tree as it is now.
-    pub(super) fn of(workspace: &Workspace) -> Self {
-        Self { workspace: workspace.clone(), root: workspace.jail().directory() }
+    pub(super) fn open(workspace: &Workspace) -> Self {
+        Self { workspace: workspace.clone(), root: workspace.jail().root_fd() }
     }
 
     /// `path`, relative to the root, without any link in it (but for the last name, with [`FinalLinkMode::Keep`]); names that do not
@@ -77,7 +77,7 @@ impl WorkspaceTree {
     }
 
     /// The folder at `path`, in which no name may be a link.
-    pub(super) fn folder(&self, path: &Path) -> Result<FolderHandle, Errno> {
+    pub(super) fn open_folder_at(&self, path: &Path) -> Result<FolderHandle, Errno> {
         let mut fd: Option<OwnedFd> = None;
         for component in path.components() {
             let Component::Normal(name) = component else { return Err(Errno::XDEV) };
@@ -92,7 +92,7 @@ impl WorkspaceTree {
     /// The folder that the last name of `path` lies in, and that name; `EISDIR` for the root.
     pub(super) fn folder_of<'p>(&self, path: &'p Path) -> Result<(FolderHandle, &'p OsStr), Errno> {
         let name = path.file_name().ok_or(Errno::ISDIR)?;
-        Ok((self.folder(path.parent().unwrap_or(Path::new("")))?, name))
+        Ok((self.open_folder_at(path.parent().unwrap_or(Path::new("")))?, name))
     }
 }
 
@@ -105,44 +105,44 @@ impl PathResolution<'_> {
             }
             let at_end = self.ahead.is_empty();
             if at_end && last == FinalLinkMode::Keep {
-                return Ok(self.here().join(name));
+                return Ok(self.current_path().join(name));
             }
             // A last name need not be a folder; any other must be one or a link to one.
             let opened = if at_end { Err(Errno::NOTDIR) } else { self.open(&name) };
             match opened {
                 Ok(fd) => self.entered.push((name, fd)),
-                Err(Errno::NOTDIR | Errno::LOOP) => match readlinkat(self.fd(), &name, Vec::new()) {
-                    Ok(target) => self.follow(OsString::from_vec(target.into_bytes()))?,
-                    Err(Errno::INVAL) if at_end => return Ok(self.here().join(name)),
+                Err(Errno::NOTDIR | Errno::LOOP) => match readlinkat(self.current_fd(), &name, Vec::new()) {
+                    Ok(target) => self.follow_link(OsString::from_vec(target.into_bytes()))?,
+                    Err(Errno::INVAL) if at_end => return Ok(self.current_path().join(name)),
                     Err(Errno::INVAL) => return Err(Errno::NOTDIR),
-                    Err(Errno::NOENT) => return self.missing(name),
+                    Err(Errno::NOENT) => return self.missing_path(name),
                     Err(errno) => return Err(errno),
                 },
-                Err(Errno::NOENT) => return self.missing(name),
+                Err(Errno::NOENT) => return self.missing_path(name),
                 Err(errno) => return Err(errno),
             }
         }
-        Ok(self.here())
+        Ok(self.current_path())
     }
 
     /// `name` is not there, so that no link can be on the rest of the way.
-    fn missing(&self, name: OsString) -> Result<PathBuf, Errno> {
+    fn missing_path(&self, name: OsString) -> Result<PathBuf, Errno> {
         if self.ahead.iter().any(|name| name == "..") {
             return Err(Errno::NOENT);
         }
-        let mut path = self.here().join(name);
+        let mut path = self.current_path().join(name);
         path.extend(self.ahead.iter().rev());
         Ok(path)
     }
 
-    fn follow(&mut self, target: OsString) -> Result<(), Errno> {
+    fn follow_link(&mut self, target: OsString) -> Result<(), Errno> {
         self.links += 1;
         if self.links > MAX_LOCATE_SYMLINKS {
             return Err(Errno::LOOP);
         }
         let target = Path::new(&target);
         if target.is_absolute() {
-            let inside = self.tree.workspace.inside(target).ok_or(Errno::XDEV)?;
+            let inside = self.tree.workspace.workspace_path(target).ok_or(Errno::XDEV)?;
             self.entered.clear();
             return self.push(inside.as_path());
         }
@@ -162,16 +162,16 @@ impl PathResolution<'_> {
         Ok(())
     }
 
-    fn fd(&self) -> BorrowedFd<'_> {
+    fn current_fd(&self) -> BorrowedFd<'_> {
         self.entered.last().map_or(self.tree.root.as_fd(), |(_, fd)| fd.as_fd())
     }
 
-    fn here(&self) -> PathBuf {
+    fn current_path(&self) -> PathBuf {
         self.entered.iter().map(|(name, _)| name).collect()
     }
 
     fn open(&self, name: &OsStr) -> Result<OwnedFd, Errno> {
-        open_folder(self.fd(), name, location_flags())
+        open_folder(self.current_fd(), name, location_flags())
     }
 }
 

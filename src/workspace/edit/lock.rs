@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 
 use super::EditError;
-use super::journal::failed;
+use super::journal::journal_error;
 use crate::workspace::private;
 
 /// How long a transaction waits for others.
@@ -21,31 +21,31 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(10);
 /// The queue of this process for one workspace; the lock file keeps the other processes out.
 #[derive(Debug, Default)]
 pub(super) struct EditLockQueue {
-    taken: Mutex<bool>,
+    is_locked: Mutex<bool>,
     freed: Condvar,
 }
 
 /// The right to change the workspace; given back when dropped, or when the process ends.
 #[derive(Debug)]
 pub(super) struct EditLockGuard<'a> {
-    turn: &'a EditLockQueue,
+    queue: &'a EditLockQueue,
     /// Its lock ends with it.
     file: Option<File>,
 }
 
 impl EditLockQueue {
     /// Waits for its turn and for the lock on `file`, which is made if it is not there.
-    pub(super) fn take(&self, file: &Path) -> Result<EditLockGuard<'_>, EditError> {
+    pub(super) fn acquire(&self, file: &Path) -> Result<EditLockGuard<'_>, EditError> {
         let deadline = Instant::now() + EDIT_LOCK_TIMEOUT;
-        let mut taken = self.taken.lock();
+        let mut taken = self.is_locked.lock();
         self.freed.wait_while_for(&mut taken, |taken| *taken, EDIT_LOCK_TIMEOUT);
         if *taken {
-            return Err(busy());
+            return Err(busy_error());
         }
         *taken = true;
         drop(taken);
-        let mut held = EditLockGuard { turn: self, file: None };
-        held.file = Some(lock(file, deadline)?);
+        let mut held = EditLockGuard { queue: self, file: None };
+        held.file = Some(acquire_file_lock(file, deadline)?);
         Ok(held)
     }
 }
@@ -54,27 +54,27 @@ impl Drop for EditLockGuard<'_> {
     fn drop(&mut self) {
         // The file first, so that the next one in this process finds it free.
         self.file = None;
-        *self.turn.taken.lock() = false;
-        self.turn.freed.notify_one();
+        *self.queue.is_locked.lock() = false;
+        self.queue.freed.notify_one();
     }
 }
 
-fn lock(path: &Path, deadline: Instant) -> Result<File, EditError> {
-    let mut options = private::options();
+fn acquire_file_lock(path: &Path, deadline: Instant) -> Result<File, EditError> {
+    let mut options = private::open_options();
     options.read(true).write(true).create(true).truncate(false);
-    let file = private::open(&options, path).map_err(|error| failed("open", path, error))?;
+    let file = private::open(&options, path).map_err(|error| journal_error("open", path, error))?;
     let mut pause = FIRST_PAUSE;
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(file),
-            Err(TryLockError::WouldBlock) if Instant::now() >= deadline => return Err(busy()),
+            Err(TryLockError::WouldBlock) if Instant::now() >= deadline => return Err(busy_error()),
             Err(TryLockError::WouldBlock) => std::thread::sleep(pause),
-            Err(TryLockError::Error(error)) => return Err(failed("lock", path, error)),
+            Err(TryLockError::Error(error)) => return Err(journal_error("lock", path, error)),
         }
         pause = (pause * 2).min(LONGEST_PAUSE);
     }
 }
 
-fn busy() -> EditError {
+fn busy_error() -> EditError {
     EditError::Busy { seconds: EDIT_LOCK_TIMEOUT.as_secs() }
 }

@@ -7,7 +7,7 @@
 //! [`PathPrecondition::Hash`] into an [`EditPlan`]. [`TransactionManager::commit`] waits for its turn among all processes (`lock`), takes
 //! the workspace for this host where others may have it mounted (`lease`), settles what a
 //! process that died has left (`rollback`), and checks the whole plan against the disk without touching anything: where each
-//! path really is (`locate`), whether it may be changed (`guard`, by the list in `control`), what is there (`survey`), what the workspace looks like
+//! path really is (`locate`), whether it may be changed (`guard`, by the list in `control`), what is there (`inspect`), what the workspace looks like
 //! after each operation (`overlay`, `check`). Then the record of all steps and the old contents go into the journal
 //! (`record`, `journal`) in the user's state folder; the steps are done (`apply`, each one atomic: `atomic`) or, should one
 //! fail, taken back; and the caller hears what has changed (`change`, `report`). Undo (`undo`) is a plan like any other.
@@ -29,6 +29,7 @@ mod error;
 mod folders;
 mod guard;
 mod hexadecimal;
+mod inspect;
 mod journal;
 mod lease;
 mod locate;
@@ -39,7 +40,6 @@ mod record;
 mod refusal;
 mod report;
 mod rollback;
-mod survey;
 mod text;
 mod transaction;
 mod trees;
@@ -52,7 +52,7 @@ pub use change::ChangedEntryKind;
 pub use change::EditId;
 pub use change::FileOperation;
 pub(crate) use change::{CommittedTransaction, FileChange, HistoryEntry};
-pub(crate) use control::asks;
+pub(crate) use control::approval_reason;
 pub use error::ConflictFinding;
 pub use error::EditError;
 pub(crate) use lease::{LeaseHost, LeaseMode, LeaseOptions};

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
+use super::inspect::{FileMetadata, SeenContent, SeenFile, SeenLink, SeenObject, inspect_object};
 use super::locate::{FinalLinkMode, WorkspaceTree};
-use super::record::rebased;
-use super::survey::{FileMetadata, SeenContent, SeenFile, SeenLink, SeenObject, survey};
+use super::record::rebase_path;
 
 /// What would be at a place.
 #[derive(Debug, Clone)]
@@ -33,7 +33,7 @@ pub(super) struct FileNode {
 
 #[derive(Debug, Clone)]
 pub(super) struct DirectoryNode {
-    pub(crate) base: Option<DiskBase<super::survey::InodeIdentity>>,
+    pub(crate) base: Option<DiskBase<super::inspect::InodeIdentity>>,
 }
 
 #[derive(Debug, Clone)]
@@ -46,7 +46,7 @@ pub(super) struct LinkNode {
 pub(super) struct DiskBase<T> {
     /// Where it is now.
     pub(crate) place: PathBuf,
-    pub(crate) seen: T,
+    pub(crate) object: T,
 }
 
 /// All that the plan has looked at or changed so far.
@@ -66,18 +66,18 @@ impl PlanOverlay {
     }
 
     /// Where `path` really is at this point of the plan: links are resolved.
-    pub(super) fn place(&self, path: &Path, last: FinalLinkMode) -> Result<PathBuf, Errno> {
-        match self.origin(path) {
-            Some(origin) => Ok(self.forward(self.tree.resolve(&origin, last)?)),
+    pub(super) fn resolve_path(&self, path: &Path, last: FinalLinkMode) -> Result<PathBuf, Errno> {
+        match self.disk_origin(path) {
+            Some(origin) => Ok(self.apply_moves(self.tree.resolve(&origin, last)?)),
             None => Ok(path.to_owned()),
         }
     }
 
     /// Where on the disk that is which the plan has brought to `place`; `None` where it has only taken something away.
-    pub(super) fn origin(&self, place: &Path) -> Option<PathBuf> {
+    pub(super) fn disk_origin(&self, place: &Path) -> Option<PathBuf> {
         let mut origin = place.to_owned();
         for (from, to) in self.moves.iter().rev() {
-            if let Some(before) = rebased(&origin, to, from) {
+            if let Some(before) = rebase_path(&origin, to, from) {
                 origin = before;
             } else if origin.starts_with(from) {
                 return None;
@@ -86,20 +86,20 @@ impl PlanOverlay {
         Some(origin)
     }
 
-    fn forward(&self, mut place: PathBuf) -> PathBuf {
+    fn apply_moves(&self, mut place: PathBuf) -> PathBuf {
         for (from, to) in &self.moves {
-            place = rebased(&place, from, to).unwrap_or(place);
+            place = rebase_path(&place, from, to).unwrap_or(place);
         }
         place
     }
 
     /// What would be at `place`.
-    pub(super) fn look(&mut self, place: &Path) -> Result<PlanNode, Errno> {
+    pub(super) fn node_at(&mut self, place: &Path) -> Result<PlanNode, Errno> {
         if let Some(node) = self.nodes.get(place) {
             return Ok(node.clone());
         }
         let removed = |above: &Path| matches!(self.nodes.get(above), Some(PlanNode::Absent));
-        let node = match self.origin(place) {
+        let node = match self.disk_origin(place) {
             Some(origin) if !place.ancestors().skip(1).any(removed) => self.on_disk(origin)?,
             _ => PlanNode::Absent,
         };
@@ -112,7 +112,7 @@ impl PlanOverlay {
             return Ok(PlanNode::Directory(DirectoryNode { base: None }));
         }
         let seen = match self.tree.folder_of(&place) {
-            Ok((folder, name)) => survey(&folder, name, self.limit)?,
+            Ok((folder, name)) => inspect_object(&folder, name, self.limit)?,
             Err(Errno::NOENT) => SeenObject::Absent,
             Err(errno) => return Err(errno),
         };
@@ -120,27 +120,29 @@ impl PlanOverlay {
             SeenObject::Absent => PlanNode::Absent,
             SeenObject::Special(kind) => PlanNode::Special(kind),
             SeenObject::Directory(seen) => {
-                PlanNode::Directory(DirectoryNode { base: Some(DiskBase { place, seen }) })
+                PlanNode::Directory(DirectoryNode { base: Some(DiskBase { place, object: seen }) })
             }
-            SeenObject::Link(seen) => PlanNode::Link(LinkNode { base: Some(DiskBase { place, seen }) }),
+            SeenObject::Link(seen) => {
+                PlanNode::Link(LinkNode { base: Some(DiskBase { place, object: seen }) })
+            }
             SeenObject::File(seen) => PlanNode::File(Box::new(FileNode {
                 content: seen.content.clone(),
                 metadata: Some(seen.metadata.clone()),
                 executable: false,
-                base: Some(DiskBase { place, seen }),
+                base: Some(DiskBase { place, object: seen }),
             })),
         })
     }
 
     /// From here on `node` is at `place`.
-    pub(super) fn set(&mut self, place: &Path, node: PlanNode) {
+    pub(super) fn set_node(&mut self, place: &Path, node: PlanNode) {
         self.nodes.insert(place.to_owned(), node);
     }
 
     /// From here on nothing is at `place` nor below.
     pub(super) fn clear(&mut self, place: &Path) {
         self.nodes.retain(|path, _| !path.starts_with(place));
-        self.set(place, PlanNode::Absent);
+        self.set_node(place, PlanNode::Absent);
     }
 
     /// From here on what is at `from`, with all that is below, is at `to`.
@@ -148,12 +150,12 @@ impl PlanOverlay {
         let moved: Vec<PathBuf> = self.nodes.keys().filter(|path| path.starts_with(from)).cloned().collect();
         self.nodes.retain(|path, _| path.starts_with(from) || !path.starts_with(to));
         for path in moved {
-            if let (Some(node), Some(place)) = (self.nodes.remove(&path), rebased(&path, from, to)) {
+            if let (Some(node), Some(place)) = (self.nodes.remove(&path), rebase_path(&path, from, to)) {
                 self.nodes.insert(place, node);
             }
         }
         self.moves.push((from.to_owned(), to.to_owned()));
-        self.set(from, PlanNode::Absent);
+        self.set_node(from, PlanNode::Absent);
     }
 
     /// Whether the plan has renamed anything at or below `place`, or to there.
@@ -172,6 +174,7 @@ impl FileNode {
     pub(super) fn is_changed(&self) -> bool {
         let Some(base) = &self.base else { return true };
         let hash = |content: &Option<SeenContent>| content.as_ref().map(|content| content.hash);
-        hash(&self.content) != hash(&base.seen.content) || self.metadata.as_ref() != Some(&base.seen.metadata)
+        hash(&self.content) != hash(&base.object.content)
+            || self.metadata.as_ref() != Some(&base.object.metadata)
     }
 }

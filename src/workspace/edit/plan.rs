@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::survey::FileMetadata;
+use super::inspect::FileMetadata;
 use crate::workspace::WorkspacePath;
 
 /// The SHA-256 of a file's bytes, byte order mark and all. Shown and parsed as 64 hexadecimal digits.
@@ -185,7 +185,7 @@ impl EditPlan {
 
 impl ContentHash {
     /// The hash of `bytes`.
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn compute(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::hexadecimal;
-use super::survey::{FileMetadata, InodeIdentity};
+use super::inspect::{FileMetadata, InodeIdentity};
 use super::{ContentHash, EditId};
 
 pub(super) const TRANSACTION_FORMAT_VERSION: u32 = 1;
@@ -168,21 +168,21 @@ pub(super) fn final_place(structure: &[StructureStep], step: usize, path: &Path)
     let mut place = path.to_owned();
     for later in structure.iter().skip(step + 1) {
         if let StructureStep::Move { from, to, .. } = later {
-            place = rebased(&place, from, to).unwrap_or(place);
+            place = rebase_path(&place, from, to).unwrap_or(place);
         }
     }
     place
 }
 
 /// `relative` below `folder`; the folder itself where it is empty.
-pub(super) fn below(folder: &Path, relative: &Path) -> PathBuf {
+pub(super) fn join_relative(folder: &Path, relative: &Path) -> PathBuf {
     if relative.as_os_str().is_empty() { folder.to_owned() } else { folder.join(relative) }
 }
 
 /// `path`, which lies at or below `from`, as it is called when `from` is called `to`; `None` where it lies elsewhere.
-pub(super) fn rebased(path: &Path, from: &Path, to: &Path) -> Option<PathBuf> {
+pub(super) fn rebase_path(path: &Path, from: &Path, to: &Path) -> Option<PathBuf> {
     let rest = path.strip_prefix(from).ok()?;
-    Some(below(to, rest))
+    Some(join_relative(to, rest))
 }
 
 /// What marks a path that is written as the hexadecimal digits of its bytes, since it is not UTF-8.

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use rustix::io::Errno;
 
 use super::error::ConflictFinding;
+use super::inspect::SeenFile;
 use super::overlay::{FileNode, PlanNode};
-use super::survey::SeenFile;
 use super::text::text_of;
 use super::trees::TreeError;
 use super::{EditError, EditLimits};
@@ -20,14 +20,14 @@ pub(super) fn refuse_unreplaceable(
     limits: &EditLimits,
 ) -> Result<(), EditError> {
     let Some(base) = &file.base else { return Ok(()) };
-    if base.seen.names > 1 {
-        return Err(EditError::HardLinked { path: path.display(), names: base.seen.names });
+    if base.object.names > 1 {
+        return Err(EditError::HardLinked { path: path.display(), names: base.object.names });
     }
-    if !base.seen.writable {
+    if !base.object.writable {
         return Err(EditError::Denied { path: path.display() });
     }
-    if base.seen.content.is_none() {
-        return Err(too_large(path, &base.seen, limits));
+    if base.object.content.is_none() {
+        return Err(too_large(path, &base.object, limits));
     }
     Ok(())
 }
@@ -75,7 +75,7 @@ pub(super) fn refuse_amount(path: &WorkspacePath, length: u64, limits: &EditLimi
 pub(super) fn tree_refused(limits: &EditLimits, path: &WorkspacePath, error: TreeError) -> EditError {
     let inner = |below: PathBuf| WorkspacePath::new(path.as_path().join(below)).display();
     match error {
-        TreeError::System(errno) => refused(path, errno),
+        TreeError::System(errno) => error_from_errno(path, errno),
         TreeError::Special(below, kind) => EditError::Special { path: inner(below), kind },
         TreeError::TooLarge(below) => EditError::TooLarge {
             path: inner(below),
@@ -102,7 +102,7 @@ pub(super) fn tree_refused(limits: &EditLimits, path: &WorkspacePath, error: Tre
 }
 
 /// What is there, for those who expected something else.
-pub(super) fn found(node: &PlanNode) -> ConflictFinding {
+pub(super) fn conflict_finding(node: &PlanNode) -> ConflictFinding {
     match node {
         PlanNode::Absent => ConflictFinding::Absent,
         PlanNode::File(file) => match &file.content {
@@ -114,12 +114,12 @@ pub(super) fn found(node: &PlanNode) -> ConflictFinding {
 }
 
 /// The plan contradicts itself.
-pub(super) fn contradiction(path: &WorkspacePath, why: &'static str) -> EditError {
+pub(super) fn contradiction_error(path: &WorkspacePath, why: &'static str) -> EditError {
     EditError::Contradiction { path: path.display(), why }
 }
 
 /// What a refusal of the system, met while looking at `path`, means.
-pub(super) fn refused(path: &WorkspacePath, errno: Errno) -> EditError {
+pub(super) fn error_from_errno(path: &WorkspacePath, errno: Errno) -> EditError {
     let path = path.display();
     match errno {
         Errno::XDEV => EditError::Outside { path },

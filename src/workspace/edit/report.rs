@@ -7,11 +7,12 @@ use std::sync::Arc;
 use super::ContentHash;
 use super::change::{ChangedEntryKind, FileChange, FileOperation};
 use super::check::{CheckedPlan, Removal};
+use super::inspect::SeenContent;
 use super::overlay::{FileNode, PlanNode};
 use super::record::{
-    FileChangeSummary, LeafKind, RemovedItem, StructureStep, SummaryOperation, below, final_place, rebased,
+    FileChangeSummary, LeafKind, RemovedItem, StructureStep, SummaryOperation, final_place, join_relative,
+    rebase_path,
 };
-use super::survey::SeenContent;
 use super::text::text_of;
 use crate::workspace::WorkspacePath;
 
@@ -26,10 +27,10 @@ pub(super) struct PlanReport {
 pub(super) fn report(checked: &CheckedPlan) -> PlanReport {
     let mut report = PlanReportBuilder::default();
     for removal in &checked.removals {
-        report.removal(removal);
+        report.add_removal(removal);
     }
     for (place, node) in checked.overlay.nodes() {
-        report.node(place, node);
+        report.add_node(place, node);
     }
     let created_dirs = checked.structure.iter().enumerate().filter_map(|(index, step)| match step {
         StructureStep::MakeDir { path, .. } => Some(path_of(final_place(&checked.structure, index, path))),
@@ -44,7 +45,7 @@ pub(super) fn report(checked: &CheckedPlan) -> PlanReport {
 }
 
 /// The same, as short as the history needs it.
-pub(super) fn summary(files: &[FileChange]) -> Vec<FileChangeSummary> {
+pub(super) fn summarize_changes(files: &[FileChange]) -> Vec<FileChangeSummary> {
     let one = |change: &FileChange| FileChangeSummary {
         path: change.path.as_path().to_owned(),
         operation: match &change.operation {
@@ -59,7 +60,7 @@ pub(super) fn summary(files: &[FileChange]) -> Vec<FileChangeSummary> {
 
 impl FileChangeSummary {
     /// For those who ask for the history.
-    pub(super) fn told(self) -> (WorkspacePath, FileOperation) {
+    pub(super) fn into_operation(self) -> (WorkspacePath, FileOperation) {
         let operation = match self.operation {
             SummaryOperation::Created => FileOperation::Created,
             SummaryOperation::Modified => FileOperation::Modified,
@@ -81,24 +82,24 @@ struct PlanReportBuilder {
 }
 
 impl PlanReportBuilder {
-    fn removal(&mut self, removal: &Removal) {
+    fn add_removal(&mut self, removal: &Removal) {
         match &removal.what {
             RemovedItem::File { .. } => {
                 let before = Some(removal.content.as_ref());
-                self.deleted(removal.place.clone(), ChangedEntryKind::File, before.flatten());
+                self.add_deleted(removal.place.clone(), ChangedEntryKind::File, before.flatten());
             }
             RemovedItem::Emptied => self.removed_dirs.push(path_of(removal.place.clone())),
-            RemovedItem::Link(_) => self.deleted(removal.place.clone(), ChangedEntryKind::Link, None),
+            RemovedItem::Link(_) => self.add_deleted(removal.place.clone(), ChangedEntryKind::Link, None),
             RemovedItem::Tree(leaves) => {
                 let mut contents = removal.contents.iter();
                 for leaf in leaves {
-                    let place = below(&removal.place, &leaf.path);
+                    let place = join_relative(&removal.place, &leaf.path);
                     match &leaf.what {
                         LeafKind::Directory { .. } => self.removed_dirs.push(path_of(place)),
-                        LeafKind::Link(_) => self.deleted(place, ChangedEntryKind::Link, None),
+                        LeafKind::Link(_) => self.add_deleted(place, ChangedEntryKind::Link, None),
                         LeafKind::File { image, .. } => {
-                            let content = contents.next().map(|bytes| content(bytes, image.hash));
-                            self.deleted(place, ChangedEntryKind::File, content.as_ref());
+                            let content = contents.next().map(|bytes| seen_content(bytes, image.hash));
+                            self.add_deleted(place, ChangedEntryKind::File, content.as_ref());
                         }
                     }
                 }
@@ -106,14 +107,14 @@ impl PlanReportBuilder {
         }
     }
 
-    fn deleted(&mut self, place: PathBuf, kind: ChangedEntryKind, before: Option<&SeenContent>) {
-        let change = change(path_of(place.clone()), FileOperation::Deleted, kind, before, None);
+    fn add_deleted(&mut self, place: PathBuf, kind: ChangedEntryKind, before: Option<&SeenContent>) {
+        let change = file_change(path_of(place.clone()), FileOperation::Deleted, kind, before, None);
         self.files.insert(place, change);
     }
 
-    fn node(&mut self, place: &Path, node: &PlanNode) {
+    fn add_node(&mut self, place: &Path, node: &PlanNode) {
         let (from, kind) = match node {
-            PlanNode::File(file) => return self.file(place, file),
+            PlanNode::File(file) => return self.add_file(place, file),
             PlanNode::Directory(folder) => {
                 (folder.base.as_ref().map(|base| &base.place), ChangedEntryKind::Directory)
             }
@@ -128,12 +129,13 @@ impl PlanReportBuilder {
             (None, ChangedEntryKind::Link) => FileOperation::Created,
             (None, _) => return,
         };
-        self.files.insert(place.to_owned(), change(path_of(place.to_owned()), operation, kind, None, None));
+        self.files
+            .insert(place.to_owned(), file_change(path_of(place.to_owned()), operation, kind, None, None));
     }
 
-    fn file(&mut self, place: &Path, file: &FileNode) {
+    fn add_file(&mut self, place: &Path, file: &FileNode) {
         let after = file.content.as_ref();
-        let before = file.base.as_ref().and_then(|base| base.seen.content.as_ref());
+        let before = file.base.as_ref().and_then(|base| base.object.content.as_ref());
         let from = file.base.as_ref().map(|base| base.place.as_path());
         let moved = from.filter(|from| *from != place && !self.lies_in_renamed(place, from));
         let operation = match (moved, file.is_changed()) {
@@ -143,7 +145,7 @@ impl PlanReportBuilder {
             (None, true) => match self.files.remove(place) {
                 // Deleted and made again: another content in the same place.
                 Some(old) if old.operation == FileOperation::Deleted => {
-                    let after = change(
+                    let after = file_change(
                         old.path.clone(),
                         FileOperation::Modified,
                         ChangedEntryKind::File,
@@ -157,7 +159,7 @@ impl PlanReportBuilder {
                 _ => FileOperation::Created,
             },
         };
-        let change = change(path_of(place.to_owned()), operation, ChangedEntryKind::File, before, after);
+        let change = file_change(path_of(place.to_owned()), operation, ChangedEntryKind::File, before, after);
         self.files.insert(place.to_owned(), change);
     }
 
@@ -165,18 +167,18 @@ impl PlanReportBuilder {
     fn lies_in_renamed(&self, place: &Path, from: &Path) -> bool {
         place.ancestors().skip(1).any(|above| match self.files.get(above).map(|change| &change.operation) {
             Some(FileOperation::Renamed { from: old }) => {
-                rebased(place, above, old.as_path()).as_deref() == Some(from)
+                rebase_path(place, above, old.as_path()).as_deref() == Some(from)
             }
             _ => false,
         })
     }
 }
 
-fn content(bytes: &Arc<[u8]>, hash: ContentHash) -> SeenContent {
+fn seen_content(bytes: &Arc<[u8]>, hash: ContentHash) -> SeenContent {
     SeenContent { bytes: Arc::clone(bytes), hash }
 }
 
-fn change(
+fn file_change(
     path: WorkspacePath,
     operation: FileOperation,
     kind: ChangedEntryKind,

@@ -12,9 +12,9 @@ use rustix::io::Errno;
 use super::ContentHash;
 use super::atomic::{self, Obstacle};
 use super::folders::FolderHandleCache;
+use super::inspect::{InodeIdentity, SeenObject, identity_at, inspect_object};
 use super::locate::FolderHandle;
 use super::record::{ContentWrite, ReplacedFile, StoredContentRange, StructureStep, TransactionRecord};
-use super::survey::{InodeIdentity, SeenObject, identity_at, survey};
 
 /// Gives an old content from the journal.
 pub(super) type OldContent<'a> = &'a dyn Fn(&StoredContentRange) -> Result<Vec<u8>, super::EditError>;
@@ -27,7 +27,7 @@ pub(super) fn roll_back(
 ) -> Result<Vec<PathBuf>, (PathBuf, String)> {
     let mut back = RollBack { folders, old, left_alone: Vec::new() };
     for put in record.puts.iter().rev() {
-        back.put(put).map_err(|reason| (put.path.clone(), reason))?;
+        back.roll_back_write(put).map_err(|reason| (put.path.clone(), reason))?;
     }
     for step in record.structure.iter().rev() {
         let place = match step {
@@ -36,9 +36,9 @@ pub(super) fn roll_back(
             | StructureStep::Remove { path, .. } => path,
             StructureStep::Move { from, .. } => from,
         };
-        back.step(step).map_err(|errno| (place.clone(), errno.to_string()))?;
+        back.roll_back_step(step).map_err(|errno| (place.clone(), errno.to_string()))?;
     }
-    back.folders.settle().map_err(|(place, errno)| (place, errno.to_string()))?;
+    back.folders.sync_all().map_err(|(place, errno)| (place, errno.to_string()))?;
     Ok(back.left_alone)
 }
 
@@ -49,11 +49,11 @@ struct RollBack<'a> {
 }
 
 impl RollBack<'_> {
-    fn put(&mut self, put: &ContentWrite) -> Result<(), String> {
+    fn roll_back_write(&mut self, put: &ContentWrite) -> Result<(), String> {
         let Some((folder, name)) = self.folder_of(&put.path).map_err(text)? else { return Ok(()) };
         let temp = identity_at(&folder, put.temp.as_ref()).map_err(text)?;
         match (&put.before, temp) {
-            (None, temp) => self.take_away(&folder, name, put, temp).map_err(text)?,
+            (None, temp) => self.remove_new_file(&folder, name, put, temp).map_err(text)?,
             (Some(before), Some(temp)) if temp == before.identity => {
                 self.exchange_back(&folder, name, put).map_err(text)?;
             }
@@ -61,12 +61,12 @@ impl RollBack<'_> {
             (Some(_), Some(_)) => atomic::remove(&folder, put.temp.as_ref()).map_err(text)?,
             (Some(before), None) => self.rewrite(&folder, name, put, before)?,
         }
-        self.folders.touched(&put.path);
+        self.folders.mark_unsynced(&put.path);
         Ok(())
     }
 
     /// Takes a new file away again.
-    fn take_away(
+    fn remove_new_file(
         &mut self,
         folder: &FolderHandle,
         name: &OsStr,
@@ -122,24 +122,26 @@ impl RollBack<'_> {
         renameat_with(folder, put.temp.as_str(), folder, name, RenameFlags::empty()).map_err(text)
     }
 
-    fn step(&mut self, step: &StructureStep) -> Result<(), Errno> {
+    fn roll_back_step(&mut self, step: &StructureStep) -> Result<(), Errno> {
         match step {
             StructureStep::MakeDir { path, .. } => {
                 let Some((folder, name)) = self.folder_of(path)? else { return Ok(()) };
                 if !atomic::remove_empty(&folder, name)? && identity_at(&folder, name)?.is_some() {
                     self.left_alone.push(path.clone());
                 }
-                self.folders.touched(path);
+                self.folders.mark_unsynced(path);
             }
             StructureStep::MakeLink { path, target } => {
                 let Some((folder, name)) = self.folder_of(path)? else { return Ok(()) };
                 if readlinkat(&folder, name, Vec::new()).is_ok_and(|found| found.as_bytes() == target) {
                     unlinkat(&folder, name, AtFlags::empty())?;
                 }
-                self.folders.touched(path);
+                self.folders.mark_unsynced(path);
             }
             StructureStep::Move { from, to, identity, .. } => self.move_back(from, to, *identity)?,
-            StructureStep::Remove { path, spare, identity, .. } => self.bring_back(path, spare, *identity)?,
+            StructureStep::Remove { path, spare, identity, .. } => {
+                self.restore_spare(path, spare, *identity)?
+            }
         }
         Ok(())
     }
@@ -151,7 +153,7 @@ impl RollBack<'_> {
         if found.is_none() || (identity.is_some() && identity != found) {
             return Ok(());
         }
-        self.folders.forget(to)?;
+        self.folders.close_below_place(to)?;
         match atomic::rename((&target, new), (&source, old)) {
             Ok(()) => {}
             // A thing without a known identity that was not moved yet, or whose old name somebody else has taken.
@@ -159,17 +161,17 @@ impl RollBack<'_> {
             Err(Obstacle::Changed) => self.left_alone.push(to.to_owned()),
             Err(Obstacle::System(errno)) => return Err(errno),
         }
-        self.folders.touched(from);
-        self.folders.touched(to);
+        self.folders.mark_unsynced(from);
+        self.folders.mark_unsynced(to);
         Ok(())
     }
 
-    fn bring_back(&mut self, path: &Path, spare: &str, identity: InodeIdentity) -> Result<(), Errno> {
+    fn restore_spare(&mut self, path: &Path, spare: &str, identity: InodeIdentity) -> Result<(), Errno> {
         let Some((folder, name)) = self.folder_of(path)? else { return Ok(()) };
         if identity_at(&folder, spare.as_ref())? != Some(identity) {
             return Ok(());
         }
-        self.folders.forget(path)?;
+        self.folders.close_below_place(path)?;
         match atomic::rename((&folder, spare.as_ref()), (&folder, name)) {
             Ok(()) => {}
             Err(Obstacle::Changed) => {
@@ -178,7 +180,7 @@ impl RollBack<'_> {
             }
             Err(Obstacle::System(errno)) => return Err(errno),
         }
-        self.folders.touched(path);
+        self.folders.mark_unsynced(path);
         Ok(())
     }
 
@@ -193,7 +195,7 @@ impl RollBack<'_> {
 }
 
 fn content_at(folder: &FolderHandle, name: &OsStr) -> Result<Option<ContentHash>, Errno> {
-    Ok(match survey(folder, name, u64::MAX)? {
+    Ok(match inspect_object(folder, name, u64::MAX)? {
         SeenObject::File(file) => file.content.map(|content| content.hash),
         _ => None,
     })

@@ -4,22 +4,22 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::apply::{EditStepFailure, apply, tidy};
+use super::apply::{EditStepFailure, apply, remove_leftovers};
 use super::atomic::Obstacle;
 use super::change::{CommittedTransaction, HistoryEntry, RecoveredTransaction};
-use super::check::{CheckedPlan, check};
+use super::check::{CheckedPlan, check_plan};
 use super::error::{Conflict, ConflictExpectation, ConflictFinding};
 use super::folders::FolderHandleCache;
 use super::guard::WorkspaceGuard;
+use super::inspect::{SeenObject, inspect_object};
 use super::journal::{Journal, JournalEntry, JournalProgress};
 use super::lease::{Lease, LeaseOptions};
 use super::locate::WorkspaceTree;
 use super::lock::{EditLockGuard, EditLockQueue};
 use super::record::{TRANSACTION_FORMAT_VERSION, TransactionRecord};
 use super::refusal::failed_at;
-use super::report::{PlanReport, path_of, report, summary};
+use super::report::{PlanReport, path_of, report, summarize_changes};
 use super::rollback::roll_back;
-use super::survey::{SeenObject, survey};
 use super::{EditError, EditId, EditPlan, FileChange, text, undo};
 use crate::workspace::Workspace;
 
@@ -39,7 +39,7 @@ struct TransactionManagerInner {
     workspace: Workspace,
     guard: WorkspaceGuard,
     journal: Journal,
-    turn: EditLockQueue,
+    lock_queue: EditLockQueue,
     lease: Lease,
     limits: EditLimits,
 }
@@ -97,7 +97,7 @@ impl EditOptions {
             state: state.into(),
             protected: Vec::new(),
             limits: EditLimits::default(),
-            lease: LeaseOptions::none(),
+            lease: LeaseOptions::disabled(),
         }
     }
 }
@@ -116,7 +116,7 @@ impl TransactionManager {
             workspace,
             guard,
             journal,
-            turn,
+            lock_queue: turn,
             lease,
             limits: options.limits,
         }))
@@ -128,7 +128,7 @@ impl TransactionManager {
     /// [`EditError::Conflict`] where something is not as expected, with what is there now; otherwise what is in the way.
     /// Nothing has been changed then, except where [`EditError::Unfinished`] says so.
     pub fn commit(&self, plan: &EditPlan) -> Result<CommittedTransaction, EditError> {
-        let _held = self.hold()?;
+        let _held = self.acquire_locks()?;
         self.0.commit(plan)
     }
 
@@ -137,7 +137,8 @@ impl TransactionManager {
     /// # Errors
     /// As [`commit`](Self::commit), as far as that can be known without doing it.
     pub fn preview(&self, plan: &EditPlan) -> Result<Vec<FileChange>, EditError> {
-        let checked = check(plan, WorkspaceTree::of(&self.0.workspace), &self.0.guard, &self.0.limits)?;
+        let checked =
+            check_plan(plan, WorkspaceTree::open(&self.0.workspace), &self.0.guard, &self.0.limits)?;
         Ok(report(&checked).files)
     }
 
@@ -146,7 +147,7 @@ impl TransactionManager {
     /// # Errors
     /// [`EditError::Conflict`] where a file has been changed since; it is left as it is, and so is everything else.
     pub fn undo(&self, id: EditId, group: Option<&str>) -> Result<CommittedTransaction, EditError> {
-        let _held = self.hold()?;
+        let _held = self.acquire_locks()?;
         self.0.undo(&[id], group)
     }
 
@@ -155,9 +156,9 @@ impl TransactionManager {
     /// # Errors
     /// As [`undo`](Self::undo), and [`EditError::NothingToUndo`].
     pub fn undo_latest(&self, group: Option<&str>) -> Result<CommittedTransaction, EditError> {
-        let _held = self.hold()?;
+        let _held = self.acquire_locks()?;
         let history = self.0.history()?;
-        let latest = history.iter().find(|entry| entry.stands() && entry.undoes.is_empty());
+        let latest = history.iter().find(|entry| entry.is_in_effect() && entry.undoes.is_empty());
         let id = latest.ok_or(EditError::NothingToUndo { group: None })?.id;
         self.0.undo(&[id], group)
     }
@@ -167,14 +168,14 @@ impl TransactionManager {
     /// # Errors
     /// As [`undo`](Self::undo), and [`EditError::NothingToUndo`].
     pub fn undo_group(&self, of: &str, group: Option<&str>) -> Result<CommittedTransaction, EditError> {
-        let _held = self.hold()?;
+        let _held = self.acquire_locks()?;
         let history = self.0.history()?;
         let in_group: Vec<&HistoryEntry> =
             history.iter().filter(|entry| entry.group.as_deref() == Some(of)).collect();
         // An undo of something in the group has already done its part of it.
         let own = |id: &EditId| in_group.iter().any(|entry| entry.id == *id);
         let settled = |entry: &HistoryEntry| !entry.undoes.is_empty() && entry.undoes.iter().all(own);
-        let open = in_group.iter().filter(|entry| entry.stands() && !settled(entry));
+        let open = in_group.iter().filter(|entry| entry.is_in_effect() && !settled(entry));
         let ids: Vec<EditId> = open.map(|entry| entry.id).collect();
         if ids.is_empty() {
             return Err(EditError::NothingToUndo { group: Some(of.to_owned()) });
@@ -199,13 +200,13 @@ impl TransactionManager {
         if !self.0.journal.exists() {
             return Ok(Vec::new());
         }
-        let _held = self.hold()?;
+        let _held = self.acquire_locks()?;
         self.0.recover(&self.0.journal.entries()?)
     }
 
-    fn hold(&self) -> Result<EditLockGuard<'_>, EditError> {
-        let held = self.0.turn.take(&self.0.journal.prepare()?)?;
-        self.0.lease.take()?;
+    fn acquire_locks(&self) -> Result<EditLockGuard<'_>, EditError> {
+        let held = self.0.lock_queue.acquire(&self.0.journal.prepare()?)?;
+        self.0.lease.acquire()?;
         Ok(held)
     }
 }
@@ -215,8 +216,8 @@ impl TransactionManagerInner {
     fn commit(&self, plan: &EditPlan) -> Result<CommittedTransaction, EditError> {
         let entries = self.journal.entries()?;
         self.recover(&entries)?;
-        let tree = WorkspaceTree::of(&self.workspace);
-        let checked = check(plan, tree.clone(), &self.guard, &self.limits)?;
+        let tree = WorkspaceTree::open(&self.workspace);
+        let checked = check_plan(plan, tree.clone(), &self.guard, &self.limits)?;
         let PlanReport { files, created_dirs, removed_dirs } = report(&checked);
         let CheckedPlan { structure, puts, prunes, images, .. } = checked;
         if structure.is_empty() && puts.is_empty() && prunes.is_empty() {
@@ -232,37 +233,38 @@ impl TransactionManagerInner {
             structure,
             puts,
             prunes,
-            summary: summary(&files),
+            summary: summarize_changes(&files),
         };
         let entry = self.journal.begin(&record, &images.contents)?;
         let mut folders = FolderHandleCache::new(tree);
         if let Err(failure) = apply(&mut folders, &record, &self.limits) {
-            return Err(self.take_back(&mut folders, &record, &entry, failure));
+            return Err(self.roll_back_failed(&mut folders, &record, &entry, failure));
         }
-        let entry = match self.journal.done(entry.clone()) {
+        let entry = match self.journal.mark_done(entry.clone()) {
             Ok(entry) => entry,
             Err(error) => {
                 let failure = EditStepFailure { place: PathBuf::new(), obstacle: Obstacle::Changed };
-                self.take_back(&mut folders, &record, &entry, failure);
+                self.roll_back_failed(&mut folders, &record, &entry, failure);
                 return Err(error);
             }
         };
         // What has happened has happened: what cannot be tidied up now is tried again before the next transaction.
-        if let Err(error) = self.finish(&mut folders, &record, entry, images.length) {
+        if let Err(error) = self.finish_transaction(&mut folders, &record, entry, images.length) {
             tracing::warn!("after the edit {}: {error}", record.id);
         }
         Ok(CommittedTransaction { id: Some(record.id), files, created_dirs, removed_dirs })
     }
 
-    fn finish(
+    fn finish_transaction(
         &self,
         folders: &mut FolderHandleCache,
         record: &TransactionRecord,
         entry: JournalEntry,
         bytes: u64,
     ) -> Result<(), EditError> {
-        tidy(folders, record).map_err(|(place, errno)| failed_at(path_of(place).display(), errno))?;
-        self.journal.tidy(entry)?;
+        remove_leftovers(folders, record)
+            .map_err(|(place, errno)| failed_at(path_of(place).display(), errno))?;
+        self.journal.mark_tidy(entry)?;
         if record.id.0.is_multiple_of(TRANSACTIONS_PER_JOURNAL_PRUNE) || bytes >= PRUNE_BYTES {
             self.journal.prune(&self.limits)?;
         }
@@ -270,14 +272,14 @@ impl TransactionManagerInner {
     }
 
     /// Everything back as it was; the error that tells why.
-    fn take_back(
+    fn roll_back_failed(
         &self,
         folders: &mut FolderHandleCache,
         record: &TransactionRecord,
         entry: &JournalEntry,
         failure: EditStepFailure,
     ) -> EditError {
-        let back = roll_back(folders, record, &|image| self.journal.image(entry, image));
+        let back = roll_back(folders, record, &|image| self.journal.read_image(entry, image));
         let path = path_of(failure.place.clone());
         if let Err((place, obstacle)) = back {
             let reason = match failure.obstacle {
@@ -287,22 +289,22 @@ impl TransactionManagerInner {
             let obstacle = format!("`{}`: {obstacle}", path_of(place).display());
             return EditError::Unfinished { path: path.display(), reason, obstacle };
         }
-        if let Err(error) = self.journal.forget(entry) {
+        if let Err(error) = self.journal.remove_entry(entry) {
             return error;
         }
         match failure.obstacle {
             Obstacle::System(errno) => failed_at(path.display(), errno),
             Obstacle::Changed => {
-                let found = self.found(folders, &failure);
+                let found = self.finding_at(folders, &failure);
                 EditError::Conflict(vec![Conflict { path, expected: ConflictExpectation::Unchanged, found }])
             }
         }
     }
 
-    fn found(&self, folders: &mut FolderHandleCache, failure: &EditStepFailure) -> ConflictFinding {
+    fn finding_at(&self, folders: &mut FolderHandleCache, failure: &EditStepFailure) -> ConflictFinding {
         let seen = folders
             .folder_of(&failure.place)
-            .and_then(|(folder, name)| survey(&folder, name, self.limits.file_bytes));
+            .and_then(|(folder, name)| inspect_object(&folder, name, self.limits.file_bytes));
         match seen {
             Ok(SeenObject::Absent) => ConflictFinding::Absent,
             Ok(SeenObject::File(file)) => file.content.map_or(ConflictFinding::Other, |content| {
@@ -316,11 +318,11 @@ impl TransactionManagerInner {
         let mut recovered = Vec::new();
         // The newest first: it was made on what those before it left.
         for entry in entries.iter().rev().filter(|entry| entry.progress != JournalProgress::Tidy) {
-            match self.journal.record(entry) {
+            match self.journal.read_record(entry) {
                 Ok(record) => recovered.push(self.recover_one(entry, &record)?),
                 Err(error) => {
                     tracing::error!("the interrupted edit {} is kept for a look at it: {error}", entry.id);
-                    self.journal.set_aside(entry)?;
+                    self.journal.quarantine(entry)?;
                 }
             }
         }
@@ -332,20 +334,20 @@ impl TransactionManagerInner {
         entry: &JournalEntry,
         record: &TransactionRecord,
     ) -> Result<RecoveredTransaction, EditError> {
-        let mut folders = FolderHandleCache::new(WorkspaceTree::of(&self.workspace));
+        let mut folders = FolderHandleCache::new(WorkspaceTree::open(&self.workspace));
         let id = record.id;
         if entry.progress == JournalProgress::Done {
-            self.finish(&mut folders, record, entry.clone(), 0)?;
+            self.finish_transaction(&mut folders, record, entry.clone(), 0)?;
             tracing::info!("the interrupted edit {id} was finished");
             return Ok(RecoveredTransaction { id, finished: true, left_alone: Vec::new() });
         }
-        let back = roll_back(&mut folders, record, &|image| self.journal.image(entry, image));
+        let back = roll_back(&mut folders, record, &|image| self.journal.read_image(entry, image));
         let left_alone = back.map_err(|(place, reason)| EditError::Unfinished {
             path: path_of(place).display(),
             reason: format!("the edit {id} was interrupted"),
             obstacle: reason,
         })?;
-        self.journal.forget(entry)?;
+        self.journal.remove_entry(entry)?;
         tracing::info!("the interrupted edit {id} was taken back");
         Ok(RecoveredTransaction {
             id,
@@ -367,7 +369,7 @@ impl TransactionManagerInner {
             if let Some(by) = told.undone_by {
                 return Err(EditError::AlreadyUndone { id: *id, by });
             }
-            undo::add_inverse(&mut plan, &self.journal, entry, &self.journal.record(entry)?)?;
+            undo::add_inverse(&mut plan, &self.journal, entry, &self.journal.read_record(entry)?)?;
         }
         self.commit(&plan)
     }
@@ -378,7 +380,7 @@ impl TransactionManagerInner {
             self.journal.entries()?.iter().rev().filter(|entry| entry.progress != JournalProgress::Begun)
         {
             // One that cannot be read does not take the others' way back.
-            let record = match self.journal.record(entry) {
+            let record = match self.journal.read_record(entry) {
                 Ok(record) => record,
                 Err(error) => {
                     tracing::warn!("the edit {} cannot be undone any more: {error}", entry.id);
@@ -390,7 +392,11 @@ impl TransactionManagerInner {
                 title: record.title,
                 group: record.group,
                 time: UNIX_EPOCH + Duration::from_millis(record.time_ms),
-                files: record.summary.into_iter().map(super::record::FileChangeSummary::told).collect(),
+                files: record
+                    .summary
+                    .into_iter()
+                    .map(super::record::FileChangeSummary::into_operation)
+                    .collect(),
                 undoes: record.undoes,
                 undone_by: None,
             });
@@ -402,7 +408,7 @@ impl TransactionManagerInner {
 
 impl HistoryEntry {
     /// Whether it has not been taken back.
-    pub fn stands(&self) -> bool {
+    pub fn is_in_effect(&self) -> bool {
         self.undone_by.is_none()
     }
 }

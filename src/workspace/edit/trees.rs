@@ -8,9 +8,9 @@ use rustix::fs::fstat;
 use rustix::io::Errno;
 
 use super::atomic::is_temporary;
+use super::inspect::{SeenObject, inspect_object, names_in};
 use super::locate::FolderHandle;
 use super::record::{LeafKind, RemovedItem, RemovedTreeEntry, StoredContentRange};
-use super::survey::{SeenObject, names_in, survey};
 use super::{ContentHash, EditLimits};
 use crate::workspace::path::MAX_PATH_DEPTH;
 
@@ -39,7 +39,7 @@ impl From<Errno> for TreeError {
 
 impl StoredContentRanges {
     /// Keeps `content`, and says where.
-    pub(super) fn keep(&mut self, content: &Arc<[u8]>, hash: ContentHash) -> StoredContentRange {
+    pub(super) fn store(&mut self, content: &Arc<[u8]>, hash: ContentHash) -> StoredContentRange {
         let image = StoredContentRange { offset: self.length, length: content.len() as u64, hash };
         self.length += image.length;
         self.contents.push(Arc::clone(content));
@@ -48,14 +48,14 @@ impl StoredContentRanges {
 }
 
 /// Everything in `folder`, itself first, each entry after the folder it lies in, with the contents put into `images`.
-pub(super) fn list(
+pub(super) fn list_tree(
     parent: &FolderHandle,
     name: &OsStr,
     limits: &EditLimits,
     images: &mut StoredContentRanges,
 ) -> Result<Vec<RemovedTreeEntry>, TreeError> {
     let mut listing = TreeLister { limits, images, leaves: Vec::new() };
-    listing.directory(parent, name, Path::new(""), 0)?;
+    listing.list_directory(parent, name, Path::new(""), 0)?;
     Ok(listing.leaves)
 }
 
@@ -66,7 +66,7 @@ struct TreeLister<'a> {
 }
 
 impl TreeLister<'_> {
-    fn directory(
+    fn list_directory(
         &mut self,
         parent: &FolderHandle,
         name: &OsStr,
@@ -76,28 +76,28 @@ impl TreeLister<'_> {
         if depth > MAX_PATH_DEPTH {
             return Err(TreeError::TooDeep);
         }
-        let folder = parent.enter(name)?;
+        let folder = parent.open_subfolder(name)?;
         #[allow(clippy::unnecessary_cast)] // field types differ between systems
         let mode = fstat(&folder)?.st_mode as u32;
-        self.add(path.to_owned(), LeafKind::Directory { mode: mode & 0o7777 })?;
+        self.add_leaf(path.to_owned(), LeafKind::Directory { mode: mode & 0o7777 })?;
         for name in names_in(&folder)? {
             let path = path.join(&name);
-            match survey(&folder, &name, self.limits.file_bytes)? {
+            match inspect_object(&folder, &name, self.limits.file_bytes)? {
                 SeenObject::Absent => {}
-                SeenObject::Directory(_) => self.directory(&folder, &name, &path, depth + 1)?,
-                SeenObject::Link(link) => self.add(path, LeafKind::Link(link.target))?,
+                SeenObject::Directory(_) => self.list_directory(&folder, &name, &path, depth + 1)?,
+                SeenObject::Link(link) => self.add_leaf(path, LeafKind::Link(link.target))?,
                 SeenObject::Special(kind) => return Err(TreeError::Special(path, kind)),
                 SeenObject::File(file) => {
                     let Some(content) = file.content else { return Err(TreeError::TooLarge(path)) };
-                    let image = self.images.keep(&content.bytes, content.hash);
-                    self.add(path, LeafKind::File { image, metadata: file.metadata })?;
+                    let image = self.images.store(&content.bytes, content.hash);
+                    self.add_leaf(path, LeafKind::File { image, metadata: file.metadata })?;
                 }
             }
         }
         Ok(())
     }
 
-    fn add(&mut self, path: PathBuf, what: LeafKind) -> Result<(), TreeError> {
+    fn add_leaf(&mut self, path: PathBuf, what: LeafKind) -> Result<(), TreeError> {
         if self.leaves.len() >= self.limits.transaction_files {
             return Err(TreeError::TooMany);
         }
@@ -127,7 +127,7 @@ fn add_names_below(
     (limit, depth): (usize, usize),
     paths: &mut Vec<PathBuf>,
 ) -> Result<(), TreeError> {
-    let folder = parent.enter(name)?;
+    let folder = parent.open_subfolder(name)?;
     for name in names_in(&folder)? {
         let path = path.join(&name);
         if paths.len() >= limit {
@@ -152,16 +152,16 @@ pub(super) fn is_same(
     what: &RemovedItem,
     limits: &EditLimits,
 ) -> Result<bool, Errno> {
-    match (what, survey(parent, name, limits.file_bytes)?) {
+    match (what, inspect_object(parent, name, limits.file_bytes)?) {
         (RemovedItem::File { image, .. }, SeenObject::File(file)) => {
             Ok(file.content.is_some_and(|content| content.hash == image.hash))
         }
         (RemovedItem::Link(target), SeenObject::Link(link)) => Ok(*target == link.target),
         (RemovedItem::Emptied, SeenObject::Directory(_)) => {
-            Ok(names_in(&parent.enter(name)?)?.iter().all(|name| is_temporary(name.as_ref())))
+            Ok(names_in(&parent.open_subfolder(name)?)?.iter().all(|name| is_temporary(name.as_ref())))
         }
         (RemovedItem::Tree(leaves), SeenObject::Directory(_)) => {
-            match list(parent, name, limits, &mut StoredContentRanges::default()) {
+            match list_tree(parent, name, limits, &mut StoredContentRanges::default()) {
                 Ok(found) => Ok(found == *leaves),
                 Err(TreeError::System(errno)) => Err(errno),
                 Err(_) => Ok(false),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::journal::{Journal, JournalEntry};
 use super::plan::{ModeChange, PlanOperation};
 use super::record::{
-    ContentWrite, LeafKind, RemovedItem, StoredContentRange, StructureStep, TransactionRecord, below,
+    ContentWrite, LeafKind, RemovedItem, StoredContentRange, StructureStep, TransactionRecord, join_relative,
 };
 use super::report::path_of;
 use super::{EditError, EditId, EditPlan, HistoryEntry, PathPrecondition};
@@ -23,10 +23,10 @@ pub(super) fn add_inverse(
         plan.create_dir(&path_of(path.clone()));
     }
     for put in record.puts.iter().rev() {
-        inverse.put(plan, put)?;
+        inverse.invert_write(plan, put)?;
     }
     for step in record.structure.iter().rev() {
-        inverse.step(plan, step)?;
+        inverse.invert_step(plan, step)?;
     }
     plan.undoes.push(record.id);
     Ok(())
@@ -38,7 +38,7 @@ struct InversePlanBuilder<'a> {
 }
 
 impl InversePlanBuilder<'_> {
-    fn put(&self, plan: &mut EditPlan, put: &ContentWrite) -> Result<(), EditError> {
+    fn invert_write(&self, plan: &mut EditPlan, put: &ContentWrite) -> Result<(), EditError> {
         let path = path_of(put.path.clone());
         let expected = PathPrecondition::Hash(put.after);
         let Some(before) = &put.before else {
@@ -51,11 +51,11 @@ impl InversePlanBuilder<'_> {
             mode if mode == now => ModeChange::Keep,
             mode => ModeChange::Exactly(mode),
         };
-        plan.push(PlanOperation::Write { path, content: self.content(&before.image)?, expected, mode });
+        plan.push(PlanOperation::Write { path, content: self.read_content(&before.image)?, expected, mode });
         Ok(())
     }
 
-    fn step(&self, plan: &mut EditPlan, step: &StructureStep) -> Result<(), EditError> {
+    fn invert_step(&self, plan: &mut EditPlan, step: &StructureStep) -> Result<(), EditError> {
         match step {
             StructureStep::MakeDir { path, .. } => {
                 plan.push(PlanOperation::Prune { path: path_of(path.clone()) });
@@ -67,12 +67,17 @@ impl InversePlanBuilder<'_> {
                 let expected = hash.map_or(PathPrecondition::Any, PathPrecondition::Hash);
                 plan.rename(&path_of(to.clone()), &path_of(from.clone()), expected, false);
             }
-            StructureStep::Remove { path, what, .. } => self.removed(plan, path, what)?,
+            StructureStep::Remove { path, what, .. } => self.restore_removed(plan, path, what)?,
         }
         Ok(())
     }
 
-    fn removed(&self, plan: &mut EditPlan, place: &Path, what: &RemovedItem) -> Result<(), EditError> {
+    fn restore_removed(
+        &self,
+        plan: &mut EditPlan,
+        place: &Path,
+        what: &RemovedItem,
+    ) -> Result<(), EditError> {
         let path = path_of(place.to_owned());
         match what {
             RemovedItem::Emptied => {
@@ -82,17 +87,17 @@ impl InversePlanBuilder<'_> {
                 plan.push(PlanOperation::RestoreLink { path, target: target.clone() });
             }
             RemovedItem::File { image, metadata } => {
-                let (content, metadata) = (self.content(image)?, metadata.clone());
+                let (content, metadata) = (self.read_content(image)?, metadata.clone());
                 plan.push(PlanOperation::Restore { path, content, metadata });
             }
             RemovedItem::Tree(leaves) => {
                 for leaf in leaves {
-                    let path = path_of(below(place, &leaf.path));
+                    let path = path_of(join_relative(place, &leaf.path));
                     plan.push(match &leaf.what {
                         LeafKind::Directory { mode } => PlanOperation::CreateDir { path, mode: Some(*mode) },
                         LeafKind::Link(target) => PlanOperation::RestoreLink { path, target: target.clone() },
                         LeafKind::File { image, metadata } => {
-                            let (content, metadata) = (self.content(image)?, metadata.clone());
+                            let (content, metadata) = (self.read_content(image)?, metadata.clone());
                             PlanOperation::Restore { path, content, metadata }
                         }
                     });
@@ -102,8 +107,8 @@ impl InversePlanBuilder<'_> {
         Ok(())
     }
 
-    fn content(&self, image: &StoredContentRange) -> Result<Arc<[u8]>, EditError> {
-        self.journal.image(self.entry, image).map(Arc::from)
+    fn read_content(&self, image: &StoredContentRange) -> Result<Arc<[u8]>, EditError> {
+        self.journal.read_image(self.entry, image).map(Arc::from)
     }
 }
 

@@ -26,7 +26,7 @@ fn query(pattern: &str) -> GlobQuery {
         no_ignore: false,
         order: GlobOrder::Path,
         max: 100,
-        until: WorkDeadline::new(Instant::now() + Duration::from_secs(60)),
+        deadline: WorkDeadline::new(Instant::now() + Duration::from_secs(60)),
     }
 }
 
@@ -102,7 +102,8 @@ fn glob_sorts_newest_first_and_reports_limits() {
     assert!(result.has_more && !result.cut_short && result.paths.len() == 2);
     let result = workspace.glob(&GlobQuery { max: 2, ..query("*") }).unwrap();
     assert!(result.has_more && !result.cut_short);
-    let late = workspace.glob(&GlobQuery { until: WorkDeadline::new(Instant::now()), ..query("*") }).unwrap();
+    let late =
+        workspace.glob(&GlobQuery { deadline: WorkDeadline::new(Instant::now()), ..query("*") }).unwrap();
     assert!(late.cut_short && late.paths.is_empty());
 }
 

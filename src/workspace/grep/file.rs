@@ -13,7 +13,7 @@ use super::pattern::LineMatcher;
 use super::{GrepQuery, GrepWanted, LineMatch};
 use crate::text::Position;
 use crate::workspace::WorkDeadline;
-use crate::workspace::excerpt::{MAX_EXCERPT_LINE_CHARS, cut, scalars, to_u32};
+use crate::workspace::excerpt::{MAX_EXCERPT_LINE_CHARS, count_chars, excerpt, to_u32};
 use crate::workspace::search::watched::{SearchInput, SearchReader, SearchedFile};
 
 /// Files up to this size, in bytes, are read whole and searched in one piece; larger ones pass through a small buffer.
@@ -82,7 +82,7 @@ impl GrepFileSearcher {
             wanted: query.wanted,
             invert: query.pattern.invert,
             max: query.max.saturating_add(1),
-            until: query.until.clone(),
+            until: query.deadline.clone(),
         }
     }
 
@@ -110,7 +110,7 @@ impl GrepFileSearcher {
         let mut lines =
             LineMatchSink::new(&self.matcher, self.wanted, self.invert, self.max, &is_binary, &lone_returns);
         match self.of_slices.search_slice(&self.matcher.regex, content, &mut lines) {
-            Ok(()) => lines.outcome(false),
+            Ok(()) => lines.into_outcome(false),
             Err(_) => GrepFileOutcome::empty(GrepFileEnding::Unsearchable),
         }
     }
@@ -123,8 +123,8 @@ impl GrepFileSearcher {
         let searched =
             self.of_streams.search_reader(&self.matcher.regex, SearchReader::new(&source), &mut lines);
         match searched {
-            _ if source.timed_out() => lines.outcome(true),
-            Ok(()) => lines.outcome(false),
+            _ if source.timed_out() => lines.into_outcome(true),
+            Ok(()) => lines.into_outcome(false),
             Err(_) => GrepFileOutcome::empty(GrepFileEnding::Unsearchable),
         }
     }
@@ -208,7 +208,7 @@ impl<'a> LineMatchSink<'a> {
         }
     }
 
-    fn outcome(self, late: bool) -> GrepFileOutcome {
+    fn into_outcome(self, late: bool) -> GrepFileOutcome {
         if self.binary {
             return GrepFileOutcome::empty(GrepFileEnding::Binary);
         }
@@ -217,7 +217,7 @@ impl<'a> LineMatchSink<'a> {
     }
 
     /// Notes the lines in `bytes`, which match and begin at the 0-based line `number`.
-    fn note(&mut self, bytes: &[u8], number: u64) {
+    fn add_match(&mut self, bytes: &[u8], number: u64) {
         self.count += 1;
         let first = if self.invert { None } else { self.matcher.regex.find(bytes).ok().flatten() };
         let at = first.map_or(0, |found| found.start().min(bytes.len()));
@@ -226,12 +226,12 @@ impl<'a> LineMatchSink<'a> {
         let line = to_u32(number + count_breaks(&bytes[..line_start]));
         let inner = count_breaks(text);
         let shown = if inner == 0 {
-            cut(text, at.min(text.len()), MAX_EXCERPT_LINE_CHARS)
+            excerpt(text, at.min(text.len()), MAX_EXCERPT_LINE_CHARS)
         } else {
-            cut(text, at, WHOLE_LINES)
+            excerpt(text, at, WHOLE_LINES)
         };
         self.lines.push(LineMatch {
-            start: Position::new(line, to_u32(scalars(&bytes[line_start..at]))),
+            start: Position::new(line, to_u32(count_chars(&bytes[line_start..at]))),
             end_line: to_u32(number + inner),
             text: shown,
             before: std::mem::take(&mut self.before),
@@ -239,11 +239,11 @@ impl<'a> LineMatchSink<'a> {
         });
     }
 
-    /// As [`note`](Self::note) where lone carriage returns divide what the searcher takes for one line.
+    /// As [`add_match`](Self::add_match) where lone carriage returns divide what the searcher takes for one line.
     fn note_divided(&mut self, bytes: &[u8], mut number: u64) {
         for piece in without_break(bytes).split(|byte| *byte == b'\r') {
             if self.matcher.regex.is_match(piece).unwrap_or(false) != self.invert {
-                self.note(piece, number);
+                self.add_match(piece, number);
             }
             number += 1;
         }
@@ -270,13 +270,13 @@ impl Sink for LineMatchSink<'_> {
         if is_divided && !searcher.multi_line_with_matcher(&self.matcher.regex) {
             self.note_divided(bytes, number);
         } else {
-            self.note(bytes, number);
+            self.add_match(bytes, number);
         }
         Ok(self.count < self.max)
     }
 
     fn context(&mut self, _: &Searcher, found: &SinkContext<'_>) -> Result<bool, io::Error> {
-        let line = cut(without_break(found.bytes()), 0, MAX_EXCERPT_LINE_CHARS);
+        let line = excerpt(without_break(found.bytes()), 0, MAX_EXCERPT_LINE_CHARS);
         match (found.kind(), self.lines.last_mut()) {
             (SinkContextKind::After, Some(last)) => last.after.push(line),
             _ => self.before.push(line),

@@ -111,7 +111,7 @@ impl LineMatcher {
             Ok(regex) => Ok(Self { regex }),
             Err(error) => match error.kind() {
                 grep_regex::ErrorKind::NotAllowed(_) => Err(line_break()),
-                _ => Err(explain(pattern, &error.to_string())),
+                _ => Err(pattern_error(pattern, &error.to_string())),
             },
         }
     }
@@ -138,7 +138,7 @@ impl LineMatcher {
 }
 
 /// What is wrong with a pattern that could not be compiled, and where.
-fn explain(pattern: &GrepPattern, message: &str) -> PatternError {
+fn pattern_error(pattern: &GrepPattern, message: &str) -> PatternError {
     let text = pattern.text.clone();
     let place = |offset: usize| text[..offset.min(text.len())].chars().count() + 1;
     match regex_syntax::ParserBuilder::new().utf8(false).multi_line(true).build().parse(&text) {

@@ -35,7 +35,7 @@ fn query(text: &str) -> GrepQuery {
         select: Selection::default(),
         wanted: GrepWanted::Lines { before: 0, after: 0 },
         max: 1_000,
-        until: WorkDeadline::new(Instant::now() + Duration::from_secs(60)),
+        deadline: WorkDeadline::new(Instant::now() + Duration::from_secs(60)),
     }
 }
 
@@ -292,9 +292,9 @@ fn grep_with_invalid_glob_or_type_is_refused_with_advice() {
 #[test]
 fn grep_ends_at_deadline_and_on_cancellation() {
     let (_keep, workspace) = workspace(&[("a", b"x")]);
-    let late = GrepQuery { until: WorkDeadline::new(Instant::now()), ..query("x") };
+    let late = GrepQuery { deadline: WorkDeadline::new(Instant::now()), ..query("x") };
     assert!(workspace.grep(&late).unwrap().timed_out);
     let given_up = query("x");
-    drop(given_up.until.end_on_drop());
+    drop(given_up.deadline.cancel_on_drop());
     assert!(workspace.grep(&given_up).unwrap().timed_out);
 }

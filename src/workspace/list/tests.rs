@@ -12,7 +12,7 @@ fn query(under: WorkspacePath) -> ListQuery {
         under,
         recursive: false,
         max: 100,
-        until: WorkDeadline::new(Instant::now() + Duration::from_secs(60)),
+        deadline: WorkDeadline::new(Instant::now() + Duration::from_secs(60)),
     }
 }
 
@@ -111,6 +111,6 @@ fn list_over_limit_returns_the_first_entries() {
             assert_eq!(some.entries, all.entries[..3]);
         }
     }
-    let late = ListQuery { until: WorkDeadline::new(Instant::now()), ..query(WorkspacePath::root()) };
+    let late = ListQuery { deadline: WorkDeadline::new(Instant::now()), ..query(WorkspacePath::root()) };
     assert!(workspace.list(&late).unwrap().timed_out);
 }

@@ -25,7 +25,7 @@ pub(crate) struct PageQuery {
     /// Of a longer line, only so many bytes are kept.
     pub(crate) longest_line: usize,
     /// When it ends even so.
-    pub(crate) until: WorkDeadline,
+    pub(crate) deadline: WorkDeadline,
 }
 
 /// Some lines of a file as they were at one moment.
@@ -109,8 +109,8 @@ impl FilePage {
         name: &dyn Fn() -> String,
     ) -> Result<Self, ReadError> {
         let mut pager = Pager::new(query, true);
-        pager.take(text.as_bytes());
-        pager.end();
+        pager.feed(text.as_bytes());
+        pager.mark_end();
         pager.finish(name)
     }
 }
@@ -159,7 +159,7 @@ impl<'q> Pager<'q> {
         let mut buffer = vec![0; PAGE_READ_CHUNK_BYTES];
         let (mut held, mut offset) = (0, 0_u64);
         while !self.is_done() {
-            if self.query.until.is_over() {
+            if self.query.deadline.is_over() {
                 self.late = true;
                 return Ok(());
             }
@@ -174,14 +174,14 @@ impl<'q> Pager<'q> {
             // A carriage return at the very end may have its line feed in the next piece.
             let is_open = read > 0 && chunk.last() == Some(&b'\r');
             let whole = chunk.len() - usize::from(is_open);
-            self.take(&chunk[skipped.min(whole)..whole]);
+            self.feed(&chunk[skipped.min(whole)..whole]);
             offset += whole as u64;
             if is_open {
                 buffer[0] = b'\r';
             }
             held = usize::from(is_open);
             if read == 0 {
-                self.end();
+                self.mark_end();
                 return Ok(());
             }
         }
@@ -199,7 +199,7 @@ impl<'q> Pager<'q> {
         !self.is_full && self.line >= self.query.first
     }
 
-    fn take(&mut self, mut rest: &[u8]) {
+    fn feed(&mut self, mut rest: &[u8]) {
         while !rest.is_empty() {
             self.has_more |= self.is_full;
             let end = memchr::memchr2(b'\n', b'\r', rest);
@@ -240,7 +240,7 @@ impl<'q> Pager<'q> {
     }
 
     /// The file is over.
-    fn end(&mut self) {
+    fn mark_end(&mut self) {
         if self.length > 0 {
             self.end_line(b"");
         }

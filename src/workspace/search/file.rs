@@ -10,7 +10,7 @@ use super::watched::{SearchInput, SearchReader, SearchedFile};
 use super::{Hit, WorkspacePath};
 use crate::text::{Position, Range};
 use crate::workspace::WorkDeadline;
-use crate::workspace::excerpt::{MAX_EXCERPT_LINE_CHARS, cut, scalars, to_u32};
+use crate::workspace::excerpt::{MAX_EXCERPT_LINE_CHARS, count_chars, excerpt, to_u32};
 
 /// How searching one file ended.
 pub(super) enum SearchFileOutcome {
@@ -64,7 +64,7 @@ impl Sink for SearchHitSink<'_> {
         self.matcher
             .find_iter(line.bytes, |hit| {
                 let start = line.advance(hit.start());
-                let shown = line.shown(hit.start());
+                let shown = line.line_excerpt(hit.start());
                 let end = line.advance(hit.end());
                 self.hits.push(Hit { path: self.path.clone(), range: Range::new(start, end), line: shown });
                 if self.hits.len().is_multiple_of(1024) {
@@ -113,17 +113,17 @@ impl<'b> SearchLineCursor<'b> {
             rest = &rest[index + 1..];
             self.start = offset - rest.len();
         }
-        self.position.character = self.position.character.saturating_add(to_u32(scalars(rest)));
+        self.position.character = self.position.character.saturating_add(to_u32(count_chars(rest)));
         self.at = offset;
         self.position
     }
 
     /// The line that the byte offset `at`, the last one asked for, is on; cut around it if it is very long.
-    fn shown(&self, at: usize) -> String {
+    fn line_excerpt(&self, at: usize) -> String {
         // A break further away than what is shown changes nothing; looking for it would cost a long line its length
         // for every hit in it.
         let near = &self.bytes[at..self.bytes.len().min(at + 8 * MAX_EXCERPT_LINE_CHARS)];
         let end = near.iter().position(|byte| *byte == b'\r').map_or(self.bytes.len(), |index| at + index);
-        cut(&self.bytes[self.start..end], at - self.start, MAX_EXCERPT_LINE_CHARS)
+        excerpt(&self.bytes[self.start..end], at - self.start, MAX_EXCERPT_LINE_CHARS)
     }
 }

@@ -198,7 +198,7 @@ fn search_reads_unsaved_overlay_texts_instead_of_files() {
     let path = |name: &str| workspace.path(Path::new(name)).unwrap();
     let texts = [("a.txt", "new\n"), ("c.txt", "\u{feff}\u{1f980} x\rx\n"), ("gone.txt", "x\n")];
     let texts = texts.into_iter().map(|(name, text)| (path(name), text.into())).collect();
-    let overlaid = workspace.overlaid(texts);
+    let overlaid = workspace.with_unsaved_texts(texts);
     assert_eq!(found(&overlaid, &query("x")), ["b.txt:0:0-0:1", "c.txt:0:2-0:3", "c.txt:1:0-1:1"]);
     assert_eq!(found(&workspace, &query("x")), ["a.txt:0:4-0:5", "b.txt:0:0-0:1"]);
 }

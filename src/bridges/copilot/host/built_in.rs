@@ -9,39 +9,39 @@ struct BuiltIn {
     name: &'static str,
     effect: Effect,
     /// The tool of ours that takes its place.
-    ours: Option<&'static str>,
+    replacement: Option<&'static str>,
 }
 
-const fn replaced(name: &'static str, effect: Effect, ours: &'static str) -> BuiltIn {
-    BuiltIn { name, effect, ours: Some(ours) }
+const fn replaced_tool(name: &'static str, effect: Effect, ours: &'static str) -> BuiltIn {
+    BuiltIn { name, effect, replacement: Some(ours) }
 }
 
-const fn kept(name: &'static str, effect: Effect) -> BuiltIn {
-    BuiltIn { name, effect, ours: None }
+const fn kept_tool(name: &'static str, effect: Effect) -> BuiltIn {
+    BuiltIn { name, effect, replacement: None }
 }
 
 const ALL: &[BuiltIn] = &[
-    replaced("view", Effect::Read, "read"),
-    replaced("grep", Effect::Read, "grep"),
-    replaced("glob", Effect::Read, "glob"),
-    replaced("skill", Effect::Read, "skill"),
-    replaced("lsp", Effect::Read, "lsp_definition"),
-    replaced("create", Effect::Edit, "write"),
-    replaced("edit", Effect::Edit, "edit"),
-    replaced("apply_patch", Effect::Edit, "patch"),
-    replaced("bash", Effect::Execute, "bash"),
-    replaced("read_bash", Effect::Execute, "bash"),
-    replaced("write_bash", Effect::Execute, "bash"),
-    replaced("stop_bash", Effect::Execute, "bash"),
-    replaced("list_bash", Effect::Execute, "bash"),
-    replaced("web_fetch", Effect::Network, "fetch_web_page"),
-    kept("task", Effect::Read),
-    kept("read_agent", Effect::Read),
-    kept("list_agents", Effect::Read),
-    kept("write_agent", Effect::Read),
+    replaced_tool("view", Effect::Read, "read"),
+    replaced_tool("grep", Effect::Read, "grep"),
+    replaced_tool("glob", Effect::Read, "glob"),
+    replaced_tool("skill", Effect::Read, "skill"),
+    replaced_tool("lsp", Effect::Read, "lsp_definition"),
+    replaced_tool("create", Effect::Edit, "write"),
+    replaced_tool("edit", Effect::Edit, "edit"),
+    replaced_tool("apply_patch", Effect::Edit, "patch"),
+    replaced_tool("bash", Effect::Execute, "bash"),
+    replaced_tool("read_bash", Effect::Execute, "bash"),
+    replaced_tool("write_bash", Effect::Execute, "bash"),
+    replaced_tool("stop_bash", Effect::Execute, "bash"),
+    replaced_tool("list_bash", Effect::Execute, "bash"),
+    replaced_tool("web_fetch", Effect::Network, "fetch_web_page"),
+    kept_tool("task", Effect::Read),
+    kept_tool("read_agent", Effect::Read),
+    kept_tool("list_agents", Effect::Read),
+    kept_tool("write_agent", Effect::Read),
     // A table of the session's own, which no file holds.
-    kept("sql", Effect::Read),
-    kept("report_intent", Effect::Read),
+    kept_tool("sql", Effect::Read),
+    kept_tool("report_intent", Effect::Read),
 ];
 
 /// Our tools that are not offered, because the command line's own do more in it: theirs start the session's agents.
@@ -52,23 +52,23 @@ const TAKEN: [&str; 3] = ["read", "write", "todowrite"];
 const PREFIX: &str = "lsp_tools_";
 
 /// What an exported tool of ours is called in a session.
-pub(super) fn spoken(exported: &str) -> String {
+pub(super) fn session_name(exported: &str) -> String {
     if TAKEN.contains(&exported) { format!("{PREFIX}{exported}") } else { exported.to_owned() }
 }
 
 /// What a tool of a session is called in the exported list.
-pub(super) fn heard(name: &str) -> &str {
+pub(super) fn exported_name(name: &str) -> &str {
     name.strip_prefix(PREFIX).filter(|name| TAKEN.contains(name)).unwrap_or(name)
 }
 
 /// What a tool of the command line does to the world.
-pub(super) fn effect(name: &str) -> Effect {
+pub(super) fn effect_of(name: &str) -> Effect {
     ALL.iter().find(|tool| tool.name == name).map_or(Effect::Execute, |tool| tool.effect)
 }
 
 /// The names of the command line's tools that are offered: `listed` are those it told of, `offers` the rules, `ours` whether a tool
 /// of ours is offered.
-pub(super) fn offered(
+pub(super) fn offered_names(
     listed: &[&str],
     offers: impl Fn(&str, Effect) -> bool,
     ours: impl Fn(&str) -> bool,
@@ -76,10 +76,10 @@ pub(super) fn offered(
     let untold = ALL.iter().map(|tool| tool.name).filter(|name| !listed.contains(name));
     let names = listed.iter().copied().chain(untold);
     let is_replaced = |name: &str| {
-        let replacing = ALL.iter().find(|tool| tool.name == name).and_then(|tool| tool.ours);
+        let replacing = ALL.iter().find(|tool| tool.name == name).and_then(|tool| tool.replacement);
         ours(name) || replacing.is_some_and(&ours)
     };
-    let kept = names.filter(|name| offers(name, effect(name)) && !is_replaced(name));
+    let kept = names.filter(|name| offers(name, effect_of(name)) && !is_replaced(name));
     kept.map(str::to_owned).collect()
 }
 
@@ -90,22 +90,25 @@ mod tests {
     #[test]
     fn copilot_tool_name_is_prefixed_where_reserved_and_maps_back() {
         for name in ["read", "write", "todowrite", "edit", "lsp_hover"] {
-            assert_eq!(heard(&spoken(name)), name);
+            assert_eq!(exported_name(&session_name(name)), name);
         }
-        assert_eq!((spoken("read").as_str(), spoken("edit").as_str()), ("lsp_tools_read", "edit"));
-        assert_eq!((heard("lsp_tools_edit"), heard("read")), ("lsp_tools_edit", "read"));
+        assert_eq!(
+            (session_name("read").as_str(), session_name("edit").as_str()),
+            ("lsp_tools_read", "edit")
+        );
+        assert_eq!((exported_name("lsp_tools_edit"), exported_name("read")), ("lsp_tools_edit", "read"));
     }
 
     #[test]
     fn offered_copilot_tools_exclude_replaced_and_denied_ones() {
         let listed = ["bash", "view", "task", "new_one"];
-        let all = offered(&listed, |_, _| true, |name| ["bash", "read"].contains(&name));
+        let all = offered_names(&listed, |_, _| true, |name| ["bash", "read"].contains(&name));
         assert!(all.contains(&"task".to_owned()) && all.contains(&"new_one".to_owned()), "{all:?}");
         for gone in ["bash", "view", "read_bash"] {
             assert!(!all.contains(&gone.to_owned()), "{gone}");
         }
         assert!(all.contains(&"create".to_owned()));
-        let reading = offered(&listed, |_, effect| effect == Effect::Read, |_| false);
+        let reading = offered_names(&listed, |_, effect| effect == Effect::Read, |_| false);
         assert!(
             reading.contains(&"view".to_owned()) && !reading.contains(&"new_one".to_owned()),
             "{reading:?}"

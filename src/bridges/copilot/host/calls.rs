@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::agreed::ReplayingApprover;
+use super::approvals::ReplayingApprover;
 use super::turn::HostTurnState;
 use crate::runtime::call::CallRequest;
 use crate::tools::result::{ResultType, ToolResult};
@@ -14,7 +14,7 @@ use crate::tools::result::{ResultType, ToolResult};
 const MAX_HOST_TEXT_BYTES: usize = 20_000;
 
 /// Runs one call and answers it.
-pub(super) async fn call(
+pub(super) async fn run_call(
     shared: Arc<HostTurnState>,
     data: Value,
     agent: Option<String>,
@@ -23,7 +23,7 @@ pub(super) async fn call(
     let caller = shared.caller(agent.as_deref());
     let theirs = data.get("toolName").and_then(Value::as_str).unwrap_or_default();
     let arguments = data.get("arguments").cloned().unwrap_or_default();
-    let result = match shared.ours(theirs) {
+    let result = match shared.internal_name(theirs) {
         Err(error) => ToolResult::from_error(&error),
         Ok(name) => {
             let id = data.get("toolCallId").and_then(Value::as_str).unwrap_or_default();
@@ -32,7 +32,7 @@ pub(super) async fn call(
                 .approved_by(&approver)
                 .in_group(Some(&shared.session))
                 .known_as(Some(id).filter(|id| !id.is_empty()))
-                .until(cancelled.clone());
+                .with_cancellation(cancelled.clone());
             shared.runtime().call(request).await
         }
     };
@@ -40,21 +40,21 @@ pub(super) async fn call(
     if cancelled.is_cancelled() {
         return;
     }
-    let result = normalised(&result);
+    let result = to_host_result(&result);
     let params = json!({"sessionId": shared.session, "requestId": data["requestId"], "result": result});
     shared.reply("session.tools.handlePendingToolCall", params).await;
 }
 
 /// A result in the form whose every word reaches the model: text, and how it ended. `error` would hide the text, and `rejected` end
 /// the turn, so neither is ever sent.
-pub(super) fn normalised(result: &ToolResult) -> Value {
+pub(super) fn to_host_result(result: &ToolResult) -> Value {
     let text = result.model_text();
     let kind = match result.kind {
         ResultType::Success => "success",
         ResultType::Failure | ResultType::Timeout => "failure",
         ResultType::Denied | ResultType::Rejected => "denied",
     };
-    let mut answer = json!({"textResultForLlm": cut(&text), "resultType": kind});
+    let mut answer = json!({"textResultForLlm": truncate_text(&text), "resultType": kind});
     if let Some(log) = &result.session_log {
         answer["sessionLog"] = json!(log);
     }
@@ -67,7 +67,7 @@ pub(super) fn normalised(result: &ToolResult) -> Value {
     answer
 }
 
-fn cut(text: &str) -> String {
+fn truncate_text(text: &str) -> String {
     if text.len() <= MAX_HOST_TEXT_BYTES {
         return text.to_owned();
     }
@@ -82,16 +82,16 @@ mod tests {
 
     #[test]
     fn tool_result_is_normalised_to_text_result_for_llm() {
-        let object = normalised(&ToolResult::from_value(json!({"path": "a.py", "count": 2})));
+        let object = to_host_result(&ToolResult::from_value(json!({"path": "a.py", "count": 2})));
         assert_eq!(object, json!({"textResultForLlm": "path: a.py\ncount: 2", "resultType": "success"}));
-        let text = normalised(&ToolResult::from_value(json!("done")));
+        let text = to_host_result(&ToolResult::from_value(json!("done")));
         assert_eq!(text["textResultForLlm"], "done");
-        let nothing = normalised(&ToolResult::from_value(Value::Null));
+        let nothing = to_host_result(&ToolResult::from_value(Value::Null));
         assert_eq!(nothing["resultType"], "failure");
         assert!(nothing["textResultForLlm"].as_str().unwrap().contains("the tool returned no result"));
         let denied = ToolResult::from_error(&ToolError::new(ErrorCode::Denied, "no").with_hint("ask"));
         let rejected = ToolResult { kind: ResultType::Rejected, ..denied.clone() };
-        for refused in [normalised(&denied), normalised(&rejected)] {
+        for refused in [to_host_result(&denied), to_host_result(&rejected)] {
             assert_eq!(refused["resultType"], "denied");
             assert!(refused["textResultForLlm"].as_str().unwrap().contains("no"));
         }
@@ -99,14 +99,14 @@ mod tests {
             "textResultForLlm": "not now", "resultType": "failure", "error": "10.0.0.5 is down", "sessionLog": "tried",
         }));
         assert_eq!(
-            normalised(&full),
+            to_host_result(&full),
             json!({"textResultForLlm": "not now", "resultType": "failure", "sessionLog": "tried"})
         );
     }
 
     #[test]
     fn tool_result_text_over_limit_is_cut_with_a_note() {
-        let long = normalised(&ToolResult::from_value(json!("ü".repeat(40_000))));
+        let long = to_host_result(&ToolResult::from_value(json!("ü".repeat(40_000))));
         let text = long["textResultForLlm"].as_str().unwrap();
         assert!(
             text.len() < 20_480 && text.ends_with("of 80000 bytes; ask for less at once]"),

@@ -33,7 +33,7 @@ pub enum HostError {
     #[error("the Copilot command line wrote what is no message: {0}")]
     Garbage(String),
     /// It ended.
-    #[error("the Copilot command line ended in the middle of a session{}", words(last))]
+    #[error("the Copilot command line ended in the middle of a session{}", last_words_text(last))]
     Ended {
         /// The last lines of its standard error.
         last: Vec<String>,
@@ -90,13 +90,13 @@ pub enum HostError {
     Tools(#[from] ToolError),
 }
 
-fn words(last: &[String]) -> String {
+fn last_words_text(last: &[String]) -> String {
     if last.is_empty() { String::new() } else { format!("; its last words: {}", last.join(" | ")) }
 }
 
 impl HostError {
     /// The same with what the command line said last, where that explains it.
-    pub(super) fn with_last_words(self, tail: Vec<String>) -> Self {
+    pub(super) fn with_stderr_tail(self, tail: Vec<String>) -> Self {
         match self {
             Self::Ended { .. } => Self::Ended { last: tail },
             other => other,

@@ -9,24 +9,24 @@ use super::built_in;
 use super::rpc::QuestionAnswer;
 use super::turn::{HostTurnState, text_of};
 use crate::policy::request::PolicyVerdict;
-use crate::runtime::hooked::ForeignToolCall;
+use crate::runtime::call_hooks::ForeignToolCall;
 
 /// What the hooks say.
-pub(super) async fn invoked(shared: Arc<HostTurnState>, answer: QuestionAnswer, params: Value) {
+pub(super) async fn on_hook(shared: Arc<HostTurnState>, answer: QuestionAnswer, params: Value) {
     let output = output(&shared, &params).await;
-    answer.give(json!({"output": output}));
+    answer.send(json!({"output": output}));
 }
 
 async fn output(shared: &HostTurnState, params: &Value) -> Value {
     let input = &params["input"];
     let tool = input.get("toolName").and_then(Value::as_str).unwrap_or_default();
-    if tool.is_empty() || shared.ours(tool).is_ok() {
+    if tool.is_empty() || shared.internal_name(tool).is_ok() {
         return Value::Null;
     }
     let caller = shared.caller(input.get("agentId").and_then(Value::as_str));
     let arguments = input.get("toolArgs").cloned().unwrap_or_default();
     let call =
-        ForeignToolCall { tool, effect: built_in::effect(tool), arguments: &arguments, caller: &caller };
+        ForeignToolCall { tool, effect: built_in::effect_of(tool), arguments: &arguments, caller: &caller };
     match params.get("hookType").and_then(Value::as_str).unwrap_or_default() {
         "preToolUse" => before(shared, &call).await,
         "postToolUse" => {

@@ -6,7 +6,7 @@
 //! - [`offer`]: what a session is made with: tools, lists, agents, MCP servers; [`built_in`]: the command line's own tools
 //! - [`turn`]: one prompt to its end: events in, decisions and results out
 //! - [`permission`], [`calls`], [`hooks`]: who may do what, our tools' calls and results, hooks around its own tools;
-//!   [`agreed`]: what nobody is asked twice
+//!   [`approvals`]: what nobody is asked twice
 //! - [`error`]: what can go wrong
 //!
 //! How data passes: [`run`] starts the command line, opens a session with what [`offer`] made, and sends the prompt. From then on
@@ -16,7 +16,7 @@
 //! What a repository brings is left to us: the command line would run hooks of `.github/hooks` in a folder that nobody trusted,
 //! so it is told not to, and the hooks run here, once their owner has trusted them.
 
-mod agreed;
+mod approvals;
 mod built_in;
 mod calls;
 pub(crate) mod error;
@@ -84,7 +84,7 @@ pub(crate) struct HostOptions {
     /// Who is asked where rules leave a call open.
     pub(crate) approver: Arc<dyn Approver>,
     /// Who sees the session.
-    pub(crate) told: UnboundedSender<HostEvent>,
+    pub(crate) events: UnboundedSender<HostEvent>,
     /// Ends it, in order.
     pub(crate) stop: CancellationToken,
 }
@@ -119,7 +119,7 @@ pub(crate) async fn run(live: &LiveRuntime, options: HostOptions) -> Result<Host
     let provider = provider::from_environment(|name| std::env::var(name).ok(), options.model.as_deref())?;
     if std::env::var_os(program::ALLOW_ALL).is_some() {
         let what = format!("{} is not handed on: the rules of lsp-tools decide", program::ALLOW_ALL);
-        options.tell(HostEvent::Note(what));
+        options.send_event(HostEvent::Note(what));
     }
     let runtime = live.current();
     let program = program::find(&runtime, &options).await?;
@@ -127,7 +127,7 @@ pub(crate) async fn run(live: &LiveRuntime, options: HostOptions) -> Result<Host
     drop(runtime);
     let outcome = converse(live, &options, provider, &mut running).await;
     let tail = running.end().await;
-    outcome.map_err(|error| error.with_last_words(tail))
+    outcome.map_err(|error| error.with_stderr_tail(tail))
 }
 
 async fn converse(
@@ -148,10 +148,10 @@ async fn converse(
         }
         let tools = rpc.ask("tools.list", json!({}), HOST_REQUEST_TIMEOUT).await?;
         let runtime = live.current();
-        runtime.settle().await;
+        runtime.wait_for_sources().await;
         let caller =
             Caller { session: "copilot-host".to_owned(), agent: None, access: options.access.clone() };
-        let offer = offer::make(&runtime, &caller, options, provider, &tools)?;
+        let offer = offer::build_session_request(&runtime, &caller, options, provider, &tools)?;
         let method = if options.resume.is_some() { "session.resume" } else { "session.create" };
         let opened = rpc.ask(method, offer.session.clone(), SESSION_CREATE_TIMEOUT).await?;
         let session = opened.get("sessionId").and_then(Value::as_str).map(str::to_owned);
@@ -164,14 +164,13 @@ async fn converse(
         () = tokio::time::sleep_until(deadline) => return Err(HostError::TooLong { limit: options.limit }),
     };
     for note in &offer.notes {
-        options.tell(HostEvent::Note(note.clone()));
+        options.send_event(HostEvent::Note(note.clone()));
     }
     let caller = Caller { session: format!("copilot-{session}"), ..caller };
     let turn = HostTurn::new(live, options, caller, offer, &session, rpc.clone());
     let outcome = turn.run(&mut conversation, deadline).await;
     // What hooks it has at the end are told; whether it answers is not waited for long.
-    let closing =
-        conversation.closing("session.destroy", json!({"sessionId": session}), SESSION_CLOSE_TIMEOUT);
+    let closing = conversation.close("session.destroy", json!({"sessionId": session}), SESSION_CLOSE_TIMEOUT);
     if let Err(error) = closing.await {
         tracing::debug!("the session did not close: {error}");
     }
@@ -179,8 +178,8 @@ async fn converse(
 }
 
 impl HostOptions {
-    fn tell(&self, told: HostEvent) {
+    fn send_event(&self, told: HostEvent) {
         // Whoever looked on may have gone.
-        let _unseen = self.told.send(told);
+        let _unseen = self.events.send(told);
     }
 }

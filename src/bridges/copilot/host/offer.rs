@@ -27,7 +27,7 @@ pub(super) struct HostSessionRequest {
 }
 
 /// What `session.create` is to be asked; `tools` is the answer to `tools.list`.
-pub(super) fn make(
+pub(super) fn build_session_request(
     runtime: &Runtime,
     caller: &Caller,
     options: &HostOptions,
@@ -38,11 +38,11 @@ pub(super) fn make(
     let ours: Vec<&ToolDefinition> =
         definitions.iter().filter(|tool| !LEFT_TO_THEM.contains(&tool.card.name.as_ref())).collect();
     let exported = export(ToolListFormat::Copilot, ours.iter().copied())?;
-    let offered = |name: &str| exported.names.theirs(name).is_some();
+    let offered = |name: &str| exported.names.exported_name(name).is_some();
     let listed = tools.get("tools").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let listed: Vec<&str> = listed.iter().filter_map(|tool| tool.get("name")?.as_str()).collect();
-    let policy = runtime.policy().of(&caller.access, None);
-    let theirs = built_in::offered(&listed, |name, effect| policy.offers(name, effect), offered);
+    let policy = runtime.policy().for_caller(&caller.access, None);
+    let theirs = built_in::offered_names(&listed, |name, effect| policy.offers(name, effect), offered);
     let mut available = vec!["custom:*".to_owned()];
     available.extend(theirs.iter().map(|name| format!("builtin:{name}")));
     let mut session = json!({
@@ -94,7 +94,7 @@ pub(super) fn make(
 /// A tool as the command line takes it; its own of the same name makes way.
 fn tool(exported: &Value) -> Value {
     json!({
-        "name": built_in::spoken(exported["name"].as_str().unwrap_or_default()),
+        "name": built_in::session_name(exported["name"].as_str().unwrap_or_default()),
         "description": exported["description"],
         "parameters": exported["inputSchema"],
         "overridesBuiltInTool": true,
@@ -110,11 +110,11 @@ fn agents(
     theirs: &[String],
 ) -> Vec<Value> {
     let agent = |(name, rules): (&String, &crate::policy::rules::AgentRules)| {
-        let policy = runtime.policy().of(&caller.access, Some(name));
+        let policy = runtime.policy().for_caller(&caller.access, Some(name));
         let own = ours.iter().filter(|tool| policy.offers(&tool.card.name, tool.card.effect));
         let mut tools: Vec<String> =
-            own.filter_map(|tool| names.theirs(&tool.card.name)).map(built_in::spoken).collect();
-        let built_in = theirs.iter().filter(|name| policy.offers(name, built_in::effect(name)));
+            own.filter_map(|tool| names.exported_name(&tool.card.name)).map(built_in::session_name).collect();
+        let built_in = theirs.iter().filter(|name| policy.offers(name, built_in::effect_of(name)));
         tools.extend(built_in.cloned());
         let description = rules.description.clone().unwrap_or_else(|| name.clone());
         json!({
@@ -132,7 +132,7 @@ fn servers(file: &Path) -> Result<Map<String, Value>, HostError> {
     let said = |what: &str| HostError::Wish(format!("{}: {what}", file.display()));
     let text = Workspace::read_outside(file, MAX_MCP_CONFIG_BYTES).map_err(|error| match error {
         ReadError::TooLarge { .. } => said("it is too large for a list of MCP servers"),
-        error => said(&error.why()),
+        error => said(&error.reason()),
     })?;
     let mut whole: Value = serde_json::from_str(&text).map_err(|error| said(&error.to_string()))?;
     let Some(Value::Object(mut servers)) = whole.get_mut("mcpServers").map(Value::take) else {

@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::agreed::RecordingApprover;
+use super::approvals::RecordingApprover;
 use super::turn::{HostTurnState, text_of};
 use crate::policy::approval::{Approval, ApprovalRequest};
 use crate::policy::request::{CallSubjects, Effect};
+use crate::runtime::authorize::IntendedAction;
 use crate::runtime::call::CallRequest;
-use crate::runtime::leave::IntendedAction;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::tool::Caller;
 
@@ -25,7 +25,7 @@ const HOST_APPROVAL_TIMEOUT: Duration = Duration::from_secs(300);
 pub(super) async fn decide(shared: Arc<HostTurnState>, data: Value, agent: Option<String>) {
     let caller = shared.caller(agent.as_deref());
     let request = &data["permissionRequest"];
-    let result = match judged(&shared, &caller, request).await {
+    let result = match check_permission(&shared, &caller, request).await {
         Ok(()) => json!({"kind": "approve-once"}),
         Err(error) => json!({"kind": "reject", "feedback": text_of(&error)}),
     };
@@ -33,7 +33,7 @@ pub(super) async fn decide(shared: Arc<HostTurnState>, data: Value, agent: Optio
     shared.reply("session.permissions.handlePendingPermissionRequest", params).await;
 }
 
-async fn judged(shared: &HostTurnState, caller: &Caller, request: &Value) -> Result<(), ToolError> {
+async fn check_permission(shared: &HostTurnState, caller: &Caller, request: &Value) -> Result<(), ToolError> {
     let word = |key: &str| request.get(key).and_then(Value::as_str).unwrap_or_default();
     let runtime = &shared.runtime();
     let intent = |tool: &str, title: &str, effect: Effect, subjects: CallSubjects| IntendedAction {
@@ -44,7 +44,7 @@ async fn judged(shared: &HostTurnState, caller: &Caller, request: &Value) -> Res
         arguments: request.clone(),
     };
     let intent = match word("kind") {
-        "custom-tool" => return ours(shared, caller, request).await,
+        "custom-tool" => return check_own_tool(shared, caller, request).await,
         "shell" => {
             let commands = vec![word("fullCommandText").to_owned()];
             intent(
@@ -77,24 +77,24 @@ async fn judged(shared: &HostTurnState, caller: &Caller, request: &Value) -> Res
             intent(&tool, "Tool of an MCP server", Effect::Execute, CallSubjects::default())
         }
         "memory" => intent("memory", "Remember something", Effect::Edit, CallSubjects::default()),
-        "hook" => return asked(shared, word("toolName"), word("hookMessage"), request).await,
+        "hook" => return ask_approver(shared, word("toolName"), word("hookMessage"), request).await,
         other => {
             let why = format!("the command line wants leave for `{}`", other.escape_debug());
-            return asked(shared, other, &why, request).await;
+            return ask_approver(shared, other, &why, request).await;
         }
     };
-    runtime.leave(caller, shared.approver.as_ref(), &intent).await
+    runtime.authorize(caller, shared.approver.as_ref(), &intent).await
 }
 
 /// A tool of ours. What is agreed to here is not asked about again when the call comes, if it is the same call.
-async fn ours(shared: &HostTurnState, caller: &Caller, request: &Value) -> Result<(), ToolError> {
+async fn check_own_tool(shared: &HostTurnState, caller: &Caller, request: &Value) -> Result<(), ToolError> {
     let theirs = request.get("toolName").and_then(Value::as_str).unwrap_or_default();
-    let name = shared.ours(theirs)?;
+    let name = shared.internal_name(theirs)?;
     let arguments = request.get("args").cloned().unwrap_or_default();
     let id = request.get("toolCallId").and_then(Value::as_str).unwrap_or_default();
     let noting = RecordingApprover { approver: shared.approver.as_ref(), agreed: &shared.agreed, call: id };
     let call = CallRequest::new(name, arguments, caller).approved_by(&noting);
-    match shared.runtime().leave_to_call(&call).await {
+    match shared.runtime().authorize_tool_call(&call).await {
         // What is wrong with the arguments is told by the call itself, in full.
         Err(error) if error.code == ErrorCode::Denied => Err(error),
         _ => Ok(()),
@@ -102,7 +102,12 @@ async fn ours(shared: &HostTurnState, caller: &Caller, request: &Value) -> Resul
 }
 
 /// What no rule speaks of.
-async fn asked(shared: &HostTurnState, tool: &str, why: &str, request: &Value) -> Result<(), ToolError> {
+async fn ask_approver(
+    shared: &HostTurnState,
+    tool: &str,
+    why: &str,
+    request: &Value,
+) -> Result<(), ToolError> {
     let question = ApprovalRequest {
         tool: tool.to_owned(),
         title: tool.to_owned(),

@@ -37,7 +37,7 @@ pub(super) async fn find(runtime: &Runtime, options: &HostOptions) -> Result<Pat
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     // A repository must not choose what is run.
-    let of_user = |folder: &PathBuf| runtime.workspace().inside(folder).is_none();
+    let of_user = |folder: &PathBuf| runtime.workspace().workspace_path(folder).is_none();
     if let Some(program) = find_program("copilot", std::env::split_paths(&path).filter(of_user)) {
         return Ok(program);
     }
@@ -50,13 +50,13 @@ pub(super) async fn find(runtime: &Runtime, options: &HostOptions) -> Result<Pat
     }
     let server: ServerSpec = toml::from_str(RECIPE)
         .map_err(|error| ToolError::new(ErrorCode::Internal, format!("the recipe: {error}")))?;
-    let installer = Installer::new(data).avoiding(runtime.workspace().root().to_owned());
+    let installer = Installer::new(data).avoiding_folder(runtime.workspace().root().to_owned());
     let tell = |progress: InstallProgress<'_>| match progress {
         InstallProgress::Waiting => {
-            options.tell(HostEvent::Note("another process installs it; waiting".to_owned()))
+            options.send_event(HostEvent::Note("another process installs it; waiting".to_owned()))
         }
         InstallProgress::Step(text) | InstallProgress::InVain(text) | InstallProgress::Note(text) => {
-            options.tell(HostEvent::Note(text.to_owned()));
+            options.send_event(HostEvent::Note(text.to_owned()));
         }
         InstallProgress::Line(line) => tracing::debug!("{line}"),
     };
@@ -110,7 +110,7 @@ mod tests {
             matches!(&packages[..], [package] if package.starts_with("@github/copilot@")),
             "{packages:?}"
         );
-        let unlocked = CheckedRecipe::of(KEY, recipes[0].clone()).unwrap().locks().unlocked.clone();
+        let unlocked = CheckedRecipe::new(KEY, recipes[0].clone()).unwrap().locks().unlocked.clone();
         assert!(unlocked.is_empty(), "run `just locks {KEY}`: {unlocked:?}");
     }
 }

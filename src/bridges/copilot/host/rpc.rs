@@ -40,7 +40,7 @@ pub(super) enum HostMessage {
 pub(super) struct QuestionAnswer(oneshot::Sender<Value>);
 
 impl QuestionAnswer {
-    pub(super) fn give(self, result: Value) {
+    pub(super) fn send(self, result: Value) {
         // Who has ended waits for no answer.
         let _unheard = self.0.send(result);
     }
@@ -60,11 +60,11 @@ impl HostConversation {
     pub(super) fn open(running: &mut HostProcess) -> Result<Self, HostError> {
         let ended = || HostError::Ended { last: Vec::new() };
         let (stdin, stdout) = running.pipes().ok_or_else(ended)?;
-        Ok(Self::over(stdout, stdin))
+        Ok(Self::from_streams(stdout, stdin))
     }
 
     /// Over any two streams.
-    pub(super) fn over(
+    pub(super) fn from_streams(
         from: impl AsyncRead + Unpin + Send + 'static,
         to: impl AsyncWrite + Unpin + Send + 'static,
     ) -> Self {
@@ -90,13 +90,13 @@ impl HostConversation {
             }
             None => {
                 self.rpc.0.wait_closed().await;
-                HostMessage::Ended(self.rpc.end())
+                HostMessage::Ended(self.rpc.end_error())
             }
         }
     }
 
     /// Asks for an end; questions that come meanwhile get no answer of weight.
-    pub(super) async fn closing(
+    pub(super) async fn close(
         &mut self,
         method: &'static str,
         params: Value,
@@ -109,7 +109,7 @@ impl HostConversation {
             tokio::select! {
                 answer = &mut asked => return answer.map(drop),
                 next = self.next() => match next {
-                    HostMessage::Asked { answer, .. } => answer.give(json!({"output": null})),
+                    HostMessage::Asked { answer, .. } => answer.send(json!({"output": null})),
                     HostMessage::Told { .. } => {}
                     HostMessage::Ended(error) => return Err(error),
                 },
@@ -131,13 +131,13 @@ impl Rpc {
             RequestError::Timeout { .. } => HostError::Silent { method, within },
             RequestError::Refused { code, message, .. } => HostError::Refused { method, code, message },
             RequestError::Malformed { what, .. } => HostError::Garbage(what),
-            RequestError::Closed { .. } => self.end(),
+            RequestError::Closed { .. } => self.end_error(),
         })
     }
 
     /// Why it is over.
-    fn end(&self) -> HostError {
-        match self.0.closed() {
+    fn end_error(&self) -> HostError {
+        match self.0.close_reason() {
             Some(reason) if reason != OUTPUT_CLOSED => HostError::Garbage(reason),
             _ => HostError::Ended { last: Vec::new() },
         }
@@ -189,7 +189,7 @@ mod tests {
         let (ours, theirs) = duplex(1 << 16);
         let (from, to) = split(ours);
         let (their_from, their_to) = split(theirs);
-        (HostConversation::over(from, to), BufReader::new(their_from), their_to)
+        (HostConversation::from_streams(from, to), BufReader::new(their_from), their_to)
     }
 
     async fn say(to: &mut (impl AsyncWrite + Unpin), message: Value) {

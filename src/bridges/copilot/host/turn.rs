@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::agreed::HostApprovals;
+use super::approvals::HostApprovals;
 use super::error::HostError;
 use super::offer::HostSessionRequest;
 use super::rpc::{HostConversation, HostMessage, Rpc};
@@ -35,7 +35,7 @@ pub(super) struct HostTurnState {
     pub(crate) approver: Arc<dyn Approver>,
     caller: Caller,
     names: ExportedNames,
-    told: UnboundedSender<HostEvent>,
+    events: UnboundedSender<HostEvent>,
     /// The agents that run: their id → the name in the settings.
     agents: Mutex<HashMap<String, String>>,
     /// What was agreed to before the call came.
@@ -57,8 +57,8 @@ impl HostTurnState {
     }
 
     /// Our name of a tool that was offered.
-    pub(super) fn ours(&self, theirs: &str) -> Result<&str, ToolError> {
-        self.names.ours(built_in::heard(theirs)).ok_or_else(|| {
+    pub(super) fn internal_name(&self, theirs: &str) -> Result<&str, ToolError> {
+        self.names.internal_name(built_in::exported_name(theirs)).ok_or_else(|| {
             let what = format!("unknown tool: {}", theirs.escape_debug());
             ToolError::new(ErrorCode::UnknownTool, what)
         })
@@ -68,16 +68,16 @@ impl HostTurnState {
     pub(super) async fn reply(&self, method: &'static str, params: Value) {
         match self.rpc.ask(method, params, HOST_REQUEST_TIMEOUT).await {
             Ok(answer) if answer.get("success") == Some(&Value::Bool(false)) => {
-                self.tell("an answer came too late: the command line had given the call up");
+                self.send_note("an answer came too late: the command line had given the call up");
             }
             Ok(_) => {}
             Err(error) => tracing::warn!("{error}"),
         }
     }
 
-    fn tell(&self, what: &str) {
+    fn send_note(&self, what: &str) {
         // Whoever looked on may have gone.
-        let _unseen = self.told.send(HostEvent::Note(what.to_owned()));
+        let _unseen = self.events.send(HostEvent::Note(what.to_owned()));
     }
 }
 
@@ -119,7 +119,7 @@ impl<'a> HostTurn<'a> {
             approver: Arc::clone(&options.approver),
             caller,
             names: offer.names,
-            told: options.told.clone(),
+            events: options.events.clone(),
             agents: Mutex::default(),
             agreed: HostApprovals::default(),
             calls: AtomicUsize::new(0),
@@ -151,7 +151,7 @@ impl<'a> HostTurn<'a> {
                     Ok(_) => is_sent = true,
                     Err(error) => break Err(error),
                 },
-                next = conversation.next() => match self.take(next) {
+                next = conversation.next() => match self.handle_message(next) {
                     Ok(false) => {}
                     Ok(true) => break Ok(()),
                     Err(error) => break Err(error),
@@ -181,16 +181,16 @@ impl<'a> HostTurn<'a> {
     }
 
     /// Whether the turn is over.
-    fn take(&mut self, next: HostMessage) -> Result<bool, HostError> {
+    fn handle_message(&mut self, next: HostMessage) -> Result<bool, HostError> {
         match next {
             HostMessage::Ended(error) => Err(error),
-            HostMessage::Told { method, params } if method == "session.event" => self.event(params),
+            HostMessage::Told { method, params } if method == "session.event" => self.handle_event(params),
             HostMessage::Told { method, .. } => {
                 tracing::trace!(method, "passed over");
                 Ok(false)
             }
             HostMessage::Asked { method, params, answer } if method == "hooks.invoke" => {
-                self.tasks.spawn(hooks::invoked(Arc::clone(&self.shared), answer, params));
+                self.tasks.spawn(hooks::on_hook(Arc::clone(&self.shared), answer, params));
                 Ok(false)
             }
             // Without an answer it is refused.
@@ -201,12 +201,12 @@ impl<'a> HostTurn<'a> {
         }
     }
 
-    fn event(&mut self, mut params: Value) -> Result<bool, HostError> {
+    fn handle_event(&mut self, mut params: Value) -> Result<bool, HostError> {
         if params.get("sessionId").and_then(Value::as_str) != Some(&self.shared.session) {
             return Ok(false);
         }
         let event = params.get_mut("event").map(Value::take).unwrap_or_default();
-        self.options.tell(HostEvent::Event(event.clone()));
+        self.options.send_event(HostEvent::Event(event.clone()));
         let word = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
         let (kind, agent) = (word(&event, "type").unwrap_or_default(), word(&event, "agentId"));
         let data = event.get("data").cloned().unwrap_or_default();
@@ -220,7 +220,7 @@ impl<'a> HostTurn<'a> {
                 // A request that comes twice is one call.
                 if self.running.insert(request, cancelled.clone()).is_none() {
                     self.shared.calls.fetch_add(1, Ordering::Relaxed);
-                    self.tasks.spawn(calls::call(Arc::clone(&self.shared), data, agent, cancelled));
+                    self.tasks.spawn(calls::run_call(Arc::clone(&self.shared), data, agent, cancelled));
                 }
             }
             "external_tool.completed" => {
@@ -228,7 +228,7 @@ impl<'a> HostTurn<'a> {
                     cancelled.cancel();
                 }
             }
-            "subagent.started" => self.began(agent, word(&data, "agentName")),
+            "subagent.started" => self.on_agent_began(agent, word(&data, "agentName")),
             "assistant.message" if agent.is_none() => {
                 let words = word(&data, "content").filter(|words| !words.is_empty());
                 self.answer = words.unwrap_or(std::mem::take(&mut self.answer));
@@ -245,7 +245,7 @@ impl<'a> HostTurn<'a> {
     }
 
     /// An agent that the settings know may do what they leave to it; another one is the command line's own.
-    fn began(&self, id: Option<String>, name: Option<String>) {
+    fn on_agent_began(&self, id: Option<String>, name: Option<String>) {
         if let (Some(id), Some(name)) = (id, name)
             && self.shared.runtime().policy().agents().contains_key(&name)
         {

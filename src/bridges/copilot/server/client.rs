@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
+use super::context::{CopilotContext, CopilotOptions};
 use super::error::CopilotError;
 use super::events::CopilotEvent;
 use super::link::{COPILOT_REQUEST_TIMEOUT, CopilotLink};
 use super::models::{self, Model};
 use super::offer::{CopilotOffer, UnregisteredTool};
 use super::register::CopilotRegistration;
-use super::room::{CopilotContext, CopilotOptions};
 use super::status::{CopilotServerStatus, SignInStatus};
 use crate::process::restart::{RESTART_WINDOW, RestartBackoff};
 use crate::tools::error::ToolError;
@@ -26,7 +26,7 @@ const CLIENT_ENDED: &str = "its client was ended";
 /// A client of the Copilot language server, which lends it our tools.
 #[derive(Debug)]
 pub struct CopilotClient {
-    pub(super) room: Arc<CopilotContext>,
+    pub(super) context: Arc<CopilotContext>,
     left_out: Vec<UnregisteredTool>,
     offer: CopilotOffer,
     slot: Mutex<CopilotLinkSlot>,
@@ -73,11 +73,11 @@ impl CopilotClient {
     pub fn new(options: CopilotOptions) -> Result<Self, CopilotError> {
         let runtime = options.live.current();
         let definitions = runtime.definitions(&options.caller);
-        let names = options.names.of(&runtime, &options.caller);
-        let (offer, left_out) = CopilotOffer::of(&definitions, &names)?;
-        let room = Arc::new(CopilotContext::new(options, offer.clone()));
+        let names = options.names.choices(&runtime, &options.caller);
+        let (offer, left_out) = CopilotOffer::new(&definitions, &names)?;
+        let context = Arc::new(CopilotContext::new(options, offer.clone()));
         Ok(Self {
-            room,
+            context,
             left_out,
             offer,
             slot: Mutex::default(),
@@ -92,35 +92,35 @@ impl CopilotClient {
         tokio::select! {
             biased;
             () = self.ended.cancelled() => Err(CopilotError::Ended { detail: CLIENT_ENDED.to_owned() }),
-            linked = self.linked() => linked,
+            linked = self.ensure_link() => linked,
         }
     }
 
-    async fn linked(&self) -> Result<(Arc<CopilotLink>, u32), CopilotError> {
-        if let Some(running) = self.running() {
+    async fn ensure_link(&self) -> Result<(Arc<CopilotLink>, u32), CopilotError> {
+        if let Some(running) = self.running_link() {
             return Ok(running);
         }
         let _turn = self.start_turn.lock().await;
-        if let Some(running) = self.running() {
+        if let Some(running) = self.running_link() {
             return Ok(running);
         }
         let ended = self.slot.lock().link.take();
         self.wait_for_start(ended.as_deref()).await?;
-        let link = CopilotLink::start(&self.room, self.offer.clone(), self.left_out.clone()).await?;
+        let link = CopilotLink::start(&self.context, self.offer.clone(), self.left_out.clone()).await?;
         if let Some(ended) = &ended {
             for path in ended.documents.paths().await {
-                link.open_document(&self.room, path).await;
+                link.open_document(&self.context, path).await;
             }
         }
-        let started = self.adopt(&link).await?;
+        let started = self.adopt_link(&link).await?;
         if ended.is_some() {
             let tools = link.registration.get().map_or(0, CopilotRegistration::ours);
-            self.room.events.send(CopilotEvent::Restarted { tools });
+            self.context.events.send(CopilotEvent::Restarted { tools });
         }
         Ok((link, started))
     }
 
-    fn running(&self) -> Option<(Arc<CopilotLink>, u32)> {
+    fn running_link(&self) -> Option<(Arc<CopilotLink>, u32)> {
         let slot = self.slot.lock();
         slot.link.as_ref().filter(|link| link.is_alive()).map(|link| (link.clone(), slot.started))
     }
@@ -128,7 +128,7 @@ impl CopilotClient {
     /// Waits until a server may be started in the place of `ended`, and tells what is going on.
     async fn wait_for_start(&self, ended: Option<&CopilotLink>) -> Result<(), CopilotError> {
         let last_words = match ended {
-            Some(link) => Some(link.last_words().await),
+            Some(link) => Some(link.exit_report().await),
             None => None,
         };
         let (ends, next_start, detail) = {
@@ -138,7 +138,7 @@ impl CopilotClient {
                 slot.last_words = last_words;
             }
             let next_start = slot.backoff.next_start();
-            (slot.backoff.ends(), next_start, slot.last_words.clone())
+            (slot.backoff.recent_exits(), next_start, slot.last_words.clone())
         };
         let pause = |until: Instant| until.saturating_duration_since(Instant::now());
         let moment = next_start.map_err(|until| CopilotError::Ended {
@@ -148,7 +148,7 @@ impl CopilotClient {
                 pause(until).as_secs() + 1
             ),
         })?;
-        self.room.events.send(match ended {
+        self.context.events.send(match ended {
             Some(_) => CopilotEvent::Ended {
                 detail,
                 pause_ms: pause(moment).as_millis().try_into().unwrap_or(u64::MAX),
@@ -160,7 +160,7 @@ impl CopilotClient {
     }
 
     /// Makes `link` the one that is used, unless the client was ended meanwhile: then the server ends. Its number is given.
-    async fn adopt(&self, link: &Arc<CopilotLink>) -> Result<u32, CopilotError> {
+    async fn adopt_link(&self, link: &Arc<CopilotLink>) -> Result<u32, CopilotError> {
         {
             let mut slot = self.slot.lock();
             slot.started += 1;
@@ -174,7 +174,7 @@ impl CopilotClient {
     }
 
     /// Work was done: what ended before does not count against the server any more.
-    pub(super) fn went_well(&self) {
+    pub(super) fn reset_backoff(&self) {
         self.slot.lock().backoff.reset();
     }
 
@@ -195,7 +195,7 @@ impl CopilotClient {
         let (link, _) = self.link().await?;
         let checked = link.request("checkStatus", &json!({}), COPILOT_REQUEST_TIMEOUT).await?;
         match serde_json::from_value::<SignInStatus>(checked) {
-            Ok(checked) => self.room.statuses.checked(checked),
+            Ok(checked) => self.context.statuses.set_sign_in(checked),
             Err(error) => {
                 let what = error.to_string();
                 return Err(CopilotError::Malformed { method: "checkStatus".to_owned(), what });
@@ -209,7 +209,7 @@ impl CopilotClient {
         Ok(CopilotStatusReport {
             server: link.info.get().cloned().unwrap_or_default(),
             pid: link.pid(),
-            status: self.room.statuses.now(),
+            status: self.context.statuses.current(),
             models,
             registration: link.registration.get().cloned().unwrap_or_default(),
         })
@@ -221,15 +221,15 @@ impl CopilotClient {
     /// # Errors
     /// Where the path is not in the workspace, or the server cannot be had.
     pub async fn open_document(&self, path: &Path) -> Result<(), ToolError> {
-        let path = self.room.runtime().context().path(path)?;
+        let path = self.context.runtime().context().path(path)?;
         let (link, _) = self.link().await?;
-        link.open_document(&self.room, path).await;
+        link.open_document(&self.context, path).await;
         Ok(())
     }
 
     /// What the server says of itself; empty before it is started.
     pub(crate) fn status(&self) -> CopilotServerStatus {
-        self.room.statuses.now()
+        self.context.statuses.current()
     }
 
     /// Takes our tools back, and ends the server, also one that is being started. None is started any more.
@@ -239,6 +239,6 @@ impl CopilotClient {
         if let Some(link) = link {
             link.end().await;
         }
-        self.room.runtime().end_session(&self.room.caller.session);
+        self.context.runtime().end_session(&self.context.caller.session);
     }
 }

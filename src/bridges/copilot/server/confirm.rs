@@ -10,8 +10,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::invoke::of_turn;
-use super::room::CopilotContext;
+use super::context::CopilotContext;
+use super::invoke::turn_cancellation;
 use crate::policy::approval::{Approval, ApprovalRequest};
 use crate::policy::request::{Effect, PolicyDecision, PolicyVerdict};
 use crate::tools::error::{ErrorCode, ToolError};
@@ -41,9 +41,9 @@ struct ConfirmationParams {
 }
 
 /// Whether the call may run; what comes back is the result of the request.
-pub(super) async fn answer(room: &CopilotContext, params: Value) -> Value {
+pub(super) async fn answer_confirmation(context: &CopilotContext, params: Value) -> Value {
     let accepted = match ConfirmationParams::deserialize(&params) {
-        Ok(question) => accepted(room, &question).await,
+        Ok(question) => is_accepted(context, &question).await,
         Err(error) => {
             tracing::warn!("a confirmation cannot be read: {error}");
             false
@@ -52,30 +52,30 @@ pub(super) async fn answer(room: &CopilotContext, params: Value) -> Value {
     json!([{"result": if accepted { "accept" } else { "dismiss" }}, null])
 }
 
-async fn accepted(room: &CopilotContext, question: &ConfirmationParams) -> bool {
-    if room.turns.current().is_some_and(|turn| turn.is_foreign(&question.conversation_id)) {
+async fn is_accepted(context: &CopilotContext, question: &ConfirmationParams) -> bool {
+    if context.turns.current().is_some_and(|turn| turn.is_foreign(&question.conversation_id)) {
         tracing::warn!(tool = question.name, "dismissed: it is of a conversation that is not ours");
         return false;
     }
     let name = question.name.strip_prefix(CLIENTS).unwrap_or(&question.name);
-    let offer = room.offer();
+    let offer = context.offer();
     match offer.get(name) {
-        None => return is_yes(&decided_of_server(room, question).await),
+        None => return is_yes(&approve_server_tool(context, question).await),
         // Of a name of the server's own tools the server asks as of its own; the call is one of ours.
         Some(offered) if offered.name.is_some() => {
-            let approval = decided_of_server(room, question).await;
+            let approval = approve_server_tool(context, question).await;
             let yes = is_yes(&approval);
-            room.answered(id_of(question), name, &question.input, approval);
+            context.record_approval(id_of(question), name, &question.input, approval);
             return yes;
         }
         Some(_) => {}
     }
-    match room.runtime().approval_request(&room.caller, offer.ours(name), &question.input) {
+    match context.runtime().approval_request(&context.caller, offer.internal_name(name), &question.input) {
         Ok(None) => true,
         Ok(Some(request)) => {
-            let approval = ask(room, &request).await;
+            let approval = ask_approver(context, &request).await;
             let yes = is_yes(&approval);
-            room.answered(id_of(question), name, &question.input, approval);
+            context.record_approval(id_of(question), name, &question.input, approval);
             yes
         }
         // What else is wrong with it, the call itself is told.
@@ -87,10 +87,10 @@ fn id_of(question: &ConfirmationParams) -> &str {
     question.tool_call_id.as_str().unwrap_or_default()
 }
 
-async fn decided_of_server(room: &CopilotContext, question: &ConfirmationParams) -> Approval {
+async fn approve_server_tool(context: &CopilotContext, question: &ConfirmationParams) -> Approval {
     let refused = Approval::Refused { why: None };
     let request = request_of(question);
-    match decided(room, question) {
+    match decide_by_rules(context, question) {
         Some(Ok(decision)) if decision.verdict == PolicyVerdict::Deny => return refused,
         Some(Ok(decision)) if decision.verdict == PolicyVerdict::Allow && decision.rule.is_some() => {
             return Approval::Once;
@@ -101,7 +101,7 @@ async fn decided_of_server(room: &CopilotContext, question: &ConfirmationParams)
         }
         _ => {}
     }
-    ask(room, &request).await
+    ask_approver(context, &request).await
 }
 
 fn is_yes(approval: &Approval) -> bool {
@@ -109,16 +109,17 @@ fn is_yes(approval: &Approval) -> bool {
 }
 
 /// What our rules say of what one of the server's tools would touch, where that can be told.
-fn decided(
-    room: &CopilotContext,
+fn decide_by_rules(
+    context: &CopilotContext,
     question: &ConfirmationParams,
 ) -> Option<Result<PolicyDecision, ToolError>> {
     let text = |key: &str| question.input.get(key).and_then(Value::as_str);
-    let check = |tool: &str, arguments: Value| room.runtime().check_call(&room.caller, tool, &arguments);
+    let check =
+        |tool: &str, arguments: Value| context.runtime().check_call(&context.caller, tool, &arguments);
     match text("toolType")? {
         "file_read" => Some(check("read", json!({"path": text("filePath").or_else(|| text("path"))?}))),
         "file_write" => Some(check("write", json!({"path": text("filePath")?, "content": ""}))),
-        "terminal" => Some(Ok(room.runtime().check_command(&room.caller, text("command")?))),
+        "terminal" => Some(Ok(context.runtime().check_command(&context.caller, text("command")?))),
         "web" => strictest(
             addresses(&question.input).into_iter().map(|url| check("fetch_web_page", json!({"url": url}))),
         ),
@@ -172,10 +173,10 @@ fn request_of(question: &ConfirmationParams) -> ApprovalRequest {
 }
 
 /// Asks, for as long as the turn runs.
-async fn ask(room: &CopilotContext, request: &ApprovalRequest) -> Approval {
-    let Some(over) = of_turn(room) else { return Approval::Nobody };
+async fn ask_approver(context: &CopilotContext, request: &ApprovalRequest) -> Approval {
+    let Some(over) = turn_cancellation(context) else { return Approval::Nobody };
     tokio::select! {
-        answer = tokio::time::timeout(CONFIRMATION_TIMEOUT, room.approver.ask(request)) => answer.unwrap_or(Approval::Nobody),
+        answer = tokio::time::timeout(CONFIRMATION_TIMEOUT, context.approver.ask(request)) => answer.unwrap_or(Approval::Nobody),
         () = over.cancelled() => Approval::Nobody,
     }
 }

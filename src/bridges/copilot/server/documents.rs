@@ -50,7 +50,7 @@ enum CurrentFileText {
 
 impl CopilotDocuments {
     /// Tells the server of `changes`.
-    pub(super) async fn tell(
+    pub(super) async fn notify_changes(
         &self,
         changes: &ChangeBatch,
         runtime: &Runtime,
@@ -70,14 +70,14 @@ impl CopilotDocuments {
         if changes.overflowed {
             paths.extend(state.open.keys().filter(|path| !paths.contains(path)).cloned().collect::<Vec<_>>());
         }
-        state.settle(paths, runtime, caller, connection).await;
+        state.sync_paths(paths, runtime, caller, connection).await;
     }
 
     /// Brings everything that is open in step with the disk.
     pub(super) async fn refresh(&self, runtime: &Runtime, caller: &Caller, connection: &Peer) {
         let mut state = self.0.lock().await;
         let paths = state.open.keys().cloned().collect();
-        state.settle(paths, runtime, caller, connection).await;
+        state.sync_paths(paths, runtime, caller, connection).await;
     }
 
     /// Opens a file, or brings it in step.
@@ -88,7 +88,7 @@ impl CopilotDocuments {
         caller: &Caller,
         connection: &Peer,
     ) {
-        self.0.lock().await.settle(vec![path], runtime, caller, connection).await;
+        self.0.lock().await.sync_paths(vec![path], runtime, caller, connection).await;
     }
 
     /// The files that are open, by path.
@@ -98,7 +98,7 @@ impl CopilotDocuments {
 }
 
 impl CopilotDocumentTable {
-    async fn settle(
+    async fn sync_paths(
         &mut self,
         paths: Vec<WorkspacePath>,
         runtime: &Runtime,
@@ -112,13 +112,18 @@ impl CopilotDocumentTable {
         let language = |path: &WorkspacePath| language_id(&runtime, path);
         let looked = tokio::task::spawn_blocking({
             let (runtime, caller) = (runtime.clone(), caller.clone());
-            move || paths.into_iter().map(|path| (now(&runtime, &caller, &path), path)).collect::<Vec<_>>()
+            move || {
+                paths
+                    .into_iter()
+                    .map(|path| (read_current(&runtime, &caller, &path), path))
+                    .collect::<Vec<_>>()
+            }
         });
         let Ok(looked) = looked.await else { return };
         for (now, path) in looked {
             match now {
                 CurrentFileText::Text(text) => {
-                    self.have(&path, &text, &language(&path), &runtime, connection)
+                    self.send_text(&path, &text, &language(&path), &runtime, connection)
                 }
                 CurrentFileText::Nothing => self.close(&path, &runtime, connection),
             }
@@ -126,7 +131,7 @@ impl CopilotDocumentTable {
     }
 
     /// The server has `text` afterwards (LSP 3.17, *didOpen*, *didChange*: a change without a range is the whole text).
-    fn have(
+    fn send_text(
         &mut self,
         path: &WorkspacePath,
         text: &str,
@@ -135,7 +140,7 @@ impl CopilotDocumentTable {
         connection: &Peer,
     ) {
         let uri = uri::from_path(&runtime.workspace().absolute(path));
-        let hash = ContentHash::of(text.as_bytes());
+        let hash = ContentHash::compute(text.as_bytes());
         self.clock += 1;
         let clock = self.clock;
         if let Some(open) = self.open.get_mut(path) {
@@ -169,7 +174,7 @@ impl CopilotDocumentTable {
 }
 
 /// What the caller could read of the file now.
-fn now(runtime: &Runtime, caller: &Caller, path: &WorkspacePath) -> CurrentFileText {
+fn read_current(runtime: &Runtime, caller: &Caller, path: &WorkspacePath) -> CurrentFileText {
     let may_read = runtime.check_call(caller, "read", &json!({"path": path.display()}));
     if may_read.is_ok_and(|decision| decision.verdict == PolicyVerdict::Allow)
         && let Ok(file) = runtime.workspace().read_text_up_to(path, MAX_SYNCED_DOCUMENT_BYTES)

@@ -90,7 +90,7 @@ pub enum CopilotError {
 
 impl CopilotError {
     /// An error of the connection, in the words of this bridge.
-    pub(super) fn of(error: RequestError) -> Self {
+    pub(super) fn from_request_error(error: RequestError) -> Self {
         match error {
             RequestError::Refused { code: COPILOT_NOT_AUTHENTICATED_CODE, message, .. } => {
                 Self::NotSignedIn { message }

@@ -19,7 +19,7 @@ pub enum CallState {
 
 impl CallState {
     /// The state that the server calls `word`; one that has not begun has none.
-    pub(super) fn of(word: &str) -> Option<Self> {
+    pub(super) fn from_word(word: &str) -> Option<Self> {
         Some(match word {
             "running" => Self::Running,
             "completed" => Self::Completed,
@@ -80,7 +80,7 @@ pub struct CopilotEventSink(Option<UnboundedSender<CopilotEvent>>);
 
 impl CopilotEventSink {
     /// To this one.
-    pub fn to(sender: UnboundedSender<CopilotEvent>) -> Self {
+    pub fn new(sender: UnboundedSender<CopilotEvent>) -> Self {
         Self(Some(sender))
     }
 

@@ -72,7 +72,7 @@ impl InvocationAnswer {
 
     /// As it goes over the wire.
     pub(crate) fn encode(&self, format: ResultFormat) -> Value {
-        let text = if self.whole { self.text.clone() } else { bounded(&self.text) };
+        let text = if self.whole { self.text.clone() } else { truncate_answer(&self.text) };
         match format {
             ResultFormat::Tuple => {
                 json!([{"content": [{"value": text}], "status": self.outcome.as_str()}, null])
@@ -89,7 +89,7 @@ impl InvocationAnswer {
 }
 
 /// `text` within [`MAX_COPILOT_ANSWER_BYTES`], cut at the end of a line where there is one, and said to be cut.
-fn bounded(text: &str) -> String {
+fn truncate_answer(text: &str) -> String {
     if text.len() <= MAX_COPILOT_ANSWER_BYTES {
         return text.to_owned();
     }
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn copilot_answer_over_limit_is_cut_with_a_note() {
         for text in ["ü🦀".repeat(20_000), "one line\n".repeat(9_000), "x".repeat(20_001)] {
-            let cut = bounded(&text);
+            let cut = truncate_answer(&text);
             assert!(
                 cut.len() <= MAX_COPILOT_ANSWER_BYTES && cut.len() > MAX_COPILOT_ANSWER_BYTES / 2,
                 "{}",
@@ -143,8 +143,8 @@ mod tests {
             assert!(text.starts_with(kept));
             assert!(note.contains(&text.len().to_string()), "{note}");
         }
-        assert!(bounded(&"one line\n".repeat(9_000)).contains("one line\n… cut"));
+        assert!(truncate_answer(&"one line\n".repeat(9_000)).contains("one line\n… cut"));
         let fits = "x".repeat(MAX_COPILOT_ANSWER_BYTES);
-        assert_eq!(bounded(&fits), fits);
+        assert_eq!(truncate_answer(&fits), fits);
     }
 }

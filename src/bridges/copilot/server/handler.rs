@@ -17,17 +17,17 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio_util::task::AbortOnDropHandle;
 
+use super::context::CopilotContext;
 use super::events::CopilotEvent;
 use super::format::InvocationAnswer;
 use super::link::WeakCopilotLink;
-use super::room::CopilotContext;
 use super::{confirm, handshake, invoke};
 use crate::rpc::{PeerHandler, PeerResponse, RequestRefusal};
 
 /// Answers what the Copilot language server asks, and hears what it tells.
 pub(super) struct CopilotHandler {
-    pub(super) room: Arc<CopilotContext>,
-    pub(super) line: Arc<WeakCopilotLink>,
+    pub(super) context: Arc<CopilotContext>,
+    pub(super) link: Arc<WeakCopilotLink>,
 }
 
 impl PeerHandler for CopilotHandler {
@@ -35,23 +35,26 @@ impl PeerHandler for CopilotHandler {
         let now = |value: Value| PeerResponse::Ready(Ok(value));
         match method {
             "conversation/invokeClientTool" => {
-                let (room, line) = (self.room.clone(), self.line.clone());
+                let (context, line) = (self.context.clone(), self.link.clone());
                 // Places are given in the order of the calls.
-                let place = room.waiting.clone().try_acquire_owned().ok();
+                let place = context.waiting.clone().try_acquire_owned().ok();
                 // A task of its own: a tool that works must not keep the conversation from going on.
-                let work = tokio::spawn(async move { invoke::answer(&room, &line, params, place).await });
-                later(work, InvocationAnswer::error("the call was ended").encode(self.room.format))
+                let work = tokio::spawn(async move { invoke::answer(&context, &line, params, place).await });
+                deferred_response(
+                    work,
+                    InvocationAnswer::error("the call was ended").encode(self.context.format),
+                )
             }
             "conversation/invokeClientToolConfirmation" => {
-                let room = self.room.clone();
-                let work = tokio::spawn(async move { confirm::answer(&room, params).await });
-                later(work, json!([{"result": "dismiss"}, null]))
+                let context = self.context.clone();
+                let work = tokio::spawn(async move { confirm::answer_confirmation(&context, params).await });
+                deferred_response(work, json!([{"result": "dismiss"}, null]))
             }
             "conversation/context" => now(json!([null, null])),
-            "workspace/configuration" => PeerResponse::Ready(handshake::settings_for(&self.room, &params)),
-            "workspace/workspaceFolders" => now(json!([handshake::folder(&self.room)])),
+            "workspace/configuration" => PeerResponse::Ready(handshake::settings_for(&self.context, &params)),
+            "workspace/workspaceFolders" => now(json!([handshake::folder(&self.context)])),
             "window/showMessageRequest" => {
-                self.said(&params);
+                self.on_message(&params);
                 now(Value::Null)
             }
             "client/registerCapability" | "client/unregisterCapability" => now(Value::Null),
@@ -62,13 +65,13 @@ impl PeerHandler for CopilotHandler {
     fn notification(&mut self, method: &str, params: &RawValue) {
         let Ok(params) = serde_json::from_str::<Value>(params.get()) else { return };
         match method {
-            "$/progress" => self.room.turns.progress(&params),
-            "window/showMessage" => self.said(&params),
+            "$/progress" => self.context.turns.on_progress(&params),
+            "window/showMessage" => self.on_message(&params),
             "window/logMessage" => {
                 tracing::debug!(target: "copilot", "{}", params["message"].as_str().unwrap_or_default());
             }
             _ => {
-                if !self.room.statuses.heard(method, &params) {
+                if !self.context.statuses.on_notification(method, &params) {
                     tracing::trace!(method, "the server tells something that nobody asked for");
                 }
             }
@@ -77,15 +80,15 @@ impl PeerHandler for CopilotHandler {
 }
 
 impl CopilotHandler {
-    fn said(&self, params: &Value) {
+    fn on_message(&self, params: &Value) {
         if let Some(message) = params["message"].as_str() {
-            self.room.events.send(CopilotEvent::Said(message.to_owned()));
+            self.context.events.send(CopilotEvent::Said(message.to_owned()));
         }
     }
 }
 
 /// The answer of `work`, which ends with the conversation; `failed` where it panicked.
-fn later(work: tokio::task::JoinHandle<Value>, failed: Value) -> PeerResponse {
+fn deferred_response(work: tokio::task::JoinHandle<Value>, failed: Value) -> PeerResponse {
     let work = AbortOnDropHandle::new(work);
     PeerResponse::Later(Box::pin(async move { Ok(work.await.unwrap_or(failed)) }))
 }

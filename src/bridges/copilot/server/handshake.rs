@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::room::CopilotContext;
+use super::context::CopilotContext;
 use crate::lsp::uri;
 use crate::rpc::RequestRefusal;
 
@@ -12,39 +12,39 @@ pub(crate) const SERVER: &str = "copilot";
 
 /// The params of `initialize` (LSP 3.17), with the server's own options: who the editor is and who its plugin is, without
 /// which it answers nothing else.
-pub(super) fn initialize(room: &CopilotContext) -> Value {
+pub(super) fn initialize(context: &CopilotContext) -> Value {
     let us = json!({"name": "lsp-tools", "version": env!("CARGO_PKG_VERSION")});
-    let mut options = spec_table(room, |server| &server.initialization_options);
+    let mut options = spec_table(context, |server| &server.initialization_options);
     options["editorInfo"] = us.clone();
     options["editorPluginInfo"] = us.clone();
     json!({
         "processId": std::process::id(),
         "clientInfo": us,
-        "rootUri": uri::from_path(room.runtime().workspace().root()),
-        "workspaceFolders": [folder(room)],
+        "rootUri": uri::from_path(context.runtime().workspace().root()),
+        "workspaceFolders": [folder(context)],
         "capabilities": {"workspace": {"workspaceFolders": true, "configuration": true}},
         "initializationOptions": options,
     })
 }
 
 /// The workspace (LSP 3.17, *WorkspaceFolder*).
-pub(super) fn folder(room: &CopilotContext) -> Value {
-    let runtime = room.runtime();
+pub(super) fn folder(context: &CopilotContext) -> Value {
+    let runtime = context.runtime();
     let root = runtime.workspace().root();
     let name = root.file_name().map_or("workspace".into(), |name| name.to_string_lossy().into_owned());
     json!({"uri": uri::from_path(root), "name": name})
 }
 
 /// All settings, as `workspace/didChangeConfiguration` says them.
-pub(super) fn settings(room: &CopilotContext) -> Value {
-    spec_table(room, |server| &server.settings)
+pub(super) fn settings(context: &CopilotContext) -> Value {
+    spec_table(context, |server| &server.settings)
 }
 
 /// The answer to `workspace/configuration` (LSP 3.17): one value for each item, `null` where nothing is set.
-pub(super) fn settings_for(room: &CopilotContext, params: &Value) -> Result<Value, RequestRefusal> {
+pub(super) fn settings_for(context: &CopilotContext, params: &Value) -> Result<Value, RequestRefusal> {
     let items = params["items"].as_array();
     let items = items.ok_or_else(|| RequestRefusal::InvalidParams("`items` is missing".into()))?;
-    let settings = settings(room);
+    let settings = settings(context);
     let section = |item: &Value| match item["section"].as_str() {
         None | Some("") => settings.clone(),
         Some(section) => section.split('.').fold(&settings, |place, part| &place[part]).clone(),
@@ -53,10 +53,10 @@ pub(super) fn settings_for(room: &CopilotContext, params: &Value) -> Result<Valu
 }
 
 fn spec_table(
-    room: &CopilotContext,
+    context: &CopilotContext,
     table: impl Fn(&crate::config::spec::ServerSpec) -> &toml::Table,
 ) -> Value {
-    let runtime = room.runtime();
+    let runtime = context.runtime();
     let server = runtime.catalogue().servers.get(SERVER);
     let value = server.and_then(|server| serde_json::to_value(table(server)).ok());
     value.filter(Value::is_object).unwrap_or_else(|| json!({}))

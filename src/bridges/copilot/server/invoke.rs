@@ -8,13 +8,13 @@ use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
+use super::context::{CopilotContext, MAX_PENDING_COPILOT_CALLS};
 use super::events::CallState;
 use super::format::{InvocationAnswer, InvocationOutcome};
 use super::link::WeakCopilotLink;
 use super::offer::CopilotOfferEntry;
-use super::room::{CopilotContext, MAX_PENDING_COPILOT_CALLS};
-use super::turns::CopilotTurn;
-use crate::bridges::copilot::names::{self, AliasCallOptions};
+use super::turn_registry::CopilotTurn;
+use crate::bridges::copilot::aliases::{self, AliasCallOptions};
 use crate::policy::approval::{Approval, ApprovalRequest, Approver};
 use crate::policy::request::Effect;
 use crate::runtime::call::{CallOptions, CallRequest};
@@ -41,16 +41,16 @@ struct Invocation {
 
 /// Runs the call that `params` ask for, if it has a `place` among those that wait; what comes back is the result of the request.
 pub(super) async fn answer(
-    room: &CopilotContext,
-    line: &WeakCopilotLink,
+    context: &CopilotContext,
+    link: &WeakCopilotLink,
     params: Value,
     place: Option<OwnedSemaphorePermit>,
 ) -> Value {
-    answer_to(room, line, params, place).await.encode(room.format)
+    answer_to(context, link, params, place).await.encode(context.format)
 }
 
 async fn answer_to(
-    room: &CopilotContext,
+    context: &CopilotContext,
     line: &WeakCopilotLink,
     params: Value,
     place: Option<OwnedSemaphorePermit>,
@@ -60,7 +60,7 @@ async fn answer_to(
         Err(error) => return InvocationAnswer::error(format!("the call cannot be read: {error}")),
     };
     tracing::debug!(tool = invocation.name, conversation = %invocation.conversation_id, round = %invocation.round_id, "Copilot call");
-    let Some(turn) = room.turns.current() else {
+    let Some(turn) = context.turns.current() else {
         return InvocationAnswer::error("no turn of ours runs, so no tool is called");
     };
     if turn.is_foreign(&invocation.conversation_id) {
@@ -68,7 +68,7 @@ async fn answer_to(
             "the call is of a conversation that is not ours, so no tool is called",
         );
     }
-    if invocation.turn_id.as_str().is_some_and(|turn| room.turns.is_over(turn)) {
+    if invocation.turn_id.as_str().is_some_and(|turn| context.turns.is_over(turn)) {
         return InvocationAnswer::error("the turn that this call belongs to is over, so no tool is called");
     }
     let Some(_place) = place else {
@@ -76,26 +76,28 @@ async fn answer_to(
             "{MAX_PENDING_COPILOT_CALLS} calls are waiting already; call fewer at once"
         ));
     };
-    let offer = room.offer();
+    let offer = context.offer();
     let offered = offer.get(&invocation.name);
-    if let Some(missing) = offered.and_then(|offered| missing(&offered.definition, &invocation.input)) {
+    if let Some(missing) =
+        offered.and_then(|offered| missing_arguments(&offered.definition, &invocation.input))
+    {
         return InvocationAnswer::error(missing);
     }
     let id = invocation.tool_call_id.as_str().unwrap_or_default().to_owned();
     turn.begin_call();
-    turn.call(&id, &invocation.name, CallState::Running, None);
-    let answer = run(room, line, &turn, offered, &invocation, &id).await;
+    turn.record_call(&id, &invocation.name, CallState::Running, None);
+    let answer = run(context, line, &turn, offered, &invocation, &id).await;
     let (state, detail) = match answer.outcome {
         InvocationOutcome::Success => (CallState::Completed, None),
         InvocationOutcome::Error => (CallState::Error, answer.text.lines().next().map(str::to_owned)),
         InvocationOutcome::Cancelled => (CallState::Cancelled, None),
     };
-    turn.call(&id, &invocation.name, state, detail);
+    turn.record_call(&id, &invocation.name, state, detail);
     answer
 }
 
 async fn run(
-    room: &CopilotContext,
+    context: &CopilotContext,
     line: &WeakCopilotLink,
     turn: &CopilotTurn,
     offered: Option<&CopilotOfferEntry>,
@@ -106,12 +108,13 @@ async fn run(
     let cancelled = turn.over.child_token();
     let _ended = cancelled.clone().drop_guard();
     let call = async {
-        let _place = room.at_once.acquire().await;
-        let answered = room.take_answer(id, &invocation.name, &invocation.input).map(PresetApprover);
-        let approver = answered.as_ref().map_or(room.approver.as_ref(), |answer| answer as &dyn Approver);
+        let _place = context.at_once.acquire().await;
+        let answered = context.take_answer(id, &invocation.name, &invocation.input).map(PresetApprover);
+        let approver = answered.as_ref().map_or(context.approver.as_ref(), |answer| answer as &dyn Approver);
         let group = Some(turn.name.as_str());
-        let asked = AliasCallOptions { caller: &room.caller, approver, group, cancelled: cancelled.clone() };
-        in_step(room, line, effect, called(room, offered, invocation, asked, effect)).await
+        let asked =
+            AliasCallOptions { caller: &context.caller, approver, group, cancelled: cancelled.clone() };
+        with_document_sync(context, line, effect, run_call(context, offered, invocation, asked, effect)).await
     };
     let name = &invocation.name;
     let stopped = |outcome: InvocationOutcome, error: ToolError| {
@@ -119,16 +122,16 @@ async fn run(
         InvocationAnswer { outcome, text, effect, whole: false }
     };
     tokio::select! {
-        answer = tokio::time::timeout(room.call_limit, call) => {
-            answer.unwrap_or_else(|_| stopped(InvocationOutcome::Error, out_of_time(name, room)))
+        answer = tokio::time::timeout(context.call_limit, call) => {
+            answer.unwrap_or_else(|_| stopped(InvocationOutcome::Error, out_of_time(name, context)))
         }
-        () = turn.over.cancelled() => stopped(InvocationOutcome::Cancelled, over(name)),
+        () = turn.over.cancelled() => stopped(InvocationOutcome::Cancelled, turn_over_error(name)),
     }
 }
 
 /// The call itself, of a tool of ours or of one of the names.
-async fn called(
-    room: &CopilotContext,
+async fn run_call(
+    context: &CopilotContext,
     offered: Option<&CopilotOfferEntry>,
     invocation: &Invocation,
     asked: AliasCallOptions<'_>,
@@ -136,23 +139,23 @@ async fn called(
 ) -> InvocationAnswer {
     let input = invocation.input.clone();
     if let Some(name) = offered.and_then(|offered| offered.name) {
-        let answer = names::call(&room.runtime(), name.name(), input, &asked).await;
+        let answer = aliases::call(&context.runtime(), name.name(), input, &asked).await;
         let outcome = match answer.ok {
             true => InvocationOutcome::Success,
             false if asked.cancelled.is_cancelled() => InvocationOutcome::Cancelled,
             false => InvocationOutcome::Error,
         };
         // What the server takes for the file's new text must be all of it.
-        let whole = answer.ok && offered.is_some_and(CopilotOfferEntry::unlocks);
+        let whole = answer.ok && offered.is_some_and(CopilotOfferEntry::unlocks_server_tools);
         return InvocationAnswer { outcome, text: answer.text, effect, whole };
     }
     let AliasCallOptions { caller, approver, group, cancelled } = asked;
-    let offer = room.offer();
-    let name = offer.ours(&invocation.name);
+    let offer = context.offer();
+    let name = offer.internal_name(&invocation.name);
     let id = invocation.tool_call_id.as_str();
     let options = CallOptions { caller, approver, group, id, cancelled, limit: None };
     let request = CallRequest { name, arguments: input, options };
-    let result = room.runtime().call(request).await;
+    let result = context.runtime().call(request).await;
     let cancelled = result.value.get("code").and_then(Value::as_str) == Some("cancelled");
     let outcome = match result.ok() {
         true => InvocationOutcome::Success,
@@ -163,32 +166,32 @@ async fn called(
 }
 
 /// The answer of `call`, when the server has been told of what changed meanwhile.
-async fn in_step(
-    room: &CopilotContext,
+async fn with_document_sync(
+    context: &CopilotContext,
     line: &WeakCopilotLink,
     effect: Effect,
     call: impl Future<Output = InvocationAnswer>,
 ) -> InvocationAnswer {
     let Some(link) = line.link().filter(|_| effect != Effect::Read) else { return call.await };
-    let manager = room.runtime().context().manager.clone();
-    let witness = manager.witness().await;
+    let manager = context.runtime().context().manager.clone();
+    let witness = manager.start_recording().await;
     let answer = call.await;
-    let changes = manager.testimony(witness).await;
-    link.documents.tell(&changes, &room.runtime(), &room.caller, &link.connection).await;
+    let changes = manager.finish_recording(witness).await;
+    link.documents.notify_changes(&changes, &context.runtime(), &context.caller, &link.connection).await;
     answer
 }
 
-fn over(name: &str) -> ToolError {
+fn turn_over_error(name: &str) -> ToolError {
     ToolError::new(ErrorCode::Cancelled, format!("{name} was ended because its turn is over"))
 }
 
-fn out_of_time(name: &str, room: &CopilotContext) -> ToolError {
-    let limit = room.call_limit.as_secs();
+fn out_of_time(name: &str, context: &CopilotContext) -> ToolError {
+    let limit = context.call_limit.as_secs();
     ToolError::new(ErrorCode::Timeout, format!("{name} was ended because it took longer than {limit} s"))
 }
 
 /// What is missing, where nothing was given and something is needed.
-fn missing(definition: &ToolDefinition, input: &Value) -> Option<String> {
+fn missing_arguments(definition: &ToolDefinition, input: &Value) -> Option<String> {
     let empty = input.is_null() || input.as_object().is_some_and(serde_json::Map::is_empty);
     let schema = definition.input.as_value();
     let required: Vec<&str> = schema.get("required")?.as_array()?.iter().filter_map(Value::as_str).collect();
@@ -218,8 +221,8 @@ impl Approver for PresetApprover {
 }
 
 /// A token that ends with the turn that runs, or has ended already.
-pub(super) fn of_turn(room: &CopilotContext) -> Option<CancellationToken> {
-    room.turns.current().map(|turn| turn.over.child_token())
+pub(super) fn turn_cancellation(context: &CopilotContext) -> Option<CancellationToken> {
+    context.turns.current().map(|turn| turn.over.child_token())
 }
 
 #[cfg(test)]
@@ -237,15 +240,15 @@ mod tests {
         let card = Card::reading("look", "L", "d");
         let definition = ToolDefinition { card: card.clone(), input: Schema::new(input), output: None };
         for empty in [json!({}), Value::Null] {
-            let said = missing(&definition, &empty).unwrap();
+            let said = missing_arguments(&definition, &empty).unwrap();
             assert_eq!(
                 said,
                 "look was given no arguments; where some were meant, they could not be read. It needs:\n\
                  `path`: The file.\n`x`"
             );
         }
-        assert_eq!(missing(&definition, &json!({"path": "a"})), None);
+        assert_eq!(missing_arguments(&definition, &json!({"path": "a"})), None);
         let free = Schema::new(json!({"type": "object", "properties": {}, "required": []}));
-        assert_eq!(missing(&ToolDefinition { card, input: free, output: None }, &json!({})), None);
+        assert_eq!(missing_arguments(&ToolDefinition { card, input: free, output: None }, &json!({})), None);
     }
 }

@@ -6,13 +6,13 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use super::context::CopilotContext;
 use super::documents::CopilotDocuments;
 use super::error::CopilotError;
 use super::handler::CopilotHandler;
 use super::handshake::{self, SERVER};
 use super::offer::{CopilotOffer, UnregisteredTool};
 use super::register::{self, CopilotRegistration};
-use super::room::CopilotContext;
 use crate::lsp::manager::SessionUnavailable;
 use crate::process::ServerProcess;
 use crate::rpc::Peer;
@@ -57,18 +57,18 @@ pub(crate) struct CopilotLink {
 impl CopilotLink {
     /// Starts a server and registers `offer` with it. What it refuses is in the registration, and is taken out of the offer.
     pub(super) async fn start(
-        room: &Arc<CopilotContext>,
+        context: &Arc<CopilotContext>,
         mut offer: CopilotOffer,
         left_out: Vec<UnregisteredTool>,
     ) -> Result<Arc<Self>, CopilotError> {
-        room.statuses.forget();
-        let mut process = spawn(room).await?;
+        context.statuses.reset();
+        let mut process = spawn(context).await?;
         let (Some(stdout), Some(stdin)) = (process.take_stdout(), process.take_stdin()) else {
             return Err(CopilotError::Start { detail: "its pipes are gone".to_owned() });
         };
         let line = Arc::new(WeakCopilotLink::default());
-        let handler = CopilotHandler { room: room.clone(), line: line.clone() };
-        let trace = room.runtime().context().manager.trace().filter(|_| room.traced);
+        let handler = CopilotHandler { context: context.clone(), link: line.clone() };
+        let trace = context.runtime().context().manager.trace().filter(|_| context.traced);
         let connection = Peer::open(SERVER, stdout, stdin, handler, trace);
         let link = Arc::new(Self {
             connection,
@@ -78,36 +78,36 @@ impl CopilotLink {
             registration: OnceLock::new(),
         });
         let _first = line.0.set(Arc::downgrade(&link));
-        if let Err(error) = link.greet(room).await {
+        if let Err(error) = link.initialize(context).await {
             let detail = match error {
-                CopilotError::Ended { .. } => link.last_words().await,
+                CopilotError::Ended { .. } => link.exit_report().await,
                 other => other.to_string(),
             };
             return Err(CopilotError::Start { detail });
         }
-        let registration = register::register(&link.connection, &mut offer, left_out).await;
+        let registration = register::register_tools(&link.connection, &mut offer, left_out).await;
         let registration = match registration {
             Ok(registration) => registration,
             Err(error) => {
-                let error = link.explained(error).await;
+                let error = link.with_exit_report(error).await;
                 link.end().await;
                 return Err(error);
             }
         };
-        room.set_offer(offer);
+        context.set_offer(offer);
         let _first = link.registration.set(registration);
         Ok(link)
     }
 
-    async fn greet(&self, room: &CopilotContext) -> Result<(), CopilotError> {
-        let runtime = room.runtime();
+    async fn initialize(&self, context: &CopilotContext) -> Result<(), CopilotError> {
+        let runtime = context.runtime();
         let spec = runtime.catalogue().servers.get(SERVER);
         let limit =
             spec.and_then(|spec| spec.start_timeout).map_or(COPILOT_INITIALIZE_TIMEOUT, Duration::from_secs);
-        let answer: Value = self.request("initialize", &handshake::initialize(room), limit).await?;
+        let answer: Value = self.request("initialize", &handshake::initialize(context), limit).await?;
         let _first = self.info.set(answer.get("serverInfo").cloned().unwrap_or_default());
         self.connection.notify("initialized", &json!({}));
-        let settings = json!({"settings": handshake::settings(room)});
+        let settings = json!({"settings": handshake::settings(context)});
         self.connection.notify("workspace/didChangeConfiguration", &settings);
         Ok(())
     }
@@ -120,33 +120,33 @@ impl CopilotLink {
         limit: Duration,
     ) -> Result<Value, CopilotError> {
         let answer = self.connection.request(method, params, Instant::now() + limit).await;
-        answer.map_err(CopilotError::of)
+        answer.map_err(CopilotError::from_request_error)
     }
 
     /// Opens a file in the server, or brings it in step.
-    pub(super) async fn open_document(&self, room: &CopilotContext, path: WorkspacePath) {
-        self.documents.open(path, &room.runtime(), &room.caller, &self.connection).await;
+    pub(super) async fn open_document(&self, context: &CopilotContext, path: WorkspacePath) {
+        self.documents.open(path, &context.runtime(), &context.caller, &self.connection).await;
     }
 
     /// Whether it still runs.
     pub(super) fn is_alive(&self) -> bool {
-        self.connection.closed().is_none()
+        self.connection.close_reason().is_none()
     }
 
     /// `error`; where the server has ended, with how it ended and its last words.
-    pub(super) async fn explained(&self, error: CopilotError) -> CopilotError {
+    pub(super) async fn with_exit_report(&self, error: CopilotError) -> CopilotError {
         match error {
-            CopilotError::Ended { .. } => CopilotError::Ended { detail: self.last_words().await },
+            CopilotError::Ended { .. } => CopilotError::Ended { detail: self.exit_report().await },
             other => other,
         }
     }
 
     /// How it ended, and what it wrote last.
-    pub(super) async fn last_words(&self) -> String {
+    pub(super) async fn exit_report(&self) -> String {
         let exit = tokio::time::timeout(COPILOT_EXIT_STATUS_TIMEOUT, self.process.wait()).await;
         let exit = match exit {
             Ok(exit) => exit.to_string(),
-            Err(_) => self.connection.closed().unwrap_or_else(|| "it does not answer".to_owned()),
+            Err(_) => self.connection.close_reason().unwrap_or_else(|| "it does not answer".to_owned()),
         };
         match self.process.stderr_tail().last() {
             Some(line) => format!("{exit}; its last words: {line}"),
@@ -180,8 +180,8 @@ impl CopilotLink {
 }
 
 /// Starts the program; installs it first where that was asked for.
-async fn spawn(room: &CopilotContext) -> Result<ServerProcess, CopilotError> {
-    let runtime = room.runtime();
+async fn spawn(context: &CopilotContext) -> Result<ServerProcess, CopilotError> {
+    let runtime = context.runtime();
     let context = runtime.context();
     let started = context.manager.spawn_alone(SERVER).await;
     if !matches!(started, Err(SessionUnavailable::Missing { .. })) || !context.install_missing {

@@ -2,8 +2,8 @@
 //!
 //! What lives here: [`client`] (one server at a time, started anew after a crash), [`link`] (a running one) and its
 //! [`handshake`], [`offer`] and [`register`] (our tools in its list), [`handler`] (what it asks and tells), [`invoke`] and
-//! [`confirm`] (calls and questions), [`format`](mod@format) (how results travel), [`documents`] (what it has open), [`turn`] and [`turns`]
-//! (one turn; what is heard of it), [`models`], [`status`], [`sign_in`], [`events`] (for whoever looks on), and [`room`] (what
+//! [`confirm`] (calls and questions), [`format`](mod@format) (how results travel), [`documents`] (what it has open), [`turn`] and [`turn_registry`]
+//! (one turn; what is heard of it), [`models`], [`status`], [`sign_in`], [`events`] (for whoever looks on), and [`context`] (what
 //! all of it works with).
 //!
 //! May use what every bridge may, and of `lsp` the connection, the processes and the installer: the server speaks LSP's
@@ -15,6 +15,7 @@
 
 pub(crate) mod client;
 mod confirm;
+pub(crate) mod context;
 mod documents;
 pub(crate) mod error;
 pub(crate) mod events;
@@ -26,18 +27,17 @@ mod link;
 pub(crate) mod models;
 pub(crate) mod offer;
 pub(crate) mod register;
-pub(crate) mod room;
 pub(crate) mod sign_in;
 pub(crate) mod status;
 pub(crate) mod turn;
-pub(crate) mod turns;
+pub(crate) mod turn_registry;
 
 pub use client::CopilotClient;
 pub(crate) use client::CopilotStatusReport;
+pub use context::CopilotOptions;
 pub use error::CopilotError;
 pub use events::{CallState, CopilotEvent, CopilotEventSink};
 pub use format::ResultFormat;
 pub(crate) use models::CopilotMode;
 pub(crate) use offer::WantedNames;
-pub use room::CopilotOptions;
 pub use turn::{TurnOutcome, TurnRequest};

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::error::CopilotError;
-use crate::bridges::copilot::names::{self, AliasChoice, AliasClass, AliasName};
+use crate::bridges::copilot::aliases::{self, AliasChoice, AliasClass, AliasName};
 use crate::runtime::Runtime;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::export::{ExportedNames, ToolListFormat, export};
@@ -72,12 +72,12 @@ impl WantedNames {
             [word] if word == "usual" => Ok(Self::Usual),
             [word] if word == "none" => Ok(Self::None),
             [word] if word == "all" => Ok(Self::All),
-            words => words.iter().map(|word| named(word)).collect::<Result<_, _>>().map(Self::These),
+            words => words.iter().map(|word| find_name(word)).collect::<Result<_, _>>().map(Self::These),
         }
     }
 
     /// Each name, whether it is offered, and why.
-    pub(crate) fn of(&self, runtime: &Runtime, caller: &Caller) -> Vec<AliasChoice> {
+    pub(crate) fn choices(&self, runtime: &Runtime, caller: &Caller) -> Vec<AliasChoice> {
         let chosen = |name: &'static AliasName, wanted: bool| {
             let offered = name.is_offered(runtime, caller);
             let why = match (wanted, offered) {
@@ -89,9 +89,9 @@ impl WantedNames {
             };
             AliasChoice { name, registered: wanted && offered, why }
         };
-        let all = names::all().iter();
+        let all = aliases::all().iter();
         match self {
-            Self::Usual => names::choice(runtime, caller),
+            Self::Usual => aliases::choice(runtime, caller),
             Self::None => all.map(|name| chosen(name, false)).collect(),
             Self::All => all.map(|name| chosen(name, true)).collect(),
             Self::These(these) => {
@@ -111,9 +111,9 @@ impl PartialEq for AliasName {
 
 impl Eq for AliasName {}
 
-fn named(word: &str) -> Result<&'static AliasName, ToolError> {
-    names::find(word).ok_or_else(|| {
-        let known = names::all().iter().map(AliasName::name).collect::<Vec<_>>();
+fn find_name(word: &str) -> Result<&'static AliasName, ToolError> {
+    aliases::find(word).ok_or_else(|| {
+        let known = aliases::all().iter().map(AliasName::name).collect::<Vec<_>>();
         let error = format!("`{}` is none of the names of the server's own tools", word.escape_debug());
         ToolError::new(ErrorCode::InvalidArgs, error)
             .with_hint(format!("give usual, none, all, or some of: {}", known.join(", ")))
@@ -124,7 +124,7 @@ fn named(word: &str) -> Result<&'static AliasName, ToolError> {
 #[derive(Debug, Clone)]
 pub(crate) struct CopilotOfferEntry {
     /// What the server is told.
-    pub(crate) told: Value,
+    pub(crate) declaration: Value,
     /// What is called.
     pub(crate) definition: ToolDefinition,
     /// It is one of the names that the server's own tools bear, and goes that way.
@@ -133,7 +133,7 @@ pub(crate) struct CopilotOfferEntry {
 
 impl CopilotOfferEntry {
     /// Whether the server lists tools of its own in its place, which write through it.
-    pub(crate) fn unlocks(&self) -> bool {
+    pub(crate) fn unlocks_server_tools(&self) -> bool {
         self.name.is_some_and(|name| name.class() == AliasClass::Unlocks)
     }
 }
@@ -152,7 +152,7 @@ impl CopilotOffer {
     ///
     /// # Errors
     /// Where there are more than any list may have.
-    pub(crate) fn of(
+    pub(crate) fn new(
         definitions: &[ToolDefinition],
         choice: &[AliasChoice],
     ) -> Result<(Self, Vec<UnregisteredTool>), CopilotError> {
@@ -160,10 +160,12 @@ impl CopilotOffer {
         let (mut tools, mut left_out) = (BTreeMap::new(), Vec::new());
         for (told, definition) in exported.tools.into_iter().zip(definitions) {
             let name = told.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
-            match check(&told) {
+            match check_tool(&told) {
                 Ok(()) => {
-                    tools
-                        .insert(name, CopilotOfferEntry { told, definition: definition.clone(), name: None });
+                    tools.insert(
+                        name,
+                        CopilotOfferEntry { declaration: told, definition: definition.clone(), name: None },
+                    );
                 }
                 Err(why) => left_out.push(UnregisteredTool { name: definition.card.name.to_string(), why }),
             }
@@ -172,7 +174,7 @@ impl CopilotOffer {
             let name = chosen.name;
             let (told, definition) = (name.registration(), name.definition().clone());
             tools.entry(name.name().to_owned()).or_insert(CopilotOfferEntry {
-                told,
+                declaration: told,
                 definition,
                 name: Some(name),
             });
@@ -186,11 +188,11 @@ impl CopilotOffer {
     }
 
     /// The tools as the server is told of them, by name.
-    pub(crate) fn told(&self) -> Vec<&Value> {
-        self.tools.values().map(|tool| &tool.told).collect()
+    pub(crate) fn definitions(&self) -> Vec<&Value> {
+        self.tools.values().map(|tool| &tool.declaration).collect()
     }
 
-    /// The names that the server is told, in the order of [`told`](Self::told).
+    /// The names that the server is told, in the order of [`definitions`](Self::definitions).
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.tools.keys().map(String::as_str)
     }
@@ -201,8 +203,8 @@ impl CopilotOffer {
     }
 
     /// Our own name of what the server calls `name`.
-    pub(crate) fn ours<'a>(&'a self, name: &'a str) -> &'a str {
-        self.names.ours(name).unwrap_or(name)
+    pub(crate) fn internal_name<'a>(&'a self, name: &'a str) -> &'a str {
+        self.names.internal_name(name).unwrap_or(name)
     }
 
     /// Takes a tool out of the offer.
@@ -212,7 +214,7 @@ impl CopilotOffer {
 }
 
 /// Whether the server would take this tool, by the rules measured on it.
-fn check(tool: &Value) -> Result<(), String> {
+fn check_tool(tool: &Value) -> Result<(), String> {
     let text = |key: &str| tool.get(key).and_then(Value::as_str).unwrap_or_default();
     let name = text("name");
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
@@ -266,7 +268,7 @@ mod tests {
     fn every_built_in_tool_can_be_offered_to_copilot() {
         let registry = built_in::registry().unwrap();
         let all: Vec<ToolDefinition> = registry.definitions(|_| true).into_iter().cloned().collect();
-        let (offer, left_out) = CopilotOffer::of(&all, &[]).unwrap();
+        let (offer, left_out) = CopilotOffer::new(&all, &[]).unwrap();
         assert_eq!((offer.tools.len(), left_out), (all.len(), Vec::new()));
     }
 
@@ -274,9 +276,9 @@ mod tests {
     fn tool_with_name_of_copilot_tool_is_left_out() {
         let schema = json!({"type": "object", "properties": {"p": {"type": ["string", "null"]}}});
         let tools = [definition("read_file", schema.clone()), definition("files/read", schema)];
-        let (offer, left_out) = CopilotOffer::of(&tools, &[]).unwrap();
+        let (offer, left_out) = CopilotOffer::new(&tools, &[]).unwrap();
         assert_eq!(offer.names().collect::<Vec<_>>(), ["files__read"]);
-        assert_eq!(offer.ours("files__read"), "files/read");
+        assert_eq!(offer.internal_name("files__read"), "files/read");
         assert_eq!(left_out[0].name, "read_file");
         assert!(left_out[0].why.contains("would replace"), "{left_out:?}");
     }
@@ -285,7 +287,7 @@ mod tests {
     fn tool_registration_breaking_a_copilot_rule_is_refused() {
         let good = json!({"name": "a", "description": "d", "inputSchema":
             {"type": "object", "properties": {"p": {"type": "string", "description": "d"}}, "required": []}});
-        assert_eq!(check(&good), Ok(()));
+        assert_eq!(check_tool(&good), Ok(()));
         let broken = |pointer: &str, value: Option<Value>| {
             let mut tool = good.clone();
             let (parent, key) = pointer.rsplit_once('/').unwrap();
@@ -294,7 +296,7 @@ mod tests {
                 Some(value) => parent.insert(key.to_owned(), value),
                 None => parent.remove(key),
             };
-            check(&tool).unwrap_err()
+            check_tool(&tool).unwrap_err()
         };
         for (pointer, value, said) in [
             ("/name", Some(json!("a b")), "letters"),

@@ -105,7 +105,7 @@ struct CopilotToolEntry {
 ///
 /// # Errors
 /// Where the server refuses without saying which tool, answers with no list, or where there would be too many.
-pub(crate) async fn register(
+pub(crate) async fn register_tools(
     connection: &Peer,
     offer: &mut CopilotOffer,
     mut left_out: Vec<UnregisteredTool>,
@@ -113,10 +113,12 @@ pub(crate) async fn register(
     let before =
         entries(call(connection, REGISTER, &json!({"tools": []}), TOOL_REGISTRATION_TIMEOUT).await?)?;
     let listed = loop {
-        match call(connection, REGISTER, &json!({"tools": offer.told()}), TOOL_REGISTRATION_TIMEOUT).await {
+        match call(connection, REGISTER, &json!({"tools": offer.definitions()}), TOOL_REGISTRATION_TIMEOUT)
+            .await
+        {
             Ok(answer) => break entries(answer)?,
             Err(CopilotError::Refused { code: INVALID_PARAMS, message, method }) => {
-                let refused = offenders(&message, offer);
+                let refused = refused_tools(&message, offer);
                 if refused.is_empty() {
                     return Err(CopilotError::Refused { code: INVALID_PARAMS, message, method });
                 }
@@ -156,7 +158,7 @@ async fn call(
     params: &Value,
     limit: Duration,
 ) -> Result<Value, CopilotError> {
-    connection.request(method, params, Instant::now() + limit).await.map_err(CopilotError::of)
+    connection.request(method, params, Instant::now() + limit).await.map_err(CopilotError::from_request_error)
 }
 
 /// The server's list. What is no entry in it is left out; what is no list at all is an error.
@@ -169,7 +171,7 @@ fn entries(answer: Value) -> Result<Vec<CopilotToolEntry>, CopilotError> {
 }
 
 /// The tools that the server's error points at, each with what is said of it, in the order of the list.
-fn offenders(message: &str, offer: &CopilotOffer) -> Vec<UnregisteredTool> {
+fn refused_tools(message: &str, offer: &CopilotOffer) -> Vec<UnregisteredTool> {
     let names: Vec<&str> = offer.names().collect();
     let mut found: Vec<UnregisteredTool> = Vec::new();
     for line in message.lines() {
@@ -223,7 +225,7 @@ fn compare(
         let id = format!("{OURS}{name}");
         if seen.contains(id.as_str()) {
             registration.ids.push(id);
-        } else if now.contains(name) && offer.get(name).is_some_and(CopilotOfferEntry::unlocks) {
+        } else if now.contains(name) && offer.get(name).is_some_and(CopilotOfferEntry::unlocks_server_tools) {
             registration.unlocked.push(name.to_owned());
             registration.ids.push(id);
         } else {
@@ -264,7 +266,7 @@ mod tests {
             input: Schema::new(json!({"type": "object", "properties": {}, "required": []})),
             output: None,
         };
-        CopilotOffer::of(&names.iter().map(definition).collect::<Vec<_>>(), &[]).unwrap().0
+        CopilotOffer::new(&names.iter().map(definition).collect::<Vec<_>>(), &[]).unwrap().0
     }
 
     #[test]
@@ -274,14 +276,14 @@ mod tests {
                        - /tools/1/inputSchema/properties/x/type: Expected string\n\
                        - /tools/1/inputSchema/properties/x/description: Expected string\n\
                        - /tools/2/name: Expected string\n- /tools/9/name: no such tool\n- /other: no";
-        let found = offenders(message, &offer);
+        let found = refused_tools(message, &offer);
         assert_eq!(found.iter().map(|refusal| refusal.name.as_str()).collect::<Vec<_>>(), ["b", "c"]);
         assert_eq!(
             found[0].why,
             "the server does not take it: inputSchema/properties/x/type: Expected string; \
              inputSchema/properties/x/description: Expected string"
         );
-        assert_eq!(offenders("no", &offer), []);
+        assert_eq!(refused_tools("no", &offer), []);
     }
 
     #[test]

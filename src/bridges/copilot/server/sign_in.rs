@@ -54,7 +54,7 @@ impl CopilotClient {
         if checked.status == "PromptUserDeviceFlow" {
             return DeviceCode::deserialize(&answer).map(Some).map_err(malformed);
         }
-        self.room.statuses.checked(checked);
+        self.context.statuses.set_sign_in(checked);
         Ok(None)
     }
 
@@ -73,7 +73,7 @@ impl CopilotClient {
         let checked: SignInStatus = serde_json::from_value(answer).map_err(|error| {
             CopilotError::Malformed { method: "signInConfirm".to_owned(), what: error.to_string() }
         })?;
-        self.room.statuses.checked(checked);
-        Ok(self.room.statuses.now())
+        self.context.statuses.set_sign_in(checked);
+        Ok(self.context.statuses.current())
     }
 }

@@ -64,12 +64,12 @@ pub(crate) struct SignInStatus {
 
 impl CopilotStatusWatch {
     /// As it is now.
-    pub(crate) fn now(&self) -> CopilotServerStatus {
+    pub(crate) fn current(&self) -> CopilotServerStatus {
         self.0.borrow().clone()
     }
 
     /// Takes in a notification, if it is one of these; odd ones change nothing.
-    pub(crate) fn heard(&self, method: &str, params: &Value) -> bool {
+    pub(crate) fn on_notification(&self, method: &str, params: &Value) -> bool {
         match method {
             "didChangeStatus" => {
                 if let Ok(said) = StatusChangeV1::deserialize(params) {
@@ -85,7 +85,7 @@ impl CopilotStatusWatch {
                 for said in
                     items.into_iter().flatten().filter_map(|item| StatusChangeV2::deserialize(item).ok())
                 {
-                    self.second(said);
+                    self.on_status_v2(said);
                 }
             }
             _ => return false,
@@ -93,19 +93,19 @@ impl CopilotStatusWatch {
         true
     }
 
-    fn second(&self, said: StatusChangeV2) {
+    fn on_status_v2(&self, said: StatusChangeV2) {
         if said.category != "auth" {
             return;
         }
         if let Some(checked) = said.result {
-            self.checked(checked);
+            self.set_sign_in(checked);
         } else if said.kind.as_deref() == Some("Error") {
             tracing::info!(message = said.message, "the server says of the user");
         }
     }
 
     /// Takes in what was answered of the user.
-    pub(crate) fn checked(&self, checked: SignInStatus) {
+    pub(crate) fn set_sign_in(&self, checked: SignInStatus) {
         self.0.send_modify(|status| {
             status.auth = Some(checked.status);
             status.user = checked.user;
@@ -113,7 +113,7 @@ impl CopilotStatusWatch {
     }
 
     /// Another server begins with nothing said.
-    pub(crate) fn forget(&self) {
+    pub(crate) fn reset(&self) {
         self.0.send_replace(CopilotServerStatus::default());
     }
 }
@@ -127,21 +127,26 @@ mod tests {
     #[test]
     fn copilot_status_follows_both_notifications_and_ignores_malformed() {
         let statuses = CopilotStatusWatch::default();
-        assert!(statuses.heard("didChangeStatus", &json!({"busy": false, "kind": "Error", "message": "no"})));
+        assert!(
+            statuses.on_notification(
+                "didChangeStatus",
+                &json!({"busy": false, "kind": "Error", "message": "no"})
+            )
+        );
         let auth = |result: Value| json!({"statuses": [{"category": "cls", "kind": "Normal"}, {"category": "auth", "kind": "Error", "result": result}]});
-        assert!(statuses.heard("didChangeStatus/v2", &auth(json!({"status": "NotSignedIn"}))));
-        let status = statuses.now();
+        assert!(statuses.on_notification("didChangeStatus/v2", &auth(json!({"status": "NotSignedIn"}))));
+        let status = statuses.current();
         assert_eq!((status.kind.as_str(), status.message.as_deref()), ("Error", Some("no")));
         assert!(status.auth.as_deref() == Some("NotSignedIn") && !status.signed_in());
         for odd in
             [json!(null), json!([1]), json!({"statuses": 5}), json!({"statuses": [7, {"category": 1}]})]
         {
-            statuses.heard("didChangeStatus", &odd);
-            statuses.heard("didChangeStatus/v2", &odd);
+            statuses.on_notification("didChangeStatus", &odd);
+            statuses.on_notification("didChangeStatus/v2", &odd);
         }
-        assert_eq!(statuses.now(), status);
-        statuses.heard("didChangeStatus/v2", &auth(json!({"status": "OK", "user": "u"})));
-        assert!(statuses.now().signed_in());
-        assert!(!statuses.heard("copilot/other", &json!({})));
+        assert_eq!(statuses.current(), status);
+        statuses.on_notification("didChangeStatus/v2", &auth(json!({"status": "OK", "user": "u"})));
+        assert!(statuses.current().signed_in());
+        assert!(!statuses.on_notification("copilot/other", &json!({})));
     }
 }

@@ -15,7 +15,7 @@ use super::events::CopilotEvent;
 use super::handshake;
 use super::link::CopilotLink;
 use super::models::{self, CopilotMode};
-use super::turns::{CallSummary, CopilotTurn, CopilotTurnGuard};
+use super::turn_registry::{CallSummary, CopilotTurn, CopilotTurnGuard};
 use crate::rpc::{PendingRequest, RequestError};
 use crate::workspace::edit::FileOperation;
 
@@ -82,7 +82,7 @@ pub struct TurnOutcome {
 
 impl TurnOutcome {
     /// It was stopped before the server was asked.
-    fn not_begun(turn: String) -> Self {
+    fn cancelled_before_start(turn: String) -> Self {
         Self {
             turn,
             conversation: None,
@@ -111,18 +111,18 @@ impl CopilotClient {
     /// # Errors
     /// [`CopilotError::NotSignedIn`], [`CopilotError::NoModel`], [`CopilotError::Busy`] while another one runs, and whatever the
     /// server answers instead of a turn.
-    pub async fn turn(
+    pub async fn run_turn(
         &self,
         request: &TurnRequest,
         stop: &CancellationToken,
     ) -> Result<TurnOutcome, CopilotError> {
         let name = name();
-        self.room.events.send(CopilotEvent::Begun { turn: name.clone() });
+        self.context.events.send(CopilotEvent::Begun { turn: name.clone() });
         let mut attempt = 1;
         loop {
             let ready = tokio::select! {
-                ready = self.ready(request) => ready,
-                () = stop.cancelled() => return Ok(TurnOutcome::not_begun(name)),
+                ready = self.prepare_turn(request) => ready,
+                () = stop.cancelled() => return Ok(TurnOutcome::cancelled_before_start(name)),
             };
             let ready = match ready {
                 Err(CopilotError::Ended { .. }) if attempt < MAX_TURN_ATTEMPTS => {
@@ -131,19 +131,19 @@ impl CopilotClient {
                 }
                 ready => ready?,
             };
-            let running = self.room.turns.begin(name.clone(), self.room.events.clone());
+            let running = self.context.turns.begin(name.clone(), self.context.events.clone());
             let running = running.ok_or(CopilotError::Busy)?;
-            let outcome = self.once(&ready, &running, request, stop).await;
+            let outcome = self.attempt_turn(&ready, &running, request, stop).await;
             match outcome {
                 Err(CopilotError::Ended { .. })
-                    if attempt < MAX_TURN_ATTEMPTS && !running.turn.has_begun() =>
+                    if attempt < MAX_TURN_ATTEMPTS && !running.turn.has_output() =>
                 {
                     attempt += 1;
                 }
-                Err(error) => return Err(ready.link.explained(error).await),
+                Err(error) => return Err(ready.link.with_exit_report(error).await),
                 Ok(outcome) => {
                     drop(running);
-                    self.went_well();
+                    self.reset_backoff();
                     return Ok(outcome);
                 }
             }
@@ -151,10 +151,10 @@ impl CopilotClient {
     }
 
     /// A server that runs and has what is open as it is on disk, and the model.
-    async fn ready(&self, request: &TurnRequest) -> Result<CopilotTurnSetup, CopilotError> {
+    async fn prepare_turn(&self, request: &TurnRequest) -> Result<CopilotTurnSetup, CopilotError> {
         let (link, number) = self.link().await?;
-        let room = &self.room;
-        link.documents.refresh(&room.runtime(), &room.caller, &link.connection).await;
+        let context = &self.context;
+        link.documents.refresh(&context.runtime(), &context.caller, &link.connection).await;
         if request.provider.is_some() {
             return Ok(CopilotTurnSetup { link, number, model: request.model.clone() });
         }
@@ -163,11 +163,11 @@ impl CopilotClient {
                 let model = models::choose(&models, request.model.as_deref(), request.mode)?;
                 Ok(CopilotTurnSetup { link, number, model: Some(model) })
             }
-            Err(error) => Err(link.explained(error).await),
+            Err(error) => Err(link.with_exit_report(error).await),
         }
     }
 
-    async fn once(
+    async fn attempt_turn(
         &self,
         ready: &CopilotTurnSetup,
         running: &CopilotTurnGuard<'_>,
@@ -177,20 +177,20 @@ impl CopilotClient {
         let turn = &running.turn;
         let CopilotTurnSetup { link, number, model } = ready;
         let number = *number;
-        let conversation = request.goes_on.then(|| self.known(number)).flatten();
+        let conversation = request.goes_on.then(|| self.known_conversation(number)).flatten();
         if let Some(conversation) = &conversation {
-            turn.goes_on_in(conversation);
+            turn.set_conversation(conversation);
         }
         let (method, params) = self.params(turn, request, model.as_deref(), conversation);
-        let pending = link.connection.start(method, &params).map_err(CopilotError::of)?;
-        let answer = answered(link, turn, pending, request.limit, stop).await;
-        let heard = turn.heard();
+        let pending = link.connection.start(method, &params).map_err(CopilotError::from_request_error)?;
+        let answer = wait_for_answer(link, turn, pending, request.limit, stop).await;
+        let heard = turn.transcript();
         let (answer, cancelled) = match answer {
             Ok(answer) => (answer, heard.cancelled.is_some() || stop.is_cancelled()),
             // Stopped by us, whichever way the server puts it; what was done is told.
             Err(_) if stop.is_cancelled() => (Value::Null, true),
             Err(RequestError::Refused { code: COPILOT_REQUEST_CANCELLED_CODE, .. }) => (Value::Null, true),
-            Err(error) => return Err(CopilotError::of(error)),
+            Err(error) => return Err(CopilotError::from_request_error(error)),
         };
         let text = |key: &str| answer[key].as_str().map(str::to_owned);
         let conversation = text("conversationId").or(heard.conversation);
@@ -209,7 +209,7 @@ impl CopilotClient {
     }
 
     /// The conversation of the last turn, where this server knows it.
-    fn known(&self, number: u32) -> Option<String> {
+    fn known_conversation(&self, number: u32) -> Option<String> {
         let known = self.conversation.lock();
         known.as_ref().filter(|(server, _)| *server == number).map(|(_, conversation)| conversation.clone())
     }
@@ -222,7 +222,7 @@ impl CopilotClient {
         model: Option<&str>,
         conversation: Option<String>,
     ) -> (&'static str, Value) {
-        let folder = handshake::folder(&self.room);
+        let folder = handshake::folder(&self.context);
         let mut params = json!({
             "workDoneToken": turn.name,
             "capabilities": {"skills": [], "allSkills": false},
@@ -254,13 +254,14 @@ impl CopilotClient {
 
     /// What the calls of the turn changed, as the journal has it.
     async fn edits(&self, group: &str) -> Vec<String> {
-        let edits = self.room.runtime().context().edits.clone();
+        let edits = self.context.runtime().context().edits.clone();
         let history = tokio::task::spawn_blocking(move || edits.history()).await;
         let Ok(Ok(history)) = history else { return Vec::new() };
         let of_turn = history.iter().rev().filter(|entry| entry.group.as_deref() == Some(group));
         let files = of_turn.flat_map(|entry| &entry.files);
         let mut told: Vec<String> = Vec::new();
-        for line in files.map(|(path, operation)| format!("{} {}", done(operation), path.display())) {
+        for line in files.map(|(path, operation)| format!("{} {}", operation_word(operation), path.display()))
+        {
             if !told.contains(&line) {
                 told.push(line);
             }
@@ -270,7 +271,7 @@ impl CopilotClient {
 }
 
 /// Waits for the turn's end; stops it when that is wanted, or when its time is up.
-async fn answered(
+async fn wait_for_answer(
     link: &CopilotLink,
     turn: &CopilotTurn,
     pending: PendingRequest<'_>,
@@ -296,7 +297,7 @@ async fn answered(
     }
 }
 
-fn done(operation: &FileOperation) -> &'static str {
+fn operation_word(operation: &FileOperation) -> &'static str {
     match operation {
         FileOperation::Created => "created",
         FileOperation::Modified => "modified",

@@ -14,7 +14,7 @@ use crate::bridges::daemon::connector::DaemonConnection;
 ///
 /// # Errors
 /// When a side breaks.
-pub(crate) async fn bytes(
+pub(crate) async fn pass_bytes(
     connection: DaemonConnection,
     mut input: impl AsyncRead + Unpin,
     mut output: impl AsyncWrite + Unpin,

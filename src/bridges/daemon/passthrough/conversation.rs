@@ -106,13 +106,13 @@ struct PassthroughParams {
 
 impl PassthroughConversation {
     /// A line of the client: what the daemon gets of it.
-    pub(super) fn said_by_client(&mut self, line: Vec<u8>) -> Option<Vec<u8>> {
+    pub(super) fn on_client_line(&mut self, line: Vec<u8>) -> Option<Vec<u8>> {
         // What cannot be read is the daemon's to answer.
         let Ok(peek) = serde_json::from_slice::<PassthroughEnvelope<'_>>(&line) else { return Some(line) };
         match (peek.method, peek.id) {
             (Some(method), Some(id)) => {
                 let (method, id) = (method.into_owned(), id.get().to_owned());
-                self.requested(&method, id, &line);
+                self.on_request(&method, id, &line);
                 Some(line)
             }
             (Some(method), None) => {
@@ -121,7 +121,7 @@ impl PassthroughConversation {
                         self.opening.insert(OpeningMessage::Initialized, line.clone());
                     }
                     "notifications/cancelled" => {
-                        if let Some(id) = named(&line).request_id {
+                        if let Some(id) = parse_params(&line).request_id {
                             self.open.remove(id.get());
                         }
                     }
@@ -130,14 +130,14 @@ impl PassthroughConversation {
                 Some(line)
             }
             (None, Some(id)) => {
-                let original = self.original(id.get())?;
-                with(&line, "id", original)
+                let original = self.daemon_id(id.get())?;
+                with_value(&line, "id", original)
             }
             (None, None) => Some(line),
         }
     }
 
-    fn requested(&mut self, method: &str, id: String, line: &[u8]) {
+    fn on_request(&mut self, method: &str, id: String, line: &[u8]) {
         match method {
             "initialize" => {
                 self.opening.insert(OpeningMessage::Initialize, line.to_owned());
@@ -146,12 +146,12 @@ impl PassthroughConversation {
                 self.opening.insert(OpeningMessage::LogLevel, line.to_owned());
             }
             "resources/subscribe" if self.subscriptions.len() < MAX_TRACKED_REQUESTS => {
-                if let Some(uri) = named(line).uri {
+                if let Some(uri) = parse_params(line).uri {
                     self.subscriptions.insert(uri, line.to_owned());
                 }
             }
             "resources/unsubscribe" => {
-                if let Some(uri) = named(line).uri {
+                if let Some(uri) = parse_params(line).uri {
                     self.subscriptions.remove(&uri);
                 }
             }
@@ -165,7 +165,7 @@ impl PassthroughConversation {
     }
 
     /// A line of the daemon: what the client gets of it.
-    pub(super) fn said_by_daemon(&mut self, line: Vec<u8>) -> Option<Vec<u8>> {
+    pub(super) fn on_daemon_line(&mut self, line: Vec<u8>) -> Option<Vec<u8>> {
         let Ok(peek) = serde_json::from_slice::<PassthroughEnvelope<'_>>(&line) else { return Some(line) };
         match (peek.method.as_deref(), peek.id) {
             (None, Some(id)) => {
@@ -174,12 +174,12 @@ impl PassthroughConversation {
                 (!self.again.remove(id)).then_some(line)
             }
             (Some(_), Some(id)) => {
-                let name = self.foreign(id.get());
-                with(&line, "id", name)
+                let name = self.client_id(id.get());
+                with_value(&line, "id", name)
             }
             (Some("notifications/cancelled"), None) => {
-                let Some(id) = named(&line).request_id else { return Some(line) };
-                let name = self.foreign(id.get());
+                let Some(id) = parse_params(&line).request_id else { return Some(line) };
+                let name = self.client_id(id.get());
                 let mut value: Value = serde_json::from_slice(&line).ok()?;
                 value["params"]["requestId"] = name;
                 as_line(&value)
@@ -189,25 +189,25 @@ impl PassthroughConversation {
     }
 
     /// The name under which the client sees the daemon's request `id`.
-    fn foreign(&self, id: &str) -> Value {
+    fn client_id(&self, id: &str) -> Value {
         json!(format!("{}:{id}", self.generation))
     }
 
     /// The daemon's own id for what the client calls `name`; `None` where it was a former daemon's.
-    fn original(&self, name: &str) -> Option<Value> {
+    fn daemon_id(&self, name: &str) -> Option<Value> {
         let name: String = serde_json::from_str(name).ok()?;
         let (generation, id) = name.split_once(':')?;
         (generation.parse() == Ok(self.generation)).then(|| serde_json::from_str(id).ok())?
     }
 
     /// The daemon is gone.
-    pub(super) fn lost(&mut self) -> DaemonLoss {
+    pub(super) fn on_daemon_lost(&mut self) -> DaemonLoss {
         self.generation += 1;
         self.again.clear();
         let gone: Vec<String> =
             self.open.iter().filter(|(_, open)| open.line.is_none()).map(|(id, _)| id.clone()).collect();
         let why = "the daemon ended while this ran, and whether it was carried out is not known; look before you try again";
-        let answers = gone.iter().filter_map(|id| self.failed(id, why)).collect();
+        let answers = gone.iter().filter_map(|id| self.fail_request(id, why)).collect();
         let waits = !self.open.is_empty() || !self.subscriptions.is_empty();
         DaemonLoss { answers, waits }
     }
@@ -240,13 +240,13 @@ impl PassthroughConversation {
     }
 
     /// There is no daemon: what everyone who waits is told.
-    pub(super) fn nobody(&mut self, why: &str) -> Vec<Vec<u8>> {
+    pub(super) fn fail_all(&mut self, why: &str) -> Vec<Vec<u8>> {
         let ids: Vec<String> = self.open.keys().cloned().collect();
-        ids.iter().filter_map(|id| self.failed(id, why)).collect()
+        ids.iter().filter_map(|id| self.fail_request(id, why)).collect()
     }
 
     /// The answer to an open request that nobody will answer: a failed call is a result that a model can read.
-    fn failed(&mut self, id: &str, why: &str) -> Option<Vec<u8>> {
+    fn fail_request(&mut self, id: &str, why: &str) -> Option<Vec<u8>> {
         let open = self.open.remove(id)?;
         let id: Value = serde_json::from_str(id).ok()?;
         as_line(&match open.method.as_str() {
@@ -261,12 +261,12 @@ impl PassthroughConversation {
     }
 }
 
-fn named(line: &[u8]) -> PassthroughParams {
+fn parse_params(line: &[u8]) -> PassthroughParams {
     serde_json::from_slice::<ParamsEnvelope>(line).unwrap_or_default().params
 }
 
 /// The message with `value` under `key`.
-fn with(line: &[u8], key: &str, value: Value) -> Option<Vec<u8>> {
+fn with_value(line: &[u8], key: &str, value: Value) -> Option<Vec<u8>> {
     let mut message: Value = serde_json::from_slice(line).ok()?;
     *message.get_mut(key)? = value;
     as_line(&message)

@@ -39,7 +39,7 @@ impl PassthroughLineSplitter {
     }
 
     /// What has no end yet, when nothing more will come.
-    pub(super) fn rest(&mut self) -> Vec<u8> {
+    pub(super) fn take_rest(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.part)
     }
 }
@@ -57,7 +57,7 @@ mod tests {
             }
             let line = |text: &str| PassthroughPiece::Line(text.into());
             assert_eq!(pieces, [line("one\n"), line("\n"), line("two\n")], "{size}");
-            assert_eq!(lines.rest(), b"rest");
+            assert_eq!(lines.take_rest(), b"rest");
         }
     }
 

@@ -17,7 +17,7 @@ use crate::bridges::daemon::preamble::Preamble;
 ///
 /// # Errors
 /// When the host's side breaks.
-pub async fn mcp(
+pub async fn pass_mcp(
     connector: Connector,
     mut preamble: Preamble,
     connection: DaemonConnection,
@@ -87,7 +87,7 @@ impl McpPassthrough {
                 PassthroughEvent::FromHost(bytes) => {
                     let bytes = bytes?;
                     if bytes.is_empty() {
-                        let rest = self.from_host.rest();
+                        let rest = self.from_host.take_rest();
                         self.to_daemon.extend_from_slice(&rest);
                         end = Some(Instant::now() + PASSTHROUGH_DRAIN_TIMEOUT);
                     } else if !self.take_from_host(&bytes, &stop).await {
@@ -96,7 +96,7 @@ impl McpPassthrough {
                 }
                 PassthroughEvent::FromDaemon(Ok(bytes)) if !bytes.is_empty() => self.take_from_daemon(&bytes),
                 PassthroughEvent::FromDaemon(_) | PassthroughEvent::ToDaemon(Err(_)) => {
-                    if !self.lose(end.is_some(), &stop).await {
+                    if !self.on_daemon_lost(end.is_some(), &stop).await {
                         return Ok(PassthroughEnd::Stopped);
                     }
                 }
@@ -134,7 +134,7 @@ impl McpPassthrough {
         };
         let from_daemon = async {
             match &mut reader {
-                Some(reader) => taken(reader).await,
+                Some(reader) => read_available(reader).await,
                 None => std::future::pending().await,
             }
         };
@@ -156,7 +156,7 @@ impl McpPassthrough {
             written = output.write(to_host), if !to_host.is_empty() => PassthroughEvent::ToHost(written),
             written = write_daemon, if !to_daemon.is_empty() => PassthroughEvent::ToDaemon(written),
             bytes = from_daemon, if to_host.len() < MAX_PASSTHROUGH_BUFFER_BYTES => PassthroughEvent::FromDaemon(bytes),
-            bytes = taken(input), if end.is_none() && to_daemon.len() < MAX_PASSTHROUGH_BUFFER_BYTES => PassthroughEvent::FromHost(bytes),
+            bytes = read_available(input), if end.is_none() && to_daemon.len() < MAX_PASSTHROUGH_BUFFER_BYTES => PassthroughEvent::FromHost(bytes),
             () = late => PassthroughEvent::Late,
         }
     }
@@ -175,7 +175,7 @@ impl McpPassthrough {
             match piece {
                 PassthroughPiece::Part(part) => self.to_daemon.extend_from_slice(&part),
                 PassthroughPiece::Line(line) => {
-                    if let Some(line) = self.conversation.said_by_client(line) {
+                    if let Some(line) = self.conversation.on_client_line(line) {
                         self.to_daemon.extend_from_slice(&line);
                     }
                 }
@@ -183,7 +183,7 @@ impl McpPassthrough {
         }
         if self.connection.is_none() {
             self.to_daemon.clear();
-            self.tell_nobody();
+            self.answer_without_daemon();
         }
         true
     }
@@ -193,7 +193,7 @@ impl McpPassthrough {
         from_daemon.add(bytes, |piece| match piece {
             PassthroughPiece::Part(part) => to_host.extend_from_slice(&part),
             PassthroughPiece::Line(line) => {
-                if let Some(line) = conversation.said_by_daemon(line) {
+                if let Some(line) = conversation.on_daemon_line(line) {
                     to_host.extend_from_slice(&line);
                 }
             }
@@ -201,13 +201,13 @@ impl McpPassthrough {
     }
 
     /// The daemon is gone; `false` when it is time to stop.
-    async fn lose(&mut self, host_has_ended: bool, stop: &CancellationToken) -> bool {
+    async fn on_daemon_lost(&mut self, host_has_ended: bool, stop: &CancellationToken) -> bool {
         self.connection = None;
         self.to_daemon.clear();
         // Half a line of a daemon that is gone is no message.
-        drop(self.from_daemon.rest());
+        drop(self.from_daemon.take_rest());
         self.from_daemon = PassthroughLineSplitter::default();
-        let loss = self.conversation.lost();
+        let loss = self.conversation.on_daemon_lost();
         for line in loss.answers {
             self.to_host.extend_from_slice(&line);
         }
@@ -216,14 +216,14 @@ impl McpPassthrough {
         }
         let goes_on = self.reconnect(stop).await;
         if goes_on && self.connection.is_none() {
-            self.tell_nobody();
+            self.answer_without_daemon();
         }
         goes_on
     }
 
     /// Tries to come to a daemon, and tells it what it has to know; `false` when it is time to stop.
     async fn reconnect(&mut self, stop: &CancellationToken) -> bool {
-        self.connector.renew();
+        self.connector.refresh_identity();
         let opened = tokio::select! {
             opened = self.connector.open(&self.preamble) => opened,
             () = stop.cancelled() => return false,
@@ -240,16 +240,16 @@ impl McpPassthrough {
         true
     }
 
-    fn tell_nobody(&mut self) {
+    fn answer_without_daemon(&mut self) {
         let why = "the daemon of lsp-tools ended, and no other one can be started; `lsp-tools daemon start` says why";
-        for line in self.conversation.nobody(why) {
+        for line in self.conversation.fail_all(why) {
             self.to_host.extend_from_slice(&line);
         }
     }
 }
 
 /// What has come, all of it; nothing at the end.
-async fn taken(reader: &mut (impl AsyncBufReadExt + Unpin)) -> io::Result<Vec<u8>> {
+async fn read_available(reader: &mut (impl AsyncBufReadExt + Unpin)) -> io::Result<Vec<u8>> {
     let bytes = reader.fill_buf().await?.to_vec();
     reader.consume(bytes.len());
     Ok(bytes)

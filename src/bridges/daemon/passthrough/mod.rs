@@ -13,8 +13,8 @@ pub(crate) mod stdio;
 
 use std::time::Duration;
 
-pub(crate) use bytes::bytes;
-pub use mcp::mcp;
+pub(crate) use bytes::pass_bytes;
+pub use mcp::pass_mcp;
 
 /// How long what is left may take to be passed on when the input has ended.
 const PASSTHROUGH_DRAIN_TIMEOUT: Duration = Duration::from_millis(800);

@@ -19,7 +19,7 @@ pub(crate) type StdioWriter = Box<dyn AsyncWrite + Send + Unpin>;
 pub(crate) fn input() -> io::Result<StdioReader> {
     let fd = io::stdin().as_fd().try_clone_to_owned()?;
     // Files and terminals cannot be waited for in this way.
-    Ok(match ready(&fd).and_then(|()| pipe::Receiver::from_owned_fd_unchecked(fd)) {
+    Ok(match set_nonblocking(&fd).and_then(|()| pipe::Receiver::from_owned_fd_unchecked(fd)) {
         Ok(pipe) => Box::new(pipe),
         Err(_) => Box::new(tokio::io::stdin()),
     })
@@ -31,14 +31,14 @@ pub(crate) fn input() -> io::Result<StdioReader> {
 /// As [`input`].
 pub(crate) fn output() -> io::Result<StdioWriter> {
     let fd = io::stdout().as_fd().try_clone_to_owned()?;
-    Ok(match ready(&fd).and_then(|()| pipe::Sender::from_owned_fd_unchecked(fd)) {
+    Ok(match set_nonblocking(&fd).and_then(|()| pipe::Sender::from_owned_fd_unchecked(fd)) {
         Ok(pipe) => Box::new(pipe),
         Err(_) => Box::new(tokio::io::stdout()),
     })
 }
 
 /// Makes a pipe or socket say that it is not ready instead of waiting.
-fn ready(fd: &impl AsFd) -> io::Result<()> {
+fn set_nonblocking(fd: &impl AsFd) -> io::Result<()> {
     let kind = rustix::fs::FileType::from_raw_mode(rustix::fs::fstat(fd)?.st_mode);
     if !matches!(kind, rustix::fs::FileType::Fifo | rustix::fs::FileType::Socket) {
         return Err(io::ErrorKind::Unsupported.into());

@@ -127,8 +127,8 @@ fn mcp_host_scope_selects_the_settings_file() {
     room.places.codex = Some(room.places.home.join("cdx"));
     room.places.copilot = Some(room.places.home.join("cop"));
     let path = |host, scope| {
-        let wish = HostSetupRequest { scope: Some(scope), ..wish(host) };
-        configure(&wish, &room.places, Catalogue::built_in()).map(|change| change.path)
+        let request = HostSetupRequest { scope: Some(scope), ..wish(host) };
+        configure(&request, &room.places, Catalogue::built_in()).map(|change| change.path)
     };
     for (host, scope, file) in [
         (McpHost::ClaudeCode, HostScope::User, "home/.claude.json"),
@@ -149,8 +149,8 @@ fn mcp_host_scope_selects_the_settings_file() {
 fn editor_door_setup_is_unsupported_for_hosts_without_lsp() {
     let room = room();
     let door = |host, scope| {
-        let wish = HostSetupRequest { editor_door: true, scope, ..wish(host) };
-        configure(&wish, &room.places, Catalogue::built_in())
+        let request = HostSetupRequest { editor_door: true, scope, ..wish(host) };
+        configure(&request, &room.places, Catalogue::built_in())
     };
     let copilot = door(McpHost::CopilotCli, Some(HostScope::Project)).unwrap();
     assert!(copilot.path.ends_with("project/.github/lsp.json"));

@@ -17,7 +17,7 @@ pub(super) struct Chain(Vec<String>);
 
 impl Chain {
     /// As this process was told.
-    pub(super) fn found() -> Self {
+    pub(super) fn from_environment() -> Self {
         std::env::var(VARIABLE).map_or_else(|_| Self::default(), |said| Self::read(&said))
     }
 
@@ -27,7 +27,7 @@ impl Chain {
 
     /// What a process for `mount` of the workspace `root` is told; `None` where it would be started by itself.
     pub(super) fn with(&self, mount: &Mount, root: &std::path::Path) -> Option<String> {
-        let key = key(mount, root);
+        let key = mount_key(mount, root);
         if self.0.contains(&key) || self.0.len() >= MAX_MOUNT_CHAIN_DEPTH {
             return None;
         }
@@ -36,7 +36,7 @@ impl Chain {
 }
 
 /// The same for the same program in the same workspace, whatever its name.
-fn key(mount: &Mount, root: &std::path::Path) -> String {
+fn mount_key(mount: &Mount, root: &std::path::Path) -> String {
     let mut hasher = Sha256::new();
     let mut part = |bytes: &[u8]| {
         hasher.update(bytes.len().to_le_bytes());

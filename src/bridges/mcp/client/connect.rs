@@ -18,18 +18,18 @@ use serde_json::Value;
 use tokio::time::timeout;
 use url::Url;
 
-use super::asking::ElicitationRouter;
 use super::chain;
-use super::definitions::comparable;
+use super::context::MountContext;
+use super::definitions::comparable_definition;
+use super::elicitation::ElicitationRouter;
 use super::handler::{MountClientHandler, ProgressRouter};
 use super::http;
 use super::line_limit::LineLimit;
 use super::pins::Era;
-use super::room::MountContext;
 use super::unauthorized::Challenge;
 use crate::config::{FilePin, Mount, MountTransport, pins_among};
 use crate::process::{ServerProcess, Spawn, find_program, is_program};
-use crate::tools::hidden::escaped;
+use crate::tools::hidden::escape_hidden;
 
 /// The most that one line of a server may have.
 const MAX_MOUNT_LINE_BYTES: usize = 8 << 20;
@@ -76,9 +76,9 @@ pub(super) struct MountConnection {
     process: Option<ServerProcess>,
     too_long: Arc<AtomicBool>,
     /// Who hears of progress.
-    pub(super) waiting: ProgressRouter,
+    pub(super) progress: ProgressRouter,
     /// Who is asked.
-    pub(super) asking: ElicitationRouter,
+    pub(super) elicitations: ElicitationRouter,
     /// How often it said that its tools are others now.
     pub(super) changed: Arc<AtomicU64>,
     pub(super) era: Era,
@@ -94,33 +94,44 @@ impl MountConnection {
     /// Starts or asks the server that `mount` means. What it takes is limited by whoever waits.
     pub(super) async fn open(
         mount: &Mount,
-        room: &MountContext,
+        context: &MountContext,
         era: Option<Era>,
     ) -> Result<Self, NoConnection> {
         let began = Instant::now();
         let opened = match era {
             // One of the first era may never answer what it does not know, and it must still have the time to begin.
-            None => timeout(MOUNT_PROBE_TIMEOUT.min(mount.timeout / 3), Self::begin(mount, room, None)).await,
-            era => Ok(Self::begin(mount, room, era).await),
+            None => {
+                timeout(MOUNT_PROBE_TIMEOUT.min(mount.timeout / 3), Self::connect_once(mount, context, None))
+                    .await
+            }
+            era => Ok(Self::connect_once(mount, context, era).await),
         };
         let opened = opened.unwrap_or_else(|_| Err(NoConnection::Failed("it does not answer".to_owned())));
         let opened = match (opened, era) {
             // Some servers of the first era end at a question they do not know, and some learn the second one.
-            (Err(NoConnection::Failed(_)), None) => Self::begin(mount, room, Some(Era::Legacy)).await,
-            (Err(NoConnection::Failed(_)), Some(Era::Legacy)) => Self::begin(mount, room, None).await,
+            (Err(NoConnection::Failed(_)), None) => {
+                Self::connect_once(mount, context, Some(Era::Legacy)).await
+            }
+            (Err(NoConnection::Failed(_)), Some(Era::Legacy)) => {
+                Self::connect_once(mount, context, None).await
+            }
             (opened, _) => opened,
         };
         opened.map(|connection| Self { began_in: began.elapsed(), ..connection })
     }
 
-    async fn begin(mount: &Mount, room: &MountContext, era: Option<Era>) -> Result<Self, NoConnection> {
+    async fn connect_once(
+        mount: &Mount,
+        context: &MountContext,
+        era: Option<Era>,
+    ) -> Result<Self, NoConnection> {
         let (waiting, asking) = (ProgressRouter::default(), ElicitationRouter::default());
         let changed = Arc::new(AtomicU64::new(0));
         let handler = MountClientHandler {
             name: mount.name.clone(),
-            root: Url::from_directory_path(room.root()).ok(),
-            waiting: waiting.clone(),
-            asking: asking.clone(),
+            root: Url::from_directory_path(context.root()).ok(),
+            progress: waiting.clone(),
+            elicitations: asking.clone(),
             changed: Arc::clone(&changed),
         };
         let lifecycle = match era {
@@ -134,7 +145,7 @@ impl MountConnection {
         let mut process = None;
         let begun = match &mount.transport {
             MountTransport::Stdio { .. } => {
-                let mut started = start(mount, room).await?;
+                let mut started = start(mount, context).await?;
                 let (Some(stdin), Some(stdout)) = (started.take_stdin(), started.take_stdout()) else {
                     return Err(NoConnection::Failed("its pipes are gone".to_owned()));
                 };
@@ -146,23 +157,34 @@ impl MountConnection {
             }
             MountTransport::Http { url, headers, .. } => {
                 let transport =
-                    http::transport(url, headers, room.allowed_hosts()).map_err(NoConnection::Settings)?;
+                    http::transport(url, headers, context.allowed_hosts()).map_err(NoConnection::Settings)?;
                 handler.serve_with_lifecycle(transport, lifecycle).await
             }
         };
         let service = match begun {
             Ok(service) => service,
-            Err(error) => return Err(no_beginning(&error, process, &too_long).await),
+            Err(error) => return Err(start_failure(&error, process, &too_long).await),
         };
         let about = service.peer().peer_info();
         let protocol = about.as_ref().map(|about| about.protocol_version.clone()).unwrap_or_default();
         let era = if protocol.has_initialize() { Era::Legacy } else { Era::Modern };
         let server = about.as_ref().and_then(|about| about.server_info.as_ref());
         let server = server.map(|server| {
-            escaped(&format!("{} {}", server.name, server.version)).chars().take(100).collect()
+            escape_hidden(&format!("{} {}", server.name, server.version)).chars().take(100).collect()
         });
         let (protocol, began_in) = (protocol.as_str().to_owned(), Duration::ZERO);
-        Ok(Self { service, process, too_long, waiting, asking, changed, era, server, protocol, began_in })
+        Ok(Self {
+            service,
+            process,
+            too_long,
+            progress: waiting,
+            elicitations: asking,
+            changed,
+            era,
+            server,
+            protocol,
+            began_in,
+        })
     }
 
     /// Whom requests go to.
@@ -186,8 +208,8 @@ impl MountConnection {
     }
 
     /// How it ended, for whoever waited for it. Only where [`is_closed`](Self::is_closed).
-    pub(super) async fn last_words(&self) -> String {
-        last_words(self.process.as_ref(), &self.too_long).await
+    pub(super) async fn exit_report(&self) -> String {
+        exit_report(self.process.as_ref(), &self.too_long).await
     }
 
     /// Its tools by its own names, as they can be compared.
@@ -204,7 +226,7 @@ impl MountConnection {
                     );
                     return Ok(tools);
                 }
-                tools.insert(tool.name.to_string(), comparable(&tool));
+                tools.insert(tool.name.to_string(), comparable_definition(&tool));
             }
             cursor = page.next_cursor;
             if cursor.is_none() {
@@ -223,7 +245,7 @@ impl MountConnection {
     }
 }
 
-async fn no_beginning(
+async fn start_failure(
     error: &ClientInitializeError,
     process: Option<ServerProcess>,
     too_long: &AtomicBool,
@@ -232,13 +254,13 @@ async fn no_beginning(
         ClientInitializeError::TransportError { error, .. } => error.error.as_ref(),
         error => error,
     };
-    if let Some(challenge) = Challenge::of(cause) {
+    if let Some(challenge) = Challenge::from_error(cause) {
         return NoConnection::Unauthorized(challenge);
     }
     let said = match error {
         // The name of the transport's type tells nobody anything.
-        ClientInitializeError::TransportError { error, .. } => causes(error.error.as_ref()),
-        error => causes(error),
+        ClientInitializeError::TransportError { error, .. } => error_chain(error.error.as_ref()),
+        error => error_chain(error),
     };
     let Some(process) = process else { return NoConnection::Failed(said) };
     let closed = matches!(
@@ -246,7 +268,7 @@ async fn no_beginning(
         ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. }
     );
     let words = match closed || too_long.load(Ordering::SeqCst) {
-        true => last_words(Some(&process), too_long).await,
+        true => exit_report(Some(&process), too_long).await,
         false => said,
     };
     process.terminate(Duration::ZERO).await;
@@ -254,7 +276,7 @@ async fn no_beginning(
 }
 
 /// An error with what caused it, fit to be shown.
-pub(super) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
+pub(super) fn error_chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut next = Some(error);
     while let Some(cause) = next {
@@ -270,10 +292,10 @@ pub(super) fn causes(error: &(dyn std::error::Error + 'static)) -> String {
             }
         };
     }
-    escaped(&parts.join(": ")).chars().take(400).collect()
+    escape_hidden(&parts.join(": ")).chars().take(400).collect()
 }
 
-async fn last_words(process: Option<&ServerProcess>, too_long: &AtomicBool) -> String {
+async fn exit_report(process: Option<&ServerProcess>, too_long: &AtomicBool) -> String {
     if too_long.load(Ordering::SeqCst) {
         return format!("it wrote a line of more than {MAX_MOUNT_LINE_BYTES} bytes");
     }
@@ -289,12 +311,12 @@ async fn last_words(process: Option<&ServerProcess>, too_long: &AtomicBool) -> S
     }
 }
 
-async fn start(mount: &Mount, room: &MountContext) -> Result<ServerProcess, NoConnection> {
+async fn start(mount: &Mount, context: &MountContext) -> Result<ServerProcess, NoConnection> {
     let MountTransport::Stdio { args, env, .. } = &mount.transport else {
         return Err(NoConnection::Settings("it has no program".to_owned()));
     };
-    let ((program, pins), cwd) = (program(mount, room)?, folder(mount, room)?);
-    let chain = room.chain().with(mount, room.root()).ok_or(NoConnection::Loop)?;
+    let ((program, pins), cwd) = (program(mount, context)?, working_folder(mount, context)?);
+    let chain = context.chain().with(mount, context.root()).ok_or(NoConnection::Loop)?;
     let spawn = Spawn {
         name: format!("mcp {}", mount.name),
         program,
@@ -307,16 +329,16 @@ async fn start(mount: &Mount, room: &MountContext) -> Result<ServerProcess, NoCo
         cwd,
         pins,
     };
-    room.spawner().spawn(spawn).await.map_err(|error| {
+    context.spawner().spawn(spawn).await.map_err(|error| {
         tracing::warn!(server = mount.name, "{error}");
         NoConnection::Failed("the system did not start its program; the log says why".to_owned())
     })
 }
 
 /// The folder that the server of `mount` runs in.
-pub(super) fn folder(mount: &Mount, room: &MountContext) -> Result<PathBuf, NoConnection> {
-    let MountTransport::Stdio { cwd, .. } = &mount.transport else { return Ok(room.root().to_owned()) };
-    let folder = cwd.as_ref().map_or_else(|| room.root().to_owned(), |cwd| room.root().join(cwd));
+pub(super) fn working_folder(mount: &Mount, context: &MountContext) -> Result<PathBuf, NoConnection> {
+    let MountTransport::Stdio { cwd, .. } = &mount.transport else { return Ok(context.root().to_owned()) };
+    let folder = cwd.as_ref().map_or_else(|| context.root().to_owned(), |cwd| context.root().join(cwd));
     match folder.is_dir() {
         true => Ok(folder),
         false => Err(NoConnection::Settings(format!("its `cwd` `{}` is no folder", folder.display()))),
@@ -325,30 +347,35 @@ pub(super) fn folder(mount: &Mount, room: &MountContext) -> Result<PathBuf, NoCo
 
 /// The program of `mount`, and what it and the files that it is given must be when it runs, where they belong to the project; unless one
 /// of them is not trusted as it is now.
-pub(super) fn program(mount: &Mount, room: &MountContext) -> Result<(PathBuf, Vec<FilePin>), NoConnection> {
+pub(super) fn program(
+    mount: &Mount,
+    context: &MountContext,
+) -> Result<(PathBuf, Vec<FilePin>), NoConnection> {
     let MountTransport::Stdio { command, args, .. } = &mount.transport else {
         return Err(NoConnection::Settings("it has no program".to_owned()));
     };
-    let base = folder(mount, room)?;
+    let base = working_folder(mount, context)?;
     let is_path = command.contains('/');
-    let pin = |path: &Path| room.trust().pin(room.root(), path).ok()?.ok();
+    let pin = |path: &Path| context.trust().pin(context.root(), path).ok()?.ok();
     let words = args.iter().chain(is_path.then_some(command)).map(String::as_str);
-    let mut pins = pins_among(command, words, &[room.root(), &base], room.workspace(), room.trust(), pin)
-        .map_err(NoConnection::Untrusted)?;
+    let mut pins =
+        pins_among(command, words, &[context.root(), &base], context.workspace(), context.trust(), pin)
+            .map_err(NoConnection::Untrusted)?;
     let missing = || NoConnection::NoProgram(command.clone());
     if is_path {
-        let path = room.root().join(command);
+        let path = context.root().join(command);
         if !is_program(&path) {
             return Err(missing());
         }
         // Also where it was gone a moment ago.
-        if room.workspace().inside(&path).is_some() {
+        if context.workspace().workspace_path(&path).is_some() {
             pins.push(pin(&path).ok_or_else(|| NoConnection::Untrusted(command.clone()))?);
         }
         return Ok((path, pins));
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     // A folder of the project on PATH would let the project choose the program.
-    let folders = std::env::split_paths(&path).filter(|folder| room.workspace().inside(folder).is_none());
+    let folders =
+        std::env::split_paths(&path).filter(|folder| context.workspace().workspace_path(folder).is_none());
     find_program(command, folders).ok_or_else(missing).map(|program| (program, pins))
 }

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::config::{MountedTools, skeleton};
 use crate::policy::request::Effect;
 use crate::tools::drop_in::OmittedTool;
-use crate::tools::hidden::{escape_all, escaped};
+use crate::tools::hidden::{escape_all, escape_hidden};
 use crate::tools::schema::Schema;
 use crate::tools::tool::{Card, ToolDefinition};
 
@@ -23,21 +23,21 @@ const MAX_MOUNTED_DEFINITION_BYTES: usize = 32 * 1024;
 const MAX_MOUNTED_NAME_CHARS: usize = 64;
 
 /// All that a model is told of a tool, and its annotations, with sorted keys: two definitions are the same where this is.
-pub(super) fn comparable(tool: &Tool) -> Value {
+pub(super) fn comparable_definition(tool: &Tool) -> Value {
     let whole = serde_json::to_value(tool).unwrap_or(Value::Null);
     let keys = ["name", "title", "description", "inputSchema", "outputSchema", "annotations"];
     let parts = keys.iter().filter_map(|key| Some(((*key).to_owned(), whole.get(*key)?.clone())));
-    sorted(Value::Object(parts.collect()))
+    sort_keys(Value::Object(parts.collect()))
 }
 
-fn sorted(value: Value) -> Value {
+fn sort_keys(value: Value) -> Value {
     match value {
         Value::Object(map) => {
             let parts: BTreeMap<String, Value> =
-                map.into_iter().map(|(key, part)| (key, sorted(part))).collect();
+                map.into_iter().map(|(key, part)| (key, sort_keys(part))).collect();
             Value::Object(Map::from_iter(parts))
         }
-        Value::Array(items) => Value::Array(items.into_iter().map(sorted).collect()),
+        Value::Array(items) => Value::Array(items.into_iter().map(sort_keys).collect()),
         other => other,
     }
 }
@@ -52,12 +52,12 @@ pub(super) fn hash(comparable: &Value) -> String {
 pub(super) struct MountedToolDefinition {
     pub(super) definition: ToolDefinition,
     /// What its server calls it.
-    pub(super) theirs: String,
+    pub(super) original_name: String,
     pub(super) hash: String,
 }
 
 /// Of the definitions of one server those that can be offered, and what is wrong with the others.
-pub(super) fn offered<'a>(
+pub(super) fn offered_definitions<'a>(
     server: &str,
     effect: Effect,
     filter: &MountedTools,
@@ -66,11 +66,11 @@ pub(super) fn offered<'a>(
     let (mut tools, mut left_out): (Vec<MountedToolDefinition>, Vec<OmittedTool>) = (Vec::new(), Vec::new());
     let mut looks: HashMap<String, String> = HashMap::new();
     for (theirs, definition) in definitions.filter(|(theirs, _)| filter.has(theirs)) {
-        let made = made(server, effect, theirs, definition).and_then(|tool| {
+        let made = to_definition(server, effect, theirs, definition).and_then(|tool| {
             match looks.entry(skeleton(&tool.definition.card.name)) {
                 Entry::Occupied(known) => Err(format!(
                     "its name looks like that of `{}`; name the one you want under `tools` of [mcp.servers.{server}]",
-                    escaped(known.get())
+                    escape_hidden(known.get())
                 )),
                 Entry::Vacant(place) => {
                     place.insert(theirs.clone());
@@ -80,19 +80,21 @@ pub(super) fn offered<'a>(
         });
         match made {
             Ok(tool) => tools.push(tool),
-            Err(why) => left_out.push(OmittedTool { file: format!("{server}/{}", escaped(theirs)), why }),
+            Err(why) => {
+                left_out.push(OmittedTool { file: format!("{server}/{}", escape_hidden(theirs)), why })
+            }
         }
     }
     (tools, left_out)
 }
 
-fn made(
+fn to_definition(
     server: &str,
     effect: Effect,
     theirs: &str,
     definition: &Value,
 ) -> Result<MountedToolDefinition, String> {
-    let name = format!("{server}/{}", ours(theirs)?);
+    let name = format!("{server}/{}", mounted_name(theirs)?);
     if name.len() > MAX_MOUNTED_NAME_CHARS {
         return Err(format!(
             "`{name}` has more than {MAX_MOUNTED_NAME_CHARS} characters; a shorter name of the server may do"
@@ -104,27 +106,27 @@ fn made(
     let text = |key: &str| definition.get(key).and_then(Value::as_str).unwrap_or_default().trim();
     let title = Some(text("title")).filter(|title| !title.is_empty());
     let title = title.or_else(|| definition.pointer("/annotations/title").and_then(Value::as_str));
-    let title = cut(title.unwrap_or(theirs), MAX_MOUNTED_TITLE_CHARS);
+    let title = truncate_description(title.unwrap_or(theirs), MAX_MOUNTED_TITLE_CHARS);
     let hint = |key: &str, usual: bool| {
         definition.pointer(&format!("/annotations/{key}")).and_then(Value::as_bool).unwrap_or(usual)
     };
-    let description = escaped(&described(text("description"))).into_owned();
+    let description = escape_hidden(&description_text(text("description"))).into_owned();
     let card = Card {
         destructive: hint("destructiveHint", true) && !hint("readOnlyHint", false),
         idempotent: hint("idempotentHint", false) || hint("readOnlyHint", false),
         // What it says of itself (`readOnlyHint`) is no reason to ask less.
-        ..Card::of(name.into(), escaped(&title).into_owned().into(), description.into(), effect)
+        ..Card::from_parts(name.into(), escape_hidden(&title).into_owned().into(), description.into(), effect)
     };
     let input = schema(definition.get("inputSchema").cloned().unwrap_or_else(|| json!({})))?;
     Ok(MountedToolDefinition {
         definition: ToolDefinition { card, input, output: None },
-        theirs: theirs.to_owned(),
+        original_name: theirs.to_owned(),
         hash: hash(definition),
     })
 }
 
 /// The part of our name after the `/`: what our names cannot have becomes `_`.
-fn ours(theirs: &str) -> Result<String, String> {
+fn mounted_name(theirs: &str) -> Result<String, String> {
     if theirs.is_empty() {
         return Err("it has no name".to_owned());
     }
@@ -135,14 +137,14 @@ fn ours(theirs: &str) -> Result<String, String> {
     Ok(theirs.chars().map(|letter| if plain(letter) { letter } else { '_' }).collect())
 }
 
-fn described(text: &str) -> String {
+fn description_text(text: &str) -> String {
     if text.is_empty() {
         return "A tool of a mounted MCP server, which does not say what it does.".to_owned();
     }
-    cut(text, MAX_MOUNTED_DESCRIPTION_CHARS)
+    truncate_description(text, MAX_MOUNTED_DESCRIPTION_CHARS)
 }
 
-fn cut(text: &str, most: usize) -> String {
+fn truncate_description(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
     }
@@ -170,11 +172,11 @@ mod tests {
 
     fn definitions(tools: &[Value]) -> BTreeMap<String, Value> {
         let name = |tool: &Value| tool["name"].as_str().unwrap_or_default().to_owned();
-        tools.iter().map(|tool| (name(tool), sorted(tool.clone()))).collect()
+        tools.iter().map(|tool| (name(tool), sort_keys(tool.clone()))).collect()
     }
 
     fn offer(tools: &[Value], filter: &MountedTools) -> (Vec<MountedToolDefinition>, Vec<OmittedTool>) {
-        offered("srv", Effect::Execute, filter, definitions(tools).iter())
+        offered_definitions("srv", Effect::Execute, filter, definitions(tools).iter())
     }
 
     fn tool(name: &str) -> Value {
@@ -190,7 +192,7 @@ mod tests {
         assert!(left_out.is_empty(), "{left_out:?}");
         let card = &tools[0].definition.card;
         assert_eq!((card.name.as_ref(), card.title.as_ref()), ("srv/get_issue", "Get"));
-        assert_eq!((card.effect, tools[0].theirs.as_str()), (Effect::Execute, "get.issue"));
+        assert_eq!((card.effect, tools[0].original_name.as_str()), (Effect::Execute, "get.issue"));
         assert!(card.description.starts_with("look\\u{202e}x") && card.description.ends_with("[cut]"));
     }
 
@@ -221,7 +223,7 @@ mod tests {
     fn mounted_tool_filter_matches_the_servers_own_names() {
         let filter = MountedTools::Named(vec!["a.b".to_owned()]);
         let (tools, _) = offer(&[tool("a.b"), tool("a")], &filter);
-        assert_eq!(tools.iter().map(|tool| tool.theirs.as_str()).collect::<Vec<_>>(), ["a.b"]);
+        assert_eq!(tools.iter().map(|tool| tool.original_name.as_str()).collect::<Vec<_>>(), ["a.b"]);
         assert!(offer(&[tool("a")], &MountedTools::Named(Vec::new())).0.is_empty());
     }
 
@@ -231,9 +233,9 @@ mod tests {
             serde_json::from_str(r#"{"name":"a","inputSchema":{"type":"object","x":1}}"#).unwrap();
         let other: Tool =
             serde_json::from_str(r#"{"inputSchema":{"x":1,"type":"object"},"name":"a"}"#).unwrap();
-        assert_eq!(hash(&comparable(&one)), hash(&comparable(&other)));
+        assert_eq!(hash(&comparable_definition(&one)), hash(&comparable_definition(&other)));
         let third: Tool =
             serde_json::from_str(r#"{"name":"a","inputSchema":{"type":"object","x":2}}"#).unwrap();
-        assert_ne!(hash(&comparable(&one)), hash(&comparable(&third)));
+        assert_ne!(hash(&comparable_definition(&one)), hash(&comparable_definition(&third)));
     }
 }

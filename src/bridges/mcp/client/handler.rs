@@ -1,5 +1,5 @@
 //! The handler of a mounted server's requests: roots and elicitation. A form is filled in by whoever can answer for the call
-//! that the server works on ([`super::asking`]). Sampling is not offered, nor are addresses opened.
+//! that the server works on ([`super::elicitation`]). Sampling is not offered, nor are addresses opened.
 
 #![expect(
     deprecated,
@@ -22,9 +22,9 @@ use rmcp::service::{NotificationContext, RequestContext, RoleClient};
 use tokio::sync::mpsc::UnboundedSender;
 use url::Url;
 
-use super::asking::ElicitationRouter;
+use super::elicitation::ElicitationRouter;
 use crate::lsp::progress::ProgressEvent;
-use crate::tools::hidden::escaped;
+use crate::tools::hidden::escape_hidden;
 
 /// Of a message about progress so much is shown.
 const MAX_MOUNT_PROGRESS_CHARS: usize = 200;
@@ -56,10 +56,10 @@ impl ProgressRouter {
         }
         hearers.early.retain(|(early, _)| *early != token);
         hearers.known.insert(token.clone(), hearer);
-        ProgressRouteGuard { waiting: self.clone(), token }
+        ProgressRouteGuard { router: self.clone(), token }
     }
 
-    fn tell(&self, token: ProgressToken, event: ProgressEvent) {
+    fn route_progress(&self, token: ProgressToken, event: ProgressEvent) {
         let mut hearers = self.0.lock();
         match hearers.known.get(&token) {
             Some(hearer) => {
@@ -76,13 +76,13 @@ impl ProgressRouter {
 /// While it lives, someone hears of a call's progress.
 #[derive(Debug)]
 pub(super) struct ProgressRouteGuard {
-    waiting: ProgressRouter,
+    router: ProgressRouter,
     token: ProgressToken,
 }
 
 impl Drop for ProgressRouteGuard {
     fn drop(&mut self) {
-        self.waiting.0.lock().known.remove(&self.token);
+        self.router.0.lock().known.remove(&self.token);
     }
 }
 
@@ -93,9 +93,9 @@ pub(super) struct MountClientHandler {
     pub(super) name: String,
     /// The workspace.
     pub(super) root: Option<Url>,
-    pub(super) waiting: ProgressRouter,
+    pub(super) progress: ProgressRouter,
     /// Who is asked.
-    pub(super) asking: ElicitationRouter,
+    pub(super) elicitations: ElicitationRouter,
     /// Counts how often the server said that its tools are others now.
     pub(super) changed: Arc<AtomicU64>,
 }
@@ -138,12 +138,13 @@ impl ClientHandler for MountClientHandler {
         form: ElicitRequestParams,
         _context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        Ok(self.asking.ask(&self.name, form).await)
+        Ok(self.elicitations.ask(&self.name, form).await)
     }
 
     async fn on_progress(&self, told: ProgressNotificationParam, _context: NotificationContext<RoleClient>) {
-        let message: Option<String> =
-            told.message.map(|message| escaped(&message).chars().take(MAX_MOUNT_PROGRESS_CHARS).collect());
+        let message: Option<String> = told
+            .message
+            .map(|message| escape_hidden(&message).chars().take(MAX_MOUNT_PROGRESS_CHARS).collect());
         let part = told.total.filter(|total| *total > 0.0).map(|total| told.progress / total * 100.0);
         // Saturates, and of what is no number makes 0.
         let percentage = part.map(|part| part.clamp(0.0, 100.0) as u8);
@@ -153,7 +154,7 @@ impl ClientHandler for MountClientHandler {
         };
         let server = self.name.clone();
         let event = ProgressEvent::ServerProgress { server, title, message, percentage };
-        self.waiting.tell(told.progress_token, event);
+        self.progress.route_progress(told.progress_token, event);
     }
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {

@@ -8,7 +8,7 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use url::Url;
 
-use crate::tools::web::guard::{WebAddressError, WebHostExceptions, look};
+use crate::tools::web::guard::{WebAddressError, WebHostExceptions, check_url};
 use crate::tools::web::http::client;
 
 /// The most that one message may have.
@@ -22,7 +22,7 @@ pub(super) fn transport(
 ) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
     let excepted = names_private(url) || WebHostExceptions::new(allowed).has(url);
     if !excepted {
-        look(url, &WebHostExceptions::default()).map_err(|error| error.to_string())?;
+        check_url(url, &WebHostExceptions::default()).map_err(|error| error.to_string())?;
     }
     let client = client(excepted).map_err(|error| error.error)?;
     let config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
@@ -36,7 +36,8 @@ pub(super) fn transport(
 /// Whether the address says itself that it is on this machine or network: then that is what its user wants. A name that leads
 /// there says no such thing.
 pub(super) fn names_private(url: &Url) -> bool {
-    let is_address = matches!(look(url, &WebHostExceptions::default()), Err(WebAddressError::Private(_)));
+    let is_address =
+        matches!(check_url(url, &WebHostExceptions::default()), Err(WebAddressError::Private(_)));
     is_address || url.host_str().is_some_and(|name| name.eq_ignore_ascii_case("localhost"))
 }
 

@@ -1,27 +1,27 @@
 //! The MCP client: servers of others, whose tools are mounted among ours as `server/tool`. MCP's own lists have `server.tool`.
 //!
 //! What lives here: all mounted servers as one source of tools ([`MountRegistry`]), one of them with its starts, pauses and end
-//! ([`server`], [`live`], [`room`]), its connection, be it a process or an address ([`connect`], [`chain`], [`http`]), what it may ask of us ([`handler`]) and of people ([`asking`]), its
+//! ([`server`], [`connection_state`], [`context`]), its connection, be it a process or an address ([`connect`], [`chain`], [`http`]), what it may ask of us ([`handler`]) and of people ([`elicitation`]), its
 //! tools' definitions ([`definitions`]) and which of them were agreed to ([`pins`]), the call ([`tool`]) and its result
-//! ([`result`]), and what can be wrong with it ([`examine`], [`unauthorized`]). May use: `tools`, `policy`, `config`, `process`, `text`.
+//! ([`result`]), and what can be wrong with it ([`doctor`], [`unauthorized`]). May use: `tools`, `policy`, `config`, `process`, `text`.
 //!
 //! How data passes: settings come in, [`AnyTool`]s go out. The list of tools is that of the last time: nothing is started to
 //! make it, except in the background for a server of which nothing is known yet. A call starts its server if need be.
 //! Whatever a server says is material: descriptions are cut and their hidden characters shown, its annotations lower no
 //! approval, and a definition that is not the one agreed to is held back until someone has looked at the difference.
 
-mod asking;
 mod chain;
 mod connect;
+mod connection_state;
+mod context;
 mod definitions;
-mod examine;
+mod doctor;
+mod elicitation;
 mod handler;
 mod http;
 mod line_limit;
-mod live;
 mod pins;
 mod result;
-mod room;
 mod server;
 mod tool;
 mod unauthorized;
@@ -31,7 +31,7 @@ use std::sync::Arc;
 use futures::future::{BoxFuture, join_all};
 use tokio::sync::watch;
 
-use self::room::MountContext;
+use self::context::MountContext;
 use self::server::MountedMcpServer;
 use self::tool::MountedAs;
 use crate::runtime::Runtime;
@@ -58,13 +58,14 @@ impl MountRegistry {
     /// Those of the settings in `context`. Nothing is started.
     pub(crate) fn new(context: &Context) -> Self {
         let generation = Arc::new(watch::Sender::new(0));
-        let room = Arc::new(MountContext::new(context, Arc::clone(&generation)));
+        let mount_context = Arc::new(MountContext::new(context, Arc::clone(&generation)));
         let mounts = context.config.settings.mounts.servers.values();
-        let servers = mounts.map(|mount| Arc::new(MountedMcpServer::new(mount.clone(), Arc::clone(&room))));
+        let servers =
+            mounts.map(|mount| Arc::new(MountedMcpServer::new(mount.clone(), Arc::clone(&mount_context))));
         Self { servers: servers.collect(), generation }
     }
 
-    fn named(&self, name: &str) -> Result<&Arc<MountedMcpServer>, ToolError> {
+    fn find_server(&self, name: &str) -> Result<&Arc<MountedMcpServer>, ToolError> {
         self.servers.iter().find(|server| server.name() == name).ok_or_else(|| {
             let names: Vec<&str> = self.servers.iter().map(|server| server.name()).collect();
             let name = name.escape_debug();
@@ -90,7 +91,7 @@ impl ToolSource for MountRegistry {
         let tools_of = |server: &Arc<MountedMcpServer>| {
             let tool =
                 |offered| -> Arc<dyn AnyTool> { Arc::new(MountedAs::new(Arc::clone(server), offered)) };
-            server.offered().into_iter().map(tool).collect::<Vec<_>>()
+            server.offered_tools().into_iter().map(tool).collect::<Vec<_>>()
         };
         self.servers.iter().flat_map(tools_of).collect()
     }
@@ -99,11 +100,11 @@ impl ToolSource for MountRegistry {
         self.servers.iter().flat_map(|server| server.left_out()).collect()
     }
 
-    fn settle<'a>(&'a self, name: Option<&'a str>) -> BoxFuture<'a, ()> {
+    fn wait_until_known<'a>(&'a self, name: Option<&'a str>) -> BoxFuture<'a, ()> {
         let meant = move |server: &&Arc<MountedMcpServer>| {
             name.is_none_or(|name| name.split_once('/').is_some_and(|(first, _)| first == server.name()))
         };
-        let settled = self.servers.iter().filter(meant).map(|server| server.settle());
+        let settled = self.servers.iter().filter(meant).map(|server| server.wait_until_known());
         Box::pin(async move {
             join_all(settled).await;
         })
@@ -115,14 +116,14 @@ impl ToolSource for MountRegistry {
 
     fn refresh<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<MountedServer, ToolError>> {
         Box::pin(async move {
-            let server = self.named(name)?;
+            let server = self.find_server(name)?;
             server.refresh().await?;
             Ok(server.report())
         })
     }
 
     fn approve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Vec<HeldTool>, ToolError>> {
-        Box::pin(async move { self.named(name)?.approve() })
+        Box::pin(async move { self.find_server(name)?.approve() })
     }
 
     fn examine<'a>(
@@ -131,10 +132,10 @@ impl ToolSource for MountRegistry {
     ) -> BoxFuture<'a, Result<Vec<ToolSourceFinding>, ToolError>> {
         Box::pin(async move {
             let servers = match name {
-                Some(name) => vec![self.named(name)?],
+                Some(name) => vec![self.find_server(name)?],
                 None => self.servers.iter().collect(),
             };
-            let found = join_all(servers.into_iter().map(examine::examine)).await;
+            let found = join_all(servers.into_iter().map(doctor::examine)).await;
             Ok(found.into_iter().flatten().collect())
         })
     }

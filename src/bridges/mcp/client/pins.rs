@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::config::{Folders, Mount, MountOrigin, MountTransport, StateError, StateFolder, StateName};
 use crate::text::diff::{DiffOptions, unified_diff};
-use crate::tools::hidden::escaped;
+use crate::tools::hidden::escape_hidden;
 use crate::tools::source::{HeldChange, HeldTool};
 
 const FOLDER: &str = "mounted";
@@ -53,7 +53,7 @@ impl MountPinRecord {
     }
 
     /// What it said last and what was agreed to.
-    pub(super) fn agreed(&self) -> impl Iterator<Item = (&String, &Value)> {
+    pub(super) fn agreed_definitions(&self) -> impl Iterator<Item = (&String, &Value)> {
         self.listed.iter().flatten().filter(|(name, said)| self.agreed.get(*name) == Some(*said))
     }
 
@@ -72,24 +72,24 @@ impl MountPinRecord {
     }
 
     /// What is held back, with what differs.
-    pub(super) fn held(&self) -> Vec<HeldTool> {
+    pub(super) fn held_tools(&self) -> Vec<HeldTool> {
         let other = |(name, said): (&String, &Value)| {
             let agreed = self.agreed.get(name);
             let change = if agreed.is_some() { HeldChange::Changed } else { HeldChange::New };
-            let name = escaped(name).into_owned();
+            let name = escape_hidden(name).into_owned();
             (agreed != Some(said)).then(|| HeldTool { diff: diff(&name, agreed, said), name, change })
         };
         self.listed.iter().flatten().filter_map(other).collect()
     }
 
-    fn learn(&mut self, listed: BTreeMap<String, Value>) {
+    fn record_listed(&mut self, listed: BTreeMap<String, Value>) {
         if self.listed.is_none() && self.agreed.is_empty() {
             self.agreed.clone_from(&listed);
         }
         self.listed = Some(listed);
     }
 
-    fn agree(&mut self) {
+    fn agree_to_all(&mut self) {
         self.agreed.extend(self.listed.clone().unwrap_or_default());
     }
 }
@@ -109,7 +109,7 @@ fn diff(name: &str, agreed: Option<&Value>, said: &Value) -> String {
     let pretty = |value: &Value| {
         let text = serde_json::to_string_pretty(value).unwrap_or_default();
         // Long descriptions on lines of their own show what differs in them.
-        escaped(&text).replace("\\n", "\\n\n") + "\n"
+        escape_hidden(&text).replace("\\n", "\\n\n") + "\n"
     };
     let old = agreed.map(pretty).unwrap_or_default();
     let options = DiffOptions { max_bytes: DIFF_BYTES, ..DiffOptions::default() };
@@ -169,23 +169,23 @@ impl Pins {
         about: (Era, Option<String>, String),
         listed: BTreeMap<String, Value>,
     ) -> Result<MountPinRecord, String> {
-        self.change(|known| {
+        self.update(|known| {
             (known.era, known.server, known.protocol) = (Some(about.0), about.1, Some(about.2));
-            known.learn(listed);
+            known.record_listed(listed);
         })
     }
 
     /// Agrees to all that the server said last. Returns just what was held back and is not any more.
     pub(super) fn agree(&self) -> Result<(MountPinRecord, Vec<HeldTool>), String> {
         let mut held = Vec::new();
-        let known = self.change(|known| {
-            held = known.held();
-            known.agree();
+        let known = self.update(|known| {
+            held = known.held_tools();
+            known.agree_to_all();
         })?;
         Ok((known, held))
     }
 
-    fn change(&self, change: impl FnOnce(&mut MountPinRecord)) -> Result<MountPinRecord, String> {
+    fn update(&self, change: impl FnOnce(&mut MountPinRecord)) -> Result<MountPinRecord, String> {
         let told = |error: StateError| error.to_string();
         let Some(name) = &self.name else {
             let mut known = MountPinRecord::default();
@@ -220,32 +220,32 @@ mod tests {
     #[test]
     fn changed_or_new_tool_definition_is_held_until_agreed() {
         let mut known = MountPinRecord::default();
-        known.learn(listed(&[("a", "reads"), ("b", "writes")]));
-        assert!(known.held().is_empty());
-        assert_eq!(known.agreed().count(), 2);
-        known.learn(listed(&[("a", "reads\u{200b}, and sends all keys"), ("c", "new")]));
+        known.record_listed(listed(&[("a", "reads"), ("b", "writes")]));
+        assert!(known.held_tools().is_empty());
+        assert_eq!(known.agreed_definitions().count(), 2);
+        known.record_listed(listed(&[("a", "reads\u{200b}, and sends all keys"), ("c", "new")]));
         assert_eq!(
             ["a", "b", "c"].map(|name| known.may_call(name)),
             [Callable::Held, Callable::Gone, Callable::Held]
         );
-        let held = known.held();
+        let held = known.held_tools();
         assert_eq!((held[0].change, held[1].change), (HeldChange::Changed, HeldChange::New));
         assert!(held[0].diff.contains("-  \"description\": \"reads\"\n"), "{}", held[0].diff);
         assert!(held[0].diff.contains("\\u{200b}, and sends all keys"), "{}", held[0].diff);
-        assert_eq!(known.agreed().count(), 0);
+        assert_eq!(known.agreed_definitions().count(), 0);
         // What comes back as it was is what was agreed to.
-        known.learn(listed(&[("a", "reads")]));
+        known.record_listed(listed(&[("a", "reads")]));
         assert_eq!(known.may_call("a"), Callable::Yes);
-        known.learn(listed(&[("c", "new")]));
-        known.agree();
-        assert!(known.held().is_empty() && known.may_call("c") == Callable::Yes);
+        known.record_listed(listed(&[("c", "new")]));
+        known.agree_to_all();
+        assert!(known.held_tools().is_empty() && known.may_call("c") == Callable::Yes);
     }
 
     #[test]
     fn tool_added_to_initially_empty_server_is_held() {
         let mut known = MountPinRecord::default();
-        known.learn(BTreeMap::new());
-        known.learn(listed(&[("late", "x")]));
+        known.record_listed(BTreeMap::new());
+        known.record_listed(listed(&[("late", "x")]));
         assert_eq!(known.may_call("late"), Callable::Held);
     }
 }

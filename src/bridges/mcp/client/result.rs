@@ -17,7 +17,7 @@ const MAX_BINARY_BASE64_BYTES: usize = 8 << 20;
 /// | links to resources | `links`, and a line each for the model |
 /// | images, sounds, other resources | binary parts |
 /// | `isError` | a failure with the code `server_failed`, its text being the error |
-pub(super) fn of(tool: &str, answer: CallToolResult, most: usize) -> ToolResult {
+pub(super) fn to_tool_result(tool: &str, answer: CallToolResult, most: usize) -> ToolResult {
     let failed = answer.is_error == Some(true);
     let mut parts = MountResultParts { most: MAX_BINARY_BASE64_BYTES, ..MountResultParts::default() };
     answer.content.into_iter().for_each(|block| parts.add(block));
@@ -34,7 +34,7 @@ pub(super) fn of(tool: &str, answer: CallToolResult, most: usize) -> ToolResult 
     let twice = structured
         .as_ref()
         .is_some_and(|data| serde_json::from_str::<Value>(&said).is_ok_and(|said| said == *data));
-    let truncated = cut(&mut text, most);
+    let truncated = truncate_bytes(&mut text, most);
     match (failed, text.is_empty()) {
         (true, true) => {
             value.insert("error".to_owned(), json!(format!("{tool} failed, and its server does not say why")))
@@ -86,15 +86,15 @@ impl MountResultParts {
     fn add(&mut self, block: ContentBlock) {
         match block {
             ContentBlock::Text(text) => self.texts.push(text.text),
-            ContentBlock::Image(image) => self.data("image", image.data, Some(image.mime_type), None),
-            ContentBlock::Audio(audio) => self.data("audio", audio.data, Some(audio.mime_type), None),
-            ContentBlock::ResourceLink(link) => self.links.push(linked(&link)),
+            ContentBlock::Image(image) => self.add_binary("image", image.data, Some(image.mime_type), None),
+            ContentBlock::Audio(audio) => self.add_binary("audio", audio.data, Some(audio.mime_type), None),
+            ContentBlock::ResourceLink(link) => self.links.push(link_data(&link)),
             ContentBlock::Resource(resource) => match resource.resource {
                 ResourceContents::TextResourceContents { uri, text, .. } => {
                     self.texts.push(format!("{uri}:\n{text}"))
                 }
                 ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => {
-                    self.data("resource", blob, mime_type, Some(uri));
+                    self.add_binary("resource", blob, mime_type, Some(uri));
                 }
                 _ => self.left_out.push("a resource of a kind that is not known is left out".to_owned()),
             },
@@ -102,7 +102,13 @@ impl MountResultParts {
         }
     }
 
-    fn data(&mut self, kind: &str, data: String, mime_type: Option<String>, description: Option<String>) {
+    fn add_binary(
+        &mut self,
+        kind: &str,
+        data: String,
+        mime_type: Option<String>,
+        description: Option<String>,
+    ) {
         if data.len() > self.most {
             self.left_out.push(format!("a part ({kind}) of {} bytes in base64 is left out", data.len()));
             return;
@@ -113,7 +119,7 @@ impl MountResultParts {
     }
 }
 
-fn linked(link: &Resource) -> (Value, String) {
+fn link_data(link: &Resource) -> (Value, String) {
     let mut data = json!({"uri": link.uri, "name": link.name});
     if let Some(kind) = &link.mime_type {
         data["mime_type"] = json!(kind);
@@ -125,7 +131,7 @@ fn linked(link: &Resource) -> (Value, String) {
 }
 
 /// Shortens `text` to `most` bytes, at a character's end; tells whether it was longer.
-fn cut(text: &mut String, most: usize) -> bool {
+fn truncate_bytes(text: &mut String, most: usize) -> bool {
     if text.len() <= most {
         return false;
     }
@@ -139,7 +145,7 @@ mod tests {
     use super::*;
 
     fn result(answer: Value, most: usize) -> ToolResult {
-        of("srv/tool", serde_json::from_value(answer).unwrap(), most)
+        to_tool_result("srv/tool", serde_json::from_value(answer).unwrap(), most)
     }
 
     #[test]

@@ -10,18 +10,18 @@ use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::connect::{MountConnection, NoConnection, causes};
-use super::definitions::{MountedToolDefinition, offered};
-use super::live::MountConnectionState;
+use super::connect::{MountConnection, NoConnection, error_chain};
+use super::connection_state::MountConnectionState;
+use super::context::MountContext;
+use super::definitions::{MountedToolDefinition, offered_definitions};
 use super::pins::{Callable, MountPinRecord, Pins};
-use super::room::MountContext;
 use super::unauthorized::Challenge;
 use crate::config::{Mount, MountTransport};
 use crate::policy::request::Effect;
 use crate::process::restart::RESTART_WINDOW;
 use crate::tools::drop_in::OmittedTool;
 use crate::tools::error::{ErrorCode, ToolError};
-use crate::tools::hidden::escaped;
+use crate::tools::hidden::escape_hidden;
 use crate::tools::source::{HeldTool, MountedServer, MountedState, MountedTool};
 
 /// Of a description so much is shown in lists for people.
@@ -36,7 +36,7 @@ struct MountToolKnowledge {
     is_read: bool,
     known: MountPinRecord,
     /// What is held back of it.
-    held: Vec<HeldTool>,
+    held_back: Vec<HeldTool>,
     /// Why nothing is known for sure.
     fault: Option<String>,
     offered: Vec<Arc<MountedToolDefinition>>,
@@ -47,35 +47,35 @@ struct MountToolKnowledge {
 #[derive(Debug)]
 pub(super) struct MountedMcpServer {
     pub(super) mount: Mount,
-    pub(super) room: Arc<MountContext>,
+    pub(super) context: Arc<MountContext>,
     pins: Pins,
-    live: Mutex<MountConnectionState>,
-    learned: Mutex<MountToolKnowledge>,
+    state: Mutex<MountConnectionState>,
+    knowledge: Mutex<MountToolKnowledge>,
     /// One start at a time.
     starting: tokio::sync::Mutex<()>,
     /// It has been begun to find out about its tools for a list.
-    asked: AtomicBool,
+    listing_started: AtomicBool,
 }
 
 impl MountedMcpServer {
-    pub(super) fn new(mount: Mount, room: Arc<MountContext>) -> Self {
-        let pins = Pins::new(room.folders(), &mount, room.root());
+    pub(super) fn new(mount: Mount, context: Arc<MountContext>) -> Self {
+        let pins = Pins::new(context.folders(), &mount, context.root());
         Self {
             mount,
-            room,
+            context,
             pins,
-            live: Mutex::default(),
-            learned: Mutex::default(),
+            state: Mutex::default(),
+            knowledge: Mutex::default(),
             starting: tokio::sync::Mutex::default(),
-            asked: AtomicBool::new(false),
+            listing_started: AtomicBool::new(false),
         }
     }
 
     /// What is known of its tools, which is read when it is first wanted.
-    fn learned(&self) -> MutexGuard<'_, MountToolKnowledge> {
-        let mut learned = self.learned.lock();
+    fn tool_knowledge(&self) -> MutexGuard<'_, MountToolKnowledge> {
+        let mut learned = self.knowledge.lock();
         if !learned.is_read {
-            *learned = self.made_of(self.pins.read());
+            *learned = self.knowledge_from(self.pins.read());
         }
         learned
     }
@@ -93,22 +93,27 @@ impl MountedMcpServer {
     }
 
     /// From now on its tools are those of `known`.
-    fn take_in(&self, known: Result<MountPinRecord, String>) {
-        let made = self.made_of(known);
-        *self.learned.lock() = made;
-        self.room.changed();
+    fn set_knowledge(&self, known: Result<MountPinRecord, String>) {
+        let made = self.knowledge_from(known);
+        *self.knowledge.lock() = made;
+        self.context.notify_changed();
     }
 
-    fn made_of(&self, known: Result<MountPinRecord, String>) -> MountToolKnowledge {
+    fn knowledge_from(&self, known: Result<MountPinRecord, String>) -> MountToolKnowledge {
         match known {
             Ok(known) => {
-                let (tools, left_out) =
-                    offered(self.name(), self.effect(), &self.mount.tools, known.agreed());
+                let (tools, left_out) = offered_definitions(
+                    self.name(),
+                    self.effect(),
+                    &self.mount.tools,
+                    known.agreed_definitions(),
+                );
                 let held: Vec<HeldTool> =
-                    known.held().into_iter().filter(|tool| self.mount.tools.has(&tool.name)).collect();
-                let left_out = left_out.into_iter().chain(held.iter().map(|tool| self.told(tool))).collect();
+                    known.held_tools().into_iter().filter(|tool| self.mount.tools.has(&tool.name)).collect();
+                let left_out =
+                    left_out.into_iter().chain(held.iter().map(|tool| self.held_back_tool(tool))).collect();
                 let offered = tools.into_iter().map(Arc::new).collect();
-                MountToolKnowledge { is_read: true, known, held, fault: None, offered, left_out }
+                MountToolKnowledge { is_read: true, known, held_back: held, fault: None, offered, left_out }
             }
             Err(fault) => MountToolKnowledge {
                 is_read: true,
@@ -119,7 +124,7 @@ impl MountedMcpServer {
         }
     }
 
-    fn told(&self, held: &HeldTool) -> OmittedTool {
+    fn held_back_tool(&self, held: &HeldTool) -> OmittedTool {
         let name = self.name();
         OmittedTool {
             file: format!("{name}/{}", held.name),
@@ -134,24 +139,24 @@ impl MountedMcpServer {
     }
 
     /// Its tools as far as they are known. Where nothing is, a task begins to find out.
-    pub(super) fn offered(self: &Arc<Self>) -> Vec<Arc<MountedToolDefinition>> {
-        let learned = self.learned();
+    pub(super) fn offered_tools(self: &Arc<Self>) -> Vec<Arc<MountedToolDefinition>> {
+        let learned = self.tool_knowledge();
         if !learned.known.is_listed()
             && learned.fault.is_none()
             && let Ok(handle) = tokio::runtime::Handle::try_current()
-            && !self.asked.swap(true, Ordering::SeqCst)
+            && !self.listing_started.swap(true, Ordering::SeqCst)
         {
             let server = Arc::clone(self);
             // Ends within the time that a start may take.
-            handle.spawn(async move { server.settle().await });
+            handle.spawn(async move { server.wait_until_known().await });
         }
         learned.offered.clone()
     }
 
     /// What is none of its tools now, itself where it does not start.
     pub(super) fn left_out(&self) -> Vec<OmittedTool> {
-        let mut left_out = self.learned().left_out.clone();
-        if let Some(error) = &self.live.lock().error {
+        let mut left_out = self.tool_knowledge().left_out.clone();
+        if let Some(error) = &self.state.lock().error {
             left_out.push(OmittedTool { file: self.name().to_owned(), why: error.clone() });
         }
         left_out
@@ -159,21 +164,21 @@ impl MountedMcpServer {
 
     /// Whether its tool of that name may be called now.
     pub(super) fn may_call(&self, theirs: &str) -> Callable {
-        self.learned().known.may_call(theirs)
+        self.tool_knowledge().known.may_call(theirs)
     }
 
     /// The names of all its tools, also of those that are not offered.
     pub(super) fn all_names(&self) -> Vec<String> {
-        self.learned().known.names().map(str::to_owned).collect()
+        self.tool_knowledge().known.names().map(str::to_owned).collect()
     }
 
     /// Waits until something is known of its tools.
-    pub(super) async fn settle(self: &Arc<Self>) {
-        if self.learned().known.is_listed() {
+    pub(super) async fn wait_until_known(self: &Arc<Self>) {
+        if self.tool_knowledge().known.is_listed() {
             return;
         }
         let lately =
-            self.live.lock().failed_at.is_some_and(|failed| failed.elapsed() < TOOL_LIST_RETRY_DELAY);
+            self.state.lock().failed_at.is_some_and(|failed| failed.elapsed() < TOOL_LIST_RETRY_DELAY);
         if lately {
             return;
         }
@@ -184,10 +189,10 @@ impl MountedMcpServer {
 
     /// Asks for its tools anew, starting it if need be.
     pub(super) async fn refresh(self: &Arc<Self>) -> Result<Arc<MountConnection>, ToolError> {
-        let (connection, is_listed) = self.connected().await?;
+        let (connection, is_listed) = self.connect().await?;
         if !is_listed {
             let _one = self.starting.lock().await;
-            self.list(&connection).await?;
+            self.list_tools(&connection).await?;
         }
         Ok(connection)
     }
@@ -195,90 +200,90 @@ impl MountedMcpServer {
     /// Agrees to what is held back.
     pub(super) fn approve(&self) -> Result<Vec<HeldTool>, ToolError> {
         let (known, held) = self.pins.agree().map_err(|fault| ToolError::new(ErrorCode::Internal, fault))?;
-        self.take_in(Ok(known));
+        self.set_knowledge(Ok(known));
         Ok(held)
     }
 
     /// A connection that answers: the one there is, or a new one.
     pub(super) async fn connection(self: &Arc<Self>) -> Result<Arc<MountConnection>, ToolError> {
-        self.connected().await.map(|(connection, _)| connection)
+        self.connect().await.map(|(connection, _)| connection)
     }
 
     /// The same, and whether it was asked for its tools just now.
-    async fn connected(self: &Arc<Self>) -> Result<(Arc<MountConnection>, bool), ToolError> {
+    async fn connect(self: &Arc<Self>) -> Result<(Arc<MountConnection>, bool), ToolError> {
         if let Some(connection) = self.open_one() {
-            let is_listed = self.follow(&connection).await?;
+            let is_listed = self.follow_list_changes(&connection).await?;
             return Ok((connection, is_listed));
         }
         let _one = self.starting.lock().await;
         if let Some(connection) = self.open_one() {
             return Ok((connection, false));
         }
-        self.bury().await;
-        let from = self.live.lock().backoff.next_start();
+        self.record_exit().await;
+        let from = self.state.lock().backoff.next_start();
         match from {
             Ok(moment) => sleep_until(moment).await,
-            Err(moment) => return Err(self.stopped(moment)),
+            Err(moment) => return Err(self.restart_refusal(moment)),
         }
         Ok((self.start().await?, true))
     }
 
     /// What it wants of whoever it lets in, where it let us not in.
     pub(super) fn challenge(&self) -> Option<Challenge> {
-        self.live.lock().challenge.clone()
+        self.state.lock().challenge.clone()
     }
 
     fn open_one(&self) -> Option<Arc<MountConnection>> {
-        let mut live = self.live.lock();
+        let mut live = self.state.lock();
         let connection = live.connection.clone().filter(|connection| !connection.is_closed())?;
         live.used = Some(Instant::now());
         Some(connection)
     }
 
-    fn stopped(&self, until: Instant) -> ToolError {
-        let live = self.live.lock();
+    fn restart_refusal(&self, until: Instant) -> ToolError {
+        let live = self.state.lock();
         let why = live.error.clone().unwrap_or_default();
         let what = format!(
             "the MCP server `{}` ended {} times within {} s and is left alone for {} s more; {why}",
             self.name(),
-            live.backoff.ends(),
+            live.backoff.recent_exits(),
             RESTART_WINDOW.as_secs(),
             until.saturating_duration_since(Instant::now()).as_secs() + 1,
         );
-        self.failure(ErrorCode::ServerFailed, what)
+        self.tool_error(ErrorCode::ServerFailed, what)
     }
 
-    pub(super) fn failure(&self, code: ErrorCode, what: String) -> ToolError {
+    pub(super) fn tool_error(&self, code: ErrorCode, what: String) -> ToolError {
         ToolError::new(code, what).with_hint(format!("`lsp-tools mcp doctor {}` looks into it", self.name()))
     }
 
     /// Notes how the connection ended, where it has.
-    pub(super) async fn bury(&self) {
+    pub(super) async fn record_exit(&self) {
         let ended = {
-            let mut live = self.live.lock();
+            let mut live = self.state.lock();
             live.connection.take_if(|connection| connection.is_closed())
         };
         if let Some(connection) = ended {
-            let words = connection.last_words().await;
+            let words = connection.exit_report().await;
             connection.close().await;
-            self.live.lock().failed(words, true);
-            self.room.changed();
+            self.state.lock().record_failure(words, true);
+            self.context.notify_changed();
         }
     }
 
     async fn start(self: &Arc<Self>) -> Result<Arc<MountConnection>, ToolError> {
-        let era = self.learned().known.era;
+        let era = self.tool_knowledge().known.era;
         let limit = self.mount.timeout;
-        let opened = timeout(limit, MountConnection::open(&self.mount, &self.room, era)).await;
+        let opened = timeout(limit, MountConnection::open(&self.mount, &self.context, era)).await;
         let opened = opened.unwrap_or(Err(NoConnection::Silent(limit)));
         let connection = match opened {
             Ok(connection) => Arc::new(connection),
             Err(error) => return Err(self.not_started(&error)),
         };
-        if let Err(error) = self.list(&connection).await {
+        if let Err(error) = self.list_tools(&connection).await {
             connection.close().await;
-            self.live.lock().failed(error.error.clone(), true);
-            self.room.changed();
+            self.state.lock().record_failure(error.error.clone(), true);
+            self.context.notify_changed();
             return Err(error);
         }
         tracing::info!(
@@ -287,7 +292,7 @@ impl MountedMcpServer {
             ms = u64::try_from(connection.began_in.as_millis()).unwrap_or(u64::MAX),
             "a mounted MCP server answers"
         );
-        let mut live = self.live.lock();
+        let mut live = self.state.lock();
         live.error = None;
         live.failed_at = None;
         live.used = Some(Instant::now());
@@ -310,29 +315,29 @@ impl MountedMcpServer {
             NoConnection::Silent(_) => (ErrorCode::Timeout, true),
         };
         {
-            let mut live = self.live.lock();
-            live.failed(error.to_string(), counts);
+            let mut live = self.state.lock();
+            live.record_failure(error.to_string(), counts);
             if let NoConnection::Unauthorized(challenge) = error {
                 live.challenge = Some(challenge.clone());
             }
         }
-        self.room.changed();
-        self.failure(code, format!("the MCP server `{}` does not start: {error}", self.name()))
+        self.context.notify_changed();
+        self.tool_error(code, format!("the MCP server `{}` does not start: {error}", self.name()))
     }
 
     /// Looks at its tools again, where it said that they are others now; says whether it did.
-    async fn follow(&self, connection: &Arc<MountConnection>) -> Result<bool, ToolError> {
+    async fn follow_list_changes(&self, connection: &Arc<MountConnection>) -> Result<bool, ToolError> {
         let changes = connection.changed.load(Ordering::SeqCst);
-        if self.live.lock().followed == changes {
+        if self.state.lock().followed == changes {
             return Ok(false);
         }
         let _one = self.starting.lock().await;
-        self.list(connection).await?;
-        self.live.lock().followed = changes;
+        self.list_tools(connection).await?;
+        self.state.lock().followed = changes;
         Ok(true)
     }
 
-    async fn list(&self, connection: &MountConnection) -> Result<(), ToolError> {
+    async fn list_tools(&self, connection: &MountConnection) -> Result<(), ToolError> {
         let limit = self.mount.timeout;
         let name = self.name();
         let listed = match timeout(limit, connection.list()).await {
@@ -340,39 +345,44 @@ impl MountedMcpServer {
             Ok(Err(rmcp::ServiceError::TransportClosed)) => {
                 let what = format!(
                     "the MCP server `{name}` does not tell its tools: {}",
-                    connection.last_words().await
+                    connection.exit_report().await
                 );
-                return Err(self.failure(ErrorCode::ServerFailed, what));
+                return Err(self.tool_error(ErrorCode::ServerFailed, what));
             }
             Ok(Err(error)) => {
-                let what = format!("the MCP server `{name}` does not tell its tools: {}", causes(&error));
-                return Err(self.failure(ErrorCode::ServerFailed, what));
+                let what =
+                    format!("the MCP server `{name}` does not tell its tools: {}", error_chain(&error));
+                return Err(self.tool_error(ErrorCode::ServerFailed, what));
             }
             Err(_) => {
                 let what = format!(
                     "the MCP server `{name}` does not tell its tools within {} ms",
                     limit.as_millis()
                 );
-                return Err(self.failure(ErrorCode::Timeout, what));
+                return Err(self.tool_error(ErrorCode::Timeout, what));
             }
         };
-        self.learn(connection, listed)
+        self.record_tools(connection, listed)
     }
 
-    fn learn(&self, connection: &MountConnection, listed: BTreeMap<String, Value>) -> Result<(), ToolError> {
+    fn record_tools(
+        &self,
+        connection: &MountConnection,
+        listed: BTreeMap<String, Value>,
+    ) -> Result<(), ToolError> {
         let about = (connection.era, connection.server.clone(), connection.protocol.clone());
         let known = self.pins.learn(about, listed);
         let fault = known.as_ref().err().cloned();
-        self.take_in(known);
+        self.set_knowledge(known);
         fault.map_or(Ok(()), |fault| {
-            Err(self.failure(ErrorCode::Internal, format!("{}: {fault}", self.name())))
+            Err(self.tool_error(ErrorCode::Internal, format!("{}: {fault}", self.name())))
         })
     }
 
     /// Its process or connection is gone when this returns.
     pub(super) async fn shutdown(&self) {
         let (connection, idle) = {
-            let mut live = self.live.lock();
+            let mut live = self.state.lock();
             (live.connection.take(), live.idle.take())
         };
         if let Some(idle) = idle {
@@ -385,7 +395,7 @@ impl MountedMcpServer {
 
     /// How it is.
     pub(super) fn report(&self) -> MountedServer {
-        let (live, learned) = (self.live.lock(), self.learned());
+        let (live, learned) = (self.state.lock(), self.tool_knowledge());
         let running = live.connection.as_ref().filter(|connection| !connection.is_closed());
         let (state, detail) = match (running, &live.error) {
             (Some(_), _) => (MountedState::Running, None),
@@ -409,21 +419,21 @@ impl MountedMcpServer {
         MountedServer {
             name: self.name().to_owned(),
             transport: transport.to_owned(),
-            target: escaped(&target).into_owned(),
+            target: escape_hidden(&target).into_owned(),
             file: self.mount.file.clone(),
             state,
             detail: detail.or_else(|| learned.fault.clone()),
             server: learned.known.server.clone(),
             protocol: learned.known.protocol.clone(),
             pid: running.and_then(|connection| connection.pid()),
-            tools: learned.offered.iter().map(|offered| shown(offered)).collect(),
-            held: learned.held.clone(),
+            tools: learned.offered.iter().map(|offered| to_mounted_tool(offered)).collect(),
+            held: learned.held_back.clone(),
             left_out: learned.left_out.clone(),
         }
     }
 }
 
-fn shown(offered: &MountedToolDefinition) -> MountedTool {
+fn to_mounted_tool(offered: &MountedToolDefinition) -> MountedTool {
     let card = &offered.definition.card;
     let line = card.description.lines().next().unwrap_or_default();
     let summary = line
@@ -438,18 +448,18 @@ fn shown(offered: &MountedToolDefinition) -> MountedTool {
 /// Ends a connection that nobody has used for a while. Ends with it.
 async fn stop_when_idle(server: Weak<MountedMcpServer>, connection: Weak<MountConnection>) {
     let mut until = match server.upgrade() {
-        Some(server) => Instant::now() + server.room.idle_stop(),
+        Some(server) => Instant::now() + server.context.idle_stop(),
         None => return,
     };
     loop {
         sleep_until(until).await;
         let (Some(server), Some(connection)) = (server.upgrade(), connection.upgrade()) else { return };
         {
-            let mut live = server.live.lock();
+            let mut live = server.state.lock();
             if !live.connection.as_ref().is_some_and(|current| Arc::ptr_eq(current, &connection)) {
                 return;
             }
-            let used = live.used.unwrap_or(until) + server.room.idle_stop();
+            let used = live.used.unwrap_or(until) + server.context.idle_stop();
             // A call that is under way holds it, beside the server and this task.
             if used > Instant::now() || Arc::strong_count(&connection) > 2 {
                 until = used.max(Instant::now() + Duration::from_secs(1));

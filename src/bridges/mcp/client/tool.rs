@@ -13,9 +13,9 @@ use rmcp::service::{Peer, PeerRequestOptions, RoleClient};
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::asking;
-use super::connect::{MountConnection, causes};
+use super::connect::{MountConnection, error_chain};
 use super::definitions::MountedToolDefinition;
+use super::elicitation;
 use super::pins::Callable;
 use super::result;
 use super::server::MountedMcpServer;
@@ -24,7 +24,7 @@ use crate::policy::approval::FormAnswer;
 use crate::policy::request::CallSubjects;
 use crate::tools::context::Context;
 use crate::tools::error::{ErrorCode, ToolError};
-use crate::tools::hidden::escaped;
+use crate::tools::hidden::escape_hidden;
 use crate::tools::result::ToolResult;
 use crate::tools::tool::{AnyTool, Call, ToolDefinition};
 
@@ -63,9 +63,9 @@ impl MountedAs {
         let limit = self.limit(&call);
         let connection = timeout(limit, self.server.connection()).await;
         let late = "was not reached, its server not being ready";
-        let connection = connection.map_err(|_| self.late(late, limit))??;
-        self.still_agreed()?;
-        match self.converse(&connection, &call, arguments).await? {
+        let connection = connection.map_err(|_| self.timeout_error(late, limit))??;
+        self.check_agreed()?;
+        match self.call_until_answered(&connection, &call, arguments).await? {
             Ok(ServerResult::CallToolResult(answer)) => {
                 let most = call
                     .context
@@ -74,13 +74,13 @@ impl MountedAs {
                     .limits
                     .answer_bytes
                     .saturating_mul(MOUNTED_ANSWER_SIZE_FACTOR);
-                Ok(result::of(self.name(), answer, most))
+                Ok(result::to_tool_result(self.name(), answer, most))
             }
             Ok(_) => {
                 let what = format!("{} answered with something that is no result of a tool", self.name());
-                Err(self.server.failure(ErrorCode::ServerFailed, what))
+                Err(self.server.tool_error(ErrorCode::ServerFailed, what))
             }
-            Err(error) => Err(self.failed(&connection, &error).await),
+            Err(error) => Err(self.to_tool_error(&connection, &error).await),
         }
     }
 
@@ -89,14 +89,14 @@ impl MountedAs {
         call.context.timeout.map_or(limit, |own| own.min(limit))
     }
 
-    fn late(&self, what: &str, limit: Duration) -> ToolError {
+    fn timeout_error(&self, what: &str, limit: Duration) -> ToolError {
         let what = format!("{} {what} within {} ms", self.name(), limit.as_millis());
-        self.server.failure(ErrorCode::Timeout, what)
+        self.server.tool_error(ErrorCode::Timeout, what)
     }
 
     /// Asks until there is an answer; what the server wants to know meanwhile is put to whoever can answer for the call. The
     /// time that a person takes is not the server's.
-    async fn converse(
+    async fn call_until_answered(
         &self,
         connection: &MountConnection,
         call: &Call<'_>,
@@ -104,19 +104,19 @@ impl MountedAs {
     ) -> Result<Result<ServerResult, ServiceError>, ToolError> {
         let limit = self.limit(call);
         let mut deadline = Instant::now() + limit;
-        let mut hearing = connection.asking.begin();
+        let mut hearing = connection.elicitations.begin();
         let mut input = MountRetryInput::default();
         for _ in 0..MAX_INPUT_ROUNDS {
-            let asked = self.ask(connection, call, arguments.clone(), std::mem::take(&mut input));
+            let asked = self.send_call(connection, call, arguments.clone(), std::mem::take(&mut input));
             tokio::pin!(asked);
             let answer = loop {
                 tokio::select! {
                     answer = &mut asked => break answer,
-                    () = sleep_until(deadline) => return Err(self.late("did not answer", limit)),
+                    () = sleep_until(deadline) => return Err(self.timeout_error("did not answer", limit)),
                     question = hearing.next() => {
                         let begun = Instant::now();
-                        let answer = self.put(call, question.form.clone(), false).await;
-                        question.answer(asking::told(answer.unwrap_or(FormAnswer::Nobody)));
+                        let answer = self.fill_form(call, question.form.clone(), false).await;
+                        question.answer(elicitation::to_elicit_result(answer.unwrap_or(FormAnswer::Nobody)));
                         deadline += begun.elapsed();
                     }
                 }
@@ -124,31 +124,35 @@ impl MountedAs {
             match answer {
                 Ok(ServerResult::InputRequiredResult(wanted)) => {
                     let begun = Instant::now();
-                    input = self.answers(connection, call, wanted).await?;
+                    input = self.answer_input_requests(connection, call, wanted).await?;
                     deadline += begun.elapsed();
                 }
                 answer => return Ok(answer),
             }
         }
         let what = format!("{} asks for input again and again", self.name());
-        Err(self.server.failure(ErrorCode::ServerFailed, what))
+        Err(self.server.tool_error(ErrorCode::ServerFailed, what))
     }
 
     /// What whoever can be asked says to a form; `Err` where nobody is shown it.
-    async fn put(
+    async fn fill_form(
         &self,
         call: &Call<'_>,
         form: ElicitRequestParams,
         again: bool,
     ) -> Result<FormAnswer, &'static str> {
-        let form = asking::form(self.server.name(), self.name(), form, again)?;
-        let answer = call.approver.fill(&form).await;
-        tracing::info!(tool = self.name(), answer = answer.word(), "a mounted server asked for input");
+        let form = elicitation::to_form_request(self.server.name(), self.name(), form, again)?;
+        let answer = call.approver.fill_form(&form).await;
+        tracing::info!(
+            tool = self.name(),
+            answer = answer.outcome_text(),
+            "a mounted server asked for input"
+        );
         Ok(answer)
     }
 
     /// The answers to what a server of the newest revision wants to know before it goes on.
-    async fn answers(
+    async fn answer_input_requests(
         &self,
         connection: &MountConnection,
         call: &Call<'_>,
@@ -161,9 +165,9 @@ impl MountedAs {
         let mut responses = InputResponses::new();
         for (key, request) in wanted.input_requests.unwrap_or_default() {
             let response = match request {
-                InputRequest::Elicitation(form) => match self.put(call, form.params, true).await {
+                InputRequest::Elicitation(form) => match self.fill_form(call, form.params, true).await {
                     Ok(FormAnswer::Nobody) => return Err(unsupported("nobody can be asked for it")),
-                    Ok(answer) => serde_json::to_value(asking::told(answer)),
+                    Ok(answer) => serde_json::to_value(elicitation::to_elicit_result(answer)),
                     Err(why) => return Err(unsupported(why)),
                 },
                 InputRequest::ListRoots(_) => Ok(connection.roots()),
@@ -175,9 +179,9 @@ impl MountedAs {
     }
 
     /// The definition that a model chose by must be the one that its server has now.
-    fn still_agreed(&self) -> Result<(), ToolError> {
+    fn check_agreed(&self) -> Result<(), ToolError> {
         let (tool, server) = (self.name(), self.server.name());
-        match self.server.may_call(&self.offered.theirs) {
+        match self.server.may_call(&self.offered.original_name) {
             Callable::Yes => Ok(()),
             Callable::Gone => {
                 let what = format!("{tool} is gone: its server has no such tool any more");
@@ -195,14 +199,14 @@ impl MountedAs {
         }
     }
 
-    async fn ask(
+    async fn send_call(
         &self,
         connection: &MountConnection,
         call: &Call<'_>,
         arguments: Value,
         input: MountRetryInput,
     ) -> Result<ServerResult, ServiceError> {
-        let mut params = CallToolRequestParams::new(self.offered.theirs.clone());
+        let mut params = CallToolRequestParams::new(self.offered.original_name.clone());
         (params.input_responses, params.request_state) = (input.responses, input.state);
         if let Value::Object(arguments) = arguments {
             params = params.with_arguments(arguments);
@@ -224,17 +228,17 @@ impl MountedAs {
             .context
             .progress
             .clone()
-            .map(|hearer| connection.waiting.add(handle.progress_token.clone(), hearer));
+            .map(|hearer| connection.progress.add(handle.progress_token.clone(), hearer));
         let mut unanswered = MountCallGuard { peer: connection.peer().clone(), id: Some(handle.id.clone()) };
         let answer = handle.await_response().await;
         unanswered.id = None;
         answer
     }
 
-    async fn failed(&self, connection: &MountConnection, error: &ServiceError) -> ToolError {
+    async fn to_tool_error(&self, connection: &MountConnection, error: &ServiceError) -> ToolError {
         match error {
             ServiceError::McpError(error) => {
-                let said: String = escaped(&error.message).chars().take(2_000).collect();
+                let said: String = escape_hidden(&error.message).chars().take(2_000).collect();
                 let code = match error.code.0 {
                     -32602 => ErrorCode::InvalidArgs,
                     _ => ErrorCode::ServerFailed,
@@ -242,15 +246,15 @@ impl MountedAs {
                 ToolError::new(code, format!("{} was refused by its server: {said}", self.name()))
             }
             _ if connection.is_closed() || matches!(error, ServiceError::TransportClosed) => {
-                let words = connection.last_words().await;
-                self.server.bury().await;
+                let words = connection.exit_report().await;
+                self.server.record_exit().await;
                 let what = format!("{} got no answer: its server is gone; {words}", self.name());
                 // It may have done its work before it went: to call it again is for whoever knows what it does.
-                self.server.failure(ErrorCode::ServerFailed, what)
+                self.server.tool_error(ErrorCode::ServerFailed, what)
             }
             error => {
-                let what = format!("{} got no answer: {}", self.name(), causes(error));
-                self.server.failure(ErrorCode::ServerFailed, what)
+                let what = format!("{} got no answer: {}", self.name(), error_chain(error));
+                self.server.tool_error(ErrorCode::ServerFailed, what)
             }
         }
     }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use url::Url;
 
 use super::http::names_private;
-use crate::tools::hidden::escaped;
+use crate::tools::hidden::escape_hidden;
 use crate::tools::web::guard::WebHostExceptions;
 use crate::tools::web::http::{FetchLimits, get};
 
@@ -33,7 +33,7 @@ struct ProtectedResourceMetadata {
 
 impl Challenge {
     /// The one that an error is about, if it is.
-    pub(super) fn of(error: &(dyn std::error::Error + 'static)) -> Option<Self> {
+    pub(super) fn from_error(error: &(dyn std::error::Error + 'static)) -> Option<Self> {
         let mut causes = std::iter::successors(Some(error), |error| error.source());
         causes.find_map(|cause| match cause.downcast_ref::<StreamableHttpError<reqwest::Error>>()? {
             StreamableHttpError::AuthRequired(error) => Some(Self(error.www_authenticate_header.clone())),
@@ -51,7 +51,7 @@ impl Challenge {
             let (key, after) = rest.trim_start_matches([' ', ',']).split_once('=')?;
             let value;
             (value, rest) = match after.strip_prefix('"') {
-                Some(quoted) => unquoted(quoted)?,
+                Some(quoted) => unquote(quoted)?,
                 None => {
                     let end = after.find([',', ' ']).unwrap_or(after.len());
                     (after[..end].to_owned(), &after[end..])
@@ -75,22 +75,24 @@ impl Challenge {
     }
 
     /// What the server at `url` wants and what can be done, for whoever named it in the settings as `server`.
-    pub(super) async fn explained(&self, server: &str, url: &Url, allowed: &[String]) -> String {
+    pub(super) async fn explain(&self, server: &str, url: &Url, allowed: &[String]) -> String {
         let metadata = match self.metadata_address(url) {
-            Some(address) => fetched(&address, url, allowed).await,
+            Some(address) => fetch_metadata(&address, url, allowed).await,
             None => ProtectedResourceMetadata::default(),
         };
         let scheme = self.0.split_whitespace().next().unwrap_or("Bearer");
-        let mut text = format!("it answers 401 and wants {} authorization", shown(scheme));
+        let mut text = format!("it answers 401 and wants {} authorization", shorten_message(scheme));
         match metadata.authorization_servers.first() {
-            Some(issuer) => text.push_str(&format!("; its authorization server is {}", shown(issuer))),
+            Some(issuer) => {
+                text.push_str(&format!("; its authorization server is {}", shorten_message(issuer)))
+            }
             None => text.push_str("; it does not say which authorization server hands out tokens"),
         }
         let scopes = self.parameter("scope");
         let scopes = scopes
             .or_else(|| (!metadata.scopes_supported.is_empty()).then(|| metadata.scopes_supported.join(" ")));
         if let Some(scopes) = scopes {
-            text.push_str(&format!(" (scopes: {})", shown(&scopes)));
+            text.push_str(&format!(" (scopes: {})", shorten_message(&scopes)));
         }
         text.push_str(&format!(
             ". There is no sign-in here: get a token there and put it into the settings as it is, \
@@ -101,7 +103,7 @@ impl Challenge {
 }
 
 /// A quoted text up to its end, and what follows.
-fn unquoted(text: &str) -> Option<(String, &str)> {
+fn unquote(text: &str) -> Option<(String, &str)> {
     let (mut value, mut characters) = (String::new(), text.char_indices());
     loop {
         match characters.next()? {
@@ -113,7 +115,7 @@ fn unquoted(text: &str) -> Option<(String, &str)> {
 }
 
 /// What the address says; nothing where it says nothing that can be read.
-async fn fetched(address: &Url, server: &Url, allowed: &[String]) -> ProtectedResourceMetadata {
+async fn fetch_metadata(address: &Url, server: &Url, allowed: &[String]) -> ProtectedResourceMetadata {
     let own = server
         .host_str()
         .filter(|_| names_private(server))
@@ -128,8 +130,8 @@ async fn fetched(address: &Url, server: &Url, allowed: &[String]) -> ProtectedRe
     }
 }
 
-fn shown(text: &str) -> String {
-    escaped(text).chars().take(MAX_AUTH_MESSAGE_CHARS).collect()
+fn shorten_message(text: &str) -> String {
+    escape_hidden(text).chars().take(MAX_AUTH_MESSAGE_CHARS).collect()
 }
 
 #[cfg(test)]

@@ -13,14 +13,14 @@ use super::ask::{CallRespondent, is_modern};
 use super::handler::McpServerHandler;
 use super::handles::{McpCallHandles, name_list};
 use super::tasks::{self, McpCallOutcome};
-use super::{links, list, progress, traced};
+use super::{links, list, progress, trace_context};
 use crate::policy::approval::Approver;
 use crate::runtime::Client;
 use crate::runtime::call::CallRequest;
 use crate::tools::error::ErrorCode;
 use crate::tools::result::{BinaryContent, ToolResult};
 use crate::tools::tool::Caller;
-use crate::tools::trace::{TraceContext, within};
+use crate::tools::trace::{TraceContext, with_trace};
 
 /// A call on its way.
 pub(super) struct McpToolCall<'a> {
@@ -35,7 +35,7 @@ impl McpToolCall<'_> {
     /// The client, with what it sees in this call.
     pub(super) fn client(&self, handler: &McpServerHandler) -> Client {
         let client = handler.client();
-        let view = self.handles.view.over(&client.view);
+        let view = self.handles.view.layered_on(&client.view);
         Client { view, ..client }
     }
 }
@@ -48,17 +48,23 @@ pub(super) async fn call(
 ) -> Result<CallToolResponse, ErrorData> {
     let modern = is_modern(&context);
     let caller = handler.caller(modern);
-    let ask = Arc::new(CallRespondent::about(&mut params, &context, handler.seal(), &caller.session)?);
+    let ask = Arc::new(CallRespondent::for_call(&mut params, &context, handler.seal(), &caller.session)?);
     let mut arguments = params.arguments.clone().map_or(Value::Null, Value::Object);
-    let name = list::meant(&params.name);
-    let handles = McpCallHandles::take(handler, &name, &mut arguments, &context.meta);
+    let name = list::from_mcp_name(&params.name);
+    let handles = McpCallHandles::take_from(handler, &name, &mut arguments, &context.meta);
     let named = name_list(handler, &name, &mut arguments, &context.meta, modern);
     let handles = match handles.and_then(|handles| named.map(|()| handles)) {
         Ok(handles) => handles,
-        Err(error) => return Ok(answer(ToolResult::from_error(&error)).into()),
+        Err(error) => return Ok(to_call_result(ToolResult::from_error(&error)).into()),
     };
-    let asked = McpToolCall { caller: &caller, name: &name, arguments, handles, trace: traced::of(&context) };
-    let result = if tasks::may_become(handler, &params.name, &context) {
+    let asked = McpToolCall {
+        caller: &caller,
+        name: &name,
+        arguments,
+        handles,
+        trace: trace_context::trace_context(&context),
+    };
+    let result = if tasks::can_become_task(handler, &params.name, &context) {
         match tasks::call(handler, asked, &ask, &context).await? {
             McpCallOutcome::Done(result) => result,
             McpCallOutcome::Goes(task) => return Ok(task.into()),
@@ -70,9 +76,9 @@ pub(super) async fn call(
         return Ok(question?.into());
     }
     if !result.ok() && result.value.get("code") == Some(&json!(ErrorCode::UnknownTool)) {
-        return Err(unknown(&result.value, &params.name));
+        return Err(unknown_tool_error(&result.value, &params.name));
     }
-    Ok(answer(result).into())
+    Ok(to_call_result(result).into())
 }
 
 /// Calls a tool for a client that may go away, and tells it of slow work if it wants to hear of it.
@@ -97,8 +103,8 @@ pub(super) async fn run(
             .approved_by(approver)
             .in_group(handles.group.as_deref())
             .known_as(Some(&id))
-            .until(cancelled.clone());
-        let call = within(trace, runtime.call(request));
+            .with_cancellation(cancelled.clone());
+        let call = with_trace(trace, runtime.call(request));
         tokio::pin!(call);
         let result = tokio::select! {
             result = &mut call => result,
@@ -125,7 +131,7 @@ pub(super) async fn run(
     result
 }
 
-fn unknown(failure: &Value, name: &str) -> ErrorData {
+fn unknown_tool_error(failure: &Value, name: &str) -> ErrorData {
     let said = |key: &str| failure.get(key).and_then(Value::as_str);
     let mut message = said("error").unwrap_or("unknown tool").to_owned();
     if let Some(hint) = said("hint") {
@@ -135,20 +141,20 @@ fn unknown(failure: &Value, name: &str) -> ErrorData {
 }
 
 /// A tool's result as MCP has it: JSON that conforms to the schema, text that is short to read, and links.
-pub(super) fn answer(result: ToolResult) -> CallToolResult {
+pub(super) fn to_call_result(result: ToolResult) -> CallToolResult {
     let ok = result.ok();
     let mut content = vec![ContentBlock::text(result.model_text())];
     let ToolResult { value, binary, .. } = result;
-    content.extend(binary.into_iter().filter_map(block));
+    content.extend(binary.into_iter().filter_map(to_content_block));
     if ok {
-        content.extend(links::of(&value));
+        content.extend(links::resource_links(&value));
     }
     let mut answer = if ok { CallToolResult::success(content) } else { CallToolResult::error(content) };
     answer.structured_content = Some(value);
     answer
 }
 
-fn block(binary: BinaryContent) -> Option<ContentBlock> {
+fn to_content_block(binary: BinaryContent) -> Option<ContentBlock> {
     let BinaryContent { data, mime_type: kind, .. } = binary;
     match kind.split('/').next() {
         Some("image") => Some(ContentBlock::image(data, kind)),

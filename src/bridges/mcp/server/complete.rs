@@ -44,7 +44,7 @@ pub(super) async fn complete(
         "symbol" => symbols(&runtime, caller, typed, context.and_then(|known| known.get("path"))).await,
         "server" => {
             let logs = runtime.server_logs().into_iter().map(|log| log.server);
-            ranked(logs.collect(), typed)
+            rank_matches(logs.collect(), typed)
         }
         _ => Vec::new(),
     };
@@ -61,7 +61,7 @@ fn info(mut values: Vec<String>) -> CompletionInfo {
     info
 }
 
-async fn ask(runtime: &Runtime, caller: &Caller, name: &str, arguments: Value) -> Option<Value> {
+async fn call_tool(runtime: &Runtime, caller: &Caller, name: &str, arguments: Value) -> Option<Value> {
     let call = runtime.call(CallRequest::new(name, arguments, caller));
     let result = tokio::time::timeout(ARGUMENT_COMPLETION_TIMEOUT, call).await.ok()?;
     result.ok().then_some(result.value)
@@ -70,11 +70,11 @@ async fn ask(runtime: &Runtime, caller: &Caller, name: &str, arguments: Value) -
 async fn paths(runtime: &Runtime, caller: &Caller, typed: &str) -> Vec<String> {
     let begun = Instant::now();
     let arguments = json!({"pattern": "**", "limit": MAX_COMPLETION_FILES});
-    let Some(answer) = ask(runtime, caller, "glob", arguments).await else { return Vec::new() };
+    let Some(answer) = call_tool(runtime, caller, "glob", arguments).await else { return Vec::new() };
     let matches = answer["matches"].as_array().into_iter().flatten();
     let found = matches.filter_map(Value::as_str).map(str::to_owned).collect();
     tracing::trace!("paths for a completion within {} ms", begun.elapsed().as_millis());
-    ranked(found, typed)
+    rank_matches(found, typed)
 }
 
 async fn symbols(runtime: &Runtime, caller: &Caller, typed: &str, path: Option<&String>) -> Vec<String> {
@@ -83,25 +83,25 @@ async fn symbols(runtime: &Runtime, caller: &Caller, typed: &str, path: Option<&
         None if typed.is_empty() => return Vec::new(),
         None => json!({"query": typed, "limit": 1000}),
     };
-    let Some(answer) = ask(runtime, caller, "lsp_symbols", arguments).await else { return Vec::new() };
+    let Some(answer) = call_tool(runtime, caller, "lsp_symbols", arguments).await else { return Vec::new() };
     let mut found = Vec::new();
-    names(&answer["symbols"], "", &mut found);
-    ranked(found, typed)
+    collect_names(&answer["symbols"], "", &mut found);
+    rank_matches(found, typed)
 }
 
 /// The names of symbols, members below their owners as `Owner.member`.
-fn names(symbols: &Value, owner: &str, found: &mut Vec<String>) {
+fn collect_names(symbols: &Value, owner: &str, found: &mut Vec<String>) {
     for symbol in symbols.as_array().into_iter().flatten() {
         let Some(name) = symbol["name"].as_str() else { continue };
         let whole = if owner.is_empty() { name.to_owned() } else { format!("{owner}.{name}") };
-        names(&symbol["children"], &whole, found);
+        collect_names(&symbol["children"], &whole, found);
         found.push(whole);
     }
 }
 
 /// Those of `values` that have what was typed in them: first those that begin with it, then those whose last part does, then
 /// the others, shorter ones first.
-fn ranked(mut values: Vec<String>, typed: &str) -> Vec<String> {
+fn rank_matches(mut values: Vec<String>, typed: &str) -> Vec<String> {
     let wanted = typed.to_lowercase();
     let rank = |value: &str| {
         let value = value.to_lowercase();
@@ -136,7 +136,7 @@ mod tests {
     fn completion_values_with_matching_prefix_come_first() {
         let values = owned(&["lib/app.py", "tests/test_app.py", "app/main.py", "app.py", "other.py"]);
         assert_eq!(
-            ranked(values, "APP"),
+            rank_matches(values, "APP"),
             owned(&["app.py", "app/main.py", "lib/app.py", "tests/test_app.py"])
         );
     }

@@ -28,8 +28,8 @@ use super::ask::is_modern;
 #[cfg(feature = "conformance")]
 use super::conformance;
 use super::roots::ClientRoots;
-use super::watch::{MAX_WATCHED_RESOURCES, Subscription, SubscriptionChange, SubscriptionHub};
-use super::{ServerOptions, about, call, complete, list, prompts, resources, skills};
+use super::subscriptions::{MAX_WATCHED_RESOURCES, Subscription, SubscriptionChange, SubscriptionHub};
+use super::{ServerOptions, call, complete, list, prompts, resources, server_info, skills};
 use crate::runtime::live::LiveRuntime;
 use crate::runtime::{Client, Runtime};
 use crate::tools::error::panic_text;
@@ -42,7 +42,7 @@ const TOOLS: &str = "";
 #[derive(Clone)]
 pub(super) struct McpServerState {
     options: ServerOptions,
-    gone: CancellationToken,
+    disconnected: CancellationToken,
     seal: Arc<RequestStateCodec>,
     watch: Arc<SubscriptionHub>,
     tasks: TaskManager,
@@ -56,14 +56,14 @@ impl McpServerState {
         // Hosts start us anywhere and name the workspace: from a folder elsewhere no relative path would lead into it.
         let runtime = options.live.current();
         let workspace = runtime.workspace();
-        options.client.cwd.take_if(|cwd| workspace.inside(cwd).is_none());
+        options.client.cwd.take_if(|cwd| workspace.workspace_path(cwd).is_none());
         options.client.cwd.get_or_insert_with(|| workspace.root().to_owned());
         Self {
             watch: SubscriptionHub::new(options.clone(), gone.clone()),
             seal: Arc::new(RequestStateCodec::new_unchecked(key)),
             tasks: TaskManager::new(),
             options,
-            gone,
+            disconnected: gone,
             registered: Arc::default(),
         }
     }
@@ -77,7 +77,7 @@ pub(super) struct McpServerHandler {
     /// Its client is the only one of its door.
     alone: bool,
     /// What a client of that era is told unasked, by the URI it subscribed to.
-    told: Mutex<BTreeMap<String, AbortOnDropHandle<()>>>,
+    subscriptions: Mutex<BTreeMap<String, AbortOnDropHandle<()>>>,
     /// Where a client of that era wants its relative paths to begin.
     roots: ClientRoots,
 }
@@ -86,14 +86,14 @@ impl McpServerHandler {
     /// The only conversation of its pipe.
     pub(super) fn new(options: ServerOptions, gone: CancellationToken, key: [u8; 32]) -> Self {
         let session = options.caller.session.clone();
-        let mut handler = Self::of(McpServerState::new(options, gone, key), session);
+        let mut handler = Self::for_session(McpServerState::new(options, gone, key), session);
         handler.alone = true;
         handler
     }
 
     /// One of several conversations.
-    pub(super) fn of(shared: McpServerState, session: String) -> Self {
-        Self { shared, session, alone: false, told: Mutex::default(), roots: ClientRoots::default() }
+    pub(super) fn for_session(shared: McpServerState, session: String) -> Self {
+        Self { shared, session, alone: false, subscriptions: Mutex::default(), roots: ClientRoots::default() }
     }
 
     /// The runtime that is open now.
@@ -107,7 +107,7 @@ impl McpServerHandler {
 
     /// Cancelled when the client has gone.
     pub(super) fn gone(&self) -> &CancellationToken {
-        &self.shared.gone
+        &self.shared.disconnected
     }
 
     /// What seals the states of calls that wait for an answer.
@@ -162,7 +162,7 @@ impl McpServerHandler {
     }
 
     /// Tells a legacy client what `subscription` hears, until it unsubscribes or goes.
-    fn tell(&self, name: &str, peer: Peer<RoleServer>, mut subscription: Subscription) {
+    fn forward_subscription(&self, name: &str, peer: Peer<RoleServer>, mut subscription: Subscription) {
         let task = tokio::spawn(async move {
             loop {
                 let told = match subscription.next().await {
@@ -177,7 +177,7 @@ impl McpServerHandler {
                 }
             }
         });
-        let mut told = self.told.lock();
+        let mut told = self.subscriptions.lock();
         told.insert(name.to_owned(), AbortOnDropHandle::new(task));
     }
 }
@@ -190,18 +190,18 @@ impl Drop for McpServerHandler {
 }
 
 /// The answer of `work`, also where it panics.
-async fn answered<T>(work: impl Future<Output = Result<T, ErrorData>> + Send) -> Result<T, ErrorData> {
-    AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|panic| Err(panicked(panic.as_ref())))
+async fn catch_panic<T>(work: impl Future<Output = Result<T, ErrorData>> + Send) -> Result<T, ErrorData> {
+    AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|panic| Err(panic_error(panic.as_ref())))
 }
 
-fn panicked(panic: &(dyn Any + Send)) -> ErrorData {
+fn panic_error(panic: &(dyn Any + Send)) -> ErrorData {
     let what = panic_text(panic);
     tracing::error!("answering an MCP client panicked: {what}");
     ErrorData::internal_error("this failed by a fault of the server's own; it is in its log", None)
 }
 
 /// A list that fits on one page has no second one.
-fn only_page(params: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> {
+fn check_no_cursor(params: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> {
     match params.and_then(|params| params.cursor.as_deref()) {
         None => Ok(()),
         Some(cursor) => {
@@ -213,18 +213,19 @@ fn only_page(params: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> {
 
 impl ServerHandler for McpServerHandler {
     fn get_info(&self) -> ServerConfig {
-        about::config()
+        server_info::config()
     }
 
     async fn discover(&self, _context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
         let versions = self.supported_protocol_versions().into_owned();
-        Ok(DiscoverResult::from_server_info(versions, self.get_info()).with_ttl_ms(about::SERVER_INFO_TTL_MS))
+        Ok(DiscoverResult::from_server_info(versions, self.get_info())
+            .with_ttl_ms(server_info::SERVER_INFO_TTL_MS))
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let subscription = Subscription { tools: Some(self.watch().tools()), ..Subscription::default() };
         self.roots.ask(self.runtime(), context.peer.clone());
-        self.tell(TOOLS, context.peer, subscription);
+        self.forward_subscription(TOOLS, context.peer, subscription);
     }
 
     async fn on_roots_list_changed(&self, context: NotificationContext<RoleServer>) {
@@ -236,7 +237,7 @@ impl ServerHandler for McpServerHandler {
         params: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        answered(async { self.page(params.as_ref().and_then(|params| params.cursor.as_deref())) }).await
+        catch_panic(async { self.page(params.as_ref().and_then(|params| params.cursor.as_deref())) }).await
     }
 
     async fn call_tool(
@@ -248,7 +249,7 @@ impl ServerHandler for McpServerHandler {
         if let Some(answer) = conformance::call(self, &params, &context).await {
             return answer;
         }
-        answered(call::call(self, params, context)).await
+        catch_panic(call::call(self, params, context)).await
     }
 
     #[cfg(feature = "conformance")]
@@ -271,7 +272,7 @@ impl ServerHandler for McpServerHandler {
         params: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        only_page(params.as_ref())?;
+        check_no_cursor(params.as_ref())?;
         let list = resources::list();
         #[cfg(feature = "conformance")]
         let list = {
@@ -287,7 +288,7 @@ impl ServerHandler for McpServerHandler {
         params: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        only_page(params.as_ref())?;
+        check_no_cursor(params.as_ref())?;
         let list = resources::templates();
         #[cfg(feature = "conformance")]
         let list = {
@@ -309,7 +310,7 @@ impl ServerHandler for McpServerHandler {
         }
         let cancelled = self.gone().child_token();
         let caller = self.caller(is_modern(&context));
-        let read = answered(resources::read(self, &caller, &params.uri, cancelled));
+        let read = catch_panic(resources::read(self, &caller, &params.uri, cancelled));
         let read = tokio::select! {
             read = read => read,
             () = context.ct.cancelled() => Err(ErrorData::internal_error("cancelled", None)),
@@ -352,17 +353,21 @@ impl ServerHandler for McpServerHandler {
         }
         let refused =
             |what: &str| ErrorData::invalid_params(what.to_owned(), Some(json!({"uri": params.uri})));
-        let many = self.told.lock().len() > MAX_WATCHED_RESOURCES;
+        let many = self.subscriptions.lock().len() > MAX_WATCHED_RESOURCES;
         if many {
             return Err(refused("too many resources are subscribed to; unsubscribe from one first"));
         }
         // Known ones are told apart from those that only do not change.
-        resources::wanted(&self.runtime(), &params.uri)?;
-        let receiver = self.watch().resource(&params.uri).ok_or_else(|| {
+        resources::parse_target(&self.runtime(), &params.uri)?;
+        let receiver = self.watch().watch_resource(&params.uri).ok_or_else(|| {
             refused("only diagnostics can be subscribed to: lsp-tools://diagnostics/{+path}")
         })?;
         let resources = vec![(params.uri.clone(), receiver)];
-        self.tell(&params.uri, context.peer, Subscription { resources, ..Subscription::default() });
+        self.forward_subscription(
+            &params.uri,
+            context.peer,
+            Subscription { resources, ..Subscription::default() },
+        );
         Ok(())
     }
 
@@ -371,7 +376,7 @@ impl ServerHandler for McpServerHandler {
         params: UnsubscribeRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.told.lock().remove(&params.uri);
+        self.subscriptions.lock().remove(&params.uri);
         Ok(())
     }
 
@@ -380,7 +385,7 @@ impl ServerHandler for McpServerHandler {
         params: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        only_page(params.as_ref())?;
+        check_no_cursor(params.as_ref())?;
         let list = prompts::list();
         #[cfg(feature = "conformance")]
         let list = {
@@ -400,7 +405,7 @@ impl ServerHandler for McpServerHandler {
         if let Some(prompt) = conformance::prompt(&params) {
             return prompt;
         }
-        answered(async { prompts::get(&params) }).await.map(Into::into)
+        catch_panic(async { prompts::get(&params) }).await.map(Into::into)
     }
 
     async fn complete(
@@ -413,7 +418,7 @@ impl ServerHandler for McpServerHandler {
             return Ok(CompleteResult::new(info));
         }
         let caller = self.caller(is_modern(&context));
-        answered(complete::complete(self, &caller, &params)).await
+        catch_panic(complete::complete(self, &caller, &params)).await
     }
 
     async fn list_skills(
@@ -421,8 +426,8 @@ impl ServerHandler for McpServerHandler {
         params: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListSkillsResult, ErrorData> {
-        only_page(params.as_ref())?;
-        answered(skills::list(self, self.caller(is_modern(&context)))).await
+        check_no_cursor(params.as_ref())?;
+        catch_panic(skills::list(self, self.caller(is_modern(&context)))).await
     }
 
     async fn get_skill(
@@ -430,7 +435,7 @@ impl ServerHandler for McpServerHandler {
         params: GetSkillRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetSkillResult, ErrorData> {
-        answered(skills::get(self, self.caller(is_modern(&context)), &params.uri)).await
+        catch_panic(skills::get(self, self.caller(is_modern(&context)), &params.uri)).await
     }
 
     async fn get_task(

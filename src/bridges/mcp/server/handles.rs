@@ -42,22 +42,22 @@ impl McpCallHandles {
     ///
     /// # Errors
     /// `invalid_args` for what is no name, `not_found` for an overlay that is not there (any more).
-    pub(super) fn take(
+    pub(super) fn take_from(
         handler: &McpServerHandler,
         tool: &str,
         arguments: &mut Value,
         meta: &RequestMetaObject,
     ) -> Result<Self, ToolError> {
         let mut said = |name: &str| {
-            let own = taken(handler, tool, arguments, name);
+            let own = take_argument(handler, tool, arguments, name);
             own.or_else(|| meta.0.0.get(&format!("{PREFIX}{name}")).cloned()).filter(|value| !value.is_null())
         };
         let (group, overlay) = (said(GROUP), said(OVERLAY));
         let group = group.map(group_name).transpose()?;
         let view = match overlay {
             None => View::disk(),
-            Some(Value::String(handle)) => handler.runtime().overlay(&handle)?,
-            Some(_) => return Err(wrong("`overlay` must be the handle that `lsp_overlay` gave")),
+            Some(Value::String(handle)) => handler.runtime().overlay_view(&handle)?,
+            Some(_) => return Err(invalid_argument("`overlay` must be the handle that `lsp_overlay` gave")),
         };
         Ok(Self { group, view })
     }
@@ -89,14 +89,15 @@ pub(super) fn name_list(
         }
         None if handler.is_shared(modern) => {
             let what = format!("{tool}: several clients share this door; say whose list it is");
-            Err(wrong(&what).with_hint("give `session_id`, a name that you choose, with each call"))
+            Err(invalid_argument(&what)
+                .with_hint("give `session_id`, a name that you choose, with each call"))
         }
         None => Ok(()),
     }
 }
 
 /// The argument `name`, where the tool has none of that name itself and takes no others than its own.
-fn taken(handler: &McpServerHandler, tool: &str, arguments: &mut Value, name: &str) -> Option<Value> {
+fn take_argument(handler: &McpServerHandler, tool: &str, arguments: &mut Value, name: &str) -> Option<Value> {
     let given = arguments.as_object_mut()?;
     if !given.contains_key(name) {
         return None;
@@ -114,16 +115,16 @@ fn group_name(value: Value) -> Result<String, ToolError> {
         Value::String(name) if (1..=MAX_GROUP_NAME_CHARS).contains(&name.len()) && name.bytes().all(fits) => {
             Ok(name)
         }
-        _ => Err(wrong("`group` must be 1 to 64 of A-Z, a-z, 0-9, `-`, `_`, `.` and `:`")),
+        _ => Err(invalid_argument("`group` must be 1 to 64 of A-Z, a-z, 0-9, `-`, `_`, `.` and `:`")),
     }
 }
 
-fn wrong(what: &str) -> ToolError {
+fn invalid_argument(what: &str) -> ToolError {
     ToolError::new(ErrorCode::InvalidArgs, what)
 }
 
 /// Adds the arguments to the schemas of `tools` that heed them, where a model is told how to get a handle.
-pub(super) fn declare<'a>(tools: &mut [Tool], cards: impl Iterator<Item = &'a Card>) {
+pub(super) fn add_handle_arguments<'a>(tools: &mut [Tool], cards: impl Iterator<Item = &'a Card>) {
     if !tools.iter().any(|tool| tool.name == MAKER) {
         return;
     }

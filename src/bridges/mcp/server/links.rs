@@ -9,9 +9,9 @@ use serde_json::Value;
 const MAX_RESOURCE_LINKS: usize = 5;
 
 /// Links to the files of the places in `answer`, in their order, each once. A place is an object with `path` and `uri`.
-pub(super) fn of(answer: &Value) -> Vec<ContentBlock> {
+pub(super) fn resource_links(answer: &Value) -> Vec<ContentBlock> {
     let mut found = ResourceLinkCollector { seen: BTreeSet::new(), links: Vec::new() };
-    found.look(answer);
+    found.collect(answer);
     found.links
 }
 
@@ -21,7 +21,7 @@ struct ResourceLinkCollector {
 }
 
 impl ResourceLinkCollector {
-    fn look(&mut self, value: &Value) {
+    fn collect(&mut self, value: &Value) {
         if self.links.len() >= MAX_RESOURCE_LINKS {
             return;
         }
@@ -36,9 +36,9 @@ impl ResourceLinkCollector {
                 {
                     self.links.push(ContentBlock::resource_link(Resource::new(uri, path)));
                 }
-                map.values().for_each(|inner| self.look(inner));
+                map.values().for_each(|inner| self.collect(inner));
             }
-            Value::Array(items) => items.iter().for_each(|inner| self.look(inner)),
+            Value::Array(items) => items.iter().for_each(|inner| self.collect(inner)),
             _ => {}
         }
     }

@@ -25,31 +25,32 @@ pub(super) fn page(
     definitions: Vec<ToolDefinition>,
     cursor: Option<&str>,
 ) -> Result<ListToolsResult, ErrorData> {
-    let after = cursor.map(decoded).transpose()?;
+    let after = cursor.map(decode_cursor).transpose()?;
     let mut definitions = definitions;
-    definitions.sort_by_cached_key(place);
-    let mut rest =
-        definitions.iter().filter(|definition| after.as_ref().is_none_or(|after| place(definition) > *after));
+    definitions.sort_by_cached_key(sort_key);
+    let mut rest = definitions
+        .iter()
+        .filter(|definition| after.as_ref().is_none_or(|after| sort_key(definition) > *after));
     let shown: Vec<&ToolDefinition> = rest.by_ref().take(MAX_TOOLS_PER_PAGE).collect();
-    let next = rest.next().and(shown.last()).map(|last| encoded(&place(last)));
+    let next = rest.next().and(shown.last()).map(|last| encode_cursor(&sort_key(last)));
     let mut tools: Vec<Tool> = shown.iter().map(|definition| tool(definition)).collect();
-    handles::declare(&mut tools, shown.iter().map(|definition| &definition.card));
+    handles::add_handle_arguments(&mut tools, shown.iter().map(|definition| &definition.card));
     let mut result = ListToolsResult::with_all_items(tools);
     result.next_cursor = next;
     Ok(result.with_ttl_ms(TOOL_LIST_TTL_MS).with_cache_scope(CacheScope::Private))
 }
 
 /// Where a tool stands in the list, whatever else is in it: a stable order keeps prompts in the caches of models.
-fn place(definition: &ToolDefinition) -> (u8, String) {
+fn sort_key(definition: &ToolDefinition) -> (u8, String) {
     let card = &definition.card;
     (card.rank.unwrap_or(u8::MAX), card.name.clone().into_owned())
 }
 
-fn encoded((rank, name): &(u8, String)) -> String {
+fn encode_cursor((rank, name): &(u8, String)) -> String {
     URL_SAFE_NO_PAD.encode(format!("1:{rank}:{name}"))
 }
 
-fn decoded(cursor: &str) -> Result<(u8, String), ErrorData> {
+fn decode_cursor(cursor: &str) -> Result<(u8, String), ErrorData> {
     let text = URL_SAFE_NO_PAD.decode(cursor).ok().and_then(|bytes| String::from_utf8(bytes).ok());
     let place = text.as_deref().and_then(|text| text.strip_prefix("1:")).and_then(|text| {
         let (rank, name) = text.split_once(':')?;
@@ -62,12 +63,12 @@ fn decoded(cursor: &str) -> Result<(u8, String), ErrorData> {
 }
 
 /// Our name in the letters that MCP has for names, which `/` is none of: no name of ours has a dot.
-fn spelled(name: &str) -> String {
+fn to_mcp_name(name: &str) -> String {
     name.replacen('/', ".", 1)
 }
 
 /// The name of ours that a client means: as it is listed here, or as it is called everywhere else.
-pub(super) fn meant(name: &str) -> Cow<'_, str> {
+pub(super) fn from_mcp_name(name: &str) -> Cow<'_, str> {
     match name.contains('/') {
         true => Cow::Borrowed(name),
         false => name
@@ -87,12 +88,12 @@ pub(super) fn tool(definition: &ToolDefinition) -> Tool {
         .open_world(matches!(card.effect, Effect::Network | Effect::Execute));
     let description = if card.description.trim().is_empty() { &card.title } else { &card.description };
     let mut tool = Tool::new(
-        Cow::Owned(spelled(&card.name)),
+        Cow::Owned(to_mcp_name(&card.name)),
         Cow::Owned(description.to_string()),
         Arc::new(object(definition.input.as_value())),
     );
     tool.title = Some(card.title.to_string());
-    tool.output_schema = definition.output.as_ref().map(|output| Arc::new(answer(output)));
+    tool.output_schema = definition.output.as_ref().map(|output| Arc::new(answer_schema(output)));
     tool.annotations = Some(annotations);
     tool
 }
@@ -103,8 +104,8 @@ fn object(schema: &Value) -> JsonObject {
 
 /// The schema of every answer of a tool, successes and failures, as small as it can be: types and names without descriptions.
 /// Only `ok` is required, because a failure has nothing else in common with a success.
-fn answer(output: &Value) -> JsonObject {
-    let mut properties = match compact(output, output, Depth::Answer) {
+fn answer_schema(output: &Value) -> JsonObject {
+    let mut properties = match compact_schema(output, output, Depth::Answer) {
         Value::Object(mut schema) => match schema.remove("properties") {
             Some(Value::Object(properties)) => properties,
             _ => Map::new(),
@@ -139,11 +140,11 @@ enum Depth {
 }
 
 /// `schema` without words and references, and without what lies deeper than `depth`: that is data.
-fn compact(schema: &Value, whole: &Value, depth: Depth) -> Value {
+fn compact_schema(schema: &Value, whole: &Value, depth: Depth) -> Value {
     let Some(schema) = schema.as_object() else { return json!({}) };
     if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
         let named = name.strip_prefix('#').and_then(|pointer| whole.pointer(pointer));
-        return named.map_or_else(|| json!({}), |named| compact(named, whole, depth));
+        return named.map_or_else(|| json!({}), |named| compact_schema(named, whole, depth));
     }
     if let Some(Value::Array(ways)) = schema.get("anyOf").or_else(|| schema.get("oneOf")) {
         let words: Option<Vec<&Value>> = ways.iter().map(|way| way.get("const")).collect();
@@ -153,7 +154,7 @@ fn compact(schema: &Value, whole: &Value, depth: Depth) -> Value {
         // A field of an answer that may be missing is left out where it is, never null.
         let mut real = ways.iter().filter(|way| way.get("type") != Some(&json!("null")));
         return match (real.next(), real.next()) {
-            (Some(only), None) => compact(only, whole, depth),
+            (Some(only), None) => compact_schema(only, whole, depth),
             _ => json!({}),
         };
     }
@@ -176,16 +177,16 @@ fn compact(schema: &Value, whole: &Value, depth: Depth) -> Value {
     }
     let fields = schema.get("properties").and_then(Value::as_object).filter(|_| depth != Depth::Leaf);
     if let Some(fields) = fields {
-        let fields = fields.iter().map(|(name, field)| (name.clone(), described(field, whole, depth)));
+        let fields = fields.iter().map(|(name, field)| (name.clone(), compact_field(field, whole, depth)));
         kept.insert("properties".to_owned(), Value::Object(fields.collect()));
     }
     Value::Object(kept)
 }
 
-fn described(field: &Value, whole: &Value, depth: Depth) -> Value {
-    let mut kept = compact(field, whole, Depth::Leaf);
+fn compact_field(field: &Value, whole: &Value, depth: Depth) -> Value {
+    let mut kept = compact_schema(field, whole, Depth::Leaf);
     if let (Depth::Answer, Some(items), Value::Object(kept)) = (depth, field.get("items"), &mut kept) {
-        let items = compact(items, whole, Depth::Item);
+        let items = compact_schema(items, whole, Depth::Item);
         if items.as_object().is_some_and(|items| !items.is_empty()) {
             kept.insert("items".to_owned(), items);
         }

@@ -1,8 +1,8 @@
 //! The MCP server: one conversation over any pair of byte streams, and the same over HTTP.
 //!
 //! What lives here: [`serve`] for pipes (standard streams, the daemon's socket), the pipe itself ([`pipe`]), [`http`], and what a
-//! client can ask, one file each: [`about`] (who we are), [`list`] (the tools), [`call`] (one call, with [`ask`] for approval in
-//! both eras, [`handles`] and [`traced`] for what it belongs to, [`progress`], [`tasks`] where it takes long, [`links`] for what comes back), [`resources`], [`skills`], [`prompts`], [`complete`], [`roots`], [`watch`]
+//! client can ask, one file each: [`server_info`] (who we are), [`list`] (the tools), [`call`] (one call, with [`ask`] for approval in
+//! both eras, [`handles`] and [`trace_context`] for what it belongs to, [`progress`], [`tasks`] where it takes long, [`links`] for what comes back), [`resources`], [`skills`], [`prompts`], [`complete`], [`roots`], [`subscriptions`]
 //! (what clients are told of unasked). [`handler`] joins them for rmcp.
 //!
 //! May use: `runtime`, `tools`, `policy`, `workspace`. Names rmcp; nothing outside `bridges/mcp` does.
@@ -14,7 +14,6 @@
 //! How data passes: a line → [`pipe`] → rmcp → [`handler`] → [`Runtime::call`](crate::runtime::Runtime::call) → a result as JSON
 //! that conforms to the tool's schema, and as text that is short to read.
 
-mod about;
 mod ask;
 mod call;
 mod complete;
@@ -31,10 +30,11 @@ mod progress;
 mod prompts;
 mod resources;
 mod roots;
+mod server_info;
 mod skills;
+mod subscriptions;
 mod tasks;
-mod traced;
-mod watch;
+mod trace_context;
 
 use std::time::Duration;
 
@@ -82,7 +82,7 @@ pub enum ServeError {
 }
 
 /// A key that nobody else knows.
-fn key() -> Result<[u8; 32], rustix::io::Errno> {
+fn random_key() -> Result<[u8; 32], rustix::io::Errno> {
     let mut key = [0; 32];
     let mut filled = 0;
     while filled < key.len() {
@@ -102,14 +102,14 @@ pub async fn serve(
     let gone = ended.child_token();
     let closed = CancellationToken::new();
     let pipe = Pipe::new(read, write, gone.clone(), closed.clone());
-    let handler = McpServerHandler::new(options, gone.clone(), key()?);
-    let served = converse(handler, pipe, &gone, &closed, ended).await;
+    let handler = McpServerHandler::new(options, gone.clone(), random_key()?);
+    let served = serve_conversation(handler, pipe, &gone, &closed, ended).await;
     gone.cancel();
     closed.cancel();
     served
 }
 
-async fn converse<R, W>(
+async fn serve_conversation<R, W>(
     handler: McpServerHandler,
     pipe: Pipe<R, W>,
     gone: &CancellationToken,

@@ -53,7 +53,7 @@ pub(super) enum ResourceTarget {
 ///
 /// # Errors
 /// -32602 where it names nothing of ours, or something outside the workspace.
-pub(super) fn wanted(runtime: &Runtime, uri: &str) -> Result<ResourceTarget, ErrorData> {
+pub(super) fn parse_target(runtime: &Runtime, uri: &str) -> Result<ResourceTarget, ErrorData> {
     let missing =
         || not_found(uri, "there is no such resource; resources/templates/list tells the forms of URIs");
     let parsed = Url::parse(uri).map_err(|_| missing())?;
@@ -145,7 +145,7 @@ pub(super) async fn read(
     cancelled: CancellationToken,
 ) -> Result<ReadResourceResult, ErrorData> {
     let runtime = handler.runtime();
-    let contents = match wanted(&runtime, uri)? {
+    let contents = match parse_target(&runtime, uri)? {
         ResourceTarget::Diagnostics(path) => {
             if !runtime.workspace().exists(&path) {
                 return Err(not_found(uri, &format!("there is no file `{}`", path.display())));
@@ -181,7 +181,7 @@ pub(super) async fn diagnostics(
 ) -> String {
     let at = runtime.workspace().absolute(path);
     let arguments = json!({"path": at.to_string_lossy()});
-    let request = CallRequest::new("lsp_diagnostics", arguments, caller).until(cancelled);
+    let request = CallRequest::new("lsp_diagnostics", arguments, caller).with_cancellation(cancelled);
     let mut answer = runtime.call(request).await.value;
     without_times(&mut answer);
     answer.to_string()
@@ -215,7 +215,7 @@ fn logs(runtime: &Runtime, uri: &str, server: Option<&str>) -> Result<String, Er
     }
     if !found {
         let known: Vec<&str> = logs.iter().map(|log| log.server.as_str()).collect();
-        let why = format!("no such server was started; started: {}", crate::text::listed(&known));
+        let why = format!("no such server was started; started: {}", crate::text::quoted_list(&known));
         return Err(not_found(uri, &why));
     }
     Ok(text)

@@ -23,7 +23,7 @@ const SKILL_TTL_MS: u64 = 0;
 
 /// `skills/list`
 pub(super) async fn list(handler: &McpServerHandler, caller: Caller) -> Result<ListSkillsResult, ErrorData> {
-    let found = reading(handler.runtime(), move |runtime| runtime.whole_skills(&caller)).await?;
+    let found = read_off_thread(handler.runtime(), move |runtime| runtime.whole_skills(&caller)).await?;
     let skills = match found {
         Ok(skills) => skills.iter().map(entry).collect(),
         // For whom the tool is not there, there are no skills.
@@ -44,7 +44,8 @@ pub(super) async fn get(
     let missing =
         |why: &str| ErrorData::invalid_params(format!("skill not found: {why}"), Some(json!({"uri": uri})));
     let name = skill_name_from_uri(uri).ok_or_else(|| missing("its address is none of ours"))?.to_owned();
-    let found = reading(handler.runtime(), move |runtime| runtime.whole_skill(&caller, &name)).await?;
+    let found =
+        read_off_thread(handler.runtime(), move |runtime| runtime.whole_skill(&caller, &name)).await?;
     let skill = found.map_err(|error| missing(&error.error))?.ok_or_else(|| missing("it has no SKILL.md"))?;
     let skill = entry(&skill);
     if skill.uri != uri {
@@ -62,12 +63,12 @@ pub(super) async fn read(
 ) -> Result<Result<ResourceContents, ToolError>, ErrorData> {
     let caller = caller.clone();
     let kind = if file.ends_with(".md") { "text/markdown" } else { "text/plain" };
-    let text = reading(runtime, move |runtime| runtime.skill_file(&caller, &name, &file)).await?;
+    let text = read_off_thread(runtime, move |runtime| runtime.skill_file(&caller, &name, &file)).await?;
     Ok(text.map(|text| ResourceContents::text(text, uri).with_mime_type(kind)))
 }
 
 /// What `read` finds, off the async threads.
-async fn reading<T: Send + 'static>(
+async fn read_off_thread<T: Send + 'static>(
     runtime: Runtime,
     read: impl FnOnce(&Runtime) -> Result<T, ToolError> + Send + 'static,
 ) -> Result<Result<T, ToolError>, ErrorData> {
@@ -77,16 +78,16 @@ async fn reading<T: Send + 'static>(
 
 fn entry(skill: &WholeSkill) -> Skill {
     let resource = |(file, text): &(String, String)| {
-        SkillResource::from_bytes(address(&skill.name, file), text.as_bytes())
+        SkillResource::from_bytes(skill_uri(&skill.name, file), text.as_bytes())
     };
     let head = SkillFrontmatter::new(&skill.name, &skill.description);
     let head = skill.more.iter().fold(head, |head, (key, value)| head.with_field(key, value.clone()));
     let files = skill.files.iter().map(resource).collect();
-    Skill::new(address(&skill.name, "SKILL.md"), head, SkillResources::Files(files))
+    Skill::new(skill_uri(&skill.name, "SKILL.md"), head, SkillResources::Files(files))
 }
 
 /// The address of a file of a skill; what a path may have and an address may not is written as `%` and its bytes (RFC 3986).
-fn address(name: &str, file: &str) -> String {
+fn skill_uri(name: &str, file: &str) -> String {
     let mut address = format!("{SCHEME}://{name}/");
     for byte in file.bytes() {
         match byte {

@@ -16,7 +16,7 @@ use super::call::{self, McpToolCall};
 use super::handler::McpServerHandler;
 use crate::runtime::call::{CallOptions, CallRequest};
 use crate::tools::result::ToolResult;
-use crate::tools::trace::within;
+use crate::tools::trace::with_trace;
 
 /// What is done by then is answered at once.
 const IMMEDIATE_ANSWER_WINDOW: Duration = Duration::from_secs(2);
@@ -33,7 +33,7 @@ pub(super) enum McpCallOutcome {
 }
 
 /// Whether a call of `tool` may become a task of this client.
-pub(super) fn may_become(
+pub(super) fn can_become_task(
     handler: &McpServerHandler,
     tool: &str,
     context: &RequestContext<RoleServer>,
@@ -65,7 +65,7 @@ pub(super) async fn call(
             let id = Some(id.as_str());
             let options = CallOptions { caller, approver, group, id, cancelled, limit: None };
             let request = CallRequest { name, arguments, options };
-            within(trace, runtime.call(request)).await
+            with_trace(trace, runtime.call(request)).await
         }
     });
     let broken = |error: tokio::task::JoinError| ErrorData::internal_error(error.to_string(), None);
@@ -79,12 +79,12 @@ pub(super) async fn call(
     }
     tracing::debug!(tool = name, "an MCP call goes on as a task");
     let task = handler.tasks().spawn(TaskOptions::default().with_ttl_ms(TASK_TTL_MS), move |task| {
-        Box::pin(go_on(task, running, cancelled))
+        Box::pin(run_as_task(task, running, cancelled))
     });
     Ok(McpCallOutcome::Goes(CreateTaskResult::new(task)))
 }
 
-async fn go_on(
+async fn run_as_task(
     task: TaskContext,
     mut running: JoinHandle<ToolResult>,
     cancelled: CancellationToken,
@@ -99,7 +99,7 @@ async fn go_on(
         }
     };
     match result {
-        Ok(result) => Ok(call::answer(result)),
+        Ok(result) => Ok(call::to_call_result(result)),
         Err(error) => Err(TaskExit::Error(ErrorData::internal_error(error.to_string(), None))),
     }
 }

@@ -30,9 +30,9 @@ pub(super) async fn run(
     let folder = logging::folder(&folders.state);
     let nothing = || {
         let error = "the daemon for this workspace and environment has logged nothing";
-        ToolError::nothing(error).with_hint(format!("all logs are in {}", folder.display()))
+        ToolError::nothing_found(error).with_hint(format!("all logs are in {}", folder.display()))
     };
-    let Some(file) = newest(&folder, key) else {
+    let Some(file) = newest_log(&folder, key) else {
         return Err(nothing());
     };
     let failed = |error: io::Error| {
@@ -44,11 +44,11 @@ pub(super) async fn run(
         follow(&folder, key, file.clone(), open, &last).await.map_err(failed)?;
         return Ok(Reply { out: String::new(), lines: Vec::new(), status: CliExitStatus::Interrupted });
     }
-    Ok(Reply { out: safe(&last), lines: Vec::new(), status: CliExitStatus::Answered })
+    Ok(Reply { out: escape_lines(&last), lines: Vec::new(), status: CliExitStatus::Answered })
 }
 
 /// The log of the day on which the daemon last wrote; the day is in the name.
-fn newest(folder: &Path, key: &str) -> Option<PathBuf> {
+fn newest_log(folder: &Path, key: &str) -> Option<PathBuf> {
     let begin = format!("{}.", log_of(key));
     let files = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
     files.filter(|file| file.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&begin))).max()
@@ -78,7 +78,7 @@ async fn follow(folder: &Path, key: &str, mut file: PathBuf, mut open: File, las
     let mut text = last.to_owned();
     loop {
         let written =
-            io::stdout().lock().write_all(safe(&text).as_bytes()).and_then(|()| io::stdout().flush());
+            io::stdout().lock().write_all(escape_lines(&text).as_bytes()).and_then(|()| io::stdout().flush());
         match written {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
             written => written?,
@@ -92,7 +92,7 @@ async fn follow(folder: &Path, key: &str, mut file: PathBuf, mut open: File, las
         text = String::from_utf8_lossy(&bytes).into_owned();
         // A new day has a new file; what was still written to the former one has been read by then.
         if text.is_empty()
-            && let Some(newer) = newest(folder, key).filter(|newer| *newer != file)
+            && let Some(newer) = newest_log(folder, key).filter(|newer| *newer != file)
         {
             open = File::open(&newer)?;
             file = newer;
@@ -101,7 +101,7 @@ async fn follow(folder: &Path, key: &str, mut file: PathBuf, mut open: File, las
 }
 
 /// Lines as a terminal may have them.
-fn safe(text: &str) -> String {
+fn escape_lines(text: &str) -> String {
     text.split_inclusive('\n')
         .map(|line| {
             let end = if line.ends_with('\n') { "\n" } else { "" };
@@ -122,18 +122,18 @@ mod tests {
         write("daemon-ab.2026-01-01.log", "old\n");
         write("daemon-abc.2026-01-03.log", "another's\n");
         write("lsp-tools.2026-01-03.log", "commands'\n");
-        let file = newest(folder.path(), "ab").unwrap();
+        let file = newest_log(folder.path(), "ab").unwrap();
         assert!(file.ends_with("daemon-ab.2026-01-02.log"), "{}", file.display());
         let lines = |most| last_lines(&mut File::open(&file).unwrap(), most).unwrap();
         assert_eq!(
             (lines(2).as_str(), lines(9).as_str(), lines(0).as_str()),
             ("two\nthree\n", "one\ntwo\nthree\n", "")
         );
-        assert_eq!(newest(folder.path(), "x"), None);
+        assert_eq!(newest_log(folder.path(), "x"), None);
     }
 
     #[test]
     fn daemon_log_line_escapes_terminal_control_sequences() {
-        assert_eq!(safe("a\x1b[2Jb\nc"), "a\\u{1b}[2Jb\nc");
+        assert_eq!(escape_lines("a\x1b[2Jb\nc"), "a\\u{1b}[2Jb\nc");
     }
 }

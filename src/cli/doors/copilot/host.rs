@@ -61,7 +61,7 @@ pub(super) async fn run(arguments: CopilotHost, start: DoorStartContext<'_>) -> 
             ..Client::default()
         },
         approver: approver(),
-        told,
+        events: told,
         stop: stop.clone(),
     };
     let live = LiveRuntime::new(runtime);
@@ -133,11 +133,11 @@ impl CopilotSessionDisplay<'_> {
         let out = match (told, self.format) {
             (HostEvent::Event(event), CliOutputFormat::Json) => format!("{event}\n"),
             (HostEvent::Event(event), _) => {
-                self.console.tell(&self.session.lines(event, &self.console.err));
-                session::words(event)
+                self.console.print_error_lines(&self.session.lines(event, &self.console.err));
+                session::model_text(event)
             }
             (HostEvent::Note(note), _) => {
-                self.console.tell(&[escape::words(note).to_string()]);
+                self.console.print_error_lines(&[escape::words(note).to_string()]);
                 String::new()
             }
         };

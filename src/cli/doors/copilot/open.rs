@@ -46,7 +46,7 @@ impl OpenCopilotClient {
         let names = WantedNames::parse(names)?;
         let runtime = runtime(start)?;
         // The list is sent once: mounted servers are given the time to tell their tools.
-        runtime.settle().await;
+        runtime.wait_for_sources().await;
         let live = LiveRuntime::new(runtime);
         let access = CallerAccess { profile: profile.map(Into::into), ..CallerAccess::default() };
         let session = own_session()?;
@@ -56,7 +56,7 @@ impl OpenCopilotClient {
         if let Some(terminal) = TerminalApprover::find() {
             options.approver = Arc::new(terminal);
         }
-        options.events = CopilotEventSink::to(sender);
+        options.events = CopilotEventSink::new(sender);
         options.names = names;
         options.format = format;
         options.traced = traced;

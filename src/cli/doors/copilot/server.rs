@@ -22,7 +22,7 @@ pub(super) async fn status(
     arguments: CopilotStatus,
     start: DoorStartContext<'_>,
 ) -> Result<Reply, ToolError> {
-    let Some(report) = report(arguments, &start).await? else { return Ok(interrupted()) };
+    let Some(report) = report(arguments, &start).await? else { return Ok(interrupted_reply()) };
     let signed_in = report.status.signed_in();
     let status = if signed_in { CliExitStatus::Answered } else { CliExitStatus::Unpleasant };
     if start.global.format == CliOutputFormat::Json {
@@ -45,7 +45,7 @@ pub(super) async fn tools(arguments: CopilotStatus, start: DoorStartContext<'_>)
         registration = opened.copilot.registration() => Some(registration),
     };
     opened.close().await;
-    let Some(registration) = registration else { return Ok(interrupted()) };
+    let Some(registration) = registration else { return Ok(interrupted_reply()) };
     let registration = registration.map_err(ToolError::from)?;
     if start.global.format == CliOutputFormat::Json {
         let mut out = json!({"ok": true});
@@ -84,7 +84,7 @@ pub(super) async fn sign_in(start: DoorStartContext<'_>) -> Result<Reply, ToolEr
         let Some(code) = opened.copilot.begin_sign_in().await? else {
             return Ok(opened.copilot.status());
         };
-        start.console.tell(&render::code(&code));
+        start.console.print_error_lines(&render::code(&code));
         opened.copilot.finish_sign_in(&code).await
     };
     let signed: Option<Result<_, CopilotError>> = tokio::select! {
@@ -93,14 +93,14 @@ pub(super) async fn sign_in(start: DoorStartContext<'_>) -> Result<Reply, ToolEr
         signed = signing => Some(signed),
     };
     opened.close().await;
-    let Some(signed) = signed else { return Ok(interrupted()) };
+    let Some(signed) = signed else { return Ok(interrupted_reply()) };
     let signed = signed?;
     let status = if signed.signed_in() { CliExitStatus::Answered } else { CliExitStatus::Failed };
     let out = match start.global.format {
         CliOutputFormat::Json => {
             format!("{}\n", json!({"ok": signed.signed_in(), "status": signed.auth, "user": signed.user}))
         }
-        _ => render::signed(&signed),
+        _ => render::sign_in_status(&signed),
     };
     Ok(Reply { out, lines: Vec::new(), status })
 }
@@ -130,6 +130,6 @@ fn merge(into: &mut serde_json::Value, from: &serde_json::Value) {
 }
 
 /// Somebody did not wait for the answer.
-pub(super) fn interrupted() -> Reply {
+pub(super) fn interrupted_reply() -> Reply {
     Reply { out: String::new(), lines: Vec::new(), status: CliExitStatus::Interrupted }
 }

@@ -37,7 +37,7 @@ pub(super) async fn agent(arguments: CopilotAgent, start: DoorStartContext<'_>) 
     open_all(&opened, &turns).await?;
     let outcome = shown.turn(&mut opened, &request(prompt, &turns), &mut signals).await;
     opened.close().await;
-    let outcome = outcome.map_err(|error| shown.explained(error))?;
+    let outcome = outcome.map_err(|error| shown.with_undo_hint(error))?;
     let out = match start.global.format {
         CliOutputFormat::Json => {
             let mut out = json!({"ok": outcome.error.is_none() && !outcome.cancelled});
@@ -62,7 +62,7 @@ pub(super) async fn chat(turns: CopilotTurns, start: DoorStartContext<'_>) -> Re
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
     let mut last = CliExitStatus::Answered;
     if std::io::stdin().is_terminal() {
-        start.console.tell(&["a line is a turn; Ctrl-D ends".to_owned()]);
+        start.console.print_error_lines(&["a line is a turn; Ctrl-D ends".to_owned()]);
     }
     while let Some(prompt) = next_line(&mut lines, &mut signals).await? {
         if prompt.trim().is_empty() {
@@ -75,17 +75,17 @@ pub(super) async fn chat(turns: CopilotTurns, start: DoorStartContext<'_>) -> Re
                     let written = start.console.print(&format!("{}\n", json!(outcome)));
                     written.map_err(|error| ToolError::new(ErrorCode::Internal, error.to_string()))?;
                 }
-                start.console.tell(&shown.end(&outcome));
+                start.console.print_error_lines(&shown.end(&outcome));
                 last = status_of(&outcome);
             }
             Err(error @ (CopilotError::Ended { .. } | CopilotError::Timeout { .. })) => {
-                let error = shown.explained(error);
-                start.console.tell(&verdict::error(&error, &start.console.err));
+                let error = shown.with_undo_hint(error);
+                start.console.print_error_lines(&verdict::error(&error, &start.console.err));
                 last = exit::of_error(&error);
             }
             Err(error) => {
                 opened.close().await;
-                return Err(shown.explained(error));
+                return Err(shown.with_undo_hint(error));
             }
         }
     }
@@ -159,24 +159,24 @@ impl<'a> CopilotTurnDisplay<'a> {
         signals: &mut Signals,
     ) -> Result<TurnOutcome, CopilotError> {
         let stop = CancellationToken::new();
-        let turn = opened.copilot.turn(request, &stop);
+        let turn = opened.copilot.run_turn(request, &stop);
         tokio::pin!(turn);
         let outcome = loop {
             tokio::select! {
                 biased;
-                Some(event) = opened.events.recv() => self.event(&event),
+                Some(event) = opened.events.recv() => self.show_event(&event),
                 outcome = &mut turn => break outcome,
                 () = signals.interrupt(), if !stop.is_cancelled() => stop.cancel(),
             }
         };
         while let Ok(event) = opened.events.try_recv() {
-            self.event(&event);
+            self.show_event(&event);
         }
         self.end_line();
         outcome
     }
 
-    fn event(&mut self, event: &CopilotEvent) {
+    fn show_event(&mut self, event: &CopilotEvent) {
         match event {
             CopilotEvent::Begun { turn } => {
                 self.turn = Some(turn.clone());
@@ -191,7 +191,7 @@ impl<'a> CopilotTurnDisplay<'a> {
                 self.worked |= matches!(other, CopilotEvent::Call { .. });
                 if let Some(line) = render::event(other, &self.console.err) {
                     self.end_line();
-                    self.console.tell(&[line]);
+                    self.console.print_error_lines(&[line]);
                 }
             }
         }
@@ -210,7 +210,7 @@ impl<'a> CopilotTurnDisplay<'a> {
     }
 
     /// An error, with the way to take back what the turn had done by then.
-    fn explained(&self, error: CopilotError) -> ToolError {
+    fn with_undo_hint(&self, error: CopilotError) -> ToolError {
         let error = ToolError::from(error);
         match self.turn.as_ref().filter(|_| self.worked && error.hint.is_none()) {
             Some(turn) => error

@@ -92,7 +92,7 @@ fn age_of_edit_is_shown_in_largest_unit() {
     for (seconds, expected) in
         [(5, "5 s ago"), (125, "2 min ago"), (7_200, "2 h ago"), (864_000, "10 days ago")]
     {
-        assert_eq!(ago(seconds), expected);
+        assert_eq!(format_ago(seconds), expected);
     }
 }
 

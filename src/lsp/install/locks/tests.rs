@@ -29,7 +29,7 @@ fn lock_of_npm(text: &str) -> PackageLock {
 
 #[test]
 fn every_pip_and_npm_recipe_of_catalogue_is_locked() {
-    let files = packed();
+    let files = unpack_locks();
     let renew = "the lock is of other versions than servers.toml: run `just locks";
     for (key, recipe) in recipes() {
         let folder = Path::new("locks").join(&key);
@@ -38,15 +38,16 @@ fn every_pip_and_npm_recipe_of_catalogue_is_locked() {
             assert!(text.is_some_and(|text| is_for(text, &recipe.pip)), "{key}: {renew} {key}`");
             let text = text.unwrap();
             for package in &recipe.pip {
-                let (name, version) = pinned(package).unwrap();
+                let (name, version) = parse_pinned(package).unwrap();
                 assert!(
-                    text.lines().filter_map(pinned).any(|pin| pin == (name, version)),
+                    text.lines().filter_map(parse_pinned).any(|pin| pin == (name, version)),
                     "{package}: {renew} {key}`"
                 );
             }
         }
         if !recipe.npm.is_empty() {
-            let lock = NpmLock::among(&files, &recipe.npm).unwrap_or_else(|| panic!("{key}: {renew} {key}`"));
+            let lock =
+                NpmLock::find_in(&files, &recipe.npm).unwrap_or_else(|| panic!("{key}: {renew} {key}`"));
             let locked = lock_of_npm(files.get(&folder.join(PACKAGE_LOCK)).unwrap());
             assert_eq!(lock.read().unwrap().packages.len(), locked.packages.len(), "{key}: {renew} {key}`");
             for package in &recipe.npm {
@@ -63,7 +64,7 @@ fn every_pip_and_npm_recipe_of_catalogue_is_locked() {
 
 #[test]
 fn every_locked_package_has_hash_and_public_url() {
-    let files = packed();
+    let files = unpack_locks();
     assert!(files.len() > 90, "{}", files.len());
     let (mut of_pip, mut of_npm) = (0, 0);
     for (path, text) in &files {
@@ -72,7 +73,7 @@ fn every_locked_package_has_hash_and_public_url() {
         if path.ends_with(REQUIREMENTS) {
             assert!(!text.contains("://"), "{path_text}: addresses are the user's matter");
             let lines: Vec<&str> = text.lines().collect();
-            for (index, line) in lines.iter().enumerate().filter(|(_, line)| pinned(line).is_some()) {
+            for (index, line) in lines.iter().enumerate().filter(|(_, line)| parse_pinned(line).is_some()) {
                 let next = lines.get(index + 1).unwrap_or(&"");
                 assert!(
                     line.ends_with('\\') && next.starts_with("    --hash=sha256:"),
@@ -113,7 +114,7 @@ fn every_locked_package_has_hash_and_public_url() {
 fn lock_folder_of_unknown_server_does_not_exist() {
     let others = ["copilot-cli"];
     let catalogue = Catalogue::built_in();
-    for path in packed().keys() {
+    for path in unpack_locks().keys() {
         let key = path.parent().and_then(Path::file_name).unwrap().to_str().unwrap();
         assert!(catalogue.servers.contains_key(key) || others.contains(&key), "{}", path.display());
     }
@@ -122,10 +123,11 @@ fn lock_folder_of_unknown_server_does_not_exist() {
 #[test]
 fn recipe_with_unlocked_version_reports_packages_without_lock() {
     let ruff = &Catalogue::built_in().servers["ruff"].install.pip;
-    let locked = RecipeLocks::of(&Recipe { pip: ruff.clone(), ..Recipe::default() });
+    let locked = RecipeLocks::for_recipe(&Recipe { pip: ruff.clone(), ..Recipe::default() });
     assert!(locked.has_pip() && locked.unlocked.is_empty() && locked.digest().is_some());
-    let other =
-        RecipeLocks::of(&recipe("pip = ['ruff==0.14.0']\nnpm = ['pyright@1.0.0', 'typescript@5.9.3']"));
+    let other = RecipeLocks::for_recipe(&recipe(
+        "pip = ['ruff==0.14.0']\nnpm = ['pyright@1.0.0', 'typescript@5.9.3']",
+    ));
     assert!(!other.has_pip() && !other.has_npm() && other.digest().is_none());
     assert_eq!(
         other.unlocked,
@@ -156,17 +158,17 @@ fn npm_lock_applies_only_to_platforms_it_holds_builds_for() {
         NodeMachine { cpu: "arm64", ..linux },
         NodeMachine { os: "darwin", cpu: "arm64", libc: None },
     ];
-    assert_eq!(lock.lacks(linux), None);
+    assert_eq!(lock.missing_build(linux), None);
     for machine in others {
-        assert_eq!(lock.lacks(machine).as_deref(), Some("tool"), "{machine:?}");
+        assert_eq!(lock.missing_build(machine).as_deref(), Some("tool"), "{machine:?}");
     }
     let files = BTreeMap::from([
         (PathBuf::from("locks/t/package.json"), lock.manifest.clone()),
         (PathBuf::from("locks/t/package-lock.json"), lock.lock.clone()),
     ]);
     let recipe = recipe("npm = ['tool@1.0.0']");
-    assert!(RecipeLocks::among(&files, &recipe, linux).has_npm());
-    let told = RecipeLocks::among(&files, &recipe, others[2]);
+    assert!(RecipeLocks::find_in(&files, &recipe, linux).has_npm());
+    let told = RecipeLocks::find_in(&files, &recipe, others[2]);
     assert!(!told.has_npm());
     assert!(
         told.unlocked[0].ends_with("since the lock holds no build of tool for darwin-arm64"),

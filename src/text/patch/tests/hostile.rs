@@ -144,7 +144,7 @@ fn try_everything(patch: &str, old: &str) {
     let Ok(patch) = parse(patch) else { return };
     for file in &patch.files {
         assert_eq!(
-            file.counts().0,
+            file.line_counts().0,
             file.hunks.iter().flat_map(|h| &h.lines).filter(|l| l.kind == LineKind::Add).count()
         );
         if let Err(error) = apply(file, old, ApplyOptions::default()) {

@@ -54,14 +54,14 @@ pub(super) enum MirrorEnd {
 pub(super) type MirrorStamp = (PathBuf, Option<[i64; 4]>);
 
 impl Mirror {
-    fn ends_at(&self, depth: u8) -> bool {
+    fn is_leaf_depth(&self, depth: u8) -> bool {
         match self.ending {
             MirrorEnd::Depth(deepest) => depth >= deepest,
             MirrorEnd::Files | MirrorEnd::Repositories => depth >= MAX_MIRROR_DEPTH,
         }
     }
 
-    fn hides(&self, name: &OsStr) -> bool {
+    fn is_hidden_name(&self, name: &OsStr) -> bool {
         let name = name.as_encoded_bytes();
         self.hidden.iter().any(|hidden| match hidden.strip_prefix('*') {
             Some(end) => name.ends_with(end.as_bytes()),
@@ -71,7 +71,7 @@ impl Mirror {
 }
 
 /// How a file or folder looks now; another look tells whether it was written, or entries came or went.
-pub(super) fn look(path: &Path) -> Option<[i64; 4]> {
+pub(super) fn stat_stamp(path: &Path) -> Option<[i64; 4]> {
     let seen = fs::metadata(path).ok()?;
     Some([seen.dev().cast_signed(), seen.ino().cast_signed(), seen.mtime(), seen.mtime_nsec()])
 }
@@ -80,23 +80,23 @@ pub(super) fn look(path: &Path) -> Option<[i64; 4]> {
 ///
 /// # Errors
 /// Where the folder of commands cannot be entered.
-pub(super) fn show(
+pub(super) fn mirror_folder(
     mirror: &Mirror,
     theirs: &Path,
     to: BorrowedFd<'_>,
     until: Instant,
 ) -> io::Result<Vec<MirrorStamp>> {
     let from = if mirror.of.is_empty() { theirs.to_owned() } else { theirs.join(mirror.of) };
-    let mut walk = MirrorWalk { mirror, left: MAX_MIRROR_ENTRIES, until, looks: Vec::new() };
-    if look(&from).is_none() {
+    let mut walk = MirrorWalk { mirror, left: MAX_MIRROR_ENTRIES, until, stamps: Vec::new() };
+    if stat_stamp(&from).is_none() {
         return Ok(vec![(from, None)]);
     }
-    let folder = reach(to, Path::new(mirror.of))?;
-    walk.level(&from, folder.as_fd(), 0);
+    let folder = open_path(to, Path::new(mirror.of))?;
+    walk.mirror_level(&from, folder.as_fd(), 0);
     if walk.is_over() {
         tracing::warn!("of {} only a part is shown to commands: it has too many files", from.display());
     }
-    Ok(walk.looks)
+    Ok(walk.stamps)
 }
 
 /// Puts a copy of the user's file into the folder `to`, in place of what is there.
@@ -107,7 +107,7 @@ pub(super) fn copy(file: &str, theirs: &Path, to: BorrowedFd<'_>) -> io::Result<
     let from = theirs.join(file);
     let path = Path::new(file);
     let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
-    let folder = reach(to, above)?;
+    let folder = open_path(to, above)?;
     match rustix::fs::unlinkat(&folder, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => {}
         Err(error) => return Err(error.into()),
@@ -138,10 +138,10 @@ fn write_new(content: &[u8], folder: BorrowedFd<'_>, name: &OsStr) -> io::Result
 }
 
 /// Makes git find the user's objects in the folder of objects `to`.
-fn refer(from: &Path, to: BorrowedFd<'_>) -> io::Result<()> {
+fn write_alternates(from: &Path, to: BorrowedFd<'_>) -> io::Result<()> {
     // libgit2 puts what it fetches into a folder that must be there.
-    enter(to, OsStr::new("pack"))?;
-    let info = enter(to, OsStr::new("info"))?;
+    open_or_create_folder(to, OsStr::new("pack"))?;
+    let info = open_or_create_folder(to, OsStr::new("info"))?;
     let line = [from.as_os_str().as_encoded_bytes(), b"\n"].concat();
     write_new(&line, info.as_fd(), OsStr::new("alternates"))
 }
@@ -152,18 +152,18 @@ fn refer(from: &Path, to: BorrowedFd<'_>) -> io::Result<()> {
 /// Where the system refuses.
 pub(super) fn open(caches: &Path, name: &str) -> io::Result<OwnedFd> {
     let caches = rustix::fs::openat(CWD, caches, FOLDER, Mode::empty())?;
-    enter(caches.as_fd(), OsStr::new(name))
+    open_or_create_folder(caches.as_fd(), OsStr::new(name))
 }
 
 /// The folder at a relative path below `to`, made where it is not there.
-fn reach(to: BorrowedFd<'_>, path: &Path) -> io::Result<OwnedFd> {
-    path.iter().try_fold(to.try_clone_to_owned()?, |folder, name| enter(folder.as_fd(), name))
+fn open_path(to: BorrowedFd<'_>, path: &Path) -> io::Result<OwnedFd> {
+    path.iter().try_fold(to.try_clone_to_owned()?, |folder, name| open_or_create_folder(folder.as_fd(), name))
 }
 
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// The folder `name` in `folder`, made if it is not there. What a command has put in its place goes.
-fn enter(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
+fn open_or_create_folder(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
     let make = || match rustix::fs::mkdirat(folder, name, Mode::RWXU) {
         Ok(()) | Err(Errno::EXIST) => rustix::fs::openat(folder, name, FOLDER, Mode::empty()),
         Err(error) => Err(error),
@@ -182,7 +182,7 @@ struct MirrorWalk<'a> {
     mirror: &'a Mirror,
     left: usize,
     until: Instant,
-    looks: Vec<MirrorStamp>,
+    stamps: Vec<MirrorStamp>,
 }
 
 impl MirrorWalk<'_> {
@@ -190,11 +190,11 @@ impl MirrorWalk<'_> {
         self.left == 0 || Instant::now() > self.until
     }
 
-    fn level(&mut self, from: &Path, to: BorrowedFd<'_>, depth: u8) {
+    fn mirror_level(&mut self, from: &Path, to: BorrowedFd<'_>, depth: u8) {
         // Before it is listed: what comes meanwhile makes another look.
-        let looked = look(from);
-        if depth <= MAX_WATCHED_MIRROR_DEPTH && self.looks.len() < MAX_WATCHED_MIRROR_FOLDERS {
-            self.looks.push((from.to_owned(), looked));
+        let looked = stat_stamp(from);
+        if depth <= MAX_WATCHED_MIRROR_DEPTH && self.stamps.len() < MAX_WATCHED_MIRROR_FOLDERS {
+            self.stamps.push((from.to_owned(), looked));
         }
         // One that the user cannot read, a tool cannot either.
         let Ok(listed) = fs::read_dir(from) else { return };
@@ -202,13 +202,13 @@ impl MirrorWalk<'_> {
             .flatten()
             .take(MAX_MIRROR_ENTRIES)
             .map(|entry| (entry.file_name(), entry.file_type().is_ok_and(|kind| kind.is_dir())))
-            .filter(|(name, _)| !self.mirror.hides(name))
+            .filter(|(name, _)| !self.mirror.is_hidden_name(name))
             .collect();
         for (name, is_folder) in &entries {
             if self.is_over() {
                 return;
             }
-            if let Err(error) = self.entry(from, to, name, *is_folder, depth + 1) {
+            if let Err(error) = self.mirror_entry(from, to, name, *is_folder, depth + 1) {
                 tracing::debug!("{} is not shown to commands: {error}", from.join(name).display());
             }
         }
@@ -216,12 +216,12 @@ impl MirrorWalk<'_> {
         if names.len() >= MAX_MIRROR_ENTRIES {
             return;
         }
-        if let Err(error) = forget(from, to, &names) {
+        if let Err(error) = remove_stale_links(from, to, &names) {
             tracing::debug!("links to {} that lead nowhere stay: {error}", from.display());
         }
     }
 
-    fn entry(
+    fn mirror_entry(
         &mut self,
         from: &Path,
         to: BorrowedFd<'_>,
@@ -230,11 +230,13 @@ impl MirrorWalk<'_> {
         depth: u8,
     ) -> io::Result<()> {
         let from = from.join(name);
-        if is_folder && !self.mirror.ends_at(depth) {
-            let folder = enter(to, name)?;
+        if is_folder && !self.mirror.is_leaf_depth(depth) {
+            let folder = open_or_create_folder(to, name)?;
             match self.mirror.ending {
-                MirrorEnd::Repositories if depth == 2 && name == "objects" => refer(&from, folder.as_fd())?,
-                _ => self.level(&from, folder.as_fd(), depth),
+                MirrorEnd::Repositories if depth == 2 && name == "objects" => {
+                    write_alternates(&from, folder.as_fd())?
+                }
+                _ => self.mirror_level(&from, folder.as_fd(), depth),
             }
             return Ok(());
         }
@@ -251,7 +253,7 @@ impl MirrorWalk<'_> {
 }
 
 /// Removes the links of `to` to entries of `from` that are none of `names` any more: a tool would take the name for taken.
-fn forget(from: &Path, to: BorrowedFd<'_>, names: &BTreeSet<OsString>) -> io::Result<()> {
+fn remove_stale_links(from: &Path, to: BorrowedFd<'_>, names: &BTreeSet<OsString>) -> io::Result<()> {
     use std::os::unix::ffi::OsStrExt;
 
     for entry in Dir::read_from(to)? {

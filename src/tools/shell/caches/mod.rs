@@ -3,11 +3,11 @@
 //! What a command leaves in the user's caches, other programs of the user run later without a sandbox: npx what was unpacked once,
 //! cargo the build scripts of crates, pre-commit its hooks. So the user's are read-only for commands, and each tool of the
 //! [`table`] is led to a folder of commands by variables. What the user has is seen there as links ([`mirror`]), made before the first
-//! command and again when the user's folders have changed. Caches that nobody uses any more are removed ([`gone`]).
+//! command and again when the user's folders have changed. Caches that nobody uses any more are removed ([`cleanup`]).
 //!
 //! May use what tools may. Blocks: called off the async threads.
 
-mod gone;
+mod cleanup;
 mod mirror;
 mod table;
 
@@ -22,7 +22,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use self::mirror::{MirrorStamp, copy, look, show};
+use self::mirror::{MirrorStamp, copy, mirror_folder, stat_stamp};
 use self::table::{CachingTool, RedirectVariable, TOOLS, VariableCondition};
 use crate::text::hex;
 use crate::workspace::{Workspace, private};
@@ -50,7 +50,7 @@ pub(crate) struct CachesWanted {
     /// What commands may write anyway, without links. A tool whose cache lies there is not led away.
     pub writable: Vec<PathBuf>,
     /// What commands have in their environment.
-    pub given: BTreeMap<OsString, OsString>,
+    pub environment: BTreeMap<OsString, OsString>,
 }
 
 /// The caches of a command.
@@ -74,8 +74,8 @@ pub(crate) struct NoCaches {
 #[derive(Debug)]
 struct RedirectedTool {
     tool: &'static CachingTool,
-    theirs: Option<PathBuf>,
-    own: PathBuf,
+    user_folder: Option<PathBuf>,
+    own_folder: PathBuf,
 }
 
 /// What was shown of the user's, and when that has to be done again.
@@ -95,35 +95,36 @@ impl CachesWanted {
     /// # Errors
     /// Where the folder cannot be made or written.
     pub(crate) fn make(&self) -> Result<CommandCaches, NoCaches> {
-        let base = self.base();
+        let base = self.base_folder();
         let folder = base.join(OWN);
         let failed = |path: &Path| {
             let path = path.to_owned();
             move |source| NoCaches { path, source }
         };
         private::make_folder(&folder).map_err(failed(&folder))?;
-        let led: Vec<RedirectedTool> = TOOLS.iter().filter_map(|tool| self.led(tool, &folder)).collect();
-        self.show(&base, &folder, &led).map_err(failed(&base))?;
+        let led: Vec<RedirectedTool> =
+            TOOLS.iter().filter_map(|tool| self.redirect_tool(tool, &folder)).collect();
+        self.mirror_user_files(&base, &folder, &led).map_err(failed(&base))?;
         Ok(CommandCaches { env: self.env(&led), folder })
     }
 
     /// Removes the caches of workspaces that are gone or have not been used for long. It looks for them once a day.
     pub(crate) fn clear_others(&self) {
-        let base = self.base();
-        let to_look = gone::begins_a_day(&base, &self.root);
-        gone::clear(&self.cache.join(COMMANDS), &base, to_look);
+        let base = self.base_folder();
+        let to_look = cleanup::begins_a_day(&base, &self.root);
+        cleanup::clear(&self.cache.join(COMMANDS), &base, to_look);
     }
 
-    fn base(&self) -> PathBuf {
+    fn base_folder(&self) -> PathBuf {
         let digest = Sha256::digest(self.root.as_os_str().as_encoded_bytes());
         self.cache.join(COMMANDS).join(hex(&digest[..16]))
     }
 
-    fn led(&self, tool: &'static CachingTool, folder: &Path) -> Option<RedirectedTool> {
+    fn redirect_tool(&self, tool: &'static CachingTool, folder: &Path) -> Option<RedirectedTool> {
         let home = self.home.as_deref().map(Path::as_os_str);
         let theirs = tool.users.iter().find_map(|entry| {
             let whole = expand(entry, home, |name| {
-                let given = self.given.get(OsStr::new(name)).cloned();
+                let given = self.environment.get(OsStr::new(name)).cloned();
                 given.or_else(|| std::env::var_os(name))
             })?;
             // Go has a list of folders, of which the first is written.
@@ -139,20 +140,20 @@ impl CachesWanted {
             let written = written.canonicalize().unwrap_or(written);
             self.writable.iter().any(|open| written.starts_with(open))
         });
-        let led = RedirectedTool { tool, theirs, own: folder.join(tool.folder) };
+        let led = RedirectedTool { tool, user_folder: theirs, own_folder: folder.join(tool.folder) };
         (!stays && tool.leads.iter().any(|lead| self.is_set(&led, lead))).then_some(led)
     }
 
     /// Shows in `folder` what the user has, where that has not been done or the user's folders are others now.
-    fn show(&self, base: &Path, folder: &Path, led: &[RedirectedTool]) -> io::Result<()> {
-        let theirs: Vec<_> = led.iter().map(|one| (one.tool.folder, &one.theirs)).collect();
+    fn mirror_user_files(&self, base: &Path, folder: &Path, led: &[RedirectedTool]) -> io::Result<()> {
+        let theirs: Vec<_> = led.iter().map(|one| (one.tool.folder, &one.user_folder)).collect();
         let by = format!("{} {theirs:?}", env!("CARGO_PKG_VERSION"));
         let path = base.join(SHOWN);
         let shown = || {
             let text = Workspace::read_outside(&path, MOST_SHOWN_BYTES).ok()?;
             serde_json::from_str::<MirrorRecord>(&text).ok().filter(|shown| shown.by == by)
         };
-        let holds = |shown: &MirrorRecord| shown.looks.iter().all(|(at, was)| look(at) == *was);
+        let holds = |shown: &MirrorRecord| shown.looks.iter().all(|(at, was)| stat_stamp(at) == *was);
         if shown().as_ref().is_some_and(holds) {
             return Ok(());
         }
@@ -166,12 +167,12 @@ impl CachesWanted {
         let mut looks = Vec::new();
         for one in led {
             let own = mirror::open(folder, one.tool.folder)?;
-            let Some(theirs) = &one.theirs else { continue };
+            let Some(theirs) = &one.user_folder else { continue };
             for mirror in one.tool.mirrors {
-                looks.extend(show(mirror, theirs, own.as_fd(), until)?);
+                looks.extend(mirror_folder(mirror, theirs, own.as_fd(), until)?);
             }
             for file in one.tool.copies {
-                let seen = (theirs.join(file), look(&theirs.join(file)));
+                let seen = (theirs.join(file), stat_stamp(&theirs.join(file)));
                 // What the tool has written into the last copy is lost with it.
                 if seen.1.is_some() && !before.as_ref().is_some_and(|shown| shown.looks.contains(&seen)) {
                     copy(file, theirs, own.as_fd())?;
@@ -189,43 +190,43 @@ impl CachesWanted {
 
     fn env(&self, led: &[RedirectedTool]) -> BTreeMap<OsString, OsString> {
         let set = led.iter().flat_map(|one| one.tool.leads.iter().map(move |lead| (one, lead)));
-        set.filter_map(|(one, lead)| Some((lead.variable.into(), self.value(one, lead)?))).collect()
+        set.filter_map(|(one, lead)| Some((lead.variable.into(), self.variable_value(one, lead)?))).collect()
     }
 
     fn given(&self, lead: &RedirectVariable) -> &OsStr {
-        self.given.get(OsStr::new(lead.variable)).map(OsString::as_os_str).unwrap_or_default()
+        self.environment.get(OsStr::new(lead.variable)).map(OsString::as_os_str).unwrap_or_default()
     }
 
     fn is_set(&self, led: &RedirectedTool, lead: &RedirectVariable) -> bool {
         let has_blank = |path: &Path| path.as_os_str().as_encoded_bytes().iter().any(u8::is_ascii_whitespace);
-        let theirs = led.theirs.as_deref();
+        let theirs = led.user_folder.as_deref();
         match lead.when {
             VariableCondition::Always => true,
             VariableCondition::Given => !self.given(lead).is_empty(),
             VariableCondition::There(part) => theirs.is_some_and(|theirs| theirs.join(part).exists()),
             VariableCondition::Unbroken => {
-                !has_blank(&led.own) && theirs.is_some_and(|theirs| !has_blank(theirs))
+                !has_blank(&led.own_folder) && theirs.is_some_and(|theirs| !has_blank(theirs))
             }
         }
     }
 
     /// What the variable is set to, if it is.
-    fn value(&self, led: &RedirectedTool, lead: &RedirectVariable) -> Option<OsString> {
+    fn variable_value(&self, led: &RedirectedTool, lead: &RedirectVariable) -> Option<OsString> {
         let given = self.given(lead);
         let others = given.to_str().and_then(|all| all.find(':').map(|at| &all[at..])).unwrap_or_default();
-        let theirs = led.theirs.as_deref().map(Path::as_os_str).unwrap_or_default();
+        let theirs = led.user_folder.as_deref().map(Path::as_os_str).unwrap_or_default();
         let parts = [
-            ("{own}", led.own.as_os_str()),
+            ("{own}", led.own_folder.as_os_str()),
             ("{theirs}", theirs),
             ("{given}", given),
             ("{others}", OsStr::new(others)),
         ];
-        self.is_set(led, lead).then(|| filled(lead.value, &parts))
+        self.is_set(led, lead).then(|| fill_template(lead.value, &parts))
     }
 }
 
 /// `form` with each of these words in it replaced.
-fn filled(form: &str, parts: &[(&str, &OsStr)]) -> OsString {
+fn fill_template(form: &str, parts: &[(&str, &OsStr)]) -> OsString {
     let mut out = OsString::new();
     let mut rest = form;
     while let Some((at, (word, value))) =
@@ -272,7 +273,7 @@ mod tests {
             root: base.join("code"),
             home: Some(base.join("home")),
             writable: vec![base.join("code")],
-            given: unset.chain(given).collect(),
+            environment: unset.chain(given).collect(),
         }
     }
 

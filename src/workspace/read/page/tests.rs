@@ -20,7 +20,7 @@ fn query(first: u64, max_lines: usize) -> PageQuery {
         max_lines,
         max_bytes: 20_000,
         longest_line: 2_000,
-        until: WorkDeadline::new(Instant::now() + Duration::from_secs(60)),
+        deadline: WorkDeadline::new(Instant::now() + Duration::from_secs(60)),
     }
 }
 
@@ -125,7 +125,7 @@ fn page_of_terabyte_file_is_read_in_bounded_time() {
     let error = workspace.read_page(&path, &query(60_000, 50)).unwrap_err();
     assert!(matches!(error, ReadError::Binary { .. }), "{error}");
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
-    let late = PageQuery { until: WorkDeadline::new(Instant::now()), ..query(60_000, 50) };
+    let late = PageQuery { deadline: WorkDeadline::new(Instant::now()), ..query(60_000, 50) };
     assert!(matches!(workspace.read_page(&path, &late), Err(ReadError::Late { line: 1, .. })));
 }
 

@@ -19,7 +19,7 @@ fn answer(id: &Value) -> Value {
 }
 
 fn said_by_client(conversation: &mut PassthroughConversation, value: &Value) {
-    assert_eq!(conversation.said_by_client(said(value)).map(|line| read(&line)), Some(value.clone()));
+    assert_eq!(conversation.on_client_line(said(value)).map(|line| read(&line)), Some(value.clone()));
 }
 
 #[test]
@@ -29,8 +29,8 @@ fn lost_daemon_fails_tool_calls_and_replays_list_requests() {
     said_by_client(&mut conversation, &request(2, "tools/list"));
     said_by_client(&mut conversation, &request(3, "something/new"));
     said_by_client(&mut conversation, &request(4, "resources/read"));
-    conversation.said_by_daemon(said(&answer(&json!(4)))).unwrap();
-    let loss = conversation.lost();
+    conversation.on_daemon_line(said(&answer(&json!(4)))).unwrap();
+    let loss = conversation.on_daemon_lost();
     let mut answers: Vec<Value> = loss.answers.iter().map(|line| read(line)).collect();
     answers.sort_by_key(|answer| answer["id"].as_i64());
     assert_eq!(answers.len(), 2);
@@ -40,8 +40,8 @@ fn lost_daemon_fails_tool_calls_and_replays_list_requests() {
     assert!(loss.waits);
     let again: Vec<Value> = conversation.replay().iter().map(|line| read(line)).collect();
     assert_eq!(again, [request(2, "tools/list")]);
-    assert!(conversation.said_by_daemon(said(&answer(&json!(2)))).is_some());
-    assert_eq!(conversation.lost(), DaemonLoss { answers: Vec::new(), waits: false });
+    assert!(conversation.on_daemon_line(said(&answer(&json!(2)))).is_some());
+    assert_eq!(conversation.on_daemon_lost(), DaemonLoss { answers: Vec::new(), waits: false });
 }
 
 #[test]
@@ -57,13 +57,13 @@ fn initialize_is_replayed_to_new_daemon_and_its_response_withheld() {
         said_by_client(&mut conversation, value);
     }
     for id in [0, 1, 2, 5] {
-        assert!(conversation.said_by_daemon(said(&answer(&json!(id)))).is_some(), "{id}");
+        assert!(conversation.on_daemon_line(said(&answer(&json!(id)))).is_some(), "{id}");
     }
-    assert_eq!(conversation.lost(), DaemonLoss { answers: Vec::new(), waits: true });
+    assert_eq!(conversation.on_daemon_lost(), DaemonLoss { answers: Vec::new(), waits: true });
     let again: Vec<Value> = conversation.replay().iter().map(|line| read(line)).collect();
     assert_eq!(again, [initialize, initialized, subscribe(1, "lsp://a")]);
     for id in [0, 1] {
-        assert_eq!(conversation.said_by_daemon(said(&answer(&json!(id)))), None, "{id}");
+        assert_eq!(conversation.on_daemon_line(said(&answer(&json!(id)))), None, "{id}");
     }
 }
 
@@ -72,34 +72,34 @@ fn unanswered_initialize_is_replayed_first_and_answered_by_next_daemon() {
     let mut conversation = PassthroughConversation::default();
     said_by_client(&mut conversation, &request(7, "tools/list"));
     said_by_client(&mut conversation, &request(0, "initialize"));
-    conversation.lost();
+    conversation.on_daemon_lost();
     let again: Vec<Value> = conversation.replay().iter().map(|line| read(line)).collect();
     assert_eq!(again, [request(0, "initialize"), request(7, "tools/list")]);
-    assert!(conversation.said_by_daemon(said(&answer(&json!(0)))).is_some());
+    assert!(conversation.on_daemon_line(said(&answer(&json!(0)))).is_some());
 }
 
 #[test]
 fn response_to_a_former_daemon_is_dropped() {
     let mut conversation = PassthroughConversation::default();
     let asked = request(0, "elicitation/create");
-    let shown = read(&conversation.said_by_daemon(said(&asked)).unwrap());
+    let shown = read(&conversation.on_daemon_line(said(&asked)).unwrap());
     assert_eq!(shown["id"], json!("0:0"));
-    let back = conversation.said_by_client(said(&answer(&shown["id"]))).unwrap();
+    let back = conversation.on_client_line(said(&answer(&shown["id"]))).unwrap();
     assert_eq!(read(&back)["id"], json!(0));
 
     let cancelled =
         json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 0}});
-    let told = read(&conversation.said_by_daemon(said(&cancelled)).unwrap());
+    let told = read(&conversation.on_daemon_line(said(&cancelled)).unwrap());
     assert_eq!(told["params"]["requestId"], json!("0:0"));
 
-    conversation.lost();
-    let other = read(&conversation.said_by_daemon(said(&asked)).unwrap());
+    conversation.on_daemon_lost();
+    let other = read(&conversation.on_daemon_line(said(&asked)).unwrap());
     assert_eq!(other["id"], json!("1:0"));
-    assert_eq!(conversation.said_by_client(said(&answer(&shown["id"]))), None);
+    assert_eq!(conversation.on_client_line(said(&answer(&shown["id"]))), None);
     for made_up in [json!("x"), json!(0), json!("1:"), json!("9:0")] {
-        assert_eq!(conversation.said_by_client(said(&answer(&made_up))), None, "{made_up}");
+        assert_eq!(conversation.on_client_line(said(&answer(&made_up))), None, "{made_up}");
     }
-    assert!(conversation.said_by_client(said(&answer(&other["id"]))).is_some());
+    assert!(conversation.on_client_line(said(&answer(&other["id"]))).is_some());
 }
 
 #[test]
@@ -109,23 +109,23 @@ fn cancelled_tool_call_gets_no_response_after_daemon_loss() {
     let cancelled =
         json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
     said_by_client(&mut conversation, &cancelled);
-    assert_eq!(conversation.lost(), DaemonLoss { answers: Vec::new(), waits: false });
+    assert_eq!(conversation.on_daemon_lost(), DaemonLoss { answers: Vec::new(), waits: false });
 }
 
 #[test]
 fn pending_requests_get_an_error_without_a_daemon() {
     let mut conversation = PassthroughConversation::default();
     said_by_client(&mut conversation, &request(1, "tools/list"));
-    let answers = conversation.nobody("no daemon can be had");
+    let answers = conversation.fail_all("no daemon can be had");
     assert_eq!(read(&answers[0])["error"]["message"], json!("no daemon can be had"));
-    assert!(conversation.nobody("again").is_empty());
+    assert!(conversation.fail_all("again").is_empty());
 }
 
 #[test]
 fn line_without_json_passes_through_unchanged() {
     let mut conversation = PassthroughConversation::default();
     for line in [&b"not json\n"[..], b"{\"id\": \xff}\n", b"[]\n", b"\n"] {
-        assert_eq!(conversation.said_by_client(line.to_owned()).as_deref(), Some(line));
-        assert_eq!(conversation.said_by_daemon(line.to_owned()).as_deref(), Some(line));
+        assert_eq!(conversation.on_client_line(line.to_owned()).as_deref(), Some(line));
+        assert_eq!(conversation.on_daemon_line(line.to_owned()).as_deref(), Some(line));
     }
 }

@@ -4,13 +4,13 @@ use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, Elicitat
 use serde_json::{Value, json};
 
 use crate::policy::approval::{Approval, ApprovalRequest, FormAnswer, FormRequest};
-use crate::tools::hidden::shown;
+use crate::tools::hidden::approval_text;
 
 /// More of what a call would touch is not read by anybody.
 const SHOWN_ITEMS: usize = 20;
 
 /// Anything but a clear yes is a no.
-pub(super) fn decided(result: &ElicitResult) -> Approval {
+pub(super) fn to_approval(result: &ElicitResult) -> Approval {
     let decision =
         result.content.as_ref().and_then(|content| content.get("decision")).and_then(Value::as_str);
     match (&result.action, decision) {
@@ -27,7 +27,7 @@ pub(super) fn decided(result: &ElicitResult) -> Approval {
 }
 
 /// What the client says to a mounted server's form.
-pub(super) fn filled(result: ElicitResult) -> FormAnswer {
+pub(super) fn to_form_answer(result: ElicitResult) -> FormAnswer {
     match (result.action, result.content) {
         (ElicitationAction::Accept, Some(Value::Object(content))) => FormAnswer::Filled(content),
         // A form without fields is answered by agreeing to it.
@@ -38,8 +38,8 @@ pub(super) fn filled(result: ElicitResult) -> FormAnswer {
 }
 
 /// A mounted server's form, with who asks before its own words.
-pub(super) fn passed_on(form: &FormRequest) -> Result<ElicitRequestParams, serde_json::Error> {
-    let (from, tool) = (shown(&form.from), shown(&form.tool));
+pub(super) fn mounted_form(form: &FormRequest) -> Result<ElicitRequestParams, serde_json::Error> {
+    let (from, tool) = (approval_text(&form.from), approval_text(&form.tool));
     Ok(ElicitRequestParams::FormElicitationParams {
         meta: None,
         message: format!("The MCP server `{from}`, working on {tool}, asks: {}", form.message),
@@ -48,7 +48,7 @@ pub(super) fn passed_on(form: &FormRequest) -> Result<ElicitRequestParams, serde
 }
 
 /// The question whether a call may run, as a form with one choice.
-pub(super) fn choice(
+pub(super) fn approval_form(
     request: &ApprovalRequest,
     sessions: bool,
 ) -> Result<ElicitRequestParams, serde_json::Error> {
@@ -71,12 +71,12 @@ pub(super) fn choice(
 
 /// Everything that the call would touch, one line each.
 fn message(request: &ApprovalRequest) -> String {
-    let mut text = format!("{}: {}", shown(&request.title), shown(&request.why));
+    let mut text = format!("{}: {}", approval_text(&request.title), approval_text(&request.why));
     let lists =
         [("run", &request.commands), ("fetch", &request.urls), (request.effect.as_str(), &request.paths)];
     for (what, list) in lists {
         for item in list.iter().take(SHOWN_ITEMS) {
-            text.push_str(&format!("\n{what}: {}", shown(item)));
+            text.push_str(&format!("\n{what}: {}", approval_text(item)));
         }
         if list.len() > SHOWN_ITEMS {
             text.push_str(&format!("\n{what}: and {} more", list.len() - SHOWN_ITEMS));
@@ -84,7 +84,7 @@ fn message(request: &ApprovalRequest) -> String {
     }
     if lists.iter().all(|(_, list)| list.is_empty()) {
         text.push('\n');
-        text.push_str(&shown(&request.arguments.to_string()));
+        text.push_str(&approval_text(&request.arguments.to_string()));
     }
     text
 }

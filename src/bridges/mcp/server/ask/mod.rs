@@ -95,7 +95,7 @@ impl CallRespondent {
     ///
     /// # Errors
     /// -32602 where the state that came along is none of ours, too old, or another call's.
-    pub(super) fn about(
+    pub(super) fn for_call(
         params: &mut CallToolRequestParams,
         context: &RequestContext<RoleServer>,
         seal: &RequestStateCodec,
@@ -118,7 +118,7 @@ impl CallRespondent {
             let state: SealedCallState = serde_json::from_slice(&bytes)
                 .map_err(|error| ErrorData::internal_error(format!("requestState: {error}"), None))?;
             (returning.agreed, returning.filled) = (state.agreed, state.filled);
-            returning.answered = responses.as_ref().and_then(said).map(|answer| (state.asked, answer));
+            returning.answered = responses.as_ref().and_then(response_in).map(|answer| (state.asked, answer));
         }
         Ok(Self::Returning(Box::new(returning)))
     }
@@ -134,17 +134,17 @@ impl CallRespondent {
         let open = returning.open.lock().take()?;
         let (mut agreed, mut filled) = (returning.agreed.clone(), returning.filled.clone());
         if let Some((asked, answer)) = &returning.answered {
-            match form::decided(answer) {
+            match form::to_approval(answer) {
                 Approval::Once => agreed.push(asked.clone()),
                 _ => filled.push((asked.clone(), answer.clone())),
             }
         }
         let state = SealedCallState { agreed, filled, asked: open.digest() };
-        Some(put(&open, &state, &bound_to(params, principal), seal))
+        Some(input_required(&open, &state, &bound_to(params, principal), seal))
     }
 }
 
-fn put(
+fn input_required(
     open: &OpenClientQuestion,
     state: &SealedCallState,
     bound: &[u8],
@@ -154,8 +154,8 @@ fn put(
     let bytes = serde_json::to_vec(state).map_err(internal)?;
     let sealed = seal.seal_with(&bytes, &SealOptions::new().associated_data(bound).ttl(SEALED_STATE_TTL));
     let (key, form) = match open {
-        OpenClientQuestion::Approval(request) => (APPROVAL, form::choice(request, false)),
-        OpenClientQuestion::Form(form) => (INPUT, form::passed_on(form)),
+        OpenClientQuestion::Approval(request) => (APPROVAL, form::approval_form(request, false)),
+        OpenClientQuestion::Form(form) => (INPUT, form::mounted_form(form)),
     };
     let mut requests = InputRequests::new();
     requests.insert(key.to_owned(), InputRequest::Elicitation(ElicitRequest::new(form.map_err(internal)?)));
@@ -167,51 +167,51 @@ impl Approver for CallRespondent {
         Box::pin(async move {
             match self {
                 Self::Nobody => Approval::Nobody,
-                Self::Waiting(peer) => match wait(peer, form::choice(request, true)).await {
-                    Some(result) => form::decided(&result),
+                Self::Waiting(peer) => match elicit(peer, form::approval_form(request, true)).await {
+                    Some(result) => form::to_approval(&result),
                     None => Approval::Nobody,
                 },
-                Self::Returning(returning) => returning.ask(request),
+                Self::Returning(returning) => returning.answer_approval(request),
             }
         })
     }
 
-    fn fill<'a>(&'a self, request: &'a FormRequest) -> BoxFuture<'a, FormAnswer> {
+    fn fill_form<'a>(&'a self, request: &'a FormRequest) -> BoxFuture<'a, FormAnswer> {
         Box::pin(async move {
             match self {
                 Self::Nobody => FormAnswer::Nobody,
-                Self::Waiting(peer) => match wait(peer, form::passed_on(request)).await {
-                    Some(result) => form::filled(result),
+                Self::Waiting(peer) => match elicit(peer, form::mounted_form(request)).await {
+                    Some(result) => form::to_form_answer(result),
                     None => FormAnswer::Nobody,
                 },
-                Self::Returning(returning) => returning.fill(request),
+                Self::Returning(returning) => returning.answer_form(request),
             }
         })
     }
 }
 
 impl ReturningCall {
-    fn ask(&self, request: &ApprovalRequest) -> Approval {
+    fn answer_approval(&self, request: &ApprovalRequest) -> Approval {
         let digest = digest(request);
         if self.agreed.contains(&digest) {
             return Approval::Once;
         }
         if let Some(answer) = self.answer_to(&digest) {
-            return form::decided(answer);
+            return form::to_approval(answer);
         }
-        self.put(OpenClientQuestion::Approval(request.clone()));
+        self.set_open_question(OpenClientQuestion::Approval(request.clone()));
         Approval::Nobody
     }
 
     /// A form that can only be answered while the call runs is answered by nobody here.
-    fn fill(&self, request: &FormRequest) -> FormAnswer {
+    fn answer_form(&self, request: &FormRequest) -> FormAnswer {
         let digest = digest(request);
         let before = self.filled.iter().find(|(asked, _)| *asked == digest).map(|(_, answer)| answer);
         if let Some(answer) = before.or_else(|| self.answer_to(&digest)) {
-            return form::filled(answer.clone());
+            return form::to_form_answer(answer.clone());
         }
         if request.again {
-            self.put(OpenClientQuestion::Form(request.clone()));
+            self.set_open_question(OpenClientQuestion::Form(request.clone()));
         }
         FormAnswer::Nobody
     }
@@ -220,13 +220,13 @@ impl ReturningCall {
         self.answered.as_ref().filter(|(asked, _)| asked == digest).map(|(_, answer)| answer)
     }
 
-    fn put(&self, question: OpenClientQuestion) {
+    fn set_open_question(&self, question: OpenClientQuestion) {
         *self.open.lock() = Some(question);
     }
 }
 
 /// What a client that is asked while its call waits says; `None` where it says nothing.
-async fn wait(
+async fn elicit(
     peer: &Peer<RoleServer>,
     form: Result<ElicitRequestParams, serde_json::Error>,
 ) -> Option<ElicitResult> {
@@ -247,7 +247,7 @@ async fn wait(
 }
 
 /// What the responses of a client say to the question.
-fn said(responses: &InputResponses) -> Option<ElicitResult> {
+fn response_in(responses: &InputResponses) -> Option<ElicitResult> {
     let response = responses.get(APPROVAL).or_else(|| responses.get(INPUT))?;
     let read = serde_json::from_value(response.clone());
     Some(read.unwrap_or_else(|error| {

@@ -1,6 +1,6 @@
 use serde_json::Value;
 
-use super::form::decided;
+use super::form::to_approval;
 use super::*;
 use crate::policy::request::Effect;
 
@@ -18,7 +18,7 @@ fn request(command: &str) -> ApprovalRequest {
 }
 
 fn answered(json: Value) -> Approval {
-    decided(&serde_json::from_value(json).unwrap())
+    to_approval(&serde_json::from_value(json).unwrap())
 }
 
 #[test]
@@ -48,9 +48,9 @@ fn approval_applies_only_to_the_request_it_answers() {
         answered: Some((agreed, yes())),
         ..ReturningCall::default()
     };
-    assert_eq!(returning.ask(&request("ls")), Approval::Once);
-    assert_eq!(returning.ask(&request("pwd")), Approval::Once);
-    assert_eq!(returning.ask(&request("rm -rf .")), Approval::Nobody);
+    assert_eq!(returning.answer_approval(&request("ls")), Approval::Once);
+    assert_eq!(returning.answer_approval(&request("pwd")), Approval::Once);
+    assert_eq!(returning.answer_approval(&request("rm -rf .")), Approval::Nobody);
     let open = returning.open.lock().clone();
     assert_eq!(open, Some(OpenClientQuestion::Approval(request("rm -rf ."))), "it is asked about");
 }
@@ -73,15 +73,15 @@ fn form_answer_applies_only_to_the_form_it_answers() {
         answered: Some((digest(&form_of("two?", true)), given(name))),
         ..ReturningCall::default()
     };
-    assert_eq!(returning.fill(&form_of("one?", true)), FormAnswer::Declined);
+    assert_eq!(returning.answer_form(&form_of("one?", true)), FormAnswer::Declined);
     let filled = json!({"name": "x"}).as_object().unwrap().clone();
-    assert_eq!(returning.fill(&form_of("two?", true)), FormAnswer::Filled(filled));
-    assert_eq!(returning.fill(&form_of("three?", false)), FormAnswer::Nobody);
+    assert_eq!(returning.answer_form(&form_of("two?", true)), FormAnswer::Filled(filled));
+    assert_eq!(returning.answer_form(&form_of("three?", false)), FormAnswer::Nobody);
     assert!(returning.open.lock().is_none(), "the call cannot be made again");
-    assert_eq!(returning.fill(&form_of("three?", true)), FormAnswer::Nobody);
+    assert_eq!(returning.answer_form(&form_of("three?", true)), FormAnswer::Nobody);
     assert_eq!(*returning.open.lock(), Some(OpenClientQuestion::Form(form_of("three?", true))));
     // A yes to a call is no answer to a form, and no form's answer is a yes.
-    assert_eq!(returning.ask(&request("ls")), Approval::Nobody);
+    assert_eq!(returning.answer_approval(&request("ls")), Approval::Nobody);
 }
 
 #[test]

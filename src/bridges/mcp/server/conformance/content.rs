@@ -20,7 +20,7 @@ pub(super) fn sound() -> ContentBlock {
     ContentBlock::audio(SILENCE, "audio/wav")
 }
 
-pub(super) fn embedded(uri: &str, kind: &str, text: &str) -> ContentBlock {
+pub(super) fn embedded_resource(uri: &str, kind: &str, text: &str) -> ContentBlock {
     ContentBlock::resource(ResourceContents::text(text, uri).with_mime_type(kind))
 }
 
@@ -82,7 +82,7 @@ pub(super) fn prompt(params: &GetPromptRequestParams) -> Option<GetPromptResult>
         "test_prompt_with_embedded_resource" => {
             let uri = argument("resourceUri");
             let uri = if uri.is_empty() { "test://static-text" } else { &uri };
-            let resource = embedded(uri, "text/plain", "Embedded resource content for testing.");
+            let resource = embedded_resource(uri, "text/plain", "Embedded resource content for testing.");
             vec![PromptMessage::new(Role::User, resource), says("Look at the resource above.".to_owned())]
         }
         "test_prompt_with_image" => {

@@ -30,7 +30,7 @@ pub(super) fn list() -> Vec<Tool> {
 }
 
 /// What stands under `key` in the responses, if it is an object; anything else counts as missing.
-fn response<'a>(responses: Option<&'a InputResponses>, key: &str) -> Option<&'a Value> {
+fn response_for<'a>(responses: Option<&'a InputResponses>, key: &str) -> Option<&'a Value> {
     responses?.get(key).filter(|response| response.is_object())
 }
 
@@ -69,7 +69,7 @@ pub(super) fn call(
     params: &CallToolRequestParams,
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
-    let given = |key: &str| response(params.input_responses.as_ref(), key);
+    let given = |key: &str| response_for(params.input_responses.as_ref(), key);
     let once = |asked: InputRequests| Ok(InputRequiredResult::from_input_requests(asked).into());
     match params.name.strip_prefix(PREFIX).unwrap_or_default() {
         "elicitation" => match given("user_name") {
@@ -129,7 +129,7 @@ pub(super) fn call(
 }
 
 pub(super) fn prompt(params: &GetPromptRequestParams) -> Result<GetPromptResponse, ErrorData> {
-    match response(params.input_responses.as_ref(), "user_context") {
+    match response_for(params.input_responses.as_ref(), "user_context") {
         Some(response) => {
             let text =
                 format!("The context is {}", response["content"]["context"].as_str().unwrap_or_default());

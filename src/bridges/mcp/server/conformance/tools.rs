@@ -11,7 +11,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 
-use super::content::{embedded, image, sound};
+use super::content::{embedded_resource, image, sound};
 use super::forms::{choices, completion, defaults, field, form};
 use super::tool;
 use crate::bridges::mcp::server::handler::McpServerHandler;
@@ -91,12 +91,20 @@ pub(super) async fn call(
         "test_image_content" => vec![image()],
         "test_audio_content" => vec![sound()],
         "test_embedded_resource" => {
-            vec![embedded("test://embedded-resource", "text/plain", "This is an embedded resource content.")]
+            vec![embedded_resource(
+                "test://embedded-resource",
+                "text/plain",
+                "This is an embedded resource content.",
+            )]
         }
         "test_multiple_content_types" => vec![
             ContentBlock::text("Multiple content types test:"),
             image(),
-            embedded("test://mixed-content-resource", "application/json", r#"{"test":"data","value":123}"#),
+            embedded_resource(
+                "test://mixed-content-resource",
+                "application/json",
+                r#"{"test":"data","value":123}"#,
+            ),
         ],
         "test_error_handling" => {
             let text = "This tool intentionally returns an error for testing";
@@ -127,11 +135,11 @@ pub(super) async fn call(
             vec![ContentBlock::text("here again")]
         }
         "test_trigger_tool_change" => {
-            handler.watch().say_tools_changed();
+            handler.watch().notify_tools_changed();
             vec![ContentBlock::text("told")]
         }
         "test_trigger_prompt_change" => {
-            handler.watch().say_prompts_changed();
+            handler.watch().notify_prompts_changed();
             vec![ContentBlock::text("told")]
         }
         "test_missing_capability" => {

@@ -73,33 +73,34 @@ impl HttpAccessGuard {
         Self { authorities, names, token }
     }
 
-    pub(super) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), McpHttpRefusal> {
+    pub(super) fn check_request(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), McpHttpRefusal> {
         let mut hosts = headers.get_all(HOST).iter();
         let host = hosts.next().and_then(|host| host.to_str().ok()).ok_or(McpHttpRefusal::Host)?;
         // A second one could be what something behind us believes.
-        if hosts.next().is_some() || !self.knows(host) {
+        if hosts.next().is_some() || !self.is_known_host(host) {
             return Err(McpHttpRefusal::Host);
         }
-        if uri.authority().is_some_and(|authority| !self.knows(authority.as_str())) {
+        if uri.authority().is_some_and(|authority| !self.is_known_host(authority.as_str())) {
             return Err(McpHttpRefusal::Host);
         }
         for origin in headers.get_all(ORIGIN) {
             let origin = origin.to_str().map_err(|_| McpHttpRefusal::Origin)?;
             let authority = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
-            if !authority.is_some_and(|authority| self.knows(authority)) {
+            if !authority.is_some_and(|authority| self.is_known_host(authority)) {
                 return Err(McpHttpRefusal::Origin);
             }
         }
         if let Some(token) = &self.token {
-            let given = headers.get(AUTHORIZATION).and_then(|given| given.to_str().ok()).and_then(bearer);
-            if !given.is_some_and(|given| token.is(given)) {
+            let given =
+                headers.get(AUTHORIZATION).and_then(|given| given.to_str().ok()).and_then(bearer_token);
+            if !given.is_some_and(|given| token.matches(given)) {
                 return Err(McpHttpRefusal::Token);
             }
         }
         if uri.path() == ENDPOINT { Ok(()) } else { Err(McpHttpRefusal::Path) }
     }
 
-    fn knows(&self, authority: &str) -> bool {
+    fn is_known_host(&self, authority: &str) -> bool {
         let authority = authority.to_ascii_lowercase();
         let name = port_of(&authority)
             .map_or(authority.as_str(), |port| &authority[..authority.len() - port.len() - 1]);
@@ -114,7 +115,7 @@ fn port_of(authority: &str) -> Option<&str> {
 }
 
 /// The token of an `Authorization` header (RFC 6750; the scheme in any case).
-fn bearer(header: &str) -> Option<&str> {
+fn bearer_token(header: &str) -> Option<&str> {
     let (scheme, token) = header.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
@@ -126,7 +127,7 @@ mod tests {
     use super::*;
 
     fn guard() -> HttpAccessGuard {
-        let token = BearerToken::given("0123456789abcdef").unwrap();
+        let token = BearerToken::from_text("0123456789abcdef").unwrap();
         HttpAccessGuard::new("127.0.0.1:8000".parse().unwrap(), vec!["Tools.example".to_owned()], Some(token))
     }
 
@@ -139,7 +140,7 @@ mod tests {
         if let Some(token) = token {
             headers.insert(AUTHORIZATION, HeaderValue::from_str(token).unwrap());
         }
-        guard().check(&Uri::from_static("/mcp"), &headers)
+        guard().check_request(&Uri::from_static("/mcp"), &headers)
     }
 
     const RIGHT: Option<&str> = Some("Bearer 0123456789abcdef");

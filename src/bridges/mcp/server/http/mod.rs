@@ -2,13 +2,13 @@
 //!
 //! What lives here: the listener ([`Listener`], [`serve`]), what is checked before anything of a request is read ([`guard`]), the
 //! token that every request must bring ([`token`]), the process at the other end of a connection ([`peer`]), and how many connections
-//! ([`places`]) and sessions ([`sessions`]) are open at a time. The transport itself, with its sessions for the era that has them, is rmcp's.
+//! ([`connection_slots`]) and sessions ([`sessions`]) are open at a time. The transport itself, with its sessions for the era that has them, is rmcp's.
 //!
 //! Only plain HTTP is spoken, on loopback unless said otherwise: TLS belongs to a proxy in front.
 
+mod connection_slots;
 mod guard;
 pub(super) mod peer;
-mod places;
 mod sessions;
 pub(crate) mod token;
 
@@ -33,20 +33,20 @@ use tokio::sync::OnceCell;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use self::connection_slots::{ConnectionPlace, ConnectionPlaces};
 pub(crate) use self::guard::ENDPOINT;
 use self::guard::HttpAccessGuard;
 use self::peer::HttpPeer;
-use self::places::{ConnectionPlace, ConnectionPlaces};
 use self::sessions::HttpSessions;
 use self::token::BearerToken;
 use super::handler::{McpServerHandler, McpServerState};
-use super::{ServerOptions, key};
+use super::{ServerOptions, random_key};
 
 /// A request's body has no more bytes.
 const MAX_REQUEST_BODY_BYTES: usize = 4 << 20;
 /// And is there within this time.
 const REQUEST_BODY_TIMEOUT: Duration = Duration::from_secs(30);
-/// The head of the next request is there within this time. (For the first one there is less: [`places`].)
+/// The head of the next request is there within this time. (For the first one there is less: [`connection_slots`].)
 const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(10);
 /// Connections get so long to end.
 const CONNECTION_CLOSE_GRACE_PERIOD: Duration = Duration::from_millis(500);
@@ -128,7 +128,7 @@ struct McpHttpEndpoint {
 
 /// One connection.
 struct McpHttpConnection {
-    door: Arc<McpHttpEndpoint>,
+    endpoint: Arc<McpHttpEndpoint>,
     /// Both ends: the client's and ours.
     ends: (SocketAddr, SocketAddr),
     place: Arc<ConnectionPlace>,
@@ -155,7 +155,7 @@ pub async fn serve(
         };
         match accepted {
             Ok((stream, peer)) => {
-                connections.spawn(connection(stream, peer, Arc::clone(&door), places.enter()));
+                connections.spawn(connection(stream, peer, Arc::clone(&door), places.reserve()));
             }
             Err(error) => {
                 tracing::warn!("a connection could not be accepted: {error}");
@@ -180,7 +180,7 @@ fn door(
     // States of calls that wait for an answer outlive a restart where the token does.
     let key = match &token {
         Some(token) => token.key("request state"),
-        None => key()?,
+        None => random_key()?,
     };
     let guard = HttpAccessGuard::new(listener.address, hosts, token);
     let session = server.caller.session.clone();
@@ -188,7 +188,7 @@ fn door(
     let made = std::sync::atomic::AtomicU64::new(0);
     let factory = move || {
         let number = made.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        Ok(McpServerHandler::of(shared.clone(), format!("{session}-{number}")))
+        Ok(McpServerHandler::for_session(shared.clone(), format!("{session}-{number}")))
     };
     let sessions = Arc::new(HttpSessions::default());
     // Host and Origin have been checked before, against all names that count; rmcp knows only some of them.
@@ -214,7 +214,7 @@ async fn connection(stream: TcpStream, peer: SocketAddr, door: Arc<McpHttpEndpoi
     };
     let place = Arc::new(place);
     let connection = Arc::new(McpHttpConnection {
-        door,
+        endpoint: door,
         ends: (peer, own),
         place: Arc::clone(&place),
         peer: OnceCell::new(),
@@ -232,28 +232,28 @@ async fn connection(stream: TcpStream, peer: SocketAddr, door: Arc<McpHttpEndpoi
         served = served => if let Err(error) = served {
             tracing::debug!("an HTTP connection ended early: {error}");
         },
-        () = place.lost() => tracing::debug!("an HTTP connection was closed that had not shown the token"),
+        () = place.wait_for_eviction() => tracing::debug!("an HTTP connection was closed that had not shown the token"),
     }
 }
 
 impl McpHttpConnection {
     async fn answer(&self, request: Request<Incoming>) -> McpHttpResponse {
-        if let Err(refused) = self.door.guard.check(request.uri(), request.headers()) {
+        if let Err(refused) = self.endpoint.guard.check_request(request.uri(), request.headers()) {
             tracing::debug!(?refused, "an HTTP request was refused");
             return closing(refusal(refused));
         }
-        if !self.place.show().await {
+        if !self.place.authenticate().await {
             return closing(plain(StatusCode::SERVICE_UNAVAILABLE, NO_PLACE));
         }
         let peer = self.peer().await;
         match peer {
             HttpPeer::Supervised => return closing(plain(StatusCode::FORBIDDEN, SUPERVISED)),
-            HttpPeer::Unseen if !self.door.allow_unseen => {
+            HttpPeer::Unseen if !self.endpoint.allow_unseen => {
                 return closing(plain(StatusCode::FORBIDDEN, UNSEEN));
             }
             HttpPeer::Unseen | HttpPeer::Client | HttpPeer::OtherUser | HttpPeer::Remote => {}
         }
-        self.door.answer(request, peer).await
+        self.endpoint.answer(request, peer).await
     }
 
     /// The process at its other end; the search runs once, off the workers.
@@ -273,7 +273,7 @@ impl McpHttpConnection {
 impl McpHttpEndpoint {
     async fn answer(&self, request: Request<Incoming>, peer: HttpPeer) -> McpHttpResponse {
         let (mut head, body) = request.into_parts();
-        if declared(&head.headers).is_some_and(|length| length > MAX_REQUEST_BODY_BYTES) {
+        if content_length(&head.headers).is_some_and(|length| length > MAX_REQUEST_BODY_BYTES) {
             return plain(StatusCode::PAYLOAD_TOO_LARGE, "a message may have at most 4 MiB");
         }
         // The body has its own end in time: whoever sends a byte a minute holds a place that others need.
@@ -295,7 +295,7 @@ impl McpHttpEndpoint {
         }
         head.extensions.insert(peer);
         let is_post = head.method == Method::POST;
-        let running = self.sessions.used(&head.headers).filter(|_| is_post);
+        let running = self.sessions.note_use(&head.headers).filter(|_| is_post);
         let opening = match is_post && running.is_none() && opens_a_session(&body) {
             true => match self.sessions.open().await {
                 Some(opening) => Some(opening),
@@ -305,7 +305,7 @@ impl McpHttpEndpoint {
         };
         let answer = self.service.handle(Request::from_parts(head, Full::new(body))).await;
         if let Some(opening) = opening {
-            opening.done(answer.headers());
+            opening.record_session(answer.headers());
         }
         // The call runs until its answer has been sent.
         answer.map(|body| {
@@ -327,7 +327,7 @@ fn opens_a_session(body: &[u8]) -> bool {
     serde_json::from_slice::<MethodEnvelope>(body).is_ok_and(|message| message.method == "initialize")
 }
 
-fn declared(headers: &HeaderMap) -> Option<usize> {
+fn content_length(headers: &HeaderMap) -> Option<usize> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 

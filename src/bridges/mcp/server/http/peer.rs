@@ -52,7 +52,7 @@ impl HttpPeer {
             None if is_here(peer, own) => Self::Unseen,
             None => Self::Remote,
             Some(socket) if socket.is_another_users() => Self::OtherUser,
-            Some(socket) => judged(&owners(socket.inode)),
+            Some(socket) => classify(&socket_owners(socket.inode)),
         }
     }
 }
@@ -103,12 +103,12 @@ fn is_here(peer: SocketAddr, own: SocketAddr) -> bool {
     address.set_port(0);
     // Only addresses of this machine can be bound.
     peer.ip().to_canonical().is_loopback()
-        || plain(peer).ip() == plain(own).ip()
+        || canonical_address(peer).ip() == canonical_address(own).ip()
         || UdpSocket::bind(address).is_ok()
 }
 
 /// Of all who have a socket open none may be supervised, and there must be one.
-fn judged(owners: &[Process]) -> HttpPeer {
+fn classify(owners: &[Process]) -> HttpPeer {
     let descents: Vec<Descent> = owners.iter().map(ancestry::descent).collect();
     if descents.contains(&Descent::Supervised) {
         HttpPeer::Supervised
@@ -120,13 +120,13 @@ fn judged(owners: &[Process]) -> HttpPeer {
 }
 
 /// The processes that have the socket open, as far as they are seen.
-fn owners(inode: u64) -> Vec<Process> {
+fn socket_owners(inode: u64) -> Vec<Process> {
     let name = format!("socket:[{inode}]");
     let has = |pid: i32| {
         let files = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
         files.filter_map(|file| fs::read_link(file.path()).ok()).any(|target| target == Path::new(&name))
     };
-    let found = tree::all().into_iter().filter(|pid| has(*pid)).filter_map(Process::living);
+    let found = tree::all_pids().into_iter().filter(|pid| has(*pid)).filter_map(Process::living);
     // Once more, now that it is known which process it is that has this number.
     found.filter(|process| has(process.pid)).collect()
 }
@@ -140,10 +140,13 @@ struct KernelSocket {
 
 impl KernelSocket {
     fn find(peer: SocketAddr, own: SocketAddr) -> Option<Self> {
-        let wanted = (plain(peer), plain(own));
+        let wanted = (canonical_address(peer), canonical_address(own));
         ["/proc/net/tcp", "/proc/net/tcp6"].into_iter().find_map(|list| {
             let lines = BufReader::new(File::open(list).ok()?).lines().map_while(Result::ok);
-            lines.filter_map(|line| listed(&line)).find(|(ends, _)| *ends == wanted).map(|(_, socket)| socket)
+            lines
+                .filter_map(|line| parse_socket_line(&line))
+                .find(|(ends, _)| *ends == wanted)
+                .map(|(_, socket)| socket)
         })
     }
 
@@ -155,21 +158,21 @@ impl KernelSocket {
 }
 
 /// An IPv4 address is one, also where it is written as IPv6; scopes do not count.
-fn plain(address: SocketAddr) -> SocketAddr {
+fn canonical_address(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
 
 /// Both ends and the socket of a line of `/proc/net/tcp` or `tcp6` (proc_net(5)): the fields 2 and 3, 8, and 10.
-fn listed(line: &str) -> Option<((SocketAddr, SocketAddr), KernelSocket)> {
+fn parse_socket_line(line: &str) -> Option<((SocketAddr, SocketAddr), KernelSocket)> {
     let mut fields = line.split_whitespace().skip(1);
-    let ends = (end(fields.next()?)?, end(fields.next()?)?);
+    let ends = (parse_socket_address(fields.next()?)?, parse_socket_address(fields.next()?)?);
     let user = fields.nth(4)?.parse().ok()?;
     let inode = fields.nth(1)?.parse().ok().filter(|inode| *inode != 0)?;
     Some((ends, KernelSocket { user, inode }))
 }
 
 /// `0100007F:1F90`: words of four bytes, each in the order of this machine, and a port.
-fn end(text: &str) -> Option<SocketAddr> {
+fn parse_socket_address(text: &str) -> Option<SocketAddr> {
     let (address, port) = text.split_once(':')?;
     let port = u16::from_str_radix(port, 16).ok()?;
     let word = |at: usize| u32::from_str_radix(address.get(at..at + 8)?, 16).ok().map(u32::to_ne_bytes);
@@ -181,7 +184,7 @@ fn end(text: &str) -> Option<SocketAddr> {
         }
         _ => return None,
     };
-    Some(plain(SocketAddr::new(ip, port)))
+    Some(canonical_address(SocketAddr::new(ip, port)))
 }
 
 #[cfg(test)]
@@ -230,14 +233,17 @@ mod tests {
         let ends = ("127.0.0.1:35554".parse().unwrap(), "127.0.0.1:8080".parse().unwrap());
         // Words are in the order of the machine that writes them.
         if cfg!(target_endian = "little") {
-            assert_eq!(listed(line), Some((ends, KernelSocket { user: 1000, inode: 98_765 })));
+            assert_eq!(parse_socket_line(line), Some((ends, KernelSocket { user: 1000, inode: 98_765 })));
             let mapped = "0000000000000000FFFF00000100007F:1F90";
-            assert_eq!(end(mapped), Some(ends.1));
-            assert_eq!(end("000080FE000000000000000001000000:0050").unwrap().to_string(), "[fe80::1]:80");
+            assert_eq!(parse_socket_address(mapped), Some(ends.1));
+            assert_eq!(
+                parse_socket_address("000080FE000000000000000001000000:0050").unwrap().to_string(),
+                "[fe80::1]:80"
+            );
         }
-        assert_eq!(listed(&line.replace("98765", "0")), None, "nobody has it open");
+        assert_eq!(parse_socket_line(&line.replace("98765", "0")), None, "nobody has it open");
         for unreadable in ["", "  sl  local_address rem_address", "1: 0100007F 0100007F:1F90"] {
-            assert_eq!(listed(unreadable), None);
+            assert_eq!(parse_socket_line(unreadable), None);
         }
     }
 

@@ -50,7 +50,7 @@ pub(super) struct HttpSessionOpening(Arc<HttpSessions>);
 
 impl HttpSessions {
     /// Notes a message for the session that `headers` name, if they name one.
-    pub(super) fn used(self: &Arc<Self>, headers: &HeaderMap) -> Option<RunningCall> {
+    pub(super) fn note_use(self: &Arc<Self>, headers: &HeaderMap) -> Option<RunningCall> {
         let session: SessionId = headers.get(HEADER)?.to_str().ok()?.into();
         let mut uses = self.uses.lock();
         let known = uses.of.get_mut(&session)?;
@@ -88,7 +88,7 @@ impl HttpSessions {
 
 impl HttpSessionOpening {
     /// Notes the session that `headers` of the answer name.
-    pub(super) fn done(self, headers: &HeaderMap) {
+    pub(super) fn record_session(self, headers: &HeaderMap) {
         if let Some(session) = headers.get(HEADER).and_then(|session| session.to_str().ok()) {
             let used = HttpSessionUsage { running: 0, last: Instant::now() };
             self.0.uses.lock().of.insert(session.into(), used);

@@ -10,7 +10,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-use crate::bridges::mcp::server::key;
+use crate::bridges::mcp::server::random_key;
 use crate::workspace::private;
 
 /// A token that somebody chose has at least so many characters.
@@ -60,14 +60,14 @@ impl BearerToken {
     /// # Errors
     /// [`TokenError::NoRandom`].
     pub(crate) fn random() -> Result<Self, TokenError> {
-        Ok(Self(URL_SAFE_NO_PAD.encode(key()?)))
+        Ok(Self(URL_SAFE_NO_PAD.encode(random_key()?)))
     }
 
     /// A token that somebody chose.
     ///
     /// # Errors
     /// [`TokenError::Unusable`].
-    pub fn given(text: &str) -> Result<Self, TokenError> {
+    pub fn from_text(text: &str) -> Result<Self, TokenError> {
         let text = text.trim();
         let visible = text.bytes().all(|byte| byte.is_ascii_graphic());
         if !visible || !(MIN_BEARER_TOKEN_CHARS..=MAX_BEARER_TOKEN_CHARS).contains(&text.len()) {
@@ -89,11 +89,11 @@ impl BearerToken {
         }
         let mut text = String::new();
         file.take(2 * MAX_BEARER_TOKEN_CHARS as u64).read_to_string(&mut text).map_err(unusable)?;
-        Self::given(&text)
+        Self::from_text(&text)
     }
 
     /// Whether `given` is this token.
-    pub(super) fn is(&self, given: &str) -> bool {
+    pub(super) fn matches(&self, given: &str) -> bool {
         Sha256::digest(&self.0) == Sha256::digest(given)
     }
 
@@ -106,7 +106,7 @@ impl BearerToken {
     ///
     /// # Errors
     /// [`TokenError::File`].
-    pub(crate) fn keep(&self, state: &Path, port: u16) -> Result<KeptToken, TokenError> {
+    pub(crate) fn write_file(&self, state: &Path, port: u16) -> Result<KeptToken, TokenError> {
         let folder = state.join("mcp");
         let path = folder.join(format!("http-{port}.token"));
         let unusable = |error| TokenError::File { path: path.clone(), error };
@@ -117,7 +117,7 @@ impl BearerToken {
             _ => {}
         }
         let mut file =
-            private::open(private::options().write(true).create_new(true), &path).map_err(unusable)?;
+            private::open(private::open_options().write(true).create_new(true), &path).map_err(unusable)?;
         file.write_all(format!("{}\n", self.0).as_bytes()).map_err(unusable)?;
         Ok(KeptToken { path })
     }
@@ -155,13 +155,13 @@ mod tests {
     fn bearer_token_file_is_private_and_removed_on_drop() {
         let state = tempfile::tempdir().unwrap();
         let token = BearerToken::random().unwrap();
-        let kept = token.keep(state.path(), 8000).unwrap();
+        let kept = token.write_file(state.path(), 8000).unwrap();
         let mode = |path: &Path| std::fs::metadata(path).unwrap().mode() & 0o777;
         assert_eq!((mode(kept.path()), mode(kept.path().parent().unwrap())), (0o600, 0o700));
         let read = BearerToken::from_file(kept.path()).unwrap();
-        assert!(read.is(&token.0));
+        assert!(read.matches(&token.0));
         let path = kept.path().to_owned();
-        drop(token.keep(state.path(), 8000).unwrap());
+        drop(token.write_file(state.path(), 8000).unwrap());
         assert!(!path.exists());
     }
 
@@ -174,7 +174,7 @@ mod tests {
         std::fs::set_permissions(file.path(), Permissions::from_mode(0o600)).unwrap();
         assert!(BearerToken::from_file(file.path()).is_ok());
         for short in ["", "short", "0123456789 abcdef", "0123456789abcdé"] {
-            assert!(matches!(BearerToken::given(short), Err(TokenError::Unusable)), "{short}");
+            assert!(matches!(BearerToken::from_text(short), Err(TokenError::Unusable)), "{short}");
         }
     }
 }

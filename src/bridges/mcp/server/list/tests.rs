@@ -60,12 +60,12 @@ fn tools_list_with_invalid_cursor_is_refused() {
 #[test]
 fn mcp_tool_name_uses_allowed_characters_and_maps_back() {
     for ours in ["read", "lsp_hover", "files/read_text-file"] {
-        let theirs = spelled(ours);
+        let theirs = to_mcp_name(ours);
         assert!(
             theirs.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte)),
             "{theirs}"
         );
-        assert_eq!((meant(&theirs).as_ref(), meant(ours).as_ref()), (ours, ours));
+        assert_eq!((from_mcp_name(&theirs).as_ref(), from_mcp_name(ours).as_ref()), (ours, ours));
     }
 }
 

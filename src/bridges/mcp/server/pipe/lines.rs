@@ -64,14 +64,14 @@ impl<R: AsyncRead + Unpin> PipeLineReader<R> {
             if end.is_none() {
                 continue;
             }
-            let line = self.whole();
+            let line = self.take_line();
             if let Some(line) = line {
                 return Ok(Some(line));
             }
         }
     }
 
-    fn whole(&mut self) -> Option<PipeInputLine> {
+    fn take_line(&mut self) -> Option<PipeInputLine> {
         if let Some(head) = self.skipping.take() {
             return Some(PipeInputLine::TooLong { head, tail: std::mem::take(&mut self.line) });
         }

@@ -47,16 +47,16 @@ const LISTENING: usize = 64;
 pub(super) struct Pipe<R, W> {
     lines: PipeLineReader<R>,
     outlet: Arc<Outlet<W>>,
-    flight: Arc<InFlightRequests>,
+    in_flight: Arc<InFlightRequests>,
     /// Requests that wait until fewer are worked on, with their sizes.
-    held: VecDeque<(ClientJsonRpcMessage, usize)>,
+    queued: VecDeque<(ClientJsonRpcMessage, usize)>,
     held_bytes: usize,
     /// An answer of the pipe's own that is being written. It is kept here because `receive` may be dropped at any await.
     reply: Option<BoxFuture<'static, io::Result<()>>>,
     /// A message that opens the conversation has come. Before that rmcp gives up at anything that is no request.
     opened: bool,
     /// Cancelled when input has ended.
-    gone: CancellationToken,
+    input_ended: CancellationToken,
 }
 
 /// The requests that were handed on and are not answered yet.
@@ -64,7 +64,7 @@ pub(super) struct Pipe<R, W> {
 struct InFlightRequests {
     ids: Mutex<HashSet<RequestId>>,
     listening: Mutex<HashSet<RequestId>>,
-    landed: Notify,
+    completed: Notify,
 }
 
 impl InFlightRequests {
@@ -76,15 +76,15 @@ impl InFlightRequests {
         self.ids.lock().contains(id) || self.listening.lock().contains(id)
     }
 
-    fn starts(&self, id: RequestId, listens: bool) {
+    fn insert(&self, id: RequestId, listens: bool) {
         let ids = if listens { &self.listening } else { &self.ids };
         ids.lock().insert(id);
     }
 
-    fn ends(&self, id: &RequestId) {
+    fn remove(&self, id: &RequestId) {
         self.ids.lock().remove(id);
         self.listening.lock().remove(id);
-        self.landed.notify_one();
+        self.completed.notify_one();
     }
 
     fn listening(&self) -> usize {
@@ -102,86 +102,86 @@ where
         Self {
             lines: PipeLineReader::new(read),
             outlet: Arc::new(Outlet::new(write, closed)),
-            flight: Arc::default(),
-            held: VecDeque::new(),
+            in_flight: Arc::default(),
+            queued: VecDeque::new(),
             held_bytes: 0,
             reply: None,
             opened: false,
-            gone,
+            input_ended: gone,
         }
     }
 
     /// Answers by itself, before anything else is read.
-    fn answer(&mut self, error: ErrorData, id: Option<RequestId>) {
+    fn reply_with_error(&mut self, error: ErrorData, id: Option<RequestId>) {
         let outlet = Arc::clone(&self.outlet);
         self.reply = Some(Box::pin(async move { outlet.write(&JsonRpcMessage::error(error, id)).await }));
     }
 
     /// The next request that has waited for its turn, if it is its turn.
     fn next_held(&mut self) -> Option<ClientJsonRpcMessage> {
-        if self.flight.count() >= AT_ONCE {
+        if self.in_flight.count() >= AT_ONCE {
             return None;
         }
-        let (message, size) = self.held.pop_front()?;
+        let (message, size) = self.queued.pop_front()?;
         self.held_bytes -= size;
         if let JsonRpcMessage::Request(request) = &message {
-            self.flight.starts(request.id.clone(), false);
+            self.in_flight.insert(request.id.clone(), false);
         }
         Some(message)
     }
 
     /// What becomes of one line: a message to hand on, or nothing (it waits, was answered, or needs no answer).
-    fn taken(&mut self, line: PipeInputLine) -> Option<ClientJsonRpcMessage> {
+    fn handle_line(&mut self, line: PipeInputLine) -> Option<ClientJsonRpcMessage> {
         let bytes = match line {
             PipeInputLine::Whole(bytes) => bytes,
             PipeInputLine::TooLong { head, tail } => {
                 let refused = unreadable::too_long(&head, &tail);
-                self.answer(refused.error, refused.id);
+                self.reply_with_error(refused.error, refused.id);
                 return None;
             }
         };
         let size = bytes.len();
         match unreadable::message(&bytes) {
-            Ok(Some(message)) => self.admitted(message, size),
+            Ok(Some(message)) => self.handle_message(message, size),
             Ok(None) => None,
             Err(refused) => {
                 tracing::debug!(%refused.error.message, "input of an MCP client that is no message");
-                self.answer(refused.error, refused.id);
+                self.reply_with_error(refused.error, refused.id);
                 None
             }
         }
     }
 
-    fn admitted(&mut self, message: ClientJsonRpcMessage, size: usize) -> Option<ClientJsonRpcMessage> {
+    fn handle_message(&mut self, message: ClientJsonRpcMessage, size: usize) -> Option<ClientJsonRpcMessage> {
         match &message {
             JsonRpcMessage::Request(request) => {
                 let id = request.id.clone();
                 let waits = |(held, _): &(ClientJsonRpcMessage, usize)| matches!(held, JsonRpcMessage::Request(held) if held.id == id);
-                if self.flight.has(&id) || self.held.iter().any(waits) {
+                if self.in_flight.has(&id) || self.queued.iter().any(waits) {
                     let what = format!("a request with the id {id} has not been answered yet");
-                    self.answer(ErrorData::invalid_request(what, None), Some(id));
+                    self.reply_with_error(ErrorData::invalid_request(what, None), Some(id));
                     return None;
                 }
-                self.opened |= opens(&request.request);
+                self.opened |= opens_conversation(&request.request);
                 let listens = matches!(request.request, ClientRequest::SubscriptionsListenRequest(_));
-                if listens && self.flight.listening() >= LISTENING {
+                if listens && self.in_flight.listening() >= LISTENING {
                     let what = format!("{LISTENING} subscriptions are open already; end one first");
-                    self.answer(ErrorData::invalid_request(what, None), Some(id));
+                    self.reply_with_error(ErrorData::invalid_request(what, None), Some(id));
                     return None;
                 }
-                if !listens && (self.flight.count() >= AT_ONCE || !self.held.is_empty()) {
+                if !listens && (self.in_flight.count() >= AT_ONCE || !self.queued.is_empty()) {
                     self.held_bytes += size;
-                    self.held.push_back((message, size));
+                    self.queued.push_back((message, size));
                     return None;
                 }
-                self.flight.starts(id, listens);
+                self.in_flight.insert(id, listens);
                 Some(message)
             }
             JsonRpcMessage::Notification(notification) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
                     && let Some(id) = &cancelled.params.request_id
                 {
-                    self.forget(id);
+                    self.cancel(id);
                 }
                 self.opened.then_some(message)
             }
@@ -190,19 +190,19 @@ where
     }
 
     /// The client wants no answer any more.
-    fn forget(&mut self, id: &RequestId) {
+    fn cancel(&mut self, id: &RequestId) {
         let waits = |(held, _): &(ClientJsonRpcMessage, usize)| matches!(held, JsonRpcMessage::Request(held) if held.id == *id);
-        if let Some(place) = self.held.iter().position(waits)
-            && let Some((_, size)) = self.held.remove(place)
+        if let Some(place) = self.queued.iter().position(waits)
+            && let Some((_, size)) = self.queued.remove(place)
         {
             self.held_bytes -= size;
         }
-        self.flight.ends(id);
+        self.in_flight.remove(id);
     }
 }
 
 /// Whether a request decides how the conversation goes on: `initialize`, or one that brings its own version along.
-fn opens(request: &ClientRequest) -> bool {
+fn opens_conversation(request: &ClientRequest) -> bool {
     match request {
         ClientRequest::InitializeRequest(_) => true,
         ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,
@@ -222,16 +222,16 @@ where
         item: ServerJsonRpcMessage,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         match &item {
-            JsonRpcMessage::Response(response) => self.flight.ends(&response.id),
+            JsonRpcMessage::Response(response) => self.in_flight.remove(&response.id),
             JsonRpcMessage::Error(error) => {
                 if let Some(id) = &error.id {
-                    self.flight.ends(id);
+                    self.in_flight.remove(id);
                 }
             }
             JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => {}
         }
         let outlet = Arc::clone(&self.outlet);
-        let waiting = outlet.wait();
+        let waiting = outlet.count_waiting();
         let mut written = Box::pin(async move {
             let written = outlet.write(&item).await;
             drop(waiting);
@@ -254,33 +254,33 @@ where
                 let written = reply.await;
                 self.reply = None;
                 if written.is_err() {
-                    self.gone.cancel();
+                    self.input_ended.cancel();
                     return None;
                 }
             }
             if let Some(message) = self.next_held() {
                 return Some(message);
             }
-            self.outlet.room().await;
-            let full = self.held.len() >= HELD || self.held_bytes >= HELD_BYTES;
-            let flight = Arc::clone(&self.flight);
+            self.outlet.wait_for_room().await;
+            let full = self.queued.len() >= HELD || self.held_bytes >= HELD_BYTES;
+            let flight = Arc::clone(&self.in_flight);
             let line = tokio::select! {
                 line = self.lines.next(), if !full => line,
-                () = flight.landed.notified(), if !self.held.is_empty() => continue,
+                () = flight.completed.notified(), if !self.queued.is_empty() => continue,
             };
             match line {
                 Ok(Some(line)) => {
-                    if let Some(message) = self.taken(line) {
+                    if let Some(message) = self.handle_line(line) {
                         return Some(message);
                     }
                 }
                 Ok(None) => {
-                    self.gone.cancel();
+                    self.input_ended.cancel();
                     return None;
                 }
                 Err(error) => {
                     tracing::debug!("an MCP client cannot be read any more: {error}");
-                    self.gone.cancel();
+                    self.input_ended.cancel();
                     return None;
                 }
             }
@@ -288,7 +288,7 @@ where
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {
-        self.gone.cancel();
+        self.input_ended.cancel();
         self.outlet.close().await
     }
 }

@@ -43,13 +43,13 @@ impl<W: AsyncWrite + Unpin> Outlet<W> {
     }
 
     /// Counts a message until what is returned is dropped.
-    pub(super) fn wait(&self) -> BacklogSlot {
+    pub(super) fn count_waiting(&self) -> BacklogSlot {
         self.backlog.waiting.fetch_add(1, Ordering::AcqRel);
         BacklogSlot(Arc::clone(&self.backlog))
     }
 
     /// Returns when few enough messages wait.
-    pub(super) async fn room(&self) {
+    pub(super) async fn wait_for_room(&self) {
         loop {
             let less = self.backlog.less.notified();
             if self.backlog.waiting.load(Ordering::Acquire) < MAX_UNWRITTEN_MESSAGES {

@@ -1,0 +1,317 @@
+//! Aliases that change files: `create_file`, `insert_edit_into_file`, `replace_string_in_file`, `apply_patch` and others.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::adapter::{AliasAdapter, AliasMetadata, WrittenBy};
+use super::context::{AliasContext, AliasError, DelegatedResult};
+use super::{AliasAnswer, AliasClass, format};
+use crate::policy::request::{Effect, PolicyVerdict};
+
+/// The arguments of `insert_edit_into_file`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct InsertEditArgs {
+    /// Absolute path of the file.
+    file_path: String,
+    /// The complete new text of the file.
+    code: String,
+    /// What the edit does, in a few words.
+    #[serde(default, rename = "explanation")]
+    _explanation: Option<String>,
+}
+
+/// The server's way of writing a file: it computes the edit, and we get the whole new text.
+pub(super) struct InsertEdit;
+
+impl AliasAdapter for InsertEdit {
+    type Args = InsertEditArgs;
+
+    const ABOUT: AliasMetadata = AliasMetadata {
+        name: "insert_edit_into_file",
+        title: "Edit a file",
+        description: "Puts the complete new text of a file in the place of the old one, keeping line ends and mode. Answers the \
+                      file's new text. The edit can be undone.",
+        effect: Effect::Edit,
+        class: AliasClass::Unlocks,
+        by_default: true,
+        why: "the server offers its own insert_edit_into_file and replace_string_in_file only with it, and writes by it",
+        uses: &["write"],
+        written_by: WrittenBy::Server,
+    };
+
+    async fn run(context: &AliasContext<'_>, args: InsertEditArgs) -> Result<AliasAnswer, AliasError> {
+        write_whole(context, &args.file_path, args.code).await
+    }
+}
+
+/// The arguments of `create_file`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CreateFileArgs {
+    /// Absolute path of the new file; missing folders are made.
+    file_path: String,
+    /// Its text.
+    content: String,
+    /// What the file is for, in a few words.
+    #[serde(default, rename = "explanation")]
+    _explanation: Option<String>,
+}
+
+/// The server's way of making a file.
+pub(super) struct CreateFile;
+
+impl AliasAdapter for CreateFile {
+    type Args = CreateFileArgs;
+
+    const ABOUT: AliasMetadata = AliasMetadata {
+        name: "create_file",
+        title: "Create a file",
+        description: "Makes a new file with this text. A file that is there already and has text is not touched. Answers the \
+                      file's text. It can be undone.",
+        effect: Effect::Edit,
+        class: AliasClass::Unlocks,
+        by_default: true,
+        why: "the server offers its own create_file only with it, and apply_patch with it and insert_edit_into_file",
+        uses: &["write"],
+        written_by: WrittenBy::Server,
+    };
+
+    async fn run(context: &AliasContext<'_>, args: CreateFileArgs) -> Result<AliasAnswer, AliasError> {
+        let (given, path) = context.path(&args.file_path)?;
+        let arguments = json!({"path": given, "content": args.content});
+        let decision = context.runtime.check_call(context.options.caller, "write", &arguments)?;
+        // What the rules forbid is said by the call itself, and nothing of the file before.
+        if decision.verdict != PolicyVerdict::Deny
+            && let Ok(stamp) = context.runtime.workspace().stamp(&path)
+            && stamp.size > 0
+            && context.text_of(&path).is_none_or(|text| text != args.content)
+        {
+            let what = format!("{} is there already and was not changed", path.display());
+            return Err(AliasError::new(format!(
+                "{what}; edit it with insert_edit_into_file or replace_string_in_file"
+            )));
+        }
+        write_whole(context, &args.file_path, args.content).await
+    }
+}
+
+/// Writes the whole text, and answers what the file has then: the server shows it to the model as the state after the edit.
+async fn write_whole(
+    context: &AliasContext<'_>,
+    file_path: &str,
+    text: String,
+) -> Result<AliasAnswer, AliasError> {
+    let (given, path) = context.path(file_path)?;
+    let got = context.call("write", json!({"path": given, "content": text, "diagnostics": false})).await?;
+    let changed = context.changed_paths(&got.value);
+    Ok(AliasAnswer::done(context.text_of(&path).unwrap_or(text)).with_changed(changed))
+}
+
+/// One replacement.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct StringReplacement {
+    /// Absolute path of the file.
+    file_path: String,
+    /// Exact text, with enough of the lines around it to be there once.
+    old_string: String,
+    /// What takes its place.
+    new_string: String,
+    /// What it is for, in a few words.
+    #[serde(default, rename = "explanation")]
+    _explanation: Option<String>,
+}
+
+impl StringReplacement {
+    fn edit(&self) -> Value {
+        json!({"old": self.old_string, "new": self.new_string})
+    }
+}
+
+/// One replacement in one file.
+pub(super) struct ReplaceString;
+
+impl AliasAdapter for ReplaceString {
+    type Args = StringReplacement;
+
+    const ABOUT: AliasMetadata = AliasMetadata {
+        name: "replace_string_in_file",
+        title: "Replace text in a file",
+        description: "Replaces exact text that is in the file once. A miss answers the nearest text. Answers a diff, and the \
+                      diagnostics that it added, in callers too.",
+        effect: Effect::Edit,
+        class: AliasClass::Replaces,
+        by_default: false,
+        why: "the server's own tries several ways of matching, and writes through insert_edit_into_file of ours",
+        uses: &["edit"],
+        written_by: WrittenBy::Model,
+    };
+
+    async fn run(context: &AliasContext<'_>, args: StringReplacement) -> Result<AliasAnswer, AliasError> {
+        let (given, _) = context.path(&args.file_path)?;
+        let got = context.call("edit", json!({"path": given, "edits": [args.edit()]})).await?;
+        Ok(to_alias_answer(context, got))
+    }
+}
+
+/// The arguments of `multi_replace_string`.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct MultiReplaceArgs {
+    /// The replacements; those of one file are made in this order.
+    #[schemars(length(min = 1))]
+    replacements: Vec<StringReplacement>,
+    /// What all of them together do, in a few words.
+    #[serde(default, rename = "explanation")]
+    _explanation: Option<String>,
+}
+
+/// Replacements in several files: all or none.
+pub(super) struct MultiReplaceString;
+
+impl AliasAdapter for MultiReplaceString {
+    type Args = MultiReplaceArgs;
+
+    const ABOUT: AliasMetadata = AliasMetadata {
+        name: "multi_replace_string",
+        title: "Replace texts in files",
+        description: "Makes several exact replacements in one or many files: all of them, or none. Each old text must be in its \
+                      file once. Answers a diff per file, and the diagnostics that were added.",
+        effect: Effect::Edit,
+        class: AliasClass::New,
+        by_default: true,
+        why: "the server has no tool that edits several files at once",
+        uses: &["edit", "undo"],
+        written_by: WrittenBy::Model,
+    };
+
+    async fn run(context: &AliasContext<'_>, args: MultiReplaceArgs) -> Result<AliasAnswer, AliasError> {
+        let mut files: Vec<(String, Vec<Value>)> = Vec::new();
+        for replacement in &args.replacements {
+            let (given, _) = context.path(&replacement.file_path)?;
+            match files.iter_mut().find(|(path, _)| *path == given) {
+                Some((_, edits)) => edits.push(replacement.edit()),
+                None => files.push((given, vec![replacement.edit()])),
+            }
+        }
+        let mut made: Vec<AliasAnswer> = Vec::new();
+        let mut undos: Vec<(String, String)> = Vec::new();
+        for (path, edits) in files {
+            match context.call("edit", json!({"path": path, "edits": edits})).await {
+                Ok(got) => {
+                    let undo = got.value["undo"].as_str().map(str::to_owned);
+                    undos.extend(undo.map(|undo| (path, undo)));
+                    made.push(to_alias_answer(context, got));
+                }
+                Err(refused) => return Err(undo_earlier_edits(context, refused, undos).await),
+            }
+        }
+        let changed = made.iter().flat_map(|answer| answer.changed.clone()).collect();
+        let texts: Vec<String> = made.into_iter().map(|answer| answer.text).collect();
+        Ok(AliasAnswer::done(texts.join("\n")).with_changed(changed))
+    }
+}
+
+/// Takes the edits made before the one that failed back, and says what became of each.
+async fn undo_earlier_edits(
+    context: &AliasContext<'_>,
+    mut refused: AliasError,
+    undos: Vec<(String, String)>,
+) -> AliasError {
+    let mut left = Vec::new();
+    for (path, undo) in undos.into_iter().rev() {
+        if let Err(why) = context.call("undo", json!({"id": undo})).await {
+            left.push(format!("{path} stays changed ({}); `undo` with id {undo} takes it back", why.text));
+            refused.changed.extend(context.absolute_path(&path));
+        }
+    }
+    let end = match left.is_empty() {
+        true => "no file was changed".to_owned(),
+        false => left.join("; "),
+    };
+    refused.text = format!("{}; {end}", refused.text);
+    refused
+}
+
+/// The arguments of `create_directory`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CreateDirectoryArgs {
+    /// Absolute path of the folder; those above it are made as well.
+    dir_path: String,
+}
+
+/// A folder.
+pub(super) struct CreateDirectory;
+
+impl AliasAdapter for CreateDirectory {
+    type Args = CreateDirectoryArgs;
+
+    const ABOUT: AliasMetadata = AliasMetadata {
+        name: "create_directory",
+        title: "Make a folder",
+        description: "Makes a folder, and those above it. create_file makes missing folders by itself.",
+        effect: Effect::Edit,
+        class: AliasClass::New,
+        by_default: true,
+        why: "the server has no tool that makes folders",
+        uses: &["mkdir"],
+        written_by: WrittenBy::Model,
+    };
+
+    async fn run(context: &AliasContext<'_>, args: CreateDirectoryArgs) -> Result<AliasAnswer, AliasError> {
+        let (given, path) = context.path(&args.dir_path)?;
+        let got = context.call("mkdir", json!({"path": given})).await?;
+        Ok(AliasAnswer::done(got.text(|answer| {
+            let made: Vec<&str> =
+                format::list_field(answer, "created")?.iter().filter_map(Value::as_str).collect();
+            Some(match made.as_slice() {
+                [] => format!("{} is there already", path.display()),
+                made => format!("made {}", made.join(", ")),
+            })
+        })))
+    }
+}
+
+/// The arguments of `apply_patch`.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct ApplyPatchArgs {
+    /// `*** Begin Patch` … `*** End Patch`, or a unified diff of one or several files.
+    input: String,
+    /// What the patch does, in a few words.
+    #[serde(default, rename = "explanation")]
+    _explanation: Option<String>,
+}
+
+/// A patch.
+pub(super) struct ApplyPatch;
+
+impl AliasAdapter for ApplyPatch {
+    type Args = ApplyPatchArgs;
+
+    const ABOUT: AliasMetadata = AliasMetadata {
+        name: "apply_patch",
+        title: "Apply a patch",
+        description: "Applies a patch to one or many files: all of it or nothing. Hunks that do not fit are answered with what is \
+                      there. Answers what became of each file, and the diagnostics that were added.",
+        effect: Effect::Edit,
+        class: AliasClass::Replaces,
+        by_default: false,
+        why: "the server's own knows the form its models are trained on, and writes through create_file and \
+              insert_edit_into_file of ours",
+        uses: &["patch"],
+        written_by: WrittenBy::Model,
+    };
+
+    async fn run(context: &AliasContext<'_>, args: ApplyPatchArgs) -> Result<AliasAnswer, AliasError> {
+        let got = context.call("patch", json!({"patch": args.input})).await?;
+        Ok(to_alias_answer(context, got))
+    }
+}
+
+/// An edit's answer as text, with the files that it changed.
+fn to_alias_answer(context: &AliasContext<'_>, got: DelegatedResult) -> AliasAnswer {
+    let changed = context.changed_paths(&got.value);
+    AliasAnswer::done(got.text(format::format_edit)).with_changed(changed)
+}

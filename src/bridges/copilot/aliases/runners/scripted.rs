@@ -1,0 +1,209 @@
+//! Test commands of Node.js, Deno, Python, Elixir, Ruby, PHP and Dart.
+
+use serde_json::Value;
+
+use super::{ProjectFolder, TestRunPlan, TestSelection, any_of};
+
+pub(super) fn node(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
+    let package: Value = serde_json::from_str(&folder.text("package.json")?).ok()?;
+    // What `npm init` writes where there are no tests.
+    let script = package
+        .pointer("/scripts/test")
+        .and_then(Value::as_str)
+        .filter(|script| !script.contains("no test specified"));
+    let (plan, runner) = match script {
+        Some(script) => {
+            let plan = TestRunPlan::new(
+                node_script(folder),
+                format!("package.json has the script `test`: {script}"),
+            );
+            (plan, runner_of(script))
+        }
+        None => {
+            let runner =
+                [NodeRunner::Vitest, NodeRunner::Jest, NodeRunner::Mocha].into_iter().find(|runner| {
+                    ["dependencies", "devDependencies"]
+                        .iter()
+                        .any(|list| package[*list].get(runner.word()).is_some())
+                })?;
+            let run = if runner == NodeRunner::Vitest { " run" } else { "" };
+            let command = format!("npx --no-install {}{run}", runner.word());
+            let why = format!("package.json depends on {} and has no script `test`", runner.word());
+            (TestRunPlan::new(command, why), Some(runner))
+        }
+    };
+    let plan = plan.with_words(&wanted.files);
+    if wanted.names.is_empty() {
+        return Some(plan);
+    }
+    Some(match runner.and_then(NodeRunner::name_option) {
+        Some(option) => plan.with_words([option.to_owned(), any_of(&wanted.names)]),
+        None => plan.without_names(wanted),
+    })
+}
+
+/// How the script is run, so that words behind it reach the runner.
+fn node_script(folder: &dyn ProjectFolder) -> &'static str {
+    if folder.has("pnpm-lock.yaml") {
+        "pnpm run test"
+    } else if folder.has("yarn.lock") {
+        "yarn run test"
+    } else if folder.has("bun.lock") || folder.has("bun.lockb") {
+        "bun run test"
+    } else {
+        "npm run test --"
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NodeRunner {
+    Vitest,
+    Jest,
+    Mocha,
+    Playwright,
+    Node,
+}
+
+impl NodeRunner {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Vitest => "vitest",
+            Self::Jest => "jest",
+            Self::Mocha => "mocha",
+            Self::Playwright => "playwright",
+            Self::Node => "node",
+        }
+    }
+
+    /// The option that takes a pattern of names.
+    fn name_option(self) -> Option<&'static str> {
+        match self {
+            Self::Vitest | Self::Jest => Some("-t"),
+            Self::Mocha | Self::Playwright => Some("-g"),
+            // Options behind the files are the program's own.
+            Self::Node => None,
+        }
+    }
+}
+
+fn runner_of(script: &str) -> Option<NodeRunner> {
+    let runners =
+        [NodeRunner::Vitest, NodeRunner::Jest, NodeRunner::Mocha, NodeRunner::Playwright, NodeRunner::Node];
+    runners.into_iter().find(|runner| script.split([' ', '/', '&']).any(|word| word == runner.word()))
+}
+
+pub(super) fn deno(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
+    let file = ["deno.json", "deno.jsonc"].into_iter().find(|file| folder.has(file))?;
+    let plan = TestRunPlan::new("deno test", format!("{file} is here"));
+    let plan = match wanted.names.is_empty() {
+        true => plan,
+        false => plan.with_words([format!("--filter=/{}/", any_of(&wanted.names))]),
+    };
+    Some(plan.with_words(&wanted.files))
+}
+
+pub(super) fn python(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
+    let names = |word: &str, file: &str| folder.text(file).is_some_and(|text| text.contains(word));
+    let pytest = [
+        ("[tool.pytest", "pyproject.toml"),
+        ("", "pytest.ini"),
+        ("[tool:pytest]", "setup.cfg"),
+        ("[pytest]", "tox.ini"),
+        ("pytest", "pyproject.toml"),
+        ("pytest", "requirements.txt"),
+        ("pytest", "requirements-dev.txt"),
+        ("", "conftest.py"),
+        ("", "tests/conftest.py"),
+    ];
+    let sign = pytest.into_iter().find(|(word, file)| names(word, file));
+    let python = python_program(folder);
+    if let Some((word, file)) = sign {
+        let why = match word {
+            "" => format!("{file} is here"),
+            word => format!("{file} has `{word}`"),
+        };
+        let plan = TestRunPlan::new(format!("{python} -m pytest"), why).with_words(&wanted.files);
+        return Some(match wanted.names.is_empty() {
+            true => plan,
+            false => plan.with_words(["-k".to_owned(), wanted.names.join(" or ")]),
+        });
+    }
+    let tests = ["tests", "test"].into_iter().find(|tests| folder.has(tests));
+    let beside = folder.names().iter().any(|name| name.starts_with("test_") && name.ends_with(".py"));
+    let project = ["pyproject.toml", "setup.py", "setup.cfg", "requirements.txt"];
+    let file = project.into_iter().find(|file| folder.has(file));
+    let why = match (file, beside) {
+        (Some(file), _) => format!("{file} is here and does not name pytest"),
+        (None, true) => "there are test_*.py".to_owned(),
+        (None, false) => return None,
+    };
+    let plan = TestRunPlan::new(format!("{python} -m unittest"), why);
+    let plan = match (wanted.files.is_empty(), tests) {
+        (false, _) => plan.with_words(&wanted.files),
+        (true, Some(tests)) if !beside => plan.with_words(["discover", "-s", tests]),
+        (true, _) => plan,
+    };
+    Some(plan.with_words(wanted.names.iter().flat_map(|name| ["-k", name])))
+}
+
+/// The Python of the project's own environment, where it has one.
+fn python_program(folder: &dyn ProjectFolder) -> &'static str {
+    if folder.has(".venv/bin/python") {
+        ".venv/bin/python"
+    } else if folder.has("venv/bin/python") {
+        "venv/bin/python"
+    } else if folder.has("uv.lock") {
+        "uv run python"
+    } else if folder.has("poetry.lock") {
+        "poetry run python"
+    } else {
+        "python3"
+    }
+}
+
+pub(super) fn mix(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
+    folder.text("mix.exs")?;
+    Some(TestRunPlan::new("mix test", "mix.exs is here").with_words(&wanted.files).without_names(wanted))
+}
+
+pub(super) fn ruby(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
+    let bundled = if folder.has("Gemfile") { "bundle exec " } else { "" };
+    if folder.has(".rspec") || folder.has("spec/spec_helper.rb") {
+        let plan = TestRunPlan::new(format!("{bundled}rspec"), "spec/ is written for rspec")
+            .with_words(&wanted.files);
+        return Some(plan.with_words(wanted.names.iter().flat_map(|name| ["-e", name])));
+    }
+    folder.text("Rakefile").filter(|text| text.contains("TestTask") || text.contains(":test"))?;
+    let plan = TestRunPlan::new(format!("{bundled}rake test"), "Rakefile has the task `test`");
+    Some(match wanted.files.as_slice() {
+        [] => plan.without_names(wanted),
+        [file] => plan.with_words([format!("TEST={file}")]).without_names(wanted),
+        _ => plan.without_files(wanted).without_names(wanted),
+    })
+}
+
+pub(super) fn php(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
+    let file =
+        ["phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml"].into_iter().find(|file| folder.has(file))?;
+    let plan = TestRunPlan::new("vendor/bin/phpunit", format!("{file} is here"));
+    let plan = match wanted.names.is_empty() {
+        true => plan,
+        false => plan.with_words(["--filter".to_owned(), any_of(&wanted.names)]),
+    };
+    // phpunit takes one file or folder.
+    Some(match wanted.files.as_slice() {
+        [] => plan,
+        [file] => plan.with_words([file]),
+        _ => plan.without_files(wanted),
+    })
+}
+
+pub(super) fn dart(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
+    let text = folder.text("pubspec.yaml")?;
+    let program = if text.lines().any(|line| line.trim() == "sdk: flutter") { "flutter" } else { "dart" };
+    let plan = TestRunPlan::new(format!("{program} test"), "pubspec.yaml is here").with_words(&wanted.files);
+    Some(match wanted.names.is_empty() {
+        true => plan,
+        false => plan.with_words(["--name".to_owned(), any_of(&wanted.names)]),
+    })
+}

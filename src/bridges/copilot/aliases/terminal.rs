@@ -1,0 +1,130 @@
+//! `run_in_terminal` and `get_terminal_output`: commands, to their end or in the background.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::adapter::{AliasAdapter, AliasMetadata, WrittenBy};
+use super::context::{AliasContext, AliasError, to_alias_error};
+use super::{AliasAnswer, AliasClass, format};
+use crate::policy::request::Effect;
+use crate::tools::result::ToolResult;
+
+/// The arguments of `run_in_terminal`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RunInTerminalArgs {
+    /// The command line.
+    #[schemars(length(min = 1))]
+    command: String,
+    /// What it does, in a few words.
+    #[serde(default, rename = "explanation")]
+    _explanation: Option<String>,
+    /// Return at once, with an id for get_terminal_output; for servers and watchers.
+    is_background: Option<bool>,
+    /// Milliseconds until it is ended (120000).
+    #[schemars(range(min = 1))]
+    timeout: Option<u64>,
+}
+
+/// A command.
+pub(super) struct RunInTerminal;
+
+impl AliasAdapter for RunInTerminal {
+    type Args = RunInTerminalArgs;
+
+    // `Shell: sh` is read by the server, which tells its model what to write commands for; it is what ours are run by.
+    const ABOUT: AliasMetadata = AliasMetadata {
+        name: "run_in_terminal",
+        title: "Run a command",
+        description: "Runs a command in the root of the workspace and answers its output and exit code. Each call is a shell of its \
+                      own: nothing of an earlier one is left. No terminal, no input. It may write only the workspace and temporary \
+                      folders. Shell: sh",
+        effect: Effect::Execute,
+        class: AliasClass::New,
+        by_default: true,
+        why: "the server leaves it to its clients, and asks for each command by its own terminal rules",
+        uses: &["bash"],
+        written_by: WrittenBy::Model,
+    };
+
+    async fn run(context: &AliasContext<'_>, args: RunInTerminalArgs) -> Result<AliasAnswer, AliasError> {
+        let background = args.is_background.unwrap_or(false);
+        let arguments =
+            json!({"command": args.command, "background": background, "timeout_ms": args.timeout});
+        let result = context.call_tool("bash", arguments).await;
+        match result.value["id"].as_str() {
+            Some(id) if result.ok() => Ok(AliasAnswer::done(format!(
+                "it runs in the background as {id}; get_terminal_output with this id answers what it writes"
+            ))),
+            _ => command_answer(context, &result),
+        }
+    }
+}
+
+/// A command that has ended: also one whose time was up has an output.
+pub(super) fn command_answer(
+    context: &AliasContext<'_>,
+    result: &ToolResult,
+) -> Result<AliasAnswer, AliasError> {
+    let changed: Vec<PathBuf> = format::list_field(&result.value, "changed")
+        .into_iter()
+        .flatten()
+        .filter_map(|file| context.absolute_path(format::text_field(file, "path")))
+        .collect();
+    let text = result.text.clone().or_else(|| format::command(&result.value));
+    match text {
+        Some(text) => Ok(AliasAnswer { text, ok: result.ok(), changed }),
+        None if result.ok() => Ok(AliasAnswer::done(result.text_for_model()).with_changed(changed)),
+        None => Err(to_alias_error(result)),
+    }
+}
+
+/// The arguments of `get_terminal_output`.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct GetTerminalOutputArgs {
+    /// The id that run_in_terminal answered.
+    id: String,
+    /// Milliseconds to wait for output or the end (0).
+    #[schemars(range(max = 60_000))]
+    timeout: Option<u64>,
+}
+
+/// What a command in the background wrote.
+pub(super) struct GetTerminalOutput;
+
+impl AliasAdapter for GetTerminalOutput {
+    type Args = GetTerminalOutputArgs;
+
+    const ABOUT: AliasMetadata = AliasMetadata {
+        name: "get_terminal_output",
+        title: "Output of a command",
+        description: "Whether a command in the background still runs, and what it wrote since it was last asked.",
+        effect: Effect::Read,
+        class: AliasClass::New,
+        by_default: true,
+        why: "the server leaves it to its clients; it belongs to run_in_terminal",
+        uses: &["bash_output"],
+        written_by: WrittenBy::Model,
+    };
+
+    async fn run(context: &AliasContext<'_>, args: GetTerminalOutputArgs) -> Result<AliasAnswer, AliasError> {
+        let got = context.call("bash_output", json!({"id": args.id, "wait_ms": args.timeout})).await?;
+        Ok(AliasAnswer::done(got.text(|answer| {
+            let state = match answer.get("state")?.as_str()? {
+                "running" => format!("it runs, for {} ms now", answer["duration_ms"]),
+                "timed_out" => "its time was up".to_owned(),
+                "killed" => "it was ended".to_owned(),
+                _ => "it has ended".to_owned(),
+            };
+            let written = format::command(answer)?;
+            Some(if written.is_empty() {
+                format!("{state}; it wrote nothing new")
+            } else {
+                format!("{written}\n{state}")
+            })
+        })))
+    }
+}

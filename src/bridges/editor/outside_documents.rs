@@ -1,0 +1,87 @@
+//! Questions about documents outside the workspace, such as the source of a library.
+//!
+//! They go to servers that run already, which is how an editor comes to such a file; none is started for it. What they say is for
+//! looking: a question whose answer would change such a document is answered with null.
+
+use serde_json::Value;
+use tower_lsp::jsonrpc::Error;
+
+use super::ask::{is_empty, to_rpc_error};
+use super::context::{EditorContext, Inquiry, deadline};
+use super::features::Feature;
+use super::merge_answers;
+use crate::lsp::relay::OutsideDocument;
+
+/// What can be asked.
+const LOOKING: &[&str] = &[
+    "textDocument/hover",
+    "textDocument/definition",
+    "textDocument/declaration",
+    "textDocument/typeDefinition",
+    "textDocument/implementation",
+    "textDocument/references",
+    "textDocument/documentHighlight",
+    "textDocument/documentSymbol",
+    "textDocument/signatureHelp",
+    "textDocument/foldingRange",
+    "textDocument/selectionRange",
+];
+
+/// Answers from the first server of the document's language that says something.
+pub(super) async fn answer_for_outside_document(
+    editor: &EditorContext,
+    inquiry: &Inquiry,
+    feature: &Feature,
+    params: &Value,
+) -> Result<Value, Error> {
+    let uri = params["textDocument"]["uri"].as_str().unwrap_or_default();
+    let Some(stranger) = inquiry.outside_documents.get(uri).filter(|_| LOOKING.contains(&feature.method))
+    else {
+        return Ok(Value::Null);
+    };
+    let context = &inquiry.context;
+    let deadline = deadline(context, feature.method);
+    let mut failure = None;
+    for server in servers_for(inquiry, feature, &stranger) {
+        let running = context.manager.sessions_for(&context.view);
+        for session in running.into_iter().filter(|session| session.server() == server) {
+            let asked = async {
+                let _viewing = session.enter_view(&context.view, deadline).await?;
+                session
+                    .relay_outside_document(&inquiry.conventions, &stranger, feature.method, params, deadline)
+                    .await
+            };
+            match asked.await {
+                Ok(Some(mut value)) if !is_empty(&value) => {
+                    merge_answers::adapt_to_client(editor, feature.method, &mut value);
+                    return Ok(value);
+                }
+                Ok(_) => {}
+                Err(error) => failure = failure.or(Some(to_rpc_error(&error))),
+            }
+        }
+    }
+    failure.map_or_else(|| Ok(merge_answers::empty_result(feature)), Err)
+}
+
+/// The servers of the language of `stranger`, which its name tells, or the editor.
+fn servers_for<'a>(inquiry: &'a Inquiry, feature: &Feature, document: &OutsideDocument) -> Vec<&'a str> {
+    let catalogue = inquiry.context.catalogue();
+    let name = document.uri.rsplit('/').next().unwrap_or_default();
+    let first = document.text.line(0);
+    let language = catalogue.language_of(name, first.as_deref()).unwrap_or(&document.language_id);
+    let servers = catalogue.servers_for(language).into_iter();
+    servers.filter(|(_, spec)| feature.strength.is_of(&spec.features)).map(|(server, _)| server).collect()
+}
+
+/// The editor has closed these: servers that have them open need them no more.
+pub(super) async fn close_outside_documents(inquiry: &Inquiry, uris: &[String]) {
+    if uris.is_empty() {
+        return;
+    }
+    for session in inquiry.context.manager.sessions_for(&inquiry.context.view) {
+        for uri in uris {
+            session.close_outside_document(uri).await;
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The context that all mounted servers of a workspace share.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use super::chain::Chain;
+use crate::config::{Folders, TrustStore};
+use crate::process::Spawner;
+use crate::tools::context::Context;
+use crate::workspace::Workspace;
+
+/// What all mounted servers of a workspace share.
+#[derive(Debug)]
+pub(super) struct MountContext {
+    workspace: Workspace,
+    spawner: Spawner,
+    trust: TrustStore,
+    folders: Folders,
+    allowed_hosts: Vec<String>,
+    idle_stop: Duration,
+    chain: Chain,
+    generation: Arc<watch::Sender<u64>>,
+}
+
+impl MountContext {
+    pub(super) fn new(context: &Context, generation: Arc<watch::Sender<u64>>) -> Self {
+        let settings = &context.config.settings;
+        Self {
+            workspace: context.workspace.clone(),
+            spawner: context.manager.spawner().clone(),
+            trust: context.trust.clone(),
+            folders: context.folders.clone(),
+            allowed_hosts: settings.fetch.allow_hosts.clone(),
+            idle_stop: settings.servers.idle_stop(),
+            chain: Chain::from_environment(),
+            generation,
+        }
+    }
+
+    pub(super) fn root(&self) -> &Path {
+        self.workspace.root()
+    }
+
+    pub(super) fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    pub(super) fn spawner(&self) -> &Spawner {
+        &self.spawner
+    }
+
+    pub(super) fn trust(&self) -> &TrustStore {
+        &self.trust
+    }
+
+    /// Hosts that may be asked although they are private.
+    pub(super) fn allowed_hosts(&self) -> &[String] {
+        &self.allowed_hosts
+    }
+
+    /// The user's folders.
+    pub(super) fn folders(&self) -> &Folders {
+        &self.folders
+    }
+
+    /// For which mounts this process was started.
+    pub(super) fn chain(&self) -> &Chain {
+        &self.chain
+    }
+
+    /// How long a server is kept that nobody asks.
+    pub(super) fn idle_stop(&self) -> Duration {
+        self.idle_stop
+    }
+
+    /// The tools that are offered, or what is told of those that are not, are others now.
+    pub(super) fn notify_changed(&self) {
+        self.generation.send_modify(|generation| *generation += 1);
+    }
+}

@@ -1,0 +1,334 @@
+//! Subscriptions of clients: changes of the tool list and of resources.
+//!
+//! A subscriber is a receiver that was made *before* its client hears that it is subscribed. What changes from then on is seen by
+//! it, however late anyone looks at it, so that no change is lost between the acknowledgement and the first look.
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::{pending, select_all};
+use parking_lot::{Mutex, MutexGuard};
+use rmcp::model::SubscriptionFilter;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::ServerOptions;
+use super::resources::{self, ResourceTarget};
+use crate::runtime::observe::{DiagnosticsMark, OfferedTools};
+use crate::workspace::WorkspacePath;
+
+/// Folders and files are looked at this often while somebody wants to hear of them; servers ring by themselves.
+const RESOURCE_POLL_INTERVAL: Duration = Duration::from_secs(2);
+/// A server that speaks often is heard this much later, all at once.
+const SERVER_CHANGE_DEBOUNCE_DELAY: Duration = Duration::from_millis(150);
+/// So many subscriptions may be on their way between their acceptance and their first look.
+const MAX_PENDING_SUBSCRIPTIONS: usize = 64;
+/// So many resources are remembered as they were last read.
+const MAX_REMEMBERED_RESOURCES: usize = 1024;
+/// More resources than this are not watched for one client.
+pub(super) const MAX_WATCHED_RESOURCES: usize = 256;
+
+/// The list of tools at one time.
+#[derive(Clone)]
+struct ToolList {
+    tools: OfferedTools,
+    print: u64,
+}
+
+/// What is watched for all clients that share it.
+pub(super) struct SubscriptionHub {
+    options: ServerOptions,
+    disconnected: CancellationToken,
+    /// Counts changes of the list of prompts, which only a fixture changes.
+    prompts: watch::Sender<u64>,
+    inner: Mutex<SubscriptionHubInner>,
+}
+
+#[derive(Default)]
+struct SubscriptionHubInner {
+    /// Counts changes of the list of tools; `None` while nobody listens.
+    tools: Option<watch::Sender<u64>>,
+    /// Counts changes of resources that somebody listens to.
+    resources: HashMap<String, watch::Sender<u64>>,
+    /// How each resource was when somebody last read it.
+    read: HashMap<String, u64>,
+    /// Subscriptions that were accepted and have not been looked at yet.
+    noted: VecDeque<(SubscriptionFilter, Subscription)>,
+}
+
+/// The receivers of one subscription.
+#[derive(Clone, Default)]
+pub(super) struct Subscription {
+    /// For the list of tools.
+    pub(super) tools: Option<watch::Receiver<u64>>,
+    /// For the list of prompts.
+    pub(super) prompts: Option<watch::Receiver<u64>>,
+    /// For each resource.
+    pub(super) resources: Vec<(String, watch::Receiver<u64>)>,
+}
+
+/// Something a subscription tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum SubscriptionChange {
+    /// The list of tools is another one.
+    Tools,
+    /// The list of prompts is another one.
+    Prompts,
+    /// The resource with this URI has changed.
+    Resource(String),
+}
+
+impl SubscriptionHub {
+    pub(super) fn new(options: ServerOptions, gone: CancellationToken) -> Arc<Self> {
+        Arc::new(Self {
+            options,
+            disconnected: gone,
+            prompts: watch::Sender::new(0),
+            inner: Mutex::default(),
+        })
+    }
+
+    fn lock_inner(&self) -> MutexGuard<'_, SubscriptionHubInner> {
+        // Nothing is left half done under this lock.
+        self.inner.lock()
+    }
+
+    /// What can be honoured of `wanted`; from now on it is watched, until [`begin`](Self::begin) hands it to its subscriber.
+    pub(super) fn accept(self: &Arc<Self>, wanted: &SubscriptionFilter) -> SubscriptionFilter {
+        let mut accepted = SubscriptionFilter::default();
+        let mut subscription = Subscription::default();
+        if wanted.tools_list_changed == Some(true) {
+            subscription.tools = Some(self.tools());
+            accepted.tools_list_changed = Some(true);
+        }
+        if wanted.prompts_list_changed == Some(true) {
+            subscription.prompts = Some(self.prompts.subscribe());
+            accepted.prompts_list_changed = Some(true);
+        }
+        if let Some(uris) = &wanted.resource_subscriptions {
+            let watched = uris
+                .iter()
+                .take(MAX_WATCHED_RESOURCES)
+                .filter_map(|uri| Some((uri.clone(), self.watch_resource(uri)?)));
+            subscription.resources = watched.collect();
+            accepted.resource_subscriptions =
+                Some(subscription.resources.iter().map(|(uri, _)| uri.clone()).collect());
+        }
+        let mut inner = self.lock_inner();
+        if inner.noted.len() == MAX_PENDING_SUBSCRIPTIONS {
+            inner.noted.pop_front();
+        }
+        inner.noted.push_back((wanted.clone(), subscription));
+        accepted
+    }
+
+    /// What was accepted for `wanted`, with all that happened since.
+    pub(super) fn begin(self: &Arc<Self>, wanted: &SubscriptionFilter) -> Subscription {
+        let mut inner = self.lock_inner();
+        let place = inner.noted.iter().position(|(noted, _)| noted == wanted);
+        // Where two clients want the same at once, the one that comes first may get what the other noted a little later.
+        match place.and_then(|place| inner.noted.remove(place)) {
+            Some((_, subscription)) => subscription,
+            None => {
+                drop(inner);
+                self.accept(wanted);
+                self.lock_inner().noted.pop_back().map(|(_, subscription)| subscription).unwrap_or_default()
+            }
+        }
+    }
+
+    /// A receiver that wakes when the list of tools is another one.
+    pub(super) fn tools(self: &Arc<Self>) -> watch::Receiver<u64> {
+        let mut inner = self.lock_inner();
+        if let Some(sender) = &inner.tools {
+            return sender.subscribe();
+        }
+        let (sender, receiver) = watch::channel(0);
+        inner.tools = Some(sender.clone());
+        drop(inner);
+        let first = self.list_of_tools(None);
+        tokio::spawn(Arc::clone(self).watch_tools(sender, first));
+        receiver
+    }
+
+    /// Says that the list of tools has changed, for whoever listens.
+    #[cfg(feature = "conformance")]
+    pub(super) fn notify_tools_changed(&self) {
+        if let Some(tools) = &self.lock_inner().tools {
+            tools.send_modify(|count| *count += 1);
+        }
+    }
+
+    /// The same of the list of prompts.
+    #[cfg(feature = "conformance")]
+    pub(super) fn notify_prompts_changed(&self) {
+        self.prompts.send_modify(|count| *count += 1);
+    }
+
+    async fn watch_tools(self: Arc<Self>, sender: watch::Sender<u64>, first: ToolList) {
+        let mut last = first;
+        let mut replaced = self.options.live.changes();
+        replaced.mark_unchanged();
+        loop {
+            tokio::select! {
+                () = self.disconnected.cancelled() => return,
+                changed = replaced.changed() => if changed.is_err() { return },
+                () = tokio::time::sleep(RESOURCE_POLL_INTERVAL) => {}
+            }
+            let watch = Arc::clone(&self);
+            let known = last.clone();
+            let look = tokio::task::spawn_blocking(move || watch.list_of_tools(Some(known)));
+            let Ok(now) = look.await else { return };
+            if now.print != last.print {
+                sender.send_modify(|count| *count += 1);
+            }
+            last = now;
+            let mut inner = self.lock_inner();
+            if sender.receiver_count() == 0 {
+                inner.tools = None;
+                return;
+            }
+        }
+    }
+
+    /// The list as it is now; `known` again where nothing can have changed since.
+    fn list_of_tools(&self, known: Option<ToolList>) -> ToolList {
+        let runtime = self.options.live.current();
+        let tools = runtime.offered_tools();
+        if let Some(known) = known.filter(|known| known.tools == tools) {
+            return known;
+        }
+        let mut hasher = DefaultHasher::new();
+        for definition in runtime.definitions(&self.options.caller) {
+            definition.card.name.hash(&mut hasher);
+            definition.card.description.hash(&mut hasher);
+            definition.input.as_value().to_string().hash(&mut hasher);
+        }
+        ToolList { tools, print: hasher.finish() }
+    }
+
+    /// A receiver that wakes when the resource `uri` has changed; `None` for one that cannot be watched.
+    pub(super) fn watch_resource(self: &Arc<Self>, uri: &str) -> Option<watch::Receiver<u64>> {
+        let mut inner = self.lock_inner();
+        if let Some(sender) = inner.resources.get(uri) {
+            return Some(sender.subscribe());
+        }
+        let Ok(ResourceTarget::Diagnostics(path)) =
+            resources::parse_target(&self.options.live.current(), uri)
+        else {
+            return None;
+        };
+        let (sender, receiver) = watch::channel(0);
+        inner.resources.insert(uri.to_owned(), sender.clone());
+        drop(inner);
+        tokio::spawn(Arc::clone(self).watch_diagnostics(uri.to_owned(), path, sender));
+        Some(receiver)
+    }
+
+    /// Notes how a resource is that somebody reads: what differs from it later is news.
+    pub(super) fn was_read(&self, uri: &str, text: &str) {
+        let mut inner = self.lock_inner();
+        if inner.read.len() >= MAX_REMEMBERED_RESOURCES {
+            inner.read.clear();
+        }
+        inner.read.insert(uri.to_owned(), fingerprint(text));
+    }
+
+    async fn watch_diagnostics(
+        self: Arc<Self>,
+        uri: String,
+        path: WorkspacePath,
+        sender: watch::Sender<u64>,
+    ) {
+        let mut mark: Option<DiagnosticsMark> = None;
+        let mut told: Option<u64> = None;
+        while self.is_wanted(&uri, &sender) {
+            let runtime = self.options.live.current();
+            let now = runtime.diagnostics_mark(&path).await;
+            if mark != Some(now) {
+                let cancelled = self.disconnected.child_token();
+                let looked = resources::diagnostics(&runtime, &self.options.caller, &path, cancelled);
+                let text = tokio::select! {
+                    text = looked => text,
+                    () = sender.closed() => continue,
+                };
+                // Asking may itself have made servers speak.
+                mark = Some(runtime.diagnostics_mark(&path).await);
+                let print = fingerprint(&text);
+                let known = told.or_else(|| self.lock_inner().read.get(&uri).copied());
+                if known.is_some_and(|known| known != print) {
+                    sender.send_modify(|count| *count += 1);
+                }
+                told = Some(print);
+            }
+            tokio::select! {
+                () = self.disconnected.cancelled() => {}
+                () = sender.closed() => {}
+                () = wait_for_any(runtime.server_change_receivers()) => tokio::time::sleep(SERVER_CHANGE_DEBOUNCE_DELAY).await,
+                () = tokio::time::sleep(RESOURCE_POLL_INTERVAL) => {}
+            }
+        }
+    }
+
+    /// Whether anybody still listens to `sender`; where not, it is forgotten.
+    fn is_wanted(&self, uri: &str, sender: &watch::Sender<u64>) -> bool {
+        let mut inner = self.lock_inner();
+        let wanted = !self.disconnected.is_cancelled() && sender.receiver_count() > 0;
+        if !wanted {
+            inner.resources.remove(uri);
+        }
+        wanted
+    }
+}
+
+impl Subscription {
+    /// The next thing to tell; never returns where nothing is subscribed to any more.
+    pub(super) async fn next(&mut self) -> SubscriptionChange {
+        let tools = wait_for_change(&mut self.tools, SubscriptionChange::Tools);
+        let prompts = wait_for_change(&mut self.prompts, SubscriptionChange::Prompts);
+        let resources = async {
+            let waiting = self.resources.iter_mut().map(|(uri, receiver)| {
+                Box::pin(async {
+                    match receiver.changed().await {
+                        Ok(()) => SubscriptionChange::Resource(uri.clone()),
+                        Err(_) => pending().await,
+                    }
+                })
+            });
+            let waiting: Vec<_> = waiting.collect();
+            if waiting.is_empty() { pending().await } else { select_all(waiting).await.0 }
+        };
+        tokio::select! {
+            change = tools => change,
+            change = prompts => change,
+            change = resources => change,
+        }
+    }
+}
+
+async fn wait_for_change(
+    receiver: &mut Option<watch::Receiver<u64>>,
+    change: SubscriptionChange,
+) -> SubscriptionChange {
+    let Some(receiver) = receiver else { return pending().await };
+    match receiver.changed().await {
+        Ok(()) => change,
+        Err(_) => pending().await,
+    }
+}
+
+async fn wait_for_any(mut bells: Vec<watch::Receiver<u64>>) {
+    if bells.is_empty() {
+        return pending().await;
+    }
+    // A bell whose server is gone counts as rung: that, too, may change what is known.
+    let _ended = select_all(bells.iter_mut().map(|bell| Box::pin(bell.changed()))).await;
+}
+
+fn fingerprint(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,105 @@
+//! Commands that call a tool by name and show its answer.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{CliContext, Reply, as_json};
+use crate::cli::approval::TerminalApprover;
+use crate::cli::args::CliOutputFormat;
+use crate::cli::exit;
+use crate::cli::paths::PathSpelling;
+use crate::cli::render::{escape, tools as render, verdict};
+use crate::cli::span::{self, Span};
+use crate::runtime::call::CallRequest;
+use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::result::ToolResult;
+use crate::tools::tool::Caller;
+
+/// The folder that a command is about where none is given: the current one, or the workspace seen from elsewhere.
+pub(super) fn default_folder(context: CliContext<'_>) -> Option<&'static str> {
+    matches!(context.paths, PathSpelling::Inside(_)).then_some(".")
+}
+
+/// Calls a tool for whoever typed the command.
+pub(super) async fn call_tool(door: CliContext<'_>, name: &str, arguments: Value) -> ToolResult {
+    let caller = Caller::at_shell();
+    // Who types a tool's name has agreed to it already, but a server behind it may want to know something.
+    let terminal = TerminalApprover::find();
+    let request = CallRequest::new(name, arguments, &caller);
+    match &terminal {
+        Some(terminal) => door.runtime.call(request.approved_by(terminal)).await,
+        None => door.runtime.call(request).await,
+    }
+}
+
+/// Calls a tool; its answer is shown by `shown`, in text and in its exit status, or printed as it is.
+pub(super) async fn call_and_render<T: DeserializeOwned>(
+    door: CliContext<'_>,
+    name: &str,
+    arguments: Value,
+    shown: impl FnOnce(T) -> Reply,
+) -> Result<Reply, ToolError> {
+    let result = call_tool(door, name, arguments).await;
+    // A hook may have made something else of the answer; that is shown as it is.
+    let Some(parts) = parse_answer(&result) else { return raw_reply(&result, door) };
+    let reply = shown(parts);
+    if door.format == CliOutputFormat::Json {
+        return Ok(Reply { out: as_json(&result.value, door)?, lines: Vec::new(), status: reply.status });
+    }
+    Ok(reply)
+}
+
+/// The parts of a successful answer; `None` for a failure, and for an answer with other parts.
+pub(super) fn parse_answer<T: DeserializeOwned>(result: &ToolResult) -> Option<T> {
+    if !result.ok() || result.text.is_some() {
+        return None;
+    }
+    serde_json::from_value(result.value.clone()).ok()
+}
+
+/// A result in its own words.
+pub(super) fn raw_reply(result: &ToolResult, door: CliContext<'_>) -> Result<Reply, ToolError> {
+    let status = exit::of_result(result);
+    if door.format == CliOutputFormat::Json {
+        return Ok(Reply { out: as_json(&result.value, door)?, lines: Vec::new(), status });
+    }
+    if result.ok() {
+        let out = match &result.text {
+            Some(text) => format!("{}\n", escape::block(text.trim_end())),
+            None => render::pretty(&result.value),
+        };
+        return Ok(Reply { out, lines: Vec::new(), status });
+    }
+    let word = |key: &str| result.value.get(key).and_then(Value::as_str);
+    let lines = match word("error").or(result.text.as_deref()) {
+        Some(error) => {
+            let error = ToolError::new(ErrorCode::Internal, error);
+            let error = word("hint").map_or(error.clone(), |hint| error.with_hint(hint));
+            verdict::error(&error, &door.console.err)
+        }
+        None => Vec::new(),
+    };
+    // What is more than a sentence and a hint is an answer of its own, as of a command that failed.
+    let more = result.value.as_object().is_some_and(|answer| {
+        answer.keys().any(|key| !matches!(key.as_str(), "ok" | "code" | "error" | "hint" | "text"))
+    });
+    let out = if more { render::pretty(&result.value) } else { String::new() };
+    Ok(Reply { out, lines, status })
+}
+
+/// A path as an argument of a tool, which is JSON.
+pub(super) fn path(given: &Path) -> Result<&str, ToolError> {
+    given.to_str().ok_or_else(|| {
+        let error = format!("{}: the name is not valid UTF-8, and tools take no other", given.display());
+        ToolError::new(ErrorCode::InvalidArgs, error)
+    })
+}
+
+/// The file, and the lines of it, that `given` names.
+pub(super) fn parse_span(given: &OsStr, cwd: &Path) -> Result<Span, ToolError> {
+    span::parse(given, |path| cwd.join(path).exists())
+        .map_err(|error| ToolError::new(ErrorCode::InvalidArgs, error.to_string()))
+}

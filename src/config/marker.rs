@@ -1,0 +1,157 @@
+//! Markers of a project's configuration: a file, or a section of one.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use serde::Deserialize;
+
+use crate::workspace::{Workspace, WorkspacePath};
+
+/// No file of settings that is looked into has more bytes.
+const MAX_MARKER_FILE_BYTES: u64 = 1 << 20;
+
+/// A file or folder in a project's root, and the section in it that counts: `pyrightconfig.json`, `pyproject.toml#tool.pyright`,
+/// `setup.cfg#pycodestyle`.
+///
+/// A section is a path of keys, with dots between them, in TOML and JSON; elsewhere a line `[section]`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(from = "String")]
+pub struct ConfigMarker {
+    file: String,
+    section: Option<String>,
+}
+
+impl From<String> for ConfigMarker {
+    fn from(text: String) -> Self {
+        match text.split_once('#') {
+            Some((file, section)) => Self { file: file.to_owned(), section: Some(section.to_owned()) },
+            None => Self { file: text, section: None },
+        }
+    }
+}
+
+impl ConfigMarker {
+    /// The name of the file.
+    pub(crate) fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// The name of the file, where it is not enough that it is there.
+    pub(crate) fn section_file(&self) -> Option<&str> {
+        self.section.as_ref().map(|_| self.file.as_str())
+    }
+
+    /// The texts of a list in TOML that it names; empty where there is none.
+    pub(crate) fn list_in(&self, workspace: &Workspace, root: &WorkspacePath) -> Vec<String> {
+        let read = || {
+            let (path, section) = (root.join(&self.file).ok()?, self.section.as_ref()?);
+            let text = workspace.read_text_up_to(&path, MAX_MARKER_FILE_BYTES).ok()?.text;
+            if crate::text::toml_fault(&text).is_some() {
+                return None;
+            }
+            let table = toml::Value::Table(toml::from_str(&text).ok()?);
+            let list = section.split('.').try_fold(&table, |at, key| at.get(key))?.as_array()?;
+            Some(list.iter().filter_map(|text| text.as_str().map(str::to_owned)).collect())
+        };
+        read().unwrap_or_default()
+    }
+
+    /// A hash of what it says in `root`; `None` where it is not there.
+    pub(crate) fn content(&self, workspace: &Workspace, root: &WorkspacePath) -> Option<u64> {
+        let path = root.join(&self.file).ok()?;
+        let text = workspace.read_text_up_to(&path, MAX_MARKER_FILE_BYTES).ok()?.text;
+        let said = match &self.section {
+            None => text,
+            Some(section) => section_of(&self.file, &text, section)?,
+        };
+        let mut hasher = DefaultHasher::new();
+        said.hash(&mut hasher);
+        Some(hasher.finish())
+    }
+
+    /// Whether `root` has it. A file that cannot be read, or is not what its name says, configures nothing.
+    pub(crate) fn is_in(&self, workspace: &Workspace, root: &WorkspacePath) -> bool {
+        let Ok(path) = root.join(&self.file) else { return false };
+        let Some(section) = &self.section else { return workspace.absolute(&path).exists() };
+        let Ok(file) = workspace.read_text_up_to(&path, MAX_MARKER_FILE_BYTES) else { return false };
+        has_section(&self.file, &file.text, section)
+    }
+}
+
+fn has_section(file: &str, text: &str, section: &str) -> bool {
+    section_of(file, text, section).is_some()
+}
+
+/// What a section says: its value as text, or the lines up to the next section.
+fn section_of(file: &str, text: &str, section: &str) -> Option<String> {
+    let mut keys = section.split('.');
+    if file.ends_with(".toml") {
+        if crate::text::toml_fault(text).is_some() {
+            return None;
+        }
+        let table = toml::from_str::<toml::Table>(text).map(toml::Value::Table).ok()?;
+        return keys.try_fold(&table, |at, key| at.get(key)).map(ToString::to_string);
+    }
+    if file.ends_with(".json") {
+        let value = serde_json::from_str::<serde_json::Value>(text).ok()?;
+        return keys.try_fold(&value, |at, key| at.get(key)).map(ToString::to_string);
+    }
+    let named = |line: &&str| {
+        let header = line.trim_end().strip_prefix('[').and_then(|header| header.split_once(']'));
+        header.is_some_and(|(name, _)| name.trim() == section)
+    };
+    let lines = text.lines().skip_while(|line| !named(line));
+    let mut own = lines.enumerate().take_while(|(number, line)| *number == 0 || !line.starts_with('['));
+    let (_, header) = own.next()?;
+    Some(own.fold(header.to_owned(), |said, (_, line)| said + "\n" + line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sign(text: &str) -> ConfigMarker {
+        ConfigMarker::from(text.to_owned())
+    }
+
+    #[test]
+    fn sign_matches_existing_file_or_section_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        write("pyproject.toml", "[tool.pyright]\n[tool.x.y]\nz = 1\n");
+        write(
+            "setup.cfg",
+            "[metadata]\nname = x\n\n[pycodestyle]  # ours\nmax-line-length = 100\n# [flake8]\n",
+        );
+        write("package.json", r#"{"eslintConfig": {"rules": {}}}"#);
+        write("broken.toml", "[tool.pyright\n");
+        write("empty.cfg", "");
+        std::fs::create_dir_all(folder.path().join("build/sub")).unwrap();
+        write("build/x.json", "{}");
+        let workspace = Workspace::open(folder.path()).unwrap();
+        let has = |text: &str| sign(text).is_in(&workspace, &WorkspacePath::root());
+        for there in [
+            "pyproject.toml",
+            "pyproject.toml#tool.pyright",
+            "pyproject.toml#tool.x.y.z",
+            "setup.cfg#pycodestyle",
+            "package.json#eslintConfig.rules",
+            "empty.cfg",
+            "build",
+            "build/x.json",
+        ] {
+            assert!(has(there), "{there}");
+        }
+        for absent in [
+            "pyrightconfig.json",
+            "pyproject.toml#tool.ruff",
+            "pyproject.toml#tool.pyright.x",
+            "setup.cfg#flake8",
+            "setup.cfg#tool",
+            "package.json#jest",
+            "broken.toml#tool.pyright",
+            "none.cfg#x",
+        ] {
+            assert!(!has(absent), "{absent}");
+        }
+    }
+}

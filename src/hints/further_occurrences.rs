@@ -1,0 +1,257 @@
+//! Further occurrences of a name, outside the files that a server listed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
+
+use super::answer::HintError;
+use super::by_name::{self, distance, parse_all};
+use super::candidates::identifier_at;
+use super::definition::DefinitionRole;
+use super::imports::ImportItem;
+use super::project::Project;
+use super::resolve::Resolver;
+use super::source::ParsedSource;
+use crate::config::Catalogue;
+use crate::text::Position;
+use crate::workspace::{Hit, Workspace, WorkspacePath};
+
+/// How many files that have the name are parsed; the others are only counted.
+const MAX_FURTHER_PARSED_FILES: usize = 60;
+
+/// The name that was asked about.
+#[derive(Debug, Clone)]
+pub(crate) struct OccurrenceQuery {
+    /// The file that it was asked about in.
+    pub(crate) path: WorkspacePath,
+    /// Where in it.
+    pub(crate) position: Position,
+    /// The name.
+    pub(crate) name: String,
+    /// What counts.
+    pub(crate) sense: OccurrenceSense,
+}
+
+/// Which of a name's occurrences answer a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OccurrenceSense {
+    /// All of them.
+    Any,
+    /// Those in code that may call it: neither its definition nor an import.
+    Call,
+    /// Those by which something may implement it or derive from it: a definition of the same name, or the head of a type.
+    Heir,
+    /// None: what it is derived from is not told by its name.
+    Base,
+}
+
+/// A file in which a name stands, neither in a comment nor in a string.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FurtherOccurrence {
+    /// The file.
+    pub(crate) path: WorkspacePath,
+    /// The first place in it that counts.
+    pub(crate) position: Position,
+    /// It imports the name from a module that is called as the file that was asked about, or a folder around it.
+    pub(crate) imports: bool,
+    /// It defines something of that name itself.
+    pub(crate) defines: bool,
+    /// It uses something of that name as a member of a value.
+    pub(crate) uses_member: bool,
+    /// It defines a method of that name.
+    pub(crate) defines_method: bool,
+    /// Its language has no grammar here, so the place may be in a comment or string.
+    pub(crate) unparsed: bool,
+}
+
+/// Where a name stands beside the files that are known.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct FurtherOccurrences {
+    /// Those with an import of it first, then the nearest.
+    pub(crate) files: Vec<FurtherOccurrence>,
+    /// Those where it stands in comments and strings alone.
+    pub(crate) quiet: Vec<WorkspacePath>,
+    /// The number of further files that have the word and were not read.
+    pub(crate) unread: usize,
+    /// The search ended before all files were looked at.
+    pub(crate) cut: bool,
+    /// What was asked about is a method.
+    pub(crate) of_method: bool,
+}
+
+/// Where `asked` stands in files of its family of languages, without those in `known`. Nothing where it is known in one function
+/// only.
+///
+/// # Errors
+/// [`HintError`] where the workspace cannot be searched.
+pub(crate) fn further_occurrences(
+    workspace: &Workspace,
+    catalogue: &Catalogue,
+    asked: &OccurrenceQuery,
+    known: &BTreeSet<WorkspacePath>,
+    deadline: Instant,
+) -> Result<FurtherOccurrences, HintError> {
+    let project = Project::new(workspace, catalogue, deadline);
+    let language = project.language(&asked.path).filter(|_| asked.sense != OccurrenceSense::Base);
+    let Some(language) = language else { return Ok(FurtherOccurrences::default()) };
+    let source = project.source(&asked.path);
+    let identifier = source.as_ref().and_then(|source| identifier_at(source, asked.position));
+    let name = identifier.map_or_else(|| asked.name.clone(), |identifier| identifier.name);
+    let asked = &OccurrenceQuery { name, ..asked.clone() };
+    if source.as_ref().is_some_and(|source| is_confined(&project, source, asked)) {
+        return Ok(FurtherOccurrences::default());
+    }
+    let of_method = source.is_some_and(|source| {
+        let at = source.buffer().byte_offset(asked.position);
+        defines_method(&source, &asked.name, at) || is_member(&source, at)
+    });
+    let (hits, truncated, timed_out) = by_name::occurrences(&project, Some(language), &asked.name)?;
+    let mut by_file: BTreeMap<WorkspacePath, Vec<Hit>> = BTreeMap::new();
+    for hit in hits.into_iter().filter(|hit| hit.path != asked.path && !known.contains(&hit.path)) {
+        by_file.entry(hit.path.clone()).or_default().push(hit);
+    }
+    let mut paths: Vec<&WorkspacePath> = by_file.keys().collect();
+    paths.sort_by_cached_key(|path| {
+        (!by_file[*path].iter().any(seems_import), distance(Some(&asked.path), path), (*path).clone())
+    });
+    let unread = paths.len().saturating_sub(MAX_FURTHER_PARSED_FILES);
+    paths.truncate(MAX_FURTHER_PARSED_FILES);
+    let sources = parse_all(&project, &paths);
+    let cut = truncated || timed_out || project.is_late();
+    let mut found = FurtherOccurrences { unread, cut, of_method, ..FurtherOccurrences::default() };
+    for path in paths {
+        let hits = &by_file[path];
+        let Some(source) = sources.iter().find(|source| source.path == *path) else {
+            let position = hits.first().map(|hit| hit.range.start).unwrap_or_default();
+            found
+                .files
+                .push(FurtherOccurrence { unparsed: true, ..FurtherOccurrence::new(path.clone(), position) });
+            continue;
+        };
+        match in_source(source, asked, hits) {
+            Some(standing) => found.files.push(standing),
+            None if hits.iter().all(|hit| in_comment_or_string(source, hit)) => {
+                found.quiet.push(path.clone())
+            }
+            None => {}
+        }
+    }
+    found.files.sort_by_key(|file| !file.imports);
+    Ok(found)
+}
+
+fn in_comment_or_string(source: &ParsedSource, hit: &Hit) -> bool {
+    source.is_comment_or_string(source.buffer().byte_offset(hit.range.start))
+}
+
+/// Whether the name means something that only its own function knows.
+fn is_confined(project: &Project<'_>, source: &ParsedSource, asked: &OccurrenceQuery) -> bool {
+    let at = source.buffer().byte_offset(asked.position);
+    let is_own = |definition: &super::definition::SourceDefinition| {
+        definition.role == DefinitionRole::Parameter
+            || source.is_local(definition) && !matches!(definition.role, DefinitionRole::Import(_))
+    };
+    let visible = Resolver::new(project).visible_definitions(source, &asked.name, at);
+    visible.first().is_some_and(|&index| is_own(&source.definitions[index]))
+}
+
+fn in_source(source: &ParsedSource, asked: &OccurrenceQuery, hits: &[Hit]) -> Option<FurtherOccurrence> {
+    let counts = |hit: &&Hit| {
+        let at = source.buffer().byte_offset(hit.range.start);
+        !in_comment_or_string(source, hit) && matches_sense(source, asked, at)
+    };
+    let first = hits.iter().find(counts)?;
+    let starts = || hits.iter().map(|hit| source.buffer().byte_offset(hit.range.start));
+    let own = |index: usize| {
+        !matches!(source.definitions[index].role, DefinitionRole::Import(_) | DefinitionRole::Extension)
+    };
+    Some(FurtherOccurrence {
+        imports: imports_name(source, asked),
+        defines: source.definitions_named(&asked.name).any(own),
+        uses_member: starts().any(|at| !source.is_comment_or_string(at) && is_member(source, at)),
+        defines_method: starts().any(|at| defines_method(source, &asked.name, at)),
+        ..FurtherOccurrence::new(source.path.clone(), first.range.start)
+    })
+}
+
+impl FurtherOccurrence {
+    /// A place of which nothing more is known.
+    #[must_use]
+    pub(crate) fn new(path: WorkspacePath, position: Position) -> Self {
+        let [imports, defines, uses_member, defines_method, unparsed] = [false; 5];
+        Self { path, position, imports, defines, uses_member, defines_method, unparsed }
+    }
+}
+
+fn defines_method(source: &ParsedSource, name: &str, at: usize) -> bool {
+    source.definitions_named(name).any(|index| {
+        let definition = &source.definitions[index];
+        definition.role == DefinitionRole::Method && definition.selection.start == at
+    })
+}
+
+/// Whether the name at a byte is said of a value: behind a dot, and not behind the name of what is imported.
+fn is_member(source: &ParsedSource, at: usize) -> bool {
+    let Some(before) = source.text.get(..at).and_then(|before| before.trim_end().strip_suffix('.')) else {
+        return false;
+    };
+    let start = before.rfind(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    let owner = &before[start.map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8))..];
+    !source.imports.iter().any(|import| import.local == owner)
+}
+
+/// Whether the occurrence at a byte counts in the sense that was asked for.
+fn matches_sense(source: &ParsedSource, asked: &OccurrenceQuery, at: usize) -> bool {
+    let defined = || {
+        source.definitions_named(&asked.name).find(|&index| source.definitions[index].selection.start == at)
+    };
+    let is_import = || source.imports.iter().any(|import| import.span.contains(&at));
+    match asked.sense {
+        OccurrenceSense::Any => true,
+        OccurrenceSense::Base => false,
+        OccurrenceSense::Call => defined().is_none() && !is_import(),
+        OccurrenceSense::Heir => match defined() {
+            Some(index) => !matches!(
+                source.definitions[index].role,
+                DefinitionRole::Import(_) | DefinitionRole::Parameter
+            ),
+            None => source.definitions.iter().any(|definition| {
+                let is_head = definition.bases.iter().any(|base| base.contains(&at));
+                is_head
+                    || definition.role == DefinitionRole::Extension
+                        && on_one_line(source, definition.span.start, at)
+            }),
+        },
+    }
+}
+
+fn on_one_line(source: &ParsedSource, start: usize, at: usize) -> bool {
+    start <= at && source.text.get(start..at).is_some_and(|between| !between.contains('\n'))
+}
+
+/// Whether `source` imports the name from a module whose last word is the name of the file asked about or of a folder around it.
+fn imports_name(source: &ParsedSource, asked: &OccurrenceQuery) -> bool {
+    let stem = asked.path.as_path().file_stem();
+    let folders = asked.path.as_path().parent().into_iter().flat_map(std::path::Path::iter);
+    let words: Vec<&str> = folders.chain(stem).filter_map(|word| word.to_str()).collect();
+    source.imports.iter().any(|import| {
+        let names_it = match &import.item {
+            ImportItem::Named(name) => *name == asked.name,
+            ImportItem::Default | ImportItem::Wildcard | ImportItem::Whole | ImportItem::Child => {
+                import.local == asked.name
+            }
+        };
+        let ending =
+            [".js", ".ts", ".mjs", ".jsx", ".tsx"].iter().find_map(|end| import.module.strip_suffix(end));
+        let module = ending.unwrap_or(&import.module);
+        let last = module.rsplit(['/', '.', ':', '\\']).find(|word| !word.is_empty());
+        names_it && last.is_some_and(|last| words.contains(&last))
+    })
+}
+
+/// A look at the line, before anything is parsed.
+fn seems_import(hit: &Hit) -> bool {
+    let line = hit.line.trim_start();
+    ["import ", "from ", "use ", "export ", "pub use ", "const {", "require"]
+        .iter()
+        .any(|word| line.starts_with(word))
+}

@@ -1,0 +1,89 @@
+//! Witnesses: records of all changes on disk while some work runs.
+
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
+
+use super::{Manager, ManagerState};
+use crate::workspace::{ChangeBatch, ChangeFeed};
+
+/// Remembers what changed in the workspace from [`Manager::start_recording`] until [`Manager::finish_recording`].
+#[derive(Debug)]
+pub(crate) struct Witness(Arc<Mutex<ChangeBatch>>);
+
+/// Those who are to be told.
+#[derive(Debug, Default)]
+pub(super) struct Witnesses(Mutex<Vec<Weak<Mutex<ChangeBatch>>>>);
+
+impl Witnesses {
+    fn add(&self) -> Witness {
+        let seen = Arc::default();
+        self.0.lock().push(Arc::downgrade(&seen));
+        Witness(seen)
+    }
+
+    pub(super) fn notify(&self, changes: &ChangeBatch) {
+        let mut all = self.0.lock();
+        all.retain(|witness| match witness.upgrade() {
+            Some(seen) => {
+                seen.lock().absorb(changes);
+                true
+            }
+            None => false,
+        });
+    }
+}
+
+impl Manager {
+    /// Begins to remember what changes on disk. Running servers are told of what changed before. Where the workspace has
+    /// not been watched yet it waits for the watches, two seconds at most.
+    pub(crate) async fn start_recording(&self) -> Witness {
+        let _one_at_a_time = self.shared.refreshing.lock().await;
+        self.shared.feed.get_or_init(|| ChangeFeed::start(&self.shared.setup.workspace));
+        self.shared.distribute_changes().await;
+        self.shared.witnesses.add()
+    }
+
+    /// What changed since `witness` was called in, by whomever. Running servers are told of it first.
+    pub(crate) async fn finish_recording(&self, witness: Witness) -> ChangeBatch {
+        self.refresh().await;
+        std::mem::take(&mut witness.0.lock())
+    }
+}
+
+impl ManagerState {
+    /// Lets running servers and witnesses know what changed on disk since the last call. One at a time.
+    pub(super) async fn distribute_changes(self: &Arc<Self>) {
+        self.restart_where_inputs_differ().await;
+        let Some(changes) = self.drain_changes().await else { return };
+        if changes.changes.is_empty() && !changes.overflowed {
+            return;
+        }
+        self.witnesses.notify(&changes);
+        self.recheck_untrusted(&changes).await;
+        self.restart_unaware(&changes).await;
+        for session in self.running_sessions() {
+            if session.may_miss(&changes) {
+                session.reload_soon();
+            }
+            session.files_changed(&changes.changes).await;
+            if changes.overflowed {
+                session.rescan().await;
+            }
+        }
+    }
+
+    /// Ends the servers that never look at some of these files again; the next question starts them anew.
+    async fn restart_unaware(&self, changes: &ChangeBatch) {
+        for slot in self.slots() {
+            let Some(session) = slot.running_session() else { continue };
+            if session.state.spec.reload.restart && session.may_miss(changes) {
+                tracing::info!(
+                    server = session.server(),
+                    "stopped: it does not see that other files changed"
+                );
+                slot.stop().await;
+            }
+        }
+    }
+}

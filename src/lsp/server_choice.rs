@@ -1,0 +1,103 @@
+//! The choice of a language's servers among those that exist. An installed one comes before one that is not, and of the
+//! installed ones what the project configures, then what the catalogue ranks best. Looks at files only; starts nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use super::locate::{self, ProgramSearchPlaces};
+use crate::config::spec::{Language, ServerSpec};
+use crate::config::{Catalogue, ConfigMarker};
+use crate::workspace::WorkspacePath;
+
+/// What is installed for a workspace, and what it configures.
+#[derive(Debug)]
+pub(crate) struct ServerChoice<'a> {
+    catalogue: &'a Catalogue,
+    places: ProgramSearchPlaces<'a>,
+    /// The servers among the alternatives that are there, and whether they may start.
+    installed: BTreeMap<&'a str, bool>,
+}
+
+impl<'a> ServerChoice<'a> {
+    /// Looks at what is there of the servers of `catalogue` for the workspace of `places`; `trusted` tells whether servers may
+    /// start that run code of the project.
+    pub(crate) fn new(catalogue: &'a Catalogue, places: ProgramSearchPlaces<'a>, trusted: bool) -> Self {
+        let open = catalogue.languages.values().filter(|language| is_open(language));
+        // Several languages share a server, which is looked for once.
+        let keys: BTreeSet<&str> =
+            open.flat_map(|language| &language.alternatives).map(String::as_str).collect();
+        let found = |key: &'a str| {
+            let server = catalogue.servers.get(key).filter(|server| !server.disabled)?;
+            let may_start = trusted || !server.waits_for_trust();
+            locate::locate(key, server, &places).is_ok().then_some((key, may_start))
+        };
+        let installed = keys.into_iter().filter_map(found).collect();
+        Self { catalogue, places, installed }
+    }
+
+    /// The keys of the servers that run for each language of which what is installed decides.
+    pub(crate) fn chosen_servers(&self) -> BTreeMap<String, Vec<String>> {
+        let open = self.catalogue.languages.iter().filter(|(_, language)| is_open(language));
+        open.map(|(key, language)| (key.clone(), self.servers_of(language))).collect()
+    }
+
+    /// The files and folders whose change can lead to another choice; they need not be there.
+    pub(crate) fn watched_paths(
+        catalogue: &Catalogue,
+        places: &ProgramSearchPlaces<'_>,
+    ) -> BTreeSet<PathBuf> {
+        let mut watched = BTreeSet::from_iter(locate::search_folders(places));
+        let open = catalogue.languages.values().filter(|language| is_open(language));
+        for key in open.flat_map(|language| &language.alternatives) {
+            let Some(server) = catalogue.servers.get(key) else { continue };
+            watched.insert(locate::prefix(places.data, key));
+            let signs = server.configured_by.iter().map(ConfigMarker::file);
+            let markers = server.root_markers.iter().filter(|_| server.root_required);
+            let names = signs.chain(markers.map(String::as_str));
+            watched.extend(names.map(|name| places.workspace.root().join(name)));
+        }
+        watched
+    }
+
+    fn server(&self, key: &'a str) -> Option<(&'a str, &'a ServerSpec)> {
+        let server = self.catalogue.servers.get(key)?;
+        (!server.disabled).then_some((key, server))
+    }
+
+    fn servers_of(&self, language: &'a Language) -> Vec<String> {
+        let known = language.alternatives.iter().filter_map(|key| self.server(key));
+        let (navigating, joining): (Vec<_>, Vec<_>) = known
+            .filter(|(key, _)| self.installed.contains_key(key))
+            .partition(|(_, server)| server.features.navigation);
+        let mut servers = language.servers.clone();
+        // Of several that are configured, and of several that are not, the first is the best. One that waits for trust says so
+        // where there is no other.
+        let waits = |key: &str| self.installed.get(key) != Some(&true);
+        let best =
+            navigating.into_iter().min_by_key(|(key, server)| (waits(key), !self.is_configured(server)));
+        if let (Some((best, _)), Some(first)) = (best, servers.first_mut()) {
+            best.clone_into(first);
+        }
+        for (key, _) in joining.into_iter().filter(|(key, server)| !waits(key) && self.is_wanted(server)) {
+            if !servers.iter().any(|known| known == key) {
+                servers.push(key.to_owned());
+            }
+        }
+        servers
+    }
+
+    fn is_configured(&self, server: &ServerSpec) -> bool {
+        let root = WorkspacePath::root();
+        server.configured_by.iter().any(|sign| sign.is_in(self.places.workspace, &root))
+    }
+
+    fn is_wanted(&self, server: &ServerSpec) -> bool {
+        let root = self.places.workspace.root();
+        !server.root_required || server.root_markers.iter().any(|marker| root.join(marker).exists())
+    }
+}
+
+/// Whether no settings say which servers run for it.
+fn is_open(language: &Language) -> bool {
+    !language.fixed && !language.alternatives.is_empty()
+}

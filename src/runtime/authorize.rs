@@ -1,0 +1,129 @@
+//! Permission for calls of a host's own tools, decided by the same rules.
+//!
+//! The rules, the yes of before and whoever can be asked are those of [`Runtime::call`]; nothing is run here.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::Runtime;
+use super::approve::CallStopReason;
+use super::call::{CallOptions, CallRequest};
+use super::record::CallRecorder;
+use crate::policy::approval::{ApprovalRequest, Approver};
+use crate::policy::grants::Grant;
+use crate::policy::request::{CallSubjects, Effect, PolicyRequest, PolicyVerdict};
+use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::tool::Caller;
+
+/// What somebody else is about to do.
+#[derive(Debug, Clone)]
+pub(crate) struct IntendedAction {
+    /// The tool of ours by whose rules it is judged, or the name that rules can speak of it by.
+    pub tool: String,
+    /// For whoever is asked.
+    pub title: String,
+    /// What it does to the world.
+    pub effect: Effect,
+    /// What it will touch.
+    pub subjects: CallSubjects,
+    /// Its arguments, for whoever is asked.
+    pub arguments: Value,
+}
+
+impl Runtime {
+    /// Whether `caller` may do what it intends: the rules decide, and where they say `ask`, `approver` does.
+    ///
+    /// # Errors
+    /// `denied`, with why and what to do, in the words that a model may read.
+    pub(crate) async fn authorize(
+        &self,
+        caller: &Caller,
+        approver: &dyn Approver,
+        intent: &IntendedAction,
+    ) -> Result<(), ToolError> {
+        let mut record = CallRecorder::new(self.audit.as_deref(), caller, &intent.tool, &intent.arguments);
+        let outcome = self.authorize_recorded(caller, approver, intent, &mut record).await;
+        record.record_authorization(outcome.is_ok());
+        outcome
+    }
+
+    async fn authorize_recorded(
+        &self,
+        caller: &Caller,
+        approver: &dyn Approver,
+        intent: &IntendedAction,
+        record: &mut CallRecorder<'_>,
+    ) -> Result<(), ToolError> {
+        let IntendedAction { tool, title, effect, subjects, arguments } = intent;
+        record.record_subjects(*effect, subjects);
+        let request = PolicyRequest { tool, effect: *effect, subjects };
+        let decision = self.policy_of(caller).decide(&request);
+        record.record_decision(&decision);
+        match decision.verdict {
+            PolicyVerdict::Allow => return Ok(()),
+            PolicyVerdict::Deny => return Err(ToolError::denied(&decision)),
+            PolicyVerdict::Ask => {}
+        }
+        let asked = ApprovalRequest {
+            tool: tool.clone(),
+            title: title.clone(),
+            effect: *effect,
+            why: decision.why,
+            paths: subjects.paths.iter().map(|path| path.display()).collect(),
+            commands: subjects.commands.clone(),
+            urls: subjects.urls.clone(),
+            arguments: arguments.clone(),
+        };
+        let grant = Grant::new(&caller.session, caller.agent.as_deref(), &request, arguments);
+        match self.check_approval(caller, approver, grant, asked, record).await {
+            Ok(()) => Ok(()),
+            Err(CallStopReason::Error(error)) => Err(error),
+            Err(CallStopReason::Refused(result)) => {
+                let why = result.value.get("error").and_then(Value::as_str).unwrap_or("it was refused");
+                Err(ToolError::new(ErrorCode::Denied, why))
+            }
+        }
+    }
+
+    /// Whether a call of one of our tools would be let run. Hooks are asked when it is.
+    ///
+    /// # Errors
+    /// `unknown_tool`, `invalid_args`, or `denied`.
+    pub(crate) async fn authorize_tool_call(&self, request: &CallRequest<'_>) -> Result<(), ToolError> {
+        let CallOptions { caller, approver, .. } = &request.options;
+        let tool = self.find_offered_tool(caller, request.name).await?;
+        let arguments = super::call::without_nulls(request.arguments.clone(), tool.definition());
+        let subjects = self.subjects(tool.as_ref(), &arguments)?;
+        let card = &tool.definition().card;
+        let intent = IntendedAction {
+            tool: card.name.to_string(),
+            title: card.title.to_string(),
+            effect: subjects.effect(card.effect),
+            subjects,
+            arguments,
+        };
+        // The call itself is put on record when it is made.
+        let mut record = CallRecorder::new(None, caller, request.name, &intent.arguments);
+        self.authorize_recorded(caller, *approver, &intent, &mut record).await
+    }
+
+    /// What touches one file: its name in the workspace, and the one that links lead to.
+    ///
+    /// # Errors
+    /// `outside_workspace`.
+    pub(crate) fn subjects_of_path(&self, path: &Path) -> Result<CallSubjects, ToolError> {
+        let outside = || {
+            let what = format!("`{}` is outside of the workspace", path.display().to_string().escape_debug());
+            ToolError::new(ErrorCode::OutsideWorkspace, what)
+        };
+        let workspace = &self.context.workspace;
+        let inside = workspace.path(path).map_err(|_| outside())?;
+        // A link that leads out.
+        if !workspace.exists(&inside) && workspace.absolute(&inside).exists() {
+            return Err(outside());
+        }
+        let path = inside;
+        Ok(self.with_governing(self.with_real(CallSubjects { paths: vec![path], ..CallSubjects::default() })))
+    }
+}

@@ -1,0 +1,87 @@
+//! Hints at the start for users of the workspace, such as servers to install.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use super::Runtime;
+use crate::config::PresentLanguage;
+use crate::hints::{self, SpokenLanguage};
+use crate::tools::context::LanguageFile;
+use crate::tools::servers;
+
+/// For so long the languages of the workspace are taken for known: finding them is a walk through it, and a runtime that is
+/// shared is asked with every command.
+const WORKSPACE_LANGUAGES_TTL: Duration = Duration::from_secs(60);
+
+/// What a question is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum AskedAbout {
+    /// All that is there.
+    Workspace,
+    /// A name: of the languages that define names, it is most likely of the one with the most files.
+    Name,
+    /// These files and folders.
+    Paths(Vec<PathBuf>),
+}
+
+/// The languages of the workspace, and when they were found.
+pub(super) type PresentLanguageCache = Arc<Mutex<Option<(Instant, Vec<PresentLanguage>)>>>;
+
+impl Runtime {
+    /// One line for each language here whose server is missing, and for what the project says that does not count. Looks at
+    /// the disk, for seconds in a large workspace.
+    pub fn startup_hints(&self) -> Vec<String> {
+        self.startup_hints_in(SpokenLanguage::from_environment())
+    }
+
+    /// As [`startup_hints`](Self::startup_hints), in the language of someone whose environment is not ours. A language that
+    /// has come into the workspace within the last minute may be left out; a server that was installed is known at once.
+    pub(crate) fn startup_hints_in(&self, speech: SpokenLanguage) -> Vec<String> {
+        servers::startup_hints(&self.context, self.languages(), speech)
+    }
+
+    /// As [`startup_hints_in`](Self::startup_hints_in), of the languages that a question is about.
+    pub(crate) fn startup_hints_about(&self, about: &AskedAbout, speech: SpokenLanguage) -> Vec<String> {
+        let mut languages = Vec::new();
+        match about {
+            AskedAbout::Workspace => languages = self.languages(),
+            AskedAbout::Name => {
+                let named = |language: &PresentLanguage| hints::has_grammar(&language.language);
+                languages.extend(self.languages().into_iter().find(named));
+            }
+            AskedAbout::Paths(paths) => {
+                paths.iter().for_each(|path| languages.extend(self.languages_of(path)))
+            }
+        }
+        servers::startup_hints(&self.context, languages, speech)
+    }
+
+    /// The languages of a file or folder, as the caller names it. What is wrong with the path is told by the answer.
+    fn languages_of(&self, given: &Path) -> Vec<PresentLanguage> {
+        let Ok(path) = self.context.path(given) else { return Vec::new() };
+        if self.context.workspace.absolute(&path).is_dir() {
+            return if path.is_root() { self.languages() } else { self.context.languages_in(&path) };
+        }
+        let language = self.context.language_file_unchecked(path).ok().and_then(|subject| {
+            let LanguageFile { path: example, language } = subject;
+            Some(PresentLanguage { language: language?, files: 1, example })
+        });
+        language.into_iter().collect()
+    }
+
+    fn languages(&self) -> Vec<PresentLanguage> {
+        let known = self.languages.lock().clone();
+        if let Some((found, languages)) = known
+            && found.elapsed() < WORKSPACE_LANGUAGES_TTL
+        {
+            return languages;
+        }
+        let languages = self.context.present_languages();
+        let known = Some((Instant::now(), languages.clone()));
+        *self.languages.lock() = known;
+        languages
+    }
+}

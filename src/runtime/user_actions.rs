@@ -1,0 +1,48 @@
+//! Acts of people that are no tools: installing servers, trusting a project. Rules can deny them by name (`install`, `trust`),
+//! and the audit log records them. Hooks are not asked: a hooks file that has changed would keep its owner from trusting it
+//! again.
+
+use serde_json::{Value, json};
+
+use super::Runtime;
+use super::installs::run_recorded;
+use crate::policy::request::Effect;
+use crate::tools::error::ToolError;
+use crate::tools::install::{self, InstallOutput};
+use crate::tools::trust::{self, TrustOutput, TrustRequest};
+
+impl Runtime {
+    /// Installs servers, by their own names or by languages.
+    ///
+    /// # Errors
+    /// `denied` by a rule; those of the installation.
+    pub async fn install(&self, names: Vec<String>) -> Result<InstallOutput, ToolError> {
+        let arguments = json!({"names": names});
+        self.run_recorded("install", Effect::Network, &arguments, install::run(&self.context, &names)).await
+    }
+
+    /// Shows, grants or takes back trust in the project.
+    ///
+    /// # Errors
+    /// `denied` by a rule; `conflict` where something else is there by now than was shown.
+    pub async fn trust(&self, request: TrustRequest) -> Result<TrustOutput, ToolError> {
+        let what = match &request {
+            TrustRequest::Show => return trust::run(&self.context, request).await,
+            TrustRequest::Grant { .. } => "grant",
+            TrustRequest::Revoke => "revoke",
+            TrustRequest::Decline { .. } => "decline",
+        };
+        let arguments = json!({"action": what});
+        self.run_recorded("trust", Effect::Execute, &arguments, trust::run(&self.context, request)).await
+    }
+
+    async fn run_recorded<T>(
+        &self,
+        name: &str,
+        effect: Effect,
+        arguments: &Value,
+        run: impl Future<Output = Result<T, ToolError>>,
+    ) -> Result<T, ToolError> {
+        run_recorded(&self.policy, self.audit.as_deref(), name, effect, arguments, run).await
+    }
+}

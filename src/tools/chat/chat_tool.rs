@@ -1,0 +1,192 @@
+//! The common form of the chat tools: arguments, result, and errors.
+//!
+//! The model reads one JSON text:
+//!
+//! | it went | text |
+//! |---|---|
+//! | well | `{"success": true, …}` |
+//! | otherwise | `{"success": false, "error": "…"}` |
+//! | wrong, by a fault | `{"isError": true, "message": "…"}` |
+//!
+//! The answer as data is the same, with `ok`, and where it failed `code` and `error`, as every tool's.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use serde_json::{Map, Value, json};
+
+use super::super::context::Context;
+use super::super::error::{ErrorCode, ToolError};
+use super::super::result::{ResultType, ToolResult};
+use super::super::schema::Schema;
+use super::super::tool::{AnyTool, Call, Card, ToolDefinition};
+use super::session::{ChatSessionFinder, WorkspaceChats};
+use crate::policy::request::CallSubjects;
+
+/// Why a tool has nothing to tell.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ChatError {
+    /// There is no dialog yet.
+    #[error("No active dialog found")]
+    NoDialog,
+    /// No session of this workspace has that id.
+    #[error("Session not found: {0}")]
+    NoSession(String),
+    /// The session is known, and its chat cannot be had.
+    #[error("Chat data not available for session")]
+    NoData,
+    /// Nothing was asked in it, or nothing with a text.
+    #[error("First request not available")]
+    NoFirst,
+    /// The argument is missing.
+    #[error("Index parameter is required")]
+    NoIndex,
+    /// Requests are counted from 1.
+    #[error("Index must be 1 or greater")]
+    IndexTooSmall,
+    /// There are not so many.
+    #[error("Index {index} exceeds total requests ({total})")]
+    IndexTooLarge {
+        /// What was asked for.
+        index: i64,
+        /// How many there are.
+        total: usize,
+    },
+    /// An argument is not what the schema says.
+    #[error("{0}")]
+    Arguments(String),
+}
+
+impl ChatError {
+    fn code(&self) -> ErrorCode {
+        match self {
+            Self::NoDialog | Self::NoSession(_) | Self::NoData | Self::NoFirst => ErrorCode::NotFound,
+            Self::NoIndex | Self::IndexTooSmall | Self::IndexTooLarge { .. } | Self::Arguments(_) => {
+                ErrorCode::InvalidArgs
+            }
+        }
+    }
+}
+
+/// What one tool makes of the sessions and its arguments: the fields that follow `success`.
+pub(crate) type ChatToolFunction = fn(&WorkspaceChats, &Value) -> Result<Map<String, Value>, ChatError>;
+
+/// A tool about chats.
+pub struct ChatTool {
+    definition: ToolDefinition,
+    /// The field whose lack has words of its own.
+    required: Option<(&'static str, ChatError)>,
+    sessions: Arc<dyn ChatSessionFinder>,
+    run: ChatToolFunction,
+}
+
+impl std::fmt::Debug for ChatTool {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("ChatTool").field("name", &self.definition.card.name).finish_non_exhaustive()
+    }
+}
+
+impl ChatTool {
+    /// A tool that is given whoever knows the sessions.
+    pub fn new(
+        card: Card,
+        input: Value,
+        sessions: Arc<dyn ChatSessionFinder>,
+        tells: ChatToolFunction,
+    ) -> Self {
+        let output = json!({
+            "type": "object",
+            "properties": {
+                "ok": {"type": "boolean"},
+                "success": {"type": "boolean"},
+                "error": {"type": "string"},
+            },
+            "required": ["ok"],
+        });
+        let definition = ToolDefinition { card, input: Schema::new(input), output: Some(output) };
+        Self { definition, required: None, sessions, run: tells }
+    }
+
+    /// The same with words of its own for the lack of `field`.
+    pub(crate) fn with_required(mut self, field: &'static str, otherwise: ChatError) -> Self {
+        self.required = Some((field, otherwise));
+        self
+    }
+
+    /// What a call with `arguments` tells, of what `sessions` finds.
+    async fn invoke(&self, context: &Context, arguments: Value) -> ToolResult {
+        if let Err(error) = self.check(&arguments) {
+            return to_tool_result(Err(error));
+        }
+        tracing::debug!("MCP tool invoked: {}", self.definition.card.name);
+        let (sessions, context, tells) = (self.sessions.clone(), context.clone(), self.run);
+        // Chats are files, some of them large; and a fault while they are read must not be one of the caller's.
+        let work = tokio::task::spawn_blocking(move || tells(&sessions.find(&context), &arguments));
+        match work.await {
+            Ok(outcome) => to_tool_result(outcome),
+            Err(fault) => {
+                tracing::error!("reading chats failed: {fault}");
+                internal_error("the chats could not be read, by a fault that is in the log")
+            }
+        }
+    }
+
+    fn check(&self, arguments: &Value) -> Result<(), ChatError> {
+        if let Some((field, otherwise)) = &self.required
+            && arguments.is_object()
+            && arguments.get(field).is_none_or(Value::is_null)
+        {
+            return Err(otherwise.clone());
+        }
+        let checked = self.definition.input.check(&self.definition.card.name, arguments);
+        checked.map_err(|error| ChatError::Arguments(error.error))
+    }
+}
+
+impl AnyTool for ChatTool {
+    fn definition(&self) -> &ToolDefinition {
+        &self.definition
+    }
+
+    fn subjects(&self, _context: &Context, _arguments: &Value) -> Result<CallSubjects, ToolError> {
+        // No file of the workspace; whether chats may be read at all is decided for the tool as a whole.
+        Ok(CallSubjects::default())
+    }
+
+    fn run<'a>(&'a self, call: Call<'a>, arguments: Value) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(async move { Ok(self.invoke(call.context, arguments).await) })
+    }
+}
+
+fn to_tool_result(outcome: Result<Map<String, Value>, ChatError>) -> ToolResult {
+    match outcome {
+        Ok(fields) => {
+            let mut text = Map::new();
+            text.insert("success".to_owned(), Value::Bool(true));
+            text.extend(fields);
+            let mut whole = Map::new();
+            whole.insert("ok".to_owned(), Value::Bool(true));
+            whole.extend(text.clone());
+            ToolResult {
+                text: Some(Value::Object(text).to_string()),
+                ..ToolResult::from_value(Value::Object(whole))
+            }
+        }
+        Err(error) => {
+            let text = json!({"success": false, "error": error.to_string()});
+            failed_result(error.code(), error.to_string(), &text)
+        }
+    }
+}
+
+fn internal_error(message: &str) -> ToolResult {
+    failed_result(ErrorCode::Internal, message.to_owned(), &json!({"isError": true, "message": message}))
+}
+
+fn failed_result(code: ErrorCode, error: String, text: &Value) -> ToolResult {
+    let mut result = ToolResult::from_error(&ToolError::new(code, error));
+    if let (Some(value), Some(fields)) = (result.value.as_object_mut(), text.as_object()) {
+        value.extend(fields.clone());
+    }
+    ToolResult { kind: ResultType::Failure, text: Some(text.to_string()), ..result }
+}

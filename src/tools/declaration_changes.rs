@@ -1,0 +1,316 @@
+//! The declarations of a file that an edit changes, from its text before and after.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range as Lines;
+use std::time::{Duration, Instant};
+
+use super::impact::EditedText;
+use crate::hints;
+use crate::lsp::model::Symbol;
+use crate::text::{LineMap, Position, Range};
+use crate::workspace::WorkspacePath;
+
+/// The time limit for parsing one text.
+const CHANGED_TEXT_PARSE_TIMEOUT: Duration = Duration::from_millis(400);
+
+/// A definition that may look different to others after an edit; only the server can tell.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Declaration {
+    /// Its file.
+    pub path: WorkspacePath,
+    /// Its name.
+    pub name: String,
+    /// Where its name stands before the edit.
+    pub before: Position,
+    /// The same after it.
+    pub after: Position,
+}
+
+/// What an edit changes.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct DeclarationChanges {
+    /// Names of definitions that came, went, or are declared otherwise.
+    pub names: BTreeSet<String>,
+    /// Where those stand that were there before.
+    pub at: Vec<(WorkspacePath, String, Position)>,
+    /// Names that were brought in from elsewhere, and are not any more: who imports them from here names the module as well.
+    pub imported: BTreeSet<String>,
+    /// What importers call the files.
+    pub modules: BTreeSet<String>,
+    /// The modules themselves came or went, so all who import them are concerned.
+    pub is_module: bool,
+    /// Definitions of which only the inside was edited.
+    pub doubtful: BTreeSet<Declaration>,
+    /// Why what is different may show at places that name nothing of it.
+    pub wide_reason: Option<String>,
+}
+
+impl DeclarationChanges {
+    /// What `edits` change, all of one language.
+    pub(crate) fn from_edits<'a>(language: &str, edits: impl Iterator<Item = &'a EditedText>) -> Self {
+        let mut changed = Self::default();
+        for edit in edits {
+            changed.add(language, edit);
+        }
+        changed.names.retain(|name| is_telling(name));
+        changed
+    }
+
+    fn add(&mut self, language: &str, edit: &EditedText) {
+        let old = edit.renamed_from.as_ref().unwrap_or(&edit.path);
+        let moved = edit.renamed_from.is_some() || edit.before.is_none() || edit.after.is_none();
+        self.modules.extend([old, &edit.path].into_iter().filter_map(module_name));
+        self.is_module |= moved;
+        let outline = |path: &WorkspacePath, text: &Option<String>| {
+            let text = text.as_deref()?;
+            hints::symbols_in(language, path, text, Instant::now() + CHANGED_TEXT_PARSE_TIMEOUT)
+        };
+        let before = outline(old, &edit.before).unwrap_or_default();
+        let before = visible_symbols(&before);
+        if moved {
+            self.names.extend(before.values().map(|known| known.symbol.name.clone()));
+            return;
+        }
+        let after = outline(&edit.path, &edit.after).unwrap_or_default();
+        let after = visible_symbols(&after);
+        let (Some(was), Some(is)) = (&edit.before, &edit.after) else { return };
+        let (decorated, lines) = (decorator_changed(was, is), LineMap::between(was, is));
+        // A type that went takes its members along: nobody has one any more.
+        let is_member_of_none =
+            |key: &(String, usize), others: &BTreeMap<(String, usize), SymbolWithOwner<'_>>| {
+                key.0.rsplit_once('.').is_some_and(|(owner, _)| !others.keys().any(|(name, _)| name == owner))
+            };
+        for (key, known) in before.iter().filter(|(key, _)| !is_member_of_none(key, &after)) {
+            let symbol = known.symbol;
+            let now = after.get(key);
+            let is_same =
+                now.is_some_and(|now| now.symbol.detail == symbol.detail) && !decorated(symbol.selection);
+            match now {
+                Some(now) if is_same => self.add_changed_body(edit, known, now, &lines),
+                _ => {
+                    self.at.push((edit.path.clone(), symbol.name.clone(), symbol.selection.start));
+                    self.add_changed_head(known, now.is_some());
+                }
+            }
+        }
+        let is_new = |key: &(String, usize)| !before.contains_key(key) && !is_member_of_none(key, &before);
+        for (_, new) in after.iter().filter(|(key, _)| is_new(key)) {
+            self.add_changed_head(new, false);
+        }
+        let imports = |text: &str| {
+            hints::imported_in(language, old, text, Instant::now() + CHANGED_TEXT_PARSE_TIMEOUT)
+                .unwrap_or_default()
+        };
+        for (name, _) in imports(was).difference(&imports(is)) {
+            match name.as_str() {
+                "*" => self.mark_wide("all names that an import brought in are concerned"),
+                _ => drop(self.imported.insert(name.clone())),
+            }
+        }
+    }
+
+    /// A definition came, went, or has another head.
+    fn add_changed_head(&mut self, known: &SymbolWithOwner<'_>, is_other: bool) {
+        let symbol = known.symbol;
+        self.names.insert(symbol.name.clone());
+        if is_type(symbol) && is_other {
+            self.mark_wide("what a type inherits is seen by all who have one, without its name");
+        }
+        let Some(owner) = known.owner else { return };
+        let is_field =
+            symbol.detail.as_deref().is_some_and(|detail| detail.contains(':') && !detail.contains('('));
+        let makes = ["__init__", "__new__", "__call__", "constructor"].contains(&symbol.name.as_str());
+        if is_field || makes {
+            self.names.insert(owner.name.clone());
+        }
+        if symbol.name.starts_with("__") && symbol.name.ends_with("__") && !makes {
+            self.mark_wide("what an operator means is seen by all who use it, without a name");
+        }
+        let contract = owner
+            .detail
+            .as_deref()
+            .is_some_and(|detail| ["Protocol", "ABC"].iter().any(|word| detail.contains(word)));
+        if contract {
+            self.names.insert(owner.name.clone());
+            self.mark_wide("what fits an interface is seen by all who pass something for it");
+        }
+    }
+
+    /// A definition whose head is the same.
+    fn add_changed_body(
+        &mut self,
+        edit: &EditedText,
+        known: &SymbolWithOwner<'_>,
+        now: &SymbolWithOwner<'_>,
+        lines: &LineMap,
+    ) {
+        let symbol = known.symbol;
+        let touches =
+            |range: Range, hunk: &Lines<u32>| range.start.line <= hunk.end && hunk.start <= range.end.line;
+        let is_touched = lines.old_ranges().any(|hunk| touches(symbol.range, &hunk))
+            || lines.new_ranges().any(|hunk| touches(now.symbol.range, &hunk));
+        if is_touched && !is_type(symbol) && !is_declared(symbol) {
+            self.doubtful.insert(Declaration {
+                path: edit.path.clone(),
+                name: symbol.name.clone(),
+                before: symbol.selection.start,
+                after: now.symbol.selection.start,
+            });
+        }
+    }
+
+    fn mark_wide(&mut self, why: &str) {
+        self.wide_reason.get_or_insert_with(|| why.to_owned());
+    }
+}
+
+/// A definition, and the type around it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SymbolWithOwner<'a> {
+    /// The definition.
+    pub symbol: &'a Symbol,
+    /// The definition around it.
+    pub owner: Option<&'a Symbol>,
+}
+
+/// The definitions that others may see, by their names within the file; which of several of one name is told by their order.
+pub(crate) fn visible_symbols(symbols: &[Symbol]) -> BTreeMap<(String, usize), SymbolWithOwner<'_>> {
+    fn visit<'a>(
+        symbols: &'a [Symbol],
+        owner: Option<&'a Symbol>,
+        prefix: &str,
+        found: &mut BTreeMap<(String, usize), SymbolWithOwner<'a>>,
+    ) {
+        for symbol in symbols {
+            let name = format!("{prefix}{}", symbol.name);
+            let nth = (0..).find(|nth| !found.contains_key(&(name.clone(), *nth))).unwrap_or_default();
+            // What lies in a function is seen by nobody else, but for the fields that it gives to its object.
+            let is_local = owner.is_some_and(|owner| !is_type(owner)) && symbol.kind.name() != "field";
+            if !is_local {
+                found.insert(
+                    (name.clone(), nth),
+                    SymbolWithOwner { symbol, owner: owner.filter(|owner| is_type(owner)) },
+                );
+            }
+            visit(&symbol.children, Some(symbol), &format!("{name}."), found);
+        }
+    }
+    let mut found = BTreeMap::new();
+    visit(symbols, None, "", &mut found);
+    found
+}
+
+/// Whether it has members.
+pub(crate) fn is_type(symbol: &Symbol) -> bool {
+    ["class", "struct", "interface", "enum", "module", "namespace"].contains(&symbol.kind.name())
+}
+
+/// Whether what it is stands in its head: what is edited inside does not make it another.
+pub(crate) fn is_declared(symbol: &Symbol) -> bool {
+    symbol.detail.as_deref().is_some_and(|detail| detail.contains("->"))
+}
+
+/// Whether a search for the name tells anything.
+fn is_telling(name: &str) -> bool {
+    name.chars().count() > 1
+}
+
+/// What an import calls the file: its stem, or its folder's where that is the module.
+fn module_name(path: &WorkspacePath) -> Option<String> {
+    let stem = path.file_name()?.split('.').next()?.to_owned();
+    match stem.as_str() {
+        "__init__" | "index" | "mod" | "lib" | "main" => {
+            Some(path.parent().and_then(|parent| parent.file_name().map(str::to_owned)).unwrap_or(stem))
+        }
+        _ => Some(stem),
+    }
+}
+
+/// Whether a decorator or attribute of the definition whose name stands somewhere was edited.
+fn decorator_changed(was: &str, is: &str) -> impl Fn(Range) -> bool + use<> {
+    let lines = LineMap::between(was, is);
+    let marked = |text: &str, hunk: &Lines<u32>| {
+        let mut lines = text.lines().skip(hunk.start as usize).take(hunk.len());
+        lines.any(|line| line.trim_start().starts_with(['@', '#']) && !line.trim_start().starts_with("# "))
+    };
+    let hunks = lines.old_ranges().zip(lines.new_ranges());
+    let ends: Vec<u32> = hunks
+        .filter(|(before, after)| marked(was, before) || marked(is, after))
+        .map(|(before, _)| before.end)
+        .collect();
+    let marks: Vec<bool> = was.lines().map(|line| line.trim_start().starts_with(['@', '#'])).collect();
+    let is_mark = move |line: u32| marks.get(line as usize).copied().unwrap_or_default();
+    // Other marks may stand between.
+    move |selection| {
+        let name = selection.start.line;
+        ends.iter().any(|end| *end <= name && (*end..name).all(&is_mark))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn changed(before: &str, after: &str) -> DeclarationChanges {
+        let dir = std::env::temp_dir();
+        let workspace = crate::workspace::Workspace::open(&dir).expect("a workspace");
+        let edit = EditedText {
+            path: workspace.path(Path::new("pkg/__init__.py")).expect("a path"),
+            renamed_from: None,
+            before: Some(before.to_owned()),
+            after: Some(after.to_owned()),
+        };
+        DeclarationChanges::from_edits("python", [&edit].into_iter())
+    }
+
+    fn names(changed: &DeclarationChanges) -> Vec<&str> {
+        changed.names.iter().map(String::as_str).collect()
+    }
+
+    const CLASS: &str = "class Shop:\n    def sell(self, what: str) -> int:\n        return 1\n\n    def close(self):\n        return 2\n";
+
+    #[test]
+    fn changed_method_signature_reports_method_and_not_class() {
+        let found = changed(CLASS, &CLASS.replace("what: str", "what: str, price: int"));
+        assert_eq!((names(&found), found.wide_reason.clone()), (vec!["sell"], None));
+        assert_eq!(found.at.len(), 1);
+    }
+
+    #[test]
+    fn changed_body_of_annotated_function_reports_no_names() {
+        let found = changed(CLASS, &CLASS.replace("return 1", "return 3"));
+        assert!(found.names.is_empty() && found.doubtful.is_empty() && found.wide_reason.is_none());
+        let found = changed(CLASS, &CLASS.replace("return 2", "return 4"));
+        let doubtful: Vec<&str> = found.doubtful.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!((names(&found), doubtful), (vec![], vec!["close"]));
+    }
+
+    #[test]
+    fn renamed_class_reports_only_old_and_new_class_name() {
+        let found = changed(CLASS, &CLASS.replace("Shop", "Store"));
+        assert_eq!((names(&found), found.wide_reason.clone()), (vec!["Shop", "Store"], None));
+    }
+
+    #[test]
+    fn changed_base_class_or_operator_counts_as_wide_change() {
+        let found = changed(CLASS, &CLASS.replace("Shop:", "Shop(Base):"));
+        assert!(found.wide_reason.is_some());
+        let operator = CLASS.replace("sell(self", "__getitem__(self");
+        assert!(changed(&operator, &operator.replace("what: str", "what: int")).wide_reason.is_some());
+    }
+
+    #[test]
+    fn removed_import_is_reported_as_no_longer_exported() {
+        let found = changed("from a import one, two\n", "from a import two\n");
+        assert_eq!(found.imported, BTreeSet::from(["one".to_owned()]));
+        assert_eq!(found.modules, BTreeSet::from(["pkg".to_owned()]));
+    }
+
+    #[test]
+    fn changed_decorator_reports_the_decorated_function() {
+        let text = "@cached\ndef one() -> int:\n    return 1\n\n\ndef two() -> int:\n    return 2\n";
+        assert_eq!(names(&changed(text, &text.replace("@cached", "@property"))), ["one"]);
+    }
+}

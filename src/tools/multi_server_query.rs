@@ -1,0 +1,572 @@
+//! Questions for all uses of a symbol, asked of every server that may know some. The answer of the first is compared with where
+//! the text has the name. What stands under other roots is asked of their servers as well, and what none of them listed is
+//! said.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::join_all;
+use tokio::time::Instant;
+
+use super::answer::Verdict;
+use super::context::{Context, LanguageFile};
+use super::error::ToolError;
+use super::fallback::run_in_background;
+use super::other_roots::{self, OtherRoots};
+use super::question::{LanguageQuestion, PositionRequest, QuestionOutcome};
+use super::target::Target;
+use crate::hints::{self, FurtherOccurrence, FurtherOccurrences, OccurrenceQuery, OccurrenceSense};
+use crate::lsp::edits::{Proposal, ProposalError, ProposedFile};
+use crate::lsp::model::{FileRef, HierarchyNode, Location};
+use crate::lsp::session::{AskError, Session};
+use crate::text::{Position, Range};
+use crate::workspace::WorkspacePath;
+
+/// The same where the server took all the time there was.
+const MIN_OCCURRENCE_SEARCH_TIMEOUT: Duration = Duration::from_millis(500);
+/// The age below which a server without a readiness sign may not have read the whole project.
+const COLD_SERVER_WINDOW: Duration = Duration::from_secs(10);
+/// The most files that are opened for a server that knows the projects of open files.
+const MAX_OPENED_PROJECT_FILES: usize = 24;
+/// The most other roots and projects that are asked about.
+const MAX_ASKED_PROJECTS: usize = 6;
+/// The most uses in each of them at which a server is asked.
+const MAX_USES_PER_PROJECT: usize = 3;
+/// The most files that a note names.
+const MAX_NAMED_OCCURRENCE_FILES: usize = 8;
+
+/// An answer of which several servers may know a part.
+pub(crate) trait MergeableAnswer: Sized + Send {
+    /// What a server did not do with a file that is missing here.
+    const OMITTED: &str = "did not list";
+    /// Whether occurrences in comments and strings are worth a word.
+    const SAYS_QUIET: bool = false;
+    /// Whether a method of another type, which may have to have this name, is missing where it is not in the answer.
+    const WANTS_DEFINITIONS: bool = false;
+    /// The files that it names.
+    fn files(&self) -> BTreeSet<WorkspacePath>;
+    /// Whether it is an answer, and no refusal.
+    fn is_answer(&self) -> bool {
+        true
+    }
+    /// Whether it names nothing beside what was asked about.
+    fn has_no_other_places(&self) -> bool;
+    /// Whether `other`, which was asked for at another place, is about the same symbol: both name one place.
+    fn is_same_symbol(&self, other: &Self) -> bool;
+    /// Adds what another server knows; the same place twice is one.
+    fn join(&mut self, other: Self);
+}
+
+impl MergeableAnswer for Vec<Location> {
+    fn files(&self) -> BTreeSet<WorkspacePath> {
+        self.iter().filter_map(|location| inside_path(&location.file)).collect()
+    }
+
+    fn has_no_other_places(&self) -> bool {
+        self.len() <= 1
+    }
+
+    fn is_same_symbol(&self, other: &Self) -> bool {
+        let known: HashSet<_> = self.iter().map(identity).collect();
+        other.iter().any(|location| known.contains(&identity(location)))
+    }
+
+    fn join(&mut self, other: Self) {
+        let mut known: HashSet<_> =
+            self.iter().map(|location| (location.file.clone(), location.range)).collect();
+        self.extend(
+            other.into_iter().filter(|location| known.insert((location.file.clone(), location.range))),
+        );
+    }
+}
+
+impl MergeableAnswer for Vec<HierarchyNode> {
+    fn files(&self) -> BTreeSet<WorkspacePath> {
+        self.iter()
+            .flat_map(|node| inside_path(&node.location.file).into_iter().chain(node.children.files()))
+            .collect()
+    }
+
+    fn has_no_other_places(&self) -> bool {
+        self.iter().all(|node| node.children.is_empty())
+    }
+
+    fn is_same_symbol(&self, other: &Self) -> bool {
+        self.iter().any(|known| other.iter().any(|node| is_same(&known.location, &node.location)))
+    }
+
+    fn join(&mut self, other: Self) {
+        for node in other {
+            match self.iter_mut().find(|known| is_same(&known.location, &node.location)) {
+                Some(known) => known.children.join(node.children),
+                None => self.push(node),
+            }
+        }
+    }
+}
+
+impl MergeableAnswer for Result<Proposal, ProposalError> {
+    const OMITTED: &str = "does not change";
+    const SAYS_QUIET: bool = true;
+    const WANTS_DEFINITIONS: bool = true;
+
+    fn files(&self) -> BTreeSet<WorkspacePath> {
+        let files = self.iter().flat_map(|proposal| &proposal.files);
+        files.flat_map(|file| file.renamed_from.iter().chain([&file.path])).cloned().collect()
+    }
+
+    fn is_answer(&self) -> bool {
+        self.is_ok()
+    }
+
+    fn has_no_other_places(&self) -> bool {
+        self.as_ref().is_ok_and(|proposal| proposal.files.len() <= 1)
+    }
+
+    fn is_same_symbol(&self, other: &Self) -> bool {
+        let (Ok(proposal), Ok(other)) = (self, other) else { return false };
+        let same = |file: &ProposedFile| {
+            other.files.iter().any(|others| others.path == file.path && others.after == file.after)
+        };
+        proposal.files.iter().any(same)
+    }
+
+    fn join(&mut self, other: Self) {
+        let (Ok(proposal), Ok(other)) = (self, other) else { return };
+        for file in other.files {
+            if proposal.files.iter().all(|known| known.path != file.path) {
+                proposal.files.push(file);
+            }
+        }
+    }
+}
+
+fn identity(location: &Location) -> (&FileRef, Range) {
+    (&location.file, location.range)
+}
+
+fn is_same(a: &Location, b: &Location) -> bool {
+    a.file == b.file && a.range == b.range
+}
+
+fn inside_path(file: &FileRef) -> Option<WorkspacePath> {
+    match file {
+        FileRef::Inside(path) => Some(path.clone()),
+        FileRef::Outside(_) | FileRef::Virtual(_) => None,
+    }
+}
+
+/// A question that was answered, while it is completed.
+struct AnsweredQuestion<'a> {
+    subject: &'a LanguageFile,
+    position: Position,
+    /// The answer of one server is from one project alone, where its root has several.
+    of_project: bool,
+    sense: OccurrenceSense,
+    deadline: Instant,
+}
+
+/// What one look of a server covers: a root and, where it looks at one project alone, that project.
+type ServerCoverage = (WorkspacePath, Option<WorkspacePath>);
+
+impl Context {
+    /// Asks as [`question`](Self::question) does and, where all occurrences in a `sense` are asked for, every other server that the
+    /// text has reason to ask. Where the text still has the name in files that no server listed, a note says so, and the answer is
+    /// not complete where that makes it doubtful: the files are where no server was asked, or import the name from there, or the
+    /// server has just started or found nothing at all.
+    pub(crate) async fn question_of_all<T: MergeableAnswer>(
+        &self,
+        target: &Target,
+        question: LanguageQuestion,
+        sense: Option<OccurrenceSense>,
+        deadline: Instant,
+        ask: impl PositionRequest<T>,
+    ) -> Result<QuestionOutcome<T>, ToolError> {
+        let outcome = self.question(target, question, deadline, &ask).await?;
+        let QuestionOutcome::Answered {
+            mut value,
+            left_out,
+            place,
+            session,
+            mut status,
+            mut verdict,
+            mut notes,
+        } = outcome
+        else {
+            return Ok(outcome);
+        };
+        if let (Some(sense), Some(resolved), true) = (sense, &place.resolved, value.is_answer()) {
+            let subject = self.language_file(place.path.clone())?;
+            let (position, name) = (place.position, resolved.symbol.clone());
+            let named = OccurrenceQuery { path: subject.path.clone(), position, name, sense };
+            let mut standing = self.find_further_occurrences(&named, value.files(), deadline).await;
+            let of_project = self.answers_of_project(session.server(), question.method);
+            let asking = AnsweredQuestion { subject: &subject, position, of_project, sense, deadline };
+            if session.knows_open_projects() {
+                self.open_projects(&asking, &session, &mut standing, &mut value, &ask).await;
+            }
+            let others = if other_roots::concerns_types(sense) || standing.of_method {
+                self.other_roots(&session, &subject).await
+            } else {
+                OtherRoots::default()
+            };
+            let grounds = self.uncovered_occurrences(&asking, &session, &standing.files);
+            let unknown =
+                self.ask_other_coverages(&asking, &session, grounds, &mut value, &mut notes, &ask).await;
+            let without_name = if other_roots::concerns_types(sense) {
+                self.ask_other_roots(&asking, &named, &others.roots, &mut value, &session, &ask).await
+            } else {
+                BTreeSet::new()
+            };
+            remove_listed(&mut standing, &value.files());
+            let mut unknown = self.places_of(&asking, &session, &unknown, &standing.files);
+            standing.cut |= others.cut;
+            let hides_uses = others.may_use(&standing, T::WANTS_DEFINITIONS);
+            let advice =
+                (!without_name.is_empty() || hides_uses).then(|| self.joining_advice(&session)).flatten();
+            unknown.extend(without_name);
+            let is_doubtful = is_doubtful(&standing, &value, &session, sense)
+                || !unknown.is_empty()
+                || hides_uses
+                || others.cut;
+            if is_doubtful && verdict == Verdict::Complete {
+                verdict = Verdict::Partial;
+                status.detail.get_or_insert_with(|| "there may be more than it knows".to_owned());
+            }
+            notes.extend(further_occurrences_note::<T>(
+                &named.name,
+                &standing,
+                session.server(),
+                &unknown,
+                advice,
+            ));
+        }
+        Ok(QuestionOutcome::Answered { value, left_out, place, session, status, verdict, notes })
+    }
+
+    /// Asks in each of `roots`, where a type may implement without naming it what is asked about, at a use of it: there the server knows
+    /// both sides. Returns those in which it has no use that is sure to be one.
+    async fn ask_other_roots<T: MergeableAnswer>(
+        &self,
+        asking: &AnsweredQuestion<'_>,
+        named: &OccurrenceQuery,
+        roots: &BTreeSet<WorkspacePath>,
+        value: &mut T,
+        first: &Session,
+        ask: &impl PositionRequest<T>,
+    ) -> BTreeSet<String> {
+        if roots.is_empty() {
+            return BTreeSet::new();
+        }
+        let named = OccurrenceQuery { sense: OccurrenceSense::Any, ..named.clone() };
+        let uses = self.find_further_occurrences(&named, BTreeSet::new(), asking.deadline).await.files;
+        let mut unknown = BTreeSet::new();
+        for (number, root) in roots.iter().enumerate() {
+            let is_in_it = |file: &&FurtherOccurrence| self.manager.root(first.server(), &file.path) == *root;
+            let most = if number < MAX_ASKED_PROJECTS { MAX_USES_PER_PROJECT } else { 0 };
+            let mut is_known = false;
+            for file in uses.iter().filter(is_in_it).take(most) {
+                let there =
+                    LanguageFile { path: file.path.clone(), language: asking.subject.language.clone() };
+                let Ok(session) = self.session(first.server(), &there, asking.deadline).await else { break };
+                let at = (&file.path, file.position);
+                match self.ask_with(asking, &session, &[], at, ask).await {
+                    Ok(more) if value.is_same_symbol(&more) => {
+                        value.join(more);
+                        is_known = true;
+                        break;
+                    }
+                    Ok(_) => tracing::debug!(path = %file.path.display(), "it may be something else there"),
+                    Err(error) => tracing::debug!(path = %file.path.display(), "not asked: {error}"),
+                }
+            }
+            if !is_known {
+                unknown.insert(root.display());
+            }
+        }
+        unknown
+    }
+
+    /// Where the name stands beside `known`, as far as a short look shows it.
+    async fn find_further_occurrences(
+        &self,
+        named: &OccurrenceQuery,
+        known: BTreeSet<WorkspacePath>,
+        deadline: Instant,
+    ) -> FurtherOccurrences {
+        let named = named.clone();
+        let now = Instant::now();
+        let until = deadline
+            .clamp(now + MIN_OCCURRENCE_SEARCH_TIMEOUT, now + other_roots::OCCURRENCE_SEARCH_TIMEOUT)
+            .into_std();
+        let found = run_in_background(self, move |workspace, catalogue| {
+            hints::further_occurrences(workspace, catalogue, &named, &known, until)
+        });
+        found.await.unwrap_or_else(|error| {
+            tracing::debug!("the text was not searched: {}", error.error);
+            FurtherOccurrences { cut: true, ..FurtherOccurrences::default() }
+        })
+    }
+
+    /// Opens a file of each project that has the name, and all that import it, and asks the same server again.
+    async fn open_projects<T: MergeableAnswer>(
+        &self,
+        asking: &AnsweredQuestion<'_>,
+        session: &Arc<Session>,
+        standing: &mut FurtherOccurrences,
+        value: &mut T,
+        ask: &impl PositionRequest<T>,
+    ) {
+        let mut projects = BTreeSet::new();
+        let of_root = |file: &&FurtherOccurrence| {
+            self.server_coverage(asking, session, &file.path)
+                .is_some_and(|(root, _)| session.serves_root(&root))
+        };
+        let is_first = |file: &&FurtherOccurrence| {
+            let is_new = projects.insert(self.manager.project(session.server(), &file.path));
+            (is_new || file.imports) && !session.has_open(&file.path)
+        };
+        let files: Vec<WorkspacePath> = standing
+            .files
+            .iter()
+            .filter(of_root)
+            .filter(is_first)
+            .take(MAX_OPENED_PROJECT_FILES)
+            .map(|file| file.path.clone())
+            .collect();
+        if files.is_empty() {
+            return;
+        }
+        let at = (&asking.subject.path, asking.position);
+        match self.ask_with(asking, session, &files, at, ask).await {
+            Ok(again) if again.is_answer() => {
+                *value = again;
+                remove_listed(standing, &value.files());
+            }
+            Ok(_) => tracing::debug!("refused when asked again"),
+            Err(error) => tracing::debug!("not asked again: {error}"),
+        }
+    }
+
+    /// Which files with the name are where the first answer does not reach, the files that import it first.
+    fn uncovered_occurrences(
+        &self,
+        asking: &AnsweredQuestion<'_>,
+        session: &Session,
+        files: &[FurtherOccurrence],
+    ) -> Vec<(ServerCoverage, Vec<FurtherOccurrence>)> {
+        let own = self.server_coverage(asking, session, &asking.subject.path);
+        let mut grounds: Vec<(ServerCoverage, Vec<FurtherOccurrence>)> = Vec::new();
+        for file in files.iter().filter(|file| !file.unparsed) {
+            let ground = self.server_coverage(asking, session, &file.path);
+            let Some(ground) = ground.filter(|ground| own.as_ref() != Some(ground)) else { continue };
+            match grounds.iter_mut().find(|(known, _)| *known == ground) {
+                Some((_, files)) => files.push(file.clone()),
+                None => grounds.push((ground, vec![file.clone()])),
+            }
+        }
+        grounds
+    }
+
+    /// Asks for what is known in other coverages, each at a place there.
+    async fn ask_other_coverages<T: MergeableAnswer>(
+        &self,
+        asking: &AnsweredQuestion<'_>,
+        first: &Arc<Session>,
+        mut grounds: Vec<(ServerCoverage, Vec<FurtherOccurrence>)>,
+        value: &mut T,
+        notes: &mut Vec<String>,
+        ask: &impl PositionRequest<T>,
+    ) -> BTreeSet<ServerCoverage> {
+        let beyond = grounds.split_off(grounds.len().min(MAX_ASKED_PROJECTS));
+        let mut unknown: BTreeSet<ServerCoverage> = beyond.into_iter().map(|(ground, _)| ground).collect();
+        let known: &T = value;
+        let questions = grounds.iter().map(|(_, files)| self.ask_coverage(asking, first, files, known, ask));
+        for ((ground, _), answer) in grounds.iter().zip(join_all(questions).await) {
+            match answer {
+                Ok(Some(more)) => more.into_iter().for_each(|more| value.join(more)),
+                Ok(None) => {
+                    unknown.insert(ground.clone());
+                }
+                Err(why) => {
+                    notes.push(format!("{} was not asked for {}: {why}", first.server(), display(ground)));
+                    unknown.insert(ground.clone());
+                }
+            }
+        }
+        unknown
+    }
+
+    /// What is known in one coverage of what `known` is about; `None` where that cannot be found out.
+    async fn ask_coverage<T: MergeableAnswer>(
+        &self,
+        asking: &AnsweredQuestion<'_>,
+        first: &Arc<Session>,
+        files: &[FurtherOccurrence],
+        known: &T,
+        ask: &impl PositionRequest<T>,
+    ) -> Result<Option<Vec<T>>, String> {
+        let Some(file) = files.first() else { return Ok(None) };
+        let there = LanguageFile { path: file.path.clone(), language: asking.subject.language.clone() };
+        let session = self.session(first.server(), &there, asking.deadline).await;
+        let session = session.map_err(|status| status.detail.unwrap_or_default())?;
+        let failed = |error: AskError| error.to_string();
+        let mut found = Vec::new();
+        if !Arc::ptr_eq(&session, first) {
+            let open: Vec<WorkspacePath> =
+                files.iter().take(MAX_OPENED_PROJECT_FILES).map(|file| file.path.clone()).collect();
+            let (path, position) = (&asking.subject.path, asking.position);
+            found.push(self.ask_with(asking, &session, &open, (path, position), ask).await.map_err(failed)?);
+        }
+        if asking.sense != OccurrenceSense::Any {
+            // Wherever it is asked, the server goes back to the definition, and looks from there.
+            return Ok((!found.is_empty()).then_some(found));
+        }
+        // Asked at a use, it looks from there; whatever names a place that is known is about the same symbol.
+        for file in files.iter().take(MAX_USES_PER_PROJECT) {
+            let at = (&file.path, file.position);
+            let more = self.ask_with(asking, &session, &[], at, ask).await.map_err(failed)?;
+            if known.is_same_symbol(&more) {
+                found.push(more);
+                break;
+            }
+        }
+        Ok(Some(found))
+    }
+
+    /// Asks a session at a place, with `files` open.
+    async fn ask_with<T>(
+        &self,
+        asking: &AnsweredQuestion<'_>,
+        session: &Session,
+        files: &[WorkspacePath],
+        (path, position): (&WorkspacePath, Position),
+        ask: &impl PositionRequest<T>,
+    ) -> Result<T, AskError> {
+        let _viewing = session.enter_view(&self.view, asking.deadline).await?;
+        for path in files {
+            // One that is gone by now has no use of it either.
+            if let Err(error) = session.sync(path).await.map(drop) {
+                tracing::debug!(path = %path.display(), "not opened: {error}");
+            }
+        }
+        let asked = ask(session, path, position).await?;
+        match asked.unfinished_work {
+            Some(busy) => Err(AskError::Busy(busy)),
+            None => Ok(asked.value),
+        }
+    }
+
+    /// What an answer about `path` covers, if the server of `session` speaks its language.
+    fn server_coverage(
+        &self,
+        asking: &AnsweredQuestion<'_>,
+        session: &Session,
+        path: &WorkspacePath,
+    ) -> Option<ServerCoverage> {
+        let subject = self.language_file_unchecked(path.clone()).ok()?;
+        let servers = self.servers_for(&subject, |features| features.navigation);
+        let server = session.server();
+        servers.iter().find(|(key, _)| *key == server)?;
+        let project = asking.of_project.then(|| self.manager.project(server, path));
+        Some((self.manager.root(server, path), project))
+    }
+
+    /// The coverages with the name about which nothing is known, and the files of which no server of ours knows anything.
+    fn places_of(
+        &self,
+        asking: &AnsweredQuestion<'_>,
+        session: &Session,
+        unknown: &BTreeSet<ServerCoverage>,
+        files: &[FurtherOccurrence],
+    ) -> BTreeSet<String> {
+        let places = files.iter().filter(|file| !file.unparsed).filter_map(|file| {
+            match self.server_coverage(asking, session, &file.path) {
+                Some(ground) => unknown.contains(&ground).then(|| display(&ground)),
+                None => Some(file.path.display()),
+            }
+        });
+        places.collect()
+    }
+}
+
+fn display((root, project): &ServerCoverage) -> String {
+    project.as_ref().unwrap_or(root).display()
+}
+
+fn remove_listed(standing: &mut FurtherOccurrences, listed: &BTreeSet<WorkspacePath>) {
+    standing.files.retain(|file| !listed.contains(&file.path));
+}
+
+/// Whether what the text still has casts doubt on the answer of the servers that were asked.
+fn is_doubtful(
+    standing: &FurtherOccurrences,
+    value: &impl MergeableAnswer,
+    session: &Session,
+    sense: OccurrenceSense,
+) -> bool {
+    if standing.files.iter().any(|file| file.imports) {
+        return true;
+    }
+    // A file that defines the name itself speaks of its own; but that is just how something is implemented.
+    let may_be_meant =
+        |file: &FurtherOccurrence| !file.unparsed && (!file.defines || sense == OccurrenceSense::Heir);
+    let is_left = match standing.files.as_slice() {
+        [] => standing.unread > 0 || standing.cut,
+        files => files.iter().any(may_be_meant),
+    };
+    is_left
+        && (value.has_no_other_places()
+            || session.is_younger_than(COLD_SERVER_WINDOW) && !session.tells_when_ready())
+}
+
+/// What the text has beside what servers listed.
+fn further_occurrences_note<T: MergeableAnswer>(
+    name: &str,
+    standing: &FurtherOccurrences,
+    server: &str,
+    unknown: &BTreeSet<String>,
+    advice: Option<&str>,
+) -> Option<String> {
+    let found = standing.files.len() + standing.unread;
+    let place =
+        |file: &FurtherOccurrence| format!("{}:{}", file.path.display(), u64::from(file.position.line) + 1);
+    let mut parts = Vec::new();
+    if found > 0 {
+        let places = abbreviate_list(standing.files.iter().map(place), found);
+        parts.push(format!(
+            "also stands in {} that {server} {}: {places}",
+            file_count_text(found),
+            T::OMITTED
+        ));
+    }
+    if T::SAYS_QUIET && !standing.quiet.is_empty() {
+        let paths = abbreviate_list(standing.quiet.iter().map(WorkspacePath::display), standing.quiet.len());
+        parts.push(format!("stands in comments or strings of {paths}"));
+    }
+    if !unknown.is_empty() {
+        parts.push(format!(
+            "was not looked up for {}",
+            abbreviate_list(unknown.iter().cloned(), unknown.len())
+        ));
+    }
+    if standing.cut {
+        parts.push("was not searched for in all files, since the time was up".to_owned());
+    }
+    let advice = advice.map(|advice| format!("; {advice}")).unwrap_or_default();
+    (!parts.is_empty()).then(|| format!("`{name}` {}{advice}", parts.join("; it ")))
+}
+
+/// The first of `all` that are named, and how many more there are.
+fn abbreviate_list(all: impl Iterator<Item = String>, count: usize) -> String {
+    let named: Vec<String> = all.take(MAX_NAMED_OCCURRENCE_FILES).collect();
+    match count.saturating_sub(named.len()) {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
+}
+
+fn file_count_text(count: usize) -> String {
+    if count == 1 { "1 file".to_owned() } else { format!("{count} files") }
+}

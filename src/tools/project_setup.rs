@@ -1,0 +1,47 @@
+//! Missing set-up of a project for complete answers: a compilation database, installed packages.
+
+use std::collections::BTreeSet;
+
+use super::context::Context;
+use super::lsp_diagnostics::FileReport;
+use crate::workspace::WorkspacePath;
+
+impl Context {
+    /// One sentence for each thing that the project of `path` lacks for `server`, and the command that makes it.
+    pub(crate) fn set_up_notes(&self, server: &str, path: &WorkspacePath) -> Vec<String> {
+        let Some(spec) = self.catalogue().servers.get(server).filter(|spec| !spec.set_up.is_empty()) else {
+            return Vec::new();
+        };
+        let root = self.manager.project(server, path);
+        let has_environment = || self.manager.has_python_environment(&root);
+        let lacking = spec.missing_set_up(&self.workspace, &root);
+        let lacking = lacking.filter(|needed| !(needed.environment && has_environment()));
+        let place = |message: &String| match root.is_root() {
+            true => message.clone(),
+            false => format!("{}: {message}", root.display()),
+        };
+        lacking.map(|needed| place(&needed.message)).collect()
+    }
+
+    /// Why a server that found nothing about a file may not know it: its project is no member of the root that it works on.
+    pub(crate) fn outsider_note(&self, server: &str, path: &WorkspacePath) -> Option<String> {
+        let project = self.manager.unlisted_project(server, path)?.display();
+        let root = self.manager.root(server, path).display();
+        Some(format!(
+            "{server} has no part in {project}, which is not among the members of the workspace in {root}; add it there, or to those \
+             that it excludes"
+        ))
+    }
+
+    /// The sentences of all files that were checked, each once.
+    pub(crate) fn set_up_notes_of(&self, reports: &[FileReport]) -> BTreeSet<String> {
+        let asked = reports.iter().flat_map(|report| {
+            let folder = report.path.parent().unwrap_or_else(WorkspacePath::root);
+            let servers = report.statuses.iter().map(|status| status.server.as_str());
+            servers.map(move |server| (server, folder.clone(), &report.path))
+        });
+        let mut seen = BTreeSet::new();
+        let asked = asked.filter(|(server, folder, _)| seen.insert((*server, folder.clone())));
+        asked.flat_map(|(server, _, path)| self.set_up_notes(server, path)).collect()
+    }
+}

@@ -1,0 +1,179 @@
+//! The servers for a language: those that answer, those that are installed and do not, and the setting to change.
+
+use super::context::{Context, LanguageFile};
+use crate::config::spec::{Language, ServerQuestion};
+use crate::lsp::manager::SessionUnavailable;
+use crate::workspace::WorkspacePath;
+
+/// What a request is for, in words that complete "the server cannot …".
+fn request_purpose(method: &str) -> &'static str {
+    match method {
+        "textDocument/hover" => "describe what stands at a place",
+        "textDocument/definition" => "find definitions",
+        "textDocument/declaration" => "find declarations",
+        "textDocument/typeDefinition" => "find the definitions of types",
+        "textDocument/implementation" => "find implementations",
+        "textDocument/references" => "find references",
+        "textDocument/documentSymbol" => "list the symbols of a file",
+        "workspace/symbol" => "search the workspace for symbols",
+        "textDocument/prepareCallHierarchy" => "list callers and callees",
+        "textDocument/prepareTypeHierarchy" => "list supertypes and subtypes",
+        "textDocument/signatureHelp" => "show signatures",
+        "textDocument/completion" => "complete",
+        "textDocument/rename" => "rename",
+        "textDocument/codeAction" => "offer code actions",
+        "textDocument/formatting" => "format files",
+        "textDocument/rangeFormatting" => "format parts of files",
+        _ => "answer that",
+    }
+}
+
+fn server_question(method: &str) -> Option<ServerQuestion> {
+    Some(match method {
+        "textDocument/declaration" => ServerQuestion::Declaration,
+        "textDocument/typeDefinition" => ServerQuestion::TypeDefinition,
+        "textDocument/implementation" => ServerQuestion::Implementation,
+        "textDocument/prepareCallHierarchy" => ServerQuestion::Calls,
+        "textDocument/prepareTypeHierarchy" => ServerQuestion::Types,
+        _ => return None,
+    })
+}
+
+/// What became of a server that was installed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum InstalledServerUse {
+    /// It runs for these languages.
+    Running(Vec<String>),
+    /// It does not: why, and what changes that.
+    Resting(String),
+}
+
+impl Context {
+    /// Whether `server` answers `method` from the project of the file alone.
+    pub(crate) fn answers_of_project(&self, server: &str, method: &str) -> bool {
+        let spec = self.catalogue().servers.get(server);
+        spec.zip(server_question(method))
+            .is_some_and(|(spec, question)| spec.answers_of_project.contains(&question))
+    }
+
+    /// "pylsp cannot list callers and callees; pyright can: lsp-tools install pyright".
+    pub(crate) fn unsupported_sentence(&self, server: &str, subject: &LanguageFile, method: &str) -> String {
+        let sentence = format!("{server} cannot {}", request_purpose(method));
+        let Some(other) = self.alternative_server(server, subject, method) else { return sentence };
+        let language = subject.language.as_deref().unwrap_or_default();
+        let located = self.manager.locate(other, &subject.path);
+        let way = match located {
+            Ok(_) => self.preference_setting(language, other),
+            Err(_) => format!("lsp-tools install {other}"),
+        };
+        format!("{sentence}; {other} can: {way}")
+    }
+
+    /// Another server of the language that answers what `method` asks: one that is installed before others, then the best.
+    fn alternative_server(&self, server: &str, subject: &LanguageFile, method: &str) -> Option<&str> {
+        let question = server_question(method)?;
+        let language = self.language(subject.language.as_deref()?)?;
+        let able = language.alternatives.iter().map(String::as_str).filter(|key| {
+            let spec = self.catalogue().servers.get(*key);
+            *key != server && spec.is_some_and(|spec| !spec.disabled && spec.answers.contains(&question))
+        });
+        able.min_by_key(|key| self.manager.locate(key, &subject.path).is_err())
+    }
+
+    /// What is to be known of the servers of `language`: what the one that leads does not find, and which are installed
+    /// and do not run.
+    pub(crate) fn server_notes(&self, subject: &LanguageFile) -> Vec<String> {
+        let Some(key) = subject.language.as_deref() else { return Vec::new() };
+        let Some(language) = self.language(key) else { return Vec::new() };
+        let unused = language.alternatives.iter().map(String::as_str).filter(|server| {
+            !language.active_servers().iter().any(|running| running == server)
+                && self.can_run(server, &subject.path)
+        });
+        let unused: Vec<&str> = unused.collect();
+        let mut notes: Vec<String> = self.more_findings_note(language, &subject.path).into_iter().collect();
+        if let Some(first) = unused.first() {
+            let setting = self.preference_setting(key, first);
+            notes.push(format!(
+                "installed, but not used for {key}: {}; to use one: {setting}",
+                unused.join(", ")
+            ));
+        }
+        notes
+    }
+
+    /// "pylsp finds …, no type errors; for more: lsp-tools install pyright ruff", where settings do not name the server.
+    fn more_findings_note(&self, language: &Language, path: &WorkspacePath) -> Option<String> {
+        let leading = language.active_servers().first().filter(|_| !language.fixed)?;
+        let more = self.catalogue().servers.get(leading)?.for_more.as_ref()?;
+        let missing =
+            more.servers.iter().map(String::as_str).filter(|key| self.manager.locate(key, path).is_err());
+        let missing: Vec<&str> = missing.collect();
+        (!missing.is_empty()).then(|| {
+            format!("{leading} finds {}; for more: lsp-tools install {}", more.finds, missing.join(" "))
+        })
+    }
+
+    /// Whether `server`, which is there now, runs for a language; by what is installed now.
+    pub(crate) fn installed_server_use(&self, server: &str) -> Option<InstalledServerUse> {
+        let chosen = self.manager.chosen_servers();
+        let spoken = &self.catalogue().servers.get(server)?.languages;
+        let running = |language: &str| -> Option<Vec<String>> {
+            let spec = self.language(language)?;
+            Some(chosen.get(language).cloned().unwrap_or_else(|| spec.servers.clone()))
+        };
+        let runs = |language: &&String| {
+            running(language).is_some_and(|servers| servers.iter().any(|running| running == server))
+        };
+        let used: Vec<String> = spoken.iter().filter(runs).cloned().collect();
+        if !used.is_empty() {
+            return Some(InstalledServerUse::Running(used));
+        }
+        let language = spoken.first()?;
+        let leading = running(language)?.first().cloned()?;
+        let spec = self.catalogue().servers.get(server)?;
+        if spec.root_required && !spec.features.navigation {
+            let markers = spec.root_markers.join(" or ");
+            return Some(InstalledServerUse::Resting(format!(
+                "used in projects with {markers} in their root"
+            )));
+        }
+        let setting = self.preference_setting(language, server);
+        Some(InstalledServerUse::Resting(format!(
+            "not used: {leading} answers for {language}; to use {server}: {setting}"
+        )))
+    }
+
+    /// The line that says, once `server` was installed, what it does not find.
+    pub(crate) fn advice_after(&self, server: &str) -> Option<String> {
+        let spec = self.catalogue().servers.get(server)?;
+        let language = self.language(spec.languages.first()?)?;
+        let leads = language.active_servers().first().is_some_and(|leading| leading == server);
+        leads.then(|| self.more_findings_note(language, &WorkspacePath::root())).flatten()
+    }
+
+    /// The setting with which `server` answers for `language`, and the file that it stands in.
+    fn preference_setting(&self, language: &str, server: &str) -> String {
+        let catalogue = self.catalogue();
+        let navigates = |key: &str| catalogue.servers.get(key).is_some_and(|spec| spec.features.navigation);
+        let running = self.language(language).map(Language::active_servers).unwrap_or_default();
+        // What lints beside the server that answers goes on.
+        let mut servers: Vec<&str> = running.iter().map(String::as_str).collect();
+        servers.retain(|key| *key != server && navigates(key) != navigates(server));
+        let at = if navigates(server) { 0 } else { servers.len() };
+        servers.insert(at, server);
+        let servers: Vec<String> = servers.iter().map(|key| format!("\"{key}\"")).collect();
+        let file = self.folders.settings_file();
+        format!("prefer.{language} = [{}] in {}", servers.join(", "), file.display())
+    }
+
+    fn language(&self, key: &str) -> Option<&Language> {
+        self.catalogue().languages.get(key)
+    }
+
+    fn can_run(&self, server: &str, path: &WorkspacePath) -> bool {
+        let spec = self.catalogue().servers.get(server);
+        let may =
+            spec.is_some_and(|spec| !spec.disabled && (spec.features.navigation || !spec.root_required));
+        may && !matches!(self.manager.locate(server, path), Err(SessionUnavailable::Missing { .. }))
+    }
+}

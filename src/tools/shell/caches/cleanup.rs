@@ -1,0 +1,219 @@
+//! Removal of commands' caches that are no longer used. They are found by the root that they were made for, and removed
+//! whatever a command has put there.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::workspace::private;
+
+/// Holds the path of the workspace's root; written on each day on which a command runs.
+const ROOT: &str = "root";
+/// The ending of what is being removed.
+const DEBRIS: &str = "gone";
+const CACHE_CLEANUP_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
+/// The time for which caches are kept that no command uses.
+const UNUSED_CACHE_TTL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// How deep folders are entered; deeper ones are brought up first, so that a command cannot make them too many to be open.
+const MAX_CACHE_REMOVAL_DEPTH: usize = 128;
+
+/// Whether the caches at `base`, which belong to the workspace at `root`, are used for the first time on this day.
+pub(super) fn begins_a_day(base: &Path, root: &Path) -> bool {
+    let path = base.join(ROOT);
+    if unused_for(&path).is_some_and(|unused| unused < CACHE_CLEANUP_INTERVAL) {
+        return false;
+    }
+    if let Err(error) = private::write(&path, root.as_os_str().as_bytes()) {
+        tracing::warn!("{} cannot be written: {error}", path.display());
+    }
+    true
+}
+
+fn unused_for(path: &Path) -> Option<Duration> {
+    let written = fs::symlink_metadata(path).ok()?.modified().ok()?;
+    // A time to come is no age.
+    Some(SystemTime::now().duration_since(written).unwrap_or_default())
+}
+
+/// Removes what is in `commands` for workspaces that are gone or were not used for long, but not `kept`; or else, where it is not the
+/// time `to_look` for these, only what a process that ended meanwhile has left half removed.
+pub(super) fn clear(commands: &Path, kept: &Path, to_look: bool) {
+    let Ok(listed) = fs::read_dir(commands) else { return };
+    for path in listed.flatten().map(|entry| entry.path()).filter(|path| path != kept) {
+        let debris = path.with_extension(DEBRIS);
+        if path != debris {
+            if !to_look || !is_stale_cache(&path) {
+                continue;
+            }
+            // A command that comes to the workspace again meanwhile finds nothing half removed.
+            if let Err(error) = fs::rename(&path, &debris) {
+                tracing::warn!("{} cannot be removed: {error}", path.display());
+                continue;
+            }
+        }
+        match remove(&debris) {
+            Ok(()) => tracing::info!("removed the caches of commands in {}", path.display()),
+            // Another process removes it too.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => tracing::warn!("{} cannot be removed: {error}", debris.display()),
+        }
+    }
+}
+
+fn is_stale_cache(base: &Path) -> bool {
+    let path = base.join(ROOT);
+    let Ok(root) = fs::read(&path) else {
+        // Being made, unless that was long ago.
+        return unused_for(base).is_some_and(|unused| unused > CACHE_CLEANUP_INTERVAL);
+    };
+    let root = PathBuf::from(OsStr::from_bytes(&root));
+    let is_gone = fs::symlink_metadata(&root).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+    is_gone || unused_for(&path).is_some_and(|unused| unused > UNUSED_CACHE_TTL)
+}
+
+/// A folder that is being emptied.
+struct FolderRemovalLevel {
+    folder: OwnedFd,
+    /// In the folder above it.
+    name: OsString,
+    /// The folders in it that are left.
+    folders: Vec<OsString>,
+}
+
+/// Removes the folder at `path` with all that is in it. No link is followed, and what forbids its own removal is opened first.
+fn remove(path: &Path) -> io::Result<()> {
+    let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
+    let above = rustix::fs::openat(CWD, above, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let mut levels = vec![open_emptied(above.as_fd(), name)?];
+    let mut brought = 0_u64;
+    while let Some(depth) = levels.len().checked_sub(1) {
+        let level = &mut levels[depth];
+        let Some(next) = level.folders.pop() else {
+            let done = levels.pop();
+            let above = levels.last().map_or(above.as_fd(), |level| level.folder.as_fd());
+            if let Some(done) = done {
+                rustix::fs::unlinkat(above, &done.name, AtFlags::REMOVEDIR)?;
+            }
+            continue;
+        };
+        if depth < MAX_CACHE_REMOVAL_DEPTH {
+            let entered = open_emptied(level.folder.as_fd(), &next)?;
+            levels.push(entered);
+            continue;
+        }
+        let name = loop {
+            brought += 1;
+            let name = OsString::from(format!("{brought}.{DEBRIS}"));
+            if levels[1].name != name && !levels[0].folders.contains(&name) {
+                break name;
+            }
+        };
+        rustix::fs::renameat(&levels[depth].folder, &next, &levels[0].folder, &name)?;
+        levels[0].folders.push(name);
+    }
+    Ok(())
+}
+
+/// The folder `name` in `above`, opened, without its files.
+fn open_emptied(above: BorrowedFd<'_>, name: &OsStr) -> io::Result<FolderRemovalLevel> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let place = rustix::fs::openat(above, name, flags | OFlags::PATH, Mode::empty())?;
+    // By its descriptor, which no link can stand in for.
+    let own = PathBuf::from(format!("/proc/self/fd/{}", place.as_raw_fd()));
+    fs::set_permissions(own, fs::Permissions::from_mode(0o700))?;
+    let folder = rustix::fs::openat(&place, c".", flags, Mode::empty())?;
+    let mut folders = Vec::new();
+    for entry in Dir::read_from(&folder)? {
+        let entry = entry?;
+        let name = OsStr::from_bytes(entry.file_name().to_bytes());
+        if name == "." || name == ".." {
+            continue;
+        }
+        if entry.file_type() == FileType::Directory {
+            folders.push(name.to_owned());
+            continue;
+        }
+        match rustix::fs::unlinkat(&folder, name, AtFlags::empty()) {
+            // Some file systems do not tell the kind.
+            Err(Errno::ISDIR) => folders.push(name.to_owned()),
+            done => done?,
+        }
+    }
+    Ok(FolderRemovalLevel { folder, name: name.to_owned(), folders })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn made_for(commands: &Path, key: &str, root: &Path) -> PathBuf {
+        let base = commands.join(key);
+        fs::create_dir_all(base.join("own")).unwrap();
+        assert!(begins_a_day(&base, root) && !begins_a_day(&base, root));
+        base
+    }
+
+    #[test]
+    fn caches_of_deleted_folders_are_removed_without_following_links() {
+        let temp = tempfile::tempdir().unwrap();
+        let (commands, outside) = (temp.path().join("commands"), temp.path().join("outside"));
+        fs::create_dir_all(outside.join("kept")).unwrap();
+        let gone = made_for(&commands, "a", &temp.path().join("no/such"));
+        let here = made_for(&commands, "b", &outside);
+        let new = commands.join("c");
+        fs::create_dir_all(&new).unwrap();
+        let shut = gone.join("own/go/pkg");
+        fs::create_dir_all(&shut).unwrap();
+        fs::write(shut.join("f"), "").unwrap();
+        symlink(&outside, shut.join("link")).unwrap();
+        for folder in [&shut, &gone.join("own/go")] {
+            fs::set_permissions(folder, fs::Permissions::from_mode(0o500)).unwrap();
+        }
+        fs::create_dir_all(commands.join("e.gone/left")).unwrap();
+        clear(&commands, &commands.join("d"), false);
+        assert!(gone.exists() && !commands.join("e.gone").exists());
+        clear(&commands, &commands.join("d"), true);
+        assert!(!gone.exists() && !gone.with_extension(DEBRIS).exists());
+        assert!(here.join("own").is_dir() && new.is_dir() && outside.join("kept").is_dir());
+        fs::remove_dir(outside.join("kept")).unwrap();
+        fs::remove_dir(&outside).unwrap();
+        clear(&commands, &here, true);
+        assert!(here.exists(), "it is in use");
+    }
+
+    /// Deeper than folders are kept open.
+    #[test]
+    fn cache_folders_of_any_depth_are_removed() {
+        let temp = tempfile::tempdir().unwrap();
+        let top = temp.path().join("top");
+        fs::create_dir(&top).unwrap();
+        let mut folder = rustix::fs::openat(CWD, &top, OFlags::DIRECTORY, Mode::empty()).unwrap();
+        for _ in 0..5 * MAX_CACHE_REMOVAL_DEPTH {
+            rustix::fs::mkdirat(&folder, "d", Mode::RWXU).unwrap();
+            folder = rustix::fs::openat(&folder, "d", OFlags::DIRECTORY, Mode::empty()).unwrap();
+        }
+        remove(&top).unwrap();
+        assert!(!top.exists());
+    }
+
+    #[test]
+    fn caches_unused_past_ttl_are_removed() {
+        let temp = tempfile::tempdir().unwrap();
+        let commands = temp.path().join("commands");
+        let old = made_for(&commands, "a", temp.path());
+        let file = fs::File::options().write(true).open(old.join(ROOT)).unwrap();
+        file.set_modified(SystemTime::now() - UNUSED_CACHE_TTL - CACHE_CLEANUP_INTERVAL).unwrap();
+        clear(&commands, &commands.join("b"), true);
+        assert!(!old.exists());
+    }
+}

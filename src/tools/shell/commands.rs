@@ -1,0 +1,133 @@
+//! The owner of all commands of a runtime, which ends them with it at the latest.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::prepared_command::PreparedCommand;
+use super::run::{CommandRun, OutputForm};
+use crate::process::{SpawnError, Spawner};
+use crate::tools::error::{ErrorCode, ToolError};
+
+/// All commands of a runtime.
+#[derive(Debug, Default)]
+pub(crate) struct ShellCommands {
+    /// Cancelled when nothing may run any more.
+    closing: CancellationToken,
+    tasks: TaskTracker,
+    /// Those in the background, oldest first.
+    background: Mutex<Vec<BackgroundCommand>>,
+    /// Held from the look for room until the run is kept, so that no two take the same room.
+    starting: tokio::sync::Mutex<()>,
+}
+
+#[derive(Debug)]
+struct BackgroundCommand {
+    id: String,
+    session: String,
+    run: Arc<CommandRun>,
+}
+
+impl ShellCommands {
+    /// Starts a command. It is ended when `limit` has passed, when the run is dropped, or by [`shutdown`](Self::shutdown).
+    pub(crate) async fn start(
+        &self,
+        spawner: &Spawner,
+        prepared: PreparedCommand,
+        form: OutputForm,
+        limit: Option<Duration>,
+    ) -> Result<CommandRun, ToolError> {
+        if self.closing.is_cancelled() {
+            return Err(ToolError::new(
+                ErrorCode::Cancelled,
+                "no command is started: the runtime is shutting down",
+            ));
+        }
+        let process = spawner.spawn_command(prepared.spawn).await.map_err(|error| not_started(&error))?;
+        let (run, work) = CommandRun::new(process, form, limit, self.closing.child_token());
+        self.tasks.spawn(work);
+        Ok(run)
+    }
+
+    /// Starts a command in the background, for `session` alone, which may have `most` of them; gives its id.
+    pub(crate) async fn start_background(
+        &self,
+        session: &str,
+        most: usize,
+        start: impl Future<Output = Result<CommandRun, ToolError>>,
+    ) -> Result<String, ToolError> {
+        let _one_at_a_time = self.starting.lock().await;
+        self.evict_finished(session, most)?;
+        let id = new_id()?;
+        let run = Arc::new(start.await?);
+        self.background.lock().push(BackgroundCommand { id: id.clone(), session: session.to_owned(), run });
+        Ok(id)
+    }
+
+    /// Forgets the oldest of `session` that has ended, if all places are taken.
+    fn evict_finished(&self, session: &str, most: usize) -> Result<(), ToolError> {
+        let mut kept = self.background.lock();
+        if kept.iter().filter(|one| one.session == session).count() < most {
+            return Ok(());
+        }
+        match kept.iter().position(|one| one.session == session && one.run.end().is_some()) {
+            Some(ended) => {
+                kept.remove(ended);
+                Ok(())
+            }
+            None => {
+                let what =
+                    format!("{most} commands of this session run in the background, the most there may be");
+                let hint = "end one with bash_kill, or raise `background` under [bash] in lsp-tools.toml";
+                Err(ToolError::new(ErrorCode::Conflict, what).with_hint(hint))
+            }
+        }
+    }
+
+    /// The run that `session` knows by `id`.
+    pub(crate) fn get(&self, session: &str, id: &str) -> Result<Arc<CommandRun>, ToolError> {
+        let kept = self.background.lock();
+        // Another session's is as unknown as one that never was.
+        let found = kept.iter().find(|one| one.id == id && one.session == session);
+        found.map(|one| one.run.clone()).ok_or_else(|| {
+            let what = format!("no background command of this session has the id `{}`", id.escape_debug());
+            let own: Vec<&str> =
+                kept.iter().filter(|one| one.session == session).map(|one| one.id.as_str()).collect();
+            let hint = if own.is_empty() {
+                "there are none; `bash` with `background` starts one".to_owned()
+            } else {
+                format!("there are: {}", own.join(", "))
+            };
+            ToolError::new(ErrorCode::NotFound, what).with_hint(hint)
+        })
+    }
+
+    /// Ends every command with all it started; returns when they are gone. Nothing is started after.
+    pub(crate) async fn shutdown(&self) {
+        self.closing.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+}
+
+/// Nobody guesses it.
+fn new_id() -> Result<String, ToolError> {
+    let mut bytes = [0; 8];
+    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()).map_err(|error| {
+        ToolError::new(ErrorCode::Internal, format!("the system gives no random numbers: {error}"))
+    })?;
+    Ok(format!("sh-{:016x}", u64::from_ne_bytes(bytes)))
+}
+
+fn not_started(error: &SpawnError) -> ToolError {
+    // Where our binary lies is nothing an agent need know.
+    tracing::warn!("{error}");
+    let what = match error {
+        SpawnError::Refused { source, .. } => format!("the command could not be started: {source}"),
+        SpawnError::NoThread | SpawnError::Untrusted(_) => error.to_string(),
+    };
+    ToolError::new(ErrorCode::Internal, what)
+}

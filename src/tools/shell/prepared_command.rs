@@ -1,0 +1,348 @@
+//! The preparation of a command: folder, environment variables, sandbox.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+use super::caches::{CachesWanted, CommandCaches, SHARED, expand};
+use crate::config::{BashSettings, CacheSharing, NetworkAccess, SandboxMode};
+use crate::process::sandbox::{self, Confinement, Enforced, SandboxUnavailable};
+use crate::process::{Spawn, Spawner, inherited_variables, writable_paths};
+use crate::text::shell_bytes;
+use crate::tools::context::Context;
+use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::state_files::run_blocking;
+
+const SHELL: &str = "/bin/sh";
+/// Names the caller's `PATH` to the shell.
+const CALLER_PATH: &str = "LSP_TOOLS_CALLER_PATH";
+/// A login shell reads profiles, and many of them set `PATH` anew. What the caller had in it, such as the programs of an
+/// activated environment, comes first again.
+const CALLER_PATH_FIRST: &str =
+    "PATH=\"$LSP_TOOLS_CALLER_PATH${PATH:+:$PATH}\"; unset LSP_TOOLS_CALLER_PATH; ";
+/// Holds what sets the variables of the caches.
+const CACHES: &str = "LSP_TOOLS_COMMAND_CACHES";
+/// A profile can have named the user's own again.
+const CACHES_AGAIN: &str = "eval \"$LSP_TOOLS_COMMAND_CACHES\"; unset LSP_TOOLS_COMMAND_CACHES; ";
+/// The longest command in bytes: Linux takes no word of 128 KiB in a command line, the zero byte at its end included.
+const MAX_SHELL_COMMAND_BYTES: usize = 128 * 1024 - CALLER_PATH_FIRST.len() - CACHES_AGAIN.len() - 1;
+
+/// Folders for temporary files, and devices that hold nothing.
+const ALWAYS_WRITABLE: [&str; 11] = [
+    "/tmp",
+    "/var/tmp",
+    "/dev/shm",
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/tty",
+    "/dev/ptmx",
+    "/dev/pts",
+];
+
+/// A command line, ready to be started.
+#[derive(Debug)]
+pub(crate) struct PreparedCommand {
+    /// What is started.
+    pub spawn: Spawn,
+    /// What keeps it to its folders.
+    pub enforced: Enforced,
+    /// Why package managers can write no cache, where that is so.
+    pub no_caches: Option<String>,
+}
+
+/// What keeps commands to their folders under the settings in force; for those who look after the installation.
+pub(crate) fn enforced_confinement(
+    settings: &BashSettings,
+    spawner: &Spawner,
+) -> Result<Enforced, ToolError> {
+    let status = sandbox::status();
+    let able = match spawner.supervisor() {
+        Some(_) => status.files,
+        None => Err(SandboxUnavailable::NoBinary),
+    };
+    decide_confinement(settings, able, status.tcp)
+}
+
+/// What commands may do here that they are kept from on other machines, a sentence each.
+pub(crate) async fn confinement_gaps(settings: &BashSettings, spawner: &Spawner) -> Vec<String> {
+    if !matches!(enforced_confinement(settings, spawner), Ok(Enforced::Landlock)) {
+        let what = "commands can stop, look into and speak for every process of yours, lsp-tools itself included: \
+                    no rule about what an agent may do is kept by force; and they write your caches, what others run there included";
+        return vec![what.to_owned()];
+    }
+    let status = sandbox::status();
+    let own_processes = sandbox::supports_pid_namespace(spawner).await;
+    gaps_of(settings.caches, &status, own_processes)
+}
+
+fn gaps_of(caches: CacheSharing, status: &sandbox::SandboxSupport, own_processes: bool) -> Vec<String> {
+    let mut gaps = Vec::new();
+    if caches == CacheSharing::Shared {
+        gaps.push(
+            "commands write your caches of packages (`bash.caches` is `shared`): what they leave there, your other programs run"
+                .to_owned(),
+        );
+    }
+    if !status.tcp {
+        gaps.push(
+            "TCP cannot be kept from commands (`bash.network`): that takes Linux 6.7 (Landlock 4)".to_owned(),
+        );
+    }
+    if !status.signals {
+        gaps.push(
+            "commands can connect to abstract Unix sockets and signal your processes outside, their own supervisor included, \
+             without which they pass for processes of yours: Linux 6.12 (Landlock 6) keeps them from it"
+                .to_owned(),
+        );
+    }
+    if !own_processes {
+        gaps.push(
+            "commands see your processes outside and can change their priorities and limits, and one that forks without end is ended \
+             in rounds, not at one stroke: processes of their own take root's power to mount (CAP_SYS_ADMIN)"
+                .to_owned(),
+        );
+    }
+    gaps
+}
+
+/// What the settings make of what this machine is `able` to keep from commands, and of whether that goes for `tcp`.
+fn decide_confinement(
+    settings: &BashSettings,
+    able: Result<(), SandboxUnavailable>,
+    tcp: bool,
+) -> Result<Enforced, ToolError> {
+    let no_tcp = settings.network == NetworkAccess::NoTcp;
+    match (settings.sandbox, able) {
+        (SandboxMode::Off, _) if no_tcp => Err(refused_error(
+            "`network = \"no-tcp\"` needs the sandbox, which `sandbox = \"off\"` switches off",
+            "change one of the two under [bash] in lsp-tools.toml",
+        )),
+        (SandboxMode::Off, _) => Ok(Enforced::None),
+        (_, Ok(())) if no_tcp && !tcp => Err(refused_error(
+            "the settings keep TCP from commands, and this kernel cannot (Linux 6.7 can)",
+            "put `network = \"open\"` under [bash] in lsp-tools.toml to run commands without that",
+        )),
+        (_, Ok(())) => Ok(Enforced::Landlock),
+        (SandboxMode::Auto, Err(_)) if !no_tcp => Ok(Enforced::None),
+        (_, Err(why)) => Err(refused_error(
+            &format!("the settings require the sandbox, and it cannot be had: {why}"),
+            "put `sandbox = \"auto\"` and `network = \"open\"` under [bash] in lsp-tools.toml to run commands without it",
+        )),
+    }
+}
+
+fn refused_error(what: &str, hint: &str) -> ToolError {
+    ToolError::new(ErrorCode::Denied, format!("the command was not run: {what}")).with_hint(hint)
+}
+
+impl PreparedCommand {
+    /// For `command`, in the root of the workspace.
+    pub(crate) async fn new(context: &Context, command: &str) -> Result<Self, ToolError> {
+        check(command)?;
+        let settings = &context.config.settings.bash;
+        let spawner = context.manager.spawner();
+        let enforced = enforced_confinement(settings, spawner)?;
+        let mut env = listed_variables(&settings.env, std::env::vars_os());
+        let mut confinement = (enforced == Enforced::Landlock).then(|| confinement(context));
+        let mut no_caches = None;
+        let mut first = "";
+        // Where nothing keeps a command from the user's caches, others would protect nothing.
+        if let Some(confinement) = confinement.as_mut().filter(|_| settings.caches == CacheSharing::Private) {
+            match command_caches(context, &env, &confinement.writable).await? {
+                Ok(caches) => {
+                    env.insert(CACHES.into(), export_line(&caches.env));
+                    env.extend(caches.env);
+                    confinement.writable = sandbox_writable(context, Some(caches.folder));
+                    first = CACHES_AGAIN;
+                }
+                Err(why) => no_caches = Some(why),
+            }
+        }
+        let mut line = first.to_owned();
+        if let Some(path) = std::env::var_os("PATH") {
+            env.insert(CALLER_PATH.into(), path);
+            line.push_str(CALLER_PATH_FIRST);
+        }
+        line.push_str(command);
+        let line = [SHELL, "-lc", &line].map(OsStr::new);
+        let (program, args) = match spawner.supervisor() {
+            Some(binary) => (binary.to_owned(), sandbox::arguments(confinement.as_ref(), &line)),
+            None => (PathBuf::from(SHELL), line[1..].iter().map(Into::into).collect()),
+        };
+        let spawn = Spawn {
+            name: "bash".to_owned(),
+            program,
+            args,
+            env,
+            cwd: context.workspace.root().to_owned(),
+            pins: Vec::new(),
+        };
+        Ok(Self { spawn, enforced, no_caches })
+    }
+}
+
+/// The caches of a command that gets `env` beside what all programs inherit, or why it has none.
+async fn command_caches(
+    context: &Context,
+    env: &BTreeMap<OsString, OsString>,
+    writable: &[PathBuf],
+) -> Result<Result<CommandCaches, String>, ToolError> {
+    let mut given: BTreeMap<_, _> = inherited_variables(std::env::vars_os()).into_iter().collect();
+    given.extend(env.clone());
+    let wanted = CachesWanted {
+        cache: context.folders.cache.clone(),
+        root: context.workspace.root().to_owned(),
+        home: context.folders.home.clone(),
+        writable: writable.to_vec(),
+        environment: given,
+    };
+    let (made, wanted) = run_blocking(move || Ok((wanted.make(), wanted))).await?;
+    if made.is_ok() {
+        // The command does not wait for that; what an end in between leaves is removed with the next command.
+        tokio::task::spawn_blocking(move || wanted.clear_others());
+    }
+    Ok(made.map_err(|why| {
+        tracing::warn!("{why}");
+        why.to_string()
+    }))
+}
+
+/// What sets these variables in a shell.
+fn export_line(env: &BTreeMap<OsString, OsString>) -> OsString {
+    let mut line = Vec::new();
+    for (name, value) in env {
+        // Without a name it would print all that there are.
+        line.extend_from_slice(if line.is_empty() { b"export " } else { b" " });
+        line.extend(name.as_encoded_bytes());
+        line.push(b'=');
+        line.extend_from_slice(&shell_bytes(value.as_encoded_bytes()));
+    }
+    OsString::from_vec(line)
+}
+
+fn check(command: &str) -> Result<(), ToolError> {
+    let (what, hint) = if command.contains('\0') {
+        ("`command` contains a zero byte, which no command line can", "write it as \\0 in a printf")
+    } else if command.len() > MAX_SHELL_COMMAND_BYTES {
+        (
+            &*format!("`command` is longer than the {MAX_SHELL_COMMAND_BYTES} bytes that the system takes"),
+            "write it into a file and run that",
+        )
+    } else {
+        return Ok(());
+    };
+    Err(ToolError::new(ErrorCode::InvalidArgs, what).with_hint(hint))
+}
+
+fn confinement(context: &Context) -> Confinement {
+    let no_tcp = context.config.settings.bash.network == NetworkAccess::NoTcp;
+    Confinement { writable: sandbox_writable(context, None), no_tcp }
+}
+
+/// What a command may write, with the folder of its `caches`.
+fn sandbox_writable(context: &Context, caches: Option<PathBuf>) -> Vec<PathBuf> {
+    let settings = &context.config.settings.bash;
+    let home = context.folders.home.as_deref().map(|home| home.as_os_str());
+    let shared = if settings.caches == CacheSharing::Shared { SHARED } else { &[] };
+    let entries = settings.writable.iter().map(String::as_str).chain(shared.iter().copied());
+    // A folder named by what is not set is not there.
+    let entries = entries.filter_map(|entry| expand(entry, home, |name| std::env::var_os(name)));
+    let chosen = [context.workspace.root().to_owned(), std::env::temp_dir()].into_iter();
+    writable_paths(&ALWAYS_WRITABLE, chosen.chain(caches).chain(entries))
+}
+
+/// The variables of `all` whose names the settings list.
+fn listed_variables(
+    listed: &[String],
+    all: impl Iterator<Item = (OsString, OsString)>,
+) -> BTreeMap<OsString, OsString> {
+    let is_listed = |name: &str| {
+        listed.iter().any(|known| match known.strip_suffix('*') {
+            Some(start) => name.starts_with(start),
+            None => name == known,
+        })
+    };
+    all.filter(|(name, _)| name.to_str().is_some_and(is_listed)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writable_entry_expands_root_home_and_environment_variable() {
+        let variable = |name: &str| (name == "CARGO_HOME").then(|| OsString::from("/c"));
+        let expand = |entry| expand(entry, Some(OsStr::new("/home/u")), variable);
+        assert_eq!(expand("/srv/x"), Some("/srv/x".into()));
+        assert_eq!(expand("~/.cache"), Some("/home/u/.cache".into()));
+        assert_eq!(expand("~"), Some("/home/u".into()));
+        assert_eq!(expand("$CARGO_HOME/registry"), Some("/c/registry".into()));
+        assert_eq!(expand("$CARGO_HOME"), Some("/c".into()));
+        assert_eq!(expand("$GOPATH/pkg"), None);
+    }
+
+    /// What is required and cannot be had is refused, never left out in silence.
+    #[test]
+    fn sandbox_settings_decide_enforcement_or_refusal() {
+        use Enforced::{Landlock, None as Nothing};
+        let kernel = || Err(SandboxUnavailable::Kernel);
+        for (sandbox, network, able, tcp, wanted) in [
+            (SandboxMode::Auto, NetworkAccess::Open, Ok(()), true, Some(Landlock)),
+            (SandboxMode::Auto, NetworkAccess::Open, kernel(), false, Some(Nothing)),
+            (SandboxMode::Auto, NetworkAccess::NoTcp, Ok(()), true, Some(Landlock)),
+            (SandboxMode::Auto, NetworkAccess::NoTcp, Ok(()), false, None),
+            (SandboxMode::Auto, NetworkAccess::NoTcp, kernel(), false, None),
+            (SandboxMode::Required, NetworkAccess::Open, Ok(()), false, Some(Landlock)),
+            (SandboxMode::Required, NetworkAccess::Open, kernel(), false, None),
+            (SandboxMode::Required, NetworkAccess::Open, Err(SandboxUnavailable::NoBinary), true, None),
+            (SandboxMode::Off, NetworkAccess::Open, Ok(()), true, Some(Nothing)),
+            (SandboxMode::Off, NetworkAccess::NoTcp, Ok(()), true, None),
+        ] {
+            let settings = BashSettings { sandbox, network, ..BashSettings::default() };
+            let what = format!("{sandbox:?} {network:?} {able:?} {tcp}");
+            match (decide_confinement(&settings, able, tcp), wanted) {
+                (Ok(enforced), Some(wanted)) => assert_eq!(enforced, wanted, "{what}"),
+                (Err(error), None) => {
+                    assert!(error.code == ErrorCode::Denied && error.hint.is_some(), "{what}");
+                }
+                (other, _) => panic!("{what}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn sandbox_gaps_name_each_missing_kernel_feature() {
+        let status = |tcp, signals| sandbox::SandboxSupport { files: Ok(()), tcp, signals };
+        assert!(gaps_of(CacheSharing::Private, &status(true, true), true).is_empty());
+        assert!(gaps_of(CacheSharing::Private, &status(false, true), true)[0].contains("TCP"));
+        assert!(gaps_of(CacheSharing::Private, &status(true, false), true)[0].contains("signal"));
+        assert!(gaps_of(CacheSharing::Private, &status(true, true), false)[0].contains("CAP_SYS_ADMIN"));
+        assert!(gaps_of(CacheSharing::Shared, &status(true, true), true)[0].contains("bash.caches"));
+        assert_eq!(gaps_of(CacheSharing::Private, &status(false, false), false).len(), 3);
+    }
+
+    #[test]
+    fn exported_environment_values_round_trip_through_the_shell() {
+        let value = OsString::from_vec(b"a 'b' \\ $HOME `c`\n\xff".to_vec());
+        let line = export_line(&[("ONE".into(), value.clone()), ("TWO".into(), "2".into())].into());
+        let mut shell = std::process::Command::new(SHELL);
+        assert!(export_line(&BTreeMap::new()).is_empty());
+        let output =
+            shell.args(["-c", "eval \"$LINE\"; printf %s \"$ONE\"; test $TWO = 2"]).env("LINE", line);
+        let output = output.output().unwrap();
+        assert!(output.status.success());
+        assert_eq!(OsString::from_vec(output.stdout), value);
+    }
+
+    #[test]
+    fn environment_adds_only_listed_variables() {
+        let all = [("CI", "1"), ("AWS_REGION", "x"), ("HOME", "/h")].map(|(a, b)| (a.into(), b.into()));
+        let listed = ["CI".to_owned(), "AWS_*".to_owned()];
+        let names: Vec<_> = listed_variables(&listed, all.into_iter()).into_keys().collect();
+        assert_eq!(names, ["AWS_REGION", "CI"]);
+    }
+}

@@ -1,0 +1,31 @@
+//! Access of tools to small files in the user's state folder, off the async threads and with tools' errors.
+
+use super::error::{ErrorCode, ToolError};
+use crate::config::StateError;
+
+/// Does `work`, which may wait for a lock or the disk. What has begun is done to its end, also when its caller goes away.
+pub(crate) async fn run_blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, ToolError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => {
+            tracing::error!("work with our own files failed: {error}");
+            Err(ToolError::new(
+                ErrorCode::Internal,
+                "the work failed by a fault of its own; it is in the log",
+            ))
+        }
+    }
+}
+
+/// A file of our own that cannot be had, in a tool's words.
+pub(crate) fn from_state_error(error: StateError) -> ToolError {
+    let code = match &error {
+        StateError::Open { .. } => ErrorCode::Denied,
+        StateError::Busy { .. } => ErrorCode::Conflict,
+        StateError::TooLarge { .. } => ErrorCode::TooLarge,
+        StateError::Io { .. } => ErrorCode::Internal,
+    };
+    ToolError::new(code, error.to_string())
+}

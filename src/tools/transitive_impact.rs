@@ -1,0 +1,239 @@
+//! The spread of an edit beyond the uses of what it changes, to definitions that look different in their turn.
+//!
+//! The text tells which definitions enclose a use, and whether they say what they are; of those that do not, the server says
+//! whether they look the same as before.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::context::{Context, LanguageFile};
+use super::declaration_changes::{Declaration, DeclarationChanges, is_declared, is_type, visible_symbols};
+use super::impact::{navigating_session, occurrences};
+use crate::hints;
+use crate::lsp::model::Symbol;
+use crate::lsp::view::View;
+use crate::text::identifiers_in;
+use crate::workspace::WorkspacePath;
+
+/// So many definitions the server is asked about.
+const MAX_DOUBTFUL_DEFINITIONS: usize = 60;
+/// So long the look at one text may take.
+const SPREAD_PARSE_TIMEOUT: Duration = Duration::from_millis(400);
+
+/// A file's texts before and after an edit; the same where it is not edited.
+#[derive(Debug, Clone)]
+pub(crate) struct FileTextPair {
+    /// Before.
+    pub before: String,
+    /// After.
+    pub after: String,
+    /// It is edited, or imports what the edit took from it.
+    pub is_near: bool,
+}
+
+/// What lies beyond the files that were checked.
+#[derive(Debug)]
+pub(crate) enum SpreadOutcome {
+    /// Everything there sees the same as before.
+    Same,
+    /// These files see something else.
+    Files(BTreeSet<WorkspacePath>),
+    /// It cannot be told; why.
+    Unknown(String),
+}
+
+/// The spread of one language's edits.
+#[derive(Debug)]
+pub(crate) struct Spread<'a> {
+    context: &'a Context,
+    language: &'a str,
+    changed: DeclarationChanges,
+    known: BTreeSet<Declaration>,
+}
+
+impl<'a> Spread<'a> {
+    /// Begins with what the edits themselves change.
+    pub(crate) fn new(context: &'a Context, language: &'a str, changed: &DeclarationChanges) -> Self {
+        Self { context, language, changed: changed.clone(), known: BTreeSet::new() }
+    }
+
+    /// One step beyond `checked`: what in them looks different now, and which other files use that.
+    pub(crate) async fn spread_step(
+        &mut self,
+        checked: &BTreeMap<WorkspacePath, FileTextPair>,
+        views: (&View, &View),
+        running_only: bool,
+        deadline: Instant,
+    ) -> SpreadOutcome {
+        let mut doubtful = self.changed.doubtful.clone();
+        if let Err(why) = self.add_dependents(checked, &mut doubtful) {
+            return SpreadOutcome::Unknown(why);
+        }
+        if let Some(why) = self.changed.wide_reason.clone() {
+            return SpreadOutcome::Unknown(why);
+        }
+        let paths: BTreeSet<WorkspacePath> = checked.keys().cloned().collect();
+        let names: BTreeSet<String> = doubtful.iter().map(|one| one.name.clone()).collect();
+        let new: BTreeSet<String> = names.difference(&self.changed.names).cloned().collect();
+        if new.is_empty() {
+            return SpreadOutcome::Same;
+        }
+        let (outside, cut) = occurrences(self.context, self.language, new, &paths).await;
+        if cut {
+            return SpreadOutcome::Unknown("the time was up before all files were searched".to_owned());
+        }
+        if outside.is_empty() {
+            return SpreadOutcome::Same;
+        }
+        doubtful.retain(|one| !self.known.contains(one));
+        if doubtful.len() > MAX_DOUBTFUL_DEFINITIONS {
+            return SpreadOutcome::Unknown(format!("{} definitions use what changed", doubtful.len()));
+        }
+        let Some(different) = self.changed_appearance(&doubtful, views, running_only, deadline).await else {
+            return SpreadOutcome::Unknown("what uses the change could not be compared in time".to_owned());
+        };
+        self.known.extend(doubtful);
+        self.changed.names.extend(different.iter().cloned());
+        let uses =
+            |hits: &Vec<super::impact::Occurrence>| hits.iter().any(|hit| different.contains(&hit.name));
+        let files: BTreeSet<WorkspacePath> =
+            outside.into_iter().filter(|(_, hits)| uses(hits)).map(|(path, _)| path).collect();
+        if files.is_empty() { SpreadOutcome::Same } else { SpreadOutcome::Files(files) }
+    }
+
+    /// Adds to `doubtful` what in the checked files may look different, since it uses what does.
+    fn add_dependents(
+        &mut self,
+        checked: &BTreeMap<WorkspacePath, FileTextPair>,
+        doubtful: &mut BTreeSet<Declaration>,
+    ) -> Result<(), String> {
+        let mut files = Vec::new();
+        for (path, texts) in checked {
+            let outline = |text| {
+                hints::symbols_in(self.language, path, text, std::time::Instant::now() + SPREAD_PARSE_TIMEOUT)
+            };
+            if let (Some(before), Some(after)) = (outline(&texts.before), outline(&texts.after)) {
+                files.push((path, texts, before, after));
+            }
+        }
+        loop {
+            let count = (doubtful.len(), self.changed.names.len());
+            let mut seeds = self.changed.names.clone();
+            seeds.extend(doubtful.iter().map(|one| one.name.clone()));
+            for (path, texts, before, after) in &files {
+                let mut seeds = seeds.clone();
+                if texts.is_near {
+                    seeds.extend(self.changed.imported.iter().cloned());
+                }
+                self.close_file(path, texts, before, after, &seeds, doubtful)?;
+            }
+            if count == (doubtful.len(), self.changed.names.len()) {
+                return Ok(());
+            }
+        }
+    }
+
+    fn close_file(
+        &mut self,
+        path: &WorkspacePath,
+        texts: &FileTextPair,
+        before: &[Symbol],
+        after: &[Symbol],
+        seeds: &BTreeSet<String>,
+        doubtful: &mut BTreeSet<Declaration>,
+    ) -> Result<(), String> {
+        let (old, new) = (visible_symbols(before), visible_symbols(after));
+        for (number, line) in (0_u32..).zip(texts.after.lines()) {
+            let words = identifiers_in(line, number);
+            let used: Vec<&str> =
+                words.iter().map(|word| word.name.as_str()).filter(|name| seeds.contains(*name)).collect();
+            if used.is_empty() {
+                continue;
+            }
+            let around = new
+                .iter()
+                .filter(|(_, known)| {
+                    (known.symbol.range.start.line..=known.symbol.range.end.line).contains(&number)
+                })
+                .min_by_key(|(_, known)| known.symbol.range.end.line - known.symbol.range.start.line);
+            let Some((key, known)) = around else {
+                self.take_alias(&words);
+                continue;
+            };
+            let symbol = known.symbol;
+            let is_own = |name: &&str| *name == symbol.name && symbol.selection.start.line == number;
+            if used.iter().all(is_own) {
+                continue;
+            }
+            let head = symbol.detail.as_deref().map_or(1, |detail| detail.lines().count().max(1));
+            let in_head = u32::try_from(head).is_ok_and(|head| number < symbol.range.start.line + head);
+            if is_type(symbol) {
+                if in_head {
+                    return Err(format!("`{}` inherits from what changed", symbol.name));
+                }
+                continue;
+            }
+            if !in_head && is_declared(symbol) {
+                continue;
+            }
+            let Some(was) = old.get(key) else { continue };
+            doubtful.insert(Declaration {
+                path: path.clone(),
+                name: symbol.name.clone(),
+                before: was.symbol.selection.start,
+                after: symbol.selection.start,
+            });
+        }
+        Ok(())
+    }
+
+    /// What an import calls by another name is changed by that name as well.
+    fn take_alias(&mut self, words: &[crate::text::Identifier]) {
+        let alias = words.windows(2).filter(|pair| pair[0].name == "as").map(|pair| pair[1].name.clone());
+        self.changed.names.extend(alias);
+    }
+
+    /// The names of those that look different; `None` where the server does not tell in time.
+    async fn changed_appearance(
+        &self,
+        doubtful: &BTreeSet<Declaration>,
+        (old, new): (&View, &View),
+        running_only: bool,
+        deadline: Instant,
+    ) -> Option<BTreeSet<String>> {
+        // First as it is after the edit: that is what the server has just been shown.
+        let after = self.appearances(doubtful, new, |one| one.after, running_only, deadline).await?;
+        let before = self.appearances(doubtful, old, |one| one.before, running_only, deadline).await?;
+        let differ =
+            doubtful.iter().zip(after.into_iter().zip(before)).filter(|(_, (after, before))| after != before);
+        Some(differ.map(|(one, _)| one.name.clone()).collect())
+    }
+
+    /// What the server shows of each.
+    async fn appearances(
+        &self,
+        doubtful: &BTreeSet<Declaration>,
+        view: &View,
+        position: impl Fn(&Declaration) -> crate::text::Position,
+        running_only: bool,
+        deadline: Instant,
+    ) -> Option<Vec<Option<String>>> {
+        let mut looks = Vec::with_capacity(doubtful.len());
+        for one in doubtful {
+            let subject = LanguageFile { path: one.path.clone(), language: Some(self.language.to_owned()) };
+            let session = navigating_session(self.context, &subject, running_only, deadline).await?;
+            let _viewing = session.enter_view(view, deadline).await.ok()?;
+            let hover = session.hover(&one.path, position(one), deadline).await.ok()?;
+            looks.push(hover.value.map(|hover| signature(&hover.contents).to_owned()));
+        }
+        Some(looks)
+    }
+}
+
+/// Of a hover, what it says of the type: its first block of code.
+fn signature(contents: &str) -> &str {
+    let block = contents.split("```").nth(1);
+    block.unwrap_or(contents)
+}

@@ -1,0 +1,40 @@
+//! The end of unfinished work: its deadline, or the drop of its caller.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// How long work may go on. Clones share the end.
+#[derive(Debug, Clone)]
+pub struct WorkDeadline {
+    deadline: Instant,
+    given_up: Arc<AtomicBool>,
+}
+
+/// Ends the work when it is dropped.
+#[derive(Debug)]
+pub(crate) struct GiveUp(Arc<AtomicBool>);
+
+impl WorkDeadline {
+    /// Not beyond `deadline`.
+    pub fn new(deadline: Instant) -> Self {
+        Self { deadline, given_up: Arc::default() }
+    }
+
+    /// Whether it must end.
+    pub(crate) fn is_over(&self) -> bool {
+        self.given_up.load(Ordering::Relaxed) || Instant::now() >= self.deadline
+    }
+
+    /// Something whose drop ends the work, for whoever waits for it: what runs on another thread does not notice that a
+    /// future is gone.
+    pub(crate) fn cancel_on_drop(&self) -> GiveUp {
+        GiveUp(Arc::clone(&self.given_up))
+    }
+}
+
+impl Drop for GiveUp {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}

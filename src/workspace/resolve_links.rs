@@ -1,0 +1,99 @@
+//! Resolution of every link on the way of a path.
+
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+
+use super::path::WorkspacePath;
+use super::root::Workspace;
+
+/// How many links may be met on one way, as in the kernel.
+const MAX_REAL_PATH_SYMLINKS: usize = 40;
+
+impl Workspace {
+    /// The path that `path` leads to through links, as far as it exists; what does not exist yet is kept as it is. `None`
+    /// where it leads out of the workspace, or in a circle.
+    ///
+    /// For rules about paths, which must not be dodged through another name. It opens nothing: whether a file may be opened
+    /// is decided when it is.
+    pub fn resolve_links(&self, path: &WorkspacePath) -> Option<WorkspacePath> {
+        self.workspace_path(&resolve_links_below(self.root(), path.as_path())?)
+    }
+}
+
+/// Where `relative` leads from the folder `root`, which has no links in its name. Each name is looked at once, and each
+/// link's names once more, in a loop: the way is as long as whoever gave it likes.
+fn resolve_links_below(root: &Path, relative: &Path) -> Option<PathBuf> {
+    let mut here = root.to_owned();
+    // The next name last; `..` can only come from a link.
+    let mut ahead: Vec<OsString> = Vec::new();
+    push(&mut ahead, relative);
+    let mut links = 0;
+    while let Some(name) = ahead.pop() {
+        if name == ".." {
+            here.pop();
+            continue;
+        }
+        here.push(&name);
+        // What is no link, or not there, is where it is; also a link to nothing leads to where that would be.
+        let Ok(target) = std::fs::read_link(&here) else { continue };
+        links += 1;
+        if links > MAX_REAL_PATH_SYMLINKS {
+            return None;
+        }
+        here.pop();
+        if target.is_absolute() {
+            here = PathBuf::from("/");
+        }
+        push(&mut ahead, &target);
+    }
+    Some(here)
+}
+
+/// `path` is to be gone before what is `ahead`.
+fn push(ahead: &mut Vec<OsString>, path: &Path) {
+    let names = path.components().filter(|part| matches!(part, Component::Normal(_) | Component::ParentDir));
+    ahead.extend(names.map(|part| part.as_os_str().to_owned()).collect::<Vec<_>>().into_iter().rev());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn real_path_follows_symlinks_and_keeps_missing_components() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().join("w");
+        std::fs::create_dir_all(root.join("real/deep")).unwrap();
+        std::fs::write(root.join(".env"), "").unwrap();
+        symlink(root.join(".env"), root.join("innocent")).unwrap();
+        symlink("real", root.join("link")).unwrap();
+        symlink("real/new", root.join("dangling")).unwrap();
+        symlink("/etc", root.join("out")).unwrap();
+        symlink("dangling", root.join("twice")).unwrap();
+        symlink("../w/link/deep", root.join("out-and-in")).unwrap();
+        symlink("circle", root.join("circle")).unwrap();
+        let workspace = Workspace::open(&root).unwrap();
+        let real = |path: &str| {
+            let path = workspace.path(Path::new(path)).unwrap();
+            workspace.resolve_links(&path).map(|path| path.display())
+        };
+        for (given, wanted) in [
+            ("innocent", Some(".env")),
+            ("link/deep", Some("real/deep")),
+            ("link/new/file", Some("real/new/file")),
+            ("dangling", Some("real/new")),
+            ("dangling/more", Some("real/new/more")),
+            ("twice", Some("real/new")),
+            ("out-and-in/x", Some("real/deep/x")),
+            ("circle", None),
+            ("out/passwd", None),
+            ("out", None),
+            (".env/below-a-file", Some(".env/below-a-file")),
+            ("not/there", Some("not/there")),
+            (".", Some(".")),
+        ] {
+            assert_eq!(real(given).as_deref(), wanted, "{given}");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The gaps of a walk: parts that it did not look at, with the reasons.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::Mutex;
+
+use super::path::{MAX_PATH_DEPTH, escape_unprintable};
+use super::{ReadError, Workspace};
+
+/// The most files of one walk that are spoken of.
+const MAX_REPORTED_IGNORE_FILES: usize = 3;
+
+/// What is found wanting while a walk goes on. Shared by its threads.
+#[derive(Debug, Default)]
+pub(super) struct WalkGaps {
+    too_deep: AtomicBool,
+    /// Ignore files that were not read, by name, with why.
+    unread_ignore_files: Mutex<BTreeMap<String, String>>,
+}
+
+impl WalkGaps {
+    /// A folder was not looked into, so deep does it lie.
+    pub(super) fn record_too_deep(&self) {
+        self.too_deep.store(true, Ordering::Relaxed);
+    }
+
+    /// The ignore file at the absolute `file` does not count.
+    pub(super) fn record_unread(&self, workspace: &Workspace, file: &Path, error: &ReadError) {
+        let shown = file.strip_prefix(workspace.root()).unwrap_or(file);
+        let shown = escape_unprintable(shown.as_os_str());
+        workspace
+            .log_once(&shown, || tracing::warn!("the ignore file {shown} is not read: {}", error.reason()));
+        self.unread_ignore_files.lock().insert(shown, error.reason());
+    }
+
+    /// Whether something was not looked at.
+    pub(super) fn is_cut(&self) -> bool {
+        self.too_deep.load(Ordering::Relaxed)
+    }
+
+    /// In sentences, none where nothing was wanting.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.is_cut() {
+            notes.push(format!("folders that lie {MAX_PATH_DEPTH} levels deep were not looked into"));
+        }
+        let unread = self.unread_ignore_files.lock();
+        notes.extend(
+            unread.iter().take(MAX_REPORTED_IGNORE_FILES).map(|(file, why)| {
+                format!("`{file}` was not read, so that what it ignores is here too: {why}")
+            }),
+        );
+        if unread.len() > MAX_REPORTED_IGNORE_FILES {
+            notes.push(format!(
+                "{} other ignore files were not read either",
+                unread.len() - MAX_REPORTED_IGNORE_FILES
+            ));
+        }
+        notes
+    }
+}
