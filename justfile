@@ -30,6 +30,18 @@ lint:
     cargo clippy --all-targets -- -D warnings
     RUSTDOCFLAGS="-D warnings" cargo doc --no-deps --document-private-items
 
+# does it compile for macOS? (types only: nothing is linked, and the C sources of dependencies are taken for compiled)
+check-macos:
+    #!/bin/sh
+    set -eu
+    tools=$(mktemp -d)
+    trap 'rm -rf "$tools"' EXIT
+    printf '#!/bin/sh\nwhile [ $# -gt 0 ]; do [ "$1" != -o ] || : > "$2"; shift; done\n' > "$tools/cc"
+    printf '#!/bin/sh\nfor word; do case $word in *.a) : > "$word" ;; esac; done\n' > "$tools/ar"
+    chmod +x "$tools/cc" "$tools/ar"
+    rustup target add x86_64-apple-darwin
+    CC_x86_64_apple_darwin=$tools/cc AR_x86_64_apple_darwin=$tools/ar cargo check --target x86_64-apple-darwin
+
 # what CI runs, from nothing
 ci:
     .ci/run

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::config::FilePin;
 use crate::config::spec::{ServerSpec, ToolchainProxy};
 use crate::process::{find_program, is_program};
+use crate::workspace::inode::InodeIdentity;
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// Where a program was found.
@@ -179,9 +180,7 @@ fn has_proxy_target(server: &ServerSpec, link: &Path) -> bool {
 }
 
 fn same_file(one: &Path, other: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let identity = |path: &Path| path.metadata().ok().map(|metadata| (metadata.dev(), metadata.ino()));
-    identity(one).is_some_and(|one| Some(one) == identity(other))
+    InodeIdentity::at(one).is_some_and(|one| Some(one) == InodeIdentity::at(other))
 }
 
 /// The folders that may hold the programs behind a proxy.

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::lsp::view::{View, ViewHolder};
+use crate::text::hex;
 use crate::workspace::WorkspacePath;
 
 /// A handle that was not used for so long is forgotten.
@@ -41,7 +42,7 @@ pub(crate) enum OverlayError {
     },
     /// No handle could be made.
     #[error("the system gives no random bytes ({0}), without which no handle can be made")]
-    NoRandom(#[from] rustix::io::Errno),
+    NoRandom(#[from] getrandom::Error),
 }
 
 /// All handles, and the texts behind them.
@@ -164,9 +165,8 @@ fn evict_overlays(all: &mut HashMap<String, HeldOverlay>, newest: &str) {
 /// 128 bits that nobody can guess, as hexadecimal digits.
 fn new_handle() -> Result<String, OverlayError> {
     let mut bytes = [0; 16];
-    // So few bytes come whole, or not at all (getrandom(2)).
-    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    getrandom::fill(&mut bytes)?;
+    Ok(hex(&bytes))
 }
 
 fn printable(handle: &str) -> String {

@@ -1,5 +1,6 @@
 //! Opening of files beneath a directory, checked by the kernel.
 
+use crate::workspace::inode::InodeIdentity;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,7 +34,7 @@ impl Jail {
 
     /// Whether the root was removed and made again, or replaced, since it was opened; then the new one is taken.
     fn reopen_if_replaced(&self) -> bool {
-        let identity = |fd: &OwnedFd| rustix::fs::fstat(fd).map(|stat| (stat.st_dev, stat.st_ino));
+        let identity = |fd: &OwnedFd| rustix::fs::fstat(fd).map(|stat| InodeIdentity::from_stat(&stat));
         let Ok(new) = open_root(&self.root) else { return false };
         if identity(&new) == identity(&self.fd()) {
             return false;

@@ -18,6 +18,7 @@ mod git_config;
 mod glob;
 mod grep;
 mod ignore_files;
+pub(crate) mod inode;
 mod jail;
 mod list;
 mod path;

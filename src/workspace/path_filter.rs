@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use super::rules::{FileFilter, WalkVisibility, walker_seeing};
 use super::{ReadError, Workspace, WorkspacePath};
+use crate::workspace::inode::InodeIdentity;
 
 /// How long the other names of files are looked for.
 const HARD_LINK_SEARCH_TIMEOUT: Duration = Duration::from_secs(5);
@@ -22,7 +23,7 @@ const HARD_LINK_SEARCH_TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) type HiddenPathPredicate = dyn Fn(&WorkspacePath) -> bool + Send + Sync;
 
 /// Files by device and inode.
-type Inodes = HashSet<(u64, u64)>;
+type Inodes = HashSet<InodeIdentity>;
 
 /// Keeps the files that may not be seen from whoever asks.
 #[derive(Clone)]
@@ -90,7 +91,7 @@ impl Workspace {
             return Ok(());
         }
         match path_filter.linked.get_or_init(|| self.hidden_links(path_filter)) {
-            Some(linked) if !linked.contains(&(seen.st_dev, seen.st_ino)) => Ok(()),
+            Some(linked) if !linked.contains(&InodeIdentity::from_stat(&seen)) => Ok(()),
             _ => Err(hidden_error(&path())),
         }
     }
@@ -111,7 +112,7 @@ impl Workspace {
             // What is gone by now has no content to show.
             let Ok(metadata) = entry.metadata() else { continue };
             if metadata.is_file() && metadata.nlink() > 1 {
-                linked.insert((metadata.dev(), metadata.ino()));
+                linked.insert(InodeIdentity::from_metadata(&metadata));
             }
         }
         (!gaps.is_cut()).then_some(linked)

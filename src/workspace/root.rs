@@ -1,7 +1,6 @@
 //! The workspace: its root directory, and conversions of paths beneath it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,6 +10,7 @@ use super::jail::Jail;
 use super::path::{MAX_PATH_BYTES, check_given, escape_unprintable, normalise, truncate_printable};
 use super::path_filter::HiddenPathFilter;
 use super::{PathError, WorkspacePath};
+use crate::workspace::inode::InodeIdentity;
 
 /// The most things that the log is told once each.
 const MAX_LOG_ONCE_MESSAGES: usize = 100;
@@ -218,12 +218,11 @@ impl Workspace {
 
 /// The ancestor of `absolute`, or itself, that is another spelling of `root`.
 fn spelling_of<'a>(root: &Path, absolute: &'a Path) -> Option<&'a Path> {
-    let identity = |dir: &Path| std::fs::metadata(dir).ok().map(|data| (data.dev(), data.ino()));
-    let of_root = identity(root)?;
+    let of_root = InodeIdentity::at(root)?;
     // The same folder may be mounted elsewhere as well, which is no spelling. To ask for the name of every ancestor would
     // take the square of their number.
     let is_root = |dir: &Path| std::fs::canonicalize(dir).is_ok_and(|canonical| canonical == root);
-    absolute.ancestors().find(|dir| identity(dir) == Some(of_root) && is_root(dir))
+    absolute.ancestors().find(|dir| InodeIdentity::at(dir) == Some(of_root) && is_root(dir))
 }
 
 impl WorkspaceError {

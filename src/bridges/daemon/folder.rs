@@ -5,7 +5,6 @@
 
 use std::fs::{DirBuilder, File};
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -13,6 +12,7 @@ use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use thiserror::Error;
 
 use crate::config::Folders;
+use crate::workspace::inode::InodeIdentity;
 use crate::workspace::private;
 
 const NAME: &str = "lsp-tools";
@@ -71,13 +71,6 @@ pub(crate) struct DaemonLock {
     #[allow(dead_code)] // dropped, not read
     file: File,
     name: String,
-}
-
-/// What a file in the folder is, so that ours is told from one put in its place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct FileId {
-    device: u64,
-    inode: u64,
 }
 
 impl DaemonFolder {
@@ -148,7 +141,10 @@ impl DaemonFolder {
     /// The address of a daemon's socket, for this process: through the open folder, which also makes it short.
     #[cfg(target_os = "linux")]
     pub(crate) fn socket(&self, key: &str) -> Result<PathBuf, FolderError> {
-        Ok(PathBuf::from(format!("/proc/self/fd/{}/{key}{SOCKET}", self.open.as_raw_fd())))
+        Ok(PathBuf::from(format!(
+            "/proc/self/fd/{}/{key}{SOCKET}",
+            std::os::fd::AsRawFd::as_raw_fd(&self.open)
+        )))
     }
 
     /// The address of a daemon's socket, for this process.
@@ -163,10 +159,10 @@ impl DaemonFolder {
     }
 
     /// The socket of a daemon, if there is one.
-    pub(crate) fn socket_id(&self, key: &str) -> Option<FileId> {
+    pub(crate) fn socket_id(&self, key: &str) -> Option<InodeIdentity> {
         let stat =
             rustix::fs::statat(&self.open, format!("{key}{SOCKET}"), AtFlags::SYMLINK_NOFOLLOW).ok()?;
-        Some(FileId { device: stat.st_dev, inode: stat.st_ino })
+        Some(InodeIdentity::from_stat(&stat))
     }
 
     /// Removes a daemon's socket; that there is none is no error.
@@ -254,7 +250,7 @@ impl DaemonFolder {
     fn is_named(&self, file: &File, name: &str) -> io::Result<bool> {
         let open = file.metadata()?;
         match rustix::fs::statat(&self.open, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => Ok((stat.st_dev, stat.st_ino) == (open.dev(), open.ino())),
+            Ok(stat) => Ok(InodeIdentity::from_stat(&stat) == InodeIdentity::from_metadata(&open)),
             Err(rustix::io::Errno::NOENT) => Ok(false),
             Err(errno) => Err(errno.into()),
         }

@@ -1,14 +1,14 @@
 //! The reasons and the moment of the daemon's end.
 
 use std::fmt;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
 use super::clients::Clients;
-use super::folder::{DaemonFolder, FileId};
+use super::folder::DaemonFolder;
 use super::identity::DaemonIdentity;
 use crate::runtime::live::LiveRuntime;
+use crate::workspace::inode::InodeIdentity;
 
 /// How often it is looked whether there is a reason: nobody tells of a replaced program or a removed socket.
 const DAEMON_EXIT_CHECK_INTERVAL: Duration = Duration::from_secs(2);
@@ -47,7 +47,7 @@ impl fmt::Display for DaemonExitReason {
 pub(super) struct DaemonLifeWatch<'a> {
     pub(crate) identity: &'a DaemonIdentity,
     pub(crate) folder: &'a DaemonFolder,
-    pub(crate) socket: Option<FileId>,
+    pub(crate) socket: Option<InodeIdentity>,
     pub(crate) clients: &'a Clients,
     pub(crate) live: &'a LiveRuntime,
 }
@@ -85,7 +85,7 @@ impl DaemonLifeWatch<'_> {
     }
 }
 
-fn directory_identity(path: &Path) -> Option<(u64, u64)> {
+fn directory_identity(path: &Path) -> Option<InodeIdentity> {
     let metadata = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_dir)?;
-    Some((metadata.dev(), metadata.ino()))
+    Some(InodeIdentity::from_metadata(&metadata))
 }

@@ -230,7 +230,7 @@ fn is_session(name: &str) -> bool {
 /// When the system gives no random numbers.
 pub(crate) fn new_session() -> std::io::Result<String> {
     let mut bytes = [0; 16];
-    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
+    getrandom::fill(&mut bytes)?;
     Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
 }
 

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::clients::{Clients, ConnectedClient};
-use super::folder::{DaemonFolder, DaemonLock, FileId, FolderError, LIFE_LOCK, START_LOCK};
+use super::folder::{DaemonFolder, DaemonLock, FolderError, LIFE_LOCK, START_LOCK};
 use super::identity::DaemonIdentity;
 use super::life::{DaemonExitReason, DaemonLifeWatch};
 use super::preamble::{
@@ -31,6 +31,7 @@ use crate::runtime::Runtime;
 use crate::runtime::live::LiveRuntime;
 use crate::tools::error::ToolError;
 use crate::tools::tool::Caller;
+use crate::workspace::inode::InodeIdentity;
 
 /// More are told to come back later.
 const MAX_DAEMON_CLIENTS: usize = 2_000;
@@ -107,7 +108,7 @@ pub struct Daemon {
 struct DaemonState {
     identity: DaemonIdentity,
     folder: DaemonFolder,
-    socket: Option<FileId>,
+    socket: Option<InodeIdentity>,
     live: LiveRuntime,
     doors: DoorHandlers,
     clients: Clients,

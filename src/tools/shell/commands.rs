@@ -116,7 +116,7 @@ impl ShellCommands {
 /// Nobody guesses it.
 fn new_id() -> Result<String, ToolError> {
     let mut bytes = [0; 8];
-    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty()).map_err(|error| {
+    getrandom::fill(&mut bytes).map_err(|error| {
         ToolError::new(ErrorCode::Internal, format!("the system gives no random numbers: {error}"))
     })?;
     Ok(format!("sh-{:016x}", u64::from_ne_bytes(bytes)))

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use super::kernel::{KernelWatchError, KernelWatchEvent, Watches};
 use super::{ChangeBatch, ChangeFeedLimits, ChangeKind, merge_all};
 use crate::workspace::edit::is_temporary;
+use crate::workspace::inode::InodeIdentity;
 use crate::workspace::path::MAX_PATH_DEPTH;
 use crate::workspace::read::MAX_TIMESTAMP_GRANULARITY;
 use crate::workspace::rules::{WatchRules, is_generated_folder};
@@ -39,7 +40,7 @@ pub(super) struct WatchedTree {
     workspace: Workspace,
     limits: ChangeFeedLimits,
     /// Which directory the root is; `None` while there is none.
-    root: Option<(u64, u64)>,
+    root: Option<InodeIdentity>,
     watches: Option<Watches>,
     rules: WatchRules,
     /// By path relative to the root.
@@ -413,10 +414,10 @@ impl WatchedTree {
     }
 }
 
-/// Device and number of the directory at the absolute path `dir`.
-fn directory_identity(dir: &Path) -> Option<(u64, u64)> {
+/// Which directory is at the absolute path `dir`.
+fn directory_identity(dir: &Path) -> Option<InodeIdentity> {
     let metadata = std::fs::symlink_metadata(dir).ok()?;
-    metadata.is_dir().then(|| (metadata.dev(), metadata.ino()))
+    metadata.is_dir().then(|| InodeIdentity::from_metadata(&metadata))
 }
 
 /// Hidden directories hold what tools keep for themselves, except these, which people write.

@@ -6,11 +6,12 @@ use rustix::io::Errno;
 
 use super::atomic::{self, Obstacle};
 use super::folders::FolderHandleCache;
-use super::inspect::{InodeIdentity, identity_at};
+use super::inspect::identity_at;
 use super::locate::FolderHandle;
 use super::record::{ContentWrite, StructureStep, TransactionRecord, final_place};
 use super::trees;
 use super::{ContentHash, EditLimits};
+use crate::workspace::inode::InodeIdentity;
 
 /// A step that was not done.
 #[derive(Debug)]

@@ -16,11 +16,10 @@ use rustix::fs::{fchmod, fchown, fstat, fsync, linkat, mkdirat, openat, renameat
 use rustix::io::Errno;
 
 use super::ContentHash;
-use super::inspect::{
-    FileMetadata, InodeIdentity, SeenObject, identity_at, inspect_object, names_in, to_errno,
-};
+use super::inspect::{FileMetadata, SeenObject, identity_at, inspect_object, names_in, to_errno};
 use super::locate::FolderHandle;
 use super::xattr;
+use crate::workspace::inode::InodeIdentity;
 
 /// How the names of our own temporary files begin.
 const TEMPORARY: &str = ".lsp-tools-tmp-";

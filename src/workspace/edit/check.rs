@@ -7,7 +7,7 @@ use super::atomic::temporary_name;
 use super::control::TouchKind;
 use super::error::{Conflict, ConflictExpectation};
 use super::guard::{self, WorkspaceGuard};
-use super::inspect::{FileMetadata, InodeIdentity, SeenContent};
+use super::inspect::{FileMetadata, SeenContent};
 use super::locate::{FinalLinkMode, WorkspaceTree};
 use super::overlay::{DirectoryNode, DiskBase, FileNode, LinkNode, PlanNode, PlanOverlay};
 use super::plan::{ModeChange, PlanOperation};
@@ -19,6 +19,7 @@ use super::refusal::{
 use super::trees::{self, StoredContentRanges, TreeError};
 use super::{ContentHash, EditError, EditLimits, EditPlan, PathPrecondition};
 use crate::workspace::WorkspacePath;
+use crate::workspace::inode::InodeIdentity;
 
 /// What a plan comes to.
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 //! The object at a path: identity, metadata and content, for comparison, change and restoration.
 
+use crate::workspace::inode::InodeIdentity;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Read;
@@ -30,13 +31,6 @@ pub(super) enum SeenObject {
     Directory(InodeIdentity),
     Link(SeenLink),
     Special(&'static str),
-}
-
-/// Which object of the file system it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct InodeIdentity {
-    pub(crate) device: u64,
-    pub(crate) inode: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -72,13 +66,6 @@ pub(super) struct FileMetadata {
     pub(crate) user: u32,
     pub(crate) group: u32,
     pub(crate) attributes: Vec<xattr::Attribute>,
-}
-
-impl InodeIdentity {
-    #[allow(clippy::unnecessary_cast)] // field types differ between systems
-    pub(super) fn from_stat(stat: &Stat) -> Self {
-        Self { device: stat.st_dev as u64, inode: stat.st_ino as u64 }
-    }
 }
 
 /// What `name` in `folder` is; links are not followed. Of a file larger than `limit` bytes the content is left out.

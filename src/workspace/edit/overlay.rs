@@ -33,7 +33,7 @@ pub(super) struct FileNode {
 
 #[derive(Debug, Clone)]
 pub(super) struct DirectoryNode {
-    pub(crate) base: Option<DiskBase<super::inspect::InodeIdentity>>,
+    pub(crate) base: Option<DiskBase<crate::workspace::inode::InodeIdentity>>,
 }
 
 #[derive(Debug, Clone)]

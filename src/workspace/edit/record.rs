@@ -6,8 +6,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::hexadecimal;
-use super::inspect::{FileMetadata, InodeIdentity};
+use super::inspect::FileMetadata;
 use super::{ContentHash, EditId};
+use crate::workspace::inode::InodeIdentity;
 
 pub(super) const TRANSACTION_FORMAT_VERSION: u32 = 1;
 

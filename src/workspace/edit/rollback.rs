@@ -12,9 +12,10 @@ use rustix::io::Errno;
 use super::ContentHash;
 use super::atomic::{self, Obstacle};
 use super::folders::FolderHandleCache;
-use super::inspect::{InodeIdentity, SeenObject, identity_at, inspect_object};
+use super::inspect::{SeenObject, identity_at, inspect_object};
 use super::locate::FolderHandle;
 use super::record::{ContentWrite, ReplacedFile, StoredContentRange, StructureStep, TransactionRecord};
+use crate::workspace::inode::InodeIdentity;
 
 /// Gives an old content from the journal.
 pub(super) type OldContent<'a> = &'a dyn Fn(&StoredContentRange) -> Result<Vec<u8>, super::EditError>;

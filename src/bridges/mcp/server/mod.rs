@@ -78,16 +78,13 @@ pub enum ServeError {
     Broken(#[from] tokio::task::JoinError),
     /// The system gave no random bytes.
     #[error("the system gives no random bytes ({0}), without which nothing can be sealed")]
-    NoRandom(#[from] rustix::io::Errno),
+    NoRandom(#[from] getrandom::Error),
 }
 
 /// A key that nobody else knows.
-fn random_key() -> Result<[u8; 32], rustix::io::Errno> {
+fn random_key() -> Result<[u8; 32], getrandom::Error> {
     let mut key = [0; 32];
-    let mut filled = 0;
-    while filled < key.len() {
-        filled += rustix::rand::getrandom(&mut key[filled..], rustix::rand::GetRandomFlags::empty())?;
-    }
+    getrandom::fill(&mut key)?;
     Ok(key)
 }
 

@@ -122,14 +122,28 @@ fn remove(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The folder `name` in `above`, opened, without its files.
-fn open_emptied(above: BorrowedFd<'_>, name: &OsStr) -> io::Result<FolderRemovalLevel> {
-    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let place = rustix::fs::openat(above, name, flags | OFlags::PATH, Mode::empty())?;
+const REAL_FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// The folder `name` in `above`, which the user may read and change from now on.
+#[cfg(target_os = "linux")]
+fn open_with_all_rights(above: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
+    let place = rustix::fs::openat(above, name, REAL_FOLDER | OFlags::PATH, Mode::empty())?;
     // By its descriptor, which no link can stand in for.
     let own = PathBuf::from(format!("/proc/self/fd/{}", place.as_raw_fd()));
     fs::set_permissions(own, fs::Permissions::from_mode(0o700))?;
-    let folder = rustix::fs::openat(&place, c".", flags, Mode::empty())?;
+    Ok(rustix::fs::openat(&place, c".", REAL_FOLDER, Mode::empty())?)
+}
+
+/// The folder `name` in `above`, which the user may read and change from now on.
+#[cfg(not(target_os = "linux"))]
+fn open_with_all_rights(above: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
+    rustix::fs::chmodat(above, name, Mode::RWXU, rustix::fs::AtFlags::SYMLINK_NOFOLLOW)?;
+    Ok(rustix::fs::openat(above, name, REAL_FOLDER, Mode::empty())?)
+}
+
+/// The folder `name` in `above`, opened, without its files.
+fn open_emptied(above: BorrowedFd<'_>, name: &OsStr) -> io::Result<FolderRemovalLevel> {
+    let folder = open_with_all_rights(above, name)?;
     let mut folders = Vec::new();
     for entry in Dir::read_from(&folder)? {
         let entry = entry?;

@@ -87,7 +87,7 @@ pub enum HttpError {
     },
     /// The system gave no random bytes.
     #[error("the system gives no random bytes ({0}), without which nothing can be sealed")]
-    NoRandom(#[from] rustix::io::Errno),
+    NoRandom(#[from] getrandom::Error),
 }
 
 /// A socket that listens; nobody is answered yet.

@@ -42,7 +42,7 @@ pub enum TokenError {
     Unusable,
     /// The system gave no random bytes.
     #[error("the system gives no random bytes ({0}), so that no token can be made")]
-    NoRandom(#[from] rustix::io::Errno),
+    NoRandom(#[from] getrandom::Error),
 }
 
 /// What a client must know. Only its hash is compared, so that the time it takes tells nothing.

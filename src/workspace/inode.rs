@@ -1,0 +1,31 @@
+//! Device and inode number: what tells a file from one put in its place.
+
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use rustix::fs::Stat;
+use serde::{Deserialize, Serialize};
+
+/// Which file it is, whatever its name. Valid for as long as the file exists: the number may be given out again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) struct InodeIdentity {
+    device: u64,
+    inode: u64,
+}
+
+impl InodeIdentity {
+    #[allow(clippy::unnecessary_cast, reason = "the types of the fields differ between systems")]
+    pub(crate) fn from_stat(stat: &Stat) -> Self {
+        Self { device: stat.st_dev as u64, inode: stat.st_ino as u64 }
+    }
+
+    pub(crate) fn from_metadata(metadata: &Metadata) -> Self {
+        Self { device: metadata.dev(), inode: metadata.ino() }
+    }
+
+    /// Of what `path` leads to; links are followed. `None` where it cannot be seen.
+    pub(crate) fn at(path: &Path) -> Option<Self> {
+        path.metadata().ok().as_ref().map(Self::from_metadata)
+    }
+}
