@@ -168,13 +168,18 @@ pub mod tools {
     }
     pub mod chat {
         pub use crate::tools::chat::NAMES;
-        pub mod base {
+        pub mod chat_tool {
             pub use crate::tools::chat::chat_tool::{ChatError, ChatTool};
         }
         pub mod session {
             pub use crate::tools::chat::session::{
                 ChatRequest, ChatSession, ChatSessionFinder, ChatSource, WorkspaceChats,
             };
+        }
+    }
+    pub mod explore {
+        pub mod output {
+            pub use crate::tools::explore::output::{ExploreItem, ExploreOutput};
         }
     }
     pub mod export {
@@ -189,7 +194,7 @@ pub mod tools {
     pub mod notebook {
         pub use crate::tools::notebook::as_text;
     }
-    pub mod patience {
+    pub mod retry_advice {
         pub use crate::tools::retry_advice::RetryAdvice;
     }
     pub mod servers {

@@ -192,6 +192,10 @@ pub(crate) enum CliCommand {
     /// Where something is declared (a header, an interface), where that is not its definition
     #[command(after_help = "Example: lsp-tools declaration src/main.c:40:parse")]
     Declaration(AddressArgs),
+    /// A symbol with its source, docs, callers, callees, tests and errors, in one answer
+    #[command(after_help = "Examples:\n  lsp-tools explore src/app.py:Greeter.greet\n  \
+                            lsp-tools explore --budget 6000 Greeter     more of it")]
+    Explore(ExploreCommandArgs),
     /// Where the type of something is defined
     #[command(after_help = "Example: lsp-tools type-definition src/app.ts:7:session")]
     TypeDefinition(AddressArgs),
@@ -283,6 +287,17 @@ pub(crate) enum CliCommand {
     /// Print the manual page, or write one page per command into a folder
     #[command(after_help = "Example: lsp-tools man ~/.local/share/man/man1")]
     Man(ManPageArgs),
+}
+
+/// `explore`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub(crate) struct ExploreCommandArgs {
+    /// Where.
+    #[command(flatten)]
+    pub(crate) at: AddressArgs,
+    /// Tokens the answer may take, about three bytes each
+    #[arg(long, value_name = "N", default_value_t = 4_000)]
+    pub(crate) budget: usize,
 }
 
 /// `symbols`

@@ -11,6 +11,7 @@ use crate::tools::answer::{
     SignaturesOutput, SymbolsOutput, Verdict,
 };
 use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::explore::output::ExploreOutput;
 use crate::tools::result::{ResultType, ToolResult};
 
 /// How a command ended, as its exit status.
@@ -68,6 +69,12 @@ pub(crate) trait GradedOutput {
 impl GradedOutput for HoverOutput {
     fn is_success(&self) -> bool {
         !self.contents.trim().is_empty() || !self.candidates.is_empty()
+    }
+}
+
+impl GradedOutput for ExploreOutput {
+    fn is_success(&self) -> bool {
+        true
     }
 }
 

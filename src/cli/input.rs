@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::args::CliCommand;
 use super::args::doors::{McpCommandArgs, MountedCall, MountedServersCommand};
-use super::args::edits::{EditingCommand, PatchCommandArgs, WriteCommandArgs};
+use super::args::edits::{EditingCommand, PatchCommandArgs, SymbolEditArgs, WriteCommandArgs};
 use super::args::tools::{ToolsCallArgs, ToolsCommand};
 use crate::tools::error::{ErrorCode, ToolError};
 
@@ -77,6 +77,9 @@ pub(super) fn named_file(path: &Path) -> io::Result<String> {
 pub(super) fn is_read_by(command: &CliCommand) -> bool {
     match command {
         CliCommand::Edits(EditingCommand::Write(WriteCommandArgs { content, .. })) => content.is_none(),
+        CliCommand::Edits(EditingCommand::Edit(edit)) => {
+            edit.of_symbol.as_ref().is_some_and(SymbolEditArgs::takes_input)
+        }
         CliCommand::Edits(EditingCommand::Patch(PatchCommandArgs { file, .. })) => {
             file.as_deref().is_none_or(|file| file == std::path::Path::new("-"))
         }

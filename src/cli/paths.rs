@@ -10,6 +10,7 @@ use crate::tools::answer::{
     Answer, CompletionsOutput, DiagnosticsOutput, HierarchyItem, HierarchyOutput, HoverOutput,
     LocationsOutput, SignaturesOutput, SymbolItem, SymbolsOutput,
 };
+use crate::tools::explore::output::ExploreOutput;
 
 /// How paths of the workspace are spelled in the current folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,6 +75,15 @@ pub(crate) trait HasPaths {
 impl HasPaths for HoverOutput {
     fn each_path(&mut self, change: &mut dyn FnMut(&mut String)) {
         self.candidates.iter_mut().for_each(|place| change(&mut place.path));
+    }
+}
+
+impl HasPaths for ExploreOutput {
+    fn each_path(&mut self, change: &mut dyn FnMut(&mut String)) {
+        change(&mut self.path);
+        for list in [&mut self.callers, &mut self.implementations, &mut self.tests, &mut self.callees] {
+            list.items.iter_mut().for_each(|item| change(&mut item.path));
+        }
     }
 }
 

@@ -11,6 +11,9 @@ use super::rule::{self, Rule};
 use crate::config::{AccessLayer, AgentSettings, ConfigError, ConfigProblem, LayerOrigin, Profile};
 use crate::text::suggestion;
 
+/// The tools of the profile `lsp`.
+const LANGUAGE_TOOLS: &[&str] = &["lsp_*", "explore", "edit_symbol"];
+
 /// The rules in force, and the agents that may have less.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
@@ -108,7 +111,7 @@ impl Policy {
             Profile::Core => !self.beyond_core.contains(tool),
             Profile::Edit => matches!(effect, Effect::Read | Effect::Edit),
             Profile::ReadOnly => effect == Effect::Read,
-            Profile::Lsp => name::matches("lsp_*", tool),
+            Profile::Lsp => LANGUAGE_TOOLS.iter().any(|pattern| name::matches(pattern, tool)),
         }
     }
 

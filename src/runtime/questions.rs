@@ -15,6 +15,8 @@ use crate::tools::answer::{
     SignaturesOutput, SymbolsOutput,
 };
 use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::explore::output::ExploreOutput;
+use crate::tools::explore::{Explore, ExploreArgs};
 use crate::tools::lsp_completion::{CompletionArgs, LspCompletion};
 use crate::tools::lsp_diagnostics::{DiagnosticsArgs, InProcess, LspDiagnostics};
 use crate::tools::lsp_hierarchy::{CallDirection, CallsArgs, LspCalls, LspTypes, TypeDirection, TypesArgs};
@@ -34,6 +36,15 @@ impl Runtime {
     /// As [`call_as`](Self::call_as), like all questions below.
     pub async fn hover(&self, target: Target) -> Result<Answer<HoverOutput>, ToolError> {
         self.question(LspHover, target.into()).await
+    }
+
+    /// The symbol at `target` with its source, users, callees and tests, in at most `budget` tokens.
+    pub async fn explore(
+        &self,
+        target: Target,
+        budget: Option<usize>,
+    ) -> Result<Answer<ExploreOutput>, ToolError> {
+        self.question(Explore, ExploreArgs { address: target.into(), budget }).await
     }
 
     /// Where it is defined.

@@ -9,6 +9,7 @@
 //! floor above speaks. [`EncodedPosition`] counts code units of a named encoding and is what a language server
 //! speaks; only a [`Buffer`] converts between them, because only the text knows how.
 
+mod block_edit;
 mod buffer;
 mod change;
 pub(crate) mod diff;
@@ -28,6 +29,7 @@ mod suggest;
 mod toml;
 mod truncate;
 
+pub(crate) use block_edit::{BlockEdit, edit_block};
 pub use buffer::Buffer;
 pub use change::TextChange;
 pub use glob::build_glob_set;

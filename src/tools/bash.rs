@@ -179,7 +179,7 @@ impl Tool for Bash {
     fn card(&self) -> Card {
         let description = "Runs a command in the workspace's root. No terminal or input; it may write only the workspace and \
              temporary folders. What it leaves running is ended. Not for reading or editing files.";
-        Card::new("bash", "Run a command", description, Effect::Execute).destructive().with_rank(13).long()
+        Card::new("bash", "Run a command", description, Effect::Execute).destructive().with_rank(15).long()
     }
 
     fn subjects(&self, _context: &Context, args: &BashArgs) -> Result<CallSubjects, ToolError> {
@@ -188,12 +188,12 @@ impl Tool for Bash {
 
     async fn run(&self, call: Call<'_>, args: BashArgs) -> Result<BashOutput, ToolError> {
         let context = call.context;
-        let room = PreparedCommand::new(context, &args.command).await?;
-        let (sandbox, no_caches) = (room.enforced, room.no_caches.clone());
+        let prepared = PreparedCommand::new(context, &args.command).await?;
+        let (sandbox, no_caches) = (prepared.enforced, prepared.no_caches.clone());
         let (ok, outcome) = if args.background {
-            (true, BashOutcome::Started { id: run_in_background(call, &args, room).await? })
+            (true, BashOutcome::Started { id: run_in_background(call, &args, prepared).await? })
         } else {
-            let ended = run_to_end(context, &args, room).await?;
+            let ended = run_to_end(context, &args, prepared).await?;
             (ended.failure.is_none(), BashOutcome::Ended(Box::new(ended)))
         };
         Ok(BashOutput { ok, command: args.command, outcome, sandbox, no_caches })
@@ -218,7 +218,7 @@ async fn run_in_background(
 async fn run_to_end(
     context: &Context,
     args: &BashArgs,
-    room: PreparedCommand,
+    prepared: PreparedCommand,
 ) -> Result<EndedOutput, ToolError> {
     let settings = &context.config.settings.bash;
     let wanted = args.timeout_ms.map(Duration::from_millis).or(context.timeout).unwrap_or(settings.timeout);
@@ -229,7 +229,7 @@ async fn run_to_end(
     };
     let witness = context.manager.start_recording().await;
     let run =
-        context.shells.start(context.manager.spawner(), room, form(settings, args), Some(limit)).await?;
+        context.shells.start(context.manager.spawner(), prepared, form(settings, args), Some(limit)).await?;
     let Some(ended) = run.wait().await else {
         return Err(ToolError::new(ErrorCode::Cancelled, "the runtime was shut down while the command ran"));
     };

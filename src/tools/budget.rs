@@ -66,7 +66,7 @@ impl ListBudget {
 }
 
 /// The bytes of `item` as programs get it.
-fn json_size(item: &impl Serialize) -> usize {
+pub(crate) fn json_size(item: &impl Serialize) -> usize {
     struct JsonByteCounter(usize);
     impl io::Write for JsonByteCounter {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

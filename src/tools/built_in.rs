@@ -3,10 +3,10 @@
 use super::error::ToolError;
 use super::registry::Registry;
 use super::{
-    bash, bash_kill, bash_output, changed_files, chat, delete, edit, fetch_web_page, get_library_docs, glob,
-    grep, list, lsp_code_actions, lsp_completion, lsp_diagnostics, lsp_format, lsp_hierarchy, lsp_hover,
-    lsp_navigate, lsp_overlay, lsp_rename, lsp_servers, lsp_signature, lsp_symbols, memory, mkdir, move_file,
-    patch, read, resolve_library_id, skill, task, todo, undo, write,
+    bash, bash_kill, bash_output, changed_files, chat, delete, edit, edit_symbol, explore, fetch_web_page,
+    get_library_docs, glob, grep, list, lsp_code_actions, lsp_completion, lsp_diagnostics, lsp_format,
+    lsp_hierarchy, lsp_hover, lsp_navigate, lsp_overlay, lsp_rename, lsp_servers, lsp_signature, lsp_symbols,
+    memory, mkdir, move_file, patch, read, resolve_library_id, skill, task, todo, undo, write,
 };
 
 /// All of them.
@@ -16,6 +16,7 @@ pub(crate) fn registry() -> Result<Registry, ToolError> {
     tools.add(list::ListTool)?;
     tools.add(glob::GlobTool)?;
     tools.add(grep::GrepTool)?;
+    tools.add(explore::Explore)?;
     tools.add(lsp_diagnostics::LspDiagnostics)?;
     tools.add(lsp_navigate::LspDefinition)?;
     tools.add(lsp_navigate::LspDeclaration)?;
@@ -38,6 +39,7 @@ pub(crate) fn registry() -> Result<Registry, ToolError> {
     tools.add(lsp_format::LspFormat)?;
     tools.add(write::WriteTool)?;
     tools.add(edit::EditTool)?;
+    tools.add(edit_symbol::EditSymbol)?;
     tools.add(patch::PatchTool)?;
     tools.add(move_file::MoveTool)?;
     tools.add(delete::DeleteTool)?;

@@ -51,7 +51,7 @@ impl Tool for EditTool {
             "Replaces exact text in a file. A miss answers the nearest text. Answers a diff, and the diagnostics it \
              added, in callers too.",
             Effect::Edit,
-        ).with_rank(8).undoable()
+        ).with_rank(9).undoable()
     }
 
     fn subjects(&self, context: &Context, args: &EditArgs) -> Result<CallSubjects, ToolError> {

@@ -70,7 +70,7 @@ impl Tool for GlobTool {
             "glob",
             "Find files",
             "Files whose paths match a pattern, without hidden and git-ignored ones. To search in files use `grep`.",
-        ).with_rank(9)
+        ).with_rank(11)
     }
 
     fn subjects(&self, context: &Context, args: &GlobArgs) -> Result<CallSubjects, ToolError> {

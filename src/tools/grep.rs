@@ -174,7 +174,7 @@ impl Tool for GrepTool {
             "Lines that match a pattern, as ripgrep finds them. Where a language server runs and the pattern is a name, hits are \
              marked `confirmed`, `text` or `added`. For the uses of one symbol prefer `lsp_references`. `line` is 1-based: \
              subtract 1 for lsp_* tools.",
-        ).with_rank(7)
+        ).with_rank(8)
     }
 
     fn subjects(&self, context: &Context, args: &GrepArgs) -> Result<CallSubjects, ToolError> {

@@ -97,7 +97,7 @@ impl Tool for LspCodeActions {
             "Quick fixes and refactorings for a line or file: lists them, or does one (`apply`).",
             Effect::Edit,
         )
-        .with_rank(16)
+        .with_rank(18)
         .undoable()
     }
 

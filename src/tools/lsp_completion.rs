@@ -41,7 +41,7 @@ impl Tool for LspCompletion {
             "Completion",
             "What could be typed at a position: members, names in scope, likeliest first.",
         )
-        .with_rank(23)
+        .with_rank(25)
         .beyond_core()
         .overlaid()
     }

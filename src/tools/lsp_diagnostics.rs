@@ -103,7 +103,7 @@ impl Tool for LspDiagnostics {
             "What language servers find wrong in the files as they are now. `verdict` `no_data` or \
              `partial` does not mean clean.",
         )
-        .with_rank(1)
+        .with_rank(2)
         .overlaid()
     }
 

@@ -48,7 +48,7 @@ impl Tool for LspFormat {
             Effect::Edit,
         )
         .idempotent()
-        .with_rank(17)
+        .with_rank(19)
         .undoable()
     }
 

@@ -81,7 +81,7 @@ impl Tool for LspCalls {
             "Call hierarchy",
             "Tree of the callers of a function, or of what it calls.",
         )
-        .with_rank(20)
+        .with_rank(22)
         .overlaid()
     }
 
@@ -112,7 +112,7 @@ impl Tool for LspTypes {
             "Type hierarchy",
             "Tree of the supertypes or subtypes of a class, interface or trait.",
         )
-        .with_rank(21)
+        .with_rank(23)
         .beyond_core()
         .overlaid()
     }

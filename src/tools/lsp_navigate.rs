@@ -34,7 +34,7 @@ impl Tool for LspDefinition {
             "Definition",
             "Where a symbol is defined, with the source line. Prefer it to grep.",
         )
-        .with_rank(2)
+        .with_rank(3)
         .overlaid()
     }
 
@@ -88,7 +88,7 @@ impl Tool for LspTypeDefinition {
             "Type definition",
             "Where the type of a variable or expression is defined.",
         )
-        .with_rank(19)
+        .with_rank(21)
         .beyond_core()
         .overlaid()
     }
@@ -116,7 +116,7 @@ impl Tool for LspImplementation {
             "Implementations",
             "What implements an interface, trait or abstract method.",
         )
-        .with_rank(18)
+        .with_rank(20)
         .overlaid()
     }
 
@@ -157,7 +157,7 @@ impl Tool for LspReferences {
             "References",
             "All uses of a symbol, by file. Use it before changing or removing one.",
         )
-        .with_rank(3)
+        .with_rank(4)
         .overlaid()
     }
 

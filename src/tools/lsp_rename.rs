@@ -50,7 +50,7 @@ impl Tool for LspRename {
             "Renames a symbol in every file that uses it; all of them or none. Safer than replacing text.",
             Effect::Edit,
         )
-        .with_rank(14)
+        .with_rank(16)
         .undoable()
     }
 

@@ -25,7 +25,7 @@ impl Tool for LspServers {
             "Language servers",
             "Languages of the workspace, their servers, and the command that installs a missing one.",
         )
-        .with_rank(24)
+        .with_rank(26)
     }
 
     async fn run(&self, call: Call<'_>, _args: NoArgs) -> Result<ServersOutput, ToolError> {

@@ -25,7 +25,7 @@ impl Tool for LspSignature {
             "Signature help",
             "Signatures that fit the call at a position inside its parentheses.",
         )
-        .with_rank(22)
+        .with_rank(24)
         .beyond_core()
         .overlaid()
     }

@@ -88,7 +88,7 @@ impl Tool for PatchTool {
              is there. For few changes `edit` is simpler.",
             Effect::Edit,
         )
-        .destructive().with_rank(11).undoable()
+        .destructive().with_rank(13).undoable()
     }
 
     fn subjects(&self, context: &Context, args: &PatchArgs) -> Result<CallSubjects, ToolError> {

@@ -88,7 +88,7 @@ impl Tool for ReadTool {
             "read",
             "Read a file",
             "Lines of a text file. Of a large file look at `outline` first. Notebooks come as text, images as format and size.",
-        ).with_rank(6)
+        ).with_rank(7)
     }
 
     fn subjects(&self, context: &Context, args: &ReadArgs) -> Result<CallSubjects, ToolError> {

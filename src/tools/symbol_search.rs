@@ -258,15 +258,23 @@ impl Context {
         let parts: Vec<&str> = name.split(['.', '#']).flat_map(|part| part.split("::")).collect();
         let Some((last, containers)) = parts.split_last() else { return Ok((Vec::new(), false)) };
         let found = self.find_symbols(last, SymbolMatchMode::Named, deadline).await?;
-        let container = containers.last();
         let fits = |symbol: &&WorkspaceSymbol| {
-            let within = symbol.container.as_deref().unwrap_or_default();
-            let full = symbol.name.split('(').next().unwrap_or_default();
-            bare_name(symbol) == *last
-                && container.is_none_or(|wanted| within.contains(wanted) || full.contains(wanted))
+            matches!(symbol.location.file, FileRef::Inside(_)) && bare_name(symbol) == *last
         };
-        let inside = |symbol: &&WorkspaceSymbol| matches!(symbol.location.file, FileRef::Inside(_));
-        let fitting: Vec<&WorkspaceSymbol> = found.symbols.iter().filter(fits).filter(inside).collect();
+        let mut fitting: Vec<&WorkspaceSymbol> = found.symbols.iter().filter(fits).collect();
+        let direct = |symbol: &&WorkspaceSymbol| {
+            let parts = container_parts(symbol);
+            parts.len() >= containers.len()
+                && parts.iter().rev().zip(containers.iter().rev()).all(|(part, wanted)| part == wanted)
+        };
+        match fitting.iter().any(direct) {
+            true => fitting.retain(direct),
+            // What lies deeper in it, where nothing lies in it directly.
+            false => fitting.retain(|symbol| {
+                let parts = container_parts(symbol);
+                containers.iter().all(|container| parts.iter().any(|part| part == container))
+            }),
+        }
         Ok((without_overloads(&fitting), found.timed_out))
     }
 
@@ -317,6 +325,34 @@ fn without_overloads(symbols: &[&WorkspaceSymbol]) -> Vec<ExactSymbol> {
     found
 }
 
+/// The names of what it lies in, the outermost first: from its container (`ns::Type<T>`, `impl Trait for Type`) and its own name.
+fn container_parts(symbol: &WorkspaceSymbol) -> Vec<String> {
+    let within = without_arguments(symbol.container.as_deref().unwrap_or_default());
+    let own = without_arguments(&symbol.name);
+    let before = own.strip_suffix(bare_name(symbol)).unwrap_or_default();
+    let is_break = |character: char| !(character.is_alphanumeric() || character == '_' || character == '$');
+    let parts = within.split(is_break).chain(before.split(is_break));
+    parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()
+}
+
+/// `name` without what stands in `<…>` and `(…)`.
+fn without_arguments(name: &str) -> String {
+    let mut depth = 0_usize;
+    name.chars()
+        .filter(|character| match character {
+            '<' | '(' => {
+                depth += 1;
+                false
+            }
+            '>' | ')' => {
+                depth = depth.saturating_sub(1);
+                false
+            }
+            _ => depth == 0,
+        })
+        .collect()
+}
+
 /// The name alone, without parameters and what it is a part of.
 fn bare_name(symbol: &WorkspaceSymbol) -> &str {
     let name = symbol.name.split('(').next().unwrap_or_default();
@@ -338,4 +374,32 @@ fn sort_by_relevance(symbols: &mut [WorkspaceSymbol], query: &str) {
         };
         (outside, grade, symbol.name.len(), symbol.location.file.clone(), symbol.location.range)
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lsp::model::{Location, SymbolKind};
+    use crate::text::Range;
+
+    fn parts(container: Option<&str>, name: &str) -> Vec<String> {
+        let location =
+            Location { file: FileRef::Virtual(String::new()), range: Range::default(), text: None };
+        container_parts(&WorkspaceSymbol {
+            name: name.to_owned(),
+            kind: SymbolKind::from_name("method").unwrap(),
+            container: container.map(str::to_owned),
+            location,
+        })
+    }
+
+    #[test]
+    fn container_parts_are_names_without_type_arguments() {
+        assert_eq!(parts(Some("Session"), "request"), ["Session"]);
+        assert_eq!(parts(Some("Session.prepare_request"), "request"), ["Session", "prepare_request"]);
+        assert_eq!(parts(Some("ns::Cart<T, Vec<U>>"), "total(int)"), ["ns", "Cart"]);
+        assert_eq!(parts(Some("impl<T> Shape for Circle<T>"), "area"), ["impl", "Shape", "for", "Circle"]);
+        assert_eq!(parts(None, "Cart.total"), ["Cart"]);
+        assert_eq!(parts(None, "total"), Vec::<String>::new());
+    }
 }

@@ -77,7 +77,7 @@ impl Tool for UndoTool {
             "Takes back an edit by `id`, a group of edits, or the newest one. A file changed since is a `conflict` \
              and stays.",
             Effect::Edit,
-        ).with_rank(15)
+        ).with_rank(17)
     }
 
     async fn run(&self, call: Call<'_>, args: UndoArgs) -> Result<UndoOutput, ToolError> {

@@ -75,7 +75,7 @@ impl Tool for WriteTool {
             Effect::Edit,
         )
         .destructive()
-        .idempotent().with_rank(12).undoable()
+        .idempotent().with_rank(14).undoable()
     }
 
     fn subjects(&self, context: &Context, args: &WriteArgs) -> Result<CallSubjects, ToolError> {

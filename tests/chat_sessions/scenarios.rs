@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lsp_tools::internals::tools::chat::base::{ChatError, ChatTool};
+use lsp_tools::internals::tools::chat::chat_tool::{ChatError, ChatTool};
 use lsp_tools::internals::tools::chat::session::{
     ChatRequest, ChatSession, ChatSessionFinder, ChatSource, WorkspaceChats,
 };

@@ -23,6 +23,7 @@ fn tool_results_conform_to_their_output_schema() {
     };
     let at = json!({"path": "a.scr", "line": 1, "symbol": "one"});
     let calls = [
+        ("explore", at.clone()),
         ("lsp_hover", at.clone()),
         ("lsp_definition", at.clone()),
         ("lsp_references", at.clone()),

@@ -10,9 +10,11 @@ use super::at::AddressArgs;
 /// The commands that change files. All of them can be undone.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum EditingCommand {
-    /// Replace exact text in a file
+    /// Replace exact text in a file; or replace, delete or extend a symbol
     #[command(
         after_help = "Examples:\n  lsp-tools edit src/app.py --old 'def greet(' --new 'def welcome('\n  \
+                            lsp-tools edit src/app.py:Greeter.greet --body - < greet.py    the whole method, from stdin\n  \
+                            lsp-tools edit src/app.py:helper --delete                      only if nothing uses it\n  \
                             lsp-tools edit src/app.py --old greet --new welcome --all --dry-run --diagnostics\n\n\
                             Exit status: 1 the text is not there, or not there once; with --diagnostics also: new problems."
     )]
@@ -76,21 +78,49 @@ impl EditOptionArgs {
 /// `edit`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct EditCommandArgs {
-    /// The file
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub(crate) file: PathBuf,
+    /// The file; with --body, --before, --after or --delete the symbol: FILE:NAME, FILE:LINE:NAME or NAME
+    #[arg(value_name = "FILE|SYMBOL", value_hint = ValueHint::FilePath)]
+    pub(crate) address: OsString,
     /// Exact text, with enough around it to be there once; may be given several times, each with its --new
-    #[arg(long, value_name = "TEXT", required = true, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TEXT", required_unless_present = "of_symbol", allow_hyphen_values = true)]
     pub(crate) old: Vec<String>,
     /// What takes its place
-    #[arg(long, value_name = "TEXT", required = true, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TEXT", required_unless_present = "of_symbol", allow_hyphen_values = true)]
     pub(crate) new: Vec<String>,
     /// Replace every occurrence
     #[arg(long)]
     pub(crate) all: bool,
+    /// What becomes of the symbol, where one is meant.
+    #[command(flatten)]
+    pub(crate) of_symbol: Option<SymbolEditArgs>,
     /// How.
     #[command(flatten)]
     pub(crate) manner: EditOptionArgs,
+}
+
+/// What `edit` does to a symbol
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[group(id = "of_symbol", required = false, multiple = false, conflicts_with_all = ["old", "new", "all"])]
+pub(crate) struct SymbolEditArgs {
+    /// The whole new definition of the symbol, signature included; `-` takes it from stdin
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) body: Option<String>,
+    /// Code to insert before the symbol; `-` takes it from stdin
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) before: Option<String>,
+    /// Code to insert after the symbol; `-` takes it from stdin
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) after: Option<String>,
+    /// Delete the symbol, if nothing uses it
+    #[arg(long)]
+    pub(crate) delete: bool,
+}
+
+impl SymbolEditArgs {
+    /// Whether the code comes from stdin.
+    pub(crate) fn takes_input(&self) -> bool {
+        [&self.body, &self.before, &self.after].into_iter().any(|text| text.as_deref() == Some("-"))
+    }
 }
 
 /// `write`

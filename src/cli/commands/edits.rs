@@ -1,5 +1,6 @@
 //! The commands `edit`, `write`, `patch`, `move`, `delete` and `undo`.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -7,13 +8,14 @@ use serde_json::{Value, json};
 
 use super::edit_reply::{edit_reply, run_edit};
 use super::tool_call::{call_and_render, path};
-use super::{CliContext, Reply, rewrites};
+use super::{CliContext, Reply, parse_place, rewrites};
 use crate::cli::args::edits::{
-    DeleteCommandArgs, EditCommandArgs, EditingCommand, MoveCommandArgs, PatchCommandArgs, UndoCommandArgs,
-    WriteCommandArgs,
+    DeleteCommandArgs, EditCommandArgs, EditOptionArgs, EditingCommand, MoveCommandArgs, PatchCommandArgs,
+    SymbolEditArgs, UndoCommandArgs, WriteCommandArgs,
 };
 use crate::cli::input::named_file;
 use crate::cli::render::edits::{self as render, EditAnswerView, EditRequestFlags};
+use crate::tools::address::Address;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::undo::UndoOutput;
 
@@ -33,7 +35,11 @@ pub(super) async fn run(command: EditingCommand, door: CliContext<'_>) -> Result
 }
 
 async fn edit(arguments: EditCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
-    let EditCommandArgs { file, old, new, all, manner } = arguments;
+    let EditCommandArgs { address, old, new, all, of_symbol, manner } = arguments;
+    if let Some(edit) = of_symbol {
+        return edit_symbol(&address, edit, manner, door).await;
+    }
+    let file = PathBuf::from(address);
     if old.len() != new.len() {
         let error = format!("every --old needs its --new: {} and {} were given", old.len(), new.len());
         return Err(ToolError::new(ErrorCode::InvalidArgs, error));
@@ -41,6 +47,26 @@ async fn edit(arguments: EditCommandArgs, door: CliContext<'_>) -> Result<Reply,
     let pairs = old.iter().zip(&new);
     let edits: Vec<Value> = pairs.map(|(old, new)| json!({"old": old, "new": new, "all": all})).collect();
     run_edit(door, "edit", json!({"path": path(&file)?, "edits": edits}), manner).await
+}
+
+async fn edit_symbol(
+    address: &OsStr,
+    edit: SymbolEditArgs,
+    manner: EditOptionArgs,
+    door: CliContext<'_>,
+) -> Result<Reply, ToolError> {
+    let address = Address::from(parse_place(address, door.cwd)?);
+    let mut given = serde_json::to_value(address).map_err(|error| {
+        ToolError::new(ErrorCode::InvalidArgs, format!("the address cannot be put into JSON: {error}"))
+    })?;
+    for (name, text) in [("body", edit.body), ("before", edit.before), ("after", edit.after)] {
+        given[name] = match text {
+            Some(text) if text == "-" => json!(door.input.text("the code").await?),
+            text => json!(text),
+        };
+    }
+    given["delete"] = json!(edit.delete.then_some(true));
+    run_edit(door, "edit_symbol", given, manner).await
 }
 
 async fn write(arguments: WriteCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {

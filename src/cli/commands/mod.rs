@@ -11,6 +11,7 @@ pub(super) mod daemon;
 mod doctor;
 mod edit_reply;
 mod edits;
+mod explore;
 mod files;
 mod grep;
 mod hover;
@@ -81,6 +82,7 @@ pub(super) fn without_runtime(command: &CliCommand) -> Option<Result<Reply, Tool
 pub(super) async fn run(command: CliCommand, door: CliContext<'_>) -> Reply {
     let reply = match command {
         CliCommand::Hover(arguments) => hover::run(&arguments, door).await,
+        CliCommand::Explore(arguments) => explore::run(&arguments, door).await,
         CliCommand::Definition(arguments) => locations::definition(&arguments, door).await,
         CliCommand::Declaration(arguments) => locations::declaration(&arguments, door).await,
         CliCommand::TypeDefinition(arguments) => locations::type_definition(&arguments, door).await,
@@ -120,6 +122,7 @@ pub(super) fn question_subject(command: &CliCommand, cwd: &Path) -> Option<Asked
         | CliCommand::TypeDefinition(at)
         | CliCommand::Implementation(at)
         | CliCommand::Signature(at) => &at.address,
+        CliCommand::Explore(explore) => &explore.at.address,
         CliCommand::References(many) => &many.at.address,
         CliCommand::Symbols(symbols) => &symbols.address,
         CliCommand::Calls(calls) => &calls.at.address,

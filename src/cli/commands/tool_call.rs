@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -11,9 +12,10 @@ use crate::cli::approval::TerminalApprover;
 use crate::cli::args::CliOutputFormat;
 use crate::cli::exit;
 use crate::cli::paths::PathSpelling;
-use crate::cli::render::{escape, tools as render, verdict};
+use crate::cli::render::{escape, locations, tools as render, verdict};
 use crate::cli::span::{self, Span};
 use crate::runtime::call::CallRequest;
+use crate::tools::answer::LocationsOutput;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::result::ToolResult;
 use crate::tools::tool::Caller;
@@ -86,7 +88,11 @@ pub(super) fn raw_reply(result: &ToolResult, door: CliContext<'_>) -> Result<Rep
     let more = result.value.as_object().is_some_and(|answer| {
         answer.keys().any(|key| !matches!(key.as_str(), "ok" | "code" | "error" | "hint" | "text"))
     });
-    let out = if more { render::pretty(&result.value) } else { String::new() };
+    let out = match LocationsOutput::deserialize(&result.value) {
+        Ok(places) => locations::render(&places, "place", &door.console.out),
+        Err(_) if more => render::pretty(&result.value),
+        Err(_) => String::new(),
+    };
     Ok(Reply { out, lines, status })
 }
 

@@ -13,6 +13,7 @@ pub(crate) mod display;
 pub(crate) mod doctor;
 pub(crate) mod edits;
 pub(crate) mod escape;
+pub(crate) mod explore;
 pub(crate) mod files;
 pub(crate) mod frames;
 pub(crate) mod github;

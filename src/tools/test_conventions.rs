@@ -69,9 +69,12 @@ const CONVENTIONS: &[Convention] = &[
 const EMPTY_WORDS: &[&str] =
     &["src", "lib", "main", "test", "tests", "__tests__", "spec", "specs", "unit", "integration"];
 
+/// Folders that hold nothing but tests and what these need.
+const TEST_FOLDERS: &[&str] = &["test", "tests", "__tests__", "spec", "specs", "testing"];
+
 /// What a file is, by its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum TestFileKind {
+pub(crate) enum TestFileKind {
     /// A source; its tests may have these names (the last one or two parts of their paths).
     Source(Vec<String>),
     /// A test of a source that may have these names.
@@ -81,7 +84,7 @@ pub(super) enum TestFileKind {
 }
 
 /// What the file at `path` is (parts of the path, from the root).
-pub(super) fn kind(path: &[&str]) -> TestFileKind {
+pub(crate) fn kind(path: &[&str]) -> TestFileKind {
     let Some((stem, extension)) = path.last().and_then(|name| name.rsplit_once('.')) else {
         return TestFileKind::Unknown;
     };
@@ -115,6 +118,12 @@ pub(super) fn kind(path: &[&str]) -> TestFileKind {
     if tests.is_empty() { TestFileKind::Unknown } else { TestFileKind::Source(unique_names(tests)) }
 }
 
+/// Whether the file at `path` (parts of the path, from the root) is a test or lies among tests.
+pub(crate) fn is_test(path: &[&str]) -> bool {
+    let folders = path.split_last().map_or(&[][..], |(_, folders)| folders);
+    folders.iter().any(|folder| TEST_FOLDERS.contains(folder)) || matches!(kind(path), TestFileKind::Test(_))
+}
+
 /// What a test called `stem` in `folder` tests, if `name` is the way in which it is called.
 fn tested_stem<'a>(name: &str, stem: &'a str, folder: Option<&'a str>) -> Option<&'a str> {
     let within = |pattern: &str, given: &'a str| {
@@ -137,7 +146,7 @@ fn unique_names(mut names: Vec<String>) -> Vec<String> {
 }
 
 /// How much the folders of a source and a test agree: the higher the likelier they belong together.
-pub(super) fn nearness(one: &[&str], other: &[&str]) -> usize {
+pub(crate) fn nearness(one: &[&str], other: &[&str]) -> usize {
     let folders = |path: &[&str]| -> Vec<String> {
         let folders = path.split_last().map_or(&[][..], |(_, folders)| folders);
         let meant = folders.iter().filter(|folder| !EMPTY_WORDS.contains(folder));

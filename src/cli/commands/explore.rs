@@ -1,0 +1,13 @@
+//! The command `explore`.
+
+use super::{CliContext, Reply, answer_reply, parse_place};
+use crate::cli::args::ExploreCommandArgs;
+use crate::cli::render::explore::render;
+use crate::tools::error::ToolError;
+
+/// A symbol with all that concerns it.
+pub(super) async fn run(arguments: &ExploreCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
+    let target = parse_place(&arguments.at.address, door.cwd)?;
+    let answer = door.runtime.explore(target, Some(arguments.budget)).await?;
+    answer_reply(door, answer, |output| render(output, &door.console.out), "nothing to explore here")
+}

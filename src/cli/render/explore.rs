@@ -1,0 +1,155 @@
+//! A symbol with all that concerns it: heading, documentation, source with line numbers, and lists.
+
+use crate::lsp::model::Severity;
+use crate::tools::explore::output::{ExploreFinding, ExploreItem, ExploreList, ExploreOutput};
+
+use super::display::{BOLD, DIM, KIND, PLACE};
+use super::{DisplayCapabilities, escape, locations, markdown};
+
+/// What stands between the two parts of an elided source.
+const ELISION: char = '⋯';
+
+/// The whole answer; parts of which there is nothing are left out, except for callers and tests: that there are none is news.
+pub(crate) fn render(output: &ExploreOutput, look: &DisplayCapabilities) -> String {
+    let mut out = String::new();
+    if let Some(kind) = &output.kind {
+        out.push_str(&look.paint(KIND, &escape::words(kind)));
+        out.push(' ');
+    }
+    let place = locations::address(&output.path, &output.range, look);
+    out.push_str(&format!("{}  {place}\n", look.paint(BOLD, &escape::words(&output.symbol))));
+    let about = markdown::render(&output.about, look);
+    if !about.is_empty() {
+        out.push_str(&format!("\n{about}"));
+    }
+    if let Some(body) = &output.body {
+        out.push_str(&format!("\n{}", numbered(body, &output.range, look)));
+    }
+    if !output.errors.items.is_empty() {
+        out.push_str(&section("Errors", &output.errors, look));
+        out.extend(output.errors.items.iter().map(|item| finding(item, &output.path, look)));
+    }
+    let lists = [
+        ("Callers", &output.callers, true),
+        ("Implementations", &output.implementations, false),
+        ("Tests", &output.tests, true),
+        ("Callees", &output.callees, false),
+    ];
+    for (title, list, always) in lists {
+        if always || list.count > 0 {
+            out.push_str(&section(title, list, look));
+            out.extend(list.items.iter().map(|found| item(found, look)));
+        }
+    }
+    out
+}
+
+/// `Callers (12 of 57)`.
+fn section<T>(title: &str, list: &ExploreList<T>, look: &DisplayCapabilities) -> String {
+    let shown = list.items.len();
+    let count = match list.count {
+        0 => "none found".to_owned(),
+        all if shown < all => format!("{shown} of {all}"),
+        all => all.to_string(),
+    };
+    format!("\n{} {}\n", look.paint(BOLD, title), look.paint(DIM, &format!("({count})")))
+}
+
+/// `  src/app.py:12,40  method Cart.total  (7 places)  self.sum()`.
+fn item(item: &ExploreItem, look: &DisplayCapabilities) -> String {
+    let lines: Vec<String> = item.lines.iter().map(|line| (u64::from(*line) + 1).to_string()).collect();
+    let place = format!("{}:{}", escape::line(&item.path), lines.join(","));
+    let mut line = format!("  {}", look.paint(PLACE, &place));
+    if let Some(symbol) = &item.symbol {
+        let kind = item.kind.as_deref().map(escape::words).unwrap_or_default();
+        line.push_str(&format!("  {} {}", look.paint(KIND, &kind), escape::words(symbol)));
+    }
+    if item.places > item.lines.len() {
+        line.push_str(&look.paint(DIM, &format!("  ({} places)", item.places)));
+    }
+    if let Some(text) = &item.text {
+        line.push_str(&look.paint(DIM, &format!("  {}", escape::line(text))));
+    }
+    line.push('\n');
+    line
+}
+
+fn finding(finding: &ExploreFinding, path: &str, look: &DisplayCapabilities) -> String {
+    let severity = match finding.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Information => "information",
+        Severity::Hint => "hint",
+    };
+    let code = finding.code.as_deref().map(|code| format!(" [{}]", escape::words(code))).unwrap_or_default();
+    let place = format!("{}:{}", escape::line(path), u64::from(finding.line) + 1);
+    format!("  {}  {severity}: {}{code}\n", look.paint(PLACE, &place), escape::words(&finding.message))
+}
+
+/// The source with its line numbers; behind the lines that are left out they count on.
+fn numbered(body: &str, range: &crate::text::Range, look: &DisplayCapabilities) -> String {
+    let width = (u64::from(range.end.line) + 1).to_string().len();
+    let mut number = u64::from(range.start.line) + 1;
+    let mut out = String::new();
+    for line in body.lines() {
+        if let Some(left_out) = elided_lines(line) {
+            number += left_out;
+            out.push_str(&look.paint(DIM, &format!("{:>width$} {}\n", "", escape::line(line))));
+            continue;
+        }
+        let line = format!("{} {}", look.paint(DIM, &format!("{number:>width$}")), escape::line(line));
+        out.push_str(line.trim_end());
+        out.push('\n');
+        number += 1;
+    }
+    out
+}
+
+fn elided_lines(line: &str) -> Option<u64> {
+    let words = line.strip_prefix(ELISION)?.strip_suffix(ELISION)?;
+    words.trim().strip_suffix(" lines left out")?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{Position, Range};
+
+    fn output() -> ExploreOutput {
+        let caller = ExploreItem {
+            path: "src/a.py".into(),
+            symbol: Some("main".into()),
+            kind: Some("function".into()),
+            lines: vec![1, 4],
+            places: 9,
+            text: Some("greet('x')".into()),
+        };
+        let finding = ExploreFinding {
+            line: 12,
+            severity: Severity::Error,
+            code: Some("call-arg".into()),
+            message: "wrong\x1b[2J".into(),
+        };
+        ExploreOutput {
+            symbol: "Greeter.greet".into(),
+            kind: Some("method".into()),
+            path: "src/app.py".into(),
+            range: Range::new(Position::new(8, 4), Position::new(99, 0)),
+            about: "Greets.".into(),
+            body: Some("    def greet(self):\n⋯ 90 lines left out ⋯\n        return 1".into()),
+            errors: ExploreList { count: 1, items: vec![finding], ..ExploreList::default() },
+            callers: ExploreList { count: 3, items: vec![caller], ..ExploreList::default() },
+            implementations: ExploreList::default(),
+            tests: ExploreList::default(),
+            callees: ExploreList::default(),
+        }
+    }
+
+    #[test]
+    fn explore_answer_is_rendered_with_1_based_lines_and_escapes() {
+        let expected = "method Greeter.greet  src/app.py:9:5\n\nGreets.\n\n  9     def greet(self):\n    ⋯ 90 lines left out ⋯\n\
+                        100         return 1\n\nErrors (1)\n  src/app.py:13  error: wrong\\u{1b}[2J [call-arg]\n\n\
+                        Callers (1 of 3)\n  src/a.py:2,5  function main  (9 places)  greet('x')\n\nTests (none found)\n";
+        assert_eq!(render(&output(), &DisplayCapabilities::PLAIN), expected);
+    }
+}

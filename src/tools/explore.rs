@@ -1,0 +1,314 @@
+//! `explore`: a symbol with its source, its users and what it uses, in one answer of a stated size.
+//!
+//! The questions are those of the other language tools, asked together about the definition: hover, references, implementations,
+//! callees, outline, diagnostics. [`uses`] names the function or class around each reference; [`fit`] shares the size out among the
+//! parts. Each part says how far it can be relied on where that is less than the whole answer.
+
+pub(crate) mod fit;
+pub(crate) mod output;
+mod uses;
+
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use self::fit::{ExploreParts, fit};
+use self::output::{ExploreFinding, ExploreItem, ExploreOutput};
+use self::uses::{EnclosedUses, enclosed_uses};
+use super::address::Address;
+use super::answer::{
+    Answer, DiagnosticItem, DiagnosticsOutput, HierarchyOutput, LocationsOutput, Place, ServerState, Verdict,
+};
+use super::context::Context;
+use super::definition::{Definition, DefinitionExtent};
+use super::error::ToolError;
+use super::lsp_diagnostics::{self, DiagnosticsArgs, InProcess};
+use super::target::Target;
+use super::tool::{Call, Card, Tool};
+use super::{fallback, lsp_hierarchy, lsp_hover, lsp_navigate};
+use crate::hints;
+use crate::lsp::hierarchy::HierarchyDirection;
+use crate::lsp::model::Severity;
+use crate::lsp::operations::Navigation;
+use crate::policy::request::CallSubjects;
+use crate::text::{LineColumn, Range};
+
+/// The size of an answer where nobody says another, in tokens.
+const DEFAULT_BUDGET_TOKENS: usize = 2_000;
+/// The most definitions of one name that are told.
+const MAX_DEFINITIONS: usize = 10;
+/// The most places that are asked for in one part.
+const MAX_PLACES: usize = 2_000;
+
+/// The arguments of `explore`.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct ExploreArgs {
+    /// What is asked about.
+    #[serde(flatten)]
+    pub address: Address,
+    /// Tokens the answer may take (2000).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 300, max = 50_000))]
+    pub budget: Option<usize>,
+}
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Explore;
+
+impl Tool for Explore {
+    type Args = ExploreArgs;
+    type Output = Answer<ExploreOutput>;
+
+    fn card(&self) -> Card {
+        Card::reading("explore", "Explore a symbol", DESCRIPTION).with_rank(1).overlaid()
+    }
+
+    fn subjects(&self, context: &Context, args: &ExploreArgs) -> Result<CallSubjects, ToolError> {
+        args.address.subjects(context)
+    }
+
+    async fn run(&self, call: Call<'_>, args: ExploreArgs) -> Result<Answer<ExploreOutput>, ToolError> {
+        run(call.context, &args.address.target()?, args.budget.unwrap_or(DEFAULT_BUDGET_TOKENS)).await
+    }
+}
+
+const DESCRIPTION: &str = "Start here to understand a symbol or before changing it: signature, docs, source, callers, \
+     callees, implementations, tests and errors in one answer, instead of greps and reads. Lists end with `more` where they are cut. \
+     Not for text that is no name (`grep`). Example: {\"symbol\": \"Cart.total\"}.";
+
+/// Answers all of what stands at `target` that fits into so many tokens.
+pub(crate) async fn run(
+    context: &Context,
+    target: &Target,
+    tokens: usize,
+) -> Result<Answer<ExploreOutput>, ToolError> {
+    let found = lsp_navigate::run(context, Navigation::Definition, target, Some(MAX_DEFINITIONS)).await?;
+    let definition = Definition::new(context, target, &found)?;
+    let at = &definition.target;
+    let (hover, references, implementations, callees, extent) = tokio::join!(
+        lsp_hover::run(context, at),
+        lsp_navigate::run(context, Navigation::References, at, Some(MAX_PLACES)),
+        lsp_navigate::run(context, Navigation::Implementation, at, Some(MAX_PLACES)),
+        lsp_hierarchy::run(context, HierarchyDirection::Callees, at, 1),
+        definition.extent(context),
+    );
+    let findings = find_errors(context, &definition, extent.as_ref()).await;
+    let mut answer = ExploreAnswer::new(&found);
+    let mut parts = ExploreParts {
+        symbol: match (&extent, &found.resolved) {
+            (Some(extent), _) => extent.name.clone(),
+            (None, Some(resolved)) => resolved.symbol.clone(),
+            (None, None) => String::new(),
+        },
+        kind: extent.as_ref().map(|extent| extent.kind.clone()),
+        path: definition.place.path.clone(),
+        range: extent.as_ref().map_or(definition.place.range, |extent| extent.range),
+        body: extent.as_ref().and_then(|extent| body_of(context, &definition, extent.range)),
+        ..ExploreParts::default()
+    };
+    if let Some(hover) = answer.essential("hover", hover) {
+        parts.about = hover.contents;
+    }
+    if let Some(findings) = findings {
+        let range = parts.range;
+        parts.errors =
+            answer.essential("errors", findings).map(|output| errors_in(output, range)).unwrap_or_default();
+    }
+    if let Some(references) = answer.essential("callers", references) {
+        let EnclosedUses { callers, tests } = group_uses(context, references, &definition.place).await?;
+        (parts.callers.items, parts.tests.items) = (callers, tests);
+    }
+    if let Some((verdict, output)) = answer.optional("implementations", implementations) {
+        parts.implementations.items = group_places(context, output, &definition.place).await?;
+        parts.implementations.verdict = verdict;
+    }
+    if let Some((verdict, output)) = answer.optional("callees", callees) {
+        parts.callees.items = callee_items(output);
+        parts.callees.verdict = verdict;
+    }
+    answer.notes.extend(other_definitions(&found.output, &definition.place));
+    let output = fit(parts, tokens);
+    Ok(Answer {
+        ok: true,
+        output,
+        resolved: found.resolved,
+        server_status: found.server_status,
+        servers: found.servers,
+        verdict: answer.verdict,
+        notes: answer.notes,
+    })
+}
+
+/// Verdict and notes of the whole, as the parts come in.
+struct ExploreAnswer {
+    verdict: Verdict,
+    notes: Vec<String>,
+    /// What the server of the definition lacks, which need not be said of each part.
+    known: Option<String>,
+}
+
+impl ExploreAnswer {
+    fn new(definition: &Answer<LocationsOutput>) -> Self {
+        Self {
+            verdict: definition.verdict,
+            notes: definition.notes.clone(),
+            known: definition.server_status.detail.clone(),
+        }
+    }
+
+    /// The output of a part without which the answer is not whole.
+    fn essential<T>(&mut self, part: &str, answer: Result<Answer<T>, ToolError>) -> Option<T> {
+        let (verdict, output) = match answer {
+            Ok(answer) => {
+                self.add_notes(part, &answer);
+                (answer.verdict, Some(answer.output))
+            }
+            Err(error) => {
+                self.add_note(format!("{part}: {}", error.error));
+                (Verdict::NoData, None)
+            }
+        };
+        if verdict != Verdict::Complete && self.verdict == Verdict::Complete {
+            self.verdict = Verdict::Partial;
+        }
+        output
+    }
+
+    /// The output of a part that not every server has, and its own verdict where it is not complete.
+    fn optional<T>(
+        &mut self,
+        part: &str,
+        answer: Result<Answer<T>, ToolError>,
+    ) -> Option<(Option<Verdict>, T)> {
+        match answer {
+            Ok(answer) => {
+                let verdict = Some(answer.verdict).filter(|verdict| *verdict != Verdict::Complete);
+                if verdict.is_some() {
+                    self.add_notes(part, &answer);
+                }
+                Some((verdict, answer.output))
+            }
+            Err(error) => {
+                self.add_note(format!("{part} are not known: {}", error.error));
+                None
+            }
+        }
+    }
+
+    fn add_notes<T>(&mut self, part: &str, answer: &Answer<T>) {
+        let is_late = answer.verdict != Verdict::Complete && answer.server_status.state != ServerState::Ready;
+        let detail =
+            answer.server_status.detail.as_ref().filter(|detail| self.known.as_ref() != Some(*detail));
+        if let Some(detail) = detail.filter(|_| is_late) {
+            self.add_note(format!("{part}: {detail}"));
+        }
+        for note in &answer.notes {
+            self.add_note(note.clone());
+        }
+    }
+
+    fn add_note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+}
+
+/// What is wrong in the file of the definition; `None` where it lies outside the workspace.
+async fn find_errors(
+    context: &Context,
+    definition: &Definition,
+    extent: Option<&DefinitionExtent>,
+) -> Option<Result<Answer<DiagnosticsOutput>, ToolError>> {
+    let (path, _) = (definition.path.as_ref()?, extent?);
+    let args = DiagnosticsArgs {
+        path: Some(context.workspace.absolute(path)),
+        min_severity: Some(Severity::Error),
+        limit: Some(MAX_PLACES),
+        in_process: InProcess { reads_verdict: true, ..InProcess::default() },
+        ..DiagnosticsArgs::default()
+    };
+    Some(lsp_diagnostics::run(context, &args).await)
+}
+
+fn errors_in(output: DiagnosticsOutput, range: Range) -> Vec<ExploreFinding> {
+    let inside = output
+        .diagnostics
+        .into_iter()
+        .filter(|item| range.start.line <= item.range.start.line && item.range.start.line <= range.end.line);
+    let finding = |item: DiagnosticItem| ExploreFinding {
+        line: item.range.start.line,
+        severity: item.severity,
+        code: item.code,
+        message: item.message,
+    };
+    inside.map(finding).collect()
+}
+
+/// The whole lines of `range`.
+fn body_of(context: &Context, definition: &Definition, range: Range) -> Option<Vec<String>> {
+    let text = context.text(definition.path.as_ref()?).ok()?;
+    let lines = (range.start.line..=range.end.line).filter_map(|line| text.line(line));
+    let lines: Vec<String> = lines.map(|line| line.trim_end().to_owned()).collect();
+    (!lines.is_empty()).then_some(lines)
+}
+
+async fn group_uses(
+    context: &Context,
+    references: LocationsOutput,
+    definition: &Place,
+) -> Result<EnclosedUses, ToolError> {
+    let places = without(references.locations, definition);
+    fallback::run_in_background(context, move |workspace, catalogue| {
+        Ok(enclosed_uses(workspace, catalogue, places, std::time::Instant::now() + hints::DEADLINE))
+    })
+    .await
+}
+
+async fn group_places(
+    context: &Context,
+    found: LocationsOutput,
+    definition: &Place,
+) -> Result<Vec<ExploreItem>, ToolError> {
+    let EnclosedUses { mut callers, tests } = group_uses(context, found, definition).await?;
+    callers.extend(tests);
+    Ok(callers)
+}
+
+fn without(places: Vec<Place>, definition: &Place) -> Vec<Place> {
+    let is_definition =
+        |place: &Place| place.path == definition.path && place.range.touches(definition.range.start);
+    places.into_iter().filter(|place| !is_definition(place)).collect()
+}
+
+/// Each function once, whatever its overloads; those of the workspace first.
+fn callee_items(output: HierarchyOutput) -> Vec<ExploreItem> {
+    let mut items: Vec<ExploreItem> = Vec::new();
+    for callee in output.items.into_iter().flat_map(|item| item.children) {
+        let is_same = |item: &&ExploreItem| {
+            item.path == callee.place.path && item.symbol.as_deref() == Some(callee.name.as_str())
+        };
+        if items.iter().any(|item| is_same(&item)) {
+            continue;
+        }
+        items.push(ExploreItem {
+            symbol: Some(callee.name),
+            kind: Some(callee.kind),
+            path: callee.place.path,
+            lines: vec![callee.place.range.start.line],
+            places: 1,
+            text: callee.place.text.map(|text| text.trim().to_owned()),
+        });
+    }
+    items.sort_by_key(|item| Path::new(&item.path).is_absolute());
+    items
+}
+
+fn other_definitions(found: &LocationsOutput, place: &Place) -> Option<String> {
+    let others = found.locations.iter().filter(|other| *other != place);
+    let others: Vec<String> =
+        others.map(|other| format!("{}:{}", other.path, LineColumn::from(other.range.start))).collect();
+    (!others.is_empty()).then(|| format!("it is defined at {} as well", others.join(", ")))
+}

@@ -1,0 +1,234 @@
+//! The share of each part in an answer of a stated size.
+
+use serde::Serialize;
+
+use super::output::{ExploreFinding, ExploreItem, ExploreList, ExploreOutput};
+use crate::text::{Range, cut_markdown};
+use crate::tools::answer::Verdict;
+use crate::tools::budget::json_size;
+
+/// The bytes that count as one token: code in the common tokenizers has between three and four.
+const BYTES_PER_TOKEN: usize = 3;
+/// What verdict and status take beside the output.
+const STATUS_BYTES: usize = 150;
+/// The letters of documentation by which it is recognised in the source.
+const DOC_MATCH_CHARS: usize = 16;
+/// What a list takes to say that it is cut.
+const MORE_BYTES: usize = 60;
+
+/// A part before it is cut.
+#[derive(Debug, Default)]
+pub(super) struct UncutList {
+    pub items: Vec<ExploreItem>,
+    /// Where it is not complete.
+    pub verdict: Option<Verdict>,
+}
+
+/// All that was found.
+#[derive(Debug, Default)]
+pub(super) struct ExploreParts {
+    pub symbol: String,
+    pub kind: Option<String>,
+    pub path: String,
+    pub range: Range,
+    pub about: String,
+    pub body: Option<Vec<String>>,
+    pub errors: Vec<ExploreFinding>,
+    pub callers: UncutList,
+    pub implementations: UncutList,
+    pub tests: UncutList,
+    pub callees: UncutList,
+}
+
+/// The answer in at most so many tokens: one item of each list where there is room; of documentation a fifth at most, of errors a sixth, of the source two fifths; the lists share
+/// the rest evenly, and what one of them leaves the others take.
+pub(super) fn fit(parts: ExploreParts, tokens: usize) -> ExploreOutput {
+    let mut output = ExploreOutput {
+        symbol: parts.symbol,
+        kind: parts.kind,
+        path: parts.path,
+        range: parts.range,
+        about: String::new(),
+        body: None,
+        errors: ExploreList::default(),
+        callers: ExploreList::default(),
+        implementations: ExploreList::default(),
+        tests: ExploreList::default(),
+        callees: ExploreList::default(),
+    };
+    let mut errors = CutList::new(parts.errors, None);
+    let uncut = [parts.callers, parts.implementations, parts.tests, parts.callees];
+    let mut lists = uncut.map(|list| CutList::new(list.items, list.verdict));
+    let count = lists.len();
+    let frame =
+        json_size(&output) + STATUS_BYTES + lists.iter().map(CutList::frame).sum::<usize>() + errors.frame();
+    let all = tokens.saturating_mul(BYTES_PER_TOKEN).saturating_sub(frame);
+    let about = signature_where_documented(&parts.about, parts.body.as_deref().unwrap_or_default());
+    output.about = cut_markdown(about, all / 5).into_owned();
+    let mut left = all.saturating_sub(json_size(&output.about));
+    left -= errors.take(left.min(all / 6));
+    output.body = parts.body.map(|lines| elide_middle(&lines, left.min(all * 2 / 5)));
+    left = left.saturating_sub(output.body.as_ref().map_or(0, json_size));
+    for list in &mut lists {
+        left -= list.take_one(left);
+    }
+    for (index, list) in lists.iter_mut().enumerate() {
+        left -= list.take(left / (count - index));
+    }
+    for list in &mut lists {
+        left -= list.take(left);
+    }
+    let [callers, implementations, tests, callees] = lists;
+    ExploreOutput {
+        errors: errors.finish("lsp_diagnostics"),
+        callers: callers.finish("lsp_references"),
+        implementations: implementations.finish("lsp_implementation"),
+        tests: tests.finish("lsp_references"),
+        callees: callees.finish("lsp_calls"),
+        ..output
+    }
+}
+
+/// `about` up to its documentation where the source says the same.
+fn signature_where_documented<'a>(about: &'a str, body: &[String]) -> &'a str {
+    let Some((signature, docs)) = about.split_once("\n---\n") else { return about };
+    // Servers turn markup into Markdown, so only the beginning is compared.
+    let plain = |line: &str| line.chars().filter(|character| character.is_alphanumeric()).collect::<String>();
+    let first = docs.lines().map(plain).find(|line| !line.is_empty()).unwrap_or_default();
+    let first: String = first.chars().take(DOC_MATCH_CHARS).collect();
+    match body.iter().any(|line| plain(line).contains(&first)) {
+        true => signature.trim_end(),
+        false => about,
+    }
+}
+
+/// A list of which the first items are taken, as room is given.
+struct CutList<T> {
+    taken: Vec<T>,
+    rest: std::iter::Peekable<std::vec::IntoIter<T>>,
+    count: usize,
+    verdict: Option<Verdict>,
+}
+
+impl<T: Serialize> CutList<T> {
+    fn new(items: Vec<T>, verdict: Option<Verdict>) -> Self {
+        Self { taken: Vec::new(), count: items.len(), rest: items.into_iter().peekable(), verdict }
+    }
+
+    /// The bytes beside its items.
+    fn frame(&self) -> usize {
+        if self.count == 0 { 0 } else { MORE_BYTES }
+    }
+
+    /// Takes items as long as they fit into `most` bytes, and returns how many bytes they take.
+    fn take(&mut self, most: usize) -> usize {
+        let mut used = 0;
+        loop {
+            match self.take_one(most - used) {
+                0 => return used,
+                size => used += size,
+            }
+        }
+    }
+
+    /// The same of one item; 0 where there is none, or none that fits.
+    fn take_one(&mut self, most: usize) -> usize {
+        let Some(item) = self.rest.next_if(|item| json_size(item) < most) else { return 0 };
+        let size = json_size(&item) + 1;
+        self.taken.push(item);
+        size
+    }
+
+    /// The list, which the tool `whole` shows to its end.
+    fn finish(self, whole: &str) -> ExploreList<T> {
+        let shown = self.taken.len();
+        let more = (shown < self.count).then(|| format!("shown {shown} of {}; see `{whole}`", self.count));
+        ExploreList { count: self.count, items: self.taken, more, verdict: self.verdict }
+    }
+}
+
+/// The lines in at most `most` bytes: of more the middle is left out, and a line says how many.
+fn elide_middle(lines: &[String], most: usize) -> String {
+    // A line break takes two bytes in JSON, as many as the quotes around a text.
+    let size = |line: &String| json_size(line);
+    if lines.iter().map(size).sum::<usize>() <= most {
+        return lines.join("\n");
+    }
+    let room = most.saturating_sub(json_size(&"⋯ 1000 lines left out ⋯"));
+    let taken = |lines: &mut dyn Iterator<Item = &String>, room: usize| {
+        let mut used = 0;
+        lines
+            .take_while(|line| {
+                used += size(line);
+                used <= room
+            })
+            .count()
+    };
+    // What follows the signature says more than the end does; one line always stands.
+    let head = taken(&mut lines.iter(), room * 2 / 3).max(1);
+    let tail = taken(&mut lines[head..].iter().rev(), room / 3);
+    let left_out = lines.len() - head - tail;
+    let mut shown = lines[..head].to_vec();
+    if left_out > 0 {
+        shown.push(format!("⋯ {left_out} lines left out ⋯"));
+    }
+    shown.extend_from_slice(&lines[lines.len() - tail..]);
+    shown.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(symbol: &str) -> ExploreItem {
+        let symbol = Some(symbol.to_owned());
+        ExploreItem { path: "src/a.py".into(), symbol, kind: None, lines: vec![3], places: 1, text: None }
+    }
+
+    fn parts(callers: usize, body: usize) -> ExploreParts {
+        let items = (0..callers).map(|number| item(&format!("caller_{number}"))).collect();
+        ExploreParts {
+            symbol: "greet".into(),
+            body: Some((0..body).map(|number| format!("    line({number})")).collect()),
+            callers: UncutList { items, verdict: None },
+            ..ExploreParts::default()
+        }
+    }
+
+    #[test]
+    fn explore_answer_stays_within_budget_and_says_what_is_left_out() {
+        for tokens in [300, 500, 2_000, 10_000] {
+            let output = fit(parts(5_000, 5_000), tokens);
+            let size = json_size(&output);
+            assert!(size <= tokens * BYTES_PER_TOKEN, "{size} bytes for {tokens} tokens");
+            assert!(size * 2 > tokens * BYTES_PER_TOKEN, "{size} bytes of {tokens} tokens are used");
+            let more = output.callers.more.unwrap();
+            assert!(more.contains(&format!("shown {} of 5000", output.callers.items.len())), "{more}");
+            assert!(output.body.unwrap().contains("lines left out"));
+        }
+    }
+
+    #[test]
+    fn explore_answer_that_fits_is_whole() {
+        let output = fit(parts(3, 10), 2_000);
+        assert_eq!((output.callers.items.len(), output.callers.more), (3, None));
+        assert_eq!(output.body.unwrap().lines().count(), 10);
+    }
+
+    #[test]
+    fn documentation_that_the_source_has_is_not_repeated() {
+        let body = ["def greet():".to_owned(), "    \"\"\"Greets `you`.".to_owned()];
+        let about = "```python\ndef greet()\n```\n---\nGreets you.\n\nMore.";
+        assert_eq!(signature_where_documented(about, &body), "```python\ndef greet()\n```");
+        assert_eq!(signature_where_documented(about, &body[..1]), about);
+    }
+
+    #[test]
+    fn elided_body_keeps_first_and_last_lines_in_order() {
+        let lines: Vec<String> = (0..100).map(|number| format!("line {number}")).collect();
+        let shown = elide_middle(&lines, 200);
+        assert!(json_size(&shown) <= 200, "{shown}");
+        assert!(shown.starts_with("line 0\nline 1\n") && shown.ends_with("line 98\nline 99"), "{shown}");
+        assert_eq!(elide_middle(&lines, 1), "line 0\n⋯ 99 lines left out ⋯");
+    }
+}
