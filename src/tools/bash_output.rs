@@ -85,7 +85,8 @@ impl Tool for BashOutputTool {
 
     fn card(&self) -> Card {
         let description = "State of a background command, and its output since last asked.";
-        let mut card = Card::reading("bash_output", "Output of a background command", description);
+        let mut card =
+            Card::reading("bash_output", "Output of a background command", description).beyond_core();
         // What was told once is not told again.
         card.idempotent = false;
         card

@@ -37,6 +37,7 @@ impl Tool for DeleteTool {
 
     fn card(&self) -> Card {
         Card::new("delete", "Delete a file", "Deletes a file or folder. `undo` brings it back.", Effect::Edit)
+            .beyond_core()
             .destructive()
             .undoable()
     }

@@ -63,6 +63,7 @@ impl Tool for WebPageTool {
             "Text of a public web page (HTML as Markdown). Not for private or local addresses.",
             Effect::Network,
         )
+        .beyond_core()
         .idempotent()
     }
 

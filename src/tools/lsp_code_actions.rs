@@ -97,6 +97,7 @@ impl Tool for LspCodeActions {
             "Quick fixes and refactorings for a line or file: lists them, or does one (`apply`).",
             Effect::Edit,
         )
+        .beyond_core()
         .with_rank(18)
         .undoable()
     }

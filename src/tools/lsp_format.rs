@@ -47,6 +47,7 @@ impl Tool for LspFormat {
             "Formats a file, or lines of it, as its language server does.",
             Effect::Edit,
         )
+        .beyond_core()
         .idempotent()
         .with_rank(19)
         .undoable()

@@ -81,6 +81,7 @@ impl Tool for LspCalls {
             "Call hierarchy",
             "Tree of the callers of a function, or of what it calls.",
         )
+        .beyond_core()
         .with_rank(22)
         .overlaid()
     }

@@ -20,7 +20,10 @@ impl Tool for LspHover {
     type Output = Answer<HoverOutput>;
 
     fn card(&self) -> Card {
-        Card::reading("lsp_hover", "Type and documentation", DESCRIPTION).with_rank(5).overlaid()
+        Card::reading("lsp_hover", "Type and documentation", DESCRIPTION)
+            .beyond_core()
+            .with_rank(5)
+            .overlaid()
     }
 
     fn subjects(&self, context: &Context, args: &Address) -> Result<CallSubjects, ToolError> {

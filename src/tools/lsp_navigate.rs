@@ -116,6 +116,7 @@ impl Tool for LspImplementation {
             "Implementations",
             "What implements an interface, trait or abstract method.",
         )
+        .beyond_core()
         .with_rank(20)
         .overlaid()
     }

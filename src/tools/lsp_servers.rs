@@ -25,6 +25,7 @@ impl Tool for LspServers {
             "Language servers",
             "Languages of the workspace, their servers, and the command that installs a missing one.",
         )
+        .beyond_core()
         .with_rank(26)
     }
 

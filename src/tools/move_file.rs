@@ -70,6 +70,7 @@ impl Tool for MoveTool {
             "Moves a file or folder and lets language servers change the imports of it.",
             Effect::Edit,
         )
+        .beyond_core()
         .destructive()
         .undoable()
     }

@@ -87,7 +87,7 @@ impl Tool for SkillTool {
             "skill",
             "Skills",
             "Instructions kept for kinds of work. `list` them at the start of such work, `load` the one that fits, follow it.",
-        )
+        ).beyond_core()
     }
 
     async fn run(&self, call: Call<'_>, args: SkillArgs) -> Result<SkillOutput, ToolError> {

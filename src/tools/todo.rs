@@ -146,6 +146,7 @@ impl Tool for TodoRead {
             "Read the todo list",
             "This session's todo list: where a long task stands. Not for a new or simple one.",
         )
+        .beyond_core()
     }
 
     async fn run(&self, call: Call<'_>, args: TodoReadArgs) -> Result<TodoOutput, ToolError> {
@@ -175,7 +176,7 @@ impl Tool for TodoWrite {
             "Replace this session's todo list: every item, at most one in_progress. For tasks of several steps, \
              after each; not for simple ones.",
             Effect::Edit,
-        )
+        ).beyond_core()
         .idempotent()
     }
 
