@@ -109,6 +109,18 @@ impl Runtime {
         self.offer().tools.definitions(listed).into_iter().cloned().collect()
     }
 
+    /// The same, and those that an agent of the settings is given: hosts that run agents within a session offer both.
+    pub(crate) fn definitions_with_agents(&self, caller: &Caller) -> Vec<ToolDefinition> {
+        let agents = self.policy().agents().keys().map(|agent| Some(agent.as_str()));
+        let policies: Vec<_> =
+            agents.chain([None]).map(|agent| self.policy().for_caller(&caller.access, agent)).collect();
+        let listed = |definition: &ToolDefinition| {
+            let card = &definition.card;
+            policies.iter().any(|policy| policy.lists(&card.name, card.effect))
+        };
+        self.offer().tools.definitions(listed).into_iter().cloned().collect()
+    }
+
     /// Whether `caller` may know of a tool called `name`, and there is one: neither profile nor lists keep it away.
     pub fn is_offered(&self, caller: &Caller, name: &str) -> bool {
         self.offered_tool(caller, name).is_ok()

@@ -85,8 +85,7 @@ impl Tool for BashOutputTool {
 
     fn card(&self) -> Card {
         let description = "State of a background command, and its output since last asked.";
-        let mut card =
-            Card::reading("bash_output", "Output of a background command", description).beyond_core();
+        let mut card = Card::reading("bash_output", "Output of a background command", description);
         // What was told once is not told again.
         card.idempotent = false;
         card

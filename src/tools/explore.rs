@@ -120,7 +120,7 @@ pub(crate) async fn run(
         let EnclosedUses { callers, tests } = group_uses(context, references, &definition.place).await?;
         (parts.callers.items, parts.tests.items) = (callers, tests);
     }
-    if let Some((verdict, output)) = answer.optional("implementations", implementations) {
+    if let Some((verdict, output)) = answer.optional("implementations", by_server(implementations)) {
         parts.implementations.items = group_places(context, output, &definition.place).await?;
         parts.implementations.verdict = verdict;
     }
@@ -139,6 +139,16 @@ pub(crate) async fn run(
         verdict: answer.verdict,
         notes: answer.notes,
     })
+}
+
+/// The answer of a server: what the text has for this question are definitions of the name.
+fn by_server(
+    answer: Result<Answer<LocationsOutput>, ToolError>,
+) -> Result<Answer<LocationsOutput>, ToolError> {
+    match answer {
+        Ok(answer) if answer.verdict == Verdict::Hints => Err(fallback::refusal_error(&answer.server_status)),
+        answer => answer,
+    }
 }
 
 /// Verdict and notes of the whole, as the parts come in.

@@ -79,7 +79,7 @@ impl Tool for ListTool {
             "list",
             "List a directory",
             "The entries of a directory, hidden ones included, sorted by name. To find files by name use `glob`.",
-        ).with_rank(12)
+        ).beyond_core().with_rank(12)
     }
 
     fn subjects(&self, context: &Context, args: &ListArgs) -> Result<CallSubjects, ToolError> {

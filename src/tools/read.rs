@@ -11,6 +11,7 @@ use super::fallback;
 use super::file_kind::{BinaryFileKind, MAX_FILE_HEAD_BYTES, file_kind};
 use super::list::clamp_count;
 use super::notebook;
+use super::resolved_position::find_by_name;
 use super::tool::{Call, Card, Tool};
 use crate::lsp::model::Symbol;
 use crate::policy::request::CallSubjects;
@@ -38,6 +39,8 @@ const MAX_NAMED_HIDDEN_CHARACTERS: usize = 5;
 pub(crate) struct ReadArgs {
     /// The file.
     pub path: String,
+    /// Only this function or class (`Class.method`), whole.
+    pub symbol: Option<String>,
     /// First line, 1-based (1).
     pub offset: Option<i64>,
     /// Lines (50, up to 200).
@@ -87,7 +90,7 @@ impl Tool for ReadTool {
         Card::reading(
             "read",
             "Read a file",
-            "Lines of a text file. Of a large file look at `outline` first. Notebooks come as text, images as format and size.",
+            "Lines of a text file. Of a large file look at `outline` first, or give a `symbol`. Notebooks come as text, images as format and size.",
         ).with_rank(7)
     }
 
@@ -104,8 +107,16 @@ impl Tool for ReadTool {
 ///
 /// # Errors
 /// A file that is missing, outside, no regular file, or no text.
-pub(crate) async fn run(context: &Context, args: ReadArgs) -> Result<ReadOutput, ToolError> {
+pub(crate) async fn run(context: &Context, mut args: ReadArgs) -> Result<ReadOutput, ToolError> {
     let path = context.path(args.path.as_ref())?;
+    if let Some(symbol) = args.symbol.take().filter(|symbol| !symbol.is_empty()) {
+        if args.offset.is_some() || args.limit.is_some() {
+            let what = "read: `symbol` says which lines, so give neither `offset` nor `limit`";
+            return Err(ToolError::new(ErrorCode::InvalidArgs, what));
+        }
+        let (first, last) = symbol_lines(context, &path, &symbol).await?;
+        (args.offset, args.limit) = (Some(first), Some(last - first + 1));
+    }
     let wants_outline = args.outline.unwrap_or(false);
     let mut output = if wants_outline && args.offset.is_none() && args.limit.is_none() {
         context.workspace.stamp(&path).map_err(from_read_error)?;
@@ -121,6 +132,31 @@ pub(crate) async fn run(context: &Context, args: ReadArgs) -> Result<ReadOutput,
         output.notes.extend(notes);
     }
     Ok(output)
+}
+
+/// The first and last line of what the file's syntax tree calls `name`, 1-based; overloads together.
+async fn symbol_lines(context: &Context, path: &WorkspacePath, name: &str) -> Result<(i64, i64), ToolError> {
+    let subject = context.language_file(path.clone())?;
+    let (symbols, _) = fallback::outline(context, &subject).await?;
+    let found = find_by_name(&symbols, name);
+    let lines = |overloads: &[&Symbol]| {
+        let first = overloads.iter().map(|symbol| symbol.range.start.line).min().unwrap_or_default();
+        let last = overloads.iter().map(|symbol| symbol.range.end.line).max().unwrap_or_default();
+        (i64::from(first) + 1, i64::from(last) + 1)
+    };
+    match found.as_slice() {
+        [overloads] => Ok(lines(overloads)),
+        [] => {
+            let what = format!("the syntax tree of {} defines no `{name}`", path.display());
+            Err(ToolError::new(ErrorCode::NotFound, what).with_hint("`outline` lists what it defines"))
+        }
+        several => {
+            let first: Vec<String> = several.iter().map(|overloads| lines(overloads).0.to_string()).collect();
+            let what = format!("{} defines `{name}` in lines {}", path.display(), first.join(", "));
+            Err(ToolError::new(ErrorCode::InvalidArgs, what)
+                .with_hint("qualify it (`Class.method`), or give `offset`"))
+        }
+    }
 }
 
 impl ReadOutput {

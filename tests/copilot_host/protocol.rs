@@ -84,11 +84,11 @@ fn concurrent_tool_calls_each_get_a_text_result() {
         call("4", "no_such_tool", json!({})),
         call("5", "lsp_tools_read", json!({"path": "../outside"})),
         call("6", "lsp_tools_read", json!({"path": "long.txt"})),
-        call("late", "list", json!({})),
+        call("late", "glob", json!({"pattern": "*"})),
         call("1", "lsp_tools_read", json!({"path": "a.txt"})),
         json!({"wait": 7}),
         // By its end the answer to the late one has been looked at.
-        call("8", "list", json!({})),
+        call("8", "glob", json!({"pattern": "*"})),
         json!({"wait": 1}),
     ]);
     played.project.write("long.txt", long.repeat(60));

@@ -264,7 +264,7 @@ fn permission_rules_agents_and_hooks_apply_on_real_copilot_cli() {
             (false, _, 0) => Says::Calls(vec![
                 ("edit", edit(RIGHT, WRONG)),
                 ("bash", json!({"command": "touch ran-it"})),
-                ("list", json!({})),
+                ("glob", json!({"pattern": "*"})),
             ]),
             (false, _, 1) => Says::Calls(vec![(
                 "task",

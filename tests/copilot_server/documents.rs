@@ -17,7 +17,7 @@ fn file_changes_are_sent_in_order_and_turn_undo_reverts_all() {
         call("bash", json!({"command": "echo more >> notes.txt; echo secret > .env"})),
         call("delete", json!({"path": "new.py"})),
     ]);
-    let settings = "[permissions]\nallow = [\"bash\"]\ndeny = [\"read(.env)\"]\n";
+    let settings = "[permissions]\nprofile = \"all\"\nallow = [\"bash\"]\ndeny = [\"read(.env)\"]\n";
     let project = project(&plays(steps), settings, [("old.rs", "// before\n"), ("notes.txt", "some\n")]);
     let ran = copilot(&project, &["--format", "json", "agent", "go"]);
     assert_eq!(ran.status, 0, "{}", ran.err);

@@ -6,7 +6,7 @@ use super::stage::{copilot, project};
 
 #[test]
 fn every_profile_registers_its_tools() {
-    for (profile, count) in [("core", 35), ("lsp", 0), ("read-only", 0), ("edit", 0), ("all", 0)] {
+    for (profile, count) in [("core", 22), ("lsp", 0), ("read-only", 0), ("edit", 0), ("all", 0)] {
         let project = project(&json!({}), "", []);
         let ran = copilot(&project, &["--format", "json", "tools", "--profile", profile]);
         assert_eq!(ran.status, 0, "{profile}: {}", ran.err);
@@ -19,15 +19,15 @@ fn every_profile_registers_its_tools() {
 
 #[test]
 fn tool_refused_by_server_is_warned_and_others_are_registered() {
-    let project = project(&json!({"refuses": ["lsp_hover", "bash"], "hides": ["glob"]}), "", []);
+    let project = project(&json!({"refuses": ["lsp_references", "bash"], "hides": ["glob"]}), "", []);
     let ran = copilot(&project, &["tools"]);
     assert_eq!(ran.status, 0, "{}", ran.err);
     let refused = "is not registered: the server does not take it: inputSchema/properties: not to my taste";
-    for name in ["lsp_hover", "bash"] {
+    for name in ["lsp_references", "bash"] {
         assert!(ran.err.contains(&format!("warning: {name} {refused}")), "{}", ran.err);
     }
     assert!(ran.err.contains("warning: glob is not registered: the server does not list it"), "{}", ran.err);
-    assert!(ran.out.contains("lsp_rename") && !ran.out.contains("lsp_hover"), "{}", ran.out);
+    assert!(ran.out.contains("lsp_rename") && !ran.out.contains("lsp_references"), "{}", ran.out);
     assert_eq!(project.log().count("conversation/registerTools"), 3);
 }
 
@@ -56,7 +56,7 @@ fn invalid_or_oversized_tool_list_is_an_error() {
             json!({"list": {"tools": []}}),
             "the answer to conversation/registerTools cannot be understood: it is no list",
         ),
-        (json!({"own": many}), "36 tools of ours and 124 others are more than the 128 that a model is given"),
+        (json!({"own": many}), "24 tools of ours and 124 others are more than the 128 that a model is given"),
     ];
     for (scenario, said) in cases {
         let project = project(&scenario, "", []);
@@ -78,6 +78,6 @@ fn tool_list_invalid_entries_and_foreign_entries_are_told_apart() {
     let origins: Vec<&str> =
         list["tools"].as_array().unwrap().iter().map(|tool| tool["origin"].as_str().unwrap()).collect();
     assert_eq!(origins, ["server", "other", "other"]);
-    assert_eq!(list["left_out"].as_array().unwrap().len(), 38);
+    assert_eq!(list["left_out"].as_array().unwrap().len(), 26);
     assert_eq!(list["oddities"], json!(["the server lists `copilot.x` twice"]));
 }

@@ -222,7 +222,7 @@ fn real_copilot_gateway_starts_our_mcp_server_and_lists_tools() {
         std::thread::sleep(Duration::from_millis(100));
     };
     let text = tools.to_string();
-    for name in ["lsp_hover", "lsp_diagnostics", "read"] {
+    for name in ["lsp_definition", "lsp_diagnostics", "read"] {
         assert!(text.contains(&format!("\"{name}\"")), "{text}");
     }
 }

@@ -13,6 +13,21 @@ fn lines(count: usize) -> String {
     (1..=count).map(|line| format!("line {line}\n")).collect()
 }
 
+#[tokio::test]
+async fn read_symbol_gives_its_whole_definition_and_refuses_what_is_ambiguous() {
+    let text = "class A:\n    def f(self):\n        return 1\n\n\nclass B:\n    def f(self):\n        return 2\n\n\ndef g():\n    pass\n";
+    let bench = Bench::new([("a.py", text)]);
+    let read = bench.ok("read", json!({"path": "a.py", "symbol": "B.f"})).await;
+    assert_eq!((&read["start_line"], &read["end_line"]), (&json!(7), &json!(8)), "{read}");
+    assert_eq!(read["content"], "    def f(self):\n        return 2\n");
+    let (code, error) = bench.failure("read", json!({"path": "a.py", "symbol": "f"})).await;
+    assert_eq!((code.as_str(), error.as_str()), ("invalid_args", "a.py defines `f` in lines 2, 7"));
+    let (code, _) = bench.failure("read", json!({"path": "a.py", "symbol": "h"})).await;
+    assert_eq!(code, "not_found");
+    let (code, error) = bench.failure("read", json!({"path": "a.py", "symbol": "g", "offset": 3})).await;
+    assert!(code == "invalid_args" && error.contains("neither `offset` nor `limit`"), "{error}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn read_returns_a_page_with_its_position() {
     let text = lines(500);

@@ -40,7 +40,9 @@ impl Listening {
         std::fs::write(&file, TOKEN).expect("a file");
         std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).expect("its mode");
         let mut command = project.command(Some(servers));
-        command.args(["mcp", "--no-daemon", "--http", "127.0.0.1:0", "--token-file"]).arg(&file);
+        command
+            .args(["mcp", "--no-daemon", "--profile", "all", "--http", "127.0.0.1:0", "--token-file"])
+            .arg(&file);
         let mut child =
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it");
         let mut lines = BufReader::new(child.stderr.take().expect("stderr")).lines();
@@ -68,7 +70,14 @@ fn driven(host: &[&str], way: Way) -> Value {
     command.env("MARKER", marker.as_str()).env("PEERS", real_clients());
     let listening = match way {
         Way::Streams => {
-            command.args(["stdio", env!("CARGO_BIN_EXE_lsp-tools"), "mcp", "--no-daemon"]);
+            command.args([
+                "stdio",
+                env!("CARGO_BIN_EXE_lsp-tools"),
+                "mcp",
+                "--no-daemon",
+                "--profile",
+                "all",
+            ]);
             None
         }
         Way::Http => {
@@ -89,7 +98,7 @@ fn driven(host: &[&str], way: Way) -> Value {
 
 fn all_went_well(said: &Value) {
     let tools = said["tools"].as_array().expect("tools");
-    assert!(tools.len() > 20 && tools[0] == "lsp_diagnostics", "{}", said["tools"]);
+    assert!(tools.len() > 20 && tools[0] == "explore", "{}", said["tools"]);
     let hover = &said["hover"];
     assert_eq!(hover["server_status"]["server"], "pyright", "{hover}");
     assert!(hover["contents"].as_str().is_some_and(|text| text.contains("shout: bool")), "{hover}");

@@ -14,7 +14,7 @@ fn mounting(name: &str, inner: &Project) -> String {
         inner.environment(None).into_iter().map(|(name, value)| format!("{name} = {value:?}")).collect();
     let (program, root) = (env!("CARGO_BIN_EXE_lsp-tools"), inner.root());
     format!(
-        "[mcp.servers.{name}]\ncommand = {program:?}\nargs = [\"mcp\", \"--no-daemon\", \"--workspace\", {root:?}]\n\
+        "[mcp.servers.{name}]\ncommand = {program:?}\nargs = [\"mcp\", \"--no-daemon\", \"--profile\", \"all\", \"--workspace\", {root:?}]\n\
          env = {{{}}}\ntimeout = 30_000\n",
         environment.join(", ")
     )

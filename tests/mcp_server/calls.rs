@@ -14,7 +14,8 @@ fn scripted() -> Project {
 #[test]
 fn tool_results_conform_to_their_output_schema() {
     let project = scripted();
-    let mut client = Mcp::modern(&project, None, json!({}));
+    let mut client = Mcp::start(&project, None, &["--profile", "all"]);
+    client.greet(json!({}));
     let list = client.result("tools/list", json!({}));
     let schema = |name: &str| {
         let tools = list["tools"].as_array().expect("tools");

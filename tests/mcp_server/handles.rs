@@ -139,7 +139,7 @@ fn overlay_arguments_are_listed_only_with_overlay_tool() {
             .map(|found| found["inputSchema"]["properties"].clone())
     };
     assert!(schema(&[], "lsp_overlay").is_none());
-    assert!(schema(&[], "lsp_hover").expect("lsp_hover").get("overlay").is_none());
+    assert!(schema(&[], "lsp_definition").expect("lsp_definition").get("overlay").is_none());
     let all = ["--profile", "all"];
     assert_eq!(schema(&all, "lsp_hover").expect("lsp_hover")["overlay"]["type"], "string");
     assert_eq!(schema(&all, "edit").expect("edit")["group"]["type"], "string");

@@ -37,7 +37,8 @@ fn tool_list_has_annotations_and_schemas_and_stable_order() {
         let list = client.result("tools/list", json!({}));
         let tools = list["tools"].as_array().expect("tools").clone();
         let names: Vec<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
-        assert_eq!(&names[..3], ["lsp_diagnostics", "lsp_definition", "lsp_references"]);
+        assert_eq!(&names[..4], ["explore", "lsp_diagnostics", "lsp_definition", "lsp_references"]);
+        assert_eq!(names.len(), 16, "what models choose from: {names:?}");
         for tool in &tools {
             let name = &tool["name"];
             assert!(tool["title"].as_str().is_some_and(|title| !title.is_empty()), "{name}");

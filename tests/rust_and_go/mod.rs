@@ -5,5 +5,6 @@ mod hostile;
 mod installs;
 mod modules;
 mod real;
+mod symbols;
 mod untrusted;
 mod ways;

@@ -1,12 +1,13 @@
 //! Grouping of places by the function or class around them.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
 
 use super::output::ExploreItem;
 use crate::config::Catalogue;
 use crate::hints;
-use crate::lsp::model::Symbol;
+use crate::lsp::model::{Symbol, SymbolKind};
 use crate::text::Position;
 use crate::tools::answer::Place;
 use crate::tools::test_conventions::is_test;
@@ -15,7 +16,7 @@ use crate::workspace::Workspace;
 /// The most lines that are named of one function.
 const MAX_LINES_PER_ITEM: usize = 5;
 
-/// Uses by what they stand in, those with the most uses first; what stands at the top level of files comes last.
+/// Uses by what they stand in: functions, types, the rest, and the top level of files; of each those with the most uses first.
 #[derive(Debug, Default)]
 pub(super) struct EnclosedUses {
     /// In sources.
@@ -56,12 +57,21 @@ pub(super) fn enclosed_uses(
         }
     }
     let mut items: Vec<ExploreItem> = groups.into_values().collect();
-    items.sort_by_key(|item| (item.symbol.is_none(), std::cmp::Reverse(item.places)));
+    items.sort_by_key(|item| (kind_rank(item), Reverse(item.places)));
     let (tests, callers) = items.into_iter().partition(|item| {
         let in_test_module = item.symbol.as_deref().is_some_and(|symbol| symbol.starts_with("tests."));
         in_test_module || is_test(&item.path.split('/').collect::<Vec<_>>())
     });
     EnclosedUses { callers, tests }
+}
+
+fn kind_rank(item: &ExploreItem) -> u8 {
+    match item.kind.as_deref().and_then(SymbolKind::from_name) {
+        Some(kind) if kind.is_callable() => 0,
+        Some(kind) if matches!(kind.name(), "class" | "interface" | "struct" | "enum") => 1,
+        Some(_) => 2,
+        None => 3,
+    }
 }
 
 /// The innermost symbol around `at` that has a body, with what it lies in, and its kind.
@@ -84,7 +94,6 @@ fn symbol_around(symbols: &[Symbol], at: Position) -> Option<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lsp::model::SymbolKind;
     use crate::text::Range;
 
     fn symbol(name: &str, kind: &str, (first, last): (u32, u32), children: Vec<Symbol>) -> Symbol {

@@ -34,7 +34,7 @@ pub(super) fn build_session_request(
     provider: Provider,
     tools: &Value,
 ) -> Result<HostSessionRequest, HostError> {
-    let definitions = runtime.definitions(caller);
+    let definitions = runtime.definitions_with_agents(caller);
     let ours: Vec<&ToolDefinition> =
         definitions.iter().filter(|tool| !LEFT_TO_THEM.contains(&tool.card.name.as_ref())).collect();
     let exported = export(ToolListFormat::Copilot, ours.iter().copied())?;
@@ -111,7 +111,7 @@ fn agents(
 ) -> Vec<Value> {
     let agent = |(name, rules): (&String, &crate::policy::rules::AgentRules)| {
         let policy = runtime.policy().for_caller(&caller.access, Some(name));
-        let own = ours.iter().filter(|tool| policy.offers(&tool.card.name, tool.card.effect));
+        let own = ours.iter().filter(|tool| policy.lists(&tool.card.name, tool.card.effect));
         let mut tools: Vec<String> =
             own.filter_map(|tool| names.exported_name(&tool.card.name)).map(built_in::session_name).collect();
         let built_in = theirs.iter().filter(|name| policy.offers(name, built_in::effect_of(name)));

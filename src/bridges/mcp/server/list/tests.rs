@@ -31,7 +31,7 @@ fn tools_list_pages_contain_every_tool_once_in_order() {
         }
     }
     assert_eq!((names.len(), pages), (many(150).len(), many(150).len().div_ceil(MAX_TOOLS_PER_PAGE)));
-    assert_eq!(names[0], "lsp_diagnostics");
+    assert_eq!(names[0], "explore");
     let mut once = names.clone();
     once.sort();
     once.dedup();
