@@ -1,7 +1,7 @@
 //! `explore`: a symbol with its source, its users and what it uses, in one answer of a stated size.
 //!
 //! The questions are those of the other language tools, asked together about the definition: hover, references, implementations,
-//! callees, outline, diagnostics. [`uses`] names the function or class around each reference; [`fit`] shares the size out among the
+//! callees, outline, diagnostics. [`uses`] names the function or class around each reference; [`mod@fit`] shares the size out among the
 //! parts. Each part says how far it can be relied on where that is less than the whole answer.
 
 pub(crate) mod fit;
