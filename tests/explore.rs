@@ -188,7 +188,7 @@ async fn explore_budget_bounds_the_answer_and_too_small_a_one_is_refused() {
     let refused = call(10).await;
     assert_eq!(refused.value["code"], "invalid_args", "{:?}", refused.value);
     assert!(
-        refused.value["error"].as_str().is_some_and(|error| error.contains("300")),
+        refused.value["error"].as_str().is_some_and(|error| error.contains("400")),
         "{:?}",
         refused.value
     );

@@ -20,6 +20,7 @@ use super::address::Address;
 use super::answer::{
     Answer, DiagnosticItem, DiagnosticsOutput, HierarchyOutput, LocationsOutput, Place, ServerState, Verdict,
 };
+use super::budget::json_size;
 use super::context::Context;
 use super::definition::{Definition, DefinitionExtent};
 use super::error::ToolError;
@@ -36,6 +37,8 @@ use crate::text::{LineColumn, Range};
 
 /// The size of an answer where nobody says another, in tokens.
 const DEFAULT_BUDGET_TOKENS: usize = 2_000;
+/// What the names of the fields beside the output take.
+const VERDICT_BYTES: usize = 80;
 /// The most definitions of one name that are told.
 const MAX_DEFINITIONS: usize = 10;
 /// The most places that are asked for in one part.
@@ -49,7 +52,7 @@ pub(crate) struct ExploreArgs {
     pub address: Address,
     /// Tokens the answer may take (2000).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 300, max = 50_000))]
+    #[schemars(range(min = 400, max = 50_000))]
     pub budget: Option<usize>,
 }
 
@@ -129,7 +132,8 @@ pub(crate) async fn run(
         parts.callees.verdict = verdict;
     }
     answer.notes.extend(other_definitions(&found.output, &definition.place));
-    let output = fit(parts, tokens);
+    let beside = json_size(&found.resolved) + json_size(&found.server_status) + json_size(&answer.notes);
+    let output = fit(parts, tokens, beside + VERDICT_BYTES);
     Ok(Answer {
         ok: true,
         output,

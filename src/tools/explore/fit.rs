@@ -9,8 +9,6 @@ use crate::tools::budget::json_size;
 
 /// The bytes that count as one token: code in the common tokenizers has between three and four.
 const BYTES_PER_TOKEN: usize = 3;
-/// What verdict and status take beside the output.
-const STATUS_BYTES: usize = 150;
 /// The letters of documentation by which it is recognised in the source.
 const DOC_MATCH_CHARS: usize = 16;
 /// What a list takes to say that it is cut.
@@ -40,9 +38,9 @@ pub(super) struct ExploreParts {
     pub callees: UncutList,
 }
 
-/// The answer in at most so many tokens: one item of each list where there is room; of documentation a fifth at most, of errors a sixth, of the source two fifths; the lists share
+/// The answer in at most so many tokens, of which `beside` bytes are for verdict and notes: one item of each list where there is room; of documentation a fifth at most, of errors a sixth, of the source two fifths; the lists share
 /// the rest evenly, and what one of them leaves the others take.
-pub(super) fn fit(parts: ExploreParts, tokens: usize) -> ExploreOutput {
+pub(super) fn fit(parts: ExploreParts, tokens: usize, beside: usize) -> ExploreOutput {
     let mut output = ExploreOutput {
         symbol: parts.symbol,
         kind: parts.kind,
@@ -61,7 +59,7 @@ pub(super) fn fit(parts: ExploreParts, tokens: usize) -> ExploreOutput {
     let mut lists = uncut.map(|list| CutList::new(list.items, list.verdict));
     let count = lists.len();
     let frame =
-        json_size(&output) + STATUS_BYTES + lists.iter().map(CutList::frame).sum::<usize>() + errors.frame();
+        json_size(&output) + beside + lists.iter().map(CutList::frame).sum::<usize>() + errors.frame();
     let all = tokens.saturating_mul(BYTES_PER_TOKEN).saturating_sub(frame);
     let about = signature_where_documented(&parts.about, parts.body.as_deref().unwrap_or_default());
     output.about = cut_markdown(about, all / 5).into_owned();
@@ -198,7 +196,7 @@ mod tests {
     #[test]
     fn explore_answer_stays_within_budget_and_says_what_is_left_out() {
         for tokens in [300, 500, 2_000, 10_000] {
-            let output = fit(parts(5_000, 5_000), tokens);
+            let output = fit(parts(5_000, 5_000), tokens, 200);
             let size = json_size(&output);
             assert!(size <= tokens * BYTES_PER_TOKEN, "{size} bytes for {tokens} tokens");
             assert!(size * 2 > tokens * BYTES_PER_TOKEN, "{size} bytes of {tokens} tokens are used");
@@ -210,7 +208,7 @@ mod tests {
 
     #[test]
     fn explore_answer_that_fits_is_whole() {
-        let output = fit(parts(3, 10), 2_000);
+        let output = fit(parts(3, 10), 2_000, 200);
         assert_eq!((output.callers.items.len(), output.callers.more), (3, None));
         assert_eq!(output.body.unwrap().lines().count(), 10);
     }
