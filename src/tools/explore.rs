@@ -13,7 +13,7 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use self::fit::{ExploreParts, fit};
+use self::fit::{ExploreParts, UncutList, fit};
 use self::output::{ExploreFinding, ExploreItem, ExploreOutput};
 use self::uses::{EnclosedUses, enclosed_uses};
 use super::address::Address;
@@ -89,7 +89,32 @@ pub(crate) async fn run(
 ) -> Result<Answer<ExploreOutput>, ToolError> {
     let found = lsp_navigate::run(context, Navigation::Definition, target, Some(MAX_DEFINITIONS)).await?;
     let definition = Definition::new(context, target, &found)?;
-    let at = &definition.target;
+    let mut whole = WholeAnswer::new(&found);
+    let parts = find_parts(context, &definition, &mut whole).await?;
+    whole.notes.extend(other_definitions(&found.output, &definition.place));
+    let parts = match (&found.resolved, parts.symbol.is_empty()) {
+        (Some(resolved), true) => ExploreParts { symbol: resolved.symbol.clone(), ..parts },
+        _ => parts,
+    };
+    let beside = json_size(&found.resolved) + json_size(&found.server_status) + json_size(&whole.notes);
+    Ok(Answer {
+        ok: true,
+        output: fit(parts, tokens, beside + VERDICT_BYTES),
+        resolved: found.resolved,
+        server_status: found.server_status,
+        servers: found.servers,
+        verdict: whole.verdict,
+        notes: whole.notes,
+    })
+}
+
+/// All that concerns `definition`; what the parts lack goes into `whole`.
+async fn find_parts(
+    context: &Context,
+    definition: &Definition,
+    whole: &mut WholeAnswer,
+) -> Result<ExploreParts, ToolError> {
+    let (at, place) = (&definition.target, &definition.place);
     let (hover, references, implementations, callees, extent) = tokio::join!(
         lsp_hover::run(context, at),
         lsp_navigate::run(context, Navigation::References, at, Some(MAX_PLACES)),
@@ -97,52 +122,30 @@ pub(crate) async fn run(
         lsp_hierarchy::run(context, HierarchyDirection::Callees, at, 1),
         definition.extent(context),
     );
-    let findings = find_errors(context, &definition, extent.as_ref()).await;
-    let mut answer = ExploreAnswer::new(&found);
-    let mut parts = ExploreParts {
-        symbol: match (&extent, &found.resolved) {
-            (Some(extent), _) => extent.name.clone(),
-            (None, Some(resolved)) => resolved.symbol.clone(),
-            (None, None) => String::new(),
-        },
-        kind: extent.as_ref().map(|extent| extent.kind.clone()),
-        path: definition.place.path.clone(),
-        range: extent.as_ref().map_or(definition.place.range, |extent| extent.range),
-        body: extent.as_ref().and_then(|extent| body_of(context, &definition, extent.range)),
-        ..ExploreParts::default()
-    };
-    if let Some(hover) = answer.essential("hover", hover) {
+    let mut parts = ExploreParts { path: place.path.clone(), range: place.range, ..ExploreParts::default() };
+    if let Some(hover) = whole.essential("hover", hover) {
         parts.about = hover.contents;
     }
-    if let Some(findings) = findings {
-        let range = parts.range;
-        parts.errors =
-            answer.essential("errors", findings).map(|output| errors_in(output, range)).unwrap_or_default();
+    if let Some(extent) = extent {
+        let errors =
+            find_errors(context, definition).await.and_then(|found| whole.essential("errors", found));
+        parts.errors = errors.map(|found| errors_in(found, extent.range)).unwrap_or_default();
+        parts.body = body_of(context, definition, extent.range);
+        let DefinitionExtent { name, kind, range } = extent;
+        (parts.symbol, parts.kind, parts.range) = (name, Some(kind), range);
     }
-    if let Some(references) = answer.essential("callers", references) {
-        let EnclosedUses { callers, tests } = group_uses(context, references, &definition.place).await?;
+    if let Some(references) = whole.essential("callers", references) {
+        let EnclosedUses { callers, tests } = group_uses(context, references, place).await?;
         (parts.callers.items, parts.tests.items) = (callers, tests);
     }
-    if let Some((verdict, output)) = answer.optional("implementations", by_server(implementations)) {
-        parts.implementations.items = group_places(context, output, &definition.place).await?;
-        parts.implementations.verdict = verdict;
+    if let Some((verdict, output)) = whole.optional("implementations", by_server(implementations)) {
+        let EnclosedUses { callers, tests } = group_uses(context, output, place).await?;
+        parts.implementations = UncutList { items: callers.into_iter().chain(tests).collect(), verdict };
     }
-    if let Some((verdict, output)) = answer.optional("callees", callees) {
-        parts.callees.items = callee_items(output);
-        parts.callees.verdict = verdict;
+    if let Some((verdict, output)) = whole.optional("callees", callees) {
+        parts.callees = UncutList { items: callee_items(output), verdict };
     }
-    answer.notes.extend(other_definitions(&found.output, &definition.place));
-    let beside = json_size(&found.resolved) + json_size(&found.server_status) + json_size(&answer.notes);
-    let output = fit(parts, tokens, beside + VERDICT_BYTES);
-    Ok(Answer {
-        ok: true,
-        output,
-        resolved: found.resolved,
-        server_status: found.server_status,
-        servers: found.servers,
-        verdict: answer.verdict,
-        notes: answer.notes,
-    })
+    Ok(parts)
 }
 
 /// The answer of a server: what the text has for this question are definitions of the name.
@@ -156,14 +159,14 @@ fn by_server(
 }
 
 /// Verdict and notes of the whole, as the parts come in.
-struct ExploreAnswer {
+struct WholeAnswer {
     verdict: Verdict,
     notes: Vec<String>,
     /// What the server of the definition lacks, which need not be said of each part.
     known: Option<String>,
 }
 
-impl ExploreAnswer {
+impl WholeAnswer {
     fn new(definition: &Answer<LocationsOutput>) -> Self {
         Self {
             verdict: definition.verdict,
@@ -234,9 +237,8 @@ impl ExploreAnswer {
 async fn find_errors(
     context: &Context,
     definition: &Definition,
-    extent: Option<&DefinitionExtent>,
 ) -> Option<Result<Answer<DiagnosticsOutput>, ToolError>> {
-    let (path, _) = (definition.path.as_ref()?, extent?);
+    let path = definition.path.as_ref()?;
     let args = DiagnosticsArgs {
         path: Some(context.workspace.absolute(path)),
         min_severity: Some(Severity::Error),
@@ -279,16 +281,6 @@ async fn group_uses(
         Ok(enclosed_uses(workspace, catalogue, places, std::time::Instant::now() + hints::DEADLINE))
     })
     .await
-}
-
-async fn group_places(
-    context: &Context,
-    found: LocationsOutput,
-    definition: &Place,
-) -> Result<Vec<ExploreItem>, ToolError> {
-    let EnclosedUses { mut callers, tests } = group_uses(context, found, definition).await?;
-    callers.extend(tests);
-    Ok(callers)
 }
 
 fn without(places: Vec<Place>, definition: &Place) -> Vec<Place> {

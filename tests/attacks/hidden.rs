@@ -5,8 +5,8 @@ use std::os::unix::fs::symlink;
 use serde_json::{Value, json};
 
 use super::with_settings;
-use crate::support::Project;
 use crate::support::agent::{call, call_in, failure, open};
+use crate::support::{Project, real_servers};
 
 const KEY: &str = "API_KEY=s3cr3t";
 
@@ -158,4 +158,38 @@ async fn row_23_undo_of_read_denied_file_is_denied() {
     let (code, _) = failure(&runtime, "undo", json!({})).await;
     assert_eq!(code, "denied");
     assert_eq!(project.read("keys/a.txt"), "new");
+}
+
+/// Definitions lead into files that may not be read; of these nothing but the place is told, and nothing is changed.
+#[tokio::test(flavor = "multi_thread")]
+async fn row_23_symbol_tools_show_no_source_of_read_denied_file() {
+    let secret = "def token():\n    return \"s3cr3t\"\n\n\ndef other():\n    return token() + \"s3cr3t\"\n";
+    for servers in [None, Some(real_servers(&["pyright"]))] {
+        let project = Project::new([
+            ("pyproject.toml", "[tool.pyright]\n"),
+            ("keys/a.py", secret),
+            ("keys/__init__.py", ""),
+            ("app.py", "from keys.a import token\n\n\ndef use():\n    return token()\n"),
+        ]);
+        let settings = "[permissions]\ndeny = ['read(keys/**)']\n";
+        std::fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
+        let runtime = open(&project, servers.as_deref());
+        for (tool, arguments) in [
+            ("explore", json!({"symbol": "token"})),
+            ("explore", json!({"path": "app.py", "symbol": "token"})),
+            ("explore", json!({"path": "app.py", "line": 4, "symbol": "token"})),
+            ("edit_symbol", json!({"symbol": "token", "after": "x = 1", "dry_run": true})),
+            (
+                "edit_symbol",
+                json!({"path": "app.py", "line": 4, "symbol": "token", "body": "def token(): pass"}),
+            ),
+            ("edit_symbol", json!({"path": "app.py", "line": 4, "symbol": "token", "delete": true})),
+            ("read", json!({"path": "keys/a.py", "symbol": "token"})),
+        ] {
+            let answer = call_in(&runtime, None, tool, arguments.clone()).await.value;
+            assert!(!answer.to_string().contains("s3cr3t"), "{tool} {arguments}: {answer}");
+            assert_eq!(project.read("keys/a.py"), secret, "{tool} {arguments}: {answer}");
+        }
+        runtime.shutdown().await;
+    }
 }
