@@ -92,6 +92,8 @@ const SHELL: Language = Language {
     spare: "99",
 };
 
+const USE_OF_BOTH: &str = "from a import A, B\n\n\ndef g(x: A | B) -> int:\n    return x.f()\n";
+
 pub struct Shop {
     project: Project,
     runtime: Runtime,
@@ -201,6 +203,27 @@ async fn edit_symbol_refuses_two_edits_at_once_and_unknown_symbols() {
     assert_eq!((&both["ok"], &both["code"]), (&json!(false), &json!("invalid_args")), "{both}");
     let unknown = shop.edit("shop/cart.py", "Cart.nothing", json!({"body": "x"})).await;
     assert_eq!((&unknown["ok"], &unknown["code"]), (&json!(false), &json!("not_found")), "{unknown}");
+    shop.runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_of_several_definitions_is_edited_only_where_it_is_named() {
+    let stub = "class A:\n    def f(self) -> int:\n        return 1\n\n\nclass B:\n    def f(self) -> int:\n        return 2\n";
+    let project = [("pyproject.toml", "[tool.pyright]\n"), ("a.py", stub), ("b.py", USE_OF_BOTH)];
+    let shop = Shop::open(&Language { server: Some("pyright"), files: &[], ..PYTHON });
+    for (path, text) in project {
+        shop.project.write(path, text);
+    }
+    let at_use =
+        json!({"path": "b.py", "line": 4, "symbol": "f", "body": "def f(self) -> int:\n    return 3"});
+    let refused = shop.call("edit_symbol", at_use).await;
+    assert_eq!((&refused["ok"], &refused["code"]), (&json!(false), &json!("invalid_args")), "{refused}");
+    assert!(refused["error"].as_str().is_some_and(|error| error.contains("a.py:2:9, a.py:7:9")), "{refused}");
+    let at_one =
+        json!({"path": "a.py", "line": 6, "symbol": "f", "body": "def f(self) -> int:\n    return 3"});
+    let edited = shop.call("edit_symbol", at_one).await;
+    assert_eq!(edited["ok"], true, "{edited}");
+    assert_eq!(shop.project.read("a.py"), stub.replace("return 2", "return 3"));
     shop.runtime.shutdown().await;
 }
 

@@ -23,6 +23,8 @@ pub(crate) struct Definition {
     pub path: Option<WorkspacePath>,
     /// The definition; outside the workspace the place that was asked about.
     pub target: Target,
+    /// The place that was asked about is this definition.
+    pub is_asked: bool,
 }
 
 /// A whole definition.
@@ -37,7 +39,8 @@ pub(crate) struct DefinitionExtent {
 }
 
 impl Definition {
-    /// The first of the places that answer where `target` is defined; `target` itself where there are none.
+    /// Of the places that answer where `target` is defined the one that was asked about, else the first; `target` itself where there are
+    /// none.
     ///
     /// # Errors
     /// `not_found` where no name stands there.
@@ -53,7 +56,12 @@ impl Definition {
             text: Some(resolved.text.clone()),
             why: None,
         });
-        let place = found.output.location.clone().or(resolved).ok_or_else(|| {
+        let is_asked = |place: &&Place| {
+            let asked = found.resolved.as_ref();
+            asked.is_some_and(|asked| asked.path == place.path && place.range.touches(asked.range.start))
+        };
+        let asked = found.output.locations.iter().find(is_asked);
+        let place = asked.or(found.output.location.as_ref()).cloned().or(resolved).ok_or_else(|| {
             ToolError::new(ErrorCode::NotFound, "no name stands there")
                 .with_hint("give FILE:NAME, or the line and column of a name")
         })?;
@@ -64,7 +72,7 @@ impl Definition {
             }
             None => target.clone(),
         };
-        Ok(Self { place, path, target })
+        Ok(Self { place, path, target, is_asked: asked.is_some() })
     }
 
     /// The whole of it by the server's outline; by the syntax tree where there is none, or it says only where the name is.

@@ -139,9 +139,9 @@ async fn plan(context: &Context, target: &Target, edit: BlockEdit<'_>) -> Result
     Ok(Planned::Edit(plan, path, text))
 }
 
-/// The file of the one definition.
+/// The file of the definition, which must be the only one, or the one that was asked about.
 fn only_file(definition: &Definition, found: &Answer<LocationsOutput>) -> Result<WorkspacePath, ToolError> {
-    if found.output.locations.len() > 1 {
+    if found.output.locations.len() > 1 && !definition.is_asked {
         let places = shown_places(&found.output.locations);
         let what =
             format!("the symbol has {} definitions: {places}; nothing was changed", found.output.count);
