@@ -215,7 +215,8 @@ impl Session {
             self.is_current(&early.snapshot)
                 && is_less_informative(late, |late| is_empty(&late.value) && late.unfinished_work.is_some())
         };
-        self.ask_early_or_when_ready(request.scope, until, early, late, is_better).await
+        // Three futures in one, for the first moments of a server; on the heap, they burden no other question.
+        Box::pin(self.ask_early_or_when_ready(request.scope, until, early, late, is_better)).await
     }
 
     /// Waits until answers of `scope` are whole, at most until `until`, and then asks `late`. Where the time was up, the answer of

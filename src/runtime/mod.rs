@@ -373,7 +373,7 @@ impl Runtime {
 
     /// What keeps answers from being good; ends in a real query to each server.
     pub async fn doctor(&self) -> DoctorOutput {
-        doctor::run(&self.context).await
+        Box::pin(doctor::run(&self.context)).await
     }
 
     /// The 0-based `line` of a file, for showing an answer; `path` as answers give it.

@@ -115,12 +115,13 @@ async fn find_parts(
     whole: &mut WholeAnswer,
 ) -> Result<ExploreParts, ToolError> {
     let (at, place) = (&definition.target, &definition.place);
+    // Five whole questions side by side: together they are too large for the stack of a worker thread.
     let (hover, references, implementations, callees, extent) = tokio::join!(
-        lsp_hover::run(context, at),
-        lsp_navigate::run(context, Navigation::References, at, Some(MAX_PLACES)),
-        lsp_navigate::run(context, Navigation::Implementation, at, Some(MAX_PLACES)),
-        lsp_hierarchy::run(context, HierarchyDirection::Callees, at, 1),
-        definition.extent(context),
+        Box::pin(lsp_hover::run(context, at)),
+        Box::pin(lsp_navigate::run(context, Navigation::References, at, Some(MAX_PLACES))),
+        Box::pin(lsp_navigate::run(context, Navigation::Implementation, at, Some(MAX_PLACES))),
+        Box::pin(lsp_hierarchy::run(context, HierarchyDirection::Callees, at, 1)),
+        Box::pin(definition.extent(context)),
     );
     let mut parts = ExploreParts { path: place.path.clone(), range: place.range, ..ExploreParts::default() };
     if let Some(hover) = whole.essential("hover", hover) {

@@ -183,7 +183,7 @@ async fn memory_budget_exceeded_least_recently_used_server_is_stopped() {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     };
-    in_time(stopped).await;
+    in_time(Box::pin(stopped)).await;
     let rows = play.runtime.servers().await.servers;
     let running: Vec<_> = rows.iter().filter(|row| row.state == ServerRunState::Ready).collect();
     assert_eq!(running.len(), 1, "{rows:?}");
@@ -279,7 +279,7 @@ async fn definition_in_nested_project_is_asked_of_its_own_server() {
         play.runtime.definition(at("one/src/a.scr", 1, 0)),
         play.runtime.definition(at("two/src/a.scr", 1, 0)),
     );
-    let (one, two) = in_time(async { tokio::join!(one, two) }).await;
+    let (one, two) = in_time(Box::pin(async { tokio::join!(one, two) })).await;
     let path = |answer: lsp_tools::Answer<lsp_tools::internals::tools::answer::LocationsOutput>| {
         answer.output.location.map(|place| place.path)
     };

@@ -64,7 +64,7 @@ async fn serve(mut visit: AcceptedConnection, memory: &Semaphore) -> Result<(), 
     let AcceptedConnection { runtime, mut reader, mut writer, closing, .. } = visit;
     let (sender, receiver) = unbounded_channel();
     let watched = request.progress.then_some(receiver);
-    let work = AssertUnwindSafe(run_command(runtime, request, input, sender)).catch_unwind();
+    let work = AssertUnwindSafe(Box::pin(run_command(runtime, request, input, sender))).catch_unwind();
     let reply = tokio::select! {
         reply = work => reply.unwrap_or_else(|_| internal_error_reply()),
         // Dropping the work cancels it, down to the servers and commands that it waits for.

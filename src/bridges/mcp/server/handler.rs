@@ -249,7 +249,7 @@ impl ServerHandler for McpServerHandler {
         if let Some(answer) = conformance::call(self, &params, &context).await {
             return answer;
         }
-        catch_panic(call::call(self, params, context)).await
+        catch_panic(Box::pin(call::call(self, params, context))).await
     }
 
     #[cfg(feature = "conformance")]

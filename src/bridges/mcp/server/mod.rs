@@ -100,7 +100,7 @@ pub async fn serve(
     let closed = CancellationToken::new();
     let pipe = Pipe::new(read, write, gone.clone(), closed.clone());
     let handler = McpServerHandler::new(options, gone.clone(), random_key()?);
-    let served = serve_conversation(handler, pipe, &gone, &closed, ended).await;
+    let served = Box::pin(serve_conversation(handler, pipe, &gone, &closed, ended)).await;
     gone.cancel();
     closed.cancel();
     served
