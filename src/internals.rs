@@ -163,8 +163,11 @@ pub mod text {
 pub mod tools {
     pub mod answer {
         pub use crate::tools::answer::{
-            DiagnosticItem, DiagnosticsOutput, HoverOutput, LocationsOutput, Place, ServerStatus,
+            DiagnosticItem, DiagnosticsOutput, HoverOutput, LocationsOutput, ServerStatus,
         };
+    }
+    pub mod place {
+        pub use crate::tools::place::Place;
     }
     pub mod chat {
         pub use crate::tools::chat::NAMES;

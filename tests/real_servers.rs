@@ -43,7 +43,7 @@ async fn messages(runtime: &Runtime, path: &str) -> Vec<String> {
 
 async fn definition(runtime: &Runtime, target: Target) -> String {
     let found = complete(runtime.definition(target).await.expect("an answer"));
-    let place = found.location.expect("a definition");
+    let place = found.locations.first().expect("a definition").clone();
     format!("{}:{} {}", place.path, place.range.start.line + 1, place.text.unwrap_or_default().trim())
 }
 

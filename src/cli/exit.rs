@@ -207,7 +207,11 @@ mod tests {
     }
 
     fn hover(contents: &str) -> HoverOutput {
-        HoverOutput { contents: contents.into(), range: None, candidates: Vec::new() }
+        HoverOutput {
+            contents: contents.into(),
+            range: None,
+            candidates: crate::tools::place::Places::default(),
+        }
     }
 
     #[test]
@@ -245,6 +249,7 @@ mod tests {
                     source: None,
                     server: "pylsp".into(),
                     message: "bad".into(),
+                    enclosing: None,
                     related: Vec::new(),
                 })
                 .into_iter()

@@ -60,7 +60,7 @@ impl PathSpelling {
         };
         answer.output.each_path(&mut respell);
         if let Some(resolved) = &mut answer.resolved {
-            respell(&mut resolved.path);
+            respell(&mut resolved.place.path);
         }
         before
     }
@@ -74,7 +74,7 @@ pub(crate) trait HasPaths {
 
 impl HasPaths for HoverOutput {
     fn each_path(&mut self, change: &mut dyn FnMut(&mut String)) {
-        self.candidates.iter_mut().for_each(|place| change(&mut place.path));
+        self.candidates.0.iter_mut().for_each(|place| change(&mut place.path));
     }
 }
 
@@ -89,7 +89,8 @@ impl HasPaths for ExploreOutput {
 
 impl HasPaths for LocationsOutput {
     fn each_path(&mut self, change: &mut dyn FnMut(&mut String)) {
-        self.location.iter_mut().chain(&mut self.locations).for_each(|place| change(&mut place.path));
+        self.location.iter_mut().for_each(|first| change(&mut first.path));
+        self.locations.0.iter_mut().for_each(|place| change(&mut place.path));
     }
 }
 

@@ -125,6 +125,11 @@ impl SymbolKind {
         matches!(self.0, 6 | 9 | 12)
     }
 
+    /// Whether it is something that has a value: a property, field, variable or constant.
+    pub(crate) fn is_variable(self) -> bool {
+        matches!(self.0, 7 | 8 | 13 | 14)
+    }
+
     /// The kind's name; "symbol" for a number the protocol does not know.
     pub(crate) fn name(self) -> &'static str {
         (self.0 as usize).checked_sub(1).and_then(|index| Self::NAMES.get(index)).copied().unwrap_or("symbol")

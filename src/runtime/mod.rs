@@ -230,6 +230,7 @@ impl Runtime {
             limits: PathLimits::default(),
             shells: Arc::default(),
             overlays: Arc::default(),
+            outlines: Arc::default(),
             trust,
             folders,
             timeout: options.timeout,

@@ -18,11 +18,12 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::explore::output::ExploreOutput;
 use crate::tools::explore::{Explore, ExploreArgs};
 use crate::tools::lsp_completion::{CompletionArgs, LspCompletion};
+use crate::tools::lsp_definition::{DefinitionArgs, LspDefinition};
 use crate::tools::lsp_diagnostics::{DiagnosticsArgs, InProcess, LspDiagnostics};
 use crate::tools::lsp_hierarchy::{CallDirection, CallsArgs, LspCalls, LspTypes, TypeDirection, TypesArgs};
 use crate::tools::lsp_hover::LspHover;
 use crate::tools::lsp_navigate::{
-    LspDeclaration, LspDefinition, LspImplementation, LspReferences, LspTypeDefinition, ReferencesArgs,
+    LspDeclaration, LspImplementation, LspReferences, LspTypeDefinition, ReferencesArgs,
 };
 use crate::tools::lsp_signature::LspSignature;
 use crate::tools::lsp_symbols::{LspSymbols, SymbolsArgs};
@@ -49,7 +50,7 @@ impl Runtime {
 
     /// Where it is defined.
     pub async fn definition(&self, target: Target) -> Result<Answer<LocationsOutput>, ToolError> {
-        self.question(LspDefinition, target.into()).await
+        self.question(LspDefinition, DefinitionArgs { address: target.into(), body: None }).await
     }
 
     /// Where it is declared.

@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::place::{Place, Places};
 use crate::hints;
-use crate::text::Range;
+use crate::text::{Position, Range};
 
 /// How far an answer can be relied on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -70,15 +71,13 @@ pub struct ServerStatus {
 /// What a position or name was taken to mean.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Resolved {
-    /// Relative to the workspace.
-    pub path: String,
+    /// Where it stands.
+    #[serde(flatten)]
+    pub place: Place,
     /// The name asked about.
     pub symbol: String,
-    /// Where it stands.
-    pub range: Range,
-    /// The source line.
-    pub text: String,
     /// The position given was beside the name and has been moved to it, or only a name was given.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub moved: bool,
 }
 
@@ -145,23 +144,6 @@ impl<T> Answer<T> {
     }
 }
 
-/// A place in a file, as answers give it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Place {
-    /// Relative to the workspace with `/`; absolute for a file outside; the URI for a document that is no file.
-    pub path: String,
-    /// The document's URI.
-    pub uri: String,
-    /// Where in it, 0-based, in Unicode scalar values.
-    pub range: Range,
-    /// The source line at the range's start.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub text: Option<String>,
-    /// Hints only: why it ranks where it does.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub why: Option<String>,
-}
-
 /// `lsp_hover`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HoverOutput {
@@ -171,22 +153,45 @@ pub struct HoverOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<Range>,
     /// Hints only: where the likely definition is, best first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub candidates: Vec<Place>,
+    #[serde(default, skip_serializing_if = "<[Place]>::is_empty")]
+    pub candidates: Places,
 }
 
 /// `lsp_definition`, `lsp_declaration`, `lsp_type_definition`, `lsp_implementation`, `lsp_references`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LocationsOutput {
-    /// The first location; absent where there is none.
+    /// `lsp_definition` only: the first of them, as LSP has it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub location: Option<Place>,
+    pub location: Option<LspLocation>,
     /// All of them, sorted by file and position (hints: best first).
-    pub locations: Vec<Place>,
+    pub locations: Places,
     /// How many there are in all.
     pub count: usize,
     /// Whether `locations` leaves some out.
     pub has_more: bool,
+    /// `lsp_definition` with `body`: the source of the first of them, where it lies in the workspace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub body: Option<DefinitionBody>,
+}
+
+/// The source of a definition.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DefinitionBody {
+    /// Its first line, 0-based.
+    pub line: u32,
+    /// Whole lines.
+    pub text: String,
+}
+
+/// A location of the protocol.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LspLocation {
+    /// Relative to the workspace; absolute for a file outside; the URI for a document that is no file.
+    pub path: String,
+    /// The document's URI.
+    pub uri: String,
+    /// Where in it, 0-based, in Unicode scalar values.
+    pub range: Range,
 }
 
 /// One finding, as answers give it.
@@ -208,6 +213,9 @@ pub struct DiagnosticItem {
     pub server: String,
     /// What is wrong.
     pub message: String,
+    /// The function or type around it, with what that lies in.
+    #[serde(default, rename = "in", skip_serializing_if = "Option::is_none")]
+    pub enclosing: Option<String>,
     /// Other places that explain it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub related: Vec<RelatedItem>,
@@ -306,7 +314,7 @@ pub struct HierarchyItem {
     pub place: Place,
     /// Where the calls are: in this item's file for callers, in its parent's for callees.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub sites: Vec<Range>,
+    pub sites: Vec<Position>,
     /// The next level.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<HierarchyItem>,

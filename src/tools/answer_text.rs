@@ -5,7 +5,8 @@
 //! | `"count": 3` | `count: 3` |
 //! | a text of several lines | its name on a line, and the text as it is |
 //! | a range | `4:2-4:9`, 0-based like the answer |
-//! | an object with a path and a range | `src/app.py:4:2-4:9`, then its other fields |
+//! | an object with a path and a range or a line and a character | `src/app.py:4:2-4:9` or `src/app.py:4:2`, then its other fields |
+//! | the places of a file | a line for each, as if it had the path of the file |
 //! | a list | one line for each item |
 //! | a server that is ready, a complete verdict, `ok`, a URI beside its path | nothing, the verdict in one word |
 
@@ -68,9 +69,11 @@ fn write_fields(map: &Map<String, Value>, indent: usize, out: &mut String) {
             Value::String(text) if text.contains('\n') => {
                 let _ = writeln!(out, "{pad}{key}:\n{}", text.trim_end_matches('\n'));
             }
-            Value::Array(items) if items.iter().any(|item| item.is_object() || item.is_array()) => {
+            Value::Array(items) if !items.iter().all(is_word) => {
                 // Whoever reads compilers' messages takes a number behind a colon for 1-based.
-                let zero = items.iter().any(|item| item.get("range").is_some());
+                let zero = ["range", "places", "character"]
+                    .iter()
+                    .any(|key| items.iter().any(|item| item.get(*key).is_some()));
                 let _ = writeln!(out, "{pad}{key}{}:", if zero && indent == 0 { " (0-based)" } else { "" });
                 items.iter().for_each(|item| write_list_item(item, indent + 1, out));
             }
@@ -98,6 +101,14 @@ fn write_list_item(item: &Value, indent: usize, out: &mut String) {
         out.push('\n');
         return;
     };
+    if let (Some(path), Some(Value::Array(places))) = (map.get("path"), map.get("places")) {
+        for place in places.iter().filter_map(Value::as_object) {
+            let mut place = place.clone();
+            place.insert("path".to_owned(), path.clone());
+            write_list_item(&Value::Object(place), indent, out);
+        }
+        return;
+    }
     out.push_str(&pad);
     let placed = write_location(map, out);
     let short: Map<String, Value> = map
@@ -118,6 +129,17 @@ fn write_list_item(item: &Value, indent: usize, out: &mut String) {
     write_fields(&long, indent + 1, out);
 }
 
+/// An object on the line of its name.
+fn write_object(map: &Map<String, Value>, out: &mut String) {
+    if point(map).is_none() {
+        return write_pairs(map, map, out);
+    }
+    let placed = write_location(map, out);
+    let others = map.iter().filter(|(key, _)| !placed.contains(&key.as_str())).map(owned).collect();
+    out.push(' ');
+    write_pairs(&others, map, out);
+}
+
 fn owned((key, value): (&String, &Value)) -> (String, Value) {
     (key.clone(), value.clone())
 }
@@ -131,12 +153,19 @@ fn write_location(map: &Map<String, Value>, out: &mut String) -> Vec<&'static st
             let _ = write!(out, "{path}:{span}");
             vec!["path", "range"]
         }
-        (Some(path), None) => match map.get("line").and_then(Value::as_u64) {
-            Some(line) => {
+        (Some(path), None) => match (point(map), map.get("line").and_then(Value::as_u64)) {
+            (Some((line, character)), _) => {
+                let _ = write!(out, "{path}:{line}:{character}");
+                if let Some((line, character)) = map.get("end").and_then(Value::as_object).and_then(point) {
+                    let _ = write!(out, "-{line}:{character}");
+                }
+                vec!["path", "line", "character", "end"]
+            }
+            (None, Some(line)) => {
                 let _ = write!(out, "{path}:{line}");
                 vec!["path", "line"]
             }
-            None => {
+            (None, None) => {
                 out.push_str(path);
                 vec!["path"]
             }
@@ -151,36 +180,51 @@ fn write_location(map: &Map<String, Value>, out: &mut String) -> Vec<&'static st
 
 /// A range in short, if it is one.
 fn range(map: &Map<String, Value>) -> Option<String> {
-    let point = |key: &str| {
-        let point = map.get(key)?.as_object()?;
-        Some((point.get("line")?.as_u64()?, point.get("character")?.as_u64()?))
-    };
-    let ((line, character), (last_line, last_character)) = (point("start")?, point("end")?);
+    let end = |key: &str| point(map.get(key)?.as_object()?);
+    let ((line, character), (last_line, last_character)) = (end("start")?, end("end")?);
     Some(format!("{line}:{character}-{last_line}:{last_character}"))
+}
+
+/// Whether a value is written without spaces or names of fields, so that several of them make a list on a line.
+fn is_word(value: &Value) -> bool {
+    match value {
+        Value::Object(map) => is_point(map),
+        other => !other.is_array(),
+    }
+}
+
+fn is_point(map: &Map<String, Value>) -> bool {
+    map.len() == 2 && point(map).is_some()
+}
+
+fn point(map: &Map<String, Value>) -> Option<(u64, u64)> {
+    Some((map.get("line")?.as_u64()?, map.get("character")?.as_u64()?))
 }
 
 /// Whether a value fits on a line with others.
 fn fits_inline(value: &Value) -> bool {
     match value {
         Value::String(text) => !text.contains('\n'),
-        Value::Array(items) => {
-            items.iter().all(|item| !item.is_object() && !item.is_array() && fits_inline(item))
-        }
-        Value::Object(map) => range(map).is_some(),
+        Value::Array(items) => items.iter().all(|item| is_word(item) && fits_inline(item)),
+        Value::Object(map) => range(map).is_some() || is_point(map),
         _ => true,
     }
 }
 
 fn write_pairs(shown: &Map<String, Value>, whole: &Map<String, Value>, out: &mut String) {
-    let mut first = true;
+    let mut separator = "";
     for (key, value) in shown {
         if is_needless(whole, key, value) {
             continue;
         }
-        if !first {
-            out.push_str(", ");
+        out.push_str(separator);
+        separator = ", ";
+        if key == "in" {
+            separator = ": ";
+            out.push_str("in ");
+            write_inline(value, out);
+            continue;
         }
-        first = false;
         // What stands in a source line, and what a message says, need no name.
         if !matches!(key.as_str(), "text" | "message" | "name") {
             let _ = write!(out, "{key}: ");
@@ -200,9 +244,12 @@ fn write_inline(value: &Value, out: &mut String) {
                 write_inline(item, out);
             }
         }
-        Value::Object(map) => match range(map) {
-            Some(span) => out.push_str(&span),
-            None => write_pairs(map, map, out),
+        Value::Object(map) => match (range(map), point(map)) {
+            (Some(span), _) => out.push_str(&span),
+            (None, Some((line, character))) if is_point(map) => {
+                let _ = write!(out, "{line}:{character}");
+            }
+            (None, _) => write_object(map, out),
         },
         other => {
             let _ = write!(out, "{other}");

@@ -11,6 +11,7 @@ use super::answer::{ServerState, ServerStatus};
 use super::edit_scheduler::EditScheduler;
 use super::error::{ErrorCode, ToolError};
 use super::install::{InstallGate, InstallState};
+use super::outline_cache::OutlineCache;
 use super::overlays::HeldOverlays;
 use super::question::path_of;
 use super::retry_advice::RetryAdvice;
@@ -50,6 +51,8 @@ pub struct Context {
     pub(crate) shells: Arc<ShellCommands>,
     /// Unsaved texts of callers that name them by a handle.
     pub(crate) overlays: Arc<HeldOverlays>,
+    /// What files define, for naming what a place lies in.
+    pub(crate) outlines: Arc<OutlineCache>,
     /// Who allowed what.
     pub(crate) trust: TrustStore,
     /// The user's folders.

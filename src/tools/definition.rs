@@ -1,10 +1,11 @@
 //! The definition of a symbol, and its extent: the whole function or class, not only its name.
 
-use super::answer::{Answer, LocationsOutput, Place, SymbolItem};
+use super::answer::{Answer, LocationsOutput, SymbolItem};
 use super::context::Context;
 use super::error::{ErrorCode, ToolError};
 use super::fallback;
 use super::lsp_symbols;
+use super::place::Place;
 use super::target::Target;
 use crate::hints;
 use crate::lsp::model::Symbol;
@@ -49,19 +50,13 @@ impl Definition {
         target: &Target,
         found: &Answer<LocationsOutput>,
     ) -> Result<Self, ToolError> {
-        let resolved = found.resolved.as_ref().map(|resolved| Place {
-            path: resolved.path.clone(),
-            uri: String::new(),
-            range: resolved.range,
-            text: Some(resolved.text.clone()),
-            why: None,
-        });
+        let resolved = found.resolved.as_ref().map(|resolved| resolved.place.clone());
         let is_asked = |place: &&Place| {
-            let asked = found.resolved.as_ref();
+            let asked = found.resolved.as_ref().map(|asked| &asked.place);
             asked.is_some_and(|asked| asked.path == place.path && place.range.touches(asked.range.start))
         };
         let asked = found.output.locations.iter().find(is_asked);
-        let place = asked.or(found.output.location.as_ref()).cloned().or(resolved).ok_or_else(|| {
+        let place = asked.or(found.output.locations.first()).cloned().or(resolved).ok_or_else(|| {
             ToolError::new(ErrorCode::NotFound, "no name stands there")
                 .with_hint("give FILE:NAME, or the line and column of a name")
         })?;
@@ -73,6 +68,14 @@ impl Definition {
             None => target.clone(),
         };
         Ok(Self { place, path, target, is_asked: asked.is_some() })
+    }
+
+    /// The whole lines of `range` in its file, without what ends them; `None` where there is nothing to see.
+    pub(crate) fn source_lines(&self, context: &Context, range: Range) -> Option<Vec<String>> {
+        let text = context.text(self.path.as_ref()?).ok()?;
+        let lines = (range.start.line..=range.end.line).filter_map(|line| text.line(line));
+        let lines: Vec<String> = lines.map(|line| line.trim_end().to_owned()).collect();
+        (!lines.is_empty()).then_some(lines)
     }
 
     /// The whole of it by the server's outline; by the syntax tree where there is none, or it says only where the name is.

@@ -192,6 +192,7 @@ mod tests {
             source: None,
             server: "s".into(),
             message: message.into(),
+            enclosing: None,
             related: Vec::new(),
         }
     }

@@ -4,12 +4,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::address::Address;
-use super::answer::{Answer, LocationsOutput, Place, Verdict};
+use super::answer::{Answer, LocationsOutput, Verdict};
 use super::context::Context;
 use super::definition::{Definition, DefinitionExtent};
 use super::editing::{EditRunOptions, EditingTurn, must_be_whole, plan_write, read_existing};
 use super::error::{ErrorCode, ToolError};
 use super::lsp_navigate;
+use super::place::Place;
 use super::target::Target;
 use super::tool::{Call, Card, Tool};
 use super::write::EditOutput;
@@ -181,10 +182,10 @@ async fn must_be_unused(
         let what = format!("`{}` is used {times}: {}; nothing was changed", extent.name, shown_places(&uses));
         let error = ToolError::new(ErrorCode::Conflict, what).with_hint("remove these uses first");
         let details = LocationsOutput {
-            location: uses.first().cloned(),
             has_more: count > uses.len(),
-            locations: uses,
+            locations: uses.into(),
             count,
+            ..LocationsOutput::default()
         };
         return Err(error.with_details(&Answer { output: details, ..found }));
     }

@@ -18,13 +18,14 @@ use self::output::{ExploreFinding, ExploreItem, ExploreOutput};
 use self::uses::{EnclosedUses, enclosed_uses};
 use super::address::Address;
 use super::answer::{
-    Answer, DiagnosticItem, DiagnosticsOutput, HierarchyOutput, LocationsOutput, Place, ServerState, Verdict,
+    Answer, DiagnosticItem, DiagnosticsOutput, HierarchyOutput, LocationsOutput, ServerState, Verdict,
 };
 use super::budget::json_size;
 use super::context::Context;
 use super::definition::{Definition, DefinitionExtent};
 use super::error::ToolError;
 use super::lsp_diagnostics::{self, DiagnosticsArgs, InProcess};
+use super::place::Place;
 use super::target::Target;
 use super::tool::{Call, Card, Tool};
 use super::{fallback, lsp_hierarchy, lsp_hover, lsp_navigate};
@@ -131,16 +132,16 @@ async fn find_parts(
         let errors =
             find_errors(context, definition).await.and_then(|found| whole.essential("errors", found));
         parts.errors = errors.map(|found| errors_in(found, extent.range)).unwrap_or_default();
-        parts.body = body_of(context, definition, extent.range);
+        parts.body = definition.source_lines(context, extent.range);
         let DefinitionExtent { name, kind, range } = extent;
         (parts.symbol, parts.kind, parts.range) = (name, Some(kind), range);
     }
     if let Some(references) = whole.essential("callers", references) {
-        let EnclosedUses { callers, tests } = group_uses(context, references, place).await?;
+        let EnclosedUses { callers, tests } = group_uses(context, references, place).await;
         (parts.callers.items, parts.tests.items) = (callers, tests);
     }
     if let Some((verdict, output)) = whole.optional("implementations", by_server(implementations)) {
-        let EnclosedUses { callers, tests } = group_uses(context, output, place).await?;
+        let EnclosedUses { callers, tests } = group_uses(context, output, place).await;
         parts.implementations = UncutList { items: callers.into_iter().chain(tests).collect(), verdict };
     }
     if let Some((verdict, output)) = whole.optional("callees", callees) {
@@ -264,24 +265,11 @@ fn errors_in(output: DiagnosticsOutput, range: Range) -> Vec<ExploreFinding> {
     inside.map(finding).collect()
 }
 
-/// The whole lines of `range`.
-fn body_of(context: &Context, definition: &Definition, range: Range) -> Option<Vec<String>> {
-    let text = context.text(definition.path.as_ref()?).ok()?;
-    let lines = (range.start.line..=range.end.line).filter_map(|line| text.line(line));
-    let lines: Vec<String> = lines.map(|line| line.trim_end().to_owned()).collect();
-    (!lines.is_empty()).then_some(lines)
-}
-
-async fn group_uses(
-    context: &Context,
-    references: LocationsOutput,
-    definition: &Place,
-) -> Result<EnclosedUses, ToolError> {
-    let places = without(references.locations, definition);
-    fallback::run_in_background(context, move |workspace, catalogue| {
-        Ok(enclosed_uses(workspace, catalogue, places, std::time::Instant::now() + hints::DEADLINE))
-    })
-    .await
+async fn group_uses(context: &Context, references: LocationsOutput, definition: &Place) -> EnclosedUses {
+    let places = without(references.locations.0, definition);
+    let at: Vec<_> = places.iter().map(|place| (place.path.as_str(), place.range.start)).collect();
+    let around = context.enclosing_symbols(&at, std::time::Instant::now() + hints::DEADLINE).await;
+    enclosed_uses(places.into_iter().zip(around))
 }
 
 fn without(places: Vec<Place>, definition: &Place) -> Vec<Place> {

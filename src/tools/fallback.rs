@@ -3,10 +3,11 @@
 use std::time::Instant;
 
 use super::answer::{
-    Answer, DiagnosticItem, HoverOutput, LocationsOutput, Place, ServerState, ServerStatus, Verdict,
+    Answer, DiagnosticItem, HoverOutput, LocationsOutput, ServerState, ServerStatus, Verdict,
 };
 use super::context::{Context, LanguageFile, from_read_error};
 use super::error::{ErrorCode, ToolError};
+use super::place::{Place, Places};
 use super::question::UnansweredQuestion;
 use super::{lsp_diagnostics, lsp_navigate};
 use crate::hints::{self, Candidate, FoundSymbols, HintError, Hints, SyntaxCheck};
@@ -30,7 +31,7 @@ pub(crate) async fn hover(
     let (contents, range) = hints::hover(&hints, &language_id)
         .map_or((String::new(), None), |hover| (hover.contents, hover.range));
     let notes = notes(hints.timed_out);
-    let candidates = candidate_places(context, hints.candidates, usize::MAX);
+    let candidates = Places(candidate_places(context, hints.candidates, usize::MAX));
     Ok(hints_answer(unanswered, HoverOutput { contents, range, candidates }, notes))
 }
 
@@ -54,7 +55,8 @@ pub(crate) async fn locations(
         notes.push("these are candidates for the definition of the name, not for what was asked".to_owned());
     }
     let has_more = cut || count > locations.len();
-    let output = LocationsOutput { location: locations.first().cloned(), locations, count, has_more };
+    let output =
+        LocationsOutput { locations: locations.into(), count, has_more, ..LocationsOutput::default() };
     Ok(hints_answer(unanswered, output, notes))
 }
 

@@ -117,7 +117,8 @@ impl Tool for LspDiagnostics {
         call: Call<'_>,
         args: DiagnosticsArgs,
     ) -> Result<Answer<DiagnosticsOutput>, ToolError> {
-        let answer = run(call.context, &args).await?;
+        let mut answer = run(call.context, &args).await?;
+        call.context.name_symbols_of_findings(&mut answer.output.diagnostics).await;
         match no_server_error(&answer).filter(|_| !args.in_process.reads_verdict) {
             Some(error) => Err(error.with_details(&answer)),
             None => Ok(answer),
@@ -551,6 +552,7 @@ pub(crate) fn to_item(context: &Context, path: &WorkspacePath, diagnostic: &Diag
         source: diagnostic.source.clone().map(budget::name),
         server: diagnostic.server.clone(),
         message: budget::message(&diagnostic.message),
+        enclosing: None,
         related: related.collect(),
     }
 }

@@ -14,6 +14,7 @@ use crate::hints::OccurrenceSense;
 use crate::lsp::hierarchy::HierarchyDirection;
 use crate::lsp::model::HierarchyNode;
 use crate::policy::request::CallSubjects;
+use crate::text::{Position, Range};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -153,7 +154,8 @@ pub(crate) async fn run(
     match outcome.await? {
         QuestionOutcome::Answered { value, place, status, verdict, mut notes, .. } => {
             let mut room = ListBudget::for_list(context, context.config.settings.limits.answer_items);
-            let (items, rest) = items(context, value, &mut room);
+            let (mut items, rest) = items(context, value, &mut room);
+            context.name_containers(&mut items).await;
             notes.extend((rest > 0).then(|| format!("{rest} more are left out: the answer is full")));
             let count = items.iter().map(descendant_count).sum();
             let direction = match hierarchy {
@@ -179,7 +181,7 @@ fn items(context: &Context, nodes: Vec<HierarchyNode>, room: &mut ListBudget) ->
             kind: node.kind.name().to_owned(),
             detail: node.detail.map(budget::name),
             place: lsp_navigate::to_place(context, node.location),
-            sites: node.sites,
+            sites: starts(node.sites),
             children: Vec::new(),
             cut: node.cut,
         };
@@ -194,6 +196,13 @@ fn items(context: &Context, nodes: Vec<HierarchyNode>, room: &mut ListBudget) ->
         found.push(item);
     }
     (found, rest)
+}
+
+/// Where `ranges` begin, each once: some servers list a call twice.
+fn starts(ranges: Vec<Range>) -> Vec<Position> {
+    let mut starts: Vec<Position> = ranges.into_iter().map(|range| range.start).collect();
+    starts.dedup();
+    starts
 }
 
 fn nodes_below(node: &HierarchyNode) -> usize {

@@ -6,6 +6,7 @@ use super::budget;
 use super::context::Context;
 use super::error::ToolError;
 use super::fallback;
+use super::place::Places;
 use super::question::{LanguageQuestion, QuestionOutcome};
 use super::target::Target;
 use super::tool::{Call, Card, Tool};
@@ -54,7 +55,7 @@ pub(crate) async fn run(context: &Context, target: &Target) -> Result<Answer<Hov
             });
             let is_empty = contents.is_empty();
             let doubt = is_empty.then(|| context.outsider_note(&status.server, &place.path)).flatten();
-            let output = HoverOutput { contents, range, candidates: Vec::new() };
+            let output = HoverOutput { contents, range, candidates: Places::default() };
             Ok(Answer::new(output, place.resolved, status, verdict, notes).with_doubt(doubt))
         }
         QuestionOutcome::Unanswered(unanswered) => fallback::hover(context, unanswered).await,

@@ -1,11 +1,12 @@
-//! `lsp_definition`, `lsp_declaration`, `lsp_type_definition`, `lsp_implementation`, `lsp_references`: places of a symbol.
+//! `lsp_declaration`, `lsp_type_definition`, `lsp_implementation`, `lsp_references`: places of a symbol.
 
 use super::address::Address;
-use super::answer::{Answer, LocationsOutput, Place};
+use super::answer::{Answer, LocationsOutput};
 use super::budget::{self, ListBudget};
 use super::context::Context;
 use super::error::ToolError;
 use super::fallback;
+use super::place::Place;
 use super::question::{LanguageQuestion, QuestionOutcome};
 use super::resolved_position;
 use super::target::Target;
@@ -14,38 +15,10 @@ use crate::hints::{self, OccurrenceSense};
 use crate::lsp::model::{FileRef, Location};
 use crate::lsp::operations::Navigation;
 use crate::lsp::session::DependencyScope;
-use crate::lsp::uri;
 use crate::policy::request::CallSubjects;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
-
-/// The tool.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct LspDefinition;
-
-impl Tool for LspDefinition {
-    type Args = Address;
-    type Output = Answer<LocationsOutput>;
-
-    fn card(&self) -> Card {
-        Card::reading(
-            "lsp_definition",
-            "Definition",
-            "Where a symbol is defined, with the source line. Prefer it to grep.",
-        )
-        .with_rank(3)
-        .overlaid()
-    }
-
-    fn subjects(&self, context: &Context, args: &Address) -> Result<CallSubjects, ToolError> {
-        args.subjects(context)
-    }
-
-    async fn run(&self, call: Call<'_>, args: Address) -> Result<Answer<LocationsOutput>, ToolError> {
-        run(call.context, Navigation::Definition, &args.target()?, None).await
-    }
-}
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
@@ -208,7 +181,10 @@ pub(crate) async fn run(
                 }
                 _ => doubt,
             };
-            let output = output(context, value, left_out, limit, navigation);
+            let mut output = output(context, value, left_out, limit, navigation);
+            if sense.is_some() {
+                context.name_enclosing_symbols(&mut output.locations.0).await;
+            }
             Ok(Answer::new(output, place.resolved, status, verdict, notes).with_doubt(doubt))
         }
         QuestionOutcome::Unanswered(unanswered) => {
@@ -288,18 +264,17 @@ fn output(
     let locations = found.into_iter().map(|location| to_place(context, location));
     let locations = ListBudget::for_list(context, limit).fill(locations, limit);
     LocationsOutput {
-        location: locations.first().cloned(),
         has_more: count > locations.len(),
         count,
-        locations,
+        locations: locations.into(),
+        ..LocationsOutput::default()
     }
 }
 
 /// A location as answers give it.
 pub(crate) fn to_place(context: &Context, location: Location) -> Place {
-    let (path, uri) = path_and_uri(context, &location.file);
     let text = line_of(context, &location.file, location.text);
-    Place { path, uri, range: location.range, text, why: None }
+    Place { path: path_of(&location.file), range: location.range, text, enclosing: None, why: None }
 }
 
 /// A source line for an answer; none of a file that may not be seen.
@@ -310,14 +285,11 @@ pub(crate) fn line_of(context: &Context, file: &FileRef, text: Option<String>) -
     }
 }
 
-/// A file's path as answers give it, and its URI.
-pub(crate) fn path_and_uri(context: &Context, file: &FileRef) -> (String, String) {
+/// A file's path as answers give it.
+pub(crate) fn path_of(file: &FileRef) -> String {
     match file {
-        FileRef::Inside(path) => (path.display(), uri::from_path(&context.workspace.absolute(path)).into()),
-        FileRef::Outside(path) => (path.display().to_string(), uri::from_path(path).into()),
-        FileRef::Virtual(uri) => {
-            let uri = budget::name(uri.clone());
-            (uri.clone(), uri)
-        }
+        FileRef::Inside(path) => path.display(),
+        FileRef::Outside(path) => path.display().to_string(),
+        FileRef::Virtual(uri) => budget::name(uri.clone()),
     }
 }

@@ -108,7 +108,7 @@ async fn propose(
     };
     // Of a bare name it is known only now in which language it is.
     if let (Target::Name(_), Some(resolved)) = (target, &place.resolved) {
-        must_be_name(context, &Target::File(resolved.path.as_str().into()), new_name)?;
+        must_be_name(context, &Target::File(resolved.place.path.as_str().into()), new_name)?;
     }
     if proposal.is_empty() {
         let symbol = place.resolved.map(|resolved| resolved.symbol).unwrap_or_default();

@@ -225,7 +225,7 @@ async fn search(context: &Context, query: &str, limit: usize) -> Result<Answer<S
 }
 
 fn found_item(context: &Context, symbol: WorkspaceSymbol) -> SymbolItem {
-    let (path, _) = lsp_navigate::path_and_uri(context, &symbol.location.file);
+    let path = lsp_navigate::path_of(&symbol.location.file);
     SymbolItem {
         name: budget::name(symbol.name),
         kind: symbol.kind.name().to_owned(),

@@ -2,6 +2,7 @@
 
 use super::answer::Resolved;
 use super::error::{ErrorCode, ToolError};
+use super::place::Place;
 use super::target::Target;
 use crate::lsp::model::Symbol;
 use crate::text::{Buffer, Identifier, Position, Range, identifier_near, identifiers_on_line};
@@ -35,8 +36,11 @@ impl ResolvedPosition {
     /// That the function has overloads, where that was decided here.
     pub(crate) fn overloads_note(&self) -> Option<String> {
         let resolved = self.resolved.as_ref().filter(|_| !self.overloads.is_empty())?;
-        let lines: Vec<String> =
-            self.overloads.iter().map(|line| format!("{}:{}", resolved.path, u64::from(*line) + 1)).collect();
+        let lines: Vec<String> = self
+            .overloads
+            .iter()
+            .map(|line| format!("{}:{}", resolved.place.path, u64::from(*line) + 1))
+            .collect();
         let (symbol, lines) = (&resolved.symbol, lines.join(", "));
         Some(format!("`{symbol}` is taken for one function with its overloads; the others are at {lines}"))
     }
@@ -151,13 +155,10 @@ pub(crate) fn resolved_name(
     name: &Identifier,
     moved: bool,
 ) -> Resolved {
-    Resolved {
-        path: path.display(),
-        symbol: name.name.clone(),
-        range: name.range,
-        text: buffer.line(name.range.start.line).unwrap_or_default().into_owned(),
-        moved,
-    }
+    let text = buffer.line(name.range.start.line).unwrap_or_default().into_owned();
+    let place =
+        Place { path: path.display(), range: name.range, text: Some(text), enclosing: None, why: None };
+    Resolved { place, symbol: name.name.clone(), moved }
 }
 
 /// The symbols of an outline that `name` means: a bare name anywhere, `Class.method` only within `Class`. The overloads of one

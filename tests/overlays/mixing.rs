@@ -13,7 +13,7 @@ async fn type_and_ask(runtime: lsp_tools::Runtime, name: &'static str, rounds: u
         let mine = client(&runtime, &[("a.scr", &text)]);
         assert_eq!(fingerprint_seen(&mine, "a.scr").await, fingerprint(&text), "{name}, round {round}");
         let found = in_time(mine.definition(at("a.scr", 0, 4))).await.expect("a definition");
-        let place = found.output.location.expect("a place");
+        let place = found.output.locations.first().expect("a place").clone();
         assert_eq!(place.text.as_deref(), text.lines().next(), "{name}, round {round}");
         if round % 16 == 0 {
             assert_eq!(findings(&mine, "a.scr").await.len(), wrong, "{name}, round {round}");
@@ -93,7 +93,7 @@ async fn overlay_without_server_hints_use_the_client_text() {
     let mine = client(&runtime, &[("a.py", "\n\ndef two():\n    pass\n\ntwo()\n")]);
     let found = in_time(mine.definition(at("a.py", 5, 0))).await.expect("hints");
     assert_eq!(found.verdict, lsp_tools::Verdict::Hints);
-    let place = found.output.location.expect("a place");
+    let place = found.output.locations.first().expect("a place").clone();
     assert_eq!((place.range.start.line, place.text.as_deref()), (2, Some("def two():")));
     in_time(runtime.shutdown()).await;
 }

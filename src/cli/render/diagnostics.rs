@@ -186,7 +186,8 @@ fn style(severity: Severity) -> anstyle::Style {
 mod tests {
     use super::*;
     use crate::text::{Position, Range};
-    use crate::tools::answer::{FileVerdict, Place, RelatedItem};
+    use crate::tools::answer::{FileVerdict, RelatedItem};
+    use crate::tools::place::Place;
 
     const TERMINAL: DisplayCapabilities = DisplayCapabilities { terminal: true, color: false, width: 80 };
 
@@ -199,6 +200,7 @@ mod tests {
             source: None,
             server: "pylsp".into(),
             message: message.into(),
+            enclosing: None,
             related: Vec::new(),
         }
     }
@@ -218,7 +220,7 @@ mod tests {
         first.related = vec![RelatedItem {
             place: Place {
                 path: "b.py".into(),
-                uri: "file:///w/b.py".into(),
+                enclosing: None,
                 range: Range::empty(Position::new(6, 1)),
                 text: None,
                 why: None,

@@ -240,6 +240,7 @@ fn item_of(finding: &DeltaItem) -> DiagnosticItem {
         source: None,
         server: finding.server.clone(),
         message: finding.message.clone(),
+        enclosing: None,
         related: Vec::new(),
     }
 }

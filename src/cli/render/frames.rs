@@ -135,7 +135,8 @@ fn snippet(
 mod tests {
     use super::*;
     use crate::text::Position;
-    use crate::tools::answer::{Place, RelatedItem};
+    use crate::tools::answer::RelatedItem;
+    use crate::tools::place::Place;
 
     const TERMINAL: DisplayCapabilities = DisplayCapabilities { terminal: true, color: false, width: 80 };
 
@@ -148,6 +149,7 @@ mod tests {
             source: Some("pyflakes".into()),
             server: "pylsp".into(),
             message: "undefined name 'nme'".into(),
+            enclosing: None,
             related: Vec::new(),
         }
     }
@@ -187,7 +189,7 @@ error[E1]: undefined name 'nme' (pyflakes)
         item.related = vec![RelatedItem {
             place: Place {
                 path: "b.py".into(),
-                uri: "file:///w/b.py".into(),
+                enclosing: None,
                 range: Range::new(Position::new(1, 0), Position::new(1, 1)),
                 text: None,
                 why: None,

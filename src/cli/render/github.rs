@@ -74,6 +74,7 @@ mod tests {
             source: Some("flake:8".into()),
             server: "pylsp".into(),
             message: "100% bad: x, y\r\n::error::no\x1b[0m".into(),
+            enclosing: None,
             related: Vec::new(),
         }
     }

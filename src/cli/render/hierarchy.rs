@@ -59,7 +59,7 @@ fn sites(item: &HierarchyItem) -> String {
         .sites
         .iter()
         .take(MAX_SHOWN_CALL_SITES)
-        .map(|range| LineColumn::from(range.start).to_string())
+        .map(|site| LineColumn::from(*site).to_string())
         .collect();
     let more = if item.sites.len() > MAX_SHOWN_CALL_SITES { ", …" } else { "" };
     format!("  ({} at {}{more})", count(item.sites.len(), "call"), named.join(", "))
@@ -69,7 +69,7 @@ fn sites(item: &HierarchyItem) -> String {
 mod tests {
     use super::*;
     use crate::text::{Position, Range};
-    use crate::tools::answer::Place;
+    use crate::tools::place::Place;
 
     fn item(name: &str, line: u32, children: Vec<HierarchyItem>) -> HierarchyItem {
         HierarchyItem {
@@ -78,7 +78,7 @@ mod tests {
             detail: None,
             place: Place {
                 path: "a.py".into(),
-                uri: "file:///w/a.py".into(),
+                enclosing: None,
                 range: Range::empty(Position::new(line, 4)),
                 text: None,
                 why: None,
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn call_hierarchy_is_rendered_as_a_tree() {
         let mut main = item("main", 20, vec![]);
-        main.sites = vec![Range::empty(Position::new(21, 8)), Range::empty(Position::new(24, 8))];
+        main.sites = vec![Position::new(21, 8), Position::new(24, 8)];
         main.cut = true;
         let root = item("greet", 0, vec![main, item("other\x07", 30, vec![])]);
         let output = HierarchyOutput { direction: "incoming".into(), items: vec![root], count: 2 };

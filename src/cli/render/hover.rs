@@ -25,19 +25,19 @@ pub(crate) fn render(output: &HoverOutput, look: &DisplayCapabilities) -> String
 mod tests {
     use super::*;
     use crate::text::{Position, Range};
-    use crate::tools::answer::Place;
+    use crate::tools::place::Place;
 
     #[test]
     fn hover_candidates_follow_the_contents() {
         let range = Range::new(Position::new(2, 4), Position::new(2, 9));
         let place = Place {
             path: "src/app.py".into(),
-            uri: "file:///w/src/app.py".into(),
+            enclosing: None,
             range,
             text: Some("def greet(name):".into()),
             why: Some("defined in this file".into()),
         };
-        let output = HoverOutput { contents: "Greets.".into(), range: None, candidates: vec![place] };
+        let output = HoverOutput { contents: "Greets.".into(), range: None, candidates: vec![place].into() };
         assert_eq!(
             render(&output, &DisplayCapabilities::PLAIN),
             "Greets.\n\nLikely defined here, best first:\nsrc/app.py:3:5: def greet(name):  (defined in this file)\n"

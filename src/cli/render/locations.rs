@@ -1,7 +1,8 @@
 //! Places with their source lines: definitions, references, and their kin.
 
 use crate::text::{LineColumn, Range};
-use crate::tools::answer::{LocationsOutput, Place};
+use crate::tools::answer::LocationsOutput;
+use crate::tools::place::Place;
 
 use super::display::{BOLD, DIM, MATCH, PLACE, count};
 use super::source::RenderedSourceLine;
@@ -17,7 +18,7 @@ pub(crate) fn render(output: &LocationsOutput, what: &str, look: &DisplayCapabil
     if !look.terminal || ranked {
         return output.locations.iter().map(|place| plain_line(place, look)).collect();
     }
-    if let [only] = output.locations.as_slice() {
+    if let [only] = &*output.locations {
         return single_location(only, look);
     }
     let mut out = String::new();
@@ -102,7 +103,7 @@ mod tests {
     fn place(path: &str, line: u32, from: u32, to: u32, text: &str) -> Place {
         Place {
             path: path.into(),
-            uri: format!("file:///w/{path}"),
+            enclosing: None,
             range: Range::new(Position::new(line, from), Position::new(line, to)),
             text: Some(text.into()),
             why: None,
@@ -110,12 +111,7 @@ mod tests {
     }
 
     fn output(locations: Vec<Place>) -> LocationsOutput {
-        LocationsOutput {
-            location: locations.first().cloned(),
-            count: locations.len(),
-            has_more: false,
-            locations,
-        }
+        LocationsOutput { count: locations.len(), locations: locations.into(), ..LocationsOutput::default() }
     }
 
     fn three() -> LocationsOutput {

@@ -155,7 +155,8 @@ fn percent_encoded(path: &str) -> String {
 mod tests {
     use super::*;
     use crate::text::Position;
-    use crate::tools::answer::{FileVerdict, Place, RelatedItem};
+    use crate::tools::answer::{FileVerdict, RelatedItem};
+    use crate::tools::place::Place;
 
     fn item(path: &str, code: Option<&str>) -> DiagnosticItem {
         DiagnosticItem {
@@ -166,6 +167,7 @@ mod tests {
             source: None,
             server: "pylsp".into(),
             message: "bad".into(),
+            enclosing: None,
             related: Vec::new(),
         }
     }
@@ -181,7 +183,7 @@ mod tests {
         first.related = vec![RelatedItem {
             place: Place {
                 path: "/usr/lib/x y.py".into(),
-                uri: "file:///usr/lib/x%20y.py".into(),
+                enclosing: None,
                 range: Range::empty(Position::new(0, 0)),
                 text: None,
                 why: None,

@@ -34,9 +34,9 @@ fn resolved_note(about: &Resolved, look: &DisplayCapabilities) -> Option<String>
     if !about.moved {
         return None;
     }
-    let at = LineColumn::from(about.range.start);
-    let (symbol, path) = (escape::words(&about.symbol), escape::line(&about.path));
-    let text = escape::words(&about.text);
+    let at = LineColumn::from(about.place.range.start);
+    let (symbol, path) = (escape::words(&about.symbol), escape::line(&about.place.path));
+    let text = escape::words(about.place.text.as_deref().unwrap_or_default());
     Some(look.paint(DIM, &format!("about `{symbol}` at {path}:{at}: {text}")))
 }
 
@@ -123,6 +123,7 @@ fn cut(detail: &str) -> String {
 mod tests {
     use super::*;
     use crate::text::{Position, Range};
+    use crate::tools::place::Place;
 
     fn status(server: &str, state: ServerState) -> ServerStatus {
         ServerStatus {
@@ -234,10 +235,14 @@ mod tests {
         let mut complete = answer(Verdict::Complete, status("pylsp", ServerState::Ready));
         assert_eq!(shown(&complete), [""; 0]);
         complete.resolved = Some(Resolved {
-            path: "a.py".into(),
+            place: Place {
+                path: "a.py".into(),
+                range: Range::new(Position::new(2, 4), Position::new(2, 9)),
+                text: Some("def greet(name):\x1b[2J".into()),
+                enclosing: None,
+                why: None,
+            },
             symbol: "greet".into(),
-            range: Range::new(Position::new(2, 4), Position::new(2, 9)),
-            text: "def greet(name):\x1b[2J".into(),
             moved: true,
         });
         assert_eq!(shown(&complete), ["about `greet` at a.py:3:5: def greet(name):\\u{1b}[2J"]);

@@ -1,18 +1,39 @@
 use serde_json::json;
 
 use super::*;
+use crate::text::{Position, Range};
+use crate::tools::place::{Place, Places};
 
 #[test]
-fn answer_text_shows_locations_as_path_and_range() {
-    let range =
-        |line: u32| json!({"start": {"line": line, "character": 0}, "end": {"line": line, "character": 3}});
+fn list_of_places_is_hardly_longer_for_programs_than_as_text() {
+    let place = |line: u32| Place {
+        path: format!("src/requests/file{}.py", line / 100),
+        range: Range::new(Position::new(line, 15), Position::new(line, 22)),
+        text: Some("        return session.request(\"GET\", url, **kwargs)".into()),
+        enclosing: line.is_multiple_of(2).then(|| "Session.get".into()),
+        why: None,
+    };
+    let places = Places((0..20).map(|index| place(index * 11)).collect());
+    let answer =
+        json!({"ok": true, "locations": places, "count": 20, "has_more": false, "verdict": "complete"});
+    let (programs, models) = (answer.to_string().len(), answer_text(&answer).len());
+    assert!(programs * 10 <= models * 12, "{programs} bytes of JSON, {models} of text");
+}
+
+#[test]
+fn answer_text_shows_each_place_with_its_path() {
+    let range = json!({"start": {"line": 1, "character": 4}, "end": {"line": 1, "character": 7}});
     let answer = json!({
         "ok": true,
-        "location": {"path": "a.py", "uri": "file:///w/a.py", "range": range(1), "text": "def one(): …"},
+        "location": {"path": "a.py", "uri": "file:///w/a.py", "range": range},
         "locations": [
-            {"path": "a.py", "uri": "file:///w/a.py", "range": range(1), "text": "def one(): …"},
-            {"path": "b.py", "uri": "file:///w/b.py", "range": range(7)},
+            {"path": "a.py", "places": [
+                {"line": 1, "character": 4, "text": "def one(): …"},
+                {"line": 3, "character": 4, "in": "Cart.total", "text": "    one()"},
+            ]},
+            {"path": "b.py", "places": [{"line": 7, "character": 0, "end": {"line": 8, "character": 3}}]},
         ],
+        "resolved": {"path": "a.py", "line": 3, "character": 4, "text": "    one()", "symbol": "one"},
         "count": 2,
         "has_more": false,
         "server_status": {"language": "python", "server": "pylsp", "state": "ready", "waited_ms": 3},
@@ -20,7 +41,8 @@ fn answer_text_shows_locations_as_path_and_range() {
     });
     assert_eq!(
         answer_text(&answer),
-        "locations (0-based):\n  a.py:1:0-1:3 def one(): …\n  b.py:7:0-7:3\ncount: 2\nverdict: complete"
+        "locations (0-based):\n  a.py:1:4 def one(): …\n  a.py:3:4 in Cart.total:     one()\n  b.py:7:0-8:3\n\
+         resolved: a.py:3:4     one(), symbol: one\ncount: 2\nverdict: complete"
     );
 }
 

@@ -1,17 +1,13 @@
 //! Grouping of places by the function or class around them.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
-use std::time::Instant;
+use std::collections::BTreeMap;
 
 use super::output::ExploreItem;
-use crate::config::Catalogue;
-use crate::hints;
-use crate::lsp::model::{Symbol, SymbolKind};
-use crate::text::Position;
-use crate::tools::answer::Place;
+use crate::lsp::model::SymbolKind;
+use crate::tools::outline_cache::EnclosingSymbol;
+use crate::tools::place::Place;
 use crate::tools::test_conventions::is_test;
-use crate::workspace::Workspace;
 
 /// The most lines that are named of one function.
 const MAX_LINES_PER_ITEM: usize = 5;
@@ -25,28 +21,18 @@ pub(super) struct EnclosedUses {
     pub tests: Vec<ExploreItem>,
 }
 
-/// Groups `places`. After `deadline` files are no longer parsed, and what stands in them is named by file only.
+/// Groups `places`, each with what is around it.
 pub(super) fn enclosed_uses(
-    workspace: &Workspace,
-    catalogue: &Catalogue,
-    places: Vec<Place>,
-    deadline: Instant,
+    places: impl IntoIterator<Item = (Place, Option<EnclosingSymbol>)>,
 ) -> EnclosedUses {
-    let mut outlines: HashMap<String, Vec<Symbol>> = HashMap::new();
     let mut groups: BTreeMap<(String, Option<String>), ExploreItem> = BTreeMap::new();
-    for place in places {
-        let outline = outlines.entry(place.path.clone()).or_insert_with(|| {
-            let path = workspace.path(place.path.as_ref()).ok();
-            let symbols = path.and_then(|path| hints::symbols(workspace, catalogue, &path, deadline).ok());
-            symbols.flatten().unwrap_or_default()
-        });
-        let around = symbol_around(outline, place.range.start);
-        let (symbol, kind) = around.unzip();
+    for (place, around) in places {
+        let symbol = around.as_ref().map(|around| around.name.to_string());
         let line = place.range.start.line;
         let item = groups.entry((place.path.clone(), symbol.clone())).or_insert_with(|| ExploreItem {
             path: place.path,
             symbol,
-            kind,
+            kind: around.map(|around| around.kind.name().to_owned()),
             lines: Vec::new(),
             places: 0,
             text: place.text.map(|text| text.trim().to_owned()),
@@ -71,54 +57,5 @@ fn kind_rank(item: &ExploreItem) -> u8 {
         Some(kind) if matches!(kind.name(), "class" | "interface" | "struct" | "enum") => 1,
         Some(_) => 2,
         None => 3,
-    }
-}
-
-/// The innermost symbol around `at` that has a body, with what it lies in, and its kind.
-fn symbol_around(symbols: &[Symbol], at: Position) -> Option<(String, String)> {
-    let mut found: Option<(String, String)> = None;
-    let mut level = symbols;
-    while let Some(symbol) =
-        level.iter().find(|symbol| symbol.range.touches(at) && symbol.range.start != symbol.range.end)
-    {
-        let name = match &found {
-            Some((above, _)) => format!("{above}.{}", symbol.name),
-            None => symbol.name.clone(),
-        };
-        found = Some((name, symbol.kind.name().to_owned()));
-        level = &symbol.children;
-    }
-    found
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::text::Range;
-
-    fn symbol(name: &str, kind: &str, (first, last): (u32, u32), children: Vec<Symbol>) -> Symbol {
-        let name_start = Position::new(first, 4);
-        Symbol {
-            name: name.to_owned(),
-            kind: SymbolKind::from_name(kind).unwrap(),
-            detail: None,
-            range: Range::new(Position::new(first, 0), Position::new(last, 20)),
-            selection: Range::new(name_start, Position::new(first, 9)),
-            children,
-        }
-    }
-
-    fn outline() -> Vec<Symbol> {
-        let method = symbol("total", "method", (3, 6), Vec::new());
-        vec![symbol("Cart", "class", (1, 9), vec![method]), symbol("main", "function", (12, 14), Vec::new())]
-    }
-
-    #[test]
-    fn place_belongs_to_innermost_symbol_around_it() {
-        let around = |line| symbol_around(&outline(), Position::new(line, 8)).map(|(name, _)| name);
-        assert_eq!(around(4).as_deref(), Some("Cart.total"));
-        assert_eq!(around(8).as_deref(), Some("Cart"));
-        assert_eq!(around(13).as_deref(), Some("main"));
-        assert_eq!(around(10), None);
     }
 }

@@ -1,5 +1,6 @@
 //! `tools/call`: one call of a tool, and its result in MCP's form.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use rmcp::RoleServer;
@@ -55,7 +56,11 @@ pub(super) async fn call(
     let named = name_list(handler, &name, &mut arguments, &context.meta, modern);
     let handles = match handles.and_then(|handles| named.map(|()| handles)) {
         Ok(handles) => handles,
-        Err(error) => return Ok(to_call_result(ToolResult::from_error(&error)).into()),
+        Err(error) => {
+            return Ok(
+                to_call_result(handler.runtime().workspace().root(), ToolResult::from_error(&error)).into()
+            );
+        }
     };
     let asked = McpToolCall {
         caller: &caller,
@@ -78,7 +83,7 @@ pub(super) async fn call(
     if !result.ok() && result.value.get("code") == Some(&json!(ErrorCode::UnknownTool)) {
         return Err(unknown_tool_error(&result.value, &params.name));
     }
-    Ok(to_call_result(result).into())
+    Ok(to_call_result(handler.runtime().workspace().root(), result).into())
 }
 
 /// Calls a tool for a client that may go away, and tells it of slow work if it wants to hear of it.
@@ -141,13 +146,13 @@ fn unknown_tool_error(failure: &Value, name: &str) -> ErrorData {
 }
 
 /// A tool's result as MCP has it: JSON that conforms to the schema, text that is short to read, and links.
-pub(super) fn to_call_result(result: ToolResult) -> CallToolResult {
+pub(super) fn to_call_result(root: &Path, result: ToolResult) -> CallToolResult {
     let ok = result.ok();
     let mut content = vec![ContentBlock::text(result.model_text())];
     let ToolResult { value, binary, .. } = result;
     content.extend(binary.into_iter().filter_map(to_content_block));
     if ok {
-        content.extend(links::resource_links(&value));
+        content.extend(links::resource_links(&value, root));
     }
     let mut answer = if ok { CallToolResult::success(content) } else { CallToolResult::error(content) };
     answer.structured_content = Some(value);

@@ -1,39 +1,45 @@
 //! Resource links to the files that an answer points at.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use rmcp::model::{ContentBlock, Resource};
 use serde_json::Value;
 
+use crate::lsp::uri;
+
 /// More links than this help nobody; the answer has all places.
 const MAX_RESOURCE_LINKS: usize = 5;
 
-/// Links to the files of the places in `answer`, in their order, each once. A place is an object with `path` and `uri`.
-pub(super) fn resource_links(answer: &Value) -> Vec<ContentBlock> {
-    let mut found = ResourceLinkCollector { seen: BTreeSet::new(), links: Vec::new() };
+/// Links to the files of the places in `answer` about the workspace `root`, in their order, each once. A file with places is an object
+/// with `path` and `places`, or `line` and `character`.
+pub(super) fn resource_links(answer: &Value, root: &Path) -> Vec<ContentBlock> {
+    let mut found = ResourceLinkCollector { root, seen: BTreeSet::new(), links: Vec::new() };
     found.collect(answer);
     found.links
 }
 
-struct ResourceLinkCollector {
+struct ResourceLinkCollector<'a> {
+    root: &'a Path,
     seen: BTreeSet<String>,
     links: Vec<ContentBlock>,
 }
 
-impl ResourceLinkCollector {
+impl ResourceLinkCollector<'_> {
     fn collect(&mut self, value: &Value) {
         if self.links.len() >= MAX_RESOURCE_LINKS {
             return;
         }
         match value {
             Value::Object(map) => {
-                let text = |key: &str| map.get(key).and_then(Value::as_str);
-                if let (Some(path), Some(uri)) = (text("path"), text("uri"))
-                    && uri.starts_with("file://")
-                    // A file outside the workspace could not be read through the link.
+                let has_places = map.contains_key("places") || map.contains_key("character");
+                if let Some(path) = map.get("path").and_then(Value::as_str).filter(|_| has_places)
+                    // A file outside the workspace could not be read through the link, and what has a scheme is no file.
                     && !path.starts_with('/')
-                    && self.seen.insert(uri.to_owned())
+                    && !path.contains("://")
+                    && self.seen.insert(path.to_owned())
                 {
+                    let uri = uri::from_path(&self.root.join(path));
                     self.links.push(ContentBlock::resource_link(Resource::new(uri, path)));
                 }
                 map.values().for_each(|inner| self.collect(inner));

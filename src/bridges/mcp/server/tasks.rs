@@ -1,6 +1,7 @@
 //! Tasks for long calls (`io.modelcontextprotocol/tasks`, SEP-2663), for clients that declared the extension. After a moment
 //! the call is answered with a task, which the client asks about and may cancel.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -78,8 +79,9 @@ pub(super) async fn call(
         () = tokio::time::sleep(IMMEDIATE_ANSWER_WINDOW) => {}
     }
     tracing::debug!(tool = name, "an MCP call goes on as a task");
+    let root = handler.runtime().workspace().root().to_owned();
     let task = handler.tasks().spawn(TaskOptions::default().with_ttl_ms(TASK_TTL_MS), move |task| {
-        Box::pin(run_as_task(task, running, cancelled))
+        Box::pin(run_as_task(task, running, cancelled, root))
     });
     Ok(McpCallOutcome::Goes(CreateTaskResult::new(task)))
 }
@@ -88,6 +90,7 @@ async fn run_as_task(
     task: TaskContext,
     mut running: JoinHandle<ToolResult>,
     cancelled: CancellationToken,
+    root: PathBuf,
 ) -> Result<CallToolResult, TaskExit> {
     let result = tokio::select! {
         result = &mut running => result,
@@ -99,7 +102,7 @@ async fn run_as_task(
         }
     };
     match result {
-        Ok(result) => Ok(call::to_call_result(result)),
+        Ok(result) => Ok(call::to_call_result(&root, result)),
         Err(error) => Err(TaskExit::Error(ErrorData::internal_error(error.to_string(), None))),
     }
 }

@@ -1,0 +1,83 @@
+//! `lsp_definition`: where a symbol is defined, and on request its source.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::address::Address;
+use super::answer::{Answer, DefinitionBody, LocationsOutput, LspLocation};
+use super::budget;
+use super::context::Context;
+use super::definition::Definition;
+use super::error::ToolError;
+use super::lsp_navigate;
+use super::place::Place;
+use super::tool::{Call, Card, Tool};
+use crate::lsp::operations::Navigation;
+use crate::lsp::uri;
+use crate::policy::request::CallSubjects;
+
+/// The arguments of `lsp_definition`.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct DefinitionArgs {
+    /// What is asked about.
+    #[serde(flatten)]
+    pub address: Address,
+    /// With its source.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub body: Option<bool>,
+}
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LspDefinition;
+
+impl Tool for LspDefinition {
+    type Args = DefinitionArgs;
+    type Output = Answer<LocationsOutput>;
+
+    fn card(&self) -> Card {
+        Card::reading(
+            "lsp_definition",
+            "Definition",
+            "Where a symbol is defined, with the source line, or with `body` all of it. Prefer it to grep.",
+        )
+        .with_rank(3)
+        .overlaid()
+    }
+
+    fn subjects(&self, context: &Context, args: &DefinitionArgs) -> Result<CallSubjects, ToolError> {
+        args.address.subjects(context)
+    }
+
+    async fn run(&self, call: Call<'_>, args: DefinitionArgs) -> Result<Answer<LocationsOutput>, ToolError> {
+        let target = args.address.target()?;
+        let mut answer = lsp_navigate::run(call.context, Navigation::Definition, &target, None).await?;
+        answer.output.location =
+            answer.output.locations.first().map(|first| to_lsp_location(call.context, first));
+        if args.body == Some(true) && !answer.output.locations.is_empty() {
+            let definition = Definition::new(call.context, &target, &answer)?;
+            answer.output.body = definition_body(call.context, &definition).await;
+            if answer.output.body.is_none() {
+                answer.notes.push("its source is not known: read the file".to_owned());
+            }
+        }
+        Ok(answer)
+    }
+}
+
+fn to_lsp_location(context: &Context, place: &Place) -> LspLocation {
+    let uri = match context.workspace.path(place.path.as_ref()) {
+        Ok(path) => uri::from_path(&context.workspace.absolute(&path)).into(),
+        Err(_) if place.path.starts_with('/') => uri::from_path(place.path.as_ref()).into(),
+        // A document that is no file has a URI for a path.
+        Err(_) => place.path.clone(),
+    };
+    LspLocation { path: place.path.clone(), uri, range: place.range }
+}
+
+/// The source of `definition`; `None` outside the workspace, and where it is not known how far it goes.
+async fn definition_body(context: &Context, definition: &Definition) -> Option<DefinitionBody> {
+    let range = Box::pin(definition.extent(context)).await?.range;
+    let text = definition.source_lines(context, range)?.join("\n");
+    Some(DefinitionBody { line: range.start.line, text: budget::cut_page(context, text) })
+}
