@@ -41,6 +41,7 @@ mod outward;
 mod overlays;
 mod patch_corpus;
 mod pinned;
+mod places;
 mod policy;
 mod process;
 mod projects;
