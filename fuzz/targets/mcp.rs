@@ -84,7 +84,12 @@ pub fn live() -> &'static (World, LiveRuntime) {
 }
 
 pub fn options(live: &LiveRuntime) -> ServerOptions {
-    ServerOptions { live: live.clone(), caller: Caller::default(), client: Client::default() }
+    ServerOptions {
+        live: live.clone(),
+        caller: Caller::default(),
+        client: Client::default(),
+        text_answers: false,
+    }
 }
 
 /// Lines as they are, or made of what the protocol knows.

@@ -17,8 +17,8 @@ pub struct Program {
 }
 
 impl Program {
-    pub fn start(house: &House, word: &str) -> Self {
-        let mut command = house.command(&[word]);
+    pub fn start(house: &House, words: &[&str]) -> Self {
+        let mut command = house.command(words);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("the program");
         let stdin = child.stdin.take();
@@ -46,7 +46,12 @@ impl Program {
     }
 
     pub fn open_mcp(house: &House) -> Self {
-        let mut program = Self::start(house, "mcp");
+        Self::open_mcp_with(house, &[])
+    }
+
+    /// `lsp-tools mcp` with these arguments, initialized.
+    pub fn open_mcp_with(house: &House, arguments: &[&str]) -> Self {
+        let mut program = Self::start(house, &[&["mcp"], arguments].concat());
         let hello = json!({
             "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
         });
@@ -73,7 +78,7 @@ impl Program {
 
     /// `lsp-tools lsp`, initialized.
     pub fn open_editor(house: &House) -> Self {
-        let mut program = Self::start(house, "lsp");
+        let mut program = Self::start(house, &["lsp"]);
         let root = format!("file://{}", house.project.root().display());
         let params = json!({"processId": null, "rootUri": root, "capabilities": {}});
         let answer = program.ask_lsp(1, "initialize", params);

@@ -45,6 +45,21 @@ fn mcp_hosts_and_shell_share_server_but_not_todo_list() {
 }
 
 #[test]
+fn mcp_host_that_wants_text_answers_gets_them_from_the_daemon() {
+    let house = House::new();
+    let mut host = Program::open_mcp_with(&house, &["--text-answers"]);
+    let hover = json!({"name": "lsp_hover", "arguments": {"path": "a.scr", "line": 0, "character": 4}});
+    let answer = host.ask(1, "tools/call", hover);
+    let result = &answer["result"];
+    assert!(result.get("structuredContent").is_none(), "{answer}");
+    assert!(result["content"][0]["text"].as_str().is_some_and(|text| text.contains("foo ")), "{answer}");
+    let tools = host.ask(2, "tools/list", json!({}));
+    let tools = tools["result"]["tools"].as_array().expect("tools");
+    assert!(!tools.is_empty() && tools.iter().all(|tool| tool.get("outputSchema").is_none()));
+    assert_eq!(house.daemons().len(), 1);
+}
+
+#[test]
 fn mcp_host_keeps_its_session_when_daemon_is_killed() {
     let house = House::new();
     let mut host = Program::open_mcp(&house);

@@ -66,6 +66,22 @@ fn tool_results_conform_to_their_output_schema() {
 }
 
 #[test]
+fn text_answers_have_neither_structured_form_nor_its_schema() {
+    let project = scripted();
+    for arguments in [["--profile", "all", "--text-answers"].as_slice(), &["--text-answers"]] {
+        let mut client = Mcp::start(&project, None, arguments);
+        client.greet(json!({}));
+        let list = client.result("tools/list", json!({}));
+        let tools = list["tools"].as_array().expect("tools");
+        assert!(!tools.is_empty() && tools.iter().all(|tool| tool.get("outputSchema").is_none()), "{list}");
+        let result = client.call("lsp_references", json!({"path": "a.scr", "line": 1, "symbol": "one"}));
+        assert!(result.get("structuredContent").is_none(), "{result}");
+        let text = result["content"][0]["text"].as_str().expect("a text");
+        assert!(text.contains("a.scr:1:0 one") && text.contains("verdict: complete"), "{text}");
+    }
+}
+
+#[test]
 fn result_locations_are_resource_links_and_short_text() {
     let project = scripted();
     let mut client = Mcp::legacy(&project, None, json!({}));

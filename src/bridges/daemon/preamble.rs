@@ -44,6 +44,9 @@ pub struct Preamble {
     /// The choice of tools, instead of the settings'.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) profile: Option<Profile>,
+    /// MCP answers are text alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) text_answers: bool,
     /// The agent on whose behalf it calls; the settings must know it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) agent: Option<String>,
@@ -152,6 +155,7 @@ impl Preamble {
             door,
             session: None,
             profile: None,
+            text_answers: false,
             agent: None,
             client: None,
             cwd: None,

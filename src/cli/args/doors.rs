@@ -44,6 +44,9 @@ pub(crate) struct McpServe {
     /// A choice of tools [default: that of the settings, else core]
     #[arg(long, value_enum, value_name = "PROFILE")]
     pub(crate) profile: Option<ProfileName>,
+    /// Answer with text alone, for hosts that show their models the structured form as well, or nothing else
+    #[arg(long)]
+    pub(crate) text_answers: bool,
 }
 
 /// `mcp list|show|call|doctor`: MCP servers mounted in ours

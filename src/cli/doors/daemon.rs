@@ -101,7 +101,12 @@ fn mcp_door() -> DoorHandler {
                 closing,
                 ..
             } = visit;
-            let options = ServerOptions { live, caller, client: preamble.client() };
+            let options = ServerOptions {
+                live,
+                caller,
+                client: preamble.client(),
+                text_answers: preamble.text_answers,
+            };
             if let Err(error) = mcp::server::serve(options, reader, writer, closing).await {
                 tracing::warn!("{error}");
             }

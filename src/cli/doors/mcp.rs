@@ -30,7 +30,11 @@ const MCP_SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(800);
 
 /// What the daemon is told of a host on stdin and stdout; `None` where it is served over HTTP, which this process does.
 pub(crate) fn preamble(serve: &McpServe) -> Option<Preamble> {
-    let preamble = Preamble { profile: serve.profile.map(Into::into), ..Preamble::new(DoorName::Mcp) };
+    let preamble = Preamble {
+        profile: serve.profile.map(Into::into),
+        text_answers: serve.text_answers,
+        ..Preamble::new(DoorName::Mcp)
+    };
     serve.http.is_none().then_some(preamble)
 }
 
@@ -51,6 +55,7 @@ pub(crate) async fn serve(serve: McpServe, start: DoorStartContext<'_>) -> Resul
             install_missing: start.global.install,
             ..Client::default()
         },
+        text_answers: serve.text_answers,
     };
     let ended = CancellationToken::new();
     let conversation = serve_conversation(&serve, options, ended.clone(), start.console);

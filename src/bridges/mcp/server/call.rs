@@ -1,10 +1,9 @@
 //! `tools/call`: one call of a tool, and its result in MCP's form.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use rmcp::RoleServer;
-use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData};
+use rmcp::model::{CallToolRequestParams, CallToolResponse, ErrorData};
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::unbounded_channel;
@@ -14,12 +13,12 @@ use super::ask::{CallRespondent, is_modern};
 use super::handler::McpServerHandler;
 use super::handles::{McpCallHandles, name_list};
 use super::tasks::{self, McpCallOutcome};
-use super::{links, list, progress, trace_context};
+use super::{list, progress, trace_context};
 use crate::policy::approval::Approver;
 use crate::runtime::Client;
 use crate::runtime::call::CallRequest;
 use crate::tools::error::ErrorCode;
-use crate::tools::result::{BinaryContent, ToolResult};
+use crate::tools::result::ToolResult;
 use crate::tools::tool::Caller;
 use crate::tools::trace::{TraceContext, with_trace};
 
@@ -57,9 +56,7 @@ pub(super) async fn call(
     let handles = match handles.and_then(|handles| named.map(|()| handles)) {
         Ok(handles) => handles,
         Err(error) => {
-            return Ok(
-                to_call_result(handler.runtime().workspace().root(), ToolResult::from_error(&error)).into()
-            );
+            return Ok(handler.answer_form().to_call_result(ToolResult::from_error(&error)).into());
         }
     };
     let asked = McpToolCall {
@@ -83,7 +80,7 @@ pub(super) async fn call(
     if !result.ok() && result.value.get("code") == Some(&json!(ErrorCode::UnknownTool)) {
         return Err(unknown_tool_error(&result.value, &params.name));
     }
-    Ok(to_call_result(handler.runtime().workspace().root(), result).into())
+    Ok(handler.answer_form().to_call_result(result).into())
 }
 
 /// Calls a tool for a client that may go away, and tells it of slow work if it wants to hear of it.
@@ -143,28 +140,4 @@ fn unknown_tool_error(failure: &Value, name: &str) -> ErrorData {
         message = format!("{message}; {hint}");
     }
     ErrorData::invalid_params(message, Some(json!({"name": name})))
-}
-
-/// A tool's result as MCP has it: JSON that conforms to the schema, text that is short to read, and links.
-pub(super) fn to_call_result(root: &Path, result: ToolResult) -> CallToolResult {
-    let ok = result.ok();
-    let mut content = vec![ContentBlock::text(result.model_text())];
-    let ToolResult { value, binary, .. } = result;
-    content.extend(binary.into_iter().filter_map(to_content_block));
-    if ok {
-        content.extend(links::resource_links(&value, root));
-    }
-    let mut answer = if ok { CallToolResult::success(content) } else { CallToolResult::error(content) };
-    answer.structured_content = Some(value);
-    answer
-}
-
-fn to_content_block(binary: BinaryContent) -> Option<ContentBlock> {
-    let BinaryContent { data, mime_type: kind, .. } = binary;
-    match kind.split('/').next() {
-        Some("image") => Some(ContentBlock::image(data, kind)),
-        Some("audio") => Some(ContentBlock::audio(data, kind)),
-        // MCP has no block for other data without an address.
-        _ => None,
-    }
 }

@@ -24,6 +24,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
+use super::answer_form::AnswerForm;
 use super::ask::is_modern;
 #[cfg(feature = "conformance")]
 use super::conformance;
@@ -144,6 +145,12 @@ impl McpServerHandler {
         modern && !self.alone
     }
 
+    /// How this client's answers are put.
+    pub(super) fn answer_form(&self) -> AnswerForm {
+        let root = self.runtime().workspace().root().to_owned();
+        AnswerForm { root, text_only: self.shared.options.text_answers }
+    }
+
     fn page(&self, cursor: Option<&str>) -> Result<ListToolsResult, ErrorData> {
         #[cfg(feature = "conformance")]
         if cursor.is_none() {
@@ -158,7 +165,11 @@ impl McpServerHandler {
                 tracing::info!("MCP tool registered: {}", definition.card.name);
             }
         }
-        list::page(definitions, cursor)
+        let mut page = list::page(definitions, cursor)?;
+        if self.shared.options.text_answers {
+            page.tools.iter_mut().for_each(|tool| tool.output_schema = None);
+        }
+        Ok(page)
     }
 
     /// Tells a legacy client what `subscription` hears, until it unsubscribes or goes.

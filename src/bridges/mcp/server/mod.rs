@@ -14,6 +14,7 @@
 //! How data passes: a line → [`pipe`] → rmcp → [`handler`] → [`Runtime::call`](crate::runtime::Runtime::call) → a result as JSON
 //! that conforms to the tool's schema, and as text that is short to read.
 
+mod answer_form;
 mod ask;
 mod call;
 mod complete;
@@ -63,6 +64,8 @@ pub struct ServerOptions {
     pub caller: Caller,
     /// Folder and deadlines of this client; its progress is told per call instead.
     pub client: Client,
+    /// Answers are text alone, and tools have no schemas of answers: some hosts give their models both forms of an answer, or the longer one.
+    pub text_answers: bool,
 }
 
 /// Why a conversation could not be served to its end.

@@ -1,7 +1,6 @@
 //! Tasks for long calls (`io.modelcontextprotocol/tasks`, SEP-2663), for clients that declared the extension. After a moment
 //! the call is answered with a task, which the client asks about and may cancel.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,8 +11,9 @@ use rmcp::task_manager::{TaskContext, TaskExit, TaskOptions};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use super::answer_form::AnswerForm;
 use super::ask::{CallRespondent, is_modern};
-use super::call::{self, McpToolCall};
+use super::call::McpToolCall;
 use super::handler::McpServerHandler;
 use crate::runtime::call::{CallOptions, CallRequest};
 use crate::tools::result::ToolResult;
@@ -79,9 +79,9 @@ pub(super) async fn call(
         () = tokio::time::sleep(IMMEDIATE_ANSWER_WINDOW) => {}
     }
     tracing::debug!(tool = name, "an MCP call goes on as a task");
-    let root = handler.runtime().workspace().root().to_owned();
+    let form = handler.answer_form();
     let task = handler.tasks().spawn(TaskOptions::default().with_ttl_ms(TASK_TTL_MS), move |task| {
-        Box::pin(run_as_task(task, running, cancelled, root))
+        Box::pin(run_as_task(task, running, cancelled, form))
     });
     Ok(McpCallOutcome::Goes(CreateTaskResult::new(task)))
 }
@@ -90,7 +90,7 @@ async fn run_as_task(
     task: TaskContext,
     mut running: JoinHandle<ToolResult>,
     cancelled: CancellationToken,
-    root: PathBuf,
+    form: AnswerForm,
 ) -> Result<CallToolResult, TaskExit> {
     let result = tokio::select! {
         result = &mut running => result,
@@ -102,7 +102,7 @@ async fn run_as_task(
         }
     };
     match result {
-        Ok(result) => Ok(call::to_call_result(&root, result)),
+        Ok(result) => Ok(form.to_call_result(result)),
         Err(error) => Err(TaskExit::Error(ErrorData::internal_error(error.to_string(), None))),
     }
 }
