@@ -178,7 +178,8 @@ impl Tool for Bash {
 
     fn card(&self) -> Card {
         let description = "Runs a command in the workspace's root. No terminal or input; it may write only the workspace and \
-             temporary folders. What it leaves running is ended. Not for reading or editing files.";
+             temporary folders. What it leaves running is ended, unless `background`. Answers exit status, output and changed files. Not for \
+             reading, searching or editing files. Example: {\"command\": \"cargo test\"}.";
         Card::new("bash", "Run a command", description, Effect::Execute).destructive().with_rank(15).long()
     }
 

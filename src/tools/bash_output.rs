@@ -84,7 +84,7 @@ impl Tool for BashOutputTool {
     type Output = RunReport;
 
     fn card(&self) -> Card {
-        let description = "State of a background command, and its output since last asked.";
+        let description = "State of a background command of `bash`, and its output since last asked. Example: {\"id\": \"sh-0\", \"wait_ms\": 5000}.";
         let mut card = Card::reading("bash_output", "Output of a background command", description);
         // What was told once is not told again.
         card.idempotent = false;

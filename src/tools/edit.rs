@@ -48,8 +48,9 @@ impl Tool for EditTool {
         Card::new(
             "edit",
             "Edit a file",
-            "Replaces exact text in a file. A miss answers the nearest text. Answers a diff, and the diagnostics it \
-             added, in callers too.",
+            "Replaces exact text in a file, in several places at once if need be. A miss answers the nearest text. Answers a diff, and the \
+             diagnostics it added, in callers too. For a whole function use `edit_symbol`, for a name `lsp_rename`. Example: {\"path\": \
+             \"shop/cart.py\", \"edits\": [{\"old\": \"tax = 1\", \"new\": \"tax = 2\"}]}.",
             Effect::Edit,
         ).with_rank(9).undoable()
     }

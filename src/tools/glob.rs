@@ -69,7 +69,8 @@ impl Tool for GlobTool {
         Card::reading(
             "glob",
             "Find files",
-            "Files whose paths match a pattern, without hidden and git-ignored ones. To search in files use `grep`.",
+            "Files whose paths match a pattern, without hidden and git-ignored ones. To search in files use `grep`. \
+             Example: {\"pattern\": \"src/**/*.rs\"}.",
         ).with_rank(11)
     }
 

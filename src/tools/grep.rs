@@ -173,7 +173,7 @@ impl Tool for GrepTool {
             "Search in files",
             "Lines that match a pattern, as ripgrep finds them. Where a language server runs and the pattern is a name, hits are \
              marked `confirmed`, `text` or `added`. For the uses of one symbol prefer `lsp_references`. `line` is 1-based: \
-             subtract 1 for lsp_* tools.",
+             subtract 1 for lsp_* tools. Example: {\"pattern\": \"TODO\", \"glob\": \"*.py\"}.",
         ).with_rank(8)
     }
 

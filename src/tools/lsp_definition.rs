@@ -36,13 +36,7 @@ impl Tool for LspDefinition {
     type Output = Answer<LocationsOutput>;
 
     fn card(&self) -> Card {
-        Card::reading(
-            "lsp_definition",
-            "Definition",
-            "Where a symbol is defined, with the source line, or with `body` all of it. Prefer it to grep.",
-        )
-        .with_rank(3)
-        .overlaid()
+        Card::reading("lsp_definition", "Definition", DESCRIPTION).with_rank(3).overlaid()
     }
 
     fn subjects(&self, context: &Context, args: &DefinitionArgs) -> Result<CallSubjects, ToolError> {
@@ -64,6 +58,10 @@ impl Tool for LspDefinition {
         Ok(answer)
     }
 }
+
+const DESCRIPTION: &str = "Where a symbol is defined: path, line and source line; with `body` its source. Prefer it to grep and to reading \
+     the file. For callers and tests as well use `explore`. Example: {\"path\": \"shop/cart.py\", \"line\": 12, \"symbol\": \"add\", \
+     \"body\": true}.";
 
 fn to_lsp_location(context: &Context, place: &Place) -> LspLocation {
     let uri = match context.workspace.path(place.path.as_ref()) {

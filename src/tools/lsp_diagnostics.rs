@@ -100,8 +100,8 @@ impl Tool for LspDiagnostics {
         Card::reading(
             "lsp_diagnostics",
             "Diagnostics",
-            "What language servers find wrong in the files as they are now. `verdict` `no_data` or \
-             `partial` does not mean clean.",
+            "What language servers find wrong in files or folders as they are now, without running a build. Edits answer what they \
+             broke by themselves. `verdict` `no_data` or `partial` does not mean clean. Example: {\"path\": \"src\"}.",
         )
         .with_rank(2)
         .overlaid()

@@ -126,13 +126,7 @@ impl Tool for LspReferences {
     type Output = Answer<LocationsOutput>;
 
     fn card(&self) -> Card {
-        Card::reading(
-            "lsp_references",
-            "References",
-            "All uses of a symbol, by file. Use it before changing or removing one.",
-        )
-        .with_rank(4)
-        .overlaid()
+        Card::reading("lsp_references", "References", REFERENCES_DESCRIPTION).with_rank(4).overlaid()
     }
 
     fn subjects(&self, context: &Context, args: &ReferencesArgs) -> Result<CallSubjects, ToolError> {
@@ -144,6 +138,10 @@ impl Tool for LspReferences {
         run(call.context, Navigation::References, &args.address.target()?, limit).await
     }
 }
+
+const REFERENCES_DESCRIPTION: &str = "All uses of a symbol, by file, each with its line and the function around it. Use it before you \
+     change or remove one; grep finds other symbols of that name too. Not for text that is no name (`grep`). Example: {\"path\": \
+     \"shop/cart.py\", \"symbol\": \"Cart.add\"}.";
 
 /// Answers where what stands at `target` is; at most `limit` locations (the settings' where there is none).
 pub(crate) async fn run(

@@ -47,7 +47,8 @@ impl Tool for LspRename {
         Card::new(
             "lsp_rename",
             "Rename a symbol",
-            "Renames a symbol in every file that uses it; all of them or none. Safer than replacing text.",
+            "Renames a symbol in every file that uses it; all of them or none. Safer than replacing text. Answers the diffs and what \
+             broke. Not for files (`move`). Example: {\"path\": \"shop/cart.py\", \"symbol\": \"Cart.add\", \"new_name\": \"put\"}.",
             Effect::Edit,
         )
         .with_rank(16)

@@ -85,7 +85,8 @@ impl Tool for PatchTool {
             "patch",
             "Apply a patch",
             "Applies a patch to one or many files: all of it or nothing. Hunks that do not fit are answered with what \
-             is there. For few changes `edit` is simpler.",
+             is there. For few changes `edit` is simpler. Answers each file, and what broke. Example: {\"patch\": \"--- a/x.py\\n+++ b/x.py\\n@@ -1 \
+             +1 @@\\n-a = 1\\n+a = 2\\n\"}.",
             Effect::Edit,
         )
         .destructive().with_rank(13).undoable()

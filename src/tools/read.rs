@@ -90,7 +90,8 @@ impl Tool for ReadTool {
         Card::reading(
             "read",
             "Read a file",
-            "Lines of a text file. Of a large file look at `outline` first, or give a `symbol`. Notebooks come as text, images as format and size.",
+            "Lines of a text file. Of a large file look at `outline` first, or give a `symbol`, whose source comes whole. Notebooks come as \
+             text, images as format and size. Example: {\"path\": \"shop/cart.py\", \"symbol\": \"Cart.add\"}.",
         ).with_rank(7)
     }
 

@@ -74,8 +74,8 @@ impl Tool for UndoTool {
         Card::new(
             "undo",
             "Undo an edit",
-            "Takes back an edit by `id`, a group of edits, or the newest one. A file changed since is a `conflict` \
-             and stays.",
+            "Takes back an edit by the `id` that it answered, a group of edits, or the newest one; `list` shows them. A file changed since is a \
+             `conflict` and stays. Not for what `bash` did. Example: {}.",
             Effect::Edit,
         ).with_rank(17)
     }

@@ -71,7 +71,8 @@ impl Tool for WriteTool {
             "write",
             "Write a file",
             "Writes a whole file, keeping line ends and mode of one that is there. For a part of a file use `edit`. \
-             Answers a diff, and the diagnostics it added.",
+             Answers a diff, and the diagnostics it added, in callers too. \
+             Example: {\"path\": \"notes.txt\", \"content\": \"One line.\\n\"}.",
             Effect::Edit,
         )
         .destructive()
