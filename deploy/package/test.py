@@ -1,0 +1,187 @@
+"""Tries what makes the packages on a stand-in for the program, which takes seconds; deploy/check runs it, and so CI.
+
+    python3 deploy/package/test.py
+
+That the real packages work is for check.py.
+"""
+
+import json
+import os
+import platform
+import shutil
+import signal
+import subprocess
+import tempfile
+import tomllib
+import unittest
+from pathlib import Path
+
+import npm
+import release_notes
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+CARGO = tomllib.loads((ROOT / "Cargo.toml").read_text())["package"]
+TRIPLE = f"{platform.machine()}-unknown-linux-gnu"
+# Says what it was given, and ends as it is told.
+STAND_IN = """#!/bin/sh
+case $1 in
+    say) shift; printf '%s\\n' "$@" ;;
+    read) cat; exit 3 ;;
+    die) kill -KILL $$ ;;
+    wait) trap 'echo asked; exit 7' TERM; echo ready; while :; do sleep 0.05; done ;;
+esac
+"""
+
+
+class Npm(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Path(tempfile.mkdtemp(prefix="lsp-tools-npm-"))
+        program = cls.folder / "program"
+        program.write_text(STAND_IN)
+        out = cls.folder / "out"
+        out.mkdir()
+        cls.tarballs = npm.make(out, {TRIPLE: program})
+        cls.place = cls.folder / "place"
+        cls.place.mkdir()
+        # Without a description of the folder npm fails at packages of which one needs the other.
+        (cls.place / "package.json").write_text('{"private": true}\n')
+        quiet = ["--offline", "--no-audit", "--no-fund", "--loglevel=error"]
+        environment = os.environ | {"HOME": str(cls.folder), "npm_config_update_notifier": "false"}
+        subprocess.run(["npm", "install", *quiet, *cls.tarballs], cwd=cls.place, env=environment, check=True, stdout=subprocess.DEVNULL)
+        cls.packages = cls.place / "node_modules"
+        cls.launcher = cls.packages / ".bin/lsp-tools"
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    def run_launcher(self, *words, launcher=None, text=""):
+        command = [str(launcher or self.launcher), *words]
+        return subprocess.run(command, input=text, capture_output=True, text=True, timeout=60)
+
+    def copy(self):
+        """The installed packages, to be spoiled, and the launcher there."""
+        copy = Path(tempfile.mkdtemp(dir=self.folder)) / "node_modules"
+        shutil.copytree(self.packages, copy, symlinks=True)
+        return copy, copy / ".bin/lsp-tools"
+
+    def test_descriptions_are_those_of_the_crate_and_of_one_version(self):
+        launcher = json.loads((self.packages / "lsp-tools/package.json").read_text())
+        [name] = launcher["optionalDependencies"]
+        machine = json.loads((self.packages / name / "package.json").read_text())
+        self.assertEqual(launcher["name"], CARGO["name"])
+        self.assertEqual(launcher["description"], CARGO["description"])
+        for package in [launcher, machine]:
+            self.assertEqual(package["version"], CARGO["version"])
+            self.assertEqual(package["license"], f"({CARGO['license']})")
+            self.assertNotIn("scripts", package)
+        self.assertEqual(launcher["optionalDependencies"][name], CARGO["version"])
+        self.assertEqual(machine["os"], ["linux"])
+        self.assertEqual(name, f"@lsp-tools/linux-{machine['cpu'][0]}")
+
+    def test_licences_are_in_each(self):
+        [machine] = (self.packages / "@lsp-tools").iterdir()
+        for package, names in {self.packages / "lsp-tools": npm.LICENCES, machine: [*npm.LICENCES, "THIRD-PARTY.md"]}.items():
+            for name in names:
+                self.assertEqual((package / name).read_text(), (ROOT / name).read_text(), package)
+
+    def test_words_input_and_status_pass(self):
+        words = ["two words", "", "--flag=ä", "*"]
+        said = self.run_launcher("say", *words)
+        self.assertEqual((said.stdout, said.stderr, said.returncode), ("two words\n\n--flag=ä\n*\n", "", 0))
+        read = self.run_launcher("read", text="in\n")
+        self.assertEqual((read.stdout, read.returncode), ("in\n", 3))
+
+    def test_a_program_that_is_killed_is_seen_as_killed(self):
+        self.assertEqual(self.run_launcher("die").returncode, -signal.SIGKILL)
+
+    def test_a_signal_reaches_the_program_whose_end_is_waited_for(self):
+        with subprocess.Popen([self.launcher, "wait"], stdout=subprocess.PIPE, text=True) as child:
+            self.assertEqual(child.stdout.readline(), "ready\n")
+            child.terminate()
+            self.assertEqual(child.stdout.readline(), "asked\n")
+            self.assertEqual(child.wait(timeout=60), 7)
+
+    def test_without_the_program_it_says_how_to_get_it(self):
+        packages, launcher = self.copy()
+        [machine] = (packages / "@lsp-tools").iterdir()
+        shutil.rmtree(machine)
+        said = self.run_launcher("say", "x", launcher=launcher)
+        self.assertEqual((said.stdout, said.returncode), ("", 127))
+        self.assertIn(f"the package @lsp-tools/{machine.name}, which holds the program for this machine, is not installed", said.stderr)
+        self.assertIn("npm install --include=optional", said.stderr)
+
+    def test_another_kind_of_machine_is_told_what_there_is(self):
+        packages, launcher = self.copy()
+        description = packages / "lsp-tools/package.json"
+        description.write_text(description.read_text().replace("@lsp-tools/linux-", "@lsp-tools/other-"))
+        said = self.run_launcher("say", "x", launcher=launcher)
+        self.assertEqual((said.stdout, said.returncode), ("", 127))
+        self.assertRegex(said.stderr, r"has no program for linux-\w+, only for other-\w+")
+        self.assertIn("cargo install --path .", said.stderr)
+
+    def test_packages_of_two_versions_are_told_apart(self):
+        packages, launcher = self.copy()
+        [machine] = (packages / "@lsp-tools").iterdir()
+        description = json.loads((machine / "package.json").read_text())
+        (machine / "package.json").write_text(json.dumps(description | {"version": "0.0.1"}))
+        said = self.run_launcher("say", "x", launcher=launcher)
+        self.assertEqual((said.stdout, said.returncode), ("", 127))
+        self.assertIn("has version 0.0.1", said.stderr)
+
+    def test_a_program_that_may_not_run_is_named(self):
+        packages, launcher = self.copy()
+        [program] = packages.glob("@lsp-tools/*/bin/lsp-tools")
+        program.chmod(0o644)
+        said = self.run_launcher("say", "x", launcher=launcher)
+        self.assertEqual((said.stdout, said.returncode), ("", 126))
+        self.assertIn(str(program), said.stderr)
+
+    def test_unknown_machines_and_missing_programs_are_refused(self):
+        for pair, says in [("sparc-sun-solaris=x", "no package is known for sparc-sun-solaris"), (f"{TRIPLE}=/nowhere", "just dist"), ("x", "npm.py FOLDER")]:
+            command = ["python3", str(HERE / "npm.py"), str(self.folder / "refused"), pair]
+            done = subprocess.run(command, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(says, done.stderr)
+
+
+class Metadata(unittest.TestCase):
+    def test_the_wheel_says_what_cargo_says(self):
+        project = tomllib.loads((HERE / "pyproject.toml").read_text())
+        self.assertEqual(project["project"]["name"], CARGO["name"])
+        self.assertEqual(project["project"]["license"], CARGO["license"])
+        self.assertIn("version", project["project"]["dynamic"])
+        self.assertEqual(project["tool"]["maturin"]["bindings"], "bin")
+
+    def test_files_of_the_debian_package_are_there_or_made(self):
+        assets = CARGO["metadata"]["deb"]["assets"]
+        for source, target, mode in assets:
+            made = source.startswith(("target/release/", "target/packages/"))
+            self.assertTrue(made or (ROOT / source).is_file(), f"Cargo.toml names {source} for the Debian package, and it is not there")
+            self.assertEqual(mode, "755" if target == "usr/bin/" else "644")
+        self.assertIn("target/release/lsp-tools", [source for source, _, _ in assets])
+
+    def test_no_text_leads_out_of_a_package(self):
+        text = (HERE / "README.md").read_text()
+        self.assertNotIn("](", text, "a link in the packages' README leads nowhere")
+
+
+class ReleaseNotes(unittest.TestCase):
+    TEXT = "# Changelog\n\n## [Unreleased]\n\n- new\n\n## [0.2.0] - 2026-01-02\n\n### Added\n\n- more\n\n## 0.1.0\n\n- first\n"
+
+    def test_a_section_is_what_stands_below_its_heading(self):
+        for version, section in {"Unreleased": "- new", "unreleased": "- new", "v0.2.0": "### Added\n\n- more", "0.1.0": "- first"}.items():
+            self.assertEqual(release_notes.notes(self.TEXT, version), section)
+
+    def test_a_version_without_a_section_is_named_with_those_that_have_one(self):
+        with self.assertRaisesRegex(SystemExit, r"no section of 0\.2, only of Unreleased, 0\.2\.0, 0\.1\.0"):
+            release_notes.notes(self.TEXT, "0.2")
+
+    def test_the_changelog_has_notes(self):
+        self.assertTrue(release_notes.notes((ROOT / "CHANGELOG.md").read_text(), "Unreleased"))
+
+
+if __name__ == "__main__":
+    unittest.main()
