@@ -60,11 +60,10 @@ function findProgram() {
 }
 
 const program = findProgram();
-const child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
-
-for (const signal of PASSED_ON) {
-  process.on(signal, () => child.kill(signal));
-}
+let child;
+// Before the program starts: a signal that came in between would end this process alone.
+for (const signal of PASSED_ON) process.on(signal, () => child.kill(signal));
+child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
 
 child.on("error", (error) => {
   fail(NOT_RUNNABLE, `${program} cannot be run: ${error.message}`, "install lsp-tools again; its files must be allowed to run there");

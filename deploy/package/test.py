@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 import tomllib
 import unittest
 from pathlib import Path
@@ -98,11 +99,17 @@ class Npm(unittest.TestCase):
         self.assertEqual(self.run_launcher("die").returncode, -signal.SIGKILL)
 
     def test_a_signal_reaches_the_program_whose_end_is_waited_for(self):
-        with subprocess.Popen([self.launcher, "wait"], stdout=subprocess.PIPE, text=True) as child:
-            self.assertEqual(child.stdout.readline(), "ready\n")
-            child.terminate()
-            self.assertEqual(child.stdout.readline(), "asked\n")
-            self.assertEqual(child.wait(timeout=60), 7)
+        with subprocess.Popen([self.launcher, "wait"], stdout=subprocess.PIPE, text=True, start_new_session=True) as child:
+            # Ends both if they do not end by themselves, so that a failure is no endless wait for a line.
+            end = threading.Timer(60, os.killpg, [child.pid, signal.SIGKILL])
+            end.start()
+            try:
+                self.assertEqual(child.stdout.readline(), "ready\n")
+                child.terminate()
+                self.assertEqual(child.stdout.readline(), "asked\n")
+                self.assertEqual(child.wait(timeout=60), 7)
+            finally:
+                end.cancel()
 
     def test_without_the_program_it_says_how_to_get_it(self):
         packages, launcher = self.copy()
