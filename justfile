@@ -5,8 +5,9 @@ set shell := ["bash", "-euo", "pipefail", "-c"]
 # Tests wait for servers more than they compute, so more of them run at once than a small machine has cores.
 export RUST_TEST_THREADS := env("RUST_TEST_THREADS", "4")
 
-# No folders of this machine in messages of the program.
-dist_flags := env("RUSTFLAGS", "") + " --remap-path-prefix=" + justfile_directory() + "=. --remap-path-prefix=" + env("CARGO_HOME", home_directory() / ".cargo") + "=cargo"
+# For a shell: no folders of this machine in messages of the program. Where the component rust-src is installed, the standard library has one there.
+dist_remap := "--remap-path-prefix=" + justfile_directory() + "=. --remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo"
+dist_flags := "${RUSTFLAGS:-} " + dist_remap + " --remap-path-prefix=$(rustc --print sysroot)/lib/rustlib/src/rust=rust"
 
 _list:
     @just --list --unsorted

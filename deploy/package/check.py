@@ -86,7 +86,7 @@ def try_program(command, place, environment):
 
     same("the version", f"lsp-tools {CARGO['version']}\n", said("--version"))
     hit = said("grep", "def compose", "fixtures/python")
-    claim(re.fullmatch(r"fixtures/python/greet/\w+\.py:\d+:\d+: def compose\(.*\n", hit), f"grep answers: {hit!r}")
+    claim(re.fullmatch(r"fixtures/python/greet/\w+\.py:\d+:def compose\(.*\n", hit), f"grep answers: {hit!r}")
     same("the answer to grep for nothing", "", said("grep", "no such text as this", "fixtures/python", status=1))
     words, output = first_command()
     try:
