@@ -103,7 +103,8 @@ def deb():
     return [Path(made.splitlines()[-1])]
 
 
-MAKERS = {"wheel": wheel, "npm": npm_packages, "deb": deb}
+# What makes each kind, and the names of its files.
+MAKERS = {"wheel": (wheel, "*.whl"), "npm": (npm_packages, "*.tgz"), "deb": (deb, "*.deb")}
 
 
 def main(kinds):
@@ -114,14 +115,15 @@ def main(kinds):
         sys.exit(f"package: there is no {PROGRAM.relative_to(ROOT)}; build it first with: just dist")
     kinds = kinds or list(MAKERS)
     OUT.mkdir(parents=True, exist_ok=True)
-    # Of an older version nothing is to lie beside the new ones.
-    for old in [*OUT.glob("*.whl"), *OUT.glob("*.tgz"), *OUT.glob("*.deb")]:
-        old.unlink()
     # Times in archives are those of the commit, so that the same sources make the same packages.
     if "SOURCE_DATE_EPOCH" not in os.environ and (ROOT / ".git").exists():
         os.environ["SOURCE_DATE_EPOCH"] = said("git", "-C", ROOT, "log", "-1", "--format=%ct").strip()
     for kind in kinds:
-        for made in MAKERS[kind]():
+        maker, files = MAKERS[kind]
+        # Of an older version nothing is to lie beside the new ones.
+        for old in OUT.glob(files):
+            old.unlink()
+        for made in maker():
             print(f"{made.relative_to(ROOT)}  {made.stat().st_size / 1e6:.1f} MB")
 
 
