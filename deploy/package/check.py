@@ -121,7 +121,7 @@ def check_wheel():
 
 def check_npm():
     tarballs = sorted(OUT.glob("*.tgz"))
-    claim(len(tarballs) >= 2, "there are no npm packages in target/packages; make them with: just package")
+    claim(len(tarballs) >= 2, "the npm packages are not all in target/packages; make them anew with: just package")
     with empty_place() as (place, environment):
         folder = place / "environment"
         # Without a description of the folder npm fails at packages of which one needs the other.
