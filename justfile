@@ -173,7 +173,7 @@ dist:
 package *KINDS: dist
     RUSTFLAGS="{{dist_flags}}" python3 deploy/package/make.py {{KINDS}}
 
-# installs each of them into an empty environment and does the README's first command there: a minute
+# installs each of them into an empty environment and does the README's first command there: a minute or two
 package-check *KINDS:
     python3 deploy/package/check.py {{KINDS}}
 
