@@ -114,9 +114,10 @@ tokens *ARGS:
 edits:
     cargo test --test integration -- edit_path:: edit_tools:: patch_corpus::
 
-# the real Copilot command line and language server, signed out; installs both the first time
+# real hosts, signed out or with a stand-in for their model: Copilot's command line and language server, Claude Code, Codex, Gemini CLI,
+# opencode; installs them the first time
 hosts:
-    cargo test --test integration -- --ignored copilot_host::real:: copilot_server::real::
+    cargo test --test integration -- --ignored copilot_host::real:: copilot_server::real:: host_hook::real::
 
 # what is promised, under attack for ten minutes or as many as are given: exchanged folders, kills, floods, comets, control files; just siege 60
 siege *ARGS:
@@ -185,9 +186,9 @@ release-notes VERSION="Unreleased":
 install:
     cargo install --path . --locked
 
-# remake the transcripts of docs/copilot.md on the real Copilot command line
+# remake the transcripts of docs/copilot.md and docs/mcp.md on the real hosts
 transcripts:
-    TRANSCRIPTS=docs cargo test --test integration copilot_host::real:: -- --ignored
+    TRANSCRIPTS=docs cargo test --test integration -- --ignored copilot_host::real:: host_hook::real::
     python3 docs/transcripts.py
 
 # renew what `lsp-tools install` fetches with all that it depends on, and print what changed: just locks pylsp pyright

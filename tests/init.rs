@@ -77,12 +77,111 @@ fn init_print_option_writes_no_file() {
     let project = Project::new([]);
     let output = run(&project, &["init", "claude-code", "--print"]);
     let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(shown["mcpServers"]["lsp-tools"]["args"], json!(["mcp"]));
+    assert_eq!(shown["mcpServers"]["lsp-tools"]["args"], json!(["mcp", "--profile", "lsp"]));
     assert!(!project.path(".mcp.json").exists());
     assert_eq!(run(&project, &["init", "emacs"]).status.code(), Some(2));
-    assert_eq!(run(&project, &["init"]).status.code(), Some(2));
+    assert_eq!(run(&project, &["init", "--hooks"]).status.code(), Some(2));
     let none = run(&project, &["init", "zed", "--editor-door"]);
     assert!(text(&none.stderr).contains("from extensions alone"), "{}", text(&none.stderr));
+}
+
+/// What `init` says of `host` without one, as JSON.
+fn listed(project: &Project, host: &str) -> Value {
+    let output = run(project, &["init", "--format", "json"]);
+    let answer: Value =
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text(&output.stderr)));
+    let hosts = answer["hosts"].as_array().expect("hosts");
+    hosts.iter().find(|one| one["host"] == host).unwrap_or_else(|| panic!("{hosts:?}")).clone()
+}
+
+#[test]
+fn init_without_host_lists_hosts_found_and_command_that_is_left() {
+    let project = Project::new([]);
+    let nothing = command(&project, &["init"]).env("PATH", "").output().unwrap();
+    assert_eq!(nothing.status.code(), Some(1), "{}", text(&nothing.stderr));
+    assert!(text(&nothing.stdout).contains("gemini       not found"), "{}", text(&nothing.stdout));
+    fs::create_dir_all(project.beside("data").join(".gemini")).unwrap();
+    let found = listed(&project, "gemini");
+    assert_eq!((&found["found"], &found["next"]), (&json!(true), &json!("lsp-tools init gemini")));
+    assert_eq!(run(&project, &["init", "gemini"]).status.code(), Some(0));
+    let entered = listed(&project, "gemini");
+    assert_eq!(entered["entered"], json!([project.path(".gemini/settings.json")]));
+    assert_eq!(entered["next"], "lsp-tools init gemini --hooks --instructions");
+    assert_eq!(run(&project, &["init", "gemini", "--hooks", "--instructions"]).status.code(), Some(0));
+    let done = listed(&project, "gemini");
+    assert_eq!((&done["next"], &done["instructions"]), (&Value::Null, &json!([project.path("GEMINI.md")])));
+    assert_eq!(listed(&project, "zed")["next"], Value::Null, "what is not here needs no command");
+    let shown = run(&project, &["init"]);
+    assert_eq!(shown.status.code(), Some(0));
+    let line =
+        text(&shown.stdout).lines().find(|line| line.starts_with("gemini")).unwrap_or_default().to_owned();
+    assert!(line.contains("~/.gemini") && line.contains("GEMINI.md") && line.ends_with("done"), "{line}");
+}
+
+/// With hooks and instructions for every host that has them, and without a trace of them afterwards.
+#[test]
+fn init_remove_takes_out_entry_hooks_and_instructions() {
+    let mine = "# Mine\n\nBe brief.\n";
+    let settings =
+        "{\n  // mine\n  \"hooks\": {\n    \"PostToolUse\": [\n      {\"matcher\": \"x\"}\n    ]\n  }\n}\n";
+    for host in ["claude-code", "codex", "copilot-cli", "gemini", "opencode"] {
+        let files = ["CLAUDE.md", "AGENTS.md", "GEMINI.md", ".github/copilot-instructions.md"];
+        let project = Project::new(files.map(|file| (file, mine)));
+        project.write(".claude/settings.json", settings);
+        project.write(".claude/agents/reviewer.md", "---\nname: reviewer\n---\nReview.\n");
+        let output = run(&project, &["init", host, "--hooks", "--instructions", "--format", "json"]);
+        let answer: Value =
+            serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text(&output.stderr)));
+        let files: Vec<&str> =
+            answer["files"].as_array().unwrap().iter().filter_map(|file| file["path"].as_str()).collect();
+        assert!(files.len() >= 2, "{host}: {files:?}");
+        let all: String = files.iter().map(|file| fs::read_to_string(file).unwrap()).collect();
+        for part in ["\"mcp\"", "lsp-tools:begin"] {
+            assert!(all.contains(part), "{host}: {part}: {all}");
+        }
+        let hook = if host == "opencode" {
+            "\"hook\", \"opencode\"".to_owned()
+        } else {
+            format!(" hook {host} edit")
+        };
+        assert!(all.contains(&hook), "{host}: {all}");
+        let again = run(&project, &["init", host, "--hooks", "--instructions"]);
+        assert_eq!(
+            (again.status.code(), again.stdout.len()),
+            (Some(0), 0),
+            "{host}: {}",
+            text(&again.stdout)
+        );
+        let removed = run(&project, &["init", host, "--remove"]);
+        assert_eq!(removed.status.code(), Some(0), "{host}: {}", text(&removed.stderr));
+        for file in files {
+            let left = fs::read_to_string(file).unwrap_or_default();
+            assert!(!left.contains("lsp-tools"), "{host}: {file}: {left}");
+        }
+        assert_eq!((project.read("CLAUDE.md").as_str(), project.read("AGENTS.md").as_str()), (mine, mine));
+        assert_eq!(
+            project.read(".claude/settings.json").replace(char::is_whitespace, ""),
+            settings.replace(char::is_whitespace, "")
+        );
+        assert_eq!(project.read(".claude/agents/reviewer.md"), "---\nname: reviewer\n---\nReview.\n");
+        let nothing = run(&project, &["init", host, "--remove"]);
+        assert_eq!((nothing.status.code(), nothing.stdout.len()), (Some(0), 0), "{host}");
+    }
+}
+
+/// An entry that somebody has made another way is no reason to go without hooks, and stays as it is.
+#[test]
+fn init_hooks_leave_another_entry_alone() {
+    let entry = "{\"mcpServers\": {\"lsp-tools\": {\"command\": \"lsp-tools\", \"args\": [\"mcp\"]}}}\n";
+    let project = Project::new([(".mcp.json", entry)]);
+    let output = run(&project, &["init", "claude-code", "--hooks"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(project.read(".mcp.json"), entry);
+    assert!(project.read(".claude/settings.json").contains("hook claude-code search"));
+    let none = run(&project, &["init", "zed", "--hooks"]);
+    assert!(text(&none.stderr).contains("--instructions works with it"), "{}", text(&none.stderr));
+    let user = run(&project, &["init", "cursor", "--instructions", "--scope", "user"]);
+    assert!(text(&user.stderr).contains("--scope project"), "{}", text(&user.stderr));
 }
 
 /// A file that cannot be kept is not touched, and neither is one that lies elsewhere.

@@ -25,6 +25,7 @@ mod file_tools;
 mod first_contact;
 mod first_question;
 mod full_state;
+mod host_hook;
 mod init;
 mod install;
 mod kill;

@@ -6,6 +6,7 @@
 //! - [`copilot`]: the Copilot language server and command line, with our tools
 //! - [`daemon`]: one runtime per workspace and environment, shared through a socket
 //! - [`editor`]: an LSP server for editors, over all servers of a file
+//! - [`host_hook`]: what the hooks of hosts tell of edits and searches, and what they are answered
 //! - [`init`]: the configuration of hosts that start us
 //!
 //! May use everything below: `runtime`, `tools`, `policy`, `config`, `workspace`, `text`; only [`editor`] names LSP crates here,
@@ -17,6 +18,8 @@ pub(crate) mod copilot;
 pub(crate) mod daemon;
 #[cfg(feature = "editor")]
 pub(crate) mod editor;
+#[cfg(feature = "cli")]
+pub(crate) mod host_hook;
 #[cfg(feature = "cli")]
 pub(crate) mod init;
 #[cfg(feature = "mcp")]

@@ -8,7 +8,7 @@ use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, 
 
 pub(crate) use self::at::AddressArgs;
 use self::copilot::CopilotCommandArgs;
-use self::doors::{DaemonCommand, InitCommandArgs, LspCommandArgs, McpCommandArgs};
+use self::doors::{DaemonCommand, HookCommandArgs, InitCommandArgs, LspCommandArgs, McpCommandArgs};
 use self::edits::EditingCommand;
 use self::files::FileReadingCommand;
 use self::tools::ToolsCommand;
@@ -277,8 +277,18 @@ pub(crate) enum CliCommand {
     #[command(subcommand)]
     Daemon(DaemonCommand),
     /// Write the configuration with which an agent or editor starts us
-    #[command(after_help = "Examples:\n  lsp-tools init claude-code\n  lsp-tools init vscode --print")]
+    #[command(
+        after_help = "Examples:\n  lsp-tools init                        the hosts on this machine, and what is left to do\n  \
+                            lsp-tools init claude-code --hooks --instructions\n  \
+                            lsp-tools init claude-code --remove\n  \
+                            lsp-tools init vscode --print"
+    )]
     Init(InitCommandArgs),
+    /// Answer a hook of a host, whose event is read from stdin; `init HOST --hooks` sets that up
+    #[command(after_help = "Example: lsp-tools hook claude-code edit < event.json\n\n\
+                            It always exits with 0, and prints nothing where it has nothing to say, fails, or takes longer than \
+                            --timeout (3 s after an edit, 2 s at a search). LSP_TOOLS_HOOKS=off switches it off.")]
+    Hook(HookCommandArgs),
     /// Print completions for a shell
     #[command(
         after_help = "Example: lsp-tools completions bash > ~/.local/share/bash-completion/completions/lsp-tools"

@@ -90,6 +90,7 @@ pub(super) fn is_read_by(command: &CliCommand) -> bool {
             mounted: Some(MountedServersCommand::Call(MountedCall { arguments, .. })),
             ..
         }) => arguments.as_deref() == Some("-"),
+        CliCommand::Hook(_) => true,
         _ => false,
     }
 }

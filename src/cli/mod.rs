@@ -15,6 +15,7 @@ mod console;
 mod doors;
 pub(crate) mod exit;
 mod form;
+mod host_hook;
 mod input;
 mod logging;
 mod panics;

@@ -14,6 +14,7 @@ use super::commands::{self, CliContext, Reply};
 use super::console::Console;
 use super::doors::{self, DoorStartContext};
 use super::exit::CliExitStatus;
+use super::host_hook;
 use super::input::PipedInput;
 use super::logging::{self, TracingLog};
 use super::panics;
@@ -54,7 +55,10 @@ fn run_command() -> ExitCode {
     let parsed = match Cli::parse_words(std::env::args_os()) {
         Ok(parsed) => parsed,
         Err(error) => {
-            let status = if error.use_stderr() { CliExitStatus::Usage } else { CliExitStatus::Answered };
+            let status = match error.use_stderr() && !host_hook::is_typed(std::env::args_os()) {
+                true => CliExitStatus::Usage,
+                false => CliExitStatus::Answered,
+            };
             // Where help cannot be written there is nobody left to tell.
             let _ = error.print();
             return status.into();
@@ -74,10 +78,13 @@ fn run_command() -> ExitCode {
 
 fn start(parsed: ParsedCommandLine, console: &Console) -> CliExitStatus {
     let cli = &parsed.cli;
+    if let CliCommand::Hook(hook) = cli.command {
+        return host_hook::run(hook, parsed, console, with_runtime);
+    }
     let format = cli.global.format;
     let reply = match usage_error(cli).map(Err).or_else(|| commands::without_runtime(&cli.command)) {
         Some(reply) => reply,
-        None => with_runtime(parsed, console),
+        None => with_runtime(parsed, console, None),
     };
     print(reply.unwrap_or_else(|error| commands::failure_reply(&error, format, console)), console)
 }
@@ -113,22 +120,34 @@ fn print(reply: Reply, console: &Console) -> CliExitStatus {
     }
 }
 
-fn with_runtime(parsed: ParsedCommandLine, console: &Console) -> Result<Reply, ToolError> {
+/// Runs a command that needs a runtime, with `piped` as its input where that was read already.
+fn with_runtime(
+    parsed: ParsedCommandLine,
+    console: &Console,
+    piped: Option<PipedInput>,
+) -> Result<Reply, ToolError> {
     let internal =
         |what: &str, error: io::Error| ToolError::new(ErrorCode::Internal, format!("{what}: {error}"));
     let cwd =
         std::env::current_dir().map_err(|error| internal("the current folder cannot be used", error))?;
-    let input = match remote::client::run_through_daemon(&parsed, &cwd, console) {
+    let input = match remote::client::run_through_daemon(&parsed, &cwd, console, piped) {
         RemoteCommandOutcome::Went(Ok(reply))
             if is_due(&parsed.cli, &cwd, console, &reply) && ask_trust_now(&parsed.cli, &cwd) =>
         {
             // The daemon follows what was agreed to just now.
-            return match remote::client::run_through_daemon(&parsed, &cwd, console) {
+            return match remote::client::run_through_daemon(&parsed, &cwd, console, None) {
                 RemoteCommandOutcome::Went(again) => again,
                 RemoteCommandOutcome::Here { .. } => Ok(reply),
             };
         }
         RemoteCommandOutcome::Went(reply) => return reply,
+        RemoteCommandOutcome::Here { .. }
+            if matches!(parsed.cli.command, CliCommand::Hook(_))
+                && remote::uses_daemon(&parsed.cli.global, &parsed.cli.command) =>
+        {
+            // Servers that start for one hook and end with it would be late each time.
+            return Err(ToolError::new(ErrorCode::Internal, "there is no daemon for a hook"));
+        }
         RemoteCommandOutcome::Here { input, warning } => {
             console.print_error_lines(warning.map(|warning| escape::words(&warning)).as_slice());
             input

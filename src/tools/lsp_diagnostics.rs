@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
+use futures::future::BoxFuture;
 use tokio::time::Instant;
 
 use super::address::shown_path;
@@ -69,8 +70,16 @@ pub struct InProcess {
     pub shard: Option<Shard>,
     /// What files are known to take, and who is told what they took.
     pub costs: Option<Arc<CheckCosts>>,
+    /// What else is asked of the servers about the same files, before them.
+    pub(crate) first: Option<Arc<dyn BeforeCheck>>,
     /// What syntax trees show is an answer also where no server has looked, since the caller reads its verdict.
     pub reads_verdict: bool,
+}
+
+/// A question that a caller in this process has about files before they are checked.
+pub(crate) trait BeforeCheck: std::fmt::Debug + Send + Sync {
+    /// Asks it. The files are those of the check, which rules allow.
+    fn ask<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<(), ToolError>>;
 }
 
 impl DiagnosticsArgs {
@@ -201,13 +210,17 @@ pub(crate) async fn run(
     }
     context.prepare_for(subjects.iter()).await?;
     context.manager.refresh().await;
+    if let Some(first) = &args.in_process.first {
+        first.ask(context).await?;
+    }
     let total = subjects.len();
     let until = args.timeout_ms.map(|timeout| Instant::now() + Duration::from_millis(timeout));
     let look = DiagnosticsCheckOptions {
         view: context.view.clone(),
         until,
         running_only: false,
-        may_be_kept: false,
+        // What was asked just now need not be asked again.
+        may_be_kept: args.in_process.first.is_some(),
     };
     let mut checked = DiagnosedFiles::default();
     let mut left = subjects;

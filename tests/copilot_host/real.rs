@@ -158,7 +158,9 @@ fn copilot_cli_configured_by_init_runs_same_loop_over_mcp() {
         command
     };
     let ours = Path::new(env!("CARGO_BIN_EXE_lsp-tools"));
-    for arguments in [vec!["init", "copilot"], vec!["init", "copilot-cli", "--editor-door"]] {
+    for arguments in
+        [vec!["init", "copilot", "--profile", "core"], vec!["init", "copilot-cli", "--editor-door"]]
+    {
         let ran = run(prepared(ours, &arguments));
         assert_eq!(ran.status, 0, "{ran:?}");
     }

@@ -15,7 +15,7 @@
 mod chaos;
 mod end;
 mod hostile;
-mod house;
+pub mod house;
 mod lease;
 mod parity;
 mod passing;

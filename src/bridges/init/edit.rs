@@ -1,7 +1,7 @@
-//! One entry put into a text of JSON (with comments) or TOML, without any other change.
+//! One entry put into a text of JSON (with comments) or TOML, or taken out of it, without any other change.
 
 use jsonc_parser::ParseOptions;
-use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
+use jsonc_parser::cst::{CstInputValue, CstObject, CstObjectProp, CstRootNode};
 use serde_json::Value;
 use toml_edit::{DocumentMut, Item, Table};
 
@@ -48,8 +48,7 @@ fn put_json(
 ) -> Result<String, InitError> {
     let unreadable = |reason: String| InitError::Unreadable { file: file.to_owned(), format: "JSON", reason };
     let text = text.unwrap_or_default();
-    let root =
-        CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| unreadable(error.to_string()))?;
+    let root = parse_json(file, text)?;
     let no_object = |key: &str| unreadable(format!("{key} is no object"));
     let (name, around) = entry.path.split_last().ok_or_else(|| no_object("the entry"))?;
     let mut object: CstObject = root.object_value_or_create().ok_or_else(|| no_object("the whole of it"))?;
@@ -78,13 +77,96 @@ fn put_json(
     Ok(after)
 }
 
+/// `text` without the entry at `path`, and without the tables around it that held nothing else; `text` itself where it has none.
+pub(super) fn remove_entry(
+    format: HostFileFormat,
+    file: &str,
+    text: &str,
+    path: &[String],
+) -> Result<String, InitError> {
+    match format {
+        HostFileFormat::Json => remove_json(file, text, path),
+        HostFileFormat::Toml => remove_toml(file, text, path),
+    }
+}
+
+fn remove_json(file: &str, text: &str, path: &[String]) -> Result<String, InitError> {
+    let root = parse_json(file, text)?;
+    let Some(mut object) = root.object_value() else { return Ok(text.to_owned()) };
+    let mut way: Vec<CstObjectProp> = Vec::new();
+    for key in path {
+        let Some(part) = object.get(key) else { return Ok(text.to_owned()) };
+        let inner = part.object_value();
+        way.push(part);
+        match inner {
+            Some(inner) => object = inner,
+            None if way.len() == path.len() => {}
+            None => return Ok(text.to_owned()),
+        }
+    }
+    remove_with_empty_parents(way);
+    Ok(root.to_string())
+}
+
+/// Takes out the last of `way`, and what lies around it as far as nothing else is in there.
+pub(super) fn remove_with_empty_parents(mut way: Vec<CstObjectProp>) {
+    if let Some(last) = way.pop() {
+        last.remove();
+    }
+    while let Some(around) = way.pop() {
+        if around.object_value().is_none_or(|object| !object.properties().is_empty()) {
+            break;
+        }
+        around.remove();
+    }
+}
+
+fn remove_toml(file: &str, text: &str, path: &[String]) -> Result<String, InitError> {
+    let mut document = parse_toml(file, text)?;
+    let Some((name, around)) = path.split_last() else { return Ok(text.to_owned()) };
+    let mut table: &mut dyn toml_edit::TableLike = document.as_table_mut();
+    for key in around {
+        match table.get_mut(key).and_then(Item::as_table_like_mut) {
+            Some(inner) => table = inner,
+            None => return Ok(text.to_owned()),
+        }
+    }
+    Ok(if table.remove(name).is_some() { document.to_string() } else { text.to_owned() })
+}
+
+/// Whether a text has something at `path`.
+pub(super) fn has_entry(format: HostFileFormat, text: &str, path: &[String]) -> bool {
+    let value = match format {
+        HostFileFormat::Json => value_of(text).ok(),
+        HostFileFormat::Toml => toml::from_str(text).ok(),
+    };
+    path.iter().try_fold(value.as_ref(), |at, key| at.map(|value| value.get(key))).flatten().is_some()
+}
+
+/// A text of JSON as a tree that keeps blanks and comments.
+pub(super) fn parse_json(file: &str, text: &str) -> Result<CstRootNode, InitError> {
+    CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| InitError::Unreadable {
+        file: file.to_owned(),
+        format: "JSON",
+        reason: error.to_string(),
+    })
+}
+
+fn parse_toml(file: &str, text: &str) -> Result<DocumentMut, InitError> {
+    text.parse().map_err(|error: toml_edit::TomlError| InitError::Unreadable {
+        file: file.to_owned(),
+        format: "TOML",
+        reason: error.message().to_owned(),
+    })
+}
+
 /// A text of JSON, with comments or without, as a value.
 pub(super) fn value_of(text: &str) -> Result<Value, String> {
     let root = CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| error.to_string())?;
     root.to_serde_value().ok_or_else(|| "it is empty".to_owned())
 }
 
-fn to_cst_value(value: &Value) -> CstInputValue {
+pub(super) fn to_cst_value(value: &Value) -> CstInputValue {
     match value {
         Value::Null => CstInputValue::Null,
         Value::Bool(flag) => CstInputValue::Bool(*flag),
@@ -105,8 +187,7 @@ fn put_toml(
 ) -> Result<String, InitError> {
     let unreadable = |reason: String| InitError::Unreadable { file: file.to_owned(), format: "TOML", reason };
     let text = text.unwrap_or_default();
-    let mut document: DocumentMut =
-        text.parse().map_err(|error: toml_edit::TomlError| unreadable(error.message().to_owned()))?;
+    let mut document = parse_toml(file, text)?;
     let no_table = |key: &str| unreadable(format!("`{key}` is no table"));
     let (name, around) = entry.path.split_last().ok_or_else(|| no_table("the entry"))?;
     let mut table: &mut Table = document.as_table_mut();
@@ -228,6 +309,29 @@ mod tests {
                 "{bad}"
             );
         }
+    }
+
+    #[test]
+    fn removed_entry_takes_only_its_own_empty_tables_along() {
+        let path = ["mcpServers".to_owned(), "lsp-tools".to_owned()];
+        let before = "// mine\n{\n  \"z\": 1, // one\n  \"mcpServers\": {\n    \"b\": 2,\n    \"lsp-tools\": {}\n  }\n}\n";
+        let after = remove_entry(HostFileFormat::Json, "f", before, &path).unwrap();
+        assert!(
+            after.contains("// mine") && after.contains("// one") && after.contains("\"b\": 2"),
+            "{after}"
+        );
+        assert!(!after.contains("lsp-tools"), "{after}");
+        assert_eq!(remove_entry(HostFileFormat::Json, "f", &after, &path).unwrap(), after);
+        let alone = "{\n  \"z\": 1,\n  \"mcpServers\": {\n    \"lsp-tools\": {}\n  }\n}\n";
+        let after = remove_entry(HostFileFormat::Json, "f", alone, &path).unwrap();
+        assert_eq!(value_of(&after).unwrap(), json!({"z": 1}), "{after}");
+        let path = ["mcp_servers".to_owned(), "lsp-tools".to_owned()];
+        let before = "# mine\nmodel = \"x\"\n\n[mcp_servers.lsp-tools]\ncommand = \"y\"\n\n[tail]\na = 1\n";
+        let after = remove_entry(HostFileFormat::Toml, "f", before, &path).unwrap();
+        assert_eq!(after, "# mine\nmodel = \"x\"\n\n[tail]\na = 1\n");
+        assert!(
+            !has_entry(HostFileFormat::Toml, &after, &path) && has_entry(HostFileFormat::Toml, before, &path)
+        );
     }
 
     #[test]

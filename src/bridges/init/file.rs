@@ -18,14 +18,14 @@ pub(crate) struct InitFileChange {
     pub(crate) path: PathBuf,
     /// Its text now; `None` where it is not there.
     pub(crate) before: Option<String>,
-    /// Its text then.
-    pub(crate) after: String,
+    /// Its text then; `None` where it goes away.
+    pub(crate) after: Option<String>,
 }
 
 impl InitFileChange {
     /// Whether it is there already, word by word.
     pub(crate) fn is_done(&self) -> bool {
-        self.before.as_deref() == Some(self.after.as_str())
+        self.before == self.after
     }
 
     /// The difference, as a unified diff; empty where there is none.
@@ -36,8 +36,8 @@ impl InitFileChange {
         unified_diff(
             before.map(|_| name),
             before.unwrap_or_default(),
-            Some(name),
-            &self.after,
+            self.after.as_ref().map(|_| name),
+            self.after.as_deref().unwrap_or_default(),
             // What stands beside ours is not ours to show: files of hosts hold keys.
             DiffOptions { context: 0, ..DiffOptions::default() },
         )
@@ -56,18 +56,25 @@ impl InitFileChange {
         if text_of(&self.path)? != self.before {
             return Err(InitError::Changed(self.path.display().to_string()));
         }
+        let Some(after) = &self.after else { return fs::remove_file(&self.path).map_err(failed) };
         let place = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
         let folder = place.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(folder).map_err(failed)?;
         let mode = fs::metadata(&place).ok().map(|data| data.permissions());
         let mut file = tempfile::Builder::new().prefix(".lsp-tools-").tempfile_in(folder).map_err(failed)?;
-        file.write_all(self.after.as_bytes()).map_err(failed)?;
+        file.write_all(after.as_bytes()).map_err(failed)?;
         let mode = mode.unwrap_or_else(|| std::os::unix::fs::PermissionsExt::from_mode(0o644));
         file.as_file().set_permissions(mode).map_err(failed)?;
         file.as_file().sync_all().map_err(failed)?;
         file.persist(&place).map_err(|error| failed(error.error))?;
         File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)
     }
+}
+
+/// `after`, unless what was taken out of `before` left nothing in it: no file is better than an empty one.
+pub(super) fn unless_emptied(before: &str, after: String) -> Option<String> {
+    let bare: String = after.split_whitespace().collect();
+    (after == before || !(bare.is_empty() || bare == "{}")).then_some(after)
 }
 
 /// Fails where a file of the project `root` leads out of it.
@@ -110,14 +117,17 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(dir.path()).unwrap();
         let path = root.join("a/b.json");
-        let first = InitFileChange { path: path.clone(), before: None, after: "1\n".to_owned() };
+        let first = InitFileChange { path: path.clone(), before: None, after: Some("1\n".to_owned()) };
         assert!(first.diff().contains("+++ b/") && first.diff().contains("+1"));
         first.write().unwrap();
         fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
         let link = root.join("link.json");
         symlink(&path, &link).unwrap();
-        let second =
-            InitFileChange { path: link.clone(), before: Some("1\n".to_owned()), after: "2\n".to_owned() };
+        let second = InitFileChange {
+            path: link.clone(),
+            before: Some("1\n".to_owned()),
+            after: Some("2\n".to_owned()),
+        };
         second.write().unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "2\n");
         assert!(link.symlink_metadata().unwrap().is_symlink());
@@ -125,6 +135,8 @@ mod tests {
         assert_eq!(fs::read_dir(root.join("a")).unwrap().count(), 1);
         // Somebody was quicker.
         assert!(matches!(second.write(), Err(InitError::Changed(_))));
+        InitFileChange { path: path.clone(), before: Some("2\n".to_owned()), after: None }.write().unwrap();
+        assert!(!path.exists());
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use super::InitError;
-use super::edit::{HostConfigEntry, HostFileFormat, insert_entry, value_of};
-use super::file::{InitFileChange, check_inside, text_of};
+use super::edit::{HostConfigEntry, HostFileFormat, has_entry, insert_entry, remove_entry, value_of};
+use super::file::{InitFileChange, check_inside, text_of, unless_emptied};
 use crate::config::Catalogue;
 
 /// What we are called in the files of hosts.
@@ -91,8 +91,38 @@ pub(crate) fn configure(
     places: &HostDirectories,
     catalogue: &Catalogue,
 ) -> Result<InitFileChange, InitError> {
+    let (target, before) = target(request, places, catalogue)?;
+    let file = target.path.display().to_string();
+    let after = insert_entry(target.format, &file, before.as_deref(), &target.entry, request.force)?;
+    Ok(InitFileChange { path: target.path, before, after: Some(after) })
+}
+
+/// What has to change so that the host no longer starts us.
+///
+/// # Errors
+/// As [`configure`].
+pub(crate) fn unconfigure(
+    request: &HostSetupRequest,
+    places: &HostDirectories,
+    catalogue: &Catalogue,
+) -> Result<InitFileChange, InitError> {
+    let (target, before) = target(request, places, catalogue)?;
+    let file = target.path.display().to_string();
+    let after = match &before {
+        Some(text) => unless_emptied(text, remove_entry(target.format, &file, text, &target.entry.path)?),
+        None => None,
+    };
+    Ok(InitFileChange { path: target.path, before, after })
+}
+
+/// The file with our entry, and its text now.
+fn target(
+    request: &HostSetupRequest,
+    places: &HostDirectories,
+    catalogue: &Catalogue,
+) -> Result<(HostConfigTarget, Option<String>), InitError> {
     let scope = request.scope.unwrap_or_else(|| usual_scope(request.host));
-    let target = match request.editor_door {
+    let mut target = match request.editor_door {
         true => editor_door(request, scope, places, catalogue)?,
         false => tools(request, scope, places)?,
     };
@@ -100,13 +130,25 @@ pub(crate) fn configure(
         check_inside(&target.path, &places.project)?;
     }
     let before = text_of(&target.path)?;
-    let file = target.path.display().to_string();
-    let entry = with_existing_layout(request.host, target.entry, before.as_deref());
-    let after = insert_entry(target.format, &file, before.as_deref(), &entry, request.force)?;
-    Ok(InitFileChange { path: target.path, before, after })
+    target.entry = with_existing_layout(request.host, target.entry, before.as_deref());
+    Ok((target, before))
 }
 
-fn usual_scope(host: McpHost) -> HostScope {
+/// The file of `scope` that has our entry for the tools, where it has one.
+pub(super) fn entered_in(host: McpHost, scope: HostScope, places: &HostDirectories) -> Option<PathBuf> {
+    let request = HostSetupRequest {
+        host,
+        scope: Some(scope),
+        program: String::new(),
+        profile: None,
+        editor_door: false,
+        force: false,
+    };
+    let (target, before) = target(&request, places, Catalogue::built_in()).ok()?;
+    has_entry(target.format, &before?, &target.entry.path).then_some(target.path)
+}
+
+pub(super) fn usual_scope(host: McpHost) -> HostScope {
     match host {
         McpHost::CopilotCli | McpHost::Codex | McpHost::Zed => HostScope::User,
         McpHost::ClaudeCode | McpHost::VsCode | McpHost::Cursor | McpHost::OpenCode | McpHost::Gemini => {
@@ -152,7 +194,7 @@ fn tools(
         (McpHost::CopilotCli, scope) => {
             let path = match scope {
                 Project => project.join(".mcp.json"),
-                User => copilot(places).join("mcp-config.json"),
+                User => places.copilot_folder().join("mcp-config.json"),
             };
             let value = json!({"type": "local", "command": program, "args": args, "tools": ["*"]});
             (path, HostFileFormat::Json, "mcpServers", value)
@@ -161,7 +203,7 @@ fn tools(
             (project.join(".vscode/mcp.json"), HostFileFormat::Json, "servers", stdio(program, &args))
         }
         (McpHost::VsCode, User) => {
-            (code_folder(places).join("mcp.json"), HostFileFormat::Json, "servers", stdio(program, &args))
+            (places.code_folder().join("mcp.json"), HostFileFormat::Json, "servers", stdio(program, &args))
         }
         (McpHost::Cursor, scope) => {
             let folder = if scope == Project { project } else { home };
@@ -170,7 +212,7 @@ fn tools(
         (McpHost::Codex, scope) => {
             let folder = match scope {
                 Project => project.join(".codex"),
-                User => places.codex.clone().unwrap_or_else(|| home.join(".codex")),
+                User => places.codex_folder(),
             };
             let value = json!({"command": program, "args": args});
             (folder.join("config.toml"), HostFileFormat::Toml, "mcp_servers", value)
@@ -238,7 +280,44 @@ fn editor_door(
     Ok(HostConfigTarget { path, format: HostFileFormat::Json, entry })
 }
 
+impl HostDirectories {
+    /// Claude Code's settings for all projects.
+    pub(super) fn claude_folder(&self) -> PathBuf {
+        self.claude.clone().unwrap_or_else(|| self.home.join(".claude"))
+    }
+
+    /// Codex's.
+    pub(super) fn codex_folder(&self) -> PathBuf {
+        self.codex.clone().unwrap_or_else(|| self.home.join(".codex"))
+    }
+
+    /// Copilot CLI's.
+    pub(super) fn copilot_folder(&self) -> PathBuf {
+        self.copilot.clone().unwrap_or_else(|| self.home.join(".copilot"))
+    }
+
+    /// VS Code's.
+    pub(super) fn code_folder(&self) -> PathBuf {
+        match cfg!(target_os = "macos") {
+            true => self.home.join("Library/Application Support/Code/User"),
+            false => self.config.join("Code/User"),
+        }
+    }
+}
+
 impl McpHost {
+    /// All of them, in the order of their names.
+    pub(crate) const ALL: [Self; 8] = [
+        Self::ClaudeCode,
+        Self::Codex,
+        Self::CopilotCli,
+        Self::Cursor,
+        Self::Gemini,
+        Self::OpenCode,
+        Self::VsCode,
+        Self::Zed,
+    ];
+
     /// As people call it.
     pub(crate) fn title(self) -> &'static str {
         match self {
@@ -251,6 +330,30 @@ impl McpHost {
             Self::Zed => "Zed",
             Self::Gemini => "Gemini CLI",
         }
+    }
+
+    /// As it is typed.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::CopilotCli => "copilot-cli",
+            Self::VsCode => "vscode",
+            Self::Cursor => "cursor",
+            Self::Codex => "codex",
+            Self::OpenCode => "opencode",
+            Self::Zed => "zed",
+            Self::Gemini => "gemini",
+        }
+    }
+
+    /// The profile of tools that suits it. All of these read, search, edit and run commands by tools of their own.
+    pub(crate) fn usual_profile(self) -> &'static str {
+        "lsp"
+    }
+
+    /// Whether it has hooks that reach its model.
+    pub(crate) fn takes_hooks(self) -> bool {
+        !matches!(self, Self::VsCode | Self::Cursor | Self::Zed)
     }
 
     /// The program that people start.
@@ -272,22 +375,11 @@ fn stdio(program: &str, args: &[String]) -> Value {
     json!({"type": "stdio", "command": program, "args": args})
 }
 
-fn copilot(places: &HostDirectories) -> PathBuf {
-    places.copilot.clone().unwrap_or_else(|| places.home.join(".copilot"))
-}
-
-fn code_folder(places: &HostDirectories) -> PathBuf {
-    match cfg!(target_os = "macos") {
-        true => places.home.join("Library/Application Support/Code/User"),
-        false => places.config.join("Code/User"),
-    }
-}
-
 /// Copilot CLI's file of language servers.
 pub(super) fn copilot_servers(scope: HostScope, places: &HostDirectories) -> PathBuf {
     match scope {
         HostScope::Project => places.project.join(".github/lsp.json"),
-        HostScope::User => copilot(places).join("lsp-config.json"),
+        HostScope::User => places.copilot_folder().join("lsp-config.json"),
     }
 }
 

@@ -106,7 +106,7 @@ pub(crate) fn import(
     // Whatever was carried over must be something that we can read.
     load_catalogue(below.into_iter().chain([Layer::new(LayerOrigin::User, &name, &after)]).collect())?;
     Ok(ServerImportPlan {
-        change: InitFileChange { path, before, after },
+        change: InitFileChange { path, before, after: Some(after) },
         servers: servers.into_iter().collect(),
         left_out,
     })
@@ -388,7 +388,7 @@ mod tests {
         std::fs::write(&file, text).unwrap();
         let users = root.join("servers.toml");
         let imported = import(&[file], HostScope::User, &places, &users, false)?;
-        Ok((imported.change.after, imported.left_out))
+        Ok((imported.change.after.unwrap_or_default(), imported.left_out))
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Configuration of the hosts that start us, and import of their language servers.
 //!
-//! What lives here: which file each host reads and what stands in it ([`host`]), changing that file and keeping the rest of
-//! it ([`edit`]), putting it in the place of the old one ([`mod@file`]), and reading hosts' definitions of language servers into
-//! ours ([`mod@import`]). May use: `config`, `text`, `tools`. Reads and writes only the files that it names: it is a command that
+//! What lives here: which file each host reads and what stands in it ([`host`]), its hooks that ask us ([`host_hooks`]) and its
+//! instructions that name our tools ([`instructions`]), changing such a file and keeping the rest of it ([`edit`], [`list`]), putting
+//! it in the place of the old one ([`mod@file`]), which hosts there are ([`mod@survey`]), and reading hosts' definitions of language
+//! servers into ours ([`mod@import`]). May use: `config`, `text`, `tools`. Reads and writes only the files that it names: it is a command that
 //! their owner types, and no tool.
 //!
 //! How data passes: a [`HostSetupRequest`] comes in, an [`InitFileChange`] goes out: the file, its text before and after, and the difference. Nothing
@@ -11,11 +12,18 @@
 mod edit;
 mod file;
 mod host;
+mod host_hooks;
 mod import;
+mod instructions;
+mod list;
+mod survey;
 
 pub(crate) use file::InitFileChange;
-pub(crate) use host::{HostDirectories, HostScope, HostSetupRequest, McpHost, configure};
+pub(crate) use host::{HostDirectories, HostScope, HostSetupRequest, McpHost, configure, unconfigure};
+pub(crate) use host_hooks::hook_changes;
 pub(crate) use import::{import, usual_files};
+pub(crate) use instructions::instruct;
+pub(crate) use survey::{HostSurvey, survey};
 
 use crate::tools::error::{ErrorCode, ToolError};
 

@@ -1,10 +1,12 @@
-//! Arguments of the doors for programs: `mcp`, `lsp`, `daemon`, `init`.
+//! Arguments of the doors for programs: `mcp`, `lsp`, `daemon`, `init`, `hook`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::tools::ProfileName;
+use crate::bridges::host_hook::{HookHost, HookOccasion};
 use crate::bridges::init::{HostScope, McpHost};
 
 /// `mcp`
@@ -128,6 +130,73 @@ pub(crate) struct DaemonLogsArgs {
     pub(crate) lines: usize,
 }
 
+/// `hook`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
+pub(crate) struct HookCommandArgs {
+    /// The host that asks
+    #[arg(value_enum)]
+    pub(crate) host: HookHostName,
+    /// What its model did
+    #[arg(value_enum)]
+    pub(crate) event: HookEventName,
+}
+
+impl HookCommandArgs {
+    /// How long the answer may take: `given`, where somebody has said so.
+    pub(crate) fn time_limit(self, given: Option<Duration>) -> Duration {
+        given.unwrap_or(match self.event {
+            HookEventName::Edit => Duration::from_secs(3),
+            HookEventName::Search => Duration::from_secs(2),
+        })
+    }
+}
+
+/// A host with hooks, as it is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HookHostName {
+    /// Claude Code
+    ClaudeCode,
+    /// Codex CLI
+    Codex,
+    /// GitHub Copilot CLI
+    CopilotCli,
+    /// Gemini CLI
+    Gemini,
+    /// opencode
+    #[value(name = "opencode")]
+    OpenCode,
+}
+
+impl From<HookHostName> for HookHost {
+    fn from(name: HookHostName) -> Self {
+        match name {
+            HookHostName::ClaudeCode => Self::ClaudeCode,
+            HookHostName::Codex => Self::Codex,
+            HookHostName::CopilotCli => Self::CopilotCli,
+            HookHostName::Gemini => Self::Gemini,
+            HookHostName::OpenCode => Self::OpenCode,
+        }
+    }
+}
+
+/// An event of a host, as it is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum HookEventName {
+    /// It edited files: the errors that this brought
+    Edit,
+    /// It searches: where the symbol is defined
+    Search,
+}
+
+impl From<HookEventName> for HookOccasion {
+    fn from(name: HookEventName) -> Self {
+        match name {
+            HookEventName::Edit => Self::Edit,
+            HookEventName::Search => Self::Search,
+        }
+    }
+}
+
 /// `init`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -135,15 +204,24 @@ pub(crate) struct InitCommandArgs {
     /// Take over what hosts know of language servers
     #[command(subcommand)]
     pub(crate) import: Option<InitCommand>,
-    /// The agent or editor
+    /// The agent or editor; without one, those on this machine are listed
     #[arg(value_enum)]
     pub(crate) host: Option<HostName>,
-    /// For everyone who works on this project, or for you alone [default: as that host's users have it]
+    /// For everyone who works on this project, or for you alone [default: as that host's users have it; hooks and instructions: project]
     #[arg(long, value_enum, value_name = "SCOPE")]
     pub(crate) scope: Option<ScopeName>,
-    /// A choice of tools [default: that of the settings, else core]
+    /// A choice of tools [default: lsp, beside the host's own tools for files]
     #[arg(long, value_enum, value_name = "PROFILE")]
     pub(crate) profile: Option<ProfileName>,
+    /// Hooks as well: what an edit broke, and where a symbol is that is searched for; LSP_TOOLS_HOOKS=off switches them off
+    #[arg(long, requires = "host")]
+    pub(crate) hooks: bool,
+    /// A few lines about the tools as well, in the host's file of instructions
+    #[arg(long, requires = "host")]
+    pub(crate) instructions: bool,
+    /// Take out what was written: all of it, or what --hooks and --instructions name
+    #[arg(long, requires = "host", conflicts_with = "force")]
+    pub(crate) remove: bool,
     /// As a language server in front of all others, for hosts that speak to such: copilot-cli, opencode
     #[arg(long)]
     pub(crate) editor_door: bool,

@@ -1,4 +1,4 @@
-//! The command `init`: a host's configuration that starts us, and the import of hosts' language servers.
+//! The command `init`: the hosts of this machine, the files that lead one of them to us, and the import of hosts' language servers.
 
 use std::path::PathBuf;
 
@@ -8,12 +8,14 @@ use serde_json::json;
 
 use super::{CliContext, Reply, output_reply};
 use crate::bridges::init::{
-    HostDirectories, HostSetupRequest, InitFileChange, McpHost, configure, import, usual_files,
+    HostDirectories, HostScope, HostSetupRequest, HostSurvey, InitFileChange, McpHost, configure,
+    hook_changes, import, instruct, survey, unconfigure, usual_files,
 };
 use crate::cli::args::CliOutputFormat;
-use crate::cli::args::doors::{HostName, InitCommand, InitCommandArgs, InitImportArgs};
+use crate::cli::args::doors::{InitCommand, InitCommandArgs, InitImportArgs};
 use crate::cli::exit::CliExitStatus;
 use crate::cli::render::escape;
+use crate::cli::render::hosts::{self, HostRow, ShortenedFolders};
 use crate::config::Folders;
 use crate::tools::error::{ErrorCode, ToolError};
 
@@ -26,36 +28,82 @@ pub(super) async fn run(init: InitCommandArgs, door: CliContext<'_>) -> Result<R
 }
 
 fn configure_host(init: InitCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
-    let Some(host) = init.host else { return Err(no_host()) };
-    let request = HostSetupRequest {
-        host: host.into(),
-        scope: init.scope.map(Into::into),
-        program: own_program(),
-        profile: init.profile.and_then(|profile| Some(profile.to_possible_value()?.get_name().to_owned())),
-        editor_door: init.editor_door,
-        force: init.force,
-    };
-    let change = configure(&request, &host_directories(door)?, door.runtime.catalogue())?;
-    let mut reply = finish(&change, init.print, Vec::new(), door)?;
-    if !init.print && door.format == CliOutputFormat::Text {
-        reply.lines.push(format!("next: {}", next_step(request.host)));
+    let places = host_directories(door)?;
+    let Some(host) = init.host.map(McpHost::from) else { return list_hosts(&places, door) };
+    let changes = changes(&init, host, &places, door)?;
+    let mut reply = finish(&changes, init.print, Vec::new(), door)?;
+    if !init.print && !init.remove && door.format == CliOutputFormat::Text {
+        reply.lines.push(format!("next: {}", next_step(host)));
     }
     Ok(reply)
 }
 
-/// Which hosts there are, and which of them are on this machine.
-fn no_host() -> ToolError {
-    let hosts = HostName::value_variants();
-    let name = |host: &HostName| host.to_possible_value().map(|value| value.get_name().to_owned());
-    let found = hosts.iter().filter(|host| which::which(McpHost::from(**host).program()).is_ok());
-    let found: Vec<String> = found.filter_map(name).collect();
-    let all: Vec<String> = hosts.iter().filter_map(name).collect();
-    let found = match found.is_empty() {
-        true => String::new(),
-        false => format!("on this machine: {}; ", found.join(", ")),
+/// What has to change for `init`, all of it worked out before the first file is written.
+fn changes(
+    init: &InitCommandArgs,
+    host: McpHost,
+    places: &HostDirectories,
+    door: CliContext<'_>,
+) -> Result<Vec<InitFileChange>, ToolError> {
+    let catalogue = door.runtime.catalogue();
+    let profile = init.profile.and_then(|profile| Some(profile.to_possible_value()?.get_name().to_owned()));
+    let usual = (!init.editor_door).then(|| host.usual_profile().to_owned());
+    let request = HostSetupRequest {
+        host,
+        scope: init.scope.map(Into::into),
+        program: own_program(),
+        profile: profile.or(usual),
+        editor_door: init.editor_door,
+        force: init.force,
     };
-    let hint = format!("{found}all: {}", all.join(", "));
-    ToolError::new(ErrorCode::InvalidArgs, "no host is named").with_hint(hint)
+    let scope = request.scope.unwrap_or(HostScope::Project);
+    let only_named = init.hooks || init.instructions;
+    let mut changes = Vec::new();
+    match init.remove {
+        true if only_named => {}
+        true => changes.push(unconfigure(&request, places, catalogue)?),
+        // Hooks and instructions go well with an entry that somebody has made another way.
+        false
+            if only_named && init.profile.is_none() && !init.force && has_entry(&request, places, door)? => {}
+        false => changes.push(configure(&request, places, catalogue)?),
+    }
+    let all = init.remove && !only_named;
+    if init.hooks || (all && host.takes_hooks()) {
+        let change = hook_changes(host, scope, places, (&request.program, init.remove), &changes)?;
+        changes.retain(|earlier| earlier.path != change.path);
+        changes.push(change);
+    }
+    if init.instructions {
+        changes.extend(instruct(host, scope, places, init.remove)?);
+    } else if all {
+        // A host without such a file has nothing to take out.
+        changes.extend(instruct(host, scope, places, true).unwrap_or_default());
+    }
+    changes.retain(|change| !init.remove || change.before.is_some());
+    Ok(changes)
+}
+
+/// Whether the host starts us already, somehow.
+fn has_entry(
+    request: &HostSetupRequest,
+    places: &HostDirectories,
+    door: CliContext<'_>,
+) -> Result<bool, ToolError> {
+    let without = unconfigure(request, places, door.runtime.catalogue())?;
+    Ok(without.before.is_some() && !without.is_done())
+}
+
+/// The hosts that are known: which are here, what they have of ours, and what is left to do.
+fn list_hosts(places: &HostDirectories, door: CliContext<'_>) -> Result<Reply, ToolError> {
+    let hosts = survey(places);
+    let rows: Vec<HostRow> = hosts.iter().map(HostRow::from).collect();
+    let folders = ShortenedFolders { project: &places.project, home: &places.home };
+    let status = match hosts.iter().any(HostSurvey::is_found) {
+        true => CliExitStatus::Answered,
+        false => CliExitStatus::Unpleasant,
+    };
+    let output = json!({"ok": true, "hosts": rows});
+    output_reply(door, &output, status, |_| hosts::render(&rows, &folders, &door.console.out))
 }
 
 /// What is left to do until a host that was configured uses us.
@@ -92,42 +140,65 @@ fn import_servers(arguments: &InitImportArgs, door: CliContext<'_>) -> Result<Re
     let imported = import(&files, scope, &places, &folders.servers_file(), arguments.force)?;
     let mut lines: Vec<String> =
         imported.left_out.iter().map(|what| format!("left out: {}", escape::words(what))).collect();
-    if scope == crate::bridges::init::HostScope::Project && !arguments.print {
+    if scope == HostScope::Project && !arguments.print {
         lines.push("a project's servers run once it is trusted: lsp-tools trust".to_owned());
     }
-    finish(&imported.change, arguments.print, lines, door)
+    finish(&[imported.change], arguments.print, lines, door)
 }
 
-/// Shows the text, or writes it and shows what changed.
+/// Shows the texts, or writes them and shows what changed.
 fn finish(
-    change: &InitFileChange,
+    changes: &[InitFileChange],
     print: bool,
     lines: Vec<String>,
     door: CliContext<'_>,
 ) -> Result<Reply, ToolError> {
     if !print {
-        change.write()?;
+        changes.iter().try_for_each(InitFileChange::write)?;
     }
-    let (path, diff) = (change.path.display().to_string(), change.diff());
-    let output = json!({
-        "ok": true, "path": path, "written": !print && !change.is_done(), "changed": !change.is_done(), "diff": diff,
-        "left_out": lines,
-    });
-    let text = |_: &serde_json::Value| match print {
-        true => escape::block(&change.after),
-        false => escape::block(&diff),
+    let file = |change: &InitFileChange| {
+        json!({
+            "path": change.path.display().to_string(), "written": !print && !change.is_done(),
+            "changed": !change.is_done(), "diff": change.diff(),
+        })
+    };
+    // The first file is also told by itself, as where there is but one.
+    let mut output = changes.first().map_or_else(|| json!({"changed": false, "written": false}), file);
+    output["ok"] = json!(true);
+    output["left_out"] = json!(lines);
+    output["files"] = changes.iter().map(file).collect();
+    let text = |_: &serde_json::Value| match (print, changes) {
+        (true, [one]) => escape::block(one.after.as_deref().unwrap_or_default()),
+        (true, several) => several.iter().map(shown_file).collect(),
+        (false, several) => several.iter().map(|change| escape::block(&change.diff())).collect(),
     };
     let mut reply = output_reply(door, &output, CliExitStatus::Answered, text)?;
     if door.format == CliOutputFormat::Text {
         reply.lines.extend(lines);
-        let path = escape::words(&path);
-        reply.lines.push(match (print, change.is_done()) {
-            (true, _) => format!("this is what {path} would say"),
-            (false, true) => format!("{path} says so already"),
-            (false, false) => format!("written: {path}"),
-        });
+        reply.lines.extend(changes.iter().map(|change| file_line(change, print)));
+        if changes.is_empty() {
+            reply.lines.push("there is nothing of ours to take out".to_owned());
+        }
     }
     Ok(reply)
+}
+
+/// One of several files, with its name.
+fn shown_file(change: &InitFileChange) -> String {
+    let path = escape::words(&change.path.display().to_string());
+    format!("==> {path} <==\n{}\n", escape::block(change.after.as_deref().unwrap_or_default()))
+}
+
+fn file_line(change: &InitFileChange, print: bool) -> String {
+    let path = change.path.display().to_string();
+    let path = escape::words(&path);
+    match (print, change.is_done(), &change.after) {
+        (true, _, Some(_)) => format!("this is what {path} would say"),
+        (true, _, None) => format!("{path} would be deleted"),
+        (false, true, _) => format!("{path} says so already"),
+        (false, false, Some(_)) => format!("written: {path}"),
+        (false, false, None) => format!("deleted: {path}"),
+    }
 }
 
 /// How a host finds us: by name where that leads to this program, else by its path.

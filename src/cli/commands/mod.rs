@@ -14,6 +14,7 @@ mod edits;
 mod explore;
 mod files;
 mod grep;
+mod host_hook;
 mod hover;
 mod init;
 mod install;
@@ -104,6 +105,7 @@ pub(super) async fn run(command: CliCommand, door: CliContext<'_>) -> Reply {
         CliCommand::Tools(arguments) => tools::run(arguments, door).await,
         CliCommand::Mcp(McpCommandArgs { mounted: Some(mounted), .. }) => mounted::run(mounted, door).await,
         CliCommand::Init(arguments) => init::run(arguments, door).await,
+        CliCommand::Hook(arguments) => host_hook::run(arguments, door).await,
         CliCommand::Mcp(_) | CliCommand::Lsp(_) | CliCommand::Copilot(_) | CliCommand::Daemon(_) => {
             Err(ToolError::new(ErrorCode::Internal, "this command is none for a runtime"))
         }

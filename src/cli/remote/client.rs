@@ -62,23 +62,26 @@ enum RemoteCommandError {
     Garbled(String),
 }
 
-/// Runs a command through the daemon, where it is one that goes there and a daemon can be had.
+/// Runs a command through the daemon, where it is one that goes there and a daemon can be had; with `input`, where that was read
+/// already.
 pub(crate) fn run_through_daemon(
     parsed: &ParsedCommandLine,
     cwd: &Path,
     console: &Console,
+    input: Option<PipedInput>,
 ) -> RemoteCommandOutcome {
     let (global, command) = (&parsed.cli.global, &parsed.cli.command);
     let here = |input, warning| RemoteCommandOutcome::Here { input, warning };
+    let unread = || input.clone().unwrap_or(PipedInput::Stdin);
     if !uses_daemon(global, command) {
-        return here(PipedInput::Stdin, None);
+        return here(unread(), None);
     }
     // What is wrong with the folders or the workspace is told by the command itself.
-    let Ok(folders) = Folders::find() else { return here(PipedInput::Stdin, None) };
+    let Ok(folders) = Folders::find() else { return here(unread(), None) };
     let Ok(workspace) = find_workspace(global.workspace.as_deref(), cwd) else {
-        return here(PipedInput::Stdin, None);
+        return here(unread(), None);
     };
-    let input = input::is_read_by(command).then(PipedInput::read);
+    let input = input.or_else(|| input::is_read_by(command).then(PipedInput::read));
     let given = || input.clone().unwrap_or(PipedInput::Stdin);
     let bytes = match &input {
         Some(PipedInput::Read(bytes)) => Some(bytes.as_slice()),

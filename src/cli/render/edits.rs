@@ -193,7 +193,8 @@ fn moved_hunk_notes(patched: &PatchResult) -> Vec<String> {
     patched.hunks.iter().map(one).collect()
 }
 
-fn findings(
+/// What an edit changed: each finding that it brought, and a summary.
+pub(super) fn findings(
     delta: &DiagnosticsDelta,
     framed: bool,
     look: &DisplayCapabilities,

@@ -19,6 +19,8 @@ pub(crate) mod frames;
 pub(crate) mod github;
 pub(crate) mod grep;
 pub(crate) mod hierarchy;
+pub(crate) mod host_hook;
+pub(crate) mod hosts;
 pub(crate) mod hover;
 pub(crate) mod install;
 pub(crate) mod json;

@@ -43,10 +43,14 @@ const ALL: [McpHost; 8] = [
     McpHost::Gemini,
 ];
 
+fn text(change: &InitFileChange) -> &str {
+    change.after.as_deref().unwrap()
+}
+
 fn value(change: &InitFileChange) -> Value {
     match change.path.extension().is_some_and(|ending| ending == "toml") {
-        true => toml::from_str(&change.after).unwrap(),
-        false => serde_json::from_str(&change.after).unwrap(),
+        true => toml::from_str(text(change)).unwrap(),
+        false => serde_json::from_str(text(change)).unwrap(),
     }
 }
 
@@ -98,10 +102,15 @@ fn mcp_host_setup_writes_each_hosts_file_and_format() {
     for (host, (file, pointer, entry)) in ALL.into_iter().zip(expected) {
         let change = configure(&wish(host), &room.places, Catalogue::built_in()).unwrap();
         assert!(change.path.ends_with(file), "{}", change.path.display());
-        assert_eq!(value(&change).pointer(pointer), Some(&entry), "{}", change.after);
+        assert_eq!(value(&change).pointer(pointer), Some(&entry), "{}", text(&change));
+        let scope = usual_scope(host);
+        assert_eq!(entered_in(host, scope, &room.places), None, "{host:?}");
         change.write().unwrap();
         let again = configure(&wish(host), &room.places, Catalogue::built_in()).unwrap();
         assert!(again.is_done(), "{}", again.diff());
+        assert_eq!(entered_in(host, scope, &room.places), Some(change.path));
+        let gone = unconfigure(&wish(host), &room.places, Catalogue::built_in()).unwrap();
+        assert_eq!(gone.after, None, "{}", text(&gone));
     }
 }
 
@@ -177,9 +186,6 @@ fn opencode_jsonc_with_servers_key_keeps_its_form() {
     fs::write(&file, "{\n  // mine\n  \"mcp\": {\"servers\": {}},\n}\n").unwrap();
     let change = configure(&wish(McpHost::OpenCode), &room.places, Catalogue::built_in()).unwrap();
     assert_eq!(change.path, file);
-    assert!(
-        change.after.contains("// mine") && change.after.contains("\"servers\": {\n"),
-        "{}",
-        change.after
-    );
+    let after = text(&change);
+    assert!(after.contains("// mine") && after.contains("\"servers\": {\n"), "{after}");
 }

@@ -1,0 +1,161 @@
+//! The hooks of hosts that ask us after an edit and at a search: put into the host's files, taken out of them.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::InitError;
+use super::file::{InitFileChange, check_inside, text_of, unless_emptied};
+use super::host::{HostDirectories, HostScope, McpHost};
+use super::list::{HostListElement, put_elements, remove_elements};
+use crate::text::shell_word;
+
+/// How long a host waits for a hook, in seconds. The hook itself gives up long before that.
+const HOST_HOOK_TIMEOUT_SECONDS: u64 = 10;
+
+/// The plugin by which opencode calls us. It waits no longer than the hooks of other hosts, and fails silently.
+const OPENCODE_PLUGIN: &str = include_str!("opencode_plugin.js");
+
+/// What a host's hooks look like.
+enum HookSetup {
+    /// Elements of lists in a file of the host's JSON.
+    Elements(PathBuf, Vec<HostListElement>),
+    /// A file that is ours alone.
+    File(PathBuf, String),
+}
+
+/// What has to change so that the host asks `program` after edits and at searches, or no longer does. Where the file is one of
+/// `earlier`, that change is a part of this one.
+///
+/// # Errors
+/// Where the host has no hooks that reach its model, or a file cannot be kept.
+pub(crate) fn hook_changes(
+    host: McpHost,
+    scope: HostScope,
+    places: &HostDirectories,
+    (program, remove): (&str, bool),
+    earlier: &[InitFileChange],
+) -> Result<InitFileChange, InitError> {
+    let setup = setup(host, scope, places, program)?;
+    let (HookSetup::Elements(path, _) | HookSetup::File(path, _)) = &setup;
+    let path = path.clone();
+    if scope == HostScope::Project {
+        check_inside(&path, &places.project)?;
+    }
+    let file = path.display().to_string();
+    let (before, text) = match earlier.iter().find(|change| change.path == path) {
+        Some(change) => (change.before.clone(), change.after.clone()),
+        None => {
+            let text = text_of(&path)?;
+            (text.clone(), text)
+        }
+    };
+    let after = match (&setup, &text, remove) {
+        (_, None, true) => None,
+        (HookSetup::Elements(_, elements), Some(text), true) => {
+            unless_emptied(text, remove_elements(&file, text, elements)?)
+        }
+        (HookSetup::Elements(_, elements), text, false) => {
+            Some(put_elements(&file, text.as_deref(), elements)?)
+        }
+        (HookSetup::File(..), Some(_), true) => None,
+        (HookSetup::File(_, text), _, false) => Some(text.clone()),
+    };
+    Ok(InitFileChange { path, before, after })
+}
+
+/// Whether the host's hooks of `scope` are there.
+pub(super) fn has_hooks(host: McpHost, scope: HostScope, places: &HostDirectories) -> Option<PathBuf> {
+    // The program's own name is no part of the marks.
+    let change = hook_changes(host, scope, places, ("lsp-tools", true), &[]).ok()?;
+    (!change.is_done()).then_some(change.path)
+}
+
+fn setup(
+    host: McpHost,
+    scope: HostScope,
+    places: &HostDirectories,
+    program: &str,
+) -> Result<HookSetup, InitError> {
+    let project = scope == HostScope::Project;
+    let folder = |name: &str, users: PathBuf| if project { places.project.join(name) } else { users };
+    let hooks = HookWords { host, program };
+    Ok(match host {
+        McpHost::ClaudeCode => HookSetup::Elements(
+            folder(".claude", places.claude_folder()).join("settings.json"),
+            vec![
+                hooks.element("PostToolUse", "Edit|Write|MultiEdit", "edit", HOST_HOOK_TIMEOUT_SECONDS),
+                hooks.element("PreToolUse", "Grep|Bash", "search", HOST_HOOK_TIMEOUT_SECONDS),
+            ],
+        ),
+        McpHost::Codex => HookSetup::Elements(
+            folder(".codex", places.codex_folder()).join("hooks.json"),
+            vec![
+                hooks.element("PostToolUse", "apply_patch", "edit", HOST_HOOK_TIMEOUT_SECONDS),
+                hooks.element("PreToolUse", "Bash", "search", HOST_HOOK_TIMEOUT_SECONDS),
+            ],
+        ),
+        // Before a tool runs, Gemini's hooks can add nothing: what is known of a symbol stands behind the hits.
+        McpHost::Gemini => HookSetup::Elements(
+            folder(".gemini", places.home.join(".gemini")).join("settings.json"),
+            vec![
+                hooks.element("AfterTool", "replace|write_file", "edit", HOST_HOOK_TIMEOUT_SECONDS * 1_000),
+                hooks.element(
+                    "AfterTool",
+                    "grep_search|search_file_content|run_shell_command",
+                    "search",
+                    HOST_HOOK_TIMEOUT_SECONDS * 1_000,
+                ),
+            ],
+        ),
+        McpHost::CopilotCli => HookSetup::File(
+            folder(".github", places.copilot_folder()).join("hooks/lsp-tools.json"),
+            hooks.copilot_file(),
+        ),
+        McpHost::OpenCode => {
+            let text = OPENCODE_PLUGIN.replace("\"LSP_TOOLS\"", &json!(program).to_string());
+            HookSetup::File(
+                folder(".opencode", places.config.join("opencode")).join("plugins/lsp-tools.js"),
+                text,
+            )
+        }
+        McpHost::VsCode | McpHost::Cursor | McpHost::Zed => {
+            return Err(InitError::Unsupported(format!(
+                "{} has no hooks that were tried with lsp-tools; --instructions works with it",
+                host.title()
+            )));
+        }
+    })
+}
+
+/// The words of one host's hooks.
+struct HookWords<'a> {
+    host: McpHost,
+    program: &'a str,
+}
+
+impl HookWords<'_> {
+    fn command(&self, event: &str) -> String {
+        format!("{} hook {} {event}", shell_word(self.program), self.host.name())
+    }
+
+    /// An element of the list of `list`'s hooks, in the form that Claude Code introduced.
+    fn element(&self, list: &str, matcher: &str, event: &str, timeout: u64) -> HostListElement {
+        let value = json!({
+            "matcher": matcher,
+            "hooks": [{"type": "command", "command": self.command(event), "timeout": timeout}],
+        });
+        HostListElement {
+            path: vec!["hooks".to_owned(), list.to_owned()],
+            value,
+            mark: format!(" hook {} {event}", self.host.name()),
+        }
+    }
+
+    fn copilot_file(&self) -> String {
+        let hook = |event: &str| json!([{"type": "command", "bash": self.command(event), "timeoutSec": HOST_HOOK_TIMEOUT_SECONDS}]);
+        let value: Value =
+            json!({"version": 1, "hooks": {"postToolUse": hook("edit"), "preToolUse": hook("search")}});
+        serde_json::to_string_pretty(&value).unwrap_or_default() + "\n"
+    }
+}

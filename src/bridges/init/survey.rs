@@ -1,0 +1,78 @@
+//! Which hosts are on this machine, and which of them start us already.
+
+use std::path::PathBuf;
+
+use super::host::{HostDirectories, HostScope, McpHost, entered_in};
+use super::{host_hooks, instructions};
+
+/// What is there of one host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct HostSurvey {
+    /// The host.
+    pub(crate) host: McpHost,
+    /// Its program on `PATH`.
+    pub(crate) program: Option<PathBuf>,
+    /// The folder of its settings.
+    pub(crate) folder: Option<PathBuf>,
+    /// The files with our entry.
+    pub(crate) entered: Vec<PathBuf>,
+    /// The files with hooks of ours.
+    pub(crate) hooks: Vec<PathBuf>,
+    /// The files of instructions with our block.
+    pub(crate) instructions: Vec<PathBuf>,
+}
+
+impl HostSurvey {
+    /// Whether the host is on this machine.
+    pub(crate) fn is_found(&self) -> bool {
+        self.program.is_some() || self.folder.is_some()
+    }
+
+    /// The command that is left to give; `None` where all is done, or the host is not here.
+    pub(crate) fn next_command(&self) -> Option<String> {
+        let name = self.host.name();
+        if !self.is_found() {
+            return None;
+        }
+        if self.entered.is_empty() {
+            return Some(format!("lsp-tools init {name}"));
+        }
+        let hooks = (self.hooks.is_empty() && self.host.takes_hooks()).then_some(" --hooks");
+        let block = self.instructions.is_empty().then_some(" --instructions");
+        let options = format!("{}{}", hooks.unwrap_or_default(), block.unwrap_or_default());
+        (!options.is_empty()).then(|| format!("lsp-tools init {name}{options}"))
+    }
+}
+
+/// Looks for every host. Nothing is started and nothing written.
+pub(crate) fn survey(places: &HostDirectories) -> Vec<HostSurvey> {
+    McpHost::ALL.into_iter().map(|host| survey_host(host, places)).collect()
+}
+
+fn survey_host(host: McpHost, places: &HostDirectories) -> HostSurvey {
+    let scopes = [HostScope::Project, HostScope::User];
+    let in_scopes = |look: fn(McpHost, HostScope, &HostDirectories) -> Option<PathBuf>| {
+        scopes.into_iter().filter_map(|scope| look(host, scope, places)).collect()
+    };
+    HostSurvey {
+        host,
+        program: which::which(host.program()).ok(),
+        folder: Some(settings_folder(host, places)).filter(|folder| folder.is_dir()),
+        entered: in_scopes(entered_in),
+        hooks: in_scopes(host_hooks::has_hooks),
+        instructions: in_scopes(instructions::has_block),
+    }
+}
+
+fn settings_folder(host: McpHost, places: &HostDirectories) -> PathBuf {
+    match host {
+        McpHost::ClaudeCode => places.claude_folder(),
+        McpHost::Codex => places.codex_folder(),
+        McpHost::CopilotCli => places.copilot_folder(),
+        McpHost::Cursor => places.home.join(".cursor"),
+        McpHost::Gemini => places.home.join(".gemini"),
+        McpHost::OpenCode => places.config.join("opencode"),
+        McpHost::VsCode => places.code_folder(),
+        McpHost::Zed => places.config.join("zed"),
+    }
+}

@@ -1,0 +1,120 @@
+//! The command `hook`: what a host's model is told behind an edit, or at a search.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::timeout;
+
+use super::{CliContext, Reply};
+use crate::bridges::host_hook::{HostHookEvent, HostHookSubject, SearchedSymbolName};
+use crate::cli::args::doors::HookCommandArgs;
+use crate::cli::exit::CliExitStatus;
+use crate::cli::render::host_hook::{FoundSymbol, SymbolUses, edit_words, error_words, symbol_words};
+use crate::runtime::{Client, Runtime};
+use crate::tools::answer::{SymbolItem, Verdict};
+use crate::tools::error::ToolError;
+use crate::tools::lsp_diagnostics::{DiagnosticsArgs, InProcess};
+use crate::tools::made_edit::{MadeEdit, MadeEdits};
+use crate::tools::target::Target;
+
+/// The texts before and after an edit, and what depends on them, are looked at one after the other.
+const LOOKS_AT_AN_EDIT: u32 = 3;
+/// The most symbols of a name that are looked at.
+const MAX_SYMBOLS_OF_NAME: usize = 50;
+/// The most references that are counted.
+const MAX_COUNTED_REFERENCES: usize = 1_000;
+
+/// Answers what the host tells on stdin; with nothing, where nothing is to be said or can be found out in time.
+pub(super) async fn run(hook: HookCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
+    let silence = Reply { out: String::new(), lines: Vec::new(), status: CliExitStatus::Answered };
+    let told = door.input.text("what the host tells").await?;
+    let Some(event) = HostHookEvent::read(hook.host.into(), hook.event.into(), &told) else {
+        return Ok(silence);
+    };
+    let limit = hook.time_limit(door.runtime.context().timeout);
+    let cwd = event.cwd.clone().unwrap_or_else(|| door.cwd.to_owned());
+    let asking = |timeout: Duration| {
+        door.runtime.for_client(Client {
+            cwd: Some(cwd.clone()),
+            timeout: Some(timeout),
+            ..Client::default()
+        })
+    };
+    let words = async {
+        match &event.subject {
+            HostHookSubject::Edited(edits) => about_edits(edits, &asking(limit / LOOKS_AT_AN_EDIT)).await,
+            HostHookSubject::Searched(names) => about_names(names, &asking(limit)).await,
+        }
+    };
+    match timeout(limit, words).await {
+        Ok(Ok(Some(words))) => Ok(Reply { out: event.answer(&words), ..silence }),
+        Ok(Ok(None)) => Ok(silence),
+        Ok(Err(error)) => {
+            tracing::info!("a hook had no answer: {error}");
+            Ok(silence)
+        }
+        Err(_) => {
+            tracing::info!("a hook had no answer within {limit:?}");
+            Ok(silence)
+        }
+    }
+}
+
+/// What the edits brought; where the texts before them are not known, the errors that are there.
+async fn about_edits(edits: &[MadeEdit], runtime: &Runtime) -> Result<Option<String>, ToolError> {
+    let made = Arc::new(MadeEdits::new(edits.to_vec()));
+    let args = DiagnosticsArgs {
+        paths: Some(made.paths().cloned().collect()),
+        in_process: InProcess { first: Some(made.clone()), ..InProcess::default() },
+        ..DiagnosticsArgs::default()
+    };
+    let answer = Box::pin(runtime.check_all(args)).await?;
+    Ok(match made.take_delta() {
+        Some(delta) => edit_words(&delta),
+        None => error_words(&answer.output.diagnostics),
+    })
+}
+
+/// Where the server has symbols of these names.
+async fn about_names(names: &[SearchedSymbolName], runtime: &Runtime) -> Result<Option<String>, ToolError> {
+    let mut found = Vec::new();
+    for name in names {
+        let answer = Box::pin(runtime.symbols(Target::Name(name.name.clone()), MAX_SYMBOLS_OF_NAME)).await?;
+        // What the text alone shows, the search itself is about to show.
+        if answer.verdict == Verdict::Hints {
+            continue;
+        }
+        // What comes without its line lies in a file that may not be seen.
+        let is_shown = |symbol: &SymbolItem| symbol.text.is_some() && is_called(symbol, name);
+        let definitions: Vec<SymbolItem> = answer.output.symbols.into_iter().filter(is_shown).collect();
+        let uses = match definitions.as_slice() {
+            [one] => uses_of(one, runtime).await,
+            _ => None,
+        };
+        found.push(FoundSymbol { name: name.to_string(), definitions, uses });
+    }
+    Ok(symbol_words(&found))
+}
+
+/// Whether a symbol is the one that is searched for. Servers add parameters to names, and packages to containers.
+fn is_called(symbol: &SymbolItem, name: &SearchedSymbolName) -> bool {
+    let bare = |text: &str| text.split(['(', '<']).next().unwrap_or_default().trim().to_owned();
+    let last = |text: &str| bare(text).rsplit(['.', ':', '/']).next().unwrap_or_default().to_owned();
+    let container = symbol.container.as_deref().map(last).unwrap_or_default();
+    bare(&symbol.name) == name.name && name.container.as_ref().is_none_or(|wanted| *wanted == container)
+}
+
+/// How often a symbol is used; `None` where that is not told in time.
+async fn uses_of(symbol: &SymbolItem, runtime: &Runtime) -> Option<SymbolUses> {
+    let path = runtime.workspace().root().join(Path::new(symbol.path.as_deref()?));
+    let target = Target::Position { path, position: symbol.range.start };
+    let answer = Box::pin(runtime.references(target, MAX_COUNTED_REFERENCES)).await.ok()?;
+    if answer.verdict == Verdict::Hints {
+        return None;
+    }
+    let files: BTreeSet<&str> = answer.output.locations.iter().map(|place| place.path.as_str()).collect();
+    let at_least = answer.verdict != Verdict::Complete || answer.output.has_more;
+    Some(SymbolUses { places: answer.output.count, files: files.len(), at_least })
+}

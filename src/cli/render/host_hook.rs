@@ -1,0 +1,133 @@
+//! The words that a host's model reads behind an edit or at a search.
+
+use std::fmt::Write;
+
+use super::DisplayCapabilities;
+use super::diagnostics::diagnostic_line;
+use super::display::count;
+use super::edits::findings;
+use super::escape;
+use crate::lsp::model::Severity;
+use crate::tools::answer::{DiagnosticItem, SymbolItem};
+use crate::tools::delta::DiagnosticsDelta;
+
+/// The most errors that are told of a file whose text before is not known.
+const MAX_TOLD_ERRORS: usize = 10;
+/// The most definitions of one name that are told.
+const MAX_TOLD_DEFINITIONS: usize = 5;
+
+/// Where a symbol is defined, and how often it is used, where that is known.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct FoundSymbol {
+    /// Its name, as it was searched for.
+    pub(crate) name: String,
+    /// Its definitions.
+    pub(crate) definitions: Vec<SymbolItem>,
+    /// Its uses.
+    pub(crate) uses: Option<SymbolUses>,
+}
+
+/// How often a symbol is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SymbolUses {
+    /// In so many places,
+    pub(crate) places: usize,
+    /// of so many files.
+    pub(crate) files: usize,
+    /// There may be more.
+    pub(crate) at_least: bool,
+}
+
+/// What an edit changed; `None` where it brought nothing and there is nothing to mend.
+pub(crate) fn edit_words(delta: &DiagnosticsDelta) -> Option<String> {
+    if delta.added.is_empty() && delta.more.is_empty() {
+        return None;
+    }
+    let found = findings(delta, false, &DisplayCapabilities::PLAIN, &|_, _| None);
+    Some(format!("lsp-tools, about this edit:\n{}", found.trim_end()))
+}
+
+/// What is wrong in the edited files now, where nobody knows what was before: errors alone.
+pub(crate) fn error_words(items: &[DiagnosticItem]) -> Option<String> {
+    let errors: Vec<&DiagnosticItem> = items.iter().filter(|item| item.severity == Severity::Error).collect();
+    if errors.is_empty() {
+        return None;
+    }
+    let mut words =
+        "lsp-tools: errors in what was edited, whether this edit brought them or not:\n".to_owned();
+    let shown = errors.iter().take(MAX_TOLD_ERRORS);
+    words.extend(shown.map(|item| diagnostic_line(item, &DisplayCapabilities::PLAIN)));
+    if errors.len() > MAX_TOLD_ERRORS {
+        let _infallible = write!(words, "and {} more", errors.len() - MAX_TOLD_ERRORS);
+    }
+    Some(words.trim_end().to_owned())
+}
+
+/// Where symbols are defined; `None` where none of them is.
+pub(crate) fn symbol_words(found: &[FoundSymbol]) -> Option<String> {
+    let mut words: String = found.iter().filter_map(symbol_line).collect();
+    if words.is_empty() {
+        return None;
+    }
+    words.push_str("`lsp_references` lists the uses, `explore` shows source and callers; in a shell: `lsp-tools explore NAME`.");
+    Some(words)
+}
+
+fn symbol_line(symbol: &FoundSymbol) -> Option<String> {
+    let definition = |item: &SymbolItem| {
+        let (path, line) = (escape::line(item.path.as_deref()?), u64::from(item.range.start.line) + 1);
+        let container = item.container.as_deref().filter(|name| !name.is_empty());
+        let container = container.map(|name| format!(" of {}", escape::words(name))).unwrap_or_default();
+        Some(format!("{path}:{line} ({}{container})", item.kind))
+    };
+    let places: Vec<String> =
+        symbol.definitions.iter().take(MAX_TOLD_DEFINITIONS).filter_map(definition).collect();
+    if places.is_empty() {
+        return None;
+    }
+    let beyond = symbol.definitions.len().saturating_sub(MAX_TOLD_DEFINITIONS);
+    let more = if beyond > 0 { format!(" and {beyond} more") } else { String::new() };
+    let uses = symbol.uses.map_or_else(String::new, |uses| {
+        let least = if uses.at_least { "at least " } else { "" };
+        format!("; referenced in {least}{} of {}", count(uses.places, "place"), count(uses.files, "file"))
+    });
+    let name = escape::words(&symbol.name);
+    Some(format!("lsp-tools: `{name}` is defined at {}{more}{uses}\n", places.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn symbol(line: u32, container: &str) -> SymbolItem {
+        let at = |character: u32| json!({"line": line, "character": character});
+        serde_json::from_value(json!({
+            "name": "title", "kind": "method", "container": container, "path": "a.py",
+            "range": {"start": at(0), "end": at(5)},
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn symbol_words_name_places_and_uses() {
+        let found = FoundSymbol {
+            name: "title".into(),
+            definitions: vec![symbol(19, "Person")],
+            uses: Some(SymbolUses { places: 4, files: 1, at_least: false }),
+        };
+        let words = symbol_words(&[found]).unwrap();
+        let first =
+            "lsp-tools: `title` is defined at a.py:20 (method of Person); referenced in 4 places of 1 file\n";
+        assert!(words.starts_with(first), "{words}");
+        let many = FoundSymbol {
+            name: "title".into(),
+            definitions: (0..7).map(|line| symbol(line, "")).collect(),
+            uses: None,
+        };
+        assert!(symbol_words(&[many]).unwrap().contains("a.py:5 (method) and 2 more\n"));
+        let nothing = FoundSymbol { name: "title".into(), definitions: Vec::new(), uses: None };
+        assert_eq!(symbol_words(&[nothing]), None);
+    }
+}

@@ -1,0 +1,104 @@
+//! The hosts that can start us, as a table: which are here, what they have of ours, what is left to do.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::display::{BOLD, DIM, GOOD};
+use super::table::{Cell, table};
+use super::{DisplayCapabilities, escape};
+use crate::bridges::init::HostSurvey;
+
+/// One host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct HostRow {
+    /// As it is typed.
+    host: &'static str,
+    /// As people call it.
+    title: &'static str,
+    /// Whether it is on this machine.
+    found: bool,
+    /// Its program.
+    program: Option<PathBuf>,
+    /// The folder of its settings.
+    settings: Option<PathBuf>,
+    /// The files by which it starts us.
+    entered: Vec<PathBuf>,
+    /// The files with our hooks.
+    hooks: Vec<PathBuf>,
+    /// The files of instructions with our block.
+    instructions: Vec<PathBuf>,
+    /// The command that is left to give.
+    next: Option<String>,
+}
+
+impl From<&HostSurvey> for HostRow {
+    fn from(host: &HostSurvey) -> Self {
+        Self {
+            host: host.host.name(),
+            title: host.host.title(),
+            found: host.is_found(),
+            program: host.program.clone(),
+            settings: host.folder.clone(),
+            entered: host.entered.clone(),
+            hooks: host.hooks.clone(),
+            instructions: host.instructions.clone(),
+            next: host.next_command(),
+        }
+    }
+}
+
+/// Where the paths of a table begin that are shown shorter.
+pub(crate) struct ShortenedFolders<'a> {
+    /// The project.
+    pub(crate) project: &'a Path,
+    /// The user's home.
+    pub(crate) home: &'a Path,
+}
+
+impl ShortenedFolders<'_> {
+    fn shown(&self, path: &Path) -> String {
+        let shown = match (path.strip_prefix(self.project), path.strip_prefix(self.home)) {
+            (Ok(inside), _) => inside.display().to_string(),
+            (_, Ok(inside)) => format!("~/{}", inside.display()),
+            _ => path.display().to_string(),
+        };
+        escape::words(&shown)
+    }
+
+    fn all(&self, paths: &[PathBuf]) -> String {
+        paths.iter().map(|path| self.shown(path)).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// One line per host, those that are here first.
+pub(crate) fn render(
+    hosts: &[HostRow],
+    folders: &ShortenedFolders<'_>,
+    look: &DisplayCapabilities,
+) -> String {
+    let mut sorted: Vec<&HostRow> = hosts.iter().collect();
+    sorted.sort_by_key(|host| !host.found);
+    let rows: Vec<Vec<Cell>> = sorted
+        .into_iter()
+        .map(|host| {
+            let found = host.program.as_ref().or(host.settings.as_ref());
+            let here =
+                found.map_or_else(|| Cell::new("not found", DIM), |path| Cell::plain(folders.shown(path)));
+            let next = match (&host.next, host.found) {
+                (Some(command), _) => Cell::new(escape::words(command), BOLD),
+                (None, true) => Cell::new("done", GOOD),
+                (None, false) => Cell::new(format!("lsp-tools init {}", host.host), DIM),
+            };
+            vec![
+                Cell::plain(host.host),
+                here,
+                Cell::plain(folders.all(&host.entered)),
+                Cell::plain(folders.all(&host.hooks)),
+                Cell::plain(folders.all(&host.instructions)),
+                next,
+            ]
+        })
+        .collect();
+    table(&["HOST", "FOUND", "ENTERED IN", "HOOKS", "INSTRUCTIONS", "NEXT"], &rows, look)
+}

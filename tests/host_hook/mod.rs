@@ -1,0 +1,151 @@
+//! The hooks of hosts: what `lsp-tools hook` answers, and that it never holds a host up; and the loops of real hosts (`just hosts`).
+
+mod model;
+mod real;
+
+use std::fs;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::daemon::house::{House, SOON, Said, said};
+use crate::support::{Project, real_servers, wait_until};
+
+/// A hook has ended long before this, also on a slow machine.
+const ENDED: Duration = Duration::from_secs(20);
+
+fn hook(house: &House, words: &[&str], told: &Value) -> Said {
+    let mut command = house.command(&["hook"]);
+    command.args(words);
+    said(command, &told.to_string(), &words.join(" "))
+}
+
+/// Pyright in a daemon of its own, which has loaded the project.
+fn pyright() -> House {
+    let mut house = House::of(Project::of_fixture("python"));
+    house.prefix = Some(real_servers(&["pyright"]));
+    fs::write(
+        house.project.beside("config").join("servers.toml"),
+        "[language.python]\nservers = [\"pyright\"]\n",
+    )
+    .unwrap();
+    let warm = house.run(&["check", "greet", "--timeout", "60"]);
+    assert!(warm.out.contains("broken.py"), "{warm:?}");
+    house
+}
+
+fn context(said: &Said) -> String {
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said:?}");
+    let answer: Value = serde_json::from_str(&said.out).unwrap_or_else(|_| panic!("{said:?}"));
+    answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default().to_owned()
+}
+
+/// The edit of a host, made and told.
+fn edited(house: &House, path: &str, old: &str, new: &str) -> Value {
+    let before = house.project.read(path);
+    house.project.write(path, before.replacen(old, new, 1));
+    json!({
+        "hook_event_name": "PostToolUse", "cwd": house.project.root(), "tool_name": "Edit",
+        "tool_input": {"file_path": house.project.path(path), "old_string": old, "new_string": new},
+        "tool_response": {"originalFile": before},
+    })
+}
+
+#[test]
+fn edit_hook_tells_errors_that_an_edit_brought_in_other_files() {
+    let house = pyright();
+    let told = edited(&house, "greet/messages.py", "person: Person, *,", "person: Person, greeting: str, *,");
+    let words = context(&hook(&house, &["claude-code", "edit", "--timeout", "30"], &told));
+    assert!(words.contains("greet/app.py:9:13: error: Argument missing"), "{words}");
+    assert!(words.contains("1 new error") && !words.contains("broken.py"), "{words}");
+    // What was there before is not this edit's; what it mends needs no word.
+    let back = edited(&house, "greet/messages.py", "person: Person, greeting: str, *,", "person: Person, *,");
+    let silent = hook(&house, &["claude-code", "edit", "--timeout", "30"], &back);
+    assert_eq!((silent.code, silent.out.as_str()), (Some(0), ""), "{silent:?}");
+}
+
+#[test]
+fn edit_hook_without_text_before_tells_errors_that_are_there() {
+    let house = pyright();
+    let told = json!({
+        "cwd": house.project.root(), "tool_name": "write_file",
+        "tool_input": {"file_path": "greet/broken.py", "content": ""},
+    });
+    let words = context(&hook(&house, &["gemini", "edit", "--timeout", "30"], &told));
+    assert!(
+        words.contains("whether this edit brought them or not") && words.contains("greet/broken.py:"),
+        "{words}"
+    );
+}
+
+#[test]
+fn search_hook_tells_definition_and_references_of_a_symbol() {
+    let house = pyright();
+    let search = |pattern: &str| {
+        let told = json!({"hook_event_name": "PreToolUse", "cwd": house.project.root(), "tool_input": {"pattern": pattern}});
+        hook(&house, &["claude-code", "search", "--timeout", "30"], &told)
+    };
+    let words = context(&search(r"def compose\("));
+    assert!(words.contains("`compose` is defined at greet/messages.py:8 (function)"), "{words}");
+    assert!(words.contains("; referenced in 5 places of 3 files"), "{words}");
+    let command = json!({"tool_name": "Bash", "cwd": house.project.root(), "tool_input": {"command": "grep -rn Person.title . | head"}});
+    let words = context(&hook(&house, &["codex", "search", "--timeout", "30"], &command));
+    assert!(words.contains("greet/people.py:20 (method of Person)"), "{words}");
+    for pattern in ["nowhere_defined", "some words"] {
+        assert_eq!(search(pattern).out, "", "{pattern}");
+    }
+}
+
+/// What rules hide from every tool, a hook does not tell either.
+#[test]
+fn hook_tells_nothing_of_what_rules_hide() {
+    let house = pyright();
+    let settings = "[permissions]\ndeny = ['*(greet/messages.py)']\n";
+    fs::write(house.project.beside("config").join("lsp-tools.toml"), settings).unwrap();
+    let told = json!({"cwd": house.project.root(), "tool_input": {"pattern": "compose"}});
+    let said = hook(&house, &["claude-code", "search", "--timeout", "30"], &told);
+    assert_eq!((said.code, said.out.as_str()), (Some(0), ""), "{said:?}");
+    let told = edited(&house, "greet/messages.py", "person: Person, *,", "person: Person, greeting: str, *,");
+    let said = hook(&house, &["claude-code", "edit", "--timeout", "30"], &told);
+    assert_eq!((said.code, said.out.as_str()), (Some(0), ""), "{said:?}");
+}
+
+#[test]
+fn hook_that_fails_or_is_switched_off_is_silent_and_succeeds() {
+    let house = House::new();
+    let search = json!({"cwd": house.project.root(), "tool_input": {"pattern": "foo"}});
+    for (words, told) in [
+        (&["claude-code", "search"][..], json!("no event")),
+        (&["claude-code", "edit"], json!({"tool_input": {"file_path": "/etc/passwd", "content": ""}})),
+        (&["claude-code", "edit"], json!({"tool_input": {"file_path": "missing.scr", "content": ""}})),
+        (&["claude-code", "search"], json!({"cwd": "/nowhere", "tool_input": {"pattern": "nowhere_at_all"}})),
+    ] {
+        let said = hook(&house, words, &told);
+        assert_eq!((said.code, said.out.as_str(), said.err.as_str()), (Some(0), "", ""), "{told}");
+    }
+    for words in [&["unknown-host", "search"][..], &["claude-code", "unknown"], &[]] {
+        let said = hook(&house, words, &search);
+        assert_eq!((said.code, said.out.as_str()), (Some(0), ""), "{words:?}");
+    }
+    let mut off = house.command(&["hook", "claude-code", "search"]);
+    off.env("LSP_TOOLS_HOOKS", "off");
+    let started = house.daemons().len();
+    assert_eq!(said(off, &search.to_string(), "off").out, "");
+    assert_eq!(house.daemons().len(), started);
+}
+
+/// A host that never closes standard input, and a server that never answers.
+#[test]
+fn late_hook_ends_by_itself_with_success() {
+    let house = House::playing(&json!({"answers": {"workspace/symbol": {"never": true}}}));
+    let begun = Instant::now();
+    let mut open = house.command(&["hook", "claude-code", "search", "--timeout", "1"]);
+    let mut child = open.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    wait_until("the end of the hook", SOON, || child.try_wait().unwrap().is_some());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let told = json!({"cwd": house.project.root(), "tool_input": {"pattern": "foo"}});
+    let late = hook(&house, &["claude-code", "search", "--timeout", "1"], &told);
+    assert_eq!((late.code, late.err.as_str()), (Some(0), ""), "{late:?}");
+    assert!(begun.elapsed() < ENDED, "{:?}", begun.elapsed());
+}
