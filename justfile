@@ -115,7 +115,7 @@ edits:
     cargo test --test integration -- edit_path:: edit_tools:: patch_corpus::
 
 # real hosts, signed out or with a stand-in for their model: Copilot's command line and language server, Claude Code, Codex, Gemini CLI,
-# opencode; installs them the first time
+# Qwen Code, opencode; installs them the first time
 hosts:
     cargo test --test integration -- --ignored copilot_host::real:: copilot_server::real:: host_hook::real::
 

@@ -7,7 +7,7 @@ docs = pathlib.Path(__file__).parent
 
 def put(name, page, before, after):
     """Puts the file `name` into `page` between what matches `before` and `after`."""
-    shown = (docs / name).read_text().rstrip("\n")
+    shown = (docs / name).read_text().rstrip("\n") + "\n"
     page = docs / page
     text, count = re.subn(
         f"({before}).*?({after})", lambda match: match[1] + shown + match[2], page.read_text(), count=1, flags=re.S
@@ -16,5 +16,5 @@ def put(name, page, before, after):
     page.write_text(text)
 
 
-put("copilot-host.txt", "copilot.md", r"\$ lsp-tools copilot host [^\n]*\n", r"\n```\n")
-put("hooks-claude-code.txt", "mcp.md", r"<!-- hooks -->\n```text\n", r"\n?```\n<!-- /hooks -->")
+put("copilot-host.txt", "copilot.md", r"\$ lsp-tools copilot host [^\n]*\n", r"```\n")
+put("hooks-claude-code.txt", "mcp.md", r"<!-- hooks -->\n```text\n", r"```\n<!-- /hooks -->")

@@ -58,7 +58,9 @@ fn init_writes_host_file_once_and_prints_diff() {
 #[test]
 fn init_for_every_host_writes_an_existing_program() {
     let project = Project::new([]);
-    for host in ["claude-code", "copilot-cli", "vscode", "cursor", "codex", "opencode", "zed", "gemini"] {
+    for host in
+        ["claude-code", "copilot-cli", "vscode", "cursor", "codex", "opencode", "zed", "gemini", "qwen-code"]
+    {
         let output = run(&project, &["init", host, "--format", "json"]);
         let answer: Value =
             serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text(&output.stderr)));
@@ -124,7 +126,7 @@ fn init_remove_takes_out_entry_hooks_and_instructions() {
     let mine = "# Mine\n\nBe brief.\n";
     let settings =
         "{\n  // mine\n  \"hooks\": {\n    \"PostToolUse\": [\n      {\"matcher\": \"x\"}\n    ]\n  }\n}\n";
-    for host in ["claude-code", "codex", "copilot-cli", "gemini", "opencode"] {
+    for host in ["claude-code", "codex", "copilot-cli", "gemini", "opencode", "qwen-code"] {
         let files = ["CLAUDE.md", "AGENTS.md", "GEMINI.md", ".github/copilot-instructions.md"];
         let project = Project::new(files.map(|file| (file, mine)));
         project.write(".claude/settings.json", settings);

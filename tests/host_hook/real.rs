@@ -41,6 +41,13 @@ const CODEX: Host = Host {
 };
 const OPENCODE: Host =
     Host { name: "opencode", package: "opencode-ai@1.18.33", program: "opencode", arguments: &["run"] };
+const QWEN_CODE: Host = Host {
+    name: "qwen-code",
+    // It wants a newer Node.js than some machines have.
+    package: "@qwen-code/qwen-code@0.24.4 node@24",
+    program: "qwen",
+    arguments: &["--auth-type", "openai", "--approval-mode", "auto-edit", "-p"],
+};
 const COPILOT: Host = Host {
     name: "copilot-cli",
     package: "@github/copilot@1.0.102",
@@ -49,7 +56,7 @@ const COPILOT: Host = Host {
 };
 
 /// The hook's own time limit in these runs, in seconds: what is to be seen is what it says, not how fast this machine is.
-const PATIENT: &str = "9";
+const PATIENT: &str = "60";
 const OLD: &str = "person: Person, *,";
 const NEW: &str = "person: Person, greeting: str, *,";
 
@@ -70,7 +77,9 @@ fn installed(host: &Host) -> Option<PathBuf> {
     let program = folder.join("node_modules/.bin").join(host.program);
     if !program.exists() {
         let mut npm = Command::new("npm");
-        npm.args(["install", "--no-fund", "--no-audit", "--prefix"]).arg(&folder).arg(host.package);
+        npm.args(["install", "--no-fund", "--no-audit", "--prefix"])
+            .arg(&folder)
+            .args(host.package.split(' '));
         let ran = npm.stdin(Stdio::null()).output();
         if !program.exists() {
             crate::support::skipped(&format!("npm does not bring {}: {ran:?}", host.package));
@@ -96,7 +105,12 @@ fn run(
     }
     fs::create_dir_all(&home).expect("a home");
     house.project.write(".git/HEAD", "ref: refs/heads/main\n");
+    let own = program.parent().expect("a folder").to_owned();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path =
+        std::env::join_paths(std::iter::once(own).chain(std::env::split_paths(&path))).expect("a path");
     let prepared = |mut command: Command| {
+        command.env("PATH", &path);
         command.env("HOME", &home).env("XDG_CONFIG_HOME", home.join(".config"));
         for (name, folder) in
             [("XDG_DATA_HOME", "data"), ("XDG_CACHE_HOME", "cache"), ("XDG_STATE_HOME", "state")]
@@ -147,6 +161,7 @@ fn be_patient(house: &House, host: &Host) {
         ".claude/settings.json",
         ".codex/hooks.json",
         ".gemini/settings.json",
+        ".qwen/settings.json",
         ".github/hooks/lsp-tools.json",
         ".opencode/plugins/lsp-tools.js",
     ];
@@ -155,6 +170,10 @@ fn be_patient(house: &House, host: &Host) {
         for event in ["edit", "search"] {
             let command = format!("hook {} {event}", host.name);
             text = text.replace(&command, &format!("{command} --timeout {PATIENT}"));
+        }
+        // Hosts wait for 10 s, which they write in three ways.
+        for (usual, patient) in [("\": 10000", "\": 90000"), ("\": 10", "\": 90"), ("10_000", "90_000")] {
+            text = text.replace(usual, patient);
         }
         let plugin = "\"opencode\", event]";
         text = text.replace(plugin, &format!("\"opencode\", event, \"--timeout\", \"{PATIENT}\"]"));
@@ -184,13 +203,15 @@ fn assert_reached(host: &Host, model: &Model) {
 /// Where `TRANSCRIPTS` names a folder, what the model did and what it was told are kept there for the documentation.
 fn keep(host: &Host, model: &Model) {
     if let Some(folder) = std::env::var_os("TRANSCRIPTS") {
-        let mut text = format!("{}, set up by `lsp-tools init {} --hooks`\n", host.package, host.name);
+        let package = host.package.split(' ').next().unwrap_or_default();
+        let mut text = format!("{package}, set up by `lsp-tools init {} --hooks`\n", host.name);
         for (done, mark) in [("an edit", "lsp-tools, about this edit"), ("a search", "lsp-tools: `compose`")]
         {
             text.push_str(&format!("\nwhat its model read beside {done}:\n"));
             for told in model.told(mark) {
                 // What the host puts behind it is not ours.
-                let own = told.lines().take_while(|line| !line.is_empty() && !line.starts_with('<'));
+                let told = told.split("</").next().unwrap_or_default();
+                let own = told.lines().take_while(|line| !line.is_empty());
                 text.extend(own.map(|line| format!("    {line}\n")));
             }
         }
@@ -250,10 +271,42 @@ fn gemini_model_reads_what_hooks_found() {
         "security": {"auth": {"selectedType": "gemini-api-key"}}, "general": {"disableAutoUpdate": true},
         "privacy": {"usageStatisticsEnabled": false},
     });
-    let variables =
-        [("GEMINI_API_KEY", "none".to_owned()), ("GOOGLE_GEMINI_BASE_URL", model.address().to_owned())];
+    let variables = [
+        ("GEMINI_API_KEY", "none".to_owned()),
+        ("GOOGLE_GEMINI_BASE_URL", model.address().to_owned()),
+        // A project's hooks run where its folder is trusted.
+        ("GEMINI_CLI_TRUST_WORKSPACE", "true".to_owned()),
+    ];
     run(&GEMINI, &scene, &model, &[(".gemini/settings.json", settings.to_string())], &variables);
     assert_reached(&GEMINI, &model);
+}
+
+#[test]
+#[ignore = "installs Qwen Code, a hundred megabytes, and runs it: just hosts"]
+fn qwen_code_model_reads_what_hooks_found() {
+    let Some(scene) = scene(&QWEN_CODE) else { return };
+    let path = scene.0.project.path("greet/messages.py");
+    let model = Model::saying(vec![
+        Says::Calls("read_file", json!({"file_path": path})),
+        Says::Calls("edit", json!({"file_path": path, "old_string": OLD, "new_string": NEW})),
+        Says::Calls("grep_search", json!({"pattern": "compose"})),
+        Says::Words("Done."),
+    ]);
+    let settings = json!({
+        "security": {"auth": {"selectedType": "openai"}}, "general": {"disableAutoUpdate": true},
+        "privacy": {"usageStatisticsEnabled": false}, "telemetry": {"enabled": false},
+    });
+    // A project's hooks run where its folder is trusted.
+    let trusted = json!({scene.0.project.root().to_string_lossy(): "TRUST_FOLDER"});
+    let files =
+        [(".qwen/settings.json", settings.to_string()), (".qwen/trustedFolders.json", trusted.to_string())];
+    let variables = [
+        ("OPENAI_API_KEY", "none".to_owned()),
+        ("OPENAI_BASE_URL", format!("{}/v1", model.address())),
+        ("OPENAI_MODEL", "stand-in".to_owned()),
+    ];
+    run(&QWEN_CODE, &scene, &model, &files, &variables);
+    assert_reached(&QWEN_CODE, &model);
 }
 
 #[test]

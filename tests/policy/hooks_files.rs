@@ -46,6 +46,23 @@ async fn hooks_file_untrusted_does_not_run() {
     assert!(stage.project.path("ran").exists());
 }
 
+/// What `init copilot-cli --hooks` writes has the command line ask us; it is nothing to trust, and nothing that we run ourselves.
+#[tokio::test]
+async fn hooks_file_by_which_host_asks_us_is_passed_over() {
+    let stage = Stage::new("");
+    let hook = |command: &str| json!({"version": 1, "hooks": {"preToolUse": bash(command)}}).to_string();
+    stage.project.write(".github/hooks/lsp-tools.json", hook("touch ran; lsp-tools hook copilot-cli search"));
+    let runtime = stage.runtime();
+    let shown = runtime.trust(TrustRequest::Show).await.expect("a list");
+    assert!(!shown.items.iter().any(|item| item.name.contains("lsp-tools.json")), "{shown:?}");
+    assert!(stage.call(&runtime, "test_read", json!({})).await.ok());
+    // The name alone makes no file ours.
+    stage.project.write(".github/hooks/lsp-tools.json", hook("exit 2"));
+    let runtime = stage.runtime();
+    trust(&runtime).await;
+    assert_eq!(code(&stage.call(&runtime, "test_read", json!({})).await), "denied");
+}
+
 #[tokio::test]
 async fn hooks_file_command_gets_input_in_its_own_dialect() {
     let command = "cat >> told; echo >> told";

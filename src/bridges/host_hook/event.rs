@@ -21,6 +21,8 @@ pub(crate) enum HookHost {
     Gemini,
     /// opencode, by a plugin of ours.
     OpenCode,
+    /// Qwen Code, which speaks as Claude Code does.
+    QwenCode,
 }
 
 /// On what occasion a hook runs.
@@ -100,7 +102,7 @@ impl HostHookEvent {
         let told = match self.host {
             HookHost::OpenCode => return words.to_owned(),
             HookHost::CopilotCli => json!({"additionalContext": words}),
-            HookHost::ClaudeCode | HookHost::Codex | HookHost::Gemini => {
+            HookHost::ClaudeCode | HookHost::Codex | HookHost::Gemini | HookHost::QwenCode => {
                 json!({"hookSpecificOutput": {"hookEventName": self.name, "additionalContext": words}})
             }
         };

@@ -31,6 +31,8 @@ pub(crate) enum McpHost {
     Zed,
     /// Gemini CLI.
     Gemini,
+    /// Qwen Code.
+    QwenCode,
 }
 
 /// For whom a host is configured.
@@ -151,9 +153,12 @@ pub(super) fn entered_in(host: McpHost, scope: HostScope, places: &HostDirectori
 pub(super) fn usual_scope(host: McpHost) -> HostScope {
     match host {
         McpHost::CopilotCli | McpHost::Codex | McpHost::Zed => HostScope::User,
-        McpHost::ClaudeCode | McpHost::VsCode | McpHost::Cursor | McpHost::OpenCode | McpHost::Gemini => {
-            HostScope::Project
-        }
+        McpHost::ClaudeCode
+        | McpHost::VsCode
+        | McpHost::Cursor
+        | McpHost::OpenCode
+        | McpHost::Gemini
+        | McpHost::QwenCode => HostScope::Project,
     }
 }
 
@@ -231,10 +236,11 @@ fn tools(
             let why = "Zed takes MCP servers from its user's settings; use --scope user";
             return Err(InitError::Unsupported(why.to_owned()));
         }
-        (McpHost::Gemini, scope) => {
+        (McpHost::Gemini | McpHost::QwenCode, scope) => {
             let folder = if scope == Project { project } else { home };
+            let name = if request.host == McpHost::Gemini { ".gemini" } else { ".qwen" };
             let value = json!({"command": program, "args": args});
-            (folder.join(".gemini/settings.json"), HostFileFormat::Json, "mcpServers", value)
+            (folder.join(name).join("settings.json"), HostFileFormat::Json, "mcpServers", value)
         }
     };
     let path_in_it = vec![table.to_owned(), NAME.to_owned()];
@@ -272,7 +278,7 @@ fn editor_door(
         McpHost::VsCode | McpHost::Cursor | McpHost::Zed => {
             return unsupported("takes language servers from extensions alone; its tools come over MCP");
         }
-        McpHost::Codex | McpHost::Gemini => {
+        McpHost::Codex | McpHost::Gemini | McpHost::QwenCode => {
             return unsupported("speaks to no language servers; its tools come over MCP");
         }
     };
@@ -307,13 +313,14 @@ impl HostDirectories {
 
 impl McpHost {
     /// All of them, in the order of their names.
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::ClaudeCode,
         Self::Codex,
         Self::CopilotCli,
         Self::Cursor,
         Self::Gemini,
         Self::OpenCode,
+        Self::QwenCode,
         Self::VsCode,
         Self::Zed,
     ];
@@ -329,6 +336,7 @@ impl McpHost {
             Self::OpenCode => "opencode",
             Self::Zed => "Zed",
             Self::Gemini => "Gemini CLI",
+            Self::QwenCode => "Qwen Code",
         }
     }
 
@@ -343,6 +351,7 @@ impl McpHost {
             Self::OpenCode => "opencode",
             Self::Zed => "zed",
             Self::Gemini => "gemini",
+            Self::QwenCode => "qwen-code",
         }
     }
 
@@ -367,6 +376,7 @@ impl McpHost {
             Self::OpenCode => "opencode",
             Self::Zed => "zed",
             Self::Gemini => "gemini",
+            Self::QwenCode => "qwen",
         }
     }
 }

@@ -8,6 +8,7 @@ use super::InitError;
 use super::file::{InitFileChange, check_inside, text_of, unless_emptied};
 use super::host::{HostDirectories, HostScope, McpHost};
 use super::list::{HostListElement, put_elements, remove_elements};
+use crate::policy::hooks::files::OWN_FILE;
 use crate::text::shell_word;
 
 /// How long a host waits for a hook, in seconds. The hook itself gives up long before that.
@@ -108,8 +109,21 @@ fn setup(
                 ),
             ],
         ),
+        // Before a tool runs, a hook of Qwen Code has to decide whether it may.
+        McpHost::QwenCode => HookSetup::Elements(
+            folder(".qwen", places.home.join(".qwen")).join("settings.json"),
+            vec![
+                hooks.element("PostToolUse", "edit|write_file", "edit", HOST_HOOK_TIMEOUT_SECONDS),
+                hooks.element(
+                    "PostToolUse",
+                    "grep_search|run_shell_command",
+                    "search",
+                    HOST_HOOK_TIMEOUT_SECONDS,
+                ),
+            ],
+        ),
         McpHost::CopilotCli => HookSetup::File(
-            folder(".github", places.copilot_folder()).join("hooks/lsp-tools.json"),
+            folder(".github", places.copilot_folder()).join("hooks").join(OWN_FILE),
             hooks.copilot_file(),
         ),
         McpHost::OpenCode => {
@@ -153,9 +167,13 @@ impl HookWords<'_> {
     }
 
     fn copilot_file(&self) -> String {
-        let hook = |event: &str| json!([{"type": "command", "bash": self.command(event), "timeoutSec": HOST_HOOK_TIMEOUT_SECONDS}]);
-        let value: Value =
-            json!({"version": 1, "hooks": {"postToolUse": hook("edit"), "preToolUse": hook("search")}});
+        let hook = |event: &str, matcher: &str| {
+            let (command, limit) = (self.command(event), HOST_HOOK_TIMEOUT_SECONDS);
+            json!([{"type": "command", "matcher": matcher, "bash": command, "timeoutSec": limit}])
+        };
+        let edits = hook("edit", "edit|create|apply_patch|str_replace_editor");
+        let searches = hook("search", "grep|rg|bash");
+        let value: Value = json!({"version": 1, "hooks": {"postToolUse": edits, "preToolUse": searches}});
         serde_json::to_string_pretty(&value).unwrap_or_default() + "\n"
     }
 }

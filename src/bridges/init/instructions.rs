@@ -67,6 +67,8 @@ fn instruction_file(host: McpHost, scope: HostScope, places: &HostDirectories) -
         (McpHost::ClaudeCode, HostScope::User) => Some(places.claude_folder().join("CLAUDE.md")),
         (McpHost::Gemini, HostScope::Project) => project("GEMINI.md"),
         (McpHost::Gemini, HostScope::User) => Some(places.home.join(".gemini/GEMINI.md")),
+        (McpHost::QwenCode, HostScope::Project) => project("QWEN.md"),
+        (McpHost::QwenCode, HostScope::User) => Some(places.home.join(".qwen/QWEN.md")),
         (McpHost::CopilotCli | McpHost::VsCode, HostScope::Project) => {
             project(".github/copilot-instructions.md")
         }
@@ -91,6 +93,8 @@ fn agent_files(host: McpHost, scope: HostScope, places: &HostDirectories) -> Vec
         (McpHost::OpenCode, HostScope::User) => places.config.join("opencode/agents"),
         (McpHost::Gemini, HostScope::Project) => places.project.join(".gemini/agents"),
         (McpHost::Gemini, HostScope::User) => places.home.join(".gemini/agents"),
+        (McpHost::QwenCode, HostScope::Project) => places.project.join(".qwen/agents"),
+        (McpHost::QwenCode, HostScope::User) => places.home.join(".qwen/agents"),
         (McpHost::CopilotCli | McpHost::VsCode, HostScope::Project) => places.project.join(".github/agents"),
         (McpHost::CopilotCli, HostScope::User) => places.copilot_folder().join("agents"),
         _ => return Vec::new(),

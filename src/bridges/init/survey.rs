@@ -71,6 +71,7 @@ fn settings_folder(host: McpHost, places: &HostDirectories) -> PathBuf {
         McpHost::CopilotCli => places.copilot_folder(),
         McpHost::Cursor => places.home.join(".cursor"),
         McpHost::Gemini => places.home.join(".gemini"),
+        McpHost::QwenCode => places.home.join(".qwen"),
         McpHost::OpenCode => places.config.join("opencode"),
         McpHost::VsCode => places.code_folder(),
         McpHost::Zed => places.config.join("zed"),

@@ -165,6 +165,8 @@ pub(crate) enum HookHostName {
     /// opencode
     #[value(name = "opencode")]
     OpenCode,
+    /// Qwen Code
+    QwenCode,
 }
 
 impl From<HookHostName> for HookHost {
@@ -175,6 +177,7 @@ impl From<HookHostName> for HookHost {
             HookHostName::CopilotCli => Self::CopilotCli,
             HookHostName::Gemini => Self::Gemini,
             HookHostName::OpenCode => Self::OpenCode,
+            HookHostName::QwenCode => Self::QwenCode,
         }
     }
 }
@@ -285,6 +288,8 @@ pub(crate) enum HostName {
     Zed,
     /// Gemini CLI: .gemini/settings.json
     Gemini,
+    /// Qwen Code: .qwen/settings.json
+    QwenCode,
 }
 
 impl From<HostName> for McpHost {
@@ -298,6 +303,7 @@ impl From<HostName> for McpHost {
             HostName::OpenCode => Self::OpenCode,
             HostName::Zed => Self::Zed,
             HostName::Gemini => Self::Gemini,
+            HostName::QwenCode => Self::QwenCode,
         }
     }
 }

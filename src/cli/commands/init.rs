@@ -34,6 +34,7 @@ fn configure_host(init: InitCommandArgs, door: CliContext<'_>) -> Result<Reply, 
     let mut reply = finish(&changes, init.print, Vec::new(), door)?;
     if !init.print && !init.remove && door.format == CliOutputFormat::Text {
         reply.lines.push(format!("next: {}", next_step(host)));
+        reply.lines.extend(init.hooks.then(|| hook_step(host)).flatten().map(str::to_owned));
     }
     Ok(reply)
 }
@@ -106,6 +107,17 @@ fn list_hosts(places: &HostDirectories, door: CliContext<'_>) -> Result<Reply, T
     output_reply(door, &output, status, |_| hosts::render(&rows, &folders, &door.console.out))
 }
 
+/// What a host wants before it runs a project's hooks.
+fn hook_step(host: McpHost) -> Option<&'static str> {
+    match host {
+        McpHost::Codex => Some("hooks run once you have agreed to them: `/hooks` in `codex`"),
+        McpHost::Gemini | McpHost::QwenCode | McpHost::CopilotCli => {
+            Some("hooks of a project run where its folder is trusted")
+        }
+        _ => None,
+    }
+}
+
 /// What is left to do until a host that was configured uses us.
 fn next_step(host: McpHost) -> &'static str {
     match host {
@@ -118,6 +130,9 @@ fn next_step(host: McpHost) -> &'static str {
         McpHost::Codex => "restart `codex`; `codex mcp list` shows the server",
         McpHost::OpenCode => "restart `opencode`; `opencode mcp list` shows the server",
         McpHost::Zed => "restart Zed, which lists the server in the settings of its agent panel",
+        McpHost::QwenCode => {
+            "start `qwen` in this project and trust the folder; `qwen mcp list` shows the server"
+        }
         McpHost::Gemini => {
             "start `gemini` in this project and trust the folder; `gemini mcp list` shows the server"
         }

@@ -23,6 +23,10 @@ use crate::workspace::{EntryKind, ListQuery, ReadError, WorkDeadline, Workspace}
 
 /// Where they are.
 pub(crate) const FOLDER: &str = ".github/hooks";
+/// The file of `init copilot-cli --hooks`, by which the command line asks us. We need not ask ourselves.
+pub(crate) const OWN_FILE: &str = "lsp-tools.json";
+/// The command in it, after the program's name.
+pub(crate) const OWN_COMMAND: &str = " hook copilot-cli ";
 /// The most files that are read.
 const MAX_HOOK_FILES: usize = 100;
 /// The largest file, in bytes.
@@ -68,7 +72,10 @@ pub(crate) fn read(workspace: &Workspace) -> Result<Vec<HookFile>, ReadError> {
             continue;
         }
         let text = workspace.read_text_up_to(&entry.path, MAX_HOOK_FILE_BYTES)?.text;
-        files.push(HookFile { path: path.to_owned(), text });
+        let file = HookFile { path: path.to_owned(), text };
+        if file.name() != OWN_FILE || !file.text.contains(OWN_COMMAND) {
+            files.push(file);
+        }
     }
     files.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(files)

@@ -32,7 +32,7 @@ fn wish(host: McpHost) -> HostSetupRequest {
     }
 }
 
-const ALL: [McpHost; 8] = [
+const ALL: [McpHost; 9] = [
     McpHost::ClaudeCode,
     McpHost::CopilotCli,
     McpHost::VsCode,
@@ -41,6 +41,7 @@ const ALL: [McpHost; 8] = [
     McpHost::OpenCode,
     McpHost::Zed,
     McpHost::Gemini,
+    McpHost::QwenCode,
 ];
 
 fn text(change: &InitFileChange) -> &str {
@@ -95,6 +96,11 @@ fn mcp_host_setup_writes_each_hosts_file_and_format() {
         ),
         (
             "project/.gemini/settings.json",
+            "/mcpServers/lsp-tools",
+            json!({"command": "lsp-tools", "args": ["mcp"]}),
+        ),
+        (
+            "project/.qwen/settings.json",
             "/mcpServers/lsp-tools",
             json!({"command": "lsp-tools", "args": ["mcp"]}),
         ),
