@@ -113,6 +113,12 @@ fn init_without_host_lists_hosts_found_and_command_that_is_left() {
     let done = listed(&project, "gemini");
     assert_eq!((&done["next"], &done["instructions"]), (&Value::Null, &json!([project.path("GEMINI.md")])));
     assert_eq!(listed(&project, "zed")["next"], Value::Null, "what is not here needs no command");
+    // Every name in the list is one that can be typed.
+    for line in text(&nothing.stdout).lines().skip(1) {
+        let host = line.split_whitespace().next().unwrap_or_default();
+        let typed = run(&project, &["init", host, "--print"]);
+        assert_eq!(typed.status.code(), Some(0), "{host}: {}", text(&typed.stderr));
+    }
     let shown = run(&project, &["init"]);
     assert_eq!(shown.status.code(), Some(0));
     let line =
