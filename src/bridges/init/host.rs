@@ -183,6 +183,9 @@ fn tools(
     if let Some(profile) = &request.profile {
         args.extend(["--profile".to_owned(), profile.clone()]);
     }
+    if request.host.shows_json_answers() {
+        args.push("--text-answers".to_owned());
+    }
     // These start us elsewhere than in the folder that is open, and fill in which one that is.
     if matches!((request.host, scope), (McpHost::VsCode | McpHost::Cursor, Project)) {
         args.extend(["--workspace".to_owned(), "${workspaceFolder}".to_owned()]);
@@ -358,6 +361,11 @@ impl McpHost {
     /// The profile of tools that suits it. All of these read, search, edit and run commands by tools of their own.
     pub(crate) fn usual_profile(self) -> &'static str {
         "lsp"
+    }
+
+    /// Whether its model gets the JSON form of answers, alone or beside their text, which says the same in fewer words.
+    pub(crate) fn shows_json_answers(self) -> bool {
+        matches!(self, Self::Codex | Self::CopilotCli)
     }
 
     /// Whether it has hooks that reach its model.

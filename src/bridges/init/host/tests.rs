@@ -67,7 +67,7 @@ fn mcp_host_setup_writes_each_hosts_file_and_format() {
         (
             "home/.copilot/mcp-config.json",
             "/mcpServers/lsp-tools",
-            json!({"type": "local", "command": "lsp-tools", "args": ["mcp"], "tools": ["*"]}),
+            json!({"type": "local", "command": "lsp-tools", "args": ["mcp", "--text-answers"], "tools": ["*"]}),
         ),
         (
             "project/.vscode/mcp.json",
@@ -82,7 +82,7 @@ fn mcp_host_setup_writes_each_hosts_file_and_format() {
         (
             "home/.codex/config.toml",
             "/mcp_servers/lsp-tools",
-            json!({"command": "lsp-tools", "args": ["mcp"]}),
+            json!({"command": "lsp-tools", "args": ["mcp", "--text-answers"]}),
         ),
         (
             "project/opencode.json",
