@@ -24,6 +24,7 @@ mod file_commands;
 mod file_tools;
 mod first_contact;
 mod first_question;
+mod fix;
 mod full_state;
 mod host_hook;
 mod init;

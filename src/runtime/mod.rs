@@ -53,12 +53,13 @@ use crate::tools::context::Context;
 use crate::tools::doctor::DoctorOutput;
 use crate::tools::drop_in::DropIns;
 use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::files_with_server::files_with_server;
 use crate::tools::registry::Registry;
 use crate::tools::retry_advice::RetryAdvice;
 use crate::tools::servers::ServersOutput;
 use crate::tools::source::ToolSource;
 use crate::tools::tool::Caller;
-use crate::tools::{built_in, chat, doctor, lsp_format, lsp_overlay, servers};
+use crate::tools::{built_in, chat, doctor, lsp_overlay, servers};
 use crate::workspace::edit::{EditOptions, TransactionManager};
 use crate::workspace::{Workspace, WorkspacePath};
 
@@ -361,10 +362,11 @@ impl Runtime {
     /// The files in a folder that an installed server may format.
     ///
     /// # Errors
-    /// `outside_workspace`.
+    /// `outside_workspace`, `too_large`.
     pub(crate) fn files_to_format(&self, folder: &Path) -> Result<Vec<WorkspacePath>, ToolError> {
         let context = self.context();
-        Ok(lsp_format::files_in(&context, &context.path(folder)?))
+        let files = files_with_server(&context, &context.path(folder)?, |features| features.format)?;
+        Ok(files.into_iter().map(|file| file.path).collect())
     }
 
     /// Every language here and the servers that speak it.

@@ -4,9 +4,10 @@ use super::error::ToolError;
 use super::registry::Registry;
 use super::{
     bash, bash_kill, bash_output, changed_files, chat, delete, edit, edit_symbol, explore, fetch_web_page,
-    get_library_docs, glob, grep, list, lsp_code_actions, lsp_completion, lsp_definition, lsp_diagnostics,
-    lsp_format, lsp_hierarchy, lsp_hover, lsp_navigate, lsp_overlay, lsp_rename, lsp_servers, lsp_signature,
-    lsp_symbols, memory, mkdir, move_file, patch, read, resolve_library_id, skill, task, todo, undo, write,
+    fix, get_library_docs, glob, grep, list, lsp_code_actions, lsp_completion, lsp_definition,
+    lsp_diagnostics, lsp_format, lsp_hierarchy, lsp_hover, lsp_navigate, lsp_overlay, lsp_rename,
+    lsp_servers, lsp_signature, lsp_symbols, memory, mkdir, move_file, patch, read, resolve_library_id,
+    skill, task, todo, undo, write,
 };
 
 /// All of them.
@@ -37,6 +38,7 @@ pub(crate) fn registry() -> Result<Registry, ToolError> {
     tools.add(lsp_rename::LspRename)?;
     tools.add(lsp_code_actions::LspCodeActions)?;
     tools.add(lsp_format::LspFormat)?;
+    tools.add(fix::Fix)?;
     tools.add(write::WriteTool)?;
     tools.add(edit::EditTool)?;
     tools.add(edit_symbol::EditSymbol)?;

@@ -22,7 +22,7 @@ use crate::text::{Position, Range};
 use crate::workspace::WorkspacePath;
 
 /// The arguments of `lsp_code_actions`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 pub(crate) struct CodeActionsArgs {
     /// The file.
     pub path: String,
@@ -170,18 +170,23 @@ async fn apply(
 }
 
 /// An action and the server that offers it.
-struct ServerCodeAction {
-    session: Arc<Session>,
-    action: OfferedAction,
+pub(super) struct ServerCodeAction {
+    /// The server.
+    pub(super) session: Arc<Session>,
+    /// What it offers.
+    pub(super) action: OfferedAction,
 }
 
-struct CollectedCodeActions {
-    found: Vec<ServerCodeAction>,
-    notes: Vec<String>,
+/// What servers offer.
+pub(super) struct CollectedCodeActions {
+    /// In the order of the servers, and of each in its own.
+    pub(super) found: Vec<ServerCodeAction>,
+    /// What else is worth knowing.
+    pub(super) notes: Vec<String>,
 }
 
 /// Asks every server that offers actions for the language; fails where none could be asked.
-async fn collect_code_actions(
+pub(super) async fn collect_code_actions(
     context: &Context,
     subject: &LanguageFile,
     args: &CodeActionsArgs,

@@ -1,7 +1,5 @@
 //! `lsp_format`: formatting of a file by its language server.
 
-use std::time::Duration;
-
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::time::Instant;
@@ -17,7 +15,7 @@ use crate::lsp::edits::{FORMAT, FORMAT_RANGE, Proposal, ProposalError};
 use crate::lsp::session::Session;
 use crate::policy::request::{CallSubjects, Effect};
 use crate::text::{Position, Range};
-use crate::workspace::{WalkLimits, WorkspacePath};
+use crate::workspace::WorkspacePath;
 
 /// The arguments of `lsp_format`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -123,26 +121,6 @@ async fn format_proposal(
         }
     }
     Err(fallback::refusal_error(&status))
-}
-
-/// How long the look into a folder may take.
-const FORMAT_WALK_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// The files in `folder` whose language has a server here that may format them.
-pub(crate) fn files_in(context: &Context, folder: &WorkspacePath) -> Vec<WorkspacePath> {
-    let limits = WalkLimits {
-        max_files: context.config.settings.limits.walk_files,
-        deadline: std::time::Instant::now() + FORMAT_WALK_TIMEOUT,
-    };
-    let is_formatted = |path: &WorkspacePath| {
-        // What cannot be read is no source file.
-        let Ok(subject) = context.language_file_unchecked(path.clone()) else { return false };
-        let servers = context.servers_for(&subject, |features| features.format);
-        servers.iter().any(|(server, _)| context.manager.locate(server, path).is_ok())
-    };
-    let mut files = context.workspace.files(folder, &limits).files;
-    files.retain(is_formatted);
-    files
 }
 
 /// `None` where the server does not format.

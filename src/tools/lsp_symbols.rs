@@ -14,7 +14,7 @@ use super::lsp_navigate;
 use super::symbol_search::{NameMatches, SymbolMatchMode};
 use super::target::Target;
 use super::tool::{Call, Card, Tool};
-use crate::lsp::model::{Symbol, WorkspaceSymbol};
+use crate::lsp::model::{FileRef, Symbol, WorkspaceSymbol};
 use crate::lsp::session::AskError;
 use crate::policy::request::CallSubjects;
 use schemars::JsonSchema;
@@ -207,8 +207,13 @@ fn items(symbols: Vec<Symbol>, left: &mut usize, room: &mut ListBudget) -> Vec<S
 
 async fn search(context: &Context, query: &str, limit: usize) -> Result<Answer<SymbolsOutput>, ToolError> {
     let deadline = context.deadline(context.config.settings.deadlines.workspace_symbols);
-    let NameMatches { symbols, left_out, statuses, verdict, sessions, mut notes, .. } =
+    let NameMatches { mut symbols, left_out, statuses, verdict, sessions, mut notes, .. } =
         context.find_symbols(query, SymbolMatchMode::Like, deadline).await?;
+    let found = symbols.len();
+    // The names in a file that may not be read are a part of what it says.
+    symbols.retain(|symbol| !is_hidden(context, &symbol.location.file));
+    let hidden = found - symbols.len();
+    notes.extend((hidden > 0).then(|| format!("{hidden} are left out: rules hide the files they are in")));
     notes.extend(sessions.iter().filter_map(|session| session.restart_note(false)));
     let count = symbols.len() + left_out;
     let symbols = symbols.into_iter().map(|symbol| found_item(context, symbol));
@@ -222,6 +227,10 @@ async fn search(context: &Context, query: &str, limit: usize) -> Result<Answer<S
     };
     let servers = if statuses.len() > 1 { statuses } else { Vec::new() };
     Ok(Answer { ok: true, output, resolved: None, server_status, servers, verdict, notes })
+}
+
+fn is_hidden(context: &Context, file: &FileRef) -> bool {
+    matches!(file, FileRef::Inside(path) if context.workspace.is_path_hidden(path))
 }
 
 fn found_item(context: &Context, symbol: WorkspaceSymbol) -> SymbolItem {

@@ -44,6 +44,8 @@ pub(crate) mod export;
 pub(crate) mod fallback;
 pub(crate) mod fetch_web_page;
 pub(crate) mod file_kind;
+pub(crate) mod files_with_server;
+pub(crate) mod fix;
 pub(crate) mod get_library_docs;
 pub(crate) mod git;
 pub(crate) mod glob;

@@ -52,6 +52,24 @@ pub(crate) enum EditingCommand {
     #[command(after_help = "Examples:\n  lsp-tools format src/app.py src/util.py\n  \
                             lsp-tools format --check src/app.py   change nothing, tell by the exit status")]
     Format(FormatFiles),
+    /// Have servers do one kind of action in whole files: organize imports, fix all that can be fixed
+    #[command(after_help = "Examples:\n  lsp-tools fix source.organizeImports src\n  \
+                            lsp-tools fix source.fixAll src/app.py --dry-run\n\n\
+                            All files are changed by one edit; `lsp-tools undo` takes it back.")]
+    Fix(FixCommandArgs),
+}
+
+/// `fix`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub(crate) struct FixCommandArgs {
+    /// The kind of action, as LSP calls it: source.organizeImports, source.fixAll, source.fixAll.ruff, …
+    pub(crate) kind: String,
+    /// Files and folders
+    #[arg(required = true, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// How.
+    #[command(flatten)]
+    pub(crate) manner: EditOptionArgs,
 }
 
 /// How an edit is made.

@@ -31,6 +31,7 @@ pub(super) async fn run(command: EditingCommand, door: CliContext<'_>) -> Result
         EditingCommand::Rename(arguments) => rewrites::rename(&arguments, door).await,
         EditingCommand::Actions(arguments) => rewrites::actions(arguments, door).await,
         EditingCommand::Format(arguments) => rewrites::format(arguments, door).await,
+        EditingCommand::Fix(arguments) => rewrites::fix(arguments, door).await,
     }
 }
 

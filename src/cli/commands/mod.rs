@@ -145,6 +145,7 @@ pub(super) fn question_subject(command: &CliCommand, cwd: &Path) -> Option<Asked
             let spans = format.files.iter().filter_map(|file| tool_call::parse_span(file, cwd).ok());
             return Some(AskedAbout::Paths(spans.map(|span| span.path).collect()));
         }
+        CliCommand::Edits(EditingCommand::Fix(fix)) => return Some(AskedAbout::Paths(fix.paths.clone())),
         _ => return None,
     };
     Some(match parse_target(address, cwd).ok()? {

@@ -1,4 +1,4 @@
-//! The commands `rename`, `actions` and `format`, whose edits language servers make.
+//! The commands `rename`, `actions`, `format` and `fix`, whose edits language servers make.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::edit_reply::{edit_reply, run_edit};
 use super::tool_call::{self, call_and_render, path};
 use super::{CliContext, Reply, parse_place, place_in_file};
-use crate::cli::args::edits::{ActionsCommandArgs, FormatFiles, RenameCommandArgs};
+use crate::cli::args::edits::{ActionsCommandArgs, FixCommandArgs, FormatFiles, RenameCommandArgs};
 use crate::cli::exit::CliExitStatus;
 use crate::cli::render::edits::{self as render, EditAnswerView, EditRequestFlags};
 use crate::cli::span::SpanLines;
@@ -118,6 +118,12 @@ pub(super) async fn format(arguments: FormatFiles, door: CliContext<'_>) -> Resu
         }
     }
     Ok(whole)
+}
+
+/// Has servers do one kind of action in whole files.
+pub(super) async fn fix(arguments: FixCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
+    let paths = arguments.paths.iter().map(|given| path(given)).collect::<Result<Vec<_>, _>>()?;
+    run_edit(door, "fix", json!({"kind": arguments.kind, "paths": paths}), arguments.manner).await
 }
 
 /// The files of a folder that a server here may format; a file, or lines of one, as it is.

@@ -1,0 +1,196 @@
+//! `fix`: one kind of source action (organized imports, everything that can be fixed) in files and folders, as one edit.
+
+use std::collections::BTreeSet;
+
+use futures::StreamExt;
+use futures::stream;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::context::{Context, LanguageFile};
+use super::editing::{EditRunOptions, EditingTurn};
+use super::error::{ErrorCode, ToolError};
+use super::files_with_server::files_with_server;
+use super::lsp_code_actions::{CodeActionsArgs, collect_code_actions};
+use super::move_file::EditsOutput;
+use super::proposals;
+use super::tool::{Call, Card, Tool};
+use crate::lsp::edits::Proposal;
+use crate::policy::request::{CallSubjects, Effect};
+
+/// Servers are asked about so many files at once.
+const MAX_CONCURRENT_FIXED_FILES: usize = 4;
+/// What the kinds begin with that concern a whole file.
+const SOURCE_KIND: &str = "source";
+
+/// The arguments of `fix`.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+pub(crate) struct FixArgs {
+    /// LSP's kind: `source.organizeImports`, `source.fixAll`, `source.fixAll.ruff`, …
+    pub kind: String,
+    /// Files and folders.
+    pub paths: Vec<String>,
+    /// Change nothing, tell what would.
+    pub dry_run: Option<bool>,
+    /// Tell what it breaks.
+    pub diagnostics: Option<bool>,
+}
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Fix;
+
+impl Tool for Fix {
+    type Args = FixArgs;
+    type Output = EditsOutput;
+
+    fn card(&self) -> Card {
+        Card::new("fix", "Fix files", DESCRIPTION, Effect::Edit).beyond_core().undoable().long()
+    }
+
+    fn subjects(&self, context: &Context, args: &FixArgs) -> Result<CallSubjects, ToolError> {
+        let paths = args.paths.iter().map(|path| context.path(path.as_ref())).collect::<Result<_, _>>()?;
+        Ok(CallSubjects { paths, ..CallSubjects::default() })
+    }
+
+    async fn run(&self, call: Call<'_>, args: FixArgs) -> Result<EditsOutput, ToolError> {
+        let kind = source_kind(&args.kind)?;
+        let files = fixed_files(call.context, &args.paths)?;
+        let mut turn = EditingTurn::without_claim(&call, EditRunOptions::new(args.dry_run, args.diagnostics));
+        loop {
+            let asked = Box::pin(propose_fixes(call.context, &kind, &files)).await;
+            let Some((proposal, notes)) = turn.or_replan(asked)? else { continue };
+            let plan = proposals::plan_proposal(call.context, "fix", &proposal);
+            let Some(plan) = turn.or_replan(plan)? else { continue };
+            if let Some(done) = turn.run_plan(plan).await? {
+                let mut output = EditsOutput { notes, ..done.into() };
+                if output.results.is_empty() {
+                    output.notes.push(format!("`{kind}` changes nothing there"));
+                }
+                return Ok(output);
+            }
+        }
+    }
+}
+
+const DESCRIPTION: &str = "Has language servers do one kind of source action in files and folders, as one edit with one undo: organize \
+     imports, fix all that can be fixed by itself. For one place and quick fixes use `lsp_code_actions`. Example: {\"kind\": \
+     \"source.organizeImports\", \"paths\": [\"src\"]}.";
+
+/// `kind` with the word before it that all of these have.
+fn source_kind(kind: &str) -> Result<String, ToolError> {
+    let first = kind.split('.').next().unwrap_or_default();
+    match first {
+        SOURCE_KIND if kind.len() > SOURCE_KIND.len() + 1 => Ok(kind.to_owned()),
+        "" | SOURCE_KIND | "quickfix" | "refactor" => {
+            let what = format!("fix: `{kind}` is no kind of action for a whole file");
+            Err(ToolError::new(ErrorCode::InvalidArgs, what).with_hint(
+                "give one such as source.organizeImports or source.fixAll; `lsp_code_actions` lists what a file is offered",
+            ))
+        }
+        _ => Ok(format!("{SOURCE_KIND}.{kind}")),
+    }
+}
+
+/// The files that `paths` name, and those of the folders among them, each once.
+fn fixed_files(context: &Context, paths: &[String]) -> Result<Vec<LanguageFile>, ToolError> {
+    let mut files = Vec::new();
+    for given in paths {
+        let path = context.path(given.as_ref())?;
+        if context.workspace.absolute(&path).is_dir() {
+            files.extend(files_with_server(context, &path, |features| features.actions)?);
+        } else {
+            files.push(context.language_file(path)?);
+        }
+    }
+    let mut known = BTreeSet::new();
+    files.retain(|file| known.insert(file.path.clone()));
+    if files.is_empty() {
+        let what = match paths {
+            [] => "fix: `paths` names no file or folder".to_owned(),
+            paths => {
+                format!("{} has no file that an installed server has actions for", paths.join(", "))
+            }
+        };
+        return Err(ToolError::new(ErrorCode::InvalidArgs, what).with_hint(
+            "name files or folders of a language whose server is installed; `lsp_servers` lists them",
+        ));
+    }
+    Ok(files)
+}
+
+/// What servers propose for `files`, and what else is to be said.
+async fn propose_fixes(
+    context: &Context,
+    kind: &str,
+    files: &[LanguageFile],
+) -> Result<(Proposal, Vec<String>), ToolError> {
+    let ask = |file| Box::pin(async move { (file, propose_fix(context, kind, file).await) });
+    let asked: Vec<_> = files.iter().map(ask).collect();
+    let mut asked = stream::iter(asked).buffered(MAX_CONCURRENT_FIXED_FILES);
+    let (mut whole, mut notes) = (Proposal::default(), BTreeSet::new());
+    let mut refused: Vec<(&LanguageFile, ToolError)> = Vec::new();
+    while let Some((file, answer)) = asked.next().await {
+        match answer {
+            Ok((proposal, said)) => {
+                notes.extend(said);
+                let is_new = |one: &crate::lsp::edits::ProposedFile| {
+                    whole.files.iter().all(|known| known.path != one.path)
+                };
+                let new: Vec<_> = proposal.files.into_iter().filter(is_new).collect();
+                whole.files.extend(new);
+            }
+            Err(error) if error.code == ErrorCode::Conflict => return Err(error),
+            Err(error) => refused.push((file, error)),
+        }
+    }
+    let count = refused.len();
+    if let Some((file, error)) = refused.into_iter().next() {
+        if count == files.len() {
+            return Err(error);
+        }
+        let path = file.path.display();
+        notes.insert(format!("{count} of {} files were not fixed; {path}: {}", files.len(), error.error));
+    }
+    Ok((whole, notes.into_iter().collect()))
+}
+
+/// What the first server that would change something proposes for one file.
+async fn propose_fix(
+    context: &Context,
+    kind: &str,
+    file: &LanguageFile,
+) -> Result<(Proposal, Vec<String>), ToolError> {
+    let deadline = context.deadline(context.config.settings.deadlines.edit);
+    let asked = CodeActionsArgs { kind: Some(kind.to_owned()), ..CodeActionsArgs::default() };
+    let offers = collect_code_actions(context, file, &asked, deadline).await?;
+    let mut notes = offers.notes;
+    for offer in offers.found.iter().filter(|offer| offer.action.disabled.is_none()) {
+        let proposed = match offer.session.enter_view(&context.view, deadline).await {
+            Ok(_viewing) => offer.session.action_edit(&offer.action, deadline).await,
+            Err(error) => Err(error.into()),
+        };
+        let proposal = proposed.map_err(proposals::from_server)?;
+        if !proposal.is_empty() {
+            let command = proposal.left_out.as_ref();
+            notes.extend(command.map(|command| format!("the server's command {command} was not run")));
+            return Ok((proposal, notes));
+        }
+    }
+    Ok((Proposal::default(), notes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kind_of_whole_file_may_leave_its_first_word_out() {
+        assert_eq!(source_kind("organizeImports").unwrap(), "source.organizeImports");
+        assert_eq!(source_kind("source.fixAll.ruff").unwrap(), "source.fixAll.ruff");
+        for kind in ["", "source", "source.", "quickfix", "refactor.extract"] {
+            let error = source_kind(kind).unwrap_err();
+            assert!(error.error.contains("no kind of action for a whole file"), "{kind}: {error:?}");
+        }
+    }
+}

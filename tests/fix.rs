@@ -1,0 +1,113 @@
+//! `fix` on real servers: one kind of action in several files, as one edit that is tried, made and taken back.
+
+use std::time::Duration;
+
+use crate::support::{Project, real_servers};
+use lsp_tools::{CallRequest, Caller, Runtime, RuntimeOptions};
+use serde_json::{Value, json};
+
+const A: &str = "import sys\nimport os\n\nprint(os.name, sys.path)\n";
+const A_SORTED: &str = "import os\nimport sys\n\nprint(os.name, sys.path)\n";
+const B: &str = "import json\nimport os\n\nprint(os.name)\n";
+
+struct Stage {
+    project: Project,
+    runtime: Runtime,
+}
+
+impl Stage {
+    fn new(server: &str, files: &[(&str, &str)]) -> Self {
+        let project = Project::new(files.iter().copied());
+        let folders = project.folders(Some(&real_servers(&[server])));
+        let options = RuntimeOptions {
+            workspace: Some(project.root()),
+            cwd: project.root(),
+            supervisor: Some(env!("CARGO_BIN_EXE_lsp-tools").into()),
+            timeout: Some(Duration::from_secs(90)),
+            ..RuntimeOptions::default()
+        };
+        let runtime = Runtime::open_with(options, folders).expect("a runtime");
+        Self { project, runtime }
+    }
+
+    async fn call(&self, name: &str, arguments: Value) -> Value {
+        let caller = Caller::at_shell();
+        self.runtime.call(CallRequest::new(name, arguments, &caller)).await.value
+    }
+}
+
+fn changed(answer: &Value) -> Vec<&str> {
+    let results = answer["results"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    results.iter().filter_map(|result| result["path"].as_str()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fix_of_folder_with_ruff_is_one_edit_with_one_undo() {
+    let settings = "[tool.ruff.lint]\nselect = [\"F\", \"I\"]\n";
+    let files = [("pyproject.toml", settings), ("src/a.py", A), ("src/b.py", B), ("src/c.py", "x = 1\n")];
+    let stage = Stage::new("ruff", &files);
+    let imports =
+        |dry_run: bool| json!({"kind": "source.organizeImports", "paths": ["src"], "dry_run": dry_run});
+    let tried = stage.call("fix", imports(true)).await;
+    assert_eq!(changed(&tried), ["src/a.py"], "{tried}");
+    assert_eq!(stage.project.read("src/a.py"), A, "only tried");
+    let made = stage.call("fix", imports(false)).await;
+    assert_eq!((changed(&made), made["ok"].as_bool()), (vec!["src/a.py"], Some(true)), "{made}");
+    assert_eq!(stage.project.read("src/a.py"), A_SORTED);
+    let again = stage.call("fix", imports(false)).await;
+    assert!(changed(&again).is_empty() && again["notes"].to_string().contains("changes nothing"), "{again}");
+    stage.call("undo", json!({})).await;
+    assert_eq!(stage.project.read("src/a.py"), A);
+
+    let all = json!({"kind": "fixAll", "paths": ["src", "src/a.py"]});
+    let made = stage.call("fix", all).await;
+    assert_eq!(changed(&made), ["src/a.py", "src/b.py"], "{made}");
+    assert_eq!(stage.project.read("src/a.py"), A_SORTED);
+    assert_eq!(stage.project.read("src/b.py"), "import os\n\nprint(os.name)\n");
+    stage.call("undo", json!({})).await;
+    assert_eq!((stage.project.read("src/a.py").as_str(), stage.project.read("src/b.py").as_str()), (A, B));
+    stage.runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fix_with_typescript_server_does_each_kind_by_itself() {
+    let files = [
+        ("tsconfig.json", "{\"compilerOptions\": {\"strict\": true}}"),
+        ("src/one.ts", "export const one = 1;\nexport const two = 2;\n"),
+        ("src/use.ts", "import { two, one } from \"./one\";\n\nconsole.log(one);\n"),
+    ];
+    let stage = Stage::new("typescript-language-server", &files);
+    for (kind, imports) in [("organizeImports", "one, two"), ("removeUnusedImports", "one")] {
+        let made = stage.call("fix", json!({"kind": kind, "paths": ["src"]})).await;
+        assert_eq!(changed(&made), ["src/use.ts"], "{made}");
+        let text = format!("import {{ {imports} }} from \"./one\";\n\nconsole.log(one);\n");
+        assert_eq!(stage.project.read("src/use.ts"), text, "{kind}");
+    }
+    stage.runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fix_of_what_no_server_can_fix_is_refused_with_advice() {
+    let stage = Stage::new("ruff", &[("pyproject.toml", ""), ("a.py", A), ("notes/plain.txt", "x\n")]);
+    for (arguments, code, what) in [
+        (
+            json!({"kind": "quickfix", "paths": ["a.py"]}),
+            "invalid_args",
+            "no kind of action for a whole file",
+        ),
+        (
+            json!({"kind": "source.fixAll", "paths": ["notes"]}),
+            "invalid_args",
+            "no file that an installed server",
+        ),
+        (json!({"kind": "source.fixAll", "paths": []}), "invalid_args", "names no file"),
+        (json!({"kind": "source.fixAll", "paths": ["none.py"]}), "not_found", "none.py"),
+        (json!({"kind": "source.fixAll", "paths": ["../x.py"]}), "outside_workspace", "outside"),
+    ] {
+        let answer = stage.call("fix", arguments.clone()).await;
+        assert_eq!(answer["code"], code, "{arguments}: {answer}");
+        assert!(answer["error"].as_str().is_some_and(|error| error.contains(what)), "{arguments}: {answer}");
+    }
+    assert_eq!(stage.project.read("a.py"), A);
+    stage.runtime.shutdown().await;
+}
