@@ -1,9 +1,7 @@
 //! `edit_symbol` on real servers and without one: body, neighbours, refused and allowed deletion, dry run, undo.
 
-use std::time::Duration;
-
-use crate::support::{Project, real_servers};
-use lsp_tools::{CallRequest, Caller, Runtime, RuntimeOptions};
+use crate::support::{Project, agent, real_servers};
+use lsp_tools::{CallRequest, Caller, Runtime};
 use serde_json::{Value, json};
 
 /// A small project in one language: `helper` is called by `total`, and nobody calls `spare`.
@@ -106,14 +104,7 @@ impl Shop {
         if let (Some(server), Some(prefix)) = (language.server, &prefix) {
             project.trust_for(server, prefix);
         }
-        let options = RuntimeOptions {
-            workspace: Some(project.root()),
-            cwd: project.root(),
-            supervisor: Some(env!("CARGO_BIN_EXE_lsp-tools").into()),
-            timeout: Some(Duration::from_secs(90)),
-            ..RuntimeOptions::default()
-        };
-        let runtime = Runtime::open_with(options, project.folders(prefix.as_deref())).expect("a runtime");
+        let runtime = agent::open(&project, prefix.as_deref());
         Self { project, runtime }
     }
 

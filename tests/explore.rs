@@ -1,8 +1,6 @@
 //! `explore` on real servers: source, callers, tests, callees, implementations and errors in one answer; without a server, and in little room.
 
-use std::time::Duration;
-
-use crate::support::{Project, real_servers};
+use crate::support::{Project, agent, real_servers};
 use lsp_tools::internals::tools::explore::output::{ExploreItem, ExploreOutput};
 use lsp_tools::{Answer, Caller, Runtime, RuntimeOptions, Target, Verdict};
 use serde_json::json;
@@ -45,15 +43,7 @@ fn python() -> Project {
 }
 
 fn open(project: &Project, servers: &[&str]) -> Runtime {
-    let folders = project.folders(Some(&real_servers(servers)));
-    let options = RuntimeOptions {
-        workspace: Some(project.root()),
-        cwd: project.root(),
-        supervisor: Some(env!("CARGO_BIN_EXE_lsp-tools").into()),
-        timeout: Some(Duration::from_secs(90)),
-        ..RuntimeOptions::default()
-    };
-    Runtime::open_with(options, folders).expect("a runtime")
+    agent::open(project, Some(&real_servers(servers)))
 }
 
 async fn explore(runtime: &Runtime, path: &str, name: &str, budget: usize) -> Answer<ExploreOutput> {

@@ -1,9 +1,7 @@
 //! `fix` on real servers: one kind of action in several files, as one edit that is tried, made and taken back.
 
-use std::time::Duration;
-
-use crate::support::{Project, real_servers};
-use lsp_tools::{CallRequest, Caller, Runtime, RuntimeOptions};
+use crate::support::{Project, agent, real_servers};
+use lsp_tools::{CallRequest, Caller, Runtime};
 use serde_json::{Value, json};
 
 const A: &str = "import sys\nimport os\n\nprint(os.name, sys.path)\n";
@@ -18,15 +16,7 @@ struct Stage {
 impl Stage {
     fn new(server: &str, files: &[(&str, &str)]) -> Self {
         let project = Project::new(files.iter().copied());
-        let folders = project.folders(Some(&real_servers(&[server])));
-        let options = RuntimeOptions {
-            workspace: Some(project.root()),
-            cwd: project.root(),
-            supervisor: Some(env!("CARGO_BIN_EXE_lsp-tools").into()),
-            timeout: Some(Duration::from_secs(90)),
-            ..RuntimeOptions::default()
-        };
-        let runtime = Runtime::open_with(options, folders).expect("a runtime");
+        let runtime = agent::open(&project, Some(&real_servers(&[server])));
         Self { project, runtime }
     }
 

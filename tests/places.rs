@@ -1,9 +1,7 @@
 //! Places in answers, with a real server: their short form, what they lie in, and the source of a definition.
 
-use std::time::Duration;
-
-use crate::support::{Project, real_servers};
-use lsp_tools::{CallRequest, Caller, Runtime, RuntimeOptions};
+use crate::support::{Project, agent, real_servers};
+use lsp_tools::{CallRequest, Caller, Runtime};
 use serde_json::{Value, json};
 
 const CART: &str = "class Cart:\n    def __init__(self) -> None:\n        self.prices: list[float] = []\n        self.sum = helper(self.prices)\n\n    \
@@ -25,15 +23,8 @@ impl Shop {
             ("shop/cart.py", CART),
             ("shop/main.py", MAIN),
         ]);
-        let folders = project.folders(Some(&real_servers(&["pyright"])));
-        let options = RuntimeOptions {
-            workspace: Some(project.root()),
-            cwd: project.root(),
-            supervisor: Some(env!("CARGO_BIN_EXE_lsp-tools").into()),
-            timeout: Some(Duration::from_secs(90)),
-            ..RuntimeOptions::default()
-        };
-        Self { runtime: Runtime::open_with(options, folders).expect("a runtime"), _project: project }
+        let runtime = agent::open(&project, Some(&real_servers(&["pyright"])));
+        Self { runtime, _project: project }
     }
 
     async fn call(&self, name: &str, arguments: Value) -> Value {

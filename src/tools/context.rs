@@ -32,6 +32,9 @@ use crate::workspace::{PathError, ReadError, WalkLimits, Workspace, WorkspacePat
 /// How long the look for languages may take.
 const LANGUAGE_SCAN_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// How long the look for the source files of a folder may take.
+const SOURCE_FILES_WALK_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// What every language tool works with.
 #[derive(Debug, Clone)]
 pub struct Context {
@@ -200,6 +203,25 @@ impl Context {
             deadline: std::time::Instant::now() + LANGUAGE_SCAN_TIMEOUT,
         };
         present_languages(self.catalogue(), &self.workspace, folder, &limits).languages
+    }
+
+    /// The files in `folder` that can be read, with their languages.
+    ///
+    /// # Errors
+    /// `too_large` where the folder has more files than are looked at.
+    pub(crate) fn source_files(&self, folder: &WorkspacePath) -> Result<Vec<LanguageFile>, ToolError> {
+        let limits = WalkLimits {
+            max_files: self.config.settings.limits.walk_files,
+            deadline: std::time::Instant::now() + SOURCE_FILES_WALK_TIMEOUT,
+        };
+        let walk = self.workspace.files(folder, &limits);
+        if walk.truncated {
+            let error = format!("{} has too many files to check at once", folder.display());
+            return Err(ToolError::new(ErrorCode::TooLarge, error)
+                .with_hint("name a folder inside it, or raise limits.walk-files"));
+        }
+        // What cannot be read is no source file.
+        Ok(walk.files.into_iter().filter_map(|path| self.language_file_unchecked(path).ok()).collect())
     }
 
     /// The servers of the present languages, each once: those of the language with the most files first, and of one

@@ -175,8 +175,12 @@ async fn must_be_unused(
     let own = path.display();
     let is_own = |place: &&Place| place.path == own && extent.range.encloses(&place.range);
     let own_uses = found.output.locations.iter().filter(is_own).count();
-    let uses: Vec<Place> = found.output.locations.iter().filter(|place| !is_own(place)).cloned().collect();
+    let mut uses: Vec<Place> =
+        found.output.locations.iter().filter(|place| !is_own(place)).cloned().collect();
     if !uses.is_empty() {
+        if found.verdict != Verdict::Hints {
+            context.name_enclosing_symbols(&mut uses).await;
+        }
         let count = found.output.count - own_uses;
         let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
         let what = format!("`{}` is used {times}: {}; nothing was changed", extent.name, shown_places(&uses));

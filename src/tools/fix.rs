@@ -11,11 +11,11 @@ use super::context::{Context, LanguageFile};
 use super::editing::{EditRunOptions, EditingTurn};
 use super::error::{ErrorCode, ToolError};
 use super::files_with_server::files_with_server;
-use super::lsp_code_actions::{CodeActionsArgs, collect_code_actions};
+use super::lsp_code_actions::{CodeActionsArgs, collect_code_actions, left_out_note};
 use super::move_file::EditsOutput;
 use super::proposals;
 use super::tool::{Call, Card, Tool};
-use crate::lsp::edits::Proposal;
+use crate::lsp::edits::{Proposal, ProposedFile};
 use crate::policy::request::{CallSubjects, Effect};
 
 /// Servers are asked about so many files at once.
@@ -134,9 +134,7 @@ async fn propose_fixes(
         match answer {
             Ok((proposal, said)) => {
                 notes.extend(said);
-                let is_new = |one: &crate::lsp::edits::ProposedFile| {
-                    whole.files.iter().all(|known| known.path != one.path)
-                };
+                let is_new = |one: &ProposedFile| whole.files.iter().all(|known| known.path != one.path);
                 let new: Vec<_> = proposal.files.into_iter().filter(is_new).collect();
                 whole.files.extend(new);
             }
@@ -166,14 +164,9 @@ async fn propose_fix(
     let offers = collect_code_actions(context, file, &asked, deadline).await?;
     let mut notes = offers.notes;
     for offer in offers.found.iter().filter(|offer| offer.action.disabled.is_none()) {
-        let proposed = match offer.session.enter_view(&context.view, deadline).await {
-            Ok(_viewing) => offer.session.action_edit(&offer.action, deadline).await,
-            Err(error) => Err(error.into()),
-        };
-        let proposal = proposed.map_err(proposals::from_server)?;
+        let proposal = offer.proposal(context, deadline).await?;
         if !proposal.is_empty() {
-            let command = proposal.left_out.as_ref();
-            notes.extend(command.map(|command| format!("the server's command {command} was not run")));
+            notes.extend(left_out_note(&proposal));
             return Ok((proposal, notes));
         }
     }

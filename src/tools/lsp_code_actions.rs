@@ -14,7 +14,7 @@ use super::error::{ErrorCode, ToolError};
 use super::fallback;
 use super::proposals;
 use super::tool::{Call, Card, Tool};
-use crate::lsp::edits::{CODE_ACTION, OfferedAction, ProposalError};
+use crate::lsp::edits::{CODE_ACTION, OfferedAction, Proposal, ProposalError};
 use crate::lsp::readiness::UnfinishedWork;
 use crate::lsp::session::Session;
 use crate::policy::request::{CallSubjects, Effect};
@@ -153,17 +153,12 @@ async fn apply(
         let CollectedCodeActions { found, mut notes } =
             collect_code_actions(context, subject, args, deadline).await?;
         let chosen = choose(found, title)?;
-        let proposed = match chosen.session.enter_view(&context.view, deadline).await {
-            Ok(_viewing) => chosen.session.action_edit(&chosen.action, deadline).await,
-            Err(error) => Err(error.into()),
-        };
-        let Some(proposal) = turn.or_replan(proposed.map_err(proposals::from_server))? else { continue };
+        let proposed = chosen.proposal(context, deadline).await;
+        let Some(proposal) = turn.or_replan(proposed)? else { continue };
         let plan = proposals::plan_proposal(context, "lsp_code_actions", &proposal);
         let Some(plan) = turn.or_replan(plan)? else { continue };
         if let Some(done) = turn.run_plan(plan).await? {
-            notes.extend(
-                proposal.left_out.map(|command| format!("the server's command {command} was not run")),
-            );
+            notes.extend(left_out_note(&proposal));
             return Ok((done, notes));
         }
     }
@@ -175,6 +170,22 @@ pub(super) struct ServerCodeAction {
     pub(super) session: Arc<Session>,
     /// What it offers.
     pub(super) action: OfferedAction,
+}
+
+impl ServerCodeAction {
+    /// What it would change.
+    pub(super) async fn proposal(&self, context: &Context, deadline: Instant) -> Result<Proposal, ToolError> {
+        let proposed = match self.session.enter_view(&context.view, deadline).await {
+            Ok(_viewing) => self.session.action_edit(&self.action, deadline).await,
+            Err(error) => Err(error.into()),
+        };
+        proposed.map_err(proposals::from_server)
+    }
+}
+
+/// That a command which the server wants to run after its edit is not run.
+pub(super) fn left_out_note(proposal: &Proposal) -> Option<String> {
+    proposal.left_out.as_ref().map(|command| format!("the server's command {command} was not run"))
 }
 
 /// What servers offer.

@@ -15,7 +15,7 @@ use super::answer::{
 };
 use super::budget::{self, ListBudget, MAX_RELATED_PLACES};
 use super::context::{Context, LanguageFile, from_read_error};
-use super::error::{ErrorCode, ToolError};
+use super::error::ToolError;
 use super::shard::{CheckCosts, Shard};
 use super::tool::{Call, Card, Tool};
 use super::{fallback, lsp_navigate};
@@ -25,7 +25,7 @@ use crate::lsp::progress::ProgressEvent;
 use crate::lsp::session::AskError;
 use crate::lsp::view::View;
 use crate::policy::request::CallSubjects;
-use crate::workspace::{WalkLimits, WorkspacePath};
+use crate::workspace::WorkspacePath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -35,8 +35,6 @@ const MAX_CONCURRENT_FILE_CHECKS: usize = 8;
 const MAX_CONCURRENT_FILE_RECHECKS: usize = 2;
 /// So many of those, one after the other, without an answer: the server is silent.
 const MAX_CONSECUTIVE_LATE_CHECKS: usize = 4;
-/// How long the walk for files to check may take.
-const DIAGNOSTICS_WALK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The arguments of `lsp_diagnostics`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -336,23 +334,10 @@ fn subjects(
     }
     let named = found.iter().map(|subject| subject.path.clone()).collect();
     for folder in folders {
-        let limits = WalkLimits {
-            max_files: context.config.settings.limits.walk_files,
-            deadline: std::time::Instant::now() + DIAGNOSTICS_WALK_TIMEOUT,
+        let has_server = |subject: &LanguageFile| {
+            !context.servers_for(subject, |features| features.diagnostics).is_empty()
         };
-        let walk = context.workspace.files(&folder, &limits);
-        if walk.truncated {
-            let error = format!("{} has too many files to check at once", folder.display());
-            return Err(ToolError::new(ErrorCode::TooLarge, error)
-                .with_hint("name a folder inside it, or raise limits.walk-files"));
-        }
-        for path in walk.files {
-            // What cannot be read is no source file; a file that was named is told apart above.
-            let Ok(subject) = context.language_file_unchecked(path) else { continue };
-            if !context.servers_for(&subject, |features| features.diagnostics).is_empty() {
-                found.push(subject);
-            }
-        }
+        found.extend(context.source_files(&folder)?.into_iter().filter(has_server));
     }
     found.sort_by(|a, b| a.path.cmp(&b.path));
     found.dedup_by(|a, b| a.path == b.path);

@@ -96,7 +96,7 @@ impl Tool for LspCalls {
             CallDirection::Incoming => HierarchyDirection::Callers,
             CallDirection::Outgoing => HierarchyDirection::Callees,
         };
-        run(call.context, hierarchy, &args.address.target()?, args.depth.unwrap_or(1)).await
+        run_with_containers(call.context, hierarchy, &args.address, args.depth).await
     }
 }
 
@@ -128,8 +128,20 @@ impl Tool for LspTypes {
             TypeDirection::Supertypes => HierarchyDirection::Supertypes,
             TypeDirection::Subtypes => HierarchyDirection::Subtypes,
         };
-        run(call.context, hierarchy, &args.address.target()?, args.depth.unwrap_or(1)).await
+        run_with_containers(call.context, hierarchy, &args.address, args.depth).await
     }
+}
+
+/// As [`run`], with the names of what each item lies in.
+async fn run_with_containers(
+    context: &Context,
+    hierarchy: HierarchyDirection,
+    address: &Address,
+    depth: Option<usize>,
+) -> Result<Answer<HierarchyOutput>, ToolError> {
+    let mut answer = run(context, hierarchy, &address.target()?, depth.unwrap_or(1)).await?;
+    context.name_containers(&mut answer.output.items).await;
+    Ok(answer)
 }
 
 /// Answers the hierarchy of what stands at `target`, `depth` levels deep.
@@ -154,8 +166,7 @@ pub(crate) async fn run(
     match outcome.await? {
         QuestionOutcome::Answered { value, place, status, verdict, mut notes, .. } => {
             let mut room = ListBudget::for_list(context, context.config.settings.limits.answer_items);
-            let (mut items, rest) = items(context, value, &mut room);
-            context.name_containers(&mut items).await;
+            let (items, rest) = items(context, value, &mut room);
             notes.extend((rest > 0).then(|| format!("{rest} more are left out: the answer is full")));
             let count = items.iter().map(descendant_count).sum();
             let direction = match hierarchy {

@@ -1,7 +1,7 @@
 //! `lsp_declaration`, `lsp_type_definition`, `lsp_implementation`, `lsp_references`: places of a symbol.
 
 use super::address::Address;
-use super::answer::{Answer, LocationsOutput};
+use super::answer::{Answer, LocationsOutput, Verdict};
 use super::budget::{self, ListBudget};
 use super::context::Context;
 use super::error::ToolError;
@@ -99,7 +99,7 @@ impl Tool for LspImplementation {
     }
 
     async fn run(&self, call: Call<'_>, args: Address) -> Result<Answer<LocationsOutput>, ToolError> {
-        run(call.context, Navigation::Implementation, &args.target()?, None).await
+        run_with_enclosing_symbols(call.context, Navigation::Implementation, &args.target()?, None).await
     }
 }
 
@@ -135,13 +135,28 @@ impl Tool for LspReferences {
 
     async fn run(&self, call: Call<'_>, args: ReferencesArgs) -> Result<Answer<LocationsOutput>, ToolError> {
         let limit = Some(args.limit.unwrap_or(DEFAULT_REFERENCE_LIMIT));
-        run(call.context, Navigation::References, &args.address.target()?, limit).await
+        let target = args.address.target()?;
+        run_with_enclosing_symbols(call.context, Navigation::References, &target, limit).await
     }
 }
 
 const REFERENCES_DESCRIPTION: &str = "All uses of a symbol, by file, each with its line and the function around it. Use it before you \
      change or remove one; grep finds other symbols of that name too. Not for text that is no name (`grep`). Example: {\"path\": \
      \"shop/cart.py\", \"symbol\": \"Cart.add\"}.";
+
+/// As [`run`], with the names of what a server's places lie in. Programs that ask have no use for them.
+async fn run_with_enclosing_symbols(
+    context: &Context,
+    navigation: Navigation,
+    target: &Target,
+    limit: Option<usize>,
+) -> Result<Answer<LocationsOutput>, ToolError> {
+    let mut answer = run(context, navigation, target, limit).await?;
+    if answer.verdict != Verdict::Hints {
+        context.name_enclosing_symbols(&mut answer.output.locations.0).await;
+    }
+    Ok(answer)
+}
 
 /// Answers where what stands at `target` is; at most `limit` locations (the settings' where there is none).
 pub(crate) async fn run(
@@ -179,10 +194,7 @@ pub(crate) async fn run(
                 }
                 _ => doubt,
             };
-            let mut output = output(context, value, left_out, limit, navigation);
-            if sense.is_some() {
-                context.name_enclosing_symbols(&mut output.locations.0).await;
-            }
+            let output = output(context, value, left_out, limit, navigation);
             Ok(Answer::new(output, place.resolved, status, verdict, notes).with_doubt(doubt))
         }
         QuestionOutcome::Unanswered(unanswered) => {

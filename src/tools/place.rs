@@ -66,7 +66,7 @@ pub(crate) struct PlaceInFile<'a> {
 }
 
 /// Where a place ends that does not say it: behind the word that begins at `start` in the source line `text`.
-pub(crate) fn word_end(start: Position, text: Option<&str>) -> Position {
+fn word_end(start: Position, text: Option<&str>) -> Position {
     let skip = usize::try_from(start.character).unwrap_or(usize::MAX);
     let word =
         text.unwrap_or_default().chars().skip(skip).take_while(|&character| is_identifier_char(character));

@@ -1,10 +1,10 @@
 //! A model of our own on loopback: it says what the test has it say, and keeps what it was asked (chat completions, streamed or whole).
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
+
+use crate::support::loopback::{JsonReply, serve_json};
 
 /// What the model answers.
 pub enum Says {
@@ -13,9 +13,6 @@ pub enum Says {
     Calls(Vec<(&'static str, Value)>),
 }
 
-/// What it answers to a request, which is the nth one.
-type Script = dyn Fn(&Value, usize) -> Says + Send + Sync;
-
 pub struct Model {
     address: String,
     asked: Arc<Mutex<Vec<Value>>>,
@@ -23,17 +20,18 @@ pub struct Model {
 
 impl Model {
     pub fn new(script: impl Fn(&Value, usize) -> Says + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let address = listener.local_addr().expect("an address").to_string();
         let asked: Arc<Mutex<Vec<Value>>> = Arc::default();
-        let (script, kept): (Arc<Script>, _) = (Arc::new(script), Arc::clone(&asked));
-        // Ends with the test's process; it holds nothing but its port.
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let (script, kept) = (Arc::clone(&script), Arc::clone(&kept));
-                std::thread::spawn(move || serve(&stream, script.as_ref(), &kept));
-            }
+        let kept = Arc::clone(&asked);
+        let address = serve_json(move |_, request| {
+            let request = request?;
+            let nth = {
+                let mut asked = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                asked.push(request.clone());
+                asked.len() - 1
+            };
+            Some(reply(&request, nth, script(&request, nth)))
         });
+        let address = address.to_string();
         Self { address, asked }
     }
 
@@ -71,37 +69,8 @@ impl Model {
     }
 }
 
-fn serve(mut stream: &TcpStream, script: &Script, asked: &Mutex<Vec<Value>>) {
-    let mut reader = BufReader::new(stream);
-    let mut length = 0;
-    loop {
-        let mut line = String::new();
-        if reader.read_line(&mut line).unwrap_or_default() == 0 {
-            return;
-        }
-        let line = line.trim().to_ascii_lowercase();
-        if line.is_empty() {
-            break;
-        }
-        if let Some(value) = line.strip_prefix("content-length:") {
-            length = value.trim().parse().unwrap_or_default();
-        }
-    }
-    let mut body = vec![0; length];
-    if reader.read_exact(&mut body).is_err() {
-        return;
-    }
-    let Ok(request) = serde_json::from_slice::<Value>(&body) else {
-        let _gone =
-            write!(stream, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
-        return;
-    };
-    let nth = {
-        let mut asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
-        asked.push(request.clone());
-        asked.len() - 1
-    };
-    let (message, finish) = match script(&request, nth) {
+fn reply(request: &Value, nth: usize, says: Says) -> JsonReply {
+    let (message, finish) = match says {
         Says::Words(words) => (json!({"role": "assistant", "content": words}), "stop"),
         Says::Calls(calls) => {
             let call = |(place, (name, arguments)): (usize, &(&str, Value))| {
@@ -116,7 +85,7 @@ fn serve(mut stream: &TcpStream, script: &Script, asked: &Mutex<Vec<Value>>) {
     };
     let usage = json!({"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2});
     let whole = |object: &str, choice: Value| json!({"id": "c", "object": object, "created": 1, "model": "stand-in", "choices": [choice], "usage": usage});
-    let (kind, body) = if request["stream"] == true {
+    if request["stream"] == true {
         let object = "chat.completion.chunk";
         let chunks = [
             whole(object, json!({"index": 0, "delta": message, "finish_reason": null})),
@@ -127,11 +96,5 @@ fn serve(mut stream: &TcpStream, script: &Script, asked: &Mutex<Vec<Value>>) {
     } else {
         let choice = json!({"index": 0, "message": message, "finish_reason": finish});
         ("application/json", whole("chat.completion", choice).to_string())
-    };
-    // The command line may have been stopped.
-    let _gone = write!(
-        stream,
-        "HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-        body.len()
-    );
+    }
 }

@@ -1,11 +1,11 @@
 //! A stand-in for the models of hosts, on loopback: it says what the test has it say in each host's own protocol, and keeps what it
 //! was asked.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
+
+use crate::support::loopback::{JsonReply, serve_json};
 
 /// What the model says next.
 #[derive(Debug, Clone)]
@@ -23,17 +23,15 @@ pub struct Model {
 impl Model {
     /// Says the first of these where it has read no result of a tool, and so on; to requests without tools it has nothing to say.
     pub fn saying(steps: Vec<Says>) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let address = format!("http://{}", listener.local_addr().expect("an address"));
         let asked: Arc<Mutex<Vec<Value>>> = Arc::default();
-        let (steps, kept) = (Arc::new(steps), Arc::clone(&asked));
-        // Ends with the test's process; it holds nothing but its port.
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let (steps, kept) = (Arc::clone(&steps), Arc::clone(&kept));
-                std::thread::spawn(move || serve(&stream, &steps, &kept));
-            }
+        let kept = Arc::clone(&asked);
+        let address = serve_json(move |path, request| {
+            let request = request.unwrap_or_default();
+            let reply = answer(path, &request, &steps);
+            kept.lock().unwrap_or_else(PoisonError::into_inner).push(request);
+            Some(reply)
         });
+        let address = format!("http://{address}");
         Self { address, asked }
     }
 
@@ -79,44 +77,10 @@ fn has_tools(request: &Value) -> bool {
     request["tools"].as_array().is_some_and(|tools| !tools.is_empty())
 }
 
-fn serve(mut stream: &TcpStream, steps: &[Says], asked: &Mutex<Vec<Value>>) {
-    let mut reader = BufReader::new(stream);
-    let (mut path, mut length) = (String::new(), 0);
-    loop {
-        let mut line = String::new();
-        if reader.read_line(&mut line).unwrap_or_default() == 0 {
-            return;
-        }
-        if path.is_empty() {
-            path = line.split(' ').nth(1).unwrap_or_default().to_owned();
-        }
-        let line = line.trim().to_ascii_lowercase();
-        if line.is_empty() {
-            break;
-        }
-        if let Some(value) = line.strip_prefix("content-length:") {
-            length = value.trim().parse().unwrap_or_default();
-        }
-    }
-    let mut body = vec![0; length];
-    if reader.read_exact(&mut body).is_err() {
-        return;
-    }
-    let request: Value = serde_json::from_slice(&body).unwrap_or_default();
-    let (kind, body) = answer(&path, &request, steps);
-    asked.lock().unwrap_or_else(PoisonError::into_inner).push(request);
-    // The host may have been stopped.
-    let _gone = write!(
-        stream,
-        "HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-        body.len()
-    );
-}
-
 const EVENTS: &str = "text/event-stream";
 const WHOLE: &str = "application/json";
 
-fn answer(path: &str, request: &Value, steps: &[Says]) -> (&'static str, String) {
+fn answer(path: &str, request: &Value, steps: &[Says]) -> JsonReply {
     let results = |list: &str, inner: &str, kinds: &[&str]| -> usize {
         let is_result = |part: &Value| {
             kinds

@@ -15,6 +15,7 @@ pub mod agent;
 mod executable;
 mod fingerprint;
 mod log;
+pub mod loopback;
 pub mod mcp;
 pub mod peers;
 mod processes;

@@ -92,20 +92,23 @@ pub(super) fn remove_entry(
 
 fn remove_json(file: &str, text: &str, path: &[String]) -> Result<String, InitError> {
     let root = parse_json(file, text)?;
-    let Some(mut object) = root.object_value() else { return Ok(text.to_owned()) };
-    let mut way: Vec<CstObjectProp> = Vec::new();
-    for key in path {
-        let Some(part) = object.get(key) else { return Ok(text.to_owned()) };
-        let inner = part.object_value();
-        way.push(part);
-        match inner {
-            Some(inner) => object = inner,
-            None if way.len() == path.len() => {}
-            None => return Ok(text.to_owned()),
-        }
-    }
+    let Some(way) = root.object_value().and_then(|whole| properties_at(whole, path)) else {
+        return Ok(text.to_owned());
+    };
     remove_with_empty_parents(way);
     Ok(root.to_string())
+}
+
+/// The properties that lead to `path`, from the outermost to the one that has its last key; `None` where one is missing.
+pub(super) fn properties_at(whole: CstObject, path: &[String]) -> Option<Vec<CstObjectProp>> {
+    let mut object = Some(whole);
+    path.iter()
+        .map(|key| {
+            let property = object.take()?.get(key)?;
+            object = property.object_value();
+            Some(property)
+        })
+        .collect()
 }
 
 /// Takes out the last of `way`, and what lies around it as far as nothing else is in there.

@@ -146,8 +146,21 @@ pub(super) fn entered_in(host: McpHost, scope: HostScope, places: &HostDirectori
         editor_door: false,
         force: false,
     };
-    let (target, before) = target(&request, places, Catalogue::built_in()).ok()?;
-    has_entry(target.format, &before?, &target.entry.path).then_some(target.path)
+    entry_file(&request, places, Catalogue::built_in()).ok()?
+}
+
+/// The file with an entry of ours for what `request` wants, where it has one, whatever the entry says.
+///
+/// # Errors
+/// Where the host cannot be told so, or its file cannot be read.
+pub(crate) fn entry_file(
+    request: &HostSetupRequest,
+    places: &HostDirectories,
+    catalogue: &Catalogue,
+) -> Result<Option<PathBuf>, InitError> {
+    let (target, before) = target(request, places, catalogue)?;
+    let has_entry = before.is_some_and(|text| has_entry(target.format, &text, &target.entry.path));
+    Ok(has_entry.then_some(target.path))
 }
 
 pub(super) fn usual_scope(host: McpHost) -> HostScope {

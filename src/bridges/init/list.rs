@@ -4,7 +4,7 @@ use jsonc_parser::cst::{CstArray, CstNode, CstObject, CstObjectProp};
 use serde_json::Value;
 
 use super::InitError;
-use super::edit::{parse_json, remove_with_empty_parents, to_cst_value};
+use super::edit::{parse_json, properties_at, remove_with_empty_parents, to_cst_value};
 
 /// A list in a file and our element of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,15 +68,8 @@ pub(super) fn remove_elements(
     let root = parse_json(file, text)?;
     let Some(whole) = root.object_value() else { return Ok(text.to_owned()) };
     for HostListElement { path, mark, .. } in elements {
-        let mut object = Some(whole.clone());
-        let mut way: Vec<CstObjectProp> = Vec::new();
-        for key in path {
-            let Some(part) = object.and_then(|object| object.get(key)) else { break };
-            object = part.object_value();
-            way.push(part);
-        }
-        let list = (way.len() == path.len()).then(|| way.last().and_then(CstObjectProp::array_value));
-        let Some(list) = list.flatten() else { continue };
+        let Some(way) = properties_at(whole.clone(), path) else { continue };
+        let Some(list) = way.last().and_then(CstObjectProp::array_value) else { continue };
         list.elements().into_iter().filter(|element| is_ours(element, mark)).for_each(CstNode::remove);
         if list.elements().is_empty() {
             remove_with_empty_parents(way);

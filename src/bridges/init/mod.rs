@@ -19,7 +19,9 @@ mod list;
 mod survey;
 
 pub(crate) use file::InitFileChange;
-pub(crate) use host::{HostDirectories, HostScope, HostSetupRequest, McpHost, configure, unconfigure};
+pub(crate) use host::{
+    HostDirectories, HostScope, HostSetupRequest, McpHost, configure, entry_file, unconfigure,
+};
 pub(crate) use host_hooks::hook_changes;
 pub(crate) use import::{import, usual_files};
 pub(crate) use instructions::instruct;

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{CliContext, Reply, output_reply};
 use crate::bridges::init::{
-    HostDirectories, HostScope, HostSetupRequest, HostSurvey, InitFileChange, McpHost, configure,
+    HostDirectories, HostScope, HostSetupRequest, HostSurvey, InitFileChange, McpHost, configure, entry_file,
     hook_changes, import, instruct, survey, unconfigure, usual_files,
 };
 use crate::cli::args::CliOutputFormat;
@@ -65,7 +65,10 @@ fn changes(
         true => changes.push(unconfigure(&request, places, catalogue)?),
         // Hooks and instructions go well with an entry that somebody has made another way.
         false
-            if only_named && init.profile.is_none() && !init.force && has_entry(&request, places, door)? => {}
+            if only_named
+                && init.profile.is_none()
+                && !init.force
+                && entry_file(&request, places, catalogue)?.is_some() => {}
         false => changes.push(configure(&request, places, catalogue)?),
     }
     let all = init.remove && !only_named;
@@ -82,16 +85,6 @@ fn changes(
     }
     changes.retain(|change| !init.remove || change.before.is_some());
     Ok(changes)
-}
-
-/// Whether the host starts us already, somehow.
-fn has_entry(
-    request: &HostSetupRequest,
-    places: &HostDirectories,
-    door: CliContext<'_>,
-) -> Result<bool, ToolError> {
-    let without = unconfigure(request, places, door.runtime.catalogue())?;
-    Ok(without.before.is_some() && !without.is_done())
 }
 
 /// The hosts that are known: which are here, what they have of ours, and what is left to do.
