@@ -62,6 +62,7 @@ pub(super) const SERVER: &[ConfigField] = &[
     plain("diagnostics", Record(DIAGNOSTICS)),
     plain("readiness", Record(READINESS)),
     launch("reload", Record(RELOAD)),
+    plain("move-symbol", Record(MOVE_SYMBOL)),
     launch("hollow", Records(HOLLOW)),
     plain("faults", Texts),
     plain("start-timeout", Number(1, 3_600)),
@@ -205,6 +206,9 @@ pub(super) const READINESS: &[ConfigField] = &[
     plain("notification", Record(READY)),
 ];
 
+pub(super) const MOVE_SYMBOL: &[ConfigField] =
+    &[plain("kind", Text), plain("argument", Text), plain("makes-file", Flag)];
+
 pub(super) const RELOAD: &[ConfigField] = &[
     plain("files", Texts),
     plain("method", Text),
@@ -275,6 +279,7 @@ pub(super) mod tests {
         assert_eq!(sorted::<spec::IdleSign>(), keys(IDLE));
         assert_eq!(sorted::<spec::ReadinessRule>(), keys(READINESS));
         assert_eq!(sorted::<spec::ReloadRule>(), keys(RELOAD));
+        assert_eq!(sorted::<spec::MoveSymbolRule>(), keys(MOVE_SYMBOL));
         assert_eq!(sorted::<spec::ReadySign>(), keys(READY));
         assert_eq!(sorted::<spec::ServerPrerequisite>(), keys(HOLLOW));
     }

@@ -160,6 +160,8 @@ pub struct ServerSpec {
     /// What it takes for it to see other files as they are on disk.
     #[serde(default)]
     pub reload: ReloadRule,
+    /// How it moves a symbol to another file, where it can.
+    pub move_symbol: Option<MoveSymbolRule>,
     /// What must be there beside the server for it to be of full use.
     #[serde(default)]
     pub hollow: Vec<ServerPrerequisite>,
@@ -691,6 +693,19 @@ impl ReloadRule {
     pub(crate) fn settle(&self) -> Option<Duration> {
         self.settle_ms.map(Duration::from_millis)
     }
+}
+
+/// How a server moves a symbol to a file that the client names, which LSP has no request for: a code action whose command takes that file.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct MoveSymbolRule {
+    /// The kind of that code action.
+    pub(crate) kind: String,
+    /// Where in the first argument of its command the absolute path goes (RFC 6901).
+    pub(crate) argument: String,
+    /// It makes the file on disk, empty, where there is none.
+    #[serde(default)]
+    pub(crate) makes_file: bool,
 }
 
 /// When answers across files are whole.

@@ -10,7 +10,7 @@ const CLOSERS: &[&str] = &["}", ")", "]", "end"];
 /// The most lines of one decorator.
 const MAX_ATTACHED_LINES: usize = 100;
 /// The most empty lines between two blocks.
-const MAX_GAP_LINES: usize = 2;
+pub(super) const MAX_GAP_LINES: usize = 2;
 
 /// What becomes of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +45,28 @@ pub(crate) fn edit_block(text: &str, range: Range, edit: BlockEdit<'_>) -> Strin
     }
 }
 
+/// A block that was taken out of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CutBlock {
+    /// The block with what belongs to it, in whole lines.
+    pub(crate) block: String,
+    /// The text without it.
+    pub(crate) rest: String,
+    /// The empty lines between it and its neighbours.
+    pub(crate) gap: usize,
+}
+
+/// Takes the block at `range` out of `text`; `None` where it shares its lines with other code.
+pub(crate) fn cut_block(text: &str, range: Range) -> Option<CutBlock> {
+    let block = Block::new(text, range);
+    let own = block.line_start(block.first_line)..block.content_end(block.last_line);
+    (!block.shares_line).then(|| CutBlock {
+        block: text[own].to_owned(),
+        rest: block.removed(),
+        gap: block.gap(),
+    })
+}
+
 struct Block<'t> {
     text: &'t str,
     lines: Vec<String>,
@@ -58,7 +80,7 @@ struct Block<'t> {
     /// What stands before its first line.
     indent: String,
     line_end: &'static str,
-    /// Something else stands before it on its first line.
+    /// Other code stands beside it on its lines; what only introduces and ends it (`export const`, `;`) does not count.
     shares_line: bool,
 }
 
@@ -83,10 +105,14 @@ impl<'t> Block<'t> {
             last_line: buffer.position_of_byte(end).line as usize,
             indent,
             line_end: if text.contains("\r\n") { "\r\n" } else { "\n" },
-            shares_line: given > first_text,
+            shares_line: false,
             lines,
             buffer,
         };
+        let is_word = |c: char| c.is_alphanumeric() || c == '_' || c.is_whitespace();
+        let behind = text[end..block.content_end(block.last_line).max(end)].trim();
+        block.shares_line = start > first_text
+            && !(text[first_text..start].chars().all(is_word) && matches!(behind, "" | ";"));
         while let Some(line) = block.attached_above() {
             block.first_line = line;
         }
@@ -119,7 +145,7 @@ impl<'t> Block<'t> {
         let first_text = self.line_start(own_line) + self.indent.len();
         let before = self.text[first_text..self.start].trim_end();
         let start = match () {
-            () if self.shares_line && new.starts_with(before) => first_text,
+            () if !before.is_empty() && new.starts_with(before) => first_text,
             () if !self.shares_line && is_attached(new) => {
                 self.line_start(self.first_line) + self.indent.len()
             }
@@ -381,6 +407,21 @@ mod tests {
         let range = Range::new(Position::new(0, 7), Position::new(0, 12));
         assert_eq!(edit_block(text, range, BlockEdit::Replace("b = 3")), "a = 1; b = 3\n");
         assert_eq!(edit_block(text, range, BlockEdit::Remove), "a = 1; \n");
+        assert_eq!(cut_block(text, range), None);
+    }
+
+    #[test]
+    fn words_that_introduce_a_declaration_go_with_it() {
+        let text = "let x = 2;\n\n/** Why. */\nexport const rate = 1;\n\nlet y = 3;\n";
+        let range = Range::new(Position::new(3, 13), Position::new(3, 21));
+        let rest = "let x = 2;\n\nlet y = 3;\n";
+        assert_eq!(edit_block(text, range, BlockEdit::Remove), rest);
+        let block = "/** Why. */\nexport const rate = 1;".to_owned();
+        assert_eq!(cut_block(text, range), Some(CutBlock { block, rest: rest.to_owned(), gap: 1 }));
+        let added = edit_block(text, range, BlockEdit::InsertBefore("let z = 1;"));
+        assert_eq!(added, text.replace("/** Why", "let z = 1;\n\n/** Why"));
+        let several = "const a = 1, b = 2;\n";
+        assert_eq!(cut_block(several, Range::new(Position::new(0, 6), Position::new(0, 11))), None);
     }
 
     #[test]

@@ -6,8 +6,8 @@ use super::{
     bash, bash_kill, bash_output, changed_files, chat, delete, edit, edit_symbol, explore, fetch_web_page,
     fix, get_library_docs, glob, grep, list, lsp_code_actions, lsp_completion, lsp_definition,
     lsp_diagnostics, lsp_format, lsp_hierarchy, lsp_hover, lsp_navigate, lsp_overlay, lsp_rename,
-    lsp_servers, lsp_signature, lsp_symbols, memory, mkdir, move_file, patch, read, resolve_library_id,
-    skill, task, todo, undo, write,
+    lsp_servers, lsp_signature, lsp_symbols, memory, mkdir, move_file, move_symbol, patch, read,
+    resolve_library_id, skill, task, todo, undo, write,
 };
 
 /// All of them.
@@ -42,6 +42,7 @@ pub(crate) fn registry() -> Result<Registry, ToolError> {
     tools.add(write::WriteTool)?;
     tools.add(edit::EditTool)?;
     tools.add(edit_symbol::EditSymbol)?;
+    tools.add(move_symbol::MoveSymbol)?;
     tools.add(patch::PatchTool)?;
     tools.add(move_file::MoveTool)?;
     tools.add(delete::DeleteTool)?;

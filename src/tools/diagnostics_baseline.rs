@@ -322,7 +322,16 @@ impl Baseline {
                 .notes
                 .push("what misses a file that goes away or moves is only seen once it has".to_owned());
         }
-        if delta.verdict == Verdict::Complete && (vanishing || !blind.is_empty()) {
+        let is_in_new_folder = |edit: &EditedText| {
+            let above = edit.path.parent();
+            edit.before.is_none() && above.is_some_and(|above| !context.workspace.exists(&above))
+        };
+        let new_folder = edits.iter().any(is_in_new_folder);
+        if new_folder {
+            // Servers look a module up on the disk before they look at what they have open.
+            delta.notes.push("servers may miss a new file in a folder that is not there yet".to_owned());
+        }
+        if delta.verdict == Verdict::Complete && (vanishing || new_folder || !blind.is_empty()) {
             delta.verdict = Verdict::Partial;
         }
     }

@@ -6,23 +6,16 @@ use serde::Deserialize;
 use super::address::Address;
 use super::answer::{Answer, LocationsOutput, Verdict};
 use super::context::Context;
-use super::definition::{Definition, DefinitionExtent};
-use super::editing::{EditRunOptions, EditingTurn, must_be_whole, plan_write, read_existing};
+use super::editing::{EditRunOptions, EditingTurn, must_be_whole, plan_write};
 use super::error::{ErrorCode, ToolError};
-use super::lsp_navigate;
-use super::place::Place;
+use super::located_symbol::{LocateOutcome, LocatedSymbol, shown_places};
 use super::target::Target;
 use super::tool::{Call, Card, Tool};
 use super::write::EditOutput;
-use crate::lsp::operations::Navigation;
 use crate::policy::request::{CallSubjects, Effect};
-use crate::text::{BlockEdit, LineColumn, edit_block};
+use crate::text::{BlockEdit, edit_block};
 use crate::workspace::WorkspacePath;
 use crate::workspace::edit::{EditPlan, LineEnds};
-
-/// The most definitions and uses that an error lists, and those that its sentence names.
-const MAX_LISTED_PLACES: usize = 50;
-const MAX_NAMED_PLACES: usize = 3;
 
 /// The arguments of `edit_symbol`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -117,22 +110,14 @@ enum Planned {
 }
 
 async fn plan(context: &Context, target: &Target, edit: BlockEdit<'_>) -> Result<Planned, ToolError> {
-    let found = lsp_navigate::run(context, Navigation::Definition, target, Some(MAX_LISTED_PLACES)).await?;
-    let definition = Definition::new(context, target, &found)?;
-    let path = only_file(&definition, &found)?;
-    context.check_saved(std::iter::once(&path))?;
-    let file = read_existing(context, &path)?.ok_or_else(|| {
-        ToolError::new(ErrorCode::NotFound, format!("there is no file {} any more", path.display()))
-    })?;
-    let extent = definition.extent(context).await.ok_or_else(|| no_extent(&definition.place))?;
-    if context.text(&path)?.to_string() != file.text {
-        let what =
-            format!("{} was changed while its symbols were looked up; nothing was changed", path.display());
-        return Ok(Planned::Stale(ToolError::new(ErrorCode::Conflict, what).with_hint("ask again")));
-    }
+    let symbol = match LocatedSymbol::find(context, target).await? {
+        LocateOutcome::Found(symbol) => symbol,
+        LocateOutcome::Stale(changed) => return Ok(Planned::Stale(changed)),
+    };
     if edit == BlockEdit::Remove {
-        must_be_unused(context, &definition, &path, &extent).await?;
+        must_be_unused(context, &symbol).await?;
     }
+    let LocatedSymbol { path, file, extent, .. } = *symbol;
     let text = edit_block(&file.text, extent.range, edit);
     must_be_whole(&path, Some(&file), &text)?;
     let mut plan = EditPlan::new("edit_symbol");
@@ -140,76 +125,35 @@ async fn plan(context: &Context, target: &Target, edit: BlockEdit<'_>) -> Result
     Ok(Planned::Edit(plan, path, text))
 }
 
-/// The file of the definition, which must be the only one, or the one that was asked about.
-fn only_file(definition: &Definition, found: &Answer<LocationsOutput>) -> Result<WorkspacePath, ToolError> {
-    if found.output.locations.len() > 1 && !definition.is_asked {
-        let places = shown_places(&found.output.locations);
-        let what =
-            format!("the symbol has {} definitions: {places}; nothing was changed", found.output.count);
-        return Err(
-            ToolError::new(ErrorCode::InvalidArgs, what).with_hint("name the one meant by `path` and `line`")
-        );
-    }
-    definition.path.clone().ok_or_else(|| {
-        let what = format!("the symbol is defined outside the workspace, in {}", definition.place.path);
-        ToolError::new(ErrorCode::OutsideWorkspace, what)
-    })
-}
-
-fn no_extent(place: &Place) -> ToolError {
-    let at = LineColumn::from(place.range.start);
-    let what = format!("{}:{at}: it is not known where the definition ends; nothing was changed", place.path);
-    ToolError::new(ErrorCode::Unsupported, what).with_hint("change it with `edit`")
-}
-
 /// Refuses to remove what is used, and what may be.
-async fn must_be_unused(
-    context: &Context,
-    definition: &Definition,
-    path: &WorkspacePath,
-    extent: &DefinitionExtent,
-) -> Result<(), ToolError> {
-    let found =
-        lsp_navigate::run(context, Navigation::References, &definition.target, Some(MAX_LISTED_PLACES))
-            .await?;
-    let own = path.display();
-    let is_own = |place: &&Place| place.path == own && extent.range.encloses(&place.range);
-    let own_uses = found.output.locations.iter().filter(is_own).count();
-    let mut uses: Vec<Place> =
-        found.output.locations.iter().filter(|place| !is_own(place)).cloned().collect();
-    if !uses.is_empty() {
-        if found.verdict != Verdict::Hints {
-            context.name_enclosing_symbols(&mut uses).await;
+async fn must_be_unused(context: &Context, symbol: &LocatedSymbol) -> Result<(), ToolError> {
+    let mut uses = symbol.uses(context).await?;
+    let name = &symbol.extent.name;
+    if !uses.places.is_empty() {
+        if uses.found.verdict != Verdict::Hints {
+            context.name_enclosing_symbols(&mut uses.places).await;
         }
-        let count = found.output.count - own_uses;
-        let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
-        let what = format!("`{}` is used {times}: {}; nothing was changed", extent.name, shown_places(&uses));
+        let what =
+            format!("`{name}` is used {}: {}; nothing was changed", uses.times(), shown_places(&uses.places));
         let error = ToolError::new(ErrorCode::Conflict, what).with_hint("remove these uses first");
         let details = LocationsOutput {
-            has_more: count > uses.len(),
-            locations: uses.into(),
-            count,
+            has_more: uses.count > uses.places.len(),
+            locations: uses.places.into(),
+            count: uses.count,
             ..LocationsOutput::default()
         };
-        return Err(error.with_details(&Answer { output: details, ..found }));
+        return Err(error.with_details(&Answer { output: details, ..uses.found }));
     }
-    match found.verdict {
+    match uses.found.verdict {
         // The text was searched, and has the name nowhere else.
         Verdict::Complete | Verdict::Hints => Ok(()),
         Verdict::Partial | Verdict::NoData => {
-            let why = found.server_status.detail.unwrap_or_else(|| "the answer is not complete".to_owned());
-            let what =
-                format!("it is not known whether `{}` is used: {why}; nothing was changed", extent.name);
+            let why =
+                uses.found.server_status.detail.unwrap_or_else(|| "the answer is not complete".to_owned());
+            let what = format!("it is not known whether `{name}` is used: {why}; nothing was changed");
             Err(ToolError::new(ErrorCode::Timeout, what).with_hint("ask again when the server is ready"))
         }
     }
-}
-
-fn shown_places(places: &[Place]) -> String {
-    let shown = places.iter().take(MAX_NAMED_PLACES);
-    let shown = shown.map(|place| format!("{}:{}", place.path, LineColumn::from(place.range.start)));
-    let more = if places.len() > MAX_NAMED_PLACES { ", …" } else { "" };
-    format!("{}{more}", shown.collect::<Vec<_>>().join(", "))
 }
 
 #[cfg(test)]

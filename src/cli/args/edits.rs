@@ -132,6 +132,9 @@ pub(crate) struct SymbolEditArgs {
     /// Delete the symbol, if nothing uses it
     #[arg(long)]
     pub(crate) delete: bool,
+    /// Move the symbol to this file, with its imports where the server can
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) to: Option<PathBuf>,
 }
 
 impl SymbolEditArgs {

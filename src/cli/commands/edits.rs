@@ -60,6 +60,10 @@ async fn edit_symbol(
     let mut given = serde_json::to_value(address).map_err(|error| {
         ToolError::new(ErrorCode::InvalidArgs, format!("the address cannot be put into JSON: {error}"))
     })?;
+    if let Some(to) = edit.to {
+        given["to"] = json!(path(&to)?);
+        return run_edit(door, "move_symbol", given, manner).await;
+    }
     for (name, text) in [("body", edit.body), ("before", edit.before), ("after", edit.after)] {
         given[name] = match text {
             Some(text) if text == "-" => json!(door.input.text("the code").await?),

@@ -4,6 +4,7 @@ use async_lsp::lsp_types::request::{CodeActionRequest, CodeActionResolveRequest,
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use super::move_symbol::put;
 use super::{Proposal, ProposalError};
 use crate::lsp::ask::{DocumentRequest, WorkspaceRequest};
 use crate::lsp::decode::elements;
@@ -31,6 +32,14 @@ pub(crate) struct OfferedAction {
     /// The messages of the diagnostics that it cures.
     pub(crate) fixes: Vec<String>,
     raw: Value,
+}
+
+impl OfferedAction {
+    /// Puts `value` at `pointer` (RFC 6901) of the first argument of its command; tells whether there is one.
+    pub(super) fn set_argument(&mut self, pointer: &str, value: &str) -> bool {
+        let first = self.raw.pointer_mut("/command/arguments/0");
+        first.is_some_and(|first| put(first, pointer, value))
+    }
 }
 
 /// What a server offers for a range.
@@ -71,8 +80,12 @@ impl Session {
         let request = DocumentRequest::new::<Untyped<CodeActionRequest>>(DependencyScope::File, params);
         let asked = self.ask(path, &request, deadline).await;
         let asked = asked.map_err(|error| self.refusal_error(error))?;
+        // What needs a file that only `move_symbol` names is not offered to others.
+        let needs_file = self.state.spec.move_symbol.as_ref().map(|rule| rule.kind.as_str());
         let wanted = |action: &OfferedAction| {
-            kind.is_none_or(|kind| action.kind == kind || action.kind.starts_with(&format!("{kind}.")))
+            let is_asked_for = kind == Some(action.kind.as_str());
+            (is_asked_for || needs_file != Some(action.kind.as_str()))
+                && kind.is_none_or(|kind| action.kind == kind || action.kind.starts_with(&format!("{kind}.")))
         };
         let list = elements(&asked.value).filter_map(decode_action).filter(wanted).collect();
         Ok(OfferedActions { list, unfinished_work: asked.unfinished_work })

@@ -6,6 +6,7 @@
 mod actions;
 mod files;
 mod format;
+mod move_symbol;
 mod proposal;
 mod rename;
 mod text_edits;

@@ -32,6 +32,7 @@ mod hexadecimal;
 mod inspect;
 mod journal;
 mod lease;
+mod leftover;
 mod locate;
 mod lock;
 mod overlay;

@@ -1,0 +1,121 @@
+//! The whole definition of a symbol in the text that is on disk, for tools that change it.
+
+use super::answer::{Answer, LocationsOutput};
+use super::context::Context;
+use super::definition::{Definition, DefinitionExtent};
+use super::editing::read_existing;
+use super::error::{ErrorCode, ToolError};
+use super::lsp_navigate;
+use super::place::Place;
+use super::target::Target;
+use crate::lsp::operations::Navigation;
+use crate::text::LineColumn;
+use crate::workspace::{TextFile, WorkspacePath};
+
+/// The most definitions and uses that are asked for, and those that a sentence names.
+pub(super) const MAX_LISTED_PLACES: usize = 50;
+const MAX_NAMED_PLACES: usize = 3;
+
+/// A symbol that is to be changed.
+pub(super) struct LocatedSymbol {
+    /// Its definition.
+    pub(super) definition: Definition,
+    /// The file that it is in, as it is on disk.
+    pub(super) path: WorkspacePath,
+    pub(super) file: TextFile,
+    /// The whole of it.
+    pub(super) extent: DefinitionExtent,
+}
+
+/// What came of looking for a symbol.
+pub(super) enum LocateOutcome {
+    /// It is there.
+    Found(Box<LocatedSymbol>),
+    /// The server's outline is of another text than the disk has now.
+    Stale(ToolError),
+}
+
+impl LocatedSymbol {
+    /// The symbol at `target`.
+    ///
+    /// # Errors
+    /// Where there is none or several, where it lies outside the workspace, and where nobody knows its end.
+    pub(super) async fn find(context: &Context, target: &Target) -> Result<LocateOutcome, ToolError> {
+        let found =
+            lsp_navigate::run(context, Navigation::Definition, target, Some(MAX_LISTED_PLACES)).await?;
+        let definition = Definition::new(context, target, &found)?;
+        let path = only_file(&definition, &found)?;
+        context.check_saved(std::iter::once(&path))?;
+        let file = read_existing(context, &path)?.ok_or_else(|| {
+            ToolError::new(ErrorCode::NotFound, format!("there is no file {} any more", path.display()))
+        })?;
+        let extent = definition.extent(context).await.ok_or_else(|| no_extent(&definition.place))?;
+        if context.text(&path)?.to_string() != file.text {
+            let what = format!(
+                "{} was changed while its symbols were looked up; nothing was changed",
+                path.display()
+            );
+            let stale = ToolError::new(ErrorCode::Conflict, what).with_hint("ask again");
+            return Ok(LocateOutcome::Stale(stale));
+        }
+        Ok(LocateOutcome::Found(Box::new(Self { definition, path, file, extent })))
+    }
+
+    /// The places that use the symbol, those in its own definition left out, and how many there are.
+    pub(super) async fn uses(&self, context: &Context) -> Result<SymbolUses, ToolError> {
+        let target = &self.definition.target;
+        let mut found =
+            lsp_navigate::run(context, Navigation::References, target, Some(MAX_LISTED_PLACES)).await?;
+        let own = self.path.display();
+        let is_own = |place: &Place| place.path == own && self.extent.range.encloses(&place.range);
+        let listed = std::mem::take(&mut found.output.locations);
+        let places: Vec<Place> = listed.iter().filter(|place| !is_own(place)).cloned().collect();
+        let count = found.output.count - (listed.len() - places.len());
+        Ok(SymbolUses { places, count, found })
+    }
+}
+
+/// The places that use a symbol.
+pub(super) struct SymbolUses {
+    pub(super) places: Vec<Place>,
+    pub(super) count: usize,
+    /// The answer that they come from, without places.
+    pub(super) found: Answer<LocationsOutput>,
+}
+
+impl SymbolUses {
+    /// `once` or `3 times`.
+    pub(super) fn times(&self) -> String {
+        if self.count == 1 { "once".to_owned() } else { format!("{} times", self.count) }
+    }
+}
+
+/// The file of the definition, which must be the only one, or the one that was asked about.
+fn only_file(definition: &Definition, found: &Answer<LocationsOutput>) -> Result<WorkspacePath, ToolError> {
+    if found.output.locations.len() > 1 && !definition.is_asked {
+        let places = shown_places(&found.output.locations);
+        let what =
+            format!("the symbol has {} definitions: {places}; nothing was changed", found.output.count);
+        return Err(
+            ToolError::new(ErrorCode::InvalidArgs, what).with_hint("name the one meant by `path` and `line`")
+        );
+    }
+    definition.path.clone().ok_or_else(|| {
+        let what = format!("the symbol is defined outside the workspace, in {}", definition.place.path);
+        ToolError::new(ErrorCode::OutsideWorkspace, what)
+    })
+}
+
+fn no_extent(place: &Place) -> ToolError {
+    let at = LineColumn::from(place.range.start);
+    let what = format!("{}:{at}: it is not known where the definition ends; nothing was changed", place.path);
+    ToolError::new(ErrorCode::Unsupported, what).with_hint("change it with `edit`")
+}
+
+/// The first of `places`, in words.
+pub(super) fn shown_places(places: &[Place]) -> String {
+    let shown = places.iter().take(MAX_NAMED_PLACES);
+    let shown = shown.map(|place| format!("{}:{}", place.path, LineColumn::from(place.range.start)));
+    let more = if places.len() > MAX_NAMED_PLACES { ", …" } else { "" };
+    format!("{}{more}", shown.collect::<Vec<_>>().join(", "))
+}
