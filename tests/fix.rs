@@ -76,12 +76,67 @@ async fn fix_with_typescript_server_does_each_kind_by_itself() {
     stage.runtime.shutdown().await;
 }
 
+const UNUSED: &str = "import os, sys\nimport json\nfrom typing import Dict, List\n\n\ndef f(x: List[int]):\n    import re\n    return x == None\n";
+const UNUSED_FIXED: &str = "from typing import List\n\n\ndef f(x: List[int]):\n    return x == None\n";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn quick_fixes_of_one_rule_are_made_in_all_files_and_no_others() {
+    let settings = "[tool.ruff.lint]\nselect = [\"F\", \"E711\"]\n";
+    let files =
+        [("pyproject.toml", settings), ("src/a.py", UNUSED), ("src/b.py", UNUSED), ("src/c.py", "x = 1\n")];
+    let stage = Stage::new("ruff", &files);
+    let made = stage.call("fix", json!({"kind": "quickfix", "rule": "F401", "paths": ["src"]})).await;
+    assert_eq!(changed(&made), ["src/a.py", "src/b.py"], "{made}");
+    assert_eq!(stage.project.read("src/a.py"), UNUSED_FIXED);
+    assert_eq!(stage.project.read("src/b.py"), UNUSED_FIXED);
+    let again = stage.call("fix", json!({"kind": "quickfix", "rule": "F401", "paths": ["src"]})).await;
+    assert!(again["notes"].to_string().contains("`quickfix F401` changes nothing there"), "{again}");
+    stage.call("undo", json!({})).await;
+    assert_eq!(stage.project.read("src/b.py"), UNUSED);
+    stage.runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn quick_fixes_of_typescript_are_merged_on_one_line() {
+    let files = [
+        ("tsconfig.json", "{\"compilerOptions\": {\"noUnusedLocals\": true}}"),
+        ("src/m.ts", "export const a = 1, b = 2, c = 3;\n"),
+        ("src/n.ts", "import { a, b, c } from \"./m\";\nconsole.log(a);\n"),
+    ];
+    let stage = Stage::new("typescript-language-server", &files);
+    let made = stage.call("fix", json!({"kind": "quickfix", "rule": "6133", "paths": ["src/n.ts"]})).await;
+    assert_eq!(changed(&made), ["src/n.ts"], "{made}");
+    assert_eq!(stage.project.read("src/n.ts"), "import { a } from \"./m\";\nconsole.log(a);\n");
+    stage.runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn quick_fix_that_no_server_prefers_is_made_only_where_its_title_is_given() {
+    let long = format!("x = \"{}\"\n", "long ".repeat(20));
+    let files = [("pyproject.toml", "[tool.ruff.lint]\nselect = [\"E501\"]\n"), ("a.py", long.as_str())];
+    let stage = Stage::new("ruff", &files);
+    let fix =
+        |title: Option<&str>| json!({"kind": "quickfix", "rule": "E501", "title": title, "paths": ["a.py"]});
+    let refused = stage.call("fix", fix(None)).await;
+    let why = refused["error"].to_string();
+    assert!(
+        why.contains("prefers no quick fix of E501") && why.contains("Disable for this line"),
+        "{refused}"
+    );
+    assert_eq!(stage.project.read("a.py"), long, "nothing is silenced without asking");
+    let made = stage.call("fix", fix(Some("Ruff (E501): Disable"))).await;
+    assert_eq!(changed(&made), ["a.py"], "{made}");
+    assert!(stage.project.read("a.py").ends_with("# noqa: E501\n"), "{}", stage.project.read("a.py"));
+    stage.runtime.shutdown().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn fix_of_what_no_server_can_fix_is_refused_with_advice() {
     let stage = Stage::new("ruff", &[("pyproject.toml", ""), ("a.py", A), ("notes/plain.txt", "x\n")]);
     for (arguments, code, what) in [
+        (json!({"kind": "quickfix", "paths": ["a.py"]}), "invalid_args", "takes the `rule`"),
         (
-            json!({"kind": "quickfix", "paths": ["a.py"]}),
+            json!({"kind": "refactor", "paths": ["a.py"]}),
             "invalid_args",
             "no kind of action for a whole file",
         ),

@@ -1,4 +1,4 @@
-//! `fix`: one kind of source action (organized imports, everything that can be fixed) in files and folders, as one edit.
+//! `fix`: one kind of source action (organized imports), or the quick fixes of one rule, in files and folders, as one edit.
 
 use std::collections::BTreeSet;
 
@@ -11,6 +11,7 @@ use super::context::{Context, LanguageFile};
 use super::editing::{EditRunOptions, EditingTurn};
 use super::error::{ErrorCode, ToolError};
 use super::files_with_server::files_with_server;
+use super::fix_rule::{RuleFix, propose_rule_fixes};
 use super::lsp_code_actions::{CodeActionsArgs, collect_code_actions, left_out_note};
 use super::move_file::EditsOutput;
 use super::proposals;
@@ -22,12 +23,18 @@ use crate::policy::request::{CallSubjects, Effect};
 const MAX_CONCURRENT_FIXED_FILES: usize = 4;
 /// What the kinds begin with that concern a whole file.
 const SOURCE_KIND: &str = "source";
+/// The kind of what fixes one finding.
+const QUICK_FIX: &str = "quickfix";
 
 /// The arguments of `fix`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 pub(crate) struct FixArgs {
-    /// LSP's kind: `source.organizeImports`, `source.fixAll`, `source.fixAll.ruff`, …
+    /// LSP's kind: `source.organizeImports`, `source.fixAll`, `source.fixAll.ruff`, …; `quickfix` with a `rule`.
     pub kind: String,
+    /// The code of the findings to fix: `F401`, `6133`, …
+    pub rule: Option<String>,
+    /// How the quick fix's title begins; else the one that the server prefers.
+    pub title: Option<String>,
     /// Files and folders.
     pub paths: Vec<String>,
     /// Change nothing, tell what would.
@@ -54,18 +61,18 @@ impl Tool for Fix {
     }
 
     async fn run(&self, call: Call<'_>, args: FixArgs) -> Result<EditsOutput, ToolError> {
-        let kind = source_kind(&args.kind)?;
+        let wanted = wanted_fix(&args)?;
         let files = fixed_files(call.context, &args.paths)?;
         let mut turn = EditingTurn::without_claim(&call, EditRunOptions::new(args.dry_run, args.diagnostics));
         loop {
-            let asked = Box::pin(propose_fixes(call.context, &kind, &files)).await;
+            let asked = Box::pin(propose_fixes(call.context, &wanted, &files)).await;
             let Some((proposal, notes)) = turn.or_replan(asked)? else { continue };
             let plan = proposals::plan_proposal(call.context, "fix", &proposal);
             let Some(plan) = turn.or_replan(plan)? else { continue };
             if let Some(done) = turn.run_plan(plan).await? {
                 let mut output = EditsOutput { notes, ..done.into() };
                 if output.results.is_empty() {
-                    output.notes.push(format!("`{kind}` changes nothing there"));
+                    output.notes.push(format!("`{wanted}` changes nothing there"));
                 }
                 return Ok(output);
             }
@@ -74,15 +81,47 @@ impl Tool for Fix {
 }
 
 const DESCRIPTION: &str = "Has language servers do one kind of source action in files and folders, as one edit with one undo: organize \
-     imports, fix all that can be fixed by itself. For one place and quick fixes use `lsp_code_actions`. Example: {\"kind\": \
-     \"source.organizeImports\", \"paths\": [\"src\"]}.";
+     imports, fix all that can be fixed by itself; or all quick fixes of one `rule`. For one place use `lsp_code_actions`. Example: \
+     {\"kind\": \"source.organizeImports\", \"paths\": [\"src\"]}.";
+
+/// What is done to each file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum WantedFix {
+    /// The source action of this kind.
+    Source(String),
+    /// The quick fixes of a rule.
+    Rule(RuleFix),
+}
+
+impl std::fmt::Display for WantedFix {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Source(kind) => f.write_str(kind),
+            Self::Rule(fix) => write!(f, "{QUICK_FIX} {}", fix.rule),
+        }
+    }
+}
+
+fn wanted_fix(args: &FixArgs) -> Result<WantedFix, ToolError> {
+    let refuse = |what: &str| Err(ToolError::new(ErrorCode::InvalidArgs, format!("fix: {what}")));
+    match (&args.rule, args.kind == QUICK_FIX) {
+        (Some(rule), true) if !rule.trim().is_empty() => {
+            let title = args.title.clone().unwrap_or_default();
+            Ok(WantedFix::Rule(RuleFix { rule: rule.trim().to_owned(), title }))
+        }
+        (_, true) => refuse("`quickfix` takes the `rule` whose findings are to be fixed, such as F401"),
+        (Some(_), false) => refuse("a `rule` goes with the kind `quickfix`"),
+        (None, false) if args.title.is_some() => refuse("a `title` goes with the kind `quickfix`"),
+        (None, false) => source_kind(&args.kind).map(WantedFix::Source),
+    }
+}
 
 /// `kind` with the word before it that all of these have.
 fn source_kind(kind: &str) -> Result<String, ToolError> {
     let first = kind.split('.').next().unwrap_or_default();
     match first {
         SOURCE_KIND if kind.len() > SOURCE_KIND.len() + 1 => Ok(kind.to_owned()),
-        "" | SOURCE_KIND | "quickfix" | "refactor" => {
+        "" | SOURCE_KIND | QUICK_FIX | "refactor" => {
             let what = format!("fix: `{kind}` is no kind of action for a whole file");
             Err(ToolError::new(ErrorCode::InvalidArgs, what).with_hint(
                 "give one such as source.organizeImports or source.fixAll; `lsp_code_actions` lists what a file is offered",
@@ -122,10 +161,18 @@ fn fixed_files(context: &Context, paths: &[String]) -> Result<Vec<LanguageFile>,
 /// What servers propose for `files`, and what else is to be said.
 async fn propose_fixes(
     context: &Context,
-    kind: &str,
+    wanted: &WantedFix,
     files: &[LanguageFile],
 ) -> Result<(Proposal, Vec<String>), ToolError> {
-    let ask = |file| Box::pin(async move { (file, propose_fix(context, kind, file).await) });
+    let ask = |file| {
+        Box::pin(async move {
+            let proposed = match wanted {
+                WantedFix::Source(kind) => propose_fix(context, kind, file).await,
+                WantedFix::Rule(fix) => propose_rule_fixes(context, fix, file).await,
+            };
+            (file, proposed)
+        })
+    };
     let asked: Vec<_> = files.iter().map(ask).collect();
     let mut asked = stream::iter(asked).buffered(MAX_CONCURRENT_FIXED_FILES);
     let (mut whole, mut notes) = (Proposal::default(), BTreeSet::new());
@@ -176,6 +223,18 @@ async fn propose_fix(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rule_goes_with_quick_fixes_alone() {
+        let wanted = |kind: &str, rule: Option<&str>| {
+            let rule = rule.map(str::to_owned);
+            wanted_fix(&FixArgs { kind: kind.to_owned(), rule, ..FixArgs::default() })
+        };
+        assert_eq!(wanted("quickfix", Some("F401")).unwrap().to_string(), "quickfix F401");
+        assert!(wanted("quickfix", None).unwrap_err().error.contains("takes the `rule`"));
+        assert!(wanted("quickfix", Some(" ")).unwrap_err().error.contains("takes the `rule`"));
+        assert!(wanted("source.fixAll", Some("F401")).unwrap_err().error.contains("goes with the kind"));
+    }
 
     #[test]
     fn kind_of_whole_file_may_leave_its_first_word_out() {

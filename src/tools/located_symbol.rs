@@ -62,7 +62,7 @@ impl LocatedSymbol {
     }
 
     /// The places that use the symbol, those in its own definition left out, and how many there are.
-    pub(super) async fn uses(&self, context: &Context) -> Result<SymbolUses, ToolError> {
+    pub(super) async fn uses(&self, context: &Context) -> Result<SymbolUsage, ToolError> {
         let target = &self.definition.target;
         let mut found =
             lsp_navigate::run(context, Navigation::References, target, Some(MAX_LISTED_PLACES)).await?;
@@ -71,19 +71,19 @@ impl LocatedSymbol {
         let listed = std::mem::take(&mut found.output.locations);
         let places: Vec<Place> = listed.iter().filter(|place| !is_own(place)).cloned().collect();
         let count = found.output.count - (listed.len() - places.len());
-        Ok(SymbolUses { places, count, found })
+        Ok(SymbolUsage { places, count, found })
     }
 }
 
 /// The places that use a symbol.
-pub(super) struct SymbolUses {
+pub(super) struct SymbolUsage {
     pub(super) places: Vec<Place>,
     pub(super) count: usize,
     /// The answer that they come from, without places.
     pub(super) found: Answer<LocationsOutput>,
 }
 
-impl SymbolUses {
+impl SymbolUsage {
     /// `once` or `3 times`.
     pub(super) fn times(&self) -> String {
         if self.count == 1 { "once".to_owned() } else { format!("{} times", self.count) }

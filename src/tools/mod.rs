@@ -46,6 +46,7 @@ pub(crate) mod fetch_web_page;
 pub(crate) mod file_kind;
 pub(crate) mod files_with_server;
 pub(crate) mod fix;
+mod fix_rule;
 pub(crate) mod get_library_docs;
 pub(crate) mod git;
 pub(crate) mod glob;

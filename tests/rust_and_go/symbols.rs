@@ -1,6 +1,7 @@
-//! `edit_symbol` with rust-analyzer and gopls.
+//! The contract of symbols with rust-analyzer and gopls.
 
-use crate::edit_symbol::{Language, keeps_contract};
+use crate::symbol_contract::languages::Language;
+use crate::symbol_contract::points::keeps_contract;
 
 const RUST: Language = Language {
     server: Some("rust-analyzer"),
@@ -19,6 +20,10 @@ const RUST: Language = Language {
     neighbour: "pub fn count(&self) -> u32 {\n    3\n}",
     together: "helper(2)\n    }\n\n    pub fn count(&self) -> u32 {\n        3\n    }\n\n    /// Nobody",
     spare: "Nobody calls it",
+    call: "helper(1)",
+    renamed_call: "assist(2)",
+    broken: "pub fn total(&self) -> u32 {\n    assist(1, 2)\n}",
+    lacks: &[],
 };
 
 const GO: Language = Language {
@@ -38,6 +43,10 @@ const GO: Language = Language {
     neighbour: "func count() int {\n\treturn 3\n}",
     together: "return helper(2)\n}\n\nfunc count() int {\n\treturn 3\n}\n\n// Nobody",
     spare: "Nobody calls it",
+    call: "helper(1)",
+    renamed_call: "assist(2)",
+    broken: "func total() int {\n\treturn missing(1)\n}\n",
+    lacks: &[],
 };
 
 #[tokio::test(flavor = "multi_thread")]

@@ -62,8 +62,14 @@ pub(crate) enum EditingCommand {
 /// `fix`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct FixCommandArgs {
-    /// The kind of action, as LSP calls it: source.organizeImports, source.fixAll, source.fixAll.ruff, …
+    /// The kind of action, as LSP calls it: source.organizeImports, source.fixAll, source.fixAll.ruff, …; quickfix with --rule
     pub(crate) kind: String,
+    /// Make the quick fixes of all findings with this code: F401, 6133, …
+    #[arg(long, value_name = "CODE")]
+    pub(crate) rule: Option<String>,
+    /// How the quick fix's title begins; else it is the one that the server prefers
+    #[arg(long, value_name = "START")]
+    pub(crate) title: Option<String>,
     /// Files and folders
     #[arg(required = true, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<PathBuf>,

@@ -123,7 +123,8 @@ pub(super) async fn format(arguments: FormatFiles, door: CliContext<'_>) -> Resu
 /// Has servers do one kind of action in whole files.
 pub(super) async fn fix(arguments: FixCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let paths = arguments.paths.iter().map(|given| path(given)).collect::<Result<Vec<_>, _>>()?;
-    run_edit(door, "fix", json!({"kind": arguments.kind, "paths": paths}), arguments.manner).await
+    let FixCommandArgs { kind, rule, title, manner, .. } = arguments;
+    run_edit(door, "fix", json!({"kind": kind, "rule": rule, "title": title, "paths": paths}), manner).await
 }
 
 /// The files of a folder that a server here may format; a file, or lines of one, as it is.

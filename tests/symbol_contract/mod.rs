@@ -1,0 +1,79 @@
+//! What every language server has to give through the tools that go by the names of symbols: seventeen points, in eight languages.
+
+mod edits;
+pub mod languages;
+mod moves;
+pub mod points;
+
+use crate::support::{Project, agent, real_servers};
+use languages::{C, CPP, JAVASCRIPT, Language, PYTHON, SHELL, TYPESCRIPT};
+use lsp_tools::{CallRequest, Caller, Runtime};
+use points::keeps_contract;
+use serde_json::{Value, json};
+
+pub struct Shop {
+    project: Project,
+    runtime: Runtime,
+}
+
+impl Shop {
+    pub fn open(language: &Language) -> Self {
+        let project = Project::new(language.files.iter().copied());
+        let prefix = language.server.map(|server| real_servers(&[server]));
+        if let (Some(server), Some(prefix)) = (language.server, &prefix) {
+            project.trust_for(server, prefix);
+        }
+        let runtime = agent::open(&project, prefix.as_deref());
+        Self { project, runtime }
+    }
+
+    pub async fn call(&self, name: &str, arguments: Value) -> Value {
+        let caller = Caller::at_shell();
+        self.runtime.call(CallRequest::new(name, arguments, &caller)).await.value
+    }
+
+    pub async fn edit(&self, file: &str, symbol: &str, edit: Value) -> Value {
+        let mut arguments = json!({"path": file, "symbol": symbol});
+        arguments.as_object_mut().unwrap().extend(edit.as_object().unwrap().clone());
+        self.call("edit_symbol", arguments).await
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn python_symbols_keep_the_contract_with_pyright() {
+    keeps_contract(&PYTHON).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn typescript_symbols_keep_the_contract_with_its_server() {
+    keeps_contract(&TYPESCRIPT).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn javascript_symbols_keep_the_contract_with_typescripts_server() {
+    keeps_contract(&JAVASCRIPT).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn c_symbols_keep_the_contract_with_clangd() {
+    keeps_contract(&C).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cpp_symbols_keep_the_contract_with_clangd() {
+    keeps_contract(&CPP).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn shell_symbols_keep_the_contract_with_bash_language_server() {
+    keeps_contract(&SHELL).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn symbols_keep_the_contract_by_the_syntax_tree_without_server() {
+    // The syntax tree sees that the broken body of the shell is no syntax; those of the others only name what is not there.
+    let no_types: &[&str] = &["referenced", "renamed", "breaks"];
+    for (language, lacks) in [(PYTHON, no_types), (TYPESCRIPT, no_types), (SHELL, &no_types[..2])] {
+        keeps_contract(&Language { server: None, lacks, ..language }).await;
+    }
+}
