@@ -58,9 +58,21 @@ fn init_writes_host_file_once_and_prints_diff() {
 #[test]
 fn init_for_every_host_writes_an_existing_program() {
     let project = Project::new([]);
-    for host in
-        ["claude-code", "copilot-cli", "vscode", "cursor", "codex", "opencode", "zed", "gemini", "qwen-code"]
-    {
+    for host in [
+        "claude-code",
+        "cline",
+        "codex",
+        "copilot-cli",
+        "crush",
+        "cursor",
+        "gemini",
+        "kiro",
+        "opencode",
+        "qwen-code",
+        "vscode",
+        "windsurf",
+        "zed",
+    ] {
         let output = run(&project, &["init", host, "--format", "json"]);
         let answer: Value =
             serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text(&output.stderr)));

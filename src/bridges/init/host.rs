@@ -33,6 +33,14 @@ pub(crate) enum McpHost {
     Gemini,
     /// Qwen Code.
     QwenCode,
+    /// Cline, in the terminal and in editors.
+    Cline,
+    /// Crush.
+    Crush,
+    /// Kiro.
+    Kiro,
+    /// Windsurf.
+    Windsurf,
 }
 
 /// For whom a host is configured.
@@ -165,13 +173,17 @@ pub(crate) fn entry_file(
 
 pub(super) fn usual_scope(host: McpHost) -> HostScope {
     match host {
-        McpHost::CopilotCli | McpHost::Codex | McpHost::Zed => HostScope::User,
+        McpHost::CopilotCli | McpHost::Codex | McpHost::Zed | McpHost::Cline | McpHost::Windsurf => {
+            HostScope::User
+        }
         McpHost::ClaudeCode
         | McpHost::VsCode
         | McpHost::Cursor
         | McpHost::OpenCode
         | McpHost::Gemini
-        | McpHost::QwenCode => HostScope::Project,
+        | McpHost::QwenCode
+        | McpHost::Crush
+        | McpHost::Kiro => HostScope::Project,
     }
 }
 
@@ -248,9 +260,27 @@ fn tools(
             let value = json!({"command": program, "args": args, "env": {}});
             (places.config.join("zed/settings.json"), HostFileFormat::Json, "context_servers", value)
         }
-        (McpHost::Zed, Project) => {
-            let why = "Zed takes MCP servers from its user's settings; use --scope user";
-            return Err(InitError::Unsupported(why.to_owned()));
+        (McpHost::Zed | McpHost::Cline | McpHost::Windsurf, Project) => {
+            let title = request.host.title();
+            let why = format!("{title} takes MCP servers from its user's settings; use --scope user");
+            return Err(InitError::Unsupported(why));
+        }
+        (McpHost::Cline, User) => {
+            let path = home.join(".cline/data/settings/cline_mcp_settings.json");
+            (path, HostFileFormat::Json, "mcpServers", json!({"transport": stdio(program, &args)}))
+        }
+        (McpHost::Windsurf, User) => {
+            let value = json!({"command": program, "args": args});
+            (home.join(".codeium/windsurf/mcp_config.json"), HostFileFormat::Json, "mcpServers", value)
+        }
+        (McpHost::Kiro, scope) => {
+            let folder = if scope == Project { project } else { home };
+            let value = json!({"command": program, "args": args});
+            (folder.join(".kiro/settings/mcp.json"), HostFileFormat::Json, "mcpServers", value)
+        }
+        (McpHost::Crush, scope) => {
+            let folder = if scope == Project { project.clone() } else { places.config.join("crush") };
+            (folder.join("crush.json"), HostFileFormat::Json, "mcp", stdio(program, &args))
         }
         (McpHost::Gemini | McpHost::QwenCode, scope) => {
             let folder = if scope == Project { project } else { home };
@@ -291,10 +321,15 @@ fn editor_door(
                 "takes language servers from plugins alone, which are installed by itself; its tools come over MCP",
             );
         }
-        McpHost::VsCode | McpHost::Cursor | McpHost::Zed => {
+        McpHost::VsCode | McpHost::Cursor | McpHost::Zed | McpHost::Kiro | McpHost::Windsurf => {
             return unsupported("takes language servers from extensions alone; its tools come over MCP");
         }
-        McpHost::Codex | McpHost::Gemini | McpHost::QwenCode => {
+        McpHost::Crush => {
+            return unsupported(
+                "starts one language server per entry, for files that it names; its tools come over MCP",
+            );
+        }
+        McpHost::Codex | McpHost::Gemini | McpHost::QwenCode | McpHost::Cline => {
             return unsupported("speaks to no language servers; its tools come over MCP");
         }
     };
@@ -329,15 +364,19 @@ impl HostDirectories {
 
 impl McpHost {
     /// All of them, in the order of their names.
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::ClaudeCode,
+        Self::Cline,
         Self::Codex,
         Self::CopilotCli,
+        Self::Crush,
         Self::Cursor,
         Self::Gemini,
+        Self::Kiro,
         Self::OpenCode,
         Self::QwenCode,
         Self::VsCode,
+        Self::Windsurf,
         Self::Zed,
     ];
 
@@ -353,6 +392,10 @@ impl McpHost {
             Self::Zed => "Zed",
             Self::Gemini => "Gemini CLI",
             Self::QwenCode => "Qwen Code",
+            Self::Cline => "Cline",
+            Self::Crush => "Crush",
+            Self::Kiro => "Kiro",
+            Self::Windsurf => "Windsurf",
         }
     }
 
@@ -368,6 +411,10 @@ impl McpHost {
             Self::Zed => "zed",
             Self::Gemini => "gemini",
             Self::QwenCode => "qwen-code",
+            Self::Cline => "cline",
+            Self::Crush => "crush",
+            Self::Kiro => "kiro",
+            Self::Windsurf => "windsurf",
         }
     }
 
@@ -383,7 +430,21 @@ impl McpHost {
 
     /// Whether it has hooks that reach its model.
     pub(crate) fn takes_hooks(self) -> bool {
-        !matches!(self, Self::VsCode | Self::Cursor | Self::Zed)
+        match self {
+            Self::ClaudeCode
+            | Self::Codex
+            | Self::CopilotCli
+            | Self::Gemini
+            | Self::OpenCode
+            | Self::QwenCode => true,
+            Self::VsCode
+            | Self::Cursor
+            | Self::Zed
+            | Self::Cline
+            | Self::Crush
+            | Self::Kiro
+            | Self::Windsurf => false,
+        }
     }
 
     /// The program that people start.
@@ -398,6 +459,10 @@ impl McpHost {
             Self::Zed => "zed",
             Self::Gemini => "gemini",
             Self::QwenCode => "qwen",
+            Self::Cline => "cline",
+            Self::Crush => "crush",
+            Self::Kiro => "kiro",
+            Self::Windsurf => "windsurf",
         }
     }
 }

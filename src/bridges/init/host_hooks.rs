@@ -133,7 +133,13 @@ fn setup(
                 text,
             )
         }
-        McpHost::VsCode | McpHost::Cursor | McpHost::Zed => {
+        McpHost::VsCode
+        | McpHost::Cursor
+        | McpHost::Zed
+        | McpHost::Cline
+        | McpHost::Crush
+        | McpHost::Kiro
+        | McpHost::Windsurf => {
             return Err(InitError::Unsupported(format!(
                 "{} has no hooks that were tried with lsp-tools; --instructions works with it",
                 host.title()

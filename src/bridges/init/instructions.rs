@@ -75,12 +75,29 @@ fn instruction_file(host: McpHost, scope: HostScope, places: &HostDirectories) -
         (McpHost::CopilotCli, HostScope::User) => {
             Some(places.copilot_folder().join("copilot-instructions.md"))
         }
-        (McpHost::Codex | McpHost::OpenCode | McpHost::Cursor | McpHost::Zed, HostScope::Project) => {
-            project("AGENTS.md")
-        }
+        (
+            McpHost::Codex
+            | McpHost::OpenCode
+            | McpHost::Cursor
+            | McpHost::Zed
+            | McpHost::Cline
+            | McpHost::Crush
+            | McpHost::Kiro
+            | McpHost::Windsurf,
+            HostScope::Project,
+        ) => project("AGENTS.md"),
         (McpHost::Codex, HostScope::User) => Some(places.codex_folder().join("AGENTS.md")),
         (McpHost::OpenCode, HostScope::User) => Some(places.config.join("opencode/AGENTS.md")),
-        (McpHost::VsCode | McpHost::Cursor | McpHost::Zed, HostScope::User) => None,
+        (
+            McpHost::VsCode
+            | McpHost::Cursor
+            | McpHost::Zed
+            | McpHost::Cline
+            | McpHost::Crush
+            | McpHost::Kiro
+            | McpHost::Windsurf,
+            HostScope::User,
+        ) => None,
     }
 }
 

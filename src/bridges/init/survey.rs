@@ -75,5 +75,9 @@ fn settings_folder(host: McpHost, places: &HostDirectories) -> PathBuf {
         McpHost::OpenCode => places.config.join("opencode"),
         McpHost::VsCode => places.code_folder(),
         McpHost::Zed => places.config.join("zed"),
+        McpHost::Cline => places.home.join(".cline"),
+        McpHost::Crush => places.config.join("crush"),
+        McpHost::Kiro => places.home.join(".kiro"),
+        McpHost::Windsurf => places.home.join(".codeium/windsurf"),
     }
 }

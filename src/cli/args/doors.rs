@@ -290,6 +290,14 @@ pub(crate) enum HostName {
     Gemini,
     /// Qwen Code: .qwen/settings.json
     QwenCode,
+    /// Cline: ~/.cline/data/settings/cline_mcp_settings.json
+    Cline,
+    /// Crush: crush.json
+    Crush,
+    /// Kiro: .kiro/settings/mcp.json
+    Kiro,
+    /// Windsurf: ~/.codeium/windsurf/mcp_config.json
+    Windsurf,
 }
 
 impl From<HostName> for McpHost {
@@ -304,6 +312,10 @@ impl From<HostName> for McpHost {
             HostName::Zed => Self::Zed,
             HostName::Gemini => Self::Gemini,
             HostName::QwenCode => Self::QwenCode,
+            HostName::Cline => Self::Cline,
+            HostName::Crush => Self::Crush,
+            HostName::Kiro => Self::Kiro,
+            HostName::Windsurf => Self::Windsurf,
         }
     }
 }

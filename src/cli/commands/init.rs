@@ -122,6 +122,10 @@ fn next_step(host: McpHost) -> &'static str {
         McpHost::Cursor => "restart Cursor and switch the server on in its settings (MCP)",
         McpHost::Codex => "restart `codex`; `codex mcp list` shows the server",
         McpHost::OpenCode => "restart `opencode`; `opencode mcp list` shows the server",
+        McpHost::Cline => "restart Cline; `cline config mcp` shows the server",
+        McpHost::Crush => "restart `crush`, which shows the server beside the chat",
+        McpHost::Kiro => "restart Kiro, which lists the server in its panel (MCP servers)",
+        McpHost::Windsurf => "refresh the servers in Windsurf's settings of Cascade (MCP)",
         McpHost::Zed => "restart Zed, which lists the server in the settings of its agent panel",
         McpHost::QwenCode => {
             "start `qwen` in this project and trust the folder; `qwen mcp list` shows the server"

@@ -32,7 +32,7 @@ fn wish(host: McpHost) -> HostSetupRequest {
     }
 }
 
-const ALL: [McpHost; 9] = [
+const ALL: [McpHost; 13] = [
     McpHost::ClaudeCode,
     McpHost::CopilotCli,
     McpHost::VsCode,
@@ -42,6 +42,10 @@ const ALL: [McpHost; 9] = [
     McpHost::Zed,
     McpHost::Gemini,
     McpHost::QwenCode,
+    McpHost::Cline,
+    McpHost::Crush,
+    McpHost::Kiro,
+    McpHost::Windsurf,
 ];
 
 fn text(change: &InitFileChange) -> &str {
@@ -101,6 +105,26 @@ fn mcp_host_setup_writes_each_hosts_file_and_format() {
         ),
         (
             "project/.qwen/settings.json",
+            "/mcpServers/lsp-tools",
+            json!({"command": "lsp-tools", "args": ["mcp"]}),
+        ),
+        (
+            "home/.cline/data/settings/cline_mcp_settings.json",
+            "/mcpServers/lsp-tools",
+            json!({"transport": {"type": "stdio", "command": "lsp-tools", "args": ["mcp"]}}),
+        ),
+        (
+            "project/crush.json",
+            "/mcp/lsp-tools",
+            json!({"type": "stdio", "command": "lsp-tools", "args": ["mcp"]}),
+        ),
+        (
+            "project/.kiro/settings/mcp.json",
+            "/mcpServers/lsp-tools",
+            json!({"command": "lsp-tools", "args": ["mcp"]}),
+        ),
+        (
+            "home/.codeium/windsurf/mcp_config.json",
             "/mcpServers/lsp-tools",
             json!({"command": "lsp-tools", "args": ["mcp"]}),
         ),
