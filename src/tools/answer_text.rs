@@ -7,8 +7,11 @@
 //! | a range | `4:2-4:9`, 0-based like the answer |
 //! | an object with a path and a range or a line and a character | `src/app.py:4:2-4:9` or `src/app.py:4:2`, then its other fields |
 //! | the places of a file | a line for each, as if it had the path of the file |
+//! | a finding | `src/app.py:4:2-4:9 error E501: Line too long (ruff)` |
 //! | a list | one line for each item |
 //! | a server that is ready, a complete verdict, `ok`, a URI beside its path | nothing, the verdict in one word |
+//! | the number of things of which all are listed | nothing |
+//! | what was asked about | nothing, or where it was found, if that was not said |
 
 use std::fmt::Write;
 
@@ -55,6 +58,11 @@ fn is_needless(map: &Map<String, Value>, key: &str, value: &Value) -> bool {
         // The first of `locations`, which follow.
         "location" => map.contains_key("locations"),
         "has_more" | "truncated" => value == &Value::Bool(false),
+        // Whoever sees all of them can count them.
+        "count" => map.get("has_more") == Some(&Value::Bool(false)) && value != &Value::from(0),
+        // The name that was asked about.
+        "range" => map.contains_key("contents"),
+        "resolved" => value.get("moved") != Some(&Value::Bool(true)),
         _ => value.is_null(),
     }
 }
@@ -66,6 +74,12 @@ fn write_fields(map: &Map<String, Value>, indent: usize, out: &mut String) {
         }
         let pad = "  ".repeat(indent);
         match value {
+            Value::Object(resolved) if key == "resolved" => {
+                let _ = write!(out, "{pad}{key}: ");
+                write_location(resolved, out);
+                let symbol = resolved.get("symbol").and_then(Value::as_str).unwrap_or_default();
+                let _ = writeln!(out, " {symbol}");
+            }
             Value::String(text) if text.contains('\n') => {
                 let _ = writeln!(out, "{pad}{key}:\n{}", text.trim_end_matches('\n'));
             }
@@ -110,7 +124,8 @@ fn write_list_item(item: &Value, indent: usize, out: &mut String) {
         return;
     }
     out.push_str(&pad);
-    let placed = write_location(map, out);
+    let mut placed = write_location(map, out);
+    placed.extend(write_finding(map, out));
     let short: Map<String, Value> = map
         .iter()
         .filter(|(key, value)| !placed.contains(&key.as_str()) && fits_inline(value))
@@ -127,6 +142,22 @@ fn write_list_item(item: &Value, indent: usize, out: &mut String) {
         .map(owned)
         .collect();
     write_fields(&long, indent + 1, out);
+}
+
+/// Writes what `map` says of its place, if it is a finding; returns the fields that were said by it.
+fn write_finding(map: &Map<String, Value>, out: &mut String) -> &'static [&'static str] {
+    let text = |key: &str| map.get(key).and_then(Value::as_str);
+    let (Some(severity), Some(message)) = (text("severity"), text("message")) else { return &[] };
+    let enclosing = text("in").map(|name| format!(" in {name}:"));
+    let _ = write!(out, "{} {severity}", enclosing.unwrap_or_default());
+    if let Some(code) = text("code") {
+        let _ = write!(out, " {code}");
+    }
+    let _ = write!(out, ": {message}");
+    if let Some(server) = text("server") {
+        let _ = write!(out, " ({server})");
+    }
+    &["severity", "message", "code", "server", "source", "in"]
 }
 
 /// An object on the line of its name.

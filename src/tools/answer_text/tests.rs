@@ -42,7 +42,34 @@ fn answer_text_shows_each_place_with_its_path() {
     assert_eq!(
         answer_text(&answer),
         "locations (0-based):\n  a.py:1:4 def one(): …\n  a.py:3:4 in Cart.total:     one()\n  b.py:7:0-8:3\n\
-         resolved: a.py:3:4     one(), symbol: one\ncount: 2\nverdict: complete"
+         verdict: complete"
+    );
+}
+
+#[test]
+fn answer_text_says_where_a_name_was_found_and_how_many_are_not_listed() {
+    let resolved = json!({"path": "a.py", "line": 3, "character": 4, "text": "    one()", "symbol": "one", "moved": true});
+    let answer = json!({
+        "ok": true, "contents": "def one()", "range": {"start": {"line": 3, "character": 4}, "end": {"line": 3, "character": 7}},
+        "resolved": resolved, "verdict": "complete",
+    });
+    assert_eq!(answer_text(&answer), "contents: def one()\nresolved: a.py:3:4 one\nverdict: complete");
+    let listed = |has_more| json!({"ok": true, "names": ["one"], "count": 3, "has_more": has_more});
+    assert_eq!(answer_text(&listed(true)), "names: one\ncount: 3\nhas_more: true");
+    assert_eq!(answer_text(&listed(false)), "names: one");
+}
+
+#[test]
+fn answer_text_writes_findings_as_compilers_do() {
+    let range = json!({"start": {"line": 1, "character": 4}, "end": {"line": 1, "character": 7}});
+    let finding = json!({
+        "path": "a.py", "range": range, "severity": "error", "code": "E1", "source": "Pyright", "server": "pyright", "message": "no", "in": "f",
+        "help": ["called: f(x)"],
+    });
+    let answer = json!({"ok": true, "diagnostics": [finding], "count": 1, "has_more": false});
+    assert_eq!(
+        answer_text(&answer),
+        "diagnostics (0-based):\n  a.py:1:4-1:7 in f: error E1: no (pyright) help: called: f(x)"
     );
 }
 
