@@ -15,7 +15,7 @@ use super::questions::{Kind, Question, replacement};
 use super::seen::{Numbering, Transcript};
 
 /// The longest wait for one answer.
-pub const LONGEST: Duration = Duration::from_secs(120);
+pub const LONGEST: Duration = Duration::from_secs(60);
 /// Lines above and below a hit.
 const AROUND: usize = 20;
 
@@ -69,15 +69,7 @@ impl Arm for Ours<'_> {
         Numbering::After
     }
 
-    fn open(&mut self, package: &Package, project: &Path) -> Result<()> {
-        let config = self.folder.join("config");
-        std::fs::create_dir_all(&config)?;
-        let server = match package.language.name() {
-            "python" => "pyright",
-            _ => "typescript-language-server",
-        };
-        let preferred = format!("prefer.{} = [\"{server}\"]\n", package.language.name());
-        std::fs::write(config.join("lsp-tools.toml"), preferred)?;
+    fn open(&mut self, _: &Package, project: &Path) -> Result<()> {
         let mut command = ours(&self.folder, &self.tools.data);
         command.args(["mcp", "--no-daemon", "--profile", "all"]).current_dir(project);
         self.host = Some(McpHost::start(command, LONGEST)?);
@@ -100,6 +92,15 @@ impl Arm for Ours<'_> {
         };
         let answer = host.call(tool, &arguments)?;
         let is_whole = transcript.take(format!("{tool} {arguments}"), &answer);
+        // Where a hover does not say enough, `explore` is what the descriptions name.
+        if !is_whole && tool == "lsp_hover" {
+            transcript.false_complete = answer.contains("verdict: complete");
+            let mut whole = arguments;
+            whole["budget"] = json!(400);
+            let answer = host.call("explore", &whole)?;
+            transcript.take(format!("explore {whole}"), &answer);
+            return Ok(());
+        }
         // A list that says that it goes on is asked for all of it.
         let goes_on = answer.contains("has_more: true");
         if !is_whole && goes_on && tool == "lsp_references" {

@@ -98,6 +98,11 @@ impl Tools {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let data = std::env::var_os("LSP_TOOLS_BENCH_DATA")
             .map_or_else(|| root.join("target/test-servers"), PathBuf::from);
+        let config = folder.join("config");
+        fs::create_dir_all(&config)?;
+        let preferred =
+            "prefer.python = [\"pyright\"]\nprefer.typescript = [\"typescript-language-server\"]\n";
+        fs::write(config.join("lsp-tools.toml"), preferred)?;
         for server in ["pyright", "typescript-language-server"] {
             let mut install = ours(folder, &data);
             let status = install.args(["install", server]).stdout(Stdio::null()).status()?;

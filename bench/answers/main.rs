@@ -5,7 +5,7 @@
 //! (pyright is the server that we ask), pyright's command line for errors; TypeScript's language service and `tsc`. Each arm is a fixed
 //! policy (`arms.rs`, `peers.rs`) that stops when the whole truth was seen (`seen.rs`); the bytes of its answers and its calls are counted.
 //!
-//! `cargo bench --bench answers -- [--packages N] [--questions N] [--only KIND] [--peers NAMES] [--seed N] [--show]`. Packages, witnesses
+//! `cargo bench --bench answers -- [--packages N] [--questions N] [--only KIND] [--peers NAMES] [--seed N] [--jobs N] [--show]`. Packages, witnesses
 //! and peers are fetched once below `target/bench`; servers are installed by the product's own installer beside the tests'
 //! (`LSP_TOOLS_BENCH_DATA` names another prefix). Prints tables and writes `target/bench/answers.json`.
 
@@ -30,13 +30,15 @@ mod truth;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use clap::Parser;
 
 use arms::{Arm, Grep, Ours};
 use ground::{PACKAGES, Package, Tools};
+use peers::Peer;
 use questions::{Files, KINDS, Kind, Question};
 use report::{Asked, Taken};
 use seen::Transcript;
@@ -59,6 +61,9 @@ struct Options {
     /// Another choice of symbols and edits.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// How many packages are at work at a time.
+    #[arg(long, default_value_t = 2)]
+    jobs: usize,
     /// Print every answer.
     #[arg(long)]
     show: bool,
@@ -73,32 +78,53 @@ fn main() -> Result<()> {
     let kept = root.join("target/bench/answers");
     // Short, as the folders of people's projects are: some peers answer absolute paths.
     let folder = tempfile::Builder::new().prefix("qa").tempdir()?;
-    let ground = folder.path().join("lsp-tools");
-    let tools = Tools::ready(&ground, &kept)?;
+    let tools = Tools::ready(&folder.path().join("lsp-tools"), &kept)?;
+    let is_wanted = |peer: &Peer<'_>| options.peers.iter().any(|name| name == peer.name());
     let mut absent = BTreeMap::new();
-    let mut arms: Vec<Box<dyn Arm + '_>> = vec![
-        Box::new(Ours::new(&tools, &ground, false)),
-        Box::new(Ours::new(&tools, &ground, true)),
-        Box::new(Grep::new(false)),
-        Box::new(Grep::new(true)),
-    ];
-    for peer in peers::all(&tools, &kept)
-        .into_iter()
-        .filter(|peer| options.peers.iter().any(|name| name == peer.name()))
-    {
-        match peer.install() {
-            Ok(()) => arms.push(Box::new(peer)),
-            Err(error) => drop(absent.insert(peer.version(), format!("{error:#}"))),
+    for peer in peers::all(&tools, &kept).into_iter().filter(is_wanted) {
+        if let Err(error) = peer.install() {
+            absent.insert(peer.name(), format!("{}: {error:#}", peer.version()));
         }
     }
-    let mut asked = Vec::new();
-    for package in PACKAGES.iter().take(options.packages) {
-        let began = Instant::now();
-        measure(package, folder.path(), &tools, &mut arms, &options, &mut asked)
-            .with_context(|| format!("in {}", package.name))?;
-        eprintln!("{} took {:.0} s", package.name, began.elapsed().as_secs_f64());
-    }
-    let names: Vec<&'static str> = arms.iter().map(|arm| arm.name()).collect();
+    let arms = || {
+        let mut arms: Vec<Box<dyn Arm + '_>> = vec![
+            Box::new(Ours::new(&tools, &folder.path().join("lsp-tools"), false)),
+            Box::new(Ours::new(&tools, &folder.path().join("lsp-tools"), true)),
+            Box::new(Grep::new(false)),
+            Box::new(Grep::new(true)),
+        ];
+        for peer in peers::all(&tools, &kept).into_iter().filter(is_wanted) {
+            if !absent.contains_key(peer.name()) {
+                arms.push(Box::new(peer));
+            }
+        }
+        arms
+    };
+    // Most of the time is waiting for servers.
+    let next = AtomicUsize::new(0);
+    let work = || -> Result<Vec<(usize, Vec<Asked>)>> {
+        let (mut arms, mut done) = (arms(), Vec::new());
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(package) = PACKAGES.iter().take(options.packages).nth(index) else { return Ok(done) };
+            let began = Instant::now();
+            let asked = measure(package, folder.path(), &tools, &mut arms, &options)
+                .with_context(|| format!("in {}", package.name))?;
+            eprintln!("{} took {:.0} s", package.name, began.elapsed().as_secs_f64());
+            done.push((index, asked));
+        }
+    };
+    let mut done = Vec::new();
+    std::thread::scope(|scope| -> Result<()> {
+        let workers: Vec<_> = (0..options.jobs.max(1)).map(|_| scope.spawn(work)).collect();
+        for worker in workers {
+            done.extend(worker.join().map_err(|_| anyhow!("a worker panicked"))??);
+        }
+        Ok(())
+    })?;
+    done.sort_by_key(|(index, _)| *index);
+    let asked: Vec<Asked> = done.into_iter().flat_map(|(_, asked)| asked).collect();
+    let names: Vec<&'static str> = arms().iter().map(|arm| arm.name()).collect();
     report::report(&root.join("target/bench/answers.json"), &asked, &names, &absent)
 }
 
@@ -109,22 +135,21 @@ fn measure(
     tools: &Tools,
     arms: &mut [Box<dyn Arm + '_>],
     options: &Options,
-    asked: &mut Vec<Asked>,
-) -> Result<()> {
+) -> Result<Vec<Asked>> {
     let kinds: Vec<Kind> =
         KINDS.into_iter().filter(|kind| options.only.is_none_or(|only| only == *kind)).collect();
     let project = package.put(folder.join("truth").join(package.folder()))?;
     let files = questions::files(&project, package.language)?;
     let questions = questions::draw(package, &project, tools, options.questions, options.seed, &kinds)?;
     eprintln!("{}: {} questions", package.name, questions.len());
-    let first = asked.len();
-    asked.extend(questions.iter().map(|question| Asked {
+    let asked_of = |question: &Question| Asked {
         kind: question.kind,
         name: question.name(),
         is_disputed: question.kind == Kind::Uses && !question.symbol.disputed.is_empty(),
         truth: question.lines.len(),
         taken: Vec::new(),
-    }));
+    };
+    let mut asked: Vec<Asked> = questions.iter().map(asked_of).collect();
     for (index, arm) in arms.iter_mut().enumerate() {
         let own = package.put(folder.join(index.to_string()).join(package.folder()))?;
         let own = std::fs::canonicalize(own)?;
@@ -138,11 +163,11 @@ fn measure(
                 Ok(()) => ask(arm.as_mut(), question, &files, options.show),
                 Err(error) => failure(arm.name(), format!("{error:#}")),
             };
-            asked[first + at].taken.push(taken);
+            asked[at].taken.push(taken);
         }
         arm.close();
     }
-    Ok(())
+    Ok(asked)
 }
 
 fn failure(arm: &'static str, why: String) -> Taken {

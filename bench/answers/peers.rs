@@ -1,10 +1,11 @@
-//! Other programs, as their packages from PyPI and npm are: installed at one version, asked over MCP by the tool that theirs
+//! Other programs, as their packages from PyPI and npm are: installed at one version, asked over MCP by the tool that their
 //! descriptions name for each kind of question.
 
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -16,13 +17,15 @@ use super::mcp_host::McpHost;
 use super::questions::{Kind, Question, absolute, name_path, range};
 use super::seen::{Numbering, Transcript};
 
+/// Between two attempts at a server that is not ready.
+const AGAIN: Duration = Duration::from_secs(2);
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Who {
     Serena,
     AgentLsp,
     Lodesman,
     CodeGraph,
-    Cclsp,
 }
 
 pub struct Peer<'a> {
@@ -37,7 +40,7 @@ pub struct Peer<'a> {
 }
 
 /// Serena and lodesman start servers with `uvx`, which is a package as well.
-pub const NAMES: [&str; 5] = ["serena", "agent-lsp", "lodesman", "codegraph", "cclsp"];
+pub const NAMES: [&str; 4] = ["serena", "agent-lsp", "lodesman", "codegraph"];
 
 pub fn all<'a>(tools: &'a Tools, kept: &Path) -> Vec<Peer<'a>> {
     let peer = |who, name, packages| Peer {
@@ -50,11 +53,10 @@ pub fn all<'a>(tools: &'a Tools, kept: &Path) -> Vec<Peer<'a>> {
         host: None,
     };
     vec![
-        peer(Who::Serena, NAMES[0], &["serena-agent==2.1.0", "uv==0.9.11"]),
+        peer(Who::Serena, NAMES[0], &["serena-agent==2.1.0", "uv==0.13.9"]),
         peer(Who::AgentLsp, NAMES[1], &["agent-lsp==0.23.5"]),
-        peer(Who::Lodesman, NAMES[2], &["lodesman-mcp==0.6.0", "uv==0.9.11"]),
+        peer(Who::Lodesman, NAMES[2], &["lodesman-mcp==0.6.0", "uv==0.13.9"]),
         peer(Who::CodeGraph, NAMES[3], &["@colbymchenry/codegraph@1.6.1"]),
-        peer(Who::Cclsp, NAMES[4], &["cclsp@0.7.0"]),
     ]
 }
 
@@ -91,7 +93,9 @@ impl Peer<'_> {
         let mut command = Command::new(self.program(name));
         let mut folders: Vec<PathBuf> = self.tools.programs().to_vec();
         folders.push(self.folder.join("venv/bin"));
-        folders.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_else(OsString::new)));
+        let path = std::env::var_os("PATH").unwrap_or_else(OsString::new);
+        // agent-lsp starts every server that it finds, and is at its end where one of them cannot start, as rustup's stand-in here.
+        folders.extend(std::env::split_paths(&path).filter(|folder| !folder.join("rust-analyzer").exists()));
         let home = self.folder.join("home");
         fs::create_dir_all(&home)?;
         command
@@ -99,13 +103,19 @@ impl Peer<'_> {
             .env("HOME", home)
             .env("UV_PYTHON_DOWNLOADS", "never")
             .env("CODEGRAPH_TELEMETRY", "0")
-            .env("CCLSP_CONFIG_PATH", self.folder.join("cclsp.json"))
             .current_dir(project);
         Ok(command)
     }
 
     fn call(&mut self, transcript: &mut Transcript<'_>, tool: &str, arguments: &Value) -> Result<bool> {
-        let answer = self.host.as_mut().context("not open")?.call(tool, arguments)?;
+        let host = self.host.as_mut().context("not open")?;
+        let mut answer = host.call(tool, arguments)?;
+        // agent-lsp says when it cannot answer yet, and offers nothing to wait for; asking again is not counted.
+        let deadline = Instant::now() + LONGEST;
+        while answer.contains("still being indexed") && Instant::now() < deadline {
+            std::thread::sleep(AGAIN);
+            answer = host.call(tool, arguments)?;
+        }
         Ok(transcript.take(format!("{tool} {arguments}"), &answer))
     }
 
@@ -181,21 +191,6 @@ impl Peer<'_> {
         self.call(transcript, "codegraph_explore", &json!({"query": query}))?;
         Ok(())
     }
-
-    fn cclsp(&mut self, question: &Question, transcript: &mut Transcript<'_>) -> Result<()> {
-        let symbol = &question.symbol;
-        let named = json!({"file_path": symbol.path, "symbol_name": symbol.name});
-        let at = json!({"file_path": question.at.path, "line": question.at.line + 1, "character": question.at.character + 1});
-        let (tool, arguments) = match question.kind {
-            Kind::Uses | Kind::Breaks => ("find_references", named),
-            Kind::What => ("get_hover", at),
-            Kind::Where => {
-                ("find_definition", json!({"file_path": question.at.path, "symbol_name": symbol.name}))
-            }
-        };
-        self.call(transcript, tool, &arguments)?;
-        Ok(())
-    }
 }
 
 impl Arm for Peer<'_> {
@@ -211,7 +206,7 @@ impl Arm for Peer<'_> {
         if self.who == Who::AgentLsp { Numbering::After } else { Numbering::Before }
     }
 
-    fn open(&mut self, package: &Package, project: &Path) -> Result<()> {
+    fn open(&mut self, _: &Package, project: &Path) -> Result<()> {
         project.clone_into(&mut self.project);
         let mut command = match self.who {
             Who::Serena => {
@@ -226,22 +221,13 @@ impl Arm for Peer<'_> {
                 run(self.command("codegraph", project)?.arg("init"))?;
                 self.command("codegraph", project)?
             }
-            Who::Cclsp => {
-                let [python, typescript] = self.tools.programs();
-                let servers = json!({"servers": [
-                    {"extensions": ["py"], "command": [python.join("pyright-langserver"), "--stdio"], "rootDir": "."},
-                    {"extensions": ["ts", "tsx"], "command": [typescript.join("typescript-language-server"), "--stdio"], "rootDir": "."},
-                ]});
-                fs::write(self.folder.join("cclsp.json"), servers.to_string())?;
-                self.command("cclsp", project)?
-            }
         };
         if self.who == Who::CodeGraph {
             command.args(["serve", "--mcp"]);
         }
         let mut host = McpHost::start(command, LONGEST)?;
         if self.who == Who::AgentLsp {
-            host.call("start_lsp", &json!({"root_dir": project, "language_id": package.language.name()}))?;
+            host.call("start_lsp", &json!({"root_dir": project}))?;
         }
         self.host = Some(host);
         Ok(())
@@ -253,7 +239,6 @@ impl Arm for Peer<'_> {
             Who::AgentLsp => self.agent_lsp(question, transcript),
             Who::Lodesman => self.lodesman(question, transcript),
             Who::CodeGraph => self.codegraph(question, transcript),
-            Who::Cclsp => self.cclsp(question, transcript),
         }
     }
 

@@ -216,17 +216,15 @@ impl Part<'_> {
             Self::Name(name) => word(text, name).is_some(),
             Self::Kind(kind, name) => {
                 let lower = text.to_lowercase();
-                let said = match *kind {
-                    "function" => ["function", "def "].iter().any(|word| lower.contains(word)),
-                    // In the source a method is known by where it stands: its name and its parameters in a class.
-                    "method" => {
-                        ["method", "def ", "property"].iter().any(|word| lower.contains(word))
-                            || text.contains(&format!("{name}("))
-                            || text.contains(&format!("{name}<"))
-                    }
-                    other => lower.contains(other),
+                let words: &[&str] = match *kind {
+                    "function" => &["function", "def "],
+                    "method" => &["method", "def ", "property", "function"],
+                    other => &[other],
                 };
-                said && text.contains(name)
+                // What stands before a bracket is called; a class says so.
+                let is_called = *kind != "class"
+                    && ['(', '<'].iter().any(|bracket| text.contains(&format!("{name}{bracket}")));
+                words.iter().any(|word| lower.contains(word)) || is_called
             }
             Self::Parameters(name, parameters) => {
                 // Anywhere behind some mention of the name, all of them in their order.
