@@ -25,13 +25,6 @@ impl Language {
             Self::TypeScript => &["ts", "tsx"],
         }
     }
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Python => "python",
-            Self::TypeScript => "typescript",
-        }
-    }
 }
 
 pub struct Package {

@@ -1,7 +1,6 @@
 //! Other programs, as their packages from PyPI and npm are: installed at one version, asked over MCP by the tool that their
 //! descriptions name for each kind of question.
 
-use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -93,7 +92,7 @@ impl Peer<'_> {
         let mut command = Command::new(self.program(name));
         let mut folders: Vec<PathBuf> = self.tools.programs().to_vec();
         folders.push(self.folder.join("venv/bin"));
-        let path = std::env::var_os("PATH").unwrap_or_else(OsString::new);
+        let path = std::env::var_os("PATH").unwrap_or_default();
         // agent-lsp starts every server that it finds, and is at its end where one of them cannot start, as rustup's stand-in here.
         folders.extend(std::env::split_paths(&path).filter(|folder| !folder.join("rust-analyzer").exists()));
         let home = self.folder.join("home");

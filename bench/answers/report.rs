@@ -92,7 +92,7 @@ pub fn report(
     println!(
         "\n| ours against | least in bytes | ties | losses | least in calls | ties | losses |\n|---|---|---|---|---|---|---|"
     );
-    let groups = others.iter().map(|arm| (format!("{arm}"), vec![*arm]));
+    let groups = others.iter().map(|arm| ((*arm).to_owned(), vec![*arm]));
     let all = [
         ("rg + windows and all peers".to_owned(), required.clone()),
         ("all of them".to_owned(), others.clone()),
