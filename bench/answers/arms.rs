@@ -47,12 +47,13 @@ pub struct Ours<'a> {
     pub folder: PathBuf,
     /// Ask `explore` wherever it answers the kind, as its description tells.
     pub explores: bool,
+    project: PathBuf,
     host: Option<McpHost>,
 }
 
 impl<'a> Ours<'a> {
     pub fn new(tools: &'a Tools, folder: &Path, explores: bool) -> Self {
-        Self { tools, folder: folder.to_owned(), explores, host: None }
+        Self { tools, folder: folder.to_owned(), explores, project: PathBuf::new(), host: None }
     }
 }
 
@@ -70,6 +71,7 @@ impl Arm for Ours<'_> {
     }
 
     fn open(&mut self, _: &Package, project: &Path) -> Result<()> {
+        project.clone_into(&mut self.project);
         let mut command = ours(&self.folder, &self.tools.data);
         command.args(["mcp", "--no-daemon", "--profile", "all"]).current_dir(project);
         self.host = Some(McpHost::start(command, LONGEST)?);
@@ -78,7 +80,14 @@ impl Arm for Ours<'_> {
 
     fn ask(&mut self, question: &Question, transcript: &mut Transcript<'_>) -> Result<()> {
         let host = self.host.as_mut().context("not open")?;
-        let at = json!({"path": question.at.path, "line": question.at.line, "symbol": question.symbol.name});
+        let mut at =
+            json!({"path": question.at.path, "line": question.at.line, "symbol": question.symbol.name});
+        let text = std::fs::read_to_string(self.project.join(&question.at.path))?;
+        let line = text.lines().nth(question.at.line as usize).unwrap_or_default();
+        if line.matches(&question.symbol.name).count() > 1 {
+            // Which of them is asked about: a line and a name do not tell.
+            at = json!({"path": question.at.path, "line": question.at.line, "character": question.at.character});
+        }
         let (tool, arguments) = match (question.kind, &question.edit) {
             (Kind::Breaks, Some(edit)) => {
                 let (old, new) = replacement(edit);
