@@ -94,9 +94,16 @@ function* uses(given) {
       }
     }
     symbol.uses = [...places.values()];
+    // A call of an override is a use of what it overrides, and is defined by the override.
+    symbol.overrides = symbol.uses.filter((use) => {
+      const user = path.join(root, use.path);
+      const start = program.getSourceFile(user).getPositionOfLineAndCharacter(use.line, use.character);
+      const defined = service.getDefinitionAtPosition(user, start) ?? [];
+      return !defined.some((one) => one.fileName === name && one.textSpan.start === at);
+    });
     symbol.disputed = [];
     yield symbol;
-    found += symbol.uses.some((use) => use.path !== symbol.path);
+    found += symbol.uses.some((use) => use.path !== symbol.path && !symbol.overrides.includes(use));
     if (found === Number(need)) return;
   }
 }

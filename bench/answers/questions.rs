@@ -66,6 +66,9 @@ pub struct Symbol {
     pub doc: String,
     #[serde(default)]
     pub uses: Vec<Place>,
+    /// Those of them whose definition is another one's.
+    #[serde(default)]
+    pub overrides: Vec<Place>,
     /// Lines that only one of two tools names.
     #[serde(default)]
     pub disputed: Vec<(String, u32)>,
@@ -78,6 +81,13 @@ pub struct TrueLine {
     pub line: u32,
     /// Its number before the edit, for those who do not know of the edit; none for a line that the edit made.
     pub before: Option<u32>,
+}
+
+impl Symbol {
+    /// Whether who meets the name there can ask for this symbol.
+    fn is_met_at(&self, place: &Place) -> bool {
+        place.path != self.path && !self.overrides.contains(place)
+    }
 }
 
 #[derive(Debug)]
@@ -125,12 +135,13 @@ pub fn draw(
     let given = serde_json::to_value(&symbols)?;
     let mut used: Vec<Symbol> =
         serde_json::from_value(facts(package.language, tools, project, "uses", Some((&given, need)))?)?;
-    used.retain(|symbol| symbol.uses.iter().any(|place| place.path != symbol.path));
+    used.retain(|symbol| symbol.uses.iter().any(|place| symbol.is_met_at(place)));
+    used.truncate(need);
     ensure!(used.len() >= need, "{} has only {} symbols that are used elsewhere", package.name, used.len());
     let mut questions = Vec::new();
     for (index, symbol) in used.into_iter().enumerate() {
         let kind = KINDS[index / each];
-        let elsewhere: Vec<&Place> = symbol.uses.iter().filter(|place| place.path != symbol.path).collect();
+        let elsewhere: Vec<&Place> = symbol.uses.iter().filter(|place| symbol.is_met_at(place)).collect();
         let at = match kind {
             Kind::Uses => Place { path: symbol.path.clone(), line: symbol.line, character: symbol.character },
             _ => elsewhere[random.below(elsewhere.len())].clone(),
@@ -296,6 +307,7 @@ fn edited(edit: &Edit, symbols: &[Symbol]) -> Symbol {
         parameters: Vec::new(),
         doc: String::new(),
         uses: Vec::new(),
+        overrides: Vec::new(),
         disputed: Vec::new(),
     }
 }
