@@ -24,6 +24,8 @@ static NUMBERS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     patterns.into_iter().filter_map(|pattern| Regex::new(pattern).ok()).collect()
 });
 
+static ROLE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r":[a-z]+:(?:`)").ok());
+
 /// Whether the numbers in an arm's answers are those of the text before the edit or after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Numbering {
@@ -259,8 +261,9 @@ fn word(text: &str, word: &str) -> Option<usize> {
         .map(|(at, _)| at + word.len())
 }
 
-/// Letters and digits alone: servers render markup of documentation each in its own way.
+/// Without markup: servers render that of documentation each in its own way, roles as `:class:` among it.
 fn collapsed(text: &str) -> String {
+    let text = ROLE.as_ref().map_or_else(|| text.into(), |role| role.replace_all(text, ""));
     let plain: String = text
         .chars()
         .filter(|character| !matches!(character, '`' | '*' | '\\' | '|' | '"'))
