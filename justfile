@@ -94,6 +94,10 @@ bench-edits *ARGS:
 breaks *ARGS:
     cargo bench --bench breaks -- {{ARGS}}
 
+# what answers cost until the whole truth was seen: 200 questions on ten packages, beside rg and other programs; just answers --only uses
+answers *ARGS:
+    cargo bench --bench answers -- {{ARGS}}
+
 # check against the command lines of its servers, finding by finding, on real packages: just check-parity --only=ruff
 check-parity *ARGS:
     cargo bench --bench check_parity -- {{ARGS}}

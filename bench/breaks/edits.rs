@@ -7,6 +7,8 @@ use std::ops::Range;
 pub struct Edit {
     /// For people.
     pub what: String,
+    /// What it is done to.
+    pub name: String,
     /// The file, from the package's folder.
     pub path: String,
     pub before: String,
@@ -21,7 +23,7 @@ impl Random {
         Self(package.bytes().fold(seed, |state, byte| state.wrapping_mul(0x0100_0000_01B3) ^ u64::from(byte)))
     }
 
-    fn below(&mut self, end: usize) -> usize {
+    pub fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -89,6 +91,7 @@ pub fn draw(files: &[(String, String)], random: &mut Random) -> Option<Edit> {
             let line = before[..site.bytes.start].lines().count();
             return Some(Edit {
                 what: format!("{kind:?} {} {path}:{line}", site.name),
+                name: site.name,
                 path: path.clone(),
                 before: before.clone(),
                 after,
@@ -98,7 +101,8 @@ pub fn draw(files: &[(String, String)], random: &mut Random) -> Option<Edit> {
     None
 }
 
-fn mentions(text: &str, name: &str) -> bool {
+/// Whether the word `name` stands in `text`.
+pub fn mentions(text: &str, name: &str) -> bool {
     let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
     text.match_indices(name).any(|(at, _)| {
         let bytes = text.as_bytes();

@@ -8,6 +8,8 @@
 //! `target/bench/breaks`, pyright is installed by the product's own installer beside the tests' (`LSP_TOOLS_BENCH_DATA` names another
 //! prefix). Prints a table and writes `target/bench/breaks.json`.
 
+#[path = "../support/archives.rs"]
+mod archives;
 mod edits;
 mod packages;
 mod truth;
@@ -17,7 +19,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use lsp_tools::internals::text::LineMap;
 use lsp_tools::{CallRequest, Caller, Folders, Runtime, RuntimeOptions};
 use serde_json::{Value, json};
 
@@ -166,28 +167,6 @@ async fn measure(
     Ok(())
 }
 
-/// The errors of `after` that `before` does not have, lines moved along.
-fn added(edit: &Edit, before: &Findings, after: &Findings) -> BTreeMap<Finding, usize> {
-    let lines = LineMap::between(&edit.before, &edit.after);
-    let mut old: BTreeMap<(String, Option<u32>, String), usize> = BTreeMap::new();
-    for (path, line, rule) in before {
-        let line = if *path == edit.path { lines.new_line(*line) } else { Some(*line) };
-        *old.entry((path.clone(), line, rule.clone())).or_default() += 1;
-    }
-    let mut new: BTreeMap<Finding, usize> = BTreeMap::new();
-    for finding in after {
-        let (path, line, rule) = finding;
-        let edited = (path.clone(), None, rule.clone());
-        let there = (path.clone(), Some(*line), rule.clone());
-        let known = [there, edited].into_iter().find(|key| old.get(key).is_some_and(|count| *count > 0));
-        match known.and_then(|key| old.get_mut(&key)) {
-            Some(count) => *count -= 1,
-            None => *new.entry(finding.clone()).or_default() += 1,
-        }
-    }
-    new
-}
-
 fn compare(
     package: &str,
     edit: Edit,
@@ -197,7 +176,7 @@ fn compare(
     took: Duration,
     check: Duration,
 ) -> Outcome {
-    let expected = added(&edit, before, after);
+    let expected = truth::added(&edit, before, after);
     let delta = &answer["diagnostics"];
     let mut told: BTreeMap<Finding, usize> = BTreeMap::new();
     for finding in truth::of_delta(delta) {
@@ -302,7 +281,7 @@ fn report(root: &Path, outcomes: &[Outcome], options: &Options) -> Result<()> {
         "seed": options.seed,
         "figures": rows.iter().map(|(what, figure)| json!({"what": what, "figure": figure})).collect::<Value>(),
         "edits": outcomes.iter().map(|one| json!({
-            "package": one.package, "edit": one.edit.what, "expected": one.expected, "named": one.named, "wrong": one.wrong,
+            "package": one.package, "edit": one.edit.what, "name": one.edit.name, "expected": one.expected, "named": one.named, "wrong": one.wrong,
             "missed": one.missed, "verdict": one.verdict, "notes": one.notes, "files": one.files, "bytes": one.bytes,
             "answer_s": one.answer.as_secs_f64(), "check_s": one.check.as_secs_f64(),
         })).collect::<Value>(),

@@ -1,9 +1,10 @@
 //! The packages: fetched from PyPI once, unpacked for each run, never committed.
 
 use std::path::Path;
-use std::process::Command;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
+
+use super::archives;
 
 /// Each a wheel without its dependencies: what they bring is unknown to the server and to the command line alike.
 pub const PACKAGES: [&str; 10] = [
@@ -21,31 +22,7 @@ pub const PACKAGES: [&str; 10] = [
 
 /// Puts the files of `package` into `project`; wheels are kept in `kept`.
 pub fn fetch(kept: &Path, package: &str, project: &Path) -> Result<()> {
-    let wheels = kept.join(package);
-    let wheel = || {
-        let entries = std::fs::read_dir(&wheels).ok()?;
-        entries
-            .filter_map(|entry| Some(entry.ok()?.path()))
-            .find(|path| path.extension().is_some_and(|is| is == "whl"))
-    };
-    if wheel().is_none() {
-        std::fs::create_dir_all(&wheels)?;
-        let pip = ["-m", "pip", "download", "-q", "--no-deps", "--only-binary", ":all:", package, "-d"];
-        let fetched = Command::new("python3").args(pip).arg(&wheels).status()?;
-        ensure!(fetched.success(), "pip could not fetch {package}");
-    }
-    let Some(wheel) = wheel() else { anyhow::bail!("pip fetched no wheel of {package}") };
-    std::fs::create_dir_all(project)?;
-    let unpacked = Command::new("python3").args(["-m", "zipfile", "-e"]).arg(wheel).arg(project).status()?;
-    ensure!(unpacked.success(), "{package} could not be unpacked");
-    // What is said of the package is no source of it.
-    for entry in std::fs::read_dir(project)? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|is| is == "dist-info") {
-            std::fs::remove_dir_all(path)?;
-        }
-    }
-    Ok(())
+    archives::unpack(&archives::fetched(kept, package, false)?, project)
 }
 
 /// Every Python file below `project`: its path from there, and its text.

@@ -1,11 +1,15 @@
 //! What pyright's command line says of a whole package, and what an answer says, in the same words.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use lsp_tools::internals::text::LineMap;
 use serde_json::Value;
+
+use super::edits::Edit;
 
 /// File, 0-based line, rule.
 pub type Finding = (String, u32, String);
@@ -62,6 +66,28 @@ fn line(range: &Value) -> u32 {
 
 fn rule(rule: &Value) -> String {
     rule.as_str().unwrap_or_default().to_owned()
+}
+
+/// The errors of `after` that `before` does not have, lines moved along.
+pub fn added(edit: &Edit, before: &Findings, after: &Findings) -> BTreeMap<Finding, usize> {
+    let lines = LineMap::between(&edit.before, &edit.after);
+    let mut old: BTreeMap<(String, Option<u32>, String), usize> = BTreeMap::new();
+    for (path, line, rule) in before {
+        let line = if *path == edit.path { lines.new_line(*line) } else { Some(*line) };
+        *old.entry((path.clone(), line, rule.clone())).or_default() += 1;
+    }
+    let mut new: BTreeMap<Finding, usize> = BTreeMap::new();
+    for finding in after {
+        let (path, line, rule) = finding;
+        let edited = (path.clone(), None, rule.clone());
+        let there = (path.clone(), Some(*line), rule.clone());
+        let known = [there, edited].into_iter().find(|key| old.get(key).is_some_and(|count| *count > 0));
+        match known.and_then(|key| old.get_mut(&key)) {
+            Some(count) => *count -= 1,
+            None => *new.entry(finding.clone()).or_default() += 1,
+        }
+    }
+    new
 }
 
 /// The errors that a delta names: in full, and in short where there are many.

@@ -7,6 +7,8 @@
 //! `cargo bench --bench check_parity -- [--only=SERVER] [--differences]`. Packages are fetched once into `target/bench/check_parity`;
 //! servers are installed by the product's own installer beside the tests' (`LSP_TOOLS_BENCH_DATA` names another prefix).
 
+#[path = "../support/archives.rs"]
+mod archives;
 mod lines;
 mod packages;
 

@@ -4,24 +4,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::Result;
+
+use super::archives::{self, run};
 
 /// What the Python packages import of others; two of them are left out, so that something is missing.
 const INSTALLED: [&str; 5] =
     ["werkzeug==3.0.4", "jinja2==3.1.4", "click==8.1.7", "urllib3==2.2.3", "idna==3.10"];
 
-/// TypeScript's settings where a package brings none.
-const TSCONFIG: &str = r#"{"compilerOptions": {"target": "es2020", "module": "esnext", "moduleResolution": "bundler", "strict": true,
-  "noEmit": true, "noUnusedLocals": true, "noImplicitReturns": true}, "include": ["src"]}"#;
-
 const CMAKE: &str = "cmake_minimum_required(VERSION 3.20)\nproject(lz4 C)\nfile(GLOB sources lz4libs/*.c)\n\
                      add_library(lz4 ${sources})\ntarget_compile_options(lz4 PRIVATE -Weverything -Werror)\n";
-
-fn run(command: &mut Command) -> Result<()> {
-    let output = command.output().with_context(|| format!("{command:?}"))?;
-    ensure!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
-    Ok(())
-}
 
 /// An environment with some of what the packages import: the `python3` that comes first for every server and command line.
 pub fn environment(kept: &Path) -> Result<PathBuf> {
@@ -36,28 +28,22 @@ pub fn environment(kept: &Path) -> Result<PathBuf> {
 
 /// Puts the files of `package` (`name==version` from PyPI, `name@version` from npm) into `project`.
 pub fn make(kept: &Path, package: &str, project: &Path) -> Result<()> {
-    fs::create_dir_all(project)?;
-    let archive = fetched(kept, package)?;
-    if archive.extension().is_some_and(|is| is == "whl") {
-        run(Command::new("python3").args(["-m", "zipfile", "-e"]).arg(&archive).arg(project))?;
-    } else {
-        run(Command::new("tar").args(["--strip-components=1", "-xf"]).arg(&archive).arg("-C").arg(project))?;
-    }
-    for entry in fs::read_dir(project)? {
-        let path = entry?.path();
-        let is_kept = path.file_name().is_some_and(|name| name == "lz4libs");
-        // What is said of the package is no source of it; neither is what only binds a C library to Python.
-        if path.extension().is_some_and(|is| is == "dist-info") || package.starts_with("lz4") && !is_kept {
-            if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) }?;
+    let is_c = package.starts_with("lz4");
+    archives::unpack(&archives::fetched(&kept.join("archives"), package, is_c)?, project)?;
+    if is_c {
+        // What only binds the C library to Python is no part of it.
+        for entry in fs::read_dir(project)? {
+            let path = entry?.path();
+            if path.file_name().is_none_or(|name| name != "lz4libs") {
+                if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) }?;
+            }
         }
-    }
-    if package.starts_with("lz4") {
         fs::write(project.join("CMakeLists.txt"), CMAKE)?;
         build(kept, project)?;
     } else if package.starts_with("bats") {
         fs::write(project.join(".shellcheckrc"), "enable=all\nexternal-sources=true\n")?;
-    } else if package.contains('@') && !project.join("tsconfig.json").exists() {
-        fs::write(project.join("tsconfig.json"), TSCONFIG)?;
+    } else if package.contains('@') {
+        archives::default_tsconfig(project)?;
     }
     Ok(())
 }
@@ -72,27 +58,6 @@ fn build(kept: &Path, project: &Path) -> Result<()> {
     }
     let words = ["-S", ".", "-B", "build", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"];
     run(Command::new(program).args(words).current_dir(project))
-}
-
-fn fetched(kept: &Path, package: &str) -> Result<PathBuf> {
-    let folder = kept.join("archives").join(package);
-    let found = || {
-        let entries = fs::read_dir(&folder).ok()?;
-        let mut files = entries.filter_map(|entry| Some(entry.ok()?.path()));
-        files
-            .find(|path| path.extension().is_some_and(|is| ["whl", "gz", "tgz"].iter().any(|end| is == *end)))
-    };
-    if found().is_none() {
-        fs::create_dir_all(&folder)?;
-        if package.contains("==") {
-            let kind = if package.starts_with("lz4") { "--no-binary" } else { "--only-binary" };
-            let words = ["-m", "pip", "download", "-q", "--no-deps", kind, ":all:", package, "-d"];
-            run(Command::new("python3").args(words).arg(&folder))?;
-        } else {
-            run(Command::new("npm").args(["pack", "--silent", package]).current_dir(&folder))?;
-        }
-    }
-    found().with_context(|| format!("nothing was fetched for {package}"))
 }
 
 /// Takes the first import of one line out of every fifth file.
