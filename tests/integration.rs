@@ -54,3 +54,4 @@ mod scripted_server;
 mod search_parity;
 mod soak;
 mod text_floor;
+mod view;

@@ -48,4 +48,10 @@ if [ -z "${PAGE_SERVERS:-}" ] && [ ! -e "$TOOLS/servers/installed" ]; then
     touch "$TOOLS/servers/installed"
 fi
 cd "$base/shop"
-NODE_PATH=$TOOLS/node_modules node "$ROOT/tests/page/page.cjs" "$PROGRAM" "$browser" "$ROOT/docs"
+status=0
+NODE_PATH=$TOOLS/node_modules node "$ROOT/tests/page/page.cjs" "$PROGRAM" "$browser" "$ROOT/docs" || status=$?
+# A quarter of the bytes, to the eye the same.
+if command -v pngquant >/dev/null; then
+    pngquant --force --skip-if-larger --ext .png "$ROOT"/docs/view-*.png || true
+fi
+exit "$status"

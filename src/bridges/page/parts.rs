@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::host::PageSetup;
+use crate::process::tree::Process;
 use crate::runtime::Runtime;
 use crate::runtime::overview::{FileOverview, FilesOverview, OverviewVeil, ServerOverview};
 use crate::tools::servers::{ServerRow, ServerRunState, ServersOutput};
@@ -162,8 +163,18 @@ pub(super) fn edits(runtime: &Runtime, veil: &OverviewVeil) -> Value {
 
 /// Who is connected, with which unsaved texts.
 pub(super) fn clients(runtime: &Runtime, setup: &PageSetup, veil: &OverviewVeil) -> Value {
-    let daemon = (setup.daemon)();
+    let mut daemon = (setup.daemon)();
+    for client in daemon["clients"].as_array_mut().into_iter().flatten() {
+        client["started_by"] = json!(client["pid"].as_i64().and_then(parent_name));
+    }
     json!({"clients": daemon["clients"], "unsaved": runtime.unsaved_overview(veil)})
+}
+
+/// The name of the program that started the process `pid`: the host or the shell.
+fn parent_name(pid: i64) -> Option<String> {
+    let process = Process::living(i32::try_from(pid).ok()?)?;
+    let name = std::fs::read_to_string(format!("/proc/{}/comm", process.parent)).ok()?;
+    Some(name.trim_end().to_owned())
 }
 
 /// The end of the daemon's log.

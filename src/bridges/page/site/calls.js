@@ -22,12 +22,12 @@ export function show(part) {
     : `${plural(all, "call")} since the page was opened, the newest first; ${part.running} running. Tokens are estimated at three bytes each.`;
   fill(byId("calls-table"), part.calls, () => {
     if (all === 0) return null;
-    const columns = [{ name: "Time", class: "wide" }, { name: "Tool" }, { name: "Outcome" }, { name: "Took", class: "number" },
-      { name: "Tokens in", class: "number wide" }, { name: "Tokens out", class: "number" }];
+    const columns = [{ name: "Tool", class: "lead" }, { name: "Outcome", class: "outcome" }, { name: "Time" }, { name: "Took", class: "number" },
+      { name: "Tokens in", class: "number" }, { name: "Tokens out", class: "number" }];
     const rows = part.calls.map((call) => [
-      clock(call.time),
       [element("span", {}, call.tool), call.agent ? ` (${call.agent})` : "", element("span", { class: "sub" }, subject(call))],
       verdict(call),
+      clock(call.time),
       call.running ? "…" : milliseconds(call.duration_ms),
       String(tokens(call.bytes_in)),
       call.running ? "…" : String(tokens(call.bytes_out)),
@@ -36,7 +36,7 @@ export function show(part) {
   });
   fill(byId("calls-statistics"), part.statistics, () => {
     if (part.statistics.length === 0) return none("No calls yet.");
-    const columns = [{ name: "Name" }, { name: "Calls", class: "number" }, { name: "Median", class: "number" }, { name: "99 %", class: "number" }];
+    const columns = [{ name: "Name", class: "lead" }, { name: "Calls", class: "number" }, { name: "Median", class: "number" }, { name: "99 %", class: "number" }];
     const rows = part.statistics.map((one) => [one.name, String(one.calls), milliseconds(one.median_ms), milliseconds(one.p99_ms)]);
     return table("What calls took", columns, rows);
   });

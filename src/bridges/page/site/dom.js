@@ -21,13 +21,16 @@ export function fill(parent, data, make) {
   parent.replaceChildren(...[make()].flat(Infinity).filter(Boolean));
 }
 
-/** A table: `columns` are {name, class?}, `rows` arrays of texts or nodes. */
+/**
+ * A table: `columns` are {name, class?}, `rows` arrays of texts or nodes. On a phone its rows become stacks of labelled values (style.css);
+ * the roles keep it a table for whoever listens to it.
+ */
 export function table(caption, columns, rows) {
-  const head = columns.map((column) => element("th", { scope: "col", class: column.class }, column.name));
-  const body = rows.map((cells) =>
-    element("tr", {}, cells.map((cell, at) => element("td", { class: columns[at].class }, cell))));
-  return element("table", {}, element("caption", {}, caption),
-    element("thead", {}, element("tr", {}, head)), element("tbody", {}, body));
+  const head = columns.map((column) => element("th", { scope: "col", role: "columnheader", class: column.class }, column.name));
+  const body = rows.map((cells) => element("tr", { role: "row" },
+    cells.map((cell, at) => element("td", { role: "cell", class: columns[at].class, "data-label": columns[at].name }, cell))));
+  return element("table", { role: "table" }, element("caption", {}, caption),
+    element("thead", { role: "rowgroup" }, element("tr", { role: "row" }, head)), element("tbody", { role: "rowgroup" }, body));
 }
 
 export const none = (text) => element("p", { class: "dim" }, text);

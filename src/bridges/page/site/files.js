@@ -128,7 +128,7 @@ export function show(part) {
   draw();
   detail();
   fill(byId("files-table"), latest, () => {
-    const columns = [{ name: "File" }, { name: "Errors", class: "number" }, { name: "Warnings", class: "number" }, { name: "Remarks and hints", class: "number wide" }, { name: "Found by", class: "wide" }];
+    const columns = [{ name: "File", class: "lead" }, { name: "Errors", class: "number" }, { name: "Warnings", class: "number" }, { name: "Remarks and hints", class: "number" }, { name: "Found by" }];
     const rows = latest.map((file) => [file.path, String(file.counts[0]), String(file.counts[1]), String(file.counts[2] + file.counts[3]), file.servers.join(", ")]);
     return table("Files with findings", columns, rows);
   });

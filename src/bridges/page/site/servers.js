@@ -39,7 +39,7 @@ const cards = new Map();
 function keyed(parent, key, data, make) {
   let known = cards.get(key);
   if (!known) {
-    known = element("article", { class: "card" });
+    known = element("article", { class: key === "daemon" ? "card last" : "card" });
     cards.set(key, known);
     parent.append(known);
   }
@@ -76,7 +76,7 @@ export function show(part) {
   byId("idle").hidden = part.idle.length === 0;
   fill(byId("idle-table"), part.idle, () => {
     byId("idle-summary").textContent = plural(part.idle.length, "server that does not run", "servers that do not run");
-    const columns = [{ name: "Server" }, { name: "State" }, { name: "Languages" }, { name: "Files", class: "number wide" }, { name: "Install with", class: "wide" }];
+    const columns = [{ name: "Server", class: "lead" }, { name: "State" }, { name: "Languages" }, { name: "Files", class: "number" }, { name: "Install with" }];
     const rows = part.idle.map((row) => [row.server, badge(row.state, KINDS[row.state]), row.languages.join(", "), String(row.files),
       row.install ? element("code", {}, row.install) : "–"]);
     return table("Servers of the languages here that do not run now", columns, rows);
