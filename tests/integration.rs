@@ -53,5 +53,6 @@ mod rust_and_go;
 mod scripted_server;
 mod search_parity;
 mod soak;
+mod terminal_width;
 mod text_floor;
 mod view;

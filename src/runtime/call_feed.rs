@@ -258,7 +258,8 @@ fn short_delta(delta: &Value) -> FeedDelta {
     let added = delta["added"].as_array().map(Vec::as_slice).unwrap_or_default();
     let more = delta["more"].as_array().map(Vec::as_slice).unwrap_or_default();
     let further: usize = more.iter().map(|more| more["lines"].as_array().map_or(0, Vec::len)).sum();
-    let text = |value: &Value| value.as_str().unwrap_or_default().chars().take(MAX_FEED_SUBJECT_CHARS).collect();
+    let text =
+        |value: &Value| value.as_str().unwrap_or_default().chars().take(MAX_FEED_SUBJECT_CHARS).collect();
     let finding = |item: &Value| FeedFinding {
         path: text(&item["path"]),
         line: item["line"].as_u64().or_else(|| item["range"]["start"]["line"].as_u64()).unwrap_or(0) + 1,
@@ -316,7 +317,10 @@ mod tests {
             {"added": [added], "removed": 2, "unchanged": 1, "errors": 1, "verdict": "complete"}}));
         ticket.end(&entry("edit"));
         let call = feed.calls().remove(0);
-        assert_eq!((call.running, call.session.as_str(), call.undo.as_deref()), (false, "01234567", Some("e1")));
+        assert_eq!(
+            (call.running, call.session.as_str(), call.undo.as_deref()),
+            (false, "01234567", Some("e1"))
+        );
         let delta = call.delta.expect("a delta");
         assert_eq!((delta.added, delta.removed, delta.first[0].line), (1, 2, 4));
         assert_eq!(call.verdict.as_deref(), Some("complete"));

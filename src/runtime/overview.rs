@@ -129,9 +129,8 @@ impl OverviewVeil {
         if !self.is_active && !self.hides_all {
             return text.to_owned();
         }
-        let is_edge = |character: char| {
-            character.is_whitespace() || "\"'`()[]{}<>,;=|&:*?!#$".contains(character)
-        };
+        let is_edge =
+            |character: char| character.is_whitespace() || "\"'`()[]{}<>,;=|&:*?!#$".contains(character);
         let mut out = String::with_capacity(text.len());
         for part in text.split_inclusive(is_edge) {
             let word = part.trim_end_matches(is_edge);
@@ -250,7 +249,8 @@ impl Runtime {
                 if findings.counts.iter().any(|count| *count > 0) {
                     file.servers.push(session.server().to_owned());
                 }
-                file.first.extend(findings.first.iter().map(|finding| finding_json(finding, session.server())));
+                file.first
+                    .extend(findings.first.iter().map(|finding| finding_json(finding, session.server())));
             }
         }
         found.retain(|path, _| !veil.hides(path));
@@ -267,7 +267,8 @@ impl Runtime {
     pub(crate) fn unsaved_overview(&self, veil: &OverviewVeil) -> Vec<UnsavedOverview> {
         let workspace = &self.context.workspace;
         let editors = self.known_overlays.views(workspace).into_iter();
-        let editors = editors.map(|(session, view)| (Some(session.chars().take(8).collect::<String>()), view));
+        let editors =
+            editors.map(|(session, view)| (Some(session.chars().take(8).collect::<String>()), view));
         let handles = self.context.overlays.views().into_iter().map(|view| (None, view));
         let mut unsaved = Vec::new();
         for (session, view) in editors.chain(handles) {
@@ -321,7 +322,8 @@ impl Runtime {
                 };
                 match &change.texts {
                     Ok((before, after)) => {
-                        let options = DiffOptions { max_bytes: MAX_SHOWN_DIFF_BYTES, ..DiffOptions::default() };
+                        let options =
+                            DiffOptions { max_bytes: MAX_SHOWN_DIFF_BYTES, ..DiffOptions::default() };
                         let old = before.as_ref().map(|_| from.as_deref().unwrap_or(&path));
                         let new = after.as_ref().map(|_| path.as_str());
                         let (before, after) =

@@ -34,7 +34,8 @@ impl Page {
         let value: Value = serde_json::from_str(&said.out).expect("JSON");
         let url = value["url"].as_str().expect("an address");
         let port = value["port"].as_u64().and_then(|port| u16::try_from(port).ok()).expect("a port");
-        let token = url.strip_prefix(&format!("http://127.0.0.1:{port}/")).and_then(|rest| rest.strip_suffix('/'));
+        let token =
+            url.strip_prefix(&format!("http://127.0.0.1:{port}/")).and_then(|rest| rest.strip_suffix('/'));
         let token = token.unwrap_or_else(|| panic!("{url}")).to_owned();
         assert!(token.len() >= 43, "256 bits: {token}");
         Self { port, token }
@@ -120,7 +121,12 @@ fn page_with_its_token_is_read_only_and_for_its_own_address_alone() {
     for method in ["POST", "PUT", "DELETE", "OPTIONS", "PATCH"] {
         assert_eq!(page.ask(method, &home, &[]).status, 405, "{method}");
     }
-    for header in [("Host", "evil.example"), ("Host", "localhost"), ("Origin", "http://evil.example"), ("Origin", "null")] {
+    for header in [
+        ("Host", "evil.example"),
+        ("Host", "localhost"),
+        ("Origin", "http://evil.example"),
+        ("Origin", "null"),
+    ] {
         assert_eq!(page.ask("GET", &home, &[header]).status, 403, "{header:?}");
     }
     let answer = page.ask("GET", &home, &[]);
@@ -148,7 +154,9 @@ fn files_with(folder: &Path, text: &str, found: &mut Vec<String>) {
         let kind = entry.file_type().expect("a kind");
         if kind.is_dir() {
             files_with(&entry.path(), text, found);
-        } else if kind.is_file() && fs::read(entry.path()).is_ok_and(|bytes| contains(&bytes, text.as_bytes())) {
+        } else if kind.is_file()
+            && fs::read(entry.path()).is_ok_and(|bytes| contains(&bytes, text.as_bytes()))
+        {
             found.push(entry.path().display().to_string());
         }
     }
@@ -162,7 +170,8 @@ fn contains(bytes: &[u8], text: &[u8]) -> bool {
 fn token_of_page_is_in_no_file_and_no_command_line() {
     let mut house = House::new();
     house.program = None;
-    fs::write(house.project.beside("config").join("lsp-tools.toml"), "[log]\nlevel = \"trace\"\n").expect("settings");
+    fs::write(house.project.beside("config").join("lsp-tools.toml"), "[log]\nlevel = \"trace\"\n")
+        .expect("settings");
     let page = Page::open(&house);
     house.run(&["hover", "a.scr:1:5"]);
     assert_eq!(page.get("").status, 200);
@@ -258,12 +267,15 @@ fn calls_and_edits_appear_on_the_page_as_they_come() {
     let seen = calls(&mut live, |calls| calls[0]["tool"] == "edit" && calls[0]["running"] == false);
     let undo = seen[0]["undo"].as_str().expect("an id").to_owned();
     assert_eq!(seen[0]["delta"]["added"], 1, "{seen:?}");
-    let state = page.wait_for_state("the edit is listed", |state| state["edits"]["edits"][0]["id"] == undo.as_str());
+    let state =
+        page.wait_for_state("the edit is listed", |state| state["edits"]["edits"][0]["id"] == undo.as_str());
     assert_eq!(state["edits"]["edits"][0]["files"], json!(["modified b.scr"]));
     let edit: Value = serde_json::from_str(&page.get(&format!("api/edit/{undo}")).body).expect("JSON");
     let diff = edit["files"][0]["diff"].as_str().expect("a diff");
     assert!(diff.contains("-foo\n+foo WRONG\n"), "{diff}");
-    let state = page.wait_for_state("findings are known", |state| state["files"]["files"].as_array().is_some_and(|files| files.len() > 1));
+    let state = page.wait_for_state("findings are known", |state| {
+        state["files"]["files"].as_array().is_some_and(|files| files.len() > 1)
+    });
     assert_eq!(state["files"]["files"][0]["counts"][0], 1, "{state}");
     let server = &state["servers"]["servers"][0];
     assert_eq!((&server["server"], &server["state"]), (&json!("scripted"), &json!("ready")), "{server}");
@@ -317,7 +329,8 @@ fn commands_of_bash_get_no_page() {
     let bash = |command: &str| {
         let arguments = json!({"command": command, "timeout_ms": 60_000}).to_string();
         let said = house.run(&["tools", "call", "bash", &arguments, "--format", "json"]);
-        let answer: Value = serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}"));
+        let answer: Value =
+            serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}"));
         (answer["exit_code"].clone(), format!("{}{}", answer["stdout"], answer["stderr"]))
     };
     for words in ["view", "view --stop"] {

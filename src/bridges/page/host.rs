@@ -97,7 +97,8 @@ impl PageHost {
                 Err(error) => PageReply::Failed { error: error.to_string() },
             },
             PageRequest::Stop => {
-                let Some(page) = self.open.lock().await.take().filter(|page| !page.serving.is_finished()) else {
+                let Some(page) = self.open.lock().await.take().filter(|page| !page.serving.is_finished())
+                else {
                     return PageReply::Closed;
                 };
                 page.end.cancel();

@@ -157,7 +157,10 @@ impl PageConnection {
             HttpPeer::Client => {}
             HttpPeer::Unseen | HttpPeer::OtherUser if allow_unseen => {}
             peer @ (HttpPeer::Unseen | HttpPeer::OtherUser | HttpPeer::Supervised | HttpPeer::Remote) => {
-                tracing::warn!(?peer, "a request for the page was refused: it came from no process that is seen to be its user's own");
+                tracing::warn!(
+                    ?peer,
+                    "a request for the page was refused: it came from no process that is seen to be its user's own"
+                );
                 return closing(empty(StatusCode::FORBIDDEN));
             }
         }

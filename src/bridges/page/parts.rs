@@ -61,7 +61,12 @@ impl PageMemory {
     }
 
     /// Servers, the daemon, and their memory until now.
-    pub(super) async fn servers(&mut self, runtime: &Runtime, setup: &PageSetup, veil: &OverviewVeil) -> Value {
+    pub(super) async fn servers(
+        &mut self,
+        runtime: &Runtime,
+        setup: &PageSetup,
+        veil: &OverviewVeil,
+    ) -> Value {
         let due = self.idle_at.is_none_or(|at| at.elapsed() >= super::sampler::IDLE_LOOK_INTERVAL);
         if due {
             let ServersOutput { servers, notes, .. } = runtime.servers().await;
@@ -123,9 +128,12 @@ impl PageMemory {
         let current: BTreeMap<String, FileOverview> =
             files.into_iter().map(|file| (file.path.clone(), file)).collect();
         self.files.retain(|path, _| !current.contains_key(path));
-        let mut shown: Vec<ShownFile<'_>> = current.values().map(|file| ShownFile { file, earlier: false }).collect();
+        let mut shown: Vec<ShownFile<'_>> =
+            current.values().map(|file| ShownFile { file, earlier: false }).collect();
         shown.extend(self.files.values().map(|file| ShownFile { file, earlier: true }));
-        shown.sort_by(|one, other| other.file.counts.cmp(&one.file.counts).then_with(|| one.file.path.cmp(&other.file.path)));
+        shown.sort_by(|one, other| {
+            other.file.counts.cmp(&one.file.counts).then_with(|| one.file.path.cmp(&other.file.path))
+        });
         let part = json!({"files": shown, "known": known, "left_out": left_out});
         drop(shown);
         self.files.extend(current);

@@ -164,7 +164,8 @@ impl PageSampler {
             let root = runtime.workspace().clone();
             memory.forget_files(|path| {
                 let shown = root.path(std::path::Path::new(path));
-                files.clean.contains(path) || !shown.is_ok_and(|path| root.exists(&path) && !veil.hides(&path))
+                files.clean.contains(path)
+                    || !shown.is_ok_and(|path| root.exists(&path) && !veil.hides(&path))
             });
             files.files.iter_mut().for_each(|file| {
                 file.first.iter_mut().for_each(|finding| veil.redact_all(finding));

@@ -40,7 +40,15 @@ mod tests {
     fn site_files_load_nothing_from_elsewhere_and_make_no_markup_of_texts() {
         for file in &FILES {
             let without_namespace = file.text.replace("http://www.w3.org/2000/svg", "");
-            for word in ["http://", "https://", "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("] {
+            for word in [
+                "http://",
+                "https://",
+                "innerHTML",
+                "outerHTML",
+                "insertAdjacentHTML",
+                "document.write",
+                "eval(",
+            ] {
                 assert!(!without_namespace.contains(word), "{}: {word}", file.name);
             }
         }

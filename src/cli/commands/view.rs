@@ -15,6 +15,7 @@ use crate::bridges::page::host::{PageReply, PageRequest};
 use crate::cli::args::doors::ViewCommandArgs;
 use crate::cli::doors::DoorStartContext;
 use crate::cli::exit::CliExitStatus;
+use crate::process::ancestry;
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// How long the daemon may take to open or close the page.
@@ -22,6 +23,10 @@ const VIEW_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Answers `view`. The address goes to standard output and nowhere else.
 pub(crate) async fn run(arguments: ViewCommandArgs, start: DoorStartContext<'_>) -> Result<Reply, ToolError> {
+    if !ancestry::is_unsupervised() {
+        // Its environment may name another daemon, which would have no page to close.
+        return Err(from_connect_error(ConnectError::Inside));
+    }
     if start.global.no_daemon || is_daemon_disabled() {
         let error = "the page is served by the daemon, and that is switched off here";
         let hint = "leave out --no-daemon and LSP_TOOLS_NO_DAEMON";
@@ -50,8 +55,8 @@ pub(crate) async fn run(arguments: ViewCommandArgs, start: DoorStartContext<'_>)
             let output = json!({"ok": true, "url": url, "port": port});
             let text = || {
                 format!(
-                    "{url}\nOpen it in a browser of this machine. It shows what you would see and changes nothing; it ends with the daemon, \
-                     or with: lsp-tools view --stop\n"
+                    "{url}\nOpen it in a browser of this machine: it shows what happens, and changes nothing.\n\
+                     It ends with the daemon, or with: lsp-tools view --stop\n"
                 )
             };
             to_reply(&start, &output, CliExitStatus::Answered, text)

@@ -54,7 +54,10 @@ impl KnownFindings {
         };
         self.add(severity, || KnownFinding {
             severity,
-            line: item["range"]["start"]["line"].as_u64().and_then(|line| u32::try_from(line).ok()).unwrap_or(0),
+            line: item["range"]["start"]["line"]
+                .as_u64()
+                .and_then(|line| u32::try_from(line).ok())
+                .unwrap_or(0),
             code: match &item["code"] {
                 Value::String(code) => Some(code.clone()),
                 Value::Number(code) => Some(code.to_string()),

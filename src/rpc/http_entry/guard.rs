@@ -100,8 +100,7 @@ mod tests {
         if let Some(origin) = origin {
             headers.insert(ORIGIN, HeaderValue::from_str(origin).unwrap());
         }
-        let guard =
-            HttpOriginGuard::new("127.0.0.1:8000".parse().unwrap(), vec!["Tools.example".to_owned()]);
+        let guard = HttpOriginGuard::new("127.0.0.1:8000".parse().unwrap(), vec!["Tools.example".to_owned()]);
         guard.check_request(&Uri::from_static("/mcp"), &headers)
     }
 
@@ -143,11 +142,7 @@ mod tests {
             "file://",
             "http://127.0.0.1:8000@evil.example",
         ] {
-            assert_eq!(
-                checked("127.0.0.1:8000", Some(origin)),
-                Err(HttpOriginRefusal::Origin),
-                "{origin}"
-            );
+            assert_eq!(checked("127.0.0.1:8000", Some(origin)), Err(HttpOriginRefusal::Origin), "{origin}");
         }
     }
 }

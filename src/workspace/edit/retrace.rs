@@ -4,7 +4,8 @@ use std::path::Path;
 
 use super::journal::{Journal, JournalEntry, JournalProgress};
 use super::record::{
-    LeafKind, RemovedItem, StoredContentRange, StructureStep, SummaryOperation, TransactionRecord, join_relative,
+    LeafKind, RemovedItem, StoredContentRange, StructureStep, SummaryOperation, TransactionRecord,
+    join_relative,
 };
 use super::report::path_of;
 use super::{ContentHash, EditError, EditId, FileOperation};
@@ -86,7 +87,9 @@ impl Retracer<'_> {
         for (entry, record) in &self.later {
             let replaced = record.puts.iter().find(|put| put.path == path);
             let replaced = replaced.and_then(|put| put.before.as_ref()).map(|before| before.image);
-            if let Some(image) = replaced.or_else(|| removed_image(record, path)).filter(|image| image.hash == hash) {
+            if let Some(image) =
+                replaced.or_else(|| removed_image(record, path)).filter(|image| image.hash == hash)
+            {
                 return self.image(entry, &image);
             }
         }
