@@ -120,8 +120,13 @@ impl OverviewVeil {
     /// The same of a path as texts spell it; what is no path in the workspace is not hidden.
     fn hides_spelled(&self, text: &str) -> bool {
         let path = text.strip_prefix("file://").unwrap_or(text).trim_end_matches(['.', '/', ':']);
-        let is_path = !path.is_empty() && path.bytes().any(|byte| byte.is_ascii_alphanumeric());
-        is_path && self.workspace.path(std::path::Path::new(path)).is_ok_and(|path| self.hides(&path))
+        if !path.bytes().any(|byte| byte.is_ascii_alphanumeric()) {
+            return false;
+        }
+        // A rule about all files is not about all words.
+        let is_spelled =
+            || path.contains(['/', '.']) || self.workspace.root().join(path).symlink_metadata().is_ok();
+        self.workspace.path(std::path::Path::new(path)).is_ok_and(|path| self.hides(&path)) && is_spelled()
     }
 
     /// `text` without names of files that may not be seen.
@@ -352,4 +357,49 @@ fn finding_json(finding: &KnownFinding, server: &str) -> Value {
         "message": finding.message,
         "server": server,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn veil_takes_hidden_names_out_of_texts_and_leaves_other_words() {
+        let temp = tempfile::tempdir().unwrap();
+        std::fs::write(temp.path().join("key.pem"), "x").unwrap();
+        std::os::unix::fs::symlink("key.pem", temp.path().join("link.txt")).unwrap();
+        let plain = Workspace::open(temp.path()).unwrap();
+        let veil = |hides: fn(&WorkspacePath) -> bool| OverviewVeil {
+            workspace: plain.with_path_filter(Arc::new(hides)),
+            is_active: true,
+            hides_all: false,
+        };
+        let keys = veil(|path| path.as_path() == Path::new("key.pem"));
+        let absolute = temp.path().canonicalize().unwrap().join("key.pem");
+        for text in [
+            "cat key.pem",
+            "'key.pem'",
+            "key.pem:3: no",
+            "./key.pem.",
+            "link.txt",
+            &absolute.display().to_string(),
+        ] {
+            let shown = keys.redact(text);
+            assert!(
+                shown.contains(HIDDEN) && !shown.contains("key.pem") && !shown.contains("link"),
+                "{text}: {shown}"
+            );
+        }
+        assert_eq!(keys.redact("open.txt: key and pem, 3 < 4"), "open.txt: key and pem, 3 < 4");
+        let mut value = json!({"paths": ["key.pem", "a"], "n": 1});
+        keys.redact_all(&mut value);
+        assert_eq!(value, json!({"paths": [HIDDEN, "a"], "n": 1}));
+        assert_eq!(
+            veil(|_| true).redact("the call of src/a.rs failed"),
+            format!("the call of {HIDDEN} failed")
+        );
+    }
 }
