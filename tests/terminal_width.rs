@@ -54,8 +54,8 @@ fn tables_fit_terminals_of_80_and_50_columns() {
             }
             command.stdin(Stdio::null());
             let shown = said(python, "", &format!("{words:?} on {columns} columns")).out;
-            // Below tables stand sentences, addresses and paths, which a terminal wraps by itself.
-            let prose = ["note:", "daemon ", "workspace ", "socket ", "hint:"];
+            // Beside tables stand sentences, and commands and paths to be copied, which the terminal wraps by itself.
+            let prose = ["note:", "daemon ", "workspace ", "socket ", "hint:", "npm ", "pip ", "rustup "];
             for line in
                 shown.lines().filter(|line| !prose.iter().any(|begin| line.trim_start().starts_with(begin)))
             {

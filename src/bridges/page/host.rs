@@ -6,15 +6,14 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::listener::{self, PageAccess};
 use super::sampler::PageSampler;
+use super::setup::PageSetup;
 use crate::rpc::http_entry::token::{BearerToken, TokenError};
-use crate::runtime::live::LiveRuntime;
 
 /// What is asked of the page, in one line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,19 +49,6 @@ pub(crate) enum PageReply {
         /// Why.
         error: String,
     },
-}
-
-/// What the page is made from.
-#[derive(Clone)]
-pub(crate) struct PageSetup {
-    /// The runtime now and in future.
-    pub(crate) live: LiveRuntime,
-    /// What is known of the daemon.
-    pub(crate) daemon: Arc<dyn Fn() -> Value + Send + Sync>,
-    /// The last lines of its log.
-    pub(crate) log: Arc<dyn Fn() -> Vec<String> + Send + Sync>,
-    /// Cancelled when the daemon ends.
-    pub(crate) closing: CancellationToken,
 }
 
 /// The page of this process, open or not.

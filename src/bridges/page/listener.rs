@@ -20,6 +20,7 @@ use tokio::sync::OnceCell;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use super::response::{PageResponse, with_kind};
 use super::sampler::PageSampler;
 use super::site::{self, SiteFile};
 use super::stream;
@@ -37,9 +38,6 @@ const PAGE_CLOSE_GRACE_PERIOD: Duration = Duration::from_millis(300);
 /// No other file than the page's own is loaded, nothing frames it, and texts cannot become markup.
 const CONTENT_POLICY: &str = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
                               require-trusted-types-for 'script'";
-
-/// What is answered.
-pub(super) type PageResponse = Response<UnsyncBoxBody<Bytes, Infallible>>;
 
 /// Who is let in now.
 pub(super) struct PageAccess {
@@ -231,12 +229,6 @@ fn empty(status: StatusCode) -> PageResponse {
 
 fn json_answer(json: String) -> PageResponse {
     with_kind(Response::new(full(json)), "application/json")
-}
-
-/// The same with its type.
-pub(super) fn with_kind(mut answer: PageResponse, kind: &'static str) -> PageResponse {
-    answer.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    answer
 }
 
 /// The connection ends with this answer.

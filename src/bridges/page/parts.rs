@@ -1,17 +1,19 @@
 //! The parts of what is shown, each as JSON.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::host::PageSetup;
+use super::setup::PageSetup;
 use crate::process::tree::Process;
 use crate::runtime::Runtime;
 use crate::runtime::overview::{FileOverview, FilesOverview, OverviewVeil, ServerOverview};
 use crate::tools::servers::{ServerRow, ServerRunState, ServersOutput};
 
+/// How often the workspace is looked through for servers that do not run.
+const IDLE_LOOK_INTERVAL: Duration = Duration::from_secs(60);
 /// So many samples of a memory are kept.
 const MAX_MEMORY_SAMPLES: usize = 240;
 /// So many series of samples.
@@ -67,7 +69,7 @@ impl PageMemory {
         setup: &PageSetup,
         veil: &OverviewVeil,
     ) -> Value {
-        let due = self.idle_at.is_none_or(|at| at.elapsed() >= super::sampler::IDLE_LOOK_INTERVAL);
+        let due = self.idle_at.is_none_or(|at| at.elapsed() >= IDLE_LOOK_INTERVAL);
         if due {
             let ServersOutput { servers, notes, .. } = runtime.servers().await;
             (self.idle, self.notes, self.idle_at) = (servers, notes, Some(Instant::now()));

@@ -10,8 +10,8 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::host::PageSetup;
 use super::parts::{self, PageMemory};
+use super::setup::PageSetup;
 use crate::runtime::Runtime;
 use crate::runtime::overview::OverviewVeil;
 
@@ -19,8 +19,6 @@ use crate::runtime::overview::OverviewVeil;
 const SAMPLE_INTERVAL: Duration = Duration::from_secs(2);
 /// Calls are shown at most so often.
 const CALLS_INTERVAL: Duration = Duration::from_millis(150);
-/// How often the workspace is looked through for servers that do not run.
-pub(super) const IDLE_LOOK_INTERVAL: Duration = Duration::from_secs(60);
 /// So long after the last request it is still sampled: whoever loads the page anew finds what it showed.
 const LINGER: Duration = Duration::from_secs(60);
 /// The first samples are there within this time.

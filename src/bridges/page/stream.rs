@@ -11,7 +11,7 @@ use hyper::body::{Bytes, Frame};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::listener::{PageResponse, with_kind};
+use super::response::{PageResponse, with_kind};
 use super::sampler::{PageParts, PageSampler, StreamGuard};
 
 /// How often something is sent where nothing changes: who has gone is noticed by it.

@@ -20,7 +20,8 @@ use crate::bridges::daemon::server::{
 };
 use crate::bridges::editor::{self, EditorOptions};
 use crate::bridges::mcp::server::ServerOptions;
-use crate::bridges::page::host::{PageHost, PageReply, PageSetup};
+use crate::bridges::page::host::{PageHost, PageReply};
+use crate::bridges::page::setup::PageSetup;
 use crate::bridges::{self, mcp};
 use crate::cli::args::GlobalArgs;
 use crate::cli::commands::daemon::logs::recent_lines;
@@ -36,8 +37,6 @@ use crate::runtime::live::LiveRuntime;
 use crate::runtime::{Client, RuntimeOptions, find_workspace};
 use crate::tools::error::{ErrorCode, ToolError};
 
-/// How the logs of daemons begin.
-const LOGS: &str = "daemon-";
 /// A log that nobody has written to for so long is of a daemon that will not come again.
 const DAEMON_LOG_TTL: Duration = Duration::from_secs(14 * 24 * 3_600);
 
@@ -296,18 +295,14 @@ fn identity(global: &GlobalArgs, cwd: &Path, folders: &Folders) -> Result<Daemon
 /// The name of the daemon's log.
 pub(crate) fn log_name(global: &GlobalArgs, folders: &Folders) -> Option<String> {
     let cwd = std::env::current_dir().ok()?;
-    Some(log_of(identity(global, &cwd, folders).ok()?.key()))
-}
-
-/// The name of the log of the daemon called `key`.
-pub(crate) fn log_of(key: &str) -> String {
-    format!("{LOGS}{key}")
+    Some(logging::daemon_log(identity(global, &cwd, folders).ok()?.key()))
 }
 
 /// Every binary and environment has logs of its own; those of former ones are not kept for ever.
 fn forget_old_logs(folder: &Path) {
     let is_old = |path: &PathBuf| {
-        let name = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(LOGS));
+        let name =
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(logging::DAEMON_LOGS));
         let modified = path.metadata().and_then(|metadata| metadata.modified());
         let age = modified.ok().and_then(|modified| SystemTime::now().duration_since(modified).ok());
         name && age.is_some_and(|age| age > DAEMON_LOG_TTL)

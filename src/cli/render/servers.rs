@@ -210,7 +210,7 @@ bash-language-server  npm install -g bash-language-server (or: lsp-tools install
 note: pylsp finds little
 ";
         assert_eq!(render(&output, &DisplayCapabilities::PLAIN), expected);
-        let terminal = DisplayCapabilities { terminal: true, color: false, width: 60 };
+        let terminal = DisplayCapabilities { terminal: true, color: false, width: 64 };
         let notes = vec!["too much".to_owned()];
         let expected = "\
 LANGUAGES  FILES  SERVER                STATE    PID   MEMORY

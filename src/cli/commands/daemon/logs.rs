@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use super::Reply;
 use crate::cli::args::doors::DaemonLogsArgs;
-use crate::cli::doors::daemon::log_of;
 use crate::cli::exit::CliExitStatus;
 use crate::cli::logging;
 use crate::cli::render::escape;
@@ -56,7 +55,7 @@ pub(crate) fn recent_lines(folders: &Folders, key: &str, most: usize, max_bytes:
 
 /// The log of the day on which the daemon last wrote; the day is in the name.
 fn newest_log(folder: &Path, key: &str) -> Option<PathBuf> {
-    let begin = format!("{}.", log_of(key));
+    let begin = format!("{}.", logging::daemon_log(key));
     let files = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
     files.filter(|file| file.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&begin))).max()
 }
