@@ -30,7 +30,7 @@ const MAX_SHOWN_DIFF_BYTES: usize = 64 << 10;
 /// So many characters of a server's last words are shown.
 const MAX_SHOWN_WORDS_CHARS: usize = 400;
 /// What stands in the place of a path that may not be seen.
-const HIDDEN: &str = "[hidden by a rule]";
+pub(crate) const HIDDEN: &str = "[hidden by a rule]";
 
 /// What rules hide from reading, as it counts for what is shown.
 #[derive(Debug, Clone)]
@@ -139,7 +139,7 @@ impl OverviewVeil {
         let mut out = String::with_capacity(text.len());
         for part in text.split_inclusive(is_edge) {
             let word = part.trim_end_matches(is_edge);
-            if self.is_active && self.hides_spelled(word) {
+            if self.hides_spelled(word) {
                 out.push_str(HIDDEN);
                 out.push_str(&part[word.len()..]);
             } else {

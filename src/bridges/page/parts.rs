@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::setup::PageSetup;
 use crate::process::tree::Process;
 use crate::runtime::Runtime;
-use crate::runtime::overview::{FileOverview, FilesOverview, OverviewVeil, ServerOverview};
+use crate::runtime::overview::{FileOverview, FilesOverview, HIDDEN, OverviewVeil, ServerOverview};
 use crate::tools::servers::{ServerRow, ServerRunState, ServersOutput};
 
 /// How often the workspace is looked through for servers that do not run.
@@ -160,6 +160,12 @@ pub(super) fn calls(runtime: &Runtime, veil: &OverviewVeil) -> Value {
         "running": runtime.tally().running(),
     });
     veil.redact_all(&mut part["calls"]);
+    for call in part["calls"].as_array_mut().into_iter().flatten() {
+        // What a server says of a hidden file may quote it.
+        if let Some(findings) = call.pointer_mut("/delta/first").and_then(Value::as_array_mut) {
+            findings.retain(|finding| finding["path"] != HIDDEN);
+        }
+    }
     part
 }
 

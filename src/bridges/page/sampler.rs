@@ -45,6 +45,17 @@ struct SamplerActivity {
     is_running: bool,
 }
 
+/// A sampler that runs; where it fails, the next request starts another.
+struct RunningSampler<'a>(&'a PageSampler);
+
+impl Drop for RunningSampler<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.activity.lock().is_running = false;
+        }
+    }
+}
+
 /// Somebody looks, until this is dropped.
 pub(super) struct StreamGuard(Arc<PageSampler>);
 
@@ -122,6 +133,7 @@ impl PageSampler {
     }
 
     async fn run(self: Arc<Self>) {
+        let _running = RunningSampler(&self);
         let mut memory = PageMemory::default();
         let feed = self.setup.live.current().call_feed().clone();
         let _watching = feed.watch();
