@@ -93,6 +93,7 @@ pub struct AcceptedConnection {
 pub(crate) struct DaemonObserver {
     state: Weak<DaemonState>,
     closing: CancellationToken,
+    beside: TaskTracker,
 }
 
 impl DaemonObserver {
@@ -105,6 +106,11 @@ impl DaemonObserver {
     /// The key by which its files are named.
     pub(crate) fn key(&self) -> Option<String> {
         Some(self.state.upgrade()?.identity.key().to_owned())
+    }
+
+    /// Takes what goes on beside connections; the daemon waits for its end.
+    pub(crate) fn beside(&self) -> &TaskTracker {
+        &self.beside
     }
 
     /// Cancelled when connections are to end.
@@ -149,6 +155,8 @@ struct DaemonState {
     ending: CancellationToken,
     /// Cancelled when connections are to end.
     closing: CancellationToken,
+    /// What doors do beside connections until then.
+    beside: TaskTracker,
     /// Who waits to see the end of the daemon as the end of a connection.
     exit_waiters: Mutex<Vec<OwnedWriteHalf>>,
 }
@@ -202,6 +210,7 @@ impl Daemon {
             started_at: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
             ending: CancellationToken::new(),
             closing: CancellationToken::new(),
+            beside: TaskTracker::new(),
             exit_waiters: Mutex::default(),
             identity,
         };
@@ -410,7 +419,11 @@ impl DaemonState {
         };
         let caller = preamble.caller(session);
         let closing = self.closing.child_token();
-        let observer = DaemonObserver { state: Arc::downgrade(self), closing: self.closing.clone() };
+        let observer = DaemonObserver {
+            state: Arc::downgrade(self),
+            closing: self.closing.clone(),
+            beside: self.beside.clone(),
+        };
         let connection =
             AcceptedConnection { live, runtime, preamble, caller, observer, client, reader, writer, closing };
         serve(connection).await;
@@ -440,7 +453,9 @@ impl DaemonState {
             tokio::time::sleep(DAEMON_DRAIN_POLL_INTERVAL).await;
         }
         self.closing.cancel();
-        if tokio::time::timeout(DOOR_CLOSE_TIMEOUT, connections.wait()).await.is_err() {
+        self.beside.close();
+        let all = async { tokio::join!(connections.wait(), self.beside.wait()) };
+        if tokio::time::timeout(DOOR_CLOSE_TIMEOUT, all).await.is_err() {
             tracing::warn!("{} connections did not end in time", connections.len());
         }
     }

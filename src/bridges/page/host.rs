@@ -111,9 +111,10 @@ impl PageHost {
         let address = listener.local_addr()?;
         let end = setup.closing.child_token();
         let access = Arc::new(Mutex::new(PageAccess::new(token, allow_unseen, &end)));
+        let tasks = setup.tasks.clone();
         let sampler = PageSampler::new(setup, end.clone());
         let serving =
-            tokio::spawn(listener::serve(listener, address, Arc::clone(&access), sampler, end.clone()));
+            tasks.spawn(listener::serve(listener, address, Arc::clone(&access), sampler, end.clone()));
         *open = Some(OpenPage { port: address.port(), access, end, serving });
         tracing::info!(port = address.port(), "the page is open");
         Ok((address.port(), text))

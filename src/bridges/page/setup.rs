@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::runtime::live::LiveRuntime;
 
@@ -16,6 +17,8 @@ pub(crate) struct PageSetup {
     pub(crate) daemon: Arc<dyn Fn() -> Value + Send + Sync>,
     /// The last lines of its log.
     pub(crate) log: Arc<dyn Fn() -> Vec<String> + Send + Sync>,
+    /// Takes what serves the page; the daemon waits for its end.
+    pub(crate) tasks: TaskTracker,
     /// Cancelled when the daemon ends.
     pub(crate) closing: CancellationToken,
 }

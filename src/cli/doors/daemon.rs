@@ -172,7 +172,7 @@ fn view_door(folders: Folders) -> DoorHandler {
 
 /// What the page shows of the daemon, beside its runtime.
 fn page_setup(live: LiveRuntime, observer: DaemonObserver, folders: Folders) -> PageSetup {
-    let closing = observer.closing().clone();
+    let (closing, tasks) = (observer.closing().clone(), observer.beside().clone());
     let of_log = observer.clone();
     PageSetup {
         live,
@@ -183,6 +183,7 @@ fn page_setup(live: LiveRuntime, observer: DaemonObserver, folders: Folders) -> 
             let key = of_log.key().unwrap_or_default();
             recent_lines(&folders, &key, PAGE_LOG_LINES, PAGE_LOG_BYTES)
         }),
+        tasks,
         closing,
     }
 }
