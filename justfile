@@ -118,6 +118,11 @@ tokens *ARGS:
 edits:
     cargo test --test integration -- edit_path:: edit_tools:: patch_corpus::
 
+# the page of `lsp-tools view` in a real headless Chromium: axe, keyboard, phone width, live updates; rewrites docs/view-*.png
+page:
+    cargo build
+    tests/page/run.sh
+
 # real hosts, signed out or with a stand-in for their model: Copilot's command line and language server, Claude Code, Codex, Gemini CLI,
 # Qwen Code, opencode; installs them the first time
 hosts:

@@ -45,7 +45,7 @@ pub mod bridges {
             pub mod http {
                 pub use crate::bridges::mcp::server::http::{HttpOptions, Listener, serve};
                 pub mod token {
-                    pub use crate::bridges::mcp::server::http::token::BearerToken;
+                    pub use crate::rpc::http_entry::token::BearerToken;
                 }
             }
         }

@@ -46,7 +46,7 @@
 //! | [`bridges`] | the doors for programs: MCP in both directions, the shared daemon, editors |
 //! | [`cli`] | the door for people and scripts: commands, and how answers look on a terminal |
 //!
-//! The features `mcp`, `editor`, `copilot` and `daemon` are the doors; `cli`, the default, is the program with all of them. An embedder
+//! The features `mcp`, `editor`, `copilot`, `daemon` and `view` are the doors; `cli`, the default, is the program with all of them. An embedder
 //! takes the crate with `default-features = false`.
 //!
 //! The floors are private. An embedder needs the names below and the outputs in [`answer`]: no type of an LSP crate appears in any
@@ -60,7 +60,7 @@
 // A build that leaves doors out has no use for what only they call.
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 
-#[cfg(any(feature = "copilot", feature = "daemon", feature = "editor", feature = "mcp"))]
+#[cfg(any(feature = "copilot", feature = "daemon", feature = "editor", feature = "mcp", feature = "view"))]
 mod bridges;
 #[cfg(feature = "cli")]
 mod cli;

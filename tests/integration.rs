@@ -53,4 +53,6 @@ mod scripted_server;
 mod search_parity;
 mod soak;
 mod symbol_contract;
+mod terminal_width;
 mod text_floor;
+mod view;

@@ -7,6 +7,7 @@
 //! - [`daemon`]: one runtime per workspace and environment, shared through a socket
 //! - [`editor`]: an LSP server for editors, over all servers of a file
 //! - [`host_hook`]: what the hooks of hosts tell of edits and searches, and what they are answered
+//! - [`page`]: the page on which a person sees what the daemon does
 //! - [`init`]: the configuration of hosts that start us
 //!
 //! May use everything below: `runtime`, `tools`, `policy`, `config`, `workspace`, `text`; only [`editor`] names LSP crates here,
@@ -24,6 +25,8 @@ pub(crate) mod host_hook;
 pub(crate) mod init;
 #[cfg(feature = "mcp")]
 pub(crate) mod mcp;
+#[cfg(feature = "view")]
+pub(crate) mod page;
 
 #[cfg(feature = "cli")]
 mod open;

@@ -8,7 +8,9 @@ use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, 
 
 pub(crate) use self::at::AddressArgs;
 use self::copilot::CopilotCommandArgs;
-use self::doors::{DaemonCommand, HookCommandArgs, InitCommandArgs, LspCommandArgs, McpCommandArgs};
+use self::doors::{
+    DaemonCommand, HookCommandArgs, InitCommandArgs, LspCommandArgs, McpCommandArgs, ViewCommandArgs,
+};
 use self::edits::EditingCommand;
 use self::files::FileReadingCommand;
 use self::tools::ToolsCommand;
@@ -276,6 +278,13 @@ pub(crate) enum CliCommand {
     /// The process that keeps servers warm for everyone on this workspace
     #[command(subcommand)]
     Daemon(DaemonCommand),
+    /// A page in your browser that shows what the daemon does: servers, calls, edits, findings, clients, its log
+    #[command(after_help = "Examples:\n  lsp-tools view            open it, and print its address\n  \
+                            lsp-tools view --stop     close it\n\n\
+                            The page is served on 127.0.0.1 alone and changes nothing. Its address has a token: whoever has it sees \
+                            what you would. Ask again for a new token; the former one is worth nothing then.\n\n\
+                            Exit status: 0 it is open (or closed), 1 there was none to close, 5 not from inside of a tool.")]
+    View(ViewCommandArgs),
     /// Write the configuration with which an agent or editor starts us
     #[command(
         after_help = "Examples:\n  lsp-tools init                        the hosts on this machine, and what is left to do\n  \

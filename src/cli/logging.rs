@@ -26,8 +26,15 @@ const VARIABLE: &str = "LSP_TOOLS_LOG";
 
 /// The log of commands, which all of them write.
 pub(super) const USUAL_NAME: &str = "lsp-tools";
+/// How the names of daemons' logs begin.
+pub(super) const DAEMON_LOGS: &str = "daemon-";
 /// How the names of its files end.
 pub(super) const SUFFIX: &str = "log";
+
+/// The name of the log of the daemon called `key`.
+pub(super) fn daemon_log(key: &str) -> String {
+    format!("{DAEMON_LOGS}{key}")
+}
 
 /// The folder of logs under `state`, the user's state folder.
 pub(super) fn folder(state: &Path) -> PathBuf {

@@ -116,6 +116,13 @@ impl SessionState {
         self.inner.lock().pushes.get(path).cloned().unwrap_or_default()
     }
 
+    /// The last findings pushed for each document.
+    pub(crate) fn pushed_findings(&self) -> Vec<(WorkspacePath, Arc<Vec<Value>>)> {
+        let inner = self.inner.lock();
+        let told = inner.pushes.iter().filter(|(_, pushes)| pushes.count > 0);
+        told.map(|(path, pushes)| (path.clone(), pushes.items.clone())).collect()
+    }
+
     /// How many pushes have come for a document.
     pub(crate) fn push_count(&self, path: &WorkspacePath) -> u64 {
         self.inner.lock().pushes.get(path).map_or(0, |pushes| pushes.count)

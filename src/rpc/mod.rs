@@ -2,7 +2,8 @@
 //!
 //! What lives here: messages in the bytes of a pipe, found in whatever a program prints ([`frame`]), one message as text
 //! (`message`), the queue to the other side's input (`outbox`), and a conversation over all of it ([`Peer`]: ids, deadlines,
-//! cancellation, what the other side asks, limits, a trace). May use: `text`, `workspace` (a private file for the trace).
+//! cancellation, what the other side asks, limits, a trace); and what doors over HTTP check before they answer ([`http_entry`]). May use:
+//! `text`, `workspace` (private files for the trace and a token), `process` (who is at the other end).
 //!
 //! How data passes: who asks writes the request into the pipe itself and waits at a channel of its own; the one task of the
 //! conversation reads, and hands each answer straight to who waits. Bodies stay text ([`RawValue`](serde_json::value::RawValue)) until the
@@ -11,6 +12,8 @@
 
 mod error;
 pub(crate) mod frame;
+#[cfg(any(feature = "mcp", feature = "view"))]
+pub(crate) mod http_entry;
 mod message;
 mod outbox;
 mod peer;

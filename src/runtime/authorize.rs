@@ -42,7 +42,8 @@ impl Runtime {
         approver: &dyn Approver,
         intent: &IntendedAction,
     ) -> Result<(), ToolError> {
-        let mut record = CallRecorder::new(self.audit.as_deref(), caller, &intent.tool, &intent.arguments);
+        let mut record = CallRecorder::new(self.audit.as_deref(), caller, &intent.tool, &intent.arguments)
+            .shown_in(&self.feed, &intent.arguments);
         let outcome = self.authorize_recorded(caller, approver, intent, &mut record).await;
         record.record_authorization(outcome.is_ok());
         outcome

@@ -193,7 +193,8 @@ impl Runtime {
         let caller = request.options.caller;
         let _running = self.tally.begin_session_call(request.name, &caller.session);
         let arrival = self.context.edit_scheduler.arrive();
-        let mut record = CallRecorder::new(self.audit.as_deref(), caller, request.name, &request.arguments);
+        let mut record = CallRecorder::new(self.audit.as_deref(), caller, request.name, &request.arguments)
+            .shown_in(&self.feed, &request.arguments);
         let call = self.call_checked(request, adapted, &arrival, &mut record);
         let call = std::panic::AssertUnwindSafe(call).catch_unwind();
         let outcome = tokio::select! {

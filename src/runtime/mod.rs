@@ -6,12 +6,14 @@
 mod approve;
 pub(crate) mod authorize;
 pub(crate) mod call;
+pub(crate) mod call_feed;
 pub(crate) mod call_hooks;
 pub(crate) mod call_stats;
 mod installs;
 pub(crate) mod live;
 pub(crate) mod observe;
 pub(crate) mod overlays;
+pub(crate) mod overview;
 mod questions;
 mod record;
 mod reopen;
@@ -31,9 +33,10 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::sync::mpsc::UnboundedSender;
 
+use self::call_feed::CallFeed;
 use self::call_stats::Tally;
 use self::installs::InstallRules;
-use self::overlays::{Overlays, SharedOverlays};
+use self::overlays::{KnownOverlays, Overlays, SharedOverlays};
 use self::reopen::{ConfigurationStamps, RuntimeHandleCounter};
 use self::server_choice::StampedServerChoice;
 use self::startup_hints::PresentLanguageCache;
@@ -111,7 +114,10 @@ pub struct Runtime {
     watchers: Watchers,
     /// Unsaved texts that everybody sees.
     shared: Arc<SharedOverlays>,
+    /// The texts of clients that keep a conversation, for whoever is shown who has which.
+    known_overlays: Arc<KnownOverlays>,
     tally: Tally,
+    feed: CallFeed,
     /// The files that the configuration was read from, as they were then.
     stamps: Arc<Mutex<ConfigurationStamps>>,
     /// The servers that run, by what was installed then.
@@ -255,7 +261,9 @@ impl Runtime {
             spawner,
             watchers,
             shared: Arc::default(),
+            known_overlays: Arc::default(),
             tally: Tally::default(),
+            feed: CallFeed::default(),
             stamps: Arc::new(Mutex::new(stamps)),
             chosen: Arc::new(Mutex::new(chosen)),
             withdrawn: Arc::default(),
@@ -347,6 +355,16 @@ impl Runtime {
     /// What calls took, and how many run.
     pub fn tally(&self) -> &Tally {
         &self.tally
+    }
+
+    /// The calls that run and that have run, for whoever watches.
+    pub(crate) fn call_feed(&self) -> &CallFeed {
+        &self.feed
+    }
+
+    /// For as long as they live, `overlays` are shown as the unsaved texts of `session`.
+    pub(crate) fn note_overlays(&self, session: &str, overlays: &Arc<Overlays>) {
+        self.known_overlays.add(session, overlays);
     }
 
     /// The settings in force.

@@ -91,6 +91,26 @@ impl SharedOverlays {
     }
 }
 
+/// The texts of each client that keeps a conversation, for as long as the client keeps them.
+#[derive(Debug, Default)]
+pub(super) struct KnownOverlays(Mutex<Vec<(String, Weak<Overlays>)>>);
+
+impl KnownOverlays {
+    /// From now on `overlays` are known to be those of `session`.
+    pub(super) fn add(&self, session: &str, overlays: &Arc<Overlays>) {
+        let mut known = self.0.lock();
+        known.retain(|(_, overlays)| overlays.strong_count() > 0);
+        known.push((session.to_owned(), Arc::downgrade(overlays)));
+    }
+
+    /// What each of them sees that is not what is on disk.
+    pub(super) fn views(&self, workspace: &Workspace) -> Vec<(String, View)> {
+        let known = self.0.lock().clone();
+        let views = known.into_iter().filter_map(|(session, overlays)| Some((session, overlays.upgrade()?)));
+        views.map(|(session, overlays)| (session, overlays.view(workspace))).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::path::Path;

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 
+use super::call_feed::{CallFeed, FeedTicket};
 use crate::policy::audit::{AuditEntry, AuditLog, AuditedApproval, timestamp, truncate_text};
 use crate::policy::grants::origin;
 use crate::policy::request::{CallSubjects, Effect, PolicyDecision, PolicyVerdict};
@@ -15,6 +16,7 @@ use crate::tools::trace;
 /// The entry of one call; written when it is dropped.
 pub(super) struct CallRecorder<'a> {
     audit: Option<&'a AuditLog>,
+    feed: Option<FeedTicket>,
     started: Instant,
     entry: AuditEntry,
 }
@@ -42,7 +44,16 @@ impl<'a> CallRecorder<'a> {
             // What stands there when nobody waited for the end.
             outcome: "cancelled".to_owned(),
         };
-        Self { audit, started: Instant::now(), entry }
+        Self { audit, feed: None, started: Instant::now(), entry }
+    }
+
+    /// The same, and whoever watches `feed` sees the call.
+    pub(super) fn shown_in(mut self, feed: &CallFeed, arguments: &Value) -> Self {
+        self.feed = feed.begin(&self.entry);
+        if self.feed.is_some() && self.audit.is_none() {
+            self.entry.bytes_in = json_size(arguments);
+        }
+        self
     }
 
     pub(super) fn record_subjects(&mut self, effect: Effect, subjects: &CallSubjects) {
@@ -50,6 +61,9 @@ impl<'a> CallRecorder<'a> {
         self.entry.paths = subjects.paths.iter().map(|path| truncate_text(&path.display())).collect();
         self.entry.commands = subjects.commands.iter().map(|command| truncate_text(command)).collect();
         self.entry.hosts = subjects.urls.iter().map(|url| truncate_text(&origin(url))).collect();
+        if let Some(feed) = &self.feed {
+            feed.subjects(&self.entry);
+        }
     }
 
     /// A later decision counts only where it is no milder: hooks and changed arguments bring new ones.
@@ -86,8 +100,11 @@ impl<'a> CallRecorder<'a> {
     }
 
     pub(super) fn record_result(&mut self, result: &ToolResult) {
-        if self.audit.is_none() {
+        if self.audit.is_none() && self.feed.is_none() {
             return;
+        }
+        if let Some(feed) = &mut self.feed {
+            feed.answer(&result.value);
         }
         self.entry.bytes_out = result.text.as_ref().map_or_else(|| json_size(&result.value), String::len);
         let code = result.value.get("code").and_then(Value::as_str);
@@ -101,6 +118,9 @@ impl<'a> CallRecorder<'a> {
 
 impl Drop for CallRecorder<'_> {
     fn drop(&mut self) {
+        if let Some(feed) = self.feed.take() {
+            feed.end(&self.entry);
+        }
         let Some(audit) = self.audit else { return };
         self.entry.duration_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         audit.add(&self.entry);

@@ -220,6 +220,8 @@ impl Runtime {
         other.context.overlays = self.context.overlays.clone();
         other.tools = self.tools.clone();
         other.tally = self.tally.clone();
+        other.feed = self.feed.clone();
+        other.known_overlays = self.known_overlays.clone();
         for maker in self.makers.iter() {
             other.add_from_maker(maker.clone());
         }

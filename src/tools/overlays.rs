@@ -139,6 +139,11 @@ impl HeldOverlays {
         self.view_at(Instant::now(), handle)
     }
 
+    /// What each holder of a handle sees, without the handles.
+    pub(crate) fn views(&self) -> Vec<View> {
+        self.live_overlays(Instant::now()).values().map(|held| held.view.clone()).collect()
+    }
+
     fn view_at(&self, now: Instant, handle: &str) -> Result<View, OverlayError> {
         let mut all = self.live_overlays(now);
         let held = all.get_mut(handle).ok_or_else(|| OverlayError::Unknown(printable(handle)))?;

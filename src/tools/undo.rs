@@ -159,7 +159,8 @@ async fn list(call: &Call<'_>) -> Result<UndoOutput, ToolError> {
     Ok(UndoOutput { results: Vec::new(), undo: None, edits, has_more })
 }
 
-fn to_past_edit(entry: &HistoryEntry) -> PastEdit {
+/// An edit as answers tell of it.
+pub(crate) fn to_past_edit(entry: &HistoryEntry) -> PastEdit {
     let file = |(path, operation): &(crate::workspace::WorkspacePath, FileOperation)| match operation {
         FileOperation::Created => format!("created {}", path.display()),
         FileOperation::Modified => format!("modified {}", path.display()),

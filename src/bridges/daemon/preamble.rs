@@ -81,6 +81,8 @@ pub enum DoorName {
     Status,
     /// Nothing: the answer is followed by one line, a list of what users of the workspace are told at the start.
     Hints,
+    /// One line each way: the page for people is opened, or closed.
+    View,
     /// Nothing: the daemon ends, and the connection with it.
     Stop,
 }

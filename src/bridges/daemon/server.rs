@@ -1,7 +1,7 @@
 //! The daemon: one socket, many connections, each handed to its door.
 
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use futures::future::BoxFuture;
@@ -62,6 +62,8 @@ pub struct DoorHandlers {
     pub mcp: Option<DoorHandler>,
     /// LSP, for editors.
     pub lsp: Option<DoorHandler>,
+    /// The page for people.
+    pub view: Option<DoorHandler>,
 }
 
 /// A connection whose preamble was read and answered.
@@ -74,6 +76,8 @@ pub struct AcceptedConnection {
     pub(crate) preamble: Preamble,
     /// Who calls.
     pub caller: Caller,
+    /// What is known of the daemon, for as long as it lives.
+    pub(crate) observer: DaemonObserver,
     /// Its place in the list of clients; counts its calls.
     pub(crate) client: ConnectedClient,
     /// What it says.
@@ -82,6 +86,37 @@ pub struct AcceptedConnection {
     pub writer: OwnedWriteHalf,
     /// Cancelled when the connection is to end.
     pub closing: CancellationToken,
+}
+
+/// A look at the daemon. Cheap to clone; keeps nothing of it.
+#[derive(Clone)]
+pub(crate) struct DaemonObserver {
+    state: Weak<DaemonState>,
+    closing: CancellationToken,
+    beside: TaskTracker,
+}
+
+impl DaemonObserver {
+    /// What is known without asking anybody: everything but its servers; `None` once it has ended.
+    pub(crate) fn status(&self) -> Option<DaemonStatus> {
+        let state = self.state.upgrade()?;
+        Some(status::describe(state.facts(), &state.clients, &state.live.current()))
+    }
+
+    /// The key by which its files are named.
+    pub(crate) fn key(&self) -> Option<String> {
+        Some(self.state.upgrade()?.identity.key().to_owned())
+    }
+
+    /// Takes what goes on beside connections; the daemon waits for its end.
+    pub(crate) fn beside(&self) -> &TaskTracker {
+        &self.beside
+    }
+
+    /// Cancelled when connections are to end.
+    pub(crate) fn closing(&self) -> &CancellationToken {
+        &self.closing
+    }
 }
 
 /// There is no daemon to run.
@@ -120,6 +155,8 @@ struct DaemonState {
     ending: CancellationToken,
     /// Cancelled when connections are to end.
     closing: CancellationToken,
+    /// What doors do beside connections until then.
+    beside: TaskTracker,
     /// Who waits to see the end of the daemon as the end of a connection.
     exit_waiters: Mutex<Vec<OwnedWriteHalf>>,
 }
@@ -173,6 +210,7 @@ impl Daemon {
             started_at: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
             ending: CancellationToken::new(),
             closing: CancellationToken::new(),
+            beside: TaskTracker::new(),
             exit_waiters: Mutex::default(),
             identity,
         };
@@ -314,13 +352,14 @@ impl DaemonState {
         let missing = match preamble.door {
             DoorName::Mcp => self.doors.mcp.is_none(),
             DoorName::Lsp => self.doors.lsp.is_none(),
+            DoorName::View => self.doors.view.is_none(),
             DoorName::Command | DoorName::Status | DoorName::Hints | DoorName::Stop => false,
         };
         if missing { Err(Refusal::new(RefusalCode::NoDoor, "this daemon has no such door")) } else { Ok(()) }
     }
 
     async fn serve_client(
-        &self,
+        self: &Arc<Self>,
         reader: BufReader<OwnedReadHalf>,
         mut writer: OwnedWriteHalf,
         preamble: Preamble,
@@ -347,6 +386,7 @@ impl DaemonState {
             DoorName::Command => Some(&self.doors.command),
             DoorName::Mcp => self.doors.mcp.as_ref(),
             DoorName::Lsp => self.doors.lsp.as_ref(),
+            DoorName::View => self.doors.view.as_ref(),
             DoorName::Status => {
                 let status = self.status().await;
                 // Who asked may have gone.
@@ -379,18 +419,28 @@ impl DaemonState {
         };
         let caller = preamble.caller(session);
         let closing = self.closing.child_token();
-        serve(AcceptedConnection { live, runtime, preamble, caller, client, reader, writer, closing }).await;
+        let observer = DaemonObserver {
+            state: Arc::downgrade(self),
+            closing: self.closing.clone(),
+            beside: self.beside.clone(),
+        };
+        let connection =
+            AcceptedConnection { live, runtime, preamble, caller, observer, client, reader, writer, closing };
+        serve(connection).await;
         drop(counting);
     }
 
-    async fn status(&self) -> DaemonStatus {
-        let about = status::DaemonFacts {
+    fn facts(&self) -> status::DaemonFacts<'_> {
+        status::DaemonFacts {
             workspace: self.identity.root(),
-            socket: &self.folder.shown_socket(self.identity.key()),
+            socket: self.folder.shown_socket(self.identity.key()),
             started_at: self.started_at,
             uptime: self.started.elapsed(),
-        };
-        status::gather(about, &self.clients, &self.live.current()).await
+        }
+    }
+
+    async fn status(&self) -> DaemonStatus {
+        status::gather(self.facts(), &self.clients, &self.live.current()).await
     }
 
     /// Lets what runs come to its end, then ends what stays.
@@ -403,7 +453,9 @@ impl DaemonState {
             tokio::time::sleep(DAEMON_DRAIN_POLL_INTERVAL).await;
         }
         self.closing.cancel();
-        if tokio::time::timeout(DOOR_CLOSE_TIMEOUT, connections.wait()).await.is_err() {
+        self.beside.close();
+        let all = async { tokio::join!(connections.wait(), self.beside.wait()) };
+        if tokio::time::timeout(DOOR_CLOSE_TIMEOUT, all).await.is_err() {
             tracing::warn!("{} connections did not end in time", connections.len());
         }
     }

@@ -76,11 +76,13 @@ impl EditorContext {
         let workspace = live.current().workspace().clone();
         let number = EDITORS.fetch_add(1, Ordering::Relaxed);
         let session = options.session.clone().unwrap_or_else(|| format!("editor-{number}"));
+        let documents = EditorDocuments::new(workspace);
+        live.current().note_overlays(&session, &documents.overlays);
         Self {
             live,
             options,
             editor,
-            documents: EditorDocuments::new(workspace),
+            documents,
             disconnected: gone,
             exited: CancellationToken::new(),
             capabilities: OnceLock::new(),

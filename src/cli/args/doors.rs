@@ -95,6 +95,17 @@ pub(crate) struct MountedCall {
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct LspCommandArgs {}
 
+/// `view`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
+pub(crate) struct ViewCommandArgs {
+    /// Close the page
+    #[arg(long)]
+    pub(crate) stop: bool,
+    /// Let in browsers whose process cannot be seen, as behind `ssh -L`; commands of `bash` can hide among them
+    #[arg(long, conflicts_with = "stop")]
+    pub(crate) allow_unseen: bool,
+}
+
 /// `daemon`
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum DaemonCommand {

@@ -21,7 +21,7 @@ use crate::config::Folders;
 use crate::runtime::find_workspace;
 use crate::tools::error::{ErrorCode, ToolError};
 
-mod logs;
+pub(crate) mod logs;
 
 /// How long a daemon may take to tell what runs.
 const DAEMON_STATUS_TIMEOUT: Duration = Duration::from_secs(20);
@@ -41,14 +41,14 @@ pub(crate) async fn run(arguments: DaemonCommand, start: DoorStartContext<'_>) -
     }
 }
 
-fn folders() -> Result<Folders, ToolError> {
+pub(super) fn folders() -> Result<Folders, ToolError> {
     let invalid = |error: &dyn std::fmt::Display| ToolError::new(ErrorCode::InvalidArgs, error.to_string());
     let folders = Folders::find().map_err(|error| invalid(&error))?;
     folders.ensure_private().map_err(|error| invalid(&error))?;
     Ok(folders)
 }
 
-fn connector(start: &DoorStartContext<'_>) -> Result<Connector, ToolError> {
+pub(super) fn connector(start: &DoorStartContext<'_>) -> Result<Connector, ToolError> {
     let workspace = find_workspace(start.global.workspace.as_deref(), &start.cwd)?;
     Connector::find(workspace.root(), &folders()?).map_err(connect_error)
 }
@@ -67,7 +67,7 @@ fn chosen_daemons(
     Ok((folder, keys))
 }
 
-fn connect_error(error: ConnectError) -> ToolError {
+pub(super) fn connect_error(error: ConnectError) -> ToolError {
     let code = match &error {
         ConnectError::Folder(_) | ConnectError::Foreign(_) | ConnectError::Imposter { .. } => {
             ErrorCode::Denied
@@ -97,7 +97,7 @@ async fn start_one(start: &DoorStartContext<'_>) -> Result<Reply, ToolError> {
 }
 
 /// What is wrong with the settings, as every command says it.
-fn unusable_settings(start: &DoorStartContext<'_>) -> ToolError {
+pub(super) fn unusable_settings(start: &DoorStartContext<'_>) -> ToolError {
     let options = crate::runtime::RuntimeOptions {
         workspace: start.global.workspace.clone(),
         cwd: start.cwd.clone(),
@@ -184,7 +184,7 @@ fn no_daemon(all: AllDaemons) -> Result<Reply, ToolError> {
         .with_hint("commands start it when they need it; `lsp-tools daemon status --all` tells of others"))
 }
 
-fn to_reply(
+pub(super) fn to_reply(
     start: &DoorStartContext<'_>,
     output: &impl Serialize,
     status: CliExitStatus,

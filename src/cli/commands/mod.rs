@@ -30,6 +30,7 @@ mod tool_call;
 mod tools;
 mod trust;
 mod types;
+pub(super) mod view;
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -106,7 +107,11 @@ pub(super) async fn run(command: CliCommand, door: CliContext<'_>) -> Reply {
         CliCommand::Mcp(McpCommandArgs { mounted: Some(mounted), .. }) => mounted::run(mounted, door).await,
         CliCommand::Init(arguments) => init::run(arguments, door).await,
         CliCommand::Hook(arguments) => host_hook::run(arguments, door).await,
-        CliCommand::Mcp(_) | CliCommand::Lsp(_) | CliCommand::Copilot(_) | CliCommand::Daemon(_) => {
+        CliCommand::Mcp(_)
+        | CliCommand::Lsp(_)
+        | CliCommand::Copilot(_)
+        | CliCommand::Daemon(_)
+        | CliCommand::View(_) => {
             Err(ToolError::new(ErrorCode::Internal, "this command is none for a runtime"))
         }
         CliCommand::Completions(arguments) => completions::run(&arguments),

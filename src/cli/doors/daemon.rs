@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use tokio::io::AsyncWriteExt;
 use tokio_util::sync::CancellationToken;
 
 use super::DoorStartContext;
@@ -13,14 +14,17 @@ use crate::bridges::daemon::connector::{ByItself, DaemonStartReport, connect_to_
 use crate::bridges::daemon::folder::DaemonFolder;
 use crate::bridges::daemon::identity::DaemonIdentity;
 use crate::bridges::daemon::passthrough::{self, PassthroughEnd, stdio};
-use crate::bridges::daemon::preamble::{DoorName, Preamble};
+use crate::bridges::daemon::preamble::{self, DoorName, LONGEST, Preamble, read_line};
 use crate::bridges::daemon::server::{
-    AcceptedConnection, Daemon, DaemonError, DaemonReservation, DoorHandler, DoorHandlers,
+    AcceptedConnection, Daemon, DaemonError, DaemonObserver, DaemonReservation, DoorHandler, DoorHandlers,
 };
 use crate::bridges::editor::{self, EditorOptions};
 use crate::bridges::mcp::server::ServerOptions;
+use crate::bridges::page::host::{PageHost, PageReply};
+use crate::bridges::page::setup::PageSetup;
 use crate::bridges::{self, mcp};
 use crate::cli::args::GlobalArgs;
+use crate::cli::commands::daemon::logs::recent_lines;
 use crate::cli::console::Console;
 use crate::cli::exit::CliExitStatus;
 use crate::cli::logging;
@@ -29,13 +33,19 @@ use crate::cli::render::escape;
 use crate::cli::signals::Signals;
 use crate::config::Folders;
 use crate::hints::SpokenLanguage;
+use crate::runtime::live::LiveRuntime;
 use crate::runtime::{Client, RuntimeOptions, find_workspace};
 use crate::tools::error::{ErrorCode, ToolError};
 
-/// How the logs of daemons begin.
-const LOGS: &str = "daemon-";
 /// A log that nobody has written to for so long is of a daemon that will not come again.
 const DAEMON_LOG_TTL: Duration = Duration::from_secs(14 * 24 * 3_600);
+
+/// Whoever asks for the page says so within this time.
+const PAGE_REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+/// So many of the last lines of the log the page has.
+const PAGE_LOG_LINES: usize = 200;
+/// No more bytes of the log are read for them.
+const PAGE_LOG_BYTES: u64 = 64 << 10;
 
 /// Why no daemon came to be.
 enum DaemonStartError {
@@ -76,11 +86,17 @@ fn listen(start: &DoorStartContext<'_>) -> Result<Daemon, DaemonStartError> {
         cwd: identity.root().to_owned(),
         ..RuntimeOptions::default()
     };
+    let for_log = folders.clone();
     let runtime = bridges::open_with(options, folders).map_err(DaemonStartError::Settings)?;
     if let Some(log) = &start.log {
         log.set_level(runtime.log_level());
     }
-    let doors = DoorHandlers { command: remote::serve::door(), mcp: Some(mcp_door()), lsp: Some(lsp_door()) };
+    let doors = DoorHandlers {
+        command: remote::serve::door(),
+        mcp: Some(mcp_door()),
+        lsp: Some(lsp_door()),
+        view: Some(view_door(for_log)),
+    };
     let daemon = Daemon::listen(place, runtime, doors).map_err(|error| other(&error))?;
     let workspace = identity.root().display();
     tracing::info!(version = env!("CARGO_PKG_VERSION"), %workspace, "the daemon listens");
@@ -133,6 +149,43 @@ fn lsp_door() -> DoorHandler {
             editor::serve(live, options, reader, writer, closing).await;
         })
     })
+}
+
+fn view_door(folders: Folders) -> DoorHandler {
+    let page = Arc::new(PageHost::default());
+    Arc::new(move |visit| {
+        let (page, folders) = (Arc::clone(&page), folders.clone());
+        Box::pin(async move {
+            let AcceptedConnection { live, observer, client: _connected, mut reader, mut writer, .. } = visit;
+            let line = tokio::time::timeout(PAGE_REQUEST_TIMEOUT, read_line(&mut reader, LONGEST)).await;
+            let Some(request) = line.ok().and_then(Result::ok) else { return };
+            let reply = match serde_json::from_str(&request) {
+                Ok(request) => page.answer(request, page_setup(live, observer, folders)).await,
+                Err(error) => PageReply::Failed { error: format!("the request cannot be used: {error}") },
+            };
+            let Ok(line) = preamble::line(&reply) else { return };
+            // Who asked may have gone.
+            let _unheard = writer.write_all(&line).await;
+        })
+    })
+}
+
+/// What the page shows of the daemon, beside its runtime.
+fn page_setup(live: LiveRuntime, observer: DaemonObserver, folders: Folders) -> PageSetup {
+    let (closing, tasks) = (observer.closing().clone(), observer.beside().clone());
+    let of_log = observer.clone();
+    PageSetup {
+        live,
+        daemon: Arc::new(move || {
+            observer.status().and_then(|status| serde_json::to_value(status).ok()).unwrap_or_default()
+        }),
+        log: Arc::new(move || {
+            let key = of_log.key().unwrap_or_default();
+            recent_lines(&folders, &key, PAGE_LOG_LINES, PAGE_LOG_BYTES)
+        }),
+        tasks,
+        closing,
+    }
 }
 
 /// Serves a door on stdin and stdout through the daemon, until one of them ends; `None` where it has to serve by itself, which
@@ -243,18 +296,14 @@ fn identity(global: &GlobalArgs, cwd: &Path, folders: &Folders) -> Result<Daemon
 /// The name of the daemon's log.
 pub(crate) fn log_name(global: &GlobalArgs, folders: &Folders) -> Option<String> {
     let cwd = std::env::current_dir().ok()?;
-    Some(log_of(identity(global, &cwd, folders).ok()?.key()))
-}
-
-/// The name of the log of the daemon called `key`.
-pub(crate) fn log_of(key: &str) -> String {
-    format!("{LOGS}{key}")
+    Some(logging::daemon_log(identity(global, &cwd, folders).ok()?.key()))
 }
 
 /// Every binary and environment has logs of its own; those of former ones are not kept for ever.
 fn forget_old_logs(folder: &Path) {
     let is_old = |path: &PathBuf| {
-        let name = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(LOGS));
+        let name =
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(logging::DAEMON_LOGS));
         let modified = path.metadata().and_then(|metadata| metadata.modified());
         let age = modified.ok().and_then(|modified| SystemTime::now().duration_since(modified).ok());
         name && age.is_some_and(|age| age > DAEMON_LOG_TTL)

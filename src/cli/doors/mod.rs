@@ -58,7 +58,7 @@ fn own_session() -> Result<String, ToolError> {
 pub(super) fn is_door_command(command: &CliCommand) -> bool {
     match command {
         CliCommand::Mcp(mcp) => mcp.mounted.is_none(),
-        CliCommand::Lsp(_) | CliCommand::Copilot(_) | CliCommand::Daemon(_) => true,
+        CliCommand::Lsp(_) | CliCommand::Copilot(_) | CliCommand::Daemon(_) | CliCommand::View(_) => true,
         _ => false,
     }
 }
@@ -93,6 +93,7 @@ pub(super) async fn open(command: CliCommand, start: DoorStartContext<'_>) -> Re
         CliCommand::Copilot(copilot) => copilot::run(copilot, start).await,
         CliCommand::Lsp(lsp) => lsp::serve(lsp, start).await.map(closed_reply),
         CliCommand::Daemon(DaemonCommand::Run) => daemon::run(start).await.map(closed_reply),
+        CliCommand::View(arguments) => commands::view::run(arguments, start).await,
         CliCommand::Daemon(arguments) => commands::daemon::run(arguments, start).await,
         _ => Err(ToolError::new(ErrorCode::Internal, "this command opens no door")),
     }

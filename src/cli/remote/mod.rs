@@ -85,6 +85,7 @@ pub(super) fn daemon_accepts(command: &CliCommand) -> bool {
         | CliCommand::Man(_)
         | CliCommand::Init(_)
         | CliCommand::Daemon(_)
+        | CliCommand::View(_)
         | CliCommand::Copilot(_)
         | CliCommand::Lsp(_) => false,
         CliCommand::Mcp(McpCommandArgs { mounted, .. }) => mounted.is_some(),

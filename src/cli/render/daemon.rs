@@ -79,6 +79,7 @@ fn door(door: DoorName) -> &'static str {
         DoorName::Command => "command",
         DoorName::Status => "status",
         DoorName::Hints => "hints",
+        DoorName::View => "view",
         DoorName::Stop => "stop",
     }
 }

@@ -7,7 +7,7 @@ use crate::hints;
 use crate::tools::servers::{ServerRow, ServerRunState, ServersOutput};
 
 use super::display::{BAD, BOLD, DIM, GOOD, WARN};
-use super::table::{Cell, table};
+use super::table::{Cell, table, wrap_words};
 use super::{DisplayCapabilities, escape};
 
 /// One line per server, on a narrow terminal with the rest below it; then how to install what is missing.
@@ -17,8 +17,8 @@ pub(crate) fn render(output: &ServersOutput, look: &DisplayCapabilities) -> Stri
     }
     let rows: Vec<Vec<Cell>> =
         output.servers.iter().map(|row| [short_cells(row), more_cells(row)].concat()).collect();
-    let mut out = table(&[SHORT, MORE].concat(), &rows, look);
-    // What is made for other programs stays one line per server.
+    // As wide as it wants to be: what is made for other programs stays one line per server.
+    let mut out = table(&[SHORT, MORE].concat(), &rows, &DisplayCapabilities { terminal: false, ..*look });
     if look.terminal && out.lines().any(|line| strip(line).width() > look.width) {
         out = narrow(output, look);
     }
@@ -33,7 +33,10 @@ pub(crate) fn render(output: &ServersOutput, look: &DisplayCapabilities) -> Stri
         .collect();
     if !advice.is_empty() {
         out.push_str("\nto install what is missing:\n");
-        out.push_str(&table(&[], &advice, look));
+        let beside = table(&[], &advice, &DisplayCapabilities { terminal: false, ..*look });
+        // A command that is to be copied is not broken into lines.
+        let fits = !look.terminal || beside.lines().all(|line| strip(line).width() <= look.width);
+        out.push_str(&if fits { beside } else { narrow_advice(output, look) });
     }
     if !output.notes.is_empty() {
         out.push('\n');
@@ -80,7 +83,13 @@ fn root(row: &ServerRow) -> Option<String> {
 /// Each server with its short columns, and the others below it in words, broken between words.
 fn narrow(output: &ServersOutput, look: &DisplayCapabilities) -> String {
     let rows: Vec<Vec<Cell>> = output.servers.iter().map(short_cells).collect();
-    let columns = table(SHORT, &rows, look);
+    let columns = table(SHORT, &rows, &DisplayCapabilities { terminal: false, ..*look });
+    if columns.lines().any(|line| strip(line).width() > look.width) {
+        let more = |row| Cell::new(describe_row(row), DIM);
+        let rows: Vec<Vec<Cell>> =
+            output.servers.iter().map(|row| [short_cells(row), vec![more(row)]].concat()).collect();
+        return table(&[SHORT, &[""]].concat(), &rows, look);
+    }
     let mut lines = columns.lines();
     let mut out: String = lines.next().map(|header| format!("{header}\n")).unwrap_or_default();
     for (line, row) in lines.zip(&output.servers) {
@@ -90,6 +99,19 @@ fn narrow(output: &ServersOutput, look: &DisplayCapabilities) -> String {
         }
     }
     out
+}
+
+/// How to install what is missing, with each command in a line of its own.
+fn narrow_advice(output: &ServersOutput, look: &DisplayCapabilities) -> String {
+    let missing = output.servers.iter().filter_map(|row| Some((row, row.install.as_deref()?)));
+    let advice = missing.map(|(row, install)| {
+        let commands = [Some(install), row.installer.as_deref()].into_iter().flatten();
+        let commands = commands.map(|command| look.paint(BOLD, &escape::words(command)));
+        let commands: Vec<String> =
+            commands.map(|command| format!("{:SERVER_DETAIL_INDENT_COLUMNS$}{command}\n", "")).collect();
+        format!("{}\n{}", escape::words(&row.server), commands.concat())
+    });
+    advice.collect()
 }
 
 fn describe_row(row: &ServerRow) -> String {
@@ -104,21 +126,6 @@ fn describe_row(row: &ServerRow) -> String {
     );
     parts.extend(row.detail.as_deref().map(escape::words));
     parts.join("; ")
-}
-
-/// `text` in lines of at most `width` columns, broken between words; a longer word has a line of its own.
-fn wrap_words(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut().filter(|line| line.width() + 1 + word.width() <= width) {
-            Some(line) => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            None => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }
 
 /// A line without its colours.
@@ -203,7 +210,7 @@ bash-language-server  npm install -g bash-language-server (or: lsp-tools install
 note: pylsp finds little
 ";
         assert_eq!(render(&output, &DisplayCapabilities::PLAIN), expected);
-        let terminal = DisplayCapabilities { terminal: true, color: false, width: 60 };
+        let terminal = DisplayCapabilities { terminal: true, color: false, width: 64 };
         let notes = vec!["too much".to_owned()];
         let expected = "\
 LANGUAGES  FILES  SERVER                STATE    PID   MEMORY
@@ -213,16 +220,12 @@ bash, zsh  1      bash-language-server  missing
     not on PATH\\u{1b}[2J
 
 to install what is missing:
-bash-language-server  npm install -g bash-language-server (or: lsp-tools install shell)
+bash-language-server
+    npm install -g bash-language-server
+    lsp-tools install shell
 
 note: too much
 ";
         assert_eq!(render(&ServersOutput { notes, ..output }, &terminal), expected);
-    }
-
-    #[test]
-    fn long_server_detail_is_wrapped_between_words() {
-        assert_eq!(wrap_words("one two three", 8), ["one two", "three"]);
-        assert_eq!(wrap_words("/a/very/long/path is long", 8), ["/a/very/long/path", "is long"]);
     }
 }

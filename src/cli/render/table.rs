@@ -1,12 +1,18 @@
-//! Tables, aligned by the columns that characters take on a terminal.
+//! Tables, aligned by the columns that characters take on a terminal, and made to fit it.
 
 use anstyle::Style;
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::DisplayCapabilities;
 
 /// Cells are aligned up to this width: one that is wider would cost every row as much.
 const MAX_ALIGNED_CELL_WIDTH: usize = 120;
+
+/// The last column of a table that is too wide is broken into lines where it has this much room; otherwise what does not fit stands below
+/// its row.
+const MIN_WRAPPED_COLUMN_WIDTH: usize = 24;
+/// How far that is moved in.
+const BELOW_INDENT: usize = 4;
 
 /// A cell: safe text of one line, and its style.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -27,7 +33,8 @@ impl Cell {
     }
 }
 
-/// The rows below each other, cells two blanks apart, each line ended; no line ends in blanks.
+/// The rows below each other, cells two blanks apart, each line ended; no line ends in blanks. On a terminal that is narrower, the last column is
+/// broken between words, or the columns that do not fit stand below their row with their titles.
 pub(crate) fn table(header: &[&str], rows: &[Vec<Cell>], look: &DisplayCapabilities) -> String {
     let header: Vec<Cell> = header.iter().map(|title| Cell::new(*title, super::display::DIM)).collect();
     let header = (!header.is_empty()).then_some(header);
@@ -38,7 +45,132 @@ pub(crate) fn table(header: &[&str], rows: &[Vec<Cell>], look: &DisplayCapabilit
             cells.map(|cell| cell.text.width()).max().unwrap_or(0).min(MAX_ALIGNED_CELL_WIDTH)
         })
         .collect();
+    if look.terminal {
+        let all = || header.iter().chain(rows);
+        // The cap on what is aligned does not count here: a line is as wide as its cells.
+        if all().map(|row| line_width(row, &widths)).max().is_some_and(|widest| widest > look.width) {
+            return fitted(header.as_deref(), rows, &widths, look);
+        }
+    }
     header.iter().chain(rows).map(|row| line(row, &widths, look)).collect()
+}
+
+/// The columns that a row takes.
+fn line_width(row: &[Cell], widths: &[usize]) -> usize {
+    let Some(last) = row.iter().rposition(|cell| !cell.text.is_empty()) else { return 0 };
+    let before = row[..last].iter().zip(widths).filter(|(_, width)| **width > 0);
+    before.map(|(cell, width)| cell.text.width().max(*width) + 2).sum::<usize>() + row[last].text.width()
+}
+
+fn fitted(
+    header: Option<&[Cell]>,
+    rows: &[Vec<Cell>],
+    widths: &[usize],
+    look: &DisplayCapabilities,
+) -> String {
+    let taken = |columns: usize| -> usize {
+        widths[..columns].iter().filter(|width| **width > 0).map(|width| width + 2).sum()
+    };
+    let last = widths.iter().rposition(|width| *width > 0).unwrap_or(0);
+    if taken(last) + MIN_WRAPPED_COLUMN_WIDTH <= look.width {
+        let wrapped = |row: &Vec<Cell>| with_last_wrapped(row, last, taken(last), widths, look);
+        return header
+            .map(|header| line(header, widths, look))
+            .into_iter()
+            .chain(rows.iter().map(wrapped))
+            .collect();
+    }
+    let beside = (1..=last).rev().find(|columns| taken(*columns) <= look.width + 2).unwrap_or(0);
+    let mut out =
+        header.filter(|_| beside > 0).map(|header| line(&header[..beside], widths, look)).unwrap_or_default();
+    for row in rows {
+        let (upper, lower) = row.split_at(beside.min(row.len()));
+        let indent = if beside > 0 { BELOW_INDENT } else { 0 };
+        if beside > 0 {
+            out.push_str(&line(upper, widths, look));
+        }
+        let titles = header.map_or(&[][..], |header| &header[beside..]);
+        for below in below_row(lower, titles, look.width.saturating_sub(indent)) {
+            let painted: Vec<String> = below.iter().map(|cell| look.paint(cell.style, &cell.text)).collect();
+            out.push_str(&format!("{:indent$}{}\n", "", painted.join("  ")));
+        }
+    }
+    out
+}
+
+/// A row whose cell `last` begins at the column `at` and goes on below itself.
+fn with_last_wrapped(
+    row: &[Cell],
+    last: usize,
+    at: usize,
+    widths: &[usize],
+    look: &DisplayCapabilities,
+) -> String {
+    let Some(cell) = row.get(last) else { return line(row, widths, look) };
+    let mut parts = wrap_words(&cell.text, look.width - at).into_iter();
+    let mut first = row[..last].to_vec();
+    first.push(Cell::new(parts.next().unwrap_or_default(), cell.style));
+    let mut out = line(&first, widths, look);
+    for part in parts {
+        out.push_str(&format!("{:at$}{}\n", "", look.paint(cell.style, &part)));
+    }
+    out
+}
+
+/// Cells in lines of at most `width` columns, each after its title.
+fn below_row(cells: &[Cell], titles: &[Cell], width: usize) -> Vec<Vec<Cell>> {
+    let mut lines: Vec<Vec<Cell>> = Vec::new();
+    let mut used = 0;
+    for (at, cell) in cells.iter().enumerate().filter(|(_, cell)| !cell.text.is_empty()) {
+        let title = titles.get(at).map(|title| title.text.as_str()).unwrap_or_default();
+        let text = if title.is_empty() { cell.text.clone() } else { format!("{title} {}", cell.text) };
+        for (part, text) in wrap_words(&text, width).into_iter().enumerate() {
+            let needed = text.width();
+            match lines.last_mut().filter(|_| part == 0 && used + 2 + needed <= width) {
+                Some(line) => {
+                    used += 2 + needed;
+                    line.push(Cell::new(text, cell.style));
+                }
+                None => {
+                    used = needed;
+                    lines.push(vec![Cell::new(text, cell.style)]);
+                }
+            }
+        }
+    }
+    lines
+}
+
+/// `text` in lines of at most `width` columns, broken between words; a longer word is broken after a `/`, else anywhere.
+pub(super) fn wrap_words(text: &str, width: usize) -> Vec<String> {
+    let width = width.max(1);
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        if let Some(line) = lines.last_mut().filter(|line| line.width() + 1 + word.width() <= width) {
+            line.push(' ');
+            line.push_str(word);
+            continue;
+        }
+        let mut rest = word;
+        while rest.width() > width {
+            let (mut end, mut columns, mut slash) = (0, 0, None);
+            for (at, character) in rest.char_indices() {
+                columns += character.width().unwrap_or(0);
+                if columns > width && end > 0 {
+                    break;
+                }
+                end = at + character.len_utf8();
+                slash = if character == '/' { Some(end) } else { slash };
+            }
+            let end = slash.filter(|slash| *slash > 1).unwrap_or(end);
+            lines.push(rest[..end].to_owned());
+            rest = &rest[end..];
+        }
+        if !rest.is_empty() {
+            lines.push(rest.to_owned());
+        }
+    }
+    lines
 }
 
 fn line(row: &[Cell], widths: &[usize], look: &DisplayCapabilities) -> String {
@@ -60,6 +192,56 @@ fn line(row: &[Cell], widths: &[usize], look: &DisplayCapabilities) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn terminal(width: usize) -> DisplayCapabilities {
+        DisplayCapabilities { terminal: true, color: false, width }
+    }
+
+    fn row(texts: &[&str]) -> Vec<Cell> {
+        texts.iter().map(|text| Cell::plain(*text)).collect()
+    }
+
+    #[test]
+    fn table_wider_than_its_terminal_wraps_its_last_column_or_stacks() {
+        let rows = [
+            row(&["lsp_hover", "read", "What something is: its type and documentation"]),
+            row(&["x", "", "short"]),
+        ];
+        let header = ["TOOL", "EFFECT", "WHAT"];
+        assert_eq!(
+            table(&header, &rows, &terminal(50)),
+            "TOOL       EFFECT  WHAT\nlsp_hover  read    What something is: its type and\n                   documentation\n\
+             x                  short\n"
+        );
+        assert_eq!(
+            table(&header, &rows, &terminal(30)),
+            "TOOL       EFFECT\nlsp_hover  read\n    WHAT What something is:\n    its type and documentation\nx\n    WHAT short\n"
+        );
+        // What is made for other programs stays one line per row.
+        let piped = DisplayCapabilities { terminal: false, ..terminal(30) };
+        assert_eq!(table(&header, &rows, &piped).lines().count(), 3);
+    }
+
+    #[test]
+    fn no_line_of_a_fitted_table_is_wider_than_its_terminal() {
+        let long = "/a/very/long/path/to/something/that/has/no/blank.txt";
+        let rows = [
+            row(&[long, "1", "2", long, "名前名前名前名前名前名前名前名前名前"]),
+            row(&["a", "b", "c", "d", "e"]),
+        ];
+        for width in 10..120 {
+            let text = table(&["PATH", "N", "M", "ELSEWHERE", "NAME"], &rows, &terminal(width));
+            for line in text.lines() {
+                assert!(line.width() <= width && line == line.trim_end(), "{width}: {line:?}\n{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn long_words_are_broken_after_a_slash() {
+        assert_eq!(wrap_words("one two three", 8), ["one two", "three"]);
+        assert_eq!(wrap_words("/a/very/long/path is long", 8), ["/a/very/", "long/", "path is", "long"]);
+    }
 
     #[test]
     fn table_columns_align_by_display_width_without_trailing_blanks() {

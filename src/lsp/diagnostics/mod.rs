@@ -4,6 +4,7 @@
 //! ([`push`]), and asking tsserver through a command ([`tsserver`]). None of them ever takes findings that may belong to
 //! an older text.
 
+pub(crate) mod known;
 mod pull;
 mod push;
 mod tsserver;

@@ -40,6 +40,7 @@ mod plan;
 mod record;
 mod refusal;
 mod report;
+mod retrace;
 mod rollback;
 mod text;
 mod transaction;

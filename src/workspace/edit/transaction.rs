@@ -19,6 +19,7 @@ use super::lock::{EditLockGuard, EditLockQueue};
 use super::record::{TRANSACTION_FORMAT_VERSION, TransactionRecord};
 use super::refusal::failed_at;
 use super::report::{PlanReport, path_of, report, summarize_changes};
+use super::retrace::{RetracedChange, retrace};
 use super::rollback::roll_back;
 use super::{EditError, EditId, EditPlan, FileChange, text, undo};
 use crate::workspace::Workspace;
@@ -189,6 +190,14 @@ impl TransactionManager {
     /// [`EditError::Journal`] where it cannot be read.
     pub fn history(&self) -> Result<Vec<HistoryEntry>, EditError> {
         self.0.history()
+    }
+
+    /// What the transaction `id` did to each file, with the texts before and after where they can still be had.
+    ///
+    /// # Errors
+    /// [`EditError::UnknownEdit`], or [`EditError::Journal`] where it cannot be read.
+    pub(crate) fn retrace(&self, id: EditId) -> Result<Vec<RetracedChange>, EditError> {
+        retrace(&self.0.journal, &self.0.workspace, id)
     }
 
     /// Brings to their end, or takes back, the transactions of processes that died in the middle. Costs next to nothing

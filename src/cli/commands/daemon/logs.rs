@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use super::Reply;
 use crate::cli::args::doors::DaemonLogsArgs;
-use crate::cli::doors::daemon::log_of;
 use crate::cli::exit::CliExitStatus;
 use crate::cli::logging;
 use crate::cli::render::escape;
@@ -39,7 +38,7 @@ pub(super) async fn run(
         ToolError::new(ErrorCode::Internal, format!("{} cannot be read: {error}", file.display()))
     };
     let mut open = File::open(&file).map_err(failed)?;
-    let last = last_lines(&mut open, arguments.lines).map_err(failed)?;
+    let last = last_lines(&mut open, arguments.lines, MAX_LOG_READ_BYTES).map_err(failed)?;
     if arguments.follow {
         follow(&folder, key, file.clone(), open, &last).await.map_err(failed)?;
         return Ok(Reply { out: String::new(), lines: Vec::new(), status: CliExitStatus::Interrupted });
@@ -47,16 +46,23 @@ pub(super) async fn run(
     Ok(Reply { out: escape_lines(&last), lines: Vec::new(), status: CliExitStatus::Answered })
 }
 
+/// The last lines of the log of the daemon called `key`, as far as its last `max_bytes` have them; none where there is no log.
+pub(crate) fn recent_lines(folders: &Folders, key: &str, most: usize, max_bytes: u64) -> Vec<String> {
+    let file = newest_log(&logging::folder(&folders.state), key).and_then(|file| File::open(file).ok());
+    let lines = file.and_then(|mut file| last_lines(&mut file, most, max_bytes).ok());
+    lines.unwrap_or_default().lines().map(str::to_owned).collect()
+}
+
 /// The log of the day on which the daemon last wrote; the day is in the name.
 fn newest_log(folder: &Path, key: &str) -> Option<PathBuf> {
-    let begin = format!("{}.", log_of(key));
+    let begin = format!("{}.", logging::daemon_log(key));
     let files = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
     files.filter(|file| file.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&begin))).max()
 }
 
-fn last_lines(file: &mut File, most: usize) -> io::Result<String> {
+fn last_lines(file: &mut File, most: usize, max_bytes: u64) -> io::Result<String> {
     let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(MAX_LOG_READ_BYTES)))?;
+    file.seek(SeekFrom::Start(length.saturating_sub(max_bytes)))?;
     let mut kept: VecDeque<String> = VecDeque::new();
     let mut reader = BufReader::new(&*file);
     let mut line = Vec::new();
@@ -124,7 +130,7 @@ mod tests {
         write("lsp-tools.2026-01-03.log", "commands'\n");
         let file = newest_log(folder.path(), "ab").unwrap();
         assert!(file.ends_with("daemon-ab.2026-01-02.log"), "{}", file.display());
-        let lines = |most| last_lines(&mut File::open(&file).unwrap(), most).unwrap();
+        let lines = |most| last_lines(&mut File::open(&file).unwrap(), most, 1 << 20).unwrap();
         assert_eq!(
             (lines(2).as_str(), lines(9).as_str(), lines(0).as_str()),
             ("two\nthree\n", "one\ntwo\nthree\n", "")

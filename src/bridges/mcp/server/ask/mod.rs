@@ -3,7 +3,7 @@
 //! Up to 2025-11-25 the question is a request to the client, and the call waits for its answer. From 2026-07-28 on the call ends
 //! with the question, and the client calls again with the answer and a sealed state; the state says what was asked, for which
 //! call, and for how long it counts, and nobody but us can make one. Only clients that declared elicitation are asked, and over
-//! HTTP only those whose process is known to be none that we have started ([`peer`](super::http::peer)).
+//! HTTP only those whose process is known to be none that we have started ([`peer`](crate::rpc::http_entry::peer)).
 
 mod form;
 
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::http::peer::may_approve;
+use super::http::approval::may_approve;
 use crate::policy::approval::{Approval, ApprovalRequest, Approver, FormAnswer, FormRequest};
 use crate::text::hex;
 

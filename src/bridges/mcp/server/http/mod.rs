@@ -1,16 +1,14 @@
 //! MCP over HTTP: one endpoint, `/mcp`, for clients of both eras.
 //!
-//! What lives here: the listener ([`Listener`], [`serve`]), what is checked before anything of a request is read ([`guard`]), the
-//! token that every request must bring ([`token`]), the process at the other end of a connection ([`peer`]), and how many connections
-//! ([`connection_slots`]) and sessions ([`sessions`]) are open at a time. The transport itself, with its sessions for the era that has them, is rmcp's.
+//! What lives here: the listener ([`Listener`], [`serve`]), what is checked before anything of a request is read ([`guard`]),
+//! who may approve calls ([`approval`]), and how many sessions are open at a time ([`sessions`]). What every door over HTTP does is in
+//! [`http_entry`](crate::rpc::http_entry). The transport itself, with its sessions for the era that has them, is rmcp's.
 //!
 //! Only plain HTTP is spoken, on loopback unless said otherwise: TLS belongs to a proxy in front.
 
-mod connection_slots;
+pub(super) mod approval;
 mod guard;
-pub(super) mod peer;
 mod sessions;
-pub(crate) mod token;
 
 use std::convert::Infallible;
 use std::io;
@@ -33,20 +31,20 @@ use tokio::sync::OnceCell;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use self::connection_slots::{ConnectionPlace, ConnectionPlaces};
 pub(crate) use self::guard::ENDPOINT;
 use self::guard::HttpAccessGuard;
-use self::peer::HttpPeer;
 use self::sessions::HttpSessions;
-use self::token::BearerToken;
 use super::handler::{McpServerHandler, McpServerState};
 use super::{ServerOptions, random_key};
+use crate::rpc::http_entry::connection_slots::{ConnectionPlace, ConnectionPlaces};
+use crate::rpc::http_entry::peer::HttpPeer;
+use crate::rpc::http_entry::token::BearerToken;
 
 /// A request's body has no more bytes.
 const MAX_REQUEST_BODY_BYTES: usize = 4 << 20;
 /// And is there within this time.
 const REQUEST_BODY_TIMEOUT: Duration = Duration::from_secs(30);
-/// The head of the next request is there within this time. (For the first one there is less: [`connection_slots`].)
+/// The head of the next request is there within this time. (For the first one there is less: [`connection_slots`](crate::rpc::http_entry::connection_slots).)
 const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(10);
 /// Connections get so long to end.
 const CONNECTION_CLOSE_GRACE_PERIOD: Duration = Duration::from_millis(500);
@@ -290,7 +288,7 @@ impl McpHttpEndpoint {
             Ok(Err(_)) => return plain(StatusCode::BAD_REQUEST, "the body cannot be read"),
             Err(_) => return plain(StatusCode::REQUEST_TIMEOUT, "the body did not come in time"),
         };
-        if !peer.may_approve() && peer::answers_a_question(&body) {
+        if !peer.may_approve() && approval::answers_a_question(&body) {
             return plain(StatusCode::FORBIDDEN, NOT_ASKED);
         }
         head.extensions.insert(peer);

@@ -10,7 +10,6 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-use crate::bridges::mcp::server::random_key;
 use crate::workspace::private;
 
 /// A token that somebody chose has at least so many characters.
@@ -60,7 +59,9 @@ impl BearerToken {
     /// # Errors
     /// [`TokenError::NoRandom`].
     pub(crate) fn random() -> Result<Self, TokenError> {
-        Ok(Self(URL_SAFE_NO_PAD.encode(random_key()?)))
+        let mut key = [0; 32];
+        getrandom::fill(&mut key)?;
+        Ok(Self(URL_SAFE_NO_PAD.encode(key)))
     }
 
     /// A token that somebody chose.
@@ -93,12 +94,17 @@ impl BearerToken {
     }
 
     /// Whether `given` is this token.
-    pub(super) fn matches(&self, given: &str) -> bool {
+    pub(crate) fn matches(&self, given: &str) -> bool {
         Sha256::digest(&self.0) == Sha256::digest(given)
     }
 
+    /// The token itself, for whoever is to send it.
+    pub(crate) fn text(&self) -> &str {
+        &self.0
+    }
+
     /// A key for another purpose, which tells nothing of the token.
-    pub(super) fn key(&self, purpose: &str) -> [u8; 32] {
+    pub(crate) fn key(&self, purpose: &str) -> [u8; 32] {
         Sha256::digest(format!("lsp-tools {purpose}\0{}", self.0)).into()
     }
 

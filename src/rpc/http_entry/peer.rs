@@ -11,9 +11,6 @@ use std::io::{BufRead, BufReader};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::path::Path;
 
-use http::request::Parts;
-use rmcp::model::Extensions;
-
 use crate::process::ancestry::{self, Descent};
 use crate::process::tree::{self, Process};
 
@@ -22,7 +19,7 @@ const MAX_SOCKET_LOOKUP_ATTEMPTS: usize = 3;
 
 /// The other end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum HttpPeer {
+pub(crate) enum HttpPeer {
     /// A process of this user that we have not started.
     Client,
     /// A process of another user of this machine: none of ours, but it may pass on what others say.
@@ -37,12 +34,12 @@ pub(super) enum HttpPeer {
 
 impl HttpPeer {
     /// Whether its yes is its user's. Whoever else has the token may have it from where a command can read it.
-    pub(super) fn may_approve(self) -> bool {
+    pub(crate) fn may_approve(self) -> bool {
         self == Self::Client
     }
 
     /// The peer that connected from `peer` to `own`. The search reads as many files as there are open ones on this machine.
-    pub(super) fn find(peer: SocketAddr, own: SocketAddr) -> Self {
+    pub(crate) fn find(peer: SocketAddr, own: SocketAddr) -> Self {
         if !cfg!(target_os = "linux") {
             // There are no supervisors, and no sandbox that this would lead out of.
             return if is_here(peer, own) { Self::Client } else { Self::Remote };
@@ -55,47 +52,6 @@ impl HttpPeer {
             Some(socket) => classify(&socket_owners(socket.inode)),
         }
     }
-}
-
-/// Whether the client of a request with these extensions may approve calls. On a pipe there is only one that could.
-pub(in crate::bridges::mcp::server) fn may_approve(extensions: &Extensions) -> bool {
-    match extensions.get::<Parts>() {
-        Some(parts) => parts.extensions.get::<HttpPeer>().is_some_and(|peer| peer.may_approve()),
-        None => true,
-    }
-}
-
-/// Whether `body` answers a question of ours, whatever else it is.
-pub(super) fn answers_a_question(body: &[u8]) -> bool {
-    /// Whether a message holds the answer to an elicitation, in any of several members of one name.
-    struct ElicitationAnswerProbe(bool);
-
-    impl<'de> serde::Deserialize<'de> for ElicitationAnswerProbe {
-        fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-            struct MemberVisitor;
-            impl<'de> serde::de::Visitor<'de> for MemberVisitor {
-                type Value = ElicitationAnswerProbe;
-
-                fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                    formatter.write_str("a message")
-                }
-
-                fn visit_map<A: serde::de::MapAccess<'de>>(
-                    self,
-                    mut map: A,
-                ) -> Result<ElicitationAnswerProbe, A::Error> {
-                    let mut found = false;
-                    while let Some((name, value)) = map.next_entry::<String, serde_json::Value>()? {
-                        found |= name == "result" && value.get("action").is_some();
-                    }
-                    Ok(ElicitationAnswerProbe(found))
-                }
-            }
-            deserializer.deserialize_map(MemberVisitor)
-        }
-    }
-
-    serde_json::from_slice::<ElicitationAnswerProbe>(body).is_ok_and(|answer| answer.0)
 }
 
 fn is_here(peer: SocketAddr, own: SocketAddr) -> bool {
@@ -244,45 +200,6 @@ mod tests {
         assert_eq!(parse_socket_line(&line.replace("98765", "0")), None, "nobody has it open");
         for unreadable in ["", "  sl  local_address rem_address", "1: 0100007F 0100007F:1F90"] {
             assert_eq!(parse_socket_line(unreadable), None);
-        }
-    }
-
-    #[test]
-    fn http_peer_may_approve_only_as_visible_client() {
-        let approves = |peer: Option<HttpPeer>| {
-            let (mut parts, ()) = http::Request::new(()).into_parts();
-            if let Some(peer) = peer {
-                parts.extensions.insert(peer);
-            }
-            let mut extensions = Extensions::new();
-            extensions.insert(parts);
-            may_approve(&extensions)
-        };
-        assert!(approves(Some(HttpPeer::Client)));
-        for peer in [HttpPeer::OtherUser, HttpPeer::Remote, HttpPeer::Unseen, HttpPeer::Supervised] {
-            assert!(!approves(Some(peer)), "{peer:?}");
-        }
-        assert!(!approves(None), "nobody has looked");
-        assert!(may_approve(&Extensions::new()), "a pipe");
-    }
-
-    #[test]
-    fn elicitation_response_is_recognised_in_any_json_spelling() {
-        for answer in [
-            r#"{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"decision":"once"}}}"#,
-            r#"{"result":{"action":"decline"}}"#,
-            r#"{"id":1,"result":{"action":"accept"},"result":{}}"#,
-            r#"{"id":1,"\u0072esult":{"\u0061ction":"accept"},"method":"ping"}"#,
-        ] {
-            assert!(answers_a_question(answer.as_bytes()), "{answer}");
-        }
-        for other in [
-            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"action":"accept"}}"#,
-            r#"{"id":1,"result":{"roots":[]}}"#,
-            "[]",
-            "no JSON",
-        ] {
-            assert!(!answers_a_question(other.as_bytes()), "{other}");
         }
     }
 }

@@ -22,7 +22,7 @@ const CONNECTION_AUTH_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// All places.
 #[derive(Debug)]
-pub(super) struct ConnectionPlaces {
+pub(crate) struct ConnectionPlaces {
     authenticated: Arc<Semaphore>,
     /// The ends of connections that have not shown the token, the oldest first.
     unauthenticated: Mutex<VecDeque<Arc<CancellationToken>>>,
@@ -30,7 +30,7 @@ pub(super) struct ConnectionPlaces {
 
 /// The place of one connection.
 #[derive(Debug)]
-pub(super) struct ConnectionPlace {
+pub(crate) struct ConnectionPlace {
     places: Arc<ConnectionPlaces>,
     end: Arc<CancellationToken>,
     has_shown: CancellationToken,
@@ -38,7 +38,7 @@ pub(super) struct ConnectionPlace {
 }
 
 impl ConnectionPlaces {
-    pub(super) fn new() -> Arc<Self> {
+    pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self {
             authenticated: Arc::new(Semaphore::new(MAX_AUTHENTICATED_CONNECTIONS)),
             unauthenticated: Mutex::default(),
@@ -46,7 +46,7 @@ impl ConnectionPlaces {
     }
 
     /// A place for a connection of which nothing is known yet.
-    pub(super) fn reserve(self: &Arc<Self>) -> ConnectionPlace {
+    pub(crate) fn reserve(self: &Arc<Self>) -> ConnectionPlace {
         let end = Arc::new(CancellationToken::new());
         let mut unshown = self.unauthenticated.lock();
         if unshown.len() >= MAX_UNAUTHENTICATED_CONNECTIONS
@@ -67,7 +67,7 @@ impl ConnectionPlaces {
 
 impl ConnectionPlace {
     /// Called with each request that brings the token; tells whether there is a place for its connection.
-    pub(super) async fn authenticate(&self) -> bool {
+    pub(crate) async fn authenticate(&self) -> bool {
         let take = || async {
             self.remove_pending();
             self.has_shown.cancel();
@@ -80,7 +80,7 @@ impl ConnectionPlace {
     }
 
     /// Returns when the connection has to end, for want of the token.
-    pub(super) async fn wait_for_eviction(&self) {
+    pub(crate) async fn wait_for_eviction(&self) {
         tokio::select! {
             () = self.end.cancelled() => return,
             () = sleep(CONNECTION_AUTH_TIMEOUT) => return,

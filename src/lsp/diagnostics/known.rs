@@ -1,0 +1,100 @@
+//! The findings that a server has told already, without asking it.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::lsp::model::Severity;
+use crate::lsp::session::Session;
+use crate::workspace::WorkspacePath;
+
+/// The first findings of a file, the worst of them first, are told in full.
+const MAX_KNOWN_FINDINGS: usize = 8;
+/// So much of one is told.
+const MAX_KNOWN_MESSAGE_CHARS: usize = 300;
+
+/// What a server has found in one file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct KnownFindings {
+    /// How many errors, warnings, remarks and hints.
+    pub(crate) counts: [usize; 4],
+    /// The first of them.
+    pub(crate) first: Vec<KnownFinding>,
+}
+
+/// One finding in short.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct KnownFinding {
+    /// How bad.
+    pub(crate) severity: Severity,
+    /// Its line, counted from 0.
+    pub(crate) line: u32,
+    /// The rule's code.
+    pub(crate) code: Option<String>,
+    /// What is wrong.
+    pub(crate) message: String,
+}
+
+impl KnownFindings {
+    fn add(&mut self, severity: Severity, finding: impl FnOnce() -> KnownFinding) {
+        self.counts[usize::from(severity.number()) - 1] += 1;
+        if self.first.len() < MAX_KNOWN_FINDINGS {
+            self.first.push(finding());
+        } else if let Some(milder) = self.first.iter_mut().rev().find(|known| known.severity > severity) {
+            *milder = finding();
+        }
+    }
+
+    fn add_raw(&mut self, item: &Value) {
+        let severity = match item["severity"].as_u64() {
+            Some(2) => Severity::Warning,
+            Some(3) => Severity::Information,
+            Some(4) => Severity::Hint,
+            _ => Severity::Error,
+        };
+        self.add(severity, || KnownFinding {
+            severity,
+            line: item["range"]["start"]["line"]
+                .as_u64()
+                .and_then(|line| u32::try_from(line).ok())
+                .unwrap_or(0),
+            code: match &item["code"] {
+                Value::String(code) => Some(code.clone()),
+                Value::Number(code) => Some(code.to_string()),
+                _ => None,
+            },
+            message: cut(item["message"].as_str().unwrap_or_default()),
+        });
+    }
+}
+
+fn cut(message: &str) -> String {
+    message.chars().take(MAX_KNOWN_MESSAGE_CHARS).collect()
+}
+
+impl Session {
+    /// What it has told of each file and has not taken back: by itself, or when it was asked about files as they are on disk.
+    pub(crate) fn known_findings(&self) -> BTreeMap<WorkspacePath, KnownFindings> {
+        let mut known: BTreeMap<WorkspacePath, KnownFindings> = BTreeMap::new();
+        for (path, items) in self.state.pushed_findings() {
+            let findings = known.entry(path).or_default();
+            items.iter().for_each(|item| findings.add_raw(item));
+        }
+        let kept = self.diagnostics_cache.lock();
+        for (path, (_, fresh)) in kept.found.iter().filter(|_| kept.of == self.disk_revision()) {
+            let mut findings = KnownFindings::default();
+            for item in &fresh.items {
+                findings.add(item.severity, || KnownFinding {
+                    severity: item.severity,
+                    line: item.range.start.line,
+                    code: item.code.clone(),
+                    message: cut(&item.message),
+                });
+            }
+            known.insert(path.clone(), findings);
+        }
+        drop(kept);
+        known.values_mut().for_each(|findings| findings.first.sort_by_key(|one| (one.severity, one.line)));
+        known
+    }
+}

@@ -1,0 +1,334 @@
+//! The last calls for whoever watches them: nothing is kept, and nothing but a flag is looked at, while nobody does.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use parking_lot::Mutex;
+use serde::Serialize;
+use serde_json::Value;
+use tokio::sync::watch;
+
+use crate::policy::audit::AuditEntry;
+
+/// So many calls are kept, the newest.
+const MAX_FEED_CALLS: usize = 200;
+/// So many paths, commands and hosts of one call are kept.
+const MAX_FEED_SUBJECTS: usize = 8;
+/// So many characters of each.
+const MAX_FEED_SUBJECT_CHARS: usize = 300;
+/// So much of a session's name is kept: enough to tell sessions apart, too little to speak in one.
+const MAX_FEED_SESSION_CHARS: usize = 8;
+/// So many new findings of an edit are kept.
+const MAX_FEED_NEW_FINDINGS: usize = 10;
+
+/// The calls of one workspace, as they come and end. Cheap to clone: all clones are the same.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CallFeed(Arc<CallFeedInner>);
+
+#[derive(Debug, Default)]
+struct CallFeedInner {
+    watchers: AtomicUsize,
+    ring: Mutex<CallFeedRing>,
+    changes: watch::Sender<u64>,
+}
+
+#[derive(Debug, Default)]
+struct CallFeedRing {
+    next: u64,
+    calls: VecDeque<FeedCall>,
+}
+
+/// One call.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct FeedCall {
+    /// Counted up with each call.
+    pub(crate) number: u64,
+    /// When it came in, in UTC.
+    pub(crate) time: String,
+    /// The beginning of its caller's session.
+    pub(crate) session: String,
+    /// The agent on whose behalf it was made.
+    pub(crate) agent: Option<String>,
+    /// The tool.
+    pub(crate) tool: String,
+    /// Whether it still runs; what follows is then not known yet.
+    pub(crate) running: bool,
+    /// What the tool does to the world.
+    pub(crate) effect: Option<&'static str>,
+    /// What the rules said.
+    pub(crate) decision: Option<&'static str>,
+    /// Paths, commands and hosts.
+    pub(crate) paths: Vec<String>,
+    /// Shell commands.
+    pub(crate) commands: Vec<String>,
+    /// Hosts.
+    pub(crate) hosts: Vec<String>,
+    /// How long it took, in milliseconds.
+    pub(crate) duration_ms: u64,
+    /// The size of its arguments as JSON.
+    pub(crate) bytes_in: usize,
+    /// The size of what the model reads.
+    pub(crate) bytes_out: usize,
+    /// `ok`, `failure`, or the code of the failure.
+    pub(crate) outcome: String,
+    /// How far the answer can be relied on, where the tool says so.
+    pub(crate) verdict: Option<String>,
+    /// What takes the edit back that it made.
+    pub(crate) undo: Option<String>,
+    /// What that edit changed in the diagnostics.
+    pub(crate) delta: Option<FeedDelta>,
+}
+
+/// What an edit changed in the diagnostics, in short.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct FeedDelta {
+    /// How many findings are new.
+    pub(crate) added: usize,
+    /// How many are gone.
+    pub(crate) removed: usize,
+    /// How many are as before.
+    pub(crate) unchanged: u64,
+    /// Errors in the files looked at, after the edit.
+    pub(crate) errors: u64,
+    /// How far that can be relied on.
+    pub(crate) verdict: Option<String>,
+    /// The first of the new ones.
+    pub(crate) first: Vec<FeedFinding>,
+}
+
+/// A finding that an edit brought.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct FeedFinding {
+    /// Its file, relative to the workspace.
+    pub(crate) path: String,
+    /// Its line, counted from 1.
+    pub(crate) line: u64,
+    /// How bad it is.
+    pub(crate) severity: String,
+    /// What it says.
+    pub(crate) message: String,
+}
+
+/// While it lives, calls are kept.
+#[derive(Debug)]
+pub(crate) struct CallFeedWatch(CallFeed);
+
+impl Drop for CallFeedWatch {
+    fn drop(&mut self) {
+        let inner = &self.0.0;
+        if inner.watchers.fetch_sub(1, Ordering::Relaxed) == 1 {
+            inner.ring.lock().calls = VecDeque::new();
+        }
+    }
+}
+
+/// A call that is in the feed.
+#[derive(Debug)]
+pub(super) struct FeedTicket {
+    feed: CallFeed,
+    number: u64,
+    started: Instant,
+    result: Option<FeedResult>,
+}
+
+/// What is kept of an answer.
+#[derive(Debug, Default)]
+struct FeedResult {
+    verdict: Option<String>,
+    undo: Option<String>,
+    delta: Option<FeedDelta>,
+}
+
+impl CallFeed {
+    /// From now on calls are kept, until what is returned is dropped.
+    pub(crate) fn watch(&self) -> CallFeedWatch {
+        self.0.watchers.fetch_add(1, Ordering::Relaxed);
+        CallFeedWatch(self.clone())
+    }
+
+    /// Wakes at each begin and end of a call that is kept.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.0.changes.subscribe()
+    }
+
+    /// The calls that are kept, the newest first.
+    pub(crate) fn calls(&self) -> Vec<FeedCall> {
+        self.0.ring.lock().calls.iter().rev().cloned().collect()
+    }
+
+    /// A call begins; `None` while nobody watches.
+    pub(super) fn begin(&self, entry: &AuditEntry) -> Option<FeedTicket> {
+        if self.0.watchers.load(Ordering::Relaxed) == 0 {
+            return None;
+        }
+        let mut ring = self.0.ring.lock();
+        let number = ring.next;
+        ring.next += 1;
+        if ring.calls.len() >= MAX_FEED_CALLS {
+            ring.calls.pop_front();
+        }
+        ring.calls.push_back(FeedCall {
+            number,
+            time: entry.time.clone(),
+            session: entry.session.chars().take(MAX_FEED_SESSION_CHARS).collect(),
+            agent: entry.agent.clone(),
+            tool: entry.tool.clone(),
+            running: true,
+            effect: None,
+            decision: None,
+            paths: Vec::new(),
+            commands: Vec::new(),
+            hosts: Vec::new(),
+            duration_ms: 0,
+            bytes_in: entry.bytes_in,
+            bytes_out: 0,
+            outcome: String::new(),
+            verdict: None,
+            undo: None,
+            delta: None,
+        });
+        drop(ring);
+        self.notify();
+        Some(FeedTicket { feed: self.clone(), number, started: Instant::now(), result: None })
+    }
+
+    fn notify(&self) {
+        self.0.changes.send_modify(|changes| *changes = changes.wrapping_add(1));
+    }
+
+    fn update(&self, number: u64, change: impl FnOnce(&mut FeedCall)) {
+        let mut ring = self.0.ring.lock();
+        if let Some(call) = ring.calls.iter_mut().rev().find(|call| call.number == number) {
+            change(call);
+        }
+        drop(ring);
+        self.notify();
+    }
+}
+
+impl FeedTicket {
+    /// What the call touches is known.
+    pub(super) fn subjects(&self, entry: &AuditEntry) {
+        self.feed.update(self.number, |call| copy_subjects(call, entry));
+    }
+
+    /// What of an answer is shown beside its size.
+    pub(super) fn answer(&mut self, value: &Value) {
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let delta = value.get("diagnostics").filter(|delta| delta.get("unchanged").is_some());
+        let verdict = value.get("verdict").or_else(|| delta.and_then(|delta| delta.get("verdict")));
+        self.result = Some(FeedResult {
+            verdict: verdict.and_then(text),
+            undo: value.get("undo").and_then(text),
+            delta: delta.map(short_delta),
+        });
+    }
+
+    /// The call has ended.
+    pub(super) fn end(self, entry: &AuditEntry) {
+        let result = self.result.unwrap_or_default();
+        let took = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.feed.update(self.number, |call| {
+            copy_subjects(call, entry);
+            call.running = false;
+            call.decision = entry.decision.map(|decision| decision.as_str());
+            call.duration_ms = took;
+            call.bytes_out = entry.bytes_out;
+            call.outcome.clone_from(&entry.outcome);
+            (call.verdict, call.undo, call.delta) = (result.verdict, result.undo, result.delta);
+        });
+    }
+}
+
+fn copy_subjects(call: &mut FeedCall, entry: &AuditEntry) {
+    let short = |texts: &[String]| -> Vec<String> {
+        let cut = |text: &String| text.chars().take(MAX_FEED_SUBJECT_CHARS).collect();
+        texts.iter().take(MAX_FEED_SUBJECTS).map(cut).collect()
+    };
+    call.effect = entry.effect.map(|effect| effect.as_str());
+    call.paths = short(&entry.paths);
+    call.commands = short(&entry.commands);
+    call.hosts = short(&entry.hosts);
+}
+
+/// The field `diagnostics` of an edit's answer.
+fn short_delta(delta: &Value) -> FeedDelta {
+    let added = delta["added"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let more = delta["more"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let further: usize = more.iter().map(|more| more["lines"].as_array().map_or(0, Vec::len)).sum();
+    let text =
+        |value: &Value| value.as_str().unwrap_or_default().chars().take(MAX_FEED_SUBJECT_CHARS).collect();
+    let finding = |item: &Value| FeedFinding {
+        path: text(&item["path"]),
+        line: item["line"].as_u64().or_else(|| item["range"]["start"]["line"].as_u64()).unwrap_or(0) + 1,
+        severity: text(&item["severity"]),
+        message: text(&item["message"]),
+    };
+    FeedDelta {
+        added: added.len() + further,
+        removed: delta["removed"].as_u64().and_then(|count| usize::try_from(count).ok()).unwrap_or(0),
+        unchanged: delta["unchanged"].as_u64().unwrap_or(0),
+        errors: delta["errors"].as_u64().unwrap_or(0),
+        verdict: delta["verdict"].as_str().map(str::to_owned),
+        first: added.iter().take(MAX_FEED_NEW_FINDINGS).map(finding).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::policy::audit::timestamp;
+
+    fn entry(tool: &str) -> AuditEntry {
+        AuditEntry {
+            time: timestamp(),
+            session: "0123456789abcdef".into(),
+            agent: None,
+            trace: None,
+            tool: tool.into(),
+            effect: None,
+            decision: None,
+            rule: None,
+            approval: None,
+            hook: None,
+            paths: vec!["a".into()],
+            commands: Vec::new(),
+            hosts: Vec::new(),
+            duration_ms: 0,
+            bytes_in: 2,
+            bytes_out: 3,
+            outcome: "ok".into(),
+        }
+    }
+
+    #[test]
+    fn call_feed_keeps_calls_only_while_watched_and_so_many() {
+        let feed = CallFeed::default();
+        assert!(feed.begin(&entry("read")).is_none());
+        let watch = feed.watch();
+        let mut ticket = feed.begin(&entry("edit")).expect("a ticket");
+        assert_eq!((feed.calls().len(), feed.calls()[0].running), (1, true));
+        let added = json!({"path": "a.py", "line": 3, "severity": "error", "message": "no"});
+        ticket.answer(&json!({"ok": true, "undo": "e1", "diagnostics":
+            {"added": [added], "removed": 2, "unchanged": 1, "errors": 1, "verdict": "complete"}}));
+        ticket.end(&entry("edit"));
+        let call = feed.calls().remove(0);
+        assert_eq!(
+            (call.running, call.session.as_str(), call.undo.as_deref()),
+            (false, "01234567", Some("e1"))
+        );
+        let delta = call.delta.expect("a delta");
+        assert_eq!((delta.added, delta.removed, delta.first[0].line), (1, 2, 4));
+        assert_eq!(call.verdict.as_deref(), Some("complete"));
+        for _ in 0..MAX_FEED_CALLS * 2 {
+            drop(feed.begin(&entry("read")));
+        }
+        assert_eq!(feed.calls().len(), MAX_FEED_CALLS);
+        drop(watch);
+        assert!(feed.calls().is_empty() && feed.begin(&entry("read")).is_none());
+    }
+}
