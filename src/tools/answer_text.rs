@@ -125,7 +125,8 @@ fn write_list_item(item: &Value, indent: usize, out: &mut String) {
     }
     out.push_str(&pad);
     let mut placed = write_location(map, out);
-    placed.extend(write_finding(map, out));
+    let finding = write_finding(map, out);
+    placed.extend(finding);
     let short: Map<String, Value> = map
         .iter()
         .filter(|(key, value)| !placed.contains(&key.as_str()) && fits_inline(value))
@@ -136,6 +137,12 @@ fn write_list_item(item: &Value, indent: usize, out: &mut String) {
     }
     write_pairs(&short, map, out);
     out.push('\n');
+    if !finding.is_empty() {
+        let message = map.get("message").and_then(Value::as_str).unwrap_or_default();
+        for line in message.lines().skip(1) {
+            let _ = writeln!(out, "{pad}  {}", line.trim_end());
+        }
+    }
     let long: Map<String, Value> = map
         .iter()
         .filter(|(key, value)| !placed.contains(&key.as_str()) && !fits_inline(value))
@@ -144,7 +151,7 @@ fn write_list_item(item: &Value, indent: usize, out: &mut String) {
     write_fields(&long, indent + 1, out);
 }
 
-/// Writes what `map` says of its place, if it is a finding; returns the fields that were said by it.
+/// Writes what `map` says of its place, if it is a finding, with the first line of its message; returns the fields that are said by it.
 fn write_finding(map: &Map<String, Value>, out: &mut String) -> &'static [&'static str] {
     let text = |key: &str| map.get(key).and_then(Value::as_str);
     let (Some(severity), Some(message)) = (text("severity"), text("message")) else { return &[] };
@@ -153,7 +160,7 @@ fn write_finding(map: &Map<String, Value>, out: &mut String) -> &'static [&'stat
     if let Some(code) = text("code") {
         let _ = write!(out, " {code}");
     }
-    let _ = write!(out, ": {message}");
+    let _ = write!(out, ": {}", message.lines().next().unwrap_or_default());
     if let Some(server) = text("server") {
         let _ = write!(out, " ({server})");
     }

@@ -175,6 +175,7 @@ impl Context {
                     );
                     let mut notes = Vec::from_iter(session.restart_note(met_crash));
                     notes.extend(place.overloads_note());
+                    notes.extend(place.repeated_note());
                     notes.extend(self.manager.over_budget_news().map(|over| over.to_string()));
                     if let Some(unknown) = unknown {
                         verdict = Verdict::Partial;

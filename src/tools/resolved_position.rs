@@ -19,6 +19,8 @@ pub(crate) struct ResolvedPosition {
     pub resolved: Option<Resolved>,
     /// The 0-based lines of other overloads of the function that is there.
     pub overloads: Vec<u32>,
+    /// The 0-based characters at which the name stands on the line once more, where the line alone was given.
+    pub repeated_at: Vec<u32>,
 }
 
 impl ResolvedPosition {
@@ -30,6 +32,7 @@ impl ResolvedPosition {
             position: name.range.start,
             resolved: Some(resolved),
             overloads: Vec::new(),
+            repeated_at: Vec::new(),
         }
     }
 
@@ -43,6 +46,17 @@ impl ResolvedPosition {
             .collect();
         let (symbol, lines) = (&resolved.symbol, lines.join(", "));
         Some(format!("`{symbol}` is taken for one function with its overloads; the others are at {lines}"))
+    }
+
+    /// That the name stands on the line more than once, since another one of them may mean something else.
+    pub(crate) fn repeated_note(&self) -> Option<String> {
+        let resolved = self.resolved.as_ref().filter(|_| !self.repeated_at.is_empty())?;
+        let columns: Vec<String> =
+            self.repeated_at.iter().map(|character| (u64::from(*character) + 1).to_string()).collect();
+        let (symbol, columns) = (&resolved.symbol, columns.join(", "));
+        Some(format!(
+            "the answer is about the first `{symbol}` on the line; it also stands at column {columns}"
+        ))
     }
 }
 
@@ -92,7 +106,13 @@ fn at_position(
             let asked = if inside { position.min(before_end(&name)) } else { start };
             ResolvedPosition { position: asked, ..ResolvedPosition::from_name(path, buffer, &name, !inside) }
         }
-        None => ResolvedPosition { path: path.clone(), position, resolved: None, overloads: Vec::new() },
+        None => ResolvedPosition {
+            path: path.clone(),
+            position,
+            resolved: None,
+            overloads: Vec::new(),
+            repeated_at: Vec::new(),
+        },
     })
 }
 
@@ -125,8 +145,12 @@ fn on_line(
     });
     match found {
         Some(found) => {
-            let moved = found.range.start.line != line;
-            Ok(ResolvedPosition::from_name(path, buffer, &found, moved))
+            let at = found.range.start;
+            let others = identifiers_on_line(buffer, at.line).into_iter().skip_while(|other| *other != found);
+            let others = others.skip(1).filter(|other| other.name == found.name);
+            let repeated_at = others.map(|other| other.range.start.character).collect();
+            let moved = at.line != line;
+            Ok(ResolvedPosition { repeated_at, ..ResolvedPosition::from_name(path, buffer, &found, moved) })
         }
         None => Err(no_such_name(path, buffer, last_part)),
     }
@@ -271,7 +295,8 @@ mod tests {
                 path: WorkspacePath::root(),
                 position: Position::new(3, 0),
                 resolved: None,
-                overloads: Vec::new()
+                overloads: Vec::new(),
+                repeated_at: Vec::new(),
             }
         );
         assert!(place(at(9, 0)).unwrap_err().error.ends_with("has 5 lines, so there is no line 10"));
@@ -290,6 +315,20 @@ mod tests {
             (error.code, error.hint.as_deref()),
             (ErrorCode::NotFound, Some("the nearest name is `greet` on line 2"))
         );
+    }
+
+    #[test]
+    fn name_that_stands_twice_on_its_line_is_the_first_and_says_so() {
+        let buffer = Buffer::new("from .emoji import emoji as other\n");
+        let on = |name: &str| {
+            let target = Target::NameOnLine { path: PathBuf::new(), line0: 0, name: name.into() };
+            in_text(&WorkspacePath::root(), &buffer, &target).unwrap()
+        };
+        let twice = on("emoji");
+        assert_eq!((twice.position, twice.repeated_at.as_slice()), (Position::new(0, 6), [19].as_slice()));
+        let note = twice.repeated_note().unwrap();
+        assert!(note.ends_with("the first `emoji` on the line; it also stands at column 20"), "{note}");
+        assert_eq!(on("other").repeated_note(), None);
     }
 
     #[test]

@@ -63,13 +63,13 @@ fn answer_text_says_where_a_name_was_found_and_how_many_are_not_listed() {
 fn answer_text_writes_findings_as_compilers_do() {
     let range = json!({"start": {"line": 1, "character": 4}, "end": {"line": 1, "character": 7}});
     let finding = json!({
-        "path": "a.py", "range": range, "severity": "error", "code": "E1", "source": "Pyright", "server": "pyright", "message": "no", "in": "f",
+        "path": "a.py", "range": range, "severity": "error", "code": "E1", "source": "Pyright", "server": "pyright", "message": "no\n  because", "in": "f",
         "help": ["called: f(x)"],
     });
     let answer = json!({"ok": true, "diagnostics": [finding], "count": 1, "has_more": false});
     assert_eq!(
         answer_text(&answer),
-        "diagnostics (0-based):\n  a.py:1:4-1:7 in f: error E1: no (pyright) help: called: f(x)"
+        "diagnostics (0-based):\n  a.py:1:4-1:7 in f: error E1: no (pyright) help: called: f(x)\n      because"
     );
 }
 
