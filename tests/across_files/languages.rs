@@ -175,7 +175,7 @@ const PHP: Language = Language {
 const FORTRAN: Language = Language {
     server: "fortls",
     keys: &["fortran"],
-    more: &[(".fortls", "{}\n")],
+    more: &[("fpm.toml", "name = \"p\"\n")],
     library: "lib/helping.f90",
     library_text: "module helping\n  implicit none\ncontains\n  integer function helper(value)\n    integer, intent(in) :: value\n    helper = value\n  end function helper\nend module helping\n",
     line: 3,

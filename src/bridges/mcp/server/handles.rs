@@ -162,7 +162,7 @@ mod tests {
             }
         }
         registry.get(MAKER).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!((overlaid, undoable), (13, 11));
+        assert_eq!((overlaid, undoable), (13, 12));
     }
 
     #[test]
