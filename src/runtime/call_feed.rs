@@ -12,15 +12,15 @@ use tokio::sync::watch;
 
 use crate::policy::audit::AuditEntry;
 
-/// So many calls are kept, the newest.
+/// The most calls that are kept, the newest.
 const MAX_FEED_CALLS: usize = 200;
-/// So many paths, commands and hosts of one call are kept.
+/// The most paths, commands and hosts that are kept of one call.
 const MAX_FEED_SUBJECTS: usize = 8;
-/// So many characters of each.
+/// The most characters of each.
 const MAX_FEED_SUBJECT_CHARS: usize = 300;
 /// So much of a session's name is kept: enough to tell sessions apart, too little to speak in one.
 const MAX_FEED_SESSION_CHARS: usize = 8;
-/// So many new findings of an edit are kept.
+/// The most new findings that are kept of one edit.
 const MAX_FEED_NEW_FINDINGS: usize = 10;
 
 /// The calls of one workspace, as they come and end. Cheap to clone: all clones are the same.

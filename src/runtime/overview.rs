@@ -21,13 +21,13 @@ use crate::tools::undo::{PastEdit, to_past_edit};
 use crate::workspace::edit::{EditId, FileOperation, HistoryEntry};
 use crate::workspace::{Workspace, WorkspacePath};
 
-/// So many edits are shown.
+/// The most edits that are shown.
 const MAX_SHOWN_EDITS: usize = 30;
-/// So many files with findings are shown, the worst of them.
+/// The most files with findings that are shown, the worst first.
 const MAX_SHOWN_FILES: usize = 400;
 /// The longest diff of one file, in bytes.
 const MAX_SHOWN_DIFF_BYTES: usize = 64 << 10;
-/// So many characters of a server's last words are shown.
+/// The most characters of one of a server's last messages.
 const MAX_SHOWN_WORDS_CHARS: usize = 400;
 /// What stands in the place of a path that may not be seen.
 pub(crate) const HIDDEN: &str = "[hidden by a rule]";
@@ -76,7 +76,7 @@ pub(crate) struct FileOverview {
     pub(crate) path: String,
     /// How many errors, warnings, remarks and hints.
     pub(crate) counts: [usize; 4],
-    /// Who found them.
+    /// The servers that found them.
     pub(crate) servers: Vec<String>,
     /// The first of them.
     pub(crate) first: Vec<Value>,
@@ -319,12 +319,8 @@ impl Runtime {
         let files: Vec<Value> = shown
             .map(|change| {
                 let path = change.path.display();
-                let (operation, from) = match &change.operation {
-                    FileOperation::Created => ("created", None),
-                    FileOperation::Modified => ("modified", None),
-                    FileOperation::Deleted => ("deleted", None),
-                    FileOperation::Renamed { from } => ("renamed", Some(from.display())),
-                };
+                let operation = change.operation.name();
+                let from = change.operation.renamed_from().map(WorkspacePath::display);
                 match &change.texts {
                     Ok((before, after)) => {
                         let options =
@@ -346,7 +342,7 @@ impl Runtime {
 }
 
 fn hides_change(veil: &OverviewVeil, path: &WorkspacePath, operation: &FileOperation) -> bool {
-    veil.hides(path) || matches!(operation, FileOperation::Renamed { from } if veil.hides(from))
+    veil.hides(path) || operation.renamed_from().is_some_and(|from| veil.hides(from))
 }
 
 fn finding_json(finding: &KnownFinding, server: &str) -> Value {

@@ -8,13 +8,11 @@ use super::answer::{Answer, LocationsOutput, Verdict};
 use super::context::Context;
 use super::editing::{EditRunOptions, EditingTurn, must_be_whole, plan_write};
 use super::error::{ErrorCode, ToolError};
-use super::located_symbol::{LocateOutcome, LocatedSymbol, shown_places};
-use super::target::Target;
+use super::located_symbol::{LocatedSymbol, shown_places};
 use super::tool::{Call, Card, Tool};
 use super::write::EditOutput;
 use crate::policy::request::{CallSubjects, Effect};
 use crate::text::{BlockEdit, edit_block};
-use crate::workspace::WorkspacePath;
 use crate::workspace::edit::{EditPlan, LineEnds};
 
 /// The arguments of `edit_symbol`.
@@ -57,15 +55,10 @@ impl Tool for EditSymbol {
         let (target, edit) = (args.address.target()?, wanted_edit(&args)?);
         let mut turn = EditingTurn::without_claim(&call, EditRunOptions::new(args.dry_run, args.diagnostics));
         loop {
-            let (plan, path, text) = match plan(call.context, &target, edit).await? {
-                Planned::Edit(plan, path, text) => (plan, path, text),
-                Planned::Stale(changed) => {
-                    turn.or_replan::<()>(Err(changed))?;
-                    continue;
-                }
-            };
+            let Some(symbol) = LocatedSymbol::find(call.context, &target, &mut turn).await? else { continue };
+            let (plan, text) = plan(call.context, &symbol, edit).await?;
             if let Some(done) = turn.run_plan(plan).await? {
-                return Ok(EditOutput::new(done, &path, &text));
+                return Ok(EditOutput::new(done, &symbol.path, &text));
             }
         }
     }
@@ -101,28 +94,21 @@ fn wanted_edit(args: &EditSymbolArgs) -> Result<BlockEdit<'_>, ToolError> {
     }
 }
 
-/// What is to be done.
-enum Planned {
-    /// The edit of the file as it is on disk, the file, and its new text.
-    Edit(EditPlan, WorkspacePath, String),
-    /// The server's outline is of another text than the disk has now.
-    Stale(ToolError),
-}
-
-async fn plan(context: &Context, target: &Target, edit: BlockEdit<'_>) -> Result<Planned, ToolError> {
-    let symbol = match LocatedSymbol::find(context, target).await? {
-        LocateOutcome::Found(symbol) => symbol,
-        LocateOutcome::Stale(changed) => return Ok(Planned::Stale(changed)),
-    };
+/// The edit of the symbol's file as it is on disk, and its new text.
+async fn plan(
+    context: &Context,
+    symbol: &LocatedSymbol,
+    edit: BlockEdit<'_>,
+) -> Result<(EditPlan, String), ToolError> {
     if edit == BlockEdit::Remove {
-        must_be_unused(context, &symbol).await?;
+        must_be_unused(context, symbol).await?;
     }
-    let LocatedSymbol { path, file, extent, .. } = *symbol;
+    let LocatedSymbol { path, file, extent, .. } = symbol;
     let text = edit_block(&file.text, extent.range, edit);
-    must_be_whole(&path, Some(&file), &text)?;
+    must_be_whole(path, Some(file), &text)?;
     let mut plan = EditPlan::new("edit_symbol");
-    plan_write(&mut plan, &path, Some(&file), &text, LineEnds::AsGiven);
-    Ok(Planned::Edit(plan, path, text))
+    plan_write(&mut plan, path, Some(file), &text, LineEnds::AsGiven);
+    Ok((plan, text))
 }
 
 /// Refuses to remove what is used, and what may be.

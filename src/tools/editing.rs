@@ -386,10 +386,7 @@ pub(crate) fn edited_texts(changes: &[FileChange]) -> Vec<EditedText> {
     };
     let edited = |change: &FileChange| EditedText {
         path: change.path.clone(),
-        renamed_from: match &change.operation {
-            FileOperation::Renamed { from } => Some(from.clone()),
-            _ => None,
-        },
+        renamed_from: change.operation.renamed_from().cloned(),
         before: change.before.clone(),
         after: change.after.clone(),
     };
@@ -403,12 +400,7 @@ pub(crate) fn file_results(changes: &[FileChange]) -> Vec<FileResult> {
 
 fn file_result(change: &FileChange) -> FileResult {
     let path = change.path.display();
-    let (operation, from) = match &change.operation {
-        FileOperation::Created => ("created", None),
-        FileOperation::Modified => ("modified", None),
-        FileOperation::Deleted => ("deleted", None),
-        FileOperation::Renamed { from } => ("renamed", Some(from.display())),
-    };
+    let from = change.operation.renamed_from().map(WorkspacePath::display);
     let old_path = from.as_deref().unwrap_or(&path);
     let old = change.before.as_ref().map(|_| old_path);
     let new = change.after.as_ref().map(|_| path.as_str());
@@ -416,7 +408,7 @@ fn file_result(change: &FileChange) -> FileResult {
         (change.before.as_deref().unwrap_or_default(), change.after.as_deref().unwrap_or_default());
     let diff = unified_diff(old, before, new, after, DiffOptions::default());
     FileResult {
-        operation: operation.to_owned(),
+        operation: change.operation.name().to_owned(),
         from,
         size: after.len(),
         additions: diff.additions,

@@ -13,7 +13,7 @@ use crate::text::{Buffer, TextChange, quoted_list};
 
 /// Fixes that cannot be made together are made in further rounds, at most so many.
 const MAX_FIX_ROUNDS: usize = 20;
-/// So many findings of one file are fixed in one round.
+/// The most findings of one file that are fixed in one round.
 const MAX_FIXES_PER_ROUND: usize = 200;
 
 /// Which quick fixes are made.
@@ -30,7 +30,7 @@ pub(super) struct RuleFix {
 struct FixRound {
     /// They do not touch each other; in the order of the text.
     changes: Vec<TextChange>,
-    /// There were fixes that touch others, or change other files.
+    /// Fixes that touch others, or were too many, are left for another round.
     has_rest: bool,
     notes: Vec<String>,
 }

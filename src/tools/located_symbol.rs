@@ -3,7 +3,7 @@
 use super::answer::{Answer, LocationsOutput};
 use super::context::Context;
 use super::definition::{Definition, DefinitionExtent};
-use super::editing::read_existing;
+use super::editing::{EditingTurn, read_existing};
 use super::error::{ErrorCode, ToolError};
 use super::lsp_navigate;
 use super::place::Place;
@@ -27,20 +27,17 @@ pub(super) struct LocatedSymbol {
     pub(super) extent: DefinitionExtent,
 }
 
-/// What came of looking for a symbol.
-pub(super) enum LocateOutcome {
-    /// It is there.
-    Found(Box<LocatedSymbol>),
-    /// The server's outline is of another text than the disk has now.
-    Stale(ToolError),
-}
-
 impl LocatedSymbol {
-    /// The symbol at `target`.
+    /// The symbol at `target`; `None` where the edit of `turn` is to be planned anew, because the server's outline is of another text than
+    /// the disk has now.
     ///
     /// # Errors
     /// Where there is none or several, where it lies outside the workspace, and where nobody knows its end.
-    pub(super) async fn find(context: &Context, target: &Target) -> Result<LocateOutcome, ToolError> {
+    pub(super) async fn find(
+        context: &Context,
+        target: &Target,
+        turn: &mut EditingTurn<'_>,
+    ) -> Result<Option<Self>, ToolError> {
         let found =
             lsp_navigate::run(context, Navigation::Definition, target, Some(MAX_LISTED_PLACES)).await?;
         let definition = Definition::new(context, target, &found)?;
@@ -55,10 +52,9 @@ impl LocatedSymbol {
                 "{} was changed while its symbols were looked up; nothing was changed",
                 path.display()
             );
-            let stale = ToolError::new(ErrorCode::Conflict, what).with_hint("ask again");
-            return Ok(LocateOutcome::Stale(stale));
+            return turn.or_replan(Err(ToolError::new(ErrorCode::Conflict, what).with_hint("ask again")));
         }
-        Ok(LocateOutcome::Found(Box::new(Self { definition, path, file, extent })))
+        Ok(Some(Self { definition, path, file, extent }))
     }
 
     /// The places that use the symbol, those in its own definition left out, and how many there are.
@@ -68,9 +64,10 @@ impl LocatedSymbol {
             lsp_navigate::run(context, Navigation::References, target, Some(MAX_LISTED_PLACES)).await?;
         let own = self.path.display();
         let is_own = |place: &Place| place.path == own && self.extent.range.encloses(&place.range);
-        let listed = std::mem::take(&mut found.output.locations);
-        let places: Vec<Place> = listed.iter().filter(|place| !is_own(place)).cloned().collect();
-        let count = found.output.count - (listed.len() - places.len());
+        let mut places = std::mem::take(&mut found.output.locations).0;
+        let listed = places.len();
+        places.retain(|place| !is_own(place));
+        let count = found.output.count - (listed - places.len());
         Ok(SymbolUsage { places, count, found })
     }
 }

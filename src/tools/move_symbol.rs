@@ -10,16 +10,15 @@ use super::editing::{EditRunOptions, EditingTurn, plan_write, read_existing};
 use super::error::{ErrorCode, ToolError};
 use super::fallback;
 use super::impact::language_of;
-use super::located_symbol::{LocateOutcome, LocatedSymbol, shown_places};
+use super::located_symbol::{LocatedSymbol, shown_places};
 use super::move_file::EditsOutput;
 use super::proposals;
-use super::target::Target;
 use super::tool::{Call, Card, Tool};
 use crate::hints;
 use crate::policy::request::{CallSubjects, Effect};
 use crate::text::{CutBlock, append_block, cut_block, restore_spacing};
-use crate::workspace::WorkspacePath;
 use crate::workspace::edit::{EditPlan, LineEnds};
+use crate::workspace::{TextFile, WorkspacePath};
 
 /// The arguments of `move_symbol`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -57,7 +56,8 @@ impl Tool for MoveSymbol {
         let (target, to) = (args.address.target()?, call.context.path(args.to.as_ref())?);
         let mut turn = EditingTurn::without_claim(&call, EditRunOptions::new(args.dry_run, args.diagnostics));
         loop {
-            let planned = Box::pin(plan_move(call.context, &target, &to)).await;
+            let Some(symbol) = LocatedSymbol::find(call.context, &target, &mut turn).await? else { continue };
+            let planned = Box::pin(plan_move(call.context, &symbol, &to)).await;
             let Some((plan, notes)) = turn.or_replan(planned)? else { continue };
             if let Some(done) = turn.run_plan(plan).await? {
                 return Ok(EditsOutput { notes, ..done.into() });
@@ -70,31 +70,33 @@ const DESCRIPTION: &str = "Moves a top-level function, class or constant to anot
      JavaScript), imports follow; else the answer says who names it, and what broke. Example: {\"symbol\": \"total\", \"path\": \
      \"src/cart.ts\", \"to\": \"src/sums.ts\"}.";
 
-/// The edit that moves the symbol at `target` to `to`, and what else is to be said.
+/// The edit that moves `symbol` to `to`, and what else is to be said.
 async fn plan_move(
     context: &Context,
-    target: &Target,
+    symbol: &LocatedSymbol,
     to: &WorkspacePath,
 ) -> Result<(EditPlan, Vec<String>), ToolError> {
-    let symbol = match LocatedSymbol::find(context, target).await? {
-        LocateOutcome::Found(symbol) => symbol,
-        LocateOutcome::Stale(changed) => return Err(changed),
-    };
     context.check_saved(std::iter::once(to))?;
-    must_fit(context, &symbol, to).await?;
+    let there = read_existing(context, to)?;
+    must_fit(context, symbol, to, there.as_ref()).await?;
     let cut = cut_block(&symbol.file.text, symbol.extent.range).ok_or_else(|| {
         let what = format!("`{}` shares its lines with other code; nothing was changed", symbol.extent.name);
         ToolError::new(ErrorCode::Unsupported, what).with_hint("move it with `edit`")
     })?;
-    if let Some(plan) = plan_by_server(context, &symbol, &cut, to).await? {
+    if let Some(plan) = plan_by_server(context, symbol, &cut, to).await? {
         return Ok((plan, Vec::new()));
     }
-    let note = note_of_uses(context, &symbol).await?;
-    Ok((plan_by_text(context, &symbol, &cut, to)?, vec![note]))
+    let note = note_of_uses(context, symbol).await?;
+    Ok((plan_by_text(symbol, &cut, to, there.as_ref()), vec![note]))
 }
 
 /// Refuses what cannot stand in `to`.
-async fn must_fit(context: &Context, symbol: &LocatedSymbol, to: &WorkspacePath) -> Result<(), ToolError> {
+async fn must_fit(
+    context: &Context,
+    symbol: &LocatedSymbol,
+    to: &WorkspacePath,
+    there: Option<&TextFile>,
+) -> Result<(), ToolError> {
     let name = &symbol.extent.name;
     let refuse = |code, what: String| Err(ToolError::new(code, format!("{what}; nothing was changed")));
     if *to == symbol.path {
@@ -106,8 +108,7 @@ async fn must_fit(context: &Context, symbol: &LocatedSymbol, to: &WorkspacePath)
             format!("`{name}` lies in another definition; only what lies at the top of a file can be moved");
         return refuse(ErrorCode::Unsupported, what);
     }
-    let text = read_existing(context, to)?;
-    let language = language_of(context, to, text.as_ref().map(|file| file.text.as_str()));
+    let language = language_of(context, to, there.map(|file| file.text.as_str()));
     if context.language_file(symbol.path.clone())?.language != language
         && to.extension() != symbol.path.extension()
     {
@@ -163,20 +164,19 @@ async fn plan_by_server(
 
 /// The edit that moves the text alone.
 fn plan_by_text(
-    context: &Context,
     symbol: &LocatedSymbol,
     cut: &CutBlock,
     to: &WorkspacePath,
-) -> Result<EditPlan, ToolError> {
-    let there = read_existing(context, to)?;
-    let text = append_block(there.as_ref().map_or("", |file| file.text.as_str()), cut);
+    there: Option<&TextFile>,
+) -> EditPlan {
+    let text = append_block(there.map_or("", |file| file.text.as_str()), cut);
     let mut plan = EditPlan::new("move_symbol");
     plan_write(&mut plan, &symbol.path, Some(&symbol.file), &cut.rest, LineEnds::AsGiven);
-    plan_write(&mut plan, to, there.as_ref(), &text, LineEnds::OfTheFile);
-    Ok(plan)
+    plan_write(&mut plan, to, there, &text, LineEnds::OfTheFile);
+    plan
 }
 
-/// Who names the symbol, which nobody mends.
+/// The uses of the symbol, which no server mends, as a note.
 async fn note_of_uses(context: &Context, symbol: &LocatedSymbol) -> Result<String, ToolError> {
     let uses = symbol.uses(context).await?;
     let name = &symbol.extent.name;

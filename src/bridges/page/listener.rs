@@ -1,6 +1,6 @@
 //! Connections to the page, and what each request must bring: the token in its path or as `Authorization: Bearer`.
 //!
-//! Whoever lacks the token learns nothing else: it is asked for before all other checks, and the answer is the same for every path.
+//! The token is checked before everything else, and the answer to a request without it is the same for every path.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -39,7 +39,7 @@ const PAGE_CLOSE_GRACE_PERIOD: Duration = Duration::from_millis(300);
 const CONTENT_POLICY: &str = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
                               require-trusted-types-for 'script'";
 
-/// Who is let in now.
+/// The token that opens the page now.
 pub(super) struct PageAccess {
     token: Arc<BearerToken>,
     allow_unseen: bool,

@@ -14,11 +14,11 @@ use crate::tools::servers::{ServerRow, ServerRunState, ServersOutput};
 
 /// How often the workspace is looked through for servers that do not run.
 const IDLE_LOOK_INTERVAL: Duration = Duration::from_secs(60);
-/// So many samples of a memory are kept.
+/// The most samples of one memory series.
 const MAX_MEMORY_SAMPLES: usize = 240;
-/// So many series of samples.
+/// The most memory series.
 const MAX_MEMORY_SERIES: usize = 64;
-/// So many files are remembered that were told of before the last change on disk.
+/// The most files that are remembered from before the last change on disk.
 const MAX_REMEMBERED_FILES: usize = 1_000;
 /// What the daemon's own memory is called among the series.
 const DAEMON_SERIES: &str = "daemon";
@@ -177,7 +177,7 @@ pub(super) fn edits(runtime: &Runtime, veil: &OverviewVeil) -> Value {
     }
 }
 
-/// Who is connected, with which unsaved texts.
+/// The connected clients and their unsaved texts.
 pub(super) fn clients(runtime: &Runtime, setup: &PageSetup, veil: &OverviewVeil) -> Value {
     let mut daemon = (setup.daemon)();
     for client in daemon["clients"].as_array_mut().into_iter().flatten() {

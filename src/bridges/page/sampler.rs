@@ -19,13 +19,13 @@ use crate::runtime::overview::OverviewVeil;
 const SAMPLE_INTERVAL: Duration = Duration::from_secs(2);
 /// Calls are shown at most so often.
 const CALLS_INTERVAL: Duration = Duration::from_millis(150);
-/// So long after the last request it is still sampled: whoever loads the page anew finds what it showed.
+/// Sampling goes on for this time after the last request, so that a page that is loaded anew has its history.
 const LINGER: Duration = Duration::from_secs(60);
 /// The first samples are there within this time.
 const FIRST_SAMPLE_TIMEOUT: Duration = Duration::from_secs(10);
 /// An edit's texts are there within this time.
 const EDIT_TIMEOUT: Duration = Duration::from_secs(10);
-/// So many look at a time.
+/// The most event streams at a time.
 const MAX_STREAMS: usize = 16;
 
 /// Each part as JSON, by its name. Parts that did not change are the same allocation.

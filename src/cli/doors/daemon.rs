@@ -40,11 +40,11 @@ use crate::tools::error::{ErrorCode, ToolError};
 /// A log that nobody has written to for so long is of a daemon that will not come again.
 const DAEMON_LOG_TTL: Duration = Duration::from_secs(14 * 24 * 3_600);
 
-/// Whoever asks for the page says so within this time.
+/// The request for the page arrives within this time.
 const PAGE_REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
-/// So many of the last lines of the log the page has.
+/// The most lines of the log that the page has.
 const PAGE_LOG_LINES: usize = 200;
-/// No more bytes of the log are read for them.
+/// The most bytes of the log that are read for them.
 const PAGE_LOG_BYTES: u64 = 64 << 10;
 
 /// Why no daemon came to be.

@@ -84,6 +84,26 @@ pub enum FileOperation {
     },
 }
 
+impl FileOperation {
+    /// `created`, `modified`, `deleted` or `renamed`, as answers have it.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Modified => "modified",
+            Self::Deleted => "deleted",
+            Self::Renamed { .. } => "renamed",
+        }
+    }
+
+    /// The former path of a renamed file.
+    pub(crate) fn renamed_from(&self) -> Option<&WorkspacePath> {
+        match self {
+            Self::Renamed { from } => Some(from),
+            Self::Created | Self::Modified | Self::Deleted => None,
+        }
+    }
+}
+
 /// What has been changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangedEntryKind {

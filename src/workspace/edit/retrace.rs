@@ -15,7 +15,7 @@ use crate::workspace::{Workspace, WorkspacePath};
 const MAX_RETRACED_BYTES: u64 = 1 << 20;
 /// A transaction of more files is shown up to here.
 const MAX_RETRACED_FILES: usize = 50;
-/// So many later transactions are looked at for the text after.
+/// The most later transactions that are searched for the text after.
 const MAX_LATER_TRANSACTIONS: usize = 200;
 
 /// What a transaction did to one file.

@@ -17,7 +17,6 @@ use super::link::CopilotLink;
 use super::models::{self, CopilotMode};
 use super::turn_registry::{CallSummary, CopilotTurn, CopilotTurnGuard};
 use crate::rpc::{PendingRequest, RequestError};
-use crate::workspace::edit::FileOperation;
 
 /// How long a turn may take where nobody says otherwise.
 pub(crate) const DEFAULT_TURN_TIMEOUT: Duration = Duration::from_secs(3_600);
@@ -260,8 +259,7 @@ impl CopilotClient {
         let of_turn = history.iter().rev().filter(|entry| entry.group.as_deref() == Some(group));
         let files = of_turn.flat_map(|entry| &entry.files);
         let mut told: Vec<String> = Vec::new();
-        for line in files.map(|(path, operation)| format!("{} {}", operation_word(operation), path.display()))
-        {
+        for line in files.map(|(path, operation)| format!("{} {}", operation.name(), path.display())) {
             if !told.contains(&line) {
                 told.push(line);
             }
@@ -294,15 +292,6 @@ async fn wait_for_answer(
     match tokio::time::timeout(TURN_CANCEL_TIMEOUT, answer).await {
         Ok(answer) if stop.is_cancelled() => answer,
         Ok(_) | Err(_) => Err(timeout),
-    }
-}
-
-fn operation_word(operation: &FileOperation) -> &'static str {
-    match operation {
-        FileOperation::Created => "created",
-        FileOperation::Modified => "modified",
-        FileOperation::Deleted => "deleted",
-        FileOperation::Renamed { .. } => "renamed",
     }
 }
 
