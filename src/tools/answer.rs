@@ -257,6 +257,9 @@ pub struct DiagnosticsOutput {
     /// The files whose verdict is not `complete`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub incomplete: Vec<FileVerdict>,
+    /// The files asked about, relative to the workspace; for callers in this process alone, since the list is long.
+    #[serde(skip)]
+    pub looked_at: Vec<String>,
 }
 
 /// A symbol of an outline or of a workspace search.

@@ -558,7 +558,7 @@ pub(crate) fn to_item(context: &Context, path: &WorkspacePath, diagnostic: &Diag
 fn answer(context: &Context, args: &DiagnosticsArgs, reports: Vec<FileReport>) -> Answer<DiagnosticsOutput> {
     let floor = args.min_severity.unwrap_or(Severity::Information);
     let limit = args.limit.unwrap_or(DEFAULT_DIAGNOSTIC_LIMIT);
-    let files = reports.len();
+    let looked_at: Vec<String> = reports.iter().map(|report| report.path.display()).collect();
     let verdict = overall_verdict(&reports);
     let incomplete: Vec<FileVerdict> = reports
         .iter()
@@ -597,8 +597,8 @@ fn answer(context: &Context, args: &DiagnosticsArgs, reports: Vec<FileReport>) -
         waited_ms: 0,
     });
     let servers = if statuses.len() > 1 { statuses } else { Vec::new() };
-    let output =
-        DiagnosticsOutput { has_more: count > diagnostics.len(), diagnostics, count, files, incomplete };
+    let (has_more, files) = (count > diagnostics.len(), looked_at.len());
+    let output = DiagnosticsOutput { diagnostics, count, has_more, files, incomplete, looked_at };
     Answer { ok: true, output, resolved: None, server_status, servers, verdict, notes }
 }
 

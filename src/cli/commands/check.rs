@@ -6,11 +6,13 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::check_report::report_text;
 use super::{CliContext, Reply, answer_reply, as_json, reply_with_verdict};
 use crate::cli::args::{CheckCommandArgs, CliOutputFormat};
 use crate::cli::exit::CliExitStatus;
 use crate::cli::input::named_file;
-use crate::cli::render::{diagnostics, github, merge, sarif};
+use crate::cli::render::report::CheckReport;
+use crate::cli::render::{diagnostics, merge};
 use crate::tools::answer::{Answer, DiagnosticsOutput};
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::lsp_diagnostics::{DiagnosticsArgs, InProcess};
@@ -38,18 +40,15 @@ pub(super) async fn run(arguments: CheckCommandArgs, door: CliContext<'_>) -> Re
         let path = door.cwd.join(file);
         std::fs::write(&path, costs.to_json()).map_err(|error| unusable_file_error(file, &error))?;
     }
-    match door.format {
-        CliOutputFormat::Json => answer_reply(door, answer, |_| String::new(), ""),
-        CliOutputFormat::Sarif => {
-            let log = as_json(&sarif::render(&answer.output, answer.verdict), door)?;
-            Ok(reply_with_verdict(door, &answer, log, ""))
-        }
-        CliOutputFormat::Github => {
+    if door.format == CliOutputFormat::Json {
+        return answer_reply(door, answer, |_| String::new(), "");
+    }
+    match report_text(&CheckReport::from(&answer), door)? {
+        Some(out) => {
             let nothing = diagnostics::totals(&answer.output, answer.verdict, &door.console.err);
-            Ok(reply_with_verdict(door, &answer, github::render(&answer.output), &nothing))
+            Ok(reply_with_verdict(door, &answer, out, &nothing))
         }
-        // The formats of tool lists have been refused by then.
-        _ => Ok(text(answer, door)),
+        None => Ok(text(answer, door)),
     }
 }
 
