@@ -559,7 +559,7 @@ fn answer(context: &Context, args: &DiagnosticsArgs, reports: Vec<FileReport>) -
     let floor = args.min_severity.unwrap_or(Severity::Information);
     let limit = args.limit.unwrap_or(DEFAULT_DIAGNOSTIC_LIMIT);
     let looked_at: Vec<String> = reports.iter().map(|report| report.path.display()).collect();
-    let verdict = overall_verdict(&reports);
+    let verdict = Verdict::of_all(reports.iter().map(|report| report.verdict));
     let incomplete: Vec<FileVerdict> = reports
         .iter()
         .filter(|report| report.verdict != Verdict::Complete)
@@ -646,18 +646,4 @@ fn worst_status(statuses: &[ServerStatus]) -> Option<ServerStatus> {
         ServerState::Crashed => 7,
     };
     statuses.iter().max_by_key(rank).cloned()
-}
-
-fn overall_verdict(reports: &[FileReport]) -> Verdict {
-    let all =
-        |verdict: Verdict| !reports.is_empty() && reports.iter().all(|report| report.verdict == verdict);
-    if reports.iter().all(|report| report.verdict == Verdict::Complete) {
-        Verdict::Complete
-    } else if all(Verdict::Hints) {
-        Verdict::Hints
-    } else if all(Verdict::NoData) {
-        Verdict::NoData
-    } else {
-        Verdict::Partial
-    }
 }

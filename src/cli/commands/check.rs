@@ -12,8 +12,9 @@ use crate::cli::args::{CheckCommandArgs, CliOutputFormat};
 use crate::cli::exit::CliExitStatus;
 use crate::cli::input::named_file;
 use crate::cli::render::report::CheckReport;
-use crate::cli::render::{diagnostics, merge};
-use crate::tools::answer::{Answer, DiagnosticsOutput};
+use crate::cli::render::{diagnostics, merge, sarif_report};
+use crate::lsp::model::Severity;
+use crate::tools::answer::{Answer, DiagnosticsOutput, Verdict};
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::lsp_diagnostics::{DiagnosticsArgs, InProcess};
 use crate::tools::shard::CheckCosts;
@@ -66,7 +67,7 @@ fn unusable_file_error(file: &Path, error: &dyn std::error::Error) -> ToolError 
     ToolError::new(ErrorCode::InvalidArgs, error)
 }
 
-/// The logs of parts as one, with the status that one check of everything would have had.
+/// The logs of parts as one log, or in the format that was asked for, with the status that one check of everything would have had.
 fn merge_logs(files: &[PathBuf], door: CliContext<'_>) -> Result<Reply, ToolError> {
     let read = |file: &PathBuf| {
         let text = named_file(&door.cwd.join(file)).map_err(|error| unusable_file_error(file, &error))?;
@@ -75,17 +76,24 @@ fn merge_logs(files: &[PathBuf], door: CliContext<'_>) -> Result<Reply, ToolErro
     let logs = files.iter().map(read).collect::<Result<Vec<Value>, _>>()?;
     let merged =
         merge::merge_logs(&logs).map_err(|(index, error)| unusable_file_error(&files[index], &error))?;
-    let runs = || merged["runs"].as_array().into_iter().flatten();
-    let failed = runs()
-        .flat_map(|run| run["invocations"].as_array().into_iter().flatten())
-        .any(|invocation| invocation["executionSuccessful"] == false);
-    let found = runs().any(|run| run["results"].as_array().is_some_and(|results| !results.is_empty()));
-    let status = match (found, failed) {
-        (true, _) => CliExitStatus::Unpleasant,
-        (false, true) => CliExitStatus::Failed,
-        (false, false) => CliExitStatus::Answered,
+    let report = sarif_report::read(&merged);
+    let out = match door.format {
+        CliOutputFormat::Text | CliOutputFormat::Json | CliOutputFormat::Sarif => None,
+        _ => report_text(&report, door)?,
     };
-    Ok(Reply { out: as_json(&merged, door)?, lines: Vec::new(), status })
+    let out = out.map_or_else(|| as_json(&merged, door), Ok)?;
+    Ok(Reply { out, lines: Vec::new(), status: merged_status(&report) })
+}
+
+fn merged_status(report: &CheckReport<'_>) -> CliExitStatus {
+    let grave = report.findings.iter().any(|finding| finding.severity <= Severity::Warning);
+    match report.verdict {
+        Verdict::Hints => CliExitStatus::Hints,
+        Verdict::NoData => CliExitStatus::Failed,
+        Verdict::Complete | Verdict::Partial if grave => CliExitStatus::Unpleasant,
+        Verdict::Complete | Verdict::Partial if !report.is_answered() => CliExitStatus::Failed,
+        Verdict::Complete | Verdict::Partial => CliExitStatus::Answered,
+    }
 }
 
 fn text(mut answer: Answer<DiagnosticsOutput>, door: CliContext<'_>) -> Reply {

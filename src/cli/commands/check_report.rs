@@ -3,7 +3,7 @@
 use super::{CliContext, as_json};
 use crate::cli::args::CliOutputFormat;
 use crate::cli::render::report::CheckReport;
-use crate::cli::render::{github, sarif};
+use crate::cli::render::{github, gitlab, junit, sarif};
 use crate::tools::error::ToolError;
 
 /// The report in the format of the command line; `None` for formats that are made from the answer itself.
@@ -14,6 +14,8 @@ pub(super) fn report_text(
     match door.format {
         CliOutputFormat::Sarif => as_json(&sarif::render(report), door).map(Some),
         CliOutputFormat::Github => Ok(Some(github::render(report))),
+        CliOutputFormat::Gitlab => as_json(&gitlab::render(report), door).map(Some),
+        CliOutputFormat::Junit => Ok(Some(junit::render(report))),
         // The formats of tool lists have been refused by then.
         _ => Ok(None),
     }

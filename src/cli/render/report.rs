@@ -42,7 +42,7 @@ pub(crate) struct ReportedFinding<'a> {
     /// What is wrong.
     pub message: &'a str,
     /// What mends it, in lines.
-    pub help: &'a [String],
+    pub help: Cow<'a, [String]>,
     /// Other places that explain it.
     pub related: &'a [RelatedItem],
 }
@@ -124,7 +124,7 @@ impl<'a> From<&'a DiagnosticItem> for ReportedFinding<'a> {
             source: item.source.as_deref(),
             server: &item.server,
             message: &item.message,
-            help: &[],
+            help: Cow::Borrowed(&[]),
             related: &item.related,
         }
     }
@@ -140,7 +140,7 @@ impl<'a> From<&'a DeltaItem> for ReportedFinding<'a> {
             source: None,
             server: &item.server,
             message: &item.message,
-            help: &item.help,
+            help: item.help.as_slice().into(),
             related: &[],
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::lsp::model::Severity;
 use crate::text::{LineColumn, Range};
@@ -14,7 +14,7 @@ use super::report::{CheckReport, ReportedFinding};
 ///
 /// Lines and columns are 1-based, columns count Unicode scalar values (`columnKind`), the end column is the one after.
 /// Files of the workspace are relative to the base `SRCROOT`. Files that nobody answered for make their run's
-/// `executionSuccessful` false.
+/// `executionSuccessful` false. Every run names all files that were looked at, since a server without findings has no run.
 pub(crate) fn render(report: &CheckReport<'_>) -> Value {
     let mut servers: BTreeMap<&str, Vec<&ReportedFinding<'_>>> = BTreeMap::new();
     for item in &report.findings {
@@ -41,6 +41,7 @@ fn run(server: &str, items: &[&ReportedFinding<'_>], report: &CheckReport<'_>) -
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {"SRCROOT": {"description": {"text": "The root of the workspace."}}},
         "invocations": [invocation(report)],
+        "artifacts": report.files.iter().map(|file| looked_at(&file.path)).collect::<Vec<_>>(),
         "results": items.iter().map(|item| result(item, &rules)).collect::<Vec<_>>(),
     })
 }
@@ -72,8 +73,10 @@ fn invocation(report: &CheckReport<'_>) -> Value {
                 "level": level,
                 "message": {"text": text},
                 "locations": [{"physicalLocation": {"artifactLocation": artifact(&file.path)}}],
+                "properties": {"verdict": file.verdict, "detail": file.detail},
             })
         })
+        .chain(report.notes.iter().map(|note| json!({"level": "note", "message": {"text": note}})))
         .collect();
     json!({
         "executionSuccessful": report.is_answered(),
@@ -95,8 +98,11 @@ fn result(item: &ReportedFinding<'_>, rules: &SarifRules<'_>) -> Value {
         "message": {"text": item.text()},
         "locations": [location(&item.path, &item.range)],
     });
-    if let Some(source) = item.source {
-        result["properties"] = json!({"source": source});
+    let mut properties = Map::new();
+    properties.extend(item.source.map(|source| ("source".to_owned(), json!(source))));
+    properties.extend((!item.help.is_empty()).then(|| ("help".to_owned(), json!(item.help))));
+    if !properties.is_empty() {
+        result["properties"] = properties.into();
     }
     if !item.related.is_empty() {
         let related = item.related.iter().enumerate().map(|(id, related)| {
@@ -119,6 +125,11 @@ fn location(path: &str, range: &Range) -> Value {
             "endLine": end.line, "endColumn": end.column,
         },
     }})
+}
+
+/// An artifact (3.24) that was examined, whatever was found.
+fn looked_at(path: &str) -> Value {
+    json!({"location": artifact(path), "roles": ["analysisTarget"]})
 }
 
 /// A file of the workspace is relative to its root; other files are named by absolute URIs.
