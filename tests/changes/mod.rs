@@ -3,6 +3,7 @@
 mod against;
 mod hostile;
 mod merges;
+mod pairs;
 
 use std::path::Path;
 

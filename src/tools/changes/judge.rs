@@ -14,6 +14,7 @@ use crate::lsp::view::View;
 use crate::tools::answer::{Answer, Verdict};
 use crate::tools::context::{Context, LanguageFile};
 use crate::tools::diagnostics_baseline::{BreakageMode, BreakageWatch, Earlier, EarlierTree, NewFindings};
+use crate::tools::editing::is_prose;
 use crate::tools::error::ToolError;
 use crate::tools::git::revision::{ComparedTree, Comparison};
 use crate::tools::git_access::{OpenRepository, from_git_error};
@@ -108,7 +109,9 @@ pub(super) async fn judge(
 ) -> Answer<ChangesOutput> {
     let found = find(context, texts, earlier.clone(), is_apart, options).await;
     earlier.close().await;
-    let NewFindings { reports, unjudged, gaps } = found;
+    let NewFindings { mut reports, unjudged, gaps } = found;
+    // Prose that no server of this machine looks at breaks nothing.
+    reports.retain(|report| !(report.unchecked && is_prose(&report.path)));
     let mut answer = lsp_diagnostics::answer(context, &options.findings, reports);
     context.name_symbols_of_findings(&mut answer.output.diagnostics).await;
     let (submodules, unread): (Vec<_>, Vec<_>) =

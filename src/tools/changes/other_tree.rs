@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::future::BoxFuture;
 use tempfile::TempDir;
@@ -26,6 +27,9 @@ const LIBRARY_FOLDERS: [&str; 2] = ["node_modules", "vendor"];
 /// The most entries of such a folder that are lent.
 const MAX_LENT_ENTRIES: usize = 20_000;
 
+/// No tree is looked at for so long.
+const LONGEST_USE: Duration = Duration::from_secs(24 * 3_600);
+
 /// A tree on disk with a context of its own. [`close`](Self::close) ends its servers; the folder goes when this is dropped.
 #[derive(Debug)]
 pub(crate) struct OtherTree {
@@ -47,6 +51,7 @@ impl OtherTree {
         let OpenRepository { repository, shadow } = opened;
         let trees = context.folders.cache.join("trees");
         let made = private::make_folder(&trees).and_then(|()| TempDir::with_prefix_in("tree-", &trees));
+        remove_left_behind(&trees);
         let folder = made.map_err(|error| io_error(&error))?;
         // A root with the project's own name, which some servers show or search by.
         let name = repository.top.file_name().unwrap_or_else(|| "tree".as_ref());
@@ -91,6 +96,18 @@ impl OtherTree {
     /// Ends its servers; returns when they are gone.
     pub(crate) async fn close(self) {
         self.context.manager.shutdown().await;
+    }
+}
+
+/// Removes the trees of processes that were killed before they could.
+fn remove_left_behind(trees: &Path) {
+    let Ok(entries) = fs::read_dir(trees) else { return };
+    for entry in entries.flatten() {
+        let age = entry.metadata().and_then(|metadata| metadata.modified()).ok();
+        let age = age.and_then(|changed| changed.elapsed().ok());
+        if age.is_some_and(|age| age > LONGEST_USE) {
+            let _busy = fs::remove_dir_all(entry.path());
+        }
     }
 }
 
