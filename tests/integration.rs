@@ -9,6 +9,7 @@ mod bad_input;
 mod bash_tool;
 mod cancelled_start;
 mod chat_sessions;
+mod ci;
 mod command_line;
 mod copilot_host;
 mod copilot_names;
