@@ -187,6 +187,11 @@ package *KINDS: dist
 package-check *KINDS:
     python3 deploy/package/check.py {{KINDS}}
 
+# the hooks of .pre-commit-hooks.yaml under the real pre-commit, with the real pyright: a minute
+pre-commit-check:
+    cargo build
+    python3 deploy/ci/pre_commit.py
+
 # what CHANGELOG.md says of a version: just release-notes 0.1.0
 release-notes VERSION="Unreleased":
     @python3 deploy/package/release_notes.py {{VERSION}}

@@ -10,6 +10,7 @@ mod bash_tool;
 mod cancelled_start;
 mod changes;
 mod chat_sessions;
+mod ci;
 mod command_line;
 mod copilot_host;
 mod copilot_names;
