@@ -106,6 +106,8 @@ pub(crate) mod symbol_search;
 pub(crate) mod target;
 pub(crate) mod task;
 pub(crate) mod test_conventions;
+pub(crate) mod test_reach;
+pub(crate) mod test_runs;
 pub(crate) mod todo;
 pub(crate) mod tool;
 pub(crate) mod trace;

@@ -1,0 +1,24 @@
+//! The links of a way from a test to what changed: what is reached, and by whom it is used.
+
+use super::output::ReachKind;
+
+/// A unit by the numbers of its file and itself.
+pub(super) type UnitAt = (usize, usize);
+
+/// What is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Reached {
+    /// A unit.
+    Unit(UnitAt),
+    /// The top level of a file.
+    Top(usize),
+    /// The tests of a folder: of the one that the file with this number lies in, and beneath.
+    Folder(usize),
+}
+
+/// Something that uses a unit, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct UserOf {
+    pub(super) reached: Reached,
+    pub(super) kind: ReachKind,
+}
