@@ -70,6 +70,7 @@ pub(crate) mod lsp_rename;
 pub(crate) mod lsp_servers;
 pub(crate) mod lsp_signature;
 pub(crate) mod lsp_symbols;
+pub(crate) mod lsp_tests;
 pub(crate) mod made_edit;
 pub(crate) mod match_marks;
 pub(crate) mod memory;

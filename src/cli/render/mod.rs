@@ -28,6 +28,7 @@ pub(crate) mod locations;
 pub(crate) mod markdown;
 pub(crate) mod merge;
 pub(crate) mod mounted;
+pub(crate) mod reached_tests;
 pub(crate) mod sarif;
 pub(crate) mod servers;
 pub(crate) mod session;

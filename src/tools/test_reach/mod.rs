@@ -25,11 +25,12 @@ use self::server_uses::ServerUses;
 use self::walk::ReachWalk;
 use super::answer::{Answer, ServerState, ServerStatus, Verdict};
 use super::context::{Context, LanguageFile};
-use super::error::ToolError;
+use super::error::{ErrorCode, ToolError};
 use super::fallback::run_in_background;
 use super::impact::EditedText;
 use super::test_runs;
 use crate::hints::{self, CodeIndex};
+use crate::text::Position;
 use crate::workspace::WorkspacePath;
 
 /// The time that a whole answer may take where the caller says nothing.
@@ -52,6 +53,48 @@ pub(crate) async fn tests_reaching(
     deadline: Instant,
 ) -> Result<Answer<TestReachOutput>, ToolError> {
     let changed = ChangedCode::from_edits(context, edits);
+    follow_changes(context, &changed, limit, deadline).await
+}
+
+/// The tests that reach the symbol whose name stands at `at`, or else the one around it.
+///
+/// # Errors
+/// `not_found` where no symbol of a known language stands there.
+pub(crate) async fn tests_reaching_symbol(
+    context: &Context,
+    path: WorkspacePath,
+    at: Position,
+    limit: usize,
+    deadline: Instant,
+) -> Result<Answer<TestReachOutput>, ToolError> {
+    let language = context.language_file(path.clone())?.language;
+    let text = context.text(&path)?.to_string();
+    let units = language.as_deref().and_then(|language| {
+        hints::units_in(language, &path, &text, std::time::Instant::now() + hints::DEADLINE)
+    });
+    let found = units.as_ref().and_then(|file| {
+        let named = file.units.iter().position(|unit| unit.selection == at);
+        let unit = &file.units[named.or_else(|| file.unit_at(at))?];
+        keyed(file).into_iter().find(|(_, known)| std::ptr::eq(*known, unit)).map(|(key, _)| key)
+    });
+    let key = found.ok_or_else(|| {
+        let what = format!("no function, type or variable is known at {}:{}", path.display(), at.line + 1);
+        ToolError::new(ErrorCode::NotFound, what)
+    })?;
+    let changed = ChangedCode {
+        languages: language.into_iter().collect(),
+        units: BTreeSet::from([(path, key)]),
+        ..ChangedCode::default()
+    };
+    follow_changes(context, &changed, limit, deadline).await
+}
+
+async fn follow_changes(
+    context: &Context,
+    changed: &ChangedCode,
+    limit: usize,
+    deadline: Instant,
+) -> Result<Answer<TestReachOutput>, ToolError> {
     context.manager.refresh().await;
     let mut found = ReachFindings::default();
     for language in families(context, &changed.languages) {
@@ -62,12 +105,12 @@ pub(crate) async fn tests_reaching(
         });
         let index = index.await?;
         let mut server = ServerUses::new(context, &language, deadline);
-        found.follow(&index, &changed, &mut server).await;
+        found.follow(&index, changed, &mut server).await;
     }
     for path in &changed.unfollowed {
         found.doubts.push(format!("what reads {} is not known", path.display()));
     }
-    Ok(found.into_answer(context, &changed, limit))
+    Ok(found.into_answer(context, changed, limit))
 }
 
 /// One language of each family: its files are read once.
