@@ -242,6 +242,16 @@ pub(crate) enum CliCommand {
                             lsp-tools check --merge ?.sarif > report.sarif          or: --format gitlab, --format junit\n\n\
                             Exit status: 0 nothing found, 1 problems found, 3 no server, 4 not everything was answered.")]
     Check(CheckCommandArgs),
+    /// The tests that reach a change, or one symbol, each with the way that leads there; `--run` runs them
+    #[command(
+        after_help = "Examples:\n  lsp-tools tests --against HEAD             what is not committed yet\n  \
+                            lsp-tools tests --against main... --run    what the branch changed, and run the tests\n  \
+                            lsp-tools tests src --against HEAD         only what changed in a folder\n  \
+                            lsp-tools tests src/app.py:Greeter.greet   what reaches a symbol\n\n\
+                            Exit status: 0 there are tests, 1 there are none, 3 followed by names alone for want of a server; with --run \
+                            that of the first command that fails."
+    )]
+    Tests(TestsCommandArgs),
     /// Reading files.
     #[command(flatten)]
     Files(FileReadingCommand),
@@ -418,6 +428,23 @@ pub(crate) struct CheckCommandArgs {
     /// Check nothing; print the SARIF logs of parts as one log, or in another format
     #[arg(long, value_name = "FILE", num_args = 1.., value_hint = ValueHint::FilePath, conflicts_with_all = ["paths", "severity", "limit", "shard", "costs", "record_costs", "against", "index", "merge_branches"])]
     pub(crate) merge: Vec<PathBuf>,
+}
+
+/// `tests`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub(crate) struct TestsCommandArgs {
+    /// With --against: only what changed in these files and folders; without it: a symbol, as FILE:LINE:COL, FILE:NAME or NAME
+    #[arg(value_name = "PATH|ADDRESS", value_hint = ValueHint::AnyPath, required_unless_present = "against")]
+    pub(crate) subjects: Vec<OsString>,
+    /// Compare the work tree with this commit; `REF...` from where the branch left REF
+    #[arg(long, value_name = "REF")]
+    pub(crate) against: Option<String>,
+    /// Run the tests
+    #[arg(long)]
+    pub(crate) run: bool,
+    /// Show at most so many [default: all]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub(crate) limit: Option<usize>,
 }
 
 /// A severity, as it is typed.

@@ -14,6 +14,7 @@ use crate::tools::changes::output::ChangesOutput;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::explore::output::ExploreOutput;
 use crate::tools::result::{ResultType, ToolResult};
+use crate::tools::test_reach::output::TestReachOutput;
 
 /// How a command ended, as its exit status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,6 +77,12 @@ impl GradedOutput for HoverOutput {
 impl GradedOutput for ExploreOutput {
     fn is_success(&self) -> bool {
         true
+    }
+}
+
+impl GradedOutput for TestReachOutput {
+    fn is_success(&self) -> bool {
+        !self.tests.is_empty()
     }
 }
 

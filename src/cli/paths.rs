@@ -12,6 +12,7 @@ use crate::tools::answer::{
 };
 use crate::tools::changes::output::ChangesOutput;
 use crate::tools::explore::output::ExploreOutput;
+use crate::tools::test_reach::output::TestReachOutput;
 
 /// How paths of the workspace are spelled in the current folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,6 +86,13 @@ impl HasPaths for ExploreOutput {
         for list in [&mut self.callers, &mut self.implementations, &mut self.tests, &mut self.callees] {
             list.items.iter_mut().for_each(|item| change(&mut item.path));
         }
+    }
+}
+
+impl HasPaths for TestReachOutput {
+    /// Ways and changes keep the spelling of the workspace: they are symbols, and no arguments of a command.
+    fn each_path(&mut self, change: &mut dyn FnMut(&mut String)) {
+        self.tests.iter_mut().for_each(|test| change(&mut test.path));
     }
 }
 

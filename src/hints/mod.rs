@@ -15,6 +15,7 @@ mod advice;
 mod answer;
 mod by_name;
 mod candidates;
+mod code_units;
 mod definition;
 mod docs;
 mod extract;
@@ -46,6 +47,10 @@ pub(crate) use answer::{Candidate, HintError, Hints};
 pub use candidates::DEADLINE;
 pub use candidates::HintSubject;
 pub use candidates::definition;
+pub(crate) use code_units::{
+    CodeIndex, CodeUnit, CodeUnitKind, NameUse, TestRole, UnitFile, index_code, is_fixture, is_setup,
+    sets_autouse, units_in,
+};
 pub(crate) use further_occurrences::{
     FurtherOccurrence, FurtherOccurrences, OccurrenceQuery, OccurrenceSense, further_occurrences,
 };

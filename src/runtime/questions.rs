@@ -29,7 +29,9 @@ use crate::tools::lsp_navigate::{
 };
 use crate::tools::lsp_signature::LspSignature;
 use crate::tools::lsp_symbols::{LspSymbols, SymbolsArgs};
+use crate::tools::lsp_tests::{LspTests, TestsArgs};
 use crate::tools::target::Target;
+use crate::tools::test_reach::output::TestReachOutput;
 use crate::tools::tool::{Caller, Tool};
 
 impl Runtime {
@@ -143,6 +145,11 @@ impl Runtime {
         let in_process = InProcess { reads_verdict: true, ..args.in_process };
         self.question_within(LspDiagnostics, DiagnosticsArgs { in_process, ..args }, Some(Duration::MAX))
             .await
+    }
+
+    /// The tests that reach a change or a symbol.
+    pub(crate) async fn tests_reaching(&self, args: TestsArgs) -> Result<Answer<TestReachOutput>, ToolError> {
+        self.question_within(LspTests, args, Some(Duration::MAX)).await
     }
 
     /// What a difference between git trees, or a merge of branches, breaks anywhere. It takes as long as it takes.

@@ -6,7 +6,7 @@ use super::{
     bash, bash_kill, bash_output, changed_files, chat, delete, edit, edit_symbol, explore, fetch_web_page,
     fix, get_library_docs, glob, grep, list, lsp_changes, lsp_code_actions, lsp_completion, lsp_definition,
     lsp_diagnostics, lsp_format, lsp_hierarchy, lsp_hover, lsp_navigate, lsp_overlay, lsp_rename,
-    lsp_servers, lsp_signature, lsp_symbols, memory, mkdir, move_file, move_symbol, patch, read,
+    lsp_servers, lsp_signature, lsp_symbols, lsp_tests, memory, mkdir, move_file, move_symbol, patch, read,
     resolve_library_id, skill, task, todo, undo, write,
 };
 
@@ -36,6 +36,7 @@ pub(crate) fn registry() -> Result<Registry, ToolError> {
     tools.add(fetch_web_page::WebPageTool)?;
     tools.add(resolve_library_id::ResolveLibraryId)?;
     tools.add(get_library_docs::GetLibraryDocs)?;
+    tools.add(lsp_tests::LspTests)?;
     tools.add(lsp_rename::LspRename)?;
     tools.add(lsp_code_actions::LspCodeActions)?;
     tools.add(lsp_format::LspFormat)?;

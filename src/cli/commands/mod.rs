@@ -28,6 +28,7 @@ mod rewrites;
 mod servers;
 mod signature;
 mod symbols;
+mod tests_reaching;
 mod tool_call;
 mod tools;
 mod trust;
@@ -98,6 +99,7 @@ pub(super) async fn run(command: CliCommand, door: CliContext<'_>) -> Reply {
         CliCommand::Signature(arguments) => signature::run(&arguments, door).await,
         CliCommand::Completion(arguments) => completion::run(&arguments, door).await,
         CliCommand::Check(arguments) => check::run(arguments, door).await,
+        CliCommand::Tests(arguments) => tests_reaching::run(arguments, door).await,
         CliCommand::Files(command) => files::run(command, door).await,
         CliCommand::Edits(command) => edits::run(command, door).await,
         CliCommand::Servers => servers::run(door).await,

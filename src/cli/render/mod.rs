@@ -31,6 +31,7 @@ pub(crate) mod locations;
 pub(crate) mod markdown;
 pub(crate) mod merge;
 pub(crate) mod mounted;
+pub(crate) mod reached_tests;
 pub(crate) mod report;
 pub(crate) mod sarif;
 pub(crate) mod sarif_report;

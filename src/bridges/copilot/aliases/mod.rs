@@ -18,7 +18,6 @@ mod errors;
 mod files;
 mod format;
 mod run_tests;
-mod runners;
 mod terminal;
 mod test_files;
 mod web;

@@ -1,13 +1,21 @@
-//! The command that runs a project's tests, from its files. Pure but for what [`ProjectFolder`] looks at.
+//! The commands that run a project's tests, all or some of them, by what its files say of its runner.
+//!
+//! Each kind of project is a function of [`ProjectFolder`], pure but for what that looks at; [`nearest`] finds the folder whose files say
+//! how tests are run, and [`runs_of`] the commands for the tests that reach a change.
 
 mod compiled;
+mod nearest;
+mod reached;
 mod recipes;
 mod scripted;
+
+pub(crate) use nearest::{ProjectPlans, nearest_plans, word_below};
+pub(crate) use reached::runs_of;
 
 use crate::text::shell_word;
 
 /// A folder of a project.
-pub(super) trait ProjectFolder {
+pub(crate) trait ProjectFolder {
     /// The names in it.
     fn names(&self) -> &[String];
 
@@ -17,6 +25,11 @@ pub(super) trait ProjectFolder {
     /// The text of the file at `path` below it, if it may be read.
     fn text(&self, path: &str) -> Option<String>;
 
+    /// Whether no folder above says how tests are run, so that weak signs count.
+    fn is_last_resort(&self) -> bool {
+        true
+    }
+
     /// Whether a name in it ends like this.
     fn has_name_ending(&self, end: &str) -> bool {
         self.names().iter().any(|name| name.ends_with(end))
@@ -25,16 +38,43 @@ pub(super) trait ProjectFolder {
 
 /// What is to be run.
 #[derive(Debug, Clone, Default)]
-pub(super) struct TestSelection {
+pub(crate) struct TestSelection {
     /// Test files, relative to the folder; none means all.
     pub(crate) files: Vec<String>,
     /// Names of tests or parts of them; none means all.
     pub(crate) names: Vec<String>,
+    /// Tests that are known exactly, in these files; where there are some, `names` is empty.
+    pub(crate) tests: Vec<SelectedTest>,
+}
+
+/// One test that is known exactly.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SelectedTest {
+    /// Its file, relative to the folder.
+    pub(crate) file: String,
+    /// The test with what it lies in, by dots (`TestCart.test_add`), or its titles joined by spaces.
+    pub(crate) name: String,
+}
+
+impl TestSelection {
+    /// The same for runners that take parts of names: the last of each.
+    fn by_parts_of_names(&self) -> Self {
+        let last = |test: &SelectedTest| test.name.rsplit('.').next().unwrap_or(&test.name).to_owned();
+        let mut names: Vec<String> = self.names.iter().cloned().chain(self.tests.iter().map(last)).collect();
+        names.sort();
+        names.dedup();
+        Self { files: self.files.clone(), names, tests: Vec::new() }
+    }
+
+    /// The files of which no test is named: those run as a whole.
+    fn whole_files(&self) -> impl Iterator<Item = &String> {
+        self.files.iter().filter(|file| self.tests.iter().all(|test| test.file != **file))
+    }
 }
 
 /// How it is run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct TestRunPlan {
+pub(crate) struct TestRunPlan {
     /// The command, for a shell in the folder.
     pub(crate) command: String,
     /// What says so.
@@ -79,13 +119,12 @@ impl TestRunPlan {
 
 type TestPlanner = fn(&dyn ProjectFolder, &TestSelection) -> Option<TestRunPlan>;
 
-/// Every kind of project, languages before the words of a `justfile` or `Makefile`, which cannot be told what to run.
+/// Kinds of project whose runner takes tests that are known exactly.
+const EXACT_KINDS: &[TestPlanner] = &[compiled::cargo, compiled::go, scripted::node, scripted::python];
+
+/// All others, languages before the words of a `justfile` or `Makefile`, which cannot be told what to run.
 const KINDS: &[TestPlanner] = &[
-    compiled::cargo,
-    compiled::go,
-    scripted::node,
     scripted::deno,
-    scripted::python,
     compiled::maven,
     compiled::gradle,
     compiled::dotnet,
@@ -101,7 +140,12 @@ const KINDS: &[TestPlanner] = &[
 
 /// The ways in which the tests of `folder` can be run, the best first.
 pub(super) fn plans(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Vec<TestRunPlan> {
-    KINDS.iter().filter_map(|kind| kind(folder, wanted)).collect()
+    let by_parts = wanted.by_parts_of_names();
+    EXACT_KINDS
+        .iter()
+        .filter_map(|kind| kind(folder, wanted))
+        .chain(KINDS.iter().filter_map(|kind| kind(folder, &by_parts)))
+        .collect()
 }
 
 /// One pattern that matches each of `names` and what they are part of.

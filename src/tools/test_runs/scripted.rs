@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{ProjectFolder, TestRunPlan, TestSelection, any_of};
+use super::{ProjectFolder, SelectedTest, TestRunPlan, TestSelection, any_of};
 
 pub(super) fn node(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
     let package: Value = serde_json::from_str(&folder.text("package.json")?).ok()?;
@@ -33,13 +33,39 @@ pub(super) fn node(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option
         }
     };
     let plan = plan.with_words(&wanted.files);
-    if wanted.names.is_empty() {
+    if wanted.names.is_empty() && wanted.tests.is_empty() {
         return Some(plan);
     }
+    let by_titles = || format!("({})$", wanted.tests.iter().map(title_pattern).collect::<Vec<_>>().join("|"));
     Some(match runner.and_then(NodeRunner::name_option) {
+        Some(_) if wanted.names.is_empty() && wanted.whole_files().next().is_some() => {
+            plan.with_note_if(true, "some of the files are wanted as a whole; all tests of the files run")
+        }
+        Some(option) if wanted.names.is_empty() => plan.with_words([option.to_owned(), by_titles()]),
+        None if wanted.names.is_empty() => plan.without_names(&wanted.by_parts_of_names()),
         Some(option) => plan.with_words([option.to_owned(), any_of(&wanted.names)]),
         None => plan.without_names(wanted),
     })
+}
+
+/// A pattern of the whole title of a test; what a runner puts in for each row of a table may be anything.
+fn title_pattern(test: &SelectedTest) -> String {
+    let mut pattern = String::new();
+    let mut rest = test.name.as_str();
+    while let Some(at) = rest.find(['%', '$']) {
+        pattern.push_str(&regex::escape(&rest[..at]));
+        pattern.push_str(".*");
+        let marked = &rest[at + 1..];
+        let end = match marked.strip_prefix('{') {
+            Some(inner) => inner.find('}').map_or(marked.len(), |end| end + 2),
+            None => {
+                marked.find(|letter: char| !letter.is_alphanumeric() && letter != '.').unwrap_or(marked.len())
+            }
+        };
+        rest = &marked[end..];
+    }
+    pattern.push_str(&regex::escape(rest));
+    pattern
 }
 
 /// How the script is run, so that words behind it reach the runner.
@@ -115,27 +141,40 @@ pub(super) fn python(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Opti
         ("", "conftest.py"),
         ("", "tests/conftest.py"),
     ];
-    let sign = pytest.into_iter().find(|(word, file)| names(word, file));
+    let counts = |file: &str| !file.ends_with("conftest.py") || folder.is_last_resort();
+    let sign = pytest.into_iter().filter(|(_, file)| counts(file)).find(|(word, file)| names(word, file));
+    let sign = sign.map(|(word, file)| match word {
+        "" => format!("{file} is here"),
+        word => format!("{file} has `{word}`"),
+    });
+    let imports = || {
+        let found = wanted.files.iter().find(|file| names("import pytest", file));
+        let is_project = ["pyproject.toml", "setup.py", "setup.cfg"].iter().any(|file| folder.has(file));
+        found
+            .filter(|_| is_project || folder.is_last_resort())
+            .map(|file| format!("{file} has `import pytest`"))
+    };
     let python = python_program(folder);
-    if let Some((word, file)) = sign {
-        let why = match word {
-            "" => format!("{file} is here"),
-            word => format!("{file} has `{word}`"),
+    if let Some(why) = sign.or_else(imports) {
+        let plan = TestRunPlan::new(format!("{python} -m pytest"), why);
+        let plan = match wanted.tests.is_empty() {
+            true => plan.with_words(&wanted.files),
+            false => plan.with_words(wanted.whole_files()).with_words(wanted.tests.iter().map(node_id)),
         };
-        let plan = TestRunPlan::new(format!("{python} -m pytest"), why).with_words(&wanted.files);
         return Some(match wanted.names.is_empty() {
             true => plan,
             false => plan.with_words(["-k".to_owned(), wanted.names.join(" or ")]),
         });
     }
+    let wanted = &wanted.by_parts_of_names();
     let tests = ["tests", "test"].into_iter().find(|tests| folder.has(tests));
     let beside = folder.names().iter().any(|name| name.starts_with("test_") && name.ends_with(".py"));
     let project = ["pyproject.toml", "setup.py", "setup.cfg", "requirements.txt"];
     let file = project.into_iter().find(|file| folder.has(file));
     let why = match (file, beside) {
         (Some(file), _) => format!("{file} is here and does not name pytest"),
-        (None, true) => "there are test_*.py".to_owned(),
-        (None, false) => return None,
+        (None, true) if folder.is_last_resort() => "there are test_*.py".to_owned(),
+        (None, _) => return None,
     };
     let plan = TestRunPlan::new(format!("{python} -m unittest"), why);
     let plan = match (wanted.files.is_empty(), tests) {
@@ -144,6 +183,11 @@ pub(super) fn python(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Opti
         (true, _) => plan,
     };
     Some(plan.with_words(wanted.names.iter().flat_map(|name| ["-k", name])))
+}
+
+/// `tests/test_cart.py::TestCart::test_add`.
+fn node_id(test: &SelectedTest) -> String {
+    format!("{}::{}", test.file, test.name.replace('.', "::"))
 }
 
 /// The Python of the project's own environment, where it has one.

@@ -1,11 +1,18 @@
 //! Test commands of Cargo, Go, Maven, Gradle, .NET, Swift and CMake.
 
-use super::{ProjectFolder, TestRunPlan, TestSelection, any_of, stems};
+use std::collections::BTreeSet;
+
+use super::{ProjectFolder, SelectedTest, TestRunPlan, TestSelection, any_of, stems};
 use crate::text::shell_word;
 
 pub(super) fn cargo(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
     folder.text("Cargo.toml")?;
-    let mut plan = TestRunPlan::new("cargo test", "Cargo.toml is here");
+    let plan = TestRunPlan::new("cargo test", "Cargo.toml is here");
+    if !wanted.tests.is_empty() && wanted.whole_files().next().is_none() {
+        return Some(exact_cargo(folder, plan, &wanted.tests));
+    }
+    let wanted = &wanted.by_parts_of_names();
+    let mut plan = plan;
     let targets: Option<Vec<&str>> = wanted.files.iter().map(|file| integration_test(file)).collect();
     let mut filters = wanted.names.clone();
     match targets {
@@ -25,6 +32,32 @@ pub(super) fn cargo(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Optio
         plan = plan.with_words(["--"]).with_words(filters);
     }
     Some(plan)
+}
+
+/// Tests by their whole paths, each in the target that its file belongs to.
+fn exact_cargo(folder: &dyn ProjectFolder, plan: TestRunPlan, tests: &[SelectedTest]) -> TestRunPlan {
+    let (mut targets, mut names) = (BTreeSet::new(), BTreeSet::new());
+    for test in tests {
+        let target = match integration_test(&test.file) {
+            Some(target) => vec!["--test".to_owned(), target.to_owned()],
+            None if folder.has("src/lib.rs") && test.file != "src/main.rs" => vec!["--lib".to_owned()],
+            None => vec!["--bins".to_owned()],
+        };
+        targets.insert(target);
+        names.insert(format!("{}{}", module_path(&test.file), test.name.replace('.', "::")));
+    }
+    plan.with_words(targets.into_iter().flatten()).with_words(["--", "--exact"]).with_words(names)
+}
+
+/// What the paths of tests in a file begin with: `cart::price::` of `src/cart/price.rs`, nothing in the root of a target.
+fn module_path(file: &str) -> String {
+    if integration_test(file).is_none() {
+        return module(file).unwrap_or_default();
+    }
+    let inner = file.strip_prefix("tests/").and_then(|file| file.split_once('/')).map(|(_, inner)| inner);
+    let inner = inner.and_then(|inner| inner.strip_suffix(".rs")).unwrap_or("main");
+    let inner = inner.strip_suffix("/mod").unwrap_or(inner);
+    if inner == "main" { String::new() } else { format!("{}::", inner.replace('/', "::")) }
 }
 
 /// `checkout` of `tests/checkout.rs`, `tests/checkout/main.rs` and what lies beside the latter.
@@ -56,6 +89,14 @@ pub(super) fn go(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<T
         packages.push("./...".to_owned());
     }
     let plan = TestRunPlan::new("go test", "go.mod is here").with_words(packages);
+    if !wanted.tests.is_empty() {
+        let plan =
+            plan.with_note_if(wanted.whole_files().next().is_some(), "of whole files only named tests run");
+        let mut names: Vec<String> = wanted.tests.iter().map(|test| test.name.clone()).collect();
+        names.sort();
+        names.dedup();
+        return Some(plan.with_words(["-run".to_owned(), format!("^({})$", any_of(&names))]));
+    }
     Some(match wanted.names.is_empty() {
         true => plan,
         false => plan.with_words(["-run".to_owned(), any_of(&wanted.names)]),

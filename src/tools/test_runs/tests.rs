@@ -1,6 +1,6 @@
 //! Each kind of project, by the files it has.
 
-use super::{ProjectFolder, TestRunPlan, TestSelection, plans};
+use super::{ProjectFolder, SelectedTest, TestRunPlan, TestSelection, plans};
 
 struct Files {
     files: Vec<(&'static str, &'static str)>,
@@ -32,7 +32,7 @@ impl ProjectFolder for Files {
 
 fn of(files: &[(&'static str, &'static str)], tests: &[&str], names: &[&str]) -> Vec<TestRunPlan> {
     let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
-    plans(&Files::new(files), &TestSelection { files: owned(tests), names: owned(names) })
+    plans(&Files::new(files), &TestSelection { files: owned(tests), names: owned(names), tests: Vec::new() })
 }
 
 fn command(files: &[(&'static str, &'static str)], tests: &[&str], names: &[&str]) -> String {
@@ -154,4 +154,52 @@ fn language_test_command_comes_before_make_test() {
     let both = of(&[("Cargo.toml", ""), ("Makefile", "test:\n")], &[], &[]);
     let commands: Vec<&str> = both.iter().map(|plan| plan.command.as_str()).collect();
     assert_eq!(commands, ["cargo test", "make test"]);
+}
+
+fn exactly(files: &[(&'static str, &'static str)], tests: &[(&str, &str)]) -> String {
+    let mut wanted = TestSelection::default();
+    for (file, name) in tests {
+        if !wanted.files.contains(&(*file).to_owned()) {
+            wanted.files.push((*file).to_owned());
+        }
+        if !name.is_empty() {
+            wanted.tests.push(SelectedTest { file: (*file).to_owned(), name: (*name).to_owned() });
+        }
+    }
+    plans(&Files::new(files), &wanted).into_iter().next().map(|plan| plan.command).unwrap_or_default()
+}
+
+#[test]
+fn exact_tests_are_named_as_each_runner_takes_them() {
+    assert_eq!(
+        exactly(
+            &[("pyproject.toml", "[tool.pytest.ini_options]")],
+            &[("tests/test_a.py", "TestCart.test_add"), ("tests/test_b.py", "")]
+        ),
+        "python3 -m pytest tests/test_b.py tests/test_a.py::TestCart::test_add"
+    );
+    let rust = &[("Cargo.toml", ""), ("src/lib.rs", "")];
+    assert_eq!(
+        exactly(
+            rust,
+            &[("src/cart/price.rs", "tests.adds"), ("tests/shop.rs", "sells"), ("tests/all/cart.rs", "adds")]
+        ),
+        "cargo test --lib --test all --test shop -- --exact cart::adds cart::price::tests::adds sells"
+    );
+    assert_eq!(exactly(rust, &[("src/lib.rs", "tests.adds")]), "cargo test --lib -- --exact tests::adds");
+    assert_eq!(
+        exactly(&[("go.mod", "")], &[("a/x_test.go", "TestB"), ("a/y_test.go", "TestA")]),
+        "go test ./a -run '^(TestA|TestB)$'"
+    );
+    let jest = &[("package.json", r#"{"devDependencies": {"jest": "30"}}"#)];
+    assert_eq!(
+        exactly(jest, &[("a.test.js", "cart adds (1)"), ("a.test.js", "cart %s of ${n}")]),
+        r"npx --no-install jest a.test.js -t '(cart adds \(1\)|cart .* of .*)$'"
+    );
+    let vitest = &[("package.json", r#"{"devDependencies": {"vitest": "3"}}"#)];
+    assert_eq!(exactly(vitest, &[("a.test.ts", "")]), "npx --no-install vitest run a.test.ts");
+    assert_eq!(
+        exactly(&[(".rspec", "")], &[("spec/a_spec.rb", "Cart.adds")]),
+        "rspec spec/a_spec.rb -e adds"
+    );
 }

@@ -1,0 +1,232 @@
+//! All units of the files that use each other's code, and where each name stands in them.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use parking_lot::Mutex;
+
+use super::super::answer::HintError;
+use super::super::language_families;
+use super::super::modules::{self, Module};
+use super::super::project::{Project, load};
+use super::{CodeUnit, UnitFile, read};
+use crate::config::Catalogue;
+use crate::text::Position;
+use crate::workspace::{WalkLimits, Workspace, WorkspacePath};
+
+/// The most files that are read.
+const MAX_INDEXED_FILES: usize = 4_000;
+/// The most places of names that are kept, 24 bytes each.
+const MAX_INDEXED_USES: usize = 4_000_000;
+/// The most files that are listed to find those of the language.
+const MAX_LISTED_FILES: usize = 200_000;
+
+/// One place where a name stands in code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NameUse {
+    /// The index of its file in [`CodeIndex::files`].
+    pub file: usize,
+    /// The place, 0-based, in Unicode scalar values.
+    pub at: Position,
+    /// It stands behind a dot or its like.
+    pub is_member: bool,
+    /// A parenthesis follows.
+    pub is_call: bool,
+    /// It is a whole text in quotes.
+    pub is_quoted: bool,
+}
+
+/// The units of a workspace in one family of languages.
+#[derive(Debug, Default)]
+pub(crate) struct CodeIndex {
+    /// The files, by path.
+    pub files: Vec<UnitFile>,
+    /// Why files are missing; `None` where all are there.
+    pub gap: Option<String>,
+    uses: HashMap<String, Vec<NameUse>>,
+    units: HashMap<String, Vec<(usize, usize)>>,
+    by_path: HashMap<WorkspacePath, usize>,
+    importers: Vec<BTreeSet<usize>>,
+}
+
+impl CodeIndex {
+    /// The places of `name` in code, without definitions and imports.
+    pub(crate) fn uses(&self, name: &str) -> &[NameUse] {
+        self.uses.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The units called `name`: file and unit.
+    pub(crate) fn named(&self, name: &str) -> &[(usize, usize)] {
+        self.units.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The index of a file.
+    pub(crate) fn file(&self, path: &WorkspacePath) -> Option<usize> {
+        self.by_path.get(path).copied()
+    }
+
+    /// A unit by file and index.
+    pub(crate) fn unit(&self, (file, unit): (usize, usize)) -> &CodeUnit {
+        &self.files[file].units[unit]
+    }
+
+    /// The files whose imports lead to the file number `file`.
+    pub(crate) fn importers(&self, file: usize) -> impl Iterator<Item = usize> + '_ {
+        self.importers.get(file).into_iter().flatten().copied()
+    }
+
+    /// The unit whose name stands at `at`, else the innermost around it.
+    pub(crate) fn unit_defined_at(&self, file: usize, at: Position) -> Option<(usize, usize)> {
+        let units = &self.files.get(file)?.units;
+        let own = units.iter().position(|unit| unit.selection == at);
+        own.map(|unit| (file, unit))
+    }
+}
+
+/// Reads all files of the family of `language` until `deadline`.
+///
+/// # Errors
+/// [`HintError`] is kept for questions that can fail as a whole; a file that cannot be read is no source.
+pub(crate) fn index_code(
+    workspace: &Workspace,
+    catalogue: &Catalogue,
+    language: &str,
+    deadline: Instant,
+) -> Result<CodeIndex, HintError> {
+    let endings = language_families::extensions(catalogue, language);
+    let limits = WalkLimits { max_files: MAX_LISTED_FILES, deadline };
+    let walk = workspace.files(&WorkspacePath::root(), &limits);
+    let mut paths: Vec<WorkspacePath> = walk.files;
+    let family = language_families::related_languages(language);
+    paths.retain(|path| {
+        let named = catalogue.language_of(&path.name_lossy(), None);
+        named.is_some_and(|key| family.contains(&key))
+            && path
+                .extension()
+                .is_none_or(|ending| endings.is_empty() || endings.iter().any(|known| known == ending))
+    });
+    let mut gap = walk.truncated.then(|| "the workspace has more files than are listed".to_owned());
+    if paths.len() > MAX_INDEXED_FILES {
+        gap = Some(format!("of {} files only {MAX_INDEXED_FILES} were read", paths.len()));
+        // Tests first: what is reached ends there.
+        paths.sort_by_key(|path| {
+            let path = path.display();
+            !super::test_forms::is_among_tests(&path.split('/').collect::<Vec<_>>())
+        });
+        paths.truncate(MAX_INDEXED_FILES);
+        paths.sort();
+    }
+    let files = read_all(workspace, catalogue, &paths, deadline);
+    if Instant::now() >= deadline {
+        gap = Some(format!("the time was up when {} of {} files were read", files.len(), paths.len()));
+    }
+    let mut index = CodeIndex { gap, ..CodeIndex::default() };
+    index.add_files(files);
+    index.link_imports(&Project::new(workspace, catalogue, deadline));
+    Ok(index)
+}
+
+/// Reads `paths` with all processors, in their order.
+fn read_all(
+    workspace: &Workspace,
+    catalogue: &Catalogue,
+    paths: &[WorkspacePath],
+    deadline: Instant,
+) -> Vec<UnitFile> {
+    let next = AtomicUsize::new(0);
+    let read: Mutex<BTreeMap<usize, UnitFile>> = Mutex::default();
+    let work = || loop {
+        let at = next.fetch_add(1, Ordering::Relaxed);
+        let Some(path) = paths.get(at).filter(|_| Instant::now() < deadline) else { break };
+        if let Some(source) = load(workspace, catalogue, path, deadline) {
+            let file = read::unit_file(&source);
+            read.lock().insert(at, file);
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8).min(paths.len());
+    std::thread::scope(|scope| {
+        // This thread does its share, and all of it where the system gives no other.
+        for _ in 1..threads {
+            if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                break;
+            }
+        }
+        work();
+    });
+    read.into_inner().into_values().collect()
+}
+
+impl CodeIndex {
+    fn add_files(&mut self, files: Vec<UnitFile>) {
+        let mut count = 0;
+        for mut file in files {
+            let number = self.files.len();
+            let words = std::mem::take(&mut file.words);
+            count += words.uses.len();
+            if count > MAX_INDEXED_USES {
+                self.gap.get_or_insert_with(|| "the workspace has more code than is kept at once".to_owned());
+                break;
+            }
+            let mut lists: Vec<Vec<NameUse>> = vec![Vec::new(); words.names.len()];
+            for one in words.uses {
+                lists[one.name as usize].push(NameUse {
+                    file: number,
+                    at: one.at,
+                    is_member: one.is_member,
+                    is_call: one.is_call,
+                    is_quoted: one.is_quoted,
+                });
+            }
+            for (name, mut list) in words.names.into_iter().zip(lists) {
+                self.uses.entry(name).or_default().append(&mut list);
+            }
+            for (at, unit) in file.units.iter().enumerate() {
+                self.units.entry(unit.name.clone()).or_default().push((number, at));
+            }
+            self.by_path.insert(file.path.clone(), number);
+            self.files.push(file);
+        }
+    }
+
+    /// Finds which files each file imports.
+    fn link_imports(&mut self, project: &Project<'_>) {
+        let mut importers: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); self.files.len()];
+        let mut known: HashMap<(Option<WorkspacePath>, String), Option<Module>> = HashMap::new();
+        for (number, file) in self.files.iter().enumerate() {
+            let mut find = |module: &str| {
+                // Modules are looked for from the folder of the file.
+                let key = (file.path.parent(), module.to_owned());
+                let look = || modules::find(project, file.key, &file.path, module);
+                known.entry(key).or_insert_with(look).clone()
+            };
+            for (module, name) in &file.modules {
+                let found = find(module);
+                let inner = name.as_ref().filter(|_| file.key == "python").and_then(|name| {
+                    let dot = if module.ends_with('.') { "" } else { "." };
+                    find(&format!("{module}{dot}{name}"))
+                });
+                for module in found.into_iter().chain(inner) {
+                    for target in self.files_of(&module) {
+                        importers[target].insert(number);
+                    }
+                }
+            }
+            if project.is_late() {
+                self.gap.get_or_insert_with(|| "the time was up before all imports were followed".to_owned());
+                break;
+            }
+        }
+        self.importers = importers;
+    }
+
+    fn files_of(&self, module: &Module) -> Vec<usize> {
+        match module {
+            Module::File(path) => self.file(path).into_iter().collect(),
+            Module::Folder(folder) => {
+                let is_in = |file: &UnitFile| file.path.parent().as_ref() == Some(folder);
+                (0..self.files.len()).filter(|at| is_in(&self.files[*at])).collect()
+            }
+        }
+    }
+}

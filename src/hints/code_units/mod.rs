@@ -1,0 +1,127 @@
+//! The functions, types, values and tests of source files, and which names stand in each: what reverse reach is followed through.
+//!
+//! [`read`] makes a [`UnitFile`] of one parsed file, [`test_forms`] says which of its units are tests, and [`index`] reads all files of
+//! a family of languages into one [`CodeIndex`] that is asked by name. Nothing here asks a server: the names are the text's.
+
+mod index;
+mod read;
+mod test_forms;
+
+pub(crate) use index::{CodeIndex, NameUse, index_code};
+pub(crate) use test_forms::{TestRole, is_fixture, is_setup, sets_autouse};
+
+use std::time::Instant;
+
+use super::grammar::Grammar;
+use super::source::ParsedSource;
+use crate::text::{Position, Range};
+use crate::workspace::WorkspacePath;
+
+/// What a unit of code is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum CodeUnitKind {
+    /// A function, a method, or a macro.
+    Callable,
+    /// A type, or a block that adds members to one.
+    Type,
+    /// A variable, constant or field outside functions.
+    Value,
+    /// A module inside a file, or a block that groups tests.
+    Group,
+    /// A test that is a call with a title (`it('adds', …)`).
+    Case,
+}
+
+/// A part of a file that is changed, used and run as one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CodeUnit {
+    /// Its name or title.
+    pub name: String,
+    /// The same behind the names of what it lies in (`Cart.total`); titles are joined by a space, as runners do.
+    pub qualified: String,
+    /// What it is.
+    pub kind: CodeUnitKind,
+    /// Where its name stands.
+    pub selection: Position,
+    /// All of it, with its decorators or attributes.
+    pub range: Range,
+    /// The index of the unit around it, in the same file.
+    pub parent: Option<usize>,
+    /// The type whose member it is, by name.
+    pub owner: Option<String>,
+    /// The names of the types that it is derived from.
+    pub bases: Vec<String>,
+    /// The names of its parameters.
+    pub parameters: Vec<String>,
+    /// Its decorators or attributes, as written.
+    pub marks: Vec<String>,
+    /// Whether it is a test, or a group of them.
+    pub test: TestRole,
+    /// A hash of its own code, without comments and without the units inside it.
+    pub own_code: u64,
+}
+
+/// One file as its units.
+#[derive(Debug, Clone)]
+pub(crate) struct UnitFile {
+    /// The file.
+    pub path: WorkspacePath,
+    /// In the order in which they begin, the outer before the inner.
+    pub units: Vec<CodeUnit>,
+    /// A hash of the code outside all units and imports.
+    pub top_code: u64,
+    /// What each import brings in: its name here, and the module with what of it, as written.
+    pub imports: Vec<(String, String)>,
+    /// Whether the file is a test by its name, or lies among tests.
+    pub among_tests: bool,
+    /// Lines of import statements: the first and the last, 0-based.
+    import_lines: Vec<(u32, u32)>,
+    /// Modules as written, with the name that is taken from each, for finding the files.
+    modules: Vec<(String, Option<String>)>,
+    /// Names that stand in it.
+    words: read::FileWords,
+    /// The grammar's key.
+    key: &'static str,
+}
+
+impl UnitFile {
+    /// The innermost unit around `at`.
+    pub(crate) fn unit_at(&self, at: Position) -> Option<usize> {
+        let around = |unit: &CodeUnit| unit.range.start <= at && at <= unit.range.end;
+        self.units.iter().rposition(around)
+    }
+
+    /// Whether `at` lies in an import statement.
+    pub(crate) fn is_import(&self, at: Position) -> bool {
+        self.import_lines.iter().any(|(first, last)| (*first..=*last).contains(&at.line))
+    }
+
+    /// The indices of the tests that lie in the unit `around`; of the whole file where there is none.
+    pub(crate) fn tests_within(&self, around: Option<usize>) -> impl Iterator<Item = usize> + '_ {
+        let is_inside = move |mut at: usize| loop {
+            match (around, self.units[at].parent) {
+                (None, _) => return true,
+                (Some(around), _) if at == around => return true,
+                (Some(_), Some(parent)) => at = parent,
+                (Some(_), None) => return false,
+            }
+        };
+        (0..self.units.len()).filter(move |at| self.units[*at].test == TestRole::Test && is_inside(*at))
+    }
+}
+
+/// The units of `text`, which is or was the file `path` of `language` (a key of the catalogue); `None` where the language has no grammar
+/// here or the text is not parsed by `deadline`.
+pub(crate) fn units_in(
+    language: &str,
+    path: &WorkspacePath,
+    text: &str,
+    deadline: Instant,
+) -> Option<UnitFile> {
+    let grammar = Grammar::for_language(language, path.extension())?;
+    let source = ParsedSource::new(path.clone(), grammar, text.to_owned(), deadline).ok()?;
+    Some(read::unit_file(&source))
+}
+
+#[cfg(test)]
+mod tests;

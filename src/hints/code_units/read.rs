@@ -1,0 +1,372 @@
+//! The units of one parsed file, the code of each as a hash, and the names that stand in it.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range as Span;
+
+use tree_sitter::Node;
+
+use super::super::definition::{DefinitionRole, SourceDefinition};
+use super::super::extract::last_name;
+use super::super::imports::ImportItem;
+use super::super::source::ParsedSource;
+use super::test_forms;
+use super::{CodeUnit, CodeUnitKind, TestRole, UnitFile};
+use crate::text::Position;
+
+/// The most decorators or attributes of one unit that are kept, and the most bytes of each.
+const MAX_MARKS: usize = 16;
+const MAX_MARK_BYTES: usize = 400;
+/// The longest text in quotes that may be the name of a fixture, in bytes.
+const MAX_QUOTED_NAME_BYTES: usize = 64;
+
+/// The names in a file: each text once, and where they stand.
+#[derive(Debug, Clone, Default)]
+pub(super) struct FileWords {
+    pub(super) names: Vec<String>,
+    pub(super) uses: Vec<WordUse>,
+}
+
+/// One place where a name stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct WordUse {
+    /// Index into [`FileWords::names`].
+    pub(super) name: u32,
+    pub(super) at: Position,
+    /// It stands behind a dot or its like.
+    pub(super) is_member: bool,
+    /// A parenthesis follows.
+    pub(super) is_call: bool,
+    /// It is a whole text in quotes.
+    pub(super) is_quoted: bool,
+}
+
+/// A unit whose place is still in bytes.
+struct RawUnit {
+    span: Span<usize>,
+    unit: CodeUnit,
+}
+
+/// The units of `source`.
+pub(super) fn unit_file(source: &ParsedSource) -> UnitFile {
+    let mut raw: Vec<RawUnit> =
+        source.definitions.iter().filter_map(|found| raw_unit(source, found)).collect();
+    raw.extend(test_forms::titled_blocks(source).into_iter().map(|block| titled_unit(source, block)));
+    raw.sort_by_key(|raw| (raw.span.start, std::cmp::Reverse(raw.span.end)));
+    raw.dedup_by(|later, earlier| later.span == earlier.span && later.unit.name == earlier.unit.name);
+    nest(&mut raw);
+    let parts: Vec<String> = source.path.display().split('/').map(str::to_owned).collect();
+    let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+    let among_tests = test_forms::is_among_tests(&parts);
+    for at in 0..raw.len() {
+        raw[at].unit.test = match raw[at].unit.kind {
+            CodeUnitKind::Case => TestRole::Test,
+            _ => {
+                let around = raw[at].unit.parent.map(|parent| &raw[parent].unit);
+                test_forms::role(source.grammar.key, &parts, &raw[at].unit, around)
+            }
+        };
+    }
+    let (own_codes, top_code, words) = walk_leaves(source, &raw);
+    let units = raw.into_iter().zip(own_codes).map(|(raw, own_code)| CodeUnit { own_code, ..raw.unit });
+    let module = |import: &super::super::imports::SourceImport| {
+        let name = match &import.item {
+            ImportItem::Named(name) => Some(name.clone()),
+            _ => None,
+        };
+        (import.module.clone(), name)
+    };
+    let lines = |span: &Span<usize>| (source.position(span.start).line, source.position(span.end).line);
+    UnitFile {
+        path: source.path.clone(),
+        units: units.collect(),
+        top_code,
+        imports: source
+            .imports
+            .iter()
+            .map(|import| (import.local.clone(), format!("{} {:?}", import.module, import.item)))
+            .collect(),
+        among_tests,
+        import_lines: source.imports.iter().map(|import| lines(&import.span)).collect(),
+        modules: source.imports.iter().map(module).collect(),
+        words,
+        key: source.grammar.key,
+    }
+}
+
+/// What a definition is as a unit; `None` for what is no unit of its own.
+fn raw_unit(source: &ParsedSource, found: &SourceDefinition) -> Option<RawUnit> {
+    let kind = match found.role {
+        role if role.is_callable() => CodeUnitKind::Callable,
+        role if role.has_members() => CodeUnitKind::Type,
+        DefinitionRole::Module => CodeUnitKind::Group,
+        DefinitionRole::Variable
+        | DefinitionRole::Constant
+        | DefinitionRole::Field
+        | DefinitionRole::Property
+        | DefinitionRole::EnumMember => CodeUnitKind::Value,
+        _ => return None,
+    };
+    if kind == CodeUnitKind::Value && (source.is_local(found) || is_in_code(source, found)) {
+        return None;
+    }
+    let whole = source.node(&found.span)?;
+    let (span, marks) = with_marks(source, whole, kind);
+    let names =
+        |spans: &[Span<usize>]| spans.iter().flat_map(|span| base_names(source.slice(span))).collect();
+    Some(RawUnit {
+        unit: CodeUnit {
+            name: found.name.clone(),
+            qualified: String::new(),
+            kind,
+            selection: source.position(found.selection.start),
+            range: source.range(&span),
+            parent: None,
+            owner: found.container.clone(),
+            bases: names(&found.bases),
+            parameters: if kind == CodeUnitKind::Callable { parameters(source, whole) } else { Vec::new() },
+            marks,
+            test: TestRole::None,
+            own_code: 0,
+        },
+        span,
+    })
+}
+
+/// Whether a value stands in a function: it is defined there, and is no unit.
+fn is_in_code(source: &ParsedSource, found: &SourceDefinition) -> bool {
+    let mut around = found.parent;
+    // A parent begins before its child, so this ends.
+    while let Some(parent) = around {
+        let definition = &source.definitions[parent];
+        if definition.role.is_callable() {
+            return true;
+        }
+        around = definition.parent;
+    }
+    false
+}
+
+/// The names of types in the head of a type: the last of each path, without arguments.
+fn base_names(text: &str) -> Vec<String> {
+    let inner = text.trim_matches(|letter: char| "(): ".contains(letter));
+    let inner = inner.trim_start_matches("extends ").replace(" implements ", ",").replace('+', ",");
+    let mut depth = 0_usize;
+    let parts = inner.split(|letter: char| {
+        match letter {
+            '[' | '<' | '(' => depth += 1,
+            ']' | '>' | ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        letter == ',' && depth == 0
+    });
+    let parts = parts.filter(|part| !part.contains('=')).map(|part| last_name(part.trim()).to_owned());
+    parts.filter(|name| !name.is_empty()).collect()
+}
+
+fn parameters(source: &ParsedSource, whole: Node<'_>) -> Vec<String> {
+    let span = whole.byte_range();
+    let first = source.definitions.partition_point(|found| found.span.start < span.start);
+    let inside = source.definitions[first..].iter().take_while(|found| found.span.start < span.end);
+    let own = inside.filter(|found| found.role == DefinitionRole::Parameter);
+    own.map(|found| found.name.clone()).collect()
+}
+
+/// The extent of a definition with its decorators or attributes, and those as written.
+fn with_marks(source: &ParsedSource, whole: Node<'_>, kind: CodeUnitKind) -> (Span<usize>, Vec<String>) {
+    let mut span = whole.byte_range();
+    let mut marks = Vec::new();
+    if kind == CodeUnitKind::Value {
+        return (span, marks);
+    }
+    let mut keep = |node: Node<'_>| {
+        let text = source.text_of(node);
+        if marks.len() < MAX_MARKS {
+            marks.push(text.chars().take(MAX_MARK_BYTES).collect());
+        }
+    };
+    if let Some(around) = whole.parent().filter(|around| around.kind() == "decorated_definition") {
+        let mut cursor = around.walk();
+        let children = around.children(&mut cursor).filter(|child| child.kind() == "decorator");
+        children.for_each(&mut keep);
+        span.start = around.start_byte();
+    }
+    let mut before = whole.prev_named_sibling();
+    for _ in 0..MAX_MARKS {
+        let Some(mark) = before.filter(|mark| matches!(mark.kind(), "attribute_item" | "decorator")) else {
+            break;
+        };
+        keep(mark);
+        span.start = mark.start_byte();
+        before = mark.prev_named_sibling();
+    }
+    (span, marks)
+}
+
+fn titled_unit(source: &ParsedSource, block: test_forms::TitledBlock) -> RawUnit {
+    let range = source.range(&block.span);
+    RawUnit {
+        unit: CodeUnit {
+            name: block.title,
+            qualified: String::new(),
+            kind: if block.is_group { CodeUnitKind::Group } else { CodeUnitKind::Case },
+            selection: range.start,
+            range,
+            parent: None,
+            owner: None,
+            bases: Vec::new(),
+            parameters: Vec::new(),
+            marks: Vec::new(),
+            test: TestRole::None,
+            own_code: 0,
+        },
+        span: block.span,
+    }
+}
+
+/// Finds what each unit lies in, and its whole name.
+fn nest(raw: &mut [RawUnit]) {
+    let mut open: Vec<usize> = Vec::new();
+    for at in 0..raw.len() {
+        while open.last().is_some_and(|last| raw[*last].span.end <= raw[at].span.start) {
+            open.pop();
+        }
+        raw[at].unit.parent = open.last().copied();
+        let above = raw[at].unit.parent.map(|parent| raw[parent].unit.clone());
+        let unit = &mut raw[at].unit;
+        if let Some(above) = above.as_ref().filter(|above| above.kind == CodeUnitKind::Type) {
+            unit.owner = Some(above.name.clone());
+        } else if above.is_some() && unit.kind != CodeUnitKind::Callable {
+            unit.owner = None;
+        }
+        unit.qualified = match (&above, &unit.owner) {
+            (Some(above), _) if unit.kind == CodeUnitKind::Case || is_titled(unit, above) => {
+                format!("{} {}", above.qualified, unit.name)
+            }
+            (Some(above), _) => format!("{}.{}", above.qualified, unit.name),
+            (None, Some(owner)) => format!("{owner}.{}", unit.name),
+            (None, None) => unit.name.clone(),
+        };
+        open.push(at);
+    }
+}
+
+/// Whether both are groups of titled tests.
+fn is_titled(unit: &CodeUnit, above: &CodeUnit) -> bool {
+    unit.kind == CodeUnitKind::Group
+        && above.kind == CodeUnitKind::Group
+        && unit.selection == unit.range.start
+}
+
+/// The hash of each unit's own code, that of the rest without imports, and the names with their places.
+fn walk_leaves(source: &ParsedSource, raw: &[RawUnit]) -> (Vec<u64>, u64, FileWords) {
+    let mut hashes: Vec<DefaultHasher> = raw.iter().map(|_| DefaultHasher::new()).collect();
+    let mut top = DefaultHasher::new();
+    let mut words = WordCollector::new(source);
+    let mut open: Vec<usize> = Vec::new();
+    let mut next = 0;
+    let mut cursor = source.tree.walk();
+    let mut depth = 0_usize;
+    loop {
+        let node = cursor.node();
+        let is_comment = node.kind().contains("comment");
+        if node.child_count() == 0 && !is_comment && node.end_byte() > node.start_byte() {
+            let byte = node.start_byte();
+            while raw.get(next).is_some_and(|raw| raw.span.start <= byte) {
+                open.push(next);
+                next += 1;
+            }
+            while open.last().is_some_and(|last| raw[*last].span.end <= byte) {
+                open.pop();
+            }
+            // An outer unit may end before one that was opened later, where spans cross.
+            open.retain(|at| raw[*at].span.end > byte);
+            let is_import = words.is_import(byte);
+            let hash = match open.last() {
+                Some(at) => Some(&mut hashes[*at]),
+                None if is_import => None,
+                None => Some(&mut top),
+            };
+            if let Some(hash) = hash {
+                // The depth tells a statement that moved into another block from one that did not.
+                (depth, source.text_of(node)).hash(hash);
+            }
+            words.add_leaf(node, is_import);
+        }
+        if !is_comment && cursor.goto_first_child() {
+            depth += 1;
+            continue;
+        }
+        loop {
+            if cursor.goto_next_sibling() {
+                break;
+            }
+            if !cursor.goto_parent() {
+                let own = hashes.into_iter().map(|hash| hash.finish()).collect();
+                return (own, top.finish(), words.words);
+            }
+            depth -= 1;
+        }
+    }
+}
+
+struct WordCollector<'a> {
+    source: &'a ParsedSource,
+    imports: Vec<Span<usize>>,
+    defined: std::collections::HashSet<usize>,
+    known: HashMap<String, u32>,
+    words: FileWords,
+    /// The leaf before was a dot or its like.
+    after_dot: bool,
+    /// The leaf before was a name that is kept.
+    after_name: bool,
+}
+
+impl<'a> WordCollector<'a> {
+    fn new(source: &'a ParsedSource) -> Self {
+        let own = source.definitions.iter().filter(|found| !matches!(found.role, DefinitionRole::Import(_)));
+        Self {
+            source,
+            imports: source.imports.iter().map(|import| import.span.clone()).collect(),
+            defined: own.map(|found| found.selection.start).collect(),
+            known: HashMap::new(),
+            words: FileWords::default(),
+            after_dot: false,
+            after_name: false,
+        }
+    }
+
+    fn is_import(&self, byte: usize) -> bool {
+        self.imports.iter().any(|span| span.contains(&byte))
+    }
+
+    fn add_leaf(&mut self, node: Node<'_>, is_import: bool) {
+        let text = self.source.text_of(node);
+        if self.after_name && text == "(" {
+            if let Some(last) = self.words.uses.last_mut() {
+                last.is_call = true;
+            }
+        }
+        let is_name = self.source.grammar.names.contains(&node.kind());
+        let is_quoted = matches!(node.kind(), "string_content" | "string_fragment")
+            && text.len() <= MAX_QUOTED_NAME_BYTES
+            && text.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+        let is_use = (is_name || is_quoted) && !is_import && !self.defined.contains(&node.start_byte());
+        if is_use {
+            let next = self.words.names.len() as u32;
+            let name = *self.known.entry(text.to_owned()).or_insert(next);
+            if name == next {
+                self.words.names.push(text.to_owned());
+            }
+            self.words.uses.push(WordUse {
+                name,
+                at: self.source.position(node.start_byte()),
+                is_member: self.after_dot,
+                is_call: false,
+                is_quoted,
+            });
+        }
+        self.after_name = is_use && is_name;
+        self.after_dot = matches!(text, "." | "?." | "->" | "::");
+    }
+}

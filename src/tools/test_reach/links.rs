@@ -1,0 +1,33 @@
+//! The links of a way from a test to what changed: what is reached, and by whom it is used.
+
+use super::output::ReachKind;
+
+/// A unit by the numbers of its file and itself.
+pub(super) type UnitAt = (usize, usize);
+
+/// What is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Reached {
+    /// A unit.
+    Unit(UnitAt),
+    /// A test as it runs in a class that inherits it, or (without a class) in a module that its class is imported into.
+    InheritedTest {
+        /// The file that it runs in.
+        file: usize,
+        /// The class, a unit of that file.
+        class: Option<usize>,
+        /// The test.
+        test: UnitAt,
+    },
+    /// The top level of a file.
+    Top(usize),
+    /// The tests of a folder: of the one that the file with this number lies in, and beneath.
+    Folder(usize),
+}
+
+/// Something that uses a unit, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct UserOf {
+    pub(super) reached: Reached,
+    pub(super) kind: ReachKind,
+}

@@ -1,0 +1,188 @@
+//! The uses of units by their language server, asked one after another, and what stands at a place that it did not list.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+use crate::hints::{CodeIndex, CodeUnit};
+use crate::lsp::model::{FileRef, Location};
+use crate::lsp::operations::Navigation;
+use crate::lsp::session::{AskError, Session};
+use crate::text::Position;
+use crate::tools::answer::{ServerState, ServerStatus};
+use crate::tools::context::{Context, LanguageFile};
+
+/// The most units whose uses are asked for.
+const MAX_REFERENCE_QUESTIONS: usize = 1_500;
+/// The most places whose definition is asked for.
+const MAX_DEFINITION_QUESTIONS: usize = 4_000;
+
+/// A place in a file of the index.
+pub(super) type IndexedPlace = (usize, Position);
+
+/// What a server says of a name at a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum NameMeaning {
+    /// Nothing: it does not know the type before the dot.
+    Unknown,
+    /// Places of definitions in the index; none where all lie outside.
+    Defined(Vec<IndexedPlace>),
+}
+
+/// The questions of one walk.
+pub(super) struct ServerUses<'a> {
+    context: &'a Context,
+    language: &'a str,
+    deadline: Instant,
+    started: Instant,
+    references: usize,
+    definitions: usize,
+    meanings: HashMap<IndexedPlace, NameMeaning>,
+    /// What is wrong with the server, from the first question that it did not answer.
+    refusal: Option<ServerStatus>,
+    status: Option<ServerStatus>,
+    /// Why what was found may lack something.
+    pub(super) doubts: Vec<String>,
+}
+
+impl<'a> ServerUses<'a> {
+    pub(super) fn new(context: &'a Context, language: &'a str, deadline: Instant) -> Self {
+        Self {
+            context,
+            language,
+            deadline,
+            started: Instant::now(),
+            references: 0,
+            definitions: 0,
+            meanings: HashMap::new(),
+            refusal: None,
+            status: None,
+            doubts: Vec::new(),
+        }
+    }
+
+    /// The state of the server, for the answer; `None` where it was not needed.
+    pub(super) fn status(&self) -> Option<&ServerStatus> {
+        self.status.as_ref().or(self.refusal.as_ref())
+    }
+
+    /// Whether a server answered.
+    pub(super) fn has_answered(&self) -> bool {
+        self.status.is_some()
+    }
+
+    /// Where `unit` of the file number `file` is used, itself included; `None` where no server says it, so that the text has to.
+    pub(super) async fn uses(
+        &mut self,
+        index: &CodeIndex,
+        file: usize,
+        unit: &CodeUnit,
+    ) -> Option<Vec<IndexedPlace>> {
+        if self.is_over(self.references, MAX_REFERENCE_QUESTIONS) {
+            return None;
+        }
+        self.references += 1;
+        let subject = self.subject(index, file);
+        let session = self.session(&subject).await?;
+        let viewing = session.enter_view(&self.context.view, self.deadline).await;
+        let _viewing = viewing.map_err(|error| self.doubt_error(&error)).ok()?;
+        if session.knows_open_files(&subject.path) {
+            let opened = self.context.open_mentioning_files(&session, &subject, &unit.name, self.deadline);
+            let doubt = Box::pin(opened).await;
+            doubt.into_iter().for_each(|doubt| self.doubt(doubt));
+        }
+        let asked =
+            session.navigate(Navigation::References, &subject.path, unit.selection, self.deadline).await;
+        let asked = asked.map_err(|error| self.doubt_error(&error)).ok()?;
+        let mut status = self.context.status(session.server(), &subject, ServerState::Ready, self.started);
+        if let Some(work) = &asked.unfinished_work {
+            status.state = ServerState::Indexing;
+            self.doubt(format!("{} was still at work: {work:?}", session.server()));
+        }
+        self.status = Some(status);
+        if asked.left_out > 0 {
+            self.doubt(format!("{} uses of `{}` were left out", asked.left_out, unit.qualified));
+        }
+        Some(places(index, asked.value))
+    }
+
+    /// What the name at `place` means.
+    pub(super) async fn meaning(&mut self, index: &CodeIndex, place: IndexedPlace) -> NameMeaning {
+        if let Some(known) = self.meanings.get(&place) {
+            return known.clone();
+        }
+        if self.is_over(self.definitions, MAX_DEFINITION_QUESTIONS) {
+            return NameMeaning::Unknown;
+        }
+        self.definitions += 1;
+        let meaning = self.ask_meaning(index, place).await.unwrap_or(NameMeaning::Unknown);
+        self.meanings.insert(place, meaning.clone());
+        meaning
+    }
+
+    async fn ask_meaning(&mut self, index: &CodeIndex, (file, at): IndexedPlace) -> Option<NameMeaning> {
+        let subject = self.subject(index, file);
+        let session = self.session(&subject).await?;
+        let _viewing = session.enter_view(&self.context.view, self.deadline).await.ok()?;
+        let asked = session.navigate(Navigation::Definition, &subject.path, at, self.deadline).await;
+        let found = asked.map_err(|error| self.doubt_error(&error)).ok()?.value;
+        Some(match found.is_empty() {
+            true => NameMeaning::Unknown,
+            false => NameMeaning::Defined(places(index, found)),
+        })
+    }
+
+    fn subject(&self, index: &CodeIndex, file: usize) -> LanguageFile {
+        let path = index.files[file].path.clone();
+        let language =
+            self.context.language_file_unchecked(path.clone()).ok().and_then(|known| known.language);
+        LanguageFile { path, language: language.or_else(|| Some(self.language.to_owned())) }
+    }
+
+    /// The session that navigates in `subject`; asked for once where there is none, since each try may take long.
+    async fn session(&mut self, subject: &LanguageFile) -> Option<Arc<Session>> {
+        if self.refusal.is_some() {
+            return None;
+        }
+        let mut first = None;
+        for (server, _) in self.context.servers_for(subject, |features| features.navigation) {
+            match self.context.session(server, subject, self.deadline).await {
+                Ok(session) => return Some(session),
+                Err(status) => first = first.or(Some(status)),
+            }
+        }
+        self.refusal = first.or_else(|| Some(self.context.no_server(subject, self.started)));
+        None
+    }
+
+    /// Whether there is no time or no question left; said once.
+    fn is_over(&mut self, asked: usize, most: usize) -> bool {
+        if asked >= most {
+            self.doubt(format!("after {most} questions uses were followed by their names alone"));
+        } else if Instant::now() >= self.deadline {
+            self.doubt("the time was up, and the rest was followed by names alone".to_owned());
+        } else {
+            return false;
+        }
+        true
+    }
+
+    fn doubt_error(&mut self, error: &AskError) {
+        self.doubt(format!("the server did not answer: {error}"));
+    }
+
+    fn doubt(&mut self, doubt: String) {
+        if self.doubts.len() < 8 && !self.doubts.contains(&doubt) {
+            self.doubts.push(doubt);
+        }
+    }
+}
+
+fn places(index: &CodeIndex, found: Vec<Location>) -> Vec<IndexedPlace> {
+    let place = |location: Location| match location.file {
+        FileRef::Inside(path) => Some((index.file(&path)?, location.range.start)),
+        FileRef::Outside(_) | FileRef::Virtual(_) => None,
+    };
+    found.into_iter().filter_map(place).collect()
+}

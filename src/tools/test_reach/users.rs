@@ -1,0 +1,234 @@
+//! The users of one unit: by the server, by names of members whose type it does not know, and by rules of languages that call without a name.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use super::links::{Reached, UnitAt, UserOf};
+use super::output::ReachKind;
+use super::server_uses::{IndexedPlace, NameMeaning, ServerUses};
+use crate::hints::{CodeIndex, CodeUnit, CodeUnitKind, NameUse};
+
+/// How far types are followed to those that they are derived from.
+const MAX_BASE_DEPTH: usize = 16;
+/// Types from elsewhere that call no method of those derived from them, or only such as their name shows.
+const PLAIN_BASES: [&str; 18] = [
+    "object",
+    "ABC",
+    "ABCMeta",
+    "type",
+    "Protocol",
+    "Generic",
+    "Enum",
+    "IntEnum",
+    "StrEnum",
+    "Flag",
+    "IntFlag",
+    "NamedTuple",
+    "TypedDict",
+    "Exception",
+    "TestCase",
+    "Error",
+    "RuntimeError",
+    "ValueError",
+];
+
+/// All users of the unit `at`.
+pub(super) async fn users(index: &CodeIndex, at: UnitAt, server: &mut ServerUses<'_>) -> Vec<UserOf> {
+    let unit = index.unit(at);
+    let mut found = UserCollector::new(index, at);
+    match server.uses(index, at.0, unit).await {
+        Some(places) => {
+            let places: HashSet<IndexedPlace> = places.into_iter().collect();
+            for place in &places {
+                found.add_place(*place);
+            }
+            found.add_unlisted(&places, server).await;
+        }
+        None => by_name(index, Some(at), &unit.name).into_iter().for_each(|user| found.add(user)),
+    }
+    let is_used = !found.users.is_empty();
+    found.add_overridden();
+    if unit.kind == CodeUnitKind::Callable {
+        found.add_unnamed_callers(is_used);
+    }
+    found.users.into_iter().map(|(reached, kind)| UserOf { reached, kind }).collect()
+}
+
+/// The users of what is called `name` by the text alone; `of` is where it is defined, if it still is.
+pub(super) fn by_name(index: &CodeIndex, of: Option<UnitAt>, name: &str) -> Vec<UserOf> {
+    let is_meant = |found: &&NameUse| {
+        let file = &index.files[found.file];
+        let imported = || file.imports.iter().any(|(local, _)| local == name || local.is_empty());
+        let is_near = of.is_none_or(|(own, _)| {
+            own == found.file
+                || index.files[own].path.parent() == file.path.parent() && file.imports.is_empty()
+        });
+        !found.is_quoted && (found.is_member || is_near || imported())
+    };
+    let mut found = UserCollector { index, of, calls: BTreeMap::new(), users: BTreeMap::new() };
+    for place in index.uses(name).iter().filter(is_meant) {
+        found.add_user((place.file, place.at), ReachKind::Names);
+    }
+    found.users.into_iter().map(|(reached, kind)| UserOf { reached, kind }).collect()
+}
+
+struct UserCollector<'a> {
+    index: &'a CodeIndex,
+    of: Option<UnitAt>,
+    /// The places of the unit's name, with whether each is a call.
+    calls: BTreeMap<IndexedPlace, bool>,
+    users: BTreeMap<Reached, ReachKind>,
+}
+
+impl<'a> UserCollector<'a> {
+    fn new(index: &'a CodeIndex, of: UnitAt) -> Self {
+        let uses = index.uses(&index.unit(of).name);
+        let calls = uses.iter().map(|place| ((place.file, place.at), place.is_call)).collect();
+        Self { index, of: Some(of), calls, users: BTreeMap::new() }
+    }
+
+    fn unit(&self) -> Option<&'a CodeUnit> {
+        self.of.map(|of| self.index.unit(of))
+    }
+
+    fn add(&mut self, user: UserOf) {
+        let known = self.users.entry(user.reached).or_insert(user.kind);
+        *known = user.kind.min(*known);
+    }
+
+    /// A place that the server listed.
+    fn add_place(&mut self, place: IndexedPlace) {
+        // Definitions of the same name are in the list: overloads, and what overrides it.
+        if self.index.unit_defined_at(place.0, place.1).is_some() {
+            return;
+        }
+        let is_call = self.calls.get(&place).copied().unwrap_or_default();
+        self.add_user(place, if is_call { ReachKind::Calls } else { ReachKind::References });
+    }
+
+    /// What is around a place, unless it is the unit itself or an import.
+    fn add_user(&mut self, (file, at): IndexedPlace, kind: ReachKind) {
+        let units = &self.index.files[file];
+        if units.is_import(at) {
+            return;
+        }
+        let reached = match units.unit_at(at) {
+            Some(unit) if self.of == Some((file, unit)) => return,
+            Some(unit) => Reached::Unit((file, unit)),
+            None => Reached::Top(file),
+        };
+        self.add(UserOf { reached, kind });
+    }
+
+    /// Places of the name that the server did not list: those in files that it leaves out of its project, and members of values whose
+    /// type it does not know.
+    async fn add_unlisted(&mut self, listed: &HashSet<IndexedPlace>, server: &mut ServerUses<'_>) {
+        let (Some(of), Some(unit)) = (self.of, self.unit()) else { return };
+        let own = (of.0, unit.selection);
+        let known: HashSet<usize> = listed.iter().map(|(file, _)| *file).collect();
+        let may_be = |place: &&NameUse| {
+            let imported =
+                || self.index.files[place.file].imports.iter().any(|(local, _)| *local == unit.name);
+            let is_plain = !place.is_member && !known.contains(&place.file) && imported();
+            let is_member = place.is_member && (unit.owner.is_some() || !known.contains(&place.file));
+            !place.is_quoted && !listed.contains(&(place.file, place.at)) && (is_plain || is_member)
+        };
+        let places: Vec<NameUse> = self.index.uses(&unit.name).iter().filter(may_be).copied().collect();
+        for place in places {
+            let at = (place.file, place.at);
+            match server.meaning(self.index, at).await {
+                NameMeaning::Unknown if unit.owner.is_some() || !place.is_member => {
+                    self.add_user(at, ReachKind::Names);
+                }
+                NameMeaning::Defined(places) if places.contains(&own) => self.add_place(at),
+                NameMeaning::Unknown | NameMeaning::Defined(_) => {}
+            }
+        }
+    }
+
+    /// The members of base types that the unit stands in for: who calls those may call it.
+    fn add_overridden(&mut self) {
+        let Some(unit) = self.unit() else { return };
+        let Some(owner) = self.owner(unit) else { return };
+        for base in self.bases_of(owner).0 {
+            let inside = |(file, at): &&UnitAt| {
+                *file == base.0 && self.index.files[*file].units[*at].parent == Some(base.1)
+            };
+            let same: Vec<UnitAt> = self.index.named(&unit.name).iter().filter(inside).copied().collect();
+            for overridden in same {
+                self.add(UserOf { reached: Reached::Unit(overridden), kind: ReachKind::References });
+            }
+        }
+    }
+
+    /// Whoever calls a function without its name: the user of its type, for what the language or a library calls, and the function
+    /// around it.
+    fn add_unnamed_callers(&mut self, is_used: bool) {
+        let (Some(of), Some(unit)) = (self.of, self.unit()) else { return };
+        let around = unit.parent.map(|parent| (of.0, parent));
+        if let Some(around) = around.filter(|around| self.index.unit(*around).kind == CodeUnitKind::Callable)
+        {
+            self.add(UserOf { reached: Reached::Unit(around), kind: ReachKind::References });
+            return;
+        }
+        match self.owner(unit) {
+            Some(owner) => {
+                let kind = match () {
+                    () if is_called_by_language(&unit.name) => ReachKind::References,
+                    () if !is_used || self.bases_of(owner).1 => ReachKind::Names,
+                    () => return,
+                };
+                self.add(UserOf { reached: Reached::Unit(owner), kind });
+            }
+            None if !is_used => {
+                self.add(UserOf { reached: Reached::Top(of.0), kind: ReachKind::Names });
+            }
+            None => {}
+        }
+    }
+
+    /// The type whose member `unit` is.
+    fn owner(&self, unit: &CodeUnit) -> Option<UnitAt> {
+        let of = self.of?;
+        let parent = unit.parent.filter(|at| self.index.files[of.0].units[*at].kind == CodeUnitKind::Type);
+        if let Some(parent) = parent {
+            return Some((of.0, parent));
+        }
+        let folder = self.index.files[of.0].path.parent();
+        let types = self.types_named(unit.owner.as_deref()?);
+        types.into_iter().find(|(file, _)| self.index.files[*file].path.parent() == folder)
+    }
+
+    fn types_named(&self, name: &str) -> Vec<UnitAt> {
+        let named = self.index.named(name).iter();
+        named.filter(|at| self.index.unit(**at).kind == CodeUnitKind::Type).copied().collect()
+    }
+
+    /// The types that `owner` is derived from, and whether one of them lies outside and may call methods that it does not know.
+    fn bases_of(&self, owner: UnitAt) -> (BTreeSet<UnitAt>, bool) {
+        let (mut found, mut is_open) = (BTreeSet::new(), false);
+        let mut level = vec![owner];
+        for _ in 0..MAX_BASE_DEPTH {
+            let mut next = Vec::new();
+            for base in level.iter().flat_map(|at| &self.index.unit(*at).bases) {
+                let types = self.types_named(base);
+                is_open |= types.is_empty()
+                    && !PLAIN_BASES.contains(&base.as_str())
+                    && !base.ends_with("Error")
+                    && !base.ends_with("Exception")
+                    && !base.ends_with("Warning");
+                next.extend(types.into_iter().filter(|at| *at != owner && found.insert(*at)));
+            }
+            if next.is_empty() {
+                break;
+            }
+            level = next;
+        }
+        (found, is_open)
+    }
+}
+
+/// Whether a language calls what has this name without naming it: operators, constructors, conversions.
+fn is_called_by_language(name: &str) -> bool {
+    name.starts_with("__") && name.ends_with("__") && name.len() > 4
+        || matches!(name, "constructor" | "drop" | "deref" | "fmt" | "from" | "toString" | "String" | "Error")
+}

@@ -1,0 +1,189 @@
+//! The walk from what changed to the tests: uses of uses, those with the strongest links first.
+//!
+//! Each step is a unit of code that is reached, with the step before it. A test ends the walk there; of all other units the users are
+//! asked for ([`users`](super::users)). What stands at the top level of a file is reached by whoever imports the file, which is followed
+//! at the end.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+
+use super::inherited;
+use super::links::{Reached, UnitAt, UserOf};
+use super::output::ReachKind;
+use super::runner_rules;
+use super::server_uses::ServerUses;
+use super::users;
+use crate::hints::{CodeIndex, CodeUnitKind, TestRole};
+
+/// The most units that are walked through.
+const MAX_WALKED_UNITS: usize = 20_000;
+/// Kinds of links, from the strongest to the weakest.
+const KINDS: [ReachKind; 4] = [ReachKind::Changed, ReachKind::Calls, ReachKind::References, ReachKind::Names];
+
+/// One step of a way.
+#[derive(Debug, Clone)]
+pub(super) struct WalkStep {
+    /// What is reached; `None` for a symbol that is gone.
+    pub(super) reached: Option<Reached>,
+    /// Its name, where it is gone.
+    pub(super) gone: Option<String>,
+    /// The step before.
+    pub(super) from: Option<usize>,
+    /// The weakest link up to here.
+    pub(super) kind: ReachKind,
+}
+
+/// A walk.
+pub(super) struct ReachWalk<'a> {
+    index: &'a CodeIndex,
+    pub(super) steps: Vec<WalkStep>,
+    /// Tests, each with the step that reaches it.
+    pub(super) tests: BTreeMap<Reached, usize>,
+    /// Files whose importers are reached, each with its step.
+    tops: BTreeMap<usize, usize>,
+    waiting: BTreeMap<ReachKind, VecDeque<(Reached, Option<usize>)>>,
+    seen: HashSet<Reached>,
+    /// Why the walk ended early.
+    pub(super) cut: Option<String>,
+}
+
+impl<'a> ReachWalk<'a> {
+    pub(super) fn new(index: &'a CodeIndex) -> Self {
+        Self {
+            index,
+            steps: Vec::new(),
+            tests: BTreeMap::new(),
+            tops: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            seen: HashSet::new(),
+            cut: None,
+        }
+    }
+
+    /// Begins at what changed.
+    pub(super) fn start_at(&mut self, reached: Reached) {
+        self.wait(reached, None, ReachKind::Changed);
+    }
+
+    /// Begins at the places of a name that is gone.
+    pub(super) fn start_at_gone(&mut self, shown: String, name: &str) {
+        let step = self.steps.len();
+        self.steps.push(WalkStep { reached: None, gone: Some(shown), from: None, kind: ReachKind::Changed });
+        for user in users::by_name(self.index, None, name) {
+            self.wait(user.reached, Some(step), user.kind);
+        }
+    }
+
+    /// Walks until nothing new is reached.
+    pub(super) async fn run(&mut self, server: &mut ServerUses<'_>) {
+        while let Some((kind, reached, from)) = self.take() {
+            if !self.seen.insert(reached) {
+                continue;
+            }
+            if self.steps.len() >= MAX_WALKED_UNITS {
+                self.cut = Some(format!("more than {MAX_WALKED_UNITS} symbols are reached"));
+                return;
+            }
+            let step = self.steps.len();
+            self.steps.push(WalkStep { reached: Some(reached), gone: None, from, kind });
+            match reached {
+                Reached::Unit(unit) => self.pass_unit(unit, step, kind, server).await,
+                Reached::InheritedTest { .. } => drop(self.tests.insert(reached, step)),
+                Reached::Top(file) => self.pass_top(file, step, kind),
+                Reached::Folder(file) => {
+                    let tests = runner_rules::tests_beneath(self.index, file);
+                    tests.into_iter().for_each(|test| self.wait(Reached::Unit(test), Some(step), kind));
+                }
+            }
+        }
+    }
+
+    async fn pass_unit(&mut self, at: UnitAt, step: usize, kind: ReachKind, server: &mut ServerUses<'_>) {
+        let unit = self.index.unit(at);
+        let file = &self.index.files[at.0];
+        if unit.test == TestRole::Test {
+            self.tests.insert(Reached::Unit(at), step);
+            // Where it runs once more, the way there is the same.
+            let from = self.steps[step].from;
+            for other in inherited::other_runs(self.index, at) {
+                self.wait(other, from, kind);
+            }
+            return;
+        }
+        // What changed in a test file, or is used in the body of a class of tests, concerns all its tests.
+        if unit.test == TestRole::Group {
+            let inside = file.tests_within(Some(at.1)).map(|test| Reached::Unit((at.0, test)));
+            let inside: Vec<Reached> = inside.chain(inherited::tests_of_class(self.index, at)).collect();
+            inside.into_iter().for_each(|test| self.wait(test, Some(step), kind));
+            if unit.kind == CodeUnitKind::Group {
+                return;
+            }
+        }
+        let users = match runner_rules::users_by_runner(self.index, at) {
+            Some(users) => users,
+            None => Box::pin(users::users(self.index, at, server)).await,
+        };
+        for UserOf { reached, kind: link } in users {
+            self.wait(reached, Some(step), kind.max(link));
+        }
+    }
+
+    fn pass_top(&mut self, file: usize, step: usize, kind: ReachKind) {
+        self.tops.entry(file).or_insert(step);
+        let tests: Vec<usize> = self.index.files[file].tests_within(None).collect();
+        tests.into_iter().for_each(|test| self.wait(Reached::Unit((file, test)), Some(step), kind));
+        if runner_rules::is_conftest(self.index, file) {
+            self.wait(Reached::Folder(file), Some(step), kind);
+        }
+    }
+
+    fn wait(&mut self, reached: Reached, from: Option<usize>, kind: ReachKind) {
+        if !self.seen.contains(&reached) {
+            // Only what changed itself is `changed`; what uses it is reached by a call at best.
+            let kind = if from.is_some() && kind == ReachKind::Changed { ReachKind::Calls } else { kind };
+            self.waiting.entry(kind).or_default().push_back((reached, from));
+        }
+    }
+
+    fn take(&mut self) -> Option<(ReachKind, Reached, Option<usize>)> {
+        KINDS.into_iter().find_map(|kind| {
+            let (reached, from) = self.waiting.get_mut(&kind)?.pop_front()?;
+            Some((kind, reached, from))
+        })
+    }
+
+    /// The files with tests that import what changed, or something that does, each with the files between: from what it imports to what
+    /// changed.
+    pub(super) fn importing_files(&self, changed: &BTreeSet<usize>) -> BTreeMap<usize, Vec<usize>> {
+        let mut from: HashMap<usize, Option<usize>> = HashMap::new();
+        let mut waiting: VecDeque<usize> = VecDeque::new();
+        for file in changed.iter().chain(self.tops.keys()) {
+            if from.insert(*file, None).is_none() {
+                waiting.push_back(*file);
+            }
+        }
+        let mut found = BTreeMap::new();
+        while let Some(file) = waiting.pop_front() {
+            let way = std::iter::successors(from[&file], |at| from.get(at).copied().flatten());
+            let way: Vec<usize> = way.collect();
+            let has_tests = self.index.files[file].tests_within(None).next().is_some();
+            if has_tests && !way.is_empty() {
+                found.insert(file, way.clone());
+            }
+            if runner_rules::is_conftest(self.index, file) {
+                let below: BTreeSet<usize> =
+                    runner_rules::tests_beneath(self.index, file).into_iter().map(|(file, _)| file).collect();
+                for below in below {
+                    let way = std::iter::once(file).chain(way.iter().copied()).collect();
+                    found.entry(below).or_insert(way);
+                }
+            }
+            for importer in self.index.importers(file) {
+                from.entry(importer).or_insert_with(|| {
+                    waiting.push_back(importer);
+                    Some(file)
+                });
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,103 @@
+//! The nearest folder above a file whose files say how tests are run.
+
+use std::time::{Duration, Instant};
+
+use super::{ProjectFolder, TestRunPlan, TestSelection, plans};
+use crate::text::shell_word;
+use crate::workspace::{ListQuery, WorkDeadline, Workspace, WorkspacePath};
+
+/// Entries of a folder that are looked at for signs of a runner.
+const MAX_TEST_FOLDER_ENTRIES: usize = 5_000;
+/// How long looking at one folder may take.
+const LOOK: Duration = Duration::from_secs(2);
+
+/// What reads a file of the workspace, by the rights of whoever asks.
+pub(crate) type FileReader<'a> = dyn Fn(&WorkspacePath) -> Option<String> + 'a;
+
+/// The ways in which the tests of a folder are run.
+#[derive(Debug)]
+pub(crate) struct ProjectPlans {
+    /// The folder.
+    pub(crate) folder: WorkspacePath,
+    /// The best first, for a shell at the root; at least one.
+    pub(crate) plans: Vec<TestRunPlan>,
+}
+
+/// The plans of the nearest folder, from `start` upwards, that shows how its tests are run; `select` says what is wanted of it. Weak signs,
+/// such as a file of tests, count where no folder has a strong one.
+pub(crate) fn nearest_plans(
+    workspace: &Workspace,
+    read: &FileReader<'_>,
+    start: &WorkspacePath,
+    select: &dyn Fn(&WorkspacePath) -> TestSelection,
+) -> Option<ProjectPlans> {
+    let above = |folder: &WorkspacePath| {
+        (!folder.is_root()).then(|| folder.parent().unwrap_or_else(WorkspacePath::root))
+    };
+    let folders: Vec<WorkspacePath> = std::iter::successors(Some(start.clone()), above).collect();
+    [false, true].into_iter().find_map(|last_resort| {
+        folders.iter().find_map(|folder| {
+            let looked = FolderInWorkspace::new(workspace, read, folder, last_resort);
+            let mut found = plans(&looked, &select(folder));
+            if !folder.is_root() {
+                let into = |plan: &mut TestRunPlan| {
+                    plan.command = format!("cd {} && {}", shell_word(&folder.display()), plan.command);
+                };
+                found.iter_mut().for_each(into);
+            }
+            (!found.is_empty()).then(|| ProjectPlans { folder: folder.clone(), plans: found })
+        })
+    })
+}
+
+/// A path below `folder` as a word of a command: a name that begins with `-` would be an option.
+pub(crate) fn word_below(folder: &WorkspacePath, path: &WorkspacePath) -> Option<String> {
+    let below = path.as_path().strip_prefix(folder.as_path()).ok()?.to_str()?;
+    Some(if below.starts_with('-') { format!("./{below}") } else { below.to_owned() })
+}
+
+/// A folder of the workspace.
+struct FolderInWorkspace<'a> {
+    workspace: &'a Workspace,
+    read: &'a FileReader<'a>,
+    folder: &'a WorkspacePath,
+    names: Vec<String>,
+    last_resort: bool,
+}
+
+impl<'a> FolderInWorkspace<'a> {
+    fn new(
+        workspace: &'a Workspace,
+        read: &'a FileReader<'a>,
+        folder: &'a WorkspacePath,
+        last_resort: bool,
+    ) -> Self {
+        let query = ListQuery {
+            under: folder.clone(),
+            recursive: false,
+            max: MAX_TEST_FOLDER_ENTRIES,
+            deadline: WorkDeadline::new(Instant::now() + LOOK),
+        };
+        let entries = workspace.list(&query).map(|listing| listing.entries).unwrap_or_default();
+        let names = entries.iter().map(|entry| entry.path.name_lossy().into_owned()).collect();
+        Self { workspace, read, folder, names, last_resort }
+    }
+}
+
+impl ProjectFolder for FolderInWorkspace<'_> {
+    fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    fn has(&self, path: &str) -> bool {
+        self.folder.join(path).is_ok_and(|path| self.workspace.exists(&path))
+    }
+
+    fn text(&self, path: &str) -> Option<String> {
+        (self.read)(&self.folder.join(path).ok()?)
+    }
+
+    fn is_last_resort(&self) -> bool {
+        self.last_resort
+    }
+}
