@@ -398,6 +398,11 @@ impl Session {
         rule.server_status || rule.notification.is_some() || !rule.progress.is_empty()
     }
 
+    /// For how long it runs.
+    pub(crate) fn age(&self) -> Duration {
+        self.started.elapsed()
+    }
+
     /// Whether it runs for less than `age`.
     pub(crate) fn is_younger_than(&self, age: Duration) -> bool {
         self.started.elapsed() < age

@@ -80,9 +80,9 @@ fn start_that_waits_says_so_and_begins_when_the_daemon_before_it_is_killed() {
     let projects = vec![project(&stuck), project(&json!({"hover_version": false}))];
     let houses = neighbours(projects, "[servers]\nmachine-starts = 1\n");
     let first = houses[0].run(&["hover", "a.scr:1:5", "--timeout", "1"]);
-    assert_eq!(first.code, Some(3), "{first:?}");
+    assert_eq!(first.code, Some(4), "{first:?}");
     let second = houses[1].run(&["hover", "a.scr:1:5", "--timeout", "1"]);
-    assert_eq!(second.code, Some(3), "{second:?}");
+    assert_eq!(second.code, Some(4), "{second:?}");
     assert!(second.err.contains("waits to be started") && second.err.contains("(1)"), "{second:?}");
     let all = machine(&houses[1]);
     assert_eq!((&all["starting"], &all["waiting"]), (&json!(1), &json!(1)), "{all}");

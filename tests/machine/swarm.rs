@@ -13,7 +13,7 @@ use crate::support::{Project, real_servers};
 
 const WORKTREES: usize = 20;
 /// How long agents work, in seconds; `SWARM_SECONDS` sets another time.
-const WORK_SECONDS: u64 = 90;
+const WORK_SECONDS: u64 = 120;
 /// What an agent does between two questions.
 const THOUGHT: Duration = Duration::from_millis(1_500);
 /// The deadline of a hover, and what a machine with twenty agents may add.
@@ -117,5 +117,5 @@ fn pyright() {
         fs::create_dir(project.path(".git")).expect("a folder");
     }
     let question = Question { path: "greet/app.py", line: 8, character: 14 };
-    swarm("pyright", projects, 1_536, true, &question, "prefer.python = [\"pyright\"]\n");
+    swarm("pyright", projects, 2_048, true, &question, "prefer.python = [\"pyright\"]\n");
 }

@@ -350,7 +350,14 @@ mod tests {
         assert_eq!(hold, Some(StartHold { cause: HoldCause::Starts { limit: 1 }, before: 0 }));
         assert_eq!(other.snapshot().waiting(), 1);
         one.end_start(first);
-        let server = LedgerServer { server: "s".into(), pid: 7, bytes: 30, expected: 0, last_used_ms: None };
+        let server = LedgerServer {
+            server: "s".into(),
+            pid: 7,
+            bytes: 30,
+            expected: 0,
+            started_ms: 0,
+            last_used_ms: None,
+        };
         one.record_servers(vec![server], &[], &one.ended_starts());
         assert_eq!(other.try_begin(second, &PassedOver::default()), None);
         let all = read_ledger(&folders).unwrap();
@@ -386,7 +393,7 @@ mod tests {
         let folder = folder(&folders);
         let name = |name| StateName::new(name).unwrap();
         let servers: Vec<_> = (0..400)
-            .map(|pid| serde_json::json!({"server": "s", "pid": pid, "bytes": 1, "expected": 0}))
+            .map(|pid| serde_json::json!({"server": "s", "pid": pid, "bytes": 1, "expected": 0, "started_ms": 0}))
             .collect();
         let many =
             serde_json::json!({"pid": 1, "workspace": "", "servers": servers, "starts": []}).to_string();

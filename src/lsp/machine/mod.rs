@@ -15,5 +15,5 @@ mod turn;
 
 pub(crate) use ledger::{MachineShare, now_ms, read_ledger};
 pub(crate) use limits::MachineLimits;
-pub(crate) use snapshot::{LedgerServer, MachineSnapshot, PassedOver};
+pub(crate) use snapshot::{LedgerServer, MIN_REST, MachineSnapshot, PassedOver};
 pub(crate) use turn::StartTurn;

@@ -32,6 +32,8 @@ pub(crate) struct LedgerServer {
     pub(crate) bytes: u64,
     /// What it is expected to use once it has come to rest, in bytes; 0 where it has.
     pub(crate) expected: u64,
+    /// When it was started, in milliseconds of the machine's clock.
+    pub(crate) started_ms: u64,
     /// When it was asked last, in milliseconds of the machine's clock; `None` while it is being asked.
     pub(crate) last_used_ms: Option<u64>,
 }
@@ -65,9 +67,23 @@ pub(crate) enum StartPhase {
     Ended,
 }
 
+/// A call often asks several questions. For so long after the last one a server is not ended where memory is above the budget.
+const OVERRUN_GRACE_PERIOD: Duration = Duration::from_millis(500);
+/// The same where a start waits for its memory,
+const WAITING_GRACE_PERIOD: Duration = Duration::from_secs(2);
+/// unless the server has run for so long: then others have their turn at its next rest. Were it less, more time would go into starts than
+/// into answers where many agents share few servers; without it, one that asks all the time would keep all others waiting.
+const SERVER_TURN: Duration = Duration::from_secs(10);
+/// Nobody asks a server that has rested for so long at this very moment.
+pub(crate) const MIN_REST: Duration = Duration::from_millis(100);
+
 impl LedgerServer {
     fn claimed(&self) -> u64 {
         self.bytes.max(self.expected)
+    }
+
+    fn has_had_turn(&self, now_ms: u64) -> bool {
+        Duration::from_millis(now_ms.saturating_sub(self.started_ms)) >= SERVER_TURN
     }
 }
 
@@ -139,10 +155,10 @@ impl MachineSnapshot {
         running.chain(starting).fold(0, u64::saturating_add)
     }
 
-    /// What servers of that key use on average, in bytes.
+    /// What servers of that key use on average, in bytes. What they are expected to use does not count: it came from here.
     pub(crate) fn usual_size(&self, server: &str) -> Option<u64> {
         let sizes: Vec<u64> =
-            self.servers().filter(|(_, one)| one.server == server).map(|(_, one)| one.claimed()).collect();
+            self.servers().filter(|(_, one)| one.server == server).map(|(_, one)| one.bytes).collect();
         let count = u64::try_from(sizes.len()).ok().filter(|count| *count > 0)?;
         Some(sizes.into_iter().fold(0, u64::saturating_add) / count)
     }
@@ -193,35 +209,37 @@ impl MachineSnapshot {
         self.head(limits, passed).and_then(|(place, cause)| cause.is_none().then_some(place))
     }
 
-    /// The servers to end so that all others, and the start that waits first, are within the budget: of those that nobody has asked
-    /// for `grace`, the least recently used first. All processes come to the same list, and each ends its own.
+    /// The servers to end so that all others, and the start that waits first, are within the budget: the least recently used first of
+    /// those that nobody asks now. All processes come to the same list, and each ends its own.
     pub(crate) fn surplus(
         &self,
         limits: MachineLimits,
         now_ms: u64,
-        grace: Duration,
         passed: &PassedOver,
     ) -> Vec<LedgerPlace> {
         let first = self.queue().into_iter().find(|(place, _)| !passed.has(place));
         let next = first.map_or(0, |(_, start)| start.expected.min(limits.memory));
         let wanted = if next == 0 { 0 } else { self.claimed().saturating_add(next) };
-        let mut excess = self.used().max(wanted).saturating_sub(limits.memory);
-        let grace = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
-        let idle =
-            |server: &LedgerServer| server.last_used_ms.filter(|used| now_ms.saturating_sub(*used) >= grace);
+        let mut overrun = self.used().saturating_sub(limits.memory);
+        let mut lack = wanted.saturating_sub(limits.memory);
+        let idle = |server: &LedgerServer| {
+            Some((server.last_used_ms?, server.claimed(), server.has_had_turn(now_ms)))
+        };
         let mut idle: Vec<_> = self
             .servers()
-            .filter_map(|(place, server)| Some((idle(server)?, place, server.claimed())))
-            .filter(|(_, place, _)| !passed.has(place))
+            .filter_map(|(place, server)| Some((idle(server)?, place)))
+            .filter(|(_, place)| !passed.has(place))
             .collect();
         idle.sort();
         let mut surplus = Vec::new();
-        for (_, place, bytes) in idle {
-            if excess == 0 {
-                break;
+        for ((last_used_ms, bytes, has_had_turn), place) in idle {
+            let rested = Duration::from_millis(now_ms.saturating_sub(last_used_ms));
+            let for_others = rested >= WAITING_GRACE_PERIOD || has_had_turn && rested >= MIN_REST;
+            if overrun > 0 && rested >= OVERRUN_GRACE_PERIOD || lack > 0 && for_others {
+                overrun = overrun.saturating_sub(bytes);
+                lack = lack.saturating_sub(bytes);
+                surplus.push(place);
             }
-            excess = excess.saturating_sub(bytes);
-            surplus.push(place);
         }
         surplus
     }
@@ -263,10 +281,9 @@ mod tests {
     use super::*;
 
     const LIMITS: MachineLimits = MachineLimits { memory: 1_000, starts: 2 };
-    const GRACE: Duration = Duration::from_millis(500);
 
     fn server(pid: i32, bytes: u64, last_used_ms: Option<u64>) -> LedgerServer {
-        LedgerServer { server: "s".into(), pid, bytes, expected: 0, last_used_ms }
+        LedgerServer { server: "s".into(), pid, bytes, expected: 0, started_ms: 0, last_used_ms }
     }
 
     fn start(id: u64, since_ms: u64, expected: u64, phase: StartPhase) -> LedgerStart {
@@ -293,12 +310,12 @@ mod tests {
             ("b", vec![server(1, 300, Some(3_000)), server(2, 200, Some(9_800))], vec![]),
         ]);
         assert_eq!(all.used(), 1_200);
-        assert_eq!(all.surplus(LIMITS, 10_000, GRACE, &passed), [place("b", 1)]);
+        assert_eq!(all.surplus(LIMITS, 10_000, &passed), [place("b", 1)]);
         let less = MachineLimits { memory: 100, starts: 2 };
         // What is asked now or was a moment ago stays, whatever is missing.
-        assert_eq!(all.surplus(less, 10_000, GRACE, &passed), [place("b", 1), place("a", 1)]);
+        assert_eq!(all.surplus(less, 10_000, &passed), [place("b", 1), place("a", 1)]);
         let enough = MachineLimits { memory: 1_200, starts: 2 };
-        assert!(all.surplus(enough, 10_000, GRACE, &passed).is_empty());
+        assert!(all.surplus(enough, 10_000, &passed).is_empty());
     }
 
     #[test]
@@ -308,11 +325,27 @@ mod tests {
             ("a", vec![server(1, 500, Some(1)), server(2, 400, Some(2))], vec![]),
             ("b", vec![], vec![start(1, 3, 300, StartPhase::Waiting)]),
         ]);
-        assert_eq!(all.surplus(LIMITS, 10_000, GRACE, &passed), [place("a", 1)]);
+        assert_eq!(all.surplus(LIMITS, 10_000, &passed), [place("a", 1)]);
         passed.note_due(&[place("a", 1)], Duration::from_secs(60));
-        assert_eq!(all.surplus(LIMITS, 10_000, GRACE, &passed), [place("a", 1)]);
+        assert_eq!(all.surplus(LIMITS, 10_000, &passed), [place("a", 1)]);
         passed.note_due(&[place("a", 1)], Duration::ZERO);
-        assert_eq!(all.surplus(LIMITS, 10_000, GRACE, &passed), [place("a", 2)]);
+        assert_eq!(all.surplus(LIMITS, 10_000, &passed), [place("a", 2)]);
+    }
+
+    #[test]
+    fn server_keeps_others_waiting_only_for_its_turn() {
+        let passed = PassedOver::default();
+        let surplus = |started_ms, last_used_ms| {
+            let server = LedgerServer { started_ms, ..server(1, 900, last_used_ms) };
+            let waiting = vec![start(1, 3, 300, StartPhase::Waiting)];
+            let all = snapshot([("a", vec![server], vec![]), ("b", vec![], waiting)]);
+            all.surplus(LIMITS, 20_000, &passed).len()
+        };
+        assert_eq!(surplus(15_000, Some(19_000)), 0, "it was asked a second ago");
+        assert_eq!(surplus(15_000, Some(17_500)), 1, "it has rested for longer");
+        assert_eq!(surplus(9_000, Some(19_800)), 1, "it has had its turn");
+        assert_eq!(surplus(9_000, Some(19_950)), 0, "it may be between two questions");
+        assert_eq!(surplus(9_000, None), 0, "it is asked now");
     }
 
     #[test]
@@ -361,7 +394,7 @@ mod tests {
         assert_eq!(alone.hold_of(&start_place("a", 1), LIMITS, &passed), None);
         let other = snapshot([("a", vec![], starts), ("b", vec![server(1, 10, Some(1))], vec![])]);
         assert!(other.hold_of(&start_place("a", 1), LIMITS, &passed).is_some());
-        assert_eq!(other.surplus(LIMITS, 10_000, GRACE, &passed), [place("b", 1)]);
+        assert_eq!(other.surplus(LIMITS, 10_000, &passed), [place("b", 1)]);
     }
 
     #[test]
@@ -371,7 +404,7 @@ mod tests {
         let starts = vec![start(u64::MAX, u64::MAX, u64::MAX, StartPhase::Waiting)];
         let all = snapshot([("a", servers, starts)]);
         assert_eq!(all.used(), u64::MAX);
-        assert_eq!(all.surplus(LIMITS, 10_000, GRACE, &passed), [place("a", 2)]);
+        assert_eq!(all.surplus(LIMITS, 10_000, &passed), [place("a", 2)]);
         assert_eq!(all.usual_size("s"), Some(u64::MAX / 2));
     }
 }

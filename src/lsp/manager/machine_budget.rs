@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::ManagerState;
 use super::slot::ServerSlot;
-use crate::lsp::machine::{LedgerServer, MachineShare, MachineSnapshot, PassedOver, now_ms};
+use crate::lsp::machine::{LedgerServer, MIN_REST, MachineShare, MachineSnapshot, PassedOver, now_ms};
 use crate::lsp::session::Session;
 use crate::process::tree;
 
@@ -15,12 +15,10 @@ use crate::process::tree;
 const URGENT_LOOK_INTERVAL: Duration = Duration::from_millis(250);
 const BRISK_LOOK_INTERVAL: Duration = Duration::from_millis(500);
 const CALM_LOOK_INTERVAL: Duration = Duration::from_secs(1);
-/// For so long after its last question a server is not ended for the machine's sake: a call often asks several.
-const MACHINE_STOP_GRACE_PERIOD: Duration = Duration::from_millis(500);
 /// So long a server's owner may take to end it, before the next one is looked for.
 const OWNER_PATIENCE: Duration = Duration::from_secs(1);
 /// So long after its start a server counts as large as it is expected to become.
-const SETTLE_DURATION: Duration = Duration::from_secs(10);
+const SETTLE_DURATION: Duration = Duration::from_secs(5);
 /// A server that was not used for this long is measured seldom: it hardly grows.
 const GROWTH_DURATION: Duration = Duration::from_secs(10);
 const IDLE_MEASURE_INTERVAL: Duration = Duration::from_secs(5);
@@ -35,8 +33,15 @@ struct BudgetWatch {
     passed: PassedOver,
     /// What servers used and when that was measured, by the process at the top of their tree.
     sizes: BTreeMap<i32, (u64, Instant)>,
-    /// When they were used last, as it was published.
-    last_used: BTreeMap<i32, u64>,
+    /// When they were started and used last, as it was published.
+    times: BTreeMap<i32, PublishedTimes>,
+}
+
+/// In milliseconds of the machine's clock.
+#[derive(Clone, Copy)]
+struct PublishedTimes {
+    started: u64,
+    last_used: u64,
 }
 
 /// Runs until the manager is gone.
@@ -67,18 +72,22 @@ impl BudgetWatch {
         let starting = measure_starts(shared).await;
         let told: Vec<LedgerServer> = servers.iter().map(|(_, server)| server.clone()).collect();
         self.sizes.retain(|pid, _| told.iter().any(|server| server.pid == *pid));
-        self.last_used.retain(|pid, _| told.iter().any(|server| server.pid == *pid));
+        self.times.retain(|pid, _| told.iter().any(|server| server.pid == *pid));
         let snapshot = exchange(machine.clone(), told, starting, ended).await;
         if !machine.is_in_ledger() && servers.is_empty() {
             return None;
         }
-        let surplus = snapshot.surplus(machine.limits(), now_ms(), MACHINE_STOP_GRACE_PERIOD, &self.passed);
+        let surplus = snapshot.surplus(machine.limits(), now_ms(), &self.passed);
         self.passed.note_due(&surplus, OWNER_PATIENCE);
         let own = |server: &LedgerServer| {
             surplus.iter().any(|(name, pid)| name == machine.name() && *pid == i64::from(server.pid))
         };
         let due = servers.iter().filter(|(_, server)| own(server));
-        let ends = due.filter_map(|(slot, _)| slot.take_idle(MACHINE_STOP_GRACE_PERIOD));
+        let ends = due.filter_map(|(slot, server)| {
+            let session = slot.take_idle(MIN_REST)?;
+            slot.set_size(server.bytes);
+            Some(session)
+        });
         let ends: Vec<_> = ends.map(|session| end(session, &snapshot, machine)).collect();
         if !ends.is_empty() {
             futures::future::join_all(ends).await;
@@ -107,17 +116,20 @@ impl BudgetWatch {
             slot.set_size(bytes);
         }
         let expected = if settles { slot.size() } else { 0 };
-        let last_used_ms = (idle > Duration::ZERO).then(|| self.last_used(pid, idle));
-        Some(LedgerServer { server: session.server().to_owned(), pid, bytes, expected, last_used_ms })
+        let PublishedTimes { started: started_ms, last_used } = self.times(pid, session.age(), idle);
+        let last_used_ms = (idle > Duration::ZERO).then_some(last_used);
+        let server = session.server().to_owned();
+        Some(LedgerServer { server, pid, bytes, expected, started_ms, last_used_ms })
     }
 
-    /// When the server was used last; the same number as before where it was not used since.
-    fn last_used(&mut self, pid: i32, idle: Duration) -> u64 {
-        let idle = u64::try_from(idle.as_millis()).unwrap_or(u64::MAX);
-        let last_used = now_ms().saturating_sub(idle);
-        let known = self.last_used.entry(pid).or_insert(last_used);
-        if known.abs_diff(last_used) > TIME_STEP_MS {
-            *known = last_used;
+    /// The times of a server of that age; the same numbers as before where it was not used since.
+    fn times(&mut self, pid: i32, age: Duration, idle: Duration) -> PublishedTimes {
+        let ago =
+            |time: Duration| now_ms().saturating_sub(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
+        let last_used = ago(idle);
+        let known = self.times.entry(pid).or_insert_with(|| PublishedTimes { started: ago(age), last_used });
+        if known.last_used.abs_diff(last_used) > TIME_STEP_MS {
+            known.last_used = last_used;
         }
         *known
     }
