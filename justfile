@@ -74,6 +74,10 @@ looks SERVER="":
 soak SUBJECT="":
     cargo test --release --test integration -- soak::{{SUBJECT}} --ignored --nocapture --test-threads=1
 
+# twenty worktrees with twenty agents and servers that do not all fit: memory against the machine's budget, and the slowest call; just swarm pyright
+swarm SERVER="":
+    cargo test --test integration machine::swarm::{{SERVER}} -- --ignored --nocapture --test-threads=1
+
 # 100,000 calls over 8 hosts and 64 callers of one daemon: throughput beside a bare client, and whether memory stays flat
 soak-doors *ARGS:
     cargo bench --bench soak -- {{ARGS}}

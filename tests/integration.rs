@@ -35,6 +35,7 @@ mod library;
 mod limits;
 mod locked_install;
 mod looks;
+mod machine;
 mod mcp_clients;
 mod mcp_server;
 mod monorepo;
