@@ -63,7 +63,6 @@ def main():
         home.mkdir(parents=True)
         environment = environment_in(home)
         run([PROGRAM, "install", "pyright"], home, environment, True)
-        against = "--against" in run([PROGRAM, "check", "--help"], home, environment, True)
         hooks = home / "hooks"
         revision = hooks_repository(hooks, environment)
         run([bin_folder / "pre-commit", "validate-manifest", hooks / ".pre-commit-hooks.yaml"], home, environment, True)
@@ -97,15 +96,14 @@ def main():
         said = hook(True)
         claim("Passed" in said, "what is not staged fails the commit", said)
         claim((project / "wrong.py").read_text() == WRONG, "what is not staged is gone", said)
-        if against:
-            (project / "wrong.py").write_text("count: int = 1\n")
-            use("lsp-tools-check-against")
-            said = hook(True)
-            claim("Passed" in said, "a commit that breaks nothing does not pass", said)
-            use("lsp-tools-check-against", greet=CHANGED)
-            said = hook(False)
-            claim("app.py:3" in said, "what the commit breaks elsewhere is not named", said)
-    print("pre-commit-check: the hooks pass clean commits, fail on type errors, and see what is staged" + ("" if against else "; this program has no --against"))
+        (project / "wrong.py").write_text("count: int = 1\n")
+        use("lsp-tools-check-against")
+        said = hook(True)
+        claim("Passed" in said, "a commit that breaks nothing does not pass", said)
+        use("lsp-tools-check-against", greet=CHANGED)
+        said = hook(False)
+        claim("app.py:3" in said, "what the commit breaks elsewhere is not named", said)
+    print("pre-commit-check: the hooks pass clean commits, fail on type errors, and see what is staged")
 
 
 main()

@@ -8,21 +8,13 @@ use serde_json::{Value, json};
 
 use crate::support::{Project, write_executable};
 
-/// Stands for lsp-tools: notes the words it is given, leaves out what the change is compared with, and has the program do the rest.
-const STAND_IN: &str = r#"#!/usr/bin/env bash
+/// Stands before lsp-tools and notes the words that it is given.
+const NOTING: &str = r#"#!/usr/bin/env bash
 printf '%s\n' "$*" >>"$CALLS"
-words=()
-while [ $# -gt 0 ]; do
-    case $1 in
-        --against) shift ;;
-        *) words+=("$1") ;;
-    esac
-    shift
-done
-exec "$PROGRAM" "${words[@]}"
+exec "$PROGRAM" "$@"
 "#;
 
-/// A repository with a change on a branch, its copy as a CI system fetches it, and the stand-in on the path.
+/// A repository with a change on a branch, its copy as a CI system fetches it, and the program on the path.
 struct CiClone {
     project: Project,
     /// The last commit of the branch that the change goes to.
@@ -63,7 +55,7 @@ impl CiClone {
         let address = format!("file://{}", origin.display());
         fs::remove_dir_all(project.root()).expect("an empty project");
         git(&project.beside("code"), &["clone", "-q", "--depth=1", "-b", branch, &address, "project"]);
-        write_executable(project.beside("bin").join("lsp-tools"), STAND_IN);
+        write_executable(project.beside("bin").join("lsp-tools"), NOTING);
         Self { project, base }
     }
 
@@ -133,18 +125,29 @@ fn change_without_a_merge_is_compared_with_the_branch_it_goes_to() {
 #[test]
 fn merge_request_of_gitlab_is_compared_with_its_base_and_leaves_reports() {
     let clone = CiClone::new(false);
-    let base = clone.base.clone();
-    let variables =
-        [("CI_MERGE_REQUEST_TARGET_BRANCH_SHA", ""), ("CI_MERGE_REQUEST_DIFF_BASE_SHA", base.as_str())];
+    let base = clone.base.as_str();
+    let variables = [("CI_MERGE_REQUEST_TARGET_BRANCH_SHA", ""), ("CI_MERGE_REQUEST_DIFF_BASE_SHA", base)];
     let ran = clone.run("check.sh", &variables);
-    assert_eq!(clone.against(), Some(base), "{}", err(&ran));
+    assert_eq!(clone.against().as_deref(), Some(base), "{}", err(&ran));
     assert_eq!(
         (ran.status.code(), out(&ran).as_str()),
         (Some(1), "new.scr:2:1: error: WRONG [scripted W1]\n")
     );
     let quality: Value = serde_json::from_str(&clone.report("gl-code-quality-report.json")).expect("a list");
     assert_eq!(quality[0]["location"], json!({"path": "new.scr", "lines": {"begin": 2, "end": 2}}));
-    assert!(clone.report("junit.xml").contains("<testcase name=\"clean.scr\""));
+    assert!(clone.report("junit.xml").contains("<testcase name=\"new.scr\""));
+    for part in ["1", "2"] {
+        let variables = [&variables[..], &[("CI_NODE_INDEX", part), ("CI_NODE_TOTAL", "2")]].concat();
+        let ran = clone.run("check.sh", &variables);
+        assert_eq!(ran.status.code(), Some(0), "{}", err(&ran));
+    }
+    let ran = clone.run("report.sh", &[]);
+    assert_eq!(
+        (ran.status.code(), out(&ran).as_str()),
+        (Some(1), "new.scr:2:1: error: WRONG [scripted W1]\n"),
+        "a difference on several machines: {}",
+        err(&ran)
+    );
 }
 
 #[test]
