@@ -29,6 +29,8 @@ struct Work {
     slowest: Duration,
     /// The longest time from a question to the first complete answer to it, in which it was asked again and again.
     longest_want: Duration,
+    /// What the server did when an answer was not complete, the last time.
+    lack: String,
 }
 
 /// One file of a worktree, and a place in it.
@@ -54,6 +56,8 @@ fn work(house: &House, question: &Question, until: Instant) -> Work {
             done.complete += 1;
             thread::sleep(THOUGHT);
             wants = Instant::now();
+        } else {
+            done.lack = format!("{}: {}", answer["verdict"], answer["server_status"]["detail"]);
         }
     }
     agent.close();

@@ -8,11 +8,11 @@ use parking_lot::Mutex;
 use rustix::time::{ClockId, clock_gettime};
 use tokio::sync::Notify;
 
+use super::hold::{HoldCause, StartHold};
 use super::limits::MachineLimits;
 use super::snapshot::{
     LedgerRecord, LedgerServer, LedgerStart, MachineSnapshot, PassedOver, StartPhase, start_place,
 };
-use super::turn::{HoldCause, StartHold};
 use crate::config::{Folders, HeldFile, StateError, StateFolder, StateName};
 
 /// Below the user's state folder.
@@ -212,7 +212,12 @@ impl MachineShare {
         };
         let hold = match locked {
             Ok(_locked) => self.begin_or_hold(id, &PassedOver::default(), snapshot),
-            Err(error) => self.begin_without_ledger(id, &error),
+            // Many start at the same moment; the next try comes soon.
+            Err(StateError::Busy { .. }) => Some(StartHold { cause: HoldCause::Turn, before: 0 }),
+            Err(error) => {
+                self.begin_without_ledger(id, &error);
+                None
+            }
         };
         (id, expected, hold)
     }
@@ -227,7 +232,11 @@ impl MachineShare {
         }
         match self.folder.lock() {
             Ok(_locked) => self.begin_or_hold(id, passed, self.snapshot()),
-            Err(error) => self.begin_without_ledger(id, &error),
+            // Whoever has had it for seconds stands still, and must not keep everybody from starting.
+            Err(error) => {
+                self.begin_without_ledger(id, &error);
+                None
+            }
         }
     }
 
@@ -255,16 +264,15 @@ impl MachineShare {
     }
 
     /// Where the ledger cannot be used, as on a full disk, servers start as if they were alone.
-    fn begin_without_ledger(&self, id: u64, error: &StateError) -> Option<StartHold> {
-        match error {
-            // Many start at the same moment; the next try comes soon.
-            StateError::Busy { .. } => Some(StartHold { cause: HoldCause::Turn, before: 0 }),
-            _ => {
-                self.note_failure(error);
-                self.own.lock().set_phase(id, StartPhase::UnderWay);
-                None
-            }
-        }
+    fn begin_without_ledger(&self, id: u64, error: &StateError) {
+        self.note_failure(error);
+        self.own.lock().set_phase(id, StartPhase::UnderWay);
+    }
+
+    /// Whether the budget has room for one more server of `bytes`, without another one being ended for it. Reads files.
+    pub(crate) fn has_room(&self, bytes: u64) -> bool {
+        let snapshot = self.snapshot();
+        snapshot.waiting() == 0 && snapshot.used().saturating_add(bytes) <= self.limits.memory
     }
 
     /// Notes that the start `id` has come to its end. It counts until its server was measured.
@@ -355,7 +363,7 @@ mod tests {
             pid: 7,
             bytes: 30,
             expected: 0,
-            started_ms: 0,
+            turn_ends_ms: 0,
             last_used_ms: None,
         };
         one.record_servers(vec![server], &[], &one.ended_starts());
@@ -393,7 +401,7 @@ mod tests {
         let folder = folder(&folders);
         let name = |name| StateName::new(name).unwrap();
         let servers: Vec<_> = (0..400)
-            .map(|pid| serde_json::json!({"server": "s", "pid": pid, "bytes": 1, "expected": 0, "started_ms": 0}))
+            .map(|pid| serde_json::json!({"server": "s", "pid": pid, "bytes": 1, "expected": 0, "turn_ends_ms": 0}))
             .collect();
         let many =
             serde_json::json!({"pid": 1, "workspace": "", "servers": servers, "starts": []}).to_string();

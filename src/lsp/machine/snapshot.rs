@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use super::hold::{HoldCause, StartHold};
 use super::limits::MachineLimits;
-use super::turn::{HoldCause, StartHold};
 
 /// What one process says of its servers.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -32,8 +32,8 @@ pub(crate) struct LedgerServer {
     pub(crate) bytes: u64,
     /// What it is expected to use once it has come to rest, in bytes; 0 where it has.
     pub(crate) expected: u64,
-    /// When it was started, in milliseconds of the machine's clock.
-    pub(crate) started_ms: u64,
+    /// Until when it keeps those waiting who need its memory, however often it rests, in milliseconds of the machine's clock.
+    pub(crate) turn_ends_ms: u64,
     /// When it was asked last, in milliseconds of the machine's clock; `None` while it is being asked.
     pub(crate) last_used_ms: Option<u64>,
 }
@@ -71,11 +71,19 @@ pub(crate) enum StartPhase {
 const OVERRUN_GRACE_PERIOD: Duration = Duration::from_millis(500);
 /// The same where a start waits for its memory,
 const WAITING_GRACE_PERIOD: Duration = Duration::from_secs(2);
-/// unless the server has run for so long: then others have their turn at its next rest. Were it less, more time would go into starts than
-/// into answers where many agents share few servers; without it, one that asks all the time would keep all others waiting.
-const SERVER_TURN: Duration = Duration::from_secs(10);
-/// Nobody asks a server that has rested for so long at this very moment.
-pub(crate) const MIN_REST: Duration = Duration::from_millis(100);
+/// unless the server has had its turn: then it ends at its next rest of this length, shorter than which are the pauses between
+/// questions of one call.
+pub(crate) const MIN_REST: Duration = Duration::from_millis(300);
+/// The shortest turn. Were it less, more time would go into starts than into answers where many agents share few servers; without an
+/// end of turns, one agent that asks all the time would keep all others waiting.
+const MIN_SERVER_TURN: Duration = Duration::from_secs(10);
+/// How much longer than its start the turn of a server is. On a machine that has too much to do both take longer.
+const TURN_PER_START: u32 = 3;
+
+/// How long a server's turn is whose start took so long.
+pub(crate) fn turn_length(start: Duration) -> Duration {
+    MIN_SERVER_TURN.max(start * TURN_PER_START)
+}
 
 impl LedgerServer {
     fn claimed(&self) -> u64 {
@@ -83,7 +91,7 @@ impl LedgerServer {
     }
 
     fn has_had_turn(&self, now_ms: u64) -> bool {
-        Duration::from_millis(now_ms.saturating_sub(self.started_ms)) >= SERVER_TURN
+        now_ms >= self.turn_ends_ms
     }
 }
 
@@ -283,7 +291,7 @@ mod tests {
     const LIMITS: MachineLimits = MachineLimits { memory: 1_000, starts: 2 };
 
     fn server(pid: i32, bytes: u64, last_used_ms: Option<u64>) -> LedgerServer {
-        LedgerServer { server: "s".into(), pid, bytes, expected: 0, started_ms: 0, last_used_ms }
+        LedgerServer { server: "s".into(), pid, bytes, expected: 0, turn_ends_ms: 0, last_used_ms }
     }
 
     fn start(id: u64, since_ms: u64, expected: u64, phase: StartPhase) -> LedgerStart {
@@ -335,17 +343,17 @@ mod tests {
     #[test]
     fn server_keeps_others_waiting_only_for_its_turn() {
         let passed = PassedOver::default();
-        let surplus = |started_ms, last_used_ms| {
-            let server = LedgerServer { started_ms, ..server(1, 900, last_used_ms) };
+        let surplus = |turn_ends_ms, last_used_ms| {
+            let server = LedgerServer { turn_ends_ms, ..server(1, 900, last_used_ms) };
             let waiting = vec![start(1, 3, 300, StartPhase::Waiting)];
             let all = snapshot([("a", vec![server], vec![]), ("b", vec![], waiting)]);
             all.surplus(LIMITS, 20_000, &passed).len()
         };
-        assert_eq!(surplus(15_000, Some(19_000)), 0, "it was asked a second ago");
-        assert_eq!(surplus(15_000, Some(17_500)), 1, "it has rested for longer");
-        assert_eq!(surplus(9_000, Some(19_800)), 1, "it has had its turn");
-        assert_eq!(surplus(9_000, Some(19_950)), 0, "it may be between two questions");
-        assert_eq!(surplus(9_000, None), 0, "it is asked now");
+        assert_eq!(surplus(25_000, Some(19_000)), 0, "it was asked a second ago");
+        assert_eq!(surplus(25_000, Some(17_500)), 1, "it has rested for longer");
+        assert_eq!(surplus(19_000, Some(19_600)), 1, "it has had its turn");
+        assert_eq!(surplus(19_000, Some(19_950)), 0, "it may be between two questions");
+        assert_eq!(surplus(19_000, None), 0, "it is asked now");
     }
 
     #[test]

@@ -1,13 +1,14 @@
 //! The turn of one start of a language server among all that a user's processes start.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::hold::StartHold;
 use super::ledger::MachineShare;
 use super::snapshot::PassedOver;
 
@@ -18,59 +19,6 @@ const TURN_POLL_INTERVAL: Duration = Duration::from_millis(50);
 const MAX_TURN_WAIT: Duration = Duration::from_secs(300);
 /// A start that does not begin for so long though it may is passed over.
 const DUE_START_PATIENCE: Duration = Duration::from_secs(2);
-
-/// What a start lacks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum HoldCause {
-    /// As many servers as may be are being started.
-    Starts {
-        /// How many.
-        limit: usize,
-    },
-    /// Servers use the machine's memory budget.
-    Memory {
-        /// The budget, in bytes.
-        budget: u64,
-    },
-    /// Others came before.
-    Turn,
-}
-
-/// Why a start does not begin yet.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct StartHold {
-    /// What is lacking.
-    pub(crate) cause: HoldCause,
-    /// How many starts come before it.
-    pub(crate) before: usize,
-}
-
-impl std::fmt::Display for StartHold {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.cause {
-            HoldCause::Starts { limit } => {
-                write!(
-                    f,
-                    "as many language servers as may be at once on this machine ({limit}) are being started"
-                )?;
-            }
-            HoldCause::Memory { budget } => {
-                write!(
-                    f,
-                    "language servers that are in use take up this machine's memory budget of {} MiB \
-                     (servers.machine-memory-budget-mb)",
-                    budget >> 20
-                )?;
-            }
-            HoldCause::Turn => f.write_str("other language servers of this machine are started first")?,
-        }
-        match self.before {
-            0 => Ok(()),
-            1 => f.write_str("; one start comes before it"),
-            many => write!(f, "; {many} starts come before it"),
-        }
-    }
-}
 
 /// One start of a server. Until it is dropped the server counts as being started.
 #[derive(Debug)]
@@ -84,6 +32,8 @@ pub(crate) struct StartTurn {
     /// Its number in the ledger, once it is there.
     id: Mutex<Option<u64>>,
     hold: Mutex<Option<StartHold>>,
+    /// When its wait was over.
+    begun: OnceLock<Instant>,
     /// The process at the top of the server's tree; 0 before there is one.
     process: AtomicI32,
 }
@@ -98,6 +48,7 @@ impl StartTurn {
             estimate: AtomicU64::new(expected.unwrap_or(0)),
             id: Mutex::default(),
             hold: Mutex::default(),
+            begun: OnceLock::new(),
             process: AtomicI32::new(0),
         }
     }
@@ -118,6 +69,7 @@ impl StartTurn {
             let is_held = hold.is_some();
             *self.hold.lock() = hold;
             if !is_held {
+                self.begun.get_or_init(Instant::now);
                 return !stopping.is_cancelled();
             }
             tokio::select! {
@@ -154,6 +106,11 @@ impl StartTurn {
         self.hold.lock().as_ref().map(ToString::to_string)
     }
 
+    /// For how long the server is being started; nothing before its turn has come.
+    pub(crate) fn took(&self) -> Duration {
+        self.begun.get().map_or(Duration::ZERO, Instant::elapsed)
+    }
+
     /// What the server is expected to use, in bytes.
     pub(crate) fn estimate(&self) -> u64 {
         self.estimate.load(Ordering::Relaxed)
@@ -177,24 +134,5 @@ impl Drop for StartTurn {
         if let Some(id) = *self.id.get_mut() {
             self.share.end_start(id);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn hold_says_what_is_lacking_and_who_comes_before() {
-        let starts = StartHold { cause: HoldCause::Starts { limit: 2 }, before: 3 };
-        assert_eq!(
-            starts.to_string(),
-            "as many language servers as may be at once on this machine (2) are being started; 3 starts come before it"
-        );
-        let memory = StartHold { cause: HoldCause::Memory { budget: 64 << 20 }, before: 0 };
-        assert!(
-            memory.to_string().ends_with("budget of 64 MiB (servers.machine-memory-budget-mb)"),
-            "{memory}"
-        );
     }
 }

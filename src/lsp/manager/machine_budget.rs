@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use super::ManagerState;
 use super::slot::ServerSlot;
-use crate::lsp::machine::{LedgerServer, MIN_REST, MachineShare, MachineSnapshot, PassedOver, now_ms};
+use crate::lsp::machine::{
+    LedgerServer, MIN_REST, MachineShare, MachineSnapshot, PassedOver, now_ms, turn_length,
+};
 use crate::lsp::session::Session;
 use crate::process::tree;
 
@@ -33,14 +35,14 @@ struct BudgetWatch {
     passed: PassedOver,
     /// What servers used and when that was measured, by the process at the top of their tree.
     sizes: BTreeMap<i32, (u64, Instant)>,
-    /// When they were started and used last, as it was published.
+    /// When their turns end and they were used last, as it was published.
     times: BTreeMap<i32, PublishedTimes>,
 }
 
 /// In milliseconds of the machine's clock.
 #[derive(Clone, Copy)]
 struct PublishedTimes {
-    started: u64,
+    turn_ends: u64,
     last_used: u64,
 }
 
@@ -116,18 +118,20 @@ impl BudgetWatch {
             slot.set_size(bytes);
         }
         let expected = if settles { slot.size() } else { 0 };
-        let PublishedTimes { started: started_ms, last_used } = self.times(pid, session.age(), idle);
+        let turn = turn_length(slot.start_duration()).saturating_sub(session.age());
+        let PublishedTimes { turn_ends: turn_ends_ms, last_used } = self.times(pid, turn, idle);
         let last_used_ms = (idle > Duration::ZERO).then_some(last_used);
         let server = session.server().to_owned();
-        Some(LedgerServer { server, pid, bytes, expected, started_ms, last_used_ms })
+        Some(LedgerServer { server, pid, bytes, expected, turn_ends_ms, last_used_ms })
     }
 
-    /// The times of a server of that age; the same numbers as before where it was not used since.
-    fn times(&mut self, pid: i32, age: Duration, idle: Duration) -> PublishedTimes {
-        let ago =
-            |time: Duration| now_ms().saturating_sub(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
-        let last_used = ago(idle);
-        let known = self.times.entry(pid).or_insert_with(|| PublishedTimes { started: ago(age), last_used });
+    /// The times of a server whose turn lasts for `turn` from now on; the same numbers as before where it was not used since.
+    fn times(&mut self, pid: i32, turn: Duration, idle: Duration) -> PublishedTimes {
+        let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let now = now_ms();
+        let last_used = now.saturating_sub(milliseconds(idle));
+        let first = PublishedTimes { turn_ends: now.saturating_add(milliseconds(turn)), last_used };
+        let known = self.times.entry(pid).or_insert(first);
         if known.last_used.abs_diff(last_used) > TIME_STEP_MS {
             known.last_used = last_used;
         }

@@ -26,6 +26,8 @@ pub(super) struct ServerSlot {
     state: Mutex<SlotState>,
     /// What its server used when it had come to rest, or is expected to use, in bytes; 0 where nothing is known.
     size: AtomicU64,
+    /// How long its last start took, in milliseconds.
+    start_ms: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -69,7 +71,7 @@ enum SlotDecision {
 
 impl ServerSlot {
     pub(super) fn new(key: SlotKey) -> Self {
-        Self { key, state: Mutex::default(), size: AtomicU64::default() }
+        Self { key, state: Mutex::default(), size: AtomicU64::default(), start_ms: AtomicU64::default() }
     }
 
     /// What its server used when it had come to rest, or is expected to use, in bytes; 0 where nothing is known.
@@ -80,6 +82,11 @@ impl ServerSlot {
     /// Notes what its server uses, in bytes.
     pub(super) fn set_size(&self, bytes: u64) {
         self.size.store(bytes, Ordering::Relaxed);
+    }
+
+    /// How long its last start took, the wait for its turn aside.
+    pub(super) fn start_duration(&self) -> Duration {
+        Duration::from_millis(self.start_ms.load(Ordering::Relaxed))
     }
 
     /// The turn of the start that is going on.
@@ -185,6 +192,8 @@ impl ServerSlot {
         let launched = launch::launch(&shared.setup, server, root, times, &turn, &shared.stopping);
         let result = launched.await.map(Arc::new);
         self.set_size(turn.estimate());
+        let took = u64::try_from(turn.took().as_millis()).unwrap_or(u64::MAX);
+        self.start_ms.store(took, Ordering::Relaxed);
         let mut abandoned = None;
         {
             let mut state = self.state.lock();
