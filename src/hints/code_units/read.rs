@@ -342,10 +342,11 @@ impl<'a> WordCollector<'a> {
 
     fn add_leaf(&mut self, node: Node<'_>, is_import: bool) {
         let text = self.source.text_of(node);
-        if self.after_name && text == "(" {
-            if let Some(last) = self.words.uses.last_mut() {
-                last.is_call = true;
-            }
+        if self.after_name
+            && text == "("
+            && let Some(last) = self.words.uses.last_mut()
+        {
+            last.is_call = true;
         }
         let is_name = self.source.grammar.names.contains(&node.kind());
         let is_quoted = matches!(node.kind(), "string_content" | "string_fragment")

@@ -227,7 +227,7 @@ impl Manager {
 
     /// A manager for another tree of the same project, such as an earlier commit. Nothing of that tree is trusted, since it is not what the
     /// user has allowed; it is given the project's libraries to read.
-    pub(crate) fn for_other_tree(&self, workspace: Workspace) -> Self {
+    pub(crate) fn for_other_tree(&self, workspace: Workspace, machine: Arc<MachineShare>) -> Self {
         let setup = &self.shared.setup;
         let lent = python::environment_of(setup, &WorkspacePath::root());
         Self::new(ManagerSetup {
@@ -239,6 +239,7 @@ impl Manager {
             python: UserWord { lent, ..setup.python.clone() },
             base_python: OnceCell::default(),
             spawner: setup.spawner.clone(),
+            machine,
             trusted: false,
             launch: setup.launch.clone(),
             trust: setup.trust.clone(),

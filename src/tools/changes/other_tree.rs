@@ -10,6 +10,7 @@ use futures::future::BoxFuture;
 use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
+use crate::lsp::machine::{MachineLimits, MachineShare};
 use crate::lsp::view::View;
 use crate::tools::context::Context;
 use crate::tools::diagnostics_baseline::EarlierTree;
@@ -78,8 +79,10 @@ impl OtherTree {
         private::make_folder(&root).map_err(|error| io_error(&error))?;
         let workspace =
             Workspace::open(&root).map_err(|error| ToolError::new(ErrorCode::Internal, error.to_string()))?;
+        let limits = MachineLimits::new(&context.config.settings.servers);
+        let share = Arc::new(MachineShare::new(&context.folders, workspace.root(), limits));
         let own = Context {
-            manager: Arc::new(context.manager.for_other_tree(workspace.clone())),
+            manager: Arc::new(context.manager.for_other_tree(workspace.clone(), share)),
             edits: TransactionManager::new(workspace.clone(), EditOptions::new(&context.folders.state)),
             cwd: root,
             workspace,
