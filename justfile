@@ -103,6 +103,11 @@ reach *ARGS:
     cargo build --release
     python3 bench/reach/main.py {{ARGS}}
 
+# of the errors that a commit brings by the compiler's word, how many `check --against` names: real commits of twelve repositories; just gate --only click --commits 3
+gate *ARGS:
+    cargo build --release
+    python3 bench/gate/gate.py {{ARGS}}
+
 # what answers cost until the whole truth was seen: 200 questions on ten packages, beside rg and other programs; just answers --only uses
 answers *ARGS:
     cargo bench --bench answers -- {{ARGS}}
