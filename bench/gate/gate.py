@@ -116,14 +116,17 @@ class Compiler:
                 yield os.path.normpath(path), int(at.split(",")[0]) - 1, rest.split(":")[0]
 
     def go(self, tree):
-        said = run(["go", "vet", "./..."], tree, env={**os.environ, "GOFLAGS": "-mod=mod"}).stderr
+        program = shutil.which("go") or str(self.tool("servers/gopls/**/bin/go"))
+        env = {**os.environ, "GOFLAGS": "-mod=mod", "GOTOOLCHAIN": "local", "GOCACHE": str(self.data / "go-cache")}
+        said = run([program, "vet", "./..."], tree, env=env).stderr
         for line in said.splitlines():
             parts = line.removeprefix("vet: ").split(":")
             if len(parts) > 3 and parts[0].endswith(".go") and parts[1].isdigit():
                 yield os.path.normpath(parts[0]), int(parts[1]) - 1, ""
 
     def rust(self, tree):
-        said = run(["cargo", "check", "--all-targets", "--message-format=json"], tree).stdout
+        env = {**os.environ, "CARGO_TARGET_DIR": str(self.data / "cargo-target")}
+        said = run(["cargo", "check", "--all-targets", "--message-format=json"], tree, env=env).stdout
         for line in said.splitlines():
             message = json.loads(line).get("message") or {}
             if message.get("level") == "error" and message.get("spans"):
@@ -204,7 +207,7 @@ def main():
         for name, language in REPOSITORIES.items():
             if options.only not in name:
                 continue
-            needed = {"go": "go", "rust": "cargo"}.get(language, "node")
+            needed = {"go": "python3", "rust": "cargo"}.get(language, "node")
             if not shutil.which(needed):
                 print(f"skipped {name}: {needed} is not installed")
                 continue

@@ -4,21 +4,21 @@ use super::{Repository, findings};
 use serde_json::{Value, json};
 
 /// A language: its server, its project, and the edits of which two make a pair.
-struct Language {
-    server: &'static str,
-    files: &'static [(&'static str, &'static str)],
+pub struct Language {
+    pub server: &'static str,
+    pub files: &'static [(&'static str, &'static str)],
     /// Renames a definition with all its uses.
-    rename: Edits,
+    pub rename: Edits,
     /// Calls it anew, in another file.
-    call: Edits,
+    pub call: Edits,
     /// Gives another definition one more parameter, with all its uses.
-    parameter: Edits,
+    pub parameter: Edits,
     /// Uses that one anew, in another file.
-    use_it: Edits,
+    pub use_it: Edits,
     /// Removes a definition that nobody uses.
-    remove: Edits,
+    pub remove: Edits,
     /// Imports that one.
-    import: Edits,
+    pub import: Edits,
 }
 
 /// Paths, each with the whole text that it gets.
@@ -119,7 +119,11 @@ async fn merged(repository: &Repository, one: &str, other: &str) -> Value {
 }
 
 async fn check(language: &Language) {
-    let repository = Repository::new(&[language.server], language.files);
+    check_in(Repository::new(&[language.server], language.files), language).await;
+}
+
+/// In a repository that has the language's files.
+pub async fn check_in(repository: Repository, language: &Language) {
     let sides = [
         ("rename", language.rename),
         ("call", language.call),
@@ -136,7 +140,8 @@ async fn check(language: &Language) {
     for (one, other) in [("rename", "call"), ("parameter", "use-it"), ("remove", "import")] {
         let answer = merged(&repository, one, other).await;
         let found = findings(&answer);
-        assert!(found.iter().any(|found| found.starts_with("other.")), "{one} and {other}: {answer}");
+        let used_anew = language.call[0].0;
+        assert!(found.iter().any(|found| found.starts_with(used_anew)), "{one} and {other}: {answer}");
         assert_eq!(answer["merge"]["by_combination"], found.len(), "{one} and {other}: {answer}");
     }
     for (one, other) in [("rename", "use-it"), ("parameter", "import"), ("remove", "call")] {

@@ -225,9 +225,14 @@ impl Manager {
         Self { shared, housekeeper }
     }
 
-    /// A manager for another tree of the same project, such as an earlier commit. Nothing of that tree is trusted, since it is not what the
-    /// user has allowed; it is given the project's libraries to read.
-    pub(crate) fn for_other_tree(&self, workspace: Workspace, machine: Arc<MachineShare>) -> Self {
+    /// A manager for another tree of the same project, such as an earlier commit. It is given the project's libraries to read.
+    /// `inherits_trust`: the tree is one that the user has had on disk, and so is trusted where the project is.
+    pub(crate) fn for_other_tree(
+        &self,
+        workspace: Workspace,
+        machine: Arc<MachineShare>,
+        inherits_trust: bool,
+    ) -> Self {
         let setup = &self.shared.setup;
         let lent = python::environment_of(setup, &WorkspacePath::root());
         Self::new(ManagerSetup {
@@ -240,7 +245,7 @@ impl Manager {
             base_python: OnceCell::default(),
             spawner: setup.spawner.clone(),
             machine,
-            trusted: false,
+            trusted: setup.trusted && inherits_trust,
             launch: setup.launch.clone(),
             trust: setup.trust.clone(),
             trace: setup.trace.clone(),

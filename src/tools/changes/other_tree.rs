@@ -40,7 +40,7 @@ pub(crate) struct OtherTree {
 }
 
 impl OtherTree {
-    /// Writes `tree` out.
+    /// Writes `tree` out. `inherits_trust`: servers may run its code where they may run the project's.
     ///
     /// # Errors
     /// Where git fails, or the disk is full.
@@ -48,6 +48,7 @@ impl OtherTree {
         context: &Context,
         opened: &OpenRepository,
         tree: &ComparedTree,
+        inherits_trust: bool,
     ) -> Result<Self, ToolError> {
         let OpenRepository { repository, shadow } = opened;
         let trees = context.folders.cache.join("trees");
@@ -82,7 +83,7 @@ impl OtherTree {
         let limits = MachineLimits::new(&context.config.settings.servers);
         let share = Arc::new(MachineShare::new(&context.folders, workspace.root(), limits));
         let own = Context {
-            manager: Arc::new(context.manager.for_other_tree(workspace.clone(), share)),
+            manager: Arc::new(context.manager.for_other_tree(workspace.clone(), share, inherits_trust)),
             edits: TransactionManager::new(workspace.clone(), EditOptions::new(&context.folders.state)),
             cwd: root,
             workspace,
@@ -166,19 +167,25 @@ pub(crate) struct EarlierCommit {
     context: Context,
     opened: Arc<OpenRepository>,
     commit: String,
+    inherits_trust: bool,
     written: OnceCell<Option<OtherTree>>,
 }
 
 impl EarlierCommit {
-    /// The tree of `commit`.
-    pub(crate) fn new(context: &Context, opened: &Arc<OpenRepository>, commit: String) -> Arc<Self> {
+    /// The tree of `commit`. `inherits_trust`: as of [`OtherTree::write`].
+    pub(crate) fn new(
+        context: &Context,
+        opened: &Arc<OpenRepository>,
+        commit: String,
+        inherits_trust: bool,
+    ) -> Arc<Self> {
         let (context, opened) = (context.clone(), opened.clone());
-        Arc::new(Self { context, opened, commit, written: OnceCell::new() })
+        Arc::new(Self { context, opened, commit, inherits_trust, written: OnceCell::new() })
     }
 
     async fn write(&self) -> Option<OtherTree> {
         let tree = ComparedTree::Object(self.commit.clone());
-        let written = OtherTree::write(&self.context, &self.opened, &tree).await;
+        let written = OtherTree::write(&self.context, &self.opened, &tree, self.inherits_trust).await;
         written.inspect_err(|error| tracing::warn!("{}", error.error)).ok()
     }
 
