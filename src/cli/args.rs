@@ -74,6 +74,18 @@ pub(crate) struct ParsedCommandLine {
     pub(crate) name: String,
 }
 
+impl ParsedCommandLine {
+    /// Has `check --index` look at the index of the commit that is being made (`git commit -a`, `git commit FILE`), which git names to its
+    /// hooks. The index of all other commits is the repository's own.
+    pub(crate) fn take_index_of_commit(&mut self, named: Option<PathBuf>) {
+        if let CliCommand::Check(check) = &mut self.cli.command
+            && check.index
+        {
+            check.index_file = named.filter(|file| file.file_name().is_some_and(|name| name != "index"));
+        }
+    }
+}
+
 impl Cli {
     /// Reads a command line, the program's own name first.
     ///
@@ -416,6 +428,12 @@ pub(crate) struct CheckCommandArgs {
     /// What a merge of these branches would break that each alone does not; --against is their base
     #[arg(long, value_name = "BRANCH", num_args = 2.., conflicts_with_all = ["paths", "record_costs", "shard"])]
     pub(crate) merge_branches: Vec<String>,
+    /// Servers may run code of other branches, as they may of a trusted project (build scripts, macros); needs `lsp-tools trust`
+    #[arg(long)]
+    pub(crate) trust_trees: bool,
+    /// The index that git names to the hooks of a commit, in the process that was typed.
+    #[arg(skip)]
+    pub(crate) index_file: Option<PathBuf>,
     /// Check only the part I of N, counted from 1; the parts are the same on every machine, and weigh much the same
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<Shard>,

@@ -53,7 +53,10 @@ pub fn main() -> ExitCode {
 
 fn run_command() -> ExitCode {
     let parsed = match Cli::parse_words(std::env::args_os()) {
-        Ok(parsed) => parsed,
+        Ok(mut parsed) => {
+            parsed.take_index_of_commit(std::env::var_os("GIT_INDEX_FILE").map(PathBuf::from));
+            parsed
+        }
         Err(error) => {
             let status = match error.use_stderr() && !host_hook::is_typed(std::env::args_os()) {
                 true => CliExitStatus::Usage,

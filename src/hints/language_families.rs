@@ -3,7 +3,7 @@
 use crate::config::Catalogue;
 
 const FAMILIES: [&[&str]; 5] = [
-    &["javascript", "typescript", "vue", "svelte"],
+    &["javascript", "typescript", "vue", "svelte", "astro"],
     &["c", "cpp", "objective-c", "objective-cpp", "cuda", "hip", "opencl"],
     &["java", "kotlin", "scala", "groovy"],
     &["css", "scss", "less"],
@@ -11,7 +11,7 @@ const FAMILIES: [&[&str]; 5] = [
 ];
 
 /// The keys of the languages whose files may define what a file of `language` uses, itself first.
-pub(super) fn related_languages(language: &str) -> Vec<&str> {
+pub(crate) fn related_languages(language: &str) -> Vec<&str> {
     let family = FAMILIES.iter().find(|family| family.contains(&language));
     let others =
         family.into_iter().flat_map(|family| family.iter().copied()).filter(|other| *other != language);

@@ -58,6 +58,7 @@ pub(crate) use grammar::has_grammar;
 pub(crate) use hover::hover;
 pub(crate) use importers::importers;
 pub(crate) use in_file::{imported_from, is_import, symbols_named};
+pub(crate) use language_families::related_languages;
 pub(crate) use literal::PythonModule;
 pub(crate) use references::references;
 pub(crate) use symbols::{

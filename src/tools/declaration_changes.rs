@@ -13,6 +13,25 @@ use crate::workspace::WorkspacePath;
 /// The time limit for parsing one text.
 const CHANGED_TEXT_PARSE_TIMEOUT: Duration = Duration::from_millis(400);
 
+/// Languages whose functions say what they take and give in their heads, or give nothing.
+const TYPED_HEADS: [&str; 9] =
+    ["c", "cpp", "csharp", "cuda", "go", "java", "objective-c", "objective-cpp", "rust"];
+/// Languages whose files use nothing of each other by name.
+const SELF_CONTAINED: [&str; 12] = [
+    "css",
+    "dockerfile",
+    "html",
+    "ini",
+    "json",
+    "json5",
+    "jsonc",
+    "markdown",
+    "plaintext",
+    "toml",
+    "xml",
+    "yaml",
+];
+
 /// A definition that may look different to others after an edit; only the server can tell.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Declaration {
@@ -64,10 +83,16 @@ impl DeclarationChanges {
             let text = text.as_deref()?;
             hints::symbols_in(language, path, text, Instant::now() + CHANGED_TEXT_PARSE_TIMEOUT)
         };
-        let before = outline(old, &edit.before).unwrap_or_default();
-        let before = visible_symbols(&before);
-        let after = outline(&edit.path, &edit.after).unwrap_or_default();
-        let after = visible_symbols(&after);
+        let (before, after) = (outline(old, &edit.before), outline(&edit.path, &edit.after));
+        let is_unread =
+            |text: &Option<String>, known: &Option<Vec<Symbol>>| text.is_some() && known.is_none();
+        if (is_unread(&edit.before, &before) || is_unread(&edit.after, &after))
+            && !SELF_CONTAINED.contains(&language)
+        {
+            self.mark_wide("what a changed file declares cannot be read from its text");
+        }
+        let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
+        let (before, after) = (visible_symbols(&before), visible_symbols(&after));
         if moved {
             // What a new file declares for all may clash with what another one does.
             let new = if edit.before.is_none() { &after } else { &before };
@@ -87,7 +112,7 @@ impl DeclarationChanges {
             let is_same =
                 now.is_some_and(|now| now.symbol.detail == symbol.detail) && !decorated(symbol.selection);
             match now {
-                Some(now) if is_same => self.add_changed_body(edit, known, now, &lines),
+                Some(now) if is_same => self.add_changed_body((language, edit), (known, now), &lines),
                 _ => {
                     self.at.push((edit.path.clone(), symbol.name.clone(), symbol.selection.start));
                     self.add_changed_head(known, now.is_some());
@@ -140,9 +165,8 @@ impl DeclarationChanges {
     /// A definition whose head is the same.
     fn add_changed_body(
         &mut self,
-        edit: &EditedText,
-        known: &SymbolWithOwner<'_>,
-        now: &SymbolWithOwner<'_>,
+        (language, edit): (&str, &EditedText),
+        (known, now): (&SymbolWithOwner<'_>, &SymbolWithOwner<'_>),
         lines: &LineMap,
     ) {
         let symbol = known.symbol;
@@ -150,7 +174,7 @@ impl DeclarationChanges {
             |range: Range, hunk: &Lines<u32>| range.start.line <= hunk.end && hunk.start <= range.end.line;
         let is_touched = lines.old_ranges().any(|hunk| touches(symbol.range, &hunk))
             || lines.new_ranges().any(|hunk| touches(now.symbol.range, &hunk));
-        if is_touched && !is_type(symbol) && !is_declared(symbol) {
+        if is_touched && !is_type(symbol) && !is_declared(language, symbol) {
             self.doubtful.insert(Declaration {
                 path: edit.path.clone(),
                 name: symbol.name.clone(),
@@ -207,8 +231,11 @@ pub(crate) fn is_type(symbol: &Symbol) -> bool {
 }
 
 /// Whether what it is stands in its head: what is edited inside does not make it another.
-pub(crate) fn is_declared(symbol: &Symbol) -> bool {
-    symbol.detail.as_deref().is_some_and(|detail| detail.contains("->"))
+pub(crate) fn is_declared(language: &str, symbol: &Symbol) -> bool {
+    let head = symbol.detail.as_deref().unwrap_or_default();
+    let is_function = ["function", "method", "constructor"].contains(&symbol.kind.name());
+    let infers = || head.split(|c: char| !c.is_alphanumeric()).any(|word| word == "auto");
+    head.contains("->") || (is_function && TYPED_HEADS.contains(&language) && !infers())
 }
 
 /// What an import calls the file: its stem, or its folder's where that is the module.

@@ -2,13 +2,11 @@
 
 use std::fs;
 
-use tokio::time::Instant;
-
 use super::context::Context;
 use super::error::{ErrorCode, ToolError};
 use super::git::GitError;
 use super::git::repository::Repository;
-use super::git::shadow::{GitRunner, ShadowRepository};
+use super::git::shadow::{GitDeadline, GitRunner, ShadowRepository};
 use super::state_files::run_blocking;
 use crate::process::RunError;
 use crate::workspace::WorkspacePath;
@@ -23,18 +21,18 @@ pub(crate) struct OpenRepository {
 }
 
 impl OpenRepository {
-    /// The repository that `folder` lies in; every run of git ends at `deadline`.
+    /// The repository that `folder` lies in; runs of git are ended by `deadline`.
     ///
     /// # Errors
     /// Where there is none, or it is not looked into.
     pub(crate) async fn open(
         context: &Context,
         folder: WorkspacePath,
-        deadline: Instant,
+        deadline: impl Into<GitDeadline>,
     ) -> Result<Self, ToolError> {
         let repository = find_repository(context, folder).await?;
         let shadow = async {
-            let git = GitRunner::find(context.manager.spawner(), deadline)?;
+            let git = GitRunner::find(context.manager.spawner(), deadline.into())?;
             ShadowRepository::create(&repository, git, &context.folders.cache).await
         };
         let shadow = shadow.await.map_err(from_git_error)?;

@@ -85,6 +85,8 @@ pub(crate) struct EditImpact {
     pub files: Vec<LanguageFile>,
     /// Those that use it, too, and are too many.
     pub left_out: Vec<WorkspacePath>,
+    /// Those that use it and cannot be read, each with the reason.
+    pub unreadable: Vec<(WorkspacePath, String)>,
     /// The time was up before all files were searched.
     pub cut: bool,
 }
@@ -121,7 +123,7 @@ pub(crate) async fn find_dependents(
             match context.language_file(path.clone()) {
                 Ok(subject) if impact.files.len() < limits.most_files => impact.files.push(subject),
                 Ok(_) => impact.left_out.push(path),
-                Err(error) => tracing::debug!("not looked at: {}", error.error),
+                Err(error) => impact.unreadable.push((path, error.error)),
             }
         }
         impact.changed.insert(language, changed);
@@ -250,15 +252,19 @@ pub(crate) async fn navigating_session(
 /// The language of a file that may not be on disk.
 pub(crate) fn language_of(context: &Context, path: &WorkspacePath, text: Option<&str>) -> Option<String> {
     let first_line = text.and_then(|text| text.lines().next());
-    context.catalogue().language_of(path.file_name()?, first_line).map(str::to_owned)
+    context.catalogue().language_of(&path.name_lossy(), first_line).map(str::to_owned)
 }
 
-/// The languages that the navigating server of `language` speaks: TypeScript is used from JavaScript.
+/// The languages that the navigating server of `language` speaks, and those whose files may use its: TypeScript is used from JavaScript,
+/// and from Svelte.
 fn related_languages<'a>(context: &'a Context, language: &'a str) -> Vec<&'a str> {
     let servers = context.catalogue().servers_for(language);
     let navigator = servers.into_iter().find(|(_, server)| server.features.navigation);
-    let spoken = navigator.map(|(_, server)| server.languages.iter().map(String::as_str).collect());
-    spoken.unwrap_or_else(|| vec![language])
+    let spoken = navigator.into_iter().flat_map(|(_, server)| server.languages.iter().map(String::as_str));
+    let mut related: Vec<&str> = spoken.chain(hints::related_languages(language)).collect();
+    related.sort_unstable();
+    related.dedup();
+    related
 }
 
 /// What their files end in, "" for none.

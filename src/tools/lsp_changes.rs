@@ -1,5 +1,6 @@
 //! `lsp_changes`: what a difference between git trees breaks anywhere, and what a merge of branches would break.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -51,6 +52,10 @@ pub struct ChangesInProcess {
     pub shard: Option<Shard>,
     /// What files are known to take.
     pub costs: Option<Arc<CheckCosts>>,
+    /// Servers may run code of the trees that are compared, where they may run the project's.
+    pub trusts_trees: bool,
+    /// The index in the place of the repository's: a file beside that.
+    pub index_file: Option<PathBuf>,
 }
 
 /// The tool.
@@ -90,6 +95,8 @@ impl Tool for LspChanges {
                 ..DiagnosticsArgs::default()
             },
             interfaces: !args.in_process.without_interfaces,
+            trusts_trees: args.in_process.trusts_trees,
+            index_file: args.in_process.index_file,
         };
         let branches = args.merge_branches.unwrap_or_default();
         if branches.is_empty() {

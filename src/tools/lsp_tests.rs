@@ -113,7 +113,7 @@ async fn changed_texts(
         return Err(ToolError::new(ErrorCode::InvalidArgs, what)
             .with_hint("name one commit, or `REF...` for where the branch left REF"));
     }
-    let ComparedTexts { mut edits, unread, elsewhere: _, cut } =
+    let ComparedTexts { mut edits, unread, elsewhere: _, cut, .. } =
         ComparedTexts::read(context, &opened, &comparison).await?;
     let is_meant = |path: &WorkspacePath| {
         only.as_ref().is_none_or(|only| {

@@ -51,12 +51,27 @@ pub(crate) struct Spread<'a> {
     language: &'a str,
     changed: DeclarationChanges,
     known: BTreeSet<Declaration>,
+    comparison: AppearanceComparison,
+}
+
+/// How it is told whether a definition looks different to others now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AppearanceComparison {
+    /// The server is asked what it shows of it, before and after.
+    Asked,
+    /// It does if it may: the server sees other files only as they are on disk.
+    Assumed,
 }
 
 impl<'a> Spread<'a> {
     /// Begins with what the edits themselves change.
-    pub(crate) fn new(context: &'a Context, language: &'a str, changed: &DeclarationChanges) -> Self {
-        Self { context, language, changed: changed.clone(), known: BTreeSet::new() }
+    pub(crate) fn new(
+        context: &'a Context,
+        language: &'a str,
+        changed: &DeclarationChanges,
+        comparison: AppearanceComparison,
+    ) -> Self {
+        Self { context, language, changed: changed.clone(), known: BTreeSet::new(), comparison }
     }
 
     /// One step beyond `checked`: what in them looks different now, and which other files use that.
@@ -88,11 +103,20 @@ impl<'a> Spread<'a> {
             return SpreadOutcome::Same;
         }
         doubtful.retain(|one| !self.known.contains(one));
-        if doubtful.len() > MAX_DOUBTFUL_DEFINITIONS {
-            return SpreadOutcome::Unknown(format!("{} definitions use what changed", doubtful.len()));
-        }
-        let Some(different) = self.changed_appearance(&doubtful, views, running_only, deadline).await else {
-            return SpreadOutcome::Unknown("what uses the change could not be compared in time".to_owned());
+        let different = match self.comparison {
+            AppearanceComparison::Assumed => doubtful.iter().map(|one| one.name.clone()).collect(),
+            AppearanceComparison::Asked if doubtful.len() > MAX_DOUBTFUL_DEFINITIONS => {
+                return SpreadOutcome::Unknown(format!("{} definitions use what changed", doubtful.len()));
+            }
+            AppearanceComparison::Asked => {
+                match self.changed_appearance(&doubtful, views, running_only, deadline).await {
+                    Some(different) => different,
+                    None => {
+                        let why = "what uses the change could not be compared in time";
+                        return SpreadOutcome::Unknown(why.to_owned());
+                    }
+                }
+            }
         };
         self.known.extend(doubtful);
         self.changed.names.extend(different.iter().cloned());
@@ -175,7 +199,7 @@ impl<'a> Spread<'a> {
                 }
                 continue;
             }
-            if !in_head && is_declared(symbol) {
+            if !in_head && is_declared(self.language, symbol) {
                 continue;
             }
             let Some(was) = old.get(key) else { continue };

@@ -1,5 +1,12 @@
 //! Repositories whose configuration, attributes and links want programs run or files of others read.
 
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use lsp_tools::{CallRequest, Caller, Runtime, RuntimeOptions};
+use serde_json::json;
+
 use super::{Repository, findings};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -36,10 +43,10 @@ async fn programs_that_a_repository_names_are_not_run() {
     std::fs::copy(&program, &hook).expect("a hook");
     repository.project.write("a.py", "def b() -> int:\n    return 1\n");
     for asked in [
-        serde_json::json!({"against": "HEAD~1"}),
-        serde_json::json!({"against": "HEAD~1..topic"}),
-        serde_json::json!({"index": true}),
-        serde_json::json!({"merge_branches": ["topic", "main"]}),
+        json!({"against": "HEAD~1"}),
+        json!({"against": "HEAD~1..topic"}),
+        json!({"index": true}),
+        json!({"merge_branches": ["topic", "main"]}),
     ] {
         let answer = repository.changes(asked).await;
         assert!(answer["ok"] == true && !marker.exists(), "{answer}");
@@ -63,5 +70,73 @@ async fn links_in_an_earlier_commit_lead_nowhere() {
     repository.project.write("a.py", "y = 1\n");
     let answer = repository.against("HEAD").await;
     assert!(!answer.to_string().contains("hunter2"), "{answer}");
+    repository.runtime.shutdown().await;
+}
+
+/// Whether a file of that name is anywhere below `folder`.
+fn holds(folder: &Path, name: &str) -> bool {
+    fs::read_dir(folder).into_iter().flatten().flatten().any(|entry| {
+        entry.file_name() == name
+            || entry.file_type().is_ok_and(|kind| kind.is_dir()) && holds(&entry.path(), name)
+    })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn index_with_names_that_lead_out_writes_nothing() {
+    let repository = Repository::new(&[], &[("a.py", "x = 1\n")]);
+    repository.project.write("aa/aa/escape.txt", "out\n");
+    repository.project.write("a.py", "x = 2\n");
+    repository.git(&["add", "-A"]);
+    fs::remove_dir_all(repository.project.path("aa")).expect("removed");
+    let index = repository.project.path(".git/index");
+    let bytes = fs::read(&index).expect("an index");
+    let at = bytes.windows(16).position(|part| part == b"aa/aa/escape.txt").expect("the entry");
+    repository.project.write("a.py", "x = 3\n");
+    let crafted = [&bytes[..at], b"../../escape.txt", &bytes[at + 16..]].concat();
+    fs::write(&index, crafted).expect("written");
+    let answer = repository.changes(json!({"index": true})).await;
+    assert_eq!(answer["ok"], false, "{answer}");
+    assert!(!holds(&repository.project.beside(""), "escape.txt"), "nothing is written anywhere");
+    repository.runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn workspace_that_is_a_link_in_the_other_tree_is_not_followed() {
+    let repository = Repository::new(&[], &[("sub/a.py", "x = 1\n"), ("b.py", "y = 1\n")]);
+    let home = repository.project.beside("home/of/somebody");
+    fs::create_dir_all(&home).expect("a folder");
+    let before = fs::metadata(&home).expect("a folder").permissions();
+    repository.branch("evil", "main", |project| {
+        fs::remove_dir_all(project.path("sub")).expect("removed");
+        symlink(&home, project.path("sub")).expect("a link");
+    });
+    let project = &repository.project;
+    let options = RuntimeOptions {
+        workspace: Some(project.path("sub")),
+        cwd: project.path("sub"),
+        supervisor: Some(env!("CARGO_BIN_EXE_lsp-tools").into()),
+        ..RuntimeOptions::default()
+    };
+    let runtime = Runtime::open_with(options, project.folders(None)).expect("a runtime");
+    let caller = Caller::at_shell();
+    let asked = CallRequest::new("lsp_changes", json!({"against": "main..evil"}), &caller);
+    let answer = runtime.call(asked).await.value;
+    assert!(answer["ok"] == false && answer["error"].to_string().contains("no folder"), "{answer}");
+    assert_eq!(fs::metadata(&home).expect("a folder").permissions(), before);
+    runtime.shutdown().await;
+    repository.runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn filters_of_the_user_that_fail_do_not_keep_a_tree_from_being_looked_at() {
+    let files =
+        [(".gitattributes", "*.bin filter=lfs\n"), ("a.py", "x: int = 1\n"), ("large.bin", "pointer\n")];
+    let repository = Repository::new(&["pyright"], &files);
+    repository.branch("one", "main", |project| project.write("a.py", "x: int = 2\n"));
+    repository.branch("two", "main", |project| project.write("b.py", "from a import y\n"));
+    repository.git(&["config", "filter.lfs.smudge", "false"]);
+    repository.git(&["config", "filter.lfs.required", "true"]);
+    let answer = repository.changes(json!({"merge_branches": ["one", "two"]})).await;
+    assert_eq!(findings(&answer).len(), 1, "{answer}");
     repository.runtime.shutdown().await;
 }

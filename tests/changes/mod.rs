@@ -1,6 +1,7 @@
 //! What a difference between git trees breaks, on real servers: `lsp_changes` and `check --against`.
 
 mod against;
+mod doubts;
 mod hostile;
 mod merges;
 pub mod pairs;

@@ -1,11 +1,14 @@
 //! Pairs of branches that git merges cleanly, in several languages: each breaking one is found, no sound one is called broken.
 
 use super::{Repository, findings};
+use crate::support::real_servers;
 use serde_json::{Value, json};
 
 /// A language: its server, its project, and the edits of which two make a pair.
 pub struct Language {
     pub server: &'static str,
+    /// What it finds takes code of the branches, which somebody has to allow.
+    pub runs_code: bool,
     pub files: &'static [(&'static str, &'static str)],
     /// Renames a definition with all its uses.
     pub rename: Edits,
@@ -26,6 +29,7 @@ type Edits = &'static [(&'static str, &'static str)];
 
 const PYTHON: Language = Language {
     server: "pyright",
+    runs_code: false,
     files: &[
         (
             "lib.py",
@@ -59,6 +63,7 @@ const PYTHON: Language = Language {
 
 const TYPESCRIPT: Language = Language {
     server: "typescript-language-server",
+    runs_code: false,
     files: &[
         ("tsconfig.json", "{\"compilerOptions\": {\"strict\": true, \"noEmit\": true}}\n"),
         (
@@ -93,6 +98,7 @@ const TYPESCRIPT: Language = Language {
 
 const C: Language = Language {
     server: "clangd",
+    runs_code: false,
     files: &[
         ("lib.h", "int price(const char *name);\n\nint add(int one);\n\nint spare(void);\n"),
         ("user.c", "#include \"lib.h\"\n\nint use(void) { return price(\"a\") + add(1); }\n"),
@@ -112,8 +118,16 @@ const C: Language = Language {
     import: &[("other.c", "#include \"lib.h\"\n\nint other(void) { return spare(); }\n")],
 };
 
-async fn merged(repository: &Repository, one: &str, other: &str) -> Value {
-    let answer = repository.changes(json!({"merge_branches": [one, other], "min_severity": "error"})).await;
+async fn merged(repository: &Repository, language: &Language, one: &str, other: &str) -> Value {
+    let answer = match language.runs_code {
+        false => repository.changes(json!({"merge_branches": [one, other], "min_severity": "error"})).await,
+        true => {
+            let mut check = repository.project.command(Some(&real_servers(&[language.server])));
+            check.args(["check", "--merge-branches", one, other, "--severity", "error", "--format", "json"]);
+            let done = check.args(["--trust-trees", "--timeout", "120"]).output().expect("the program runs");
+            serde_json::from_slice(&done.stdout).unwrap_or_else(|_| panic!("{done:?}"))
+        }
+    };
     assert_eq!(answer["merge"]["conflicts"], Value::Null, "git calls {one} and {other} clean: {answer}");
     answer
 }
@@ -138,14 +152,14 @@ pub async fn check_in(repository: Repository, language: &Language) {
         });
     }
     for (one, other) in [("rename", "call"), ("parameter", "use-it"), ("remove", "import")] {
-        let answer = merged(&repository, one, other).await;
+        let answer = merged(&repository, language, one, other).await;
         let found = findings(&answer);
         let used_anew = language.call[0].0;
         assert!(found.iter().any(|found| found.starts_with(used_anew)), "{one} and {other}: {answer}");
         assert_eq!(answer["merge"]["by_combination"], found.len(), "{one} and {other}: {answer}");
     }
     for (one, other) in [("rename", "use-it"), ("parameter", "import"), ("remove", "call")] {
-        let answer = merged(&repository, one, other).await;
+        let answer = merged(&repository, language, one, other).await;
         assert_eq!(findings(&answer), Vec::<String>::new(), "{one} and {other}: {answer}");
     }
     repository.runtime.shutdown().await;

@@ -8,7 +8,7 @@ use crate::cli::args::{CheckCommandArgs, CliOutputFormat};
 use crate::cli::render::report::CheckReport;
 use crate::cli::render::{changes, diagnostics};
 use crate::tools::answer::{Answer, DiagnosticsOutput, FileVerdict, Verdict};
-use crate::tools::changes::output::ChangesOutput;
+use crate::tools::changes::output::{ChangesOutput, WORK_TREE};
 use crate::tools::error::ToolError;
 use crate::tools::lsp_changes::{ChangesArgs, ChangesInProcess};
 use crate::tools::shard::CheckCosts;
@@ -30,6 +30,8 @@ pub(super) async fn run(
             without_interfaces: !shows_interfaces,
             shard: arguments.shard,
             costs: Some(costs),
+            trusts_trees: arguments.trust_trees,
+            index_file: arguments.index_file,
         },
     };
     let answer = door.runtime.changes(args).await?;
@@ -71,7 +73,9 @@ fn as_check(answer: &Answer<ChangesOutput>) -> Answer<DiagnosticsOutput> {
 
 fn text(mut answer: Answer<ChangesOutput>, door: CliContext<'_>) -> Reply {
     let before = door.paths.respell(&mut answer);
-    let line = |path: &str, line: u32| door.runtime.read_line(before.get(path)?, line);
+    let is_on_disk = answer.output.compared.ends_with(WORK_TREE);
+    let line =
+        |path: &str, line: u32| is_on_disk.then(|| door.runtime.read_line(before.get(path)?, line)).flatten();
     let out = changes::render(&answer.output, answer.verdict, &door.console.out, &line);
     reply_with_verdict(door, &answer, out, "")
 }

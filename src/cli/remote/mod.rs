@@ -89,6 +89,8 @@ pub(super) fn daemon_accepts(command: &CliCommand) -> bool {
         | CliCommand::Copilot(_)
         | CliCommand::Lsp(_) => false,
         CliCommand::Mcp(McpCommandArgs { mounted, .. }) => mounted.is_some(),
+        // Git's variables are those of this process.
+        CliCommand::Check(check) => check.index_file.is_none(),
         _ => true,
     }
 }

@@ -76,7 +76,8 @@ fn interface_line(out: &mut String, change: &InterfaceChange, look: &DisplayCapa
 
 fn sides(out: &mut String, merge: &MergeReport, look: &DisplayCapabilities) {
     for side in &merge.by_branch {
-        let found = count(side.findings, "finding");
+        let found =
+            side.findings.map_or_else(|| "not known".to_owned(), |findings| count(findings, "finding"));
         let _ = writeln!(out, "{} by itself: {found}", escape::words(&side.branch));
     }
     let found = count(merge.by_combination, "finding");

@@ -23,6 +23,8 @@ pub(crate) struct ComparedTexts {
     pub elsewhere: usize,
     /// There were more than are read.
     pub cut: bool,
+    /// How many files git takes for unchanged without a look at them.
+    pub unwatched: usize,
 }
 
 /// Why a file cannot be compared as text.
@@ -30,6 +32,8 @@ pub(crate) struct ComparedTexts {
 pub(crate) enum UnreadReason {
     /// It is a submodule.
     Submodule,
+    /// It is no regular file; what it is, in words. What is behind it may be a source all the same.
+    NoFile(String),
     /// In words.
     Other(String),
 }
@@ -38,7 +42,7 @@ impl fmt::Display for UnreadReason {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Submodule => out.write_str("it is a submodule"),
-            Self::Other(why) => out.write_str(why),
+            Self::NoFile(why) | Self::Other(why) => out.write_str(why),
         }
     }
 }
@@ -100,7 +104,10 @@ impl ComparedTexts {
             (Some(path), Some(None)) => (path, None, false),
             (None, Some(Some(from))) => {
                 self.elsewhere += 1;
-                if let SideText::Text(text) = side_text(context, &from, &one.before, blobs) {
+                let is_shown = !context.workspace.is_path_hidden(&from);
+                if let (true, SideText::Text(text)) =
+                    (is_shown, side_text(context, &from, &one.before, blobs))
+                {
                     self.edits.push(EditedText {
                         path: from,
                         renamed_from: None,
@@ -115,7 +122,13 @@ impl ComparedTexts {
                 return;
             }
         };
-        if context.workspace.is_path_hidden(&path) {
+        if one.path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+            // Of an untracked folder git names the top where it is another repository's.
+            self.unread.push((path, UnreadReason::NoFile("it is a repository of its own".to_owned())));
+            return;
+        }
+        let is_hidden = |path: &WorkspacePath| context.workspace.is_path_hidden(path);
+        if is_hidden(&path) || renamed_from.as_ref().is_some_and(is_hidden) {
             self.unread.push((path, UnreadReason::Other("a rule hides it".to_owned())));
             return;
         }
@@ -155,7 +168,7 @@ fn side_text(
     match side {
         ComparedFile::Absent => SideText::Absent,
         ComparedFile::Submodule => SideText::Unread(UnreadReason::Submodule),
-        ComparedFile::Other(why) => unread(&format!("it is {why}")),
+        ComparedFile::Other(why) => SideText::Unread(UnreadReason::NoFile(format!("it is {why}"))),
         ComparedFile::OnDisk => {
             let limit = context.config.settings.limits.max_file_bytes;
             match context.workspace.read_text_up_to(path, limit) {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use super::output::{InterfaceChange, InterfaceChangeKind};
 use crate::hints;
@@ -14,6 +14,7 @@ use crate::text::{LineMap, Position, truncate_chars};
 use crate::tools::context::{Context, LanguageFile};
 use crate::tools::declaration_changes::{SymbolWithOwner, module_name, visible_symbols};
 use crate::tools::impact::{EditedText, language_of, navigating_session, occurrences};
+use crate::tools::state_files::run_blocking;
 use crate::tools::test_conventions::is_test;
 use crate::workspace::WorkspacePath;
 
@@ -27,8 +28,14 @@ const MAX_NAMED_USERS: usize = 10;
 const MAX_HEAD_CHARS: usize = 200;
 /// The time limit for parsing one text.
 const INTERFACE_PARSE_TIMEOUT: Duration = Duration::from_secs(2);
+/// The time limit for all of them.
+const INTERFACES_TIMEOUT: Duration = Duration::from_secs(20);
+/// The most pairs of declarations that are compared to see whether one is the other by a new name.
+const MAX_RENAME_PAIRS: usize = 20_000;
 /// How long the search for users may take in all.
 const USERS_TIMEOUT: Duration = Duration::from_secs(30);
+/// The most lines of a declaration that are compared.
+const MAX_BODY_LINES: usize = 60;
 /// How much of two bodies must be the same for one to be the other by a new name: so many in ten lines.
 const RENAMED_LINES_IN_TEN: usize = 6;
 
@@ -45,46 +52,66 @@ struct FoundChange {
     after: Option<Position>,
 }
 
-/// The changes of `edits`, which are on disk, in the order of their files. Tests are nobody's interface.
-pub(super) async fn changed_interfaces(context: &Context, edits: &[EditedText]) -> Vec<InterfaceChange> {
-    let mut found: Vec<FoundChange> = edits
-        .iter()
-        .filter(|edit| !is_test(&edit.path.display().split('/').collect::<Vec<_>>()))
-        .flat_map(|edit| changes_of(context, edit))
-        .collect();
-    found.sort_by(|a, b| (&a.change.path, a.change.line).cmp(&(&b.change.path, b.change.line)));
+/// The changes of `edits`, which are on disk, in the order of their files, and whether these are all. Tests are nobody's interface.
+pub(super) async fn changed_interfaces(
+    context: &Context,
+    edits: &[EditedText],
+) -> (Vec<InterfaceChange>, bool) {
+    let (mut found, mut is_all) = found_changes(context, edits).await;
+    is_all &= found.len() <= MAX_INTERFACE_CHANGES;
     found.truncate(MAX_INTERFACE_CHANGES);
+    let lines = line_maps(edits);
     let deadline = Instant::now() + USERS_TIMEOUT;
-    // Those that are still there are asked about as they are; the others as they were, all in one go, since a server has one text at
-    // a time.
-    let old_texts = edits.iter().filter(|edit| edit.after.is_some() && edit.renamed_from.is_none());
-    let old_texts = old_texts.filter_map(|edit| Some((edit.path.clone(), edit.before.as_deref()?.into())));
-    let old = View::disk().with_texts(old_texts);
-    for (is_gone, view) in [(false, View::disk()), (true, old)] {
-        let asked = found.iter_mut().filter(|one| one.after.is_none() == is_gone).take(MAX_USER_QUERIES);
-        for one in asked {
-            let is_there = edits.iter().any(|edit| edit.path == one.path && edit.after.is_some());
-            let at = one.after.unwrap_or(one.before);
-            let places = match is_there {
-                true => users(context, one, at, &view, deadline).await,
-                // No server can be shown a file that is gone; the text shows who names what was in it, and names the file.
-                false => users_by_text(context, one).await,
-            };
-            if let Some(places) = places {
-                let places = match is_gone && is_there {
-                    true => still_there(context, edits, &one.name, places),
-                    false => places,
-                };
-                one.change.user_count = Some(places.len());
-                one.change.users = places
-                    .iter()
-                    .take(MAX_NAMED_USERS)
-                    .map(|(path, line)| format!("{}:{}", path.display(), line + 1))
-                    .collect();
+    for one in found.iter_mut().take(MAX_USER_QUERIES) {
+        let edit = edits.iter().find(|edit| edit.path == one.path && edit.after.is_some());
+        let places = match (one.after, edit) {
+            (Some(at), _) => users(context, one, at, &View::disk(), deadline).await,
+            // It is gone: its file is shown as it was, and all others as they are.
+            (None, Some(edit)) => {
+                let old = edit.before.as_deref().map(|before| (edit.path.clone(), before.into()));
+                let places = users(context, one, one.before, &View::disk().with_texts(old), deadline).await;
+                let now = |places| still_there(context, (&one.path, lines.get(&one.path)), &one.name, places);
+                places.map(now)
             }
-        }
+            // No server can be shown a file that is gone; the text shows who names what was in it, and names the file.
+            (None, None) => timeout_at(deadline, users_by_text(context, one)).await.ok().flatten(),
+        };
+        let Some(places) = places else { continue };
+        one.change.user_count = Some(places.len());
+        let named = places.iter().take(MAX_NAMED_USERS);
+        one.change.users = named.map(|(path, line)| format!("{}:{}", path.display(), line + 1)).collect();
     }
-    found.into_iter().map(|one| one.change).collect()
+    (found.into_iter().map(|one| one.change).collect(), is_all)
+}
+
+/// The changes without their users, by file and line, and whether these are all.
+async fn found_changes(context: &Context, edits: &[EditedText]) -> (Vec<FoundChange>, bool) {
+    let is_interface = |edit: &&EditedText| !is_test(&edit.path.display().split('/').collect::<Vec<_>>());
+    let with_language = |edit: &EditedText| {
+        let path = edit.renamed_from.as_ref().unwrap_or(&edit.path);
+        Some((language_of(context, path, edit.before.as_deref())?, edit.clone()))
+    };
+    let edits: Vec<(String, EditedText)> =
+        edits.iter().filter(is_interface).filter_map(with_language).collect();
+    let until = std::time::Instant::now() + INTERFACES_TIMEOUT;
+    let look = move || {
+        let (mut found, mut is_all) = (Vec::new(), true);
+        for (language, edit) in &edits {
+            if std::time::Instant::now() > until {
+                is_all = false;
+                break;
+            }
+            found.extend(changes_of(language, edit));
+        }
+        found.sort_by(|a, b| (&a.change.path, a.change.line).cmp(&(&b.change.path, b.change.line)));
+        Ok((found, is_all))
+    };
+    run_blocking(look).await.unwrap_or_default()
+}
+
+fn line_maps(edits: &[EditedText]) -> BTreeMap<&WorkspacePath, LineMap> {
+    let map = |edit: &EditedText| Some(LineMap::between(edit.before.as_ref()?, edit.after.as_ref()?));
+    edits.iter().filter_map(|edit| Some((&edit.path, map(edit)?))).collect()
 }
 
 /// The places that refer to the name at `at` in `view`, but for the definition itself; `None` where the server does not know all.
@@ -123,21 +150,15 @@ async fn users_by_text(context: &Context, one: &FoundChange) -> Option<BTreeSet<
     (!cut).then(|| places.collect())
 }
 
-/// Where `places`, which are of the earlier texts, stand now, as far as their lines still have the name.
+/// Where `places`, of which those in `own` are of its earlier text, stand now, as far as their lines still have the name.
 fn still_there(
     context: &Context,
-    edits: &[EditedText],
+    (own, lines): (&WorkspacePath, Option<&LineMap>),
     name: &str,
     places: BTreeSet<(WorkspacePath, u32)>,
 ) -> BTreeSet<(WorkspacePath, u32)> {
-    let mut maps: BTreeMap<&WorkspacePath, LineMap> = BTreeMap::new();
-    for edit in edits {
-        if let (Some(before), Some(after)) = (&edit.before, &edit.after) {
-            maps.insert(&edit.path, LineMap::between(before, after));
-        }
-    }
     let now = |(path, line): (WorkspacePath, u32)| {
-        let line = match maps.get(&path) {
+        let line = match lines.filter(|_| path == *own) {
             Some(lines) => lines.new_line(line)?,
             None => line,
         };
@@ -147,24 +168,20 @@ fn still_there(
     places.into_iter().filter_map(now).collect()
 }
 
-fn changes_of(context: &Context, edit: &EditedText) -> Vec<FoundChange> {
+fn changes_of(language: &str, edit: &EditedText) -> Vec<FoundChange> {
     let old_path = edit.renamed_from.as_ref().unwrap_or(&edit.path);
-    let (Some(was), Some(language)) = (&edit.before, language_of(context, old_path, edit.before.as_deref()))
-    else {
-        return Vec::new();
-    };
+    let Some(was) = &edit.before else { return Vec::new() };
     let outline = |path: &WorkspacePath, text: &str| {
         let until = std::time::Instant::now() + INTERFACE_PARSE_TIMEOUT;
-        hints::symbols_in(&language, path, text, until)
+        hints::symbols_in(language, path, text, until)
     };
     let Some(before) = outline(old_path, was) else { return Vec::new() };
     let is = edit.after.as_deref().unwrap_or_default();
     let Some(after) = outline(&edit.path, is) else { return Vec::new() };
     let (before, after) = (visible_symbols(&before), visible_symbols(&after));
-    let new: Vec<_> = after.iter().filter(|(key, _)| !before.contains_key(*key)).collect();
-    let owner_went = |name: &str| {
-        name.rsplit_once('.').is_some_and(|(owner, _)| !after.keys().any(|(known, _)| known == owner))
-    };
+    let renamed = renamed_declarations((was, &before), (is, &after));
+    let names: BTreeSet<&str> = after.keys().map(|(name, _)| name.as_str()).collect();
+    let owner_went = |name: &str| owner(name).is_some_and(|owner| !names.contains(owner));
     let mut found = Vec::new();
     for ((name, nth), known) in before.iter().filter(|((name, _), _)| !owner_went(name)) {
         let symbol = known.symbol;
@@ -172,9 +189,8 @@ fn changes_of(context: &Context, edit: &EditedText) -> Vec<FoundChange> {
         let (change, now) = match now {
             Some(now) if now.symbol.detail == symbol.detail => continue,
             Some(now) => (InterfaceChangeKind::Changed, Some((name, *now))),
-            None => match new.iter().find(|((other, _), it)| is_renamed((name, known, was), (other, it, is)))
-            {
-                Some(((other, _), now)) => (InterfaceChangeKind::Renamed, Some((other, **now))),
+            None => match renamed.get(&(name.as_str(), *nth)) {
+                Some(&(other, now)) => (InterfaceChangeKind::Renamed, Some((other, now))),
                 None => (InterfaceChangeKind::Removed, None),
             },
         };
@@ -199,7 +215,7 @@ fn changes_of(context: &Context, edit: &EditedText) -> Vec<FoundChange> {
             },
             name: symbol.name.clone(),
             path,
-            language: language.clone(),
+            language: language.to_owned(),
             before: symbol.selection.start,
             // Of a renamed one the old name is what others may still use.
             after: (change == InterfaceChangeKind::Changed).then_some(at),
@@ -208,24 +224,50 @@ fn changes_of(context: &Context, edit: &EditedText) -> Vec<FoundChange> {
     found
 }
 
-/// Whether one declaration is another by a new name: of the same kind, in the same place, with much the same lines.
-fn is_renamed(
-    (name, known, was): (&str, &SymbolWithOwner<'_>, &str),
-    (other, now, is): (&str, &SymbolWithOwner<'_>, &str),
-) -> bool {
-    let owner = |name: &str| name.rsplit_once('.').map(|(owner, _)| owner.to_owned());
-    if known.symbol.kind != now.symbol.kind || owner(name) != owner(other) {
-        return false;
+/// What the declaration lies in.
+fn owner(name: &str) -> Option<&str> {
+    name.rsplit_once('.').map(|(owner, _)| owner)
+}
+
+/// The declarations of a file by name, as [`visible_symbols`] gives them.
+type Declarations<'a> = BTreeMap<(String, usize), SymbolWithOwner<'a>>;
+
+/// The declarations that are gone and are there by a new name: of the same kind, in the same place, with much the same lines. By the old
+/// name.
+fn renamed_declarations<'a>(
+    (was, before): (&str, &'a Declarations<'a>),
+    (is, after): (&str, &'a Declarations<'a>),
+) -> BTreeMap<(&'a str, usize), (&'a String, SymbolWithOwner<'a>)> {
+    let gone: Vec<_> = before.iter().filter(|(key, _)| !after.contains_key(*key)).collect();
+    let new: Vec<_> = after.iter().filter(|(key, _)| !before.contains_key(*key)).collect();
+    if gone.len().saturating_mul(new.len()) > MAX_RENAME_PAIRS {
+        return BTreeMap::new();
     }
-    let lines = |symbol: &Symbol, text: &str, own_name: &str| -> Vec<String> {
-        let (first, last) = (symbol.range.start.line as usize, symbol.range.end.line as usize);
-        let lines = text.lines().skip(first).take(last + 1 - first);
-        lines.map(|line| line.trim().replace(own_name, "\u{0}")).filter(|line| !line.is_empty()).collect()
-    };
-    let old = lines(known.symbol, was, &known.symbol.name);
-    let new = lines(now.symbol, is, &now.symbol.name);
-    let same = old.iter().filter(|line| new.contains(line)).count();
-    same * 10 >= old.len().max(new.len()).max(1) * RENAMED_LINES_IN_TEN
+    let (was, is): (Vec<&str>, Vec<&str>) = (was.lines().collect(), is.lines().collect());
+    let new: Vec<_> =
+        new.into_iter().map(|(key, known)| (key, known, body_lines(known.symbol, &is))).collect();
+    let mut renamed = BTreeMap::new();
+    for ((name, nth), known) in gone {
+        let old = body_lines(known.symbol, &was);
+        let is_it = |(other, now, lines): &&(&(String, usize), &SymbolWithOwner<'_>, Vec<String>)| {
+            let same = old.iter().filter(|line| lines.contains(line)).count();
+            known.symbol.kind == now.symbol.kind
+                && owner(name) == owner(&other.0)
+                && same * 10 >= old.len().max(lines.len()).max(1) * RENAMED_LINES_IN_TEN
+        };
+        if let Some((other, now, _)) = new.iter().find(is_it) {
+            renamed.insert((name.as_str(), *nth), (&other.0, **now));
+        }
+    }
+    renamed
+}
+
+/// The lines of a declaration without its own name, at most [`MAX_BODY_LINES`].
+fn body_lines(symbol: &Symbol, text: &[&str]) -> Vec<String> {
+    let (first, last) = (symbol.range.start.line as usize, symbol.range.end.line as usize);
+    let lines = text.iter().skip(first).take((last + 1).saturating_sub(first).min(MAX_BODY_LINES));
+    let without_name = lines.map(|line| line.trim().replace(&symbol.name, "\u{0}"));
+    without_name.filter(|line| !line.is_empty()).collect()
 }
 
 fn shortened_head(head: &str) -> String {

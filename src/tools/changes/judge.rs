@@ -1,29 +1,31 @@
 //! The comparison of two trees: what is found in the later one and was not in the earlier.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::Instant;
-
 use super::compared_texts::{ComparedTexts, UnreadReason};
+use super::configuration::{importers_of_data, reconfigured_files};
 use super::interfaces::changed_interfaces;
 use super::other_tree::{EarlierCommit, OtherTree};
-use super::output::{ChangesOutput, UnjudgedFile};
+use super::output::{ChangesOutput, UnjudgedFile, WORK_TREE};
 use crate::lsp::view::View;
 use crate::tools::answer::{Answer, Verdict};
 use crate::tools::context::{Context, LanguageFile};
 use crate::tools::diagnostics_baseline::{BreakageMode, BreakageWatch, Earlier, EarlierTree, NewFindings};
 use crate::tools::editing::is_prose;
 use crate::tools::error::ToolError;
+use crate::tools::git::difference::unwatched_paths;
 use crate::tools::git::revision::{ComparedTree, Comparison, is_ancestor_of_head};
+use crate::tools::git::shadow::GitDeadline;
 use crate::tools::git_access::{OpenRepository, from_git_error};
 use crate::tools::impact::{EditedText, language_of};
 use crate::tools::lsp_diagnostics::{self, DiagnosticsArgs};
 use crate::workspace::WorkspacePath;
 
-/// How long the runs of git for one comparison may take, with the writing of trees.
-pub(super) const GIT_TIMEOUT: Duration = Duration::from_secs(20 * 60);
+/// How long one run of git may take.
+pub(super) const GIT_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 /// How many digits of a commit's id an answer shows.
 const SHOWN_ID_DIGITS: usize = 10;
 
@@ -34,6 +36,10 @@ pub(crate) struct JudgeOptions {
     pub findings: DiagnosticsArgs,
     /// Whether the changed declarations are told.
     pub interfaces: bool,
+    /// Servers may run code of the trees that are compared, whosesoever they are, where they may run the project's.
+    pub trusts_trees: bool,
+    /// The index of the commit that is being made, where git told it to the hook that asks.
+    pub index_file: Option<PathBuf>,
 }
 
 /// What differs between the commit that `given` names and a later tree, and what that breaks.
@@ -46,22 +52,32 @@ pub(crate) async fn compare_with(
     index: bool,
     options: &JudgeOptions,
 ) -> Result<Answer<ChangesOutput>, ToolError> {
-    let opened = OpenRepository::open(context, WorkspacePath::root(), Instant::now() + GIT_TIMEOUT).await?;
+    let each = GitDeadline::Each(GIT_TIMEOUT);
+    let mut opened = OpenRepository::open(context, WorkspacePath::root(), each).await?;
+    if index {
+        opened.shadow.keep_objects_apart().map_err(from_git_error)?;
+        if let Some(file) = &options.index_file {
+            opened.shadow.use_index(&opened.repository, file).map_err(from_git_error)?;
+        }
+    }
     let opened = Arc::new(opened);
     let comparison = Comparison::resolve(&opened.shadow, &opened.repository, given, index)
         .await
         .map_err(from_git_error)?;
-    let texts = ComparedTexts::read(context, &opened, &comparison).await?;
+    let mut texts = ComparedTexts::read(context, &opened, &comparison).await?;
     let compared = describe(&comparison);
-    let is_own = is_own_history(&opened, &comparison).await;
+    let is_own = options.trusts_trees || is_own_history(&opened, &comparison).await;
     let before = EarlierCommit::new(context, &opened, comparison.before.clone(), is_own);
+    let unwatched = unwatched_paths(&opened.shadow, &opened.repository).await.map_err(from_git_error)?;
     if comparison.after == ComparedTree::WorkTree
-        || is_work_tree(context, &opened, &comparison, &texts).await?
+        || unwatched.is_empty() && is_work_tree(context, &opened, &comparison, &texts).await?
     {
+        texts.unwatched = unwatched.len();
         return Ok(judge(context, &texts, before, false, compared, options).await);
     }
     let later = OtherTree::write(context, &opened, &comparison.after, is_own).await?;
-    let answer = judge(&later.context, &texts, before, true, compared, options).await;
+    let mut answer = judge(&later.context, &texts, before, true, compared, options).await;
+    later.tell_gaps(&mut answer);
     later.close().await;
     Ok(answer)
 }
@@ -104,7 +120,7 @@ fn describe(comparison: &Comparison) -> String {
     let after = match &comparison.after {
         ComparedTree::Object(id) => short_id(id),
         ComparedTree::Index => "index".to_owned(),
-        ComparedTree::WorkTree => "work tree".to_owned(),
+        ComparedTree::WorkTree => WORK_TREE.to_owned(),
     };
     format!("{} → {after}", short_id(&comparison.before))
 }
@@ -121,19 +137,22 @@ pub(super) async fn judge(
 ) -> Answer<ChangesOutput> {
     let found = find(context, texts, earlier.clone(), is_apart, options).await;
     earlier.close().await;
-    let NewFindings { mut reports, unjudged, gaps } = found;
+    let NewFindings { mut reports, unjudged, mut gaps } = found;
+    gaps.extend(earlier.gaps());
+    gaps.dedup();
     // Prose that no server of this machine looks at breaks nothing.
     reports.retain(|report| !(report.unchecked && is_prose(&report.path)));
     let mut answer = lsp_diagnostics::answer(context, &options.findings, reports);
     context.name_symbols_of_findings(&mut answer.output.diagnostics).await;
     let (submodules, unread): (Vec<_>, Vec<_>) =
         texts.unread.iter().partition(|one| matches!(one.1, UnreadReason::Submodule));
-    // Nobody would have looked at an image.
-    let is_source = |path: &WorkspacePath| {
+    // Nobody would have looked at an image; behind a link there may be anything.
+    let is_source = |path: &WorkspacePath, why: &UnreadReason| {
         let file = LanguageFile { path: path.clone(), language: language_of(context, path, None) };
-        !context.servers_for(&file, |features| features.diagnostics).is_empty()
+        let is_looked_at = !context.servers_for(&file, |features| features.diagnostics).is_empty();
+        is_looked_at || matches!(why, UnreadReason::NoFile(_))
     };
-    let unread = unread.into_iter().filter(|(path, _)| is_source(path));
+    let unread = unread.into_iter().filter(|(path, why)| is_source(path, why));
     let unread = unread.map(|(path, why)| (path.clone(), why.to_string())).chain(unjudged);
     answer.notes.extend(submodules.iter().map(|(path, _)| {
         format!("{} is a submodule: what another commit of it changes is not looked at", path.display())
@@ -147,16 +166,33 @@ pub(super) async fn judge(
         answer.notes.push("git gave more differences than are read".to_owned());
     }
     if texts.elsewhere > 0 {
-        answer.notes.push(format!("{} changed files lie outside the workspace", texts.elsewhere));
+        answer.notes.push(format!(
+            "{} changed files lie outside the workspace: what they break in it is not known",
+            texts.elsewhere
+        ));
     }
-    let is_whole = gaps.is_empty() && unjudged.is_empty() && submodules.is_empty() && !texts.cut;
+    if texts.unwatched > 0 {
+        answer.notes.push(format!(
+            "git takes {} files for unchanged, whatever is in them (git update-index --no-assume-unchanged ends that)",
+            texts.unwatched
+        ));
+    }
+    let is_whole = gaps.is_empty()
+        && unjudged.is_empty()
+        && submodules.is_empty()
+        && !texts.cut
+        && texts.elsewhere == 0
+        && texts.unwatched == 0;
     if answer.verdict == Verdict::Complete && !is_whole {
         answer.verdict = Verdict::Partial;
     }
-    let interfaces = match options.interfaces {
+    let (interfaces, is_all) = match options.interfaces {
         true => changed_interfaces(context, &texts.edits).await,
-        false => Vec::new(),
+        false => (Vec::new(), true),
     };
+    if !is_all {
+        answer.notes.push("more declarations changed than are listed".to_owned());
+    }
     let Answer { ok, output: found, resolved, server_status, servers, verdict, notes } = answer;
     let changed_files = texts.edits.len() + texts.unread.len();
     let output = ChangesOutput { compared, changed_files, found, interfaces, unjudged, merge: None };
@@ -179,14 +215,19 @@ async fn find(
         gaps.push(error.error);
     }
     let reconfigured = reconfigured_files(context, texts);
+    let importers = importers_of_data(context, texts).await;
+    let failed = [&reconfigured, &importers].into_iter().filter_map(|found| found.as_ref().err());
+    gaps.extend(failed.map(|error| error.error.clone()));
+    let reconfigured = reconfigured.unwrap_or_default();
+    let is_reconfigured = !reconfigured.is_empty();
+    let wider: Vec<LanguageFile> = reconfigured.into_iter().chain(importers.unwrap_or_default()).collect();
     let watch = BreakageWatch::for_edits(context, edits, BreakageMode::Difference).await;
     let mut watch = match watch {
         Some(watch) => watch,
-        None if reconfigured.is_empty() => return nothing,
+        None if wider.is_empty() => return NewFindings { gaps, ..nothing },
         None => BreakageWatch::without_edits(),
     };
-    let is_reconfigured = !reconfigured.is_empty();
-    watch.widen(reconfigured);
+    watch.widen(wider);
     if let Some(shard) = options.findings.in_process.shard {
         let costs = options.findings.in_process.costs.as_deref();
         watch.retain(|subjects| lsp_diagnostics::retain_shard(context, subjects, shard, costs));
@@ -216,29 +257,4 @@ fn texts_show_all(context: &Context, edits: &[EditedText]) -> bool {
         let stays = edit.before.is_some() && edit.after.is_some() && edit.renamed_from.is_none();
         servers.is_empty() || (stays && servers.iter().all(|(_, server)| server.diagnostics.sees_unsaved))
     })
-}
-
-/// All files of the servers whose project files differ: those say how everything is looked at.
-fn reconfigured_files(context: &Context, texts: &ComparedTexts) -> Vec<LanguageFile> {
-    let changed = texts.edits.iter().flat_map(|edit| [Some(&edit.path), edit.renamed_from.as_ref()]);
-    let changed = changed.flatten().chain(texts.unread.iter().map(|(path, _)| path));
-    let names: BTreeSet<&str> = changed.filter_map(|path| path.file_name()).collect();
-    let is_changed = |server: &crate::config::spec::ServerSpec| {
-        server.features.diagnostics
-            && server.root_markers.iter().any(|marker| names.contains(marker.as_str()))
-    };
-    let languages: BTreeSet<String> = context
-        .present_servers()
-        .into_iter()
-        .filter(|present| is_changed(present.spec))
-        .flat_map(|present| present.language_keys())
-        .collect();
-    if languages.is_empty() {
-        return Vec::new();
-    }
-    let files = context.source_files(&WorkspacePath::root()).unwrap_or_default();
-    files
-        .into_iter()
-        .filter(|file| file.language.as_ref().is_some_and(|language| languages.contains(language)))
-        .collect()
 }

@@ -3,8 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use tokio::time::Instant;
-
 use super::compared_texts::ComparedTexts;
 use super::judge::{GIT_TIMEOUT, JudgeOptions, judge, short_id};
 use super::other_tree::{EarlierCommit, OtherTree};
@@ -16,6 +14,7 @@ use crate::tools::declaration_changes::DeclarationChanges;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::git::merge::{MergeOutcome, common_ancestor, merge};
 use crate::tools::git::revision::{self, ComparedTree, Comparison};
+use crate::tools::git::shadow::GitDeadline;
 use crate::tools::git_access::{OpenRepository, from_git_error};
 use crate::tools::impact::{EditedText, language_of};
 use crate::tools::lsp_diagnostics::{DEFAULT_DIAGNOSTIC_LIMIT, DiagnosticsArgs};
@@ -48,8 +47,8 @@ pub(crate) async fn check_merge(
         let what = format!("a merge has 2 to {MAX_MERGED_BRANCHES} branches, not {}", branches.len());
         return Err(ToolError::new(ErrorCode::InvalidArgs, what));
     }
-    let deadline = Instant::now() + GIT_TIMEOUT;
-    let mut opened = OpenRepository::open(context, WorkspacePath::root(), deadline).await?;
+    let each = GitDeadline::Each(GIT_TIMEOUT);
+    let mut opened = OpenRepository::open(context, WorkspacePath::root(), each).await?;
     opened.shadow.keep_objects_apart().map_err(from_git_error)?;
     let opened = Arc::new(opened);
     let OpenRepository { repository, shadow } = &*opened;
@@ -77,7 +76,10 @@ pub(crate) async fn check_merge(
         by_combination: 0,
         combined: Vec::new(),
     };
-    attribute(context, &opened, (&base, &left), &mut answer, &mut report, options).await?;
+    // What the merge breaks is known by now, and is told also where it cannot be found out whose it is.
+    if let Err(error) = attribute(context, &opened, (&base, &left), &mut answer, &mut report, options).await {
+        answer.notes.push(format!("which branch breaks what is not known: {}", error.error));
+    }
     let found = &mut answer.output.found;
     found.has_more |= found.diagnostics.len() > limit.unwrap_or(DEFAULT_DIAGNOSTIC_LIMIT);
     found.diagnostics.truncate(limit.unwrap_or(DEFAULT_DIAGNOSTIC_LIMIT));
@@ -138,10 +140,18 @@ async fn judge_commit(
 ) -> Result<Answer<ChangesOutput>, ToolError> {
     let comparison = Comparison { before: base.to_owned(), after: ComparedTree::Object(commit.to_owned()) };
     let texts = ComparedTexts::read(context, opened, &comparison).await?;
-    let earlier = EarlierCommit::new(context, opened, base.to_owned(), false);
-    let later = OtherTree::write(context, opened, &comparison.after, false).await?;
+    let trusts = options.trusts_trees;
+    let earlier = EarlierCommit::new(context, opened, base.to_owned(), trusts);
+    let later = OtherTree::write(context, opened, &comparison.after, trusts).await?;
     let compared = format!("{} → merge", short_id(base));
-    let answer = judge(&later.context, &texts, earlier, true, compared, options).await;
+    let mut answer = judge(&later.context, &texts, earlier, true, compared, options).await;
+    later.tell_gaps(&mut answer);
+    // A message may name a file by its whole path.
+    let root = later.context.workspace.root().display().to_string();
+    let own = context.workspace.root().display().to_string();
+    for item in &mut answer.output.found.diagnostics {
+        item.message = item.message.replace(&root, &own);
+    }
     later.close().await;
     Ok(answer)
 }
@@ -155,36 +165,40 @@ async fn attribute(
     report: &mut MergeReport,
     options: &JudgeOptions,
 ) -> Result<(), ToolError> {
-    let mut left: Vec<DiagnosticItem> = answer.output.found.diagnostics.clone();
-    for branch in branches {
-        let mut own = Vec::new();
-        if !left.is_empty() {
-            let options = JudgeOptions { interfaces: false, ..options.clone() };
-            let alone = judge_commit(context, opened, base, &branch.commit, &options).await?;
-            if alone.verdict != Verdict::Complete {
-                let what = format!("what {} breaks by itself may not be all", branch.name);
-                answer.notes.push(what);
-            }
-            own = alone.output.found.diagnostics;
+    let options = JudgeOptions { interfaces: false, ..options.clone() };
+    let mut unclaimed: Vec<DiagnosticItem> = answer.output.found.diagnostics.clone();
+    // Where the merge breaks nothing, nobody has to be asked whose it is.
+    for branch in branches.iter().take_while(|_| !answer.output.found.diagnostics.is_empty()) {
+        let alone = judge_commit(context, opened, base, &branch.commit, &options).await?;
+        let is_known = alone.verdict != Verdict::NoData;
+        if alone.verdict != Verdict::Complete {
+            let what = "what it breaks by itself may not be all, so that less may come from the combination";
+            answer.notes.push(format!("{}: {what}", branch.name));
         }
-        report.by_branch.push(BranchFindings { branch: branch.name.clone(), findings: own.len() });
-        left.retain(|item| {
-            let known = own.iter().position(|known| words_of(known) == words_of(item));
-            known.map(|at| own.swap_remove(at)).is_none()
+        let mut own = alone.output.found.diagnostics;
+        let findings = is_known.then_some(own.len());
+        report.by_branch.push(BranchFindings { branch: branch.name.clone(), findings });
+        unclaimed.retain(|item| {
+            let is_same = |known: &DiagnosticItem| words_of(known, branches) == words_of(item, branches);
+            own.iter().position(is_same).map(|at| own.swap_remove(at)).is_none()
         });
     }
-    report.by_combination = left.len();
+    report.by_combination = unclaimed.len();
     let changed: Vec<(&MergedBranch, Vec<DeclarationChanges>)> =
         branches.iter().map(|branch| (branch, declarations(context, &branch.texts.edits))).collect();
-    report.combined = left.iter().map(|item| combined(item, &changed)).collect();
+    report.combined = unclaimed.iter().map(|item| combined(item, &changed)).collect();
     Ok(())
 }
 
-/// What a finding says, wherever it stands: a merge moves lines.
-type FindingWords<'a> = (&'a str, &'a str, Option<&'a str>, &'a str);
+/// What a finding says, wherever it stands: a merge moves lines, and one branch may rename the file of another's.
+type FindingWords<'a> = (String, &'a str, Option<&'a str>, &'a str);
 
-fn words_of(item: &DiagnosticItem) -> FindingWords<'_> {
-    (&item.path, &item.server, item.code.as_deref(), &item.message)
+fn words_of<'a>(item: &'a DiagnosticItem, branches: &[MergedBranch]) -> FindingWords<'a> {
+    let renamed = branches.iter().flat_map(|branch| &branch.texts.edits).find_map(|edit| {
+        let old = edit.renamed_from.as_ref()?;
+        (old.display() == item.path).then(|| edit.path.display())
+    });
+    (renamed.unwrap_or_else(|| item.path.clone()), &item.server, item.code.as_deref(), &item.message)
 }
 
 fn declarations(context: &Context, edits: &[EditedText]) -> Vec<DeclarationChanges> {

@@ -9,8 +9,10 @@
 //! Uses `tools/git`, and the comparison of `diagnostics_baseline`; the repository is not changed.
 
 pub(crate) mod compared_texts;
+mod configuration;
 pub(crate) mod interfaces;
 pub(crate) mod judge;
+mod lent_files;
 pub(crate) mod merge_check;
 pub(crate) mod other_tree;
 pub(crate) mod output;

@@ -1,7 +1,6 @@
 //! A tree of the repository that is not the work tree, written out and looked at with servers of its own.
 
 use std::fs;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,12 +9,15 @@ use futures::future::BoxFuture;
 use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
+use super::lent_files::lend;
+use super::output::ChangesOutput;
 use crate::lsp::machine::{MachineLimits, MachineShare};
 use crate::lsp::view::View;
+use crate::tools::answer::{Answer, Verdict};
 use crate::tools::context::Context;
 use crate::tools::diagnostics_baseline::EarlierTree;
 use crate::tools::error::{ErrorCode, ToolError};
-use crate::tools::git::checkout::{check_out, check_out_index};
+use crate::tools::git::checkout::check_out;
 use crate::tools::git::difference::ignored_paths;
 use crate::tools::git::revision::ComparedTree;
 use crate::tools::git_access::{OpenRepository, from_git_error};
@@ -23,19 +25,16 @@ use crate::tools::state_files::run_blocking;
 use crate::workspace::edit::{EditOptions, TransactionManager};
 use crate::workspace::{Workspace, private};
 
-/// Folders that hold what a project needs of others, which git does not keep.
-const LIBRARY_FOLDERS: [&str; 2] = ["node_modules", "vendor"];
-/// The most entries of such a folder that are lent.
-const MAX_LENT_ENTRIES: usize = 20_000;
-
-/// No tree is looked at for so long.
-const LONGEST_USE: Duration = Duration::from_secs(24 * 3_600);
+/// A tree of a process that is gone is removed when it is so old: processes of other containers are not seen.
+const ABANDONED_TREE_AGE: Duration = Duration::from_secs(3_600);
 
 /// A tree on disk with a context of its own. [`close`](Self::close) ends its servers; the folder goes when this is dropped.
 #[derive(Debug)]
 pub(crate) struct OtherTree {
     /// What looks at it. Paths in it are those of the workspace.
     pub context: Context,
+    /// What it lacks of the project, in sentences.
+    pub gaps: Vec<String>,
     _folder: TempDir,
 }
 
@@ -52,32 +51,27 @@ impl OtherTree {
     ) -> Result<Self, ToolError> {
         let OpenRepository { repository, shadow } = opened;
         let trees = context.folders.cache.join("trees");
-        let made = private::make_folder(&trees).and_then(|()| TempDir::with_prefix_in("tree-", &trees));
-        remove_left_behind(&trees);
-        let folder = made.map_err(|error| io_error(&error))?;
+        let folder = run_blocking(move || {
+            private::make_folder(&trees).map_err(|error| io_error(&error))?;
+            remove_abandoned(&trees);
+            let prefix = format!("{}-", std::process::id());
+            TempDir::with_prefix_in(prefix, &trees).map_err(|error| io_error(&error))
+        })
+        .await?;
         // A root with the project's own name, which some servers show or search by.
         let name = repository.top.file_name().unwrap_or_else(|| "tree".as_ref());
         let real = folder.path().canonicalize().map_err(|error| io_error(&error))?;
         let target = real.join("of").join(name);
-        match tree {
-            ComparedTree::Object(id) => check_out(shadow, repository, id, &target).await,
-            ComparedTree::Index => check_out_index(shadow, &target).await,
-            ComparedTree::WorkTree => {
-                return Err(ToolError::new(ErrorCode::Internal, "the work tree is not written out"));
-            }
-        }
-        .map_err(from_git_error)?;
+        let written = check_out(shadow, repository, tree, &target).await.map_err(from_git_error)?;
         let ignored = ignored_paths(shadow, repository).await.map_err(from_git_error)?;
         let (top, into) = (repository.top.clone(), target.clone());
-        run_blocking(move || {
-            lend(&top, &into, &ignored);
-            Ok(())
-        })
-        .await?;
         let below =
             context.workspace.root().strip_prefix(&repository.top).unwrap_or(Path::new("")).to_owned();
-        let root = target.join(below);
-        private::make_folder(&root).map_err(|error| io_error(&error))?;
+        let (root, gaps) = run_blocking(move || {
+            let gaps = lend(&top, &into, &ignored, &written.submodules);
+            Ok((make_root(&into, &below)?, gaps))
+        })
+        .await?;
         let workspace =
             Workspace::open(&root).map_err(|error| ToolError::new(ErrorCode::Internal, error.to_string()))?;
         let limits = MachineLimits::new(&context.config.settings.servers);
@@ -94,7 +88,17 @@ impl OtherTree {
             view: View::disk(),
             ..context.clone()
         };
-        Ok(Self { context: own.with_limits(context.limits.clone()), _folder: folder })
+        Ok(Self { context: own.with_limits(context.limits.clone()), gaps, _folder: folder })
+    }
+
+    /// Says in `answer`, which is about this tree, what it lacks.
+    pub(crate) fn tell_gaps(&self, answer: &mut Answer<ChangesOutput>) {
+        let new = self.gaps.iter().filter(|gap| !answer.notes.contains(*gap)).cloned();
+        let new: Vec<String> = new.collect();
+        answer.notes.extend(new);
+        if !self.gaps.is_empty() && answer.verdict == Verdict::Complete {
+            answer.verdict = Verdict::Partial;
+        }
     }
 
     /// Ends its servers; returns when they are gone.
@@ -103,13 +107,35 @@ impl OtherTree {
     }
 }
 
+/// The root of the workspace in a tree whose top is `top`. A tree may have a link in its place, which leads anywhere.
+fn make_root(top: &Path, below: &Path) -> Result<PathBuf, ToolError> {
+    let mut root = top.to_owned();
+    for name in below.components() {
+        root.push(name);
+        match fs::symlink_metadata(&root) {
+            Ok(metadata) if metadata.is_dir() => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                fs::create_dir(&root).map_err(|error| io_error(&error))?;
+            }
+            Ok(_) | Err(_) => {
+                let what = format!("`{}` is no folder in the other tree", below.display());
+                return Err(ToolError::new(ErrorCode::Unsupported, what));
+            }
+        }
+    }
+    Ok(root)
+}
+
 /// Removes the trees of processes that were killed before they could.
-fn remove_left_behind(trees: &Path) {
+fn remove_abandoned(trees: &Path) {
     let Ok(entries) = fs::read_dir(trees) else { return };
     for entry in entries.flatten() {
+        let name = entry.file_name();
+        let writer = name.to_str().and_then(|name| name.split('-').next()?.parse::<u32>().ok());
+        let lives = writer.is_some_and(|pid| Path::new("/proc").join(pid.to_string()).exists());
         let age = entry.metadata().and_then(|metadata| metadata.modified()).ok();
         let age = age.and_then(|changed| changed.elapsed().ok());
-        if age.is_some_and(|age| age > LONGEST_USE) {
+        if !lives && age.is_some_and(|age| age > ABANDONED_TREE_AGE) {
             let _busy = fs::remove_dir_all(entry.path());
         }
     }
@@ -119,48 +145,6 @@ fn io_error(error: &std::io::Error) -> ToolError {
     ToolError::new(ErrorCode::Internal, format!("the other tree cannot be written to the cache: {error}"))
 }
 
-/// Shows the tree in `into` the libraries and generated files that lie in `top` and that git ignores. Nothing is copied; what cannot be
-/// shown is left out, and then missed before and after alike.
-fn lend(top: &Path, into: &Path, ignored: &[PathBuf]) {
-    for path in ignored {
-        let (from, to) = (top.join(path), into.join(path));
-        let Some(parent) = to.parent().filter(|parent| parent.is_dir()) else { continue };
-        let is_plain = fs::canonicalize(parent).is_ok_and(|real| real.starts_with(into));
-        if !is_plain || to.exists() {
-            continue;
-        }
-        let Ok(kind) = fs::symlink_metadata(&from) else { continue };
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if kind.is_file() {
-            let _missed = symlink(&from, &to);
-        } else if kind.is_dir() && LIBRARY_FOLDERS.contains(&name) {
-            lend_folder(&from, &to, true);
-        }
-    }
-}
-
-/// A folder of links to the entries of `from`. What is a link there leads from one package of the project to the next, and so has to lead
-/// within the other tree.
-fn lend_folder(from: &Path, to: &Path, scopes: bool) {
-    let (Ok(()), Ok(entries)) = (fs::create_dir(to), fs::read_dir(from)) else { return };
-    for entry in entries.flatten().take(MAX_LENT_ENTRIES) {
-        let (path, link) = (entry.path(), to.join(entry.file_name()));
-        let is_scope = entry.file_name().as_encoded_bytes().starts_with(b"@");
-        let _missed = match entry.file_type() {
-            Ok(kind) if kind.is_symlink() => match fs::read_link(&path) {
-                Ok(target) if target.is_relative() => symlink(target, &link),
-                _ => Ok(()),
-            },
-            Ok(kind) if kind.is_dir() && is_scope && scopes => {
-                lend_folder(&path, &link, false);
-                Ok(())
-            }
-            Ok(_) => symlink(&path, &link),
-            Err(error) => Err(error),
-        };
-    }
-}
-
 /// The earlier tree of a comparison, written out when it is first asked for.
 #[derive(Debug)]
 pub(crate) struct EarlierCommit {
@@ -168,7 +152,8 @@ pub(crate) struct EarlierCommit {
     opened: Arc<OpenRepository>,
     commit: String,
     inherits_trust: bool,
-    written: OnceCell<Option<OtherTree>>,
+    /// The tree, or why there is none.
+    written: OnceCell<Result<OtherTree, String>>,
 }
 
 impl EarlierCommit {
@@ -183,15 +168,24 @@ impl EarlierCommit {
         Arc::new(Self { context, opened, commit, inherits_trust, written: OnceCell::new() })
     }
 
-    async fn write(&self) -> Option<OtherTree> {
+    async fn write(&self) -> Result<OtherTree, String> {
         let tree = ComparedTree::Object(self.commit.clone());
         let written = OtherTree::write(&self.context, &self.opened, &tree, self.inherits_trust).await;
-        written.inspect_err(|error| tracing::warn!("{}", error.error)).ok()
+        written.map_err(|error| format!("the earlier tree is not there to be looked at: {}", error.error))
+    }
+
+    /// What the tree lacks of the project, where it was written out.
+    pub(crate) fn gaps(&self) -> Vec<String> {
+        match self.written.get() {
+            None => Vec::new(),
+            Some(Ok(tree)) => tree.gaps.clone(),
+            Some(Err(why)) => vec![why.clone()],
+        }
     }
 
     /// Ends its servers, where it was written out.
     pub(crate) async fn close(&self) {
-        if let Some(Some(tree)) = self.written.get() {
+        if let Some(Ok(tree)) = self.written.get() {
             tree.context.manager.shutdown().await;
         }
     }
@@ -201,7 +195,7 @@ impl EarlierTree for EarlierCommit {
     fn context(&self) -> BoxFuture<'_, Option<&Context>> {
         Box::pin(async {
             let written = self.written.get_or_init(|| self.write()).await;
-            written.as_ref().map(|tree| &tree.context)
+            written.as_ref().ok().map(|tree| &tree.context)
         })
     }
 }

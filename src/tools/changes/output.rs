@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::tools::answer::DiagnosticsOutput;
 
+/// What an answer calls the files as they are on disk.
+pub(crate) const WORK_TREE: &str = "work tree";
+
 /// `lsp_changes`, and `check --against`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ChangesOutput {
@@ -120,8 +123,9 @@ pub struct MergeConflict {
 pub struct BranchFindings {
     /// As it was given.
     pub branch: String,
-    /// How many findings.
-    pub findings: usize,
+    /// How many findings; nothing where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub findings: Option<usize>,
 }
 
 /// A finding of no branch alone.

@@ -174,6 +174,22 @@ pub(super) fn add_unchecked_notes(
     after: &BTreeMap<WorkspacePath, FileReport>,
     delta: &mut DiagnosticsDelta,
 ) {
+    let Some((sentence, unchecked)) = unchecked_aspects(context, after).filter(|_| delta.added.is_empty())
+    else {
+        return;
+    };
+    delta.notes.push(sentence);
+    let vanishing = edits.iter().any(|edit| edit.renamed_from.is_some() || edit.after.is_none());
+    if vanishing && unchecked.contains(&UncheckedAspect::Imports) && delta.verdict == Verdict::Complete {
+        delta.verdict = Verdict::Partial;
+    }
+}
+
+/// What none of the servers of some file checks, and that as a sentence; `None` where there is nothing.
+pub(super) fn unchecked_aspects(
+    context: &Context,
+    after: &BTreeMap<WorkspacePath, FileReport>,
+) -> Option<(String, BTreeSet<UncheckedAspect>)> {
     let specs = |report: &FileReport| -> Vec<(String, &ServerSpec)> {
         let keys = report.statuses.iter().map(|status| &status.server);
         keys.filter_map(|key| Some((key.clone(), context.catalogue().servers.get(key)?))).collect()
@@ -189,15 +205,11 @@ pub(super) fn add_unchecked_notes(
             servers.extend(asked.into_iter().map(|(key, _)| key));
         }
     }
-    if unchecked.is_empty() || !delta.added.is_empty() {
-        return;
+    if unchecked.is_empty() {
+        return None;
     }
     let names: Vec<&str> = servers.iter().map(String::as_str).collect();
     let gaps: Vec<&str> = unchecked.iter().map(|gap| gap.name()).collect();
     let (names, do_not) = (names.join(" and "), if names.len() == 1 { "does not" } else { "do not" });
-    delta.notes.push(format!("{names} {do_not} check {}", gaps.join(" or ")));
-    let vanishing = edits.iter().any(|edit| edit.renamed_from.is_some() || edit.after.is_none());
-    if vanishing && unchecked.contains(&UncheckedAspect::Imports) && delta.verdict == Verdict::Complete {
-        delta.verdict = Verdict::Partial;
-    }
+    Some((format!("{names} {do_not} check {}", gaps.join(" or ")), unchecked))
 }

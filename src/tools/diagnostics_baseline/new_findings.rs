@@ -1,10 +1,10 @@
 //! The findings that a difference between two trees brings anywhere.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tokio::time::Instant;
 
-use super::{Baseline, BreakageMode, BreakageWatch, DIFFERENCE_CHECK_TIMEOUT, Earlier, is_gone};
+use super::{Baseline, BreakageMode, BreakageWatch, DIFFERENCE_CHECK_TIMEOUT, Earlier, comparison, is_gone};
 use crate::lsp::view::View;
 use crate::text::LineMap;
 use crate::tools::answer::Verdict;
@@ -33,11 +33,9 @@ impl BreakageWatch {
 
     /// Has all files of `subjects` looked at as well.
     pub(crate) fn widen(&mut self, subjects: impl IntoIterator<Item = LanguageFile>) {
-        for subject in subjects {
-            if !self.subjects.iter().any(|known| known.path == subject.path) {
-                self.subjects.push(subject);
-            }
-        }
+        let mut known: BTreeSet<WorkspacePath> = self.paths().cloned().collect();
+        let new = subjects.into_iter().filter(|subject| known.insert(subject.path.clone()));
+        self.subjects.extend(new);
     }
 
     /// Leaves of the files that are looked at those that `retain` does.
@@ -66,6 +64,8 @@ impl BreakageWatch {
         if baseline.impact.cut {
             found.gaps.push("the time was up before all files were searched for what changed".to_owned());
         }
+        found.gaps.extend(baseline.unchecked_gap(context, edits, &after));
+        found.unjudged.append(&mut baseline.impact.unreadable);
         let left_out = std::mem::take(&mut baseline.impact.left_out);
         found
             .unjudged
@@ -118,6 +118,21 @@ impl Baseline {
             false
         });
         after
+    }
+
+    /// What the servers do not look at of what the difference may break in others.
+    fn unchecked_gap(
+        &self,
+        context: &Context,
+        edits: &[EditedText],
+        after: &BTreeMap<WorkspacePath, FileReport>,
+    ) -> Option<String> {
+        let concerns_others =
+            self.impact.changed.values().any(|changed| {
+                changed.is_module || !changed.names.is_empty() || !changed.imported.is_empty()
+            });
+        let is_concerned = concerns_others || edits.iter().any(|edit| edit.after.is_none());
+        Some(comparison::unchecked_aspects(context, after)?.0).filter(|_| is_concerned)
     }
 
     /// Leaves in `report` what was not there before.

@@ -6,13 +6,14 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::{Baseline, BreakageMode, check_files_until, check_timeout};
+use crate::config::spec::UncheckedAspect;
 use crate::lsp::view::View;
 use crate::tools::answer::{ServerState, Verdict};
 use crate::tools::context::{Context, LanguageFile};
 use crate::tools::declaration_changes::DeclarationChanges;
 use crate::tools::impact::{EditedText, occurrences, related_endings};
 use crate::tools::lsp_diagnostics::FileReport;
-use crate::tools::transitive_impact::{FileTextPair, Spread, SpreadOutcome};
+use crate::tools::transitive_impact::{AppearanceComparison, FileTextPair, Spread, SpreadOutcome};
 use crate::workspace::{WalkLimits, WorkspacePath};
 
 /// How long it looks beyond the files that use what is edited, where it was asked to.
@@ -45,10 +46,8 @@ impl Baseline {
         let most_files = self.mode.most_files();
         let mut unknown = None;
         for (language, changed) in std::mem::take(&mut self.impact.changed) {
-            if !self.checks_across_files(context, &language, after) {
-                continue;
-            }
-            let mut spread = Spread::new(context, &language, &changed);
+            let Some(comparison) = self.comparison_across_files(context, &language, after) else { continue };
+            let mut spread = Spread::new(context, &language, &changed, comparison);
             for step in 0.. {
                 let checked = text_pairs(context, edits, after.keys());
                 let beyond = match spread.spread_step(&checked, (&old, view), running_only, until).await {
@@ -80,20 +79,33 @@ impl Baseline {
         unknown
     }
 
-    /// Whether the servers that answered check files against each other, so that an edit of one concerns another.
-    fn checks_across_files(
+    /// How it is told what an edit of one file changes in the view of others; `None` where the servers that answered do not check files
+    /// against each other. Of an edit, whose answer somebody waits for, only servers that can be asked are.
+    fn comparison_across_files(
         &self,
         context: &Context,
         language: &str,
         after: &BTreeMap<WorkspacePath, FileReport>,
-    ) -> bool {
+    ) -> Option<AppearanceComparison> {
         let servers = context.catalogue().servers_for(language);
         let answered = |server: &str| {
             after.values().flat_map(|report| &report.statuses).any(|status| {
                 status.server == server && matches!(status.state, ServerState::Ready | ServerState::Indexing)
             })
         };
-        servers.iter().any(|(key, server)| server.diagnostics.sees_unsaved && answered(key))
+        let checking: Vec<_> = servers
+            .iter()
+            .filter(|(key, server)| !server.unchecked.contains(&UncheckedAspect::Types) && answered(key))
+            .collect();
+        match () {
+            () if checking.iter().any(|(_, server)| server.diagnostics.sees_unsaved) => {
+                Some(AppearanceComparison::Asked)
+            }
+            () if self.mode == BreakageMode::Difference && !checking.is_empty() => {
+                Some(AppearanceComparison::Assumed)
+            }
+            () => None,
+        }
     }
 
     /// What was found in `subjects`, which are named as they were, before the change.

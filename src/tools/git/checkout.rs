@@ -1,44 +1,115 @@
 //! A tree of a repository, written out to a folder of our own.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use super::GitError;
+use super::difference::{SUBMODULE_MODE, nul_paths, whole_entries};
 use super::repository::Repository;
+use super::revision::{ComparedTree, first_line};
 use super::shadow::ShadowRepository;
 use crate::workspace::private;
 
-/// Writes the tree of a commit (or a tree's own id) into the folder `target`, which is made. The repository's index and work tree are not
-/// touched, and no program that the repository names is run.
+/// The most files of a tree that is written out.
+const MAX_TREE_FILES: usize = 100_000;
+/// The most bytes that its files have together.
+const MAX_TREE_BYTES: u64 = 2 << 30;
+/// The user's own settings of git name filters, which attributes of the tree would choose (Git LFS fetches what is missing): files are
+/// written as git keeps them.
+const WITHOUT_FILTERS: [(&str, &str); 2] = [("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_NOSYSTEM", "1")];
+/// What makes a folder the top of a repository, to us as to servers: what lies above it is none of it.
+const EMPTY_REPOSITORY: [(&str, &str); 2] = [
+    ("HEAD", "ref: refs/heads/tree\n"),
+    ("config", "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"),
+];
+
+/// A tree that is written out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CheckedOutTree {
+    /// The folders of submodules, which are empty, relative to the top.
+    pub submodules: Vec<PathBuf>,
+}
+
+/// Writes `tree` into the folder `target`, which is made. The repository's index and work tree are not touched, and no program that it or
+/// the user names is run. `shadow` keeps objects apart where the tree is the index.
 ///
 /// # Errors
-/// Where git fails or takes too long, or the folder cannot be made.
+/// Where git fails or takes too long, the tree is too large, or the folder cannot be made.
 pub(crate) async fn check_out(
     shadow: &ShadowRepository,
     repository: &Repository,
-    tree: &str,
+    tree: &ComparedTree,
     target: &Path,
-) -> Result<(), GitError> {
-    let env = [("GIT_INDEX_FILE", shadow.scratch("checkout-index").into())];
-    let read = ["read-tree", tree].map(OsString::from);
+) -> Result<CheckedOutTree, GitError> {
+    let tree = match tree {
+        ComparedTree::Object(id) => id.clone(),
+        ComparedTree::Index => tree_of_index(shadow, repository).await?,
+        ComparedTree::WorkTree => return Err(GitError::refused("the work tree is on disk already")),
+    };
+    let submodules = measure(shadow, repository, &tree).await?;
+    let index = shadow.scratch("checkout-index");
+    // Of a tree that was written out before.
+    let _absent = fs::remove_file(&index);
+    let mut env = vec![("GIT_INDEX_FILE", index.into())];
+    env.extend(WITHOUT_FILTERS.map(|(name, value)| (name, OsString::from(value))));
+    // With `-m` folders that the user has left out (sparse checkout) are left out here as well.
+    let read = ["read-tree", "-m", &tree].map(OsString::from);
     shadow.run_with(&repository.top, &read, &[], &env).await?;
-    write_index(shadow, target, &env).await
-}
-
-/// As [`check_out`], of what is staged.
-///
-/// # Errors
-/// As there.
-pub(crate) async fn check_out_index(shadow: &ShadowRepository, target: &Path) -> Result<(), GitError> {
-    write_index(shadow, target, &[]).await
-}
-
-async fn write_index(
-    shadow: &ShadowRepository,
-    target: &Path,
-    env: &[(&str, OsString)],
-) -> Result<(), GitError> {
     private::make_folder(target).map_err(|error| GitError::io(target, error))?;
     let args = ["checkout-index", "--all", "--force", "--quiet"].map(OsString::from);
-    shadow.run_with(target, &args, &[], env).await.map(drop)
+    shadow.run_with(target, &args, &[], &env).await?;
+    make_repository(&target.join(".git")).map_err(|error| GitError::io(target, error))?;
+    Ok(CheckedOutTree { submodules })
+}
+
+/// The tree that the index holds. Git checks the names in it only here, and not where it writes files from an index.
+async fn tree_of_index(shadow: &ShadowRepository, repository: &Repository) -> Result<String, GitError> {
+    let copy = shadow.scratch("index-copy");
+    let own = shadow.scratch("index");
+    if own.exists() {
+        fs::copy(&own, &copy).map_err(|error| GitError::io(&own, error))?;
+    }
+    let env = [("GIT_INDEX_FILE", copy.into())];
+    let args = [OsString::from("write-tree")];
+    let done = shadow.run_with(&repository.top, &args, &[], &env).await?;
+    Ok(first_line(&done.output))
+}
+
+/// Refuses a tree that would fill the disk; the folders of its submodules.
+async fn measure(
+    shadow: &ShadowRepository,
+    repository: &Repository,
+    tree: &str,
+) -> Result<Vec<PathBuf>, GitError> {
+    let args = ["ls-tree", "-r", "-l", "-z", "--full-tree", tree].map(OsString::from);
+    let done = shadow.run(repository, &args).await?;
+    let (mut files, mut bytes, mut submodules) = (0_usize, 0_u64, Vec::new());
+    // `MODE TYPE ID SIZE`, a tab, and the name.
+    for entry in whole_entries(&done.output) {
+        let Some(tab) = entry.iter().position(|byte| *byte == b'\t') else { continue };
+        let head = String::from_utf8_lossy(&entry[..tab]);
+        files += 1;
+        bytes = bytes
+            .saturating_add(head.split_whitespace().nth(3).and_then(|size| size.parse().ok()).unwrap_or(0));
+        if head.starts_with(SUBMODULE_MODE) {
+            submodules.extend(nul_paths(&[&entry[tab + 1..], b"\0"].concat()));
+        }
+    }
+    if done.cut || files > MAX_TREE_FILES || bytes > MAX_TREE_BYTES {
+        let why = format!(
+            "a tree of more than {MAX_TREE_FILES} files or {} GiB is not written out to be looked at",
+            MAX_TREE_BYTES >> 30
+        );
+        return Err(GitError::Unsupported { why });
+    }
+    Ok(submodules)
+}
+
+fn make_repository(folder: &Path) -> std::io::Result<()> {
+    // A tree cannot have an entry of that name.
+    for name in ["objects", "refs"] {
+        private::make_folder(&folder.join(name))?;
+    }
+    EMPTY_REPOSITORY.iter().try_for_each(|(name, text)| private::write(&folder.join(name), text.as_bytes()))
 }

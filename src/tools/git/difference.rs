@@ -1,6 +1,6 @@
 //! The files that differ between two trees of a repository, with their texts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ const BLOB_BATCH_BYTES: u64 = 4 << 20;
 /// What git calls a regular file, in octal.
 const REGULAR_MODES: [&str; 2] = ["100644", "100755"];
 /// What git calls the commit of a submodule.
-const SUBMODULE_MODE: &str = "160000";
+pub(super) const SUBMODULE_MODE: &str = "160000";
 
 /// One side of a file that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,7 +86,7 @@ pub(crate) async fn difference(
     args.push("--");
     let args: Vec<OsString> = args.into_iter().map(OsString::from).collect();
     let done = shadow.run(repository, &args).await?;
-    let mut found = TreeDifference { paths: parse(&done.output), cut: done.cut };
+    let mut found = TreeDifference { paths: parse(&done.output, &comparison.after), cut: done.cut };
     if comparison.after == ComparedTree::WorkTree {
         let args = ["ls-files", "--others", "--exclude-standard", "-z"].map(OsString::from);
         let done = shadow.run(repository, &args).await?;
@@ -114,8 +114,26 @@ pub(crate) async fn ignored_paths(
     Ok(nul_paths(&done.output).collect())
 }
 
+/// Files that git takes for unchanged without a look at them, since the user has told it to (`git update-index --assume-unchanged`, or
+/// `--skip-worktree` outside of a sparse checkout).
+///
+/// # Errors
+/// Where git fails or takes too long.
+pub(crate) async fn unwatched_paths(
+    shadow: &ShadowRepository,
+    repository: &Repository,
+) -> Result<Vec<PathBuf>, GitError> {
+    let done = shadow.run(repository, &["ls-files", "-v", "-z"].map(OsString::from)).await?;
+    // A small letter stands for the first, `S` for the second; what is left out of the work tree is not there.
+    let marked = whole_entries(&done.output).filter_map(|entry| match entry {
+        [mark, b' ', name @ ..] if mark.is_ascii_lowercase() || *mark == b'S' => Some(path(name)),
+        _ => None,
+    });
+    Ok(marked.filter(|path| repository.top.join(path).symlink_metadata().is_ok()).collect())
+}
+
 /// Reads `--raw -z`; an unfinished last entry is left out.
-fn parse(output: &[u8]) -> Vec<ComparedPath> {
+fn parse(output: &[u8], later: &ComparedTree) -> Vec<ComparedPath> {
     let mut entries = whole_entries(output);
     let mut found = Vec::new();
     while let Some(head) = entries.next() {
@@ -131,7 +149,14 @@ fn parse(output: &[u8]) -> Vec<ComparedPath> {
             },
             _ => (first, None),
         };
-        let (before, after) = (compared_file(old_mode, old_id), compared_file(new_mode, new_id));
+        let (before, mut after) = (compared_file(old_mode, old_id), compared_file(new_mode, new_id));
+        if status == "U" {
+            // Git gives neither mode nor id of what is in conflict.
+            after = match later {
+                ComparedTree::WorkTree => ComparedFile::OnDisk,
+                _ => ComparedFile::Other("in conflict"),
+            };
+        }
         found.push(ComparedPath { path, renamed_from, before, after });
     }
     found
@@ -150,7 +175,7 @@ fn compared_file(mode: &str, id: &str) -> ComparedFile {
 }
 
 /// Entries that end in NUL.
-fn whole_entries(output: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(super) fn whole_entries(output: &[u8]) -> impl Iterator<Item = &[u8]> {
     let whole = output.iter().rposition(|byte| *byte == 0).map_or(0, |end| end);
     output[..whole].split(|byte| *byte == 0).filter(|entry| !entry.is_empty())
 }
@@ -186,18 +211,19 @@ pub(crate) async fn blobs(
     most_bytes: u64,
 ) -> Result<BTreeMap<String, BlobContent>, GitError> {
     let mut found = BTreeMap::new();
+    let wanted: BTreeSet<&str> = ids.iter().map(String::as_str).collect();
     let mut batches: Vec<(u64, Vec<&str>)> = Vec::new();
-    let listed = cat_file(shadow, repository, "--batch-check", ids.iter().map(String::as_str)).await?;
+    let listed = cat_file(shadow, repository, "--batch-check", wanted.iter().copied()).await?;
     for line in String::from_utf8_lossy(&listed).lines() {
         let mut fields = line.split(' ');
         let (Some(id), size) = (fields.next(), fields.nth(1).and_then(|size| size.parse::<u64>().ok()))
         else {
             continue;
         };
-        let Some(id) = ids.iter().find(|known| *known == id) else { continue };
+        let Some(id) = wanted.get(id).copied() else { continue };
         match size {
-            None => drop(found.insert(id.clone(), BlobContent::Missing)),
-            Some(size) if size > most_bytes => drop(found.insert(id.clone(), BlobContent::TooLarge(size))),
+            None => drop(found.insert(id.to_owned(), BlobContent::Missing)),
+            Some(size) if size > most_bytes => drop(found.insert(id.to_owned(), BlobContent::TooLarge(size))),
             Some(size) => match batches.last_mut() {
                 Some((total, batch)) if *total + size <= BLOB_BATCH_BYTES => {
                     *total += size;
@@ -255,7 +281,7 @@ mod tests {
              :100644 000000 {a} {none} D\0gone\0:100644 100644 {a} {a} R100\0old\0moved\0\
              :160000 160000 {a} {b} M\0sub\0:100644 100644 {a} {b} M\0cut"
         );
-        let found = parse(output.as_bytes());
+        let found = parse(output.as_bytes(), &ComparedTree::WorkTree);
         let blob = |id: &str| ComparedFile::Blob(id.to_owned());
         let sides: Vec<(&str, ComparedFile, ComparedFile)> = found
             .iter()

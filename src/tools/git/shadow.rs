@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use tempfile::TempDir;
 use tokio::time::Instant;
@@ -16,7 +17,7 @@ use crate::process::{Exchange, ExchangeOutcome, Exit, Spawn, Spawner, exchange, 
 use crate::workspace::private;
 
 /// The most of git's output that is read, in bytes.
-const MAX_GIT_OUTPUT_BYTES: usize = 8 << 20;
+const MAX_GIT_OUTPUT_BYTES: usize = 32 << 20;
 /// The most parts of a split index.
 const MAX_SPLIT_INDEX_PARTS: usize = 64;
 /// What an object's id would be if there were no commit: the name of a branch that has none.
@@ -64,6 +65,30 @@ pub(crate) struct ShadowRepository {
     env: Vec<(&'static str, OsString)>,
 }
 
+/// When a run of git is ended.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum GitDeadline {
+    /// All runs together have until then.
+    At(Instant),
+    /// Each run has so long.
+    Each(Duration),
+}
+
+impl From<Instant> for GitDeadline {
+    fn from(deadline: Instant) -> Self {
+        Self::At(deadline)
+    }
+}
+
+impl GitDeadline {
+    fn of_next_run(self) -> Instant {
+        match self {
+            Self::At(deadline) => deadline,
+            Self::Each(timeout) => Instant::now() + timeout,
+        }
+    }
+}
+
 /// How git is run.
 #[derive(Debug, Clone)]
 pub(crate) struct GitRunner {
@@ -72,7 +97,7 @@ pub(crate) struct GitRunner {
     /// Its path.
     pub program: PathBuf,
     /// When it is ended.
-    pub deadline: Instant,
+    pub deadline: GitDeadline,
 }
 
 impl GitRunner {
@@ -80,7 +105,7 @@ impl GitRunner {
     ///
     /// # Errors
     /// Where there is none.
-    pub(crate) fn find(spawner: &Spawner, deadline: Instant) -> Result<Self, GitError> {
+    pub(crate) fn find(spawner: &Spawner, deadline: GitDeadline) -> Result<Self, GitError> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let program = find_program("git", std::env::split_paths(&path)).ok_or(GitError::NoGit)?;
         Ok(Self { spawner: spawner.clone(), program, deadline })
@@ -126,7 +151,8 @@ impl GitRunner {
             pins: Vec::new(),
         };
         let mut said = String::new();
-        let with = Exchange { input, most_bytes: MAX_GIT_OUTPUT_BYTES, deadline: self.deadline };
+        let deadline = self.deadline.of_next_run();
+        let with = Exchange { input, most_bytes: MAX_GIT_OUTPUT_BYTES, deadline };
         let done = exchange(&self.spawner, spawn, with, |line| line.clone_into(&mut said)).await?;
         Ok((done, said))
     }
@@ -235,6 +261,26 @@ impl ShadowRepository {
         self.git.run_to_end(self.command(top, args), top, &[], &self.env).await.map(|(done, _)| done)
     }
 
+    /// Puts another index in the place of the repository's: git names the one of a commit that is being made to its hooks
+    /// (`GIT_INDEX_FILE`), and it lies beside the other.
+    ///
+    /// # Errors
+    /// Where it lies elsewhere, or is no file.
+    pub(crate) fn use_index(&self, repository: &Repository, file: &Path) -> Result<(), GitError> {
+        let refused = || GitError::refused("GIT_INDEX_FILE names no index beside the repository's own");
+        let absolute = repository.top.join(file);
+        let folder = absolute.parent().and_then(|folder| fs::canonicalize(folder).ok());
+        let name = absolute.file_name().and_then(|name| name.to_str()).ok_or_else(refused)?;
+        let path = repository.git_dir.join(name);
+        let is_file = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file());
+        if folder.as_deref() != Some(&repository.git_dir) || !is_file {
+            return Err(refused());
+        }
+        let link = self.scratch("index");
+        let _absent = fs::remove_file(&link);
+        symlink(path, &link).map_err(|error| GitError::io(link, error))
+    }
+
     /// From now on the objects that git makes go into this directory, and not into the repository.
     ///
     /// # Errors
@@ -262,7 +308,7 @@ impl ShadowRepository {
         all
     }
 
-    /// A folder of this directory that is removed with it.
+    /// A path in this directory, which is removed with it.
     pub(crate) fn scratch(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }

@@ -1,0 +1,140 @@
+//! Differences in files that no server looks at by itself, and that say how sources are looked at: project files, and data that sources import.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use super::compared_texts::ComparedTexts;
+use crate::config::ConfigMarker;
+use crate::config::spec::ServerSpec;
+use crate::tools::context::{Context, LanguageFile};
+use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::fallback::run_in_background;
+use crate::workspace::{SearchQuery, WorkspacePath};
+
+/// How long the search for those who import a file may take.
+const IMPORTER_SEARCH_TIMEOUT: Duration = Duration::from_secs(30);
+/// The most places that are looked through for that.
+const MAX_IMPORTER_HITS: usize = 20_000;
+/// What is imported by the name of its file.
+const IMPORTED_DATA: [&str; 14] = [
+    "css", "csv", "graphql", "html", "json", "json5", "jsonc", "less", "proto", "scss", "sql", "svg", "toml",
+    "yaml",
+];
+
+/// All files of the servers whose project files differ: those say how everything is looked at.
+///
+/// # Errors
+/// Where the files of the workspace cannot all be listed.
+pub(super) fn reconfigured_files(
+    context: &Context,
+    texts: &ComparedTexts,
+) -> Result<Vec<LanguageFile>, ToolError> {
+    let names: BTreeSet<String> = changed_paths(texts).map(|path| path.name_lossy().into_owned()).collect();
+    let languages: BTreeSet<String> = context
+        .present_servers()
+        .into_iter()
+        .filter(|present| {
+            present.spec.features.diagnostics && names.iter().any(|name| configures(present.spec, name))
+        })
+        .flat_map(|present| present.language_keys())
+        .collect();
+    if languages.is_empty() {
+        return Ok(Vec::new());
+    }
+    let files = context.source_files(&WorkspacePath::root())?.into_iter();
+    Ok(files.filter(|file| file.language.as_ref().is_some_and(|key| languages.contains(key))).collect())
+}
+
+fn changed_paths(texts: &ComparedTexts) -> impl Iterator<Item = &WorkspacePath> {
+    let edited = texts.edits.iter().flat_map(|edit| [Some(&edit.path), edit.renamed_from.as_ref()]);
+    edited.flatten().chain(texts.unread.iter().map(|(path, _)| path))
+}
+
+/// Whether a file called `name` says how the server looks at a project.
+fn configures(server: &ServerSpec, name: &str) -> bool {
+    let signs = server.configured_by.iter().chain(&server.restarts_with).chain(&server.root_workspaces);
+    let build = server.build_file.iter().flat_map(|build| {
+        std::iter::once(&build.name).chain(&build.instead).chain(&build.presets).map(String::as_str)
+    });
+    let mut files = server
+        .root_markers
+        .iter()
+        .chain(&server.reload.files)
+        .map(String::as_str)
+        .chain(signs.map(ConfigMarker::file))
+        .chain(build);
+    files.any(|file| is_of(file, name))
+}
+
+/// Whether `name` is the file that a sign names, or one that such files are derived from: `tsconfig.base.json` of `tsconfig.json`.
+fn is_of(sign: &str, name: &str) -> bool {
+    if let Some(ending) = sign.strip_prefix('*') {
+        return name.ends_with(ending);
+    }
+    let derived = sign.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).is_some_and(|(stem, ending)| {
+        let between = name.strip_prefix(stem).and_then(|rest| rest.strip_suffix(ending));
+        between.is_some_and(|between| between.starts_with('.') && between.ends_with('.'))
+    });
+    name == sign || derived
+}
+
+/// The files that name a changed file of data: `import rates from "./rates.json"`.
+///
+/// # Errors
+/// Where not all files could be searched.
+pub(super) async fn importers_of_data(
+    context: &Context,
+    texts: &ComparedTexts,
+) -> Result<Vec<LanguageFile>, ToolError> {
+    let is_data = |path: &&WorkspacePath| path.extension().is_some_and(|end| IMPORTED_DATA.contains(&end));
+    let names: BTreeSet<String> =
+        changed_paths(texts).filter(is_data).map(|path| regex::escape(&path.name_lossy())).collect();
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
+    let query = SearchQuery {
+        pattern: format!("(?:{})", Vec::from_iter(names).join("|")),
+        literal: false,
+        whole_word: true,
+        case_insensitive: false,
+        under: WorkspacePath::root(),
+        extensions: None,
+        max_hits: MAX_IMPORTER_HITS,
+        deadline: std::time::Instant::now() + IMPORTER_SEARCH_TIMEOUT,
+    };
+    let found = run_in_background(context, move |workspace, _| Ok(workspace.search(&query)?)).await?;
+    if found.truncated || found.timed_out {
+        let what = "not all files were searched for those that import the changed data";
+        return Err(ToolError::new(ErrorCode::Timeout, what));
+    }
+    let paths: BTreeSet<WorkspacePath> = found.hits.into_iter().map(|hit| hit.path).collect();
+    let files = paths.into_iter().filter(|path| !is_data(&path));
+    let files = files.filter_map(|path| context.language_file_unchecked(path).ok());
+    Ok(files.filter(|file| !context.servers_for(file, |features| features.diagnostics).is_empty()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_of;
+
+    #[test]
+    fn project_files_and_those_they_derive_from_are_known() {
+        for (sign, name) in [
+            ("tsconfig.json", "tsconfig.json"),
+            ("tsconfig.json", "tsconfig.base.json"),
+            ("tsconfig.json", "tsconfig.build.prod.json"),
+            ("*.sln", "App.sln"),
+            ("Cargo.lock", "Cargo.lock"),
+        ] {
+            assert!(is_of(sign, name), "{sign} {name}");
+        }
+        for (sign, name) in [
+            ("tsconfig.json", "tsconfigure.json"),
+            (".git", "git.py"),
+            ("go.mod", "go.model.mode"),
+            ("a.json", "a.jsonb"),
+        ] {
+            assert!(!is_of(sign, name), "{sign} {name}");
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! What another tree is shown of the project beside its own files: installed packages, generated files, submodules.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+/// Folders of installed packages. They are shown through links; whatever else git ignores is copied, since files in it may lead back to
+/// files of the project, and then have to find those of their own tree.
+const PACKAGE_FOLDERS: [&str; 2] = ["node_modules", "vendor"];
+/// The most entries of a folder of packages.
+const MAX_LENT_PACKAGES: usize = 20_000;
+/// The most files that are copied.
+const MAX_COPIED_FILES: usize = 20_000;
+/// The most bytes that they have together.
+const MAX_COPIED_BYTES: u64 = 256 << 20;
+/// The deepest folder that is copied.
+const MAX_COPIED_DEPTH: usize = 32;
+/// Signs of folders that nobody has to see: caches and builds (<https://bford.info/cachedir/>), Python's environments, which servers are told
+/// of otherwise.
+const PASSED_OVER: [&str; 2] = ["CACHEDIR.TAG", "pyvenv.cfg"];
+
+/// Shows the tree in `into` what lies in `top` and is in no commit: the paths that git ignores, and `submodules`. What it lacks then.
+pub(super) fn lend(top: &Path, into: &Path, ignored: &[PathBuf], submodules: &[PathBuf]) -> Vec<String> {
+    let mut copied = CopyBudget { files: MAX_COPIED_FILES, bytes: MAX_COPIED_BYTES };
+    let mut gaps = Vec::new();
+    for path in ignored {
+        let (from, to) = (top.join(path), into.join(path));
+        if !may_make(into, &to) || to.symlink_metadata().is_ok() {
+            continue;
+        }
+        let Ok(kind) = fs::symlink_metadata(&from) else { continue };
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let done = match () {
+            () if kind.is_dir() && PACKAGE_FOLDERS.contains(&name) => {
+                lend_packages(&from, &to, true);
+                Ok(())
+            }
+            () if kind.is_dir() => copied.copy_folder(&from, &to, MAX_COPIED_DEPTH),
+            () if kind.is_file() => copied.copy_file(&from, &to, kind.len()),
+            () => Ok(()),
+        };
+        if done.is_err() {
+            gaps.push(format!("the other tree lacks the ignored `{}`, or a part of it", path.display()));
+        }
+    }
+    for path in submodules {
+        let (from, to) = (top.join(path), into.join(path));
+        let is_empty = fs::read_dir(&from).map_or(true, |mut entries| entries.next().is_none());
+        // Which commit of it the tree means is not looked at; where that differs, the answer says so.
+        let lent = may_make(into, &to) && !is_empty && {
+            let _made_by_git = fs::remove_dir(&to);
+            symlink(&from, &to).is_ok()
+        };
+        if !lent {
+            gaps.push(format!("the submodule `{}` is not there", path.display()));
+        }
+    }
+    gaps
+}
+
+/// Whether the folder of `path` is one of the tree in `into`, and not reached through a link in it.
+fn may_make(into: &Path, path: &Path) -> bool {
+    let parent = path.parent().filter(|parent| parent.is_dir());
+    parent.and_then(|parent| fs::canonicalize(parent).ok()).is_some_and(|real| real.starts_with(into))
+}
+
+/// A folder of links to the entries of `from`. What is a link there leads from one package of the project to the next, and so has to lead
+/// within the other tree.
+fn lend_packages(from: &Path, to: &Path, scopes: bool) {
+    let (Ok(()), Ok(entries)) = (fs::create_dir(to), fs::read_dir(from)) else { return };
+    for entry in entries.flatten().take(MAX_LENT_PACKAGES) {
+        let (path, link) = (entry.path(), to.join(entry.file_name()));
+        let is_scope = entry.file_name().as_encoded_bytes().starts_with(b"@");
+        let _missed = match entry.file_type() {
+            Ok(kind) if kind.is_symlink() => match fs::read_link(&path) {
+                Ok(target) if target.is_relative() => symlink(target, &link),
+                _ => Ok(()),
+            },
+            Ok(kind) if kind.is_dir() && is_scope && scopes => {
+                lend_packages(&path, &link, false);
+                Ok(())
+            }
+            Ok(_) => symlink(&path, &link),
+            Err(error) => Err(error),
+        };
+    }
+}
+
+/// What may still be copied.
+struct CopyBudget {
+    files: usize,
+    bytes: u64,
+}
+
+impl CopyBudget {
+    fn copy_folder(&mut self, from: &Path, to: &Path, depth: usize) -> io::Result<()> {
+        if PASSED_OVER.iter().any(|sign| from.join(sign).symlink_metadata().is_ok()) {
+            return Ok(());
+        }
+        let left = depth.checked_sub(1).ok_or(io::ErrorKind::FileTooLarge)?;
+        fs::create_dir(to)?;
+        for entry in fs::read_dir(from)? {
+            let entry = entry?;
+            let (path, copy) = (entry.path(), to.join(entry.file_name()));
+            let kind = entry.metadata()?;
+            match () {
+                // A repository of its own, or one of a tool: nothing of a project.
+                () if entry.file_name() == ".git" => {}
+                () if kind.is_dir() && entry.file_name() == PACKAGE_FOLDERS[0] => {
+                    lend_packages(&path, &copy, true)
+                }
+                () if kind.is_dir() => self.copy_folder(&path, &copy, left)?,
+                () if kind.is_file() => self.copy_file(&path, &copy, kind.len())?,
+                // Links, pipes and the like are not followed.
+                () => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn copy_file(&mut self, from: &Path, to: &Path, bytes: u64) -> io::Result<()> {
+        let files = self.files.checked_sub(1).ok_or(io::ErrorKind::FileTooLarge)?;
+        let left = self.bytes.checked_sub(bytes).ok_or(io::ErrorKind::FileTooLarge)?;
+        (self.files, self.bytes) = (files, left);
+        fs::copy(from, to).map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ignored_folders_are_copied_packages_linked_and_caches_passed_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let (top, into) = (dir.path().join("top"), dir.path().join("into"));
+        for folder in ["top/gen", "top/node_modules/pkg", "top/target", "top/.venv", "into"] {
+            fs::create_dir_all(dir.path().join(folder)).unwrap();
+        }
+        for file in ["gen/a.ts", "target/CACHEDIR.TAG", ".venv/pyvenv.cfg", ".env"] {
+            fs::write(top.join(file), file).unwrap();
+        }
+        let ignored = ["gen", "node_modules", "target", ".venv", ".env"].map(PathBuf::from);
+        let into = into.canonicalize().unwrap();
+        assert_eq!(lend(&top, &into, &ignored, &[]), Vec::<String>::new());
+        assert!(
+            into.join("gen/a.ts").is_file() && !into.join("gen").is_symlink() && into.join(".env").is_file()
+        );
+        assert!(into.join("node_modules/pkg").is_symlink());
+        assert!(!into.join("target").exists() && !into.join(".venv").exists());
+    }
+
+    #[test]
+    fn what_is_lent_never_goes_through_a_link_of_the_tree() {
+        let dir = tempfile::tempdir().unwrap();
+        let (top, into, elsewhere) =
+            (dir.path().join("top"), dir.path().join("into"), dir.path().join("else"));
+        for folder in [&top.join("a/gen"), &into, &elsewhere] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        symlink(&elsewhere, into.join("a")).unwrap();
+        let into = into.canonicalize().unwrap();
+        lend(&top, &into, &[PathBuf::from("a/gen")], &[PathBuf::from("a/sub")]);
+        assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn submodule_that_is_not_there_is_a_gap() {
+        let dir = tempfile::tempdir().unwrap();
+        let (top, into) = (dir.path().join("top"), dir.path().join("into"));
+        for folder in ["top/one", "top/two", "into/one", "into/two"] {
+            fs::create_dir_all(dir.path().join(folder)).unwrap();
+        }
+        fs::write(top.join("one/a.py"), "").unwrap();
+        let into = into.canonicalize().unwrap();
+        let gaps = lend(&top, &into, &[], &["one", "two"].map(PathBuf::from));
+        assert_eq!(gaps, ["the submodule `two` is not there"]);
+        assert!(into.join("one/a.py").is_file());
+    }
+}
