@@ -20,10 +20,11 @@ fail() {
 }
 
 # The first parent of the merge that GitHub checks out for a pull request, which a shallow clone names although it lacks it; else the branch.
+# A merge that is the last commit of the request itself has another first parent.
 github_base() {
     local parents
     mapfile -t parents < <(git cat-file commit HEAD | sed -n '/^$/q; s/^parent //p')
-    if [ "${#parents[@]}" -ge 2 ]; then
+    if [[ ${GITHUB_REF:-} == refs/pull/*/merge && ${GITHUB_SHA:-} == "$(commit HEAD)" && ${#parents[@]} -ge 2 ]]; then
         printf '%s\n' "${parents[0]}"
     else
         printf 'refs/remotes/origin/%s\n' "$GITHUB_BASE_REF"

@@ -19,8 +19,9 @@ fail() {
     fail "LSP_TOOLS_VERSION names no version; give one, 0.1.0, so that every run has the same"
 
 if [ "$(lsp-tools --version 2>/dev/null)" != "lsp-tools $LSP_TOOLS_VERSION" ]; then
-    python3 -m venv "$home"
-    "$home/bin/pip" install --quiet --disable-pip-version-check "${LSP_TOOLS_PACKAGE:-lsp-tools==$LSP_TOOLS_VERSION}"
+    # Isolated (-I): else Python would take modules from the checkout, which is anybody's.
+    python3 -I -m venv "$home"
+    "$home/bin/python" -I -m pip install --quiet --disable-pip-version-check "${LSP_TOOLS_PACKAGE:-lsp-tools==$LSP_TOOLS_VERSION}"
     export PATH="$home/bin:$PATH"
     found=$(lsp-tools --version)
     [ "$found" = "lsp-tools $LSP_TOOLS_VERSION" ] || fail "installed was $found, wanted $LSP_TOOLS_VERSION"

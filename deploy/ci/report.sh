@@ -14,8 +14,9 @@ fail() {
 
 [ "${#logs[@]}" != 0 ] || fail "there is no log in $reports"
 # A part whose machine died left no log, and its files are not clean for that.
-last=${logs[-1]##*-of-}
-if [ "$last" != "${logs[-1]}" ] && [ "${#logs[@]}" != "${last%.sarif}" ]; then
+name=${logs[-1]##*/}
+last=${name##*-of-}
+if [ "$last" != "$name" ] && [ "${#logs[@]}" != "${last%.sarif}" ]; then
     fail "there are ${#logs[@]} logs in $reports, of ${last%.sarif} parts"
 fi
 

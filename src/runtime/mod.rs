@@ -225,6 +225,7 @@ impl Runtime {
                 MachineLimits::new(&settings.servers),
             )),
             trusted: config.trust.is_trusted(),
+            trusted_root: workspace.root().to_owned(),
             launch: config.launch.clone(),
             trust: trust.clone(),
             trace,

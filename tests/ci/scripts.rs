@@ -64,7 +64,9 @@ impl CiClone {
         let path = std::env::var("PATH").unwrap_or_default();
         let mut command = Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/ci").join(script));
         command.current_dir(self.project.root()).stdin(Stdio::null());
-        for name in ["GITHUB_BASE_REF", "GITHUB_ACTIONS", "GITHUB_PATH", "CI_NODE_TOTAL"] {
+        for name in
+            ["GITHUB_BASE_REF", "GITHUB_ACTIONS", "GITHUB_PATH", "GITHUB_REF", "GITHUB_SHA", "CI_NODE_TOTAL"]
+        {
             command.env_remove(name);
         }
         command
@@ -104,8 +106,10 @@ fn err(output: &Output) -> String {
 #[test]
 fn pull_request_of_github_is_compared_with_the_first_parent_of_its_merge() {
     let clone = CiClone::new(true);
-    let variables = [("GITHUB_ACTIONS", "true"), ("GITHUB_BASE_REF", "main")];
-    let ran = clone.run("check.sh", &variables);
+    let head = git(&clone.project.root(), &["rev-parse", "HEAD"]);
+    let ours = [("GITHUB_ACTIONS", "true"), ("GITHUB_BASE_REF", "main")];
+    let github = [("GITHUB_REF", "refs/pull/7/merge"), ("GITHUB_SHA", head.as_str())];
+    let ran = clone.run("check.sh", &[ours, github].concat());
     assert_eq!(clone.against().as_deref(), Some(clone.base.as_str()), "{}", err(&ran));
     assert_eq!(ran.status.code(), Some(1), "{}", err(&ran));
     assert_eq!(
@@ -113,6 +117,39 @@ fn pull_request_of_github_is_compared_with_the_first_parent_of_its_merge() {
         "::error file=new.scr,line=2,col=1,endLine=2,endColumn=5,title=scripted W1::WRONG\n"
     );
     assert!(clone.report("lsp-tools.sarif").contains("\"WRONG\""));
+}
+
+#[test]
+fn merge_that_is_the_last_commit_of_a_request_is_compared_with_the_branch() {
+    let clone = CiClone::new(true);
+    let root = clone.project.root();
+    git(&root, &["fetch", "-q", "--depth=1", "origin", "+main:refs/remotes/origin/main"]);
+    let other = git(&clone.project.beside("origin"), &["rev-parse", "change"]);
+    let merge = git(&root, &["rev-parse", "HEAD"]);
+    // Its first parent is the branch of the request.
+    git(&root, &["fetch", "-q", "origin", "change"]);
+    let tree = format!("{merge}^{{tree}}");
+    let swapped =
+        git(&root, &["commit-tree", &tree, "-p", &other, "-p", &clone.base, "-m", "main into change"]);
+    git(&root, &["checkout", "-q", &swapped]);
+    let ran = clone.run("check.sh", &[("GITHUB_ACTIONS", "true"), ("GITHUB_BASE_REF", "main")]);
+    assert_eq!(clone.against().as_deref(), Some(clone.base.as_str()), "{}", err(&ran));
+}
+
+#[test]
+fn install_script_runs_no_module_of_the_checkout() {
+    let clone = CiClone::new(false);
+    let marker = clone.project.beside("ran");
+    for module in ["argparse.py", "venv.py", "pip.py", "encodings.py"] {
+        fs::write(clone.project.path(module), format!("open({:?}, 'w')\n", marker.display().to_string()))
+            .expect("a module");
+    }
+    let home = clone.project.beside("lsp-tools-home").display().to_string();
+    let variables =
+        [("LSP_TOOLS_VERSION", "9.9.9"), ("LSP_TOOLS_PACKAGE", "./nothing.whl"), ("LSP_TOOLS_HOME", &home)];
+    let ran = clone.run("install.sh", &variables);
+    assert!(!ran.status.success() && Path::new(&home).join("bin/python").exists(), "{}", err(&ran));
+    assert!(!marker.exists(), "code of the checkout was run");
 }
 
 #[test]

@@ -222,10 +222,14 @@ impl MachineShare {
         (id, expected, hold)
     }
 
-    /// Begins the start `id` if it is its turn; else what holds it.
-    pub(super) fn try_begin(&self, id: u64, passed: &PassedOver) -> Option<StartHold> {
+    /// Begins the start `id` if it is its turn, as it seems to be in `snapshot`; else what holds it.
+    pub(super) fn try_begin(
+        &self,
+        id: u64,
+        passed: &PassedOver,
+        snapshot: &MachineSnapshot,
+    ) -> Option<StartHold> {
         // The lock is for those whose turn it seems to be.
-        let snapshot = self.snapshot();
         let hold = snapshot.hold_of(&start_place(self.name(), id), self.limits, passed);
         if hold.is_some() {
             return hold;
@@ -238,11 +242,6 @@ impl MachineShare {
                 None
             }
         }
-    }
-
-    /// The start whose turn it is in the whole queue, though it has not begun.
-    pub(super) fn start_due(&self, passed: &PassedOver) -> Option<super::snapshot::LedgerPlace> {
-        self.snapshot().start_due(self.limits, passed)
     }
 
     /// The caller has the folder's lock, or nobody can have it.
@@ -367,7 +366,7 @@ mod tests {
             last_used_ms: None,
         };
         one.record_servers(vec![server], &[], &one.ended_starts());
-        assert_eq!(other.try_begin(second, &PassedOver::default()), None);
+        assert_eq!(other.try_begin(second, &PassedOver::default(), &other.snapshot()), None);
         let all = read_ledger(&folders).unwrap();
         assert_eq!((all.records.len(), all.running(), all.starting(), all.used()), (2, 1, 1, 30));
         assert_eq!(all.usual_size("s"), Some(30));

@@ -15,6 +15,8 @@ use super::snapshot::PassedOver;
 /// How often a waiting start looks whether it is its turn. What it waits for are other processes' files and servers, of which the
 /// system sends no event that would not also be sent for each of their other changes.
 const TURN_POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// At most so many times that.
+const MAX_TURN_POLL_STEPS: u32 = 10;
 /// The longest wait. Whoever asks has an earlier deadline; a start that nobody waits for any more must not wait for ever.
 const MAX_TURN_WAIT: Duration = Duration::from_secs(300);
 /// A start that does not begin for so long though it may is passed over.
@@ -66,16 +68,18 @@ impl StartTurn {
             });
             let Ok((hold, kept)) = looked.await else { return !stopping.is_cancelled() };
             passed = kept;
-            let is_held = hold.is_some();
+            let before = hold.as_ref().map(|hold| hold.before);
             *self.hold.lock() = hold;
-            if !is_held {
+            let Some(before) = before else {
                 self.begun.get_or_init(Instant::now);
                 return !stopping.is_cancelled();
-            }
+            };
+            // Whoever is far behind need not look so often.
+            let steps = u32::try_from(before).unwrap_or(u32::MAX).saturating_add(1).min(MAX_TURN_POLL_STEPS);
             tokio::select! {
                 () = stopping.cancelled() => return false,
                 () = tokio::time::sleep_until(until) => return false,
-                () = tokio::time::sleep(TURN_POLL_INTERVAL) => {}
+                () = tokio::time::sleep(TURN_POLL_INTERVAL * steps) => {}
             }
         }
     }
@@ -94,9 +98,10 @@ impl StartTurn {
                 hold
             }
             Some(own) => {
-                let due = self.share.start_due(passed);
+                let snapshot = self.share.snapshot();
+                let due = snapshot.start_due(self.share.limits(), passed);
                 passed.note_due(due.as_slice(), DUE_START_PATIENCE);
-                self.share.try_begin(own, passed)
+                self.share.try_begin(own, passed, &snapshot)
             }
         }
     }

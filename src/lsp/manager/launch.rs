@@ -138,7 +138,7 @@ fn check_trust(setup: &ManagerSetup) -> Result<(), SessionUnavailable> {
     if !setup.trusted {
         return Ok(());
     }
-    let kept = setup.trust.check_kept(setup.workspace.root(), &setup.launch);
+    let kept = setup.trust.check_kept(&setup.trusted_root, &setup.launch);
     kept.map_err(|reason| SessionUnavailable::Disabled { reason })
 }
 
@@ -205,7 +205,7 @@ pub(super) fn chosen_servers(setup: &ManagerSetup) -> BTreeMap<String, Vec<Strin
 
 /// What a program of the project must be when it runs: its owner allowed exactly this one. `None` where it may not run.
 pub(super) fn pin(setup: &ManagerSetup, program: &Path) -> Option<FilePin> {
-    let pin = setup.trusted.then(|| setup.trust.pin(setup.workspace.root(), program));
+    let pin = setup.trusted.then(|| setup.trust.pin(&setup.trusted_root, program));
     pin?.ok()?.ok()
 }
 

@@ -110,6 +110,8 @@ pub(crate) struct ManagerSetup {
     pub(crate) machine: Arc<MachineShare>,
     /// Whether the project's owner allowed what its files say and what servers run of it.
     pub(crate) trusted: bool,
+    /// The root of the project that trust is written for: the workspace's, also for another tree of it.
+    pub(crate) trusted_root: PathBuf,
     /// What the project said then of running programs.
     pub(crate) launch: LaunchFields,
     /// Where it is written which programs of the project may be run.
@@ -246,6 +248,7 @@ impl Manager {
             spawner: setup.spawner.clone(),
             machine,
             trusted: setup.trusted && inherits_trust,
+            trusted_root: setup.trusted_root.clone(),
             launch: setup.launch.clone(),
             trust: setup.trust.clone(),
             trace: setup.trace.clone(),

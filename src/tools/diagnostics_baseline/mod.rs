@@ -12,6 +12,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use tokio::time::Instant;
 
+use super::answer::Verdict;
 use super::context::{Context, LanguageFile};
 use super::delta::DiagnosticsDelta;
 use super::error::ToolError;
@@ -245,6 +246,11 @@ fn is_asked(context: &Context, subject: &LanguageFile, mode: BreakageMode) -> bo
             servers.iter().any(|(server, _)| context.manager.running_session(server, &subject.path).is_some())
         }
     }
+}
+
+/// Whether a server looked at the file, so that what it did not find was not there.
+fn was_looked_at(report: &FileReport) -> bool {
+    matches!(report.verdict, Verdict::Complete | Verdict::Partial)
 }
 
 /// How long one look takes at most.

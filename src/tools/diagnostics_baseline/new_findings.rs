@@ -109,7 +109,7 @@ impl Baseline {
                 return true;
             };
             let why = match self.before.get(old) {
-                Some(before) if before.verdict != Verdict::NoData => return true,
+                Some(before) if super::was_looked_at(before) => return true,
                 Some(before) => before.detail.clone(),
                 None => None,
             };

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{Baseline, BreakageMode, check_files_until, check_timeout};
+use super::{Baseline, BreakageMode, check_files_until, check_timeout, was_looked_at};
 use crate::config::spec::UncheckedAspect;
 use crate::lsp::view::View;
 use crate::tools::answer::{ServerState, Verdict};
@@ -152,9 +152,7 @@ impl Baseline {
         let is_known =
             before.len() == wanted && before.values().all(|report| report.verdict == Verdict::Complete);
         for (path, report) in found {
-            if report.items.is_empty()
-                || before.get(&path).is_some_and(|known| known.verdict != Verdict::NoData)
-            {
+            if report.items.is_empty() || before.get(&path).is_some_and(was_looked_at) {
                 after.insert(path, report);
             }
         }
