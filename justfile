@@ -178,7 +178,7 @@ readme:
 map:
     LSP_TOOLS_UPDATE=1 cargo test --test integration architecture::map
 
-# redraw the README's picture from a real run
+# redraw the README's pictures from real runs
 picture: release
     python3 docs/picture.py target/release/lsp-tools
 

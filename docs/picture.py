@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Draws docs/terminal.svg: what lsp-tools really prints on a terminal, for the README.
+"""Draws docs/terminal.svg and docs/merge-gate.svg: what lsp-tools really prints on a terminal, for the README.
 
     python3 docs/picture.py target/release/lsp-tools
 
-Runs the commands below on a copy of fixtures/python, on a terminal of its own (script(1)), and turns what came, colours
+Runs the commands below on a copy of fixtures/python, and in a repository with two branches, on a terminal of its own (script(1)), and turns what came, colours
 included, into SVG. The servers are those of the private prefix; what is missing is installed first.
 """
 
@@ -20,6 +20,16 @@ COMMANDS = [
     "lsp-tools hover greet/app.py:9:compose",
     "lsp-tools check greet",
     "lsp-tools references greet/people.py:Person.title",
+]
+# The files of each branch, the later ones on top of the first.
+BRANCHES = {
+    "main": {"rates.py": "def rate(country: str) -> float:\n    return 0.19\n", "shop.py": 'from rates import rate\n\nprint(rate("de"))\n'},
+    "rename": {"rates.py": "def rate_of(country: str) -> float:\n    return 0.19\n", "shop.py": 'from rates import rate_of\n\nprint(rate_of("de"))\n'},
+    "caller": {"new.py": 'from rates import rate\n\nprint(rate("fr"))\n'},
+}
+MERGE_COMMANDS = [
+    "git merge-tree --write-tree rename caller >/dev/null && echo merges cleanly",
+    "lsp-tools check --merge-branches rename caller",
 ]
 COLUMNS = 76
 WIDTH, HEIGHT, MARGIN = 8.4, 19, 20  # of a character; around the text
@@ -76,11 +86,11 @@ def lines(output: str) -> list[list[tuple[str, dict]]]:
     return done + [current] if current else done
 
 
-def draw(screen: list[list[tuple[str, dict]]]) -> str:
+def draw(screen: list[list[tuple[str, dict]]], title: str) -> str:
     width, height = COLUMNS * WIDTH + 2 * MARGIN, len(screen) * HEIGHT + 2 * MARGIN
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height}" width="{width:.0f}" height="{height}" role="img">',
-        "<title>lsp-tools on a terminal: a hover, a check, references</title>",
+        f"<title>{html.escape(title)}</title>",
         f'<rect width="100%" height="100%" rx="8" fill="{BACK}"/>',
         "<g font-family=\"ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace\" font-size=\"14\" xml:space=\"preserve\">",
     ]
@@ -96,18 +106,45 @@ def draw(screen: list[list[tuple[str, dict]]]) -> str:
     return "\n".join([*out, "</g>", "</svg>", ""])
 
 
+def screen_of(program: Path, project: Path, commands: list[str]) -> list[list[tuple[str, dict]]]:
+    screen = []
+    for command in commands:
+        prompt = [("$ ", {"fill": FAINT}), (command, {"fill": TEXT, "font-weight": "bold"})]
+        screen += [*([[]] if screen else []), prompt, *lines(run(program, project, command))]
+    return screen
+
+
+def make_branches(project: Path) -> None:
+    def git(*words: str) -> None:
+        author = ["-c", "user.name=Somebody", "-c", "user.email=somebody@example.com"]
+        subprocess.run(["git", *author, *words], cwd=project, check=True, stdout=subprocess.DEVNULL)
+
+    project.mkdir()
+    git("init", "-q", "-b", "main")
+    for branch, files in BRANCHES.items():
+        if branch != "main":
+            git("checkout", "-q", "-b", branch, "main")
+        for name, text in files.items():
+            (project / name).write_text(text)
+        git("add", "-A")
+        git("commit", "-q", "-m", branch)
+    git("checkout", "-q", "main")
+
+
 def main() -> None:
     program, here = Path(sys.argv[1]).resolve(), Path(__file__).resolve().parent
-    screen = []
     with tempfile.TemporaryDirectory() as folder:
-        project = Path(folder) / "project"
+        project, shop = Path(folder) / "project", Path(folder) / "shop"
         shutil.copytree(here.parent / "fixtures" / "python", project)
         (project / ".lsp-tools").mkdir()
         subprocess.run([program, "install", "python", "toml"], cwd=project, check=True, stdout=subprocess.DEVNULL)
-        for command in COMMANDS:
-            prompt = [("$ ", {"fill": FAINT}), (command, {"fill": TEXT, "font-weight": "bold"})]
-            screen += [*([[]] if screen else []), prompt, *lines(run(program, project, command))]
-    (here / "terminal.svg").write_text(draw(screen), encoding="utf-8")
+        screen = screen_of(program, project, COMMANDS)
+        (here / "terminal.svg").write_text(draw(screen, "lsp-tools on a terminal: a hover, a check, references"), encoding="utf-8")
+        make_branches(shop)
+        subprocess.run([program, "install", "pyright"], cwd=shop, check=True, stdout=subprocess.DEVNULL)
+        screen = screen_of(program, shop, MERGE_COMMANDS)
+        title = "git merges two branches cleanly, and lsp-tools names the call that the merge would break"
+        (here / "merge-gate.svg").write_text(draw(screen, title), encoding="utf-8")
 
 
 if __name__ == "__main__":
