@@ -88,6 +88,29 @@ impl ComparedTexts {
         Ok(texts)
     }
 
+    /// Why there may be more than what differs here, in sentences.
+    pub(crate) fn gaps(&self) -> Vec<String> {
+        let submodules = self.unread.iter().filter(|(_, why)| *why == UnreadReason::Submodule);
+        let mut gaps: Vec<String> = submodules
+            .map(|(path, _)| {
+                format!(
+                    "{} is a submodule: what another commit of it changes is not looked at",
+                    path.display()
+                )
+            })
+            .collect();
+        gaps.extend(self.cut.then(|| "git gave more differences than are read".to_owned()));
+        gaps.extend((self.elsewhere > 0).then(|| {
+            let count = self.elsewhere;
+            format!("{count} changed files lie outside the workspace: what they break in it is not known")
+        }));
+        gaps.extend((self.unwatched > 0).then(|| {
+            let told = "git update-index --no-assume-unchanged ends that";
+            format!("git takes {} files for unchanged, whatever is in them ({told})", self.unwatched)
+        }));
+        gaps
+    }
+
     fn add(
         &mut self,
         context: &Context,
@@ -96,31 +119,16 @@ impl ComparedTexts {
         blobs: &BTreeMap<String, BlobContent>,
     ) {
         let inside = |path: &PathBuf| context.workspace.path(&top.join(path)).ok();
-        let (path, from) = (inside(&one.path), one.renamed_from.as_ref().map(inside));
-        let (path, renamed_from, is_whole) = match (path, from) {
-            (Some(path), None) => (path, None, true),
-            (Some(path), Some(Some(from))) => (path, Some(from), true),
+        let absent = &ComparedFile::Absent;
+        let from = one.renamed_from.as_ref().map(inside);
+        self.elsewhere += usize::from(inside(&one.path).is_none() || from == Some(None));
+        let (path, renamed_from, before, after) = match (inside(&one.path), from) {
+            (Some(path), None) => (path, None, &one.before, &one.after),
+            (Some(path), Some(Some(from))) => (path, Some(from), &one.before, &one.after),
             // Half of the move lies elsewhere: here the file came or went.
-            (Some(path), Some(None)) => (path, None, false),
-            (None, Some(Some(from))) => {
-                self.elsewhere += 1;
-                let is_shown = !context.workspace.is_path_hidden(&from);
-                if let (true, SideText::Text(text)) =
-                    (is_shown, side_text(context, &from, &one.before, blobs))
-                {
-                    self.edits.push(EditedText {
-                        path: from,
-                        renamed_from: None,
-                        before: Some(text),
-                        after: None,
-                    });
-                }
-                return;
-            }
-            (None, _) => {
-                self.elsewhere += 1;
-                return;
-            }
+            (Some(path), Some(None)) => (path, None, absent, &one.after),
+            (None, Some(Some(from))) => (from, None, &one.before, absent),
+            (None, _) => return,
         };
         if one.path.as_os_str().as_encoded_bytes().ends_with(b"/") {
             // Of an untracked folder git names the top where it is another repository's.
@@ -132,12 +140,8 @@ impl ComparedTexts {
             self.unread.push((path, UnreadReason::Other("a rule hides it".to_owned())));
             return;
         }
-        let old = renamed_from.as_ref().unwrap_or(&path);
-        let before = match is_whole {
-            true => side_text(context, old, &one.before, blobs),
-            false => SideText::Absent,
-        };
-        let after = side_text(context, &path, &one.after, blobs);
+        let before = side_text(context, renamed_from.as_ref().unwrap_or(&path), before, blobs);
+        let after = side_text(context, &path, after, blobs);
         let (before, after) = match (before, after) {
             (SideText::Unread(why), _) | (_, SideText::Unread(why)) => {
                 self.unread.push((path, why));

@@ -77,7 +77,7 @@ pub(crate) async fn compare_with(
     }
     let later = OtherTree::write(context, &opened, &comparison.after, is_own).await?;
     let mut answer = judge(&later.context, &texts, before, true, compared, options).await;
-    later.tell_gaps(&mut answer);
+    later.complete_answer(context, &mut answer);
     later.close().await;
     Ok(answer)
 }
@@ -144,48 +144,12 @@ pub(super) async fn judge(
     reports.retain(|report| !(report.unchecked && is_prose(&report.path)));
     let mut answer = lsp_diagnostics::answer(context, &options.findings, reports);
     context.name_symbols_of_findings(&mut answer.output.diagnostics).await;
-    let (submodules, unread): (Vec<_>, Vec<_>) =
-        texts.unread.iter().partition(|one| matches!(one.1, UnreadReason::Submodule));
-    // Nobody would have looked at an image; behind a link there may be anything.
-    let is_source = |path: &WorkspacePath, why: &UnreadReason| {
-        let file = LanguageFile { path: path.clone(), language: language_of(context, path, None) };
-        let is_looked_at = !context.servers_for(&file, |features| features.diagnostics).is_empty();
-        is_looked_at || matches!(why, UnreadReason::NoFile(_))
-    };
-    let unread = unread.into_iter().filter(|(path, why)| is_source(path, why));
-    let unread = unread.map(|(path, why)| (path.clone(), why.to_string())).chain(unjudged);
-    answer.notes.extend(submodules.iter().map(|(path, _)| {
-        format!("{} is a submodule: what another commit of it changes is not looked at", path.display())
-    }));
-    let mut unjudged: Vec<UnjudgedFile> =
-        unread.map(|(path, why)| UnjudgedFile { path: path.display(), why }).collect();
-    unjudged.sort_by(|a, b| a.path.cmp(&b.path));
-    unjudged.dedup();
-    answer.notes.extend(gaps.iter().cloned());
-    if texts.cut {
-        answer.notes.push("git gave more differences than are read".to_owned());
-    }
-    if texts.elsewhere > 0 {
-        answer.notes.push(format!(
-            "{} changed files lie outside the workspace: what they break in it is not known",
-            texts.elsewhere
-        ));
-    }
-    if texts.unwatched > 0 {
-        answer.notes.push(format!(
-            "git takes {} files for unchanged, whatever is in them (git update-index --no-assume-unchanged ends that)",
-            texts.unwatched
-        ));
-    }
-    let is_whole = gaps.is_empty()
-        && unjudged.is_empty()
-        && submodules.is_empty()
-        && !texts.cut
-        && texts.elsewhere == 0
-        && texts.unwatched == 0;
-    if answer.verdict == Verdict::Complete && !is_whole {
+    gaps.extend(texts.gaps());
+    let unjudged = unjudged_files(context, texts, unjudged);
+    if answer.verdict == Verdict::Complete && !(gaps.is_empty() && unjudged.is_empty()) {
         answer.verdict = Verdict::Partial;
     }
+    answer.notes.extend(gaps);
     let (interfaces, is_all) = match options.interfaces {
         true => changed_interfaces(context, &texts.edits).await,
         false => (Vec::new(), true),
@@ -197,6 +161,30 @@ pub(super) async fn judge(
     let changed_files = texts.edits.len() + texts.unread.len();
     let output = ChangesOutput { compared, changed_files, found, interfaces, unjudged, merge: None };
     Answer { ok, output, resolved, server_status, servers, verdict, notes }
+}
+
+/// The files that could not be compared as text, those that a server would have looked at, and `others`.
+fn unjudged_files(
+    context: &Context,
+    texts: &ComparedTexts,
+    others: Vec<(WorkspacePath, String)>,
+) -> Vec<UnjudgedFile> {
+    // Nobody would have looked at an image; behind a link there may be anything.
+    let is_source = |path: &WorkspacePath| {
+        let file = LanguageFile { path: path.clone(), language: language_of(context, path, None) };
+        !context.servers_for(&file, |features| features.diagnostics).is_empty()
+    };
+    let is_told = |(path, why): &&(WorkspacePath, UnreadReason)| match why {
+        UnreadReason::Submodule => false,
+        UnreadReason::NoFile(_) => true,
+        UnreadReason::Other(_) => is_source(path),
+    };
+    let unread = texts.unread.iter().filter(is_told).map(|(path, why)| (path.clone(), why.to_string()));
+    let files = unread.chain(others).map(|(path, why)| UnjudgedFile { path: path.display(), why });
+    let mut files: Vec<UnjudgedFile> = files.collect();
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    files.dedup();
+    files
 }
 
 async fn find(

@@ -145,13 +145,7 @@ async fn judge_commit(
     let later = OtherTree::write(context, opened, &comparison.after, trusts).await?;
     let compared = format!("{} → merge", short_id(base));
     let mut answer = judge(&later.context, &texts, earlier, true, compared, options).await;
-    later.tell_gaps(&mut answer);
-    // A message may name a file by its whole path.
-    let root = later.context.workspace.root().display().to_string();
-    let own = context.workspace.root().display().to_string();
-    for item in &mut answer.output.found.diagnostics {
-        item.message = item.message.replace(&root, &own);
-    }
+    later.complete_answer(context, &mut answer);
     later.close().await;
     Ok(answer)
 }

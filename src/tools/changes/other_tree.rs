@@ -91,8 +91,13 @@ impl OtherTree {
         Ok(Self { context: own.with_limits(context.limits.clone()), gaps, _folder: folder })
     }
 
-    /// Says in `answer`, which is about this tree, what it lacks.
-    pub(crate) fn tell_gaps(&self, answer: &mut Answer<ChangesOutput>) {
+    /// Says in `answer`, which is about this tree, what it lacks; whole paths in its messages become those of `context`.
+    pub(crate) fn complete_answer(&self, context: &Context, answer: &mut Answer<ChangesOutput>) {
+        let root = |context: &Context| context.workspace.root().display().to_string();
+        let (there, here) = (root(&self.context), root(context));
+        for item in &mut answer.output.found.diagnostics {
+            item.message = item.message.replace(&there, &here);
+        }
         let new = self.gaps.iter().filter(|gap| !answer.notes.contains(*gap)).cloned();
         let new: Vec<String> = new.collect();
         answer.notes.extend(new);

@@ -100,25 +100,11 @@ impl Baseline {
         let errors = after.values().flat_map(|report| &report.items);
         let errors = errors.filter(|item| item.severity == Severity::Error).count();
         let (mut verdict, mut notes) = self.verdict(edits, after);
-        let left_out = &self.impact.left_out;
-        if !left_out.is_empty() {
-            let named: Vec<String> =
-                left_out.iter().take(MAX_NAMED_OMITTED_FILES).map(WorkspacePath::display).collect();
-            let rest = if left_out.len() > MAX_NAMED_OMITTED_FILES { ", …" } else { "" };
-            notes.push(format!(
-                "{} more files use what changed and were not looked at: {}{rest}",
-                left_out.len(),
-                named.join(", ")
-            ));
-        }
-        if self.impact.cut {
-            notes.push("the time was up before all files were searched for what changed".to_owned());
-        }
-        let is_cut = self.impact.cut || !left_out.is_empty() || unknown.is_some();
-        notes.extend(unknown.map(|why| format!("{why}: files that were not looked at may break as well")));
-        if verdict == Verdict::Complete && is_cut {
+        let cuts = self.cuts(unknown);
+        if verdict == Verdict::Complete && !cuts.is_empty() {
             verdict = Verdict::Partial;
         }
+        notes.extend(cuts);
         let files = after.keys().map(WorkspacePath::display).collect();
         DiagnosticsDelta {
             added,
@@ -133,6 +119,21 @@ impl Baseline {
             files,
             notes,
         }
+    }
+
+    /// What was not looked at though the edit may concern it, in sentences.
+    fn cuts(&self, unknown: Option<String>) -> Vec<String> {
+        let left_out = &self.impact.left_out;
+        let named = left_out.iter().take(MAX_NAMED_OMITTED_FILES).map(WorkspacePath::display);
+        let rest = if left_out.len() > MAX_NAMED_OMITTED_FILES { ", …" } else { "" };
+        let omitted = (!left_out.is_empty()).then(|| {
+            let named = Vec::from_iter(named).join(", ");
+            let count = left_out.len();
+            format!("{count} more files use what changed and were not looked at: {named}{rest}")
+        });
+        let cut = "the time was up before all files were searched for what changed";
+        let unknown = unknown.map(|why| format!("{why}: files that were not looked at may break as well"));
+        omitted.into_iter().chain(self.impact.cut.then(|| cut.to_owned())).chain(unknown).collect()
     }
 
     /// Complete when every file was, both times; no data when none has any, or what is edited has none.

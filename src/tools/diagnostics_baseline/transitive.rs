@@ -121,7 +121,17 @@ impl Baseline {
         match &self.earlier.tree {
             None => check_files_until(context, subjects, &self.earlier.view, self.mode, until).await,
             Some(tree) => match tree.context().await {
-                Some(earlier) => check_files_until(earlier, subjects, &View::disk(), self.mode, until).await,
+                Some(earlier) => {
+                    let mut found =
+                        check_files_until(earlier, subjects, &View::disk(), self.mode, until).await;
+                    // A message may name a file by its whole path, which is another in another tree.
+                    let root = |context: &Context| context.workspace.root().display().to_string();
+                    let (there, here) = (root(earlier), root(context));
+                    for item in found.values_mut().flat_map(|report| &mut report.items) {
+                        item.message = item.message.replace(&there, &here);
+                    }
+                    found
+                }
                 None => BTreeMap::new(),
             },
         }
