@@ -93,7 +93,8 @@ fn shown_paths<S: Serializer>(paths: &Option<Vec<PathBuf>>, serializer: S) -> Re
     shown.serialize(serializer)
 }
 
-const DEFAULT_DIAGNOSTIC_LIMIT: usize = 100;
+/// The most findings that an answer lists, where the caller does not say.
+pub(crate) const DEFAULT_DIAGNOSTIC_LIMIT: usize = 100;
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
@@ -555,7 +556,12 @@ pub(crate) fn to_item(context: &Context, path: &WorkspacePath, diagnostic: &Diag
     }
 }
 
-fn answer(context: &Context, args: &DiagnosticsArgs, reports: Vec<FileReport>) -> Answer<DiagnosticsOutput> {
+/// What `reports` say together.
+pub(crate) fn answer(
+    context: &Context,
+    args: &DiagnosticsArgs,
+    reports: Vec<FileReport>,
+) -> Answer<DiagnosticsOutput> {
     let floor = args.min_severity.unwrap_or(Severity::Information);
     let limit = args.limit.unwrap_or(DEFAULT_DIAGNOSTIC_LIMIT);
     let files = reports.len();
