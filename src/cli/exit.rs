@@ -261,6 +261,7 @@ mod tests {
                 .map(|verdict| FileVerdict { path: "b.py".into(), verdict, detail: None })
                 .into_iter()
                 .collect(),
+            looked_at: Vec::new(),
         };
         let cases = [
             (None, None, Verdict::Complete, 0),

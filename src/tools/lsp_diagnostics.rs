@@ -564,8 +564,8 @@ pub(crate) fn answer(
 ) -> Answer<DiagnosticsOutput> {
     let floor = args.min_severity.unwrap_or(Severity::Information);
     let limit = args.limit.unwrap_or(DEFAULT_DIAGNOSTIC_LIMIT);
-    let files = reports.len();
-    let verdict = overall_verdict(&reports);
+    let looked_at: Vec<String> = reports.iter().map(|report| report.path.display()).collect();
+    let verdict = Verdict::of_all(reports.iter().map(|report| report.verdict));
     let incomplete: Vec<FileVerdict> = reports
         .iter()
         .filter(|report| report.verdict != Verdict::Complete)
@@ -603,8 +603,8 @@ pub(crate) fn answer(
         waited_ms: 0,
     });
     let servers = if statuses.len() > 1 { statuses } else { Vec::new() };
-    let output =
-        DiagnosticsOutput { has_more: count > diagnostics.len(), diagnostics, count, files, incomplete };
+    let (has_more, files) = (count > diagnostics.len(), looked_at.len());
+    let output = DiagnosticsOutput { diagnostics, count, has_more, files, incomplete, looked_at };
     Answer { ok: true, output, resolved: None, server_status, servers, verdict, notes }
 }
 
@@ -652,18 +652,4 @@ fn worst_status(statuses: &[ServerStatus]) -> Option<ServerStatus> {
         ServerState::Crashed => 7,
     };
     statuses.iter().max_by_key(rank).cloned()
-}
-
-fn overall_verdict(reports: &[FileReport]) -> Verdict {
-    let all =
-        |verdict: Verdict| !reports.is_empty() && reports.iter().all(|report| report.verdict == verdict);
-    if reports.iter().all(|report| report.verdict == Verdict::Complete) {
-        Verdict::Complete
-    } else if all(Verdict::Hints) {
-        Verdict::Hints
-    } else if all(Verdict::NoData) {
-        Verdict::NoData
-    } else {
-        Verdict::Partial
-    }
 }

@@ -5,6 +5,7 @@
 
 mod calls;
 mod check;
+mod check_report;
 mod completion;
 mod completions;
 pub(super) mod daemon;
