@@ -397,6 +397,15 @@ pub(crate) struct CheckCommandArgs {
     /// Show at most so many [default: all]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub(crate) limit: Option<usize>,
+    /// Only what the difference between this commit and the work tree brings, anywhere; also A..B, or A... from where the branch left A
+    #[arg(long, value_name = "REF", conflicts_with_all = ["paths", "record_costs"])]
+    pub(crate) against: Option<String>,
+    /// Compare with what is staged, not with the work tree [default of --against: HEAD]
+    #[arg(long, visible_alias = "staged", conflicts_with_all = ["paths", "record_costs", "merge_branches"])]
+    pub(crate) index: bool,
+    /// What a merge of these branches would break that each alone does not; --against is their base
+    #[arg(long, value_name = "BRANCH", num_args = 2.., conflicts_with_all = ["paths", "record_costs", "shard"])]
+    pub(crate) merge_branches: Vec<String>,
     /// Check only the part I of N, counted from 1; the parts are the same on every machine, and weigh much the same
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<Shard>,
@@ -407,7 +416,7 @@ pub(crate) struct CheckCommandArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) record_costs: Option<PathBuf>,
     /// Check nothing; print the SARIF logs of parts as one log, or in another format
-    #[arg(long, value_name = "FILE", num_args = 1.., value_hint = ValueHint::FilePath, conflicts_with_all = ["paths", "severity", "limit", "shard", "costs", "record_costs"])]
+    #[arg(long, value_name = "FILE", num_args = 1.., value_hint = ValueHint::FilePath, conflicts_with_all = ["paths", "severity", "limit", "shard", "costs", "record_costs", "against", "index", "merge_branches"])]
     pub(crate) merge: Vec<PathBuf>,
 }
 

@@ -152,7 +152,8 @@ impl DependentFiles {
         if names.is_empty() && changed.imported.is_empty() && !changed.is_module {
             return users;
         }
-        let (hits, cut) = occurrences_until(context, language, all, edited, Instant::now() + limits.search).await;
+        let (hits, cut) =
+            occurrences_until(context, language, all, edited, Instant::now() + limits.search).await;
         users.cut |= cut;
         for (path, hits) in hits {
             let has = |wanted: &BTreeSet<String>| hits.iter().any(|hit| wanted.contains(&hit.name));

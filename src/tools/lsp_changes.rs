@@ -1,5 +1,7 @@
 //! `lsp_changes`: what a difference between git trees breaks anywhere, and what a merge of branches would break.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +11,7 @@ use super::changes::merge_check::check_merge;
 use super::changes::output::ChangesOutput;
 use super::error::{ErrorCode, ToolError};
 use super::lsp_diagnostics::{DiagnosticsArgs, InProcess};
+use super::shard::{CheckCosts, Shard};
 use super::tool::{Call, Card, Tool};
 use crate::lsp::model::Severity;
 use crate::policy::request::CallSubjects;
@@ -16,7 +19,7 @@ use crate::tools::context::Context;
 use crate::workspace::WorkspacePath;
 
 /// The arguments of `lsp_changes`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ChangesArgs {
     /// A commit, compared with the work tree; `A..B`, or `A...` from where the branch left A. Default: HEAD.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -40,10 +43,14 @@ pub struct ChangesArgs {
 }
 
 /// What a caller in this process can say of a comparison beside the arguments of the tool.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct ChangesInProcess {
     /// Nobody reads which declarations changed.
     pub without_interfaces: bool,
+    /// Only this part of the files.
+    pub shard: Option<Shard>,
+    /// What files are known to take.
+    pub costs: Option<Arc<CheckCosts>>,
 }
 
 /// The tool.
@@ -75,7 +82,11 @@ impl Tool for LspChanges {
             findings: DiagnosticsArgs {
                 min_severity: Some(args.min_severity.unwrap_or(Severity::Warning)),
                 limit: args.limit,
-                in_process: InProcess::default(),
+                in_process: InProcess {
+                    shard: args.in_process.shard,
+                    costs: args.in_process.costs,
+                    ..InProcess::default()
+                },
                 ..DiagnosticsArgs::default()
             },
             interfaces: !args.in_process.without_interfaces,

@@ -346,7 +346,7 @@ fn subjects(
 }
 
 /// Leaves the files of one part.
-fn retain_shard(
+pub(crate) fn retain_shard(
     context: &Context,
     subjects: &mut Vec<LanguageFile>,
     shard: Shard,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::check_report::report_text;
-use super::{CliContext, Reply, answer_reply, as_json, reply_with_verdict};
+use super::{CliContext, Reply, answer_reply, as_json, check_changes, reply_with_verdict};
 use crate::cli::args::{CheckCommandArgs, CliOutputFormat};
 use crate::cli::exit::CliExitStatus;
 use crate::cli::input::named_file;
@@ -29,6 +29,9 @@ pub(super) async fn run(arguments: CheckCommandArgs, door: CliContext<'_>) -> Re
         None => CheckCosts::default(),
     };
     let costs = Arc::new(costs);
+    if arguments.against.is_some() || arguments.index || !arguments.merge_branches.is_empty() {
+        return check_changes::run(arguments, costs, door).await;
+    }
     let args = DiagnosticsArgs {
         paths: Some(arguments.paths),
         min_severity: arguments.severity.map(Into::into),

@@ -5,6 +5,7 @@
 
 mod calls;
 mod check;
+mod check_changes;
 mod check_report;
 mod completion;
 mod completions;

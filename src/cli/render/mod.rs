@@ -5,6 +5,7 @@
 //! as they are shown), [`markdown`], [`table`], [`tree`]. May use: `text`, and the shapes of answers of `tools`. Nothing
 //! here reads files or writes anywhere: source lines come through a function that the caller gives.
 
+pub(crate) mod changes;
 pub(crate) mod completion;
 pub(crate) mod copilot;
 pub(crate) mod daemon;

@@ -1,6 +1,7 @@
 //! The files that differ between two trees, with their texts before and after.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::tools::context::Context;
@@ -16,19 +17,37 @@ use crate::workspace::{ReadError, WorkspacePath};
 pub(crate) struct ComparedTexts {
     /// The text files.
     pub edits: Vec<EditedText>,
-    /// Files that cannot be compared as text, each with the reason.
-    pub unread: Vec<(WorkspacePath, String)>,
+    /// Files that cannot be compared as text.
+    pub unread: Vec<(WorkspacePath, UnreadReason)>,
     /// How many files lie outside the workspace, or have names that cannot be used.
     pub elsewhere: usize,
     /// There were more than are read.
     pub cut: bool,
 }
 
+/// Why a file cannot be compared as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum UnreadReason {
+    /// It is a submodule.
+    Submodule,
+    /// In words.
+    Other(String),
+}
+
+impl fmt::Display for UnreadReason {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Submodule => out.write_str("it is a submodule"),
+            Self::Other(why) => out.write_str(why),
+        }
+    }
+}
+
 /// A side of a file as text.
 enum SideText {
     Absent,
     Text(String),
-    Unread(String),
+    Unread(UnreadReason),
 }
 
 impl ComparedTexts {
@@ -78,7 +97,12 @@ impl ComparedTexts {
             (None, Some(Some(from))) => {
                 self.elsewhere += 1;
                 if let SideText::Text(text) = side_text(context, &from, &one.before, blobs) {
-                    self.edits.push(EditedText { path: from, renamed_from: None, before: Some(text), after: None });
+                    self.edits.push(EditedText {
+                        path: from,
+                        renamed_from: None,
+                        before: Some(text),
+                        after: None,
+                    });
                 }
                 return;
             }
@@ -88,7 +112,7 @@ impl ComparedTexts {
             }
         };
         if context.workspace.is_path_hidden(&path) {
-            self.unread.push((path, "a rule hides it".to_owned()));
+            self.unread.push((path, UnreadReason::Other("a rule hides it".to_owned())));
             return;
         }
         let old = renamed_from.as_ref().unwrap_or(&path);
@@ -123,9 +147,10 @@ fn side_text(
     side: &ComparedFile,
     blobs: &BTreeMap<String, BlobContent>,
 ) -> SideText {
-    let unread = |why: &str| SideText::Unread(why.to_owned());
+    let unread = |why: &str| SideText::Unread(UnreadReason::Other(why.to_owned()));
     match side {
         ComparedFile::Absent => SideText::Absent,
+        ComparedFile::Submodule => SideText::Unread(UnreadReason::Submodule),
         ComparedFile::Other(why) => unread(&format!("it is {why}")),
         ComparedFile::OnDisk => {
             let limit = context.config.settings.limits.max_file_bytes;

@@ -130,8 +130,7 @@ fn still_there(
 
 fn changes_of(context: &Context, edit: &EditedText) -> Vec<FoundChange> {
     let old_path = edit.renamed_from.as_ref().unwrap_or(&edit.path);
-    let (Some(was), Some(language)) =
-        (&edit.before, language_of(context, old_path, edit.before.as_deref()))
+    let (Some(was), Some(language)) = (&edit.before, language_of(context, old_path, edit.before.as_deref()))
     else {
         return Vec::new();
     };
@@ -154,7 +153,8 @@ fn changes_of(context: &Context, edit: &EditedText) -> Vec<FoundChange> {
         let (change, now) = match now {
             Some(now) if now.symbol.detail == symbol.detail => continue,
             Some(now) => (InterfaceChangeKind::Changed, Some((name, *now))),
-            None => match new.iter().find(|((other, _), it)| is_renamed((name, known, was), (other, it, is))) {
+            None => match new.iter().find(|((other, _), it)| is_renamed((name, known, was), (other, it, is)))
+            {
                 Some(((other, _), now)) => (InterfaceChangeKind::Renamed, Some((other, **now))),
                 None => (InterfaceChangeKind::Removed, None),
             },

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::compared_texts::ComparedTexts;
+use super::compared_texts::{ComparedTexts, UnreadReason};
 use super::interfaces::changed_interfaces;
 use super::other_tree::{EarlierCommit, OtherTree};
 use super::output::{ChangesOutput, UnjudgedFile};
@@ -53,7 +53,9 @@ pub(crate) async fn compare_with(
     let texts = ComparedTexts::read(context, &opened, &comparison).await?;
     let compared = describe(&comparison);
     let before = || EarlierCommit::new(context, &opened, comparison.before.clone());
-    if comparison.after == ComparedTree::WorkTree || is_work_tree(context, &opened, &comparison, &texts).await? {
+    if comparison.after == ComparedTree::WorkTree
+        || is_work_tree(context, &opened, &comparison, &texts).await?
+    {
         return Ok(judge(context, &texts, before(), false, compared, options).await);
     }
     let later = OtherTree::write(context, &opened, &comparison.after).await?;
@@ -104,12 +106,23 @@ pub(super) async fn judge(
     compared: String,
     options: &JudgeOptions,
 ) -> Answer<ChangesOutput> {
-    let found = find(context, texts, earlier.clone(), is_apart).await;
+    let found = find(context, texts, earlier.clone(), is_apart, options).await;
     earlier.close().await;
     let NewFindings { reports, unjudged, gaps } = found;
     let mut answer = lsp_diagnostics::answer(context, &options.findings, reports);
     context.name_symbols_of_findings(&mut answer.output.diagnostics).await;
-    let unread = texts.unread.iter().cloned().chain(unjudged);
+    let (submodules, unread): (Vec<_>, Vec<_>) =
+        texts.unread.iter().partition(|one| matches!(one.1, UnreadReason::Submodule));
+    // Nobody would have looked at an image.
+    let is_source = |path: &WorkspacePath| {
+        let file = LanguageFile { path: path.clone(), language: language_of(context, path, None) };
+        !context.servers_for(&file, |features| features.diagnostics).is_empty()
+    };
+    let unread = unread.into_iter().filter(|(path, _)| is_source(path));
+    let unread = unread.map(|(path, why)| (path.clone(), why.to_string())).chain(unjudged);
+    answer.notes.extend(submodules.iter().map(|(path, _)| {
+        format!("{} is a submodule: what another commit of it changes is not looked at", path.display())
+    }));
     let mut unjudged: Vec<UnjudgedFile> =
         unread.map(|(path, why)| UnjudgedFile { path: path.display(), why }).collect();
     unjudged.sort_by(|a, b| a.path.cmp(&b.path));
@@ -121,7 +134,7 @@ pub(super) async fn judge(
     if texts.elsewhere > 0 {
         answer.notes.push(format!("{} changed files lie outside the workspace", texts.elsewhere));
     }
-    let is_whole = gaps.is_empty() && unjudged.is_empty() && !texts.cut;
+    let is_whole = gaps.is_empty() && unjudged.is_empty() && submodules.is_empty() && !texts.cut;
     if answer.verdict == Verdict::Complete && !is_whole {
         answer.verdict = Verdict::Partial;
     }
@@ -140,6 +153,7 @@ async fn find(
     texts: &ComparedTexts,
     earlier: Arc<EarlierCommit>,
     is_apart: bool,
+    options: &JudgeOptions,
 ) -> NewFindings {
     let edits = &texts.edits;
     let nothing = NewFindings { reports: Vec::new(), unjudged: Vec::new(), gaps: Vec::new() };
@@ -158,6 +172,10 @@ async fn find(
     };
     let is_reconfigured = !reconfigured.is_empty();
     watch.widen(reconfigured);
+    if let Some(shard) = options.findings.in_process.shard {
+        let costs = options.findings.in_process.costs.as_deref();
+        watch.retain(|subjects| lsp_diagnostics::retain_shard(context, subjects, shard, costs));
+    }
     let texts_before = edits.iter().filter_map(|edit| {
         let path = edit.renamed_from.as_ref().unwrap_or(&edit.path);
         Some((path.clone(), Arc::from(edit.before.as_deref()?)))
@@ -191,7 +209,8 @@ fn reconfigured_files(context: &Context, texts: &ComparedTexts) -> Vec<LanguageF
     let changed = changed.flatten().chain(texts.unread.iter().map(|(path, _)| path));
     let names: BTreeSet<&str> = changed.filter_map(|path| path.file_name()).collect();
     let is_changed = |server: &crate::config::spec::ServerSpec| {
-        server.features.diagnostics && server.root_markers.iter().any(|marker| names.contains(marker.as_str()))
+        server.features.diagnostics
+            && server.root_markers.iter().any(|marker| names.contains(marker.as_str()))
     };
     let languages: BTreeSet<String> = context
         .present_servers()

@@ -105,18 +105,21 @@ async fn merge_all(
     for (name, commit) in commits {
         merged = Some(match merged {
             None => commit.clone(),
-            Some(before) => match merge(shadow, repository, &before, &commit).await.map_err(from_git_error)? {
-                MergeOutcome::Clean(id) => id,
-                MergeOutcome::Conflict(paths) => {
-                    conflicts.extend(paths.into_iter().map(|path| {
-                        let shown = context.workspace.path(&repository.top.join(&path));
-                        let path = shown.map_or_else(|_| path.display().to_string(), |path| path.display());
-                        MergeConflict { path, branch: name.clone() }
-                    }));
-                    merged = Some(before);
-                    continue;
+            Some(before) => {
+                match merge(shadow, repository, &before, &commit).await.map_err(from_git_error)? {
+                    MergeOutcome::Clean(id) => id,
+                    MergeOutcome::Conflict(paths) => {
+                        conflicts.extend(paths.into_iter().map(|path| {
+                            let shown = context.workspace.path(&repository.top.join(&path));
+                            let path =
+                                shown.map_or_else(|_| path.display().to_string(), |path| path.display());
+                            MergeConflict { path, branch: name.clone() }
+                        }));
+                        merged = Some(before);
+                        continue;
+                    }
                 }
-            },
+            }
         });
         let comparison = Comparison { before: base.to_owned(), after: ComparedTree::Object(commit.clone()) };
         let texts = ComparedTexts::read(context, opened, &comparison).await?;
@@ -201,7 +204,8 @@ fn declarations(context: &Context, edits: &[EditedText]) -> Vec<DeclarationChang
 /// Which branches meet in a finding.
 fn combined(item: &DiagnosticItem, changed: &[(&MergedBranch, Vec<DeclarationChanges>)]) -> CombinedFinding {
     let words = identifiers_in(&item.message, 0);
-    let edits_it = |branch: &MergedBranch| branch.texts.edits.iter().any(|edit| edit.path.display() == item.path);
+    let edits_it =
+        |branch: &MergedBranch| branch.texts.edits.iter().any(|edit| edit.path.display() == item.path);
     let declares = |changes: &DeclarationChanges| {
         words.iter().any(|word| changes.names.contains(&word.name) || changes.imported.contains(&word.name))
     };

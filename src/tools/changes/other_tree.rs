@@ -67,11 +67,12 @@ impl OtherTree {
             Ok(())
         })
         .await?;
-        let below = context.workspace.root().strip_prefix(&repository.top).unwrap_or(Path::new("")).to_owned();
+        let below =
+            context.workspace.root().strip_prefix(&repository.top).unwrap_or(Path::new("")).to_owned();
         let root = target.join(below);
         private::make_folder(&root).map_err(|error| io_error(&error))?;
-        let workspace = Workspace::open(&root)
-            .map_err(|error| ToolError::new(ErrorCode::Internal, error.to_string()))?;
+        let workspace =
+            Workspace::open(&root).map_err(|error| ToolError::new(ErrorCode::Internal, error.to_string()))?;
         let own = Context {
             manager: Arc::new(context.manager.for_other_tree(workspace.clone())),
             edits: TransactionManager::new(workspace.clone(), EditOptions::new(&context.folders.state)),

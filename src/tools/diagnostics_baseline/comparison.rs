@@ -8,7 +8,9 @@ use crate::lsp::model::Severity;
 use crate::text::LineMap;
 use crate::tools::answer::Verdict;
 use crate::tools::context::Context;
-use crate::tools::delta::{DiagnosticsDelta, FLOOR, FileComparison, compare, delta_item, shorten, shorten_gone};
+use crate::tools::delta::{
+    DiagnosticsDelta, FLOOR, FileComparison, compare, delta_item, shorten, shorten_gone,
+};
 use crate::tools::impact::EditedText;
 use crate::tools::lsp_diagnostics::FileReport;
 use crate::workspace::WorkspacePath;
@@ -18,7 +20,12 @@ const MAX_NAMED_OMITTED_FILES: usize = 5;
 
 impl Baseline {
     /// What only shows once an edit is written.
-    pub(super) fn add_dry_run_notes(&self, context: &Context, edits: &[EditedText], delta: &mut DiagnosticsDelta) {
+    pub(super) fn add_dry_run_notes(
+        &self,
+        context: &Context,
+        edits: &[EditedText],
+        delta: &mut DiagnosticsDelta,
+    ) {
         let others =
             self.subjects.iter().filter(|subject| !edits.iter().any(|edit| edit.path == subject.path));
         let blind: BTreeSet<&str> = others

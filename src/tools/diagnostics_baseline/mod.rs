@@ -228,8 +228,9 @@ pub(crate) fn view_after_save(view: &View, edits: &[EditedText]) -> View {
 /// Whether there is no file at `path` any more once `edits` are made.
 fn is_gone(edits: &[EditedText], path: &WorkspacePath) -> bool {
     let comes = edits.iter().any(|edit| edit.path == *path && edit.after.is_some());
-    let goes =
-        |edit: &EditedText| edit.renamed_from.as_ref() == Some(path) || (edit.path == *path && edit.after.is_none());
+    let goes = |edit: &EditedText| {
+        edit.renamed_from.as_ref() == Some(path) || (edit.path == *path && edit.after.is_none())
+    };
     !comes && edits.iter().any(goes)
 }
 

@@ -40,6 +40,11 @@ impl BreakageWatch {
         }
     }
 
+    /// Leaves of the files that are looked at those that `retain` does.
+    pub(crate) fn retain(&mut self, retain: impl FnOnce(&mut Vec<LanguageFile>)) {
+        retain(&mut self.subjects);
+    }
+
     /// Looks at the later tree, which is on disk, and where something is found in it at the earlier one: what is clean now
     /// holds nothing new.
     pub(crate) async fn find_new(
@@ -55,14 +60,16 @@ impl BreakageWatch {
         let mut found = NewFindings { reports: Vec::new(), unjudged: Vec::new(), gaps: Vec::new() };
         let mut after = baseline.check_subjects(context, edits, &mut found).await;
         let unknown = baseline.check_transitive(context, edits, &View::disk(), &mut after).await;
-        found.gaps.extend(unknown.map(|why| format!("{why}: files that were not looked at may break as well")));
+        found
+            .gaps
+            .extend(unknown.map(|why| format!("{why}: files that were not looked at may break as well")));
         if baseline.impact.cut {
             found.gaps.push("the time was up before all files were searched for what changed".to_owned());
         }
         let left_out = std::mem::take(&mut baseline.impact.left_out);
-        found.unjudged.extend(
-            left_out.into_iter().map(|path| (path, "too many files use what changed".to_owned())),
-        );
+        found
+            .unjudged
+            .extend(left_out.into_iter().map(|path| (path, "too many files use what changed".to_owned())));
         found.reports = after.into_values().map(|report| baseline.retain_new(edits, report)).collect();
         found
     }
@@ -85,9 +92,8 @@ impl Baseline {
                 found.unjudged.push((subject.path.clone(), "it cannot be read".to_owned()));
             }
         }
-        let is_listed = |subject: &&LanguageFile| {
-            after.get(&subject.path).is_some_and(|report| !report.items.is_empty())
-        };
+        let is_listed =
+            |subject: &&LanguageFile| after.get(&subject.path).is_some_and(|report| !report.items.is_empty());
         let earlier: Vec<LanguageFile> = self
             .subjects
             .iter()
@@ -99,7 +105,9 @@ impl Baseline {
             .collect();
         self.before = self.check_earlier(context, earlier, until).await;
         after.retain(|path, report| {
-            let Some(old) = earlier_path(edits, path).filter(|_| !report.items.is_empty()) else { return true };
+            let Some(old) = earlier_path(edits, path).filter(|_| !report.items.is_empty()) else {
+                return true;
+            };
             let why = match self.before.get(old) {
                 Some(before) if before.verdict != Verdict::NoData => return true,
                 Some(before) => before.detail.clone(),

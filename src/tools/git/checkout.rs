@@ -29,10 +29,7 @@ pub(crate) async fn check_out(
 ///
 /// # Errors
 /// As there.
-pub(crate) async fn check_out_index(
-    shadow: &ShadowRepository,
-    target: &Path,
-) -> Result<(), GitError> {
+pub(crate) async fn check_out_index(shadow: &ShadowRepository, target: &Path) -> Result<(), GitError> {
     write_index(shadow, target, &[]).await
 }
 

@@ -26,7 +26,9 @@ pub(crate) enum ComparedFile {
     Blob(String),
     /// A regular file as it is on disk.
     OnDisk,
-    /// Something else: why it is not compared.
+    /// A submodule, which is a repository of its own.
+    Submodule,
+    /// Something else: what.
     Other(&'static str),
 }
 
@@ -138,7 +140,7 @@ fn parse(output: &[u8]) -> Vec<ComparedPath> {
 fn compared_file(mode: &str, id: &str) -> ComparedFile {
     match mode {
         "000000" => ComparedFile::Absent,
-        SUBMODULE_MODE => ComparedFile::Other("a submodule, which is a repository of its own"),
+        SUBMODULE_MODE => ComparedFile::Submodule,
         "120000" => ComparedFile::Other("a symbolic link"),
         _ if !REGULAR_MODES.contains(&mode) => ComparedFile::Other("no regular file"),
         // Git gives no id of what it has not read from the disk.
@@ -188,7 +190,8 @@ pub(crate) async fn blobs(
     let listed = cat_file(shadow, repository, "--batch-check", ids.iter().map(String::as_str)).await?;
     for line in String::from_utf8_lossy(&listed).lines() {
         let mut fields = line.split(' ');
-        let (Some(id), size) = (fields.next(), fields.nth(1).and_then(|size| size.parse::<u64>().ok())) else {
+        let (Some(id), size) = (fields.next(), fields.nth(1).and_then(|size| size.parse::<u64>().ok()))
+        else {
             continue;
         };
         let Some(id) = ids.iter().find(|known| *known == id) else { continue };
@@ -269,7 +272,7 @@ mod tests {
             ]
         );
         assert_eq!(found[4].renamed_from.as_deref(), Some(Path::new("old")));
-        assert!(matches!(found[5].before, ComparedFile::Other(_)) && found.len() == 6);
+        assert!(found[5].before == ComparedFile::Submodule && found.len() == 6);
     }
 
     #[test]
