@@ -8,6 +8,7 @@ mod attacks;
 mod bad_input;
 mod bash_tool;
 mod cancelled_start;
+mod changes;
 mod chat_sessions;
 mod command_line;
 mod copilot_host;

@@ -52,7 +52,7 @@ def environment():
     if not python.exists():
         venv.create(folder, with_pip=True)
         needed = [need for needs in PACKAGES.values() for need in needs]
-        run(python, "-m", "pip", "install", "-q", "pytest", "pytest-cov", "setuptools", "wheel", "flit_core", "hatchling", *needed)
+        run(python, "-m", "pip", "install", "-q", "pytest==8.3.5", "pytest-cov", "setuptools", "wheel", "flit_core", "hatchling", *needed)
     return python
 
 

@@ -97,7 +97,7 @@ pub(crate) struct GlobalArgs {
     /// The workspace [default: the nearest folder above with .git or .lsp-tools]
     #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) workspace: Option<PathBuf>,
-    /// How the answer is written; sarif and github are for `check`, the last five for `tools schema` and `tools show`
+    /// How the answer is written; sarif, github, gitlab and junit are for `check`, the last five for `tools schema` and `tools show`
     #[arg(long, global = true, value_enum, default_value_t, hide_possible_values = false)]
     pub(crate) format: CliOutputFormat,
     /// Install a missing server first, into the private prefix
@@ -132,6 +132,10 @@ pub(crate) enum CliOutputFormat {
     Sarif,
     /// Annotations of GitHub Actions
     Github,
+    /// A code quality report of GitLab
+    Gitlab,
+    /// JUnit XML: a test case for every file
+    Junit,
     /// A tool list, as MCP has it
     Mcp,
     /// A tool list for OpenAI
@@ -146,10 +150,16 @@ pub(crate) enum CliOutputFormat {
 }
 
 impl CliOutputFormat {
+    /// Whether only `check` has it.
+    pub(crate) fn is_for_findings(self) -> bool {
+        matches!(self, Self::Sarif | Self::Github | Self::Gitlab | Self::Junit)
+    }
+
     /// The format of tool lists that it is, if it is one.
     pub(crate) fn tool_list(self) -> Option<List> {
         match self {
-            Self::Text | Self::Json | Self::Sarif | Self::Github => None,
+            Self::Text | Self::Json => None,
+            Self::Sarif | Self::Github | Self::Gitlab | Self::Junit => None,
             Self::Mcp => Some(List::Mcp),
             Self::OpenAi => Some(List::OpenAi),
             Self::Anthropic => Some(List::Anthropic),
@@ -229,7 +239,7 @@ pub(crate) enum CliCommand {
                             lsp-tools check --severity error     errors only\n  \
                             lsp-tools check --format sarif > report.sarif\n  \
                             lsp-tools check --shard 2/4 --format sarif > 2.sarif    a quarter, on one of four machines\n  \
-                            lsp-tools check --merge ?.sarif > report.sarif\n\n\
+                            lsp-tools check --merge ?.sarif > report.sarif          or: --format gitlab, --format junit\n\n\
                             Exit status: 0 nothing found, 1 problems found, 3 no server, 4 not everything was answered.")]
     Check(CheckCommandArgs),
     /// The tests that reach a change, or one symbol, each with the way that leads there; `--run` runs them
@@ -397,6 +407,15 @@ pub(crate) struct CheckCommandArgs {
     /// Show at most so many [default: all]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub(crate) limit: Option<usize>,
+    /// Only what the difference between this commit and the work tree brings, anywhere; also A..B, or A... from where the branch left A
+    #[arg(long, value_name = "REF", conflicts_with_all = ["paths", "record_costs"])]
+    pub(crate) against: Option<String>,
+    /// Compare with what is staged, not with the work tree [default of --against: HEAD]
+    #[arg(long, visible_alias = "staged", conflicts_with_all = ["paths", "record_costs", "merge_branches"])]
+    pub(crate) index: bool,
+    /// What a merge of these branches would break that each alone does not; --against is their base
+    #[arg(long, value_name = "BRANCH", num_args = 2.., conflicts_with_all = ["paths", "record_costs", "shard"])]
+    pub(crate) merge_branches: Vec<String>,
     /// Check only the part I of N, counted from 1; the parts are the same on every machine, and weigh much the same
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<Shard>,
@@ -406,8 +425,8 @@ pub(crate) struct CheckCommandArgs {
     /// Write what files took, with what was known before
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) record_costs: Option<PathBuf>,
-    /// Check nothing; print the SARIF logs of parts as one
-    #[arg(long, value_name = "FILE", num_args = 1.., value_hint = ValueHint::FilePath, conflicts_with_all = ["paths", "severity", "limit", "shard", "costs", "record_costs"])]
+    /// Check nothing; print the SARIF logs of parts as one log, or in another format
+    #[arg(long, value_name = "FILE", num_args = 1.., value_hint = ValueHint::FilePath, conflicts_with_all = ["paths", "severity", "limit", "shard", "costs", "record_costs", "against", "index", "merge_branches"])]
     pub(crate) merge: Vec<PathBuf>,
 }
 

@@ -10,6 +10,7 @@ use crate::tools::answer::{
     Answer, CompletionsOutput, DiagnosticsOutput, HierarchyOutput, HoverOutput, LocationsOutput, ServerState,
     SignaturesOutput, SymbolsOutput, Verdict,
 };
+use crate::tools::changes::output::ChangesOutput;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::explore::output::ExploreOutput;
 use crate::tools::result::{ResultType, ToolResult};
@@ -123,6 +124,17 @@ impl GradedOutput for DiagnosticsOutput {
 
     fn has_unanswered(&self) -> bool {
         self.incomplete.iter().any(|file| file.verdict == Verdict::NoData)
+    }
+}
+
+impl GradedOutput for ChangesOutput {
+    fn is_success(&self) -> bool {
+        let merges = self.merge.as_ref().is_none_or(|merge| merge.conflicts.is_empty());
+        merges && self.found.is_success()
+    }
+
+    fn has_unanswered(&self) -> bool {
+        self.found.has_unanswered() || !self.unjudged.is_empty()
     }
 }
 
@@ -268,6 +280,7 @@ mod tests {
                 .map(|verdict| FileVerdict { path: "b.py".into(), verdict, detail: None })
                 .into_iter()
                 .collect(),
+            looked_at: Vec::new(),
         };
         let cases = [
             (None, None, Verdict::Complete, 0),

@@ -10,6 +10,7 @@ use crate::tools::answer::{
     Answer, CompletionsOutput, DiagnosticsOutput, HierarchyItem, HierarchyOutput, HoverOutput,
     LocationsOutput, SignaturesOutput, SymbolItem, SymbolsOutput,
 };
+use crate::tools::changes::output::ChangesOutput;
 use crate::tools::explore::output::ExploreOutput;
 use crate::tools::test_reach::output::TestReachOutput;
 
@@ -109,6 +110,28 @@ impl HasPaths for DiagnosticsOutput {
             item.related.iter_mut().for_each(|related| change(&mut related.place.path));
         }
         self.incomplete.iter_mut().for_each(|file| change(&mut file.path));
+    }
+}
+
+impl HasPaths for ChangesOutput {
+    fn each_path(&mut self, change: &mut dyn FnMut(&mut String)) {
+        self.found.each_path(change);
+        self.unjudged.iter_mut().for_each(|file| change(&mut file.path));
+        for interface in &mut self.interfaces {
+            change(&mut interface.path);
+            for user in &mut interface.users {
+                if let Some((path, line)) = user.rsplit_once(':') {
+                    let mut path = path.to_owned();
+                    let line = line.to_owned();
+                    change(&mut path);
+                    *user = format!("{path}:{line}");
+                }
+            }
+        }
+        for merge in &mut self.merge {
+            merge.conflicts.iter_mut().for_each(|conflict| change(&mut conflict.path));
+            merge.combined.iter_mut().for_each(|one| change(&mut one.path));
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::unbounded_channel;
 
 use super::args::tools::ToolsCommand;
-use super::args::{Cli, CliCommand, CliOutputFormat, GlobalArgs, ParsedCommandLine};
+use super::args::{Cli, CliCommand, GlobalArgs, ParsedCommandLine};
 use super::commands::{self, CliContext, Reply};
 use super::console::Console;
 use super::doors::{self, DoorStartContext};
@@ -94,11 +94,9 @@ pub(super) fn usage_error(cli: &Cli) -> Option<ToolError> {
     let format = cli.global.format;
     let refused =
         |error: &str, hint: &str| Some(ToolError::new(ErrorCode::InvalidArgs, error).with_hint(hint));
-    if matches!(format, CliOutputFormat::Sarif | CliOutputFormat::Github)
-        && !matches!(cli.command, CliCommand::Check(_))
-    {
+    if format.is_for_findings() && !matches!(cli.command, CliCommand::Check(_)) {
         let hint = "use them with `check`; else text or json";
-        return refused("the formats sarif and github are for diagnostics", hint);
+        return refused("the formats sarif, github, gitlab and junit are for diagnostics", hint);
     }
     let lists = matches!(cli.command, CliCommand::Tools(ToolsCommand::Schema(_) | ToolsCommand::Show(_)));
     if format.tool_list().is_some() && !lists {

@@ -14,9 +14,11 @@ use crate::tools::answer::{
     Answer, CompletionsOutput, DiagnosticsOutput, HierarchyOutput, HoverOutput, LocationsOutput,
     SignaturesOutput, SymbolsOutput,
 };
+use crate::tools::changes::output::ChangesOutput;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::explore::output::ExploreOutput;
 use crate::tools::explore::{Explore, ExploreArgs};
+use crate::tools::lsp_changes::{ChangesArgs, LspChanges};
 use crate::tools::lsp_completion::{CompletionArgs, LspCompletion};
 use crate::tools::lsp_definition::{DefinitionArgs, LspDefinition};
 use crate::tools::lsp_diagnostics::{DiagnosticsArgs, InProcess, LspDiagnostics};
@@ -148,6 +150,11 @@ impl Runtime {
     /// The tests that reach a change or a symbol.
     pub(crate) async fn tests_reaching(&self, args: TestsArgs) -> Result<Answer<TestReachOutput>, ToolError> {
         self.question_within(LspTests, args, Some(Duration::MAX)).await
+    }
+
+    /// What a difference between git trees, or a merge of branches, breaks anywhere. It takes as long as it takes.
+    pub async fn changes(&self, args: ChangesArgs) -> Result<Answer<ChangesOutput>, ToolError> {
+        self.question_within(LspChanges, args, Some(Duration::MAX)).await
     }
 
     async fn question<T, O>(&self, tool: T, args: T::Args) -> Result<Answer<O>, ToolError>

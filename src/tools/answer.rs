@@ -21,6 +21,22 @@ pub enum Verdict {
     Hints,
 }
 
+impl Verdict {
+    /// The verdict on several files together, from those on each.
+    pub(crate) fn of_all(verdicts: impl Iterator<Item = Self> + Clone) -> Self {
+        let all = |verdict: Self| verdicts.clone().all(|one| one == verdict);
+        if all(Self::Complete) {
+            Self::Complete
+        } else if all(Self::Hints) {
+            Self::Hints
+        } else if all(Self::NoData) {
+            Self::NoData
+        } else {
+            Self::Partial
+        }
+    }
+}
+
 /// What became of the server that was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -257,6 +273,9 @@ pub struct DiagnosticsOutput {
     /// The files whose verdict is not `complete`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub incomplete: Vec<FileVerdict>,
+    /// The files asked about, relative to the workspace; for callers in this process alone, since the list is long.
+    #[serde(skip)]
+    pub looked_at: Vec<String>,
 }
 
 /// A symbol of an outline or of a workspace search.

@@ -4,7 +4,7 @@ use super::error::ToolError;
 use super::registry::Registry;
 use super::{
     bash, bash_kill, bash_output, changed_files, chat, delete, edit, edit_symbol, explore, fetch_web_page,
-    fix, get_library_docs, glob, grep, list, lsp_code_actions, lsp_completion, lsp_definition,
+    fix, get_library_docs, glob, grep, list, lsp_changes, lsp_code_actions, lsp_completion, lsp_definition,
     lsp_diagnostics, lsp_format, lsp_hierarchy, lsp_hover, lsp_navigate, lsp_overlay, lsp_rename,
     lsp_servers, lsp_signature, lsp_symbols, lsp_tests, memory, mkdir, move_file, move_symbol, patch, read,
     resolve_library_id, skill, task, todo, undo, write,
@@ -19,6 +19,7 @@ pub(crate) fn registry() -> Result<Registry, ToolError> {
     tools.add(grep::GrepTool)?;
     tools.add(explore::Explore)?;
     tools.add(lsp_diagnostics::LspDiagnostics)?;
+    tools.add(lsp_changes::LspChanges)?;
     tools.add(lsp_definition::LspDefinition)?;
     tools.add(lsp_navigate::LspDeclaration)?;
     tools.add(lsp_navigate::LspTypeDefinition)?;

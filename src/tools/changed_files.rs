@@ -1,6 +1,5 @@
 //! `changed_files`: the staged, changed and untracked files of the workspace, as git sees them.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -8,15 +7,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::context::Context;
-use super::error::{ErrorCode, ToolError};
-use super::git::GitError;
+use super::error::ToolError;
 use super::git::repository::Repository;
-use super::git::shadow::{GitRunner, ShadowRepository};
 use super::git::status::{self, GitChange, GitChangeKind};
-use super::state_files::run_blocking;
+use super::git_access::{OpenRepository, from_git_error};
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::CallSubjects;
-use crate::process::RunError;
 use crate::workspace::WorkspacePath;
 
 /// How long git may take.
@@ -104,18 +100,14 @@ impl Tool for ChangedFiles {
         let context = call.context;
         let wanted = args.source_control_state.unwrap_or_default();
         let given = folder(context, &args)?;
-        let repository = repository(context, given).await?;
+        let deadline = context.deadline(DEFAULT_GIT_CHANGES_TIMEOUT);
+        let opened = OpenRepository::open(context, given, deadline).await?;
+        let OpenRepository { repository, shadow } = &opened;
         let root = context.workspace.root();
         let below = root.strip_prefix(&repository.top).unwrap_or(Path::new("")).to_owned();
         let untracked = matches!(wanted, SourceControlState::All | SourceControlState::Untracked);
-        let found = async {
-            let git =
-                GitRunner::find(context.manager.spawner(), context.deadline(DEFAULT_GIT_CHANGES_TIMEOUT))?;
-            let shadow = ShadowRepository::create(&repository, git, &context.folders.cache).await?;
-            status::status(&shadow, &repository, &below, untracked).await
-        };
-        let found = found.await.map_err(from_git_error)?;
-        Ok(output(context, &repository, found, wanted))
+        let found = status::status(shadow, repository, &below, untracked).await.map_err(from_git_error)?;
+        Ok(output(context, repository, found, wanted))
     }
 }
 
@@ -124,24 +116,6 @@ fn folder(context: &Context, args: &ChangedFilesArgs) -> Result<WorkspacePath, T
         Some(given) => context.path(given),
         None => Ok(WorkspacePath::root()),
     }
-}
-
-/// The repository of `given`, which must be a folder of the workspace also when links are followed.
-async fn repository(context: &Context, given: WorkspacePath) -> Result<Repository, ToolError> {
-    let (root, start) = (context.workspace.root().to_owned(), context.workspace.absolute(&given));
-    run_blocking(move || {
-        let shown = given.display();
-        let real = fs::canonicalize(&start)
-            .ok()
-            .filter(|real| real.is_dir())
-            .ok_or_else(|| ToolError::new(ErrorCode::NotFound, format!("there is no folder `{shown}`")))?;
-        if !real.starts_with(&root) {
-            let what = format!("`{shown}` leads out of the workspace through a symbolic link");
-            return Err(ToolError::new(ErrorCode::OutsideWorkspace, what));
-        }
-        Repository::find(&real, &root, &shown).map_err(from_git_error)
-    })
-    .await
 }
 
 fn output(
@@ -187,30 +161,5 @@ fn top_path(context: &Context, repository: &Repository) -> String {
             let depth = context.workspace.root().strip_prefix(&repository.top);
             vec![".."; depth.map_or(0, |below| below.components().count())].join("/")
         }
-    }
-}
-
-fn from_git_error(error: GitError) -> ToolError {
-    let (code, hint) = match &error {
-        GitError::NoRepository { .. } => (ErrorCode::NotFound, None),
-        GitError::Refused { .. } => (ErrorCode::Denied, None),
-        GitError::Unsupported { .. } | GitError::NoGit => (ErrorCode::Unsupported, None),
-        GitError::Run(RunError::TooLong { .. }) => {
-            (ErrorCode::Timeout, Some("ask for one state alone, or give more time"))
-        }
-        GitError::Io { .. } | GitError::Run(_) | GitError::Failed { .. } => (ErrorCode::Internal, None),
-    };
-    // Programs and folders of the machine are in the log, not in the answer.
-    tracing::info!("git was asked in vain: {error:?}");
-    let what = match &error {
-        GitError::Run(RunError::TooLong { .. }) => "git was ended because its time was up".to_owned(),
-        GitError::Run(RunError::Start(_)) => "git cannot be started; why is in the log".to_owned(),
-        GitError::Failed { exit, .. } => format!("git failed with {exit}; what it said is in the log"),
-        other => other.to_string(),
-    };
-    let failed = ToolError::new(code, what);
-    match hint {
-        Some(hint) => failed.with_hint(hint),
-        None => failed,
     }
 }

@@ -86,7 +86,9 @@ type FindingKey<'a> = (&'a str, Option<&'a str>, Severity, &'a str);
 type UnmatchedFindings<'a> = BTreeMap<FindingKey<'a>, Vec<(Option<u32>, &'a DiagnosticItem)>>;
 
 /// New findings, those that are gone, how many stayed.
-pub(crate) fn compare(compared: &FileComparison<'_>) -> (Vec<DeltaItem>, Vec<DeltaItem>, usize) {
+pub(crate) fn compare<'a>(
+    compared: &FileComparison<'a>,
+) -> (Vec<&'a DiagnosticItem>, Vec<&'a DiagnosticItem>, usize) {
     // What is the same but for its place; of those, the ones whose line moved along belong together, then the rest.
     let mut left: UnmatchedFindings<'_> = BTreeMap::new();
     for item in compared.before {
@@ -115,10 +117,10 @@ pub(crate) fn compare(compared: &FileComparison<'_>) -> (Vec<DeltaItem>, Vec<Del
             .and_then(|lines| Some(lines.swap_remove(lines.iter().position(|(line, _)| line.is_none())?)));
         match edited.map(drop).or_else(|| match_reworded(&mut left, item)) {
             Some(()) => unchanged += 1,
-            None => added.push(delta_item(item)),
+            None => added.push(item),
         }
     }
-    let gone = left.into_values().flatten().map(|(_, item)| delta_item(item)).collect();
+    let gone = left.into_values().flatten().map(|(_, item)| item).collect();
     (added, gone, unchanged)
 }
 

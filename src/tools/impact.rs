@@ -36,6 +36,46 @@ const MAX_SEARCHED_CHANGED_NAMES: usize = 48;
 /// The time limit for one search of the text.
 const IMPACT_SEARCH_TIMEOUT: Duration = Duration::from_millis(1_000);
 
+/// How far the search for the users of a change goes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ImpactLimits {
+    /// The most files that are named for a check.
+    most_files: usize,
+    /// The most changed names that are searched for.
+    most_names: usize,
+    /// The time limit for one search of the text.
+    search: Duration,
+    /// Ask only servers that run already.
+    running_only: bool,
+    /// Whether the server's references may leave files out that mention a changed name.
+    narrows: bool,
+}
+
+impl ImpactLimits {
+    /// Of an edit, whose answer somebody waits for.
+    pub(crate) fn of_edit(most_files: usize, running_only: bool) -> Self {
+        Self {
+            most_files,
+            most_names: MAX_SEARCHED_CHANGED_NAMES,
+            search: IMPACT_SEARCH_TIMEOUT,
+            running_only,
+            narrows: true,
+        }
+    }
+
+    /// Of a difference between trees: what an import calls otherwise, or a type hands on, has no references to the definition, and a
+    /// file more costs little.
+    pub(crate) fn of_difference(most_files: usize) -> Self {
+        Self {
+            most_files,
+            most_names: 2_000,
+            search: Duration::from_secs(30),
+            running_only: false,
+            narrows: false,
+        }
+    }
+}
+
 /// The files that an edit may concern.
 #[derive(Debug, Default)]
 pub(crate) struct EditImpact {
@@ -49,12 +89,11 @@ pub(crate) struct EditImpact {
     pub cut: bool,
 }
 
-/// The files that use what `edits` change, at most `most`: they mention it, and where those are many the server says which mean it.
+/// The files that use what `edits` change: they mention it, and where those are many the server says which mean it.
 pub(crate) async fn find_dependents(
     context: &Context,
     edits: &[EditedText],
-    most: usize,
-    running_only: bool,
+    limits: ImpactLimits,
     deadline: tokio::time::Instant,
 ) -> EditImpact {
     let mut by_language: BTreeMap<String, Vec<&EditedText>> = BTreeMap::new();
@@ -70,9 +109,9 @@ pub(crate) async fn find_dependents(
     let mut impact = EditImpact::default();
     for (language, edits) in by_language {
         let changed = DeclarationChanges::from_edits(&language, edits.into_iter());
-        let mut users = DependentFiles::in_text(context, &language, &changed, &edited).await;
-        if users.files.len() > MAX_UNVERIFIED_DEPENDENT_FILES {
-            users.narrow_by_references(context, &language, &changed, running_only, deadline).await;
+        let mut users = DependentFiles::in_text(context, &language, &changed, &edited, limits).await;
+        if limits.narrows && users.files.len() > MAX_UNVERIFIED_DEPENDENT_FILES {
+            users.narrow_by_references(context, &language, &changed, limits.running_only, deadline).await;
         }
         impact.cut |= users.cut;
         let mut sorted: Vec<(WorkspacePath, usize)> = users.files.into_iter().collect();
@@ -80,7 +119,7 @@ pub(crate) async fn find_dependents(
         let paths = sorted.into_iter().map(|(path, _)| path);
         for path in paths {
             match context.language_file(path.clone()) {
-                Ok(subject) if impact.files.len() < most => impact.files.push(subject),
+                Ok(subject) if impact.files.len() < limits.most_files => impact.files.push(subject),
                 Ok(_) => impact.left_out.push(path),
                 Err(error) => tracing::debug!("not looked at: {}", error.error),
             }
@@ -105,15 +144,16 @@ impl DependentFiles {
         language: &str,
         changed: &DeclarationChanges,
         edited: &BTreeSet<WorkspacePath>,
+        limits: ImpactLimits,
     ) -> Self {
-        let names: BTreeSet<String> =
-            changed.names.iter().take(MAX_SEARCHED_CHANGED_NAMES).cloned().collect();
-        let mut users = Self { cut: changed.names.len() > MAX_SEARCHED_CHANGED_NAMES, ..Self::default() };
+        let names: BTreeSet<String> = changed.names.iter().take(limits.most_names).cloned().collect();
+        let mut users = Self { cut: changed.names.len() > limits.most_names, ..Self::default() };
         let all = names.iter().chain(&changed.imported).chain(&changed.modules).cloned().collect();
         if names.is_empty() && changed.imported.is_empty() && !changed.is_module {
             return users;
         }
-        let (hits, cut) = occurrences(context, language, all, edited).await;
+        let (hits, cut) =
+            occurrences_until(context, language, all, edited, Instant::now() + limits.search).await;
         users.cut |= cut;
         for (path, hits) in hits {
             let has = |wanted: &BTreeSet<String>| hits.iter().any(|hit| wanted.contains(&hit.name));
@@ -281,6 +321,16 @@ pub(crate) async fn occurrences(
     names: BTreeSet<String>,
     without: &BTreeSet<WorkspacePath>,
 ) -> (BTreeMap<WorkspacePath, Vec<Occurrence>>, bool) {
+    occurrences_until(context, language, names, without, Instant::now() + IMPACT_SEARCH_TIMEOUT).await
+}
+
+async fn occurrences_until(
+    context: &Context,
+    language: &str,
+    names: BTreeSet<String>,
+    without: &BTreeSet<WorkspacePath>,
+    deadline: Instant,
+) -> (BTreeMap<WorkspacePath, Vec<Occurrence>>, bool) {
     let alternatives: Vec<String> = names.iter().map(|name| regex::escape(name)).collect();
     let query = SearchQuery {
         pattern: format!("(?:{})", alternatives.join("|")),
@@ -290,7 +340,7 @@ pub(crate) async fn occurrences(
         under: WorkspacePath::root(),
         extensions: Some(related_endings(context, language)),
         max_hits: 20_000,
-        deadline: Instant::now() + IMPACT_SEARCH_TIMEOUT,
+        deadline,
     };
     let found = run_in_background(context, move |workspace, _| Ok(workspace.search(&query)?)).await;
     let Ok(found) = found else { return (BTreeMap::new(), true) };

@@ -93,7 +93,8 @@ fn shown_paths<S: Serializer>(paths: &Option<Vec<PathBuf>>, serializer: S) -> Re
     shown.serialize(serializer)
 }
 
-const DEFAULT_DIAGNOSTIC_LIMIT: usize = 100;
+/// The most findings that an answer lists, where the caller does not say.
+pub(crate) const DEFAULT_DIAGNOSTIC_LIMIT: usize = 100;
 
 /// The tool.
 #[derive(Debug, Clone, Copy)]
@@ -345,7 +346,7 @@ fn subjects(
 }
 
 /// Leaves the files of one part.
-fn retain_shard(
+pub(crate) fn retain_shard(
     context: &Context,
     subjects: &mut Vec<LanguageFile>,
     shard: Shard,
@@ -555,11 +556,16 @@ pub(crate) fn to_item(context: &Context, path: &WorkspacePath, diagnostic: &Diag
     }
 }
 
-fn answer(context: &Context, args: &DiagnosticsArgs, reports: Vec<FileReport>) -> Answer<DiagnosticsOutput> {
+/// What `reports` say together.
+pub(crate) fn answer(
+    context: &Context,
+    args: &DiagnosticsArgs,
+    reports: Vec<FileReport>,
+) -> Answer<DiagnosticsOutput> {
     let floor = args.min_severity.unwrap_or(Severity::Information);
     let limit = args.limit.unwrap_or(DEFAULT_DIAGNOSTIC_LIMIT);
-    let files = reports.len();
-    let verdict = overall_verdict(&reports);
+    let looked_at: Vec<String> = reports.iter().map(|report| report.path.display()).collect();
+    let verdict = Verdict::of_all(reports.iter().map(|report| report.verdict));
     let incomplete: Vec<FileVerdict> = reports
         .iter()
         .filter(|report| report.verdict != Verdict::Complete)
@@ -597,8 +603,8 @@ fn answer(context: &Context, args: &DiagnosticsArgs, reports: Vec<FileReport>) -
         waited_ms: 0,
     });
     let servers = if statuses.len() > 1 { statuses } else { Vec::new() };
-    let output =
-        DiagnosticsOutput { has_more: count > diagnostics.len(), diagnostics, count, files, incomplete };
+    let (has_more, files) = (count > diagnostics.len(), looked_at.len());
+    let output = DiagnosticsOutput { diagnostics, count, has_more, files, incomplete, looked_at };
     Answer { ok: true, output, resolved: None, server_status, servers, verdict, notes }
 }
 
@@ -646,18 +652,4 @@ fn worst_status(statuses: &[ServerStatus]) -> Option<ServerStatus> {
         ServerState::Crashed => 7,
     };
     statuses.iter().max_by_key(rank).cloned()
-}
-
-fn overall_verdict(reports: &[FileReport]) -> Verdict {
-    let all =
-        |verdict: Verdict| !reports.is_empty() && reports.iter().all(|report| report.verdict == verdict);
-    if reports.iter().all(|report| report.verdict == Verdict::Complete) {
-        Verdict::Complete
-    } else if all(Verdict::Hints) {
-        Verdict::Hints
-    } else if all(Verdict::NoData) {
-        Verdict::NoData
-    } else {
-        Verdict::Partial
-    }
 }

@@ -4,15 +4,20 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
 
 use super::address::Address;
 use super::answer::Answer;
+use super::changes::compared_texts::ComparedTexts;
 use super::context::Context;
 use super::definition::Definition;
 use super::error::{ErrorCode, ToolError};
+use super::git::revision::{ComparedTree, Comparison};
+use super::git_access::{OpenRepository, from_git_error};
+use super::impact::EditedText;
 use super::lsp_navigate;
 use super::test_reach::output::TestReachOutput;
-use super::test_reach::{REACH_TIMEOUT, tests_reaching_symbol};
+use super::test_reach::{REACH_TIMEOUT, tests_reaching, tests_reaching_symbol};
 use super::tool::{Call, Card, Tool};
 use crate::lsp::operations::Navigation;
 use crate::policy::request::CallSubjects;
@@ -71,8 +76,9 @@ impl Tool for LspTests {
         let context = call.context;
         let deadline = context.deadline(REACH_TIMEOUT);
         let limit = args.limit.unwrap_or(DEFAULT_TEST_LIMIT);
-        if args.against.is_some() {
-            return Err(ToolError::new(ErrorCode::Unsupported, "changes are not compared yet"));
+        if let Some(against) = &args.against {
+            let (edits, gaps) = changed_texts(context, against, args.only.as_deref(), deadline).await?;
+            return Box::pin(tests_reaching(context, &edits, gaps, limit, deadline)).await;
         }
         let target = args.address.target()?;
         let found =
@@ -87,4 +93,37 @@ impl Tool for LspTests {
         let at = definition.place.range.start;
         Box::pin(tests_reaching_symbol(context, path, at, limit, deadline)).await
     }
+}
+
+/// What differs between the work tree and the commit that `against` names, in the files and folders `only`; and what of it cannot be
+/// compared.
+async fn changed_texts(
+    context: &Context,
+    against: &str,
+    only: Option<&[PathBuf]>,
+    deadline: Instant,
+) -> Result<(Vec<EditedText>, Vec<String>), ToolError> {
+    let only = only.map(|paths| paths.iter().map(|path| context.path(path)).collect::<Result<Vec<_>, _>>());
+    let only = only.transpose()?;
+    let opened = OpenRepository::open(context, WorkspacePath::root(), deadline).await?;
+    let comparison = Comparison::resolve(&opened.shadow, &opened.repository, against, false);
+    let comparison = comparison.await.map_err(from_git_error)?;
+    if comparison.after != ComparedTree::WorkTree {
+        let what = format!("`{against}` names two commits; the tests are those of the work tree");
+        return Err(ToolError::new(ErrorCode::InvalidArgs, what)
+            .with_hint("name one commit, or `REF...` for where the branch left REF"));
+    }
+    let ComparedTexts { mut edits, unread, elsewhere: _, cut } =
+        ComparedTexts::read(context, &opened, &comparison).await?;
+    let is_meant = |path: &WorkspacePath| {
+        only.as_ref().is_none_or(|only| {
+            only.iter().any(|folder| folder.is_root() || path.as_path().starts_with(folder.as_path()))
+        })
+    };
+    edits.retain(|edit| is_meant(&edit.path) || edit.renamed_from.as_ref().is_some_and(is_meant));
+    let unread = unread.into_iter().filter(|(path, _)| is_meant(path));
+    let mut gaps: Vec<String> =
+        unread.map(|(path, why)| format!("{} is not compared: {why}", path.display())).collect();
+    gaps.extend(cut.then(|| "more files differ than are read".to_owned()));
+    Ok((edits, gaps))
 }

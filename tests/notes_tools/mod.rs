@@ -1,6 +1,6 @@
 //! The tools that keep notes, tell what changed, load skills and hand out tasks: what each answers, also to bad input.
 
-mod changed_files;
+pub mod changed_files;
 mod evil_repository;
 mod house;
 mod memory;

@@ -6,12 +6,15 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{CliContext, Reply, answer_reply, as_json, reply_with_verdict};
+use super::check_report::report_text;
+use super::{CliContext, Reply, answer_reply, as_json, check_changes, reply_with_verdict};
 use crate::cli::args::{CheckCommandArgs, CliOutputFormat};
 use crate::cli::exit::CliExitStatus;
 use crate::cli::input::named_file;
-use crate::cli::render::{diagnostics, github, merge, sarif};
-use crate::tools::answer::{Answer, DiagnosticsOutput};
+use crate::cli::render::report::CheckReport;
+use crate::cli::render::{diagnostics, merge, sarif_report};
+use crate::lsp::model::Severity;
+use crate::tools::answer::{Answer, DiagnosticsOutput, Verdict};
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::lsp_diagnostics::{DiagnosticsArgs, InProcess};
 use crate::tools::shard::CheckCosts;
@@ -26,6 +29,9 @@ pub(super) async fn run(arguments: CheckCommandArgs, door: CliContext<'_>) -> Re
         None => CheckCosts::default(),
     };
     let costs = Arc::new(costs);
+    if arguments.against.is_some() || arguments.index || !arguments.merge_branches.is_empty() {
+        return check_changes::run(arguments, costs, door).await;
+    }
     let args = DiagnosticsArgs {
         paths: Some(arguments.paths),
         min_severity: arguments.severity.map(Into::into),
@@ -38,18 +44,15 @@ pub(super) async fn run(arguments: CheckCommandArgs, door: CliContext<'_>) -> Re
         let path = door.cwd.join(file);
         std::fs::write(&path, costs.to_json()).map_err(|error| unusable_file_error(file, &error))?;
     }
-    match door.format {
-        CliOutputFormat::Json => answer_reply(door, answer, |_| String::new(), ""),
-        CliOutputFormat::Sarif => {
-            let log = as_json(&sarif::render(&answer.output, answer.verdict), door)?;
-            Ok(reply_with_verdict(door, &answer, log, ""))
-        }
-        CliOutputFormat::Github => {
+    if door.format == CliOutputFormat::Json {
+        return answer_reply(door, answer, |_| String::new(), "");
+    }
+    match report_text(&CheckReport::from(&answer), door)? {
+        Some(out) => {
             let nothing = diagnostics::totals(&answer.output, answer.verdict, &door.console.err);
-            Ok(reply_with_verdict(door, &answer, github::render(&answer.output), &nothing))
+            Ok(reply_with_verdict(door, &answer, out, &nothing))
         }
-        // The formats of tool lists have been refused by then.
-        _ => Ok(text(answer, door)),
+        None => Ok(text(answer, door)),
     }
 }
 
@@ -67,7 +70,7 @@ fn unusable_file_error(file: &Path, error: &dyn std::error::Error) -> ToolError 
     ToolError::new(ErrorCode::InvalidArgs, error)
 }
 
-/// The logs of parts as one, with the status that one check of everything would have had.
+/// The logs of parts as one log, or in the format that was asked for, with the status that one check of everything would have had.
 fn merge_logs(files: &[PathBuf], door: CliContext<'_>) -> Result<Reply, ToolError> {
     let read = |file: &PathBuf| {
         let text = named_file(&door.cwd.join(file)).map_err(|error| unusable_file_error(file, &error))?;
@@ -76,17 +79,24 @@ fn merge_logs(files: &[PathBuf], door: CliContext<'_>) -> Result<Reply, ToolErro
     let logs = files.iter().map(read).collect::<Result<Vec<Value>, _>>()?;
     let merged =
         merge::merge_logs(&logs).map_err(|(index, error)| unusable_file_error(&files[index], &error))?;
-    let runs = || merged["runs"].as_array().into_iter().flatten();
-    let failed = runs()
-        .flat_map(|run| run["invocations"].as_array().into_iter().flatten())
-        .any(|invocation| invocation["executionSuccessful"] == false);
-    let found = runs().any(|run| run["results"].as_array().is_some_and(|results| !results.is_empty()));
-    let status = match (found, failed) {
-        (true, _) => CliExitStatus::Unpleasant,
-        (false, true) => CliExitStatus::Failed,
-        (false, false) => CliExitStatus::Answered,
+    let report = sarif_report::read(&merged);
+    let out = match door.format {
+        CliOutputFormat::Text | CliOutputFormat::Json | CliOutputFormat::Sarif => None,
+        _ => report_text(&report, door)?,
     };
-    Ok(Reply { out: as_json(&merged, door)?, lines: Vec::new(), status })
+    let out = out.map_or_else(|| as_json(&merged, door), Ok)?;
+    Ok(Reply { out, lines: Vec::new(), status: merged_status(&report) })
+}
+
+fn merged_status(report: &CheckReport<'_>) -> CliExitStatus {
+    let grave = report.findings.iter().any(|finding| finding.severity <= Severity::Warning);
+    match report.verdict {
+        Verdict::Hints => CliExitStatus::Hints,
+        Verdict::NoData => CliExitStatus::Failed,
+        Verdict::Complete | Verdict::Partial if grave => CliExitStatus::Unpleasant,
+        Verdict::Complete | Verdict::Partial if !report.is_answered() => CliExitStatus::Failed,
+        Verdict::Complete | Verdict::Partial => CliExitStatus::Answered,
+    }
 }
 
 fn text(mut answer: Answer<DiagnosticsOutput>, door: CliContext<'_>) -> Reply {

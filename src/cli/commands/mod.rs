@@ -5,6 +5,8 @@
 
 mod calls;
 mod check;
+mod check_changes;
+mod check_report;
 mod completion;
 mod completions;
 pub(super) mod daemon;

@@ -207,7 +207,14 @@ mod tests {
 
     fn output(diagnostics: Vec<DiagnosticItem>, files: usize) -> DiagnosticsOutput {
         let count = diagnostics.len();
-        DiagnosticsOutput { diagnostics, count, has_more: false, files, incomplete: Vec::new() }
+        DiagnosticsOutput {
+            diagnostics,
+            count,
+            has_more: false,
+            files,
+            incomplete: Vec::new(),
+            looked_at: Vec::new(),
+        }
     }
 
     fn shown(output: &DiagnosticsOutput, verdict: Verdict, look: &DisplayCapabilities) -> String {

@@ -1,19 +1,19 @@
-//! Diagnostics as annotations of GitHub Actions: workflow commands on stdout.
+//! Findings as annotations of GitHub Actions: workflow commands on stdout.
 
 use std::fmt::Write as _;
 
 use crate::lsp::model::Severity;
 use crate::text::LineColumn;
-use crate::tools::answer::{DiagnosticItem, DiagnosticsOutput};
 
 use super::escape::is_unsafe;
+use super::report::{CheckReport, ReportedFinding};
 
-/// One `::error file=…::message` line per diagnostic (`warning`, `notice` for what is less severe).
-pub(crate) fn render(output: &DiagnosticsOutput) -> String {
-    output.diagnostics.iter().map(annotation).collect()
+/// One `::error file=…::message` line per finding (`warning`, `notice` for what is less severe).
+pub(crate) fn render(report: &CheckReport<'_>) -> String {
+    report.findings.iter().map(annotation).collect()
 }
 
-fn annotation(item: &DiagnosticItem) -> String {
+fn annotation(item: &ReportedFinding<'_>) -> String {
     let command = match item.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
@@ -27,12 +27,11 @@ fn annotation(item: &DiagnosticItem) -> String {
     if start.line == end.line {
         let _ = write!(out, ",endColumn={}", end.column.saturating_sub(1).max(start.column));
     }
-    let title = match (&item.source, &item.code) {
+    let title = match (item.source, item.code) {
         (Some(source), Some(code)) => format!("{source} {code}"),
-        (Some(one), None) | (None, Some(one)) => one.clone(),
-        (None, None) => item.server.clone(),
+        _ => item.rule().to_owned(),
     };
-    let _ = writeln!(out, ",title={}::{}", property(&title), data(&item.message));
+    let _ = writeln!(out, ",title={}::{}", property(&title), data(&item.text()));
     out
 }
 
@@ -64,18 +63,15 @@ fn encode(text: &str, also: impl Fn(char) -> bool) -> String {
 mod tests {
     use super::*;
     use crate::text::{Position, Range};
+    use crate::tools::answer::{DiagnosticItem, Verdict};
 
     fn item(severity: Severity, end: (u32, u32)) -> DiagnosticItem {
         DiagnosticItem {
-            path: "src/a,b:c.py".into(),
             range: Range::new(Position::new(2, 4), Position::new(end.0, end.1)),
             severity,
-            code: Some("E1".into()),
             source: Some("flake:8".into()),
-            server: "pylsp".into(),
             message: "100% bad: x, y\r\n::error::no\x1b[0m".into(),
-            enclosing: None,
-            related: Vec::new(),
+            ..super::super::report::tests::item("src/a,b:c.py", Some("E1"))
         }
     }
 
@@ -92,8 +88,7 @@ mod tests {
             item(Severity::Hint, (4, 1)),
             item(Severity::Warning, (2, 4)),
         ];
-        let output =
-            DiagnosticsOutput { count: 3, has_more: false, files: 1, incomplete: Vec::new(), diagnostics };
-        assert_eq!(render(&output), expected);
+        let answer = super::super::report::tests::answer(diagnostics, &[], Verdict::Complete);
+        assert_eq!(render(&CheckReport::from(&answer)), expected);
     }
 }

@@ -23,6 +23,8 @@ struct MergedSarifRun {
     rules: BTreeSet<String>,
     results: Vec<Value>,
     invocations: Vec<Value>,
+    /// By their locations: parts may have looked at the same file.
+    artifacts: BTreeMap<String, Value>,
 }
 
 /// One log of all of them: a run per server, its results in the order of the logs.
@@ -45,6 +47,7 @@ pub(crate) fn merge_logs(logs: &[Value]) -> Result<Value, (usize, NoLog)> {
         && let Some(first) = runs.values_mut().next()
     {
         first.invocations.extend(ours.invocations);
+        first.artifacts.extend(ours.artifacts);
     }
     Ok(json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -63,10 +66,12 @@ impl MergedSarifRun {
         self.rules.extend(rules.iter().filter_map(|rule| rule["id"].as_str()).map(str::to_owned));
         self.results.extend(list(&run["results"]));
         self.invocations.extend(list(&run["invocations"]));
+        let artifacts = list(&run["artifacts"]).into_iter();
+        self.artifacts.extend(artifacts.map(|artifact| (artifact["location"].to_string(), artifact)));
     }
 
     fn into_value(self) -> Value {
-        let Self { first: mut run, rules, mut results, invocations } = self;
+        let Self { first: mut run, rules, mut results, invocations, artifacts } = self;
         let index: BTreeMap<&str, usize> =
             rules.iter().enumerate().map(|(index, rule)| (rule.as_str(), index)).collect();
         for result in &mut results {
@@ -77,6 +82,9 @@ impl MergedSarifRun {
         run["tool"]["driver"]["rules"] = rules.iter().map(|rule| json!({"id": rule})).collect();
         run["results"] = results.into();
         run["invocations"] = invocations.into();
+        if !artifacts.is_empty() {
+            run["artifacts"] = artifacts.into_values().collect();
+        }
         run
     }
 }
@@ -95,6 +103,7 @@ mod tests {
         json!({"version": "2.1.0", "runs": [{
             "tool": {"driver": {"name": server, "rules": rules}},
             "invocations": [{"executionSuccessful": true}],
+            "artifacts": [{"location": {"uri": "both.py"}}, {"location": {"uri": format!("{}.py", results.len())}}],
             "results": results,
         }]})
     }
@@ -110,6 +119,8 @@ mod tests {
             runs[0]["results"].as_array().unwrap().iter().map(|result| &result["ruleIndex"]).collect();
         assert_eq!(indices, [1, 2, 0, 2]);
         assert_eq!(runs[0]["invocations"].as_array().map(Vec::len), Some(3));
+        let files = json!([{"location": {"uri": "0.py"}}, {"location": {"uri": "2.py"}}, {"location": {"uri": "both.py"}}]);
+        assert_eq!(runs[0]["artifacts"], files);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! as they are shown), [`markdown`], [`table`], [`tree`]. May use: `text`, and the shapes of answers of `tools`. Nothing
 //! here reads files or writes anywhere: source lines come through a function that the caller gives.
 
+pub(crate) mod changes;
 pub(crate) mod completion;
 pub(crate) mod copilot;
 pub(crate) mod daemon;
@@ -17,6 +18,7 @@ pub(crate) mod explore;
 pub(crate) mod files;
 pub(crate) mod frames;
 pub(crate) mod github;
+pub(crate) mod gitlab;
 pub(crate) mod grep;
 pub(crate) mod hierarchy;
 pub(crate) mod host_hook;
@@ -24,12 +26,15 @@ pub(crate) mod hosts;
 pub(crate) mod hover;
 pub(crate) mod install;
 pub(crate) mod json;
+pub(crate) mod junit;
 pub(crate) mod locations;
 pub(crate) mod markdown;
 pub(crate) mod merge;
 pub(crate) mod mounted;
 pub(crate) mod reached_tests;
+pub(crate) mod report;
 pub(crate) mod sarif;
+pub(crate) mod sarif_report;
 pub(crate) mod servers;
 pub(crate) mod session;
 pub(crate) mod signature;

@@ -1,28 +1,29 @@
-//! Diagnostics as SARIF 2.1.0 (OASIS, *Static Analysis Results Interchange Format*).
+//! Findings as SARIF 2.1.0 (OASIS, *Static Analysis Results Interchange Format*).
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::lsp::model::Severity;
 use crate::text::{LineColumn, Range};
-use crate::tools::answer::{DiagnosticItem, DiagnosticsOutput, Verdict};
+use crate::tools::answer::Verdict;
+
+use super::report::{CheckReport, ReportedFinding};
 
 /// The log: one run per server, since a run is one tool's; a run of our own where no server found anything.
 ///
 /// Lines and columns are 1-based, columns count Unicode scalar values (`columnKind`), the end column is the one after.
 /// Files of the workspace are relative to the base `SRCROOT`. Files that nobody answered for make their run's
-/// `executionSuccessful` false.
-pub(crate) fn render(output: &DiagnosticsOutput, verdict: Verdict) -> Value {
-    let mut servers: BTreeMap<&str, Vec<&DiagnosticItem>> = BTreeMap::new();
-    for item in &output.diagnostics {
-        servers.entry(&item.server).or_default().push(item);
+/// `executionSuccessful` false. Every run names all files that were looked at, since a server without findings has no run.
+pub(crate) fn render(report: &CheckReport<'_>) -> Value {
+    let mut servers: BTreeMap<&str, Vec<&ReportedFinding<'_>>> = BTreeMap::new();
+    for item in &report.findings {
+        servers.entry(item.server).or_default().push(item);
     }
     if servers.is_empty() {
         servers.insert("lsp-tools", Vec::new());
     }
-    let runs: Vec<Value> =
-        servers.into_iter().map(|(server, items)| run(server, &items, output, verdict)).collect();
+    let runs: Vec<Value> = servers.into_iter().map(|(server, items)| run(server, &items, report)).collect();
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -30,7 +31,7 @@ pub(crate) fn render(output: &DiagnosticsOutput, verdict: Verdict) -> Value {
     })
 }
 
-fn run(server: &str, items: &[&DiagnosticItem], output: &DiagnosticsOutput, verdict: Verdict) -> Value {
+fn run(server: &str, items: &[&ReportedFinding<'_>], report: &CheckReport<'_>) -> Value {
     let rules = SarifRules::new(items);
     json!({
         "tool": {"driver": {
@@ -39,23 +40,18 @@ fn run(server: &str, items: &[&DiagnosticItem], output: &DiagnosticsOutput, verd
         }},
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {"SRCROOT": {"description": {"text": "The root of the workspace."}}},
-        "invocations": [invocation(output, verdict)],
+        "invocations": [invocation(report)],
+        "artifacts": report.files.iter().map(|file| looked_at(&file.path)).collect::<Vec<_>>(),
         "results": items.iter().map(|item| result(item, &rules)).collect::<Vec<_>>(),
     })
-}
-
-/// A result must name a rule (3.27.5): without a code it is its checker's, or its server's.
-fn rule(item: &DiagnosticItem) -> &str {
-    let named = [item.code.as_deref(), item.source.as_deref()];
-    named.into_iter().flatten().find(|name| !name.is_empty()).unwrap_or(&item.server)
 }
 
 /// The rules of a run, each with its index.
 struct SarifRules<'a>(BTreeMap<&'a str, usize>);
 
 impl<'a> SarifRules<'a> {
-    fn new(items: &[&'a DiagnosticItem]) -> Self {
-        let names: BTreeSet<&str> = items.iter().map(|item| rule(item)).collect();
+    fn new(items: &[&ReportedFinding<'a>]) -> Self {
+        let names: BTreeSet<&str> = items.iter().map(|item| item.rule()).collect();
         Self(names.into_iter().enumerate().map(|(index, name)| (name, index)).collect())
     }
 
@@ -64,10 +60,9 @@ impl<'a> SarifRules<'a> {
     }
 }
 
-fn invocation(output: &DiagnosticsOutput, verdict: Verdict) -> Value {
-    let notifications: Vec<Value> = output
-        .incomplete
-        .iter()
+fn invocation(report: &CheckReport<'_>) -> Value {
+    let notifications: Vec<Value> = report
+        .incomplete()
         .map(|file| {
             let level = if file.verdict == Verdict::NoData { "error" } else { "warning" };
             let text = match &file.detail {
@@ -78,18 +73,20 @@ fn invocation(output: &DiagnosticsOutput, verdict: Verdict) -> Value {
                 "level": level,
                 "message": {"text": text},
                 "locations": [{"physicalLocation": {"artifactLocation": artifact(&file.path)}}],
+                "properties": {"verdict": file.verdict, "detail": file.detail},
             })
         })
+        .chain(report.notes.iter().map(|note| json!({"level": "note", "message": {"text": note}})))
         .collect();
     json!({
-        "executionSuccessful": matches!(verdict, Verdict::Complete | Verdict::Partial)
-            && output.incomplete.iter().all(|file| file.verdict != Verdict::NoData),
+        "executionSuccessful": report.is_answered(),
         "toolExecutionNotifications": notifications,
     })
 }
 
-fn result(item: &DiagnosticItem, rules: &SarifRules<'_>) -> Value {
-    let rule = rule(item);
+/// A result must name a rule (3.27.5).
+fn result(item: &ReportedFinding<'_>, rules: &SarifRules<'_>) -> Value {
+    let rule = item.rule();
     let mut result = json!({
         "ruleId": rule,
         "ruleIndex": rules.0.get(rule),
@@ -98,11 +95,14 @@ fn result(item: &DiagnosticItem, rules: &SarifRules<'_>) -> Value {
             Severity::Warning => "warning",
             Severity::Information | Severity::Hint => "note",
         },
-        "message": {"text": item.message},
+        "message": {"text": item.text()},
         "locations": [location(&item.path, &item.range)],
     });
-    if let Some(source) = &item.source {
-        result["properties"] = json!({"source": source});
+    let mut properties = Map::new();
+    properties.extend(item.source.map(|source| ("source".to_owned(), json!(source))));
+    properties.extend((!item.help.is_empty()).then(|| ("help".to_owned(), json!(item.help))));
+    if !properties.is_empty() {
+        result["properties"] = properties.into();
     }
     if !item.related.is_empty() {
         let related = item.related.iter().enumerate().map(|(id, related)| {
@@ -125,6 +125,11 @@ fn location(path: &str, range: &Range) -> Value {
             "endLine": end.line, "endColumn": end.column,
         },
     }})
+}
+
+/// An artifact (3.24) that was examined, whatever was found.
+fn looked_at(path: &str) -> Value {
+    json!({"location": artifact(path), "roles": ["analysisTarget"]})
 }
 
 /// A file of the workspace is relative to its root; other files are named by absolute URIs.
@@ -153,28 +158,14 @@ fn percent_encoded(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::report::tests::{answer, file_verdict, item};
     use super::*;
     use crate::text::Position;
-    use crate::tools::answer::{FileVerdict, RelatedItem};
+    use crate::tools::answer::{Answer, DiagnosticsOutput, RelatedItem};
     use crate::tools::place::Place;
 
-    fn item(path: &str, code: Option<&str>) -> DiagnosticItem {
-        DiagnosticItem {
-            path: path.into(),
-            range: Range::new(Position::new(2, 4), Position::new(2, 8)),
-            severity: Severity::Warning,
-            code: code.map(Into::into),
-            source: None,
-            server: "pylsp".into(),
-            message: "bad".into(),
-            enclosing: None,
-            related: Vec::new(),
-        }
-    }
-
-    fn output(diagnostics: Vec<DiagnosticItem>) -> DiagnosticsOutput {
-        let count = diagnostics.len();
-        DiagnosticsOutput { diagnostics, count, has_more: false, files: 2, incomplete: Vec::new() }
+    fn log_of(answer: &Answer<DiagnosticsOutput>) -> Value {
+        render(&CheckReport::from(answer))
     }
 
     #[test]
@@ -190,8 +181,8 @@ mod tests {
             },
             message: "here".into(),
         }];
-        let log =
-            render(&output(vec![first, item("b.py", Some("E1")), item("b.py", None)]), Verdict::Complete);
+        let items = vec![first, item("b.py", Some("E1")), item("b.py", None)];
+        let log = log_of(&answer(items, &[], Verdict::Complete));
         assert_eq!(log["version"], "2.1.0");
         let run = &log["runs"][0];
         assert_eq!(run["tool"]["driver"]["name"], "pylsp");
@@ -226,13 +217,12 @@ mod tests {
 
     #[test]
     fn sarif_without_results_is_successful_only_when_complete() {
-        let mut nothing = output(Vec::new());
-        let log = render(&nothing, Verdict::Complete);
+        let mut nothing = answer(Vec::new(), &["a.py"], Verdict::Complete);
+        let log = log_of(&nothing);
         assert_eq!(log["runs"][0]["results"], json!([]));
         assert_eq!(log["runs"][0]["invocations"][0]["executionSuccessful"], true);
-        nothing.incomplete =
-            vec![FileVerdict { path: "a.py".into(), verdict: Verdict::NoData, detail: None }];
-        let log = render(&nothing, Verdict::Partial);
+        nothing.output.incomplete = vec![file_verdict("a.py", Verdict::NoData, "")];
+        let log = log_of(&nothing);
         assert_eq!(log["runs"][0]["invocations"][0]["executionSuccessful"], false);
         let notification = &log["runs"][0]["invocations"][0]["toolExecutionNotifications"][0];
         assert_eq!(notification["message"]["text"], "a.py: not checked whole");
@@ -242,7 +232,7 @@ mod tests {
     fn sarif_has_one_run_per_server() {
         let mut other = item("a.py", Some("F1"));
         other.server = "ruff".into();
-        let log = render(&output(vec![item("a.py", Some("E1")), other]), Verdict::Complete);
+        let log = log_of(&answer(vec![item("a.py", Some("E1")), other], &[], Verdict::Complete));
         let names: Vec<&Value> =
             log["runs"].as_array().into_iter().flatten().map(|run| &run["tool"]["driver"]["name"]).collect();
         assert_eq!(names, ["pylsp", "ruff"]);

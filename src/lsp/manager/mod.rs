@@ -207,6 +207,28 @@ impl Manager {
         Self { shared, housekeeper }
     }
 
+    /// A manager for another tree of the same project, such as an earlier commit. Nothing of that tree is trusted, since it is not what the
+    /// user has allowed; it is given the project's libraries to read.
+    pub(crate) fn for_other_tree(&self, workspace: Workspace) -> Self {
+        let setup = &self.shared.setup;
+        let lent = python::environment_of(setup, &WorkspacePath::root());
+        Self::new(ManagerSetup {
+            workspace,
+            catalogue: setup.catalogue.clone(),
+            settings: setup.settings.clone(),
+            data: setup.data.clone(),
+            cache: setup.cache.clone(),
+            python: UserWord { lent, ..setup.python.clone() },
+            base_python: OnceCell::default(),
+            spawner: setup.spawner.clone(),
+            trusted: false,
+            launch: setup.launch.clone(),
+            trust: setup.trust.clone(),
+            trace: setup.trace.clone(),
+            progress: setup.progress.clone(),
+        })
+    }
+
     /// The session of `server` for `path`, started if need be; waits for the start at most until `deadline`.
     pub(crate) async fn session(
         &self,

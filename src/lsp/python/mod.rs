@@ -70,6 +70,8 @@ pub(crate) struct UserWord {
     pub(crate) uv: Option<PathBuf>,
     /// Where tools keep environments.
     pub(crate) tools: ToolFolders,
+    /// The environment of another tree of the same project, which is read and never run.
+    pub(crate) lent: Option<PathBuf>,
 }
 
 impl UserWord {
@@ -81,6 +83,7 @@ impl UserWord {
             conda: path("CONDA_PREFIX"),
             uv: path("UV_PROJECT_ENVIRONMENT"),
             tools: ToolFolders::of_user(),
+            lent: None,
         }
     }
 }
@@ -104,8 +107,9 @@ pub(crate) fn search(workspace: &Workspace, root: &WorkspacePath, user: &UserWor
         .and_then(|folder| PythonEnvironment::from_folder(folder, EnvironmentOrigin::Active));
     let mut folders = std::iter::successors(Some(root.clone()), WorkspacePath::parent);
     let of_project = || folders.find_map(|folder| of_folder(workspace, &folder, user, &mut looked_at));
+    let lent = || PythonEnvironment::from_folder(user.lent.clone()?, EnvironmentOrigin::Tool);
     let conda = || PythonEnvironment::from_folder(user.conda.clone()?, EnvironmentOrigin::Active);
-    let environment = active.or_else(of_project).or_else(conda);
+    let environment = active.or_else(of_project).or_else(lent).or_else(conda);
     if let Some(found) = &environment {
         looked_at.extend([found.folder.clone(), found.folder.join("pyvenv.cfg")]);
     }

@@ -7,9 +7,13 @@
 //! names are the user's programs.
 //!
 //! How data passes: a folder → [`repository::Repository`] (which is it, and does it lead elsewhere) → [`shadow::ShadowRepository`] →
-//! [`status::GitStatus`].
+//! [`status::GitStatus`], or [`revision::Comparison`] → [`difference::TreeDifference`]; [`checkout`] writes a tree out, [`merge`] makes one of several.
 
+pub(crate) mod checkout;
+pub(crate) mod difference;
+pub(crate) mod merge;
 pub(crate) mod repository;
+pub(crate) mod revision;
 pub(crate) mod shadow;
 pub(crate) mod status;
 
@@ -37,6 +41,32 @@ pub(crate) enum GitError {
     Unsupported {
         /// What kind.
         why: String,
+    },
+    /// No commit is called so.
+    #[error("there is no commit `{name}` in the repository{}", if *shallow { ", which is a shallow clone" } else { "" })]
+    UnknownRevision {
+        /// As it was given.
+        name: String,
+        /// The repository holds the latest commits only.
+        shallow: bool,
+    },
+    /// Two commits have no common ancestor here.
+    #[error("`{one}` and `{other}` have no common ancestor in the repository{}", if *shallow { ", which is a shallow clone" } else { "" })]
+    NoMergeBase {
+        /// As it was given.
+        one: String,
+        /// As it was given.
+        other: String,
+        /// The repository holds the latest commits only.
+        shallow: bool,
+    },
+    /// What was given is no name of a commit.
+    #[error("`{name}` is no name of a commit that is looked up here: {why}")]
+    InvalidRevision {
+        /// As it was given.
+        name: String,
+        /// What is wrong with it.
+        why: &'static str,
     },
     /// Git itself is not there.
     #[error("git is not on PATH; install it")]

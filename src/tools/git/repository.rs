@@ -36,6 +36,15 @@ pub(crate) enum GitHead {
     Unborn,
 }
 
+impl GitHead {
+    fn commit(self) -> Option<String> {
+        match self {
+            Self::Commit(id) => Some(id),
+            Self::Unborn => None,
+        }
+    }
+}
+
 impl Repository {
     /// The repository that the canonical directory `start` lies in; `workspace` is the canonical root of the workspace.
     ///
@@ -151,7 +160,35 @@ impl Repository {
     pub(crate) fn head(&self) -> Result<GitHead, GitError> {
         let head =
             self.data_path(&self.git_dir, "HEAD")?.ok_or_else(|| GitError::refused("it has no HEAD"))?;
-        let mut text = read_text(&head)?;
+        self.follow(read_text(&head)?)
+    }
+
+    /// The object that the reference `name` leads to, found where git looks for it: `HEAD` and its kin, then tags, branches, and
+    /// branches of remotes. `None` where there is none.
+    ///
+    /// # Errors
+    /// Where it cannot be told, or a link leads elsewhere.
+    pub(crate) fn reference(&self, name: &str) -> Result<Option<String>, GitError> {
+        let is_special = name.ends_with("HEAD") && name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_');
+        if is_special && let Some(path) = self.data_path(&self.git_dir, name)? {
+            // `FETCH_HEAD` has more words on its line.
+            let text = read_text(&path)?;
+            let first = text.split('\t').next().unwrap_or_default().to_owned();
+            return Ok(self.follow(first)?.commit());
+        }
+        let forms = ["", "refs/", "refs/tags/", "refs/heads/", "refs/remotes/"];
+        let names = forms.iter().map(|form| format!("{form}{name}"));
+        for name in names.chain([format!("refs/remotes/{name}/HEAD")]).filter(|name| is_reference(name)) {
+            let found = self.follow(format!("ref: {name}"))?.commit();
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    /// What the text of a reference leads to.
+    fn follow(&self, mut text: String) -> Result<GitHead, GitError> {
         // Git itself follows no more than five.
         for _ in 0..5 {
             let value = text.trim_end();

@@ -60,6 +60,8 @@ const ALWAYS: &[&str] = &[
 pub(crate) struct ShadowRepository {
     folder: TempDir,
     git: GitRunner,
+    /// Variables of every run.
+    env: Vec<(&'static str, OsString)>,
 }
 
 /// How git is run.
@@ -84,7 +86,25 @@ impl GitRunner {
         Ok(Self { spawner: spawner.clone(), program, deadline })
     }
 
-    async fn run(&self, args: Vec<OsString>, cwd: &Path, input: &[u8]) -> Result<ExchangeOutcome, GitError> {
+    async fn run(
+        &self,
+        args: Vec<OsString>,
+        cwd: &Path,
+        input: &[u8],
+        extra_env: &[(&str, OsString)],
+    ) -> Result<ExchangeOutcome, GitError> {
+        let (done, said) = self.run_to_end(args, cwd, input, extra_env).await?;
+        if done.exit == Exit::Code(0) { Ok(done) } else { Err(GitError::Failed { exit: done.exit, said }) }
+    }
+
+    /// As [`run`](Self::run), also where git ends with a failure; with its last line on standard error.
+    async fn run_to_end(
+        &self,
+        args: Vec<OsString>,
+        cwd: &Path,
+        input: &[u8],
+        extra_env: &[(&str, OsString)],
+    ) -> Result<(ExchangeOutcome, String), GitError> {
         let env = [
             ("GIT_OPTIONAL_LOCKS", OsString::from("0")),
             ("GIT_NO_LAZY_FETCH", "1".into()),
@@ -97,14 +117,18 @@ impl GitRunner {
             name: "git".to_owned(),
             program: self.program.clone(),
             args,
-            env: env.into_iter().map(|(name, value)| (name.into(), value)).collect(),
+            env: env
+                .into_iter()
+                .chain(extra_env.iter().cloned())
+                .map(|(name, value)| (name.into(), value))
+                .collect(),
             cwd: cwd.to_owned(),
             pins: Vec::new(),
         };
         let mut said = String::new();
         let with = Exchange { input, most_bytes: MAX_GIT_OUTPUT_BYTES, deadline: self.deadline };
         let done = exchange(&self.spawner, spawn, with, |line| line.clone_into(&mut said)).await?;
-        if done.exit == Exit::Code(0) { Ok(done) } else { Err(GitError::Failed { exit: done.exit, said }) }
+        Ok((done, said))
     }
 }
 
@@ -127,7 +151,7 @@ impl ShadowRepository {
                 why: "it keeps its references in another form than files".to_owned(),
             });
         }
-        let shadow = Self { folder, git };
+        let shadow = Self { folder, git, env: Vec::new() };
         shadow.populate(repository, &said)?;
         Ok(shadow)
     }
@@ -146,6 +170,7 @@ impl ShadowRepository {
         let (own, common) = (&repository.git_dir, &repository.common_dir);
         self.link(repository, common, "objects")?;
         self.link(repository, own, "index")?;
+        self.link(repository, common, "shallow")?;
         self.link(repository, own, "info/sparse-checkout")?;
         self.link(repository, common, "info/exclude")?;
         self.link(repository, common, "info/attributes")?;
@@ -177,6 +202,54 @@ impl ShadowRepository {
         repository: &Repository,
         args: &[OsString],
     ) -> Result<ExchangeOutcome, GitError> {
+        self.run_with(&repository.top, args, &[], &[]).await
+    }
+
+    /// As [`run`](Self::run), with `work_tree` in the place of the repository's, `input` for its standard input, and more variables of its
+    /// environment.
+    ///
+    /// # Errors
+    /// Where git fails or takes too long.
+    pub(crate) async fn run_with(
+        &self,
+        work_tree: &Path,
+        args: &[OsString],
+        input: &[u8],
+        env: &[(&str, OsString)],
+    ) -> Result<ExchangeOutcome, GitError> {
+        // A path that git is given or gives is relative to the top of the work tree.
+        let env: Vec<_> = self.env.iter().chain(env).cloned().collect();
+        self.git.run(self.command(work_tree, args), work_tree, input, &env).await
+    }
+
+    /// As [`run_with`](Self::run_with), also where git ends with a failure.
+    ///
+    /// # Errors
+    /// Where git cannot be run or takes too long.
+    pub(crate) async fn run_to_end(
+        &self,
+        repository: &Repository,
+        args: &[OsString],
+    ) -> Result<ExchangeOutcome, GitError> {
+        let top = &repository.top;
+        self.git.run_to_end(self.command(top, args), top, &[], &self.env).await.map(|(done, _)| done)
+    }
+
+    /// From now on the objects that git makes go into this directory, and not into the repository.
+    ///
+    /// # Errors
+    /// Where the folder for them cannot be made.
+    pub(crate) fn keep_objects_apart(&mut self) -> Result<(), GitError> {
+        let objects = self.scratch("new-objects");
+        private::make_folder(&objects).map_err(|error| GitError::io(&objects, error))?;
+        self.env = vec![
+            ("GIT_OBJECT_DIRECTORY", objects.into()),
+            ("GIT_ALTERNATE_OBJECT_DIRECTORIES", self.scratch("objects").into()),
+        ];
+        Ok(())
+    }
+
+    fn command(&self, work_tree: &Path, args: &[OsString]) -> Vec<OsString> {
         let mut all: Vec<OsString> = ALWAYS.iter().map(Into::into).collect();
         let mut option = |name: &str, path: &Path| {
             let mut word = OsString::from(name);
@@ -184,9 +257,19 @@ impl ShadowRepository {
             all.push(word);
         };
         option("--git-dir=", self.folder.path());
-        option("--work-tree=", &repository.top);
+        option("--work-tree=", work_tree);
         all.extend_from_slice(args);
-        self.git.run(all, &repository.top, &[]).await
+        all
+    }
+
+    /// A folder of this directory that is removed with it.
+    pub(crate) fn scratch(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Whether the repository holds the latest commits only.
+    pub(crate) fn is_shallow(&self) -> bool {
+        self.folder.path().join("shallow").exists()
     }
 }
 
@@ -197,7 +280,7 @@ async fn configuration(
     text: &str,
 ) -> Result<BTreeMap<String, String>, GitError> {
     let args = ["--no-pager", "config", "--file", "-", "--no-includes", "--list", "-z"];
-    let listed = git.run(args.map(OsString::from).to_vec(), cwd, text.as_bytes()).await?;
+    let listed = git.run(args.map(OsString::from).to_vec(), cwd, text.as_bytes(), &[]).await?;
     let listed = String::from_utf8_lossy(&listed.output).into_owned();
     // A key without a value means `true`.
     let entries = listed.split('\0').filter(|entry| !entry.is_empty());

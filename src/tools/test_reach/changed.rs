@@ -33,6 +33,8 @@ pub(super) struct ChangedCode {
     pub(super) gone_files: BTreeSet<WorkspacePath>,
     /// Files in no language that can be followed.
     pub(super) unfollowed: BTreeSet<WorkspacePath>,
+    /// What else of the change is not here, in sentences.
+    pub(super) gaps: Vec<String>,
 }
 
 impl ChangedCode {

@@ -10,6 +10,15 @@ pub(super) type UnitAt = (usize, usize);
 pub(super) enum Reached {
     /// A unit.
     Unit(UnitAt),
+    /// A test as it runs in a class that inherits it, or (without a class) in a module that its class is imported into.
+    InheritedTest {
+        /// The file that it runs in.
+        file: usize,
+        /// The class, a unit of that file.
+        class: Option<usize>,
+        /// The test.
+        test: UnitAt,
+    },
     /// The top level of a file.
     Top(usize),
     /// The tests of a folder: of the one that the file with this number lies in, and beneath.

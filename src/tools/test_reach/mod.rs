@@ -6,6 +6,7 @@
 //! use it are named last, and marked so.
 
 mod changed;
+mod inherited;
 mod links;
 pub(crate) mod output;
 mod runner_rules;
@@ -19,7 +20,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use self::changed::{ChangedCode, UnitKey, keyed};
-use self::links::{Reached, UnitAt};
+use self::links::Reached;
 use self::output::{ReachKind, ReachedTest, TestReachOutput};
 use self::server_uses::ServerUses;
 use self::walk::ReachWalk;
@@ -42,17 +43,19 @@ const MAX_WAY_LINKS: usize = 12;
 /// The most changed symbols that are named.
 const MAX_NAMED_CHANGES: usize = 50;
 
-/// The tests that reach `edits`, at most `limit`; all that is on disk is as after the edits.
+/// The tests that reach `edits`, at most `limit`; all that is on disk is as after the edits. `gaps` says what of the change is not among
+/// them.
 ///
 /// # Errors
 /// Those of reading the workspace.
 pub(crate) async fn tests_reaching(
     context: &Context,
     edits: &[EditedText],
+    gaps: Vec<String>,
     limit: usize,
     deadline: Instant,
 ) -> Result<Answer<TestReachOutput>, ToolError> {
-    let changed = ChangedCode::from_edits(context, edits);
+    let changed = ChangedCode { gaps, ..ChangedCode::from_edits(context, edits) };
     follow_changes(context, &changed, limit, deadline).await
 }
 
@@ -107,6 +110,7 @@ async fn follow_changes(
         let mut server = ServerUses::new(context, &language, deadline);
         found.follow(&index, changed, &mut server).await;
     }
+    found.doubts.extend(changed.gaps.iter().cloned());
     for path in &changed.unfollowed {
         found.doubts.push(format!("what reads {} is not known", path.display()));
     }
@@ -157,7 +161,11 @@ impl ReachFindings {
         }
         let files: BTreeSet<usize> = starts.iter().map(|reached| file_of(*reached)).collect();
         for (file, way) in walk.importing_files(&files) {
-            let named = walk.tests.range((file, 0)..(file + 1, 0)).count();
+            let named = walk
+                .tests
+                .keys()
+                .filter(|test| matches!(test, Reached::Unit((at, _)) if *at == file))
+                .count();
             if named < index.files[file].tests_within(None).count() {
                 self.importing.push(ReachedTest {
                     path: index.files[file].path.display(),
@@ -242,7 +250,10 @@ fn starts(index: &CodeIndex, changed: &ChangedCode) -> BTreeSet<Reached> {
 
 fn file_of(reached: Reached) -> usize {
     match reached {
-        Reached::Unit((file, _)) | Reached::Top(file) | Reached::Folder(file) => file,
+        Reached::Unit((file, _))
+        | Reached::InheritedTest { file, .. }
+        | Reached::Top(file)
+        | Reached::Folder(file) => file,
     }
 }
 
@@ -251,12 +262,25 @@ fn shown(index: &CodeIndex, reached: Reached) -> String {
     let path = index.files[file_of(reached)].path.display();
     match reached {
         Reached::Unit(unit) => format!("{path}:{}", index.unit(unit).qualified),
+        Reached::InheritedTest { .. } => format!("{path}:{}", test_name(index, reached).0),
         Reached::Top(_) | Reached::Folder(_) => path,
     }
 }
 
-fn reached_test(index: &CodeIndex, walk: &ReachWalk<'_>, test: UnitAt, step: usize) -> ReachedTest {
-    let unit = index.unit(test);
+/// The whole name of a test, and the 0-based line where it is found in its file; none for a test of an imported class.
+fn test_name(index: &CodeIndex, reached: Reached) -> (String, Option<u32>) {
+    match reached {
+        Reached::Unit(at) => (index.unit(at).qualified.clone(), Some(index.unit(at).selection.line)),
+        Reached::InheritedTest { file, class: Some(class), test } => {
+            let class = index.unit((file, class));
+            (format!("{}.{}", class.qualified, index.unit(test).name), Some(class.selection.line))
+        }
+        Reached::InheritedTest { class: None, test, .. } => (index.unit(test).qualified.clone(), None),
+        Reached::Top(_) | Reached::Folder(_) => (String::new(), None),
+    }
+}
+
+fn reached_test(index: &CodeIndex, walk: &ReachWalk<'_>, test: Reached, step: usize) -> ReachedTest {
     let before = std::iter::successors(walk.steps[step].from, |at| walk.steps[*at].from);
     let link = |at: usize| {
         let step = &walk.steps[at];
@@ -267,10 +291,11 @@ fn reached_test(index: &CodeIndex, walk: &ReachWalk<'_>, test: UnitAt, step: usi
         // What changed is the end of the way, and stays.
         way.drain(MAX_WAY_LINKS - 1..way.len() - 1);
     }
+    let (name, line) = test_name(index, test);
     ReachedTest {
-        path: index.files[test.0].path.display(),
-        name: Some(unit.qualified.clone()),
-        line: Some(unit.selection.line),
+        path: index.files[file_of(test)].path.display(),
+        name: Some(name),
+        line,
         how: walk.steps[step].kind,
         way,
     }

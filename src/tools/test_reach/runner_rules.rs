@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::inherited;
 use super::links::{Reached, UnitAt, UserOf};
 use super::output::ReachKind;
 use crate::hints::{self, CodeIndex, CodeUnit, CodeUnitKind};
@@ -66,6 +67,10 @@ fn fixture_users(index: &CodeIndex, at: UnitAt, fixture: &CodeUnit) -> Vec<UserO
     };
     let name = fixture_name(fixture);
     let mut found = Vec::new();
+    // A fixture of a class is there for the tests of its heirs as well, and may stand in for one of a base.
+    if let Some(class) = fixture.parent.filter(|class| own.units[*class].kind == CodeUnitKind::Type) {
+        found.extend(inherited::tests_asking_for(index, (at.0, class), &name).into_iter().map(user));
+    }
     for file in &files {
         let units = index.files[*file].units.iter().enumerate();
         let takes = units.filter(|(unit, known)| {

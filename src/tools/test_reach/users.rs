@@ -41,9 +41,7 @@ pub(super) async fn users(index: &CodeIndex, at: UnitAt, server: &mut ServerUses
             for place in &places {
                 found.add_place(*place);
             }
-            if unit.owner.is_some() {
-                found.add_unknown_members(&places, server).await;
-            }
+            found.add_unlisted(&places, server).await;
         }
         None => by_name(index, Some(at), &unit.name).into_iter().for_each(|user| found.add(user)),
     }
@@ -121,16 +119,28 @@ impl<'a> UserCollector<'a> {
         self.add(UserOf { reached, kind });
     }
 
-    /// Places where a member of this name is used of a value whose type the server does not know, and those that it left out.
-    async fn add_unknown_members(&mut self, listed: &HashSet<IndexedPlace>, server: &mut ServerUses<'_>) {
+    /// Places of the name that the server did not list: those in files that it leaves out of its project, and members of values whose
+    /// type it does not know.
+    async fn add_unlisted(&mut self, listed: &HashSet<IndexedPlace>, server: &mut ServerUses<'_>) {
         let (Some(of), Some(unit)) = (self.of, self.unit()) else { return };
         let own = (of.0, unit.selection);
-        let members = self.index.uses(&unit.name).iter().filter(|place| place.is_member && !place.is_quoted);
-        for place in members.map(|place| (place.file, place.at)).filter(|place| !listed.contains(place)) {
-            match server.meaning(self.index, place).await {
-                NameMeaning::Unknown => self.add_user(place, ReachKind::Names),
-                NameMeaning::Defined(places) if places.contains(&own) => self.add_place(place),
-                NameMeaning::Defined(_) => {}
+        let known: HashSet<usize> = listed.iter().map(|(file, _)| *file).collect();
+        let may_be = |place: &&NameUse| {
+            let imported =
+                || self.index.files[place.file].imports.iter().any(|(local, _)| *local == unit.name);
+            let is_plain = !place.is_member && !known.contains(&place.file) && imported();
+            let is_member = place.is_member && (unit.owner.is_some() || !known.contains(&place.file));
+            !place.is_quoted && !listed.contains(&(place.file, place.at)) && (is_plain || is_member)
+        };
+        let places: Vec<NameUse> = self.index.uses(&unit.name).iter().filter(may_be).copied().collect();
+        for place in places {
+            let at = (place.file, place.at);
+            match server.meaning(self.index, at).await {
+                NameMeaning::Unknown if unit.owner.is_some() || !place.is_member => {
+                    self.add_user(at, ReachKind::Names);
+                }
+                NameMeaning::Defined(places) if places.contains(&own) => self.add_place(at),
+                NameMeaning::Unknown | NameMeaning::Defined(_) => {}
             }
         }
     }

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
+use super::inherited;
 use super::links::{Reached, UnitAt, UserOf};
 use super::output::ReachKind;
 use super::runner_rules;
@@ -36,7 +37,7 @@ pub(super) struct ReachWalk<'a> {
     index: &'a CodeIndex,
     pub(super) steps: Vec<WalkStep>,
     /// Tests, each with the step that reaches it.
-    pub(super) tests: BTreeMap<UnitAt, usize>,
+    pub(super) tests: BTreeMap<Reached, usize>,
     /// Files whose importers are reached, each with its step.
     tops: BTreeMap<usize, usize>,
     waiting: BTreeMap<ReachKind, VecDeque<(Reached, Option<usize>)>>,
@@ -86,6 +87,7 @@ impl<'a> ReachWalk<'a> {
             self.steps.push(WalkStep { reached: Some(reached), gone: None, from, kind });
             match reached {
                 Reached::Unit(unit) => self.pass_unit(unit, step, kind, server).await,
+                Reached::InheritedTest { .. } => drop(self.tests.insert(reached, step)),
                 Reached::Top(file) => self.pass_top(file, step, kind),
                 Reached::Folder(file) => {
                     let tests = runner_rules::tests_beneath(self.index, file);
@@ -99,13 +101,19 @@ impl<'a> ReachWalk<'a> {
         let unit = self.index.unit(at);
         let file = &self.index.files[at.0];
         if unit.test == TestRole::Test {
-            self.tests.entry(at).or_insert(step);
+            self.tests.insert(Reached::Unit(at), step);
+            // Where it runs once more, the way there is the same.
+            let from = self.steps[step].from;
+            for other in inherited::other_runs(self.index, at) {
+                self.wait(other, from, kind);
+            }
             return;
         }
         // What changed in a test file, or is used in the body of a class of tests, concerns all its tests.
         if unit.test == TestRole::Group {
-            let inside: Vec<usize> = file.tests_within(Some(at.1)).collect();
-            inside.into_iter().for_each(|test| self.wait(Reached::Unit((at.0, test)), Some(step), kind));
+            let inside = file.tests_within(Some(at.1)).map(|test| Reached::Unit((at.0, test)));
+            let inside: Vec<Reached> = inside.chain(inherited::tests_of_class(self.index, at)).collect();
+            inside.into_iter().for_each(|test| self.wait(test, Some(step), kind));
             if unit.kind == CodeUnitKind::Group {
                 return;
             }

@@ -149,7 +149,10 @@ pub(super) fn python(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Opti
     });
     let imports = || {
         let found = wanted.files.iter().find(|file| names("import pytest", file));
-        found.filter(|_| folder.is_last_resort()).map(|file| format!("{file} has `import pytest`"))
+        let is_project = ["pyproject.toml", "setup.py", "setup.cfg"].iter().any(|file| folder.has(file));
+        found
+            .filter(|_| is_project || folder.is_last_resort())
+            .map(|file| format!("{file} has `import pytest`"))
     };
     let python = python_program(folder);
     if let Some(why) = sign.or_else(imports) {

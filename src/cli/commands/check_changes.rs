@@ -1,0 +1,71 @@
+//! The command `check` for a difference between git trees, and for a merge of branches.
+
+use std::sync::Arc;
+
+use super::check_report::report_text;
+use super::{CliContext, Reply, answer_reply, reply_with_verdict};
+use crate::cli::args::{CheckCommandArgs, CliOutputFormat};
+use crate::cli::render::report::CheckReport;
+use crate::cli::render::{changes, diagnostics};
+use crate::tools::answer::{Answer, DiagnosticsOutput, FileVerdict, Verdict};
+use crate::tools::changes::output::ChangesOutput;
+use crate::tools::error::ToolError;
+use crate::tools::lsp_changes::{ChangesArgs, ChangesInProcess};
+use crate::tools::shard::CheckCosts;
+
+/// What the difference breaks that `arguments` name.
+pub(super) async fn run(
+    arguments: CheckCommandArgs,
+    costs: Arc<CheckCosts>,
+    door: CliContext<'_>,
+) -> Result<Reply, ToolError> {
+    let shows_interfaces = matches!(door.format, CliOutputFormat::Text | CliOutputFormat::Json);
+    let args = ChangesArgs {
+        against: arguments.against,
+        index: arguments.index.then_some(true),
+        merge_branches: Some(arguments.merge_branches).filter(|branches| !branches.is_empty()),
+        min_severity: arguments.severity.map(Into::into),
+        limit: Some(arguments.limit.unwrap_or(usize::MAX)),
+        in_process: ChangesInProcess {
+            without_interfaces: !shows_interfaces,
+            shard: arguments.shard,
+            costs: Some(costs),
+        },
+    };
+    let answer = door.runtime.changes(args).await?;
+    if door.format == CliOutputFormat::Json {
+        return answer_reply(door, answer, |_| String::new(), "");
+    }
+    let check = as_check(&answer);
+    if let Some(out) = report_text(&CheckReport::from(&check), door)? {
+        let nothing = diagnostics::totals(&check.output, check.verdict, &door.console.err);
+        return Ok(reply_with_verdict(door, &answer, out, &nothing));
+    }
+    Ok(text(answer, door))
+}
+
+/// The same as a check of files, in which those that could not be judged have no data.
+fn as_check(answer: &Answer<ChangesOutput>) -> Answer<DiagnosticsOutput> {
+    let mut output = answer.output.found.clone();
+    output.incomplete.extend(answer.output.unjudged.iter().map(|file| FileVerdict {
+        path: file.path.clone(),
+        verdict: Verdict::NoData,
+        detail: Some(file.why.clone()),
+    }));
+    Answer {
+        ok: answer.ok,
+        output,
+        resolved: None,
+        server_status: answer.server_status.clone(),
+        servers: answer.servers.clone(),
+        verdict: answer.verdict,
+        notes: answer.notes.clone(),
+    }
+}
+
+fn text(mut answer: Answer<ChangesOutput>, door: CliContext<'_>) -> Reply {
+    let before = door.paths.respell(&mut answer);
+    let line = |path: &str, line: u32| door.runtime.read_line(before.get(path)?, line);
+    let out = changes::render(&answer.output, answer.verdict, &door.console.out, &line);
+    reply_with_verdict(door, &answer, out, "")
+}

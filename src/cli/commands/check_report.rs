@@ -1,0 +1,22 @@
+//! The text of a check's report, in the format that was asked for.
+
+use super::{CliContext, as_json};
+use crate::cli::args::CliOutputFormat;
+use crate::cli::render::report::CheckReport;
+use crate::cli::render::{github, gitlab, junit, sarif};
+use crate::tools::error::ToolError;
+
+/// The report in the format of the command line; `None` for formats that are made from the answer itself.
+pub(super) fn report_text(
+    report: &CheckReport<'_>,
+    door: CliContext<'_>,
+) -> Result<Option<String>, ToolError> {
+    match door.format {
+        CliOutputFormat::Sarif => as_json(&sarif::render(report), door).map(Some),
+        CliOutputFormat::Github => Ok(Some(github::render(report))),
+        CliOutputFormat::Gitlab => as_json(&gitlab::render(report), door).map(Some),
+        CliOutputFormat::Junit => Ok(Some(junit::render(report))),
+        // The formats of tool lists have been refused by then.
+        _ => Ok(None),
+    }
+}

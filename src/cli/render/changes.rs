@@ -1,0 +1,95 @@
+//! What a difference breaks: conflicts of a merge, new findings, changed declarations, files that could not be judged.
+
+use std::fmt::Write as _;
+
+use super::display::{BAD, BOLD, DIM, count};
+use super::{DisplayCapabilities, diagnostics, escape};
+use crate::tools::answer::Verdict;
+use crate::tools::changes::output::{ChangesOutput, CombinedFinding, InterfaceChange, MergeReport};
+
+/// The whole, with the totals of the findings at its end. `read_line` gives the 0-based line of a file of the answer.
+pub(crate) fn render(
+    output: &ChangesOutput,
+    verdict: Verdict,
+    look: &DisplayCapabilities,
+    read_line: &impl Fn(&str, u32) -> Option<String>,
+) -> String {
+    let mut out = String::new();
+    if let Some(merge) = &output.merge {
+        conflicts(&mut out, merge, look);
+    }
+    if !output.interfaces.is_empty() {
+        let _ = writeln!(out, "{}", look.paint(BOLD, "changed declarations"));
+        output.interfaces.iter().for_each(|change| interface_line(&mut out, change, look));
+        out.push('\n');
+    }
+    for file in &output.unjudged {
+        let what = format!("not judged: {}: {}", escape::line(&file.path), escape::words(&file.why));
+        let _ = writeln!(out, "{}", look.paint(BAD, &what));
+    }
+    out.push_str(&diagnostics::render(&output.found, verdict, look, read_line));
+    if let Some(merge) = &output.merge {
+        sides(&mut out, merge, look);
+    }
+    let files = count(output.changed_files, "changed file");
+    let _ = writeln!(out, "{}", look.paint(DIM, &format!("{} ({files})", escape::words(&output.compared))));
+    out
+}
+
+fn conflicts(out: &mut String, merge: &MergeReport, look: &DisplayCapabilities) {
+    for conflict in &merge.conflicts {
+        let what =
+            format!("conflict: {} ({})", escape::line(&conflict.path), escape::words(&conflict.branch));
+        let _ = writeln!(out, "{}", look.paint(BAD, &what));
+    }
+}
+
+fn interface_line(out: &mut String, change: &InterfaceChange, look: &DisplayCapabilities) {
+    let place = format!("{}:{}", escape::line(&change.path), change.line + 1);
+    let now = change.now.as_ref().map(|now| format!(" → {}", escape::words(now))).unwrap_or_default();
+    let _ = write!(
+        out,
+        "{}: {} {} {}{now}",
+        look.paint(BOLD, &place),
+        change.change.name(),
+        escape::words(&change.kind),
+        escape::words(&change.name)
+    );
+    let users = match change.user_count {
+        None => "users not known".to_owned(),
+        Some(0) => "no users".to_owned(),
+        Some(all) => {
+            let named: Vec<String> =
+                change.users.iter().map(|user| escape::line(user).into_owned()).collect();
+            let more = if all > named.len() { ", …" } else { "" };
+            format!("{}: {}{more}", count(all, "user"), named.join(", "))
+        }
+    };
+    let _ = writeln!(out, " {}", look.paint(DIM, &format!("({users})")));
+    let heads = [("-", &change.before), ("+", &change.after)];
+    let differ = change.before != change.after;
+    for (sign, head) in heads.into_iter().filter(|_| differ && change.after.is_some()) {
+        let Some(head) = head else { continue };
+        let _ = writeln!(out, "    {}", look.paint(DIM, &format!("{sign} {}", escape::words(head))));
+    }
+}
+
+fn sides(out: &mut String, merge: &MergeReport, look: &DisplayCapabilities) {
+    for side in &merge.by_branch {
+        let found = count(side.findings, "finding");
+        let _ = writeln!(out, "{} by itself: {found}", escape::words(&side.branch));
+    }
+    let found = count(merge.by_combination, "finding");
+    let _ = writeln!(out, "{}", look.paint(BOLD, &format!("only together: {found}")));
+    merge.combined.iter().for_each(|one| combined_line(out, one));
+}
+
+fn combined_line(out: &mut String, one: &CombinedFinding) {
+    let list = |names: &[String]| {
+        let names: Vec<String> = names.iter().map(|name| escape::words(name)).collect();
+        if names.is_empty() { "no branch".to_owned() } else { names.join(", ") }
+    };
+    let (changed, used) = (list(&one.changed_by), list(&one.used_from));
+    let place = format!("{}:{}", escape::line(&one.path), one.line + 1);
+    let _ = writeln!(out, "  {place}: the file is changed by {changed}, what it uses by {used}");
+}

@@ -1,0 +1,148 @@
+//! Findings as a code quality report of GitLab (the part of Code Climate's format that GitLab reads).
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::lsp::model::Severity;
+use crate::text::LineColumn;
+use crate::tools::answer::Verdict;
+
+use super::report::{CheckReport, ReportedFile, ReportedFinding};
+
+/// The rule under which files without an answer stand in the report.
+const UNANSWERED_RULE: &str = "not-checked";
+
+/// The list of findings. A file that no server answered for is one of them, since GitLab shows nothing but findings, and takes
+/// those that are gone for mended.
+///
+/// Lines are 1-based. Paths are relative to the workspace, as GitLab wants them to be to the repository.
+pub(crate) fn render(report: &CheckReport<'_>) -> Value {
+    let mut prints = Fingerprints::default();
+    let found = report.findings.iter().map(|finding| {
+        let lines = json!({
+            "begin": LineColumn::from(finding.range.start).line,
+            "end": LineColumn::from(finding.range.end).line,
+        });
+        json!({
+            "description": description(finding),
+            "check_name": finding.rule(),
+            "fingerprint": prints.next(&[finding.server, &finding.path, finding.rule(), finding.message]),
+            "severity": severity(finding.severity),
+            "location": {"path": finding.path, "lines": lines},
+        })
+    });
+    let mut entries: Vec<Value> = found.collect();
+    let unanswered = report.files.iter().filter(|file| file.verdict == Verdict::NoData);
+    entries.extend(unanswered.map(|file| unanswered_entry(file, &mut prints)));
+    entries.into()
+}
+
+fn unanswered_entry(file: &ReportedFile<'_>, prints: &mut Fingerprints) -> Value {
+    let why = file.detail.as_deref().unwrap_or("no server answered");
+    json!({
+        "description": format!("not checked: {why}"),
+        "check_name": UNANSWERED_RULE,
+        "fingerprint": prints.next(&["", &file.path, UNANSWERED_RULE, ""]),
+        "severity": "info",
+        "location": {"path": file.path, "lines": {"begin": 1, "end": 1}},
+    })
+}
+
+/// The message in one line: GitLab shows it as one.
+fn description(finding: &ReportedFinding<'_>) -> String {
+    finding.message.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "major",
+        Severity::Warning => "minor",
+        Severity::Information | Severity::Hint => "info",
+    }
+}
+
+/// What tells findings apart, and is the same in the next report although lines have moved.
+#[derive(Default)]
+struct Fingerprints {
+    /// How many findings had the same parts so far.
+    seen: HashMap<String, usize>,
+}
+
+impl Fingerprints {
+    /// The next finding of these parts; those that agree in all of them are told apart by their order.
+    fn next(&mut self, parts: &[&str]) -> String {
+        // As JSON, parts cannot run into each other.
+        let parts = json!(parts).to_string();
+        let ordinal = self.seen.entry(parts.clone()).or_default();
+        *ordinal += 1;
+        let hash = Sha256::digest(format!("{parts}{ordinal}"));
+        hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::report::tests::{answer, file_verdict, item};
+    use super::*;
+    use crate::text::{Position, Range};
+    use crate::tools::answer::DiagnosticItem;
+
+    fn at_line(line: u32, message: &str) -> DiagnosticItem {
+        DiagnosticItem {
+            range: Range::new(Position::new(line, 0), Position::new(line + 1, 2)),
+            message: message.into(),
+            ..item("src/a.py", Some("E1"))
+        }
+    }
+
+    fn fingerprints(diagnostics: Vec<DiagnosticItem>) -> Vec<String> {
+        let report = render(&CheckReport::from(&answer(diagnostics, &[], Verdict::Complete)));
+        let of = |entry: &Value| entry["fingerprint"].as_str().unwrap_or_default().to_owned();
+        report.as_array().into_iter().flatten().map(of).collect()
+    }
+
+    #[test]
+    fn gitlab_finding_has_the_members_that_gitlab_reads() {
+        let mut answer =
+            answer(vec![at_line(4, "two\n  \"lines\"")], &["src/a.py", "b.py"], Verdict::Partial);
+        answer.output.incomplete = vec![file_verdict("b.py", Verdict::NoData, "pylsp was silent")];
+        let report = render(&CheckReport::from(&answer));
+        assert_eq!(
+            report,
+            json!([
+                {
+                    "description": "two \"lines\"",
+                    "check_name": "E1",
+                    "fingerprint": report[0]["fingerprint"],
+                    "severity": "minor",
+                    "location": {"path": "src/a.py", "lines": {"begin": 5, "end": 6}},
+                },
+                {
+                    "description": "not checked: pylsp was silent",
+                    "check_name": "not-checked",
+                    "fingerprint": report[1]["fingerprint"],
+                    "severity": "info",
+                    "location": {"path": "b.py", "lines": {"begin": 1, "end": 1}},
+                },
+            ])
+        );
+    }
+
+    #[test]
+    fn gitlab_fingerprint_is_unique_and_survives_moved_lines() {
+        let before = fingerprints(vec![at_line(1, "x"), at_line(2, "x"), at_line(3, "y")]);
+        let after =
+            fingerprints(vec![at_line(8, "new"), at_line(11, "x"), at_line(12, "x"), at_line(13, "y")]);
+        assert_eq!(before, after[1..]);
+        let unique: std::collections::BTreeSet<&String> = after.iter().collect();
+        assert_eq!(unique.len(), after.len(), "{after:?}");
+        assert!(after.iter().all(|print| print.len() == 32), "{after:?}");
+    }
+
+    #[test]
+    fn gitlab_report_of_a_clean_check_is_an_empty_list() {
+        assert_eq!(render(&CheckReport::from(&answer(Vec::new(), &["a.py"], Verdict::Complete))), json!([]));
+    }
+}

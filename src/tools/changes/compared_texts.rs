@@ -1,0 +1,196 @@
+//! The files that differ between two trees, with their texts before and after.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::tools::context::Context;
+use crate::tools::error::ToolError;
+use crate::tools::git::difference::{BlobContent, ComparedFile, ComparedPath, blobs, difference};
+use crate::tools::git::revision::Comparison;
+use crate::tools::git_access::{OpenRepository, from_git_error};
+use crate::tools::impact::EditedText;
+use crate::workspace::{ReadError, WorkspacePath};
+
+/// What differs, as far as it lies in the workspace.
+#[derive(Debug, Default)]
+pub(crate) struct ComparedTexts {
+    /// The text files.
+    pub edits: Vec<EditedText>,
+    /// Files that cannot be compared as text.
+    pub unread: Vec<(WorkspacePath, UnreadReason)>,
+    /// How many files lie outside the workspace, or have names that cannot be used.
+    pub elsewhere: usize,
+    /// There were more than are read.
+    pub cut: bool,
+}
+
+/// Why a file cannot be compared as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum UnreadReason {
+    /// It is a submodule.
+    Submodule,
+    /// In words.
+    Other(String),
+}
+
+impl fmt::Display for UnreadReason {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Submodule => out.write_str("it is a submodule"),
+            Self::Other(why) => out.write_str(why),
+        }
+    }
+}
+
+/// A side of a file as text.
+enum SideText {
+    Absent,
+    Text(String),
+    Unread(UnreadReason),
+}
+
+impl ComparedTexts {
+    /// Reads what differs in `comparison`.
+    ///
+    /// # Errors
+    /// Where git fails.
+    pub(crate) async fn read(
+        context: &Context,
+        opened: &OpenRepository,
+        comparison: &Comparison,
+    ) -> Result<Self, ToolError> {
+        let OpenRepository { repository, shadow } = opened;
+        let found = difference(shadow, repository, comparison).await.map_err(from_git_error)?;
+        let ids: Vec<String> = found
+            .paths
+            .iter()
+            .flat_map(|one| [&one.before, &one.after])
+            .filter_map(|side| match side {
+                ComparedFile::Blob(id) => Some(id.clone()),
+                _ => None,
+            })
+            .collect();
+        let limit = context.config.settings.limits.max_file_bytes;
+        let blobs = blobs(shadow, repository, &ids, limit).await.map_err(from_git_error)?;
+        let mut texts = Self { cut: found.cut, ..Self::default() };
+        for one in &found.paths {
+            texts.add(context, &repository.top, one, &blobs);
+        }
+        Ok(texts)
+    }
+
+    fn add(
+        &mut self,
+        context: &Context,
+        top: &Path,
+        one: &ComparedPath,
+        blobs: &BTreeMap<String, BlobContent>,
+    ) {
+        let inside = |path: &PathBuf| context.workspace.path(&top.join(path)).ok();
+        let (path, from) = (inside(&one.path), one.renamed_from.as_ref().map(inside));
+        let (path, renamed_from, is_whole) = match (path, from) {
+            (Some(path), None) => (path, None, true),
+            (Some(path), Some(Some(from))) => (path, Some(from), true),
+            // Half of the move lies elsewhere: here the file came or went.
+            (Some(path), Some(None)) => (path, None, false),
+            (None, Some(Some(from))) => {
+                self.elsewhere += 1;
+                if let SideText::Text(text) = side_text(context, &from, &one.before, blobs) {
+                    self.edits.push(EditedText {
+                        path: from,
+                        renamed_from: None,
+                        before: Some(text),
+                        after: None,
+                    });
+                }
+                return;
+            }
+            (None, _) => {
+                self.elsewhere += 1;
+                return;
+            }
+        };
+        if context.workspace.is_path_hidden(&path) {
+            self.unread.push((path, UnreadReason::Other("a rule hides it".to_owned())));
+            return;
+        }
+        let old = renamed_from.as_ref().unwrap_or(&path);
+        let before = match is_whole {
+            true => side_text(context, old, &one.before, blobs),
+            false => SideText::Absent,
+        };
+        let after = side_text(context, &path, &one.after, blobs);
+        let (before, after) = match (before, after) {
+            (SideText::Unread(why), _) | (_, SideText::Unread(why)) => {
+                self.unread.push((path, why));
+                return;
+            }
+            (SideText::Absent, SideText::Absent) => return,
+            (SideText::Text(before), SideText::Absent) => (Some(before), None),
+            (SideText::Absent, SideText::Text(after)) => (None, Some(after)),
+            (SideText::Text(before), SideText::Text(after)) => {
+                let before = with_line_ends_of(before, &after);
+                if before == after && renamed_from.is_none() {
+                    return;
+                }
+                (Some(before), Some(after))
+            }
+        };
+        self.edits.push(EditedText { path, renamed_from, before, after });
+    }
+}
+
+fn side_text(
+    context: &Context,
+    path: &WorkspacePath,
+    side: &ComparedFile,
+    blobs: &BTreeMap<String, BlobContent>,
+) -> SideText {
+    let unread = |why: &str| SideText::Unread(UnreadReason::Other(why.to_owned()));
+    match side {
+        ComparedFile::Absent => SideText::Absent,
+        ComparedFile::Submodule => SideText::Unread(UnreadReason::Submodule),
+        ComparedFile::Other(why) => unread(&format!("it is {why}")),
+        ComparedFile::OnDisk => {
+            let limit = context.config.settings.limits.max_file_bytes;
+            match context.workspace.read_text_up_to(path, limit) {
+                Ok(file) => SideText::Text(file.text),
+                // Gone between git's look and ours, or git's index is older than the disk.
+                Err(ReadError::NotFound { .. }) => SideText::Absent,
+                Err(error) => unread(&error.reason()),
+            }
+        }
+        ComparedFile::Blob(id) => match blobs.get(id) {
+            None => unread("git does not give it"),
+            Some(BlobContent::Missing) => unread("the clone does not have its text (git fetch gets it)"),
+            Some(BlobContent::TooLarge(size)) => unread(&format!("it is too large ({size} bytes)")),
+            Some(BlobContent::Bytes(bytes)) => match std::str::from_utf8(bytes) {
+                _ if bytes.contains(&0) => unread("it is no text"),
+                Ok(text) => SideText::Text(text.strip_prefix('\u{feff}').unwrap_or(text).to_owned()),
+                Err(_) => unread("it is not in UTF-8"),
+            },
+        },
+    }
+}
+
+/// `before` with line ends as in `after`: git may keep a file with others than it has on disk.
+fn with_line_ends_of(before: String, after: &str) -> String {
+    match (before.contains('\r'), after.contains("\r\n")) {
+        (false, true) => before.replace('\n', "\r\n"),
+        (true, false) if !after.contains('\r') => before.replace("\r\n", "\n"),
+        _ => before,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_ends_alone_are_no_difference() {
+        assert_eq!(with_line_ends_of("a\nb\n".to_owned(), "a\r\nc\r\n"), "a\r\nb\r\n");
+        assert_eq!(with_line_ends_of("a\r\nb\r\n".to_owned(), "a\nc\n"), "a\nb\n");
+        assert_eq!(with_line_ends_of("a\nb\n".to_owned(), "c\n"), "a\nb\n");
+    }
+}

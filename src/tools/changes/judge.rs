@@ -1,0 +1,229 @@
+//! The comparison of two trees: what is found in the later one and was not in the earlier.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::compared_texts::{ComparedTexts, UnreadReason};
+use super::interfaces::changed_interfaces;
+use super::other_tree::{EarlierCommit, OtherTree};
+use super::output::{ChangesOutput, UnjudgedFile};
+use crate::lsp::view::View;
+use crate::tools::answer::{Answer, Verdict};
+use crate::tools::context::{Context, LanguageFile};
+use crate::tools::diagnostics_baseline::{BreakageMode, BreakageWatch, Earlier, EarlierTree, NewFindings};
+use crate::tools::error::ToolError;
+use crate::tools::git::revision::{ComparedTree, Comparison};
+use crate::tools::git_access::{OpenRepository, from_git_error};
+use crate::tools::impact::{EditedText, language_of};
+use crate::tools::lsp_diagnostics::{self, DiagnosticsArgs};
+use crate::workspace::WorkspacePath;
+
+/// How long the runs of git for one comparison may take, with the writing of trees.
+pub(super) const GIT_TIMEOUT: Duration = Duration::from_secs(20 * 60);
+/// How many digits of a commit's id an answer shows.
+const SHOWN_ID_DIGITS: usize = 10;
+
+/// What is wanted of a comparison.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct JudgeOptions {
+    /// How severe a finding must be, and how many are told.
+    pub findings: DiagnosticsArgs,
+    /// Whether the changed declarations are told.
+    pub interfaces: bool,
+}
+
+/// What differs between the commit that `given` names and a later tree, and what that breaks.
+///
+/// # Errors
+/// Where git's data cannot be had, or no commit is called so.
+pub(crate) async fn compare_with(
+    context: &Context,
+    given: &str,
+    index: bool,
+    options: &JudgeOptions,
+) -> Result<Answer<ChangesOutput>, ToolError> {
+    let opened = OpenRepository::open(context, WorkspacePath::root(), Instant::now() + GIT_TIMEOUT).await?;
+    let opened = Arc::new(opened);
+    let comparison = Comparison::resolve(&opened.shadow, &opened.repository, given, index)
+        .await
+        .map_err(from_git_error)?;
+    let texts = ComparedTexts::read(context, &opened, &comparison).await?;
+    let compared = describe(&comparison);
+    let before = || EarlierCommit::new(context, &opened, comparison.before.clone());
+    if comparison.after == ComparedTree::WorkTree
+        || is_work_tree(context, &opened, &comparison, &texts).await?
+    {
+        return Ok(judge(context, &texts, before(), false, compared, options).await);
+    }
+    let later = OtherTree::write(context, &opened, &comparison.after).await?;
+    let answer = judge(&later.context, &texts, before(), true, compared, options).await;
+    later.close().await;
+    Ok(answer)
+}
+
+/// Whether the later tree is what is on disk, so that the servers that run can look at it.
+async fn is_work_tree(
+    context: &Context,
+    opened: &OpenRepository,
+    comparison: &Comparison,
+    texts: &ComparedTexts,
+) -> Result<bool, ToolError> {
+    let on_disk = Comparison { after: ComparedTree::WorkTree, ..comparison.clone() };
+    let on_disk = ComparedTexts::read(context, opened, &on_disk).await?;
+    let unread = |texts: &ComparedTexts| -> BTreeSet<WorkspacePath> {
+        texts.unread.iter().map(|(path, _)| path.clone()).collect()
+    };
+    let by_path = |texts: &ComparedTexts| -> BTreeSet<(WorkspacePath, Option<String>)> {
+        texts.edits.iter().map(|edit| (edit.path.clone(), edit.after.clone())).collect()
+    };
+    Ok(by_path(texts) == by_path(&on_disk) && unread(texts) == unread(&on_disk))
+}
+
+/// The first digits of a commit's id.
+pub(super) fn short_id(id: &str) -> String {
+    id.chars().take(SHOWN_ID_DIGITS).collect()
+}
+
+fn describe(comparison: &Comparison) -> String {
+    let after = match &comparison.after {
+        ComparedTree::Object(id) => short_id(id),
+        ComparedTree::Index => "index".to_owned(),
+        ComparedTree::WorkTree => "work tree".to_owned(),
+    };
+    format!("{} → {after}", short_id(&comparison.before))
+}
+
+/// Looks at the tree of `context`, which is on disk, against the earlier one. `is_apart`: the tree is not the work tree, and so its earlier
+/// one is looked at in the same way.
+pub(super) async fn judge(
+    context: &Context,
+    texts: &ComparedTexts,
+    earlier: Arc<EarlierCommit>,
+    is_apart: bool,
+    compared: String,
+    options: &JudgeOptions,
+) -> Answer<ChangesOutput> {
+    let found = find(context, texts, earlier.clone(), is_apart, options).await;
+    earlier.close().await;
+    let NewFindings { reports, unjudged, gaps } = found;
+    let mut answer = lsp_diagnostics::answer(context, &options.findings, reports);
+    context.name_symbols_of_findings(&mut answer.output.diagnostics).await;
+    let (submodules, unread): (Vec<_>, Vec<_>) =
+        texts.unread.iter().partition(|one| matches!(one.1, UnreadReason::Submodule));
+    // Nobody would have looked at an image.
+    let is_source = |path: &WorkspacePath| {
+        let file = LanguageFile { path: path.clone(), language: language_of(context, path, None) };
+        !context.servers_for(&file, |features| features.diagnostics).is_empty()
+    };
+    let unread = unread.into_iter().filter(|(path, _)| is_source(path));
+    let unread = unread.map(|(path, why)| (path.clone(), why.to_string())).chain(unjudged);
+    answer.notes.extend(submodules.iter().map(|(path, _)| {
+        format!("{} is a submodule: what another commit of it changes is not looked at", path.display())
+    }));
+    let mut unjudged: Vec<UnjudgedFile> =
+        unread.map(|(path, why)| UnjudgedFile { path: path.display(), why }).collect();
+    unjudged.sort_by(|a, b| a.path.cmp(&b.path));
+    unjudged.dedup();
+    answer.notes.extend(gaps.iter().cloned());
+    if texts.cut {
+        answer.notes.push("git gave more differences than are read".to_owned());
+    }
+    if texts.elsewhere > 0 {
+        answer.notes.push(format!("{} changed files lie outside the workspace", texts.elsewhere));
+    }
+    let is_whole = gaps.is_empty() && unjudged.is_empty() && submodules.is_empty() && !texts.cut;
+    if answer.verdict == Verdict::Complete && !is_whole {
+        answer.verdict = Verdict::Partial;
+    }
+    let interfaces = match options.interfaces {
+        true => changed_interfaces(context, &texts.edits).await,
+        false => Vec::new(),
+    };
+    let Answer { ok, output: found, resolved, server_status, servers, verdict, notes } = answer;
+    let changed_files = texts.edits.len() + texts.unread.len();
+    let output = ChangesOutput { compared, changed_files, found, interfaces, unjudged, merge: None };
+    Answer { ok, output, resolved, server_status, servers, verdict, notes }
+}
+
+async fn find(
+    context: &Context,
+    texts: &ComparedTexts,
+    earlier: Arc<EarlierCommit>,
+    is_apart: bool,
+    options: &JudgeOptions,
+) -> NewFindings {
+    let edits = &texts.edits;
+    let nothing = NewFindings { reports: Vec::new(), unjudged: Vec::new(), gaps: Vec::new() };
+    let mut gaps = Vec::new();
+    let edited = edits.iter().filter(|edit| edit.after.is_some()).map(|edit| language_file(context, edit));
+    let edited: Vec<LanguageFile> = edited.collect();
+    if let Err(error) = context.prepare_for(edited.iter()).await {
+        gaps.push(error.error);
+    }
+    let reconfigured = reconfigured_files(context, texts);
+    let watch = BreakageWatch::for_edits(context, edits, BreakageMode::Difference).await;
+    let mut watch = match watch {
+        Some(watch) => watch,
+        None if reconfigured.is_empty() => return nothing,
+        None => BreakageWatch::without_edits(),
+    };
+    let is_reconfigured = !reconfigured.is_empty();
+    watch.widen(reconfigured);
+    if let Some(shard) = options.findings.in_process.shard {
+        let costs = options.findings.in_process.costs.as_deref();
+        watch.retain(|subjects| lsp_diagnostics::retain_shard(context, subjects, shard, costs));
+    }
+    let texts_before = edits.iter().filter_map(|edit| {
+        let path = edit.renamed_from.as_ref().unwrap_or(&edit.path);
+        Some((path.clone(), Arc::from(edit.before.as_deref()?)))
+    });
+    let view = View::disk().with_texts(texts_before);
+    let own_tree = is_apart || is_reconfigured || !texts_show_all(context, edits);
+    let tree: Option<Arc<dyn EarlierTree>> = if own_tree { Some(earlier) } else { None };
+    let mut found = Box::pin(watch.find_new(context, edits, Earlier { view, tree })).await;
+    found.gaps.extend(gaps);
+    found
+}
+
+fn language_file(context: &Context, edit: &EditedText) -> LanguageFile {
+    let text = edit.after.as_deref().or(edit.before.as_deref());
+    LanguageFile { path: edit.path.clone(), language: language_of(context, &edit.path, text) }
+}
+
+/// Whether servers that are shown the earlier texts see the earlier tree: no file of theirs came or went, and they look at
+/// what they are shown and not at the disk.
+fn texts_show_all(context: &Context, edits: &[EditedText]) -> bool {
+    edits.iter().all(|edit| {
+        let servers = context.servers_for(&language_file(context, edit), |features| features.diagnostics);
+        let stays = edit.before.is_some() && edit.after.is_some() && edit.renamed_from.is_none();
+        servers.is_empty() || (stays && servers.iter().all(|(_, server)| server.diagnostics.sees_unsaved))
+    })
+}
+
+/// All files of the servers whose project files differ: those say how everything is looked at.
+fn reconfigured_files(context: &Context, texts: &ComparedTexts) -> Vec<LanguageFile> {
+    let changed = texts.edits.iter().flat_map(|edit| [Some(&edit.path), edit.renamed_from.as_ref()]);
+    let changed = changed.flatten().chain(texts.unread.iter().map(|(path, _)| path));
+    let names: BTreeSet<&str> = changed.filter_map(|path| path.file_name()).collect();
+    let is_changed = |server: &crate::config::spec::ServerSpec| {
+        server.features.diagnostics
+            && server.root_markers.iter().any(|marker| names.contains(marker.as_str()))
+    };
+    let languages: BTreeSet<String> = context
+        .present_servers()
+        .into_iter()
+        .filter(|present| is_changed(present.spec))
+        .flat_map(|present| present.language_keys())
+        .collect();
+    if languages.is_empty() {
+        return Vec::new();
+    }
+    let files = context.source_files(&WorkspacePath::root()).unwrap_or_default();
+    files
+        .into_iter()
+        .filter(|file| file.language.as_ref().is_some_and(|language| languages.contains(language)))
+        .collect()
+}

@@ -1,0 +1,203 @@
+//! The delta of an edit, made of what was found before and after it, with the reasons why it may not be all.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Baseline;
+use crate::config::spec::{ServerSpec, UncheckedAspect};
+use crate::lsp::model::Severity;
+use crate::text::LineMap;
+use crate::tools::answer::Verdict;
+use crate::tools::context::Context;
+use crate::tools::delta::{
+    DiagnosticsDelta, FLOOR, FileComparison, compare, delta_item, shorten, shorten_gone,
+};
+use crate::tools::impact::EditedText;
+use crate::tools::lsp_diagnostics::FileReport;
+use crate::workspace::WorkspacePath;
+
+/// The most files that a note names of those that were left out.
+const MAX_NAMED_OMITTED_FILES: usize = 5;
+
+impl Baseline {
+    /// What only shows once an edit is written.
+    pub(super) fn add_dry_run_notes(
+        &self,
+        context: &Context,
+        edits: &[EditedText],
+        delta: &mut DiagnosticsDelta,
+    ) {
+        let others =
+            self.subjects.iter().filter(|subject| !edits.iter().any(|edit| edit.path == subject.path));
+        let blind: BTreeSet<&str> = others
+            .flat_map(|subject| context.servers_for(subject, |features| features.diagnostics))
+            .filter(|(_, server)| !server.diagnostics.sees_unsaved)
+            .map(|(key, _)| key)
+            .collect();
+        if !blind.is_empty() {
+            let names: Vec<&str> = blind.iter().copied().collect();
+            delta.notes.push(format!(
+                "{} may read other files from disk: what the edit breaks in them may only show once it is written",
+                names.join(", ")
+            ));
+        }
+        let vanishing = edits.iter().any(|edit| edit.renamed_from.is_some() || edit.after.is_none());
+        if vanishing {
+            // No server can be shown that a file is gone while it is there.
+            delta
+                .notes
+                .push("what misses a file that goes away or moves is only seen once it has".to_owned());
+        }
+        let is_in_new_folder = |edit: &EditedText| {
+            let above = edit.path.parent();
+            edit.before.is_none() && above.is_some_and(|above| !context.workspace.exists(&above))
+        };
+        let new_folder = edits.iter().any(is_in_new_folder);
+        if new_folder {
+            // Servers look a module up on the disk before they look at what they have open.
+            delta.notes.push("servers may miss a new file in a folder that is not there yet".to_owned());
+        }
+        if delta.verdict == Verdict::Complete && (vanishing || new_folder || !blind.is_empty()) {
+            delta.verdict = Verdict::Partial;
+        }
+    }
+
+    pub(super) fn delta(
+        &self,
+        edits: &[EditedText],
+        after: &BTreeMap<WorkspacePath, FileReport>,
+        unknown: Option<String>,
+    ) -> DiagnosticsDelta {
+        let (mut added, mut gone, mut unchanged) = (Vec::new(), Vec::new(), 0);
+        let mut renamed_away = Vec::new();
+        for (path, report) in after {
+            let edit = edits.iter().find(|edit| edit.path == *path);
+            let old = edit.and_then(|edit| edit.renamed_from.as_ref()).unwrap_or(path);
+            renamed_away.push(old.clone());
+            if self.before.get(old).is_some_and(|before| before.verdict == Verdict::NoData) {
+                // What was there before is not known: it would all seem new.
+                continue;
+            }
+            let lines =
+                edit.and_then(|edit| Some(LineMap::between(edit.before.as_ref()?, edit.after.as_ref()?)));
+            let before = self.before.get(old).map(|report| report.items.as_slice()).unwrap_or_default();
+            let compared = FileComparison { before, after: &report.items, lines: &lines.unwrap_or_default() };
+            let (new, lost, stayed) = compare(&compared);
+            added.extend(new.into_iter().map(delta_item));
+            gone.extend(lost.into_iter().map(delta_item));
+            unchanged += stayed;
+        }
+        for (path, report) in &self.before {
+            if !renamed_away.contains(path) {
+                gone.extend(report.items.iter().map(delta_item));
+            }
+        }
+        let hints = added.iter().filter(|item| item.severity > FLOOR).count();
+        added.retain(|item| item.severity <= FLOOR);
+        let (more, has_more) = shorten(&mut added);
+        gone.retain(|item| item.severity <= FLOOR);
+        let removed = gone.len();
+        shorten_gone(&mut gone);
+        let errors = after.values().flat_map(|report| &report.items);
+        let errors = errors.filter(|item| item.severity == Severity::Error).count();
+        let (mut verdict, mut notes) = self.verdict(edits, after);
+        let left_out = &self.impact.left_out;
+        if !left_out.is_empty() {
+            let named: Vec<String> =
+                left_out.iter().take(MAX_NAMED_OMITTED_FILES).map(WorkspacePath::display).collect();
+            let rest = if left_out.len() > MAX_NAMED_OMITTED_FILES { ", …" } else { "" };
+            notes.push(format!(
+                "{} more files use what changed and were not looked at: {}{rest}",
+                left_out.len(),
+                named.join(", ")
+            ));
+        }
+        if self.impact.cut {
+            notes.push("the time was up before all files were searched for what changed".to_owned());
+        }
+        let is_cut = self.impact.cut || !left_out.is_empty() || unknown.is_some();
+        notes.extend(unknown.map(|why| format!("{why}: files that were not looked at may break as well")));
+        if verdict == Verdict::Complete && is_cut {
+            verdict = Verdict::Partial;
+        }
+        let files = after.keys().map(WorkspacePath::display).collect();
+        DiagnosticsDelta {
+            added,
+            more,
+            has_more,
+            hints,
+            removed,
+            gone,
+            unchanged,
+            errors,
+            verdict,
+            files,
+            notes,
+        }
+    }
+
+    /// Complete when every file was, both times; no data when none has any, or what is edited has none.
+    fn verdict(
+        &self,
+        edits: &[EditedText],
+        after: &BTreeMap<WorkspacePath, FileReport>,
+    ) -> (Verdict, Vec<String>) {
+        let reports: Vec<&FileReport> = self.before.values().chain(after.values()).collect();
+        let all = |verdict: Verdict| reports.iter().all(|report| report.verdict == verdict);
+        let is_edited = |path: &WorkspacePath| {
+            edits.iter().any(|edit| edit.path == *path || edit.renamed_from.as_ref() == Some(path))
+        };
+        let silent = |report: &&&FileReport| report.verdict == Verdict::NoData && is_edited(&report.path);
+        let mut notes: Vec<String> = reports
+            .iter()
+            .filter(|report| report.verdict != Verdict::Complete)
+            .filter_map(|report| Some(format!("{}: {}", report.path.display(), report.detail.as_ref()?)))
+            .collect();
+        notes.sort();
+        notes.dedup();
+        notes.truncate(3);
+        let missing =
+            self.subjects.len() > reports.iter().map(|report| &report.path).collect::<BTreeSet<_>>().len();
+        let verdict = match () {
+            () if all(Verdict::NoData) || reports.iter().any(|report| silent(&report)) => Verdict::NoData,
+            () if all(Verdict::Hints) => Verdict::Hints,
+            () if all(Verdict::Complete) && !missing => Verdict::Complete,
+            () => Verdict::Partial,
+        };
+        (verdict, notes)
+    }
+}
+
+/// What the servers that found nothing wrong do not look at. Where a file moves or goes away, that is what it breaks.
+pub(super) fn add_unchecked_notes(
+    context: &Context,
+    edits: &[EditedText],
+    after: &BTreeMap<WorkspacePath, FileReport>,
+    delta: &mut DiagnosticsDelta,
+) {
+    let specs = |report: &FileReport| -> Vec<(String, &ServerSpec)> {
+        let keys = report.statuses.iter().map(|status| &status.server);
+        keys.filter_map(|key| Some((key.clone(), context.catalogue().servers.get(key)?))).collect()
+    };
+    let (mut servers, mut unchecked) = (BTreeSet::new(), BTreeSet::new());
+    for report in after.values() {
+        let asked = specs(report);
+        let Some((_, first)) = asked.first() else { continue };
+        let by_none = |gap: &&UncheckedAspect| asked.iter().all(|(_, spec)| spec.unchecked.contains(gap));
+        let gaps: Vec<UncheckedAspect> = first.unchecked.iter().filter(by_none).copied().collect();
+        if !gaps.is_empty() {
+            unchecked.extend(gaps);
+            servers.extend(asked.into_iter().map(|(key, _)| key));
+        }
+    }
+    if unchecked.is_empty() || !delta.added.is_empty() {
+        return;
+    }
+    let names: Vec<&str> = servers.iter().map(String::as_str).collect();
+    let gaps: Vec<&str> = unchecked.iter().map(|gap| gap.name()).collect();
+    let (names, do_not) = (names.join(" and "), if names.len() == 1 { "does not" } else { "do not" });
+    delta.notes.push(format!("{names} {do_not} check {}", gaps.join(" or ")));
+    let vanishing = edits.iter().any(|edit| edit.renamed_from.is_some() || edit.after.is_none());
+    if vanishing && unchecked.contains(&UncheckedAspect::Imports) && delta.verdict == Verdict::Complete {
+        delta.verdict = Verdict::Partial;
+    }
+}

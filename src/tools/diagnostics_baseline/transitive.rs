@@ -1,0 +1,203 @@
+//! The check of files that an edit reaches beyond the users of what it changes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::{Baseline, BreakageMode, check_files_until, check_timeout};
+use crate::lsp::view::View;
+use crate::tools::answer::{ServerState, Verdict};
+use crate::tools::context::{Context, LanguageFile};
+use crate::tools::declaration_changes::DeclarationChanges;
+use crate::tools::impact::{EditedText, occurrences, related_endings};
+use crate::tools::lsp_diagnostics::FileReport;
+use crate::tools::transitive_impact::{FileTextPair, Spread, SpreadOutcome};
+use crate::workspace::{WalkLimits, WorkspacePath};
+
+/// How long it looks beyond the files that use what is edited, where it was asked to.
+const TRANSITIVE_CHECK_TIMEOUT: Duration = Duration::from_secs(5);
+/// The same for a difference between trees.
+const DIFFERENCE_TRANSITIVE_TIMEOUT: Duration = Duration::from_secs(10 * 60);
+/// The most steps from a user of the edited code to the users of that user.
+const MAX_TRANSITIVE_CHECK_DEPTH: usize = 4;
+/// The time limit for listing the files of the workspace.
+const BREAKAGE_WALK_TIMEOUT: Duration = Duration::from_secs(1);
+
+impl Baseline {
+    /// Looks at more files while something in those that were looked at looks different to others. Why that may not be all.
+    pub(super) async fn check_transitive(
+        &mut self,
+        context: &Context,
+        edits: &[EditedText],
+        view: &View,
+        after: &mut BTreeMap<WorkspacePath, FileReport>,
+    ) -> Option<String> {
+        let most = match self.mode {
+            BreakageMode::Difference => DIFFERENCE_TRANSITIVE_TIMEOUT,
+            _ => TRANSITIVE_CHECK_TIMEOUT,
+        };
+        let until = Instant::now() + check_timeout(context, self.mode).min(most);
+        let running_only = self.mode == BreakageMode::Unsaid;
+        // What a trial shows over the disk is what is there before it.
+        let is_trial = edits.iter().any(|edit| view.unsaved(&edit.path).is_some());
+        let old = if is_trial { context.view.clone() } else { self.earlier.view.clone() };
+        let most_files = self.mode.most_files();
+        let mut unknown = None;
+        for (language, changed) in std::mem::take(&mut self.impact.changed) {
+            if !self.checks_across_files(context, &language, after) {
+                continue;
+            }
+            let mut spread = Spread::new(context, &language, &changed);
+            for step in 0.. {
+                let checked = text_pairs(context, edits, after.keys());
+                let beyond = match spread.spread_step(&checked, (&old, view), running_only, until).await {
+                    SpreadOutcome::Same => break,
+                    SpreadOutcome::Files(files) => files,
+                    SpreadOutcome::Unknown(why) => {
+                        let (rest, all) =
+                            remaining_files(context, &language, after, &changed, self.mode).await;
+                        let is_wanted =
+                            self.mode != BreakageMode::Unsaid || rest.len() + after.len() <= most_files;
+                        let subjects = if is_wanted { rest } else { Vec::new() };
+                        let told = self.check_more_files(context, subjects, (&old, view), until, after).await;
+                        if !(is_wanted && all && told) {
+                            unknown.get_or_insert(why);
+                        }
+                        break;
+                    }
+                };
+                let subjects: Vec<LanguageFile> =
+                    beyond.into_iter().filter_map(|path| context.language_file(path).ok()).collect();
+                let too_many =
+                    subjects.len() + after.len() > most_files || step == MAX_TRANSITIVE_CHECK_DEPTH;
+                if too_many || !self.check_more_files(context, subjects, (&old, view), until, after).await {
+                    unknown.get_or_insert("more files use what looks different now".to_owned());
+                    break;
+                }
+            }
+        }
+        unknown
+    }
+
+    /// Whether the servers that answered check files against each other, so that an edit of one concerns another.
+    fn checks_across_files(
+        &self,
+        context: &Context,
+        language: &str,
+        after: &BTreeMap<WorkspacePath, FileReport>,
+    ) -> bool {
+        let servers = context.catalogue().servers_for(language);
+        let answered = |server: &str| {
+            after.values().flat_map(|report| &report.statuses).any(|status| {
+                status.server == server && matches!(status.state, ServerState::Ready | ServerState::Indexing)
+            })
+        };
+        servers.iter().any(|(key, server)| server.diagnostics.sees_unsaved && answered(key))
+    }
+
+    /// What was found in `subjects`, which are named as they were, before the change.
+    pub(super) async fn check_earlier(
+        &self,
+        context: &Context,
+        subjects: Vec<LanguageFile>,
+        until: Instant,
+    ) -> BTreeMap<WorkspacePath, FileReport> {
+        if subjects.is_empty() {
+            return BTreeMap::new();
+        }
+        match &self.earlier.tree {
+            None => check_files_until(context, subjects, &self.earlier.view, self.mode, until).await,
+            Some(tree) => match tree.context().await {
+                Some(earlier) => check_files_until(earlier, subjects, &View::disk(), self.mode, until).await,
+                None => BTreeMap::new(),
+            },
+        }
+    }
+
+    /// Adds `subjects` to `after`, and to what is known before as far as something is found in them. Whether all of them told.
+    pub(super) async fn check_more_files(
+        &mut self,
+        context: &Context,
+        subjects: Vec<LanguageFile>,
+        (old, new): (&View, &View),
+        until: Instant,
+        after: &mut BTreeMap<WorkspacePath, FileReport>,
+    ) -> bool {
+        let count = subjects.len();
+        let found = check_files_until(context, subjects.clone(), new, self.mode, until).await;
+        let is_all = found.len() == count && found.values().all(|report| report.verdict == Verdict::Complete);
+        // Without findings after it, nothing is new, and it is not worth having the server look at the old text again.
+        let with_findings: Vec<LanguageFile> = subjects
+            .into_iter()
+            .filter(|subject| found.get(&subject.path).is_some_and(|report| !report.items.is_empty()))
+            .collect();
+        let wanted = with_findings.len();
+        let before = match &self.earlier.tree {
+            Some(_) => self.check_earlier(context, with_findings, until).await,
+            None => check_files_until(context, with_findings, old, self.mode, until).await,
+        };
+        let is_known =
+            before.len() == wanted && before.values().all(|report| report.verdict == Verdict::Complete);
+        for (path, report) in found {
+            if report.items.is_empty()
+                || before.get(&path).is_some_and(|known| known.verdict != Verdict::NoData)
+            {
+                after.insert(path, report);
+            }
+        }
+        self.before.extend(before);
+        is_all && is_known
+    }
+}
+
+/// The texts of the files that were looked at, before and after `edits`.
+fn text_pairs<'p>(
+    context: &Context,
+    edits: &[EditedText],
+    paths: impl Iterator<Item = &'p WorkspacePath>,
+) -> BTreeMap<WorkspacePath, FileTextPair> {
+    let text = |path: &WorkspacePath| match edits.iter().find(|edit| edit.path == *path) {
+        Some(edit) => Some(FileTextPair {
+            before: edit.before.clone().unwrap_or_default(),
+            after: edit.after.clone().unwrap_or_default(),
+            is_near: true,
+        }),
+        None => {
+            let text = context.text(path).ok()?.to_string();
+            Some(FileTextPair { before: text.clone(), after: text, is_near: false })
+        }
+    };
+    paths.filter_map(|path| Some((path.clone(), text(path)?))).collect()
+}
+
+/// The files of the language, and of those that its server speaks as well, that were not looked at, those that name an edited
+/// module first; and whether that is all of them.
+async fn remaining_files(
+    context: &Context,
+    language: &str,
+    looked_at: &BTreeMap<WorkspacePath, FileReport>,
+    changed: &DeclarationChanges,
+    mode: BreakageMode,
+) -> (Vec<LanguageFile>, bool) {
+    let endings = related_endings(context, language);
+    let without: BTreeSet<WorkspacePath> = looked_at.keys().cloned().collect();
+    let (near, cut) = occurrences(context, language, changed.modules.clone(), &without).await;
+    let limits = WalkLimits {
+        max_files: context.config.settings.limits.walk_files,
+        deadline: std::time::Instant::now() + BREAKAGE_WALK_TIMEOUT,
+    };
+    let (workspace, root) = (context.workspace.clone(), WorkspacePath::root());
+    let walk = tokio::task::spawn_blocking(move || workspace.files(&root, &limits)).await;
+    let Ok(walk) = walk else { return (Vec::new(), false) };
+    let speaks =
+        |path: &WorkspacePath| path.extension().is_some_and(|is| endings.iter().any(|one| one == is));
+    let mut files: Vec<WorkspacePath> =
+        walk.files.into_iter().filter(|path| speaks(path) && !without.contains(path)).collect();
+    files.sort_by_key(|path| std::cmp::Reverse(near.get(path).map_or(0, Vec::len)));
+    // The most that an edit without any word on it has looked at is less than what is walked here.
+    let most = mode.most_files().max(BreakageMode::Wanted.most_files());
+    let all = !cut && !walk.truncated && files.len() <= most;
+    files.truncate(most);
+    (files.into_iter().filter_map(|path| context.language_file(path).ok()).collect(), all)
+}

@@ -1,0 +1,83 @@
+//! The merge of commits, made by git's own merge without touching the repository.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use super::GitError;
+use super::difference::nul_paths;
+use super::repository::Repository;
+use super::revision::first_line;
+use super::shadow::ShadowRepository;
+use crate::process::Exit;
+
+/// Who makes the commits in between, which nobody sees.
+const IDENTITY: &[(&str, &str)] = &[
+    ("GIT_AUTHOR_NAME", "lsp-tools"),
+    ("GIT_AUTHOR_EMAIL", "lsp-tools@localhost"),
+    ("GIT_AUTHOR_DATE", "2000-01-01T00:00:00Z"),
+    ("GIT_COMMITTER_NAME", "lsp-tools"),
+    ("GIT_COMMITTER_EMAIL", "lsp-tools@localhost"),
+    ("GIT_COMMITTER_DATE", "2000-01-01T00:00:00Z"),
+];
+
+/// What became of a merge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum MergeOutcome {
+    /// The id of a commit that holds both sides.
+    Clean(String),
+    /// Paths that cannot be merged, relative to the top of the work tree.
+    Conflict(Vec<PathBuf>),
+}
+
+/// Merges two commits, given by their ids. `shadow` keeps objects apart.
+///
+/// # Errors
+/// Where git fails, or is too old to merge without a work tree (before 2.38).
+pub(crate) async fn merge(
+    shadow: &ShadowRepository,
+    repository: &Repository,
+    one: &str,
+    other: &str,
+) -> Result<MergeOutcome, GitError> {
+    let args = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", one, other];
+    let done = shadow.run_to_end(repository, &args.map(OsString::from)).await?;
+    match done.exit {
+        Exit::Code(0) => {
+            let tree = String::from_utf8_lossy(&done.output);
+            let tree = tree.split('\0').next().unwrap_or_default().trim();
+            let args = ["commit-tree", tree, "-p", one, "-p", other, "-m", "merge"].map(OsString::from);
+            let env: Vec<(&str, OsString)> =
+                IDENTITY.iter().map(|(name, value)| (*name, (*value).into())).collect();
+            let done = shadow.run_with(&repository.top, &args, &[], &env).await?;
+            Ok(MergeOutcome::Clean(first_line(&done.output)))
+        }
+        // The tree comes first, then the paths.
+        Exit::Code(1) if !done.output.is_empty() => {
+            Ok(MergeOutcome::Conflict(nul_paths(&done.output).skip(1).collect()))
+        }
+        exit => Err(GitError::Unsupported {
+            why: format!("git merge-tree ended with {exit}; branches are merged by git 2.38 or later"),
+        }),
+    }
+}
+
+/// The best common ancestor of all of `commits`.
+///
+/// # Errors
+/// [`GitError::NoMergeBase`], and where git fails.
+pub(crate) async fn common_ancestor(
+    shadow: &ShadowRepository,
+    repository: &Repository,
+    commits: &[(String, String)],
+) -> Result<String, GitError> {
+    let ids = commits.iter().map(|(_, id)| id.into());
+    let args: Vec<OsString> = ["merge-base".into(), "--octopus".into()].into_iter().chain(ids).collect();
+    match shadow.run(repository, &args).await {
+        Ok(done) => Ok(first_line(&done.output)),
+        Err(GitError::Failed { .. }) => {
+            let name = |at: usize| commits.get(at).map(|(name, _)| name.clone()).unwrap_or_default();
+            Err(GitError::NoMergeBase { one: name(0), other: name(1), shallow: shadow.is_shallow() })
+        }
+        Err(error) => Err(error),
+    }
+}

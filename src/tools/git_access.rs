@@ -1,0 +1,95 @@
+//! The git repository of a folder of the workspace, opened for a tool.
+
+use std::fs;
+
+use tokio::time::Instant;
+
+use super::context::Context;
+use super::error::{ErrorCode, ToolError};
+use super::git::GitError;
+use super::git::repository::Repository;
+use super::git::shadow::{GitRunner, ShadowRepository};
+use super::state_files::run_blocking;
+use crate::process::RunError;
+use crate::workspace::WorkspacePath;
+
+/// A repository, and what git is run on in its place.
+#[derive(Debug)]
+pub(crate) struct OpenRepository {
+    /// The repository.
+    pub repository: Repository,
+    /// Our configuration, its data.
+    pub shadow: ShadowRepository,
+}
+
+impl OpenRepository {
+    /// The repository that `folder` lies in; every run of git ends at `deadline`.
+    ///
+    /// # Errors
+    /// Where there is none, or it is not looked into.
+    pub(crate) async fn open(
+        context: &Context,
+        folder: WorkspacePath,
+        deadline: Instant,
+    ) -> Result<Self, ToolError> {
+        let repository = find_repository(context, folder).await?;
+        let shadow = async {
+            let git = GitRunner::find(context.manager.spawner(), deadline)?;
+            ShadowRepository::create(&repository, git, &context.folders.cache).await
+        };
+        let shadow = shadow.await.map_err(from_git_error)?;
+        Ok(Self { repository, shadow })
+    }
+}
+
+/// The repository of `given`, which must be a folder of the workspace also when links are followed.
+async fn find_repository(context: &Context, given: WorkspacePath) -> Result<Repository, ToolError> {
+    let (root, start) = (context.workspace.root().to_owned(), context.workspace.absolute(&given));
+    run_blocking(move || {
+        let shown = given.display();
+        let real = fs::canonicalize(&start)
+            .ok()
+            .filter(|real| real.is_dir())
+            .ok_or_else(|| ToolError::new(ErrorCode::NotFound, format!("there is no folder `{shown}`")))?;
+        if !real.starts_with(&root) {
+            let what = format!("`{shown}` leads out of the workspace through a symbolic link");
+            return Err(ToolError::new(ErrorCode::OutsideWorkspace, what));
+        }
+        Repository::find(&real, &root, &shown).map_err(from_git_error)
+    })
+    .await
+}
+
+/// Why git's data could not be had, in a tool's words.
+pub(crate) fn from_git_error(error: GitError) -> ToolError {
+    let (code, hint) = match &error {
+        GitError::NoRepository { .. } => (ErrorCode::NotFound, None),
+        GitError::UnknownRevision { shallow: true, .. } | GitError::NoMergeBase { shallow: true, .. } => {
+            (ErrorCode::NotFound, Some("fetch it: git fetch --unshallow, or git fetch origin REF"))
+        }
+        GitError::UnknownRevision { .. } => {
+            (ErrorCode::NotFound, Some("name a branch, a tag or a commit; git fetch gets those of a remote"))
+        }
+        GitError::NoMergeBase { .. } => (ErrorCode::NotFound, Some("compare with `REF` instead of `REF...`")),
+        GitError::InvalidRevision { .. } => (ErrorCode::InvalidArgs, None),
+        GitError::Refused { .. } => (ErrorCode::Denied, None),
+        GitError::Unsupported { .. } | GitError::NoGit => (ErrorCode::Unsupported, None),
+        GitError::Run(RunError::TooLong { .. }) => {
+            (ErrorCode::Timeout, Some("ask for one state alone, or give more time"))
+        }
+        GitError::Io { .. } | GitError::Run(_) | GitError::Failed { .. } => (ErrorCode::Internal, None),
+    };
+    // Programs and folders of the machine are in the log, not in the answer.
+    tracing::info!("git was asked in vain: {error:?}");
+    let what = match &error {
+        GitError::Run(RunError::TooLong { .. }) => "git was ended because its time was up".to_owned(),
+        GitError::Run(RunError::Start(_)) => "git cannot be started; why is in the log".to_owned(),
+        GitError::Failed { exit, .. } => format!("git failed with {exit}; what it said is in the log"),
+        other => other.to_string(),
+    };
+    let failed = ToolError::new(code, what);
+    match hint {
+        Some(hint) => failed.with_hint(hint),
+        None => failed,
+    }
+}

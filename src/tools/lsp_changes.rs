@@ -1,0 +1,106 @@
+//! `lsp_changes`: what a difference between git trees breaks anywhere, and what a merge of branches would break.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::answer::Answer;
+use super::changes::judge::{JudgeOptions, compare_with};
+use super::changes::merge_check::check_merge;
+use super::changes::output::ChangesOutput;
+use super::error::{ErrorCode, ToolError};
+use super::lsp_diagnostics::{DiagnosticsArgs, InProcess};
+use super::shard::{CheckCosts, Shard};
+use super::tool::{Call, Card, Tool};
+use crate::lsp::model::Severity;
+use crate::policy::request::CallSubjects;
+use crate::tools::context::Context;
+use crate::workspace::WorkspacePath;
+
+/// The arguments of `lsp_changes`.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct ChangesArgs {
+    /// A commit, compared with the work tree; `A..B`, or `A...` from where the branch left A. Default: HEAD.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub against: Option<String>,
+    /// Compare with what is staged instead of the work tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index: Option<bool>,
+    /// Branches to merge in thought, two or more; `against` is their base then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merge_branches: Option<Vec<String>>,
+    /// Default: warning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_severity: Option<Severity>,
+    /// Default: 100.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
+    pub limit: Option<usize>,
+    /// What only a caller in this process can say.
+    #[serde(skip)]
+    pub in_process: ChangesInProcess,
+}
+
+/// What a caller in this process can say of a comparison beside the arguments of the tool.
+#[derive(Debug, Clone, Default)]
+pub struct ChangesInProcess {
+    /// Nobody reads which declarations changed.
+    pub without_interfaces: bool,
+    /// Only this part of the files.
+    pub shard: Option<Shard>,
+    /// What files are known to take.
+    pub costs: Option<Arc<CheckCosts>>,
+}
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LspChanges;
+
+impl Tool for LspChanges {
+    type Args = ChangesArgs;
+    type Output = Answer<ChangesOutput>;
+
+    fn card(&self) -> Card {
+        Card::reading(
+            "lsp_changes",
+            "What a change breaks",
+            "What the difference between a git commit and the work tree breaks anywhere in the project: new errors, changed declarations with \
+             their users. Or what a merge of branches would break that git calls clean. For a whole change before it is committed or merged; \
+             single edits answer this by themselves. Example: {\"against\": \"main...\"}.",
+        )
+        .beyond_core()
+        .long()
+    }
+
+    fn subjects(&self, _context: &Context, _args: &ChangesArgs) -> Result<CallSubjects, ToolError> {
+        Ok(CallSubjects { paths: vec![WorkspacePath::root()], ..CallSubjects::default() })
+    }
+
+    async fn run(&self, call: Call<'_>, args: ChangesArgs) -> Result<Answer<ChangesOutput>, ToolError> {
+        let options = JudgeOptions {
+            findings: DiagnosticsArgs {
+                min_severity: Some(args.min_severity.unwrap_or(Severity::Warning)),
+                limit: args.limit,
+                in_process: InProcess {
+                    shard: args.in_process.shard,
+                    costs: args.in_process.costs,
+                    ..InProcess::default()
+                },
+                ..DiagnosticsArgs::default()
+            },
+            interfaces: !args.in_process.without_interfaces,
+        };
+        let branches = args.merge_branches.unwrap_or_default();
+        if branches.is_empty() {
+            let given = args.against.as_deref().unwrap_or("HEAD");
+            let index = args.index.unwrap_or_default();
+            return Box::pin(compare_with(call.context, given, index, &options)).await;
+        }
+        if args.index == Some(true) {
+            let what = "a merge is of branches, not of what is staged";
+            return Err(ToolError::new(ErrorCode::InvalidArgs, what));
+        }
+        Box::pin(check_merge(call.context, &branches, args.against.as_deref(), &options)).await
+    }
+}

@@ -1,0 +1,121 @@
+//! Tests that a class has from its bases, and modules that a class of tests is imported into: each runs the test once more.
+
+use std::collections::BTreeSet;
+
+use super::links::{Reached, UnitAt};
+use crate::hints::{self, CodeIndex, CodeUnit, CodeUnitKind, TestRole};
+
+/// How far bases and heirs are followed.
+const MAX_CLASS_DEPTH: usize = 8;
+
+/// The tests of the class `class`, its own and those that it inherits, as they run there.
+pub(super) fn tests_of_class(index: &CodeIndex, class: UnitAt) -> Vec<Reached> {
+    let mut names: BTreeSet<&str> = BTreeSet::new();
+    let mut found = Vec::new();
+    let mut level = vec![class];
+    let mut seen = BTreeSet::from([class]);
+    for _ in 0..MAX_CLASS_DEPTH {
+        for at in &level {
+            for test in own_tests(index, *at) {
+                if names.insert(&index.unit(test).name) {
+                    found.push(match *at == class {
+                        true => Reached::Unit(test),
+                        false => Reached::InheritedTest { file: class.0, class: Some(class.1), test },
+                    });
+                }
+            }
+        }
+        level = level.iter().flat_map(|at| bases(index, *at)).filter(|at| seen.insert(*at)).collect();
+    }
+    found
+}
+
+/// Where else the test `test`, a method of a class, runs.
+pub(super) fn other_runs(index: &CodeIndex, test: UnitAt) -> Vec<Reached> {
+    let Some(class) = index.unit(test).parent.map(|class| (test.0, class)) else { return Vec::new() };
+    if index.unit(class).kind != CodeUnitKind::Type {
+        return Vec::new();
+    }
+    let name = &index.unit(class).name;
+    let is_module_of_tests =
+        |file: usize| index.files[file].path.file_name().is_some_and(|name| name.starts_with("test"));
+    let imported = index.importers(class.0).filter(|file| {
+        let imports = &index.files[*file].imports;
+        *file != class.0 && is_module_of_tests(*file) && imports.iter().any(|(local, _)| local == name)
+    });
+    let imported = imported.map(|file| Reached::InheritedTest { file, class: None, test });
+    let inherited = heirs(index, class).into_iter().filter(|heir| {
+        let own = own_tests(index, *heir);
+        own.iter().all(|other| index.unit(*other).name != index.unit(test).name)
+    });
+    let inherited = inherited.map(|(file, class)| Reached::InheritedTest { file, class: Some(class), test });
+    imported.chain(inherited).collect()
+}
+
+/// The tests of `class` and its heirs that ask for the fixture `fixture`, by themselves or through other fixtures.
+pub(super) fn tests_asking_for(index: &CodeIndex, class: UnitAt, fixture: &str) -> Vec<Reached> {
+    let mut names = BTreeSet::from([fixture]);
+    let fixtures =
+        || index.files.iter().flat_map(|file| file.units.iter().filter(|unit| hints::is_fixture(unit)));
+    let asks = |unit: &CodeUnit, names: &BTreeSet<&str>| {
+        unit.parameters.iter().any(|parameter| names.contains(parameter.as_str()))
+    };
+    for _ in 0..MAX_CLASS_DEPTH {
+        let more: Vec<&str> =
+            fixtures().filter(|unit| asks(unit, &names)).map(|unit| unit.name.as_str()).collect();
+        let count = names.len();
+        names.extend(more);
+        if names.len() == count {
+            break;
+        }
+    }
+    let is_wide = fixtures().any(|unit| names.contains(unit.name.as_str()) && hints::sets_autouse(unit));
+    let classes = std::iter::once(class).chain(heirs(index, class));
+    let tests = classes.flat_map(|class| tests_of_class(index, class));
+    let test_of = |reached: &Reached| match reached {
+        Reached::Unit(test) | Reached::InheritedTest { test, .. } => index.unit(*test),
+        Reached::Top(file) | Reached::Folder(file) => &index.files[*file].units[0],
+    };
+    tests.filter(|reached| is_wide || asks(test_of(reached), &names)).collect()
+}
+
+fn own_tests(index: &CodeIndex, class: UnitAt) -> Vec<UnitAt> {
+    let units = index.files[class.0].units.iter().enumerate();
+    let own = units.filter(|(_, unit)| unit.parent == Some(class.1) && unit.test == TestRole::Test);
+    own.map(|(at, _)| (class.0, at)).collect()
+}
+
+fn bases(index: &CodeIndex, class: UnitAt) -> Vec<UnitAt> {
+    let named = index.unit(class).bases.iter().flat_map(|base| index.named(base));
+    named.filter(|at| is_seen_from(index, **at, class.0)).copied().collect()
+}
+
+/// The classes that are derived from `class`.
+fn heirs(index: &CodeIndex, class: UnitAt) -> BTreeSet<UnitAt> {
+    let mut found: BTreeSet<UnitAt> = BTreeSet::new();
+    let mut level = vec![class];
+    for _ in 0..MAX_CLASS_DEPTH {
+        let mut next = Vec::new();
+        for (number, file) in index.files.iter().enumerate().filter(|(_, file)| file.among_tests) {
+            for (at, unit) in file.units.iter().enumerate().filter(|(_, unit)| !unit.bases.is_empty()) {
+                let is_heir = level.iter().any(|base| {
+                    unit.bases.contains(&index.unit(*base).name) && is_seen_from(index, *base, number)
+                });
+                if is_heir && (number, at) != class && found.insert((number, at)) {
+                    next.push((number, at));
+                }
+            }
+        }
+        if next.is_empty() {
+            break;
+        }
+        level = next;
+    }
+    found
+}
+
+/// Whether the name of the class `class` means it in the file number `file`.
+fn is_seen_from(index: &CodeIndex, class: UnitAt, file: usize) -> bool {
+    index.unit(class).kind == CodeUnitKind::Type
+        && (class.0 == file || index.importers(class.0).any(|importer| importer == file))
+}
