@@ -94,6 +94,11 @@ bench-edits *ARGS:
 breaks *ARGS:
     cargo bench --bench breaks -- {{ARGS}}
 
+# of the tests that execute a function, by coverage.py, how many `tests` names when it is edited; just reach --only click --misses
+reach *ARGS:
+    cargo build --release
+    python3 bench/reach/main.py {{ARGS}}
+
 # what answers cost until the whole truth was seen: 200 questions on ten packages, beside rg and other programs; just answers --only uses
 answers *ARGS:
     cargo bench --bench answers -- {{ARGS}}

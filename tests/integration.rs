@@ -47,6 +47,7 @@ mod places;
 mod policy;
 mod process;
 mod projects;
+mod reach;
 mod readme;
 mod real_servers;
 mod rust_and_go;

@@ -76,11 +76,22 @@ def git(folder, *words, **more):
 
 
 def truth(folder, python):
-    """For each source file and line the tests that execute it, and all tests."""
+    """For each source file and line the tests that execute it; found out once for each package."""
+    kept = KEPT / "coverage" / f"{folder.name}.json"
+    if not kept.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps(measure(folder, python)))
+    return {
+        file: {int(line): set(tests) for line, tests in lines.items()}
+        for file, lines in json.loads(kept.read_text()).items()
+    }
+
+
+def measure(folder, python):
+    """Runs the package's tests under coverage.py."""
     sources = folder / "src" if (folder / "src").is_dir() else folder
     tests = "tests" if (folder / "tests").is_dir() else "."
     data = KEPT / "coverage" / folder.name
-    data.parent.mkdir(parents=True, exist_ok=True)
     data.unlink(missing_ok=True)
     # The runs of pytest must leave nothing in the project, which is compared with its commit.
     env = {**os.environ, "PYTHONPATH": str(sources), "COVERAGE_FILE": str(data), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -97,7 +108,7 @@ print(json.dumps({file: data.contexts_by_lineno(file) for file in data.measured_
     name = lambda context: re.sub(r"\[.*", "", context.rsplit("|", 1)[0], flags=re.S)
     return {
         str(Path(file).relative_to(folder)): {
-            int(line): {name(context) for context in contexts if context} for line, contexts in of.items()
+            line: sorted({name(context) for context in contexts if context}) for line, contexts in of.items()
         }
         for file, of in lines.items()
         if Path(file).is_relative_to(folder)
@@ -156,14 +167,6 @@ def ask(program, folder, function, by_symbol):
     return answer, time.monotonic() - began
 
 
-def is_same(named, executed):
-    """Whether a test that is named is the one that was executed: an inherited test runs in the class that inherits it."""
-    if named == executed:
-        return True
-    parts, others = named.split("::"), executed.split("::")
-    return len(parts) == len(others) == 3 and parts[2] == others[2] and parts[0] == others[0]
-
-
 def judge(function, answer):
     by_kind = {}
     for test in answer["tests"]:
@@ -171,7 +174,7 @@ def judge(function, answer):
     strong = set().union(*(by_kind.get(kind, set()) for kind in STRONG))
     named = strong | by_kind.get("names", set())
     imports = by_kind.get("imports", set())
-    hit = lambda named: {test for test in function["tests"] if test in named or any(is_same(one, test) for one in named if one.rsplit("::")[-1] == test.rsplit("::")[-1])}
+    hit = lambda named: function["tests"] & named
     reached = hit(named)
     netted = {test for test in function["tests"] - reached if test.split("::")[0] in imports}
     return {

@@ -20,7 +20,7 @@ pub(super) fn tests_of_class(index: &CodeIndex, class: UnitAt) -> Vec<Reached> {
                 if names.insert(&index.unit(test).name) {
                     found.push(match *at == class {
                         true => Reached::Unit(test),
-                        false => Reached::InheritedTest { file: class.0, class: Some(class.1), test },
+                        false => Reached::InheritedTest { file: class.0, class, test },
                     });
                 }
             }
@@ -36,20 +36,29 @@ pub(super) fn other_runs(index: &CodeIndex, test: UnitAt) -> Vec<Reached> {
     if index.unit(class).kind != CodeUnitKind::Type {
         return Vec::new();
     }
-    let name = &index.unit(class).name;
-    let is_module_of_tests =
-        |file: usize| index.files[file].path.file_name().is_some_and(|name| name.starts_with("test"));
-    let imported = index.importers(class.0).filter(|file| {
-        let imports = &index.files[*file].imports;
-        *file != class.0 && is_module_of_tests(*file) && imports.iter().any(|(local, _)| local == name)
-    });
-    let imported = imported.map(|file| Reached::InheritedTest { file, class: None, test });
-    let inherited = heirs(index, class).into_iter().filter(|heir| {
+    let heirs = heirs(index, class).into_iter().filter(|heir| {
         let own = own_tests(index, *heir);
         own.iter().all(|other| index.unit(*other).name != index.unit(test).name)
     });
-    let inherited = inherited.map(|(file, class)| Reached::InheritedTest { file, class: Some(class), test });
-    imported.chain(inherited).collect()
+    let heirs: Vec<UnitAt> = heirs.collect();
+    let own = heirs.iter().map(|heir| Reached::InheritedTest { file: heir.0, class: *heir, test });
+    let imported = std::iter::once(&class).chain(&heirs).flat_map(|class| {
+        let modules = modules_importing(index, *class);
+        modules.into_iter().map(|file| Reached::InheritedTest { file, class: *class, test })
+    });
+    own.chain(imported).collect()
+}
+
+/// The modules of tests that the class `class` is imported into, where a runner finds it once more.
+fn modules_importing(index: &CodeIndex, class: UnitAt) -> Vec<usize> {
+    let name = &index.unit(class).name;
+    let importers = index.importers(class.0).filter(|file| {
+        let module = &index.files[*file];
+        *file != class.0
+            && module.path.file_name().is_some_and(|name| name.starts_with("test"))
+            && module.imports.iter().any(|(local, _)| local == name)
+    });
+    importers.collect()
 }
 
 /// The tests of `class` and its heirs that ask for the fixture `fixture`, by themselves or through other fixtures.
@@ -71,12 +80,29 @@ pub(super) fn tests_asking_for(index: &CodeIndex, class: UnitAt, fixture: &str) 
     }
     let is_wide = fixtures().any(|unit| names.contains(unit.name.as_str()) && hints::sets_autouse(unit));
     let classes = std::iter::once(class).chain(heirs(index, class));
-    let tests = classes.flat_map(|class| tests_of_class(index, class));
+    let tests = classes.flat_map(|class| {
+        let tests = tests_of_class(index, class);
+        let again = modules_importing(index, class).into_iter().flat_map({
+            let tests = tests.clone();
+            move |file| tests.clone().into_iter().filter_map(move |test| in_module(test, file, class))
+        });
+        tests.into_iter().chain(again.collect::<Vec<_>>())
+    });
     let test_of = |reached: &Reached| match reached {
         Reached::Unit(test) | Reached::InheritedTest { test, .. } => index.unit(*test),
         Reached::Top(file) | Reached::Folder(file) => &index.files[*file].units[0],
     };
     tests.filter(|reached| is_wide || asks(test_of(reached), &names)).collect()
+}
+
+/// A test of `class` as it runs in the module `file`.
+fn in_module(reached: Reached, file: usize, class: UnitAt) -> Option<Reached> {
+    match reached {
+        Reached::Unit(test) | Reached::InheritedTest { test, .. } => {
+            Some(Reached::InheritedTest { file, class, test })
+        }
+        Reached::Top(_) | Reached::Folder(_) => None,
+    }
 }
 
 fn own_tests(index: &CodeIndex, class: UnitAt) -> Vec<UnitAt> {

@@ -10,12 +10,12 @@ pub(super) type UnitAt = (usize, usize);
 pub(super) enum Reached {
     /// A unit.
     Unit(UnitAt),
-    /// A test as it runs in a class that inherits it, or (without a class) in a module that its class is imported into.
+    /// A test as it runs in a class that inherits it, or in a module that its class is imported into.
     InheritedTest {
         /// The file that it runs in.
         file: usize,
-        /// The class, a unit of that file.
-        class: Option<usize>,
+        /// The class that it runs in.
+        class: UnitAt,
         /// The test.
         test: UnitAt,
     },

@@ -271,11 +271,11 @@ fn shown(index: &CodeIndex, reached: Reached) -> String {
 fn test_name(index: &CodeIndex, reached: Reached) -> (String, Option<u32>) {
     match reached {
         Reached::Unit(at) => (index.unit(at).qualified.clone(), Some(index.unit(at).selection.line)),
-        Reached::InheritedTest { file, class: Some(class), test } => {
-            let class = index.unit((file, class));
-            (format!("{}.{}", class.qualified, index.unit(test).name), Some(class.selection.line))
+        Reached::InheritedTest { file, class: at, test } => {
+            let class = index.unit(at);
+            let line = (at.0 == file).then_some(class.selection.line);
+            (format!("{}.{}", class.qualified, index.unit(test).name), line)
         }
-        Reached::InheritedTest { class: None, test, .. } => (index.unit(test).qualified.clone(), None),
         Reached::Top(_) | Reached::Folder(_) => (String::new(), None),
     }
 }

@@ -1,0 +1,52 @@
+//! The command `tests`: its text, its exit statuses, a run of the tests, and the answer without a server.
+
+use crate::changes::Repository;
+
+const RATES: &str = "def vat(country):\n    return 19\n";
+const TESTS: &str = "import unittest\n\nfrom rates import vat\n\n\nclass TestRates(unittest.TestCase):\n    \
+                     def test_vat(self):\n        self.assertEqual(vat('de'), 19)\n\n    \
+                     def test_nothing(self):\n        self.fail('is not to run')\n";
+
+fn rates() -> Repository {
+    let repository =
+        Repository::new(&[], &[("pyproject.toml", ""), ("rates.py", RATES), ("test_rates.py", TESTS)]);
+    repository.project.write("rates.py", RATES.replace("19", "20 - 1"));
+    repository
+}
+
+fn run(repository: &Repository, words: &[&str]) -> (String, String, Option<i32>) {
+    let mut command = repository.project.command(None);
+    let output = command.args(words).output().expect("the program runs");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    (text(output.stdout), text(output.stderr), output.status.code())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_server_tests_are_followed_by_names_and_status_is_3() {
+    let (out, err, status) = run(&rates(), &["tests", "--against", "HEAD"]);
+    assert_eq!(status, Some(3), "{out}{err}");
+    assert!(out.contains("test_rates.py::TestRates.test_vat ← rates.py:vat"), "{out}");
+    assert!(out.contains("run: python3 -m unittest test_rates.py -k test_vat"), "{out}");
+    assert!(!out.contains("test_nothing"), "{out}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn run_runs_just_these_tests_and_passes_on_their_status() {
+    let repository = rates();
+    let (out, err, status) = run(&repository, &["tests", "--against", "HEAD", "--run"]);
+    assert!(status == Some(0) && out.contains("Ran 1 test"), "{out}{err}");
+    repository.project.write("rates.py", RATES.replace("19", "20"));
+    let (out, err, status) = run(&repository, &["tests", "--against", "HEAD", "--run"]);
+    assert!(status == Some(1) && out.contains("FAILED"), "{out}{err}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn symbol_instead_of_change_and_no_change_at_all() {
+    let repository = rates();
+    let (out, _, status) = run(&repository, &["tests", "rates.py:vat"]);
+    assert!(status == Some(3) && out.contains("TestRates.test_vat"), "{out}");
+    repository.commit("second");
+    let (out, err, status) = run(&repository, &["tests", "--against", "HEAD"]);
+    assert_eq!((out.as_str(), status), ("", Some(1)), "{err}");
+    assert!(err.contains("no test reaches it"), "{err}");
+}

@@ -1,0 +1,124 @@
+//! Python with pyright: calls through functions, fixtures, values of unknown type, and what only imports.
+
+use super::{commands, since_head, tests};
+use crate::changes::Repository;
+
+const RATES: &str = "RATES = {\"de\": 19}\n\n\ndef vat(country: str) -> int:\n    return RATES[country]\n\n\ndef unused() -> int:\n    return 3\n";
+const PRICING: &str = "from shop.rates import vat\n\n\nclass Cart:\n    def __init__(self):\n        self.prices = [1]\n\n    \
+                       def total(self):\n        return add(self.prices, vat(\"de\"))\n\n\ndef add(prices, rate):\n    \
+                       return sum(prices) * rate\n";
+const CONFTEST: &str =
+    "import pytest\n\nfrom shop.pricing import Cart\n\n\n@pytest.fixture\ndef cart():\n    return Cart()\n";
+const TESTS: &str = "from shop.pricing import add\nfrom shop.rates import vat\n\n\ndef test_vat():\n    assert vat(\"de\") == 19\n\n\n\
+                     class TestCart:\n    def test_total(self, cart):\n        assert cart.total() == 19\n\n    \
+                     def test_other(self):\n        assert add([1], 2) == 2\n";
+const ELSEWHERE: &str = "import shop.rates\n\n\ndef test_import():\n    assert shop\n";
+
+fn shop() -> Repository {
+    Repository::new(
+        &["pyright"],
+        &[
+            ("pyproject.toml", "[tool.pytest.ini_options]\n"),
+            ("shop/__init__.py", ""),
+            ("shop/rates.py", RATES),
+            ("shop/pricing.py", PRICING),
+            ("tests/conftest.py", CONFTEST),
+            ("tests/test_shop.py", TESTS),
+            ("tests/test_elsewhere.py", ELSEWHERE),
+        ],
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tests_reach_a_changed_function_by_calls_and_by_a_fixture_of_unknown_type() {
+    let shop = shop();
+    shop.project.write("shop/rates.py", RATES.replace("RATES[country]", "RATES[country] + 0"));
+    let answer = since_head(&shop).await;
+    assert_eq!(answer["verdict"], "complete", "{answer}");
+    assert_eq!(answer["changed"][0], "shop/rates.py:vat");
+    assert_eq!(
+        tests(&answer),
+        [
+            "calls tests/test_shop.py::test_vat ← shop/rates.py:vat",
+            "names tests/test_shop.py::TestCart.test_total ← shop/pricing.py:Cart.total ← shop/rates.py:vat",
+            "imports tests/test_elsewhere.py ← shop/rates.py",
+            "imports tests/test_shop.py ← shop/rates.py",
+        ]
+    );
+    assert_eq!(
+        commands(&answer),
+        ["python3 -m pytest tests/test_shop.py::TestCart::test_total tests/test_shop.py::test_vat"]
+    );
+    shop.runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn changed_fixture_reaches_tests_that_take_it_and_changed_test_itself() {
+    let shop = shop();
+    shop.project
+        .write("tests/conftest.py", CONFTEST.replace("return Cart()", "made = Cart()\n    return made"));
+    shop.project.write("tests/test_shop.py", TESTS.replace("add([1], 2) == 2", "add([2], 2) == 4"));
+    let answer = since_head(&shop).await;
+    assert_eq!(
+        tests(&answer)[..2],
+        [
+            "changed tests/test_shop.py::TestCart.test_other",
+            "references tests/test_shop.py::TestCart.test_total ← tests/conftest.py:cart",
+        ]
+    );
+    shop.runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn comment_reaches_no_test_and_removed_function_those_that_name_it() {
+    let shop = shop();
+    shop.project.write("shop/rates.py", RATES.replace("def vat", "# Value added tax.\ndef vat"));
+    let answer = since_head(&shop).await;
+    assert_eq!((answer["verdict"].as_str(), tests(&answer).len()), (Some("complete"), 0), "{answer}");
+    let removed = PRICING.replace("def add(prices, rate):\n    return sum(prices) * rate\n", "");
+    shop.project.write("shop/pricing.py", removed);
+    let found = tests(&since_head(&shop).await);
+    assert!(
+        found.contains(&"names tests/test_shop.py::TestCart.test_other ← shop/pricing.py:add".to_owned()),
+        "{found:?}"
+    );
+    shop.runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn inherited_tests_run_where_they_are_inherited() {
+    let base = "from shop.rates import vat\n\n\nclass TestBase:\n    def test_rate(self):\n        assert vat(\"de\")\n";
+    let heir = "from tests.test_base import TestBase\n\n\nclass TestHeir(TestBase):\n    pass\n";
+    let shop = Repository::new(
+        &["pyright"],
+        &[
+            ("pyproject.toml", "[tool.pytest.ini_options]\n"),
+            ("shop/__init__.py", ""),
+            ("shop/rates.py", RATES),
+            ("tests/__init__.py", ""),
+            ("tests/test_base.py", base),
+            ("tests/test_heir.py", heir),
+        ],
+    );
+    shop.project.write("shop/rates.py", RATES.replace("RATES[country]", "RATES[country] + 0"));
+    let answer = since_head(&shop).await;
+    let ids = "python3 -m pytest tests/test_base.py::TestBase::test_rate tests/test_heir.py::TestBase::test_rate \
+               tests/test_heir.py::TestHeir::test_rate";
+    assert_eq!(commands(&answer), [ids], "{answer}");
+    shop.runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_commits_are_refused_and_unreadable_changes_make_it_partial() {
+    let shop = shop();
+    shop.commit("second");
+    let caller = lsp_tools::Caller::at_shell();
+    let both = serde_json::json!({"against": "HEAD~1..HEAD"});
+    let refused = shop.runtime.call(lsp_tools::CallRequest::new("lsp_tests", both, &caller)).await.value;
+    assert_eq!(refused["code"], "invalid_args", "{refused}");
+    shop.project.write("tests/data.json", "{}");
+    let answer = since_head(&shop).await;
+    assert_eq!(answer["verdict"], "partial", "{answer}");
+    assert!(answer["notes"][0].as_str().is_some_and(|note| note.contains("tests/data.json")), "{answer}");
+    shop.runtime.shutdown().await;
+}
