@@ -63,7 +63,11 @@ async fn run_commands(
         let caller = Caller::at_shell();
         let arguments = json!({"command": command, "timeout_ms": RUN_TIMEOUT_MS, "diagnostics": false});
         let result = door.runtime.call(CallRequest::new("bash", arguments, &caller)).await;
-        let ended = exit::of_result(&result);
+        // A command that failed is an answer of `bash`, and no failure of it.
+        let ended = match (exit::of_result(&result), result.value["exit_code"].as_i64()) {
+            (CliExitStatus::Answered, Some(code)) if code != 0 => CliExitStatus::Unpleasant,
+            (ended, _) => ended,
+        };
         if status == CliExitStatus::Answered {
             status = ended;
         }

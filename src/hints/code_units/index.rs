@@ -46,6 +46,7 @@ pub(crate) struct CodeIndex {
     pub gap: Option<String>,
     uses: HashMap<String, Vec<NameUse>>,
     units: HashMap<String, Vec<(usize, usize)>>,
+    aliases: HashMap<String, Vec<(usize, String)>>,
     by_path: HashMap<WorkspacePath, usize>,
     importers: Vec<BTreeSet<usize>>,
 }
@@ -59,6 +60,11 @@ impl CodeIndex {
     /// The units called `name`: file and unit.
     pub(crate) fn named(&self, name: &str) -> &[(usize, usize)] {
         self.units.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The other names by which files import something called `name`: file and name there.
+    pub(crate) fn aliases(&self, name: &str) -> &[(usize, String)] {
+        self.aliases.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// The index of a file.
@@ -184,6 +190,12 @@ impl CodeIndex {
             for (at, unit) in file.units.iter().enumerate() {
                 self.units.entry(unit.name.clone()).or_default().push((number, at));
             }
+            let imported = file.imports.iter().zip(&file.modules);
+            for ((local, _), (_, name)) in imported {
+                if let Some(name) = name.as_ref().filter(|name| *name != local && !local.is_empty()) {
+                    self.aliases.entry(name.clone()).or_default().push((number, local.clone()));
+                }
+            }
             self.by_path.insert(file.path.clone(), number);
             self.files.push(file);
         }
@@ -210,6 +222,11 @@ impl CodeIndex {
                     for target in self.files_of(&module) {
                         importers[target].insert(number);
                     }
+                }
+            }
+            for module in file.whole_modules.iter().filter_map(|module| find(module)) {
+                for target in self.files_of(&module) {
+                    importers[target].insert(number);
                 }
             }
             if project.is_late() {

@@ -78,6 +78,8 @@ pub(crate) struct UnitFile {
     import_lines: Vec<(u32, u32)>,
     /// Modules as written, with the name that is taken from each, for finding the files.
     modules: Vec<(String, Option<String>)>,
+    /// Whole paths of modules that are imported by `import a.b`.
+    whole_modules: Vec<String>,
     /// Names that stand in it.
     words: read::FileWords,
     /// The grammar's key.

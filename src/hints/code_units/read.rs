@@ -20,6 +20,9 @@ const MAX_MARK_BYTES: usize = 400;
 /// The longest text in quotes that may be the name of a fixture, in bytes.
 const MAX_QUOTED_NAME_BYTES: usize = 64;
 
+/// Functions of Python that take the name of a member in quotes.
+const REFLECTING: [&str; 6] = ["getattr", "hasattr", "setattr", "delattr", "attrgetter", "methodcaller"];
+
 /// The names in a file: each text once, and where they stand.
 #[derive(Debug, Clone, Default)]
 pub(super) struct FileWords {
@@ -89,9 +92,20 @@ pub(super) fn unit_file(source: &ParsedSource) -> UnitFile {
         among_tests,
         import_lines: source.imports.iter().map(|import| lines(&import.span)).collect(),
         modules: source.imports.iter().map(module).collect(),
+        whole_modules: whole_modules(source),
         words,
         key: source.grammar.key,
     }
+}
+
+/// The whole paths of modules that Python brings in by `import a.b`, of which only `a` is a name.
+fn whole_modules(source: &ParsedSource) -> Vec<String> {
+    let statements = source.imports.iter().filter(|import| import.item == ImportItem::Whole);
+    let listed =
+        statements.filter_map(|import| source.slice(&import.span).trim_start().strip_prefix("import "));
+    let paths = listed.filter(|_| source.grammar.key == "python").flat_map(|list| list.split(','));
+    let paths = paths.filter_map(|path| path.split_whitespace().next()).filter(|path| path.contains('.'));
+    paths.map(str::to_owned).collect()
 }
 
 /// What a definition is as a unit; `None` for what is no unit of its own.
@@ -320,6 +334,8 @@ struct WordCollector<'a> {
     after_dot: bool,
     /// The leaf before was a name that is kept.
     after_name: bool,
+    /// The last call takes the name of a member in quotes.
+    is_reflecting: bool,
 }
 
 impl<'a> WordCollector<'a> {
@@ -333,6 +349,7 @@ impl<'a> WordCollector<'a> {
             words: FileWords::default(),
             after_dot: false,
             after_name: false,
+            is_reflecting: false,
         }
     }
 
@@ -342,10 +359,12 @@ impl<'a> WordCollector<'a> {
 
     fn add_leaf(&mut self, node: Node<'_>, is_import: bool) {
         let text = self.source.text_of(node);
-        if self.after_name && text == "(" {
-            if let Some(last) = self.words.uses.last_mut() {
-                last.is_call = true;
-            }
+        if self.after_name
+            && text == "("
+            && let Some(last) = self.words.uses.last_mut()
+        {
+            last.is_call = true;
+            self.is_reflecting = REFLECTING.contains(&self.words.names[last.name as usize].as_str());
         }
         let is_name = self.source.grammar.names.contains(&node.kind());
         let is_quoted = matches!(node.kind(), "string_content" | "string_fragment")
@@ -361,9 +380,9 @@ impl<'a> WordCollector<'a> {
             self.words.uses.push(WordUse {
                 name,
                 at: self.source.position(node.start_byte()),
-                is_member: self.after_dot,
+                is_member: self.after_dot || is_quoted && self.is_reflecting,
                 is_call: false,
-                is_quoted,
+                is_quoted: is_quoted && !self.is_reflecting,
             });
         }
         self.after_name = is_use && is_name;

@@ -80,6 +80,24 @@ fn titled_tests_of_javascript_have_whole_titles() {
 }
 
 #[test]
+fn renaming_imports_and_quoted_members_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.py"), "def one():\n    return getattr(x, \"meta\", {})\n").unwrap();
+    std::fs::write(folder.path().join("b.py"), "from a import one as other\nother(\"meta\")\n").unwrap();
+    let workspace = crate::workspace::Workspace::open(folder.path()).unwrap();
+    let catalogue = crate::config::Catalogue::built_in();
+    let index =
+        index_code(&workspace, catalogue, "python", Instant::now() + Duration::from_secs(60)).unwrap();
+    assert_eq!(index.gap, None);
+    let (a, b) = (0, 1);
+    assert_eq!(index.aliases("one"), [(b, "other".to_owned())]);
+    assert_eq!(index.importers(a).collect::<Vec<_>>(), [b]);
+    let kinds: Vec<_> =
+        index.uses("meta").iter().map(|place| (place.file, place.is_member, place.is_quoted)).collect();
+    assert_eq!(kinds, [(a, true, false), (b, false, true)]);
+}
+
+#[test]
 fn rust_and_go_tests_are_known_by_attribute_and_name() {
     let rust = "pub fn total() {}\n#[cfg(test)]\nmod tests {\n    #[test]\n    #[ignore]\n    fn adds() {}\n    \
                 #[tokio::test(flavor = \"x\")]\n    async fn waits() {}\n    fn helper() {}\n}\n";

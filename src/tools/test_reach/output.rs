@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// How a test is connected with what changed: by the weakest link of its way. The stronger come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum ReachKind {
+pub(crate) enum ReachKind {
     /// The test itself is changed.
     Changed,
     /// Every link is a call.
@@ -21,7 +21,7 @@ pub enum ReachKind {
 
 /// A test that reaches a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ReachedTest {
+pub(crate) struct ReachedTest {
     /// Relative to the workspace.
     pub path: String,
     /// The test with what it lies in (`TestCart.test_add`, or titles joined by a space); without it, the file is meant.
@@ -39,7 +39,7 @@ pub struct ReachedTest {
 
 /// A command that runs tests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct TestRun {
+pub(crate) struct TestRun {
     /// For a shell at the root of the workspace.
     pub command: String,
     /// Which file of the project says so.
@@ -51,7 +51,7 @@ pub struct TestRun {
 
 /// The tests that reach a change.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct TestReachOutput {
+pub(crate) struct TestReachOutput {
     /// What changed, as `path:symbol`.
     pub changed: Vec<String>,
     /// The tests, those with the strongest links first.

@@ -73,9 +73,7 @@ fn fixture_users(index: &CodeIndex, at: UnitAt, fixture: &CodeUnit) -> Vec<UserO
     }
     for file in &files {
         let units = index.files[*file].units.iter().enumerate();
-        let takes = units.filter(|(unit, known)| {
-            (*file, *unit) != at && known.parameters.iter().any(|parameter| *parameter == name)
-        });
+        let takes = units.filter(|(unit, known)| (*file, *unit) != at && known.parameters.contains(&name));
         found.extend(takes.map(|(unit, _)| user(Reached::Unit((*file, unit)))));
         if hints::sets_autouse(fixture) {
             let around = fixture.parent.filter(|_| *file == at.0);

@@ -65,10 +65,27 @@ pub(super) fn by_name(index: &CodeIndex, of: Option<UnitAt>, name: &str) -> Vec<
         !found.is_quoted && (found.is_member || is_near || imported())
     };
     let mut found = UserCollector { index, of, calls: BTreeMap::new(), users: BTreeMap::new() };
-    for place in index.uses(name).iter().filter(is_meant) {
+    let aliased = aliased_uses(index, name);
+    for place in index.uses(name).iter().filter(is_meant).chain(&aliased) {
         found.add_user((place.file, place.at), ReachKind::Names);
     }
     found.users.into_iter().map(|(reached, kind)| UserOf { reached, kind }).collect()
+}
+
+/// The places where `name` may be used by another name that an import gives it: in that file, and in those that import the other name.
+fn aliased_uses(index: &CodeIndex, name: &str) -> Vec<NameUse> {
+    let aliases = index.aliases(name).iter();
+    let seen_in =
+        |file: usize, local: &str| index.files[file].imports.iter().any(|(known, _)| known == local);
+    let uses = aliases.flat_map(|(_, local)| {
+        let is_meant =
+            move |place: &&NameUse| !place.is_quoted && !place.is_member && seen_in(place.file, local);
+        index.uses(local).iter().filter(is_meant)
+    });
+    let mut found: Vec<NameUse> = uses.copied().collect();
+    found.sort_by_key(|place| (place.file, place.at));
+    found.dedup();
+    found
 }
 
 struct UserCollector<'a> {
@@ -132,7 +149,11 @@ impl<'a> UserCollector<'a> {
             let is_member = place.is_member && (unit.owner.is_some() || !known.contains(&place.file));
             !place.is_quoted && !listed.contains(&(place.file, place.at)) && (is_plain || is_member)
         };
-        let places: Vec<NameUse> = self.index.uses(&unit.name).iter().filter(may_be).copied().collect();
+        let places = self.index.uses(&unit.name).iter().filter(may_be).copied();
+        // Some servers look for uses by the name alone, and miss those of an import that gives another one.
+        let aliased = aliased_uses(self.index, &unit.name);
+        let aliased = aliased.into_iter().filter(|place| !listed.contains(&(place.file, place.at)));
+        let places: Vec<NameUse> = places.chain(aliased).collect();
         for place in places {
             let at = (place.file, place.at);
             match server.meaning(self.index, at).await {

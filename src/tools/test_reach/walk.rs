@@ -161,7 +161,7 @@ impl<'a> ReachWalk<'a> {
                 waiting.push_back(*file);
             }
         }
-        let mut found = BTreeMap::new();
+        let (mut found, mut loaded) = (BTreeMap::new(), Vec::new());
         while let Some(file) = waiting.pop_front() {
             let way = std::iter::successors(from[&file], |at| from.get(at).copied().flatten());
             let way: Vec<usize> = way.collect();
@@ -170,18 +170,19 @@ impl<'a> ReachWalk<'a> {
                 found.insert(file, way.clone());
             }
             if runner_rules::is_conftest(self.index, file) {
-                let below: BTreeSet<usize> =
-                    runner_rules::tests_beneath(self.index, file).into_iter().map(|(file, _)| file).collect();
-                for below in below {
-                    let way = std::iter::once(file).chain(way.iter().copied()).collect();
-                    found.entry(below).or_insert(way);
-                }
+                loaded.push((file, way));
             }
             for importer in self.index.importers(file) {
                 from.entry(importer).or_insert_with(|| {
                     waiting.push_back(importer);
                     Some(file)
                 });
+            }
+        }
+        for (conftest, way) in loaded {
+            for (below, _) in runner_rules::tests_beneath(self.index, conftest) {
+                let way = || std::iter::once(conftest).chain(way.iter().copied()).collect();
+                found.entry(below).or_insert_with(way);
             }
         }
         found

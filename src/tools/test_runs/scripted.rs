@@ -141,7 +141,9 @@ pub(super) fn python(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Opti
         ("", "conftest.py"),
         ("", "tests/conftest.py"),
     ];
-    let counts = |file: &str| !file.ends_with("conftest.py") || folder.is_last_resort();
+    // A folder of tests often has these, and is not where its tests are run.
+    let is_weak = |file: &str| file.ends_with("conftest.py") || file.starts_with("requirements");
+    let counts = |file: &str| !is_weak(file) || folder.is_last_resort();
     let sign = pytest.into_iter().filter(|(_, file)| counts(file)).find(|(word, file)| names(word, file));
     let sign = sign.map(|(word, file)| match word {
         "" => format!("{file} is here"),

@@ -170,6 +170,15 @@ fn exactly(files: &[(&'static str, &'static str)], tests: &[(&str, &str)]) -> St
 }
 
 #[test]
+fn titles_of_a_hostile_repository_are_one_quoted_word() {
+    let jest = &[("package.json", r#"{"devDependencies": {"jest": "30"}}"#)];
+    let command = exactly(jest, &[("a.test.js", "it's $(touch x) `y`; rm z")]);
+    let words = shlex::split(&command).unwrap();
+    assert_eq!(words.len(), 6, "{command}");
+    assert!(words[5].starts_with("(it's ") && words[5].ends_with(")$"), "{command}");
+}
+
+#[test]
 fn exact_tests_are_named_as_each_runner_takes_them() {
     assert_eq!(
         exactly(
@@ -192,10 +201,10 @@ fn exact_tests_are_named_as_each_runner_takes_them() {
         "go test ./a -run '^(TestA|TestB)$'"
     );
     let jest = &[("package.json", r#"{"devDependencies": {"jest": "30"}}"#)];
-    assert_eq!(
-        exactly(jest, &[("a.test.js", "cart adds (1)"), ("a.test.js", "cart %s of ${n}")]),
-        r"npx --no-install jest a.test.js -t '(cart adds \(1\)|cart .* of .*)$'"
-    );
+    let titled = exactly(jest, &[("a.test.js", "cart adds (1)"), ("a.test.js", "cart %s of ${n}")]);
+    let words = ["npx", "--no-install", "jest", "a.test.js", "-t", r"(cart adds \(1\)|cart .* of .*)$"]
+        .map(str::to_owned);
+    assert_eq!(shlex::split(&titled).as_deref(), Some(words.as_slice()), "{titled}");
     let vitest = &[("package.json", r#"{"devDependencies": {"vitest": "3"}}"#)];
     assert_eq!(exactly(vitest, &[("a.test.ts", "")]), "npx --no-install vitest run a.test.ts");
     assert_eq!(
