@@ -74,6 +74,10 @@ looks SERVER="":
 soak SUBJECT="":
     cargo test --release --test integration -- soak::{{SUBJECT}} --ignored --nocapture --test-threads=1
 
+# twenty worktrees with twenty agents and servers that do not all fit: memory against the machine's budget, and the slowest call; just swarm pyright
+swarm SERVER="":
+    cargo test --test integration machine::swarm::{{SERVER}} -- --ignored --nocapture --test-threads=1
+
 # 100,000 calls over 8 hosts and 64 callers of one daemon: throughput beside a bare client, and whether memory stays flat
 soak-doors *ARGS:
     cargo bench --bench soak -- {{ARGS}}
@@ -98,6 +102,11 @@ breaks *ARGS:
 reach *ARGS:
     cargo build --release
     python3 bench/reach/main.py {{ARGS}}
+
+# of the errors that a commit brings by the compiler's word, how many `check --against` names: real commits of twelve repositories; just gate --only click --commits 3
+gate *ARGS:
+    cargo build --release
+    python3 bench/gate/gate.py {{ARGS}}
 
 # what answers cost until the whole truth was seen: 200 questions on ten packages, beside rg and other programs; just answers --only uses
 answers *ARGS:
@@ -191,6 +200,11 @@ package *KINDS: dist
 # installs each of them into an empty environment and does the README's first command there: a minute or two
 package-check *KINDS:
     python3 deploy/package/check.py {{KINDS}}
+
+# the hooks of .pre-commit-hooks.yaml under the real pre-commit, with the real pyright: a minute
+pre-commit-check:
+    cargo build
+    python3 deploy/ci/pre_commit.py
 
 # what CHANGELOG.md says of a version: just release-notes 0.1.0
 release-notes VERSION="Unreleased":

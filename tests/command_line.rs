@@ -26,6 +26,8 @@ fn wrong_usage_is_reported_on_stderr_with_status_2() {
         &["hover"],
         &["hover", "a.py:1:1", "--timeout", "soon"],
         &["hover", "a.py:1:1", "--format", "sarif"],
+        &["grep", "x", "--format", "gitlab"],
+        &["tools", "list", "--format", "junit"],
         &["references", "a.py:1:1", "--limit", "0"],
         &["calls", "a.py:1:1", "--incoming", "--outgoing"],
         &["trust", "--yes", "--revoke"],

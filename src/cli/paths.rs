@@ -128,7 +128,7 @@ impl HasPaths for ChangesOutput {
                 }
             }
         }
-        for merge in &mut self.merge {
+        if let Some(merge) = &mut self.merge {
             merge.conflicts.iter_mut().for_each(|conflict| change(&mut conflict.path));
             merge.combined.iter_mut().for_each(|one| change(&mut one.path));
         }

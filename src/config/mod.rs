@@ -55,8 +55,8 @@ pub use pin::FilePin;
 pub(crate) use pin::{MOST_PROGRAM_BYTES, PinError, PinnedFile};
 pub(crate) use settings::{
     BashSettings, CacheSharing, Deadlines, LibraryDocsSettings, LimitSettings, NetworkAccess, SandboxMode,
-    Settings,
+    ServerSettings, Settings,
 };
-pub(crate) use state::{StateError, StateFolder, StateName};
+pub(crate) use state::{HeldFile, StateError, StateFolder, StateName};
 pub use trust::TrustStore;
 pub(crate) use trust::{TrustError, TrustState};

@@ -49,6 +49,7 @@ mod chats;
 mod daemon;
 mod editor;
 mod edits;
+mod servers;
 mod web;
 
 pub(crate) use bash::{BashSettings, CacheSharing, NetworkAccess, SandboxMode};
@@ -56,6 +57,7 @@ pub(crate) use chats::ChatSettings;
 pub(crate) use daemon::DaemonSettings;
 pub(super) use editor::EditorSettings;
 pub(super) use edits::EditSettings;
+pub(crate) use servers::ServerSettings;
 pub(crate) use web::{FetchSettings, LibraryDocsSettings};
 
 const MAX_DEADLINE_MS: u64 = 3_600_000;
@@ -64,7 +66,7 @@ const A_DEADLINE: super::schema::ConfigFieldType = Number(1, MAX_DEADLINE_MS);
 /// The words of `lsp-tools.toml`.
 pub(super) const SETTINGS: &[ConfigField] = &[
     plain("deadlines", Record(DEADLINES)),
-    plain("servers", Record(SERVERS)),
+    plain("servers", Record(servers::SERVERS)),
     plain("limits", Record(LIMITS)),
     plain("log", Record(LOG)),
     plain("bash", Record(bash::BASH)),
@@ -103,12 +105,6 @@ const DEADLINES: &[ConfigField] = &[
     plain("stop", A_DEADLINE),
     plain("tool", A_DEADLINE),
     plain("task", A_DEADLINE),
-];
-
-const SERVERS: &[ConfigField] = &[
-    plain("idle-stop-s", Number(1, 86_400)),
-    plain("memory-budget-mb", Number(64, 1 << 20)),
-    plain("max-open-documents", Number(1, 10_000)),
 ];
 
 const LIMITS: &[ConfigField] = &[
@@ -232,37 +228,6 @@ impl Default for Deadlines {
     }
 }
 
-/// What running servers may cost.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub(crate) struct ServerSettings {
-    /// Seconds without a question after which a server is stopped (600).
-    pub(crate) idle_stop_s: u64,
-    /// Resident memory of all servers and their children together, in MiB, above which the one that was asked least
-    /// recently is stopped (4096). One that is the only one, or was asked within the last minute, is not.
-    pub(crate) memory_budget_mb: u64,
-    /// Documents that one server has open at a time (64).
-    pub(crate) max_open_documents: usize,
-}
-
-impl Default for ServerSettings {
-    fn default() -> Self {
-        Self { idle_stop_s: 600, memory_budget_mb: 4_096, max_open_documents: 64 }
-    }
-}
-
-impl ServerSettings {
-    /// The time without a question after which a server is stopped.
-    pub(crate) fn idle_stop(&self) -> Duration {
-        Duration::from_secs(self.idle_stop_s)
-    }
-
-    /// The memory budget in bytes.
-    pub(crate) fn memory_budget(&self) -> u64 {
-        self.memory_budget_mb.saturating_mul(1 << 20)
-    }
-}
-
 /// How much is read and answered at once.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
@@ -341,6 +306,7 @@ impl Settings {
             let mut table = layer.read(SETTINGS)?;
             left_out.extend(mounts.take_servers(layer, &mut table)?);
             left_out.extend(chats::strip_project_chats(layer, &mut table));
+            left_out.extend(servers::strip_project_shares(layer, &mut table));
             if layer.origin == (LayerOrigin::Project { trusted: false }) {
                 left_out.extend(strip_launch_fields(&mut table, SETTINGS, &layer.file));
             }

@@ -16,6 +16,10 @@ use parking_lot::{Condvar, Mutex};
 use super::folders::Folders;
 use crate::workspace::private;
 
+mod held;
+
+pub(crate) use held::HeldFile;
+
 const LOCK: &str = ".lock";
 const FRESH: &str = ".new";
 const MAX_STATE_NAME_BYTES: usize = 128;

@@ -225,6 +225,11 @@ impl Session {
         self.process.pid()
     }
 
+    /// The process at the top of its tree.
+    pub(crate) fn tree_root(&self) -> Option<i32> {
+        self.process.tree_root()
+    }
+
     /// Resident memory of the server and all its descendants, in bytes.
     pub(crate) async fn resident_bytes(&self) -> Option<u64> {
         self.process.tree_rss().await
@@ -393,6 +398,11 @@ impl Session {
         rule.server_status || rule.notification.is_some() || !rule.progress.is_empty()
     }
 
+    /// For how long it runs.
+    pub(crate) fn age(&self) -> Duration {
+        self.started.elapsed()
+    }
+
     /// Whether it runs for less than `age`.
     pub(crate) fn is_younger_than(&self, age: Duration) -> bool {
         self.started.elapsed() < age
@@ -460,14 +470,20 @@ impl Session {
 
     /// Ends the server: `shutdown`, `exit`, its input closed, then signals; returns when it is gone.
     pub(crate) async fn stop(&self) {
+        self.stop_within(SERVER_SHUTDOWN_TIMEOUT).await;
+    }
+
+    /// The same where its memory is needed: it is hardly waited for.
+    pub(crate) async fn stop_for_memory(&self) {
+        self.stop_within(SILENT_SERVER_SHUTDOWN_TIMEOUT).await;
+    }
+
+    async fn stop_within(&self, patience: Duration) {
         self.state.stop();
         if !self.is_closed() {
             // Who has just let a deadline pass is asked all the same, but hardly waited for.
-            let patience = if self.connection.is_silent() {
-                SILENT_SERVER_SHUTDOWN_TIMEOUT
-            } else {
-                SERVER_SHUTDOWN_TIMEOUT
-            };
+            let patience =
+                if self.connection.is_silent() { SILENT_SERVER_SHUTDOWN_TIMEOUT } else { patience };
             let deadline = Instant::now() + patience;
             match self.connection.request::<Value>(Shutdown::METHOD, &Value::Null, deadline).await {
                 Err(RequestError::Timeout { .. }) if patience == SILENT_SERVER_SHUTDOWN_TIMEOUT => {

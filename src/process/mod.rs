@@ -191,9 +191,14 @@ impl ServerProcess {
         tree::oldest_child_of(id.as_raw_nonzero().get()).and_then(|pid| u32::try_from(pid).ok())
     }
 
+    /// The process at the top of its tree, its supervisor's where it has one; `None` when it is gone.
+    pub(crate) fn tree_root(&self) -> Option<i32> {
+        self.living_pid().map(|id| id.as_raw_nonzero().get())
+    }
+
     /// Resident memory of the server and all its descendants in bytes; pages shared between them count more than once.
     pub async fn tree_rss(&self) -> Option<u64> {
-        let id = self.living_pid()?.as_raw_nonzero().get();
+        let id = self.tree_root()?;
         // It is as many reads as there are processes.
         tokio::task::spawn_blocking(move || tree::resident_bytes(id)).await.ok()
     }

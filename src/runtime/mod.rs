@@ -11,6 +11,7 @@ pub(crate) mod call_hooks;
 pub(crate) mod call_stats;
 mod installs;
 pub(crate) mod live;
+pub(crate) mod machine_status;
 pub(crate) mod observe;
 pub(crate) mod overlays;
 pub(crate) mod overview;
@@ -41,6 +42,7 @@ use self::reopen::{ConfigurationStamps, RuntimeHandleCounter};
 use self::server_choice::StampedServerChoice;
 use self::startup_hints::PresentLanguageCache;
 use crate::config::{Catalogue, Folders, Settings, TrustStore};
+use crate::lsp::machine::{MachineLimits, MachineShare};
 use crate::lsp::manager::{Manager, ManagerSetup};
 use crate::lsp::progress::{ProgressEvent, ProgressWatchGuard, Watchers};
 use crate::lsp::python::UserWord;
@@ -217,6 +219,11 @@ impl Runtime {
             python: UserWord::of_process(),
             base_python: tokio::sync::OnceCell::default(),
             spawner: spawner.clone(),
+            machine: Arc::new(MachineShare::new(
+                &folders,
+                workspace.root(),
+                MachineLimits::new(&settings.servers),
+            )),
             trusted: config.trust.is_trusted(),
             launch: config.launch.clone(),
             trust: trust.clone(),

@@ -201,9 +201,10 @@ impl Runtime {
                     (row.state, row.detail) = (ServerRunState::Disabled, Some(reason));
                     None
                 }
-                SlotActivity::Starting { so_far } => {
+                SlotActivity::Starting { so_far, hold } => {
                     row.state = ServerRunState::Starting;
                     row.waits_for = Some(format!("its start, {} s so far", so_far.as_secs()));
+                    row.detail = hold;
                     None
                 }
                 SlotActivity::Failed { why, last } => {

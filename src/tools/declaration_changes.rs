@@ -52,7 +52,6 @@ impl DeclarationChanges {
         for edit in edits {
             changed.add(language, edit);
         }
-        changed.names.retain(|name| is_telling(name));
         changed
     }
 
@@ -67,12 +66,14 @@ impl DeclarationChanges {
         };
         let before = outline(old, &edit.before).unwrap_or_default();
         let before = visible_symbols(&before);
-        if moved {
-            self.names.extend(before.values().map(|known| known.symbol.name.clone()));
-            return;
-        }
         let after = outline(&edit.path, &edit.after).unwrap_or_default();
         let after = visible_symbols(&after);
+        if moved {
+            // What a new file declares for all may clash with what another one does.
+            let new = if edit.before.is_none() { &after } else { &before };
+            self.names.extend(new.values().map(|known| known.symbol.name.clone()));
+            return;
+        }
         let (Some(was), Some(is)) = (&edit.before, &edit.after) else { return };
         let (decorated, lines) = (decorator_changed(was, is), LineMap::between(was, is));
         // A type that went takes its members along: nobody has one any more.
@@ -210,13 +211,8 @@ pub(crate) fn is_declared(symbol: &Symbol) -> bool {
     symbol.detail.as_deref().is_some_and(|detail| detail.contains("->"))
 }
 
-/// Whether a search for the name tells anything.
-fn is_telling(name: &str) -> bool {
-    name.chars().count() > 1
-}
-
 /// What an import calls the file: its stem, or its folder's where that is the module.
-fn module_name(path: &WorkspacePath) -> Option<String> {
+pub(crate) fn module_name(path: &WorkspacePath) -> Option<String> {
     let stem = path.file_name()?.split('.').next()?.to_owned();
     match stem.as_str() {
         "__init__" | "index" | "mod" | "lib" | "main" => {
@@ -299,6 +295,11 @@ mod tests {
         assert!(found.wide_reason.is_some());
         let operator = CLASS.replace("sell(self", "__getitem__(self");
         assert!(changed(&operator, &operator.replace("what: str", "what: int")).wide_reason.is_some());
+    }
+
+    #[test]
+    fn names_of_one_letter_are_names() {
+        assert_eq!(names(&changed("def a() -> int: ...\n", "def b() -> int: ...\n")), ["a", "b"]);
     }
 
     #[test]

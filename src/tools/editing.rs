@@ -339,8 +339,11 @@ pub(crate) fn read_existing(context: &Context, path: &WorkspacePath) -> Result<O
     }
 }
 
-/// Files of these extensions are prose, in which a marker for text left out may be an example of one.
-const PROSE: [&str; 6] = ["adoc", "markdown", "md", "mdx", "rst", "txt"];
+/// Whether a file is prose by its name: a marker for text left out may be an example of one in it, and no other file needs it to be right.
+pub(crate) fn is_prose(path: &WorkspacePath) -> bool {
+    const PROSE: [&str; 6] = ["adoc", "markdown", "md", "mdx", "rst", "txt"];
+    path.extension().is_some_and(|end| PROSE.contains(&end))
+}
 
 /// Refuses a new text in which a marker such as `// ...existing code...` takes the place of what it stands for.
 pub(crate) fn must_be_whole(
@@ -348,7 +351,7 @@ pub(crate) fn must_be_whole(
     file: Option<&TextFile>,
     text: &str,
 ) -> Result<(), ToolError> {
-    let Some(file) = file.filter(|_| !path.extension().is_some_and(|end| PROSE.contains(&end))) else {
+    let Some(file) = file.filter(|_| !is_prose(path)) else {
         return Ok(());
     };
     let Some(line) = new_marker(&file.text, text) else { return Ok(()) };

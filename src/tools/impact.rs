@@ -290,6 +290,8 @@ pub(crate) async fn files_mentioning(
 pub(crate) struct Occurrence {
     /// The name.
     pub name: String,
+    /// Its line, 0-based.
+    pub line_number: u32,
     line: String,
 }
 
@@ -356,7 +358,8 @@ async fn occurrences_until(
             true => Some(there),
             false => names.iter().find(|name| hit.line.contains(name.as_str())).cloned(),
         };
-        let occurrence = name.map(|name| Occurrence { name, line: hit.line });
+        let occurrence =
+            name.map(|name| Occurrence { name, line_number: hit.range.start.line, line: hit.line });
         all.entry(hit.path).or_default().extend(occurrence);
     }
     // Whether a file without an extension is a script of such a language, its first line tells.

@@ -212,7 +212,6 @@ pub(crate) async fn run(
     if let Some(first) = &args.in_process.first {
         first.ask(context).await?;
     }
-    let total = subjects.len();
     let until = args.timeout_ms.map(|timeout| Instant::now() + Duration::from_millis(timeout));
     let look = DiagnosticsCheckOptions {
         view: context.view.clone(),
@@ -221,19 +220,7 @@ pub(crate) async fn run(
         // What was asked just now need not be asked again.
         may_be_kept: args.in_process.first.is_some(),
     };
-    let mut checked = DiagnosedFiles::default();
-    let mut left = subjects;
-    let mut at_once = MAX_CONCURRENT_FILE_CHECKS;
-    loop {
-        let asked = left.len();
-        let late = checked.add(context, args, (left, &named), &look, (at_once, total)).await?;
-        // A server that has answered for others was not silent: what waited for its turn has the deadline to itself once more.
-        let goes_on = late.len() < asked && until.is_none_or(|until| Instant::now() < until);
-        if late.is_empty() || !goes_on {
-            break;
-        }
-        (left, at_once) = (late, MAX_CONCURRENT_FILE_RECHECKS);
-    }
+    let checked = check_files(context, args.in_process.costs.as_deref(), (subjects, &named), &look).await?;
     let DiagnosedFiles { reports, mut unread } = checked;
     let reports: Vec<FileReport> = reports.into_values().collect();
     let mut answer = answer(context, args, reports);
@@ -243,11 +230,37 @@ pub(crate) async fn run(
     Ok(answer)
 }
 
+/// Checks many files, of which some were named, and those again for which the time was up while their server answered for others.
+///
+/// # Errors
+/// Where a file that was named cannot be read.
+pub(crate) async fn check_files(
+    context: &Context,
+    costs: Option<&CheckCosts>,
+    (subjects, named): (Vec<LanguageFile>, &BTreeSet<WorkspacePath>),
+    look: &DiagnosticsCheckOptions,
+) -> Result<DiagnosedFiles, ToolError> {
+    let total = subjects.len();
+    let mut checked = DiagnosedFiles::default();
+    let mut left = subjects;
+    let mut at_once = MAX_CONCURRENT_FILE_CHECKS;
+    loop {
+        let asked = left.len();
+        let late = checked.add(context, costs, (left, named), look, (at_once, total)).await?;
+        // A server that has answered for others was not silent: what waited for its turn has the deadline to itself once more.
+        let goes_on = late.len() < asked && look.until.is_none_or(|until| Instant::now() < until);
+        if late.is_empty() || !goes_on {
+            return Ok(checked);
+        }
+        (left, at_once) = (late, MAX_CONCURRENT_FILE_RECHECKS);
+    }
+}
+
 /// What became of the files so far.
 #[derive(Default)]
-struct DiagnosedFiles {
+pub(crate) struct DiagnosedFiles {
     /// In the order of their paths.
-    reports: BTreeMap<WorkspacePath, FileReport>,
+    pub reports: BTreeMap<WorkspacePath, FileReport>,
     /// Why some were not checked at all.
     unread: Vec<String>,
 }
@@ -258,7 +271,7 @@ impl DiagnosedFiles {
     async fn add(
         &mut self,
         context: &Context,
-        args: &DiagnosticsArgs,
+        costs: Option<&CheckCosts>,
         (subjects, named): (Vec<LanguageFile>, &BTreeSet<WorkspacePath>),
         options: &DiagnosticsCheckOptions,
         (at_once, total): (usize, usize),
@@ -271,7 +284,7 @@ impl DiagnosedFiles {
         let mut running = futures::stream::iter(subjects.into_iter().map(|subject| async {
             let began = Instant::now();
             let report = check_file(context, subject.clone(), options).await;
-            if let Some(costs) = &args.in_process.costs {
+            if let Some(costs) = costs {
                 let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
                 costs.record(subject.path.display().to_string(), took);
             }

@@ -163,8 +163,13 @@ async fn row(context: &Context, server: &PresentServer<'_>, status: &SlotStatus)
         SlotActivity::Resting => return idle_row(context, server),
         SlotActivity::Disabled { reason } => (ServerRunState::Disabled, Some(reason.clone())),
         SlotActivity::Failed { why, .. } => (ServerRunState::Crashed, Some(why.clone())),
-        SlotActivity::Starting { so_far } => {
-            (ServerRunState::Starting, Some(format!("{} s so far", so_far.as_secs())))
+        SlotActivity::Starting { so_far, hold } => {
+            let so_far = format!("{} s so far", so_far.as_secs());
+            let detail = match hold {
+                None => so_far,
+                Some(hold) => format!("it waits for its start, {so_far}: {hold}"),
+            };
+            (ServerRunState::Starting, Some(detail))
         }
         SlotActivity::Running(session) => match session.unfinished_work() {
             Some(busy) => (ServerRunState::Indexing, Some(busy.to_string())),

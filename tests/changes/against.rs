@@ -31,7 +31,7 @@ async fn changed_parameter_breaks_its_caller_and_nothing_else_is_new() {
     let found = findings(&answer);
     assert!(found.len() == 1 && found[0].starts_with("shop.py:6 ") && found[0].contains("year"), "{answer}");
     assert_eq!(verdict(&answer), "complete", "{answer}");
-    // The import and the call.
+    // The import and the call; prose without a server is no reason for doubt.
     assert_eq!(interfaces(&answer), ["changed rate: 2"], "{answer}");
     assert_eq!(answer["changed_files"], 2);
     repository.runtime.shutdown().await;
@@ -71,12 +71,18 @@ async fn moved_file_whose_imports_followed_brings_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn new_file_that_hides_a_library_is_seen_by_those_who_used_it() {
-    let files = [("shop.py", "import colorsys\n\nprint(colorsys.rgb_to_hsv(1, 1, 1))\n")];
-    let repository = Repository::new(&["pyright"], &files);
-    repository.project.write("colorsys.py", "def other() -> None: ...\n");
-    let answer = repository.against("HEAD").await;
-    assert!(findings(&answer).iter().any(|found| found.starts_with("shop.py:2 ")), "{answer}");
+async fn new_file_that_declares_a_global_anew_is_seen_where_it_was_declared() {
+    let files = [
+        ("tsconfig.json", "{\"compilerOptions\": {\"strict\": true}}"),
+        ("src/old.ts", "const shared = 1;\n"),
+        ("src/apart.ts", "export const apart = 1;\n"),
+    ];
+    let repository = Repository::new(&["typescript-language-server"], &files);
+    repository.project.write("src/new.ts", "const shared = 2;\n");
+    let answer = repository.changes(json!({"against": "HEAD", "min_severity": "error"})).await;
+    let found: Vec<String> =
+        findings(&answer).iter().map(|found| found.split(' ').next().unwrap().into()).collect();
+    assert_eq!(found, ["src/new.ts:0", "src/old.ts:0"], "{answer}");
     repository.runtime.shutdown().await;
 }
 

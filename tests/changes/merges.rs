@@ -67,8 +67,6 @@ async fn conflicts_are_listed_and_the_rest_is_judged() {
     let answer = repository.changes(json!({"merge_branches": ["one", "two"]})).await;
     assert_eq!(answer["merge"]["conflicts"], json!([{"path": "other.py", "branch": "two"}]), "{answer}");
     assert_eq!(answer["verdict"], "partial", "{answer}");
-    let status = repository.project.command(None);
-    drop(status);
     repository.runtime.shutdown().await;
 }
 

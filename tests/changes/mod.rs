@@ -3,6 +3,7 @@
 mod against;
 mod hostile;
 mod merges;
+pub mod pairs;
 
 use std::path::Path;
 
@@ -22,6 +23,10 @@ impl Repository {
         let project = Project::new(files.iter().copied());
         let servers = (!servers.is_empty()).then(|| real_servers(servers));
         let runtime = agent::open(&project, servers.as_deref());
+        Self::of(project, runtime)
+    }
+
+    pub fn of(project: Project, runtime: Runtime) -> Self {
         let repository = Self { project, runtime };
         repository.git(&["init", "-q", "-b", "main"]);
         repository.commit("first");

@@ -30,6 +30,8 @@ pub struct House {
     pub program: Option<PathBuf>,
     /// Where real servers are installed; none by default.
     pub prefix: Option<PathBuf>,
+    /// Where its user's folders of state and sockets are: beside this project, or beside that of a house of the same user.
+    pub user: PathBuf,
 }
 
 impl House {
@@ -44,7 +46,8 @@ impl House {
     }
 
     pub fn of(project: Project) -> Self {
-        let house = Self { project, program: None, prefix: None };
+        let user = project.beside("");
+        let house = Self { project, program: None, prefix: None, user };
         fs::create_dir_all(house.runtime()).expect("a folder");
         fs::set_permissions(house.runtime(), fs::Permissions::from_mode(0o700)).expect("its mode");
         house
@@ -52,7 +55,7 @@ impl House {
 
     /// The folder that the user's session has for such things.
     pub fn runtime(&self) -> PathBuf {
-        self.project.beside("run")
+        self.user.join("run")
     }
 
     /// The folder of sockets.
@@ -80,7 +83,7 @@ impl House {
             command.current_dir(self.project.root()).envs(self.project.environment(self.prefix.as_deref()));
         }
         command.args(words).stdin(Stdio::null()).env_remove("LSP_TOOLS_NO_DAEMON");
-        command.env("XDG_RUNTIME_DIR", self.runtime());
+        command.env("XDG_RUNTIME_DIR", self.runtime()).env("LSP_TOOLS_STATE_DIR", self.user.join("state"));
         command
     }
 

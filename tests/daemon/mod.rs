@@ -19,7 +19,7 @@ pub mod house;
 mod lease;
 mod parity;
 mod passing;
-mod program;
+pub mod program;
 mod settings;
 mod sharing;
 mod start;

@@ -97,6 +97,8 @@ fn query_commands_with_and_without_daemon_print_the_same() {
         &["check", "b.scr"],
         &["check", "a.scr", "--format", "sarif"],
         &["check", "a.scr", "--format", "github"],
+        &["check", "--format", "gitlab"],
+        &["check", "--format", "junit"],
         &["check", "nosuch"],
     ]);
 }

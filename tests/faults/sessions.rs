@@ -128,18 +128,11 @@ async fn idle_server_is_stopped_and_restarted_on_request() {
 }
 
 /// A project on a budget of 64 MiB, each server of which has a child that holds 100 MB: what a server's children hold counts
-/// as well. `tail` keeps all of a line that never ends.
+/// as well.
 fn large_servers<'a>(table: &str, files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Project {
     let project = Project::scripted(&json!({}), table, files);
     settings(&project, "[servers]\nmemory-budget-mb = 64\nidle-stop-s = 20\n");
-    let wrapper = project.beside("logs").join("wrapper");
-    let script =
-        "#!/bin/sh\n{ head -c 100000000 /dev/zero; sleep 60; } | tail > /dev/null 2>&1 &\nexec \"$@\"\n";
-    write_executable(&wrapper, script);
-    let catalogue = project.beside("config").join("servers.toml");
-    let text = fs::read_to_string(&catalogue).expect("servers.toml");
-    let text = text.replace("command = [", &format!("command = [{}, ", json!(wrapper)));
-    fs::write(&catalogue, text).expect("servers.toml");
+    project.add_ballast(100_000_000);
     project
 }
 

@@ -1,6 +1,7 @@
 //! Servers that take more than one package manager to have, and that must not run what a project says: rust-analyzer and gopls,
 //! for real where that is asked for, and the rules behind them with package managers and a server of our own.
 
+mod changes;
 mod hostile;
 mod installs;
 mod modules;

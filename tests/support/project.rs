@@ -10,7 +10,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{ServerLog, scripted_server, signal_processes};
+use super::{ServerLog, scripted_server, signal_processes, write_executable};
 
 /// Key of the scripted server, and of its language, in the catalogue of a [`Project`].
 pub const SCRIPTED: &str = "scripted";
@@ -61,6 +61,19 @@ impl Project {
         );
         fs::write(project.beside("config").join("servers.toml"), catalogue).expect("servers.toml");
         project
+    }
+
+    /// From now on each of its scripted servers has a child that holds `bytes` of memory; `tail` keeps all of a line that never ends.
+    pub fn add_ballast(&self, bytes: u64) {
+        let wrapper = self.beside("logs").join("wrapper");
+        let script = format!(
+            "#!/bin/sh\n{{ head -c {bytes} /dev/zero; sleep 600; }} | tail > /dev/null 2>&1 &\nexec \"$@\"\n"
+        );
+        write_executable(&wrapper, &script);
+        let catalogue = self.beside("config").join("servers.toml");
+        let text = fs::read_to_string(&catalogue).expect("servers.toml");
+        let text = text.replace("command = [", &format!("command = [{}, ", json!(wrapper)));
+        fs::write(&catalogue, text).expect("servers.toml");
     }
 
     /// The command of the scripted server with this project's scenario, for the raw client.

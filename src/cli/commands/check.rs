@@ -105,3 +105,43 @@ fn text(mut answer: Answer<DiagnosticsOutput>, door: CliContext<'_>) -> Reply {
     let out = diagnostics::render(&answer.output, answer.verdict, &door.console.out, &line);
     reply_with_verdict(door, &answer, out, "")
 }
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use super::*;
+    use crate::cli::render::report::{ReportedFile, ReportedFinding};
+    use crate::text::{Position, Range};
+
+    #[test]
+    fn status_of_merged_parts_is_that_of_one_check_of_everything() {
+        use Verdict::{Complete, Hints, NoData, Partial};
+        let finding = |severity: Severity| ReportedFinding {
+            path: "a.py".into(),
+            range: Range::empty(Position::new(0, 0)),
+            severity,
+            code: None,
+            source: None,
+            server: "pylsp",
+            message: "bad",
+            related: &[],
+        };
+        let cases = [
+            (None, Complete, Complete, 0),
+            (Some(Severity::Information), Complete, Complete, 0),
+            (Some(Severity::Warning), Complete, Complete, 1),
+            (Some(Severity::Error), NoData, Partial, 1),
+            (None, NoData, Partial, 4),
+            (None, Partial, Partial, 0),
+            (None, NoData, NoData, 4),
+            (None, Hints, Hints, 3),
+        ];
+        for (severity, file, verdict, expected) in cases {
+            let incomplete = vec![ReportedFile { path: Cow::Borrowed("b.py"), verdict: file, detail: None }];
+            let findings = severity.map(finding).into_iter().collect();
+            let report = CheckReport::new(findings, [], incomplete, verdict);
+            assert_eq!(merged_status(&report).code(), expected, "{severity:?} {file:?} {verdict:?}");
+        }
+    }
+}

@@ -44,13 +44,19 @@ pub(super) async fn run(
     Ok(text(answer, door))
 }
 
-/// The same as a check of files, in which those that could not be judged have no data.
+/// The same as a check of files, in which those that could not be judged or merged have no data.
 fn as_check(answer: &Answer<ChangesOutput>) -> Answer<DiagnosticsOutput> {
     let mut output = answer.output.found.clone();
     output.incomplete.extend(answer.output.unjudged.iter().map(|file| FileVerdict {
         path: file.path.clone(),
         verdict: Verdict::NoData,
         detail: Some(file.why.clone()),
+    }));
+    let conflicts = answer.output.merge.iter().flat_map(|merge| &merge.conflicts);
+    output.incomplete.extend(conflicts.map(|conflict| FileVerdict {
+        path: conflict.path.clone(),
+        verdict: Verdict::NoData,
+        detail: Some(format!("git cannot merge it at {}", conflict.branch)),
     }));
     Answer {
         ok: answer.ok,

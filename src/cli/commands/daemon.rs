@@ -19,6 +19,7 @@ use crate::cli::exit::CliExitStatus;
 use crate::cli::render::{daemon as render, json as as_json};
 use crate::config::Folders;
 use crate::runtime::find_workspace;
+use crate::runtime::machine_status::machine_status;
 use crate::tools::error::{ErrorCode, ToolError};
 
 pub(crate) mod logs;
@@ -125,12 +126,18 @@ async fn status(all: AllDaemons, start: &DoorStartContext<'_>) -> Result<Reply, 
         }
     }
     let look = &start.console.out;
+    let machine = if all.all { Some(machine_status(&folders()?)?) } else { None };
     let mut reply = match (found.as_slice(), all.all) {
         ([], _) => return no_daemon(all),
         ([one], false) => to_reply(start, one, CliExitStatus::Answered, || render::status(one, look))?,
         (several, _) => {
-            let text = || several.iter().map(|one| render::status(one, look)).collect::<Vec<_>>().join("\n");
-            to_reply(start, &json!({"ok": true, "daemons": several}), CliExitStatus::Answered, text)?
+            let text = || {
+                let machine = machine.iter().map(|machine| render::machine(machine, look));
+                let daemons = several.iter().map(|one| render::status(one, look));
+                machine.chain(daemons).collect::<Vec<_>>().join("\n")
+            };
+            let output = json!({"ok": true, "machine": machine, "daemons": several});
+            to_reply(start, &output, CliExitStatus::Answered, text)?
         }
     };
     reply.lines.extend(lines);

@@ -1,13 +1,44 @@
-//! A daemon, as tables: itself, its clients, its calls, its servers.
+//! Daemons, as tables: what all use of the machine; of each itself, its clients, its calls, its servers.
 
 use crate::bridges::daemon::preamble::DoorName;
 use crate::bridges::daemon::status::DaemonStatus;
+use crate::runtime::machine_status::MachineStatus;
 use crate::tools::servers::ServersOutput;
 
 use super::display::{BOLD, DIM, PLACE};
 use super::servers::{self, memory, milliseconds};
 use super::table::{Cell, table};
 use super::{DisplayCapabilities, escape};
+
+/// What language servers of all processes use of the machine.
+pub(crate) fn machine(machine: &MachineStatus, look: &DisplayCapabilities) -> String {
+    let MachineStatus { memory_bytes, budget_bytes, servers, starting, starting_limit, waiting, processes } =
+        machine;
+    let of_budget = format!("{} of {}", memory(*memory_bytes), memory(*budget_bytes));
+    let starts = format!("{starting} of {starting_limit} being started, {waiting} waiting");
+    let mut out = format!(
+        "{} language servers: {servers} running, {starts}, {of_budget}\n",
+        look.paint(BOLD, "machine")
+    );
+    if processes.is_empty() {
+        return out;
+    }
+    let rows: Vec<Vec<Cell>> = processes
+        .iter()
+        .map(|process| {
+            vec![
+                Cell::plain(process.pid.to_string()),
+                Cell::plain(process.servers.to_string()),
+                Cell::plain(process.starting.to_string()),
+                Cell::plain(process.waiting.to_string()),
+                Cell::plain(memory(process.memory_bytes)),
+                Cell::new(escape::words(&process.workspace), PLACE),
+            ]
+        })
+        .collect();
+    out.push_str(&table(&["PID", "SERVERS", "STARTING", "WAITING", "MEMORY", "WORKSPACE"], &rows, look));
+    out
+}
 
 /// What is told of one daemon.
 pub(crate) fn status(status: &DaemonStatus, look: &DisplayCapabilities) -> String {
@@ -99,6 +130,36 @@ mod tests {
     use super::*;
     use crate::bridges::daemon::clients::ClientStatus;
     use crate::runtime::call_stats::CallStatistics;
+    use crate::runtime::machine_status::ProcessShare;
+
+    #[test]
+    fn machine_status_is_one_line_and_a_row_for_each_process() {
+        let mut status = MachineStatus {
+            memory_bytes: 812_000_000,
+            budget_bytes: 4_294_967_296,
+            servers: 3,
+            starting: 1,
+            starting_limit: 2,
+            waiting: 4,
+            processes: Vec::new(),
+        };
+        let line =
+            "machine language servers: 3 running, 1 of 2 being started, 4 waiting, 812.0 MB of 4295.0 MB\n";
+        assert_eq!(machine(&status, &DisplayCapabilities::PLAIN), line);
+        status.processes.push(ProcessShare {
+            pid: 42,
+            workspace: "/w\x1b[2J".into(),
+            memory_bytes: 812_000_000,
+            servers: 3,
+            starting: 1,
+            waiting: 4,
+        });
+        let expected = "\
+PID  SERVERS  STARTING  WAITING  MEMORY    WORKSPACE
+42   3        1         4        812.0 MB  /w\\u{1b}[2J
+";
+        assert_eq!(machine(&status, &DisplayCapabilities::PLAIN), format!("{line}{expected}"));
+    }
 
     #[test]
     fn daemon_status_is_rendered_with_control_characters_escaped() {

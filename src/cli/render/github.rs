@@ -31,7 +31,7 @@ fn annotation(item: &ReportedFinding<'_>) -> String {
         (Some(source), Some(code)) => format!("{source} {code}"),
         _ => item.rule().to_owned(),
     };
-    let _ = writeln!(out, ",title={}::{}", property(&title), data(&item.text()));
+    let _ = writeln!(out, ",title={}::{}", property(&title), data(item.message));
     out
 }
 

@@ -126,7 +126,7 @@ fn unjudged_reason(file: &ReportedFile<'_>) -> Option<String> {
     })
 }
 
-/// `path:line:col: error: message [rule] (server)`, 1-based, with what mends it below.
+/// `path:line:col: error: message [rule] (server)`, 1-based.
 fn line(finding: &ReportedFinding<'_>) -> String {
     let severity = match finding.severity {
         Severity::Error => "error",
@@ -135,8 +135,8 @@ fn line(finding: &ReportedFinding<'_>) -> String {
         Severity::Hint => "hint",
     };
     let (path, place) = (&finding.path, LineColumn::from(finding.range.start));
-    let (text, rule, server) = (finding.text(), finding.rule(), finding.server);
-    format!("{path}:{place}: {severity}: {text} [{rule}] ({server})")
+    let (message, rule, server) = (finding.message, finding.rule(), finding.server);
+    format!("{path}:{place}: {severity}: {message} [{rule}] ({server})")
 }
 
 fn counts(findings: &[&ReportedFinding<'_>]) -> String {

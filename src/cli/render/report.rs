@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::lsp::model::Severity;
 use crate::text::Range;
 use crate::tools::answer::{Answer, DiagnosticItem, DiagnosticsOutput, FileVerdict, RelatedItem, Verdict};
-use crate::tools::delta_item::DeltaItem;
 
 /// Why a file without findings is not called clean where the list of findings was cut.
 const CUT: &str = "not all findings are shown (--limit)";
@@ -41,8 +40,6 @@ pub(crate) struct ReportedFinding<'a> {
     pub server: &'a str,
     /// What is wrong.
     pub message: &'a str,
-    /// What mends it, in lines.
-    pub help: Cow<'a, [String]>,
     /// Other places that explain it.
     pub related: &'a [RelatedItem],
 }
@@ -124,24 +121,7 @@ impl<'a> From<&'a DiagnosticItem> for ReportedFinding<'a> {
             source: item.source.as_deref(),
             server: &item.server,
             message: &item.message,
-            help: Cow::Borrowed(&[]),
             related: &item.related,
-        }
-    }
-}
-
-impl<'a> From<&'a DeltaItem> for ReportedFinding<'a> {
-    fn from(item: &'a DeltaItem) -> Self {
-        Self {
-            path: item.path.as_str().into(),
-            range: item.range,
-            severity: item.severity,
-            code: item.code.as_deref(),
-            source: None,
-            server: &item.server,
-            message: &item.message,
-            help: item.help.as_slice().into(),
-            related: &[],
         }
     }
 }
@@ -161,14 +141,6 @@ impl<'a> ReportedFinding<'a> {
     pub(crate) fn rule(&self) -> &'a str {
         let named = [self.code, self.source];
         named.into_iter().flatten().find(|name| !name.is_empty()).unwrap_or(self.server)
-    }
-
-    /// What is wrong, and in lines of their own what mends it.
-    pub(crate) fn text(&self) -> Cow<'a, str> {
-        if self.help.is_empty() {
-            return self.message.into();
-        }
-        format!("{}\n{}", self.message, self.help.join("\n")).into()
     }
 }
 
@@ -251,20 +223,5 @@ pub(super) mod tests {
         let report = CheckReport::from(&answer);
         let doubted: Vec<&str> = report.incomplete().map(|file| file.path.as_ref()).collect();
         assert_eq!(doubted, ["b.py"]);
-    }
-
-    #[test]
-    fn new_finding_of_a_difference_reports_what_mends_it() {
-        let item = DeltaItem {
-            path: "a.py".into(),
-            range: Range::empty(Position::new(0, 0)),
-            severity: Severity::Error,
-            code: None,
-            server: "pyright".into(),
-            message: "missing argument".into(),
-            help: vec!["def greet(name)".into()],
-        };
-        let finding = ReportedFinding::from(&item);
-        assert_eq!((finding.rule(), &*finding.text()), ("pyright", "missing argument\ndef greet(name)"));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::lsp::model::Severity;
 use crate::text::{LineColumn, Range};
@@ -95,14 +95,11 @@ fn result(item: &ReportedFinding<'_>, rules: &SarifRules<'_>) -> Value {
             Severity::Warning => "warning",
             Severity::Information | Severity::Hint => "note",
         },
-        "message": {"text": item.text()},
+        "message": {"text": item.message},
         "locations": [location(&item.path, &item.range)],
     });
-    let mut properties = Map::new();
-    properties.extend(item.source.map(|source| ("source".to_owned(), json!(source))));
-    properties.extend((!item.help.is_empty()).then(|| ("help".to_owned(), json!(item.help))));
-    if !properties.is_empty() {
-        result["properties"] = properties.into();
+    if let Some(source) = item.source {
+        result["properties"] = json!({"source": source});
     }
     if !item.related.is_empty() {
         let related = item.related.iter().enumerate().map(|(id, related)| {

@@ -59,10 +59,6 @@ fn finding<'a>(run: &'a Value, result: &'a Value) -> ReportedFinding<'a> {
     let server = run["tool"]["driver"]["name"].as_str().unwrap_or_default();
     let place = &result["locations"][0]["physicalLocation"];
     let source = result["properties"]["source"].as_str();
-    let help: Vec<String> =
-        each(&result["properties"]["help"]).filter_map(Value::as_str).map(str::to_owned).collect();
-    let text = text(&result["message"]);
-    let message = text.strip_suffix(&help.join("\n")).filter(|_| !help.is_empty()).unwrap_or(text);
     ReportedFinding {
         path: path(&place["artifactLocation"]).unwrap_or_default(),
         range: range(&place["region"]),
@@ -75,8 +71,7 @@ fn finding<'a>(run: &'a Value, result: &'a Value) -> ReportedFinding<'a> {
         code: result["ruleId"].as_str().filter(|rule| *rule != server && Some(*rule) != source),
         source,
         server,
-        message: message.strip_suffix('\n').filter(|_| !help.is_empty()).unwrap_or(message),
-        help: help.into(),
+        message: text(&result["message"]),
         related: &[],
     }
 }
@@ -122,7 +117,6 @@ mod tests {
     use super::super::report::tests::{answer, file_verdict, item};
     use super::super::sarif;
     use super::*;
-    use crate::tools::delta_item::DeltaItem;
 
     #[test]
     fn sarif_log_gives_back_the_report_it_was_made_from() {
@@ -137,26 +131,6 @@ mod tests {
         answer.notes = vec!["b.bin is not text".into()];
         let report = CheckReport::from(&answer);
         assert_eq!(read(&sarif::render(&report)), report);
-    }
-
-    #[test]
-    fn sarif_log_gives_back_what_mends_a_finding() {
-        let item = DeltaItem {
-            path: "a.py".into(),
-            range: Range::empty(Position::new(0, 3)),
-            severity: Severity::Error,
-            code: Some("E1".into()),
-            server: "pyright".into(),
-            message: "missing argument".into(),
-            help: vec!["def greet(name)".into(), "at b.py:1".into()],
-        };
-        let report = CheckReport::new(vec![(&item).into()], [], Vec::new(), Verdict::Complete);
-        let log = sarif::render(&report);
-        assert_eq!(
-            log["runs"][0]["results"][0]["message"]["text"],
-            "missing argument\ndef greet(name)\nat b.py:1"
-        );
-        assert_eq!(read(&log), report);
     }
 
     #[test]

@@ -124,7 +124,10 @@ fn setting_keys_equal_the_fields_of_serde_types() {
     assert_eq!(words_of::<Settings>(), merged.collect::<Vec<_>>());
     assert_eq!(words_of::<AuditSettings>(), AUDIT.iter().map(|field| field.key).collect::<Vec<_>>());
     assert_eq!(words_of::<Deadlines>(), DEADLINES.iter().map(|field| field.key).collect::<Vec<_>>());
-    assert_eq!(words_of::<ServerSettings>(), SERVERS.iter().map(|field| field.key).collect::<Vec<_>>());
+    assert_eq!(
+        words_of::<ServerSettings>(),
+        servers::SERVERS.iter().map(|field| field.key).collect::<Vec<_>>()
+    );
     assert_eq!(words_of::<LimitSettings>(), LIMITS.iter().map(|field| field.key).collect::<Vec<_>>());
     assert_eq!(words_of::<SkillSettings>(), SKILLS.iter().map(|field| field.key).collect::<Vec<_>>());
     assert_eq!(words_of::<LogSettings>(), LOG.iter().map(|field| field.key).collect::<Vec<_>>());
@@ -144,4 +147,25 @@ fn bash_writable_paths_must_be_absolute_and_trusted_for_projects() {
     let (settings, left_out) = load(LayerOrigin::Project { trusted: false }, text).unwrap();
     let wanted = BashSettings { timeout: Duration::from_millis(5), ..BashSettings::default() };
     assert_eq!((settings.bash, left_out.len()), (wanted, 5), "{left_out:?}");
+}
+
+#[test]
+fn project_cannot_set_what_all_workspaces_share() {
+    let text = "[servers]\nmachine-memory-budget-mb = 9_000\nmachine-starts = 9\nidle-stop-s = 7\n";
+    for trusted in [false, true] {
+        let (settings, left_out) = load(LayerOrigin::Project { trusted }, text).unwrap();
+        let servers = &settings.servers;
+        assert_eq!((servers.machine_memory_budget_mb, servers.machine_starts), (None, None));
+        assert_eq!(servers.idle_stop_s, 7);
+        assert_eq!(
+            left_out,
+            [
+                "`servers.machine-memory-budget-mb` and `servers.machine-starts` of `lsp-tools.toml` are ignored: \
+                 only the user's own settings divide the machine among workspaces"
+            ]
+        );
+    }
+    let (settings, left_out) = load(LayerOrigin::User, text).unwrap();
+    assert_eq!(settings.servers.machine_memory_budget_mb, Some(9_000));
+    assert!(left_out.is_empty());
 }

@@ -3,15 +3,20 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use super::ManagerState;
 use super::private;
 use super::slot::ServerSlot;
+use super::{ManagerState, machine_budget};
+use crate::lsp::machine::MachineShare;
 
 /// How often.
 const HOUSEKEEPING_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Runs until the manager is gone.
-pub(super) async fn run(shared: Weak<ManagerState>) {
+pub(super) async fn run(shared: Weak<ManagerState>, machine: Arc<MachineShare>) {
+    tokio::join!(keep_workspace(shared.clone()), machine_budget::run(shared, machine));
+}
+
+async fn keep_workspace(shared: Weak<ManagerState>) {
     let mut rounds = tokio::time::interval(HOUSEKEEPING_INTERVAL);
     rounds.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {

@@ -16,6 +16,7 @@ use super::{ManagerSetup, SessionUnavailable, untrusted};
 use crate::config::spec::ServerSpec;
 use crate::config::{Catalogue, ExpandedServer, FilePin, pins_among};
 use crate::lsp::locate::{self, LocatedProgram, ProgramSearchPlaces};
+use crate::lsp::machine::StartTurn;
 use crate::lsp::progress::ProgressEvent;
 use crate::lsp::server_choice::ServerChoice;
 use crate::lsp::session::{Session, SessionLimits, SessionSetup};
@@ -26,13 +27,14 @@ use crate::workspace::{Workspace, WorkspacePath};
 /// Variables that name folders to load modules from, as PATH names those of programs.
 const MODULE_PATHS: [&str; 2] = ["PYTHONPATH", "NODE_PATH"];
 
-/// Finds, starts and initializes `server` for `root`, which may take `times` as long as usual; ends it again when `stopping` is
-/// cancelled meanwhile.
+/// Finds, starts and initializes `server` for `root` when it is its `turn`, which may take `times` as long as usual; ends it again
+/// when `stopping` is cancelled meanwhile.
 pub(super) async fn launch(
     setup: &ManagerSetup,
     server: &str,
     root: &WorkspacePath,
     times: u32,
+    turn: &Arc<StartTurn>,
     stopping: &CancellationToken,
 ) -> Result<Session, SessionUnavailable> {
     let spec = setup.catalogue.servers.get(server);
@@ -63,6 +65,8 @@ pub(super) async fn launch(
     }
     let spec = Arc::new(spec);
     let failed = |detail: String| SessionUnavailable::Failed { server: server.to_owned(), detail };
+    // What is missing or not allowed has been refused before, without a wait.
+    wait_for_turn(setup, server, turn, stopping).await?;
     notify_progress(setup, ProgressEvent::ServerStarting { server: server.to_owned() });
     let mut spawn = Spawn {
         name: server.to_owned(),
@@ -80,6 +84,7 @@ pub(super) async fn launch(
         spawn.cwd = apart;
     }
     let process = setup.spawner.spawn(spawn).await.map_err(|error| failed(error.to_string()))?;
+    turn.set_process(process.tree_root().unwrap_or(0));
     let settings = serde_json::to_value(&spec.settings).unwrap_or_default();
     let state = SessionState::new(
         server,
@@ -105,6 +110,27 @@ pub(super) async fn launch(
     session.spawn.get_or_init(|| alike);
     notify_progress(setup, ProgressEvent::ServerReady { server: server.to_owned() });
     Ok(session)
+}
+
+/// Waits until the machine has room for one more server.
+async fn wait_for_turn(
+    setup: &ManagerSetup,
+    server: &str,
+    turn: &Arc<StartTurn>,
+    stopping: &CancellationToken,
+) -> Result<(), SessionUnavailable> {
+    let begun = Instant::now();
+    if turn.wait(stopping).await {
+        // Meanwhile trust may have been taken back.
+        return check_trust(setup);
+    }
+    Err(match turn.hold().filter(|_| !stopping.is_cancelled()) {
+        Some(hold) => {
+            let so_far = begun.elapsed();
+            SessionUnavailable::Starting { server: server.to_owned(), so_far, hold: Some(hold) }
+        }
+        None => SessionUnavailable::Stopping,
+    })
 }
 
 /// Says no where the project's owner took back what the catalogue was read with.

@@ -5,6 +5,7 @@ mod change_recorder;
 mod housekeeping;
 mod launch;
 pub(super) mod launch_inputs;
+mod machine_budget;
 mod memory_overrun;
 mod private;
 mod python;
@@ -24,6 +25,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::locate::LocatedProgram;
+use super::machine::MachineShare;
 use super::progress::Watchers;
 use super::python::UserWord;
 use super::session::Session;
@@ -63,12 +65,14 @@ pub enum SessionUnavailable {
         reason: String,
     },
     /// It is still starting when the caller's time is up.
-    #[error("{server} is still starting, {} s so far", so_far.as_secs())]
+    #[error("{}", describe_start(server, *so_far, hold.as_deref()))]
     Starting {
         /// The server's key.
         server: String,
         /// How long ago its start began.
         so_far: Duration,
+        /// Why it has not begun, where it has not.
+        hold: Option<String>,
     },
     /// It could not be started, or ended and may not be started again yet.
     #[error("{server} failed: {detail}")]
@@ -102,6 +106,8 @@ pub(crate) struct ManagerSetup {
     pub(crate) base_python: OnceCell<Option<PathBuf>>,
     /// Starts processes.
     pub(crate) spawner: Spawner,
+    /// Its share of the machine.
+    pub(crate) machine: Arc<MachineShare>,
     /// Whether the project's owner allowed what its files say and what servers run of it.
     pub(crate) trusted: bool,
     /// What the project said then of running programs.
@@ -173,6 +179,8 @@ pub(crate) enum SlotActivity {
     Starting {
         /// How long ago that began.
         so_far: Duration,
+        /// Why it has not begun, where it has not.
+        hold: Option<String>,
     },
     /// It runs.
     Running(Arc<Session>),
@@ -183,6 +191,15 @@ pub(crate) enum SlotActivity {
         /// The session that ended, as long as there is none in its place.
         last: Option<Arc<Session>>,
     },
+}
+
+/// How a start goes whose caller's time is up.
+fn describe_start(server: &str, so_far: Duration, hold: Option<&str>) -> String {
+    let seconds = so_far.as_secs();
+    match hold {
+        None => format!("{server} is still starting, {seconds} s so far"),
+        Some(hold) => format!("{server} waits to be started, {seconds} s so far: {hold}"),
+    }
 }
 
 impl Manager {
@@ -203,13 +220,19 @@ impl Manager {
             memory_overrun: MemoryOverrun::default(),
             stopping: CancellationToken::new(),
         });
-        let housekeeper = tokio::spawn(housekeeping::run(Arc::downgrade(&shared)));
+        let machine = shared.setup.machine.clone();
+        let housekeeper = tokio::spawn(housekeeping::run(Arc::downgrade(&shared), machine));
         Self { shared, housekeeper }
     }
 
-    /// A manager for another tree of the same project, such as an earlier commit. Nothing of that tree is trusted, since it is not what the
-    /// user has allowed; it is given the project's libraries to read.
-    pub(crate) fn for_other_tree(&self, workspace: Workspace) -> Self {
+    /// A manager for another tree of the same project, such as an earlier commit. It is given the project's libraries to read.
+    /// `inherits_trust`: the tree is one that the user has had on disk, and so is trusted where the project is.
+    pub(crate) fn for_other_tree(
+        &self,
+        workspace: Workspace,
+        machine: Arc<MachineShare>,
+        inherits_trust: bool,
+    ) -> Self {
         let setup = &self.shared.setup;
         let lent = python::environment_of(setup, &WorkspacePath::root());
         Self::new(ManagerSetup {
@@ -221,7 +244,8 @@ impl Manager {
             python: UserWord { lent, ..setup.python.clone() },
             base_python: OnceCell::default(),
             spawner: setup.spawner.clone(),
-            trusted: false,
+            machine,
+            trusted: setup.trusted && inherits_trust,
             launch: setup.launch.clone(),
             trust: setup.trust.clone(),
             trace: setup.trace.clone(),
@@ -377,6 +401,7 @@ impl Manager {
         self.housekeeper.abort();
         let slots = self.shared.slots();
         futures::future::join_all(slots.iter().map(|slot| slot.stop())).await;
+        self.shared.setup.machine.withdraw();
     }
 }
 

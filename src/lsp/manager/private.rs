@@ -61,12 +61,15 @@ impl Manager {
 }
 
 impl ManagerState {
-    /// Whether the memory budget allows for one more server as large as `session`.
+    /// Whether the memory budgets of the workspace and of the machine allow for one more server as large as `session`.
     async fn fits_another_server(&self, session: &Session) -> bool {
-        let mut total = session.resident_bytes().await.unwrap_or(0);
+        let size = session.resident_bytes().await.unwrap_or(0);
+        let mut total = size;
         for running in self.running_sessions() {
             total += running.resident_bytes().await.unwrap_or(0);
         }
-        total <= self.setup.settings.servers.memory_budget()
+        let machine = self.setup.machine.clone();
+        let fits = tokio::task::spawn_blocking(move || machine.has_room(size));
+        total <= self.setup.settings.servers.memory_budget() && fits.await.unwrap_or(false)
     }
 }

@@ -1,6 +1,7 @@
 //! One server for one root: started once for all callers, restarted after a crash with growing pauses.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -8,6 +9,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::{ManagerState, SessionUnavailable, SlotActivity, SlotKey, SlotStatus, launch};
+use crate::lsp::machine::StartTurn;
 use crate::lsp::session::Session;
 use crate::process::restart::RestartBackoff;
 use crate::workspace::WorkspacePath;
@@ -22,6 +24,10 @@ type SessionStartResult = Option<Result<Arc<Session>, SessionUnavailable>>;
 pub(super) struct ServerSlot {
     pub(crate) key: SlotKey,
     state: Mutex<SlotState>,
+    /// What its server used when it had come to rest, or is expected to use, in bytes; 0 where nothing is known.
+    size: AtomicU64,
+    /// How long its last start took, in milliseconds.
+    start_ms: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -46,6 +52,7 @@ enum SlotPhase {
         outcome: watch::Receiver<SessionStartResult>,
         /// When the start began, whoever waits for it now.
         since: Instant,
+        turn: Arc<StartTurn>,
     },
     Running(Arc<Session>),
     Down {
@@ -57,14 +64,37 @@ enum SlotPhase {
 /// What a caller does next, decided under the lock.
 enum SlotDecision {
     Have(Arc<Session>),
-    Wait { outcome: watch::Receiver<SessionStartResult>, since: Instant },
+    Wait { outcome: watch::Receiver<SessionStartResult>, since: Instant, turn: Arc<StartTurn> },
     Refused(SessionUnavailable),
     Bury(Arc<Session>),
 }
 
 impl ServerSlot {
     pub(super) fn new(key: SlotKey) -> Self {
-        Self { key, state: Mutex::default() }
+        Self { key, state: Mutex::default(), size: AtomicU64::default(), start_ms: AtomicU64::default() }
+    }
+
+    /// What its server used when it had come to rest, or is expected to use, in bytes; 0 where nothing is known.
+    pub(super) fn size(&self) -> u64 {
+        self.size.load(Ordering::Relaxed)
+    }
+
+    /// Notes what its server uses, in bytes.
+    pub(super) fn set_size(&self, bytes: u64) {
+        self.size.store(bytes, Ordering::Relaxed);
+    }
+
+    /// How long its last start took, the wait for its turn aside.
+    pub(super) fn start_duration(&self) -> Duration {
+        Duration::from_millis(self.start_ms.load(Ordering::Relaxed))
+    }
+
+    /// The turn of the start that is going on.
+    pub(super) fn start_turn(&self) -> Option<Arc<StartTurn>> {
+        match &self.state.lock().phase {
+            SlotPhase::Starting { turn, .. } => Some(turn.clone()),
+            _ => None,
+        }
     }
 
     /// The running session, if there is one.
@@ -100,13 +130,14 @@ impl ServerSlot {
                 SlotDecision::Have(session) => return Ok(session),
                 SlotDecision::Refused(why) => return Err(why),
                 SlotDecision::Bury(session) => self.record_crash(&session).await,
-                SlotDecision::Wait { mut outcome, since } => {
+                SlotDecision::Wait { mut outcome, since, turn } => {
                     return match tokio::time::timeout_at(deadline, outcome.wait_for(Option::is_some)).await {
                         Ok(Ok(result)) => result.clone().unwrap_or(Err(SessionUnavailable::Stopping)),
                         Ok(Err(_)) => Err(SessionUnavailable::Stopping),
                         Err(_) => Err(SessionUnavailable::Starting {
                             server: self.key.server.clone(),
                             so_far: since.elapsed(),
+                            hold: turn.hold(),
                         }),
                     };
                 }
@@ -126,8 +157,8 @@ impl ServerSlot {
         match &state.phase {
             SlotPhase::Running(session) if session.is_closed() => SlotDecision::Bury(session.clone()),
             SlotPhase::Running(session) => SlotDecision::Have(session.clone()),
-            SlotPhase::Starting { outcome, since } => {
-                SlotDecision::Wait { outcome: outcome.clone(), since: *since }
+            SlotPhase::Starting { outcome, since, turn } => {
+                SlotDecision::Wait { outcome: outcome.clone(), since: *since, turn: turn.clone() }
             }
             SlotPhase::Down { until, why } if Instant::now() < *until => SlotDecision::Refused(why.clone()),
             SlotPhase::Idle | SlotPhase::Down { .. } if shared.stopping.is_cancelled() => {
@@ -136,11 +167,14 @@ impl ServerSlot {
             SlotPhase::Idle | SlotPhase::Down { .. } => {
                 let (sender, outcome) = watch::channel(None);
                 let since = Instant::now();
-                state.phase = SlotPhase::Starting { outcome: outcome.clone(), since };
+                let expected = Some(self.size()).filter(|size| *size > 0);
+                let turn = StartTurn::new(shared.setup.machine.clone(), &self.key.server, expected);
+                let turn = Arc::new(turn);
+                state.phase = SlotPhase::Starting { outcome: outcome.clone(), since, turn: turn.clone() };
                 let reopen = std::mem::take(&mut state.reopen);
                 // The start goes on when its first caller goes away: others may wait for it.
-                tokio::spawn(self.clone().start(shared.clone(), reopen, sender));
-                SlotDecision::Wait { outcome, since }
+                tokio::spawn(self.clone().start(shared.clone(), reopen, sender, turn.clone()));
+                SlotDecision::Wait { outcome, since, turn }
             }
         }
     }
@@ -150,12 +184,16 @@ impl ServerSlot {
         shared: Arc<ManagerState>,
         reopen: Vec<WorkspacePath>,
         sender: watch::Sender<SessionStartResult>,
+        turn: Arc<StartTurn>,
     ) {
         // One that was too slow would be too slow again, and never come up.
         let times = 1 << self.state.lock().failed_starts.min(MAX_START_TIMEOUT_DOUBLINGS);
         let SlotKey { server, root, .. } = &self.key;
-        let launched = launch::launch(&shared.setup, server, root, times, &shared.stopping);
+        let launched = launch::launch(&shared.setup, server, root, times, &turn, &shared.stopping);
         let result = launched.await.map(Arc::new);
+        self.set_size(turn.estimate());
+        let took = u64::try_from(turn.took().as_millis()).unwrap_or(u64::MAX);
+        self.start_ms.store(took, Ordering::Relaxed);
         let mut abandoned = None;
         {
             let mut state = self.state.lock();
@@ -210,7 +248,9 @@ impl ServerSlot {
         let state = self.state.lock();
         let run = match &state.phase {
             SlotPhase::Idle => SlotActivity::Resting,
-            SlotPhase::Starting { since, .. } => SlotActivity::Starting { so_far: since.elapsed() },
+            SlotPhase::Starting { since, turn, .. } => {
+                SlotActivity::Starting { so_far: since.elapsed(), hold: turn.hold() }
+            }
             SlotPhase::Running(session) => match session.closed_reason() {
                 Some(why) => SlotActivity::Failed { why, last: Some(session.clone()) },
                 None => SlotActivity::Running(session.clone()),

@@ -74,8 +74,12 @@ impl ComparedTexts {
         let limit = context.config.settings.limits.max_file_bytes;
         let blobs = blobs(shadow, repository, &ids, limit).await.map_err(from_git_error)?;
         let mut texts = Self { cut: found.cut, ..Self::default() };
+        let mut libraries = LibraryFolders::default();
         for one in &found.paths {
-            texts.add(context, &repository.top, one, &blobs);
+            let is_new = one.before == ComparedFile::Absent && one.after == ComparedFile::OnDisk;
+            if !(is_new && libraries.contain(&repository.top, &one.path)) {
+                texts.add(context, &repository.top, one, &blobs);
+            }
         }
         Ok(texts)
     }
@@ -171,6 +175,24 @@ fn side_text(
                 Err(_) => unread("it is not in UTF-8"),
             },
         },
+    }
+}
+
+/// Folders of installed packages, which a repository may have forgotten to ignore: nobody has written them.
+#[derive(Default)]
+struct LibraryFolders(BTreeMap<PathBuf, bool>);
+
+impl LibraryFolders {
+    /// Whether `path`, relative to `top`, lies in one.
+    fn contain(&mut self, top: &Path, path: &Path) -> bool {
+        let folders = path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+        folders.into_iter().any(|folder| {
+            let is_library = || {
+                folder.ends_with("node_modules")
+                    || top.join(folder).join("pyvenv.cfg").symlink_metadata().is_ok()
+            };
+            *self.0.entry(folder.to_owned()).or_insert_with(is_library)
+        })
     }
 }
 

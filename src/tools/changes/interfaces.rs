@@ -12,8 +12,8 @@ use crate::lsp::operations::Navigation;
 use crate::lsp::view::View;
 use crate::text::{LineMap, Position, truncate_chars};
 use crate::tools::context::{Context, LanguageFile};
-use crate::tools::declaration_changes::{SymbolWithOwner, visible_symbols};
-use crate::tools::impact::{EditedText, language_of, navigating_session};
+use crate::tools::declaration_changes::{SymbolWithOwner, module_name, visible_symbols};
+use crate::tools::impact::{EditedText, language_of, navigating_session, occurrences};
 use crate::tools::test_conventions::is_test;
 use crate::workspace::WorkspacePath;
 
@@ -65,10 +65,16 @@ pub(super) async fn changed_interfaces(context: &Context, edits: &[EditedText]) 
         for one in asked {
             let is_there = edits.iter().any(|edit| edit.path == one.path && edit.after.is_some());
             let at = one.after.unwrap_or(one.before);
-            if (is_there || !is_gone)
-                && let Some(places) = users(context, one, at, &view, deadline).await
-            {
-                let places = if is_gone { still_there(context, edits, &one.name, places) } else { places };
+            let places = match is_there {
+                true => users(context, one, at, &view, deadline).await,
+                // No server can be shown a file that is gone; the text shows who names what was in it, and names the file.
+                false => users_by_text(context, one).await,
+            };
+            if let Some(places) = places {
+                let places = match is_gone && is_there {
+                    true => still_there(context, edits, &one.name, places),
+                    false => places,
+                };
                 one.change.user_count = Some(places.len());
                 one.change.users = places
                     .iter()
@@ -102,6 +108,19 @@ async fn users(
     };
     let places: BTreeSet<_> = asked.value.into_iter().filter_map(place).collect();
     Some(places.into_iter().filter(|(path, line)| !(*path == one.path && *line == at.line)).collect())
+}
+
+/// The places that name what was in a file that is gone, in files that name the file as well; `None` where the search was cut short.
+async fn users_by_text(context: &Context, one: &FoundChange) -> Option<BTreeSet<(WorkspacePath, u32)>> {
+    let module = module_name(&one.path)?;
+    let names = BTreeSet::from([one.name.clone(), module.clone()]);
+    let (found, cut) = occurrences(context, &one.language, names, &BTreeSet::new()).await;
+    let near = found.into_iter().filter(|(_, hits)| hits.iter().any(|hit| hit.name == module));
+    let places = near.flat_map(|(path, hits)| {
+        let meant = hits.into_iter().filter(|hit| hit.name == one.name);
+        meant.map(|hit| (path.clone(), hit.line_number)).collect::<Vec<_>>()
+    });
+    (!cut).then(|| places.collect())
 }
 
 /// Where `places`, which are of the earlier texts, stand now, as far as their lines still have the name.

@@ -14,8 +14,9 @@ use crate::lsp::view::View;
 use crate::tools::answer::{Answer, Verdict};
 use crate::tools::context::{Context, LanguageFile};
 use crate::tools::diagnostics_baseline::{BreakageMode, BreakageWatch, Earlier, EarlierTree, NewFindings};
+use crate::tools::editing::is_prose;
 use crate::tools::error::ToolError;
-use crate::tools::git::revision::{ComparedTree, Comparison};
+use crate::tools::git::revision::{ComparedTree, Comparison, is_ancestor_of_head};
 use crate::tools::git_access::{OpenRepository, from_git_error};
 use crate::tools::impact::{EditedText, language_of};
 use crate::tools::lsp_diagnostics::{self, DiagnosticsArgs};
@@ -52,16 +53,28 @@ pub(crate) async fn compare_with(
         .map_err(from_git_error)?;
     let texts = ComparedTexts::read(context, &opened, &comparison).await?;
     let compared = describe(&comparison);
-    let before = || EarlierCommit::new(context, &opened, comparison.before.clone());
+    let is_own = is_own_history(&opened, &comparison).await;
+    let before = EarlierCommit::new(context, &opened, comparison.before.clone(), is_own);
     if comparison.after == ComparedTree::WorkTree
         || is_work_tree(context, &opened, &comparison, &texts).await?
     {
-        return Ok(judge(context, &texts, before(), false, compared, options).await);
+        return Ok(judge(context, &texts, before, false, compared, options).await);
     }
-    let later = OtherTree::write(context, &opened, &comparison.after).await?;
-    let answer = judge(&later.context, &texts, before(), true, compared, options).await;
+    let later = OtherTree::write(context, &opened, &comparison.after, is_own).await?;
+    let answer = judge(&later.context, &texts, before, true, compared, options).await;
     later.close().await;
     Ok(answer)
+}
+
+/// Whether both trees are the user's: HEAD descends from them, or they lie on disk or in the index. Servers may run of them what they may
+/// run of the work tree; and of both the same, since what they find is compared.
+async fn is_own_history(opened: &OpenRepository, comparison: &Comparison) -> bool {
+    let is_own = |id| is_ancestor_of_head(&opened.shadow, &opened.repository, id);
+    let is_later_own = match &comparison.after {
+        ComparedTree::WorkTree | ComparedTree::Index => true,
+        ComparedTree::Object(id) => is_own(id).await,
+    };
+    is_later_own && is_own(&comparison.before).await
 }
 
 /// Whether the later tree is what is on disk, so that the servers that run can look at it.
@@ -108,7 +121,9 @@ pub(super) async fn judge(
 ) -> Answer<ChangesOutput> {
     let found = find(context, texts, earlier.clone(), is_apart, options).await;
     earlier.close().await;
-    let NewFindings { reports, unjudged, gaps } = found;
+    let NewFindings { mut reports, unjudged, gaps } = found;
+    // Prose that no server of this machine looks at breaks nothing.
+    reports.retain(|report| !(report.unchecked && is_prose(&report.path)));
     let mut answer = lsp_diagnostics::answer(context, &options.findings, reports);
     context.name_symbols_of_findings(&mut answer.output.diagnostics).await;
     let (submodules, unread): (Vec<_>, Vec<_>) =

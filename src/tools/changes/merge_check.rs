@@ -138,8 +138,8 @@ async fn judge_commit(
 ) -> Result<Answer<ChangesOutput>, ToolError> {
     let comparison = Comparison { before: base.to_owned(), after: ComparedTree::Object(commit.to_owned()) };
     let texts = ComparedTexts::read(context, opened, &comparison).await?;
-    let earlier = EarlierCommit::new(context, opened, base.to_owned());
-    let later = OtherTree::write(context, opened, &comparison.after).await?;
+    let earlier = EarlierCommit::new(context, opened, base.to_owned(), false);
+    let later = OtherTree::write(context, opened, &comparison.after, false).await?;
     let compared = format!("{} → merge", short_id(base));
     let answer = judge(&later.context, &texts, earlier, true, compared, options).await;
     later.close().await;

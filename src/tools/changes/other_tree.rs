@@ -4,11 +4,13 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::future::BoxFuture;
 use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
+use crate::lsp::machine::{MachineLimits, MachineShare};
 use crate::lsp::view::View;
 use crate::tools::context::Context;
 use crate::tools::diagnostics_baseline::EarlierTree;
@@ -26,6 +28,9 @@ const LIBRARY_FOLDERS: [&str; 2] = ["node_modules", "vendor"];
 /// The most entries of such a folder that are lent.
 const MAX_LENT_ENTRIES: usize = 20_000;
 
+/// No tree is looked at for so long.
+const LONGEST_USE: Duration = Duration::from_secs(24 * 3_600);
+
 /// A tree on disk with a context of its own. [`close`](Self::close) ends its servers; the folder goes when this is dropped.
 #[derive(Debug)]
 pub(crate) struct OtherTree {
@@ -35,7 +40,7 @@ pub(crate) struct OtherTree {
 }
 
 impl OtherTree {
-    /// Writes `tree` out.
+    /// Writes `tree` out. `inherits_trust`: servers may run its code where they may run the project's.
     ///
     /// # Errors
     /// Where git fails, or the disk is full.
@@ -43,10 +48,12 @@ impl OtherTree {
         context: &Context,
         opened: &OpenRepository,
         tree: &ComparedTree,
+        inherits_trust: bool,
     ) -> Result<Self, ToolError> {
         let OpenRepository { repository, shadow } = opened;
         let trees = context.folders.cache.join("trees");
         let made = private::make_folder(&trees).and_then(|()| TempDir::with_prefix_in("tree-", &trees));
+        remove_left_behind(&trees);
         let folder = made.map_err(|error| io_error(&error))?;
         // A root with the project's own name, which some servers show or search by.
         let name = repository.top.file_name().unwrap_or_else(|| "tree".as_ref());
@@ -73,8 +80,10 @@ impl OtherTree {
         private::make_folder(&root).map_err(|error| io_error(&error))?;
         let workspace =
             Workspace::open(&root).map_err(|error| ToolError::new(ErrorCode::Internal, error.to_string()))?;
+        let limits = MachineLimits::new(&context.config.settings.servers);
+        let share = Arc::new(MachineShare::new(&context.folders, workspace.root(), limits));
         let own = Context {
-            manager: Arc::new(context.manager.for_other_tree(workspace.clone())),
+            manager: Arc::new(context.manager.for_other_tree(workspace.clone(), share, inherits_trust)),
             edits: TransactionManager::new(workspace.clone(), EditOptions::new(&context.folders.state)),
             cwd: root,
             workspace,
@@ -91,6 +100,18 @@ impl OtherTree {
     /// Ends its servers; returns when they are gone.
     pub(crate) async fn close(self) {
         self.context.manager.shutdown().await;
+    }
+}
+
+/// Removes the trees of processes that were killed before they could.
+fn remove_left_behind(trees: &Path) {
+    let Ok(entries) = fs::read_dir(trees) else { return };
+    for entry in entries.flatten() {
+        let age = entry.metadata().and_then(|metadata| metadata.modified()).ok();
+        let age = age.and_then(|changed| changed.elapsed().ok());
+        if age.is_some_and(|age| age > LONGEST_USE) {
+            let _busy = fs::remove_dir_all(entry.path());
+        }
     }
 }
 
@@ -146,19 +167,25 @@ pub(crate) struct EarlierCommit {
     context: Context,
     opened: Arc<OpenRepository>,
     commit: String,
+    inherits_trust: bool,
     written: OnceCell<Option<OtherTree>>,
 }
 
 impl EarlierCommit {
-    /// The tree of `commit`.
-    pub(crate) fn new(context: &Context, opened: &Arc<OpenRepository>, commit: String) -> Arc<Self> {
+    /// The tree of `commit`. `inherits_trust`: as of [`OtherTree::write`].
+    pub(crate) fn new(
+        context: &Context,
+        opened: &Arc<OpenRepository>,
+        commit: String,
+        inherits_trust: bool,
+    ) -> Arc<Self> {
         let (context, opened) = (context.clone(), opened.clone());
-        Arc::new(Self { context, opened, commit, written: OnceCell::new() })
+        Arc::new(Self { context, opened, commit, inherits_trust, written: OnceCell::new() })
     }
 
     async fn write(&self) -> Option<OtherTree> {
         let tree = ComparedTree::Object(self.commit.clone());
-        let written = OtherTree::write(&self.context, &self.opened, &tree).await;
+        let written = OtherTree::write(&self.context, &self.opened, &tree, self.inherits_trust).await;
         written.inspect_err(|error| tracing::warn!("{}", error.error)).ok()
     }
 

@@ -5,7 +5,7 @@ mod earlier;
 mod new_findings;
 mod transitive;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use super::context::{Context, LanguageFile};
 use super::delta::DiagnosticsDelta;
 use super::error::ToolError;
 use super::impact::{EditImpact, EditedText, ImpactLimits, find_dependents, language_of};
-use super::lsp_diagnostics::{DiagnosticsCheckOptions, FileReport, check_file};
+use super::lsp_diagnostics::{self, DiagnosticsCheckOptions, FileReport, check_file};
 use super::remedy;
 use crate::lsp::view::View;
 use crate::workspace::WorkspacePath;
@@ -281,6 +281,11 @@ async fn check_files_until(
         running_only: mode == BreakageMode::Unsaid,
         may_be_kept: true,
     };
+    if mode == BreakageMode::Difference {
+        let none_named = BTreeSet::new();
+        let checked = lsp_diagnostics::check_files(context, None, (subjects, &none_named), &look).await;
+        return checked.map(|checked| checked.reports).unwrap_or_default();
+    }
     let reports: Vec<Result<FileReport, ToolError>> = futures::stream::iter(subjects)
         .map(|subject| check_file(context, subject, &look))
         .buffered(MAX_CONCURRENT_BREAKAGE_CHECKS)

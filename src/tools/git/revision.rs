@@ -119,6 +119,17 @@ pub(crate) async fn commit(
     }
 }
 
+/// Whether the commit `id` is HEAD or one that HEAD descends from. What git cannot tell is not.
+pub(crate) async fn is_ancestor_of_head(
+    shadow: &ShadowRepository,
+    repository: &Repository,
+    id: &str,
+) -> bool {
+    let Ok(head) = commit(shadow, repository, "HEAD").await else { return false };
+    let args = ["merge-base", "--is-ancestor", id, &head].map(OsString::from);
+    shadow.run(repository, &args).await.is_ok()
+}
+
 async fn merge_base(
     shadow: &ShadowRepository,
     repository: &Repository,

@@ -74,7 +74,7 @@ fn output_schemas_are_small_valid_and_without_refs() {
     let tools = page(definitions(), None).unwrap().tools;
     let bytes: usize =
         tools.iter().map(|tool| serde_json::to_string(&tool.output_schema).unwrap().len()).sum();
-    assert!(bytes < 30_000, "{bytes} bytes");
+    assert!(bytes < tools.len() * 700, "{bytes} bytes for {} tools", tools.len());
     for tool in tools {
         let schema = Value::Object(tool.output_schema.unwrap().as_ref().clone());
         assert!(!schema.to_string().contains("$ref"), "{}", tool.name);

@@ -1,0 +1,283 @@
+#!/usr/bin/env python3
+"""Of the errors that a commit brings by the compiler's word, how many does `lsp-tools check --against` name? `just gate`
+
+Real commits of ten repositories, each against its parent: the language's own compiler over the whole tree before and after, and
+`check --against` in between. Compared by file, line and rule. Prints a table, the misses with their reason, and writes
+target/bench/gate.json.
+
+The clones are made once, in target/bench/gate. Options: --commits N (for each repository), --only NAME, --program PATH, --seed N.
+"""
+
+import argparse
+import difflib
+import json
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+KEPT = ROOT / "target/bench/gate"
+REPOSITORIES = {
+    "encode/httpx": "python",
+    "pallets/click": "python",
+    "pallets/werkzeug": "python",
+    "encode/starlette": "python",
+    "pytest-dev/pluggy": "python",
+    "sdispater/tomlkit": "python",
+    "sindresorhus/ky": "typescript",
+    "unjs/ufo": "typescript",
+    "unjs/defu": "typescript",
+    "gorilla/mux": "go",
+    "spf13/pflag": "go",
+    "dtolnay/itoa": "rust",
+}
+SERVERS = {
+    "python": "pyright",
+    "typescript": "typescript-language-server",
+    "go": "gopls",
+    "rust": "rust-analyzer",
+}
+ENDINGS = {
+    "python": (".py", ".pyi"),
+    "typescript": (".ts", ".tsx", ".mts", ".cts"),
+    "go": (".go",),
+    "rust": (".rs",),
+}
+
+
+def run(words, cwd, **more):
+    return subprocess.run(words, cwd=cwd, capture_output=True, text=True, errors="replace", **more)
+
+
+def git(folder, *words):
+    done = run(["git", *words], folder)
+    if done.returncode != 0:
+        raise SystemExit(f"git {' '.join(words)}: {done.stderr}")
+    return done.stdout
+
+
+def clone(name):
+    folder = KEPT / "clones" / name.replace("/", "+")
+    if not folder.exists():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        git(folder.parent, "clone", "-q", f"https://github.com/{name}", str(folder))
+    return folder
+
+
+def chosen_commits(folder, language, count, seed):
+    """Commits without a second parent that touch sources, and of one seed always the same."""
+    listed = git(folder, "log", "--no-merges", "--min-parents=1", "--format=%H", "-n", "600", "HEAD", "--",
+                 *[f"*{ending}" for ending in ENDINGS[language]])
+    commits = listed.split()
+    random.Random(seed).shuffle(commits)
+    return commits[:count]
+
+
+class Compiler:
+    """The language's own compiler over a whole tree: a counter of (file, 0-based line, rule), and the seconds it took."""
+
+    def __init__(self, language, data):
+        self.language = language
+        self.data = data
+
+    def tool(self, *patterns):
+        for pattern in patterns:
+            found = sorted(self.data.glob(pattern), key=lambda path: path.stat().st_mtime)
+            if found:
+                return found[-1]
+        raise SystemExit(f"none of {patterns} below {self.data}")
+
+    def check(self, tree):
+        began = time.monotonic()
+        found = getattr(self, self.language)(tree)
+        return Counter(found), time.monotonic() - began
+
+    def python(self, tree):
+        program = self.tool("servers/pyright/*/npm/node_modules/pyright/index.js")
+        said = json.loads(run(["node", str(program), "--outputjson"], tree).stdout)
+        for item in said["generalDiagnostics"]:
+            if item["severity"] == "error":
+                path = os.path.relpath(os.path.realpath(item["file"]), os.path.realpath(tree))
+                yield path, item["range"]["start"]["line"], item.get("rule") or ""
+
+    def typescript(self, tree):
+        program = self.tool("servers/typescript-language-server/*/npm/node_modules/typescript/lib/tsc.js")
+        said = run(["node", str(program), "--noEmit", "--pretty", "false", "-p", "."], tree).stdout
+        for line in said.splitlines():
+            place, mark, rest = line.partition("): error TS")
+            if mark and "(" in place:
+                path, _, at = place.rpartition("(")
+                yield os.path.normpath(path), int(at.split(",")[0]) - 1, rest.split(":")[0]
+
+    def go(self, tree):
+        program = shutil.which("go") or str(self.tool("servers/gopls/**/bin/go"))
+        env = {**os.environ, "GOFLAGS": "-mod=mod", "GOTOOLCHAIN": "local", "GOCACHE": str(self.data / "go-cache")}
+        said = run([program, "vet", "./..."], tree, env=env).stderr
+        for line in said.splitlines():
+            parts = line.removeprefix("vet: ").split(":")
+            if len(parts) > 3 and parts[0].endswith(".go") and parts[1].isdigit():
+                yield os.path.normpath(parts[0]), int(parts[1]) - 1, ""
+
+    def rust(self, tree):
+        env = {**os.environ, "CARGO_TARGET_DIR": str(self.data / "cargo-target")}
+        said = run(["cargo", "check", "--all-targets", "--message-format=json"], tree, env=env).stdout
+        for line in said.splitlines():
+            message = json.loads(line).get("message") or {}
+            if message.get("level") == "error" and message.get("spans"):
+                place = next(span for span in message["spans"] if span["is_primary"])
+                yield place["file_name"], place["line_start"] - 1, (message.get("code") or {}).get("code", "")
+
+
+def moved_lines(folder, commit):
+    """For each file that differs from the parent's: its name before, and where its lines went."""
+    names = git(folder, "diff", "--name-status", "-M", "-z", f"{commit}~1", commit).split("\0")
+    maps = {}
+    while len(names) > 1:
+        status = names.pop(0)
+        old = names.pop(0)
+        new = names.pop(0) if status[0] in "RC" else old
+        before = run(["git", "show", f"{commit}~1:{old}"], folder).stdout.splitlines()
+        after = run(["git", "show", f"{commit}:{new}"], folder).stdout.splitlines()
+        lines = {}
+        for one, other, size in difflib.SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks():
+            lines.update({one + at: other + at for at in range(size)})
+        maps[old] = (new, lines)
+    return maps
+
+
+def new_errors(before, after, maps):
+    """Those of `after` that were not there before, their lines moved along. What stands in an edited line and says the same is not new."""
+    known, edited = Counter(), Counter()
+    for (path, line, rule), count in before.items():
+        name, lines = maps.get(path, (path, None))
+        if lines is None or line in lines:
+            known[(name, line if lines is None else lines[line], rule)] += count
+        else:
+            edited[(name, rule)] += count
+    new = Counter()
+    for (path, line, rule), count in after.items():
+        left = count - min(count, known[(path, line, rule)])
+        same = min(left, edited[(path, rule)])
+        edited[(path, rule)] -= same
+        if left > same:
+            new[(path, line, rule)] = left - same
+    return new
+
+
+def ours(program, tree, language, env):
+    began = time.monotonic()
+    words = [program, "check", "--against", "HEAD~1", "--severity", "error", "--format", "json"]
+    done = run(words, tree, env=env)
+    took = time.monotonic() - began
+    try:
+        answer = json.loads(done.stdout)
+    except ValueError:
+        raise SystemExit(f"{words} in {tree}: {done.stdout[:400]} {done.stderr[:400]}") from None
+    server = SERVERS[language]
+    found = Counter()
+    for item in answer.get("diagnostics", []):
+        if item["severity"] == "error" and item["server"] in (server, "syntax"):
+            rule = "" if language == "go" else item.get("code") or ""
+            found[(item["path"], item["range"]["start"]["line"], rule)] += 1
+    return answer, found, took
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument("--commits", type=int, default=9)
+    options.add_argument("--only", default="")
+    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--program", default=str(ROOT / "target/release/lsp-tools"))
+    options = options.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="gate-"))
+    data = Path(os.environ.get("LSP_TOOLS_BENCH_DATA", KEPT / "servers"))
+    env = {**os.environ, "LSP_TOOLS_DATA_DIR": str(data)}
+    for name in ("STATE", "CACHE", "CONFIG"):
+        env[f"LSP_TOOLS_{name}_DIR"] = str(folder / name.lower())
+    (folder / "config").mkdir()
+    (folder / "config/lsp-tools.toml").write_text('prefer.python = ["pyright"]\n')
+    outcomes = []
+    try:
+        for name, language in REPOSITORIES.items():
+            if options.only not in name:
+                continue
+            needed = {"go": "python3", "rust": "cargo"}.get(language, "node")
+            if not shutil.which(needed):
+                print(f"skipped {name}: {needed} is not installed")
+                continue
+            outcomes += measure(name, language, options, folder, data, env)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    report(outcomes)
+
+
+def measure(name, language, options, folder, data, env):
+    kept = clone(name)
+    tree = folder / "work/of/repositories" / name.split("/")[1]
+    git(folder, "clone", "-q", "--shared", str(kept), str(tree))
+    run([options.program, "install", SERVERS[language]], tree, env=env)
+    compiler = Compiler(language, data)
+    outcomes = []
+    for commit in chosen_commits(tree, language, options.commits, options.seed):
+        git(tree, "checkout", "-q", "--force", f"{commit}~1")
+        git(tree, "clean", "-fdq")
+        before, first = compiler.check(tree)
+        git(tree, "checkout", "-q", "--force", commit)
+        git(tree, "clean", "-fdq")
+        after, second = compiler.check(tree)
+        expected = new_errors(before, after, moved_lines(tree, commit))
+        answer, found, took = ours(options.program, tree, language, env)
+        named = expected & found
+        outcomes.append({
+            "repository": name,
+            "commit": commit[:10],
+            "expected": sum(expected.values()),
+            "named": sum(named.values()),
+            "wrong": [f"{path}:{line + 1} {rule}" for path, line, rule in (found - expected).elements()],
+            "missed": [f"{path}:{line + 1} {rule}" for path, line, rule in (expected - found).elements()],
+            "verdict": answer.get("verdict"),
+            "notes": answer.get("notes", [])[:3] + [answer[key] for key in ("error",) if key in answer],
+            "files": answer.get("files"),
+            "seconds": round(took, 2),
+            "full": round(first + second, 2),
+        })
+        print(json.dumps(outcomes[-1]), flush=True)
+    run([options.program, "daemon", "stop"], tree, env=env)
+    return outcomes
+
+
+def report(outcomes):
+    total = Counter()
+    print(f"\n{'repository':22} commits  new  named  wrong  complete  time ÷ two checks")
+    for name in dict.fromkeys(one["repository"] for one in outcomes):
+        own = [one for one in outcomes if one["repository"] == name]
+        print(f"{name:22} {row(own)}")
+    print(f"{'all':22} {row(outcomes)}")
+    for one in outcomes:
+        total["false"] += one["verdict"] == "complete" and bool(one["missed"])
+        for missed in one["missed"]:
+            print(f"missed {one['repository']} {one['commit']} {missed} ({one['verdict']}) {one['notes']}")
+        for wrong in one["wrong"]:
+            print(f"wrong  {one['repository']} {one['commit']} {wrong} ({one['verdict']})")
+    print(f"falsely complete: {total['false']}")
+    KEPT.mkdir(parents=True, exist_ok=True)
+    (KEPT.parent / "gate.json").write_text(json.dumps(outcomes, indent=1))
+
+
+def row(outcomes):
+    new = sum(one["expected"] for one in outcomes)
+    named = sum(one["named"] for one in outcomes)
+    wrong = sum(len(one["wrong"]) for one in outcomes)
+    complete = sum(one["verdict"] == "complete" for one in outcomes)
+    ratio = statistics.median(one["seconds"] / one["full"] for one in outcomes)
+    return f"{len(outcomes):7} {new:4} {named:6} {wrong:6} {complete:9}  {ratio:.2f}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+//! `[servers]`: what running servers may cost, in one workspace and on the whole machine.
+//!
+//! Of what all workspaces share, only the user's own settings speak: a project must not be able to take the machine for itself.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use toml::Table;
+
+use crate::config::layer::{Layer, LayerOrigin};
+use crate::config::schema::ConfigFieldType::Number;
+use crate::config::schema::{ConfigField, plain};
+
+/// The words of `[servers]`.
+pub(super) const SERVERS: &[ConfigField] = &[
+    plain("idle-stop-s", Number(1, 86_400)),
+    plain("memory-budget-mb", Number(64, 1 << 20)),
+    plain("max-open-documents", Number(1, 10_000)),
+    plain(MACHINE_SHARES[0], Number(64, 1 << 24)),
+    plain(MACHINE_SHARES[1], Number(1, 1_000)),
+];
+
+/// Those that all of a user's workspaces share.
+const MACHINE_SHARES: [&str; 2] = ["machine-memory-budget-mb", "machine-starts"];
+
+/// What running servers may cost.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub(crate) struct ServerSettings {
+    /// Seconds without a question after which a server is stopped (600).
+    pub(crate) idle_stop_s: u64,
+    /// Resident memory of all servers of a workspace and their children together, in MiB, above which the one that was asked least
+    /// recently is stopped (4096). One that is the only one, or was asked within the last minute, is not.
+    pub(crate) memory_budget_mb: u64,
+    /// Documents that one server has open at a time (64).
+    pub(crate) max_open_documents: usize,
+    /// Resident memory of the servers of all the user's workspaces and their children together, in MiB, above which the one that was
+    /// asked least recently is stopped, wherever it runs (half of the machine's memory, at least 4096).
+    pub(crate) machine_memory_budget_mb: Option<u64>,
+    /// Servers of all the user's workspaces that are being started at the same time (as many as there are cores, at least 2).
+    pub(crate) machine_starts: Option<usize>,
+}
+
+impl Default for ServerSettings {
+    fn default() -> Self {
+        Self {
+            idle_stop_s: 600,
+            memory_budget_mb: 4_096,
+            max_open_documents: 64,
+            machine_memory_budget_mb: None,
+            machine_starts: None,
+        }
+    }
+}
+
+impl ServerSettings {
+    /// The time without a question after which a server is stopped.
+    pub(crate) fn idle_stop(&self) -> Duration {
+        Duration::from_secs(self.idle_stop_s)
+    }
+
+    /// The memory budget of the workspace, in bytes.
+    pub(crate) fn memory_budget(&self) -> u64 {
+        self.memory_budget_mb.saturating_mul(1 << 20)
+    }
+}
+
+/// Takes out what a project says of the machine; a sentence where there was something.
+pub(super) fn strip_project_shares(layer: &Layer, table: &mut Table) -> Option<String> {
+    if !matches!(layer.origin, LayerOrigin::Project { .. }) {
+        return None;
+    }
+    let servers = table.get_mut("servers")?.as_table_mut()?;
+    let taken: Vec<String> = MACHINE_SHARES
+        .into_iter()
+        .filter(|key| servers.remove(*key).is_some())
+        .map(|key| format!("`servers.{key}`"))
+        .collect();
+    (!taken.is_empty()).then(|| {
+        format!(
+            "{} of `{}` {} ignored: only the user's own settings divide the machine among workspaces",
+            taken.join(" and "),
+            layer.file,
+            if taken.len() == 1 { "is" } else { "are" }
+        )
+    })
+}

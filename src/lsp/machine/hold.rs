@@ -1,0 +1,73 @@
+//! Why a start of a language server does not begin yet: memory, the number of starts, or those before it.
+
+/// What a start lacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HoldCause {
+    /// As many servers as may be are being started.
+    Starts {
+        /// How many.
+        limit: usize,
+    },
+    /// Servers use the machine's memory budget.
+    Memory {
+        /// The budget, in bytes.
+        budget: u64,
+    },
+    /// Others came before.
+    Turn,
+}
+
+/// Why a start does not begin yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct StartHold {
+    /// What is lacking.
+    pub(crate) cause: HoldCause,
+    /// How many starts come before it.
+    pub(crate) before: usize,
+}
+
+impl std::fmt::Display for StartHold {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.cause {
+            HoldCause::Starts { limit } => {
+                write!(
+                    f,
+                    "as many language servers as may be at once on this machine ({limit}) are being started"
+                )?;
+            }
+            HoldCause::Memory { budget } => {
+                write!(
+                    f,
+                    "language servers that are in use take up this machine's memory budget of {} MiB \
+                     (servers.machine-memory-budget-mb)",
+                    budget >> 20
+                )?;
+            }
+            HoldCause::Turn => f.write_str("other language servers of this machine are started first")?,
+        }
+        match self.before {
+            0 => Ok(()),
+            1 => f.write_str("; one start comes before it"),
+            many => write!(f, "; {many} starts come before it"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hold_says_what_is_lacking_and_who_comes_before() {
+        let starts = StartHold { cause: HoldCause::Starts { limit: 2 }, before: 3 };
+        assert_eq!(
+            starts.to_string(),
+            "as many language servers as may be at once on this machine (2) are being started; 3 starts come before it"
+        );
+        let memory = StartHold { cause: HoldCause::Memory { budget: 64 << 20 }, before: 0 };
+        assert!(
+            memory.to_string().ends_with("budget of 64 MiB (servers.machine-memory-budget-mb)"),
+            "{memory}"
+        );
+    }
+}

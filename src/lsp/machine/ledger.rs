@@ -1,0 +1,426 @@
+//! The ledger of language servers of all a user's processes: one held file for each, in a private folder for each run of the machine.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use parking_lot::Mutex;
+use rustix::time::{ClockId, clock_gettime};
+use tokio::sync::Notify;
+
+use super::hold::{HoldCause, StartHold};
+use super::limits::MachineLimits;
+use super::snapshot::{
+    LedgerRecord, LedgerServer, LedgerStart, MachineSnapshot, PassedOver, StartPhase, start_place,
+};
+use crate::config::{Folders, HeldFile, StateError, StateFolder, StateName};
+
+/// Below the user's state folder.
+const FOLDER: &str = "machine";
+/// The most that is read of one record, in bytes; one of a hundred servers has 15,000.
+const MAX_RECORD_BYTES: u64 = 64 << 10;
+/// The most servers, and the most starts, that a record tells of.
+const MAX_RECORD_ENTRIES: usize = 256;
+/// What a server of which nothing is known is expected to use, in bytes; at most a quarter of the budget.
+const USUAL_SERVER_BYTES: u64 = 256 << 20;
+
+/// In the folder of a machine that runs, something is written at each start of a server.
+const FORMER_RUN_TTL: Duration = Duration::from_secs(14 * 24 * 3_600);
+
+static RECORDS: AtomicU64 = AtomicU64::new(1);
+
+/// A process's part in the ledger, for one of its workspaces.
+#[derive(Debug)]
+pub(crate) struct MachineShare {
+    folder: StateFolder,
+    /// The folder of the folders of all runs of the machine.
+    runs: PathBuf,
+    name: StateName,
+    limits: MachineLimits,
+    own: Mutex<OwnRecord>,
+    /// Rung when a start began to wait or has ended.
+    pub(super) changed: Notify,
+    /// That the ledger cannot be used was logged.
+    failed: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct OwnRecord {
+    record: LedgerRecord,
+    file: Option<HeldFile>,
+    /// What the file holds.
+    published: Vec<u8>,
+    last_start: u64,
+}
+
+/// Now, in milliseconds of a clock that all processes of the machine share and that nobody sets.
+pub(crate) fn now_ms() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    let milliseconds = Duration::try_from(now).unwrap_or_default().as_millis();
+    u64::try_from(milliseconds).unwrap_or(u64::MAX)
+}
+
+/// The ledger of this run of the machine: a state folder may outlive it, and several machines may mount one.
+fn folder(folders: &Folders) -> StateFolder {
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let boot = StateName::new(boot.trim());
+    let run = boot.as_ref().map_or("this", StateName::as_str);
+    StateFolder::new(folders, format!("{FOLDER}/{run}"), "the ledger of language servers")
+}
+
+/// Removes the folders of runs of the machine in which nobody has written for long.
+fn forget_former_runs(runs: &Path) {
+    let is_old = |path: &PathBuf| {
+        let modified = path.symlink_metadata().and_then(|metadata| metadata.modified()).ok();
+        let age = modified.and_then(|modified| SystemTime::now().duration_since(modified).ok());
+        age.is_some_and(|age| age > FORMER_RUN_TTL)
+    };
+    let runs = std::fs::read_dir(runs).into_iter().flatten().flatten().map(|entry| entry.path());
+    for run in runs.filter(is_old) {
+        // Another process may have been quicker.
+        let _gone = std::fs::remove_dir_all(run);
+    }
+}
+
+fn read(folder: &StateFolder) -> Result<MachineSnapshot, StateError> {
+    let mut snapshot = MachineSnapshot::default();
+    for (name, content) in folder.held(MAX_RECORD_BYTES)? {
+        match serde_json::from_slice::<LedgerRecord>(&content) {
+            Ok(mut record) => {
+                record.servers.truncate(MAX_RECORD_ENTRIES);
+                record.starts.truncate(MAX_RECORD_ENTRIES);
+                snapshot.records.insert(name.as_str().to_owned(), record);
+            }
+            // Another version of ours may write it in another way.
+            Err(error) => tracing::debug!(record = name.as_str(), "not understood: {error}"),
+        }
+    }
+    Ok(snapshot)
+}
+
+/// What all processes of the user say now. Reads a few small files.
+///
+/// # Errors
+/// Where the folder cannot be believed or read.
+pub(crate) fn read_ledger(folders: &Folders) -> Result<MachineSnapshot, StateError> {
+    read(&folder(folders))
+}
+
+impl MachineShare {
+    /// Of the runtime on `workspace`. Nothing is written until it has a server to start.
+    pub(crate) fn new(folders: &Folders, workspace: &Path, limits: MachineLimits) -> Self {
+        let pid = std::process::id();
+        // Processes of several containers may have the same number.
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
+        let name = format!("{pid}-{}-{now:x}", RECORDS.fetch_add(1, Ordering::Relaxed));
+        let record =
+            LedgerRecord { pid, workspace: workspace.display().to_string(), ..LedgerRecord::default() };
+        Self {
+            folder: folder(folders),
+            runs: folders.state.join(FOLDER),
+            name: StateName::new(&name).unwrap_or_else(|| unreachable!("{name}")),
+            limits,
+            own: Mutex::new(OwnRecord { record, ..OwnRecord::default() }),
+            changed: Notify::new(),
+            failed: AtomicBool::default(),
+        }
+    }
+
+    /// The limits in force.
+    pub(crate) fn limits(&self) -> MachineLimits {
+        self.limits
+    }
+
+    /// The name of its record.
+    pub(crate) fn name(&self) -> &str {
+        self.name.as_str()
+    }
+
+    /// Whether it has anything in the ledger.
+    pub(crate) fn is_in_ledger(&self) -> bool {
+        self.own.lock().file.is_some()
+    }
+
+    /// Waits until a start began to wait or has ended.
+    pub(crate) async fn changed(&self) {
+        self.changed.notified().await;
+    }
+
+    /// What all processes say; nothing where the ledger cannot be used.
+    pub(crate) fn snapshot(&self) -> MachineSnapshot {
+        read(&self.folder).unwrap_or_else(|error| {
+            self.note_failure(&error);
+            MachineSnapshot::default()
+        })
+    }
+
+    /// The numbers of the starts that have ended.
+    pub(crate) fn ended_starts(&self) -> Vec<u64> {
+        let own = self.own.lock();
+        let ended = own.record.starts.iter().filter(|start| start.phase == StartPhase::Ended);
+        ended.map(|start| start.id).collect()
+    }
+
+    /// Publishes what the servers of this process use, and `starting`, what those that are being started do, by number. The
+    /// starts in `ended`, which had ended before that was measured, are not told any more.
+    pub(crate) fn record_servers(&self, servers: Vec<LedgerServer>, starting: &[(u64, u64)], ended: &[u64]) {
+        let mut own = self.own.lock();
+        own.record.servers = servers;
+        own.record.servers.truncate(MAX_RECORD_ENTRIES);
+        own.record.starts.retain(|start| !ended.contains(&start.id));
+        for start in &mut own.record.starts {
+            if let Some((_, bytes)) = starting.iter().find(|(id, _)| *id == start.id) {
+                start.bytes = *bytes;
+            }
+        }
+        self.publish(&mut own);
+    }
+
+    /// Takes everything out of the ledger.
+    pub(crate) fn withdraw(&self) {
+        let mut own = self.own.lock();
+        own.record.servers.clear();
+        own.record.starts.clear();
+        self.publish(&mut own);
+    }
+
+    /// Begins a start of `server`, which is `expected` to use so much memory, if there is room; else it waits in the queue. Its number,
+    /// what it is expected to use in bytes, and what holds it.
+    pub(super) fn enqueue(&self, server: &str, expected: Option<u64>) -> (u64, u64, Option<StartHold>) {
+        let is_first = self.own.lock().last_start == 0;
+        if is_first {
+            forget_former_runs(&self.runs);
+        }
+        let locked = self.folder.lock();
+        let snapshot = self.snapshot();
+        let expected = expected
+            .or_else(|| snapshot.usual_size(server))
+            .unwrap_or(USUAL_SERVER_BYTES.min(self.limits.memory / 4));
+        let id = {
+            let mut own = self.own.lock();
+            own.last_start += 1;
+            let start = LedgerStart {
+                id: own.last_start,
+                server: server.to_owned(),
+                bytes: 0,
+                expected,
+                since_ms: now_ms(),
+                phase: StartPhase::Waiting,
+            };
+            own.record.starts.push(start);
+            own.last_start
+        };
+        let hold = match locked {
+            Ok(_locked) => self.begin_or_hold(id, &PassedOver::default(), snapshot),
+            // Many start at the same moment; the next try comes soon.
+            Err(StateError::Busy { .. }) => Some(StartHold { cause: HoldCause::Turn, before: 0 }),
+            Err(error) => {
+                self.begin_without_ledger(id, &error);
+                None
+            }
+        };
+        (id, expected, hold)
+    }
+
+    /// Begins the start `id` if it is its turn; else what holds it.
+    pub(super) fn try_begin(&self, id: u64, passed: &PassedOver) -> Option<StartHold> {
+        // The lock is for those whose turn it seems to be.
+        let snapshot = self.snapshot();
+        let hold = snapshot.hold_of(&start_place(self.name(), id), self.limits, passed);
+        if hold.is_some() {
+            return hold;
+        }
+        match self.folder.lock() {
+            Ok(_locked) => self.begin_or_hold(id, passed, self.snapshot()),
+            // Whoever has had it for seconds stands still, and must not keep everybody from starting.
+            Err(error) => {
+                self.begin_without_ledger(id, &error);
+                None
+            }
+        }
+    }
+
+    /// The start whose turn it is in the whole queue, though it has not begun.
+    pub(super) fn start_due(&self, passed: &PassedOver) -> Option<super::snapshot::LedgerPlace> {
+        self.snapshot().start_due(self.limits, passed)
+    }
+
+    /// The caller has the folder's lock, or nobody can have it.
+    fn begin_or_hold(
+        &self,
+        id: u64,
+        passed: &PassedOver,
+        mut snapshot: MachineSnapshot,
+    ) -> Option<StartHold> {
+        let mut own = self.own.lock();
+        // The others' records as they are, its own as it is about to be.
+        snapshot.records.insert(self.name().to_owned(), own.record.clone());
+        let hold = snapshot.hold_of(&start_place(self.name(), id), self.limits, passed);
+        if hold.is_none() {
+            own.set_phase(id, StartPhase::UnderWay);
+        }
+        self.publish(&mut own);
+        hold
+    }
+
+    /// Where the ledger cannot be used, as on a full disk, servers start as if they were alone.
+    fn begin_without_ledger(&self, id: u64, error: &StateError) {
+        self.note_failure(error);
+        self.own.lock().set_phase(id, StartPhase::UnderWay);
+    }
+
+    /// Whether the budget has room for one more server of `bytes`, without another one being ended for it. Reads files.
+    pub(crate) fn has_room(&self, bytes: u64) -> bool {
+        let snapshot = self.snapshot();
+        snapshot.waiting() == 0 && snapshot.used().saturating_add(bytes) <= self.limits.memory
+    }
+
+    /// Notes that the start `id` has come to its end. It counts until its server was measured.
+    pub(super) fn end_start(&self, id: u64) {
+        self.own.lock().set_phase(id, StartPhase::Ended);
+        self.changed.notify_one();
+    }
+
+    fn publish(&self, own: &mut OwnRecord) {
+        if own.record.servers.is_empty() && own.record.starts.is_empty() {
+            (own.file, own.published) = (None, Vec::new());
+            return;
+        }
+        let content = serde_json::to_vec(&own.record).unwrap_or_default();
+        if own.file.is_some() && content == own.published {
+            return;
+        }
+        match self.folder.hold(&self.name, &content, own.file.take()) {
+            Ok(file) => (own.file, own.published) = (Some(file), content),
+            Err(error) => self.note_failure(&error),
+        }
+    }
+
+    fn note_failure(&self, error: &StateError) {
+        if !self.failed.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                "{error}; the memory of language servers is kept within bounds for each workspace alone"
+            );
+        }
+    }
+}
+
+impl OwnRecord {
+    fn set_phase(&mut self, id: u64, phase: StartPhase) {
+        if let Some(start) = self.record.starts.iter_mut().find(|start| start.id == id) {
+            start.phase = phase;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::MetadataExt;
+
+    use super::*;
+
+    const LIMITS: MachineLimits = MachineLimits { memory: 1_000, starts: 1 };
+
+    fn folders(state: &Path) -> Folders {
+        let none = PathBuf::from("/nowhere");
+        Folders { config: none.clone(), data: none.clone(), state: state.into(), cache: none, home: None }
+    }
+
+    fn share(folders: &Folders) -> MachineShare {
+        MachineShare::new(folders, Path::new("/w"), LIMITS)
+    }
+
+    #[test]
+    fn share_writes_nothing_before_a_start_and_leaves_nothing_behind() {
+        let state = tempfile::tempdir().unwrap();
+        let folders = folders(state.path());
+        let own = share(&folders);
+        own.record_servers(Vec::new(), &[], &[]);
+        assert!(own.snapshot().records.is_empty() && !state.path().join(FOLDER).exists());
+        let (id, _, hold) = own.enqueue("s", Some(10));
+        assert_eq!((hold, own.snapshot().starting()), (None, 1));
+        for entry in std::fs::read_dir(state.path().join(FOLDER)).unwrap() {
+            assert_eq!(entry.unwrap().metadata().unwrap().mode() & 0o777, 0o700);
+        }
+        own.end_start(id);
+        own.record_servers(Vec::new(), &[], &own.ended_starts());
+        assert!(read_ledger(&folders).unwrap().records.is_empty());
+    }
+
+    #[test]
+    fn second_process_waits_until_first_has_started() {
+        let state = tempfile::tempdir().unwrap();
+        let folders = folders(state.path());
+        let (one, other) = (share(&folders), share(&folders));
+        let (first, _, hold) = one.enqueue("s", Some(10));
+        assert_eq!(hold, None);
+        let (second, _, hold) = other.enqueue("s", Some(10));
+        assert_eq!(hold, Some(StartHold { cause: HoldCause::Starts { limit: 1 }, before: 0 }));
+        assert_eq!(other.snapshot().waiting(), 1);
+        one.end_start(first);
+        let server = LedgerServer {
+            server: "s".into(),
+            pid: 7,
+            bytes: 30,
+            expected: 0,
+            turn_ends_ms: 0,
+            last_used_ms: None,
+        };
+        one.record_servers(vec![server], &[], &one.ended_starts());
+        assert_eq!(other.try_begin(second, &PassedOver::default()), None);
+        let all = read_ledger(&folders).unwrap();
+        assert_eq!((all.records.len(), all.running(), all.starting(), all.used()), (2, 1, 1, 30));
+        assert_eq!(all.usual_size("s"), Some(30));
+        drop(one);
+        assert_eq!(read_ledger(&folders).unwrap().running(), 0);
+    }
+
+    #[test]
+    fn folders_of_former_runs_are_removed() {
+        let state = tempfile::tempdir().unwrap();
+        let folders = folders(state.path());
+        let (old, new) = (state.path().join(FOLDER).join("old"), state.path().join(FOLDER).join("new"));
+        for run in [&old, &new] {
+            std::fs::create_dir_all(run).unwrap();
+        }
+        let long_ago = SystemTime::now() - FORMER_RUN_TTL * 2;
+        std::fs::File::open(&old).unwrap().set_modified(long_ago).unwrap();
+        for entry in [state.path().join(FOLDER), new.clone()] {
+            std::fs::set_permissions(entry, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+        }
+        share(&folders).enqueue("s", Some(10));
+        assert_eq!((old.exists(), new.exists()), (false, true));
+    }
+
+    #[test]
+    fn unknown_and_huge_records_are_left_out() {
+        let state = tempfile::tempdir().unwrap();
+        let folders = folders(state.path());
+        let own = share(&folders);
+        own.enqueue("s", Some(10));
+        let folder = folder(&folders);
+        let name = |name| StateName::new(name).unwrap();
+        let servers: Vec<_> = (0..400)
+            .map(|pid| serde_json::json!({"server": "s", "pid": pid, "bytes": 1, "expected": 0, "turn_ends_ms": 0}))
+            .collect();
+        let many =
+            serde_json::json!({"pid": 1, "workspace": "", "servers": servers, "starts": []}).to_string();
+        let _many = folder.hold(&name("many"), many.as_bytes(), None).unwrap();
+        let _words = folder.hold(&name("words"), b"{\"pid\": \"x\"", None).unwrap();
+        let _deep = folder.hold(&name("deep"), "[".repeat(60_000).as_bytes(), None).unwrap();
+        let _huge = folder.hold(&name("huge"), &vec![b' '; 100_000], None).unwrap();
+        let all = own.snapshot();
+        assert_eq!(all.records.len(), 2, "{:?}", all.records.keys());
+        assert_eq!(all.running(), MAX_RECORD_ENTRIES);
+    }
+
+    #[test]
+    fn servers_start_where_the_ledger_cannot_be_written() {
+        let state = tempfile::tempdir().unwrap();
+        std::fs::write(state.path().join(FOLDER), "a file").unwrap();
+        let own = share(&folders(state.path()));
+        for _ in 0..3 {
+            assert_eq!(own.enqueue("s", None), (own.own.lock().last_start, 250, None));
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The limits of what language servers may use of the machine: memory, and how many are started at once.
+
+use crate::config::ServerSettings;
+
+/// The least that servers of all workspaces together may use where the settings do not say, in bytes: what those of one may.
+const MIN_DEFAULT_MEMORY_BYTES: u64 = 4 << 30;
+/// The fewest starts at once where the settings do not say.
+const MIN_DEFAULT_STARTS: usize = 2;
+
+/// What the servers of all of a user's processes may use together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct MachineLimits {
+    /// Resident memory, in bytes.
+    pub(crate) memory: u64,
+    /// Starts at once.
+    pub(crate) starts: usize,
+}
+
+impl MachineLimits {
+    /// As the settings say, or as large as this machine suggests.
+    pub(crate) fn new(settings: &ServerSettings) -> Self {
+        let named = settings.machine_memory_budget_mb.map(|mib| mib.saturating_mul(1 << 20));
+        let starts = || std::thread::available_parallelism().map_or(0, usize::from).max(MIN_DEFAULT_STARTS);
+        Self {
+            memory: named
+                .unwrap_or_else(|| (machine_memory().unwrap_or(0) / 2).max(MIN_DEFAULT_MEMORY_BYTES)),
+            starts: settings.machine_starts.unwrap_or_else(starts),
+        }
+    }
+}
+
+/// The memory of the machine in bytes; `None` where the system does not tell.
+fn machine_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    Some(total.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn machine_limits_default_to_half_of_memory_and_follow_settings() {
+        let usual = MachineLimits::new(&ServerSettings::default());
+        assert!(usual.memory >= MIN_DEFAULT_MEMORY_BYTES && usual.starts >= 2, "{usual:?}");
+        #[cfg(target_os = "linux")]
+        assert_eq!(usual.memory, (machine_memory().unwrap() / 2).max(MIN_DEFAULT_MEMORY_BYTES));
+        let settings = ServerSettings {
+            machine_memory_budget_mb: Some(100),
+            machine_starts: Some(1),
+            ..ServerSettings::default()
+        };
+        assert_eq!(MachineLimits::new(&settings), MachineLimits { memory: 100 << 20, starts: 1 });
+    }
+}

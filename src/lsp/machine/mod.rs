@@ -1,0 +1,20 @@
+//! The machine's share of language servers: one memory budget and one queue of starts over all processes of a user.
+//!
+//! What lives here: the ledger (`ledger`), in which each process that has servers says what they use and what it wants to start; what
+//! follows from it (`snapshot`), which every process works out alone and all alike; the wait of a start for its turn (`turn`, `hold`); the
+//! limits (`limits`). May use: `config`. It knows no session and ends none: the manager measures its servers, and ends its own.
+//!
+//! How data passes: the manager writes what it measured with [`MachineShare::record_servers`] and reads the whole as a
+//! [`MachineSnapshot`]. A start takes a [`StartTurn`], which is in the ledger from its first wait until the server it led to was
+//! measured. The files are [held](crate::config::HeldFile), so that a process which dies leaves the budget and the queue with it.
+
+mod hold;
+mod ledger;
+mod limits;
+mod snapshot;
+mod turn;
+
+pub(crate) use ledger::{MachineShare, now_ms, read_ledger};
+pub(crate) use limits::MachineLimits;
+pub(crate) use snapshot::{LedgerServer, MIN_REST, MachineSnapshot, PassedOver, turn_length};
+pub(crate) use turn::StartTurn;

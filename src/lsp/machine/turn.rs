@@ -1,0 +1,138 @@
+//! The turn of one start of a language server among all that a user's processes start.
+
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::hold::StartHold;
+use super::ledger::MachineShare;
+use super::snapshot::PassedOver;
+
+/// How often a waiting start looks whether it is its turn. What it waits for are other processes' files and servers, of which the
+/// system sends no event that would not also be sent for each of their other changes.
+const TURN_POLL_INTERVAL: Duration = Duration::from_millis(50);
+/// The longest wait. Whoever asks has an earlier deadline; a start that nobody waits for any more must not wait for ever.
+const MAX_TURN_WAIT: Duration = Duration::from_secs(300);
+/// A start that does not begin for so long though it may is passed over.
+const DUE_START_PATIENCE: Duration = Duration::from_secs(2);
+
+/// One start of a server. Until it is dropped the server counts as being started.
+#[derive(Debug)]
+pub(crate) struct StartTurn {
+    share: Arc<MachineShare>,
+    server: String,
+    /// What the server used when it ran last, in bytes.
+    expected: Option<u64>,
+    /// What it is expected to use where it has not run before, in bytes, once that is known.
+    estimate: AtomicU64,
+    /// Its number in the ledger, once it is there.
+    id: Mutex<Option<u64>>,
+    hold: Mutex<Option<StartHold>>,
+    /// When its wait was over.
+    begun: OnceLock<Instant>,
+    /// The process at the top of the server's tree; 0 before there is one.
+    process: AtomicI32,
+}
+
+impl StartTurn {
+    /// Of `server`, which used `expected` bytes when it ran last. Nothing is written before [`wait`](Self::wait).
+    pub(crate) fn new(share: Arc<MachineShare>, server: &str, expected: Option<u64>) -> Self {
+        Self {
+            share,
+            server: server.to_owned(),
+            expected,
+            estimate: AtomicU64::new(expected.unwrap_or(0)),
+            id: Mutex::default(),
+            hold: Mutex::default(),
+            begun: OnceLock::new(),
+            process: AtomicI32::new(0),
+        }
+    }
+
+    /// Waits until the server may be started; `false` where it must not be: `stopping` was cancelled, or it took too long.
+    pub(crate) async fn wait(self: &Arc<Self>, stopping: &CancellationToken) -> bool {
+        let until = Instant::now() + MAX_TURN_WAIT;
+        let mut passed = PassedOver::default();
+        loop {
+            let turn = self.clone();
+            // Reads and writes files, and waits for their lock.
+            let looked = tokio::task::spawn_blocking(move || {
+                let hold = turn.look(&mut passed);
+                (hold, passed)
+            });
+            let Ok((hold, kept)) = looked.await else { return !stopping.is_cancelled() };
+            passed = kept;
+            let is_held = hold.is_some();
+            *self.hold.lock() = hold;
+            if !is_held {
+                self.begun.get_or_init(Instant::now);
+                return !stopping.is_cancelled();
+            }
+            tokio::select! {
+                () = stopping.cancelled() => return false,
+                () = tokio::time::sleep_until(until) => return false,
+                () = tokio::time::sleep(TURN_POLL_INTERVAL) => {}
+            }
+        }
+    }
+
+    fn look(&self, passed: &mut PassedOver) -> Option<StartHold> {
+        let mut id = self.id.lock();
+        match *id {
+            None => {
+                let (own, estimate, hold) = self.share.enqueue(&self.server, self.expected);
+                *id = Some(own);
+                self.estimate.store(estimate, Ordering::Relaxed);
+                if hold.is_some() {
+                    // Its own process's idle servers may be in the way.
+                    self.share.changed.notify_one();
+                }
+                hold
+            }
+            Some(own) => {
+                let due = self.share.start_due(passed);
+                passed.note_due(due.as_slice(), DUE_START_PATIENCE);
+                self.share.try_begin(own, passed)
+            }
+        }
+    }
+
+    /// Why it does not begin, as long as it does not.
+    pub(crate) fn hold(&self) -> Option<String> {
+        self.hold.lock().as_ref().map(ToString::to_string)
+    }
+
+    /// For how long the server is being started; nothing before its turn has come.
+    pub(crate) fn took(&self) -> Duration {
+        self.begun.get().map_or(Duration::ZERO, Instant::elapsed)
+    }
+
+    /// What the server is expected to use, in bytes.
+    pub(crate) fn estimate(&self) -> u64 {
+        self.estimate.load(Ordering::Relaxed)
+    }
+
+    /// Notes the process at the top of the server's tree.
+    pub(crate) fn set_process(&self, pid: i32) {
+        self.process.store(pid, Ordering::Relaxed);
+    }
+
+    /// Its number in the ledger and the process at the top of the server's tree, where there are both.
+    pub(crate) fn process(&self) -> Option<(u64, i32)> {
+        let pid = Some(self.process.load(Ordering::Relaxed)).filter(|pid| *pid != 0)?;
+        // A look at the ledger holds the number, and there is no process before the last one.
+        Some((self.id.try_lock().and_then(|id| *id)?, pid))
+    }
+}
+
+impl Drop for StartTurn {
+    fn drop(&mut self) {
+        if let Some(id) = *self.id.get_mut() {
+            self.share.end_start(id);
+        }
+    }
+}

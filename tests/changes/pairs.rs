@@ -1,0 +1,167 @@
+//! Pairs of branches that git merges cleanly, in several languages: each breaking one is found, no sound one is called broken.
+
+use super::{Repository, findings};
+use serde_json::{Value, json};
+
+/// A language: its server, its project, and the edits of which two make a pair.
+pub struct Language {
+    pub server: &'static str,
+    pub files: &'static [(&'static str, &'static str)],
+    /// Renames a definition with all its uses.
+    pub rename: Edits,
+    /// Calls it anew, in another file.
+    pub call: Edits,
+    /// Gives another definition one more parameter, with all its uses.
+    pub parameter: Edits,
+    /// Uses that one anew, in another file.
+    pub use_it: Edits,
+    /// Removes a definition that nobody uses.
+    pub remove: Edits,
+    /// Imports that one.
+    pub import: Edits,
+}
+
+/// Paths, each with the whole text that it gets.
+type Edits = &'static [(&'static str, &'static str)];
+
+const PYTHON: Language = Language {
+    server: "pyright",
+    files: &[
+        (
+            "lib.py",
+            "def price(name: str) -> int:\n    return 1\n\n\ndef add(one: int) -> int:\n    return one\n\n\ndef spare() -> int:\n    return 2\n",
+        ),
+        ("user.py", "from lib import add, price\n\nprint(price(\"a\"), add(1))\n"),
+        ("other.py", "print(\"other\")\n"),
+    ],
+    rename: &[
+        (
+            "lib.py",
+            "def price_of(name: str) -> int:\n    return 1\n\n\ndef add(one: int) -> int:\n    return one\n\n\ndef spare() -> int:\n    return 2\n",
+        ),
+        ("user.py", "from lib import add, price_of\n\nprint(price_of(\"a\"), add(1))\n"),
+    ],
+    call: &[("other.py", "from lib import price\n\nprint(price(\"b\"))\n")],
+    parameter: &[
+        (
+            "lib.py",
+            "def price(name: str) -> int:\n    return 1\n\n\ndef add(one: int, two: int) -> int:\n    return one + two\n\n\ndef spare() -> int:\n    return 2\n",
+        ),
+        ("user.py", "from lib import add, price\n\nprint(price(\"a\"), add(1, 2))\n"),
+    ],
+    use_it: &[("other.py", "from lib import add\n\nprint(add(3))\n")],
+    remove: &[(
+        "lib.py",
+        "def price(name: str) -> int:\n    return 1\n\n\ndef add(one: int) -> int:\n    return one\n",
+    )],
+    import: &[("other.py", "from lib import spare\n\nprint(spare())\n")],
+};
+
+const TYPESCRIPT: Language = Language {
+    server: "typescript-language-server",
+    files: &[
+        ("tsconfig.json", "{\"compilerOptions\": {\"strict\": true, \"noEmit\": true}}\n"),
+        (
+            "lib.ts",
+            "export function price(name: string): number {\n  return name.length;\n}\n\nexport function add(one: number): number {\n  return one;\n}\n\nexport const spare = 2;\n",
+        ),
+        ("user.ts", "import { add, price } from \"./lib\";\n\nconsole.log(price(\"a\"), add(1));\n"),
+        ("other.ts", "console.log(\"other\");\n"),
+    ],
+    rename: &[
+        (
+            "lib.ts",
+            "export function priceOf(name: string): number {\n  return name.length;\n}\n\nexport function add(one: number): number {\n  return one;\n}\n\nexport const spare = 2;\n",
+        ),
+        ("user.ts", "import { add, priceOf } from \"./lib\";\n\nconsole.log(priceOf(\"a\"), add(1));\n"),
+    ],
+    call: &[("other.ts", "import { price } from \"./lib\";\n\nconsole.log(price(\"b\"));\n")],
+    parameter: &[
+        (
+            "lib.ts",
+            "export function price(name: string): number {\n  return name.length;\n}\n\nexport function add(one: number, two: number): number {\n  return one + two;\n}\n\nexport const spare = 2;\n",
+        ),
+        ("user.ts", "import { add, price } from \"./lib\";\n\nconsole.log(price(\"a\"), add(1, 2));\n"),
+    ],
+    use_it: &[("other.ts", "import { add } from \"./lib\";\n\nconsole.log(add(3));\n")],
+    remove: &[(
+        "lib.ts",
+        "export function price(name: string): number {\n  return name.length;\n}\n\nexport function add(one: number): number {\n  return one;\n}\n",
+    )],
+    import: &[("other.ts", "import { spare } from \"./lib\";\n\nconsole.log(spare);\n")],
+};
+
+const C: Language = Language {
+    server: "clangd",
+    files: &[
+        ("lib.h", "int price(const char *name);\n\nint add(int one);\n\nint spare(void);\n"),
+        ("user.c", "#include \"lib.h\"\n\nint use(void) { return price(\"a\") + add(1); }\n"),
+        ("other.c", "int other(void) { return 0; }\n"),
+    ],
+    rename: &[
+        ("lib.h", "int price_of(const char *name);\n\nint add(int one);\n\nint spare(void);\n"),
+        ("user.c", "#include \"lib.h\"\n\nint use(void) { return price_of(\"a\") + add(1); }\n"),
+    ],
+    call: &[("other.c", "#include \"lib.h\"\n\nint other(void) { return price(\"b\"); }\n")],
+    parameter: &[
+        ("lib.h", "int price(const char *name);\n\nint add(int one, int two);\n\nint spare(void);\n"),
+        ("user.c", "#include \"lib.h\"\n\nint use(void) { return price(\"a\") + add(1, 2); }\n"),
+    ],
+    use_it: &[("other.c", "#include \"lib.h\"\n\nint other(void) { return add(3); }\n")],
+    remove: &[("lib.h", "int price(const char *name);\n\nint add(int one);\n")],
+    import: &[("other.c", "#include \"lib.h\"\n\nint other(void) { return spare(); }\n")],
+};
+
+async fn merged(repository: &Repository, one: &str, other: &str) -> Value {
+    let answer = repository.changes(json!({"merge_branches": [one, other], "min_severity": "error"})).await;
+    assert_eq!(answer["merge"]["conflicts"], Value::Null, "git calls {one} and {other} clean: {answer}");
+    answer
+}
+
+async fn check(language: &Language) {
+    check_in(Repository::new(&[language.server], language.files), language).await;
+}
+
+/// In a repository that has the language's files.
+pub async fn check_in(repository: Repository, language: &Language) {
+    let sides = [
+        ("rename", language.rename),
+        ("call", language.call),
+        ("parameter", language.parameter),
+        ("use-it", language.use_it),
+        ("remove", language.remove),
+        ("import", language.import),
+    ];
+    for (name, edits) in sides {
+        repository.branch(name, "main", |project| {
+            edits.iter().for_each(|(path, text)| project.write(path, text));
+        });
+    }
+    for (one, other) in [("rename", "call"), ("parameter", "use-it"), ("remove", "import")] {
+        let answer = merged(&repository, one, other).await;
+        let found = findings(&answer);
+        let used_anew = language.call[0].0;
+        assert!(found.iter().any(|found| found.starts_with(used_anew)), "{one} and {other}: {answer}");
+        assert_eq!(answer["merge"]["by_combination"], found.len(), "{one} and {other}: {answer}");
+    }
+    for (one, other) in [("rename", "use-it"), ("parameter", "import"), ("remove", "call")] {
+        let answer = merged(&repository, one, other).await;
+        assert_eq!(findings(&answer), Vec::<String>::new(), "{one} and {other}: {answer}");
+    }
+    repository.runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn breaking_pairs_in_python_are_found_and_sound_ones_pass() {
+    check(&PYTHON).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn breaking_pairs_in_typescript_are_found_and_sound_ones_pass() {
+    check(&TYPESCRIPT).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn breaking_pairs_in_c_are_found_and_sound_ones_pass() {
+    check(&C).await;
+}

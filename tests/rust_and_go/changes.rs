@@ -1,0 +1,132 @@
+//! What a difference between git trees breaks, with rust-analyzer and gopls.
+
+use serde_json::json;
+
+use super::real::{open, trust};
+use crate::changes::pairs::{Language, check_in};
+use crate::changes::{Repository, findings};
+use crate::support::Project;
+
+const RUST: Language = Language {
+    server: "rust-analyzer",
+    files: &[
+        ("Cargo.toml", "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
+        (".gitignore", "/target\nCargo.lock\n"),
+        ("src/lib.rs", "pub mod other;\npub mod prices;\npub mod user;\n"),
+        (
+            "src/prices.rs",
+            "pub fn price(name: &str) -> usize {\n    name.len()\n}\n\npub fn add(one: usize) -> usize {\n    one\n}\n\npub fn spare() -> usize {\n    2\n}\n",
+        ),
+        (
+            "src/user.rs",
+            "use crate::prices::{add, price};\n\npub fn sum() -> usize {\n    price(\"a\") + add(1)\n}\n",
+        ),
+        ("src/other.rs", "pub fn other() -> usize {\n    0\n}\n"),
+    ],
+    rename: &[
+        (
+            "src/prices.rs",
+            "pub fn price_of(name: &str) -> usize {\n    name.len()\n}\n\npub fn add(one: usize) -> usize {\n    one\n}\n\npub fn spare() -> usize {\n    2\n}\n",
+        ),
+        (
+            "src/user.rs",
+            "use crate::prices::{add, price_of};\n\npub fn sum() -> usize {\n    price_of(\"a\") + add(1)\n}\n",
+        ),
+    ],
+    call: &[(
+        "src/other.rs",
+        "use crate::prices::price;\n\npub fn other() -> usize {\n    price(\"b\")\n}\n",
+    )],
+    parameter: &[
+        (
+            "src/prices.rs",
+            "pub fn price(name: &str) -> usize {\n    name.len()\n}\n\npub fn add(one: usize, two: usize) -> usize {\n    one + two\n}\n\npub fn spare() -> usize {\n    2\n}\n",
+        ),
+        (
+            "src/user.rs",
+            "use crate::prices::{add, price};\n\npub fn sum() -> usize {\n    price(\"a\") + add(1, 2)\n}\n",
+        ),
+    ],
+    use_it: &[("src/other.rs", "use crate::prices::add;\n\npub fn other() -> usize {\n    add(3)\n}\n")],
+    remove: &[(
+        "src/prices.rs",
+        "pub fn price(name: &str) -> usize {\n    name.len()\n}\n\npub fn add(one: usize) -> usize {\n    one\n}\n",
+    )],
+    import: &[("src/other.rs", "use crate::prices::spare;\n\npub fn other() -> usize {\n    spare()\n}\n")],
+};
+
+const GO: Language = Language {
+    server: "gopls",
+    files: &[
+        ("go.mod", "module example.com/shop\n\ngo 1.22\n"),
+        (
+            "prices.go",
+            "package shop\n\nfunc price(name string) int { return len(name) }\n\nfunc add(one int) int { return one }\n\nfunc spare() int { return 2 }\n",
+        ),
+        ("user.go", "package shop\n\nfunc sum() int { return price(\"a\") + add(1) }\n"),
+        ("other.go", "package shop\n\nfunc other() int { return 0 }\n"),
+    ],
+    rename: &[
+        (
+            "prices.go",
+            "package shop\n\nfunc priceOf(name string) int { return len(name) }\n\nfunc add(one int) int { return one }\n\nfunc spare() int { return 2 }\n",
+        ),
+        ("user.go", "package shop\n\nfunc sum() int { return priceOf(\"a\") + add(1) }\n"),
+    ],
+    call: &[("other.go", "package shop\n\nfunc other() int { return price(\"b\") }\n")],
+    parameter: &[
+        (
+            "prices.go",
+            "package shop\n\nfunc price(name string) int { return len(name) }\n\nfunc add(one, two int) int { return one + two }\n\nfunc spare() int { return 2 }\n",
+        ),
+        ("user.go", "package shop\n\nfunc sum() int { return price(\"a\") + add(1, 2) }\n"),
+    ],
+    use_it: &[("other.go", "package shop\n\nfunc other() int { return add(3) }\n")],
+    remove: &[(
+        "prices.go",
+        "package shop\n\nfunc price(name string) int { return len(name) }\n\nfunc add(one int) int { return one }\n",
+    )],
+    import: &[("other.go", "package shop\n\nfunc other() int { return spare() }\n")],
+};
+
+fn repository(server: &str, files: &[(&str, &str)]) -> Repository {
+    let project = Project::new(files.iter().copied());
+    let runtime = open(&project, server);
+    Repository::of(project, runtime)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs rust-analyzer: just rust-go"]
+async fn breaking_pairs_in_rust_are_found_and_sound_ones_pass() {
+    check_in(repository(RUST.server, RUST.files), &RUST).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs gopls: just rust-go"]
+async fn breaking_pairs_in_go_are_found_and_sound_ones_pass() {
+    check_in(repository(GO.server, GO.files), &GO).await;
+}
+
+/// A function whose second use of `text` only `cargo check` finds wrong.
+fn moves(name: &str) -> String {
+    format!("pub fn {name}(text: String) -> String {{\n    let _taken = text;\n    text\n}}\n")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs rust-analyzer: just rust-go"]
+async fn trusted_difference_compares_what_cargo_check_finds_on_both_sides() {
+    let old = moves("old");
+    let files = [
+        ("Cargo.toml", "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
+        (".gitignore", "/target\nCargo.lock\n"),
+        ("src/lib.rs", &old),
+    ];
+    let repository = repository("rust-analyzer", &files);
+    trust(&repository.runtime).await;
+    repository.project.write("src/lib.rs", &format!("{old}\n{}", moves("new")));
+    let answer = repository.changes(json!({"against": "HEAD", "min_severity": "error"})).await;
+    let found = findings(&answer);
+    assert!(matches!(&found[..], [one] if one.starts_with("src/lib.rs:7 ")), "{answer}");
+    assert_eq!(answer["verdict"], "complete", "{answer}");
+    repository.runtime.shutdown().await;
+}
