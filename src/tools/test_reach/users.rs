@@ -6,6 +6,7 @@ use super::links::{Reached, UnitAt, UserOf};
 use super::output::ReachKind;
 use super::server_uses::{IndexedPlace, NameMeaning, ServerUses};
 use crate::hints::{CodeIndex, CodeUnit, CodeUnitKind, NameUse};
+use crate::workspace::WorkspacePath;
 
 /// How far types are followed to those that they are derived from.
 const MAX_BASE_DEPTH: usize = 16;
@@ -214,14 +215,7 @@ impl<'a> UserCollector<'a> {
         if let Some(parent) = parent {
             return Some((of.0, parent));
         }
-        let folder = self.index.files[of.0].path.parent();
-        let types = self.types_named(unit.owner.as_deref()?);
-        types.into_iter().find(|(file, _)| self.index.files[*file].path.parent() == folder)
-    }
-
-    fn types_named(&self, name: &str) -> Vec<UnitAt> {
-        let named = self.index.named(name).iter();
-        named.filter(|at| self.index.unit(**at).kind == CodeUnitKind::Type).copied().collect()
+        type_beside(self.index, &self.index.files[of.0].path, unit.owner.as_deref()?)
     }
 
     /// The types that `owner` is derived from, and whether one of them lies outside and may call methods that it does not know.
@@ -231,7 +225,7 @@ impl<'a> UserCollector<'a> {
         for _ in 0..MAX_BASE_DEPTH {
             let mut next = Vec::new();
             for base in level.iter().flat_map(|at| &self.index.unit(*at).bases) {
-                let types = self.types_named(base);
+                let types = types_named(self.index, base);
                 is_open |= types.is_empty()
                     && !PLAIN_BASES.contains(&base.as_str())
                     && !base.ends_with("Error")
@@ -248,8 +242,19 @@ impl<'a> UserCollector<'a> {
     }
 }
 
+fn types_named(index: &CodeIndex, name: &str) -> Vec<UnitAt> {
+    let named = index.named(name).iter();
+    named.filter(|at| index.unit(**at).kind == CodeUnitKind::Type).copied().collect()
+}
+
+/// The type called `name` in the folder of the file at `path`: Go and Rust have methods outside the type.
+pub(super) fn type_beside(index: &CodeIndex, path: &WorkspacePath, name: &str) -> Option<UnitAt> {
+    let folder = path.parent();
+    types_named(index, name).into_iter().find(|(file, _)| index.files[*file].path.parent() == folder)
+}
+
 /// Whether a language calls what has this name without naming it: operators, constructors, conversions.
-fn is_called_by_language(name: &str) -> bool {
+pub(super) fn is_called_by_language(name: &str) -> bool {
     name.starts_with("__") && name.ends_with("__") && name.len() > 4
         || matches!(name, "constructor" | "drop" | "deref" | "fmt" | "from" | "toString" | "String" | "Error")
 }
