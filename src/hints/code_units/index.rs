@@ -64,6 +64,8 @@ pub(crate) struct CodeIndex {
     by_path: HashMap<WorkspacePath, usize>,
     /// Imports by the last word of the module as written.
     by_module: HashMap<String, Vec<NamedModule>>,
+    /// The files that each file's imports lead to, by the module as written.
+    leads: Vec<HashMap<String, Vec<usize>>>,
     /// The endings of the files of the family; none where all files count.
     endings: Vec<String>,
     importers: Vec<BTreeSet<usize>>,
@@ -104,6 +106,33 @@ impl CodeIndex {
     pub(crate) fn is_of_family(&self, path: &WorkspacePath) -> bool {
         let ending = path.extension().unwrap_or_default();
         self.endings.is_empty() || self.endings.iter().any(|known| known == ending)
+    }
+
+    /// The names by which the file number `importer` knows what the file number `file` calls `name`, where it imports that from there.
+    pub(crate) fn locals_of(&self, importer: usize, file: usize, name: &str) -> BTreeSet<String> {
+        let known = &self.files[importer];
+        let imports = known.imports.iter().zip(&known.modules);
+        let from_there = imports.filter(|(_, (module, _))| self.is_led(importer, module, file));
+        let locals = from_there.filter_map(|((local, text), (_, named))| match named {
+            Some(named) => (named == name).then_some(local.as_str()),
+            None if local.is_empty() => Some(name),
+            None => (name == "default" && text.ends_with(" Default")).then_some(local.as_str()),
+        });
+        locals.map(str::to_owned).collect()
+    }
+
+    /// Whether the file number `importer` has the module that is the file number `file` under a name, so that a dot leads to what is in it.
+    pub(crate) fn has_as_module(&self, importer: usize, file: usize) -> bool {
+        let known = &self.files[importer];
+        let mut modules = known.modules.iter();
+        modules.any(|(module, named)| match named {
+            Some(name) => self.is_led(importer, &inner_module(module, name), file),
+            None => self.is_led(importer, module, file),
+        }) || known.whole_modules.iter().any(|module| self.is_led(importer, module, file))
+    }
+
+    fn is_led(&self, importer: usize, module: &str, file: usize) -> bool {
+        self.leads[importer].get(module).is_some_and(|files| files.contains(&file))
     }
 
     /// The files with an import that may have meant `path`, where no file is any more.
@@ -257,6 +286,7 @@ impl CodeIndex {
         let mut importers: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); self.files.len()];
         let mut known: HashMap<(Option<WorkspacePath>, String), Option<Module>> = HashMap::new();
         let mut by_module: HashMap<String, Vec<NamedModule>> = HashMap::new();
+        let mut leads: Vec<HashMap<String, Vec<usize>>> = vec![HashMap::new(); self.files.len()];
         for (number, file) in self.files.iter().enumerate() {
             let mut find = |module: &str| {
                 // Modules are looked for from the folder of the file.
@@ -271,15 +301,14 @@ impl CodeIndex {
                     let named = NamedModule { file: number, is_found: found.is_some(), words: words.clone() };
                     by_module.entry(last.clone()).or_default().push(named);
                 }
-                for target in found.iter().flat_map(|module| self.files_of(module)) {
-                    importers[target].insert(number);
-                }
+                let targets: Vec<usize> = found.iter().flat_map(|module| self.files_of(module)).collect();
+                targets.iter().for_each(|target| drop(importers[*target].insert(number)));
+                leads[number].insert(module.to_owned(), targets);
             };
             for (module, name) in &file.modules {
                 lead(module);
                 if let Some(name) = name.as_ref().filter(|_| file.key == "python") {
-                    let dot = if module.ends_with('.') { "" } else { "." };
-                    lead(&format!("{module}{dot}{name}"));
+                    lead(&inner_module(module, name));
                 }
             }
             file.whole_modules.iter().for_each(|module| lead(module));
@@ -289,6 +318,7 @@ impl CodeIndex {
             }
         }
         self.importers = importers;
+        self.leads = leads;
         self.by_module = by_module;
     }
 
@@ -301,6 +331,12 @@ impl CodeIndex {
             }
         }
     }
+}
+
+/// The module that Python's `from module import name` brings in, if `name` is one.
+fn inner_module(module: &str, name: &str) -> String {
+    let dot = if module.ends_with('.') { "" } else { "." };
+    format!("{module}{dot}{name}")
 }
 
 /// The words of a module as written in the language `key`, without what only says where to begin.

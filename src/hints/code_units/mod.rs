@@ -127,16 +127,6 @@ impl UnitFile {
         stem.is_some_and(|stem| !stem.starts_with("test_") && !stem.ends_with("_test") && stem != "tests")
     }
 
-    /// The names by which this file knows what another calls `name`, where it imports that.
-    pub(crate) fn locals_of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> + 'a {
-        let imported = self.imports.iter().zip(&self.modules);
-        imported.filter_map(move |((local, text), (_, named))| match named {
-            Some(named) => (named == name).then_some(local.as_str()),
-            None if local.is_empty() => Some(name),
-            None => (name == "default" && text.ends_with(" Default")).then_some(local.as_str()),
-        })
-    }
-
     /// The indices of the tests that lie in the unit `around`; of the whole file where there is none.
     pub(crate) fn tests_within(&self, around: Option<usize>) -> impl Iterator<Item = usize> + '_ {
         let is_inside = move |mut at: usize| loop {

@@ -79,6 +79,7 @@ pub(super) fn is_test_class(unit: &CodeUnit) -> bool {
         && (unit.name.starts_with("Test")
             || unit.name.ends_with("Test")
             || unit.name.ends_with("Tests")
+            || unit.name.ends_with("TestCase")
             || unit.bases.iter().any(|base| base.contains("Test")))
 }
 

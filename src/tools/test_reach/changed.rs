@@ -51,6 +51,8 @@ pub(super) struct GoneUnit {
     pub(super) parent: Option<UnitKey>,
     /// The file was a test or lay among tests.
     pub(super) among_tests: bool,
+    /// The file was a test by its own name.
+    pub(super) is_named_as_test: bool,
 }
 
 impl ChangedCode {
@@ -136,6 +138,7 @@ impl ChangedCode {
                 unit: (*unit).clone(),
                 parent: above.find_map(|at| key(at).filter(|key| is.contains_key(key))).cloned(),
                 among_tests: before.among_tests,
+                is_named_as_test: before.is_named_as_test,
             });
         }
     }

@@ -77,14 +77,15 @@ impl ReachStarts {
         let mut waiting = vec![(file, name.to_owned())];
         while let Some((from, name)) = waiting.pop() {
             for importer in index.importers(from) {
-                let places =
-                    index.uses(&name).iter().filter(|place| place.file == importer && place.is_member);
-                users.extend(places.map(|place| around(index, place)));
-                for local in index.files[importer].locals_of(&name).filter(|local| !local.is_empty()) {
-                    let key = (importer, local.to_owned());
+                let here = |place: &&hints::NameUse| place.file == importer;
+                if index.has_as_module(importer, from) {
+                    let places = index.uses(&name).iter().filter(|place| place.is_member).filter(here);
+                    users.extend(places.map(|place| around(index, place)));
+                }
+                for local in index.locals_of(importer, from, &name) {
+                    users.extend(index.uses(&local).iter().filter(here).map(|place| around(index, place)));
+                    let key = (importer, local);
                     if seen.insert(key.clone()) {
-                        let places = index.uses(local).iter().filter(|place| place.file == importer);
-                        users.extend(places.map(|place| around(index, place)));
                         waiting.push(key);
                     }
                 }
@@ -135,8 +136,10 @@ fn users_of_gone(index: &CodeIndex, gone: &GoneUnit) -> Vec<UserOf> {
     let has_bases = owner.is_some_and(|owner| !index.unit(owner).bases.is_empty());
     let is_go_method = path.extension() == Some("go") && owner.is_some();
     let is_called = is_setup || users::is_called_by_language(&unit.name);
+    // Of the files of tests a runner knows what it calls; elsewhere other files may name a function.
+    let is_helper = gone.is_named_as_test && unit.kind == CodeUnitKind::Callable && unit.name != "load_tests";
     // A base of a type, and what a decorator hands a function to, may call it by no name.
-    if is_called || is_go_method || has_bases || !unit.marks.is_empty() || found.is_empty() {
+    if is_called || is_go_method || has_bases || !unit.marks.is_empty() || found.is_empty() && !is_helper {
         let kind = if is_called { ReachKind::References } else { ReachKind::Names };
         let reached = owner.map(Reached::Unit).or(file.map(Reached::Top));
         found.extend(reached.map(|reached| UserOf { reached, kind }));

@@ -97,6 +97,8 @@ fn plain_functions_and_tests_that_are_gone_begin_at_nothing_more_than_their_name
     assert_eq!(begins, ["test_cart.py:test_total"]);
     let with = format!("{test}def test_gone(): pass\n");
     assert!(begun("python", &[], ("test_cart.py", Some(&with), Some(test))).is_empty());
+    let with = format!("{test}def helper(): pass\n");
+    assert!(begun("python", &[], ("test_cart.py", Some(&with), Some(test))).is_empty());
 }
 
 #[test]
@@ -145,6 +147,12 @@ fn import_from_another_place_begins_where_it_is_taken_from_the_file() {
         ("pkg/__init__.py", Some("from .a import total\n"), Some("from .b import total\n")),
     );
     assert_eq!(begins, ["pkg/__init__.py", "test_pkg.py:test_pkg", "test_pkg.py:test_t"]);
+    let other = [(
+        "test_a.py",
+        "from a import run\nfrom typing import Any\ndef test_a(x: Any): run()\ndef test_b(x: Any): pass\n",
+    )];
+    let after = "from typing import Any\ndef run(x: Any): pass\n";
+    assert_eq!(begun("python", &other, ("a.py", Some("def run(x): pass\n"), Some(after))), ["a.py:run"]);
     let parts = [
         ("src/a.ts", "export const total = () => 1\n"),
         ("src/b.ts", "export const total = () => 2\n"),
