@@ -70,3 +70,14 @@ async fn run_says_which_tests_no_project_runs() {
     assert!(out.contains("rates.test.js::adds") && err.contains("rates.test.js"), "{out}{err}");
     assert_eq!(status, Some(4), "{out}{err}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_of_tests_count_whole_where_tests_are_not_told_from_functions() {
+    let source = "int vat(void) { return 19; }\n";
+    let test = "#include \"../rates.c\"\n\nint main(void) { return vat() == 19; }\n";
+    let repository = Repository::new(&[], &[("rates.c", source), ("tests/test_rates.c", test)]);
+    repository.project.write("rates.c", source.replace("19", "20"));
+    let (out, err, status) = run(&repository, &["tests", "--against", "HEAD"]);
+    assert!(out.contains("  tests/test_rates.c ← "), "{out}{err}");
+    assert!(status == Some(3) && err.contains("tests in c are known only"), "{err}");
+}

@@ -123,7 +123,7 @@ async fn trusted_difference_compares_what_cargo_check_finds_on_both_sides() {
     ];
     let repository = repository("rust-analyzer", &files);
     trust(&repository.runtime).await;
-    repository.project.write("src/lib.rs", &format!("{old}\n{}", moves("new")));
+    repository.project.write("src/lib.rs", format!("{old}\n{}", moves("new")));
     let answer = repository.changes(json!({"against": "HEAD", "min_severity": "error"})).await;
     let found = findings(&answer);
     assert!(matches!(&found[..], [one] if one.starts_with("src/lib.rs:7 ")), "{answer}");

@@ -302,7 +302,9 @@ impl CodeIndex {
                     by_module.entry(last.clone()).or_default().push(named);
                 }
                 let targets: Vec<usize> = found.iter().flat_map(|module| self.files_of(module)).collect();
-                targets.iter().for_each(|target| drop(importers[*target].insert(number)));
+                for target in &targets {
+                    importers[*target].insert(number);
+                }
                 leads[number].insert(module.to_owned(), targets);
             };
             for (module, name) in &file.modules {

@@ -314,6 +314,31 @@ fn is_titled(unit: &CodeUnit) -> bool {
     unit.kind == CodeUnitKind::Case || unit.kind == CodeUnitKind::Group && unit.selection == unit.range.start
 }
 
+/// What stands between leaves: some strings are told by no leaf.
+#[derive(Default)]
+struct LeafGaps {
+    /// Where the leaf or comment before ended.
+    last_end: usize,
+    was_escape: bool,
+    /// What is in no leaf, since it was last taken.
+    text: String,
+}
+
+impl LeafGaps {
+    fn pass(&mut self, source: &ParsedSource, node: Node<'_>) {
+        if node.start_byte() < self.last_end {
+            return;
+        }
+        let gap = source.slice(&(self.last_end..node.start_byte()));
+        let is_escape = node.kind() == "escape_sequence";
+        // White space counts in a string alone.
+        if !gap.trim().is_empty() || self.was_escape || is_escape {
+            self.text.push_str(gap);
+        }
+        (self.last_end, self.was_escape) = (node.end_byte(), is_escape);
+    }
+}
+
 /// The hash of each unit's own code, that of the rest without imports, and the names with their places.
 fn walk_leaves(source: &ParsedSource, raw: &[RawUnit]) -> (Vec<u64>, u64, FileWords) {
     let mut hashes: Vec<DefaultHasher> = raw.iter().map(|_| DefaultHasher::new()).collect();
@@ -323,18 +348,12 @@ fn walk_leaves(source: &ParsedSource, raw: &[RawUnit]) -> (Vec<u64>, u64, FileWo
     let mut next = 0;
     let mut cursor = source.tree.walk();
     let mut depth = 0_usize;
-    // Where the leaf or comment before ended, and what stood between leaves since: some strings are told by no leaf.
-    let (mut last_end, mut was_escape, mut between) = (0, false, String::new());
+    let mut gaps = LeafGaps::default();
     loop {
         let node = cursor.node();
         let is_comment = node.kind().contains("comment");
-        if (node.child_count() == 0 || is_comment) && node.start_byte() >= last_end {
-            let gap = source.slice(&(last_end..node.start_byte()));
-            let is_escape = node.kind() == "escape_sequence";
-            if !gap.trim().is_empty() || was_escape || is_escape {
-                between.push_str(gap);
-            }
-            (last_end, was_escape) = (node.end_byte(), is_escape);
+        if node.child_count() == 0 || is_comment {
+            gaps.pass(source, node);
         }
         if node.child_count() == 0 && !is_comment && node.end_byte() > node.start_byte() {
             let byte = node.start_byte();
@@ -355,9 +374,9 @@ fn walk_leaves(source: &ParsedSource, raw: &[RawUnit]) -> (Vec<u64>, u64, FileWo
             };
             if let Some(hash) = hash {
                 // The depth tells a statement that moved into another block from one that did not.
-                (depth, std::mem::take(&mut between), source.text_of(node)).hash(hash);
+                (depth, std::mem::take(&mut gaps.text), source.text_of(node)).hash(hash);
             }
-            between.clear();
+            gaps.text.clear();
             words.add_leaf(node, is_import);
         }
         if !is_comment && cursor.goto_first_child() {

@@ -184,7 +184,7 @@ impl ReachFindings {
     /// The tests of a walk, and the files that only import what changed.
     fn add_tests(&mut self, index: &CodeIndex, walk: &ReachWalk<'_>, starts: &BTreeSet<Reached>) {
         for (test, step) in &walk.tests {
-            self.tests.push(reached_test(index, &walk, *test, *step));
+            self.tests.push(reached_test(index, walk, *test, *step));
         }
         let files: BTreeSet<usize> = starts.iter().map(|reached| file_of(*reached)).collect();
         for (file, way) in walk.importing_files(&files) {

@@ -95,6 +95,9 @@ fn plain_functions_and_tests_that_are_gone_begin_at_nothing_more_than_their_name
         ("cart.py", Some("def total(): pass\nX = 1\n"), Some("X = 1\n")),
     );
     assert_eq!(begins, ["test_cart.py:test_total"]);
+    let renamed = [("test_cart.py", "from cart import total as t\ndef test_total():\n    assert t()\n")];
+    let begins = begun("python", &renamed, ("cart.py", Some("def total(): pass\nX = 1\n"), Some("X = 1\n")));
+    assert_eq!(begins, ["test_cart.py:test_total"]);
     let with = format!("{test}def test_gone(): pass\n");
     assert!(begun("python", &[], ("test_cart.py", Some(&with), Some(test))).is_empty());
     let with = format!("{test}def helper(): pass\n");

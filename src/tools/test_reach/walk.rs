@@ -91,7 +91,7 @@ impl<'a> ReachWalk<'a> {
                 self.cut = Some("the time was up before all uses were followed".to_owned());
                 return;
             }
-            if self.steps.len() % STEPS_BETWEEN_YIELDS == 0 {
+            if self.steps.len().is_multiple_of(STEPS_BETWEEN_YIELDS) {
                 tokio::task::yield_now().await;
             }
             let step = self.steps.len();
