@@ -261,7 +261,7 @@ pub(crate) enum CliCommand {
                             lsp-tools tests src --against HEAD         only what changed in a folder\n  \
                             lsp-tools tests src/app.py:Greeter.greet   what reaches a symbol\n\n\
                             Exit status: 0 there are tests, 1 there are none, 3 followed by names alone for want of a server; with --run \
-                            that of the first command that fails."
+                            0 where all pass, 1 where one fails."
     )]
     Tests(TestsCommandArgs),
     /// Reading files.

@@ -93,6 +93,7 @@ impl HasPaths for TestReachOutput {
     /// Ways and changes keep the spelling of the workspace: they are symbols, and no arguments of a command.
     fn each_path(&mut self, change: &mut dyn FnMut(&mut String)) {
         self.tests.iter_mut().for_each(|test| change(&mut test.path));
+        self.without_run.iter_mut().for_each(change);
     }
 }
 

@@ -39,6 +39,7 @@ mod resolve;
 mod source;
 mod symbols;
 mod syntax;
+pub(crate) mod test_conventions;
 mod types;
 mod word;
 

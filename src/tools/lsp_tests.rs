@@ -113,17 +113,28 @@ async fn changed_texts(
         return Err(ToolError::new(ErrorCode::InvalidArgs, what)
             .with_hint("name one commit, or `REF...` for where the branch left REF"));
     }
-    let ComparedTexts { mut edits, unread, elsewhere: _, cut, .. } =
+    let ComparedTexts { mut edits, unread, elsewhere, cut, .. } =
         ComparedTexts::read(context, &opened, &comparison).await?;
     let is_meant = |path: &WorkspacePath| {
         only.as_ref().is_none_or(|only| {
             only.iter().any(|folder| folder.is_root() || path.as_path().starts_with(folder.as_path()))
         })
     };
+    let is_known = |path: &WorkspacePath| {
+        let is_below = |known: &WorkspacePath| known.as_path().starts_with(path.as_path());
+        let is_edited =
+            |edit: &EditedText| is_below(&edit.path) || edit.renamed_from.as_ref().is_some_and(is_below);
+        path.is_root() || context.workspace.exists(path) || edits.iter().any(is_edited)
+    };
+    if let Some(path) = only.iter().flatten().find(|path| !is_known(path)) {
+        let what = format!("there is no {}, and nothing of that name changed", path.display());
+        return Err(ToolError::new(ErrorCode::NotFound, what));
+    }
     edits.retain(|edit| is_meant(&edit.path) || edit.renamed_from.as_ref().is_some_and(is_meant));
     let unread = unread.into_iter().filter(|(path, _)| is_meant(path));
     let mut gaps: Vec<String> =
         unread.map(|(path, why)| format!("{} is not compared: {why}", path.display())).collect();
     gaps.extend(cut.then(|| "more files differ than are read".to_owned()));
+    gaps.extend((elsewhere > 0).then(|| format!("{elsewhere} changed files lie outside the workspace")));
     Ok((edits, gaps))
 }

@@ -109,7 +109,6 @@ pub(crate) mod state_files;
 pub(crate) mod symbol_search;
 pub(crate) mod target;
 pub(crate) mod task;
-pub(crate) mod test_conventions;
 pub(crate) mod test_reach;
 pub(crate) mod test_runs;
 pub(crate) mod todo;

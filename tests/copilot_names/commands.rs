@@ -87,7 +87,7 @@ async fn run_tests_runs_python_unittest_files_of_project() {
     let input = json!({"files": [absolute(&project, "pkg/test_shop.py")], "testNames": ["test_it"]});
     let answer = done(&runtime, "run_tests", input).await;
     let first = answer.text.lines().next().expect("a line");
-    assert_eq!(first, "$ cd pkg && python3 -m unittest test_shop.py -k test_it");
+    assert_eq!(first, "$ cd ./pkg && python3 -m unittest test_shop.py -k test_it");
     assert!(answer.text.contains("Ran 1 test") && answer.text.contains("exit code 0"), "{}", answer.text);
     let all =
         done(&runtime, "run_tests", json!({"files": [absolute(&project, "pkg/test_shop.py")]})).await.text;

@@ -50,3 +50,34 @@ async fn symbol_instead_of_change_and_no_change_at_all() {
     assert_eq!((out.as_str(), status), ("", Some(1)), "{err}");
     assert!(err.contains("no test reaches it"), "{err}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn path_that_is_not_there_is_refused() {
+    let repository = rates();
+    let (_, err, status) = run(&repository, &["tests", "rtaes.py", "--against", "HEAD"]);
+    assert!(status == Some(2) && err.contains("rtaes.py"), "{err}");
+    let (out, _, status) = run(&repository, &["tests", "rates.py", "--against", "HEAD"]);
+    assert!(status == Some(3) && out.contains("TestRates.test_vat"), "{out}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn run_says_which_tests_no_project_runs() {
+    let source = "export function vat() { return 19 }\n";
+    let test = "import { vat } from './rates.js'\n\nit('adds', () => { vat() })\n";
+    let repository = Repository::new(&[], &[("rates.js", source), ("rates.test.js", test)]);
+    repository.project.write("rates.js", source.replace("19", "20"));
+    let (out, err, status) = run(&repository, &["tests", "--against", "HEAD", "--run"]);
+    assert!(out.contains("rates.test.js::adds") && err.contains("rates.test.js"), "{out}{err}");
+    assert_eq!(status, Some(4), "{out}{err}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn files_of_tests_count_whole_where_tests_are_not_told_from_functions() {
+    let source = "int vat(void) { return 19; }\n";
+    let test = "#include \"../rates.c\"\n\nint main(void) { return vat() == 19; }\n";
+    let repository = Repository::new(&[], &[("rates.c", source), ("tests/test_rates.c", test)]);
+    repository.project.write("rates.c", source.replace("19", "20"));
+    let (out, err, status) = run(&repository, &["tests", "--against", "HEAD"]);
+    assert!(out.contains("  tests/test_rates.c ← "), "{out}{err}");
+    assert!(status == Some(3) && err.contains("tests in c are known only"), "{err}");
+}

@@ -122,3 +122,26 @@ async fn two_commits_are_refused_and_unreadable_changes_make_it_partial() {
     assert!(answer["notes"][0].as_str().is_some_and(|note| note.contains("tests/data.json")), "{answer}");
     shop.runtime.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn silent_server_of_another_language_and_changes_nobody_follows_make_it_partial() {
+    let shop = shop();
+    shop.project.write("web/cart.go", "package web\n\nfunc total() int { return 1 }\n");
+    shop.commit("second");
+    shop.project.write("web/cart.go", "package web\n\nfunc total() int { return 2 }\n");
+    shop.project.write("shop/rates.py", RATES.replace("RATES[country]", "RATES[country] + 0"));
+    let notes = |answer: &serde_json::Value| answer["notes"].to_string();
+    let answer = since_head(&shop).await;
+    assert_eq!(answer["verdict"], "partial", "{answer}");
+    assert!(notes(&answer).contains("no server answered for go"), "{answer}");
+    shop.commit("third");
+    shop.project.write("requirements.txt", "requests\n");
+    let answer = since_head(&shop).await;
+    assert_eq!(answer["verdict"], "partial", "{answer}");
+    assert!(notes(&answer).contains("requirements.txt"), "{answer}");
+    shop.project.write("requirements.txt", "");
+    shop.project.write(".tools/gen.py", "def gen():\n    return 1\n");
+    let answer = since_head(&shop).await;
+    assert!(answer["verdict"] == "partial" && notes(&answer).contains(".tools/gen.py"), "{answer}");
+    shop.runtime.shutdown().await;
+}

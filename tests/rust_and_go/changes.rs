@@ -154,7 +154,7 @@ async fn trusted_difference_compares_what_cargo_check_finds_on_both_sides() {
     let Repository { project, runtime } = repository;
     runtime.shutdown().await;
     let repository = Repository { runtime: open(&project, "rust-analyzer"), project };
-    repository.project.write("src/lib.rs", &format!("{old}\n{}", moves("new")));
+    repository.project.write("src/lib.rs", format!("{old}\n{}", moves("new")));
     let answer = repository.changes(json!({"against": "HEAD", "min_severity": "error"})).await;
     let found = findings(&answer);
     assert!(matches!(&found[..], [one] if one.starts_with("src/lib.rs:7 ")), "{answer}");

@@ -14,7 +14,7 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::lsp_tests::TestsArgs;
 use crate::tools::tool::Caller;
 
-/// How long one command may run, in milliseconds.
+/// How long one command may run, in milliseconds, where `bash.max_timeout` does not end it sooner.
 const RUN_TIMEOUT_MS: u64 = 30 * 60 * 1_000;
 
 /// Names the tests, and runs them where that is wanted.
@@ -39,16 +39,29 @@ pub(super) async fn run(arguments: TestsCommandArgs, door: CliContext<'_>) -> Re
     };
     let answer = door.runtime.tests_reaching(args).await?;
     let commands: Vec<String> = answer.output.runs.iter().map(|run| run.command.clone()).collect();
+    let without_run = answer.output.without_run.clone();
     let reply = answer_reply(
         door,
         answer,
         |output| reached_tests::render(output, &door.console.out),
         "no test reaches it",
     )?;
-    if !arguments.run || commands.is_empty() {
+    if !arguments.run || commands.is_empty() && without_run.is_empty() {
         return Ok(reply);
     }
-    run_commands(reply, &commands, door).await
+    let mut reply = match commands.is_empty() {
+        true => reply,
+        false => run_commands(reply, &commands, door).await?,
+    };
+    if !without_run.is_empty() {
+        let what = format!("no project says how the tests of {} are run", without_run.join(", "));
+        reply.lines.extend(verdict::error(&ToolError::new(ErrorCode::NotFound, what), &door.console.err));
+        // Tests that failed say more than those that did not run.
+        if reply.status != CliExitStatus::Unpleasant {
+            reply.status = CliExitStatus::Failed;
+        }
+    }
+    Ok(reply)
 }
 
 /// The reply with what each command printed; the first that fails decides on the status.
@@ -63,7 +76,11 @@ async fn run_commands(
         let caller = Caller::at_shell();
         let arguments = json!({"command": command, "timeout_ms": RUN_TIMEOUT_MS, "diagnostics": false});
         let result = door.runtime.call(CallRequest::new("bash", arguments, &caller)).await;
-        let ended = exit::of_result(&result);
+        // A command that failed is an answer of `bash`, and no failure of it.
+        let ended = match (exit::of_result(&result), result.value["exit_code"].as_i64()) {
+            (CliExitStatus::Answered, Some(code)) if code != 0 => CliExitStatus::Unpleasant,
+            (ended, _) => ended,
+        };
         if status == CliExitStatus::Answered {
             status = ended;
         }

@@ -33,6 +33,13 @@ pub(crate) fn render(output: &TestReachOutput, _look: &DisplayCapabilities) -> S
             let _ = writeln!(out, "     ({})", escape::line(note));
         }
     }
+    if !output.without_run.is_empty() {
+        let _ = writeln!(
+            out,
+            "\nno project says how these are run: {}",
+            escape::line(&output.without_run.join(", "))
+        );
+    }
     out
 }
 

@@ -1,6 +1,6 @@
 //! All units of the files that use each other's code, and where each name stands in them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -10,6 +10,7 @@ use super::super::answer::HintError;
 use super::super::language_families;
 use super::super::modules::{self, Module};
 use super::super::project::{Project, load};
+use super::super::test_conventions::is_test;
 use super::{CodeUnit, UnitFile, read};
 use crate::config::Catalogue;
 use crate::text::Position;
@@ -37,6 +38,17 @@ pub(crate) struct NameUse {
     pub is_quoted: bool,
 }
 
+/// A module as an import names it.
+#[derive(Debug)]
+struct NamedModule {
+    /// The index of the file with the import.
+    file: usize,
+    /// The words of its path.
+    words: Vec<String>,
+    /// It leads to a file or folder of the workspace.
+    is_found: bool,
+}
+
 /// The units of a workspace in one family of languages.
 #[derive(Debug, Default)]
 pub(crate) struct CodeIndex {
@@ -44,9 +56,18 @@ pub(crate) struct CodeIndex {
     pub files: Vec<UnitFile>,
     /// Why files are missing; `None` where all are there.
     pub gap: Option<String>,
+    /// The types that are derived from one of each name.
+    pub(super) derived: HashMap<String, Vec<(usize, usize)>>,
     uses: HashMap<String, Vec<NameUse>>,
     units: HashMap<String, Vec<(usize, usize)>>,
+    aliases: HashMap<String, Vec<(usize, String)>>,
     by_path: HashMap<WorkspacePath, usize>,
+    /// Imports by the last word of the module as written.
+    by_module: HashMap<String, Vec<NamedModule>>,
+    /// The files that each file's imports lead to, by the module as written.
+    leads: Vec<HashMap<String, Vec<usize>>>,
+    /// The endings of the files of the family; none where all files count.
+    endings: Vec<String>,
     importers: Vec<BTreeSet<usize>>,
 }
 
@@ -59,6 +80,11 @@ impl CodeIndex {
     /// The units called `name`: file and unit.
     pub(crate) fn named(&self, name: &str) -> &[(usize, usize)] {
         self.units.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The other names by which files import something called `name`: file and name there.
+    pub(crate) fn aliases(&self, name: &str) -> &[(usize, String)] {
+        self.aliases.get(name).map_or(&[], Vec::as_slice)
     }
 
     /// The index of a file.
@@ -76,7 +102,58 @@ impl CodeIndex {
         self.importers.get(file).into_iter().flatten().copied()
     }
 
-    /// The unit whose name stands at `at`, else the innermost around it.
+    /// Whether the file at `path` is, or was, in a language of this family by its ending.
+    pub(crate) fn is_of_family(&self, path: &WorkspacePath) -> bool {
+        let ending = path.extension().unwrap_or_default();
+        self.endings.is_empty() || self.endings.iter().any(|known| known == ending)
+    }
+
+    /// The names by which the file number `importer` knows what the file number `file` calls `name`, where it imports that from there.
+    pub(crate) fn locals_of(&self, importer: usize, file: usize, name: &str) -> BTreeSet<String> {
+        let known = &self.files[importer];
+        let imports = known.imports.iter().zip(&known.modules);
+        let from_there = imports.filter(|(_, (module, _))| self.is_led(importer, module, file));
+        let locals = from_there.filter_map(|((local, text), (_, named))| match named {
+            Some(named) => (named == name).then_some(local.as_str()),
+            None if local.is_empty() => Some(name),
+            None => (name == "default" && text.ends_with(" Default")).then_some(local.as_str()),
+        });
+        locals.map(str::to_owned).collect()
+    }
+
+    /// Whether the file number `importer` has the module that is the file number `file` under a name, so that a dot leads to what is in it.
+    pub(crate) fn has_as_module(&self, importer: usize, file: usize) -> bool {
+        let known = &self.files[importer];
+        let mut modules = known.modules.iter();
+        modules.any(|(module, named)| match named {
+            Some(name) => self.is_led(importer, &inner_module(module, name), file),
+            None => self.is_led(importer, module, file),
+        }) || known.whole_modules.iter().any(|module| self.is_led(importer, module, file))
+    }
+
+    fn is_led(&self, importer: usize, module: &str, file: usize) -> bool {
+        self.leads[importer].get(module).is_some_and(|files| files.contains(&file))
+    }
+
+    /// The files with an import that may have meant `path`, where no file is any more.
+    pub(crate) fn importers_of_gone(&self, path: &WorkspacePath) -> BTreeSet<usize> {
+        let shown = path.display();
+        let mut words: Vec<&str> = shown.split('/').collect();
+        if let Some(last) = words.last_mut() {
+            *last = last.split('.').next().unwrap_or(last);
+        }
+        // A package or folder is named in the place of these.
+        if words.last().is_some_and(|last| matches!(*last, "__init__" | "index" | "mod")) {
+            words.pop();
+        }
+        let named = words.last().and_then(|last| self.by_module.get(*last)).into_iter().flatten();
+        let meant = named.filter(|module| {
+            !module.is_found || words.ends_with(&module.words.iter().map(String::as_str).collect::<Vec<_>>())
+        });
+        meant.map(|module| module.file).collect()
+    }
+
+    /// The unit whose name stands at `at`.
     pub(crate) fn unit_defined_at(&self, file: usize, at: Position) -> Option<(usize, usize)> {
         let units = &self.files.get(file)?.units;
         let own = units.iter().position(|unit| unit.selection == at);
@@ -112,17 +189,26 @@ pub(crate) fn index_code(
         // Tests first: what is reached ends there.
         paths.sort_by_key(|path| {
             let path = path.display();
-            !super::test_forms::is_among_tests(&path.split('/').collect::<Vec<_>>())
+            !is_test(&path.split('/').collect::<Vec<_>>())
         });
         paths.truncate(MAX_INDEXED_FILES);
         paths.sort();
     }
     let files = read_all(workspace, catalogue, &paths, deadline);
+    let unread = paths.len() - files.len();
+    if unread > 0 {
+        let is_read: HashSet<&WorkspacePath> = files.iter().map(|file| &file.path).collect();
+        let example = paths.iter().find(|path| !is_read.contains(path)).map(WorkspacePath::display);
+        let example = example.unwrap_or_default();
+        gap =
+            gap.or_else(|| Some(format!("what uses code is not known in {unread} files, such as {example}")));
+    }
     if Instant::now() >= deadline {
         gap = Some(format!("the time was up when {} of {} files were read", files.len(), paths.len()));
     }
-    let mut index = CodeIndex { gap, ..CodeIndex::default() };
+    let mut index = CodeIndex { gap, endings, ..CodeIndex::default() };
     index.add_files(files);
+    index.link_bases();
     index.link_imports(&Project::new(workspace, catalogue, deadline));
     Ok(index)
 }
@@ -184,6 +270,12 @@ impl CodeIndex {
             for (at, unit) in file.units.iter().enumerate() {
                 self.units.entry(unit.name.clone()).or_default().push((number, at));
             }
+            let imported = file.imports.iter().zip(&file.modules);
+            for ((local, _), (_, name)) in imported {
+                if let Some(name) = name.as_ref().filter(|name| *name != local && !local.is_empty()) {
+                    self.aliases.entry(name.clone()).or_default().push((number, local.clone()));
+                }
+            }
             self.by_path.insert(file.path.clone(), number);
             self.files.push(file);
         }
@@ -193,6 +285,8 @@ impl CodeIndex {
     fn link_imports(&mut self, project: &Project<'_>) {
         let mut importers: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); self.files.len()];
         let mut known: HashMap<(Option<WorkspacePath>, String), Option<Module>> = HashMap::new();
+        let mut by_module: HashMap<String, Vec<NamedModule>> = HashMap::new();
+        let mut leads: Vec<HashMap<String, Vec<usize>>> = vec![HashMap::new(); self.files.len()];
         for (number, file) in self.files.iter().enumerate() {
             let mut find = |module: &str| {
                 // Modules are looked for from the folder of the file.
@@ -200,24 +294,34 @@ impl CodeIndex {
                 let look = || modules::find(project, file.key, &file.path, module);
                 known.entry(key).or_insert_with(look).clone()
             };
-            for (module, name) in &file.modules {
+            let mut lead = |module: &str| {
                 let found = find(module);
-                let inner = name.as_ref().filter(|_| file.key == "python").and_then(|name| {
-                    let dot = if module.ends_with('.') { "" } else { "." };
-                    find(&format!("{module}{dot}{name}"))
-                });
-                for module in found.into_iter().chain(inner) {
-                    for target in self.files_of(&module) {
-                        importers[target].insert(number);
-                    }
+                let words = module_words(file.key, module);
+                if let Some(last) = words.last() {
+                    let named = NamedModule { file: number, is_found: found.is_some(), words: words.clone() };
+                    by_module.entry(last.clone()).or_default().push(named);
+                }
+                let targets: Vec<usize> = found.iter().flat_map(|module| self.files_of(module)).collect();
+                for target in &targets {
+                    importers[*target].insert(number);
+                }
+                leads[number].insert(module.to_owned(), targets);
+            };
+            for (module, name) in &file.modules {
+                lead(module);
+                if let Some(name) = name.as_ref().filter(|_| file.key == "python") {
+                    lead(&inner_module(module, name));
                 }
             }
+            file.whole_modules.iter().for_each(|module| lead(module));
             if project.is_late() {
                 self.gap.get_or_insert_with(|| "the time was up before all imports were followed".to_owned());
                 break;
             }
         }
         self.importers = importers;
+        self.leads = leads;
+        self.by_module = by_module;
     }
 
     fn files_of(&self, module: &Module) -> Vec<usize> {
@@ -229,4 +333,26 @@ impl CodeIndex {
             }
         }
     }
+}
+
+/// The module that Python's `from module import name` brings in, if `name` is one.
+fn inner_module(module: &str, name: &str) -> String {
+    let dot = if module.ends_with('.') { "" } else { "." };
+    format!("{module}{dot}{name}")
+}
+
+/// The words of a module as written in the language `key`, without what only says where to begin.
+fn module_words(key: &str, module: &str) -> Vec<String> {
+    let is_dotted = matches!(key, "python" | "java" | "csharp");
+    let parts = module.split(|letter| match letter {
+        '/' | ':' | '\\' => true,
+        letter => is_dotted && letter == '.',
+    });
+    let words = parts.filter(|part| !matches!(*part, "" | "." | ".." | "crate" | "self" | "super"));
+    let mut words: Vec<String> = words.map(str::to_owned).collect();
+    if let Some(last) = words.last_mut().filter(|_| !is_dotted) {
+        // `./pricing.js` may be written for `pricing.ts`.
+        last.truncate(last.find('.').unwrap_or(last.len()));
+    }
+    words
 }

@@ -1,9 +1,10 @@
 //! The functions, types, values and tests of source files, and which names stand in each: what reverse reach is followed through.
 //!
-//! [`read`] makes a [`UnitFile`] of one parsed file, [`test_forms`] says which of its units are tests, and [`index`] reads all files of
-//! a family of languages into one [`CodeIndex`] that is asked by name. Nothing here asks a server: the names are the text's.
+//! [`read`] makes a [`UnitFile`] of one parsed file, [`test_forms`] says which of its units are tests, [`index`] reads all files of a
+//! family of languages into one [`CodeIndex`] that is asked by name, and [`inheritance`] finds the classes that are derived from others. Nothing here asks a server: the names are the text's.
 
 mod index;
+mod inheritance;
 mod read;
 mod test_forms;
 
@@ -57,6 +58,8 @@ pub(crate) struct CodeUnit {
     pub marks: Vec<String>,
     /// Whether it is a test, or a group of them.
     pub test: TestRole,
+    /// Whether a runner of tests calls it by just its whole name.
+    pub is_exact: bool,
     /// A hash of its own code, without comments and without the units inside it.
     pub own_code: u64,
 }
@@ -74,10 +77,14 @@ pub(crate) struct UnitFile {
     pub imports: Vec<(String, String)>,
     /// Whether the file is a test by its name, or lies among tests.
     pub among_tests: bool,
+    /// Whether it is a test by its own name.
+    pub is_named_as_test: bool,
     /// Lines of import statements: the first and the last, 0-based.
     import_lines: Vec<(u32, u32)>,
     /// Modules as written, with the name that is taken from each, for finding the files.
     modules: Vec<(String, Option<String>)>,
+    /// Whole paths of modules that are imported by `import a.b`.
+    whole_modules: Vec<String>,
     /// Names that stand in it.
     words: read::FileWords,
     /// The grammar's key.
@@ -94,6 +101,30 @@ impl UnitFile {
     /// Whether `at` lies in an import statement.
     pub(crate) fn is_import(&self, at: Position) -> bool {
         self.import_lines.iter().any(|(first, last)| (*first..=*last).contains(&at.line))
+    }
+
+    /// Whether tests are told from other functions in its language.
+    pub(crate) fn has_test_forms(&self) -> bool {
+        test_forms::has_forms(self.key)
+    }
+
+    /// Whether all of it is to be taken for a test: it is one by its name, and none of its tests is recognised.
+    pub(crate) fn is_opaque_test(&self) -> bool {
+        self.is_named_as_test
+            && !self.has_usable_tests()
+            && test_forms::may_hide_tests(self.key)
+            && self.tests_within(None).next().is_none()
+    }
+
+    /// The language, as its grammar is called.
+    pub(crate) fn language(&self) -> &'static str {
+        self.key
+    }
+
+    /// Whether other code may use a test of it, as of a file that a runner does not take for one.
+    pub(crate) fn has_usable_tests(&self) -> bool {
+        let stem = self.path.file_name().and_then(|name| name.strip_suffix(".py"));
+        stem.is_some_and(|stem| !stem.starts_with("test_") && !stem.ends_with("_test") && stem != "tests")
     }
 
     /// The indices of the tests that lie in the unit `around`; of the whole file where there is none.

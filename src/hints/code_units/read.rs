@@ -8,8 +8,9 @@ use tree_sitter::Node;
 
 use super::super::definition::{DefinitionRole, SourceDefinition};
 use super::super::extract::last_name;
-use super::super::imports::ImportItem;
+use super::super::imports::{ImportItem, SourceImport};
 use super::super::source::ParsedSource;
+use super::super::test_conventions;
 use super::test_forms;
 use super::{CodeUnit, CodeUnitKind, TestRole, UnitFile};
 use crate::text::Position;
@@ -17,8 +18,13 @@ use crate::text::Position;
 /// The most decorators or attributes of one unit that are kept, and the most bytes of each.
 const MAX_MARKS: usize = 16;
 const MAX_MARK_BYTES: usize = 400;
+/// The longest whole name, in bytes; longer ones are cut.
+const MAX_QUALIFIED_BYTES: usize = 1_000;
 /// The longest text in quotes that may be the name of a fixture, in bytes.
 const MAX_QUOTED_NAME_BYTES: usize = 64;
+
+/// Functions of Python that take the name of a member in quotes.
+const REFLECTING: [&str; 6] = ["getattr", "hasattr", "setattr", "delattr", "attrgetter", "methodcaller"];
 
 /// The names in a file: each text once, and where they stand.
 #[derive(Debug, Clone, Default)]
@@ -57,7 +63,6 @@ pub(super) fn unit_file(source: &ParsedSource) -> UnitFile {
     nest(&mut raw);
     let parts: Vec<String> = source.path.display().split('/').map(str::to_owned).collect();
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-    let among_tests = test_forms::is_among_tests(&parts);
     for at in 0..raw.len() {
         raw[at].unit.test = match raw[at].unit.kind {
             CodeUnitKind::Case => TestRole::Test,
@@ -66,10 +71,11 @@ pub(super) fn unit_file(source: &ParsedSource) -> UnitFile {
                 test_forms::role(source.grammar.key, &parts, &raw[at].unit, around)
             }
         };
+        raw[at].unit.is_exact &= test_forms::is_exact(source.grammar.key, &raw[at].unit);
     }
     let (own_codes, top_code, words) = walk_leaves(source, &raw);
     let units = raw.into_iter().zip(own_codes).map(|(raw, own_code)| CodeUnit { own_code, ..raw.unit });
-    let module = |import: &super::super::imports::SourceImport| {
+    let module = |import: &SourceImport| {
         let name = match &import.item {
             ImportItem::Named(name) => Some(name.clone()),
             _ => None,
@@ -84,14 +90,38 @@ pub(super) fn unit_file(source: &ParsedSource) -> UnitFile {
         imports: source
             .imports
             .iter()
-            .map(|import| (import.local.clone(), format!("{} {:?}", import.module, import.item)))
+            .map(|import| (import.local.clone(), imported(source, import)))
             .collect(),
-        among_tests,
+        among_tests: test_conventions::is_test(&parts),
+        is_named_as_test: test_conventions::is_named_as_test(&parts),
         import_lines: source.imports.iter().map(|import| lines(&import.span)).collect(),
         modules: source.imports.iter().map(module).collect(),
+        whole_modules: whole_modules(source),
         words,
         key: source.grammar.key,
     }
+}
+
+/// What an import brings in, as text: of Python's `import a.b`, by which only `a` is a name, with all of the path.
+fn imported(source: &ParsedSource, import: &SourceImport) -> String {
+    let mut text = format!("{} {:?}", import.module, import.item);
+    if import.item == ImportItem::Whole && source.grammar.key == "python" {
+        let rest = source.slice(&(import.selection.start..import.span.end));
+        let is_path = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '.');
+        text.push(' ');
+        text.push_str(rest.split(|letter| !is_path(letter)).next().unwrap_or_default());
+    }
+    text
+}
+
+/// The whole paths of modules that Python brings in by `import a.b`, of which only `a` is a name.
+fn whole_modules(source: &ParsedSource) -> Vec<String> {
+    let statements = source.imports.iter().filter(|import| import.item == ImportItem::Whole);
+    let listed =
+        statements.filter_map(|import| source.slice(&import.span).trim_start().strip_prefix("import "));
+    let paths = listed.filter(|_| source.grammar.key == "python").flat_map(|list| list.split(','));
+    let paths = paths.filter_map(|path| path.split_whitespace().next()).filter(|path| path.contains('.'));
+    paths.map(str::to_owned).collect()
 }
 
 /// What a definition is as a unit; `None` for what is no unit of its own.
@@ -127,6 +157,7 @@ fn raw_unit(source: &ParsedSource, found: &SourceDefinition) -> Option<RawUnit> 
             parameters: if kind == CodeUnitKind::Callable { parameters(source, whole) } else { Vec::new() },
             marks,
             test: TestRole::None,
+            is_exact: true,
             own_code: 0,
         },
         span,
@@ -191,6 +222,21 @@ fn with_marks(source: &ParsedSource, whole: Node<'_>, kind: CodeUnitKind) -> (Sp
         children.for_each(&mut keep);
         span.start = around.start_byte();
     }
+    let mut cursor = whole.walk();
+    for child in whole.children(&mut cursor) {
+        match child.kind() {
+            "attribute_list" | "decorator" => keep(child),
+            // Annotations of Java stand among words such as `public`.
+            "modifiers" => {
+                let mut inner = child.walk();
+                child
+                    .children(&mut inner)
+                    .filter(|mark| mark.kind().ends_with("annotation"))
+                    .for_each(&mut keep);
+            }
+            _ => {}
+        }
+    }
     let mut before = whole.prev_named_sibling();
     for _ in 0..MAX_MARKS {
         let Some(mark) = before.filter(|mark| matches!(mark.kind(), "attribute_item" | "decorator")) else {
@@ -218,6 +264,7 @@ fn titled_unit(source: &ParsedSource, block: test_forms::TitledBlock) -> RawUnit
             parameters: Vec::new(),
             marks: Vec::new(),
             test: TestRole::None,
+            is_exact: block.is_exact,
             own_code: 0,
         },
         span: block.span,
@@ -228,34 +275,68 @@ fn titled_unit(source: &ParsedSource, block: test_forms::TitledBlock) -> RawUnit
 fn nest(raw: &mut [RawUnit]) {
     let mut open: Vec<usize> = Vec::new();
     for at in 0..raw.len() {
-        while open.last().is_some_and(|last| raw[*last].span.end <= raw[at].span.start) {
+        let (earlier, later) = raw.split_at_mut(at);
+        let Some(RawUnit { span, unit }) = later.first_mut() else { break };
+        while open.last().is_some_and(|last| earlier[*last].span.end <= span.start) {
             open.pop();
         }
-        raw[at].unit.parent = open.last().copied();
-        let above = raw[at].unit.parent.map(|parent| raw[parent].unit.clone());
-        let unit = &mut raw[at].unit;
-        if let Some(above) = above.as_ref().filter(|above| above.kind == CodeUnitKind::Type) {
+        unit.parent = open.last().copied();
+        let above = unit.parent.map(|parent| &earlier[parent].unit);
+        if let Some(above) = above.filter(|above| above.kind == CodeUnitKind::Type) {
             unit.owner = Some(above.name.clone());
         } else if above.is_some() && unit.kind != CodeUnitKind::Callable {
             unit.owner = None;
         }
-        unit.qualified = match (&above, &unit.owner) {
-            (Some(above), _) if unit.kind == CodeUnitKind::Case || is_titled(unit, above) => {
-                format!("{} {}", above.qualified, unit.name)
+        let (before, joint) = match above {
+            // Titles are joined with titles: a function between them gives the test no name.
+            Some(_) if is_titled(unit) => {
+                let around = |unit: &&CodeUnit| unit.parent.map(|parent| &earlier[parent].unit);
+                let titled = std::iter::successors(above, around).find(|above| is_titled(above));
+                unit.is_exact &= titled.is_none_or(|titled| titled.is_exact);
+                (titled.map(|titled| titled.qualified.as_str()), " ")
             }
-            (Some(above), _) => format!("{}.{}", above.qualified, unit.name),
-            (None, Some(owner)) => format!("{owner}.{}", unit.name),
-            (None, None) => unit.name.clone(),
+            Some(above) => (Some(above.qualified.as_str()), "."),
+            None => (unit.owner.as_deref(), "."),
         };
+        unit.qualified =
+            before.map_or_else(|| unit.name.clone(), |before| format!("{before}{joint}{}", unit.name));
+        if unit.qualified.len() > MAX_QUALIFIED_BYTES {
+            let end = (0..=MAX_QUALIFIED_BYTES).rev().find(|end| unit.qualified.is_char_boundary(*end));
+            unit.qualified.truncate(end.unwrap_or_default());
+            unit.is_exact = false;
+        }
         open.push(at);
     }
 }
 
-/// Whether both are groups of titled tests.
-fn is_titled(unit: &CodeUnit, above: &CodeUnit) -> bool {
-    unit.kind == CodeUnitKind::Group
-        && above.kind == CodeUnitKind::Group
-        && unit.selection == unit.range.start
+/// Whether it is a test or a group of tests with a title: it has no name of its own, so its title is where it begins.
+fn is_titled(unit: &CodeUnit) -> bool {
+    unit.kind == CodeUnitKind::Case || unit.kind == CodeUnitKind::Group && unit.selection == unit.range.start
+}
+
+/// What stands between leaves: some strings are told by no leaf.
+#[derive(Default)]
+struct LeafGaps {
+    /// Where the leaf or comment before ended.
+    last_end: usize,
+    was_escape: bool,
+    /// What is in no leaf, since it was last taken.
+    text: String,
+}
+
+impl LeafGaps {
+    fn pass(&mut self, source: &ParsedSource, node: Node<'_>) {
+        if node.start_byte() < self.last_end {
+            return;
+        }
+        let gap = source.slice(&(self.last_end..node.start_byte()));
+        let is_escape = node.kind() == "escape_sequence";
+        // White space counts in a string alone.
+        if !gap.trim().is_empty() || self.was_escape || is_escape {
+            self.text.push_str(gap);
+        }
+        (self.last_end, self.was_escape) = (node.end_byte(), is_escape);
+    }
 }
 
 /// The hash of each unit's own code, that of the rest without imports, and the names with their places.
@@ -267,9 +348,13 @@ fn walk_leaves(source: &ParsedSource, raw: &[RawUnit]) -> (Vec<u64>, u64, FileWo
     let mut next = 0;
     let mut cursor = source.tree.walk();
     let mut depth = 0_usize;
+    let mut gaps = LeafGaps::default();
     loop {
         let node = cursor.node();
         let is_comment = node.kind().contains("comment");
+        if node.child_count() == 0 || is_comment {
+            gaps.pass(source, node);
+        }
         if node.child_count() == 0 && !is_comment && node.end_byte() > node.start_byte() {
             let byte = node.start_byte();
             while raw.get(next).is_some_and(|raw| raw.span.start <= byte) {
@@ -289,8 +374,9 @@ fn walk_leaves(source: &ParsedSource, raw: &[RawUnit]) -> (Vec<u64>, u64, FileWo
             };
             if let Some(hash) = hash {
                 // The depth tells a statement that moved into another block from one that did not.
-                (depth, source.text_of(node)).hash(hash);
+                (depth, std::mem::take(&mut gaps.text), source.text_of(node)).hash(hash);
             }
+            gaps.text.clear();
             words.add_leaf(node, is_import);
         }
         if !is_comment && cursor.goto_first_child() {
@@ -320,6 +406,8 @@ struct WordCollector<'a> {
     after_dot: bool,
     /// The leaf before was a name that is kept.
     after_name: bool,
+    /// The last call takes the name of a member in quotes.
+    is_reflecting: bool,
 }
 
 impl<'a> WordCollector<'a> {
@@ -333,6 +421,7 @@ impl<'a> WordCollector<'a> {
             words: FileWords::default(),
             after_dot: false,
             after_name: false,
+            is_reflecting: false,
         }
     }
 
@@ -347,6 +436,7 @@ impl<'a> WordCollector<'a> {
             && let Some(last) = self.words.uses.last_mut()
         {
             last.is_call = true;
+            self.is_reflecting = REFLECTING.contains(&self.words.names[last.name as usize].as_str());
         }
         let is_name = self.source.grammar.names.contains(&node.kind());
         let is_quoted = matches!(node.kind(), "string_content" | "string_fragment")
@@ -362,9 +452,9 @@ impl<'a> WordCollector<'a> {
             self.words.uses.push(WordUse {
                 name,
                 at: self.source.position(node.start_byte()),
-                is_member: self.after_dot,
+                is_member: self.after_dot || is_quoted && self.is_reflecting,
                 is_call: false,
-                is_quoted,
+                is_quoted: is_quoted && !self.is_reflecting,
             });
         }
         self.after_name = is_use && is_name;

@@ -5,10 +5,13 @@ use std::ops::Range as Span;
 use tree_sitter::Node;
 
 use super::super::source::ParsedSource;
+use super::super::test_conventions::{is_named_as_test, is_test};
 use super::{CodeUnit, CodeUnitKind};
 
-/// The longest title that is read, in bytes; longer ones are cut.
-const MAX_TITLE_BYTES: usize = 300;
+/// The longest title that is read, in letters; longer ones are cut.
+const MAX_TITLE_LETTERS: usize = 300;
+/// The letters that are kept of what stands in the place of a title.
+const MAX_EXPRESSION_LETTERS: usize = 60;
 /// Words around a title (`test.only.each`) that are looked through.
 const MAX_CALLEE_BYTES: usize = 200;
 
@@ -26,22 +29,20 @@ pub(crate) enum TestRole {
 /// A block of tests with a title.
 pub(super) struct TitledBlock {
     pub(super) title: String,
+    /// Whether the title is told by the text, and not by a program.
+    pub(super) is_exact: bool,
     pub(super) is_group: bool,
     pub(super) span: Span<usize>,
 }
 
-/// Whether a file (parts of its path, from the root) is a test by its name or lies in a folder of tests.
-pub(super) fn is_among_tests(path: &[&str]) -> bool {
-    let Some((name, folders)) = path.split_last() else { return false };
-    let is_test_folder =
-        |folder: &&str| ["test", "tests", "__tests__", "spec", "specs", "testing", "e2e"].contains(folder);
-    let stem = name.split_once('.').map_or(*name, |(stem, _)| stem);
-    folders.iter().any(is_test_folder)
-        || stem.starts_with("test_")
-        || stem.ends_with("_test")
-        || stem == "conftest"
-        || name.contains(".test.")
-        || name.contains(".spec.")
+/// Whether functions and classes of tests are known in the language `key`.
+pub(super) fn has_forms(key: &str) -> bool {
+    matches!(key, "python" | "rust" | "go" | "javascript" | "typescript" | "tsx" | "java" | "csharp")
+}
+
+/// Whether a file of the language `key` may have tests that are not recognised, where none is.
+pub(super) fn may_hide_tests(key: &str) -> bool {
+    key != "go"
 }
 
 /// What `unit` of the file at `path` in the language `key` is to its runner; `around` is the unit around it.
@@ -55,46 +56,58 @@ pub(super) fn role(key: &str, path: &[&str], unit: &CodeUnit, around: Option<&Co
             CodeUnitKind::Group if unit.selection == unit.range.start => TestRole::Group,
             _ => TestRole::None,
         },
-        "java" | "csharp" => marked(unit),
+        "java" | "csharp" => marked(unit, around),
         _ => TestRole::None,
     }
 }
 
 fn python(path: &[&str], unit: &CodeUnit, around: Option<&CodeUnit>) -> TestRole {
-    let is_file = is_among_tests(path) && path.last().is_none_or(|name| *name != "conftest.py");
-    let is_class = |unit: &CodeUnit| {
-        unit.kind == CodeUnitKind::Type
-            && (unit.name.starts_with("Test")
-                || unit.name.ends_with("Test")
-                || unit.name.ends_with("Tests")
-                || unit.name.ends_with("TestCase")
-                || unit.bases.iter().any(|base| base.ends_with("TestCase") || base.ends_with("Tests")))
-    };
+    let is_file = is_test(path) && path.last().is_none_or(|name| *name != "conftest.py");
     if !is_file {
         return TestRole::None;
     }
     match unit.kind {
-        CodeUnitKind::Type if is_class(unit) => TestRole::Group,
-        CodeUnitKind::Callable if unit.name.starts_with("test") && !is_fixture(unit) => match around {
-            None => TestRole::Test,
-            Some(around) if is_class(around) => TestRole::Test,
-            Some(_) => TestRole::None,
-        },
+        CodeUnitKind::Type if is_test_class(unit) => TestRole::Group,
+        _ if is_test_function(unit) && around.is_none_or(is_test_class) => TestRole::Test,
         _ => TestRole::None,
     }
 }
 
+/// Whether it is a class of tests by its name and bases; those that are derived from it are as well.
+pub(super) fn is_test_class(unit: &CodeUnit) -> bool {
+    unit.kind == CodeUnitKind::Type
+        && (unit.name.starts_with("Test")
+            || unit.name.ends_with("Test")
+            || unit.name.ends_with("Tests")
+            || unit.name.ends_with("TestCase")
+            || unit.bases.iter().any(|base| base.contains("Test")))
+}
+
+/// Whether it is a test of Python where it stands in a file or class of tests.
+pub(super) fn is_test_function(unit: &CodeUnit) -> bool {
+    unit.kind == CodeUnitKind::Callable && unit.name.starts_with("test") && !is_fixture(unit)
+}
+
 fn rust(unit: &CodeUnit) -> TestRole {
-    // `#[test]`, `#[tokio::test(…)]`, `#[rstest]`, `#[test_case(…)]`; not `#[cfg(test)]`.
-    let is_test = |mark: &String| {
-        let path = mark.trim_start_matches(['#', '!', '[']).split(['(', ']', '=']).next().unwrap_or_default();
-        let name = path.trim().rsplit("::").next().unwrap_or_default();
-        matches!(name, "test" | "rstest" | "test_case" | "quickcheck" | "wasm_bindgen_test" | "proptest")
-    };
+    const TESTS: [&str; 6] = ["test", "rstest", "test_case", "quickcheck", "wasm_bindgen_test", "proptest"];
     match unit.kind {
-        CodeUnitKind::Callable if unit.marks.iter().any(is_test) => TestRole::Test,
+        CodeUnitKind::Callable if rust_marks(unit).any(|name| TESTS.contains(&name)) => TestRole::Test,
         _ => TestRole::None,
     }
+}
+
+/// `test` of `#[test]` and `#[tokio::test(…)]`, `cfg` of `#[cfg(test)]`.
+fn rust_marks(unit: &CodeUnit) -> impl Iterator<Item = &str> {
+    unit.marks.iter().map(|mark| {
+        let path = mark.trim_start_matches(['#', '!', '[']).split(['(', ']', '=']).next().unwrap_or_default();
+        path.trim().rsplit("::").next().unwrap_or_default()
+    })
+}
+
+/// Whether the runner calls a test by just its name: macros of Rust make several tests of one function.
+pub(super) fn is_exact(key: &str, unit: &CodeUnit) -> bool {
+    const PLAIN: [&str; 4] = ["test", "ignore", "should_panic", "cfg"];
+    key != "rust" || rust_marks(unit).all(|name| PLAIN.contains(&name))
 }
 
 fn go(path: &[&str], unit: &CodeUnit) -> TestRole {
@@ -112,12 +125,18 @@ fn go(path: &[&str], unit: &CodeUnit) -> TestRole {
     if is_test { TestRole::Test } else { TestRole::None }
 }
 
-/// Tests that a decorator or attribute announces.
-fn marked(unit: &CodeUnit) -> TestRole {
+/// Tests that an annotation or attribute announces (`@ParameterizedTest`, `[Fact, Trait("a", "b")]`), or a name in a class of tests.
+fn marked(unit: &CodeUnit, around: Option<&CodeUnit>) -> TestRole {
     let is_test = |mark: &String| {
-        ["@Test", "@ParameterizedTest", "[Fact", "[Theory", "[Test"].iter().any(|known| mark.contains(known))
+        let path = mark.trim_start_matches(['@', '[', ' ']).split(['(', ',', ']']).next().unwrap_or_default();
+        let name = path.trim().rsplit('.').next().unwrap_or_default();
+        ["Test", "Fact", "Theory", "Property"].iter().any(|known| name.contains(known))
     };
-    if unit.kind == CodeUnitKind::Callable && unit.marks.iter().any(is_test) {
+    let is_named = || {
+        unit.name.starts_with("test")
+            && around.is_some_and(|around| around.bases.iter().any(|base| base == "TestCase"))
+    };
+    if unit.kind == CodeUnitKind::Callable && (unit.marks.iter().any(is_test) || is_named()) {
         TestRole::Test
     } else {
         TestRole::None
@@ -168,11 +187,13 @@ pub(super) fn titled_blocks(source: &ParsedSource) -> Vec<TitledBlock> {
     if !matches!(source.grammar.key, "javascript" | "typescript" | "tsx") {
         return found;
     }
+    let path = source.path.display();
+    let in_tests = is_named_as_test(&path.split('/').collect::<Vec<_>>());
     let mut cursor = source.tree.walk();
     loop {
         let node = cursor.node();
         if node.kind() == "call_expression" {
-            found.extend(titled_block(source, node));
+            found.extend(titled_block(source, node, in_tests));
         }
         if cursor.goto_first_child() {
             continue;
@@ -188,7 +209,7 @@ pub(super) fn titled_blocks(source: &ParsedSource) -> Vec<TitledBlock> {
     }
 }
 
-fn titled_block(source: &ParsedSource, call: Node<'_>) -> Option<TitledBlock> {
+fn titled_block(source: &ParsedSource, call: Node<'_>, in_tests: bool) -> Option<TitledBlock> {
     let callee = call.child_by_field_name("function")?;
     // `test.each([…])('title', …)` and `test.each`…`('title', …)`: what is called is itself a call.
     let callee = match callee.kind() {
@@ -199,22 +220,61 @@ fn titled_block(source: &ParsedSource, call: Node<'_>) -> Option<TitledBlock> {
     if words.len() > MAX_CALLEE_BYTES {
         return None;
     }
-    let first = words.split(['.', '(', '`']).next()?.trim();
-    let is_group = matches!(first, "describe" | "suite" | "context" | "xdescribe" | "fdescribe");
+    let mut names = words.split(['.', '(', '`']).map(str::trim);
+    let first = names.next().map(|first| {
+        if matches!(first, "Deno" | "QUnit") { names.next().unwrap_or_default() } else { first }
+    })?;
+    let is_group = matches!(first, "describe" | "suite" | "context" | "xdescribe" | "fdescribe" | "module");
     if !is_group && !matches!(first, "it" | "test" | "specify" | "xit" | "fit" | "xtest") {
         return None;
     }
     let arguments = call.child_by_field_name("arguments")?;
-    let title =
-        arguments.named_child(0).filter(|title| matches!(title.kind(), "string" | "template_string"))?;
-    let written = source.text_of(title);
-    let inner = written.get(1..written.len().saturating_sub(1))?;
-    let title: String = unescaped(inner).chars().take(MAX_TITLE_BYTES).collect();
-    (!title.is_empty() && arguments.named_child_count() > 1).then(|| TitledBlock {
-        title,
-        is_group: is_group || words.split('.').any(|word| word == "describe"),
-        span: call.byte_range(),
-    })
+    let given = arguments.named_child(0)?;
+    let (title, is_exact) = match given.kind() {
+        "string" | "template_string" if arguments.named_child_count() > 1 => {
+            literal_title(source.text_of(given))
+        }
+        "string" | "template_string" => return None,
+        // `test.each(rows)` gives a function that takes the title.
+        _ if call.parent().is_some_and(|around| around.child_by_field_name("function") == Some(call)) => {
+            return None;
+        }
+        _ if in_tests || has_function(arguments) => {
+            let text = source.text_of(given).split_whitespace().collect::<Vec<_>>().join(" ");
+            (text.chars().take(MAX_EXPRESSION_LETTERS).collect(), false)
+        }
+        _ => return None,
+    };
+    let is_group = is_group || words.split('.').any(|word| word == "describe");
+    (!title.is_empty()).then(|| TitledBlock { title, is_exact, is_group, span: call.byte_range() })
+}
+
+/// Whether a function is among the arguments of a call.
+fn has_function(arguments: Node<'_>) -> bool {
+    let mut cursor = arguments.walk();
+    arguments.named_children(&mut cursor).any(|argument| argument.kind().contains("function"))
+}
+
+/// The title that a string of JavaScript gives, and whether a runner calls the test just so.
+fn literal_title(written: &str) -> (String, bool) {
+    let inner = written.get(1..written.len().saturating_sub(1)).unwrap_or_default();
+    let mut title = unescaped(inner);
+    // A value in the title may be anything; longer expressions are not taken apart.
+    let is_value = |part: &str| {
+        let end = part.find('}').unwrap_or(0);
+        end > 0 && part[..end].chars().all(|letter| letter.is_alphanumeric() || "._$".contains(letter))
+    };
+    let has_code = written.starts_with('`') && !inner.split("${").skip(1).all(is_value);
+    let mut escaped = inner.split('\\').skip(1).filter_map(|rest| rest.chars().next());
+    let is_plain = escaped.all(|letter| letter == 'n' || letter.is_ascii_punctuation());
+    let is_short = match title.char_indices().nth(MAX_TITLE_LETTERS) {
+        Some((end, _)) => {
+            title.truncate(end);
+            false
+        }
+        None => true,
+    };
+    (title, is_plain && is_short && !has_code)
 }
 
 /// What a string of JavaScript says, as far as titles have it.

@@ -69,7 +69,7 @@ fn titled_tests_of_javascript_have_whole_titles() {
     let text = "import { add } from './a';\nfunction helper() { return add(1); }\n\
                 describe('cart', () => {\n  beforeEach(() => helper());\n  it(\"it's full\", () => { add(2); });\n  \
                 describe.skip('empty', () => { test.each([[1]])('adds %i', (n) => {}); });\n});\n\
-                test(`alone`, async () => {});\nit(title, () => {});\n";
+                test(`alone`, async () => {});\n";
     for (language, path) in [("typescript", "src/a.test.ts"), ("javascript", "src/a.test.js")] {
         let file = units(language, path, text);
         assert_eq!(tests_of(&file), ["cart it's full", "cart empty adds %i", "alone"]);
@@ -77,6 +77,24 @@ fn titled_tests_of_javascript_have_whole_titles() {
         assert_eq!(file.units[group].qualified, "cart");
         assert_eq!(file.tests_within(Some(group)).count(), 2);
     }
+}
+
+#[test]
+fn renaming_imports_and_quoted_members_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.py"), "def one():\n    return getattr(x, \"meta\", {})\n").unwrap();
+    std::fs::write(folder.path().join("b.py"), "from a import one as other\nother(\"meta\")\n").unwrap();
+    let workspace = crate::workspace::Workspace::open(folder.path()).unwrap();
+    let catalogue = crate::config::Catalogue::built_in();
+    let index =
+        index_code(&workspace, catalogue, "python", Instant::now() + Duration::from_secs(60)).unwrap();
+    assert_eq!(index.gap, None);
+    let (a, b) = (0, 1);
+    assert_eq!(index.aliases("one"), [(b, "other".to_owned())]);
+    assert_eq!(index.importers(a).collect::<Vec<_>>(), [b]);
+    let kinds: Vec<_> =
+        index.uses("meta").iter().map(|place| (place.file, place.is_member, place.is_quoted)).collect();
+    assert_eq!(kinds, [(a, true, false), (b, false, true)]);
 }
 
 #[test]
@@ -88,4 +106,139 @@ fn rust_and_go_tests_are_known_by_attribute_and_name() {
               func (s *Suite) TestX() {}\nfunc ExampleAdd() {}\n";
     assert_eq!(tests_of(&units("go", "a/b_test.go", go)), ["TestAdd", "ExampleAdd"]);
     assert!(tests_of(&units("go", "a/b.go", go)).is_empty());
+}
+
+#[test]
+fn tests_whose_title_a_program_makes_are_known_and_not_by_their_names() {
+    let text = "function suite() {\n  describe('cart', () => {\n    it('adds', () => {});\n    it(`of ${n + '}'}`, () => {});\n    \
+                it('a\\tb', () => {});\n  });\n}\ndescribe(Cart.name, () => {\n  it('sells', () => {});\n});\n\
+                it(title, () => {});\nDeno.test('deno', () => {});\nDeno.test({ name: 'x', fn() {} });\n";
+    let file = units("typescript", "src/a.test.ts", text);
+    let tests = file.units.iter().filter(|unit| unit.test == TestRole::Test);
+    let tests: Vec<(&str, bool)> = tests.map(|unit| (unit.qualified.as_str(), unit.is_exact)).collect();
+    assert_eq!(
+        tests,
+        [
+            ("cart adds", true),
+            ("cart of ${n + '}'}", false),
+            ("cart atb", false),
+            ("Cart.name sells", false),
+            ("title", false),
+            ("deno", true),
+            ("{ name: 'x', fn() {} }", false),
+        ]
+    );
+    let plain = units("typescript", "src/check.ts", "test(value, other);\ntest(pattern, () => {});\n");
+    assert_eq!(tests_of(&plain), ["pattern"], "a call in a file that is no test");
+}
+
+#[test]
+fn nested_titles_are_cut_before_they_fill_the_memory() {
+    let depth = 3_000;
+    let title = "x".repeat(200);
+    let text =
+        format!("{}{}", format!("describe('{title}', () => {{\n").repeat(depth), "});\n".repeat(depth));
+    let file = units("javascript", "a.test.js", &text);
+    assert_eq!(file.units.len(), depth);
+    assert!(file.units.iter().map(|unit| unit.qualified.len()).sum::<usize>() <= depth * 1_000);
+    assert!(file.units[0].is_exact && !file.units[depth - 1].is_exact);
+}
+
+#[test]
+fn tests_of_java_and_csharp_are_known_by_annotations_inside_them() {
+    let java = "class CartTest {\n  @Test public void adds() {}\n  @org.junit.jupiter.api.Test\n  void sells() {}\n  \
+                @ParameterizedTest @ValueSource(ints = {1}) void each(int n) {}\n  @BeforeEach void setUp() {}\n  void helper() {}\n}\n";
+    let java = units("java", "src/test/java/CartTest.java", java);
+    assert_eq!(tests_of(&java), ["CartTest.adds", "CartTest.sells", "CartTest.each"]);
+    let csharp = "class CartTests {\n  [Fact, Trait(\"a\", \"b\")] public void Adds() {}\n  [TestMethod] public void Sells() {}\n  \
+                  [Obsolete(\"Test\")] public void Helper() {}\n}\n";
+    assert_eq!(tests_of(&units("csharp", "CartTests.cs", csharp)), ["CartTests.Adds", "CartTests.Sells"]);
+    let c = units("c", "tests/test_cart.c", "void test_total(void) {}\n");
+    assert!(!c.has_test_forms() && c.is_opaque_test());
+}
+
+#[test]
+fn strings_with_escapes_and_formats_are_code() {
+    let hash = |language: &str, path: &str, text: &str| units(language, path, text).units[0].own_code;
+    let pairs = [
+        (r#"def f(): return "a\nb""#, r#"def f(): return "c\nb""#),
+        (r#"def f(): return "a\nb""#, r#"def f(): return "a\nc""#),
+        (r#"def f(): return "a\n b""#, r#"def f(): return "a\n  b""#),
+        (r#"def f(x): return f"{x:.2f}""#, r#"def f(x): return f"{x:.3f}""#),
+    ];
+    for (one, other) in pairs {
+        assert_ne!(hash("python", "a.py", one), hash("python", "a.py", other), "{one} {other}");
+    }
+    let csharp = |format: &str| format!("class A {{ string F(int x) => $\"{{x:{format}}}\"; }}");
+    let of_method = |format: &str| units("csharp", "A.cs", &csharp(format)).units[1].own_code;
+    assert_ne!(of_method("D2"), of_method("D3"));
+    assert_eq!(
+        hash("python", "a.py", "def f(x):\n    return g(x,\n        1)\n"),
+        hash("python", "a.py", "def f(x):\n    # why\n    return g(x,  # so\n        1)\n")
+    );
+}
+
+fn index(files: &[(&str, &str)], language: &str) -> CodeIndex {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let workspace = crate::workspace::Workspace::open(folder.path()).unwrap();
+    let catalogue = crate::config::Catalogue::built_in();
+    index_code(&workspace, catalogue, language, Instant::now() + Duration::from_secs(60)).unwrap()
+}
+
+#[test]
+fn classes_of_tests_are_so_by_bases_in_other_files_and_names() {
+    let files = [
+        ("shop/testing.py", "class ShopBase(TestCase):\n    pass\n"),
+        (
+            "shop/tests.py",
+            "from .testing import ShopBase\nclass CartCases(ShopBase):\n    def test_add(self): pass\n",
+        ),
+        (
+            "testcart.py",
+            "import shop.tests\nclass More(shop.tests.CartCases):\n    def test_more(self): pass\n",
+        ),
+        ("shop/cart.py", "class Cart(ShopBase):\n    def test_drive(self): pass\n"),
+    ];
+    let index = index(&files, "python");
+    let tests: Vec<&str> = index.files.iter().flat_map(tests_of).collect();
+    assert_eq!(tests, ["CartCases.test_add", "More.test_more"]);
+    assert_eq!(index.derived_from("ShopBase").len(), 2);
+}
+
+#[test]
+fn files_that_cannot_be_read_are_a_gap() {
+    let large = format!("x = 1{}\n", "\n# long".repeat(800_000));
+    let whole = index(&[("a.py", "x = 1\n")], "python");
+    assert_eq!(whole.gap, None);
+    let gap = index(&[("a.py", "x = 1\n"), ("b.py", &large)], "python").gap;
+    assert!(gap.as_ref().is_some_and(|gap| gap.contains("1 files, such as b.py")), "{gap:?}");
+    assert!(index(&[("a.ts", "let x = 1\n"), ("b.vue", "<script></script>")], "typescript").gap.is_some());
+}
+
+#[test]
+fn imports_of_a_file_that_is_gone_are_found() {
+    let files = [
+        ("app.py", "import pricing\n"),
+        ("pkg/a.py", "from . import pricing\n"),
+        ("pkg/b.py", "from pkg.pricing import total\n"),
+        ("pkg/c.py", "from pkg.prices import total\n"),
+        ("pkg/prices.py", "def total(): pass\n"),
+        ("other/__init__.py", ""),
+        ("other/pricing.py", ""),
+        ("d.py", "from other import pricing\n"),
+    ];
+    let index = index(&files, "python");
+    let workspace = crate::workspace::Workspace::open(&std::env::temp_dir()).unwrap();
+    let gone = |path: &str| -> Vec<String> {
+        let path = workspace.path(Path::new(path)).unwrap();
+        index.importers_of_gone(&path).into_iter().map(|file| index.files[file].path.display()).collect()
+    };
+    assert_eq!(gone("pkg/pricing.py"), ["app.py", "pkg/a.py", "pkg/b.py"]);
+    assert_eq!(gone("pkg/pricing/__init__.py"), ["app.py", "pkg/a.py", "pkg/b.py"]);
+    assert!(gone("pkg/unknown.py").is_empty());
 }

@@ -7,6 +7,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::output::{InterfaceChange, InterfaceChangeKind};
 use crate::hints;
+use crate::hints::test_conventions::is_test;
 use crate::lsp::model::{FileRef, Location, Symbol};
 use crate::lsp::operations::Navigation;
 use crate::lsp::view::View;
@@ -15,7 +16,6 @@ use crate::tools::context::{Context, LanguageFile};
 use crate::tools::declaration_changes::{SymbolWithOwner, module_name, visible_symbols};
 use crate::tools::impact::{EditedText, language_of, navigating_session, occurrences};
 use crate::tools::state_files::run_blocking;
-use crate::tools::test_conventions::is_test;
 use crate::workspace::WorkspacePath;
 
 /// The most changes that are told.

@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::output::ExploreItem;
+use crate::hints::test_conventions::is_test;
 use crate::lsp::model::SymbolKind;
 use crate::tools::outline_cache::EnclosingSymbol;
 use crate::tools::place::Place;
-use crate::tools::test_conventions::is_test;
 
 /// The most lines that are named of one function.
 const MAX_LINES_PER_ITEM: usize = 5;

@@ -3,15 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use crate::hints::{self, UnitFile};
+use crate::hints::test_conventions::is_test;
+use crate::hints::{self, CodeUnit, UnitFile};
 use crate::tools::context::Context;
 use crate::tools::impact::{EditedText, language_of};
 use crate::workspace::WorkspacePath;
 
 /// The time limit for parsing one text.
 const EDITED_UNITS_PARSE_TIMEOUT: Duration = Duration::from_secs(2);
-/// Endings of files whose text no program reads.
-const PROSE_ENDINGS: [&str; 5] = ["md", "rst", "txt", "adoc", "org"];
+/// Endings of files whose text no program reads, unless they lie among tests.
+const PROSE_ENDINGS: [&str; 4] = ["md", "rst", "adoc", "org"];
 
 /// A unit by its file, its whole name, and which of several of that name it is.
 pub(super) type UnitKey = (String, usize);
@@ -25,8 +26,8 @@ pub(super) struct ChangedCode {
     pub(super) units: BTreeSet<(WorkspacePath, UnitKey)>,
     /// Names that an import brings in from elsewhere than before.
     pub(super) imported: BTreeSet<(WorkspacePath, String)>,
-    /// Units that are gone: the file they were in, the whole name, and the name alone.
-    pub(super) gone: BTreeSet<(WorkspacePath, String, String)>,
+    /// Units that are gone.
+    pub(super) gone: Vec<GoneUnit>,
     /// Files whose code outside units differs, or which came.
     pub(super) tops: BTreeSet<WorkspacePath>,
     /// Files that are gone, by the names they had.
@@ -35,6 +36,23 @@ pub(super) struct ChangedCode {
     pub(super) unfollowed: BTreeSet<WorkspacePath>,
     /// What else of the change is not here, in sentences.
     pub(super) gaps: Vec<String>,
+}
+
+/// A unit that is gone.
+#[derive(Debug)]
+pub(super) struct GoneUnit {
+    /// The file that it was in, by the name of then.
+    pub(super) path: WorkspacePath,
+    /// The file by its name of now, if it is there.
+    pub(super) file: Option<WorkspacePath>,
+    /// The unit as it was.
+    pub(super) unit: CodeUnit,
+    /// The innermost unit around it that is still there.
+    pub(super) parent: Option<UnitKey>,
+    /// The file was a test or lay among tests.
+    pub(super) among_tests: bool,
+    /// The file was a test by its own name.
+    pub(super) is_named_as_test: bool,
 }
 
 impl ChangedCode {
@@ -47,10 +65,20 @@ impl ChangedCode {
         changed
     }
 
+    /// The files that changed and are there, as far as something in them did.
+    pub(super) fn files(&self) -> impl Iterator<Item = &WorkspacePath> {
+        let units = self.units.iter().map(|(path, _)| path);
+        units.chain(self.imported.iter().map(|(path, _)| path)).chain(&self.tops)
+    }
+
     fn add(&mut self, context: &Context, edit: &EditedText) {
-        let old = edit.renamed_from.as_ref().unwrap_or(&edit.path);
         let text = edit.after.as_deref().or(edit.before.as_deref());
-        let language = language_of(context, &edit.path, text);
+        self.add_edit(language_of(context, &edit.path, text), edit);
+    }
+
+    /// What `edit` changes in a file of `language`, where that is known.
+    pub(super) fn add_edit(&mut self, language: Option<String>, edit: &EditedText) {
+        let old = edit.renamed_from.as_ref().unwrap_or(&edit.path);
         let read = |path: &WorkspacePath, text: &Option<String>| {
             let until = Instant::now() + EDITED_UNITS_PARSE_TIMEOUT;
             hints::units_in(language.as_deref()?, path, text.as_deref()?, until)
@@ -63,7 +91,8 @@ impl ChangedCode {
                 && is_known(&edit.after, &after)
                 && (before.is_some() || after.is_some()),
         ) else {
-            if !edit.path.extension().is_some_and(|ending| PROSE_ENDINGS.contains(&ending)) {
+            let is_prose = edit.path.extension().is_some_and(|ending| PROSE_ENDINGS.contains(&ending));
+            if !is_prose || is_test(&edit.path.display().split('/').collect::<Vec<_>>()) {
                 self.unfollowed.insert(edit.path.clone());
             }
             return;
@@ -71,10 +100,8 @@ impl ChangedCode {
         self.languages.insert(language.clone());
         let was = before.as_ref().map(keyed).unwrap_or_default();
         let is = after.as_ref().map(keyed).unwrap_or_default();
-        for (key, unit) in &was {
-            if !is.contains_key(key) {
-                self.gone.insert((old.clone(), key.0.clone(), unit.name.clone()));
-            }
+        if let Some(before) = &before {
+            self.add_gone(before, &is, after.is_some().then_some(&edit.path));
         }
         for (key, unit) in &is {
             if was.get(key).is_none_or(|known| known.own_code != unit.own_code) {
@@ -84,8 +111,35 @@ impl ChangedCode {
         match (&before, &after) {
             (Some(before), Some(after)) => self.add_top(before, after),
             (None, Some(_)) => drop(self.tops.insert(edit.path.clone())),
-            (Some(_), None) => drop(self.gone_files.insert(old.clone())),
-            (None, None) => {}
+            _ => {}
+        }
+        if before.is_some() && (after.is_none() || *old != edit.path) {
+            self.gone_files.insert(old.clone());
+        }
+    }
+
+    /// The units of `before` that are not among those that there are now, in `file`.
+    fn add_gone(
+        &mut self,
+        before: &UnitFile,
+        is: &BTreeMap<UnitKey, &CodeUnit>,
+        file: Option<&WorkspacePath>,
+    ) {
+        let was = keyed(before);
+        let keys: BTreeMap<*const CodeUnit, &UnitKey> =
+            was.iter().map(|(key, unit)| (std::ptr::from_ref(*unit), key)).collect();
+        for (_, unit) in was.iter().filter(|(key, _)| !is.contains_key(key)) {
+            let around = |at: &usize| before.units[*at].parent;
+            let mut above = std::iter::successors(unit.parent, around);
+            let key = |at: usize| keys.get(&std::ptr::from_ref(&before.units[at])).copied();
+            self.gone.push(GoneUnit {
+                path: before.path.clone(),
+                file: file.cloned(),
+                unit: (*unit).clone(),
+                parent: above.find_map(|at| key(at).filter(|key| is.contains_key(key))).cloned(),
+                among_tests: before.among_tests,
+                is_named_as_test: before.is_named_as_test,
+            });
         }
     }
 
@@ -94,7 +148,12 @@ impl ChangedCode {
             self.tops.insert(after.path.clone());
         }
         let imports = |file: &UnitFile| file.imports.iter().cloned().collect::<BTreeSet<_>>();
-        for (local, _) in imports(before).symmetric_difference(&imports(after)) {
+        // By `import a.b` only `a` is a name, and what loading `b` does has none.
+        let is_dotted = |text: &str| text.split_once(" Whole ").is_some_and(|(_, path)| path.contains('.'));
+        for (local, text) in imports(before).symmetric_difference(&imports(after)) {
+            if is_dotted(text) {
+                self.tops.insert(after.path.clone());
+            }
             match local.as_str() {
                 "" => drop(self.tops.insert(after.path.clone())),
                 _ => drop(self.imported.insert((after.path.clone(), local.clone()))),

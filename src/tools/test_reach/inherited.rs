@@ -89,10 +89,10 @@ pub(super) fn tests_asking_for(index: &CodeIndex, class: UnitAt, fixture: &str) 
         tests.into_iter().chain(again.collect::<Vec<_>>())
     });
     let test_of = |reached: &Reached| match reached {
-        Reached::Unit(test) | Reached::InheritedTest { test, .. } => index.unit(*test),
-        Reached::Top(file) | Reached::Folder(file) => &index.files[*file].units[0],
+        Reached::Unit(test) | Reached::InheritedTest { test, .. } => Some(index.unit(*test)),
+        Reached::Top(_) | Reached::File(_) | Reached::Folder(_) => None,
     };
-    tests.filter(|reached| is_wide || asks(test_of(reached), &names)).collect()
+    tests.filter(|reached| is_wide || test_of(reached).is_some_and(|test| asks(test, &names))).collect()
 }
 
 /// A test of `class` as it runs in the module `file`.
@@ -101,7 +101,7 @@ fn in_module(reached: Reached, file: usize, class: UnitAt) -> Option<Reached> {
         Reached::Unit(test) | Reached::InheritedTest { test, .. } => {
             Some(Reached::InheritedTest { file, class, test })
         }
-        Reached::Top(_) | Reached::Folder(_) => None,
+        Reached::Top(_) | Reached::File(_) | Reached::Folder(_) => None,
     }
 }
 
@@ -122,13 +122,11 @@ fn heirs(index: &CodeIndex, class: UnitAt) -> BTreeSet<UnitAt> {
     let mut level = vec![class];
     for _ in 0..MAX_CLASS_DEPTH {
         let mut next = Vec::new();
-        for (number, file) in index.files.iter().enumerate().filter(|(_, file)| file.among_tests) {
-            for (at, unit) in file.units.iter().enumerate().filter(|(_, unit)| !unit.bases.is_empty()) {
-                let is_heir = level.iter().any(|base| {
-                    unit.bases.contains(&index.unit(*base).name) && is_seen_from(index, *base, number)
-                });
-                if is_heir && (number, at) != class && found.insert((number, at)) {
-                    next.push((number, at));
+        for base in &level {
+            for heir in index.derived_from(&index.unit(*base).name) {
+                let is_meant = index.files[heir.0].among_tests && is_seen_from(index, *base, heir.0);
+                if is_meant && *heir != class && found.insert(*heir) {
+                    next.push(*heir);
                 }
             }
         }

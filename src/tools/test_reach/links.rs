@@ -21,6 +21,8 @@ pub(super) enum Reached {
     },
     /// The top level of a file.
     Top(usize),
+    /// A file of tests as a whole, since none of its tests is recognised.
+    File(usize),
     /// The tests of a folder: of the one that the file with this number lies in, and beneath.
     Folder(usize),
 }

@@ -1,6 +1,6 @@
 //! The tests that reach a change, each with the way that leads there.
 //!
-//! [`changed`] tells which units of code the edits change; [`walk`] follows their users until tests, through [`server_uses`] (the
+//! [`changed`] tells which units of code the edits change, and [`starts`] where in the index these are; [`walk`] follows their users until tests, through [`server_uses`] (the
 //! language server), [`users`] (names, overriding, calls without a name) and [`runner_rules`] (fixtures and set-up); the result is a
 //! [`TestReachOutput`](output::TestReachOutput). Imports are the coarse net beneath: files that import what changed and are not known to
 //! use it are named last, and marked so.
@@ -11,15 +11,16 @@ mod links;
 pub(crate) mod output;
 mod runner_rules;
 mod server_uses;
+mod starts;
 mod users;
 mod walk;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-use self::changed::{ChangedCode, UnitKey, keyed};
+use self::changed::{ChangedCode, keyed};
 use self::links::Reached;
 use self::output::{ReachKind, ReachedTest, TestReachOutput};
 use self::server_uses::ServerUses;
@@ -29,7 +30,7 @@ use super::context::{Context, LanguageFile};
 use super::error::{ErrorCode, ToolError};
 use super::fallback::run_in_background;
 use super::impact::EditedText;
-use super::test_runs;
+use super::test_runs::{self, PlannedRuns};
 use crate::hints::{self, CodeIndex};
 use crate::text::Position;
 use crate::workspace::WorkspacePath;
@@ -38,8 +39,12 @@ use crate::workspace::WorkspacePath;
 pub(crate) const REACH_TIMEOUT: Duration = Duration::from_secs(90);
 /// The share of the time that reading the files may take.
 const READING_SHARE: u32 = 3;
+/// The share of the rest that is kept for following names where a server took all else.
+const NAMES_SHARE: u32 = 5;
 /// The most links of a way that are told.
 const MAX_WAY_LINKS: usize = 12;
+/// The most changed files that are named where nothing is known of them.
+const MAX_NAMED_UNFOLLOWED: usize = 3;
 /// The most changed symbols that are named.
 const MAX_NAMED_CHANGES: usize = 50;
 
@@ -107,13 +112,12 @@ async fn follow_changes(
             hints::index_code(workspace, catalogue, &key, until.into_std())
         });
         let index = index.await?;
-        let mut server = ServerUses::new(context, &language, deadline);
-        found.follow(&index, changed, &mut server).await;
+        let kept = deadline.saturating_duration_since(Instant::now()) / NAMES_SHARE;
+        let mut server = ServerUses::new(context, &language, deadline - kept);
+        found.follow(&index, changed, &mut server, deadline).await;
     }
     found.doubts.extend(changed.gaps.iter().cloned());
-    for path in &changed.unfollowed {
-        found.doubts.push(format!("what reads {} is not known", path.display()));
-    }
+    found.add_unfollowed(changed);
     Ok(found.into_answer(context, changed, limit))
 }
 
@@ -140,24 +144,47 @@ struct ReachFindings {
     statuses: Vec<ServerStatus>,
     has_answered: bool,
     was_asked: bool,
+    /// Changed files that were in an index.
+    followed: BTreeSet<WorkspacePath>,
 }
 
 impl ReachFindings {
-    async fn follow(&mut self, index: &CodeIndex, changed: &ChangedCode, server: &mut ServerUses<'_>) {
+    async fn follow(
+        &mut self,
+        index: &CodeIndex,
+        changed: &ChangedCode,
+        server: &mut ServerUses<'_>,
+        deadline: Instant,
+    ) {
         let mut walk = ReachWalk::new(index);
-        let starts = starts(index, changed);
-        for reached in &starts {
+        self.followed.extend(changed.files().filter(|path| index.file(path).is_some()).cloned());
+        let starts = starts::starts(index, changed);
+        if starts.changed.is_empty() && starts.named.is_empty() {
+            return;
+        }
+        for reached in &starts.changed {
             self.changed.push(shown(index, *reached));
             walk.start_at(*reached);
         }
-        for (path, qualified, name) in &changed.gone {
-            let shown = format!("{}:{qualified}", path.display());
+        for (shown, users) in starts.named {
             self.changed.push(shown.clone());
-            walk.start_at_gone(shown, name);
+            walk.start_at_users(shown, users);
         }
-        walk.run(server).await;
+        walk.run(server, deadline).await;
+        self.add_tests(index, &walk, &starts.changed);
+        self.doubts.extend(index.gap.clone());
+        self.doubts.extend(walk.cut.take());
+        self.doubts.extend(unknown_forms(index, &walk));
+        self.doubts.append(&mut server.doubts);
+        self.statuses.extend(server.status().cloned());
+        self.has_answered |= server.has_answered();
+        self.was_asked |= server.status().is_some();
+    }
+
+    /// The tests of a walk, and the files that only import what changed.
+    fn add_tests(&mut self, index: &CodeIndex, walk: &ReachWalk<'_>, starts: &BTreeSet<Reached>) {
         for (test, step) in &walk.tests {
-            self.tests.push(reached_test(index, &walk, *test, *step));
+            self.tests.push(reached_test(index, walk, *test, *step));
         }
         let files: BTreeSet<usize> = starts.iter().map(|reached| file_of(*reached)).collect();
         for (file, way) in walk.importing_files(&files) {
@@ -170,18 +197,28 @@ impl ReachFindings {
                 self.importing.push(ReachedTest {
                     path: index.files[file].path.display(),
                     name: None,
+                    is_exact: true,
                     line: None,
                     how: ReachKind::Imports,
                     way: way.iter().take(MAX_WAY_LINKS).map(|at| index.files[*at].path.display()).collect(),
                 });
             }
         }
-        self.doubts.extend(index.gap.clone());
-        self.doubts.extend(walk.cut.take());
-        self.doubts.append(&mut server.doubts);
-        self.statuses.extend(server.status().cloned());
-        self.has_answered |= server.has_answered();
-        self.was_asked |= server.status().is_some();
+    }
+
+    /// Says of which changed files nobody knows who uses them.
+    fn add_unfollowed(&mut self, changed: &ChangedCode) {
+        let missing = changed.files().filter(|path| !self.followed.contains(path));
+        let unknown: BTreeSet<&WorkspacePath> = changed.unfollowed.iter().chain(missing).collect();
+        let named: Vec<String> =
+            unknown.iter().take(MAX_NAMED_UNFOLLOWED).map(|path| path.display()).collect();
+        if unknown.len() > named.len() {
+            let others = unknown.len() - named.len();
+            self.doubts
+                .push(format!("what reads {} and {others} other files is not known", named.join(", ")));
+        } else if !named.is_empty() {
+            self.doubts.push(format!("what reads {} is not known", named.join(", ")));
+        }
     }
 
     fn into_answer(
@@ -199,12 +236,13 @@ impl ReachFindings {
         };
         let status = self.statuses.first().cloned().unwrap_or_else(|| unasked_status(context, changed));
         let wanted = if self.tests.is_empty() { &self.importing } else { &self.tests };
-        let runs = test_runs::runs_of(context, wanted);
+        let PlannedRuns { runs, without: without_run } = test_runs::runs_of(context, wanted);
         let (count, importing_files) = (self.tests.len(), self.importing.len());
         let has_more = count + importing_files > limit || self.changed.len() > MAX_NAMED_CHANGES;
         self.changed.truncate(MAX_NAMED_CHANGES);
         let tests = self.tests.into_iter().chain(self.importing).take(limit).collect();
-        let output = TestReachOutput { changed: self.changed, tests, count, importing_files, has_more, runs };
+        let changed = self.changed;
+        let output = TestReachOutput { changed, tests, count, importing_files, has_more, runs, without_run };
         let servers = if self.statuses.len() > 1 { self.statuses } else { Vec::new() };
         Answer { servers, ..Answer::new(output, None, status, verdict, self.doubts) }
     }
@@ -217,35 +255,16 @@ fn unasked_status(context: &Context, changed: &ChangedCode) -> ServerStatus {
     context.status("", &subject, ServerState::Ready, Instant::now())
 }
 
-/// Where the walk begins, in the files of `index`.
-fn starts(index: &CodeIndex, changed: &ChangedCode) -> BTreeSet<Reached> {
-    let mut found = BTreeSet::new();
-    let mut by_file: BTreeMap<usize, BTreeSet<&UnitKey>> = BTreeMap::new();
-    for (path, key) in &changed.units {
-        if let Some(file) = index.file(path) {
-            by_file.entry(file).or_default().insert(key);
-        }
-    }
-    for (file, keys) in by_file {
-        let units = &index.files[file].units;
-        let known = keyed(&index.files[file]);
-        let numbers = keys.into_iter().filter_map(|key| {
-            let unit = *known.get(key)?;
-            units.iter().position(|other| std::ptr::eq(other, unit))
-        });
-        found.extend(numbers.map(|unit| Reached::Unit((file, unit))));
-    }
-    for (path, name) in &changed.imported {
-        let Some(file) = index.file(path) else { continue };
-        for place in index.uses(name).iter().filter(|place| place.file == file) {
-            found.insert(match index.files[file].unit_at(place.at) {
-                Some(unit) => Reached::Unit((file, unit)),
-                None => Reached::Top(file),
-            });
-        }
-    }
-    found.extend(changed.tops.iter().filter_map(|path| Some(Reached::Top(index.file(path)?))));
-    found
+/// Of what languages tests are reached that are not told from other functions, said once.
+fn unknown_forms(index: &CodeIndex, walk: &ReachWalk<'_>) -> Option<String> {
+    let reached = walk.steps.iter().filter_map(|step| step.reached);
+    let files = reached.map(|reached| &index.files[file_of(reached)]);
+    let languages: BTreeSet<&str> =
+        files.filter(|file| !file.has_test_forms()).map(hints::UnitFile::language).collect();
+    let languages: Vec<&str> = languages.into_iter().collect();
+    (!languages.is_empty()).then(|| {
+        format!("tests in {} are known only where the whole file is one by its name", languages.join(", "))
+    })
 }
 
 fn file_of(reached: Reached) -> usize {
@@ -253,6 +272,7 @@ fn file_of(reached: Reached) -> usize {
         Reached::Unit((file, _))
         | Reached::InheritedTest { file, .. }
         | Reached::Top(file)
+        | Reached::File(file)
         | Reached::Folder(file) => file,
     }
 }
@@ -262,21 +282,10 @@ fn shown(index: &CodeIndex, reached: Reached) -> String {
     let path = index.files[file_of(reached)].path.display();
     match reached {
         Reached::Unit(unit) => format!("{path}:{}", index.unit(unit).qualified),
-        Reached::InheritedTest { .. } => format!("{path}:{}", test_name(index, reached).0),
-        Reached::Top(_) | Reached::Folder(_) => path,
-    }
-}
-
-/// The whole name of a test, and the 0-based line where it is found in its file; none for a test of an imported class.
-fn test_name(index: &CodeIndex, reached: Reached) -> (String, Option<u32>) {
-    match reached {
-        Reached::Unit(at) => (index.unit(at).qualified.clone(), Some(index.unit(at).selection.line)),
-        Reached::InheritedTest { file, class: at, test } => {
-            let class = index.unit(at);
-            let line = (at.0 == file).then_some(class.selection.line);
-            (format!("{}.{}", class.qualified, index.unit(test).name), line)
+        Reached::InheritedTest { class, test, .. } => {
+            format!("{path}:{}.{}", index.unit(class).qualified, index.unit(test).name)
         }
-        Reached::Top(_) | Reached::Folder(_) => (String::new(), None),
+        Reached::Top(_) | Reached::File(_) | Reached::Folder(_) => path,
     }
 }
 
@@ -291,12 +300,22 @@ fn reached_test(index: &CodeIndex, walk: &ReachWalk<'_>, test: Reached, step: us
         // What changed is the end of the way, and stays.
         way.drain(MAX_WAY_LINKS - 1..way.len() - 1);
     }
-    let (name, line) = test_name(index, test);
-    ReachedTest {
-        path: index.files[file_of(test)].path.display(),
-        name: Some(name),
-        line,
-        how: walk.steps[step].kind,
-        way,
-    }
+    // Of a test of an imported class no line in the file is known.
+    let (name, line, is_exact) = match test {
+        Reached::Unit(at) => {
+            let unit = index.unit(at);
+            (Some(unit.qualified.clone()), Some(unit.selection.line), unit.is_exact)
+        }
+        Reached::InheritedTest { file, class: at, test } => {
+            let class = index.unit(at);
+            let line = (at.0 == file).then_some(class.selection.line);
+            (Some(format!("{}.{}", class.qualified, index.unit(test).name)), line, class.is_exact)
+        }
+        Reached::File(_) | Reached::Top(_) | Reached::Folder(_) => (None, None, true),
+    };
+    let path = index.files[file_of(test)].path.display();
+    ReachedTest { path, name, line, is_exact, how: walk.steps[step].kind, way }
 }
+
+#[cfg(test)]
+mod tests;

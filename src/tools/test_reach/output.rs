@@ -30,6 +30,9 @@ pub(crate) struct ReachedTest {
     /// 0-based line of its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
+    /// Whether its runner knows it by just this name.
+    #[serde(skip)]
+    pub is_exact: bool,
     /// The weakest link.
     pub how: ReachKind,
     /// What lies between, as `path:symbol`, from what the test uses to what changed; empty for a changed test.
@@ -64,4 +67,7 @@ pub(crate) struct TestReachOutput {
     pub has_more: bool,
     /// What runs the tests; of files that only import what changed where there are no others.
     pub runs: Vec<TestRun>,
+    /// Files of tests that none of the commands runs, since no project says how.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub without_run: Vec<String>,
 }

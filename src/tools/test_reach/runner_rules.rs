@@ -15,8 +15,12 @@ pub(super) fn is_conftest(index: &CodeIndex, file: usize) -> bool {
 
 /// The tests in the folder of the file number `file` and beneath.
 pub(super) fn tests_beneath(index: &CodeIndex, file: usize) -> Vec<UnitAt> {
-    let folder = index.files[file].path.parent();
-    let within = files_beneath(index, folder.as_ref());
+    tests_below(index, index.files[file].path.parent().as_ref())
+}
+
+/// The tests in `folder` and beneath.
+pub(super) fn tests_below(index: &CodeIndex, folder: Option<&WorkspacePath>) -> Vec<UnitAt> {
+    let within = files_beneath(index, folder);
     within.flat_map(|file| index.files[file].tests_within(None).map(move |test| (file, test))).collect()
 }
 
@@ -38,7 +42,15 @@ pub(super) fn users_by_runner(index: &CodeIndex, at: UnitAt) -> Option<Vec<UserO
     let file = &index.files[at.0];
     let user = |reached| UserOf { reached, kind: ReachKind::References };
     if hints::is_fixture(unit) {
-        return Some(fixture_users(index, at, unit));
+        let class = unit.parent.filter(|class| file.units[*class].kind == CodeUnitKind::Type);
+        let place = FixturePlace {
+            path: &file.path,
+            at: Some(at),
+            file: Some(at.0),
+            class: class.map(|class| (at.0, class)),
+            is_private: file.among_tests && file.tests_within(None).next().is_some(),
+        };
+        return Some(fixture_users(index, &place, unit));
     }
     if hints::is_setup(unit) && file.among_tests {
         if unit.name == "TestMain" {
@@ -49,34 +61,67 @@ pub(super) fn users_by_runner(index: &CodeIndex, at: UnitAt) -> Option<Vec<UserO
         let class = unit.parent.map(|parent| user(Reached::Unit((at.0, parent))));
         return Some(tests.chain(class).collect());
     }
-    if is_conftest(index, at.0) && unit.kind == CodeUnitKind::Callable && unit.name.starts_with("pytest_") {
+    if is_hook(&file.path, unit) {
         return Some(vec![user(Reached::Folder(at.0))]);
     }
     None
 }
 
+/// Whether pytest calls a function of a `conftest.py` for all tests beneath.
+pub(super) fn is_hook(path: &WorkspacePath, unit: &CodeUnit) -> bool {
+    path.file_name() == Some("conftest.py")
+        && unit.kind == CodeUnitKind::Callable
+        && unit.name.starts_with("pytest_")
+}
+
+/// Where a fixture is, or was.
+pub(super) struct FixturePlace<'a> {
+    /// Its file.
+    pub(super) path: &'a WorkspacePath,
+    /// The fixture, if it is there.
+    pub(super) at: Option<UnitAt>,
+    /// The number of its file, if that is there.
+    pub(super) file: Option<usize>,
+    /// The class that it is a method of.
+    pub(super) class: Option<UnitAt>,
+    /// The file has tests, and keeps its fixtures to itself unless others import them.
+    pub(super) is_private: bool,
+}
+
+/// The files whose tests see a fixture.
+fn files_seeing(index: &CodeIndex, place: &FixturePlace<'_>) -> BTreeSet<usize> {
+    let below = |path: &WorkspacePath| files_beneath(index, path.parent().as_ref()).collect::<Vec<_>>();
+    match place.file {
+        _ if place.path.file_name() == Some("conftest.py") => below(place.path).into_iter().collect(),
+        Some(file) if place.is_private => {
+            let importers: Vec<usize> = index.importers(file).collect();
+            // What a `conftest.py` imports is a fixture of its own.
+            let conftests = importers.iter().filter(|file| is_conftest(index, **file));
+            let beneath: Vec<usize> = conftests.flat_map(|file| below(&index.files[*file].path)).collect();
+            importers.into_iter().chain(beneath).chain([file]).collect()
+        }
+        // Any plugin may be loaded by its name in a string.
+        _ => (0..index.files.len()).collect(),
+    }
+}
+
 /// The tests and fixtures that name a fixture as a parameter or in quotes; all tests that see it, where each uses it.
-fn fixture_users(index: &CodeIndex, at: UnitAt, fixture: &CodeUnit) -> Vec<UserOf> {
+pub(super) fn fixture_users(index: &CodeIndex, place: &FixturePlace<'_>, fixture: &CodeUnit) -> Vec<UserOf> {
     let user = |reached| UserOf { reached, kind: ReachKind::References };
-    let own = &index.files[at.0];
-    let files: BTreeSet<usize> = match (is_conftest(index, at.0), own.among_tests) {
-        (true, _) => files_beneath(index, own.path.parent().as_ref()).collect(),
-        // A module of tests keeps its fixtures to itself, unless others import them.
-        (false, true) => index.importers(at.0).chain([at.0]).collect(),
-        (false, false) => (0..index.files.len()).collect(),
-    };
+    let files = files_seeing(index, place);
     let name = fixture_name(fixture);
     let mut found = Vec::new();
     // A fixture of a class is there for the tests of its heirs as well, and may stand in for one of a base.
-    if let Some(class) = fixture.parent.filter(|class| own.units[*class].kind == CodeUnitKind::Type) {
-        found.extend(inherited::tests_asking_for(index, (at.0, class), &name).into_iter().map(user));
+    if let Some(class) = place.class {
+        found.extend(inherited::tests_asking_for(index, class, &name).into_iter().map(user));
     }
     for file in &files {
         let units = index.files[*file].units.iter().enumerate();
-        let takes = units.filter(|(unit, known)| (*file, *unit) != at && known.parameters.contains(&name));
+        let takes = units
+            .filter(|(unit, known)| Some((*file, *unit)) != place.at && known.parameters.contains(&name));
         found.extend(takes.map(|(unit, _)| user(Reached::Unit((*file, unit)))));
         if hints::sets_autouse(fixture) {
-            let around = fixture.parent.filter(|_| *file == at.0);
+            let around = place.class.filter(|class| class.0 == *file).map(|class| class.1);
             let tests = index.files[*file].tests_within(around);
             found.extend(tests.map(|test| user(Reached::Unit((*file, test)))));
         }

@@ -1,6 +1,6 @@
 //! The uses of units by their language server, asked one after another, and what stands at a place that it did not list.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use tokio::time::Instant;
@@ -12,6 +12,7 @@ use crate::lsp::session::{AskError, Session};
 use crate::text::Position;
 use crate::tools::answer::{ServerState, ServerStatus};
 use crate::tools::context::{Context, LanguageFile};
+use crate::workspace::WorkspacePath;
 
 /// The most units whose uses are asked for.
 const MAX_REFERENCE_QUESTIONS: usize = 1_500;
@@ -39,7 +40,9 @@ pub(super) struct ServerUses<'a> {
     references: usize,
     definitions: usize,
     meanings: HashMap<IndexedPlace, NameMeaning>,
-    /// What is wrong with the server, from the first question that it did not answer.
+    /// Servers that are not to be had, each for one project.
+    refused: HashSet<(String, WorkspacePath)>,
+    /// What is wrong with the first of them.
     refusal: Option<ServerStatus>,
     status: Option<ServerStatus>,
     /// Why what was found may lack something.
@@ -56,6 +59,7 @@ impl<'a> ServerUses<'a> {
             references: 0,
             definitions: 0,
             meanings: HashMap::new(),
+            refused: HashSet::new(),
             refusal: None,
             status: None,
             doubts: Vec::new(),
@@ -104,7 +108,23 @@ impl<'a> ServerUses<'a> {
         if asked.left_out > 0 {
             self.doubt(format!("{} uses of `{}` were left out", asked.left_out, unit.qualified));
         }
-        Some(places(index, asked.value))
+        Some(self.places(index, asked.value))
+    }
+
+    /// Uses as places in the index; of those in files that are not in it nobody knows who uses them in turn.
+    fn places(&mut self, index: &CodeIndex, found: Vec<Location>) -> Vec<IndexedPlace> {
+        let mut missing = found.iter().filter_map(|location| match &location.file {
+            FileRef::Inside(path) if index.file(path).is_none() => Some(path.display()),
+            _ => None,
+        });
+        if let Some(path) = missing.next() {
+            let others = missing.filter(|other| *other != path).collect::<HashSet<_>>().len();
+            let others = if others > 0 { format!(" and {others} other files") } else { String::new() };
+            self.doubt(format!(
+                "uses in {path}{others} were not followed further: no source that is searched"
+            ));
+        }
+        places(index, found)
     }
 
     /// What the name at `place` means.
@@ -124,9 +144,14 @@ impl<'a> ServerUses<'a> {
     async fn ask_meaning(&mut self, index: &CodeIndex, (file, at): IndexedPlace) -> Option<NameMeaning> {
         let subject = self.subject(index, file);
         let session = self.session(&subject).await?;
-        let _viewing = session.enter_view(&self.context.view, self.deadline).await.ok()?;
+        let viewing = session.enter_view(&self.context.view, self.deadline).await;
+        let _viewing = viewing.map_err(|error| self.doubt_error(&error)).ok()?;
         let asked = session.navigate(Navigation::Definition, &subject.path, at, self.deadline).await;
-        let found = asked.map_err(|error| self.doubt_error(&error)).ok()?.value;
+        let asked = asked.map_err(|error| self.doubt_error(&error)).ok()?;
+        if let Some(work) = &asked.unfinished_work {
+            self.doubt(format!("{} was still at work: {work:?}", session.server()));
+        }
+        let found = asked.value;
         Some(match found.is_empty() {
             true => NameMeaning::Unknown,
             false => NameMeaning::Defined(places(index, found)),
@@ -140,19 +165,27 @@ impl<'a> ServerUses<'a> {
         LanguageFile { path, language: language.or_else(|| Some(self.language.to_owned())) }
     }
 
-    /// The session that navigates in `subject`; asked for once where there is none, since each try may take long.
+    /// The session that navigates in `subject`; asked for once in each project where there is none, since each try may take long.
     async fn session(&mut self, subject: &LanguageFile) -> Option<Arc<Session>> {
-        if self.refusal.is_some() {
-            return None;
+        let servers = self.context.servers_for(subject, |features| features.navigation);
+        if servers.is_empty() {
+            self.refusal.get_or_insert_with(|| self.context.no_server(subject, self.started));
         }
-        let mut first = None;
-        for (server, _) in self.context.servers_for(subject, |features| features.navigation) {
+        for (server, _) in servers {
+            let project = (server.to_owned(), self.context.manager.root(server, &subject.path));
+            if self.refused.contains(&project) {
+                continue;
+            }
             match self.context.session(server, subject, self.deadline).await {
                 Ok(session) => return Some(session),
-                Err(status) => first = first.or(Some(status)),
+                Err(status) => drop(self.refusal.get_or_insert(status)),
             }
+            self.refused.insert(project);
         }
-        self.refusal = first.or_else(|| Some(self.context.no_server(subject, self.started)));
+        let language = subject.language.as_deref().unwrap_or(self.language);
+        self.doubt(format!(
+            "no server answered for {language}, whose uses were followed by their names alone"
+        ));
         None
     }
 

@@ -6,6 +6,7 @@ use super::links::{Reached, UnitAt, UserOf};
 use super::output::ReachKind;
 use super::server_uses::{IndexedPlace, NameMeaning, ServerUses};
 use crate::hints::{CodeIndex, CodeUnit, CodeUnitKind, NameUse};
+use crate::workspace::WorkspacePath;
 
 /// How far types are followed to those that they are derived from.
 const MAX_BASE_DEPTH: usize = 16;
@@ -65,10 +66,27 @@ pub(super) fn by_name(index: &CodeIndex, of: Option<UnitAt>, name: &str) -> Vec<
         !found.is_quoted && (found.is_member || is_near || imported())
     };
     let mut found = UserCollector { index, of, calls: BTreeMap::new(), users: BTreeMap::new() };
-    for place in index.uses(name).iter().filter(is_meant) {
+    let aliased = aliased_uses(index, name);
+    for place in index.uses(name).iter().filter(is_meant).chain(&aliased) {
         found.add_user((place.file, place.at), ReachKind::Names);
     }
     found.users.into_iter().map(|(reached, kind)| UserOf { reached, kind }).collect()
+}
+
+/// The places where `name` may be used by another name that an import gives it: in that file, and in those that import the other name.
+fn aliased_uses(index: &CodeIndex, name: &str) -> Vec<NameUse> {
+    let aliases = index.aliases(name).iter();
+    let seen_in =
+        |file: usize, local: &str| index.files[file].imports.iter().any(|(known, _)| known == local);
+    let uses = aliases.flat_map(|(_, local)| {
+        let is_meant =
+            move |place: &&NameUse| !place.is_quoted && !place.is_member && seen_in(place.file, local);
+        index.uses(local).iter().filter(is_meant)
+    });
+    let mut found: Vec<NameUse> = uses.copied().collect();
+    found.sort_by_key(|place| (place.file, place.at));
+    found.dedup();
+    found
 }
 
 struct UserCollector<'a> {
@@ -132,7 +150,11 @@ impl<'a> UserCollector<'a> {
             let is_member = place.is_member && (unit.owner.is_some() || !known.contains(&place.file));
             !place.is_quoted && !listed.contains(&(place.file, place.at)) && (is_plain || is_member)
         };
-        let places: Vec<NameUse> = self.index.uses(&unit.name).iter().filter(may_be).copied().collect();
+        let places = self.index.uses(&unit.name).iter().filter(may_be).copied();
+        // Some servers look for uses by the name alone, and miss those of an import that gives another one.
+        let aliased = aliased_uses(self.index, &unit.name);
+        let aliased = aliased.into_iter().filter(|place| !listed.contains(&(place.file, place.at)));
+        let places: Vec<NameUse> = places.chain(aliased).collect();
         for place in places {
             let at = (place.file, place.at);
             match server.meaning(self.index, at).await {
@@ -193,14 +215,7 @@ impl<'a> UserCollector<'a> {
         if let Some(parent) = parent {
             return Some((of.0, parent));
         }
-        let folder = self.index.files[of.0].path.parent();
-        let types = self.types_named(unit.owner.as_deref()?);
-        types.into_iter().find(|(file, _)| self.index.files[*file].path.parent() == folder)
-    }
-
-    fn types_named(&self, name: &str) -> Vec<UnitAt> {
-        let named = self.index.named(name).iter();
-        named.filter(|at| self.index.unit(**at).kind == CodeUnitKind::Type).copied().collect()
+        type_beside(self.index, &self.index.files[of.0].path, unit.owner.as_deref()?)
     }
 
     /// The types that `owner` is derived from, and whether one of them lies outside and may call methods that it does not know.
@@ -210,7 +225,7 @@ impl<'a> UserCollector<'a> {
         for _ in 0..MAX_BASE_DEPTH {
             let mut next = Vec::new();
             for base in level.iter().flat_map(|at| &self.index.unit(*at).bases) {
-                let types = self.types_named(base);
+                let types = types_named(self.index, base);
                 is_open |= types.is_empty()
                     && !PLAIN_BASES.contains(&base.as_str())
                     && !base.ends_with("Error")
@@ -227,8 +242,19 @@ impl<'a> UserCollector<'a> {
     }
 }
 
+fn types_named(index: &CodeIndex, name: &str) -> Vec<UnitAt> {
+    let named = index.named(name).iter();
+    named.filter(|at| index.unit(**at).kind == CodeUnitKind::Type).copied().collect()
+}
+
+/// The type called `name` in the folder of the file at `path`: Go and Rust have methods outside the type.
+pub(super) fn type_beside(index: &CodeIndex, path: &WorkspacePath, name: &str) -> Option<UnitAt> {
+    let folder = path.parent();
+    types_named(index, name).into_iter().find(|(file, _)| index.files[*file].path.parent() == folder)
+}
+
 /// Whether a language calls what has this name without naming it: operators, constructors, conversions.
-fn is_called_by_language(name: &str) -> bool {
+pub(super) fn is_called_by_language(name: &str) -> bool {
     name.starts_with("__") && name.ends_with("__") && name.len() > 4
         || matches!(name, "constructor" | "drop" | "deref" | "fmt" | "from" | "toString" | "String" | "Error")
 }

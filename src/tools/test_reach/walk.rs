@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
+use tokio::time::Instant;
+
 use super::inherited;
 use super::links::{Reached, UnitAt, UserOf};
 use super::output::ReachKind;
@@ -16,6 +18,8 @@ use crate::hints::{CodeIndex, CodeUnitKind, TestRole};
 
 /// The most units that are walked through.
 const MAX_WALKED_UNITS: usize = 20_000;
+/// How many steps are made before others get their turn.
+const STEPS_BETWEEN_YIELDS: usize = 32;
 /// Kinds of links, from the strongest to the weakest.
 const KINDS: [ReachKind; 4] = [ReachKind::Changed, ReachKind::Calls, ReachKind::References, ReachKind::Names];
 
@@ -64,17 +68,17 @@ impl<'a> ReachWalk<'a> {
         self.wait(reached, None, ReachKind::Changed);
     }
 
-    /// Begins at the places of a name that is gone.
-    pub(super) fn start_at_gone(&mut self, shown: String, name: &str) {
+    /// Begins at the users of what is no unit that is there.
+    pub(super) fn start_at_users(&mut self, shown: String, users: Vec<UserOf>) {
         let step = self.steps.len();
         self.steps.push(WalkStep { reached: None, gone: Some(shown), from: None, kind: ReachKind::Changed });
-        for user in users::by_name(self.index, None, name) {
+        for user in users {
             self.wait(user.reached, Some(step), user.kind);
         }
     }
 
-    /// Walks until nothing new is reached.
-    pub(super) async fn run(&mut self, server: &mut ServerUses<'_>) {
+    /// Walks until nothing new is reached, or until `deadline`.
+    pub(super) async fn run(&mut self, server: &mut ServerUses<'_>, deadline: Instant) {
         while let Some((kind, reached, from)) = self.take() {
             if !self.seen.insert(reached) {
                 continue;
@@ -83,11 +87,18 @@ impl<'a> ReachWalk<'a> {
                 self.cut = Some(format!("more than {MAX_WALKED_UNITS} symbols are reached"));
                 return;
             }
+            if Instant::now() >= deadline {
+                self.cut = Some("the time was up before all uses were followed".to_owned());
+                return;
+            }
+            if self.steps.len().is_multiple_of(STEPS_BETWEEN_YIELDS) {
+                tokio::task::yield_now().await;
+            }
             let step = self.steps.len();
             self.steps.push(WalkStep { reached: Some(reached), gone: None, from, kind });
             match reached {
                 Reached::Unit(unit) => self.pass_unit(unit, step, kind, server).await,
-                Reached::InheritedTest { .. } => drop(self.tests.insert(reached, step)),
+                Reached::InheritedTest { .. } | Reached::File(_) => drop(self.tests.insert(reached, step)),
                 Reached::Top(file) => self.pass_top(file, step, kind),
                 Reached::Folder(file) => {
                     let tests = runner_rules::tests_beneath(self.index, file);
@@ -107,7 +118,11 @@ impl<'a> ReachWalk<'a> {
             for other in inherited::other_runs(self.index, at) {
                 self.wait(other, from, kind);
             }
-            return;
+            if !file.has_usable_tests() {
+                return;
+            }
+        } else {
+            self.pass_opaque(at.0, step, kind);
         }
         // What changed in a test file, or is used in the body of a class of tests, concerns all its tests.
         if unit.test == TestRole::Group {
@@ -127,7 +142,16 @@ impl<'a> ReachWalk<'a> {
         }
     }
 
+    /// Takes a file of tests as a whole where none of its tests is recognised; the way there is the same.
+    fn pass_opaque(&mut self, file: usize, step: usize, kind: ReachKind) {
+        if self.index.files[file].is_opaque_test() {
+            let from = self.steps[step].from;
+            self.wait(Reached::File(file), from, kind);
+        }
+    }
+
     fn pass_top(&mut self, file: usize, step: usize, kind: ReachKind) {
+        self.pass_opaque(file, step, kind);
         self.tops.entry(file).or_insert(step);
         let tests: Vec<usize> = self.index.files[file].tests_within(None).collect();
         tests.into_iter().for_each(|test| self.wait(Reached::Unit((file, test)), Some(step), kind));
@@ -161,7 +185,7 @@ impl<'a> ReachWalk<'a> {
                 waiting.push_back(*file);
             }
         }
-        let mut found = BTreeMap::new();
+        let (mut found, mut loaded) = (BTreeMap::new(), Vec::new());
         while let Some(file) = waiting.pop_front() {
             let way = std::iter::successors(from[&file], |at| from.get(at).copied().flatten());
             let way: Vec<usize> = way.collect();
@@ -170,18 +194,19 @@ impl<'a> ReachWalk<'a> {
                 found.insert(file, way.clone());
             }
             if runner_rules::is_conftest(self.index, file) {
-                let below: BTreeSet<usize> =
-                    runner_rules::tests_beneath(self.index, file).into_iter().map(|(file, _)| file).collect();
-                for below in below {
-                    let way = std::iter::once(file).chain(way.iter().copied()).collect();
-                    found.entry(below).or_insert(way);
-                }
+                loaded.push((file, way));
             }
             for importer in self.index.importers(file) {
                 from.entry(importer).or_insert_with(|| {
                     waiting.push_back(importer);
                     Some(file)
                 });
+            }
+        }
+        for (conftest, way) in loaded {
+            for (below, _) in runner_rules::tests_beneath(self.index, conftest) {
+                let way = || std::iter::once(conftest).chain(way.iter().copied()).collect();
+                found.entry(below).or_insert_with(way);
             }
         }
         found

@@ -1,80 +1,7 @@
-//! Test commands of Cargo, Go, Maven, Gradle, .NET, Swift and CMake.
+//! Test commands of Go, Maven, Gradle, .NET, Swift and CMake.
 
-use std::collections::BTreeSet;
-
-use super::{ProjectFolder, SelectedTest, TestRunPlan, TestSelection, any_of, stems};
+use super::{ALL_OF_FILES, ProjectFolder, TestRunPlan, TestSelection, any_of, stems};
 use crate::text::shell_word;
-
-pub(super) fn cargo(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
-    folder.text("Cargo.toml")?;
-    let plan = TestRunPlan::new("cargo test", "Cargo.toml is here");
-    if !wanted.tests.is_empty() && wanted.whole_files().next().is_none() {
-        return Some(exact_cargo(folder, plan, &wanted.tests));
-    }
-    let wanted = &wanted.by_parts_of_names();
-    let mut plan = plan;
-    let targets: Option<Vec<&str>> = wanted.files.iter().map(|file| integration_test(file)).collect();
-    let mut filters = wanted.names.clone();
-    match targets {
-        Some(mut targets) => {
-            targets.dedup();
-            plan = plan.with_words(targets.into_iter().flat_map(|target| ["--test", target]));
-        }
-        None => {
-            let modules: Option<Vec<String>> = wanted.files.iter().map(|file| module(file)).collect();
-            match (modules, filters.is_empty()) {
-                (Some(modules), true) => filters = modules,
-                _ => plan = plan.without_files(wanted),
-            }
-        }
-    }
-    if !filters.is_empty() {
-        plan = plan.with_words(["--"]).with_words(filters);
-    }
-    Some(plan)
-}
-
-/// Tests by their whole paths, each in the target that its file belongs to.
-fn exact_cargo(folder: &dyn ProjectFolder, plan: TestRunPlan, tests: &[SelectedTest]) -> TestRunPlan {
-    let (mut targets, mut names) = (BTreeSet::new(), BTreeSet::new());
-    for test in tests {
-        let target = match integration_test(&test.file) {
-            Some(target) => vec!["--test".to_owned(), target.to_owned()],
-            None if folder.has("src/lib.rs") && test.file != "src/main.rs" => vec!["--lib".to_owned()],
-            None => vec!["--bins".to_owned()],
-        };
-        targets.insert(target);
-        names.insert(format!("{}{}", module_path(&test.file), test.name.replace('.', "::")));
-    }
-    plan.with_words(targets.into_iter().flatten()).with_words(["--", "--exact"]).with_words(names)
-}
-
-/// What the paths of tests in a file begin with: `cart::price::` of `src/cart/price.rs`, nothing in the root of a target.
-fn module_path(file: &str) -> String {
-    if integration_test(file).is_none() {
-        return module(file).unwrap_or_default();
-    }
-    let inner = file.strip_prefix("tests/").and_then(|file| file.split_once('/')).map(|(_, inner)| inner);
-    let inner = inner.and_then(|inner| inner.strip_suffix(".rs")).unwrap_or("main");
-    let inner = inner.strip_suffix("/mod").unwrap_or(inner);
-    if inner == "main" { String::new() } else { format!("{}::", inner.replace('/', "::")) }
-}
-
-/// `checkout` of `tests/checkout.rs`, `tests/checkout/main.rs` and what lies beside the latter.
-fn integration_test(file: &str) -> Option<&str> {
-    let below = file.strip_prefix("tests/")?;
-    match below.split_once('/') {
-        Some((folder, _)) => Some(folder),
-        None => below.strip_suffix(".rs"),
-    }
-}
-
-/// `cart::price::` of `src/cart/price.rs`: what the names of its tests begin with.
-fn module(file: &str) -> Option<String> {
-    let below = file.strip_prefix("src/")?.strip_suffix(".rs")?;
-    let below = below.strip_suffix("/mod").unwrap_or(below);
-    (!matches!(below, "lib" | "main")).then(|| format!("{}::", below.replace('/', "::")))
-}
 
 pub(super) fn go(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
     folder.text("go.mod")?;
@@ -90,8 +17,9 @@ pub(super) fn go(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<T
     }
     let plan = TestRunPlan::new("go test", "go.mod is here").with_words(packages);
     if !wanted.tests.is_empty() {
-        let plan =
-            plan.with_note_if(wanted.whole_files().next().is_some(), "of whole files only named tests run");
+        if wanted.whole_files().next().is_some() {
+            return Some(plan.with_note_if(true, ALL_OF_FILES));
+        }
         let mut names: Vec<String> = wanted.tests.iter().map(|test| test.name.clone()).collect();
         names.sort();
         names.dedup();

@@ -3,6 +3,7 @@
 //! Each kind of project is a function of [`ProjectFolder`], pure but for what that looks at; [`nearest`] finds the folder whose files say
 //! how tests are run, and [`runs_of`] the commands for the tests that reach a change.
 
+mod cargo;
 mod compiled;
 mod nearest;
 mod reached;
@@ -10,7 +11,7 @@ mod recipes;
 mod scripted;
 
 pub(crate) use nearest::{ProjectPlans, nearest_plans, word_below};
-pub(crate) use reached::runs_of;
+pub(crate) use reached::{PlannedRuns, runs_of};
 
 use crate::text::shell_word;
 
@@ -54,16 +55,48 @@ pub(crate) struct SelectedTest {
     pub(crate) file: String,
     /// The test with what it lies in, by dots (`TestCart.test_add`), or its titles joined by spaces.
     pub(crate) name: String,
+    /// Whether the runner knows it by just this name; otherwise it may say more, or something else.
+    pub(crate) is_exact: bool,
 }
 
+/// The note of a plan that is told files, and not their tests.
+const ALL_OF_FILES: &str = "some of the files are wanted as a whole; all tests of the files run";
+
 impl TestSelection {
-    /// The same for runners that take parts of names: the last of each.
+    /// What a runner for files with these `endings` runs of it; `None` where files are wanted, and none of them is its own. Folders, and
+    /// what has the ending of no runner, are anybody's.
+    fn of_endings(&self, endings: &[&str]) -> Option<Self> {
+        let is_own = |file: &String| {
+            let ending =
+                file.rsplit('/').next().and_then(|name| name.rsplit_once('.')).map_or("", |(_, end)| end);
+            let is_known = || RUNNERS.iter().any(|runner| runner.endings.contains(&ending));
+            endings.is_empty() || endings.contains(&ending) || !is_known()
+        };
+        let files: Vec<String> = self.files.iter().filter(|file| is_own(file)).cloned().collect();
+        if files.is_empty() && !self.files.is_empty() {
+            return None;
+        }
+        let tests = self.tests.iter().filter(|test| is_own(&test.file)).cloned().collect();
+        Some(Self { files, names: self.names.clone(), tests })
+    }
+
+    /// The same for runners that take parts of names: the last of each, and none where files are wanted as a whole.
     fn by_parts_of_names(&self) -> Self {
+        if !self.tests.is_empty() && self.whole_files().next().is_some() {
+            return Self { files: self.files.clone(), ..Self::default() };
+        }
         let last = |test: &SelectedTest| test.name.rsplit('.').next().unwrap_or(&test.name).to_owned();
         let mut names: Vec<String> = self.names.iter().cloned().chain(self.tests.iter().map(last)).collect();
         names.sort();
         names.dedup();
         Self { files: self.files.clone(), names, tests: Vec::new() }
+    }
+
+    /// The same for runners that take nothing but whole names: files with other tests are wanted as a whole.
+    fn by_whole_names(&self) -> Self {
+        let is_exact = |file: &String| self.tests.iter().all(|test| test.file != *file || test.is_exact);
+        let tests = self.tests.iter().filter(|test| is_exact(&test.file)).cloned().collect();
+        Self { files: self.files.clone(), names: self.names.clone(), tests }
     }
 
     /// The files of which no test is named: those run as a whole.
@@ -81,11 +114,13 @@ pub(crate) struct TestRunPlan {
     pub(crate) why: String,
     /// What it does not do of what was wanted.
     pub(crate) notes: Vec<String>,
+    /// Those of the wanted files whose tests it runs.
+    pub(crate) files: Vec<String>,
 }
 
 impl TestRunPlan {
     fn new(command: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { command: command.into(), why: why.into(), notes: Vec::new() }
+        Self { command: command.into(), why: why.into(), notes: Vec::new(), files: Vec::new() }
     }
 
     /// With more words at the end of the command, each quoted where it needs to be.
@@ -119,33 +154,56 @@ impl TestRunPlan {
 
 type TestPlanner = fn(&dyn ProjectFolder, &TestSelection) -> Option<TestRunPlan>;
 
-/// Kinds of project whose runner takes tests that are known exactly.
-const EXACT_KINDS: &[TestPlanner] = &[compiled::cargo, compiled::go, scripted::node, scripted::python];
+/// A kind of project.
+struct TestRunner {
+    planner: TestPlanner,
+    /// The endings of the files whose tests it runs; none for all.
+    endings: &'static [&'static str],
+    /// What it takes of the names of tests.
+    narrow: fn(&TestSelection) -> TestSelection,
+}
 
-/// All others, languages before the words of a `justfile` or `Makefile`, which cannot be told what to run.
-const KINDS: &[TestPlanner] = &[
-    scripted::deno,
-    compiled::maven,
-    compiled::gradle,
-    compiled::dotnet,
-    compiled::swift,
-    scripted::mix,
-    scripted::ruby,
-    scripted::php,
-    scripted::dart,
-    compiled::cmake,
-    recipes::just,
-    recipes::make,
+const fn by_whole_names(planner: TestPlanner, endings: &'static [&'static str]) -> TestRunner {
+    TestRunner { planner, endings, narrow: TestSelection::by_whole_names }
+}
+
+const fn by_parts(planner: TestPlanner, endings: &'static [&'static str]) -> TestRunner {
+    TestRunner { planner, endings, narrow: TestSelection::by_parts_of_names }
+}
+
+const SCRIPTS: &[&str] = &["ts", "tsx", "js", "jsx", "mts", "cts", "mjs", "cjs"];
+const JVM: &[&str] = &["java", "kt", "groovy", "scala"];
+
+/// All kinds, languages before the words of a `justfile` or `Makefile`, which cannot be told what to run.
+static RUNNERS: &[TestRunner] = &[
+    // Its filters match parts of names as well as whole ones.
+    TestRunner { planner: cargo::cargo, endings: &["rs"], narrow: TestSelection::clone },
+    by_whole_names(compiled::go, &["go"]),
+    by_whole_names(scripted::node, SCRIPTS),
+    by_whole_names(scripted::python, &["py"]),
+    by_parts(scripted::deno, SCRIPTS),
+    by_parts(compiled::maven, JVM),
+    by_parts(compiled::gradle, JVM),
+    by_parts(compiled::dotnet, &["cs", "fs", "vb"]),
+    by_parts(compiled::swift, &["swift"]),
+    by_parts(scripted::mix, &["ex", "exs"]),
+    by_parts(scripted::ruby, &["rb"]),
+    by_parts(scripted::php, &["php"]),
+    by_parts(scripted::dart, &["dart"]),
+    by_parts(compiled::cmake, &["c", "cc", "cpp", "cxx", "m", "mm"]),
+    by_parts(recipes::just, &[]),
+    by_parts(recipes::make, &[]),
 ];
 
 /// The ways in which the tests of `folder` can be run, the best first.
 pub(super) fn plans(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Vec<TestRunPlan> {
-    let by_parts = wanted.by_parts_of_names();
-    EXACT_KINDS
-        .iter()
-        .filter_map(|kind| kind(folder, wanted))
-        .chain(KINDS.iter().filter_map(|kind| kind(folder, &by_parts)))
-        .collect()
+    let plan = |runner: &TestRunner| {
+        let own = wanted.of_endings(runner.endings)?;
+        let own = (runner.narrow)(&own);
+        let plan = (runner.planner)(folder, &own)?;
+        Some(TestRunPlan { files: own.files, ..plan })
+    };
+    RUNNERS.iter().filter_map(plan).collect()
 }
 
 /// One pattern that matches each of `names` and what they are part of.

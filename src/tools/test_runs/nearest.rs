@@ -37,12 +37,14 @@ pub(crate) fn nearest_plans(
     let folders: Vec<WorkspacePath> = std::iter::successors(Some(start.clone()), above).collect();
     [false, true].into_iter().find_map(|last_resort| {
         folders.iter().find_map(|folder| {
+            // A shell cannot be told a name that is no text.
+            let shown = folder.as_path().to_str()?;
             let looked = FolderInWorkspace::new(workspace, read, folder, last_resort);
             let mut found = plans(&looked, &select(folder));
             if !folder.is_root() {
-                let into = |plan: &mut TestRunPlan| {
-                    plan.command = format!("cd {} && {}", shell_word(&folder.display()), plan.command);
-                };
+                // With `./` the name is no option, no `-`, and not looked for along CDPATH.
+                let word = shell_word(&format!("./{shown}")).into_owned();
+                let into = |plan: &mut TestRunPlan| plan.command = format!("cd {word} && {}", plan.command);
                 found.iter_mut().for_each(into);
             }
             (!found.is_empty()).then(|| ProjectPlans { folder: folder.clone(), plans: found })

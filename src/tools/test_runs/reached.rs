@@ -1,65 +1,109 @@
-//! The commands that run the tests which reach a change, one for each project that they belong to.
+//! The commands that run the tests which reach a change: one for each runner of each project that they belong to.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::nearest::{nearest_plans, word_below};
+use super::nearest::{FileReader, ProjectPlans, nearest_plans, word_below};
 use super::{SelectedTest, TestRunPlan, TestSelection};
 use crate::tools::context::Context;
 use crate::tools::test_reach::output::{ReachedTest, TestRun};
-use crate::workspace::WorkspacePath;
+use crate::workspace::{Workspace, WorkspacePath};
 
 /// The most tests that one command names; of more, whole files run.
 const MAX_NAMED_TESTS: usize = 400;
-/// The longest command that names tests, in bytes: a shell takes one word of 128 KiB.
+/// The longest command that names tests or files, in bytes: a shell takes one word of 128 KiB.
 const MAX_COMMAND_BYTES: usize = 60_000;
-/// The most projects that get a command.
-const MAX_PROJECTS: usize = 20;
+/// The most commands.
+const MAX_RUNS: usize = 20;
+
+/// The commands, and the files of tests that none of them runs.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct PlannedRuns {
+    /// For a shell at the root of the workspace.
+    pub(crate) runs: Vec<TestRun>,
+    /// Paths relative to the workspace: no project says how these are run.
+    pub(crate) without: Vec<String>,
+}
+
+/// The tests of some files: each by its name and whether a runner knows it by just that, or the file as a whole.
+type ReachedFiles<'a> = BTreeMap<WorkspacePath, BTreeSet<Option<(&'a str, bool)>>>;
 
 /// The commands that run `tests`.
-pub(crate) fn runs_of(context: &Context, tests: &[ReachedTest]) -> Vec<TestRun> {
-    let mut by_file: BTreeMap<WorkspacePath, BTreeSet<Option<&str>>> = BTreeMap::new();
-    for test in tests {
-        if let Ok(path) = context.workspace.path(test.path.as_ref()) {
-            by_file.entry(path).or_default().insert(test.name.as_deref());
-        }
-    }
+pub(crate) fn runs_of(context: &Context, tests: &[ReachedTest]) -> PlannedRuns {
     let read = |path: &WorkspacePath| context.saved_text(path).ok();
-    let mut runs = Vec::new();
-    while let Some(first) = by_file.keys().next().cloned() {
-        let start = first.parent().unwrap_or_else(WorkspacePath::root);
-        let select = |folder: &WorkspacePath, is_exact: bool| selection(&by_file, folder, is_exact);
-        let plans_of = |is_exact: bool| {
-            nearest_plans(&context.workspace, &read, &start, &|folder| select(folder, is_exact))
-        };
-        let is_short = |plan: &TestRunPlan| plan.command.len() <= MAX_COMMAND_BYTES;
-        let found = plans_of(true)
-            .filter(|found| found.plans.first().is_some_and(is_short))
-            .or_else(|| plans_of(false));
-        let Some(found) = found.filter(|_| runs.len() < MAX_PROJECTS) else {
-            by_file.remove(&first);
-            continue;
-        };
-        by_file.retain(|path, _| !path.as_path().starts_with(found.folder.as_path()));
-        if let Some(TestRunPlan { command, why, notes }) = found.plans.into_iter().next() {
-            runs.push(TestRun { command, why, notes });
+    plan_runs(&context.workspace, &read, tests)
+}
+
+/// [`runs_of`] with what reads files.
+pub(super) fn plan_runs(workspace: &Workspace, read: &FileReader<'_>, tests: &[ReachedTest]) -> PlannedRuns {
+    let mut planned = PlannedRuns::default();
+    let mut by_file = ReachedFiles::new();
+    for test in tests {
+        match workspace.path(test.path.as_ref()) {
+            Ok(path) => {
+                let name = test.name.as_deref().map(|name| (name, test.is_exact));
+                by_file.entry(path).or_default().insert(name);
+            }
+            Err(_) => planned.without.push(test.path.clone()),
         }
     }
-    runs
+    // Each file belongs to the nearest project that runs tests of its language.
+    let mut known: HashMap<(Option<WorkspacePath>, Option<String>), Option<WorkspacePath>> = HashMap::new();
+    let mut projects: BTreeMap<WorkspacePath, ReachedFiles<'_>> = BTreeMap::new();
+    for (path, names) in by_file {
+        let key = (path.parent(), path.extension().map(str::to_owned));
+        let alone = BTreeMap::from([(path.clone(), names.clone())]);
+        let start = path.parent().unwrap_or_else(WorkspacePath::root);
+        let look = || Some(nearest_plans(workspace, read, &start, &|at| selection(&alone, at, true))?.folder);
+        match known.entry(key).or_insert_with(look) {
+            Some(folder) => drop(projects.entry(folder.clone()).or_default().insert(path, names)),
+            None => planned.without.push(path.display()),
+        }
+    }
+    for (folder, mut files) in projects {
+        while !files.is_empty() {
+            let planning = || best_plan(workspace, read, &folder, &files);
+            let Some(found) = (planned.runs.len() < MAX_RUNS).then(planning).flatten() else { break };
+            let (at, TestRunPlan { command, why, notes, files: covered }) = found;
+            let count = files.len();
+            files.retain(|path, _| word_below(&at, path).is_none_or(|word| !covered.contains(&word)));
+            if files.len() == count {
+                break;
+            }
+            planned.runs.push(TestRun { command, why, notes });
+        }
+        planned.without.extend(files.keys().map(WorkspacePath::display));
+    }
+    planned
+}
+
+/// The best way to run some of `files`, with its folder: by names of tests, or else whole files, in a command that a shell takes.
+fn best_plan(
+    workspace: &Workspace,
+    read: &FileReader<'_>,
+    folder: &WorkspacePath,
+    files: &ReachedFiles<'_>,
+) -> Option<(WorkspacePath, TestRunPlan)> {
+    [true, false].into_iter().find_map(|is_exact| {
+        let select = |at: &WorkspacePath| selection(files, at, is_exact);
+        let ProjectPlans { folder, plans } = nearest_plans(workspace, read, folder, &select)?;
+        let plan = plans.into_iter().next()?;
+        (plan.command.len() <= MAX_COMMAND_BYTES).then_some((folder, plan))
+    })
 }
 
 /// What is wanted of the tests in `folder`; without `is_exact`, or where they are too many, whole files.
-fn selection(
-    by_file: &BTreeMap<WorkspacePath, BTreeSet<Option<&str>>>,
-    folder: &WorkspacePath,
-    is_exact: bool,
-) -> TestSelection {
-    let inside = by_file.iter().filter_map(|(path, names)| Some((word_below(folder, path)?, names)));
+fn selection(files: &ReachedFiles<'_>, folder: &WorkspacePath, is_exact: bool) -> TestSelection {
+    let inside = files.iter().filter_map(|(path, names)| Some((word_below(folder, path)?, names)));
     let inside: Vec<_> = inside.collect();
     let count: usize = inside.iter().map(|(_, names)| names.len()).sum();
     let mut wanted = TestSelection::default();
     for (file, names) in inside {
         if is_exact && count <= MAX_NAMED_TESTS && !names.contains(&None) {
-            let test = |name: &&str| SelectedTest { file: file.clone(), name: (*name).to_owned() };
+            let test = |(name, is_exact): &(&str, bool)| SelectedTest {
+                file: file.clone(),
+                name: (*name).to_owned(),
+                is_exact: *is_exact,
+            };
             wanted.tests.extend(names.iter().flatten().map(test));
         }
         wanted.files.push(file);

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{ProjectFolder, SelectedTest, TestRunPlan, TestSelection, any_of};
+use super::{ALL_OF_FILES, ProjectFolder, SelectedTest, TestRunPlan, TestSelection, any_of};
 
 pub(super) fn node(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
     let package: Value = serde_json::from_str(&folder.text("package.json")?).ok()?;
@@ -33,14 +33,11 @@ pub(super) fn node(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option
         }
     };
     let plan = plan.with_words(&wanted.files);
-    if wanted.names.is_empty() && wanted.tests.is_empty() {
-        return Some(plan);
+    if wanted.names.is_empty() && (wanted.tests.is_empty() || wanted.whole_files().next().is_some()) {
+        return Some(plan.with_note_if(!wanted.tests.is_empty(), ALL_OF_FILES));
     }
     let by_titles = || format!("({})$", wanted.tests.iter().map(title_pattern).collect::<Vec<_>>().join("|"));
     Some(match runner.and_then(NodeRunner::name_option) {
-        Some(_) if wanted.names.is_empty() && wanted.whole_files().next().is_some() => {
-            plan.with_note_if(true, "some of the files are wanted as a whole; all tests of the files run")
-        }
         Some(option) if wanted.names.is_empty() => plan.with_words([option.to_owned(), by_titles()]),
         None if wanted.names.is_empty() => plan.without_names(&wanted.by_parts_of_names()),
         Some(option) => plan.with_words([option.to_owned(), any_of(&wanted.names)]),
@@ -58,9 +55,9 @@ fn title_pattern(test: &SelectedTest) -> String {
         let marked = &rest[at + 1..];
         let end = match marked.strip_prefix('{') {
             Some(inner) => inner.find('}').map_or(marked.len(), |end| end + 2),
-            None => {
-                marked.find(|letter: char| !letter.is_alphanumeric() && letter != '.').unwrap_or(marked.len())
-            }
+            None => marked
+                .find(|letter: char| !letter.is_alphanumeric() && !".#".contains(letter))
+                .unwrap_or(marked.len()),
         };
         rest = &marked[end..];
     }
@@ -141,7 +138,9 @@ pub(super) fn python(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Opti
         ("", "conftest.py"),
         ("", "tests/conftest.py"),
     ];
-    let counts = |file: &str| !file.ends_with("conftest.py") || folder.is_last_resort();
+    // A folder of tests often has these, and is not where its tests are run.
+    let is_weak = |file: &str| file.ends_with("conftest.py") || file.starts_with("requirements");
+    let counts = |file: &str| !is_weak(file) || folder.is_last_resort();
     let sign = pytest.into_iter().filter(|(_, file)| counts(file)).find(|(word, file)| names(word, file));
     let sign = sign.map(|(word, file)| match word {
         "" => format!("{file} is here"),

@@ -1,6 +1,7 @@
 //! Each kind of project, by the files it has.
 
 use super::{ProjectFolder, SelectedTest, TestRunPlan, TestSelection, plans};
+use crate::tools::test_reach::output::{ReachKind, ReachedTest};
 
 struct Files {
     files: Vec<(&'static str, &'static str)>,
@@ -156,6 +157,98 @@ fn language_test_command_comes_before_make_test() {
     assert_eq!(commands, ["cargo test", "make test"]);
 }
 
+#[test]
+fn cargo_names_tests_exactly_only_where_target_and_path_are_certain() {
+    let both = &[("Cargo.toml", ""), ("src/lib.rs", ""), ("src/main.rs", ""), ("tests/all.rs", "")];
+    let cases = [
+        (("src/bin/tool.rs", "tests.adds"), "cargo test --bin tool -- --exact tests::adds"),
+        (("src/bin/kit/main.rs", "adds"), "cargo test --bin kit -- --exact adds"),
+        (("src/cart.rs", "tests.adds"), "cargo test --bins --lib -- --exact cart::tests::adds"),
+        (("src/main.rs", "adds"), "cargo test --bins -- --exact adds"),
+        (("src/lib.rs", "~tests.adds"), "cargo test --lib -- tests::adds"),
+        (("tests/parts/cart.rs", "deep.adds"), "cargo test -- adds"),
+        (("examples/shop.rs", "adds"), "cargo test -- adds"),
+    ];
+    for (test, expected) in cases {
+        assert_eq!(exactly(both, &[test]), expected);
+    }
+    let whole = [("src/cart.rs", ""), ("src/lib.rs", "tests.adds")];
+    assert_eq!(exactly(both, &whole), "cargo test --bins --lib -- cart:: tests::adds");
+    assert_eq!(exactly(both, &[("tests/all.rs", ""), ("src/lib.rs", "adds")]), "cargo test --lib --test all");
+    let own = &[("Cargo.toml", "[[test]]\nname = \"a\"\npath = \"src/a.rs\"\n"), ("src/lib.rs", "")];
+    assert_eq!(exactly(own, &[("src/cart.rs", "tests.adds")]), "cargo test -- adds");
+    assert_eq!(command(both, &["src/bin/tool.rs"], &[]), "cargo test", "no filter that matches nothing");
+}
+
+#[test]
+fn tests_without_a_certain_name_run_with_their_whole_file() {
+    let jest = &[("package.json", r#"{"devDependencies": {"jest": "30"}}"#)];
+    let tests = [("a.test.js", "~Cart.name adds"), ("b.test.js", "adds")];
+    assert_eq!(exactly(jest, &tests), "npx --no-install jest a.test.js b.test.js");
+    let pytest = &[("pytest.ini", "")];
+    let tests = [("test_a.py", "~long"), ("test_b.py", "test_b")];
+    assert_eq!(exactly(pytest, &tests), "python3 -m pytest test_a.py test_b.py::test_b");
+    let unittest = &[("setup.py", "")];
+    assert_eq!(
+        exactly(unittest, &[("test_a.py", ""), ("test_b.py", "T.b")]),
+        "python3 -m unittest test_a.py test_b.py"
+    );
+    let go = &[("go.mod", "")];
+    assert_eq!(exactly(go, &[("a/x_test.go", ""), ("b/y_test.go", "TestB")]), "go test ./a ./b");
+    assert_eq!(
+        exactly(jest, &[("a.test.js", "row %# of $n")]),
+        "npx --no-install jest a.test.js -t '(row .* of .*)$'"
+    );
+}
+
+#[test]
+fn every_reached_test_runs_by_its_own_language_and_project_or_is_named_as_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = [
+        ("Cargo.toml", ""),
+        ("pyproject.toml", "[tool.pytest.ini_options]\n"),
+        ("src/lib.rs", ""),
+        ("tests/test_x.py", ""),
+        ("web/package.json", r#"{"devDependencies": {"vitest": "3"}}"#),
+        ("web/src/a.test.ts", ""),
+        ("zeta/Cargo.toml", ""),
+        ("zeta/src/lib.rs", ""),
+        ("spec/a_spec.rb", ""),
+    ];
+    for (path, text) in files {
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let workspace = crate::workspace::Workspace::open(folder.path()).unwrap();
+    let read = |path: &crate::workspace::WorkspacePath| Some(workspace.read_text(path).ok()?.text);
+    let test = |path: &str, name: &str| ReachedTest {
+        path: path.to_owned(),
+        name: Some(name.to_owned()),
+        line: None,
+        is_exact: true,
+        how: ReachKind::Calls,
+        way: Vec::new(),
+    };
+    let tests = [
+        test("src/lib.rs", "tests.adds"),
+        test("tests/test_x.py", "test_total"),
+        test("web/src/a.test.ts", "sells"),
+        test("zeta/src/lib.rs", "adds"),
+        test("spec/a_spec.rb", "adds"),
+    ];
+    let planned = super::reached::plan_runs(&workspace, &read, &tests);
+    let commands: Vec<&str> = planned.runs.iter().map(|run| run.command.as_str()).collect();
+    let expected = [
+        "cargo test --lib -- --exact tests::adds",
+        "python3 -m pytest tests/test_x.py::test_total",
+        "cd ./web && npx --no-install vitest run src/a.test.ts -t '(sells)$'",
+        "cd ./zeta && cargo test --lib -- --exact adds",
+    ];
+    assert_eq!(commands, expected);
+    assert_eq!(planned.without, ["spec/a_spec.rb"]);
+}
+
 fn exactly(files: &[(&'static str, &'static str)], tests: &[(&str, &str)]) -> String {
     let mut wanted = TestSelection::default();
     for (file, name) in tests {
@@ -163,10 +256,21 @@ fn exactly(files: &[(&'static str, &'static str)], tests: &[(&str, &str)]) -> St
             wanted.files.push((*file).to_owned());
         }
         if !name.is_empty() {
-            wanted.tests.push(SelectedTest { file: (*file).to_owned(), name: (*name).to_owned() });
+            // `~` marks a name that the runner may know otherwise.
+            let (name, is_exact) = name.strip_prefix('~').map_or((*name, true), |name| (name, false));
+            wanted.tests.push(SelectedTest { file: (*file).to_owned(), name: name.to_owned(), is_exact });
         }
     }
     plans(&Files::new(files), &wanted).into_iter().next().map(|plan| plan.command).unwrap_or_default()
+}
+
+#[test]
+fn titles_of_a_hostile_repository_are_one_quoted_word() {
+    let jest = &[("package.json", r#"{"devDependencies": {"jest": "30"}}"#)];
+    let command = exactly(jest, &[("a.test.js", "it's $(touch x) `y`; rm z")]);
+    let words = shlex::split(&command).unwrap();
+    assert_eq!(words.len(), 6, "{command}");
+    assert!(words[5].starts_with("(it's ") && words[5].ends_with(")$"), "{command}");
 }
 
 #[test]
@@ -178,7 +282,7 @@ fn exact_tests_are_named_as_each_runner_takes_them() {
         ),
         "python3 -m pytest tests/test_b.py tests/test_a.py::TestCart::test_add"
     );
-    let rust = &[("Cargo.toml", ""), ("src/lib.rs", "")];
+    let rust = &[("Cargo.toml", ""), ("src/lib.rs", ""), ("tests/all/main.rs", "")];
     assert_eq!(
         exactly(
             rust,
@@ -192,10 +296,10 @@ fn exact_tests_are_named_as_each_runner_takes_them() {
         "go test ./a -run '^(TestA|TestB)$'"
     );
     let jest = &[("package.json", r#"{"devDependencies": {"jest": "30"}}"#)];
-    let command = exactly(jest, &[("a.test.js", "cart adds (1)"), ("a.test.js", "cart %s of ${n}")]);
-    let words = shlex::split(&command).unwrap_or_default();
-    let pattern = r"(cart adds \(1\)|cart .* of .*)$";
-    assert_eq!(words, ["npx", "--no-install", "jest", "a.test.js", "-t", pattern], "{command}");
+    let titled = exactly(jest, &[("a.test.js", "cart adds (1)"), ("a.test.js", "cart %s of ${n}")]);
+    let words = ["npx", "--no-install", "jest", "a.test.js", "-t", r"(cart adds \(1\)|cart .* of .*)$"]
+        .map(str::to_owned);
+    assert_eq!(shlex::split(&titled).as_deref(), Some(words.as_slice()), "{titled}");
     let vitest = &[("package.json", r#"{"devDependencies": {"vitest": "3"}}"#)];
     assert_eq!(exactly(vitest, &[("a.test.ts", "")]), "npx --no-install vitest run a.test.ts");
     assert_eq!(

@@ -82,7 +82,10 @@ fn found(context: &AliasContext<'_>, files: &[WorkspacePath], names: &[String]) 
     if !others.is_empty() {
         plan.notes.push(format!("there are other ways too: {}", others.join(", ")));
     }
-    for file in files.iter().filter(|file| !file.as_path().starts_with(folder.as_path())) {
+    let is_run =
+        |file: &&WorkspacePath| word_below(&folder, file).is_some_and(|word| plan.files.contains(&word));
+    let left_out: Vec<&WorkspacePath> = files.iter().filter(|file| !is_run(file)).collect();
+    for file in left_out {
         plan.notes.push(format!("{} belongs to another project and was left out", file.display()));
     }
     Some(plan)

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::adapter::{AliasAdapter, AliasMetadata, WrittenBy};
 use super::context::{AliasContext, AliasError};
 use super::{AliasAnswer, AliasClass, format};
+use crate::hints::test_conventions::{TestFileKind, kind, nearness};
 use crate::policy::request::Effect;
-use crate::tools::test_conventions::{TestFileKind, kind, nearness};
 
 /// Files named for each one given.
 const MAX_RELATED_TEST_FILES: usize = 10;

@@ -70,7 +70,7 @@ const EMPTY_WORDS: &[&str] =
     &["src", "lib", "main", "test", "tests", "__tests__", "spec", "specs", "unit", "integration"];
 
 /// Folders that hold nothing but tests and what these need.
-const TEST_FOLDERS: &[&str] = &["test", "tests", "__tests__", "spec", "specs", "testing"];
+const TEST_FOLDERS: &[&str] = &["test", "tests", "__tests__", "spec", "specs", "testing", "e2e"];
 
 /// What a file is, by its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,7 +121,16 @@ pub(crate) fn kind(path: &[&str]) -> TestFileKind {
 /// Whether the file at `path` (parts of the path, from the root) is a test or lies among tests.
 pub(crate) fn is_test(path: &[&str]) -> bool {
     let folders = path.split_last().map_or(&[][..], |(_, folders)| folders);
-    folders.iter().any(|folder| TEST_FOLDERS.contains(folder)) || matches!(kind(path), TestFileKind::Test(_))
+    folders.iter().any(|folder| TEST_FOLDERS.contains(folder))
+        || is_named_as_test(path)
+        || path.last().is_some_and(|name| *name == "conftest.py")
+}
+
+/// Whether the file at `path` is a test by its own name.
+pub(crate) fn is_named_as_test(path: &[&str]) -> bool {
+    // `unittest` takes all names that begin with `test`, Django `tests.py`.
+    let is_python = |name: &&str| name.starts_with("test") && name.ends_with(".py");
+    path.last().is_some_and(is_python) || matches!(kind(path), TestFileKind::Test(_))
 }
 
 /// What a test called `stem` in `folder` tests, if `name` is the way in which it is called.
@@ -218,6 +227,17 @@ mod tests {
         }
         // `test_.py` and `_test.go` test nothing; they are sources by their names.
         assert!(matches!(kind(&["test_.py"]), TestFileKind::Source(_)));
+    }
+
+    #[test]
+    fn tests_of_unittest_and_django_are_tests_by_their_names() {
+        for path in ["shop/tests.py", "shop/testcart.py", "shop/test_cart.py", "web/cart.test.ts"] {
+            assert!(is_named_as_test(&parts(path)) && is_test(&parts(path)), "{path}");
+        }
+        for path in ["tests/helpers.py", "shop/conftest.py", "e2e/pages.ts"] {
+            assert!(!is_named_as_test(&parts(path)) && is_test(&parts(path)), "{path}");
+        }
+        assert!(!is_test(&parts("shop/latest.py")) && !is_test(&parts("shop/cart.py")));
     }
 
     #[test]
