@@ -195,6 +195,7 @@ def main():
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--program", default=str(ROOT / "target/release/lsp-tools"))
     options = options.parse_args()
+    options.program = str(Path(options.program).resolve())
     folder = Path(tempfile.mkdtemp(prefix="gate-"))
     data = Path(os.environ.get("LSP_TOOLS_BENCH_DATA", KEPT / "servers"))
     env = {**os.environ, "LSP_TOOLS_DATA_DIR": str(data)}

@@ -1,4 +1,4 @@
-//! Differences in files that no server looks at by itself, and that say how sources are looked at: project files, and data that sources import.
+//! Differences in files by which sources are looked at otherwise: project files, and data that sources import.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
