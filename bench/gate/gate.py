@@ -43,6 +43,8 @@ SERVERS = {
     "go": "gopls",
     "rust": "rust-analyzer",
 }
+# Without these the compiler has no project to look at.
+PROJECT_FILES = {"python": None, "typescript": "tsconfig.json", "go": "go.mod", "rust": "Cargo.toml"}
 ENDINGS = {
     "python": (".py", ".pyi"),
     "typescript": (".ts", ".tsx", ".mts", ".cts"),
@@ -74,9 +76,14 @@ def chosen_commits(folder, language, count, seed):
     """Commits without a second parent that touch sources, and of one seed always the same."""
     listed = git(folder, "log", "--no-merges", "--min-parents=1", "--format=%H", "-n", "600", "HEAD", "--",
                  *[f"*{ending}" for ending in ENDINGS[language]])
-    commits = listed.split()
+    needed = PROJECT_FILES[language]
+    commits = [commit for commit in listed.split() if not needed or has_file(folder, f"{commit}~1", needed) and has_file(folder, commit, needed)]
     random.Random(seed).shuffle(commits)
     return commits[:count]
+
+
+def has_file(folder, commit, name):
+    return run(["git", "cat-file", "-e", f"{commit}:{name}"], folder).returncode == 0
 
 
 class Compiler:
@@ -114,6 +121,14 @@ class Compiler:
             if mark and "(" in place:
                 path, _, at = place.rpartition("(")
                 yield os.path.normpath(path), int(at.split(",")[0]) - 1, rest.split(":")[0]
+
+    def covered(self, tree):
+        """The files that the compiler looks at; None where it looks at all."""
+        if self.language != "typescript":
+            return None
+        program = self.tool("servers/typescript-language-server/*/npm/node_modules/typescript/lib/tsc.js")
+        listed = run(["node", str(program), "--listFilesOnly", "-p", "."], tree).stdout.splitlines()
+        return {os.path.relpath(os.path.realpath(path), os.path.realpath(tree)) for path in listed}
 
     def go(self, tree):
         program = shutil.which("go") or str(self.tool("servers/gopls/**/bin/go"))
@@ -234,6 +249,10 @@ def measure(name, language, options, folder, data, env):
         after, second = compiler.check(tree)
         expected = new_errors(before, after, moved_lines(tree, commit))
         answer, found, took = ours(options.program, tree, language, env)
+        covered = compiler.covered(tree)
+        if covered is not None:
+            # What lies outside of the project's configuration the compiler does not look at, and we do.
+            found = Counter({key: count for key, count in found.items() if key[0] in covered})
         named = expected & found
         outcomes.append({
             "repository": name,

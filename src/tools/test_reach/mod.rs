@@ -2,7 +2,7 @@
 //!
 //! [`changed`] tells which units of code the edits change, and [`starts`] where in the index these are; [`walk`] follows their users until tests, through [`server_uses`] (the
 //! language server), [`users`] (names, overriding, calls without a name) and [`runner_rules`] (fixtures and set-up); the result is a
-//! [`TestReachOutput`](output::TestReachOutput). Imports are the coarse net beneath: files that import what changed and are not known to
+//! [`TestReachOutput`]. Imports are the coarse net beneath: files that import what changed and are not known to
 //! use it are named last, and marked so.
 
 mod changed;

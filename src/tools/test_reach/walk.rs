@@ -1,7 +1,7 @@
 //! The walk from what changed to the tests: uses of uses, those with the strongest links first.
 //!
 //! Each step is a unit of code that is reached, with the step before it. A test ends the walk there; of all other units the users are
-//! asked for ([`users`](super::users)). What stands at the top level of a file is reached by whoever imports the file, which is followed
+//! asked for ([`users`]). What stands at the top level of a file is reached by whoever imports the file, which is followed
 //! at the end.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
