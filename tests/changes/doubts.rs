@@ -47,8 +47,10 @@ async fn index_in_conflict_is_not_judged() {
     repository.branch("two", "main", |project| project.write("a.py", "x: int = 3\n"));
     repository.git(&["checkout", "-q", "one"]);
     let root = repository.project.root();
-    let merged = std::process::Command::new("git").args(["merge", "-q", "two"]).current_dir(root).output();
-    assert!(!merged.expect("git").status.success(), "a conflict");
+    let mut merge = std::process::Command::new("git");
+    merge.args(["-c", "user.name=t", "-c", "user.email=t@t", "merge", "-q", "two"]).current_dir(root);
+    assert!(!merge.output().expect("git").status.success(), "a conflict");
+    assert!(repository.git(&["status", "--porcelain"]).contains("UU a.py"), "a conflict");
     let answer = repository.changes(json!({"index": true})).await;
     assert!(answer["ok"] == false || verdict(&answer) != "complete", "{answer}");
     repository.runtime.shutdown().await;
