@@ -46,7 +46,7 @@ pub struct ChangesArgs {
 /// What a caller in this process can say of a comparison beside the arguments of the tool.
 #[derive(Debug, Clone, Default)]
 pub struct ChangesInProcess {
-    /// Nobody reads which declarations changed.
+    /// The caller does not read which declarations changed.
     pub without_interfaces: bool,
     /// Only this part of the files.
     pub shard: Option<Shard>,

@@ -52,7 +52,7 @@ enum JunitOutcome {
     Passed,
     /// It has errors or warnings.
     Failure,
-    /// Nobody answered for it.
+    /// No server answered for it.
     Error,
     /// It was judged in part, or by no server.
     Skipped,

@@ -74,7 +74,7 @@ impl StartTurn {
                 self.begun.get_or_init(Instant::now);
                 return !stopping.is_cancelled();
             };
-            // Whoever is far behind need not look so often.
+            // A start far behind in the queue looks less often.
             let steps = u32::try_from(before).unwrap_or(u32::MAX).saturating_add(1).min(MAX_TURN_POLL_STEPS);
             tokio::select! {
                 () = stopping.cancelled() => return false,

@@ -13,7 +13,9 @@ use super::output::{ChangesOutput, UnjudgedFile, WORK_TREE};
 use crate::lsp::view::View;
 use crate::tools::answer::{Answer, Verdict};
 use crate::tools::context::{Context, LanguageFile};
-use crate::tools::diagnostics_baseline::{BreakageMode, BreakageWatch, Earlier, EarlierTree, NewFindings};
+use crate::tools::diagnostics_baseline::{
+    BreakageMode, BreakageWatch, Earlier, EarlierTree, NewFindings, view_before_edits,
+};
 use crate::tools::editing::is_prose;
 use crate::tools::error::ToolError;
 use crate::tools::git::difference::unwatched_paths;
@@ -169,7 +171,7 @@ fn unjudged_files(
     texts: &ComparedTexts,
     others: Vec<(WorkspacePath, String)>,
 ) -> Vec<UnjudgedFile> {
-    // Nobody would have looked at an image; behind a link there may be anything.
+    // No server looks at an image; behind a link there may be anything.
     let is_source = |path: &WorkspacePath| {
         let file = LanguageFile { path: path.clone(), language: language_of(context, path, None) };
         !context.servers_for(&file, |features| features.diagnostics).is_empty()
@@ -220,11 +222,7 @@ async fn find(
         let costs = options.findings.in_process.costs.as_deref();
         watch.retain(|subjects| lsp_diagnostics::retain_shard(context, subjects, shard, costs));
     }
-    let texts_before = edits.iter().filter_map(|edit| {
-        let path = edit.renamed_from.as_ref().unwrap_or(&edit.path);
-        Some((path.clone(), Arc::from(edit.before.as_deref()?)))
-    });
-    let view = View::disk().with_texts(texts_before);
+    let view = view_before_edits(&View::disk(), edits);
     let own_tree = is_apart || is_reconfigured || !texts_show_all(context, edits);
     let tree: Option<Arc<dyn EarlierTree>> = if own_tree { Some(earlier) } else { None };
     let mut found = Box::pin(watch.find_new(context, edits, Earlier { view, tree })).await;

@@ -12,7 +12,7 @@ use crate::tools::answer::{Answer, DiagnosticItem, Verdict};
 use crate::tools::context::Context;
 use crate::tools::declaration_changes::DeclarationChanges;
 use crate::tools::error::{ErrorCode, ToolError};
-use crate::tools::git::merge::{MergeOutcome, common_ancestor, merge};
+use crate::tools::git::merge::{MergeOutcome, merge};
 use crate::tools::git::revision::{self, ComparedTree, Comparison};
 use crate::tools::git::shadow::GitDeadline;
 use crate::tools::git_access::{OpenRepository, from_git_error};
@@ -59,7 +59,11 @@ pub(crate) async fn check_merge(
     }
     let base = match base {
         Some(name) => revision::commit(shadow, repository, name).await,
-        None => common_ancestor(shadow, repository, &commits).await,
+        None => {
+            let named: Vec<(&str, &str)> =
+                commits.iter().map(|(name, id)| (name.as_str(), id.as_str())).collect();
+            revision::common_ancestor(shadow, repository, &named).await
+        }
     }
     .map_err(from_git_error)?;
     let (merged, left, conflicts) = merge_all(context, &opened, &base, commits).await?;

@@ -29,7 +29,7 @@ pub(crate) use new_findings::NewFindings;
 const UNREQUESTED_DIAGNOSTICS_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long the look at a whole difference may take.
 const DIFFERENCE_CHECK_TIMEOUT: Duration = Duration::from_secs(20 * 60);
-/// So many files are asked about at once.
+/// The most files that servers are asked about at once.
 const MAX_CONCURRENT_BREAKAGE_CHECKS: usize = 8;
 
 /// Whether an edit's answer tells what it broke.
@@ -150,11 +150,7 @@ impl BreakageWatch {
         };
         let existing: Vec<LanguageFile> = subjects.iter().filter(there).cloned().collect();
         let before = check_files(context, existing, &context.view, wish).await;
-        let old = edits.iter().filter_map(|edit| {
-            let path = edit.renamed_from.as_ref().unwrap_or(&edit.path);
-            Some((path.clone(), Arc::from(edit.before.as_deref()?)))
-        });
-        let old = context.view.with_texts(old);
+        let old = view_before_edits(&context.view, edits);
         Baseline { subjects, before, mode: wish, impact: reach, earlier: Earlier::shown_over(old) }
     }
 }
@@ -210,6 +206,14 @@ impl Baseline {
         }
         delta
     }
+}
+
+/// What `view` shows with the texts before `edits` over it.
+pub(crate) fn view_before_edits(view: &View, edits: &[EditedText]) -> View {
+    view.with_texts(edits.iter().filter_map(|edit| {
+        let path = edit.renamed_from.as_ref().unwrap_or(&edit.path);
+        Some((path.clone(), Arc::from(edit.before.as_deref()?)))
+    }))
 }
 
 /// What `view` shows once `edits` are made and nothing of them is on disk. Files that go away stay as they are: no server can be

@@ -185,7 +185,7 @@ pub(super) fn nul_paths(output: &[u8]) -> impl Iterator<Item = PathBuf> {
     whole_entries(output).map(path)
 }
 
-fn path(bytes: &[u8]) -> PathBuf {
+pub(super) fn path(bytes: &[u8]) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(bytes))
 }
 

@@ -10,7 +10,7 @@ use super::revision::first_line;
 use super::shadow::ShadowRepository;
 use crate::process::Exit;
 
-/// Who makes the commits in between, which nobody sees.
+/// The author of the commits in between, which nobody sees.
 const IDENTITY: &[(&str, &str)] = &[
     ("GIT_AUTHOR_NAME", "lsp-tools"),
     ("GIT_AUTHOR_EMAIL", "lsp-tools@localhost"),
@@ -58,26 +58,5 @@ pub(crate) async fn merge(
         exit => Err(GitError::Unsupported {
             why: format!("git merge-tree ended with {exit}; branches are merged by git 2.38 or later"),
         }),
-    }
-}
-
-/// The best common ancestor of all of `commits`.
-///
-/// # Errors
-/// [`GitError::NoMergeBase`], and where git fails.
-pub(crate) async fn common_ancestor(
-    shadow: &ShadowRepository,
-    repository: &Repository,
-    commits: &[(String, String)],
-) -> Result<String, GitError> {
-    let ids = commits.iter().map(|(_, id)| id.into());
-    let args: Vec<OsString> = ["merge-base".into(), "--octopus".into()].into_iter().chain(ids).collect();
-    match shadow.run(repository, &args).await {
-        Ok(done) => Ok(first_line(&done.output)),
-        Err(GitError::Failed { .. }) => {
-            let name = |at: usize| commits.get(at).map(|(name, _)| name.clone()).unwrap_or_default();
-            Err(GitError::NoMergeBase { one: name(0), other: name(1), shallow: shadow.is_shallow() })
-        }
-        Err(error) => Err(error),
     }
 }

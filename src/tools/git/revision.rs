@@ -79,7 +79,7 @@ impl Comparison {
                     Some(id) => id.clone(),
                     None => commit(shadow, repository, other).await?,
                 };
-                merge_base(shadow, repository, (&first, range.first), (&id, other)).await?
+                common_ancestor(shadow, repository, &[(range.first, &first), (other, &id)]).await?
             }
         };
         let after = match second {
@@ -130,20 +130,23 @@ pub(crate) async fn is_ancestor_of_head(
     shadow.run(repository, &args).await.is_ok()
 }
 
-async fn merge_base(
+/// The best common ancestor of all of `commits`, given by names and ids.
+///
+/// # Errors
+/// [`GitError::NoMergeBase`], and where git fails.
+pub(crate) async fn common_ancestor(
     shadow: &ShadowRepository,
     repository: &Repository,
-    (one, one_name): (&str, &str),
-    (other, other_name): (&str, &str),
+    commits: &[(&str, &str)],
 ) -> Result<String, GitError> {
-    let args = ["merge-base", one, other].map(OsString::from);
+    let ids = commits.iter().map(|(_, id)| id.into());
+    let args: Vec<OsString> = ["merge-base".into(), "--octopus".into()].into_iter().chain(ids).collect();
     match shadow.run(repository, &args).await {
         Ok(done) => Ok(first_line(&done.output)),
-        Err(GitError::Failed { .. }) => Err(GitError::NoMergeBase {
-            one: one_name.to_owned(),
-            other: other_name.to_owned(),
-            shallow: shadow.is_shallow(),
-        }),
+        Err(GitError::Failed { .. }) => {
+            let name = |at: usize| commits.get(at).map(|(name, _)| (*name).to_owned()).unwrap_or_default();
+            Err(GitError::NoMergeBase { one: name(0), other: name(1), shallow: shadow.is_shallow() })
+        }
         Err(error) => Err(error),
     }
 }

@@ -1,10 +1,10 @@
 //! `git status` in the product's own types.
 
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::GitError;
+use super::difference::{path, whole_entries};
 use super::repository::Repository;
 use super::shadow::ShadowRepository;
 
@@ -78,8 +78,7 @@ pub(crate) async fn status(
 /// Reads `--porcelain=v2 -z`; an unfinished last entry is left out.
 fn parse(output: &[u8]) -> GitStatus {
     let mut status = GitStatus::default();
-    let whole = output.iter().rposition(|byte| *byte == 0).map_or(0, |end| end);
-    let mut entries = output[..whole].split(|byte| *byte == 0);
+    let mut entries = whole_entries(output);
     while let Some(entry) = entries.next() {
         match entry.first() {
             Some(b'?') => status.untracked.extend(entry.get(2..).map(path)),
@@ -127,10 +126,6 @@ fn change_kind(letter: u8) -> Option<GitChangeKind> {
         b'T' => GitChangeKind::Typechange,
         _ => return None,
     })
-}
-
-fn path(bytes: &[u8]) -> PathBuf {
-    PathBuf::from(OsStr::from_bytes(bytes))
 }
 
 #[cfg(test)]

@@ -182,7 +182,7 @@ impl<'a> UserCollector<'a> {
         }
     }
 
-    /// Whoever calls a function without its name: the user of its type, for what the language or a library calls, and the function
+    /// The users of a function that call it without its name: the user of its type, for what the language or a library calls, and the function
     /// around it.
     fn add_unnamed_callers(&mut self, is_used: bool) {
         let (Some(of), Some(unit)) = (self.of, self.unit()) else { return };
