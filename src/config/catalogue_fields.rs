@@ -42,6 +42,7 @@ pub(super) const SERVER: &[ConfigField] = &[
     plain("root-excludes", Text),
     plain("root-members", Text),
     launch("configured-by", Texts),
+    launch("project-settings", Texts),
     plain("features", Record(FEATURES)),
     plain("answers", Choices(QUESTIONS)),
     plain("answers-of-project", Choices(QUESTIONS)),
@@ -183,6 +184,7 @@ pub(super) const DIAGNOSTICS: &[ConfigField] = &[
     plain("pushes-more", Flag),
     plain("sees-unsaved", Flag),
     plain("byte-columns", Texts),
+    launch("about-files", Texts),
     plain("falls-short", Records(FALLS_SHORT)),
 ];
 

@@ -68,6 +68,16 @@ impl ConfigMarker {
         Some(hasher.finish())
     }
 
+    /// Whether two texts of its file say the same of it.
+    pub(crate) fn says_alike(&self, before: &str, after: &str) -> bool {
+        match &self.section {
+            None => before == after,
+            Some(section) => {
+                section_of(&self.file, before, section) == section_of(&self.file, after, section)
+            }
+        }
+    }
+
     /// Whether `root` has it. A file that cannot be read, or is not what its name says, configures nothing.
     pub(crate) fn is_in(&self, workspace: &Workspace, root: &WorkspacePath) -> bool {
         let Ok(path) = root.join(&self.file) else { return false };

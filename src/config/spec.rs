@@ -104,6 +104,9 @@ pub struct ServerSpec {
     /// What shows that a project wants this server.
     #[serde(default)]
     pub configured_by: Vec<ConfigMarker>,
+    /// All that it reads of a project to learn how to look at it; not known where there is nothing.
+    #[serde(default)]
+    pub project_settings: Vec<ConfigMarker>,
     /// What it is asked for.
     #[serde(default)]
     pub features: ServerFeatures,
@@ -619,6 +622,8 @@ pub struct DiagnosticsRule {
     pub(crate) falls_short: Vec<FallsShort>,
     /// Checkers (a diagnostic's `source`) whose start columns count bytes of UTF-8, whatever the server counts.
     pub(crate) byte_columns: Vec<String>,
+    /// Codes of findings that follow from which files there are and from the text they are in, and from no other text.
+    pub(crate) about_files: Vec<String>,
 }
 
 /// A finding by which a server says that it has not looked at everything.

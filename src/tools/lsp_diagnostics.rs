@@ -81,6 +81,11 @@ pub(crate) trait BeforeCheck: std::fmt::Debug + Send + Sync {
 }
 
 impl DiagnosticsArgs {
+    /// The least severe findings that are told.
+    pub(crate) fn floor(&self) -> Severity {
+        self.min_severity.unwrap_or(Severity::Information)
+    }
+
     fn all_paths(&self) -> impl Iterator<Item = &PathBuf> {
         let one = self.path.as_ref().filter(|path| !path.as_os_str().is_empty());
         one.into_iter().chain(self.paths.iter().flatten())
@@ -575,7 +580,7 @@ pub(crate) fn answer(
     args: &DiagnosticsArgs,
     reports: Vec<FileReport>,
 ) -> Answer<DiagnosticsOutput> {
-    let floor = args.min_severity.unwrap_or(Severity::Information);
+    let floor = args.floor();
     let limit = args.limit.unwrap_or(DEFAULT_DIAGNOSTIC_LIMIT);
     let looked_at: Vec<String> = reports.iter().map(|report| report.path.display()).collect();
     let verdict = Verdict::of_all(reports.iter().map(|report| report.verdict));

@@ -136,6 +136,7 @@ fn launch_fields_of_catalogue_equal_the_tested_list() {
             "command",
             "env",
             "configured-by",
+            "project-settings",
             "for-more",
             "install",
             "settings",

@@ -9,6 +9,7 @@ use crate::config::spec::ServerSpec;
 use crate::tools::context::{Context, LanguageFile};
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::fallback::run_in_background;
+use crate::tools::impact::EditedText;
 use crate::workspace::{SearchQuery, WorkspacePath};
 
 /// How long the search for those who import a file may take.
@@ -29,13 +30,10 @@ pub(super) fn reconfigured_files(
     context: &Context,
     texts: &ComparedTexts,
 ) -> Result<Vec<LanguageFile>, ToolError> {
-    let names: BTreeSet<String> = changed_paths(texts).map(|path| path.name_lossy().into_owned()).collect();
     let languages: BTreeSet<String> = context
         .present_servers()
         .into_iter()
-        .filter(|present| {
-            present.spec.features.diagnostics && names.iter().any(|name| configures(present.spec, name))
-        })
+        .filter(|present| present.spec.features.diagnostics && is_reconfigured(present.spec, texts))
         .flat_map(|present| present.language_keys())
         .collect();
     if languages.is_empty() {
@@ -48,6 +46,27 @@ pub(super) fn reconfigured_files(
 fn changed_paths(texts: &ComparedTexts) -> impl Iterator<Item = &WorkspacePath> {
     let edited = texts.edits.iter().flat_map(|edit| [Some(&edit.path), edit.renamed_from.as_ref()]);
     edited.flatten().chain(texts.unread.iter().map(|(path, _)| path))
+}
+
+/// Whether what differs has the server look at its project in another way.
+fn is_reconfigured(server: &ServerSpec, texts: &ComparedTexts) -> bool {
+    let unread = texts.unread.iter().map(|(path, _)| path.name_lossy());
+    let edited = texts.edits.iter().filter(|edit| !is_read_alike(server, edit)).flat_map(|edit| {
+        let renamed = edit.renamed_from.as_ref().map(WorkspacePath::name_lossy);
+        std::iter::once(edit.path.name_lossy()).chain(renamed)
+    });
+    unread.chain(edited).any(|name| configures(server, &name))
+}
+
+/// Whether the server is known to read the same in both texts of a file.
+fn is_read_alike(server: &ServerSpec, edit: &EditedText) -> bool {
+    let (Some(before), Some(after), None) = (&edit.before, &edit.after, &edit.renamed_from) else {
+        return false;
+    };
+    let name = edit.path.name_lossy();
+    let of_file = server.project_settings.iter().filter(|sign| is_of(sign.file(), &name));
+    !server.project_settings.is_empty()
+        && of_file.map(|sign| sign.says_alike(before, after)).all(|alike| alike)
 }
 
 /// Whether a file called `name` says how the server looks at a project.
@@ -115,7 +134,45 @@ pub(super) async fn importers_of_data(
 
 #[cfg(test)]
 mod tests {
-    use super::is_of;
+    use super::{is_of, is_read_alike};
+    use crate::config::Catalogue;
+    use crate::tools::impact::EditedText;
+    use crate::workspace::WorkspacePath;
+
+    fn reads_alike(server: &str, name: &str, before: &str, after: &str) -> bool {
+        let catalogue = Catalogue::built_in();
+        let edit = EditedText {
+            path: WorkspacePath::root().join(name).unwrap(),
+            before: Some(before.to_owned()),
+            after: Some(after.to_owned()),
+            renamed_from: None,
+        };
+        is_read_alike(&catalogue.servers[server], &edit)
+    }
+
+    #[test]
+    fn what_a_server_does_not_read_of_a_project_file_changes_nothing() {
+        let version =
+            ("[project]\nname = \"a\"\nversion = \"1\"\n", "[project]\nversion = \"2\"\nname = \"a\"\n");
+        assert!(reads_alike("pyright", "pyproject.toml", version.0, version.1));
+        assert!(reads_alike("pyright", "setup.cfg", "[mypy]\n", "[mypy]\nstrict = true\n"));
+        let scripts =
+            (r#"{"type": "module", "scripts": {}}"#, r#"{"type": "module", "devDependencies": {"a": "1"}}"#);
+        assert!(reads_alike("typescript-language-server", "package.json", scripts.0, scripts.1));
+    }
+
+    #[test]
+    fn what_it_reads_or_may_read_does() {
+        let strict = "[tool.pyright]\nstrict = [\"a\"]\n";
+        assert!(!reads_alike("pyright", "pyproject.toml", "", strict));
+        assert!(!reads_alike("pyright", "pyproject.toml", strict, "[tool.pyright\n"));
+        assert!(!reads_alike("typescript-language-server", "package.json", "{}", r#"{"type": "module"}"#));
+        assert!(!reads_alike("typescript-language-server", "tsconfig.base.json", "{}", "{ }"));
+        assert!(
+            !reads_alike("pylsp", "setup.cfg", "", "[pycodestyle]\n"),
+            "nothing is known of what it reads"
+        );
+    }
 
     #[test]
     fn project_files_and_those_they_derive_from_are_known() {

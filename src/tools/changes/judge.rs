@@ -75,12 +75,14 @@ pub(crate) async fn compare_with(
         || unwatched.is_empty() && is_work_tree(context, &opened, &comparison, &texts).await?
     {
         texts.unwatched = unwatched.len();
-        return Ok(judge(context, &texts, before, false, compared, options).await);
+        let answer = judge(context, &texts, &before, false, compared, options).await;
+        before.close().await;
+        return Ok(answer);
     }
     let later = OtherTree::write(context, &opened, &comparison.after, is_own).await?;
-    let mut answer = judge(&later.context, &texts, before, true, compared, options).await;
+    let mut answer = judge(&later.context, &texts, &before, true, compared, options).await;
     later.complete_answer(context, &mut answer);
-    later.close().await;
+    tokio::join!(before.close(), later.close());
     Ok(answer)
 }
 
@@ -132,13 +134,12 @@ fn describe(comparison: &Comparison) -> String {
 pub(super) async fn judge(
     context: &Context,
     texts: &ComparedTexts,
-    earlier: Arc<EarlierCommit>,
+    earlier: &Arc<EarlierCommit>,
     is_apart: bool,
     compared: String,
     options: &JudgeOptions,
 ) -> Answer<ChangesOutput> {
     let found = find(context, texts, earlier.clone(), is_apart, options).await;
-    earlier.close().await;
     let NewFindings { mut reports, unjudged, mut gaps } = found;
     gaps.extend(earlier.gaps());
     gaps.dedup();
@@ -211,11 +212,12 @@ async fn find(
     let reconfigured = reconfigured.unwrap_or_default();
     let is_reconfigured = !reconfigured.is_empty();
     let wider: Vec<LanguageFile> = reconfigured.into_iter().chain(importers.unwrap_or_default()).collect();
-    let watch = BreakageWatch::for_edits(context, edits, BreakageMode::Difference).await;
+    let mode = BreakageMode::Difference(options.findings.floor());
+    let watch = BreakageWatch::for_edits(context, edits, mode).await;
     let mut watch = match watch {
         Some(watch) => watch,
         None if wider.is_empty() => return NewFindings { gaps, ..nothing },
-        None => BreakageWatch::without_edits(),
+        None => BreakageWatch::without_edits(mode),
     };
     watch.widen(wider);
     if let Some(shard) = options.findings.in_process.shard {

@@ -32,6 +32,16 @@ struct MergedBranch {
     texts: ComparedTexts,
 }
 
+/// What a merge is made of: its branches, and the commit that each of them is compared with.
+struct MergeTrees<'a> {
+    context: &'a Context,
+    opened: &'a Arc<OpenRepository>,
+    base: String,
+    /// The tree of `base`, which is written out once for all comparisons.
+    earlier: Arc<EarlierCommit>,
+    branches: Vec<MergedBranch>,
+}
+
 /// Merges `branches` one after the other and tells what that breaks against `base`, which is their common ancestor where it is
 /// not given.
 ///
@@ -72,18 +82,18 @@ pub(crate) async fn check_merge(
         findings: DiagnosticsArgs { limit: Some(usize::MAX), ..options.findings.clone() },
         ..options.clone()
     };
-    let mut answer = judge_commit(context, &opened, &base, &merged, options).await?;
-    let mut report = MergeReport {
+    let report = MergeReport {
         branches: branches.to_vec(),
         conflicts,
         by_branch: Vec::new(),
         by_combination: 0,
         combined: Vec::new(),
     };
-    // What the merge breaks is known by now, and is told also where it cannot be found out whose it is.
-    if let Err(error) = attribute(context, &opened, (&base, &left), &mut answer, &mut report, options).await {
-        answer.notes.push(format!("which branch breaks what is not known: {}", error.error));
-    }
+    let earlier = EarlierCommit::new(context, &opened, base.clone(), options.trusts_trees);
+    let trees = MergeTrees { context, opened: &opened, base, earlier, branches: left };
+    let judged = trees.judge_merge(&merged, report, options).await;
+    trees.earlier.close().await;
+    let (mut answer, report) = judged?;
     let found = &mut answer.output.found;
     found.has_more |= found.diagnostics.len() > limit.unwrap_or(DEFAULT_DIAGNOSTIC_LIMIT);
     found.diagnostics.truncate(limit.unwrap_or(DEFAULT_DIAGNOSTIC_LIMIT));
@@ -134,58 +144,69 @@ async fn merge_all(
     Ok((merged.unwrap_or_else(|| base.to_owned()), left, conflicts))
 }
 
-/// What the tree of `commit` breaks against that of `base`.
-async fn judge_commit(
-    context: &Context,
-    opened: &Arc<OpenRepository>,
-    base: &str,
-    commit: &str,
-    options: &JudgeOptions,
-) -> Result<Answer<ChangesOutput>, ToolError> {
-    let comparison = Comparison { before: base.to_owned(), after: ComparedTree::Object(commit.to_owned()) };
-    let texts = ComparedTexts::read(context, opened, &comparison).await?;
-    let trusts = options.trusts_trees;
-    let earlier = EarlierCommit::new(context, opened, base.to_owned(), trusts);
-    let later = OtherTree::write(context, opened, &comparison.after, trusts).await?;
-    let compared = format!("{} → merge", short_id(base));
-    let mut answer = judge(&later.context, &texts, earlier, true, compared, options).await;
-    later.complete_answer(context, &mut answer);
-    later.close().await;
-    Ok(answer)
-}
-
-/// Tells whose the findings of the merge are. Where it brings none, nobody else is looked at.
-async fn attribute(
-    context: &Context,
-    opened: &Arc<OpenRepository>,
-    (base, branches): (&str, &[MergedBranch]),
-    answer: &mut Answer<ChangesOutput>,
-    report: &mut MergeReport,
-    options: &JudgeOptions,
-) -> Result<(), ToolError> {
-    let options = JudgeOptions { interfaces: false, ..options.clone() };
-    let mut unclaimed: Vec<DiagnosticItem> = answer.output.found.diagnostics.clone();
-    // Where the merge breaks nothing, nobody has to be asked whose it is.
-    for branch in branches.iter().take_while(|_| !answer.output.found.diagnostics.is_empty()) {
-        let alone = judge_commit(context, opened, base, &branch.commit, &options).await?;
-        let is_known = alone.verdict != Verdict::NoData;
-        if alone.verdict != Verdict::Complete {
-            let what = "what it breaks by itself may not be all, so that less may come from the combination";
-            answer.notes.push(format!("{}: {what}", branch.name));
+impl MergeTrees<'_> {
+    /// What the tree of `merged` breaks, and in `report` whose that is.
+    async fn judge_merge(
+        &self,
+        merged: &str,
+        mut report: MergeReport,
+        options: &JudgeOptions,
+    ) -> Result<(Answer<ChangesOutput>, MergeReport), ToolError> {
+        let mut answer = self.judge(merged, options).await?;
+        // What the merge breaks is known by now, and is told also where it cannot be found out whose it is.
+        if let Err(error) = self.attribute(&mut answer, &mut report, options).await {
+            answer.notes.push(format!("which branch breaks what is not known: {}", error.error));
         }
-        let mut own = alone.output.found.diagnostics;
-        let findings = is_known.then_some(own.len());
-        report.by_branch.push(BranchFindings { branch: branch.name.clone(), findings });
-        unclaimed.retain(|item| {
-            let is_same = |known: &DiagnosticItem| words_of(known, branches) == words_of(item, branches);
-            own.iter().position(is_same).map(|at| own.swap_remove(at)).is_none()
-        });
+        Ok((answer, report))
     }
-    report.by_combination = unclaimed.len();
-    let changed: Vec<(&MergedBranch, Vec<DeclarationChanges>)> =
-        branches.iter().map(|branch| (branch, declarations(context, &branch.texts.edits))).collect();
-    report.combined = unclaimed.iter().map(|item| combined(item, &changed)).collect();
-    Ok(())
+
+    /// What the tree of `commit` breaks against that of the base.
+    async fn judge(&self, commit: &str, options: &JudgeOptions) -> Result<Answer<ChangesOutput>, ToolError> {
+        let after = ComparedTree::Object(commit.to_owned());
+        let comparison = Comparison { before: self.base.clone(), after };
+        let texts = ComparedTexts::read(self.context, self.opened, &comparison).await?;
+        let later =
+            OtherTree::write(self.context, self.opened, &comparison.after, options.trusts_trees).await?;
+        let compared = format!("{} → merge", short_id(&self.base));
+        let mut answer = judge(&later.context, &texts, &self.earlier, true, compared, options).await;
+        later.complete_answer(self.context, &mut answer);
+        later.close().await;
+        Ok(answer)
+    }
+
+    /// Tells whose the findings of the merge are. Where it brings none, nobody else is looked at.
+    async fn attribute(
+        &self,
+        answer: &mut Answer<ChangesOutput>,
+        report: &mut MergeReport,
+        options: &JudgeOptions,
+    ) -> Result<(), ToolError> {
+        let options = JudgeOptions { interfaces: false, ..options.clone() };
+        let mut unclaimed: Vec<DiagnosticItem> = answer.output.found.diagnostics.clone();
+        // Where the merge breaks nothing, nobody has to be asked whose it is.
+        for branch in self.branches.iter().take_while(|_| !answer.output.found.diagnostics.is_empty()) {
+            let alone = self.judge(&branch.commit, &options).await?;
+            let is_known = alone.verdict != Verdict::NoData;
+            if alone.verdict != Verdict::Complete {
+                let what =
+                    "what it breaks by itself may not be all, so that less may come from the combination";
+                answer.notes.push(format!("{}: {what}", branch.name));
+            }
+            let mut own = alone.output.found.diagnostics;
+            let findings = is_known.then_some(own.len());
+            report.by_branch.push(BranchFindings { branch: branch.name.clone(), findings });
+            unclaimed.retain(|item| {
+                let words = words_of(item, &self.branches);
+                let is_same = |known: &DiagnosticItem| words_of(known, &self.branches) == words;
+                own.iter().position(is_same).map(|at| own.swap_remove(at)).is_none()
+            });
+        }
+        report.by_combination = unclaimed.len();
+        let changes = |branch: &MergedBranch| declarations(self.context, &branch.texts.edits);
+        let changed: Vec<_> = self.branches.iter().map(|branch| (branch, changes(branch))).collect();
+        report.combined = unclaimed.iter().map(|item| combined(item, &changed)).collect();
+        Ok(())
+    }
 }
 
 /// What a finding says, wherever it stands: a merge moves lines, and one branch may rename the file of another's.

@@ -19,6 +19,7 @@ use super::error::ToolError;
 use super::impact::{EditImpact, EditedText, ImpactLimits, find_dependents, language_of};
 use super::lsp_diagnostics::{self, DiagnosticsCheckOptions, FileReport, check_file};
 use super::remedy;
+use crate::lsp::model::Severity;
 use crate::lsp::view::View;
 use crate::workspace::WorkspacePath;
 
@@ -43,8 +44,9 @@ pub(crate) enum BreakageMode {
     Unsaid,
     /// All servers, within the settings' deadline for diagnostics.
     Wanted,
-    /// As wanted, and of a difference between trees: no file that it can concern is left out to save time.
-    Difference,
+    /// As wanted, and of a difference between trees: no file that it can concern is left out to save time. Only findings at least
+    /// this severe are looked for.
+    Difference(Severity),
     /// None.
     Unwanted,
 }
@@ -55,13 +57,13 @@ impl BreakageMode {
         match self {
             Self::Unsaid | Self::Unwanted => 12,
             Self::Wanted => 80,
-            Self::Difference => 4_000,
+            Self::Difference(_) => 4_000,
         }
     }
 
     fn impact_limits(self) -> ImpactLimits {
         match self {
-            Self::Difference => ImpactLimits::of_difference(self.most_files()),
+            Self::Difference(_) => ImpactLimits::of_difference(self.most_files()),
             _ => ImpactLimits::of_edit(self.most_files(), self == Self::Unsaid),
         }
     }
@@ -94,7 +96,7 @@ impl BreakageWatch {
     ) -> bool {
         match mode {
             BreakageMode::Unwanted => false,
-            BreakageMode::Wanted | BreakageMode::Difference => true,
+            BreakageMode::Wanted | BreakageMode::Difference(_) => true,
             BreakageMode::Unsaid => paths.any(|path| {
                 let subject = LanguageFile { path: path.clone(), language: language_of(context, path, None) };
                 is_asked(context, &subject, mode)
@@ -245,7 +247,7 @@ fn is_asked(context: &Context, subject: &LanguageFile, mode: BreakageMode) -> bo
     match mode {
         BreakageMode::Unwanted => false,
         BreakageMode::Wanted => subject.language.is_some(),
-        BreakageMode::Difference => !servers.is_empty(),
+        BreakageMode::Difference(_) => !servers.is_empty(),
         BreakageMode::Unsaid => {
             servers.iter().any(|(server, _)| context.manager.running_session(server, &subject.path).is_some())
         }
@@ -263,7 +265,7 @@ fn check_timeout(context: &Context, mode: BreakageMode) -> Duration {
     match mode {
         BreakageMode::Unsaid => UNREQUESTED_DIAGNOSTICS_TIMEOUT,
         // Each file has the usual deadline to itself.
-        BreakageMode::Difference => DIFFERENCE_CHECK_TIMEOUT,
+        BreakageMode::Difference(_) => DIFFERENCE_CHECK_TIMEOUT,
         BreakageMode::Wanted | BreakageMode::Unwanted => context.timeout.unwrap_or(usual),
     }
 }
@@ -291,7 +293,7 @@ async fn check_files_until(
         running_only: mode == BreakageMode::Unsaid,
         may_be_kept: true,
     };
-    if mode == BreakageMode::Difference {
+    if let BreakageMode::Difference(_) = mode {
         let none_named = BTreeSet::new();
         let checked = lsp_diagnostics::check_files(context, None, (subjects, &none_named), &look).await;
         return checked.map(|checked| checked.reports).unwrap_or_default();

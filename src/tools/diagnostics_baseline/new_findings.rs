@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use super::{Baseline, BreakageMode, BreakageWatch, DIFFERENCE_CHECK_TIMEOUT, Earlier, comparison, is_gone};
 use crate::lsp::view::View;
 use crate::text::LineMap;
-use crate::tools::answer::Verdict;
+use crate::tools::answer::{DiagnosticItem, Verdict};
 use crate::tools::context::{Context, LanguageFile};
 use crate::tools::delta::{FileComparison, compare};
 use crate::tools::impact::{EditImpact, EditedText};
@@ -27,8 +27,8 @@ pub(crate) struct NewFindings {
 
 impl BreakageWatch {
     /// A watch over what is added to it.
-    pub(crate) fn without_edits() -> Self {
-        Self { subjects: Vec::new(), mode: BreakageMode::Difference, impact: EditImpact::default() }
+    pub(crate) fn without_edits(mode: BreakageMode) -> Self {
+        Self { subjects: Vec::new(), mode, impact: EditImpact::default() }
     }
 
     /// Has all files of `subjects` looked at as well.
@@ -92,6 +92,7 @@ impl Baseline {
                 found.unjudged.push((subject.path.clone(), "it cannot be read".to_owned()));
             }
         }
+        self.drop_known(context, edits, &mut after);
         let is_listed =
             |subject: &&LanguageFile| after.get(&subject.path).is_some_and(|report| !report.items.is_empty());
         let earlier: Vec<LanguageFile> = self
@@ -118,6 +119,25 @@ impl Baseline {
             false
         });
         after
+    }
+
+    /// Takes from reports about the later tree of a difference what is not looked for, and what is known to be in the earlier one without
+    /// looking: most of what is found in a project whose packages are not installed.
+    pub(super) fn drop_known(
+        &self,
+        context: &Context,
+        edits: &[EditedText],
+        reports: &mut BTreeMap<WorkspacePath, FileReport>,
+    ) {
+        let BreakageMode::Difference(told) = self.mode else { return };
+        // Without a tree of their own the earlier files are the same ones, read in the same way.
+        let same_files = self.earlier.tree.is_none();
+        for report in reports.values_mut() {
+            let same_text = !edits.iter().any(|edit| edit.path == report.path);
+            report.items.retain(|item| {
+                item.severity <= told && !(same_files && same_text && is_about_files(context, item))
+            });
+        }
     }
 
     /// What the servers do not look at of what the difference may break in others.
@@ -151,6 +171,13 @@ impl Baseline {
         }
         report
     }
+}
+
+/// Whether a finding follows from the text it is in and from which files there are, but from no other text.
+fn is_about_files(context: &Context, item: &DiagnosticItem) -> bool {
+    let server = context.catalogue().servers.get(&item.server);
+    let codes = server.map(|server| server.diagnostics.about_files.as_slice()).unwrap_or_default();
+    item.code.as_ref().is_some_and(|code| codes.contains(code))
 }
 
 /// The path at which a file stood before `edits`; `None` where they make it.

@@ -35,7 +35,7 @@ impl Baseline {
         after: &mut BTreeMap<WorkspacePath, FileReport>,
     ) -> Option<String> {
         let most = match self.mode {
-            BreakageMode::Difference => DIFFERENCE_TRANSITIVE_TIMEOUT,
+            BreakageMode::Difference(_) => DIFFERENCE_TRANSITIVE_TIMEOUT,
             _ => TRANSITIVE_CHECK_TIMEOUT,
         };
         let until = Instant::now() + check_timeout(context, self.mode).min(most);
@@ -54,12 +54,14 @@ impl Baseline {
                     SpreadOutcome::Same => break,
                     SpreadOutcome::Files(files) => files,
                     SpreadOutcome::Unknown(why) => {
+                        tracing::debug!("all files of {language} are looked at: {why}");
                         let (rest, all) =
                             remaining_files(context, &language, after, &changed, self.mode).await;
                         let is_wanted =
                             self.mode != BreakageMode::Unsaid || rest.len() + after.len() <= most_files;
                         let subjects = if is_wanted { rest } else { Vec::new() };
-                        let told = self.check_more_files(context, subjects, (&old, view), until, after).await;
+                        let told =
+                            self.check_more_files(context, edits, subjects, (&old, view), until, after).await;
                         if !(is_wanted && all && told) {
                             unknown.get_or_insert(why);
                         }
@@ -70,7 +72,9 @@ impl Baseline {
                     beyond.into_iter().filter_map(|path| context.language_file(path).ok()).collect();
                 let too_many =
                     subjects.len() + after.len() > most_files || step == MAX_TRANSITIVE_CHECK_DEPTH;
-                if too_many || !self.check_more_files(context, subjects, (&old, view), until, after).await {
+                if too_many
+                    || !self.check_more_files(context, edits, subjects, (&old, view), until, after).await
+                {
                     unknown.get_or_insert("more files use what looks different now".to_owned());
                     break;
                 }
@@ -101,7 +105,7 @@ impl Baseline {
             () if checking.iter().any(|(_, server)| server.diagnostics.sees_unsaved) => {
                 Some(AppearanceComparison::Asked)
             }
-            () if self.mode == BreakageMode::Difference && !checking.is_empty() => {
+            () if matches!(self.mode, BreakageMode::Difference(_)) && !checking.is_empty() => {
                 Some(AppearanceComparison::Assumed)
             }
             () => None,
@@ -141,13 +145,15 @@ impl Baseline {
     pub(super) async fn check_more_files(
         &mut self,
         context: &Context,
+        edits: &[EditedText],
         subjects: Vec<LanguageFile>,
         (old, new): (&View, &View),
         until: Instant,
         after: &mut BTreeMap<WorkspacePath, FileReport>,
     ) -> bool {
         let count = subjects.len();
-        let found = check_files_until(context, subjects.clone(), new, self.mode, until).await;
+        let mut found = check_files_until(context, subjects.clone(), new, self.mode, until).await;
+        self.drop_known(context, edits, &mut found);
         let is_all = found.len() == count && found.values().all(|report| report.verdict == Verdict::Complete);
         // Without findings after it, nothing is new, and it is not worth having the server look at the old text again.
         let with_findings: Vec<LanguageFile> = subjects
