@@ -10,6 +10,7 @@ The clones are made once, in target/bench/gate. Options: --commits N (for each r
 
 import argparse
 import difflib
+import fnmatch
 import json
 import os
 import random
@@ -18,6 +19,7 @@ import statistics
 import subprocess
 import tempfile
 import time
+import tomllib
 from collections import Counter
 from pathlib import Path
 
@@ -87,7 +89,7 @@ def has_file(folder, commit, name):
 
 
 class Compiler:
-    """The language's own compiler over a whole tree: a counter of (file, 0-based line, rule), and the seconds it took."""
+    """The language's own compiler over a whole tree: a counter of (file, 0-based line, rule, message), and the seconds it took."""
 
     def __init__(self, language, data):
         self.language = language
@@ -111,7 +113,7 @@ class Compiler:
         for item in said["generalDiagnostics"]:
             if item["severity"] == "error":
                 path = os.path.relpath(os.path.realpath(item["file"]), os.path.realpath(tree))
-                yield path, item["range"]["start"]["line"], item.get("rule") or ""
+                yield path, item["range"]["start"]["line"], item.get("rule") or "", item["message"]
 
     def typescript(self, tree):
         program = self.tool("servers/typescript-language-server/*/npm/node_modules/typescript/lib/tsc.js")
@@ -120,15 +122,18 @@ class Compiler:
             place, mark, rest = line.partition("): error TS")
             if mark and "(" in place:
                 path, _, at = place.rpartition("(")
-                yield os.path.normpath(path), int(at.split(",")[0]) - 1, rest.split(":")[0]
+                yield os.path.normpath(path), int(at.split(",")[0]) - 1, *rest.split(":", 1)
 
-    def covered(self, tree):
-        """The files that the compiler looks at; None where it looks at all."""
+    def covers(self, tree):
+        """Whether the compiler looks at a file: what its configuration leaves out, it does not."""
+        if self.language == "python":
+            return included_by_pyright(tree)
         if self.language != "typescript":
-            return None
+            return lambda path: True
         program = self.tool("servers/typescript-language-server/*/npm/node_modules/typescript/lib/tsc.js")
         listed = run(["node", str(program), "--listFilesOnly", "-p", "."], tree).stdout.splitlines()
-        return {os.path.relpath(os.path.realpath(path), os.path.realpath(tree)) for path in listed}
+        covered = {os.path.relpath(os.path.realpath(path), os.path.realpath(tree)) for path in listed}
+        return covered.__contains__
 
     def go(self, tree):
         program = shutil.which("go") or str(self.tool("servers/gopls/**/bin/go"))
@@ -137,7 +142,7 @@ class Compiler:
         for line in said.splitlines():
             parts = line.removeprefix("vet: ").split(":")
             if len(parts) > 3 and parts[0].endswith(".go") and parts[1].isdigit():
-                yield os.path.normpath(parts[0]), int(parts[1]) - 1, ""
+                yield os.path.normpath(parts[0]), int(parts[1]) - 1, "", parts[-1]
 
     def rust(self, tree):
         env = {**os.environ, "CARGO_TARGET_DIR": str(self.data / "cargo-target")}
@@ -146,7 +151,23 @@ class Compiler:
             message = json.loads(line).get("message") or {}
             if message.get("level") == "error" and message.get("spans"):
                 place = next(span for span in message["spans"] if span["is_primary"])
-                yield place["file_name"], place["line_start"] - 1, (message.get("code") or {}).get("code", "")
+                yield place["file_name"], place["line_start"] - 1, (message.get("code") or {}).get("code", ""), message["message"]
+
+
+def included_by_pyright(tree):
+    """Whether pyright's own configuration has it look at a file."""
+    own, project = tree / "pyrightconfig.json", tree / "pyproject.toml"
+    settings = {}
+    if own.exists():
+        settings = json.loads(own.read_text())
+    elif project.exists():
+        settings = tomllib.loads(project.read_text()).get("tool", {}).get("pyright", {})
+    include, exclude = settings.get("include", ["."]), settings.get("exclude", [])
+    is_in = lambda path, places: any(
+        place == "." or path == place or path.startswith(place.rstrip("/") + "/") or fnmatch.fnmatch(path, place)
+        for place in (place.removeprefix("./") for place in places)
+    )
+    return lambda path: is_in(path, include) and not is_in(path, exclude)
 
 
 def moved_lines(folder, commit):
@@ -169,19 +190,20 @@ def moved_lines(folder, commit):
 def new_errors(before, after, maps):
     """Those of `after` that were not there before, their lines moved along. What stands in an edited line and says the same is not new."""
     known, edited = Counter(), Counter()
-    for (path, line, rule), count in before.items():
+    for (path, line, rule, message), count in before.items():
         name, lines = maps.get(path, (path, None))
         if lines is None or line in lines:
             known[(name, line if lines is None else lines[line], rule)] += count
         else:
-            edited[(name, rule)] += count
+            edited[(name, rule, message)] += count
     new = Counter()
-    for (path, line, rule), count in after.items():
-        left = count - min(count, known[(path, line, rule)])
-        same = min(left, edited[(path, rule)])
-        edited[(path, rule)] -= same
-        if left > same:
-            new[(path, line, rule)] = left - same
+    for (path, line, rule, message), count in after.items():
+        moved = min(count, known[(path, line, rule)])
+        known[(path, line, rule)] -= moved
+        same = min(count - moved, edited[(path, rule, message)])
+        edited[(path, rule, message)] -= same
+        if count > moved + same:
+            new[(path, line, rule)] += count - moved - same
     return new
 
 
@@ -248,11 +270,13 @@ def measure(name, language, options, folder, data, env):
         git(tree, "clean", "-fdq")
         after, second = compiler.check(tree)
         expected = new_errors(before, after, moved_lines(tree, commit))
+        if language == "rust":
+            # Without trust the server runs nothing of the project, and says that it is not complete.
+            run([options.program, "trust", "--yes"], tree, env=env)
         answer, found, took = ours(options.program, tree, language, env)
-        covered = compiler.covered(tree)
-        if covered is not None:
-            # What lies outside of the project's configuration the compiler does not look at, and we do.
-            found = Counter({key: count for key, count in found.items() if key[0] in covered})
+        # What lies outside of the project's configuration the compiler does not look at, and we do.
+        covers = compiler.covers(tree)
+        found = Counter({key: count for key, count in found.items() if covers(key[0])})
         named = expected & found
         outcomes.append({
             "repository": name,
