@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Of the errors that a commit brings by the compiler's word, how many does `lsp-tools check --against` name? `just gate`
 
-Real commits of ten repositories, each against its parent: the language's own compiler over the whole tree before and after, and
-`check --against` in between. Compared by file, line and rule. Prints a table, the misses with their reason, and writes
-target/bench/gate.json.
+Real commits of twelve repositories, each against its parent, and the way back, since few commits bring an error and more of them mend one: the
+language's own compiler over the whole tree before and after, and `check --against` in between. Compared by file, line and rule. Prints a
+table, the misses with their reason, and writes target/bench/gate.json.
 
 The clones are made once, in target/bench/gate. Options: --commits N (for each repository), --only NAME, --program PATH, --seed N.
 """
@@ -170,16 +170,16 @@ def included_by_pyright(tree):
     return lambda path: is_in(path, include) and not is_in(path, exclude)
 
 
-def moved_lines(folder, commit):
-    """For each file that differs from the parent's: its name before, and where its lines went."""
-    names = git(folder, "diff", "--name-status", "-M", "-z", f"{commit}~1", commit).split("\0")
+def moved_lines(folder, earlier, later):
+    """For each file that differs between two commits: its later name, and where its lines went."""
+    names = git(folder, "diff", "--name-status", "-M", "-z", earlier, later).split("\0")
     maps = {}
     while len(names) > 1:
         status = names.pop(0)
         old = names.pop(0)
         new = names.pop(0) if status[0] in "RC" else old
-        before = run(["git", "show", f"{commit}~1:{old}"], folder).stdout.splitlines()
-        after = run(["git", "show", f"{commit}:{new}"], folder).stdout.splitlines()
+        before = run(["git", "show", f"{earlier}:{old}"], folder).stdout.splitlines()
+        after = run(["git", "show", f"{later}:{new}"], folder).stdout.splitlines()
         lines = {}
         for one, other, size in difflib.SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks():
             lines.update({one + at: other + at for at in range(size)})
@@ -207,9 +207,9 @@ def new_errors(before, after, maps):
     return new
 
 
-def ours(program, tree, language, env):
+def ours(program, tree, language, earlier, env):
     began = time.monotonic()
-    words = [program, "check", "--against", "HEAD~1", "--severity", "error", "--format", "json"]
+    words = [program, "check", "--against", earlier, "--severity", "error", "--format", "json"]
     done = run(words, tree, env=env)
     took = time.monotonic() - began
     try:
@@ -263,53 +263,66 @@ def measure(name, language, options, folder, data, env):
     compiler = Compiler(language, data)
     outcomes = []
     for commit in chosen_commits(tree, language, options.commits, options.seed):
-        git(tree, "checkout", "-q", "--force", f"{commit}~1")
-        git(tree, "clean", "-fdq")
-        before, first = compiler.check(tree)
-        git(tree, "checkout", "-q", "--force", commit)
-        git(tree, "clean", "-fdq")
-        after, second = compiler.check(tree)
-        expected = new_errors(before, after, moved_lines(tree, commit))
-        if language == "rust":
-            # Without trust the server runs nothing of the project, and says that it is not complete.
-            run([options.program, "trust", "--yes"], tree, env=env)
-        answer, found, took = ours(options.program, tree, language, env)
-        # What lies outside of the project's configuration the compiler does not look at, and we do.
-        covers = compiler.covers(tree)
-        found = Counter({key: count for key, count in found.items() if covers(key[0])})
-        named = expected & found
-        outcomes.append({
-            "repository": name,
-            "commit": commit[:10],
-            "expected": sum(expected.values()),
-            "named": sum(named.values()),
-            "wrong": [f"{path}:{line + 1} {rule}" for path, line, rule in (found - expected).elements()],
-            "missed": [f"{path}:{line + 1} {rule}" for path, line, rule in (expected - found).elements()],
-            "verdict": answer.get("verdict"),
-            "notes": answer.get("notes", [])[:3] + [answer[key] for key in ("error",) if key in answer],
-            "files": answer.get("files"),
-            "seconds": round(took, 2),
-            "full": round(first + second, 2),
-        })
-        print(json.dumps(outcomes[-1]), flush=True)
+        parent = git(tree, "rev-parse", f"{commit}~1").strip()
+        checks = {}
+        for at in (parent, commit):
+            check_out(tree, at)
+            checks[at] = compiler.check(tree)
+        full = sum(seconds for _, seconds in checks.values())
+        for way, earlier, later in (("forth", parent, commit), ("back", commit, parent)):
+            check_out(tree, later)
+            if language == "rust":
+                # Without trust the server runs nothing of the project, and says that it is not complete.
+                run([options.program, "trust", "--yes"], tree, env=env)
+            expected = new_errors(checks[earlier][0], checks[later][0], moved_lines(tree, earlier, later))
+            answer, found, took = ours(options.program, tree, language, earlier, env)
+            outcomes.append({
+                "repository": name,
+                "commit": commit[:10],
+                "way": way,
+                **compare(expected, found, compiler.covers(tree)),
+                "verdict": answer.get("verdict"),
+                "notes": answer.get("notes", [])[:3] + [answer[key] for key in ("error",) if key in answer],
+                "files": answer.get("files"),
+                "seconds": round(took, 2),
+                "full": round(full, 2),
+            })
+            print(json.dumps(outcomes[-1]), flush=True)
     run([options.program, "daemon", "stop"], tree, env=env)
     return outcomes
 
 
+def check_out(tree, commit):
+    git(tree, "checkout", "-q", "--force", commit)
+    git(tree, "clean", "-fdq")
+
+
+def compare(expected, found, covers):
+    """What we name of the compiler's new errors, beyond them, and not. Files that its configuration leaves out it does not look at, and we do."""
+    found = Counter({key: count for key, count in found.items() if covers(key[0])})
+    return {
+        "expected": sum(expected.values()),
+        "named": sum((expected & found).values()),
+        "wrong": [f"{path}:{line + 1} {rule}" for path, line, rule in (found - expected).elements()],
+        "missed": [f"{path}:{line + 1} {rule}" for path, line, rule in (expected - found).elements()],
+    }
+
+
 def report(outcomes):
-    total = Counter()
-    print(f"\n{'repository':22} commits  new  named  wrong  complete  time ÷ two checks")
+    false = sum(one["verdict"] == "complete" and bool(one["missed"]) for one in outcomes)
+    print(f"\n{'repository':22} differences  new  named  wrong  complete  time ÷ two checks")
     for name in dict.fromkeys(one["repository"] for one in outcomes):
-        own = [one for one in outcomes if one["repository"] == name]
-        print(f"{name:22} {row(own)}")
+        print(f"{name:22} {row([one for one in outcomes if one['repository'] == name])}")
+    for way in ("forth", "back"):
+        print(f"{'all, ' + way:22} {row([one for one in outcomes if one['way'] == way])}")
     print(f"{'all':22} {row(outcomes)}")
     for one in outcomes:
-        total["false"] += one["verdict"] == "complete" and bool(one["missed"])
+        at = f"{one['repository']} {one['commit']} {one['way']}"
         for missed in one["missed"]:
-            print(f"missed {one['repository']} {one['commit']} {missed} ({one['verdict']}) {one['notes']}")
+            print(f"missed {at} {missed} ({one['verdict']}) {one['notes']}")
         for wrong in one["wrong"]:
-            print(f"wrong  {one['repository']} {one['commit']} {wrong} ({one['verdict']})")
-    print(f"falsely complete: {total['false']}")
+            print(f"wrong  {at} {wrong} ({one['verdict']})")
+    print(f"falsely complete: {false}")
     KEPT.mkdir(parents=True, exist_ok=True)
     (KEPT.parent / "gate.json").write_text(json.dumps(outcomes, indent=1))
 
@@ -319,8 +332,8 @@ def row(outcomes):
     named = sum(one["named"] for one in outcomes)
     wrong = sum(len(one["wrong"]) for one in outcomes)
     complete = sum(one["verdict"] == "complete" for one in outcomes)
-    ratio = statistics.median(one["seconds"] / one["full"] for one in outcomes)
-    return f"{len(outcomes):7} {new:4} {named:6} {wrong:6} {complete:9}  {ratio:.2f}"
+    ratio = statistics.median(one["seconds"] / one["full"] for one in outcomes) if outcomes else 0
+    return f"{len(outcomes):11} {new:4} {named:6} {wrong:6} {complete:9}  {ratio:.2f}"
 
 
 if __name__ == "__main__":

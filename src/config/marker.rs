@@ -1,5 +1,6 @@
 //! Markers of a project's configuration: a file, or a section of one.
 
+use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde::Deserialize;
@@ -59,22 +60,16 @@ impl ConfigMarker {
     pub(crate) fn content(&self, workspace: &Workspace, root: &WorkspacePath) -> Option<u64> {
         let path = root.join(&self.file).ok()?;
         let text = workspace.read_text_up_to(&path, MAX_MARKER_FILE_BYTES).ok()?.text;
-        let said = match &self.section {
-            None => text,
-            Some(section) => section_of(&self.file, &text, section)?,
-        };
         let mut hasher = DefaultHasher::new();
-        said.hash(&mut hasher);
+        self.value_in(&text)?.hash(&mut hasher);
         Some(hasher.finish())
     }
 
-    /// Whether two texts of its file say the same of it.
-    pub(crate) fn says_alike(&self, before: &str, after: &str) -> bool {
+    /// What a text of its file says of it: the section's value as text, or the whole. `None` where it is not there.
+    pub(crate) fn value_in<'a>(&self, text: &'a str) -> Option<Cow<'a, str>> {
         match &self.section {
-            None => before == after,
-            Some(section) => {
-                section_of(&self.file, before, section) == section_of(&self.file, after, section)
-            }
+            None => Some(text.into()),
+            Some(section) => section_of(&self.file, text, section).map(Cow::Owned),
         }
     }
 

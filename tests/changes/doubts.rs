@@ -100,6 +100,24 @@ async fn settings_that_a_project_file_extends_concern_all_its_files() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn settings_of_any_name_that_a_project_file_extends_concern_all_its_files() {
+    let repository = Repository::new(
+        &["typescript-language-server"],
+        &[
+            ("tsconfig.json", "{\"extends\": \"./settings/checks.json\", \"include\": [\"*.ts\"]}\n"),
+            ("settings/checks.json", "{\"compilerOptions\": {\"noEmit\": true}}\n"),
+            ("a.ts", "export function add(one, two) {\n  return one + two;\n}\n"),
+        ],
+    );
+    repository
+        .project
+        .write("settings/checks.json", "{\"compilerOptions\": {\"noEmit\": true, \"strict\": true}}\n");
+    let answer = repository.against("HEAD").await;
+    assert!(findings(&answer).iter().any(|found| found.starts_with("a.ts:0 ")), "{answer}");
+    repository.runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn data_that_a_source_imports_concerns_that_source() {
     let repository = Repository::new(
         &["typescript-language-server"],

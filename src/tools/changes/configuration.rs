@@ -1,5 +1,6 @@
 //! Differences in files by which sources are looked at otherwise: project files, and data that sources import.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -22,18 +23,22 @@ const IMPORTED_DATA: [&str; 14] = [
     "yaml",
 ];
 
-/// All files of the servers whose project files differ: those say how everything is looked at.
+/// All files of the servers whose project files differ, or derive from one of `users` that differs: those say how everything is
+/// looked at.
 ///
 /// # Errors
 /// Where the files of the workspace cannot all be listed.
 pub(super) fn reconfigured_files(
     context: &Context,
     texts: &ComparedTexts,
+    users: &[WorkspacePath],
 ) -> Result<Vec<LanguageFile>, ToolError> {
+    let is_looked_at_otherwise =
+        |server: &ServerSpec| is_reconfigured(server, texts) || is_derived(context, server, texts, users);
     let languages: BTreeSet<String> = context
         .present_servers()
         .into_iter()
-        .filter(|present| present.spec.features.diagnostics && is_reconfigured(present.spec, texts))
+        .filter(|present| present.spec.features.diagnostics && is_looked_at_otherwise(present.spec))
         .flat_map(|present| present.language_keys())
         .collect();
     if languages.is_empty() {
@@ -66,7 +71,27 @@ fn is_read_alike(server: &ServerSpec, edit: &EditedText) -> bool {
     let name = edit.path.name_lossy();
     let of_file = server.project_settings.iter().filter(|sign| is_of(sign.file(), &name));
     !server.project_settings.is_empty()
-        && of_file.map(|sign| sign.says_alike(before, after)).all(|alike| alike)
+        && of_file.map(|sign| sign.value_in(before) == sign.value_in(after)).all(|alike| alike)
+}
+
+/// Whether what the server reads of a project file among `users` names a file that differs: `"extends": "./strict.json"`.
+fn is_derived(
+    context: &Context,
+    server: &ServerSpec,
+    texts: &ComparedTexts,
+    users: &[WorkspacePath],
+) -> bool {
+    let names = changed_paths(texts).map(WorkspacePath::name_lossy);
+    let names: Vec<_> = names.filter(|name| !configures(server, name)).collect();
+    let mut project_files = users.iter().filter(|user| configures(server, &user.name_lossy()));
+    project_files.any(|path| {
+        let Ok(file) = context.workspace.read_text(path) else { return true };
+        let name = path.name_lossy();
+        let settings = server.project_settings.iter().filter(|sign| is_of(sign.file(), &name));
+        let read: Vec<Cow<'_, str>> = settings.filter_map(|sign| sign.value_in(&file.text)).collect();
+        let is_named = |name: &str| read.iter().any(|text| text.contains(name));
+        server.project_settings.is_empty() || names.iter().any(|name| is_named(name))
+    })
 }
 
 /// Whether a file called `name` says how the server looks at a project.
@@ -97,17 +122,18 @@ fn is_of(sign: &str, name: &str) -> bool {
     name == sign || derived
 }
 
-/// The files that name a changed file of data: `import rates from "./rates.json"`.
+/// The files that name a changed file of data: `import rates from "./rates.json"`, `"extends": "./strict.json"`.
 ///
 /// # Errors
 /// Where not all files could be searched.
-pub(super) async fn importers_of_data(
+pub(super) async fn users_of_data(
     context: &Context,
     texts: &ComparedTexts,
-) -> Result<Vec<LanguageFile>, ToolError> {
-    let is_data = |path: &&WorkspacePath| path.extension().is_some_and(|end| IMPORTED_DATA.contains(&end));
-    let names: BTreeSet<String> =
-        changed_paths(texts).filter(is_data).map(|path| regex::escape(&path.name_lossy())).collect();
+) -> Result<Vec<WorkspacePath>, ToolError> {
+    let names: BTreeSet<String> = changed_paths(texts)
+        .filter(|path| is_data(path))
+        .map(|path| regex::escape(&path.name_lossy()))
+        .collect();
     if names.is_empty() {
         return Ok(Vec::new());
     }
@@ -127,9 +153,18 @@ pub(super) async fn importers_of_data(
         return Err(ToolError::new(ErrorCode::Timeout, what));
     }
     let paths: BTreeSet<WorkspacePath> = found.hits.into_iter().map(|hit| hit.path).collect();
-    let files = paths.into_iter().filter(|path| !is_data(&path));
+    Ok(Vec::from_iter(paths))
+}
+
+/// Those of `users` that are sources.
+pub(super) fn importers_of_data(context: &Context, users: Vec<WorkspacePath>) -> Vec<LanguageFile> {
+    let files = users.into_iter().filter(|path| !is_data(path));
     let files = files.filter_map(|path| context.language_file_unchecked(path).ok());
-    Ok(files.filter(|file| !context.servers_for(file, |features| features.diagnostics).is_empty()).collect())
+    files.filter(|file| !context.servers_for(file, |features| features.diagnostics).is_empty()).collect()
+}
+
+fn is_data(path: &WorkspacePath) -> bool {
+    path.extension().is_some_and(|end| IMPORTED_DATA.contains(&end))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::compared_texts::{ComparedTexts, UnreadReason};
-use super::configuration::{importers_of_data, reconfigured_files};
+use super::configuration::{importers_of_data, reconfigured_files, users_of_data};
 use super::interfaces::changed_interfaces;
 use super::other_tree::{EarlierCommit, OtherTree};
 use super::output::{ChangesOutput, UnjudgedFile, WORK_TREE};
@@ -205,13 +205,17 @@ async fn find(
     if let Err(error) = context.prepare_for(edited.iter()).await {
         gaps.push(error.error);
     }
-    let reconfigured = reconfigured_files(context, texts);
-    let importers = importers_of_data(context, texts).await;
-    let failed = [&reconfigured, &importers].into_iter().filter_map(|found| found.as_ref().err());
-    gaps.extend(failed.map(|error| error.error.clone()));
-    let reconfigured = reconfigured.unwrap_or_default();
+    let users = users_of_data(context, texts).await.unwrap_or_else(|error| {
+        gaps.push(error.error);
+        Vec::new()
+    });
+    let reconfigured = reconfigured_files(context, texts, &users).unwrap_or_else(|error| {
+        gaps.push(error.error);
+        Vec::new()
+    });
     let is_reconfigured = !reconfigured.is_empty();
-    let wider: Vec<LanguageFile> = reconfigured.into_iter().chain(importers.unwrap_or_default()).collect();
+    let importers = importers_of_data(context, users);
+    let wider: Vec<LanguageFile> = reconfigured.into_iter().chain(importers).collect();
     let mode = BreakageMode::Difference(options.findings.floor());
     let watch = BreakageWatch::for_edits(context, edits, mode).await;
     let mut watch = match watch {
