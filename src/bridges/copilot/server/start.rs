@@ -16,7 +16,7 @@ use super::register;
 use crate::lsp::manager::SessionUnavailable;
 use crate::process::ServerProcess;
 use crate::rpc::Peer;
-use crate::tools::install::InstallState;
+use crate::tools::install_outcome::InstallState;
 
 /// How long `initialize` may take where the catalogue says nothing else.
 const COPILOT_INITIALIZE_TIMEOUT: Duration = Duration::from_secs(60);
