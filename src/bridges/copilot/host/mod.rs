@@ -50,6 +50,7 @@ const COPILOT_HOST_PROTOCOL_VERSION: u64 = 3;
 const COPILOT_HOST_CONNECT_TIMEOUT: Duration = Duration::from_secs(120);
 /// MCP servers start with the session.
 const SESSION_CREATE_TIMEOUT: Duration = Duration::from_secs(180);
+
 /// Runs one prompt to its end.
 ///
 /// # Errors

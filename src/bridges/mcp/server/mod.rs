@@ -3,7 +3,7 @@
 //! What lives here: [`serve`] for pipes (standard streams, the daemon's socket), the pipe itself ([`pipe`]), [`http`], and what a
 //! client can ask, one file each: [`server_info`] (who we are), [`list`] (the tools), [`call`] (one call, with [`ask`] for approval in
 //! both eras, [`tool_call`], [`handles`] and [`trace_context`] for what it belongs to, [`progress`], [`tasks`] where it takes long, [`links`] for what comes back), [`resources`], [`skills`], [`prompts`], [`complete`], [`roots`], [`subscriptions`]
-//! (what clients are told of unasked). All work with a [`conversation`]; [`handler`] joins them for rmcp.
+//! (what clients are told of unasked). A call works with its [`conversation`]; [`handler`] joins all for rmcp.
 //!
 //! May use: `runtime`, `tools`, `policy`, `workspace`. Names rmcp; nothing outside `bridges/mcp` does.
 //!
