@@ -129,11 +129,13 @@ pub struct Runtime {
     /// Its servers were ended for want of trust.
     withdrawn: Arc<AtomicBool>,
     handles: RuntimeHandleCounter,
-    /// The languages of the workspace, and when they were found.
-    languages: Arc<Mutex<Option<(Instant, Vec<PresentLanguage>)>>>,
+    languages: PresentLanguageCache,
     /// While this handle lives, whoever it reports to is told of slow servers.
     _watching: Option<ProgressWatchGuard>,
 }
+
+/// The languages of the workspace, and when they were found.
+type PresentLanguageCache = Arc<Mutex<Option<(Instant, Vec<PresentLanguage>)>>>;
 
 /// A source of tools, made of what all tools work with.
 type MakesSource = dyn Fn(&Context) -> Arc<dyn ToolSource> + Send + Sync;
@@ -280,7 +282,7 @@ impl Runtime {
             chosen: Arc::new(Mutex::new(chosen)),
             withdrawn: Arc::default(),
             handles: RuntimeHandleCounter::default(),
-            languages: Arc::default(),
+            languages: PresentLanguageCache::default(),
             _watching: watching,
         })
     }
