@@ -189,7 +189,7 @@ pub mod tools {
         pub use crate::tools::export::{ToolListFormat, export};
     }
     pub mod install {
-        pub use crate::tools::install::InstallState;
+        pub use crate::tools::install_outcome::InstallState;
     }
     pub mod lsp_hierarchy {
         pub use crate::tools::lsp_hierarchy::{CallDirection, TypeDirection};

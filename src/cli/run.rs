@@ -29,7 +29,7 @@ use crate::bridges;
 use crate::bridges::daemon::preamble::Preamble;
 use crate::config::Folders;
 use crate::hints::SpokenLanguage;
-use crate::process::{SUPERVISE, sandbox, supervisor};
+use crate::process::{SUPERVISE, sandbox, sandbox_arguments, supervisor};
 use crate::runtime::{Runtime, RuntimeOptions};
 use crate::tools::error::{ErrorCode, MORE_THREADS, NO_THREADS, ToolError, from_panic_text, panic_text};
 use crate::tools::retry_advice::RetryAdvice;
@@ -46,7 +46,7 @@ pub fn main() -> ExitCode {
     let mut args = std::env::args_os().skip(1);
     match args.next() {
         Some(first) if first == SUPERVISE => std::process::exit(supervisor::run(args)),
-        Some(first) if first == sandbox::ENTER => std::process::exit(sandbox::enter_sandbox(args)),
+        Some(first) if first == sandbox_arguments::ENTER => std::process::exit(sandbox::enter_sandbox(args)),
         _ => run_command(),
     }
 }

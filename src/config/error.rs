@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::trust::TrustError;
+use super::trust::error::TrustError;
 
 /// One thing that is wrong with one file.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,6 +9,8 @@ use etcetera::base_strategy::Xdg;
 use crate::workspace::private::{self, PrivateError, PrivateFolderKind};
 
 const APPLICATION: &str = "lsp-tools";
+/// The store of trusted projects, in the state folder.
+pub(super) const TRUST_STORE: &str = "trust.json";
 
 /// The user's folders for this program. None of them is made by asking for its path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,7 +74,7 @@ impl Folders {
 
     /// The store of trusted projects.
     pub(crate) fn trust_file(&self) -> PathBuf {
-        self.state.join(super::trust::STORE)
+        self.state.join(TRUST_STORE)
     }
 
     fn from(variable: impl Fn(&str) -> Option<OsString>, base: Option<Xdg>) -> Result<Self, FoldersError> {

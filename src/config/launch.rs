@@ -12,8 +12,8 @@ use super::error::{ConfigError, escape_unprintable};
 use super::layer::Layer;
 use super::pin::hash_at;
 use super::schema::{ConfigField, take_launch_fields};
-use super::settings::SETTINGS;
-use super::trust::TrustError;
+use super::settings::fields::SETTINGS;
+use super::trust::error::TrustError;
 use crate::text::hex;
 
 /// The launch fields of a project's `servers.toml` and `lsp-tools.toml`, and the programs inside it that would run.

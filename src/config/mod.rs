@@ -26,6 +26,7 @@ mod launch;
 mod layer;
 mod load;
 pub(crate) mod marker;
+mod mount_fields;
 mod mounts;
 mod named_files;
 mod pin;

@@ -37,30 +37,12 @@ use super::error::{ConfigError, ConfigProblem, escape_unprintable};
 use super::files::{project_text, user_text};
 use super::launch::LaunchFields;
 use super::layer::{Layer, LayerOrigin};
-use super::schema::ConfigFieldType::{Choice, Named, Number, Record, Text, TextTable, Texts};
-use super::schema::{ConfigField, launch, untrusted_sentence};
+use super::mount_fields::{MAX_MOUNT_TIMEOUT_MS, MCP};
+use super::schema::untrusted_sentence;
 use super::trust::{TrustState, TrustStore};
 
-const MAX_MOUNT_TIMEOUT_MS: u64 = 3_600_000;
 const USUAL_MS: u64 = 60_000;
 const MAX_MOUNT_NAME_BYTES: usize = 32;
-
-/// The words of `[mcp]`.
-pub(super) const MCP: ConfigField = super::schema::plain("mcp", Record(TABLE));
-
-const TABLE: &[ConfigField] = &[launch("files", Texts), launch("servers", Named(SERVER))];
-
-const SERVER: &[ConfigField] = &[
-    launch("type", Choice(&["local", "stdio", "http", "sse"])),
-    launch("command", Text),
-    launch("args", Texts),
-    launch("env", TextTable),
-    launch("cwd", Text),
-    launch("tools", Texts),
-    launch("timeout", Number(1, MAX_MOUNT_TIMEOUT_MS)),
-    launch("url", Text),
-    launch("headers", TextTable),
-];
 
 /// One entry as it is written. Files of other programs may have more words in theirs.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -32,16 +32,15 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use toml::Table;
 
-use super::access::{ACCESS, AccessLayer, AgentSettings};
+use super::access::{AccessLayer, AgentSettings};
 use super::catalogue::{Catalogue, problem_at};
 use super::error::{ConfigError, ConfigProblem};
 use super::layer::{Layer, LayerOrigin, merge};
-use super::mounts::{MCP, MountConfig};
-use super::schema::ConfigFieldType::{Choice, Flag, Number, Record, Texts, TextsTable};
-use super::schema::{ConfigField, launch, plain, strip_launch_fields};
+use super::mounts::MountConfig;
+use super::schema::strip_launch_fields;
 use crate::text::{quoted_list, suggestion};
 
 mod bash;
@@ -49,8 +48,13 @@ mod chats;
 mod daemon;
 mod editor;
 mod edits;
+pub(super) mod fields;
+mod milliseconds;
 mod servers;
 mod web;
+
+use self::fields::SETTINGS;
+use self::milliseconds::milliseconds;
 
 pub(crate) use bash::{BashSettings, CacheSharing, NetworkAccess, SandboxMode};
 pub(crate) use chats::ChatSettings;
@@ -59,62 +63,6 @@ pub(super) use editor::EditorSettings;
 pub(super) use edits::EditSettings;
 pub(crate) use servers::ServerSettings;
 pub(crate) use web::{FetchSettings, LibraryDocsSettings};
-
-const MAX_DEADLINE_MS: u64 = 3_600_000;
-const A_DEADLINE: super::schema::ConfigFieldType = Number(1, MAX_DEADLINE_MS);
-
-/// The words of `lsp-tools.toml`.
-pub(super) const SETTINGS: &[ConfigField] = &[
-    plain("deadlines", Record(DEADLINES)),
-    plain("servers", Record(servers::SERVERS)),
-    plain("limits", Record(LIMITS)),
-    plain("log", Record(LOG)),
-    plain("bash", Record(bash::BASH)),
-    plain("daemon", Record(daemon::DAEMON)),
-    plain("edits", Record(edits::EDITS)),
-    plain("fetch", Record(web::FETCH)),
-    plain("library-docs", Record(web::LIBRARY_DOCS)),
-    launch("disabled", Texts),
-    launch("prefer", TextsTable),
-    launch("audit", Record(AUDIT)),
-    plain(ACCESS[0].key, ACCESS[0].shape),
-    launch(ACCESS[1].key, ACCESS[1].shape),
-    plain(ACCESS[2].key, ACCESS[2].shape),
-    launch("skills", Record(SKILLS)),
-    MCP,
-    launch("editor", Record(editor::EDITOR)),
-    plain("chats", Record(chats::CHATS)),
-];
-
-const SKILLS: &[ConfigField] = &[plain("directories", Texts), plain("disabled", Texts)];
-
-const AUDIT: &[ConfigField] = &[plain("enabled", Flag), plain("max-bytes", Number(10_000, 1 << 32))];
-
-const DEADLINES: &[ConfigField] = &[
-    plain("hover", A_DEADLINE),
-    plain("definition", A_DEADLINE),
-    plain("references", A_DEADLINE),
-    plain("hierarchy", A_DEADLINE),
-    plain("symbols", A_DEADLINE),
-    plain("workspace-symbols", A_DEADLINE),
-    plain("completion", A_DEADLINE),
-    plain("signature", A_DEADLINE),
-    plain("diagnostics", A_DEADLINE),
-    plain("edit", A_DEADLINE),
-    plain("start", A_DEADLINE),
-    plain("stop", A_DEADLINE),
-    plain("tool", A_DEADLINE),
-    plain("task", A_DEADLINE),
-];
-
-const LIMITS: &[ConfigField] = &[
-    plain("max-file-bytes", Number(1, 1 << 31)),
-    plain("answer-bytes", Number(1_000, 1 << 24)),
-    plain("answer-items", Number(1, 100_000)),
-    plain("walk-files", Number(1, 10_000_000)),
-];
-
-const LOG: &[ConfigField] = &[plain("level", Choice(&["off", "error", "warn", "info", "debug", "trace"]))];
 
 /// The settings in force.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
@@ -287,10 +235,6 @@ impl Default for AuditSettings {
     fn default() -> Self {
         Self { enabled: true, max_bytes: 8 << 20 }
     }
-}
-
-fn milliseconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
-    u64::deserialize(deserializer).map(Duration::from_millis)
 }
 
 impl Settings {

@@ -7,7 +7,7 @@
 //! store lies in the user's state folder, never in the project, and every question looks whether it has changed, so that
 //! one process sees what another one granted or revoked.
 
-mod error;
+pub(super) mod error;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
@@ -22,7 +22,7 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use super::error::escape_unprintable;
-use super::folders::Folders;
+use super::folders::{Folders, TRUST_STORE};
 use super::launch::{LaunchFields, hash_file, hash_text, name_below, text_name};
 use super::pin::FilePin;
 use crate::workspace::{FileStamp, normalise, private};
@@ -30,7 +30,6 @@ use crate::workspace::{FileStamp, normalise, private};
 use error::TRUST_LOCK_TIMEOUT;
 pub(crate) use error::TrustError;
 
-pub(super) const STORE: &str = "trust.json";
 const LOCK: &str = "trust.lock";
 const TRUST_FORMAT_VERSION: u32 = 1;
 /// How often it is tried: the kernel does not tell when one becomes free without waiting for it without end.
@@ -384,7 +383,7 @@ impl TrustStore {
 
     /// What the store says now, from memory where it has not changed. Whether others can write it is looked at each time.
     fn read(&self) -> Result<Arc<TrustStoreContent>, TrustError> {
-        let path = self.folder.join(STORE);
+        let path = self.folder.join(TRUST_STORE);
         let now = SystemTime::now();
         let stamp = FileStamp::from_path(&path);
         let kept = self.kept.lock().clone();
@@ -446,14 +445,14 @@ impl TrustStore {
         let lock = private::open(private::open_options().write(true).create(true).truncate(false), &path)
             .map_err(|error| TrustError::io("open", &path, &error))?;
         acquire_lock(&lock, &path)?;
-        let (mut store, _) = self.read_file(&self.folder.join(STORE))?;
+        let (mut store, _) = self.read_file(&self.folder.join(TRUST_STORE))?;
         let result = change(&mut store);
         self.write(&store)?;
         Ok(result)
     }
 
     fn write(&self, store: &TrustStoreContent) -> Result<(), TrustError> {
-        let (path, fresh) = (self.folder.join(STORE), self.folder.join(format!("{STORE}.new")));
+        let (path, fresh) = (self.folder.join(TRUST_STORE), self.folder.join(format!("{TRUST_STORE}.new")));
         let text = serde_json::to_vec_pretty(store)
             .map_err(|error| TrustError::io("write", &path, &io::Error::other(error)))?;
         // Only the holder of the lock gets here, so what lies there was left by a process that died.

@@ -11,7 +11,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::SUPERVISE;
-use super::sandbox::ENTER;
+use super::sandbox_arguments::ENTER;
 #[cfg(doc)]
 use super::tree;
 use super::tree::{Process, ProcessState};

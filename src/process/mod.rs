@@ -22,6 +22,7 @@ mod oneshot;
 mod pinned;
 pub(crate) mod restart;
 pub(crate) mod sandbox;
+pub(crate) mod sandbox_arguments;
 mod spawner;
 pub(crate) mod supervisor;
 pub(crate) mod tree;

@@ -32,15 +32,8 @@ use rustix::io::Errno;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::sandbox_arguments::{Confinement, ENTER, SandboxArguments, arguments};
 use super::{Exit, Spawn, Spawner, namespace, supervisor};
-
-/// The hidden first argument that makes our binary shut itself in and become another program.
-pub(crate) const ENTER: &str = "__sandbox";
-
-const FIRST: &str = "--first";
-const LANDLOCK: &str = "--landlock";
-const NO_TCP: &str = "--no-tcp";
-const END: &str = "--";
 
 /// The status that says that the program was not started because it could not be shut in.
 const EXIT_NOT_CONFINED: i32 = 126;
@@ -84,40 +77,6 @@ pub enum SandboxUnavailable {
     NoBinary,
 }
 
-/// What a command is kept to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Confinement {
-    /// Files and folders, by absolute path without links, beneath which may be written ([`writable_paths`](super::writable::writable_paths)). What is
-    /// not there is left out; where there is a link by now, nothing is run.
-    pub(crate) writable: Vec<PathBuf>,
-    /// Whether TCP is kept from it.
-    pub(crate) no_tcp: bool,
-}
-
-/// The arguments for our own binary that make it become `program`, shut in where `confinement` says so.
-pub(crate) fn arguments(confinement: Option<&Confinement>, program: &[&OsStr]) -> Vec<OsString> {
-    let mut arguments = vec![OsString::from(ENTER)];
-    if let Some(confinement) = confinement {
-        arguments.push(LANDLOCK.into());
-        arguments.extend(confinement.no_tcp.then(|| NO_TCP.into()));
-        arguments.extend(confinement.writable.iter().map(Into::into));
-    }
-    arguments.push(END.into());
-    arguments.extend(program.iter().map(Into::into));
-    arguments
-}
-
-/// Gives a process that is about to be started with these [`arguments`] a process namespace, where it is confined and the kernel
-/// allows that. Must be called by its parent, which has no other child.
-pub(crate) fn create_pid_namespace(arguments: &mut Vec<OsString>) -> bool {
-    let is_confined = arguments.iter().take(2).eq([ENTER, LANDLOCK]);
-    let given = is_confined && namespace::make().is_ok();
-    if given {
-        arguments.insert(1, FIRST.into());
-    }
-    given
-}
-
 /// Whether confined commands have a process namespace here, as one of them finds it.
 pub async fn supports_pid_namespace(spawner: &Spawner) -> bool {
     let Some(binary) = spawner.supervisor() else { return false };
@@ -133,19 +92,8 @@ pub async fn supports_pid_namespace(spawner: &Spawner) -> bool {
 /// Shuts this process in and becomes the program that `args` name; returns, with an exit status, where that fails, and for the
 /// first process of a namespace when it has ended.
 pub(crate) fn enter_sandbox(args: impl Iterator<Item = OsString>) -> i32 {
-    let mut confinement = None;
-    let mut is_first = false;
     let mut args = args;
-    for arg in args.by_ref() {
-        let kept = || Confinement { writable: Vec::new(), no_tcp: false };
-        match arg.to_str() {
-            Some(END) => break,
-            Some(FIRST) if confinement.is_none() => is_first = true,
-            Some(LANDLOCK) => confinement = Some(kept()),
-            Some(NO_TCP) => confinement.get_or_insert_with(kept).no_tcp = true,
-            _ => confinement.get_or_insert_with(kept).writable.push(arg.into()),
-        }
-    }
+    let SandboxArguments { confinement, is_first } = SandboxArguments::read(&mut args);
     let Some(program) = args.next() else {
         eprintln!("lsp-tools: {ENTER} was given no program");
         return EXIT_COMMAND_NOT_STARTED;
@@ -323,21 +271,5 @@ mod kernel {
 
     pub(super) fn apply_confinement(_: &Confinement) -> Result<(), SandboxUnavailable> {
         Err(SandboxUnavailable::Kernel)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sandbox_arguments_encode_the_confinement_and_program() {
-        let program = [OsStr::new("/bin/sh"), OsStr::new("-lc"), OsStr::new("--")];
-        let confinement = Confinement { writable: vec!["/w".into(), "/tmp".into()], no_tcp: true };
-        assert_eq!(
-            arguments(Some(&confinement), &program),
-            ["__sandbox", "--landlock", "--no-tcp", "/w", "/tmp", "--", "/bin/sh", "-lc", "--"]
-        );
-        assert_eq!(arguments(None, &program[..1]), ["__sandbox", "--", "/bin/sh"]);
     }
 }

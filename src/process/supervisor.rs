@@ -21,7 +21,8 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, kill_process_group};
 use tokio::signal::unix::{Signal as SignalStream, SignalKind, signal};
 
-use super::{pinned, sandbox, tree};
+use super::sandbox_arguments::{ENTER, FIRST, LANDLOCK};
+use super::{namespace, pinned, tree};
 use crate::config::{FilePin, PinError};
 
 /// How long what is below has to end after SIGTERM.
@@ -42,9 +43,19 @@ pub(crate) fn run(mut args: impl Iterator<Item = OsString>) -> i32 {
         return EXIT_SERVER_NOT_STARTED;
     }
     // While this process has one thread and no child.
-    let below =
-        if sandbox::create_pid_namespace(&mut args) { DescendantScope::First } else { DescendantScope::Tree };
+    let below = if create_pid_namespace(&mut args) { DescendantScope::First } else { DescendantScope::Tree };
     run_supervisor(program, args, &pins, below)
+}
+
+/// Gives a process that is about to be started with these arguments a process namespace, where it is confined and the kernel
+/// allows that. This process is its parent, and has no other child.
+fn create_pid_namespace(arguments: &mut Vec<OsString>) -> bool {
+    let is_confined = arguments.iter().take(2).eq([ENTER, LANDLOCK]);
+    let given = is_confined && namespace::make().is_ok();
+    if given {
+        arguments.insert(1, FIRST.into());
+    }
+    given
 }
 
 /// Runs `program` as the first process of a namespace and returns its exit status, as [`run`] does. When this process ends,

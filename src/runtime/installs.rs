@@ -9,9 +9,10 @@ use super::record::CallRecorder;
 use crate::policy::audit::AuditLog;
 use crate::policy::request::{CallSubjects, Effect, PolicyRequest, PolicyVerdict};
 use crate::policy::rules::Policy;
-use crate::tools::context::Context;
+use crate::tools::context::{Context, InstallGate};
 use crate::tools::error::ToolError;
-use crate::tools::install::{self, InstallGate, InstallItem};
+use crate::tools::install;
+use crate::tools::install_outcome::InstallItem;
 use crate::tools::tool::Caller;
 
 /// An act of someone at a shell, under the rules and on record.

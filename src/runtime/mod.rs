@@ -9,6 +9,8 @@ pub(crate) mod call;
 pub(crate) mod call_feed;
 pub(crate) mod call_hooks;
 pub(crate) mod call_stats;
+mod configuration_stamps;
+mod handle_counter;
 mod installs;
 pub(crate) mod live;
 pub(crate) mod machine_status;
@@ -29,19 +31,19 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use tokio::sync::mpsc::UnboundedSender;
 
 use self::call_feed::CallFeed;
 use self::call_stats::Tally;
+use self::configuration_stamps::ConfigurationStamps;
+use self::handle_counter::RuntimeHandleCounter;
 use self::installs::InstallRules;
 use self::overlays::{KnownOverlays, Overlays, SharedOverlays};
-use self::reopen::{ConfigurationStamps, RuntimeHandleCounter};
 use self::server_choice::StampedServerChoice;
-use self::startup_hints::PresentLanguageCache;
-use crate::config::{Catalogue, Folders, Settings, TrustStore};
+use crate::config::{Catalogue, Folders, PresentLanguage, Settings, TrustStore};
 use crate::lsp::machine::{MachineLimits, MachineShare};
 use crate::lsp::manager::{Manager, ManagerSetup};
 use crate::lsp::progress::{ProgressEvent, ProgressWatchGuard, Watchers};
@@ -132,6 +134,9 @@ pub struct Runtime {
     _watching: Option<ProgressWatchGuard>,
 }
 
+/// The languages of the workspace, and when they were found.
+type PresentLanguageCache = Arc<Mutex<Option<(Instant, Vec<PresentLanguage>)>>>;
+
 /// A source of tools, made of what all tools work with.
 type MakesSource = dyn Fn(&Context) -> Arc<dyn ToolSource> + Send + Sync;
 
@@ -190,7 +195,8 @@ impl Runtime {
         folders.ensure_private().map_err(|error| invalid(&error))?;
         let workspace = find_workspace(options.workspace.as_deref(), &options.cwd)?;
         let trust = TrustStore::open(&folders).map_err(|error| invalid(&error))?;
-        let read = reopen::read(&folders, workspace.root(), !options.without_project_settings, &trust);
+        let read =
+            configuration_stamps::read(&folders, workspace.root(), !options.without_project_settings, &trust);
         let (mut config, stamps) = read.map_err(|error| invalid(&error))?;
         let chosen = StampedServerChoice::detect(&config, &workspace, &folders, &trust);
         chosen.apply(&mut config);

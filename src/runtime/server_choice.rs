@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::reopen::{InodeStamp, stamp};
+use super::configuration_stamps::{InodeStamp, stamp};
 use crate::config::{Config, Folders, TrustStore};
 use crate::lsp::locate::ProgramSearchPlaces;
 use crate::lsp::server_choice::ServerChoice;

@@ -1,10 +1,7 @@
 //! Hints at the start for users of the workspace, such as servers to install.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-use parking_lot::Mutex;
 
 use super::Runtime;
 use crate::config::PresentLanguage;
@@ -26,9 +23,6 @@ pub(crate) enum AskedAbout {
     /// These files and folders.
     Paths(Vec<PathBuf>),
 }
-
-/// The languages of the workspace, and when they were found.
-pub(super) type PresentLanguageCache = Arc<Mutex<Option<(Instant, Vec<PresentLanguage>)>>>;
 
 impl Runtime {
     /// One line for each language here whose server is missing, and for what the project says that does not count. Looks at

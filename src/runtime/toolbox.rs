@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::{Runtime, SourceMaker};
 use crate::tools::context::Context;
-use crate::tools::drop_in::{OmittedTool, ToolInventory};
+use crate::tools::drop_in::ToolInventory;
 use crate::tools::error::ToolError;
 use crate::tools::registry::Registry;
-use crate::tools::source::ToolSource;
+use crate::tools::source::{OmittedTool, ToolSource};
 use crate::tools::tool::{AnyTool, Tool};
 
 impl Runtime {

@@ -8,7 +8,8 @@ use super::Runtime;
 use super::installs::run_recorded;
 use crate::policy::request::Effect;
 use crate::tools::error::ToolError;
-use crate::tools::install::{self, InstallOutput};
+use crate::tools::install;
+use crate::tools::install_outcome::InstallOutput;
 use crate::tools::trust::{self, TrustOutput, TrustRequest};
 
 impl Runtime {

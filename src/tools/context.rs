@@ -4,19 +4,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::Instant;
 
 use super::answer::{ServerState, ServerStatus};
 use super::edit_scheduler::EditScheduler;
 use super::error::{ErrorCode, ToolError};
-use super::install::{InstallGate, InstallState};
+use super::install_outcome::{InstallItem, InstallState};
 use super::outline_cache::OutlineCache;
 use super::overlays::HeldOverlays;
-use super::question::path_of;
 use super::retry_advice::RetryAdvice;
 use super::shell::ShellCommands;
-use super::target::Target;
+use super::target::{Target, path_of};
 use crate::config::{Catalogue, Config, Folders, PresentLanguage, TrustStore, present_languages, spec};
 use crate::hints;
 use crate::lsp::manager::{Manager, SessionUnavailable};
@@ -75,6 +75,19 @@ pub struct Context {
     /// What the caller sees of the files when it asks about code: the disk, and over it its own unsaved texts. Tools for
     /// files and edits work on the disk.
     pub(crate) view: View,
+}
+
+/// Installs what a question is missing, where the rules allow that, and puts it on record.
+pub(crate) trait InstallGate: std::fmt::Debug + Send + Sync {
+    /// Installs `server`.
+    ///
+    /// # Errors
+    /// `denied` by a rule. That it could not be installed is an item.
+    fn install<'a>(
+        &'a self,
+        context: &'a Context,
+        server: &'a str,
+    ) -> BoxFuture<'a, Result<InstallItem, ToolError>>;
 }
 
 /// A file and the language it is in.
@@ -421,19 +434,6 @@ impl Context {
             self.catalogue().servers_for(language).first().is_some_and(|(leading, _)| *leading == server)
         };
         hints::advice(server, spec).ours.then(|| hints::our_command(language.filter(leads).unwrap_or(server)))
-    }
-
-    /// The status of a server that does not offer `method`.
-    pub(crate) fn unsupported_status(
-        &self,
-        server: &str,
-        subject: &LanguageFile,
-        method: &str,
-        started: Instant,
-    ) -> ServerStatus {
-        let mut status = self.status(server, subject, ServerState::Unsupported, started);
-        status.detail = Some(self.unsupported_sentence(server, subject, method));
-        status
     }
 
     /// A status without further detail.

@@ -5,11 +5,12 @@ use std::time::Instant;
 use super::answer::{
     Answer, DiagnosticItem, HoverOutput, LocationsOutput, ServerState, ServerStatus, Verdict,
 };
+use super::answer_places::to_place;
 use super::context::{Context, LanguageFile, from_read_error};
+use super::diagnostic_item::to_item;
 use super::error::{ErrorCode, ToolError};
 use super::place::{Place, Places};
-use super::question::UnansweredQuestion;
-use super::{lsp_diagnostics, lsp_navigate};
+use super::unanswered_question::UnansweredQuestion;
 use crate::hints::{self, Candidate, FoundSymbols, HintError, Hints, SyntaxCheck};
 use crate::lsp::model::Symbol;
 use crate::lsp::operations::Navigation;
@@ -76,7 +77,7 @@ async fn references(
     let places = found.locations.into_iter().map(|location| {
         let why =
             if definition.as_ref() == Some(&location) { "the likely definition" } else { "the same name" };
-        let mut place = lsp_navigate::to_place(context, location);
+        let mut place = to_place(context, location);
         place.why = Some(why.to_owned());
         place
     });
@@ -99,10 +100,9 @@ pub(crate) async fn syntax_errors(
     });
     let path = subject.path.display();
     Ok(match found.await? {
-        SyntaxCheck::Checked { errors, .. } => Some((
-            errors.iter().map(|error| lsp_diagnostics::to_item(context, &subject.path, error)).collect(),
-            Vec::new(),
-        )),
+        SyntaxCheck::Checked { errors, .. } => {
+            Some((errors.iter().map(|error| to_item(context, &subject.path, error)).collect(), Vec::new()))
+        }
         SyntaxCheck::NoGrammar => None,
         SyntaxCheck::NotParsed(why) => Some((Vec::new(), vec![format!("{path} was not parsed: {why}")])),
     })
@@ -227,7 +227,7 @@ fn notes(timed_out: bool) -> Vec<String> {
 
 fn candidate_places(context: &Context, candidates: Vec<Candidate>, limit: usize) -> Vec<Place> {
     let place = |candidate: Candidate| {
-        let mut place = lsp_navigate::to_place(context, candidate.location);
+        let mut place = to_place(context, candidate.location);
         place.why = Some(candidate.why);
         place
     };

@@ -11,16 +11,17 @@ use tokio::time::Instant;
 
 use super::address::shown_path;
 use super::answer::{
-    Answer, DiagnosticItem, DiagnosticsOutput, FileVerdict, RelatedItem, ServerState, ServerStatus, Verdict,
+    Answer, DiagnosticItem, DiagnosticsOutput, FileVerdict, ServerState, ServerStatus, Verdict,
 };
-use super::budget::{self, ListBudget, MAX_RELATED_PLACES};
+use super::budget::ListBudget;
 use super::context::{Context, LanguageFile, from_read_error};
+use super::diagnostic_item::to_item;
 use super::error::ToolError;
+use super::fallback;
 use super::shard::{CheckCosts, Shard};
 use super::tool::{Call, Card, Tool};
-use super::{fallback, lsp_navigate};
 use crate::lsp::diagnostics::{DiagnosticsCompleteness, ServerFileDiagnostics};
-use crate::lsp::model::{Diagnostic, Severity};
+use crate::lsp::model::Severity;
 use crate::lsp::progress::ProgressEvent;
 use crate::lsp::session::AskError;
 use crate::lsp::view::View;
@@ -411,9 +412,7 @@ pub(crate) async fn check_file(
         match answer {
             Ok((status, fresh)) => {
                 report.statuses.push(status);
-                report
-                    .items
-                    .extend(fresh.items.iter().map(|item| self::to_item(context, &subject.path, item)));
+                report.items.extend(fresh.items.iter().map(|item| to_item(context, &subject.path, item)));
                 report.notes.extend(fresh.notes);
                 knowns.push(fresh.known);
             }
@@ -553,25 +552,6 @@ async fn without_server(
     report.verdict = Verdict::Hints;
     report.detail = report.statuses[0].detail.clone();
     Ok(report)
-}
-
-/// A finding as answers give it.
-pub(crate) fn to_item(context: &Context, path: &WorkspacePath, diagnostic: &Diagnostic) -> DiagnosticItem {
-    let related = diagnostic.related.iter().take(MAX_RELATED_PLACES).map(|(location, message)| RelatedItem {
-        place: lsp_navigate::to_place(context, location.clone()),
-        message: budget::message(message),
-    });
-    DiagnosticItem {
-        path: path.display(),
-        range: diagnostic.range,
-        severity: diagnostic.severity,
-        code: diagnostic.code.clone().map(budget::name),
-        source: diagnostic.source.clone().map(budget::name),
-        server: diagnostic.server.clone(),
-        message: budget::message(&diagnostic.message),
-        enclosing: None,
-        related: related.collect(),
-    }
 }
 
 /// What `reports` say together.

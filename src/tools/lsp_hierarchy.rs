@@ -2,11 +2,11 @@
 
 use super::address::Address;
 use super::answer::{Answer, HierarchyItem, HierarchyOutput};
+use super::answer_places::to_place;
 use super::budget::{self, ListBudget};
 use super::context::Context;
 use super::error::ToolError;
 use super::fallback;
-use super::lsp_navigate;
 use super::question::{LanguageQuestion, QuestionOutcome};
 use super::target::Target;
 use super::tool::{Call, Card, Tool};
@@ -191,7 +191,7 @@ fn items(context: &Context, nodes: Vec<HierarchyNode>, room: &mut ListBudget) ->
             name: budget::name(node.name),
             kind: node.kind.name().to_owned(),
             detail: node.detail.map(budget::name),
-            place: lsp_navigate::to_place(context, node.location),
+            place: to_place(context, node.location),
             sites: starts(node.sites),
             children: Vec::new(),
             cut: node.cut,

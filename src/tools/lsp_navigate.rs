@@ -2,11 +2,11 @@
 
 use super::address::Address;
 use super::answer::{Answer, LocationsOutput, Verdict};
-use super::budget::{self, ListBudget};
+use super::answer_places::to_place;
+use super::budget::ListBudget;
 use super::context::Context;
 use super::error::ToolError;
 use super::fallback;
-use super::place::Place;
 use super::question::{LanguageQuestion, QuestionOutcome};
 use super::resolved_position;
 use super::target::Target;
@@ -278,28 +278,5 @@ fn output(
         count,
         locations: locations.into(),
         ..LocationsOutput::default()
-    }
-}
-
-/// A location as answers give it.
-pub(crate) fn to_place(context: &Context, location: Location) -> Place {
-    let text = line_of(context, &location.file, location.text);
-    Place { path: path_of(&location.file), range: location.range, text, enclosing: None, why: None }
-}
-
-/// A source line for an answer; none of a file that may not be seen.
-pub(crate) fn line_of(context: &Context, file: &FileRef, text: Option<String>) -> Option<String> {
-    match file {
-        FileRef::Inside(path) if context.workspace.is_path_hidden(path) => None,
-        _ => text.map(budget::line),
-    }
-}
-
-/// A file's path as answers give it.
-pub(crate) fn path_of(file: &FileRef) -> String {
-    match file {
-        FileRef::Inside(path) => path.display(),
-        FileRef::Outside(path) => path.display().to_string(),
-        FileRef::Virtual(uri) => budget::name(uri.clone()),
     }
 }

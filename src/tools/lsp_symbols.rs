@@ -6,11 +6,11 @@ use tokio::time::Instant;
 
 use super::address::shown_path;
 use super::answer::{Answer, ServerState, ServerStatus, SymbolItem, SymbolsOutput, Verdict};
+use super::answer_places;
 use super::budget::{self, ListBudget};
 use super::context::{Context, LanguageFile};
 use super::error::{ErrorCode, ToolError};
 use super::fallback;
-use super::lsp_navigate;
 use super::symbol_search::{NameMatches, SymbolMatchMode};
 use super::target::Target;
 use super::tool::{Call, Card, Tool};
@@ -234,7 +234,7 @@ fn is_hidden(context: &Context, file: &FileRef) -> bool {
 }
 
 fn found_item(context: &Context, symbol: WorkspaceSymbol) -> SymbolItem {
-    let path = lsp_navigate::path_of(&symbol.location.file);
+    let path = answer_places::path_of(&symbol.location.file);
     SymbolItem {
         name: budget::name(symbol.name),
         kind: symbol.kind.name().to_owned(),
@@ -243,7 +243,7 @@ fn found_item(context: &Context, symbol: WorkspaceSymbol) -> SymbolItem {
         path: Some(path),
         range: symbol.location.range,
         selection: None,
-        text: lsp_navigate::line_of(context, &symbol.location.file, symbol.location.text),
+        text: answer_places::line_of(context, &symbol.location.file, symbol.location.text),
         children: Vec::new(),
     }
 }

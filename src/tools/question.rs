@@ -12,7 +12,8 @@ use super::error::{ErrorCode, ToolError};
 use super::impact::files_mentioning;
 use super::resolved_position::{self, ResolvedPosition};
 use super::symbol_search::ExactSymbol;
-use super::target::Target;
+use super::target::{Target, path_of};
+use super::unanswered_question::UnansweredQuestion;
 use crate::hints;
 use crate::lsp::model::FileRef;
 use crate::lsp::readiness::UnfinishedWork;
@@ -48,17 +49,6 @@ pub(crate) enum QuestionOutcome<T> {
     },
     /// None did.
     Unanswered(UnansweredQuestion),
-}
-
-/// A question that no server answered, with what is needed to answer it from the text.
-#[derive(Debug)]
-pub(crate) struct UnansweredQuestion {
-    /// The file.
-    pub subject: LanguageFile,
-    /// What was asked about.
-    pub place: ResolvedPosition,
-    /// Why not.
-    pub status: ServerStatus,
 }
 
 /// What a question asks for.
@@ -489,18 +479,4 @@ fn ambiguous(name: &str, within: &str, places: &[String]) -> ToolError {
     let error = format!("`{name}` means {} symbols in {within}: {}", places.len(), places.join(", "));
     ToolError::new(ErrorCode::InvalidArgs, error)
         .with_hint("name the one meant: FILE:LINE:NAME, or qualify it: Class.method")
-}
-
-/// The file a target lies in.
-pub(crate) fn path_of(target: &Target) -> Result<&std::path::Path, ToolError> {
-    match target {
-        Target::Position { path, .. }
-        | Target::NameOnLine { path, .. }
-        | Target::NameInFile { path, .. }
-        | Target::File(path) => Ok(path),
-        Target::Name(name) => Err(ToolError::new(
-            ErrorCode::InvalidArgs,
-            format!("`{name}` names no file; give FILE:LINE:COL or FILE:NAME"),
-        )),
-    }
 }

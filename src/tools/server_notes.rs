@@ -1,5 +1,8 @@
 //! The servers for a language: those that answer, those that are installed and do not, and the setting to change.
 
+use tokio::time::Instant;
+
+use super::answer::{ServerState, ServerStatus};
 use super::context::{Context, LanguageFile};
 use crate::config::spec::{Language, ServerQuestion};
 use crate::lsp::manager::SessionUnavailable;
@@ -54,6 +57,19 @@ impl Context {
         let spec = self.catalogue().servers.get(server);
         spec.zip(server_question(method))
             .is_some_and(|(spec, question)| spec.answers_of_project.contains(&question))
+    }
+
+    /// The status of a server that does not offer `method`.
+    pub(crate) fn unsupported_status(
+        &self,
+        server: &str,
+        subject: &LanguageFile,
+        method: &str,
+        started: Instant,
+    ) -> ServerStatus {
+        let mut status = self.status(server, subject, ServerState::Unsupported, started);
+        status.detail = Some(self.unsupported_sentence(server, subject, method));
+        status
     }
 
     /// "pylsp cannot list callers and callees; pyright can: lsp-tools install pyright".

@@ -1,4 +1,4 @@
-//! Tools from elsewhere: the trait of their source, and the mounted servers that it reports.
+//! Tools from elsewhere: the trait of their source, what it leaves out, and the mounted servers that it reports.
 //!
 //! What a source is made of is not known here: whoever opens a runtime hands it one ([`Runtime::add_source`]). Its tools stand
 //! in the same registry as all others, behind them, so that none of them can take the place of one that is there already.
@@ -12,7 +12,6 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-use super::drop_in::OmittedTool;
 use super::error::ToolError;
 use super::tool::AnyTool;
 
@@ -61,6 +60,15 @@ pub trait ToolSource: Send + Sync + Debug {
 
     /// Ends what it started; returns when that is gone.
     fn shutdown(&self) -> BoxFuture<'_, ()>;
+}
+
+/// A tool that is not offered now, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OmittedTool {
+    /// The manifest; of a source, its tool or server.
+    pub file: String,
+    /// What is wrong with it, and what to do.
+    pub why: String,
 }
 
 /// A server that is mounted.

@@ -1,7 +1,8 @@
 //! The target of a question: a place, a name, or a file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use super::error::{ErrorCode, ToolError};
 use crate::text::Position;
 
 /// The thing asked about, before it is looked up. Paths are as the caller gave them: absolute, or relative to the
@@ -44,5 +45,19 @@ impl Target {
             Self::Position { position, .. } => Some(*position),
             Self::NameOnLine { .. } | Self::NameInFile { .. } | Self::Name(_) | Self::File(_) => None,
         }
+    }
+}
+
+/// The file a target lies in.
+pub(crate) fn path_of(target: &Target) -> Result<&Path, ToolError> {
+    match target {
+        Target::Position { path, .. }
+        | Target::NameOnLine { path, .. }
+        | Target::NameInFile { path, .. }
+        | Target::File(path) => Ok(path),
+        Target::Name(name) => Err(ToolError::new(
+            ErrorCode::InvalidArgs,
+            format!("`{name}` names no file; give FILE:LINE:COL or FILE:NAME"),
+        )),
     }
 }

@@ -3,17 +3,18 @@
 use std::sync::Arc;
 
 use futures::future::join_all;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::time::Instant;
-use tower_lsp::jsonrpc::{Error, ErrorCode};
+use tower_lsp::jsonrpc::Error;
 
 use super::context::{EditorContext, Inquiry, deadline};
+use super::errors::{internal_error, to_rpc_error};
 use super::features::{AnswerMerge, Feature};
+use super::merge_answers::is_empty;
 use super::ticket::Ticket;
 use super::{merge_answers, outside_documents, text_fallback};
 use crate::lsp::relay;
 use crate::lsp::session::{AskError, Session};
-use crate::rpc::RequestError;
 use crate::tools::answer::{ServerState, ServerStatus};
 use crate::tools::context::LanguageFile;
 use crate::workspace::WorkspacePath;
@@ -292,36 +293,11 @@ pub(super) fn subject_file(inquiry: &Inquiry, params: &Value) -> Option<Language
     inquiry.context.language_file_unchecked(relay::subject_of(params, &inquiry.context.workspace)?).ok()
 }
 
-pub(super) fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::Array(items) => items.is_empty(),
-        _ => false,
-    }
-}
-
 fn unavailable_outcome(status: &ServerStatus) -> ServerAskOutcome {
     match status.state {
         ServerState::Missing | ServerState::Disabled | ServerState::Unsupported => ServerAskOutcome::Absent,
         _ => ServerAskOutcome::Failed(internal_error(
             status.detail.clone().unwrap_or_else(|| status.server.clone()),
         )),
-    }
-}
-
-fn internal_error(message: String) -> Error {
-    Error { code: ErrorCode::InternalError, message: message.into(), data: None }
-}
-
-/// What a server says of its own failure is passed on as it said it.
-pub(super) fn to_rpc_error(error: &AskError) -> Error {
-    match error {
-        AskError::Request(RequestError::Refused { code, message, data, .. }) => Error {
-            code: ErrorCode::from(*code),
-            message: message.clone().into(),
-            data: (!data.is_null()).then(|| json!(data)),
-        },
-        AskError::Moving { .. } => Error { message: error.to_string().into(), ..Error::content_modified() },
-        _ => internal_error(error.to_string()),
     }
 }

@@ -1,12 +1,14 @@
-//! LSP 3.17 *Initialize*: the capabilities of the editor, and those announced to it.
+//! LSP 3.17 *Initialize*: the capabilities announced to the editor, at its start and later.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::client::MESSAGE_TYPE_WARNING;
 use super::commands::CALL;
 use super::context::EditorContext;
+use super::editor_capabilities::EditorCapabilities;
 use super::features::{FEATURES, Feature};
 use super::ticket::RUN;
 use crate::lsp::relay::EditorConventions;
@@ -14,45 +16,11 @@ use crate::text::Encoding;
 use crate::tools::context::{Context, LanguageFile};
 use crate::workspace::WorkspacePath;
 
-/// LSP 3.17 *MessageType*.
-pub(super) const MESSAGE_TYPE_ERROR: u8 = 1;
-/// The same.
-pub(super) const MESSAGE_TYPE_WARNING: u8 = 2;
-/// The same.
-pub(super) const MESSAGE_TYPE_INFO: u8 = 3;
-
-/// The editor's side of `initialize`.
-#[derive(Debug)]
-pub(super) struct EditorCapabilities {
-    /// What it counts columns in.
-    pub(crate) encoding: Encoding,
-    /// It asks for diagnostics, and is not sent any.
-    pub(crate) pulls: bool,
-    /// LSP 3.17 *ClientCapabilities*.
-    capabilities: Value,
-}
-
-impl EditorCapabilities {
-    /// Whether the editor can do what stands at `pointer` in its capabilities.
-    pub(super) fn has_capability(&self, pointer: &str) -> bool {
-        self.capabilities.pointer(pointer) == Some(&Value::Bool(true))
-    }
-
-    /// Whether the editor takes `feature` also after its start.
-    fn supports_dynamic_registration(&self, feature: &Feature) -> bool {
-        self.has_capability(&format!("/textDocument/{}/dynamicRegistration", feature.client))
-    }
-}
-
 /// Takes the editor's `initialize` and answers it.
 pub(super) fn initialize(editor: &EditorContext, params: &Value) -> Value {
     let runtime = editor.runtime();
     let context = runtime.context();
-    let greeting = EditorCapabilities {
-        encoding: encoding(&context, &params["capabilities"]),
-        pulls: params["initializationOptions"]["diagnostics"] == "pull",
-        capabilities: params["capabilities"].clone(),
-    };
+    let greeting = EditorCapabilities::new(params, encoding(&context, &params["capabilities"]));
     let mut capabilities = json!({
         "positionEncoding": greeting.encoding.name(),
         "textDocumentSync": { "openClose": true, "change": 2, "save": true },

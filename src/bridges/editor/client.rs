@@ -15,6 +15,13 @@ use tokio::time::Instant;
 use tower_lsp::Loopback;
 use tower_lsp::jsonrpc::{Error, Id, Request, Response};
 
+/// LSP 3.17 *MessageType*.
+pub(super) const MESSAGE_TYPE_ERROR: u8 = 1;
+/// The same.
+pub(super) const MESSAGE_TYPE_WARNING: u8 = 2;
+/// The same.
+pub(super) const MESSAGE_TYPE_INFO: u8 = 3;
+
 /// Messages that wait for an editor that does not read; whoever has more to say waits as well.
 const MAX_QUEUED_EDITOR_MESSAGES: usize = 64;
 

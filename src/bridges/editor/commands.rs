@@ -8,8 +8,10 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use tower_lsp::jsonrpc::Error;
 
-use super::ask::{resolve_ticket, to_rpc_error};
+use super::ask::resolve_ticket;
+use super::client::MESSAGE_TYPE_WARNING;
 use super::context::{EditorContext, Inquiry, deadline};
+use super::errors::to_rpc_error;
 use super::merge_answers::adapt_edit_to_client;
 use super::ticket::{RUN, Ticket};
 use crate::lsp::relay::ServerCommandResult;
@@ -112,7 +114,7 @@ impl Approver for EditorApprover {
             let (title, why) = (approval_text(&request.title), approval_text(&request.why));
             let message = format!("{title}: {} ({why})", touched.join(", "));
             let actions = [ONCE, SESSION, REFUSE].map(|title| json!({ "title": title }));
-            let params = json!({ "type": super::capabilities::MESSAGE_TYPE_WARNING, "message": message, "actions": actions });
+            let params = json!({ "type": MESSAGE_TYPE_WARNING, "message": message, "actions": actions });
             let deadline = Instant::now() + EDITOR_APPROVAL_TIMEOUT;
             match self.0.editor.request("window/showMessageRequest", params, deadline).await {
                 Ok(chosen) if chosen["title"] == ONCE => Approval::Once,

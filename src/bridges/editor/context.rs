@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::future::Future;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -13,11 +14,9 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::EditorOptions;
-use super::capabilities::EditorCapabilities;
 use super::client::Editor;
 use super::documents::{EditorDocuments, OutsideEditorDocuments};
-use super::outside_documents;
+use super::editor_capabilities::EditorCapabilities;
 use crate::config::{Deadlines, Settings};
 use crate::lsp::relay::EditorConventions;
 use crate::runtime::call_stats::TalliedCall;
@@ -31,6 +30,19 @@ static EDITORS: AtomicU64 = AtomicU64::new(1);
 
 /// How long an editor may take to answer what needs no person.
 const CAPABILITY_REGISTRATION_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// What an editor's connection brings along.
+#[derive(Debug, Clone, Default)]
+pub struct EditorOptions {
+    /// Where relative paths of tool calls begin; by default where the runtime's do.
+    pub(crate) cwd: Option<PathBuf>,
+    /// Instead of the settings' deadlines.
+    pub(crate) timeout: Option<Duration>,
+    /// Install a missing server before the first question to it.
+    pub(crate) install_missing: bool,
+    /// The name of its session among all callers; one of its own by default.
+    pub(crate) session: Option<String>,
+}
 
 /// What everything that serves one editor works with.
 #[derive(Debug)]
@@ -63,6 +75,20 @@ pub(super) struct Inquiry {
     pub(crate) conventions: EditorConventions,
     /// What it has open that is no file of the workspace.
     pub(crate) outside_documents: OutsideEditorDocuments,
+}
+
+impl Inquiry {
+    /// The editor has closed these documents that are no files of the workspace: servers that have them open need them no more.
+    pub(super) async fn close_outside_documents(&self, uris: &[String]) {
+        if uris.is_empty() {
+            return;
+        }
+        for session in self.context.manager.sessions_for(&self.context.view) {
+            for uri in uris {
+                session.close_outside_document(uri).await;
+            }
+        }
+    }
 }
 
 impl EditorContext {
@@ -214,7 +240,7 @@ impl EditorContext {
         self.tasks.close();
         self.tasks.wait().await;
         let inquiry = self.request_context();
-        outside_documents::close_outside_documents(&inquiry, &self.documents.clear()).await;
+        inquiry.close_outside_documents(&self.documents.clear()).await;
         self.live.current().end_session(&self.caller.session);
     }
 }

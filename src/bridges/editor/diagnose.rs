@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use tower_lsp::jsonrpc::Error;
 
 use super::ask;
-use super::capabilities::{self, MESSAGE_TYPE_WARNING};
+use super::capabilities;
+use super::client::MESSAGE_TYPE_WARNING;
 use super::context::{EditorContext, Inquiry, deadline};
 use crate::lsp::diagnostics::DiagnosticsCompleteness;
 use crate::lsp::diagnostics_invalidation::ServerNewsMark;

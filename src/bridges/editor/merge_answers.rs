@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::capabilities::EditorCapabilities;
 use super::context::EditorContext;
+use super::editor_capabilities::EditorCapabilities;
 use super::features::{AnswerMerge, Feature};
 use super::ticket::Ticket;
 use crate::lsp::relay;
@@ -12,6 +12,15 @@ use crate::lsp::session::Session;
 /// What is answered where no server says anything.
 pub(super) fn empty_result(feature: &Feature) -> Value {
     if feature.join == AnswerMerge::All { json!([]) } else { Value::Null }
+}
+
+/// Whether an answer says nothing.
+pub(super) fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.is_empty(),
+        _ => false,
+    }
 }
 
 /// A server's answer, so that what the editor asks about it next leads back to the server.

@@ -4,8 +4,9 @@
 //!   each in a task of its own
 //! - `client` is the way back: notifications and requests to the editor
 //! - `documents` keeps the documents that the editor has open, which are this client's overlays
-//! - `context` is what all of them work with; `features` says what can be asked and of which servers, `capabilities` announces it
-//! - `ask` asks the servers of a file, `merge_answers` makes one answer of theirs, `ticket` leads follow-up requests back to the server
+//! - `context` is what all of them work with; `features` says what can be asked and of which servers, `capabilities` announces it,
+//!   `editor_capabilities` are what the editor can do
+//! - `ask` asks the servers of a file, `merge_answers` makes one answer of theirs, `errors` words their failures, `ticket` leads follow-up requests back to the server
 //! - `text_fallback` answers from the text where a server is missing, `outside_documents` about documents that are no files of the workspace
 //! - `diagnose` publishes diagnostics, `commands` runs commands, `progress` tells of slow servers, `user_messages` of what servers say
 //!
@@ -23,6 +24,8 @@ mod commands;
 mod context;
 mod diagnose;
 mod documents;
+mod editor_capabilities;
+mod errors;
 mod features;
 mod frames;
 mod merge_answers;
@@ -33,9 +36,7 @@ mod text_fallback;
 mod ticket;
 mod user_messages;
 
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
@@ -46,24 +47,13 @@ use self::context::EditorContext;
 use self::service::EditorService;
 use crate::runtime::live::LiveRuntime;
 
+pub use self::context::EditorOptions;
+
 /// Requests that are worked on at a time; whoever sends more waits.
 const MAX_CONCURRENT_EDITOR_REQUESTS: usize = 256;
 
 /// Bytes of messages on their way to tower-lsp.
 const EDITOR_PIPE_CAPACITY_BYTES: usize = 64 << 10;
-
-/// What an editor's connection brings along.
-#[derive(Debug, Clone, Default)]
-pub struct EditorOptions {
-    /// Where relative paths of tool calls begin; by default where the runtime's do.
-    pub(crate) cwd: Option<PathBuf>,
-    /// Instead of the settings' deadlines.
-    pub(crate) timeout: Option<Duration>,
-    /// Install a missing server before the first question to it.
-    pub(crate) install_missing: bool,
-    /// The name of its session among all callers; one of its own by default.
-    pub(crate) session: Option<String>,
-}
 
 /// Serves one editor, which speaks LSP 3.17 (*Base Protocol*) over `read` and `write`; returns when it has said `exit`, when its side
 /// is closed, or when `ended` is cancelled. What was going on for it is ended; the servers stay.

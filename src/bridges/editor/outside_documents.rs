@@ -6,10 +6,10 @@
 use serde_json::Value;
 use tower_lsp::jsonrpc::Error;
 
-use super::ask::{is_empty, to_rpc_error};
 use super::context::{EditorContext, Inquiry, deadline};
+use super::errors::to_rpc_error;
 use super::features::Feature;
-use super::merge_answers;
+use super::merge_answers::{self, is_empty};
 use crate::lsp::relay::OutsideDocument;
 
 /// What can be asked.
@@ -72,16 +72,4 @@ fn servers_for<'a>(inquiry: &'a Inquiry, feature: &Feature, document: &OutsideDo
     let language = catalogue.language_of(name, first.as_deref()).unwrap_or(&document.language_id);
     let servers = catalogue.servers_for(language).into_iter();
     servers.filter(|(_, spec)| feature.strength.is_of(&spec.features)).map(|(server, _)| server).collect()
-}
-
-/// The editor has closed these: servers that have them open need them no more.
-pub(super) async fn close_outside_documents(inquiry: &Inquiry, uris: &[String]) {
-    if uris.is_empty() {
-        return;
-    }
-    for session in inquiry.context.manager.sessions_for(&inquiry.context.view) {
-        for uri in uris {
-            session.close_outside_document(uri).await;
-        }
-    }
 }

@@ -13,12 +13,12 @@ use tokio_util::task::AbortOnDropHandle;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Id, Request, Response};
 use tower_service::Service;
 
-use super::capabilities::MESSAGE_TYPE_ERROR;
+use super::client::MESSAGE_TYPE_ERROR;
 use super::context::{EditorContext, Inquiry};
 use super::documents::ClosedEditorDocument;
 use super::features::Feature;
 use super::frames::UNREADABLE;
-use super::{ask, capabilities, commands, diagnose, outside_documents};
+use super::{ask, capabilities, commands, diagnose};
 
 /// LSP 3.17 *ErrorCodes*.
 const SERVER_NOT_INITIALIZED_CODE: i64 = -32002;
@@ -88,9 +88,7 @@ impl EditorService {
                     context.changed.notify_one();
                 } else {
                     let inquiry = context.request_context();
-                    context.spawn(async move {
-                        outside_documents::close_outside_documents(&inquiry, &[uri]).await
-                    });
+                    context.spawn(async move { inquiry.close_outside_documents(&[uri]).await });
                 }
             }
             // The change feed sees what is on disk by itself; servers have the settings that ours give them.

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use super::capabilities::MESSAGE_TYPE_INFO;
+use super::client::MESSAGE_TYPE_INFO;
 use super::context::{EditorContext, Inquiry};
 use crate::hints;
 use crate::lsp::model::{FileRef, Symbol};

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
 use super::tools::ProfileName;
+use super::values::parse_duration;
 use crate::bridges::copilot::server::{CopilotMode, ResultFormat};
 
 /// `copilot`
@@ -189,6 +190,6 @@ pub(crate) struct CopilotHost {
     #[arg(long)]
     pub(crate) no_stream: bool,
     /// How long the whole may take: seconds (600) or milliseconds (500ms)
-    #[arg(long, value_name = "SECONDS", default_value = "1800", value_parser = super::parse_duration)]
+    #[arg(long, value_name = "SECONDS", default_value = "1800", value_parser = parse_duration)]
     pub(crate) limit: Duration,
 }

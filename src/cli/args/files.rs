@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
 
+use super::values::at_least_one;
+
 /// The commands that read files.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum FileReadingCommand {
@@ -51,7 +53,7 @@ pub(crate) struct ListCommandArgs {
     #[arg(short, long)]
     pub(crate) recursive: bool,
     /// Show at most so many
-    #[arg(long, value_name = "N", default_value_t = 5_000, value_parser = super::at_least_one)]
+    #[arg(long, value_name = "N", default_value_t = 5_000, value_parser = at_least_one)]
     pub(crate) limit: usize,
 }
 
@@ -70,7 +72,7 @@ pub(crate) struct GlobCommandArgs {
     #[arg(long)]
     pub(crate) no_ignore: bool,
     /// Show at most so many
-    #[arg(long, value_name = "N", default_value_t = 5_000, value_parser = super::at_least_one)]
+    #[arg(long, value_name = "N", default_value_t = 5_000, value_parser = at_least_one)]
     pub(crate) limit: usize,
 }
 
@@ -131,6 +133,6 @@ pub(crate) struct GrepCommandArgs {
     #[arg(long)]
     pub(crate) no_ignore: bool,
     /// Show at most so many matches, of all files together
-    #[arg(short, long, value_name = "N", default_value_t = 5_000, value_parser = super::at_least_one)]
+    #[arg(short, long, value_name = "N", default_value_t = 5_000, value_parser = at_least_one)]
     pub(crate) max_count: usize,
 }

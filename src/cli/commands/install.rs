@@ -5,7 +5,7 @@ use crate::cli::args::InstallCommandArgs;
 use crate::cli::exit::CliExitStatus;
 use crate::cli::render::install::render;
 use crate::tools::error::ToolError;
-use crate::tools::install::{InstallOutput, InstallState};
+use crate::tools::install_outcome::{InstallOutput, InstallState};
 
 /// Installs servers.
 pub(super) async fn run(arguments: InstallCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {

@@ -54,8 +54,7 @@ use crate::runtime::Runtime;
 use crate::runtime::startup_hints::AskedAbout;
 use crate::tools::answer::{Answer, HierarchyOutput, Verdict};
 use crate::tools::error::{ErrorCode, ToolError};
-use crate::tools::question::path_of;
-use crate::tools::target::Target;
+use crate::tools::target::{Target, path_of};
 
 /// What a command may use.
 #[derive(Clone, Copy)]

@@ -9,9 +9,9 @@ use crate::cli::args::tools::{ToolProfileArgs, ToolsCallArgs, ToolsCommand, Tool
 use crate::cli::exit::CliExitStatus;
 use crate::cli::render::{escape, tools as render};
 use crate::policy::caller::CallerAccess;
-use crate::tools::drop_in::OmittedTool;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::export::{ToolListFormat as List, export};
+use crate::tools::source::OmittedTool;
 use crate::tools::tool::{Caller, Card, ToolDefinition};
 
 /// What `tools list` says of a tool.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::milliseconds;
+use super::milliseconds::milliseconds;
 use crate::config::schema::ConfigFieldType::{Choice, Number, Texts};
 use crate::config::schema::{ConfigField, launch, plain};
 

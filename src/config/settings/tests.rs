@@ -1,4 +1,7 @@
+use super::fields::{AUDIT, DEADLINES, LIMITS, LOG, SKILLS};
 use super::*;
+use crate::config::access::ACCESS;
+use crate::config::mount_fields::MCP;
 
 const FILE: &str = "lsp-tools.toml";
 

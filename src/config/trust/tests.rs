@@ -24,7 +24,7 @@ fn bench() -> Bench {
         home: None,
     };
     let trust = TrustStore::open(&folders).unwrap();
-    Bench { _folder: folder, project, trust, store: state.join(STORE) }
+    Bench { _folder: folder, project, trust, store: state.join(TRUST_STORE) }
 }
 
 fn fields(servers: &str) -> LaunchFields {

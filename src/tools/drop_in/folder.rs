@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 
-use super::OmittedTool;
 use crate::tools::context::Context;
 use crate::tools::skills::sources::Whose;
 use crate::tools::skills::tools::{self as skills, ToolFile};
+use crate::tools::source::OmittedTool;
 use crate::workspace::{EntryKind, ListQuery, ReadError, WorkDeadline, Workspace};
 
 const PROJECT: &str = ".lsp-tools/tools";

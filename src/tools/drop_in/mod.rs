@@ -17,7 +17,6 @@ mod run;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use serde::{Deserialize, Serialize};
 
 pub(crate) use pin::pins;
 
@@ -26,16 +25,7 @@ use self::manifest::ToolManifest;
 use self::run::DropIn;
 use super::context::Context;
 use super::registry::Registry;
-use super::source::ToolSource;
-
-/// A tool that is not offered now, and why.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OmittedTool {
-    /// The manifest.
-    pub file: String,
-    /// What is wrong with it, and what to do.
-    pub why: String,
-}
+use super::source::{OmittedTool, ToolSource};
 
 /// All tools there are at a moment.
 #[derive(Debug, Clone, Default)]

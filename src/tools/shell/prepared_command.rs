@@ -7,7 +7,8 @@ use std::path::PathBuf;
 
 use super::caches::{CachesWanted, CommandCaches, SHARED, expand};
 use crate::config::{BashSettings, CacheSharing, NetworkAccess, SandboxMode};
-use crate::process::sandbox::{self, Confinement, Enforced, SandboxUnavailable};
+use crate::process::sandbox::{self, Enforced, SandboxUnavailable};
+use crate::process::sandbox_arguments::{Confinement, arguments};
 use crate::process::{Spawn, Spawner, inherited_variables, writable_paths};
 use crate::text::shell_bytes;
 use crate::tools::context::Context;
@@ -170,7 +171,7 @@ impl PreparedCommand {
         line.push_str(command);
         let line = [SHELL, "-lc", &line].map(OsStr::new);
         let (program, args) = match spawner.supervisor() {
-            Some(binary) => (binary.to_owned(), sandbox::arguments(confinement.as_ref(), &line)),
+            Some(binary) => (binary.to_owned(), arguments(confinement.as_ref(), &line)),
             None => (PathBuf::from(SHELL), line[1..].iter().map(Into::into).collect()),
         };
         let spawn = Spawn {

@@ -3,42 +3,36 @@
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use super::AliasCallOptions;
+use super::answer::AliasError;
+use crate::policy::approval::Approver;
 use crate::policy::request::PolicyVerdict;
 use crate::runtime::Runtime;
 use crate::runtime::call::CallRequest;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::result::ToolResult;
+use crate::tools::tool::Caller;
 use crate::workspace::WorkspacePath;
+
+/// What comes along with a call.
+#[derive(Clone)]
+pub struct AliasCallOptions<'a> {
+    /// Who calls.
+    pub caller: &'a Caller,
+    /// Who is asked where the rules leave it open.
+    pub approver: &'a dyn Approver,
+    /// Edits of all calls with the same group are undone together: the turn.
+    pub group: Option<&'a str>,
+    /// Ends the call when its turn is cancelled.
+    pub cancelled: CancellationToken,
+}
 
 /// What an adapter works with.
 pub(super) struct AliasContext<'a> {
     pub(crate) runtime: &'a Runtime,
     pub(crate) options: &'a AliasCallOptions<'a>,
-}
-
-/// Why a call did not do what it was asked.
-#[derive(Debug)]
-pub(super) struct AliasError {
-    /// What was wrong, and what to do.
-    pub(crate) text: String,
-    /// Files that were changed all the same.
-    pub(crate) changed: Vec<PathBuf>,
-}
-
-impl AliasError {
-    pub(super) fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), changed: Vec::new() }
-    }
-}
-
-impl From<ToolError> for AliasError {
-    fn from(error: ToolError) -> Self {
-        let hint = error.hint.map(|hint| format!("; {hint}")).unwrap_or_default();
-        Self::new(format!("{}{hint}", error.error))
-    }
 }
 
 /// A tool's successful answer.

@@ -4,9 +4,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::adapter::{AliasAdapter, AliasMetadata, WrittenBy};
-use super::context::{AliasContext, AliasError, DelegatedResult};
-use super::{AliasAnswer, AliasClass, format};
+use super::adapter::{AliasAdapter, AliasClass, AliasMetadata, WrittenBy};
+use super::answer::{AliasAnswer, AliasError};
+use super::context::{AliasContext, DelegatedResult};
+use super::format;
 use crate::policy::request::{Effect, PolicyVerdict};
 
 /// The arguments of `insert_edit_into_file`.

@@ -6,9 +6,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::adapter::{AliasAdapter, AliasMetadata, WrittenBy};
-use super::context::{AliasContext, AliasError, DelegatedResult, to_alias_error};
-use super::{AliasAnswer, AliasClass, format};
+use super::adapter::{AliasAdapter, AliasClass, AliasMetadata, WrittenBy};
+use super::answer::{AliasAnswer, AliasError};
+use super::context::{AliasContext, DelegatedResult, to_alias_error};
+use super::format;
 use crate::policy::request::Effect;
 
 /// The arguments of `get_errors`.

@@ -6,9 +6,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::adapter::{AliasAdapter, AliasMetadata, WrittenBy};
-use super::context::{AliasContext, AliasError};
-use super::{AliasAnswer, AliasClass, format};
+use super::adapter::{AliasAdapter, AliasClass, AliasMetadata, WrittenBy};
+use super::answer::{AliasAnswer, AliasError};
+use super::context::AliasContext;
+use super::format;
 use crate::policy::request::Effect;
 
 /// Lines that `read` answers at most.

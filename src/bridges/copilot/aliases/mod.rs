@@ -3,7 +3,7 @@
 //! What lives here: [`all`] such names, what each does to the server's own list ([`AliasClass`]), which of them are registered
 //! unless somebody chose otherwise ([`choice`]), and [`call`]. One file per kind: [`edits`], [`files`], [`errors`],
 //! [`terminal`], [`web`], [`test_files`] and [`run_tests`]; [`adapter`] is what one of
-//! them consists of, [`context`] how it gets to the tools, [`mod@format`] what is made of their answers. May use: `runtime`, `tools`,
+//! them consists of, [`context`] how it gets to the tools, [`answer`] what a call comes to, [`mod@format`] what is made of their answers. May use: `runtime`, `tools`,
 //! `policy`, `workspace`, `text`. Knows nothing of protocols: the door registers what [`AliasName::registration`] says, and
 //! makes its own reply of an [`AliasAnswer`].
 //!
@@ -12,6 +12,7 @@
 //! text.
 
 mod adapter;
+mod answer;
 mod context;
 mod edits;
 mod errors;
@@ -22,85 +23,19 @@ mod terminal;
 mod test_files;
 mod web;
 
-use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 
-use self::adapter::{AliasMetadata, AliasRunner, check_arguments, entry};
-use self::context::{AliasContext, AliasError};
-use crate::policy::approval::Approver;
+use self::adapter::entry;
 use crate::runtime::Runtime;
 use crate::text::nearest_word;
-use crate::tools::export::{ToolListFormat, export};
-use crate::tools::tool::{Caller, ToolDefinition};
+use crate::tools::tool::Caller;
 
-/// What registering a name does to the server's own list of tools.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AliasClass {
-    /// The server has tools that write through a client's tool of this name, and offers them only then: it computes the edit,
-    /// ours does the write.
-    Unlocks,
-    /// The server has a tool of this name, which ours takes the place of.
-    Replaces,
-    /// The server has none of this name.
-    New,
-}
-
-/// One of the names.
-#[derive(Debug)]
-pub struct AliasName {
-    metadata: AliasMetadata,
-    definition: ToolDefinition,
-    run: AliasRunner,
-}
-
-impl AliasName {
-    /// The name that the server and its models know.
-    pub(crate) fn name(&self) -> &'static str {
-        self.metadata.name
-    }
-
-    /// What registering it does to the server's list.
-    pub fn class(&self) -> AliasClass {
-        self.metadata.class
-    }
-
-    /// Whether it is registered where nobody chose: when that takes no better tool away from the server.
-    pub fn by_default(&self) -> bool {
-        self.metadata.by_default
-    }
-
-    /// Why so, in one sentence without a full stop.
-    pub(crate) fn why(&self) -> &'static str {
-        self.metadata.why
-    }
-
-    /// The tools of ours that it adapts.
-    pub fn uses(&self) -> &'static [&'static str] {
-        self.metadata.uses
-    }
-
-    /// What models are told of it, and the schema that arguments are checked against.
-    pub(crate) fn definition(&self) -> &ToolDefinition {
-        &self.definition
-    }
-
-    /// Its entry in the parameters of `conversation/registerTools`.
-    pub(crate) fn registration(&self) -> Value {
-        // One tool is within every limit of the format, so that there is always exactly one entry.
-        export(ToolListFormat::Copilot, [&self.definition])
-            .ok()
-            .and_then(|exported| exported.tools.into_iter().next())
-            .unwrap_or_default()
-    }
-
-    /// Whether `caller` may call the tools that it adapts.
-    pub(crate) fn is_offered(&self, runtime: &Runtime, caller: &Caller) -> bool {
-        self.uses().iter().all(|tool| runtime.is_offered(caller, tool))
-    }
-}
+pub use self::adapter::AliasClass;
+pub(crate) use self::adapter::AliasName;
+pub use self::answer::AliasAnswer;
+pub use self::context::AliasCallOptions;
 
 /// All of them, in the order in which the server's documentation names them.
 pub fn all() -> &'static [AliasName] {
@@ -162,45 +97,6 @@ pub fn choice(runtime: &Runtime, caller: &Caller) -> Vec<AliasChoice> {
     all().iter().map(chosen).collect()
 }
 
-/// What comes along with a call.
-#[derive(Clone)]
-pub struct AliasCallOptions<'a> {
-    /// Who calls.
-    pub caller: &'a Caller,
-    /// Who is asked where the rules leave it open.
-    pub approver: &'a dyn Approver,
-    /// Edits of all calls with the same group are undone together: the turn.
-    pub group: Option<&'a str>,
-    /// Ends the call when its turn is cancelled.
-    pub cancelled: CancellationToken,
-}
-
-/// What a call comes to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AliasAnswer {
-    /// What the model reads; of a failure, what was wrong and what to do.
-    pub text: String,
-    /// Whether it did what it was asked.
-    pub ok: bool,
-    /// Absolute paths of the files that it made, changed or took away, for whoever keeps documents in step.
-    pub changed: Vec<PathBuf>,
-}
-
-impl AliasAnswer {
-    fn done(text: impl Into<String>) -> Self {
-        Self { text: text.into(), ok: true, changed: Vec::new() }
-    }
-
-    fn failure(text: impl Into<String>) -> Self {
-        Self { ok: false, ..Self::done(text) }
-    }
-
-    fn with_changed(mut self, changed: Vec<PathBuf>) -> Self {
-        self.changed = changed;
-        self
-    }
-}
-
 /// Calls the tool that the server knows as `name`. Every failure is an answer as well.
 pub async fn call(
     runtime: &Runtime,
@@ -213,15 +109,7 @@ pub async fn call(
         let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
         return AliasAnswer::failure(format!("unknown tool: {}{near}", name.escape_debug()));
     };
-    let input = match check_arguments(&known.metadata, &known.definition, input) {
-        Ok(input) => input,
-        Err(error) => return AliasAnswer::failure(AliasError::from(error).text),
-    };
-    let context = AliasContext { runtime, options };
-    match (known.run)(&context, input).await {
-        Ok(answer) => answer,
-        Err(refused) => AliasAnswer::failure(refused.text).with_changed(refused.changed),
-    }
+    known.call(runtime, input, options).await
 }
 
 #[cfg(test)]

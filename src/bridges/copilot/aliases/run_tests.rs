@@ -4,10 +4,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::adapter::{AliasAdapter, AliasMetadata, WrittenBy};
-use super::context::{AliasContext, AliasError};
+use super::adapter::{AliasAdapter, AliasClass, AliasMetadata, WrittenBy};
+use super::answer::{AliasAnswer, AliasError};
+use super::context::AliasContext;
 use super::terminal::command_answer;
-use super::{AliasAnswer, AliasClass};
 use crate::policy::request::Effect;
 use crate::tools::test_runs::{ProjectPlans, TestRunPlan, TestSelection, nearest_plans, word_below};
 use crate::workspace::WorkspacePath;

@@ -6,9 +6,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::adapter::{AliasAdapter, AliasMetadata, WrittenBy};
-use super::context::{AliasContext, AliasError, to_alias_error};
-use super::{AliasAnswer, AliasClass, format};
+use super::adapter::{AliasAdapter, AliasClass, AliasMetadata, WrittenBy};
+use super::answer::{AliasAnswer, AliasError};
+use super::context::{AliasContext, to_alias_error};
+use super::format;
 use crate::policy::request::Effect;
 use crate::tools::result::ToolResult;
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::approvals::ReplayingApprover;
-use super::turn::HostTurnState;
+use super::turn_state::HostTurnState;
 use crate::runtime::call::CallRequest;
 use crate::tools::result::{ResultType, ToolResult};
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::built_in;
 use super::rpc::QuestionAnswer;
-use super::turn::{HostTurnState, text_of};
+use super::turn_state::{HostTurnState, text_of};
 use crate::policy::request::PolicyVerdict;
 use crate::runtime::call_hooks::ForeignToolCall;
 

@@ -1,10 +1,11 @@
 //! A host of the Copilot command line's headless mode: its SDK protocol (version 3), with our tools, rules and hooks.
 //!
+//! - [`options`]: what is wanted of a session, what happens in it, and what came of it
 //! - [`program`]: where the command line is, how it is started and ends
 //! - [`rpc`]: the conversation with it, taken in its order
 //! - [`provider`]: whose model answers, from the user's environment
 //! - [`offer`]: what a session is made with: tools, lists, agents, MCP servers; [`built_in`]: the command line's own tools
-//! - [`turn`]: one prompt to its end: events in, decisions and results out
+//! - [`turn`]: one prompt to its end: events in, decisions and results out; [`turn_state`]: what all its tasks work with
 //! - [`permission`], [`calls`], [`hooks`]: who may do what, our tools' calls and results, hooks around its own tools;
 //!   [`approvals`]: what nobody is asked twice
 //! - [`error`]: what can go wrong
@@ -22,29 +23,26 @@ mod calls;
 pub(crate) mod error;
 mod hooks;
 mod offer;
+mod options;
 mod permission;
 pub(crate) mod program;
 mod provider;
 mod rpc;
 mod turn;
+mod turn_state;
 
-use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::sync::mpsc::UnboundedSender;
-use tokio_util::sync::CancellationToken;
 
 use self::error::HostError;
 use self::program::HostProcess;
-use self::rpc::HostConversation;
+use self::rpc::{HOST_REQUEST_TIMEOUT, HostConversation, SESSION_CLOSE_TIMEOUT};
 use self::turn::HostTurn;
-use crate::policy::approval::Approver;
-use crate::policy::caller::CallerAccess;
-use crate::runtime::Client;
 use crate::runtime::live::LiveRuntime;
 use crate::tools::tool::Caller;
+
+pub(crate) use self::options::{HostEvent, HostOptions, HostOutcome};
 
 /// The protocol that is spoken.
 const COPILOT_HOST_PROTOCOL_VERSION: u64 = 3;
@@ -52,64 +50,6 @@ const COPILOT_HOST_PROTOCOL_VERSION: u64 = 3;
 const COPILOT_HOST_CONNECT_TIMEOUT: Duration = Duration::from_secs(120);
 /// MCP servers start with the session.
 const SESSION_CREATE_TIMEOUT: Duration = Duration::from_secs(180);
-/// Everything else is answered at once.
-const HOST_REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long the end of a session may take.
-const SESSION_CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// What is wanted.
-pub(crate) struct HostOptions {
-    /// What is asked of the model.
-    pub(crate) prompt: String,
-    /// The model's name; by default what `COPILOT_MODEL` says, or the account's own.
-    pub(crate) model: Option<String>,
-    /// The command line; by default the one on PATH or in the private prefix.
-    pub(crate) program: Option<PathBuf>,
-    /// A file with `mcpServers` for the session.
-    pub(crate) mcp_config: Option<PathBuf>,
-    /// The session that goes on, with the tools, agents and servers of now.
-    pub(crate) resume: Option<String>,
-    /// The agent of the settings as which the session begins.
-    pub(crate) agent: Option<String>,
-    /// Which tools there are; names of the command line's own tools count as well.
-    pub(crate) access: CallerAccess,
-    /// Whether the model's words come as they are made.
-    pub(crate) streaming: bool,
-    /// How long the whole may take.
-    pub(crate) limit: Duration,
-    /// Install the command line where it is missing.
-    pub(crate) install: bool,
-    /// How our tools see the workspace.
-    pub(crate) client: Client,
-    /// Who is asked where rules leave a call open.
-    pub(crate) approver: Arc<dyn Approver>,
-    /// Who sees the session.
-    pub(crate) events: UnboundedSender<HostEvent>,
-    /// Ends it, in order.
-    pub(crate) stop: CancellationToken,
-}
-
-/// What happens in a session.
-#[derive(Debug, Clone)]
-pub(crate) enum HostEvent {
-    /// Something that is done beside the session, in a sentence.
-    Note(String),
-    /// An event as the command line sent it: `type`, `data`, `agentId`.
-    Event(Value),
-}
-
-/// What came of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct HostOutcome {
-    /// The model's last words.
-    pub(crate) answer: String,
-    /// The session; also the group under which its edits are undone.
-    pub(crate) session: String,
-    /// Calls of our tools.
-    pub(crate) calls: usize,
-    /// Whether it was stopped before its end.
-    pub(crate) stopped: bool,
-}
 
 /// Runs one prompt to its end.
 ///
@@ -175,11 +115,4 @@ async fn converse(
         tracing::debug!("the session did not close: {error}");
     }
     outcome
-}
-
-impl HostOptions {
-    fn send_event(&self, told: HostEvent) {
-        // Whoever looked on may have gone.
-        let _unseen = self.events.send(told);
-    }
 }

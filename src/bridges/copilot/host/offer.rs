@@ -4,9 +4,9 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::HostOptions;
 use super::built_in::{self, LEFT_TO_THEM};
 use super::error::HostError;
+use super::options::HostOptions;
 use super::provider::Provider;
 use crate::runtime::Runtime;
 use crate::tools::export::{ExportedNames, ToolListFormat, export};

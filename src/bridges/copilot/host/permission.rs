@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::approvals::RecordingApprover;
-use super::turn::{HostTurnState, text_of};
+use super::turn_state::{HostTurnState, text_of};
 use crate::policy::approval::{Approval, ApprovalRequest};
 use crate::policy::request::{CallSubjects, Effect};
 use crate::runtime::authorize::IntendedAction;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::process::{ChildStdin, ChildStdout};
 
 use super::error::HostError;
-use super::{HostEvent, HostOptions};
+use super::options::{HostEvent, HostOptions};
 use crate::config::spec::ServerSpec;
 use crate::lsp::install::{InstallProgress, Installer};
 use crate::lsp::locate;

@@ -17,6 +17,10 @@ use crate::rpc::{OUTPUT_CLOSED, Peer, PeerHandler, PeerResponse, RequestError, R
 
 /// For traces.
 const NAME: &str = "copilot-cli";
+/// What needs no other program is answered at once.
+pub(super) const HOST_REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long the end of a session may take.
+pub(super) const SESSION_CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// Messages that may wait to be looked at; a session's first ones come while its opening is waited for.
 const MAX_WAITING_MESSAGES: usize = 10_000;
 

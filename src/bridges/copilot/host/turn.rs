@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 use serde_json::{Value, json};
-use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -14,80 +13,12 @@ use tokio_util::sync::CancellationToken;
 use super::approvals::HostApprovals;
 use super::error::HostError;
 use super::offer::HostSessionRequest;
-use super::rpc::{HostConversation, HostMessage, Rpc};
-use super::{
-    HOST_REQUEST_TIMEOUT, HostEvent, HostOptions, HostOutcome, SESSION_CLOSE_TIMEOUT, built_in, calls, hooks,
-    permission,
-};
-use crate::policy::approval::Approver;
+use super::options::{HostEvent, HostOptions, HostOutcome};
+use super::rpc::{HOST_REQUEST_TIMEOUT, HostConversation, HostMessage, Rpc, SESSION_CLOSE_TIMEOUT};
+use super::turn_state::HostTurnState;
+use super::{calls, hooks, permission};
 use crate::runtime::live::LiveRuntime;
-use crate::runtime::{Client, Runtime};
-use crate::tools::error::{ErrorCode, ToolError};
-use crate::tools::export::ExportedNames;
 use crate::tools::tool::Caller;
-
-/// What all tasks of a turn work with.
-pub(super) struct HostTurnState {
-    live: LiveRuntime,
-    client: Client,
-    pub(crate) rpc: Rpc,
-    pub(crate) session: String,
-    pub(crate) approver: Arc<dyn Approver>,
-    caller: Caller,
-    names: ExportedNames,
-    events: UnboundedSender<HostEvent>,
-    /// The agents that run: their id → the name in the settings.
-    agents: Mutex<HashMap<String, String>>,
-    /// What was agreed to before the call came.
-    pub(crate) agreed: HostApprovals,
-    calls: AtomicUsize,
-}
-
-impl HostTurnState {
-    /// The runtime for what begins now, as the session sees it.
-    pub(super) fn runtime(&self) -> Runtime {
-        self.live.current().for_client(self.client.clone())
-    }
-
-    /// Who calls: the session, or an agent of the settings on its behalf. Agents of the command line's own making are the session.
-    pub(super) fn caller(&self, agent: Option<&str>) -> Caller {
-        let agents = self.agents.lock();
-        let agent = agent.and_then(|id| agents.get(id)).cloned();
-        Caller { agent: agent.or_else(|| self.caller.agent.clone()), ..self.caller.clone() }
-    }
-
-    /// Our name of a tool that was offered.
-    pub(super) fn internal_name(&self, theirs: &str) -> Result<&str, ToolError> {
-        self.names.internal_name(built_in::exported_name(theirs)).ok_or_else(|| {
-            let what = format!("unknown tool: {}", theirs.escape_debug());
-            ToolError::new(ErrorCode::UnknownTool, what)
-        })
-    }
-
-    /// Sends a decision or a result. One that is not wanted any more is told and otherwise no matter.
-    pub(super) async fn reply(&self, method: &'static str, params: Value) {
-        match self.rpc.ask(method, params, HOST_REQUEST_TIMEOUT).await {
-            Ok(answer) if answer.get("success") == Some(&Value::Bool(false)) => {
-                self.send_note("an answer came too late: the command line had given the call up");
-            }
-            Ok(_) => {}
-            Err(error) => tracing::warn!("{error}"),
-        }
-    }
-
-    fn send_note(&self, what: &str) {
-        // Whoever looked on may have gone.
-        let _unseen = self.events.send(HostEvent::Note(what.to_owned()));
-    }
-}
-
-/// An error in the words that a model reads.
-pub(super) fn text_of(error: &ToolError) -> String {
-    match &error.hint {
-        Some(hint) => format!("{} ({hint})", error.error),
-        None => error.error.clone(),
-    }
-}
 
 /// A turn.
 pub(super) struct HostTurn<'a> {

@@ -16,6 +16,7 @@ use super::link::{COPILOT_REQUEST_TIMEOUT, CopilotLink};
 use super::models::{self, Model};
 use super::offer::{CopilotOffer, UnregisteredTool};
 use super::register::CopilotRegistration;
+use super::start;
 use super::status::{CopilotServerStatus, SignInStatus};
 use crate::process::restart::{RESTART_WINDOW, RestartBackoff};
 use crate::tools::error::ToolError;
@@ -106,7 +107,7 @@ impl CopilotClient {
         }
         let ended = self.slot.lock().link.take();
         self.wait_for_start(ended.as_deref()).await?;
-        let link = CopilotLink::start(&self.context, self.offer.clone(), self.left_out.clone()).await?;
+        let link = start::start(&self.context, self.offer.clone(), self.left_out.clone()).await?;
         if let Some(ended) = &ended {
             for path in ended.documents.paths().await {
                 link.open_document(&self.context, path).await;

@@ -1,7 +1,7 @@
 //! The client of the Copilot language server: start, registration of our tools, answers to requests, and turns.
 //!
-//! What lives here: [`client`] (one server at a time, started anew after a crash), [`link`] (a running one) and its
-//! [`handshake`], [`offer`] and [`register`] (our tools in its list), [`handler`] (what it asks and tells), [`invoke`] and
+//! What lives here: [`client`] (one server at a time, started anew after a crash), [`link`] (a running one), its [`start`]
+//! and [`handshake`], [`offer`] and [`register`] (our tools in its list), [`handler`] (what it asks and tells), [`invoke`] and
 //! [`confirm`] (calls and questions), [`format`](mod@format) (how results travel), [`documents`] (what it has open), [`turn`] and [`turn_registry`]
 //! (one turn; what is heard of it), [`models`], [`status`], [`sign_in`], [`events`] (for whoever looks on), and [`context`] (what
 //! all of it works with).
@@ -28,6 +28,7 @@ pub(crate) mod models;
 pub(crate) mod offer;
 pub(crate) mod register;
 pub(crate) mod sign_in;
+mod start;
 pub(crate) mod status;
 pub(crate) mod turn;
 pub(crate) mod turn_registry;

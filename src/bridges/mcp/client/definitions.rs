@@ -9,9 +9,9 @@ use sha2::{Digest, Sha256};
 
 use crate::config::{MountedTools, skeleton};
 use crate::policy::request::Effect;
-use crate::tools::drop_in::OmittedTool;
 use crate::tools::hidden::{escape_all, escape_hidden};
 use crate::tools::schema::Schema;
+use crate::tools::source::OmittedTool;
 use crate::tools::tool::{Card, ToolDefinition};
 
 /// A model reads a description with every question.

@@ -37,9 +37,8 @@ use self::tool::MountedAs;
 use crate::runtime::Runtime;
 use crate::text::suggestion;
 use crate::tools::context::Context;
-use crate::tools::drop_in::OmittedTool;
 use crate::tools::error::{ErrorCode, ToolError};
-use crate::tools::source::{HeldTool, MountedServer, ToolSource, ToolSourceFinding};
+use crate::tools::source::{HeldTool, MountedServer, OmittedTool, ToolSource, ToolSourceFinding};
 use crate::tools::tool::AnyTool;
 
 /// Mounts the servers that the settings of `runtime` name.

@@ -19,10 +19,9 @@ use super::unauthorized::Challenge;
 use crate::config::{Mount, MountTransport};
 use crate::policy::request::Effect;
 use crate::process::restart::RESTART_WINDOW;
-use crate::tools::drop_in::OmittedTool;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::hidden::escape_hidden;
-use crate::tools::source::{HeldTool, MountedServer, MountedState, MountedTool};
+use crate::tools::source::{HeldTool, MountedServer, MountedState, MountedTool, OmittedTool};
 
 /// Of a description so much is shown in lists for people.
 const MAX_MOUNT_SUMMARY_CHARS: usize = 120;

@@ -10,53 +10,36 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
 use super::ask::{CallRespondent, is_modern};
-use super::handler::McpServerHandler;
+use super::conversation::McpConversation;
 use super::handles::{McpCallHandles, name_list};
 use super::tasks::{self, McpCallOutcome};
+use super::tool_call::McpToolCall;
 use super::{list, progress, trace_context};
 use crate::policy::approval::Approver;
 use crate::runtime::Client;
 use crate::runtime::call::CallRequest;
 use crate::tools::error::ErrorCode;
 use crate::tools::result::ToolResult;
-use crate::tools::tool::Caller;
-use crate::tools::trace::{TraceContext, with_trace};
-
-/// A call on its way.
-pub(super) struct McpToolCall<'a> {
-    pub(super) caller: &'a Caller,
-    pub(super) name: &'a str,
-    pub(super) arguments: Value,
-    pub(super) handles: McpCallHandles,
-    pub(super) trace: Option<TraceContext>,
-}
-
-impl McpToolCall<'_> {
-    /// The client, with what it sees in this call.
-    pub(super) fn client(&self, handler: &McpServerHandler) -> Client {
-        let client = handler.client();
-        let view = self.handles.view.layered_on(&client.view);
-        Client { view, ..client }
-    }
-}
+use crate::tools::trace::with_trace;
 
 /// Calls a tool, and asks for approval where that is needed.
 pub(super) async fn call(
-    handler: &McpServerHandler,
+    conversation: &McpConversation,
     mut params: CallToolRequestParams,
     context: RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
     let modern = is_modern(&context);
-    let caller = handler.caller(modern);
-    let ask = Arc::new(CallRespondent::for_call(&mut params, &context, handler.seal(), &caller.session)?);
+    let caller = conversation.caller(modern);
+    let ask =
+        Arc::new(CallRespondent::for_call(&mut params, &context, conversation.seal(), &caller.session)?);
     let mut arguments = params.arguments.clone().map_or(Value::Null, Value::Object);
     let name = list::from_mcp_name(&params.name);
-    let handles = McpCallHandles::take_from(handler, &name, &mut arguments, &context.meta);
-    let named = name_list(handler, &name, &mut arguments, &context.meta, modern);
+    let handles = McpCallHandles::take_from(&conversation.runtime(), &name, &mut arguments, &context.meta);
+    let named = name_list(&name, &mut arguments, &context.meta, conversation.is_shared(modern));
     let handles = match handles.and_then(|handles| named.map(|()| handles)) {
         Ok(handles) => handles,
         Err(error) => {
-            return Ok(handler.answer_form().to_call_result(ToolResult::from_error(&error)).into());
+            return Ok(conversation.answer_form().to_call_result(ToolResult::from_error(&error)).into());
         }
     };
     let asked = McpToolCall {
@@ -66,40 +49,40 @@ pub(super) async fn call(
         handles,
         trace: trace_context::trace_context(&context),
     };
-    let result = if tasks::can_become_task(handler, &params.name, &context) {
-        match tasks::call(handler, asked, &ask, &context).await? {
+    let result = if tasks::can_become_task(conversation, &params.name, &context) {
+        match tasks::call(conversation, asked, &ask, &context).await? {
             McpCallOutcome::Done(result) => result,
             McpCallOutcome::Goes(task) => return Ok(task.into()),
         }
     } else {
-        run(handler, asked, ask.as_ref(), &context).await
+        run(conversation, asked, ask.as_ref(), &context).await
     };
-    if let Some(question) = ask.open_question(&params, handler.seal(), &caller.session) {
+    if let Some(question) = ask.open_question(&params, conversation.seal(), &caller.session) {
         return Ok(question?.into());
     }
     if !result.ok() && result.value.get("code") == Some(&json!(ErrorCode::UnknownTool)) {
         return Err(unknown_tool_error(&result.value, &params.name));
     }
-    Ok(handler.answer_form().to_call_result(result).into())
+    Ok(conversation.answer_form().to_call_result(result).into())
 }
 
 /// Calls a tool for a client that may go away, and tells it of slow work if it wants to hear of it.
 pub(super) async fn run(
-    handler: &McpServerHandler,
+    conversation: &McpConversation,
     asked: McpToolCall<'_>,
     approver: &dyn Approver,
     context: &RequestContext<RoleServer>,
 ) -> ToolResult {
-    let client = asked.client(handler);
+    let client = asked.client(conversation);
     let McpToolCall { caller, name, arguments, handles, trace } = asked;
     tracing::debug!(tool = name, session = caller.session, "MCP call");
-    let cancelled = handler.gone().child_token();
+    let cancelled = conversation.gone().child_token();
     let answered = CancellationToken::new();
     let token = context.meta.get_progress_token();
     let (sender, events) = token.is_some().then(unbounded_channel).unzip();
     let client = Client { progress: sender, ..client };
     let call = async {
-        let runtime = handler.runtime().for_client(client);
+        let runtime = conversation.runtime().for_client(client);
         let id = context.id.to_string();
         let request = CallRequest::new(name, arguments, caller)
             .approved_by(approver)
@@ -124,7 +107,7 @@ pub(super) async fn run(
                 () = progress::forward(context.peer.clone(), token, events, answered.clone()) => {}
                 // Who has gone need not be told, and must not hold up the end.
                 () = context.ct.cancelled() => {}
-                () = handler.gone().cancelled() => {}
+                () = conversation.gone().cancelled() => {}
             }
         }
     };

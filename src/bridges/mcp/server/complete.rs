@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, ErrorData, Reference};
 use serde_json::{Value, json};
 
-use super::handler::McpServerHandler;
 use crate::runtime::Runtime;
 use crate::runtime::call::CallRequest;
 use crate::tools::tool::Caller;
@@ -22,7 +21,7 @@ const MAX_COMPLETION_FILES: usize = 5000;
 /// # Errors
 /// -32602 for a prompt or template that is not there.
 pub(super) async fn complete(
-    handler: &McpServerHandler,
+    runtime: Runtime,
     caller: &Caller,
     params: &CompleteRequestParams,
 ) -> Result<CompleteResult, ErrorData> {
@@ -36,7 +35,6 @@ pub(super) async fn complete(
         let what = "there is no such prompt or resource template";
         return Err(ErrorData::invalid_params(what, Some(json!({"argument": argument}))));
     }
-    let runtime = handler.runtime();
     let typed = params.argument.value.as_str();
     let context = params.context.as_ref().and_then(|context| context.arguments.as_ref());
     let values = match argument {

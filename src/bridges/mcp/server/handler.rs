@@ -2,155 +2,36 @@
 //! code panics.
 
 use std::any::Any;
-use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 
 use futures::FutureExt;
-use parking_lot::Mutex;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CancelTaskParams, CompleteRequestParams, CompleteResult,
     CustomRequest, CustomResult, DiscoverResult, ErrorCode, ErrorData, GetPromptRequestParams,
     GetPromptResponse, GetSkillRequestParams, GetSkillResult, GetTaskParams, GetTaskResult,
     ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListSkillsResult, ListToolsResult,
-    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, RequestStateCodec,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ResourceContents,
     ResourceUpdatedNotificationParam, ServerConfig, SubscribeRequestParams, SubscriptionFilter,
     UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, SubscriptionContext};
-use rmcp::task_manager::TaskManager;
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::answer_form::AnswerForm;
 use super::ask::is_modern;
 #[cfg(feature = "conformance")]
 use super::conformance;
-use super::roots::ClientRoots;
-use super::subscriptions::{MAX_WATCHED_RESOURCES, Subscription, SubscriptionChange, SubscriptionHub};
-use super::{ServerOptions, call, complete, list, prompts, resources, server_info, skills};
-use crate::runtime::live::LiveRuntime;
-use crate::runtime::{Client, Runtime};
+use super::conversation::McpConversation;
+use super::subscriptions::{MAX_WATCHED_RESOURCES, Subscription, SubscriptionChange};
+use super::{call, complete, list, prompts, resources, server_info, skills};
 use crate::tools::error::panic_text;
-use crate::tools::tool::Caller;
 
 /// What is told to a legacy client under this name is the list of tools.
 const TOOLS: &str = "";
 
-/// What all conversations of one door share.
-#[derive(Clone)]
-pub(super) struct McpServerState {
-    options: ServerOptions,
-    disconnected: CancellationToken,
-    seal: Arc<RequestStateCodec>,
-    watch: Arc<SubscriptionHub>,
-    tasks: TaskManager,
-    /// Names of tools that were told in the log.
-    registered: Arc<Mutex<BTreeSet<String>>>,
-}
-
-impl McpServerState {
-    /// Answers until `gone` is cancelled; states of calls that wait for an answer are sealed with `key`.
-    pub(super) fn new(mut options: ServerOptions, gone: CancellationToken, key: [u8; 32]) -> Self {
-        // Hosts start us anywhere and name the workspace: from a folder elsewhere no relative path would lead into it.
-        let runtime = options.live.current();
-        let workspace = runtime.workspace();
-        options.client.cwd.take_if(|cwd| workspace.workspace_path(cwd).is_none());
-        options.client.cwd.get_or_insert_with(|| workspace.root().to_owned());
-        Self {
-            watch: SubscriptionHub::new(options.clone(), gone.clone()),
-            seal: Arc::new(RequestStateCodec::new_unchecked(key)),
-            tasks: TaskManager::new(),
-            options,
-            disconnected: gone,
-            registered: Arc::default(),
-        }
-    }
-}
-
-/// One conversation, or one request of a client that has none.
-pub(super) struct McpServerHandler {
-    shared: McpServerState,
-    /// The session's name in the era that has sessions.
-    session: String,
-    /// Its client is the only one of its door.
-    alone: bool,
-    /// What a client of that era is told unasked, by the URI it subscribed to.
-    subscriptions: Mutex<BTreeMap<String, AbortOnDropHandle<()>>>,
-    /// Where a client of that era wants its relative paths to begin.
-    roots: ClientRoots,
-}
-
-impl McpServerHandler {
-    /// The only conversation of its pipe.
-    pub(super) fn new(options: ServerOptions, gone: CancellationToken, key: [u8; 32]) -> Self {
-        let session = options.caller.session.clone();
-        let mut handler = Self::for_session(McpServerState::new(options, gone, key), session);
-        handler.alone = true;
-        handler
-    }
-
-    /// One of several conversations.
-    pub(super) fn for_session(shared: McpServerState, session: String) -> Self {
-        Self { shared, session, alone: false, subscriptions: Mutex::default(), roots: ClientRoots::default() }
-    }
-
-    /// The runtime that is open now.
-    pub(super) fn runtime(&self) -> Runtime {
-        self.live().current()
-    }
-
-    fn live(&self) -> &LiveRuntime {
-        &self.shared.options.live
-    }
-
-    /// Cancelled when the client has gone.
-    pub(super) fn gone(&self) -> &CancellationToken {
-        &self.shared.disconnected
-    }
-
-    /// What seals the states of calls that wait for an answer.
-    pub(super) fn seal(&self) -> &RequestStateCodec {
-        &self.shared.seal
-    }
-
-    pub(super) fn watch(&self) -> &Arc<SubscriptionHub> {
-        &self.shared.watch
-    }
-
-    /// The calls that go on without their request.
-    pub(super) fn tasks(&self) -> &TaskManager {
-        &self.shared.tasks
-    }
-
-    /// Folder and deadlines of the client.
-    pub(super) fn client(&self) -> Client {
-        let client = self.shared.options.client.clone();
-        Client { cwd: self.roots.folder().or(client.cwd), ..client }
-    }
-
-    /// Who calls. Requests of the era without sessions all come from the door's own caller.
-    pub(super) fn caller(&self, modern: bool) -> Caller {
-        let mut caller = self.shared.options.caller.clone();
-        if !modern {
-            caller.session.clone_from(&self.session);
-        }
-        caller
-    }
-
-    /// Whether several clients call by one session: those of the era without sessions, over a door that they share.
-    pub(super) fn is_shared(&self, modern: bool) -> bool {
-        modern && !self.alone
-    }
-
-    /// How this client's answers are put.
-    pub(super) fn answer_form(&self) -> AnswerForm {
-        let root = self.runtime().workspace().root().to_owned();
-        AnswerForm { root, text_only: self.shared.options.text_answers }
-    }
-
+impl McpConversation {
+    /// One page of the list of tools.
     fn page(&self, cursor: Option<&str>) -> Result<ListToolsResult, ErrorData> {
         #[cfg(feature = "conformance")]
         if cursor.is_none() {
@@ -193,13 +74,6 @@ impl McpServerHandler {
     }
 }
 
-impl Drop for McpServerHandler {
-    fn drop(&mut self) {
-        // What was agreed to for this conversation ends with it.
-        self.runtime().end_session(&self.session);
-    }
-}
-
 /// The answer of `work`, also where it panics.
 async fn catch_panic<T>(work: impl Future<Output = Result<T, ErrorData>> + Send) -> Result<T, ErrorData> {
     AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|panic| Err(panic_error(panic.as_ref())))
@@ -222,7 +96,7 @@ fn check_no_cursor(params: Option<&PaginatedRequestParams>) -> Result<(), ErrorD
     }
 }
 
-impl ServerHandler for McpServerHandler {
+impl ServerHandler for McpConversation {
     fn get_info(&self) -> ServerConfig {
         server_info::config()
     }
@@ -321,12 +195,15 @@ impl ServerHandler for McpServerHandler {
         }
         let cancelled = self.gone().child_token();
         let caller = self.caller(is_modern(&context));
-        let read = catch_panic(resources::read(self, &caller, &params.uri, cancelled));
+        let read = catch_panic(resources::read(self.runtime(), &caller, &params.uri, cancelled));
         let read = tokio::select! {
             read = read => read,
             () = context.ct.cancelled() => Err(ErrorData::internal_error("cancelled", None)),
-        };
-        Ok(read?.into())
+        }?;
+        if let Some(ResourceContents::TextResourceContents { text, .. }) = read.contents.first() {
+            self.watch().was_read(&params.uri, text);
+        }
+        Ok(read.into())
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
@@ -429,7 +306,7 @@ impl ServerHandler for McpServerHandler {
             return Ok(CompleteResult::new(info));
         }
         let caller = self.caller(is_modern(&context));
-        catch_panic(complete::complete(self, &caller, &params)).await
+        catch_panic(complete::complete(self.runtime(), &caller, &params)).await
     }
 
     async fn list_skills(
@@ -438,7 +315,7 @@ impl ServerHandler for McpServerHandler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListSkillsResult, ErrorData> {
         check_no_cursor(params.as_ref())?;
-        catch_panic(skills::list(self, self.caller(is_modern(&context)))).await
+        catch_panic(skills::list(self.runtime(), self.caller(is_modern(&context)))).await
     }
 
     async fn get_skill(
@@ -446,7 +323,7 @@ impl ServerHandler for McpServerHandler {
         params: GetSkillRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetSkillResult, ErrorData> {
-        catch_panic(skills::get(self, self.caller(is_modern(&context)), &params.uri)).await
+        catch_panic(skills::get(self.runtime(), self.caller(is_modern(&context)), &params.uri)).await
     }
 
     async fn get_task(

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use rmcp::model::{RequestMetaObject, Tool};
 use serde_json::{Value, json};
 
-use super::handler::McpServerHandler;
 use crate::lsp::view::View;
+use crate::runtime::Runtime;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::tool::Card;
 
@@ -43,20 +43,20 @@ impl McpCallHandles {
     /// # Errors
     /// `invalid_args` for what is no name, `not_found` for an overlay that is not there (any more).
     pub(super) fn take_from(
-        handler: &McpServerHandler,
+        runtime: &Runtime,
         tool: &str,
         arguments: &mut Value,
         meta: &RequestMetaObject,
     ) -> Result<Self, ToolError> {
         let mut said = |name: &str| {
-            let own = take_argument(handler, tool, arguments, name);
+            let own = take_argument(runtime, tool, arguments, name);
             own.or_else(|| meta.0.0.get(&format!("{PREFIX}{name}")).cloned()).filter(|value| !value.is_null())
         };
         let (group, overlay) = (said(GROUP), said(OVERLAY));
         let group = group.map(group_name).transpose()?;
         let view = match overlay {
             None => View::disk(),
-            Some(Value::String(handle)) => handler.runtime().overlay_view(&handle)?,
+            Some(Value::String(handle)) => runtime.overlay_view(&handle)?,
             Some(_) => return Err(invalid_argument("`overlay` must be the handle that `lsp_overlay` gave")),
         };
         Ok(Self { group, view })
@@ -66,13 +66,12 @@ impl McpCallHandles {
 /// Names the todo list that a call is about, where the host names one and the model does not.
 ///
 /// # Errors
-/// `invalid_args` where nobody does and the list would be everybody's.
+/// `invalid_args` where nobody does and the list would be everybody's, since several clients call by one session.
 pub(super) fn name_list(
-    handler: &McpServerHandler,
     tool: &str,
     arguments: &mut Value,
     meta: &RequestMetaObject,
-    modern: bool,
+    is_shared: bool,
 ) -> Result<(), ToolError> {
     if !LISTING.contains(&tool) || arguments.get(LIST).is_some_and(|given| !given.is_null()) {
         return Ok(());
@@ -87,7 +86,7 @@ pub(super) fn name_list(
             }
             Ok(())
         }
-        None if handler.is_shared(modern) => {
+        None if is_shared => {
             let what = format!("{tool}: several clients share this door; say whose list it is");
             Err(invalid_argument(&what)
                 .with_hint("give `session_id`, a name that you choose, with each call"))
@@ -97,12 +96,12 @@ pub(super) fn name_list(
 }
 
 /// The argument `name`, where the tool has none of that name itself and takes no others than its own.
-fn take_argument(handler: &McpServerHandler, tool: &str, arguments: &mut Value, name: &str) -> Option<Value> {
+fn take_argument(runtime: &Runtime, tool: &str, arguments: &mut Value, name: &str) -> Option<Value> {
     let given = arguments.as_object_mut()?;
     if !given.contains_key(name) {
         return None;
     }
-    let tools = handler.runtime().tools();
+    let tools = runtime.tools();
     let schema = tools.get(tool).ok()?.definition().input.as_value();
     let is_foreign =
         schema["additionalProperties"] == Value::Bool(false) && schema["properties"].get(name).is_none();

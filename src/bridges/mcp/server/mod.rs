@@ -2,8 +2,8 @@
 //!
 //! What lives here: [`serve`] for pipes (standard streams, the daemon's socket), the pipe itself ([`pipe`]), [`http`], and what a
 //! client can ask, one file each: [`server_info`] (who we are), [`list`] (the tools), [`call`] (one call, with [`ask`] for approval in
-//! both eras, [`handles`] and [`trace_context`] for what it belongs to, [`progress`], [`tasks`] where it takes long, [`links`] for what comes back), [`resources`], [`skills`], [`prompts`], [`complete`], [`roots`], [`subscriptions`]
-//! (what clients are told of unasked). [`handler`] joins them for rmcp.
+//! both eras, [`tool_call`], [`handles`] and [`trace_context`] for what it belongs to, [`progress`], [`tasks`] where it takes long, [`links`] for what comes back), [`resources`], [`skills`], [`prompts`], [`complete`], [`roots`], [`subscriptions`]
+//! (what clients are told of unasked). A call works with its [`conversation`]; [`handler`] joins all for rmcp.
 //!
 //! May use: `runtime`, `tools`, `policy`, `workspace`. Names rmcp; nothing outside `bridges/mcp` does.
 //!
@@ -21,11 +21,13 @@ mod complete;
 #[cfg(feature = "conformance")]
 #[expect(deprecated, reason = "the suite asks for sampling, roots and logging, which 2026-07-28 deprecates")]
 mod conformance;
+mod conversation;
 mod handler;
 mod handles;
 pub(crate) mod http;
 mod links;
 mod list;
+mod options;
 mod pipe;
 mod progress;
 mod prompts;
@@ -35,6 +37,7 @@ mod server_info;
 mod skills;
 mod subscriptions;
 mod tasks;
+mod tool_call;
 mod trace_context;
 
 use std::time::Duration;
@@ -44,29 +47,15 @@ use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-use self::handler::McpServerHandler;
+use self::conversation::McpConversation;
 use self::pipe::Pipe;
-use crate::runtime::Client;
-use crate::runtime::live::LiveRuntime;
-use crate::tools::tool::Caller;
+
+pub use self::options::ServerOptions;
 
 /// After the client has gone, answers that are still being written get so long.
 const FINAL_ANSWER_GRACE_PERIOD: Duration = Duration::from_millis(500);
 /// And rmcp gets so long to take its leave.
 const MCP_CLOSE_GRACE_PERIOD: Duration = Duration::from_millis(500);
-
-/// What one conversation is served with.
-#[derive(Debug, Clone)]
-pub struct ServerOptions {
-    /// The runtime that is asked.
-    pub live: LiveRuntime,
-    /// Who calls. The session's name must be this conversation's own: what was agreed to for a session is forgotten when it ends.
-    pub caller: Caller,
-    /// Folder and deadlines of this client; its progress is told per call instead.
-    pub client: Client,
-    /// Answers are text alone, and tools have no schemas of answers: some hosts give their models both forms of an answer, or the longer one.
-    pub text_answers: bool,
-}
 
 /// Why a conversation could not be served to its end.
 #[derive(Debug, Error)]
@@ -102,15 +91,15 @@ pub async fn serve(
     let gone = ended.child_token();
     let closed = CancellationToken::new();
     let pipe = Pipe::new(read, write, gone.clone(), closed.clone());
-    let handler = McpServerHandler::new(options, gone.clone(), random_key()?);
-    let served = Box::pin(serve_conversation(handler, pipe, &gone, &closed, ended)).await;
+    let conversation = McpConversation::new(options, gone.clone(), random_key()?);
+    let served = Box::pin(serve_conversation(conversation, pipe, &gone, &closed, ended)).await;
     gone.cancel();
     closed.cancel();
     served
 }
 
 async fn serve_conversation<R, W>(
-    handler: McpServerHandler,
+    conversation: McpConversation,
     pipe: Pipe<R, W>,
     gone: &CancellationToken,
     closed: &CancellationToken,
@@ -120,7 +109,7 @@ where
     R: AsyncRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    let running = match serve_server_with_ct(handler, pipe, ended).await {
+    let running = match serve_server_with_ct(conversation, pipe, ended).await {
         Ok(running) => running,
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
         // Whoever is gone before the answer was written needs no error.

@@ -22,7 +22,6 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use super::handler::McpServerHandler;
 use super::skills;
 use crate::runtime::Runtime;
 use crate::runtime::call::CallRequest;
@@ -139,19 +138,17 @@ pub(super) fn has_template(uri: &str) -> bool {
 
 /// `resources/read`
 pub(super) async fn read(
-    handler: &McpServerHandler,
+    runtime: Runtime,
     caller: &Caller,
     uri: &str,
     cancelled: CancellationToken,
 ) -> Result<ReadResourceResult, ErrorData> {
-    let runtime = handler.runtime();
     let contents = match parse_target(&runtime, uri)? {
         ResourceTarget::Diagnostics(path) => {
             if !runtime.workspace().exists(&path) {
                 return Err(not_found(uri, &format!("there is no file `{}`", path.display())));
             }
             let text = diagnostics(&runtime, caller, &path, cancelled).await;
-            handler.watch().was_read(uri, &text);
             ResourceContents::text(text, uri).with_mime_type("application/json")
         }
         ResourceTarget::Logs(server) => ResourceContents::text(logs(&runtime, uri, server.as_deref())?, uri),

@@ -10,7 +10,6 @@ use rmcp::model::{
 };
 use serde_json::json;
 
-use super::handler::McpServerHandler;
 use crate::runtime::Runtime;
 use crate::runtime::skills::WholeSkill;
 use crate::tools::error::{ErrorCode, ToolError};
@@ -22,8 +21,8 @@ pub(super) const SCHEME: &str = "skill";
 const SKILL_TTL_MS: u64 = 0;
 
 /// `skills/list`
-pub(super) async fn list(handler: &McpServerHandler, caller: Caller) -> Result<ListSkillsResult, ErrorData> {
-    let found = read_off_thread(handler.runtime(), move |runtime| runtime.whole_skills(&caller)).await?;
+pub(super) async fn list(runtime: Runtime, caller: Caller) -> Result<ListSkillsResult, ErrorData> {
+    let found = read_off_thread(runtime, move |runtime| runtime.whole_skills(&caller)).await?;
     let skills = match found {
         Ok(skills) => skills.iter().map(entry).collect(),
         // For whom the tool is not there, there are no skills.
@@ -36,16 +35,11 @@ pub(super) async fn list(handler: &McpServerHandler, caller: Caller) -> Result<L
 }
 
 /// `skills/get`
-pub(super) async fn get(
-    handler: &McpServerHandler,
-    caller: Caller,
-    uri: &str,
-) -> Result<GetSkillResult, ErrorData> {
+pub(super) async fn get(runtime: Runtime, caller: Caller, uri: &str) -> Result<GetSkillResult, ErrorData> {
     let missing =
         |why: &str| ErrorData::invalid_params(format!("skill not found: {why}"), Some(json!({"uri": uri})));
     let name = skill_name_from_uri(uri).ok_or_else(|| missing("its address is none of ours"))?.to_owned();
-    let found =
-        read_off_thread(handler.runtime(), move |runtime| runtime.whole_skill(&caller, &name)).await?;
+    let found = read_off_thread(runtime, move |runtime| runtime.whole_skill(&caller, &name)).await?;
     let skill = found.map_err(|error| missing(&error.error))?.ok_or_else(|| missing("it has no SKILL.md"))?;
     let skill = entry(&skill);
     if skill.uri != uri {

@@ -14,7 +14,7 @@ use rmcp::model::SubscriptionFilter;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::ServerOptions;
+use super::options::ServerOptions;
 use super::resources::{self, ResourceTarget};
 use crate::runtime::observe::{DiagnosticsMark, OfferedTools};
 use crate::workspace::WorkspacePath;
@@ -215,11 +215,7 @@ impl SubscriptionHub {
         if let Some(sender) = inner.resources.get(uri) {
             return Some(sender.subscribe());
         }
-        let Ok(ResourceTarget::Diagnostics(path)) =
-            resources::parse_target(&self.options.live.current(), uri)
-        else {
-            return None;
-        };
+        let path = self.watchable_path(uri)?;
         let (sender, receiver) = watch::channel(0);
         inner.resources.insert(uri.to_owned(), sender.clone());
         drop(inner);
@@ -227,8 +223,19 @@ impl SubscriptionHub {
         Some(receiver)
     }
 
-    /// Notes how a resource is that somebody reads: what differs from it later is news.
+    /// The file or folder whose diagnostics the resource `uri` is; others cannot be watched.
+    fn watchable_path(&self, uri: &str) -> Option<WorkspacePath> {
+        match resources::parse_target(&self.options.live.current(), uri) {
+            Ok(ResourceTarget::Diagnostics(path)) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// Notes how a resource is that somebody reads, if it can be watched: what differs from it later is news.
     pub(super) fn was_read(&self, uri: &str, text: &str) {
+        if self.watchable_path(uri).is_none() {
+            return;
+        }
         let mut inner = self.lock_inner();
         if inner.read.len() >= MAX_REMEMBERED_RESOURCES {
             inner.read.clear();

@@ -13,8 +13,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::answer_form::AnswerForm;
 use super::ask::{CallRespondent, is_modern};
-use super::call::McpToolCall;
-use super::handler::McpServerHandler;
+use super::conversation::McpConversation;
+use super::tool_call::McpToolCall;
 use crate::runtime::call::{CallOptions, CallRequest};
 use crate::tools::result::ToolResult;
 use crate::tools::trace::with_trace;
@@ -35,12 +35,12 @@ pub(super) enum McpCallOutcome {
 
 /// Whether a call of `tool` may become a task of this client.
 pub(super) fn can_become_task(
-    handler: &McpServerHandler,
+    conversation: &McpConversation,
     tool: &str,
     context: &RequestContext<RoleServer>,
 ) -> bool {
     let declared = || context.client_capabilities().is_some_and(|client| client.supports_tasks());
-    let is_long = || handler.runtime().tools().get(tool).is_ok_and(|tool| tool.definition().card.long);
+    let is_long = || conversation.runtime().tools().get(tool).is_ok_and(|tool| tool.definition().card.long);
     is_modern(context) && declared() && is_long()
 }
 
@@ -49,14 +49,14 @@ pub(super) fn can_become_task(
 /// # Errors
 /// Where the call ended by a fault of ours.
 pub(super) async fn call(
-    handler: &McpServerHandler,
+    conversation: &McpConversation,
     asked: McpToolCall<'_>,
     ask: &Arc<CallRespondent>,
     context: &RequestContext<RoleServer>,
 ) -> Result<McpCallOutcome, ErrorData> {
-    let (cancelled, name) = (handler.gone().child_token(), asked.name);
+    let (cancelled, name) = (conversation.gone().child_token(), asked.name);
     let mut running = tokio::spawn({
-        let runtime = handler.runtime().for_client(asked.client(handler));
+        let runtime = conversation.runtime().for_client(asked.client(conversation));
         let (caller, name, ask) = (asked.caller.clone(), asked.name.to_owned(), Arc::clone(ask));
         let McpToolCall { arguments, handles, trace, .. } = asked;
         let (cancelled, id) = (cancelled.clone(), context.id.to_string());
@@ -79,8 +79,8 @@ pub(super) async fn call(
         () = tokio::time::sleep(IMMEDIATE_ANSWER_WINDOW) => {}
     }
     tracing::debug!(tool = name, "an MCP call goes on as a task");
-    let form = handler.answer_form();
-    let task = handler.tasks().spawn(TaskOptions::default().with_ttl_ms(TASK_TTL_MS), move |task| {
+    let form = conversation.answer_form();
+    let task = conversation.tasks().spawn(TaskOptions::default().with_ttl_ms(TASK_TTL_MS), move |task| {
         Box::pin(run_as_task(task, running, cancelled, form))
     });
     Ok(McpCallOutcome::Goes(CreateTaskResult::new(task)))

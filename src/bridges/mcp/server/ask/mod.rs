@@ -6,6 +6,7 @@
 //! HTTP only those whose process is known to be none that we have started ([`peer`](crate::rpc::http_entry::peer)).
 
 mod form;
+mod peer;
 
 use std::time::Duration;
 
@@ -22,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::http::approval::may_approve;
+use self::peer::may_approve;
 use crate::policy::approval::{Approval, ApprovalRequest, Approver, FormAnswer, FormRequest};
 use crate::text::hex;
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::forms::{field, roots, sampling};
 use super::tool;
-use crate::bridges::mcp::server::handler::McpServerHandler;
+use crate::bridges::mcp::server::conversation::McpConversation;
 
 pub(super) const PREFIX: &str = "test_input_required_result_";
 pub(super) const PROMPT: &str = "test_input_required_result_prompt";
@@ -47,17 +47,21 @@ fn name() -> Result<InputRequest, ErrorData> {
 }
 
 /// The stage that a state was sealed at; none was brought along at the first call.
-fn stage(handler: &McpServerHandler, params: &CallToolRequestParams) -> Result<u64, ErrorData> {
+fn stage(conversation: &McpConversation, params: &CallToolRequestParams) -> Result<u64, ErrorData> {
     let Some(state) = &params.request_state else { return Ok(0) };
-    let opened: Value = handler
+    let opened: Value = conversation
         .seal()
         .open_json(state)
         .map_err(|error| ErrorData::invalid_params(format!("requestState: {error}"), None))?;
     Ok(opened["stage"].as_u64().unwrap_or_default())
 }
 
-fn ask(handler: &McpServerHandler, stage: u64, asked: InputRequests) -> Result<CallToolResponse, ErrorData> {
-    let sealed = handler
+fn ask(
+    conversation: &McpConversation,
+    stage: u64,
+    asked: InputRequests,
+) -> Result<CallToolResponse, ErrorData> {
+    let sealed = conversation
         .seal()
         .seal_json(&json!({"stage": stage}))
         .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
@@ -65,7 +69,7 @@ fn ask(handler: &McpServerHandler, stage: u64, asked: InputRequests) -> Result<C
 }
 
 pub(super) fn call(
-    handler: &McpServerHandler,
+    conversation: &McpConversation,
     params: &CallToolRequestParams,
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
@@ -89,22 +93,22 @@ pub(super) fn call(
             Some(response) => done(format!("Client roots: {}", response["roots"])),
             None => once(requests([("client_roots", roots())])),
         },
-        "request_state" | "tampered_state" => match stage(handler, params)? {
-            0 => ask(handler, 1, requests([("confirm", field("Please confirm", "ok", "boolean")?)])),
+        "request_state" | "tampered_state" => match stage(conversation, params)? {
+            0 => ask(conversation, 1, requests([("confirm", field("Please confirm", "ok", "boolean")?)])),
             _ => done("state-ok"),
         },
         "multiple_inputs" => {
             let keys = ["user_name", "greeting", "client_roots"];
-            if stage(handler, params)? > 0 && keys.iter().all(|key| given(key).is_some()) {
+            if stage(conversation, params)? > 0 && keys.iter().all(|key| given(key).is_some()) {
                 return done("All three are here");
             }
             let asked =
                 [("user_name", name()?), ("greeting", sampling("Greet somebody")), ("client_roots", roots())];
-            ask(handler, 1, requests(asked))
+            ask(conversation, 1, requests(asked))
         }
-        "multi_round" => match stage(handler, params)? {
-            0 => ask(handler, 1, requests([("step1", field("Step 1: your name?", "name", "string")?)])),
-            1 => ask(handler, 2, requests([("step2", field("Step 2: a colour?", "color", "string")?)])),
+        "multi_round" => match stage(conversation, params)? {
+            0 => ask(conversation, 1, requests([("step1", field("Step 1: your name?", "name", "string")?)])),
+            1 => ask(conversation, 2, requests([("step2", field("Step 2: a colour?", "color", "string")?)])),
             _ => done("Both steps are done"),
         },
         "capabilities" => {

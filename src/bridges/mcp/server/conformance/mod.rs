@@ -15,7 +15,7 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 
-use super::handler::McpServerHandler;
+use super::conversation::McpConversation;
 
 /// The tools, a harmless one first: the suite calls whatever the list begins with.
 pub(super) fn list() -> Vec<Tool> {
@@ -29,14 +29,14 @@ pub(super) fn get_tool(name: &str) -> Option<Tool> {
 
 /// The answer of a fixture tool; `None` where `params` names another tool.
 pub(super) async fn call(
-    handler: &McpServerHandler,
+    conversation: &McpConversation,
     params: &CallToolRequestParams,
     context: &RequestContext<RoleServer>,
 ) -> Option<Result<CallToolResponse, ErrorData>> {
     if params.name.starts_with(input::PREFIX) {
-        return Some(input::call(handler, params, context));
+        return Some(input::call(conversation, params, context));
     }
-    tools::call(handler, params, context).await
+    tools::call(conversation, params, context).await
 }
 
 /// The resources.

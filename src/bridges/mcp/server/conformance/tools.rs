@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::content::{embedded_resource, image, sound};
 use super::forms::{choices, completion, defaults, field, form};
 use super::tool;
-use crate::bridges::mcp::server::handler::McpServerHandler;
+use crate::bridges::mcp::server::conversation::McpConversation;
 
 /// Between two notifications of a tool.
 const CONFORMANCE_NOTIFICATION_DELAY: Duration = Duration::from_millis(50);
@@ -78,7 +78,7 @@ fn schema_2020_12() -> Value {
 }
 
 pub(super) async fn call(
-    handler: &McpServerHandler,
+    conversation: &McpConversation,
     params: &CallToolRequestParams,
     context: &RequestContext<RoleServer>,
 ) -> Option<Result<CallToolResponse, ErrorData>> {
@@ -135,11 +135,11 @@ pub(super) async fn call(
             vec![ContentBlock::text("here again")]
         }
         "test_trigger_tool_change" => {
-            handler.watch().notify_tools_changed();
+            conversation.watch().notify_tools_changed();
             vec![ContentBlock::text("told")]
         }
         "test_trigger_prompt_change" => {
-            handler.watch().notify_prompts_changed();
+            conversation.watch().notify_prompts_changed();
             vec![ContentBlock::text("told")]
         }
         "test_missing_capability" => {

@@ -1,17 +1,4 @@
-//! What the process at the other end of a connection may do over MCP: whoever is not seen to be the user's approves nothing.
-
-use http::request::Parts;
-use rmcp::model::Extensions;
-
-use crate::rpc::http_entry::peer::HttpPeer;
-
-/// Whether the client of a request with these extensions may approve calls. On a pipe there is only one that could.
-pub(in crate::bridges::mcp::server) fn may_approve(extensions: &Extensions) -> bool {
-    match extensions.get::<Parts>() {
-        Some(parts) => parts.extensions.get::<HttpPeer>().is_some_and(|peer| peer.may_approve()),
-        None => true,
-    }
-}
+//! Answers to questions of ours among the messages of HTTP clients, which only those may give who may approve calls.
 
 /// Whether `body` answers a question of ours, whatever else it is.
 pub(super) fn answers_a_question(body: &[u8]) -> bool {
@@ -49,25 +36,6 @@ pub(super) fn answers_a_question(body: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn http_peer_may_approve_only_as_visible_client() {
-        let approves = |peer: Option<HttpPeer>| {
-            let (mut parts, ()) = http::Request::new(()).into_parts();
-            if let Some(peer) = peer {
-                parts.extensions.insert(peer);
-            }
-            let mut extensions = Extensions::new();
-            extensions.insert(parts);
-            may_approve(&extensions)
-        };
-        assert!(approves(Some(HttpPeer::Client)));
-        for peer in [HttpPeer::OtherUser, HttpPeer::Remote, HttpPeer::Unseen, HttpPeer::Supervised] {
-            assert!(!approves(Some(peer)), "{peer:?}");
-        }
-        assert!(!approves(None), "nobody has looked");
-        assert!(may_approve(&Extensions::new()), "a pipe");
-    }
 
     #[test]
     fn elicitation_response_is_recognised_in_any_json_spelling() {

@@ -1,12 +1,12 @@
 //! MCP over HTTP: one endpoint, `/mcp`, for clients of both eras.
 //!
 //! What lives here: the listener ([`Listener`], [`serve`]), what is checked before anything of a request is read ([`guard`]),
-//! who may approve calls ([`approval`]), and how many sessions are open at a time ([`sessions`]). What every door over HTTP does is in
+//! which messages only those may send who may approve calls ([`approval`]), and how many sessions are open at a time ([`sessions`]). What every door over HTTP does is in
 //! [`http_entry`](crate::rpc::http_entry). The transport itself, with its sessions for the era that has them, is rmcp's.
 //!
 //! Only plain HTTP is spoken, on loopback unless said otherwise: TLS belongs to a proxy in front.
 
-pub(super) mod approval;
+mod approval;
 mod guard;
 mod sessions;
 
@@ -34,8 +34,9 @@ use tokio_util::sync::CancellationToken;
 pub(crate) use self::guard::ENDPOINT;
 use self::guard::HttpAccessGuard;
 use self::sessions::HttpSessions;
-use super::handler::{McpServerHandler, McpServerState};
-use super::{ServerOptions, random_key};
+use super::conversation::{McpConversation, McpServerState};
+use super::options::ServerOptions;
+use super::random_key;
 use crate::rpc::http_entry::connection_slots::{ConnectionPlace, ConnectionPlaces};
 use crate::rpc::http_entry::peer::HttpPeer;
 use crate::rpc::http_entry::token::BearerToken;
@@ -113,7 +114,7 @@ impl Listener {
     }
 }
 
-type Service = StreamableHttpService<McpServerHandler, LocalSessionManager>;
+type Service = StreamableHttpService<McpConversation, LocalSessionManager>;
 type McpHttpResponse = Response<BoxBody<Bytes, Infallible>>;
 
 /// What every connection needs.
@@ -186,7 +187,7 @@ fn door(
     let made = std::sync::atomic::AtomicU64::new(0);
     let factory = move || {
         let number = made.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        Ok(McpServerHandler::for_session(shared.clone(), format!("{session}-{number}")))
+        Ok(McpConversation::for_session(shared.clone(), format!("{session}-{number}")))
     };
     let sessions = Arc::new(HttpSessions::default());
     // Host and Origin have been checked before, against all names that count; rmcp knows only some of them.

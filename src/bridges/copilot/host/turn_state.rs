@@ -1,0 +1,83 @@
+//! What all tasks of a turn work with: the session, its callers and the names of its tools, and the way back for answers.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+
+use parking_lot::Mutex;
+use serde_json::Value;
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::approvals::HostApprovals;
+use super::built_in;
+use super::options::HostEvent;
+use super::rpc::{HOST_REQUEST_TIMEOUT, Rpc};
+use crate::policy::approval::Approver;
+use crate::runtime::live::LiveRuntime;
+use crate::runtime::{Client, Runtime};
+use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::export::ExportedNames;
+use crate::tools::tool::Caller;
+
+/// What all tasks of a turn work with.
+pub(super) struct HostTurnState {
+    pub(super) live: LiveRuntime,
+    pub(super) client: Client,
+    pub(super) rpc: Rpc,
+    pub(super) session: String,
+    pub(super) approver: Arc<dyn Approver>,
+    pub(super) caller: Caller,
+    pub(super) names: ExportedNames,
+    pub(super) events: UnboundedSender<HostEvent>,
+    /// The agents that run: their id → the name in the settings.
+    pub(super) agents: Mutex<HashMap<String, String>>,
+    /// What was agreed to before the call came.
+    pub(super) agreed: HostApprovals,
+    pub(super) calls: AtomicUsize,
+}
+
+impl HostTurnState {
+    /// The runtime for what begins now, as the session sees it.
+    pub(super) fn runtime(&self) -> Runtime {
+        self.live.current().for_client(self.client.clone())
+    }
+
+    /// Who calls: the session, or an agent of the settings on its behalf. Agents of the command line's own making are the session.
+    pub(super) fn caller(&self, agent: Option<&str>) -> Caller {
+        let agents = self.agents.lock();
+        let agent = agent.and_then(|id| agents.get(id)).cloned();
+        Caller { agent: agent.or_else(|| self.caller.agent.clone()), ..self.caller.clone() }
+    }
+
+    /// Our name of a tool that was offered.
+    pub(super) fn internal_name(&self, theirs: &str) -> Result<&str, ToolError> {
+        self.names.internal_name(built_in::exported_name(theirs)).ok_or_else(|| {
+            let what = format!("unknown tool: {}", theirs.escape_debug());
+            ToolError::new(ErrorCode::UnknownTool, what)
+        })
+    }
+
+    /// Sends a decision or a result. One that is not wanted any more is told and otherwise no matter.
+    pub(super) async fn reply(&self, method: &'static str, params: Value) {
+        match self.rpc.ask(method, params, HOST_REQUEST_TIMEOUT).await {
+            Ok(answer) if answer.get("success") == Some(&Value::Bool(false)) => {
+                self.send_note("an answer came too late: the command line had given the call up");
+            }
+            Ok(_) => {}
+            Err(error) => tracing::warn!("{error}"),
+        }
+    }
+
+    fn send_note(&self, what: &str) {
+        // Whoever looked on may have gone.
+        let _unseen = self.events.send(HostEvent::Note(what.to_owned()));
+    }
+}
+
+/// An error in the words that a model reads.
+pub(super) fn text_of(error: &ToolError) -> String {
+    match &error.hint {
+        Some(hint) => format!("{} ({hint})", error.error),
+        None => error.error.clone(),
+    }
+}

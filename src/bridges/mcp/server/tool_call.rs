@@ -1,0 +1,27 @@
+//! One call of a tool by an MCP client on its way, with what it belongs to.
+
+use serde_json::Value;
+
+use super::conversation::McpConversation;
+use super::handles::McpCallHandles;
+use crate::runtime::Client;
+use crate::tools::tool::Caller;
+use crate::tools::trace::TraceContext;
+
+/// A call on its way.
+pub(super) struct McpToolCall<'a> {
+    pub(super) caller: &'a Caller,
+    pub(super) name: &'a str,
+    pub(super) arguments: Value,
+    pub(super) handles: McpCallHandles,
+    pub(super) trace: Option<TraceContext>,
+}
+
+impl McpToolCall<'_> {
+    /// The client, with what it sees in this call.
+    pub(super) fn client(&self, conversation: &McpConversation) -> Client {
+        let client = conversation.client();
+        let view = self.handles.view.layered_on(&client.view);
+        Client { view, ..client }
+    }
+}

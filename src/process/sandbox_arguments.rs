@@ -1,0 +1,80 @@
+//! The arguments that make our binary shut itself in ([`sandbox`](super::sandbox)) and become another program.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+/// The hidden first argument that makes our binary shut itself in and become another program.
+pub(crate) const ENTER: &str = "__sandbox";
+
+/// Tells a process that it is the first one of a process namespace.
+pub(super) const FIRST: &str = "--first";
+/// Keeps the program to the folders that follow.
+pub(super) const LANDLOCK: &str = "--landlock";
+const NO_TCP: &str = "--no-tcp";
+const END: &str = "--";
+
+/// What a command is kept to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Confinement {
+    /// Files and folders, by absolute path without links, beneath which may be written ([`writable_paths`](super::writable::writable_paths)). What is
+    /// not there is left out; where there is a link by now, nothing is run.
+    pub(crate) writable: Vec<PathBuf>,
+    /// Whether TCP is kept from it.
+    pub(crate) no_tcp: bool,
+}
+
+/// The arguments for our own binary that make it become `program`, shut in where `confinement` says so.
+pub(crate) fn arguments(confinement: Option<&Confinement>, program: &[&OsStr]) -> Vec<OsString> {
+    let mut arguments = vec![OsString::from(ENTER)];
+    if let Some(confinement) = confinement {
+        arguments.push(LANDLOCK.into());
+        arguments.extend(confinement.no_tcp.then(|| NO_TCP.into()));
+        arguments.extend(confinement.writable.iter().map(Into::into));
+    }
+    arguments.push(END.into());
+    arguments.extend(program.iter().map(Into::into));
+    arguments
+}
+
+/// What the process that shuts itself in is told before the program's name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct SandboxArguments {
+    /// Nothing is kept from a command without one.
+    pub(super) confinement: Option<Confinement>,
+    /// Whether it is the first process of a process namespace.
+    pub(super) is_first: bool,
+}
+
+impl SandboxArguments {
+    /// Takes from `args` what stands before the program's name.
+    pub(super) fn read(args: &mut impl Iterator<Item = OsString>) -> Self {
+        let kept = || Confinement { writable: Vec::new(), no_tcp: false };
+        let mut read = Self { confinement: None, is_first: false };
+        for arg in args {
+            match arg.to_str() {
+                Some(END) => break,
+                Some(FIRST) if read.confinement.is_none() => read.is_first = true,
+                Some(LANDLOCK) => read.confinement = Some(kept()),
+                Some(NO_TCP) => read.confinement.get_or_insert_with(kept).no_tcp = true,
+                _ => read.confinement.get_or_insert_with(kept).writable.push(arg.into()),
+            }
+        }
+        read
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sandbox_arguments_encode_the_confinement_and_program() {
+        let program = [OsStr::new("/bin/sh"), OsStr::new("-lc"), OsStr::new("--")];
+        let confinement = Confinement { writable: vec!["/w".into(), "/tmp".into()], no_tcp: true };
+        assert_eq!(
+            arguments(Some(&confinement), &program),
+            ["__sandbox", "--landlock", "--no-tcp", "/w", "/tmp", "--", "/bin/sh", "-lc", "--"]
+        );
+        assert_eq!(arguments(None, &program[..1]), ["__sandbox", "--", "/bin/sh"]);
+    }
+}

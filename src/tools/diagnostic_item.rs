@@ -1,0 +1,27 @@
+//! Findings of servers and parsers as answers give them.
+
+use super::answer::{DiagnosticItem, RelatedItem};
+use super::answer_places::to_place;
+use super::budget::{self, MAX_RELATED_PLACES};
+use super::context::Context;
+use crate::lsp::model::Diagnostic;
+use crate::workspace::WorkspacePath;
+
+/// A finding as answers give it.
+pub(crate) fn to_item(context: &Context, path: &WorkspacePath, diagnostic: &Diagnostic) -> DiagnosticItem {
+    let related = diagnostic.related.iter().take(MAX_RELATED_PLACES).map(|(location, message)| RelatedItem {
+        place: to_place(context, location.clone()),
+        message: budget::message(message),
+    });
+    DiagnosticItem {
+        path: path.display(),
+        range: diagnostic.range,
+        severity: diagnostic.severity,
+        code: diagnostic.code.clone().map(budget::name),
+        source: diagnostic.source.clone().map(budget::name),
+        server: diagnostic.server.clone(),
+        message: budget::message(&diagnostic.message),
+        enclosing: None,
+        related: related.collect(),
+    }
+}
