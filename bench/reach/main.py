@@ -55,10 +55,14 @@ def ask(options, folder, function, env):
     return answer, time.monotonic() - began
 
 
-def judge(truth, function, answer):
+def judge(truth, function, answer, tests):
     by_kind = {}
     for test in answer["tests"]:
-        by_kind.setdefault(test["how"], set()).add(truth.test_id(test))
+        named = {truth.test_id(test)}
+        # A file that is named as a whole is all its tests.
+        if "name" not in test and test["how"] != "imports":
+            named = {one for one in tests if truth.file_of(one) == test["path"]} or named
+        by_kind.setdefault(test["how"], set()).update(named)
     strong = set().union(*(by_kind.get(kind, set()) for kind in STRONG))
     named = strong | by_kind.get("names", set())
     imports = by_kind.get("imports", set())
@@ -79,13 +83,13 @@ def judge(truth, function, answer):
 
 
 def measure(truth, package, options, env):
-    folder, found = truth.package(package)
+    folder, found, tests = truth.package(package)
     run(options.program, "install", truth.SERVER, cwd=folder, env=env)
     random.Random(f"{options.seed}{package}").shuffle(found)
     outcomes = []
     for function in found[: options.functions]:
         answer, took = ask(options, folder, function, env)
-        outcome = {"package": package, "took": took, **judge(truth, function, answer)}
+        outcome = {"package": package, "took": took, **judge(truth, function, answer, tests)}
         outcomes.append(outcome)
         print(f"  {outcome['function']:<60} {outcome['reached']:>4}/{outcome['executed']:<4} named {outcome['named']:<4} strong {outcome['strong']:<4} {outcome['verdict']:<8} {took:>5.1f} s", flush=True)
         if options.misses:

@@ -21,7 +21,6 @@ PACKAGES = {
     "jinja2==3.1.4": ["markupsafe"],
     "more-itertools==10.5.0": [],
     "packaging==24.1": ["pretend"],
-    "iniconfig==2.0.0": [],
 }
 
 
@@ -35,10 +34,11 @@ def file_of(test):
 
 
 def package(name):
-    """A fresh repository with the package, and its functions that some test executes."""
+    """A fresh repository with the package, its functions that some test executes, and all tests that execute any."""
     python = environment()
     folder = project(name, python)
-    return folder, functions(folder, truth(folder, python))
+    lines = truth(folder, python)
+    return folder, functions(folder, lines), {test for executed in lines.values() for tests in executed.values() for test in tests}
 
 
 def environment():
@@ -82,7 +82,7 @@ def truth(folder, python):
 def measure(folder, python):
     """Runs the package's tests under coverage.py."""
     sources = folder / "src" if (folder / "src").is_dir() else folder
-    tests = next((name for name in ("tests", "testing") if (folder / name).is_dir()), ".")
+    tests = "tests" if (folder / "tests").is_dir() else "."
     data = KEPT / "coverage" / folder.name
     data.unlink(missing_ok=True)
     # The runs of pytest must leave nothing in the project, which is compared with its commit.

@@ -42,7 +42,7 @@ def file_of(test):
 
 
 def package(name):
-    """A fresh repository with the package, and its functions that some test executes."""
+    """A fresh repository with the package, its functions that some test executes, and all tests that there are."""
     repository, commit, sources, tests, runner = PACKAGES[name]
     if not (NODE / "node_modules/typescript").exists():
         NODE.mkdir(parents=True, exist_ok=True)
@@ -59,7 +59,7 @@ def package(name):
     files = git(folder, "ls-files").splitlines()
     executed = truth(folder, [file for file in files if re.fullmatch(tests, file)], runner)
     sources = [file for file in files if file.split("/")[0] in sources and re.search(r"\.[cm]?[jt]s$", file)]
-    return folder, functions(folder, sources, executed)
+    return folder, functions(folder, sources, executed), set(executed)
 
 
 def truth(folder, tests, runner):
