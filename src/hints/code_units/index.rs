@@ -36,6 +36,8 @@ pub(crate) struct NameUse {
     pub is_call: bool,
     /// It is a whole text in quotes.
     pub is_quoted: bool,
+    /// It is a text in quotes that takes a member out of a value (`cart['total']`).
+    pub is_key: bool,
 }
 
 /// A module as an import names it.
@@ -290,6 +292,7 @@ impl CodeIndex {
                     is_member: one.is_member,
                     is_call: one.is_call,
                     is_quoted: one.is_quoted,
+                    is_key: one.is_key,
                 });
             }
             for (name, mut list) in words.names.into_iter().zip(lists) {

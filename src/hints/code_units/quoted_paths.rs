@@ -16,7 +16,7 @@ pub(super) type QuotedPaths = Vec<(String, Position)>;
 pub(super) fn may_be_path(text: &str) -> bool {
     text.len() <= MAX_QUOTED_PATH_BYTES
         && text.contains(['/', '.'])
-        && text.contains(char::is_alphanumeric)
+        && (text.starts_with("..") || text.contains(char::is_alphanumeric))
         && text.chars().all(|letter| letter.is_alphanumeric() || "_-./@+".contains(letter))
 }
 
@@ -44,11 +44,14 @@ impl CodeIndex {
         self.quoting = found;
     }
 
-    /// The file that `path` leads to from the folder of the file number `from` or from the root; its ending may be left out.
+    /// The file that `path` leads to from the folder of the file number `from` or from the root; what it may leave out are its
+    /// ending and the name `index`.
     fn file_at(&self, from: usize, path: &str) -> Option<usize> {
         let folder = self.files[from].path.parent().unwrap_or_else(WorkspacePath::root);
-        let endings = self.endings.iter().map(|ending| format!("{path}.{ending}"));
-        let names: Vec<String> = std::iter::once(path.to_owned()).chain(endings).collect();
+        let mut names = vec![path.to_owned()];
+        names.extend(self.endings.iter().map(|ending| format!("{path}.{ending}")));
+        // Scripts name a folder for its `index`.
+        names.extend(self.endings.iter().map(|ending| format!("{path}/index.{ending}")));
         let at = |base: &WorkspacePath| {
             names.iter().find_map(|name| base.join(name).ok().and_then(|path| self.file(&path)))
         };

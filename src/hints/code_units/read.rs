@@ -48,6 +48,8 @@ pub(super) struct WordUse {
     pub(super) is_call: bool,
     /// It is a whole text in quotes.
     pub(super) is_quoted: bool,
+    /// It is a text in quotes that takes a member out of a value (`cart['total']`).
+    pub(super) is_key: bool,
 }
 
 /// A unit whose place is still in bytes.
@@ -422,6 +424,22 @@ fn walk_leaves(source: &ParsedSource, raw: &[RawUnit]) -> (Vec<u64>, u64, FileWo
     }
 }
 
+/// Whether a text stands for a member in brackets, by itself or as one of two (`cart[all ? 'total' : 'count']`), as scripts have it.
+fn is_member_key(text: Node<'_>) -> bool {
+    let is_choice =
+        |node: &Node<'_>| matches!(node.kind(), "string" | "ternary_expression" | "parenthesized_expression");
+    let around = std::iter::successors(text.parent(), Node::parent);
+    let (mut last, mut key) = (text, None);
+    for node in around {
+        if !is_choice(&node) {
+            key = node.child_by_field_name("index").filter(|_| node.kind() == "subscript_expression");
+            break;
+        }
+        last = node;
+    }
+    key == Some(last)
+}
+
 struct WordCollector<'a> {
     source: &'a ParsedSource,
     imports: Vec<Span<usize>>,
@@ -472,6 +490,7 @@ impl<'a> WordCollector<'a> {
         let is_quoted = is_text
             && text.len() <= MAX_QUOTED_NAME_BYTES
             && text.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+        let is_key = is_quoted && is_member_key(node);
         let is_use = (is_name || is_quoted) && !is_import && !self.defined.contains(&node.start_byte());
         if is_use {
             let next = self.words.names.len() as u32;
@@ -482,9 +501,10 @@ impl<'a> WordCollector<'a> {
             self.words.uses.push(WordUse {
                 name,
                 at: self.source.position(node.start_byte()),
-                is_member: self.after_dot || is_quoted && self.is_reflecting,
+                is_member: self.after_dot || is_key || is_quoted && self.is_reflecting,
                 is_call: false,
-                is_quoted: is_quoted && !self.is_reflecting,
+                is_quoted: is_quoted && !is_key && !self.is_reflecting,
+                is_key,
             });
         }
         self.after_name = is_use && is_name;

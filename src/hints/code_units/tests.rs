@@ -263,3 +263,13 @@ fn types_that_values_have_by_their_members_are_structural() {
     let file = units("typescript", "a.ts", "interface A { f(): void }\nclass B { f() {} }\n");
     assert_eq!((is_structural(&file, "A"), is_structural(&file, "B")), (Some(true), Some(false)));
 }
+
+#[test]
+fn texts_in_brackets_are_members_and_other_texts_are_not() {
+    let text = "cart[all ? 'total' : 'count']()\ncart['sum']\nlist = ['other']\nlist[named('third')]\n";
+    let file = units("javascript", "a.js", text);
+    let words = &file.words;
+    let keys = words.uses.iter().filter(|one| one.is_key && one.is_member && !one.is_quoted);
+    let keys: Vec<&str> = keys.map(|one| words.names[one.name as usize].as_str()).collect();
+    assert_eq!(keys, ["total", "count", "sum"]);
+}

@@ -267,15 +267,18 @@ fn files_are_known_by_their_paths_in_quotes() {
         ("test/a.js", "const tool = require.resolve('../bin/tool')\nconst text = 'e.g. a/b'\n"),
         ("test/b.js", "const path = require('path').join(root, 'bin/tool.js')\n"),
         ("test/c.js", "import '../bin/tool.js'\n"),
+        ("index.js", "console.log(2)\n"),
+        ("test/d.js", "run(require('../'))\n"),
     ];
     let project = indexed("javascript", &files);
-    let tool = project.index.file(&project.workspace.path(Path::new("bin/tool.js")).unwrap()).unwrap();
-    let mut quoting: Vec<String> = project
-        .index
-        .quoting(tool)
-        .iter()
-        .map(|(file, _)| project.index.files[*file].path.display())
-        .collect();
-    quoting.sort();
-    assert_eq!(quoting, ["test/a.js", "test/b.js"]);
+    let quoting = |path: &str| {
+        let file = project.index.file(&project.workspace.path(Path::new(path)).unwrap()).unwrap();
+        let places = project.index.quoting(file).iter();
+        let mut found: Vec<String> =
+            places.map(|(file, _)| project.index.files[*file].path.display()).collect();
+        found.sort();
+        found
+    };
+    assert_eq!(quoting("bin/tool.js"), ["test/a.js", "test/b.js"]);
+    assert_eq!(quoting("index.js"), ["test/d.js"]);
 }

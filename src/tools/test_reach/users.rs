@@ -150,7 +150,8 @@ impl<'a> UserCollector<'a> {
             let imported =
                 || self.index.files[place.file].imports.iter().any(|(local, _)| *local == unit.name);
             let is_plain = !place.is_member && !known.contains(&place.file) && imported();
-            let is_member = place.is_member && (unit.owner.is_some() || !known.contains(&place.file));
+            let is_member =
+                place.is_member && (unit.owner.is_some() || place.is_key || !known.contains(&place.file));
             !place.is_quoted && !listed.contains(&(place.file, place.at)) && (is_plain || is_member)
         };
         let places = self.index.uses(&unit.name).iter().filter(may_be).copied();
@@ -162,9 +163,12 @@ impl<'a> UserCollector<'a> {
         for place in places {
             let at = (place.file, place.at);
             match server.meaning(self.index, at).await {
-                // Members of a module that is loaded by a path have no type that a server knows.
+                // Members of a module that is loaded by a path have no type that a server knows, nor has what a key takes out.
                 NameMeaning::Unknown
-                    if unit.owner.is_some() || !place.is_member || loading.contains(&place.file) =>
+                    if unit.owner.is_some()
+                        || !place.is_member
+                        || place.is_key
+                        || loading.contains(&place.file) =>
                 {
                     self.add_user(at, ReachKind::Names);
                 }

@@ -203,7 +203,9 @@ impl<'a> ReachWalk<'a> {
             if runner_rules::is_conftest(self.index, file) {
                 loaded.push((file, way));
             }
-            for importer in self.index.importers(file) {
+            // Not every import is a statement, as `require` in an expression.
+            let quoting = self.index.quoting(file).iter().map(|(from, _)| *from);
+            for importer in self.index.importers(file).chain(quoting) {
                 from.entry(importer).or_insert_with(|| {
                     waiting.push_back(importer);
                     Some(file)
