@@ -98,7 +98,7 @@ bench-edits *ARGS:
 breaks *ARGS:
     cargo bench --bench breaks -- {{ARGS}}
 
-# of the tests that execute a function, by coverage.py, how many `tests` names when it is edited; just reach --only click --misses
+# of the tests that execute a function, by coverage.py and V8, how many `tests` names when it is edited; just reach --only click --misses
 reach *ARGS:
     cargo build --release
     python3 bench/reach/main.py {{ARGS}}

@@ -1,195 +1,104 @@
 #!/usr/bin/env python3
 """Of the tests that execute a function, how many does `lsp-tools tests` name when the function is edited? `just reach`
 
-The truth is coverage.py's, with the test as the context of every line: a test reaches a function if it executes a line of its body. Ours
-are the tests that `tests --against COMMIT` names, where the function's body differs from COMMIT in one statement. The packages are sdists
-from PyPI with their own tests; each is fetched once into target/bench/reach.
+The truth is that of the languages' own reports of coverage: coverage.py by test (python_truth.py), V8 by file of tests
+(script_truth.py). Ours are the tests that `tests --against COMMIT` names, where the function's body differs from COMMIT in one statement.
+What is fetched is kept in target/bench/reach.
 
   python3 bench/reach/main.py [--functions N] [--only PACKAGE] [--seed N] [--misses] [--program PATH]
 
-Prints a table and writes target/bench/reach.json. `named beyond` are tests that are named and do not execute the function.
+Prints a table and writes target/bench/reach.json. `named beyond` are tests that are named and do not execute the function; `imports`
+counts as found what lies in a file that is named only since it imports what changed.
 """
 
 import argparse
-import ast
 import json
 import os
 import random
-import re
 import shutil
 import statistics
-import subprocess
 import sys
+import tempfile
 import time
-import venv
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-KEPT = ROOT / "target/bench/reach"
-# Each with what its tests need beside pytest.
-PACKAGES = {
-    "itsdangerous==2.2.0": ["freezegun"],
-    "click==8.1.7": [],
-    "jinja2==3.1.4": ["markupsafe"],
-    "more-itertools==10.5.0": [],
-    "packaging==24.1": ["pretend"],
-    "iniconfig==2.0.0": [],
-}
+import python_truth
+import script_truth
+from work_tree import KEPT, ROOT, commit_with, run
+
 STRONG = ["changed", "calls", "references"]
 
 
-def run(*words, cwd=None, check=True, env=None):
-    done = subprocess.run(words, cwd=cwd, env=env, capture_output=True, text=True)
-    if check and done.returncode:
-        sys.exit(f"{' '.join(map(str, words))}: {done.stderr or done.stdout}")
-    return done
+def surroundings(folder):
+    """The variables that keep settings and state of the machine out of the measure."""
+    env = {**os.environ, "LSP_TOOLS_DATA_DIR": os.environ.get("LSP_TOOLS_BENCH_DATA", str(KEPT / "servers"))}
+    for name in ("STATE", "CACHE", "CONFIG"):
+        env[f"LSP_TOOLS_{name}_DIR"] = str(folder / name.lower())
+    (folder / "config").mkdir()
+    (folder / "config/lsp-tools.toml").write_text('prefer.python = ["pyright"]\n')
+    return env
 
 
-def environment():
-    """A virtual environment with pytest, pytest-cov and what tests need; made once."""
-    folder = KEPT / "environment"
-    python = folder / "bin/python"
-    if not python.exists():
-        venv.create(folder, with_pip=True)
-        needed = [need for needs in PACKAGES.values() for need in needs]
-        run(python, "-m", "pip", "install", "-q", "pytest==8.3.5", "pytest-cov", "setuptools", "wheel", "flit_core", "hatchling", *needed)
-    return python
-
-
-def project(package, python):
-    """A fresh copy of the package's sdist as a git repository, importable from its own environment."""
-    kept = KEPT / "sdists" / package
-    if not list(kept.glob("*.tar.gz")):
-        run(python, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:", package, "-d", kept)
-    folder = KEPT / "of/real/packages" / package.replace("==", "-")
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    run("tar", "xzf", next(kept.glob("*.tar.gz")), "--strip-components=1", "-C", folder)
-    git(folder, "init", "-q")
-    git(folder, "add", "-A", "-f")
-    git(folder, "commit", "-q", "-m", "as published")
-    return folder
-
-
-def git(folder, *words, **more):
-    return run("git", "-c", "user.name=bench", "-c", "user.email=bench@invalid", *words, cwd=folder, **more).stdout.strip()
-
-
-def truth(folder, python):
-    """For each source file and line the tests that execute it; found out once for each package."""
-    kept = KEPT / "coverage" / f"{folder.name}.json"
-    if not kept.exists():
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text(json.dumps(measure(folder, python)))
-    return {
-        file: {int(line): set(tests) for line, tests in lines.items()}
-        for file, lines in json.loads(kept.read_text()).items()
-    }
-
-
-def measure(folder, python):
-    """Runs the package's tests under coverage.py."""
-    sources = folder / "src" if (folder / "src").is_dir() else folder
-    tests = "tests" if (folder / "tests").is_dir() else "."
-    data = KEPT / "coverage" / folder.name
-    data.unlink(missing_ok=True)
-    # The runs of pytest must leave nothing in the project, which is compared with its commit.
-    env = {**os.environ, "PYTHONPATH": str(sources), "COVERAGE_FILE": str(data), "PYTHONDONTWRITEBYTECODE": "1"}
-    words = ["-q", "-p", "no:cacheprovider", f"--cov={sources}", "--cov-context=test", "--cov-report=", tests]
-    ended = run(python, "-m", "pytest", *words, cwd=folder, env=env, check=False)
-    print(f"{folder.name}: {ended.stdout.strip().splitlines()[-1] if ended.stdout.strip() else ended.stderr}")
-    code = """
-import coverage, json, sys
-data = coverage.CoverageData(sys.argv[1]); data.read()
-print(json.dumps({file: data.contexts_by_lineno(file) for file in data.measured_files()}))
-"""
-    lines = json.loads(run(python, "-c", code, data).stdout)
-    # A parameter of a test is no test of its own.
-    name = lambda context: re.sub(r"\[.*", "", context.rsplit("|", 1)[0], flags=re.S)
-    return {
-        str(Path(file).relative_to(folder)): {
-            line: sorted({name(context) for context in contexts if context}) for line, contexts in of.items()
-        }
-        for file, of in lines.items()
-        if Path(file).is_relative_to(folder)
-    }
-
-
-def functions(folder, lines):
-    """Every function with a body that some test executes: file, line, name, the line before which a statement can be put, its tests."""
-    found = []
-    for file, executed in lines.items():
-        if "test" in Path(file).parts[0] or "/tests/" in file:
-            continue
-        text = (folder / file).read_text()
-        for node in ast.walk(ast.parse(text)):
-            if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                continue
-            body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
-            if not body or body[0].lineno <= node.lineno:
-                continue
-            tests = set()
-            for line in range(body[0].lineno, node.end_lineno + 1):
-                tests |= executed.get(line, set())
-            if tests:
-                start = min([body[0].lineno, *[mark.lineno for mark in getattr(body[0], "decorator_list", [])]])
-                found.append({"file": file, "line": node.lineno, "name": node.name, "at": start, "column": body[0].col_offset, "tests": tests})
-    return found
-
-
-def commit_with_edit(folder, function):
-    """A commit whose tree has one more statement at the start of the function's body; the work tree stays as it is."""
-    text = (folder / function["file"]).read_text().splitlines(keepends=True)
-    text.insert(function["at"] - 1, " " * function["column"] + "edited = 1\n")
-    blob = subprocess.run(["git", "hash-object", "-w", "--stdin"], input="".join(text), cwd=folder, capture_output=True, text=True, check=True).stdout.strip()
-    env = {**os.environ, "GIT_INDEX_FILE": str(folder / ".git/index-of-edit")}
-    run("git", "read-tree", "HEAD", cwd=folder, env=env)
-    run("git", "update-index", "--cacheinfo", f"100644,{blob},{function['file']}", cwd=folder, env=env)
-    tree = run("git", "write-tree", cwd=folder, env=env).stdout.strip()
-    return git(folder, "commit-tree", tree, "-p", "HEAD", "-m", "before")
-
-
-def node_id(test):
-    return f"{test['path']}::{test['name'].replace('.', '::')}"
-
-
-def ask(program, folder, function, by_symbol):
+def ask(options, folder, function, env):
     began = time.monotonic()
-    subject = [f"{function['file']}:{function['line']}:{function['name']}"] if by_symbol else ["--against", commit_with_edit(folder, function)]
-    done = run(program, "tests", *subject, "--format", "json", "--timeout", "300", cwd=folder, check=False)
+    subject = [f"{function['file']}:{function['line']}:{function['name']}"]
+    if not options.by_symbol:
+        subject = ["--against", commit_with(folder, function["file"], function["edited"])]
+    done = run(options.program, "tests", *subject, "--format", "json", "--timeout", "300", cwd=folder, check=False, env=env)
     try:
         answer = json.loads(done.stdout)
     except ValueError:
-        sys.exit(f"{function}: {done.stdout}{done.stderr}")
+        sys.exit(f"{function['file']} {function['name']}: {done.stdout}{done.stderr}")
     if not answer.get("ok"):
         print("   no answer:", function["name"], answer.get("error"))
         answer = {"tests": [], "verdict": "no_data"}
     return answer, time.monotonic() - began
 
 
-def judge(function, answer):
+def judge(truth, function, answer, tests):
     by_kind = {}
     for test in answer["tests"]:
-        by_kind.setdefault(test["how"], set()).add(node_id(test) if "name" in test else test["path"])
+        named = {truth.test_id(test)}
+        # A file that is named as a whole is all its tests.
+        if "name" not in test and test["how"] != "imports":
+            named = {one for one in tests if truth.file_of(one) == test["path"]} or named
+        by_kind.setdefault(test["how"], set()).update(named)
     strong = set().union(*(by_kind.get(kind, set()) for kind in STRONG))
     named = strong | by_kind.get("names", set())
     imports = by_kind.get("imports", set())
-    hit = lambda named: function["tests"] & named
-    reached = hit(named)
-    netted = {test for test in function["tests"] - reached if test.split("::")[0] in imports}
+    reached = function["tests"] & named
+    missed = function["tests"] - reached
     return {
+        "function": f"{function['file']}:{function['line']}:{function['name']}",
         "executed": len(function["tests"]),
-        "strong": len(hit(strong)),
-        "strong_named": len(strong),
+        "strong": len(function["tests"] & strong),
         "reached": len(reached),
         "named": len(named),
-        "with_imports": len(reached) + len(netted),
-        "missed": sorted(function["tests"] - reached),
+        "with_imports": len(reached) + sum(truth.file_of(test) in imports for test in missed),
+        "missed": sorted(missed),
+        "verdict": answer["verdict"],
+        "falsely_complete": answer["verdict"] == "complete" and bool(missed),
+        "notes": answer.get("notes", []),
     }
 
 
-def share(part, whole):
-    return 100 * part / whole if whole else 100.0
+def measure(truth, package, options, env):
+    folder, found, tests = truth.package(package)
+    run(options.program, "install", truth.SERVER, cwd=folder, env=env)
+    random.Random(f"{options.seed}{package}").shuffle(found)
+    outcomes = []
+    for function in found[: options.functions]:
+        answer, took = ask(options, folder, function, env)
+        outcome = {"package": package, "took": took, **judge(truth, function, answer, tests)}
+        outcomes.append(outcome)
+        print(f"  {outcome['function']:<60} {outcome['reached']:>4}/{outcome['executed']:<4} named {outcome['named']:<4} strong {outcome['strong']:<4} {outcome['verdict']:<8} {took:>5.1f} s", flush=True)
+        if options.misses:
+            for missed in outcome["missed"][:5]:
+                print("      missed:", missed)
+            for note in outcome["notes"][:3]:
+                print("      said:  ", note)
+    run(options.program, "daemon", "stop", cwd=folder, check=False, env=env)
+    return outcomes
 
 
 def main():
@@ -201,51 +110,63 @@ def main():
     words.add_argument("--by-symbol", action="store_true", help="ask about the function by its address, without an edit")
     words.add_argument("--program", default=str(ROOT / "target/release/lsp-tools"))
     options = words.parse_args()
+    options.program = str(Path(options.program).resolve())
     KEPT.mkdir(parents=True, exist_ok=True)
-    python, rows = environment(), []
-    for package in (name for name in PACKAGES if name.startswith(options.only)):
-        folder = project(package, python)
-        found = functions(folder, truth(folder, python))
-        random.Random(f"{options.seed}{package}").shuffle(found)
-        outcomes = []
-        for function in found[: options.functions]:
-            answer, took = ask(options.program, folder, function, options.by_symbol)
-            outcome = {**judge(function, answer), "verdict": answer["verdict"], "notes": answer.get("notes", []), "took": took, "package": package}
-            outcome["function"] = f"{function['file']}:{function['line']}:{function['name']}"
-            outcomes.append(outcome)
-            print(f"  {outcome['function']:<60} {outcome['reached']:>4}/{outcome['executed']:<4} named {outcome['named']:<4} strong {outcome['strong']:<4} {outcome['verdict']:<8} {took:>5.1f} s", flush=True)
-            if options.misses:
-                for missed in outcome["missed"][:5]:
-                    print("      missed:", missed)
-                for note in outcome["notes"][:3]:
-                    print("      said:  ", note)
-        run(options.program, "daemon", "stop", cwd=folder, check=False)
-        rows.append((package, outcomes))
+    folder = Path(tempfile.mkdtemp(prefix="reach-"))
+    env, rows = surroundings(folder), []
+    try:
+        for truth in (python_truth, script_truth):
+            for package in truth.PACKAGES:
+                if package.startswith(options.only):
+                    rows.append((package, measure(truth, package, options, env)))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
     report(rows)
+
+
+def share(part, whole):
+    return 100 * part / whole if whole else 100.0
+
+
+COLUMNS = {
+    "functions": ("functions", "{}"),
+    "pairs": ("pairs", "{}"),
+    "recall": ("recall", "{:.1f}%"),
+    "mean_recall": ("of each", "{:.1f}%"),
+    "recall_by_uses": ("by uses", "{:.1f}%"),
+    "recall_with_imports": ("imports", "{:.1f}%"),
+    "named_beyond": ("beyond", "{:.1f}%"),
+    "complete": ("complete", "{}"),
+    "falsely_complete": ("falsely", "{}"),
+    "median_s": ("median", "{:.1f} s"),
+}
+
+
+def figures(outcomes):
+    total = lambda key: sum(outcome[key] for outcome in outcomes)
+    return {
+        "functions": len(outcomes),
+        "pairs": total("executed"),
+        "recall": share(total("reached"), total("executed")),
+        "mean_recall": statistics.mean(share(one["reached"], one["executed"]) for one in outcomes),
+        "recall_by_uses": share(total("strong"), total("executed")),
+        "recall_with_imports": share(total("with_imports"), total("executed")),
+        "named_beyond": share(total("named") - total("reached"), total("named")) if total("named") else 0.0,
+        "complete": sum(one["verdict"] == "complete" for one in outcomes),
+        "falsely_complete": total("falsely_complete"),
+        "median_s": statistics.median(one["took"] for one in outcomes),
+    }
 
 
 def report(rows):
     everything = [outcome for _, outcomes in rows for outcome in outcomes]
-    table = []
-    print(f"\n{'package':<26}{'functions':>10}{'pairs':>8}{'recall':>9}{'of each':>9}{'by uses':>9}{'imports':>9}{'beyond':>9}{'complete':>10}{'median':>9}")
-    for name, outcomes in [*rows, ("all", everything)]:
-        total = lambda key: sum(outcome[key] for outcome in outcomes)
-        if not outcomes:
-            continue
-        row = {
-            "package": name,
-            "functions": len(outcomes),
-            "pairs": total("executed"),
-            "recall": share(total("reached"), total("executed")),
-            "mean_recall": statistics.mean(share(one["reached"], one["executed"]) for one in outcomes),
-            "recall_by_uses": share(total("strong"), total("executed")),
-            "recall_with_imports": share(total("with_imports"), total("executed")),
-            "named_beyond": share(total("named") - total("reached"), total("named")) if total("named") else 0.0,
-            "complete": sum(one["verdict"] == "complete" for one in outcomes),
-            "median_s": statistics.median(one["took"] for one in outcomes),
-        }
-        table.append(row)
-        print(f"{name:<26}{row['functions']:>10}{row['pairs']:>8}{row['recall']:>8.1f}%{row['mean_recall']:>8.1f}%{row['recall_by_uses']:>8.1f}%{row['recall_with_imports']:>8.1f}%{row['named_beyond']:>8.1f}%{row['complete']:>10}{row['median_s']:>7.1f} s")
+    table = [{"package": name, **figures(outcomes)} for name, outcomes in [*rows, ("all", everything)] if outcomes]
+    print(f"\n{'package':<24}" + "".join(f"{title:>10}" for title, _ in COLUMNS.values()))
+    for row in table:
+        print(f"{row['package']:<24}" + "".join(f"{form.format(row[key]):>10}" for key, (_, form) in COLUMNS.items()))
+    for outcome in everything:
+        if outcome["falsely_complete"]:
+            print(f"falsely complete: {outcome['package']} {outcome['function']}, {len(outcome['missed'])} missed, such as {outcome['missed'][0]}")
     (KEPT.parent / "reach.json").write_text(json.dumps({"figures": table, "functions": everything}, indent=1))
 
 

@@ -145,3 +145,19 @@ async fn silent_server_of_another_language_and_changes_nobody_follows_make_it_pa
     assert!(answer["verdict"] == "partial" && notes(&answer).contains(".tools/gen.py"), "{answer}");
     shop.runtime.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn method_is_reached_through_a_protocol_that_its_class_only_fits() {
+    let rates = "from typing import Any, Protocol\n\n\nclass Codec(Protocol):\n    def dumps(self, value: Any) -> str: ...\n\n\n\
+                 class Compact:\n    @staticmethod\n    def dumps(value: Any) -> str:\n        return str(value)\n\n\n\
+                 class Plain:\n    codec: Codec = Compact\n\n    def dump(self, value: Any) -> str:\n        return self.codec.dumps(value)\n";
+    let test = "from rates import Plain\n\n\ndef test_dump() -> None:\n    assert Plain().dump(1)\n";
+    let shop = Repository::new(
+        &["pyright"],
+        &[("pyproject.toml", "[tool.pytest.ini_options]\n"), ("rates.py", rates), ("test_rates.py", test)],
+    );
+    shop.project.write("rates.py", rates.replace("str(value)", "repr(value)"));
+    let found = tests(&since_head(&shop).await);
+    assert!(found[0].starts_with("names test_rates.py::test_dump ← rates.py:Plain.dump"), "{found:?}");
+    shop.runtime.shutdown().await;
+}

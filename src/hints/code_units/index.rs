@@ -11,7 +11,7 @@ use super::super::language_families;
 use super::super::modules::{self, Module};
 use super::super::project::{Project, load};
 use super::super::test_conventions::is_test;
-use super::{CodeUnit, UnitFile, read};
+use super::{CodeUnit, UnitFile, read, test_forms};
 use crate::config::Catalogue;
 use crate::text::Position;
 use crate::workspace::{WalkLimits, Workspace, WorkspacePath};
@@ -36,6 +36,8 @@ pub(crate) struct NameUse {
     pub is_call: bool,
     /// It is a whole text in quotes.
     pub is_quoted: bool,
+    /// It is a text in quotes that takes a member out of a value (`cart['total']`).
+    pub is_key: bool,
 }
 
 /// A module as an import names it.
@@ -67,8 +69,10 @@ pub(crate) struct CodeIndex {
     /// The files that each file's imports lead to, by the module as written.
     leads: Vec<HashMap<String, Vec<usize>>>,
     /// The endings of the files of the family; none where all files count.
-    endings: Vec<String>,
+    pub(super) endings: Vec<String>,
     importers: Vec<BTreeSet<usize>>,
+    /// The places that name each file by its path in quotes.
+    pub(super) quoting: HashMap<usize, Vec<(usize, Position)>>,
 }
 
 impl CodeIndex {
@@ -119,6 +123,30 @@ impl CodeIndex {
             None => (name == "default" && text.ends_with(" Default")).then_some(local.as_str()),
         });
         locals.map(str::to_owned).collect()
+    }
+
+    /// The names by which the file number `importer` knows the whole of what the file number `file` exports.
+    pub(crate) fn whole_locals(&self, importer: usize, file: usize) -> impl Iterator<Item = &str> {
+        let known = &self.files[importer];
+        let imports = known.imports.iter().zip(&known.modules);
+        imports.filter_map(move |((local, _), (module, named))| {
+            let is_whole = named.is_none() && !local.is_empty() && self.is_led(importer, module, file);
+            is_whole.then_some(local.as_str())
+        })
+    }
+
+    /// Whether the file number `file` is to be taken for a test as a whole: none of its tests is recognised, and it is one by its name, or a
+    /// script among tests that no other file has a use for.
+    pub(crate) fn is_opaque_test(&self, file: usize) -> bool {
+        let known = &self.files[file];
+        let is_own_program = || {
+            known.among_tests
+                && test_forms::runs_all_files(known.key)
+                && known.tests_within(None).next().is_none()
+                && self.importers(file).next().is_none()
+                && self.quoting(file).is_empty()
+        };
+        known.is_opaque_test() || is_own_program()
     }
 
     /// Whether the file number `importer` has the module that is the file number `file` under a name, so that a dot leads to what is in it.
@@ -246,6 +274,7 @@ fn read_all(
 impl CodeIndex {
     fn add_files(&mut self, files: Vec<UnitFile>) {
         let mut count = 0;
+        let mut quoted = Vec::with_capacity(files.len());
         for mut file in files {
             let number = self.files.len();
             let words = std::mem::take(&mut file.words);
@@ -254,6 +283,7 @@ impl CodeIndex {
                 self.gap.get_or_insert_with(|| "the workspace has more code than is kept at once".to_owned());
                 break;
             }
+            quoted.push(words.paths);
             let mut lists: Vec<Vec<NameUse>> = vec![Vec::new(); words.names.len()];
             for one in words.uses {
                 lists[one.name as usize].push(NameUse {
@@ -262,6 +292,7 @@ impl CodeIndex {
                     is_member: one.is_member,
                     is_call: one.is_call,
                     is_quoted: one.is_quoted,
+                    is_key: one.is_key,
                 });
             }
             for (name, mut list) in words.names.into_iter().zip(lists) {
@@ -279,6 +310,7 @@ impl CodeIndex {
             self.by_path.insert(file.path.clone(), number);
             self.files.push(file);
         }
+        self.link_quoted_paths(&quoted);
     }
 
     /// Finds which files each file imports.

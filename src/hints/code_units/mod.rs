@@ -1,10 +1,11 @@
 //! The functions, types, values and tests of source files, and which names stand in each: what reverse reach is followed through.
 //!
 //! [`read`] makes a [`UnitFile`] of one parsed file, [`test_forms`] says which of its units are tests, [`index`] reads all files of a
-//! family of languages into one [`CodeIndex`] that is asked by name, and [`inheritance`] finds the classes that are derived from others. Nothing here asks a server: the names are the text's.
+//! family of languages into one [`CodeIndex`] that is asked by name, [`inheritance`] finds the classes that are derived from others, and [`quoted_paths`] the files that code names by their paths. Nothing here asks a server: the names are the text's.
 
 mod index;
 mod inheritance;
+mod quoted_paths;
 mod read;
 mod test_forms;
 
@@ -52,6 +53,8 @@ pub(crate) struct CodeUnit {
     pub owner: Option<String>,
     /// The names of the types that it is derived from.
     pub bases: Vec<String>,
+    /// Whether values have this type by their members alone: a `Protocol` of Python, an interface of TypeScript.
+    pub is_structural: bool,
     /// The names of its parameters.
     pub parameters: Vec<String>,
     /// Its decorators or attributes, as written.
@@ -81,6 +84,8 @@ pub(crate) struct UnitFile {
     pub is_named_as_test: bool,
     /// Lines of import statements: the first and the last, 0-based.
     import_lines: Vec<(u32, u32)>,
+    /// Lines of what runs only where the file is the program that is started: the first and the last, 0-based.
+    program_lines: Vec<(u32, u32)>,
     /// Modules as written, with the name that is taken from each, for finding the files.
     modules: Vec<(String, Option<String>)>,
     /// Whole paths of modules that are imported by `import a.b`.
@@ -103,13 +108,18 @@ impl UnitFile {
         self.import_lines.iter().any(|(first, last)| (*first..=*last).contains(&at.line))
     }
 
+    /// Whether `at` lies in what runs only where the file is the program that is started.
+    pub(crate) fn is_program_part(&self, at: Position) -> bool {
+        self.program_lines.iter().any(|(first, last)| (*first..=*last).contains(&at.line))
+    }
+
     /// Whether tests are told from other functions in its language.
     pub(crate) fn has_test_forms(&self) -> bool {
         test_forms::has_forms(self.key)
     }
 
-    /// Whether all of it is to be taken for a test: it is one by its name, and none of its tests is recognised.
-    pub(crate) fn is_opaque_test(&self) -> bool {
+    /// Whether it is a test by its name, and none of its tests is recognised.
+    fn is_opaque_test(&self) -> bool {
         self.is_named_as_test
             && !self.has_usable_tests()
             && test_forms::may_hide_tests(self.key)

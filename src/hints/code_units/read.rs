@@ -11,6 +11,7 @@ use super::super::extract::last_name;
 use super::super::imports::{ImportItem, SourceImport};
 use super::super::source::ParsedSource;
 use super::super::test_conventions;
+use super::quoted_paths;
 use super::test_forms;
 use super::{CodeUnit, CodeUnitKind, TestRole, UnitFile};
 use crate::text::Position;
@@ -31,6 +32,8 @@ const REFLECTING: [&str; 6] = ["getattr", "hasattr", "setattr", "delattr", "attr
 pub(super) struct FileWords {
     pub(super) names: Vec<String>,
     pub(super) uses: Vec<WordUse>,
+    /// Texts in quotes that may be paths of files.
+    pub(super) paths: quoted_paths::QuotedPaths,
 }
 
 /// One place where a name stands.
@@ -45,6 +48,8 @@ pub(super) struct WordUse {
     pub(super) is_call: bool,
     /// It is a whole text in quotes.
     pub(super) is_quoted: bool,
+    /// It is a text in quotes that takes a member out of a value (`cart['total']`).
+    pub(super) is_key: bool,
 }
 
 /// A unit whose place is still in bytes.
@@ -95,6 +100,7 @@ pub(super) fn unit_file(source: &ParsedSource) -> UnitFile {
         among_tests: test_conventions::is_test(&parts),
         is_named_as_test: test_conventions::is_named_as_test(&parts),
         import_lines: source.imports.iter().map(|import| lines(&import.span)).collect(),
+        program_lines: program_spans(source).iter().map(lines).collect(),
         modules: source.imports.iter().map(module).collect(),
         whole_modules: whole_modules(source),
         words,
@@ -112,6 +118,20 @@ fn imported(source: &ParsedSource, import: &SourceImport) -> String {
         text.push_str(rest.split(|letter| !is_path(letter)).next().unwrap_or_default());
     }
     text
+}
+
+/// What runs only where the file is the program that is started: `if __name__ == "__main__"` and its like.
+fn program_spans(source: &ParsedSource) -> Vec<Span<usize>> {
+    let root = source.tree.root_node();
+    let mut cursor = root.walk();
+    let branches = root.named_children(&mut cursor).filter(|node| node.kind() == "if_statement");
+    let asks = |node: &Node<'_>| {
+        let condition = node.child_by_field_name("condition").map(|node| source.text_of(node));
+        condition.is_some_and(|text| {
+            ["__name__", "require.main", "import.meta.main"].iter().any(|word| text.contains(word))
+        })
+    };
+    branches.filter(asks).map(|node| node.byte_range()).collect()
 }
 
 /// The whole paths of modules that Python brings in by `import a.b`, of which only `a` is a name.
@@ -144,6 +164,12 @@ fn raw_unit(source: &ParsedSource, found: &SourceDefinition) -> Option<RawUnit> 
     let (span, marks) = with_marks(source, whole, kind);
     let names =
         |spans: &[Span<usize>]| spans.iter().flat_map(|span| base_names(source.slice(span))).collect();
+    let bases: Vec<String> = names(&found.bases);
+    let is_structural = match source.grammar.key {
+        "python" => kind == CodeUnitKind::Type && bases.iter().any(|base| base == "Protocol"),
+        "typescript" | "tsx" => matches!(found.role, DefinitionRole::Interface | DefinitionRole::Type),
+        _ => false,
+    };
     Some(RawUnit {
         unit: CodeUnit {
             name: found.name.clone(),
@@ -153,7 +179,8 @@ fn raw_unit(source: &ParsedSource, found: &SourceDefinition) -> Option<RawUnit> 
             range: source.range(&span),
             parent: None,
             owner: found.container.clone(),
-            bases: names(&found.bases),
+            bases,
+            is_structural,
             parameters: if kind == CodeUnitKind::Callable { parameters(source, whole) } else { Vec::new() },
             marks,
             test: TestRole::None,
@@ -261,6 +288,7 @@ fn titled_unit(source: &ParsedSource, block: test_forms::TitledBlock) -> RawUnit
             parent: None,
             owner: None,
             bases: Vec::new(),
+            is_structural: false,
             parameters: Vec::new(),
             marks: Vec::new(),
             test: TestRole::None,
@@ -396,6 +424,22 @@ fn walk_leaves(source: &ParsedSource, raw: &[RawUnit]) -> (Vec<u64>, u64, FileWo
     }
 }
 
+/// Whether a text stands for a member in brackets, by itself or as one of two (`cart[all ? 'total' : 'count']`), as scripts have it.
+fn is_member_key(text: Node<'_>) -> bool {
+    let is_choice =
+        |node: &Node<'_>| matches!(node.kind(), "string" | "ternary_expression" | "parenthesized_expression");
+    let around = std::iter::successors(text.parent(), Node::parent);
+    let (mut last, mut key) = (text, None);
+    for node in around {
+        if !is_choice(&node) {
+            key = node.child_by_field_name("index").filter(|_| node.kind() == "subscript_expression");
+            break;
+        }
+        last = node;
+    }
+    key == Some(last)
+}
+
 struct WordCollector<'a> {
     source: &'a ParsedSource,
     imports: Vec<Span<usize>>,
@@ -439,9 +483,14 @@ impl<'a> WordCollector<'a> {
             self.is_reflecting = REFLECTING.contains(&self.words.names[last.name as usize].as_str());
         }
         let is_name = self.source.grammar.names.contains(&node.kind());
-        let is_quoted = matches!(node.kind(), "string_content" | "string_fragment")
+        let is_text = matches!(node.kind(), "string_content" | "string_fragment");
+        if is_text && !is_import && quoted_paths::may_be_path(text) {
+            self.words.paths.push((text.to_owned(), self.source.position(node.start_byte())));
+        }
+        let is_quoted = is_text
             && text.len() <= MAX_QUOTED_NAME_BYTES
             && text.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+        let is_key = is_quoted && is_member_key(node);
         let is_use = (is_name || is_quoted) && !is_import && !self.defined.contains(&node.start_byte());
         if is_use {
             let next = self.words.names.len() as u32;
@@ -452,9 +501,10 @@ impl<'a> WordCollector<'a> {
             self.words.uses.push(WordUse {
                 name,
                 at: self.source.position(node.start_byte()),
-                is_member: self.after_dot || is_quoted && self.is_reflecting,
+                is_member: self.after_dot || is_key || is_quoted && self.is_reflecting,
                 is_call: false,
-                is_quoted: is_quoted && !self.is_reflecting,
+                is_quoted: is_quoted && !is_key && !self.is_reflecting,
+                is_key,
             });
         }
         self.after_name = is_use && is_name;

@@ -45,6 +45,11 @@ pub(super) fn may_hide_tests(key: &str) -> bool {
     key != "go"
 }
 
+/// Whether runners of the language `key` run any file in a folder of tests, whatever its name.
+pub(super) fn runs_all_files(key: &str) -> bool {
+    matches!(key, "javascript" | "typescript" | "tsx")
+}
+
 /// What `unit` of the file at `path` in the language `key` is to its runner; `around` is the unit around it.
 pub(super) fn role(key: &str, path: &[&str], unit: &CodeUnit, around: Option<&CodeUnit>) -> TestRole {
     match key {

@@ -242,3 +242,34 @@ fn imports_of_a_file_that_is_gone_are_found() {
     assert_eq!(gone("pkg/pricing/__init__.py"), ["app.py", "pkg/a.py", "pkg/b.py"]);
     assert!(gone("pkg/unknown.py").is_empty());
 }
+
+#[test]
+fn part_of_a_file_for_its_start_as_a_program_is_told() {
+    let text = "def main(): pass\n\nif __name__ == '__main__':\n    main()\n\nif x:\n    main()\n";
+    let file = units("python", "a.py", text);
+    assert!(file.is_program_part(Position::new(3, 4)));
+    assert!(!file.is_program_part(Position::new(6, 4)));
+    let script = units("javascript", "a.js", "if (require.main === module) {\n  main()\n}\nmain()\n");
+    assert!(script.is_program_part(Position::new(1, 2)) && !script.is_program_part(Position::new(3, 0)));
+}
+
+#[test]
+fn types_that_values_have_by_their_members_are_structural() {
+    let is_structural = |file: &UnitFile, name: &str| {
+        file.units.iter().find(|unit| unit.name == name).map(|unit| unit.is_structural)
+    };
+    let file = units("python", "a.py", "class A(t.Protocol[T]):\n    def f(self): ...\nclass B(A): pass\n");
+    assert_eq!((is_structural(&file, "A"), is_structural(&file, "B")), (Some(true), Some(false)));
+    let file = units("typescript", "a.ts", "interface A { f(): void }\nclass B { f() {} }\n");
+    assert_eq!((is_structural(&file, "A"), is_structural(&file, "B")), (Some(true), Some(false)));
+}
+
+#[test]
+fn texts_in_brackets_are_members_and_other_texts_are_not() {
+    let text = "cart[all ? 'total' : 'count']()\ncart['sum']\nlist = ['other']\nlist[named('third')]\n";
+    let file = units("javascript", "a.js", text);
+    let words = &file.words;
+    let keys = words.uses.iter().filter(|one| one.is_key && one.is_member && !one.is_quoted);
+    let keys: Vec<&str> = keys.map(|one| words.names[one.name as usize].as_str()).collect();
+    assert_eq!(keys, ["total", "count", "sum"]);
+}

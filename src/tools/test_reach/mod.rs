@@ -186,20 +186,26 @@ impl ReachFindings {
         for (test, step) in &walk.tests {
             self.tests.push(reached_test(index, walk, *test, *step));
         }
-        let files: BTreeSet<usize> = starts.iter().map(|reached| file_of(*reached)).collect();
-        for (file, way) in walk.importing_files(&files) {
-            let named = walk
-                .tests
-                .keys()
-                .filter(|test| matches!(test, Reached::Unit((at, _)) if *at == file))
-                .count();
-            if named < index.files[file].tests_within(None).count() {
-                self.importing.push(ReachedTest {
+        let changed = starts.iter().map(|reached| file_of(*reached));
+        let all: BTreeSet<usize> = changed.chain(walk.reached_tops(false)).collect();
+        // To import a file is to run its top level.
+        let sure = walk.importing_files(&walk.reached_tops(true));
+        for (file, way) in walk.importing_files(&all) {
+            let (how, way) = match sure.get(&file) {
+                Some(way) => (ReachKind::References, way),
+                None => (ReachKind::Imports, &way),
+            };
+            if has_unnamed_tests(index, walk, file) {
+                let found = match how {
+                    ReachKind::Imports => &mut self.importing,
+                    _ => &mut self.tests,
+                };
+                found.push(ReachedTest {
                     path: index.files[file].path.display(),
                     name: None,
                     is_exact: true,
                     line: None,
-                    how: ReachKind::Imports,
+                    how,
                     way: way.iter().take(MAX_WAY_LINKS).map(|at| index.files[*at].path.display()).collect(),
                 });
             }
@@ -245,6 +251,16 @@ impl ReachFindings {
         let output = TestReachOutput { changed, tests, count, importing_files, has_more, runs, without_run };
         let servers = if self.statuses.len() > 1 { self.statuses } else { Vec::new() };
         Answer { servers, ..Answer::new(output, None, status, verdict, self.doubts) }
+    }
+}
+
+/// Whether a file has tests that a walk did not reach.
+fn has_unnamed_tests(index: &CodeIndex, walk: &ReachWalk<'_>, file: usize) -> bool {
+    let is_within = |test: &&Reached| matches!(test, Reached::Unit((at, _)) if *at == file);
+    let named = walk.tests.keys().filter(is_within).count();
+    match index.is_opaque_test(file) {
+        true => !walk.tests.contains_key(&Reached::File(file)),
+        false => named < index.files[file].tests_within(None).count(),
     }
 }
 

@@ -222,6 +222,63 @@ fn prose_is_followed_by_nobody_only_among_tests() {
 #[test]
 fn whole_file_is_reached_where_none_of_its_tests_is_recognised() {
     let project = indexed("c", &[("tests/test_cart.c", "void check_total(void) { total(); }\n")]);
-    assert!(project.index.files[0].is_opaque_test());
+    assert!(project.index.is_opaque_test(0));
     assert_eq!(shown(&project.index, Reached::File(0)), "tests/test_cart.c");
+}
+
+#[test]
+fn script_among_tests_counts_whole_where_no_file_uses_it() {
+    let lib = "module.exports = value => value\n";
+    let test =
+        "const t = require('tap')\nconst run = require('../../run')\nt.test('runs', t => { t.ok(run(1)) })\n";
+    let files = [
+        ("run.js", lib),
+        ("test/functions/run.js", test),
+        ("test/helper.js", lib),
+        ("test/functions/other.js", "require('../helper')(1)\nrequire('child_process').fork('../program')\n"),
+        ("test/program.js", "console.log(1)\n"),
+    ];
+    let project = indexed("javascript", &files);
+    let at = |path: &str| project.index.file(&project.workspace.path(Path::new(path)).unwrap()).unwrap();
+    assert!(project.index.is_opaque_test(at("test/functions/run.js")));
+    assert!(project.index.is_opaque_test(at("test/functions/other.js")));
+    assert!(!project.index.is_opaque_test(at("test/helper.js")), "another file requires it");
+    assert!(!project.index.is_opaque_test(at("run.js")));
+}
+
+#[test]
+fn whole_export_of_a_module_is_known_by_the_names_that_requires_give_it() {
+    let files = [
+        ("run.js", "module.exports = value => value\n"),
+        ("a.js", "const start = require('./run')\nconst { other } = require('./b')\n"),
+        ("b.js", "exports.other = 1\n"),
+    ];
+    let project = indexed("javascript", &files);
+    let at = |path: &str| project.index.file(&project.workspace.path(Path::new(path)).unwrap()).unwrap();
+    let names = |of: &str| project.index.whole_locals(at("a.js"), at(of)).collect::<Vec<_>>();
+    assert_eq!(names("run.js"), ["start"]);
+    assert!(names("b.js").is_empty());
+}
+
+#[test]
+fn files_are_known_by_their_paths_in_quotes() {
+    let files = [
+        ("bin/tool.js", "console.log(1)\n"),
+        ("test/a.js", "const tool = require.resolve('../bin/tool')\nconst text = 'e.g. a/b'\n"),
+        ("test/b.js", "const path = require('path').join(root, 'bin/tool.js')\n"),
+        ("test/c.js", "import '../bin/tool.js'\n"),
+        ("index.js", "console.log(2)\n"),
+        ("test/d.js", "run(require('../'))\n"),
+    ];
+    let project = indexed("javascript", &files);
+    let quoting = |path: &str| {
+        let file = project.index.file(&project.workspace.path(Path::new(path)).unwrap()).unwrap();
+        let places = project.index.quoting(file).iter();
+        let mut found: Vec<String> =
+            places.map(|(file, _)| project.index.files[*file].path.display()).collect();
+        found.sort();
+        found
+    };
+    assert_eq!(quoting("bin/tool.js"), ["test/a.js", "test/b.js"]);
+    assert_eq!(quoting("index.js"), ["test/d.js"]);
 }

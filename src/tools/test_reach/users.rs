@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use super::links::{Reached, UnitAt, UserOf};
 use super::output::ReachKind;
 use super::server_uses::{IndexedPlace, NameMeaning, ServerUses};
-use crate::hints::{CodeIndex, CodeUnit, CodeUnitKind, NameUse};
+use crate::hints::{CodeIndex, CodeUnit, CodeUnitKind, NameUse, UnitFile};
 use crate::workspace::WorkspacePath;
 
 /// How far types are followed to those that they are derived from.
@@ -46,6 +46,7 @@ pub(super) async fn users(index: &CodeIndex, at: UnitAt, server: &mut ServerUses
         }
         None => by_name(index, Some(at), &unit.name).into_iter().for_each(|user| found.add(user)),
     }
+    found.add_users_of_whole_module();
     let is_used = !found.users.is_empty();
     found.add_overridden();
     if unit.kind == CodeUnitKind::Callable {
@@ -129,6 +130,8 @@ impl<'a> UserCollector<'a> {
         if units.is_import(at) {
             return;
         }
+        // Who imports the file does not run its part for a program.
+        let kind = if units.is_program_part(at) { kind.max(ReachKind::Names) } else { kind };
         let reached = match units.unit_at(at) {
             Some(unit) if self.of == Some((file, unit)) => return,
             Some(unit) => Reached::Unit((file, unit)),
@@ -147,7 +150,8 @@ impl<'a> UserCollector<'a> {
             let imported =
                 || self.index.files[place.file].imports.iter().any(|(local, _)| *local == unit.name);
             let is_plain = !place.is_member && !known.contains(&place.file) && imported();
-            let is_member = place.is_member && (unit.owner.is_some() || !known.contains(&place.file));
+            let is_member =
+                place.is_member && (unit.owner.is_some() || place.is_key || !known.contains(&place.file));
             !place.is_quoted && !listed.contains(&(place.file, place.at)) && (is_plain || is_member)
         };
         let places = self.index.uses(&unit.name).iter().filter(may_be).copied();
@@ -155,14 +159,36 @@ impl<'a> UserCollector<'a> {
         let aliased = aliased_uses(self.index, &unit.name);
         let aliased = aliased.into_iter().filter(|place| !listed.contains(&(place.file, place.at)));
         let places: Vec<NameUse> = places.chain(aliased).collect();
+        let loading: HashSet<usize> = self.index.quoting(of.0).iter().map(|(file, _)| *file).collect();
         for place in places {
             let at = (place.file, place.at);
             match server.meaning(self.index, at).await {
-                NameMeaning::Unknown if unit.owner.is_some() || !place.is_member => {
+                // Members of a module that is loaded by a path have no type that a server knows, nor has what a key takes out.
+                NameMeaning::Unknown
+                    if unit.owner.is_some()
+                        || !place.is_member
+                        || place.is_key
+                        || loading.contains(&place.file) =>
+                {
                     self.add_user(at, ReachKind::Names);
                 }
                 NameMeaning::Defined(places) if places.contains(&own) => self.add_place(at),
                 NameMeaning::Unknown | NameMeaning::Defined(_) => {}
+            }
+        }
+    }
+
+    /// The users of `module.exports = …`: for those servers list the modules' names, and not what is done with them.
+    fn add_users_of_whole_module(&mut self) {
+        let Some(of) = self.of.filter(|of| self.index.unit(*of).qualified == "module.exports") else {
+            return;
+        };
+        for importer in self.index.importers(of.0) {
+            for local in self.index.whole_locals(importer, of.0) {
+                for place in self.index.uses(local).iter().filter(|place| place.file == importer) {
+                    let kind = if place.is_call { ReachKind::Calls } else { ReachKind::References };
+                    self.add_user((importer, place.at), kind);
+                }
             }
         }
     }
@@ -180,6 +206,30 @@ impl<'a> UserCollector<'a> {
                 self.add(UserOf { reached: Reached::Unit(overridden), kind: ReachKind::References });
             }
         }
+        for member in self.structural_members(unit, owner) {
+            self.add(UserOf { reached: Reached::Unit(member), kind: ReachKind::Names });
+        }
+    }
+
+    /// The members of types by structure that `unit` may stand in for, since `owner` has all methods of these types.
+    fn structural_members(&self, unit: &CodeUnit, owner: UnitAt) -> Vec<UnitAt> {
+        let structural = |(file, at): &&UnitAt| {
+            let parent = self.index.files[*file].units[*at].parent?;
+            let is_other = self.index.unit((*file, parent)).is_structural && (*file, parent) != owner;
+            is_other.then_some((*file, parent))
+        };
+        let (bases, is_open) = self.bases_of(owner);
+        let mut own: BTreeSet<&str> = BTreeSet::new();
+        for (file, class) in bases.iter().chain([&owner]) {
+            own.extend(members_of(&self.index.files[*file], *class).map(|member| member.name.as_str()));
+        }
+        let fits = |(file, of): UnitAt| {
+            let mut methods = members_of(&self.index.files[file], of)
+                .filter(|member| member.kind == CodeUnitKind::Callable);
+            is_open || methods.all(|method| own.contains(method.name.as_str()))
+        };
+        let named = self.index.named(&unit.name).iter();
+        named.filter(|at| structural(at).is_some_and(fits)).copied().collect()
     }
 
     /// The users of a function that call it without its name: the user of its type, for what the language or a library calls, and the function
@@ -240,6 +290,10 @@ impl<'a> UserCollector<'a> {
         }
         (found, is_open)
     }
+}
+
+fn members_of(file: &UnitFile, of: usize) -> impl Iterator<Item = &CodeUnit> {
+    file.units.iter().filter(move |unit| unit.parent == Some(of))
 }
 
 fn types_named(index: &CodeIndex, name: &str) -> Vec<UnitAt> {

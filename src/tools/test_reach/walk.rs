@@ -144,7 +144,7 @@ impl<'a> ReachWalk<'a> {
 
     /// Takes a file of tests as a whole where none of its tests is recognised; the way there is the same.
     fn pass_opaque(&mut self, file: usize, step: usize, kind: ReachKind) {
-        if self.index.files[file].is_opaque_test() {
+        if self.index.is_opaque_test(file) {
             let from = self.steps[step].from;
             self.wait(Reached::File(file), from, kind);
         }
@@ -153,6 +153,12 @@ impl<'a> ReachWalk<'a> {
     fn pass_top(&mut self, file: usize, step: usize, kind: ReachKind) {
         self.pass_opaque(file, step, kind);
         self.tops.entry(file).or_insert(step);
+        // What starts the file as a program, or loads it while it runs, runs its top level.
+        for (from, at) in self.index.quoting(file) {
+            let unit = self.index.files[*from].unit_at(*at);
+            let reached = unit.map_or(Reached::Top(*from), |unit| Reached::Unit((*from, unit)));
+            self.wait(reached, Some(step), kind.max(ReachKind::Names));
+        }
         let tests: Vec<usize> = self.index.files[file].tests_within(None).collect();
         tests.into_iter().for_each(|test| self.wait(Reached::Unit((file, test)), Some(step), kind));
         if runner_rules::is_conftest(self.index, file) {
@@ -175,28 +181,31 @@ impl<'a> ReachWalk<'a> {
         })
     }
 
-    /// The files with tests that import what changed, or something that does, each with the files between: from what it imports to what
-    /// changed.
-    pub(super) fn importing_files(&self, changed: &BTreeSet<usize>) -> BTreeMap<usize, Vec<usize>> {
-        let mut from: HashMap<usize, Option<usize>> = HashMap::new();
-        let mut waiting: VecDeque<usize> = VecDeque::new();
-        for file in changed.iter().chain(self.tops.keys()) {
-            if from.insert(*file, None).is_none() {
-                waiting.push_back(*file);
-            }
-        }
+    /// The files whose top level is reached; of those that are known to run what changed where `is_sure`.
+    pub(super) fn reached_tops(&self, is_sure: bool) -> BTreeSet<usize> {
+        let is_meant = |step: &usize| !is_sure || self.steps[*step].kind <= ReachKind::References;
+        self.tops.iter().filter(|(_, step)| is_meant(step)).map(|(file, _)| *file).collect()
+    }
+
+    /// The files with tests that import one of `files`, or something that does, each with the files between: from what it imports to that
+    /// one.
+    pub(super) fn importing_files(&self, files: &BTreeSet<usize>) -> BTreeMap<usize, Vec<usize>> {
+        let mut from: HashMap<usize, Option<usize>> = files.iter().map(|file| (*file, None)).collect();
+        let mut waiting: VecDeque<usize> = files.iter().copied().collect();
         let (mut found, mut loaded) = (BTreeMap::new(), Vec::new());
         while let Some(file) = waiting.pop_front() {
             let way = std::iter::successors(from[&file], |at| from.get(at).copied().flatten());
             let way: Vec<usize> = way.collect();
-            let has_tests = self.index.files[file].tests_within(None).next().is_some();
-            if has_tests && !way.is_empty() {
+            let has_tests = || self.index.files[file].tests_within(None).next().is_some();
+            if !way.is_empty() && (has_tests() || self.index.is_opaque_test(file)) {
                 found.insert(file, way.clone());
             }
             if runner_rules::is_conftest(self.index, file) {
                 loaded.push((file, way));
             }
-            for importer in self.index.importers(file) {
+            // Not every import is a statement, as `require` in an expression.
+            let quoting = self.index.quoting(file).iter().map(|(from, _)| *from);
+            for importer in self.index.importers(file).chain(quoting) {
                 from.entry(importer).or_insert_with(|| {
                     waiting.push_back(importer);
                     Some(file)
