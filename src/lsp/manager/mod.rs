@@ -375,6 +375,13 @@ impl Manager {
         said.sum::<u64>() + ((running.len() as u64) << 48)
     }
 
+    /// A number that is another once a running server has pushed other diagnostics of `path` than before, and once another runs.
+    pub(crate) fn findings_mark(&self, path: &WorkspacePath) -> u64 {
+        let running = self.shared.running_sessions();
+        let found = running.iter().map(|session| session.state.findings_revision(path));
+        found.sum::<u64>() + ((running.len() as u64) << 48)
+    }
+
     /// Receivers that wake at every word of the servers that run now.
     pub(crate) fn change_receivers(&self) -> Vec<watch::Receiver<u64>> {
         self.shared.running_sessions().iter().map(|session| session.state.listen()).collect()
