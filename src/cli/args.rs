@@ -626,13 +626,13 @@ mod tests {
     fn short_workspace_before_the_command_is_the_workspace_and_behind_grep_whole_words() {
         let words =
             |words: &[&str]| Cli::parse_words(words.iter().map(OsString::from)).map(|parsed| parsed.cli);
-        let agent = words(&["lsp-tools", "-w", "/p", "agent", "go"]).unwrap();
+        let agent = words(&["lsp-tools", "-w", "/p", "copilot", "agent", "go"]).unwrap();
         assert_eq!(agent.global.workspace, Some(PathBuf::from("/p")));
         let grep = words(&["lsp-tools", "-w", "/p", "grep", "-w", "go"]).unwrap();
         assert_eq!(grep.global.workspace, Some(PathBuf::from("/p")));
         let CliCommand::Files(FileReadingCommand::Grep(grep)) = grep.command else { panic!("no grep") };
         assert!(grep.word_regexp);
-        assert!(words(&["lsp-tools", "-w", "/p", "--workspace", "/q", "agent", "go"]).is_err());
+        assert!(words(&["lsp-tools", "-w", "/p", "--workspace", "/q", "copilot", "agent", "go"]).is_err());
     }
 
     #[test]
