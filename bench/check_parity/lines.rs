@@ -1,5 +1,6 @@
 //! The command lines: what each of them says of a project, in the same words.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -134,7 +135,12 @@ fn of_pyright(servers: &Servers, program: &Path, project: &Path) -> Result<Findi
 pub fn ty(servers: &Servers, project: &Path) -> Result<Findings> {
     let words = ["check", "--output-format", "gitlab", "--no-progress"];
     let said = servers.json(&servers.program("ty", "venv/bin/ty"), &words, project)?;
-    Ok(of_list(&said, project, |found| {
+    // ty says some findings twice, word for word and in the same place; `check` lists each once.
+    let mut seen = BTreeSet::new();
+    let items: Vec<Value> = said.as_array().into_iter().flatten().cloned().collect();
+    let is_new = |found: &Value| seen.insert(format!("{}{}", found["location"], found["description"]));
+    let once = Value::Array(items.into_iter().filter(is_new).collect());
+    Ok(of_list(&once, project, |found| {
         let place = &found["location"];
         (&place["path"], number(&place["positions"]["begin"]["line"]), text(&found["check_name"]))
     }))

@@ -62,6 +62,9 @@ pub struct Cli {
     /// What holds for every command.
     #[command(flatten)]
     pub(crate) global: GlobalArgs,
+    /// As --workspace, before the command: behind `grep` it means whole words
+    #[arg(short = 'w', value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "workspace", help_heading = "Global options")]
+    short_workspace: Option<PathBuf>,
     /// What to do.
     #[command(subcommand)]
     pub(crate) command: CliCommand,
@@ -99,7 +102,10 @@ impl Cli {
         let mut command = Self::command();
         let mut matches = command.try_get_matches_from_mut(words)?;
         let name = matches.subcommand_name().unwrap_or_default().to_owned();
-        let cli = Self::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))?;
+        let mut cli = Self::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))?;
+        if let Some(folder) = cli.short_workspace.take() {
+            cli.global.workspace = Some(folder);
+        }
         Ok(ParsedCommandLine { cli, name })
     }
 }
@@ -571,6 +577,19 @@ mod tests {
         let after = Cli::try_parse_from(["lsp-tools", "hover", "a.py:1:1", "--install"]);
         assert!(before.as_ref().is_ok_and(|cli| cli.global.install), "{before:?}");
         assert!(after.is_ok_and(|cli| cli.global.install));
+    }
+
+    #[test]
+    fn short_workspace_before_the_command_is_the_workspace_and_behind_grep_whole_words() {
+        let words =
+            |words: &[&str]| Cli::parse_words(words.iter().map(OsString::from)).map(|parsed| parsed.cli);
+        let agent = words(&["lsp-tools", "-w", "/p", "copilot", "agent", "go"]).unwrap();
+        assert_eq!(agent.global.workspace, Some(PathBuf::from("/p")));
+        let grep = words(&["lsp-tools", "-w", "/p", "grep", "-w", "go"]).unwrap();
+        assert_eq!(grep.global.workspace, Some(PathBuf::from("/p")));
+        let CliCommand::Files(FileReadingCommand::Grep(grep)) = grep.command else { panic!("no grep") };
+        assert!(grep.word_regexp);
+        assert!(words(&["lsp-tools", "-w", "/p", "--workspace", "/q", "copilot", "agent", "go"]).is_err());
     }
 
     #[test]

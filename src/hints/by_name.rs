@@ -88,7 +88,18 @@ pub(super) fn find(
     language: Option<&str>,
     asked: &NameLookupQuery<'_>,
 ) -> Result<NameLookupResult, SearchError> {
-    let (hits, mut truncated, mut timed_out) = occurrences(project, language, asked.name)?;
+    let (hits, truncated, timed_out) = occurrences(project, language, asked.name)?;
+    let found = NameLookupResult { named: Vec::new(), hits, truncated, timed_out };
+    Ok(find_among(project, asked, found))
+}
+
+/// As [`find`], where the occurrences are known: adds the definitions among them.
+pub(super) fn find_among(
+    project: &Project<'_>,
+    asked: &NameLookupQuery<'_>,
+    occurring: NameLookupResult,
+) -> NameLookupResult {
+    let NameLookupResult { mut named, hits, mut truncated, mut timed_out } = occurring;
     let mut files: HashMap<&WorkspacePath, u8> = HashMap::new();
     for hit in &hits {
         let likely = definition_likelihood(hit, asked.name);
@@ -104,7 +115,6 @@ pub(super) fn find(
     let paths: Vec<&WorkspacePath> = files.iter().map(|(path, _)| *path).collect();
     let sources = parse_all(project, &paths);
     timed_out |= project.is_late();
-    let mut named = Vec::new();
     for source in &sources {
         for index in source.definitions_named(asked.name) {
             let definition = &source.definitions[index];
@@ -123,22 +133,23 @@ pub(super) fn find(
         };
         b.score.cmp(&a.score).then_with(|| place(a).cmp(&place(b)))
     });
-    Ok(NameLookupResult { named, hits, truncated, timed_out })
+    NameLookupResult { named, hits, truncated, timed_out }
 }
 
 /// Parses `paths` with all processors; what is known already is not parsed again.
 pub(super) fn parse_all(project: &Project<'_>, paths: &[&WorkspacePath]) -> Vec<Arc<ParsedSource>> {
+    let known: Vec<Option<Arc<ParsedSource>>> = paths.iter().map(|path| project.known(path)).collect();
+    let unknown: Vec<usize> = (0..paths.len()).filter(|&at| known[at].is_none()).collect();
     let next = AtomicUsize::new(0);
     let parsed: Mutex<Vec<(usize, ParsedSource)>> = Mutex::default();
     let (workspace, catalogue, deadline) = (project.workspace, project.catalogue, project.deadline);
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8).min(paths.len());
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8).min(unknown.len());
     let parse = || {
-        while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
+        while let Some(&at) = unknown.get(next.fetch_add(1, Ordering::Relaxed)) {
             if std::time::Instant::now() >= deadline {
                 break;
             }
-            if let Some(source) = load(workspace, catalogue, path, deadline) {
-                let at = paths.iter().position(|other| other == path).unwrap_or(0);
+            if let Some(source) = load(workspace, catalogue, paths[at], deadline) {
                 parsed.lock().push((at, source));
             }
         }
@@ -152,9 +163,11 @@ pub(super) fn parse_all(project: &Project<'_>, paths: &[&WorkspacePath]) -> Vec<
         }
         parse();
     });
-    let mut parsed = parsed.into_inner();
-    parsed.sort_by_key(|(at, _)| *at);
-    parsed.into_iter().map(|(_, source)| project.cache_source(Arc::new(source))).collect()
+    let mut sources = known;
+    for (at, source) in parsed.into_inner() {
+        sources[at] = Some(project.cache_source(Arc::new(source)));
+    }
+    sources.into_iter().flatten().collect()
 }
 
 const KEYWORDS: [&str; 40] = [

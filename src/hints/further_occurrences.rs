@@ -100,6 +100,7 @@ pub(crate) fn further_occurrences(
     if source.as_ref().is_some_and(|source| is_confined(&project, source, asked)) {
         return Ok(FurtherOccurrences::default());
     }
+    let is_parsed = source.is_some();
     let of_method = source.is_some_and(|source| {
         let at = source.buffer().byte_offset(asked.position);
         defines_method(&source, &asked.name, at) || is_member(&source, at)
@@ -116,7 +117,9 @@ pub(crate) fn further_occurrences(
     let unread = paths.len().saturating_sub(MAX_FURTHER_PARSED_FILES);
     paths.truncate(MAX_FURTHER_PARSED_FILES);
     let sources = parse_all(&project, &paths);
-    let cut = truncated || timed_out || project.is_late();
+    // Where all was parsed, it does not matter that it took longer.
+    let is_whole = is_parsed && sources.len() == paths.len();
+    let cut = truncated || timed_out || !is_whole && project.is_late();
     let mut found = FurtherOccurrences { unread, cut, of_method, ..FurtherOccurrences::default() };
     for path in paths {
         let hits = &by_file[path];

@@ -63,6 +63,11 @@ impl<'a> Project<'a> {
         source
     }
 
+    /// `path`, if it is parsed already.
+    pub(super) fn known(&self, path: &WorkspacePath) -> Option<Arc<ParsedSource>> {
+        self.sources.borrow().get(path).cloned().flatten()
+    }
+
     /// Remembers a file that was parsed elsewhere.
     pub(super) fn cache_source(&self, source: Arc<ParsedSource>) -> Arc<ParsedSource> {
         self.sources

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::time::Instant;
 
 use super::answer::HintError;
-use super::by_name::{self, is_secondary, parse_all};
+use super::by_name::{self, NameLookupQuery, NameLookupResult, is_secondary, parse_all};
 use super::definition::{DefinitionRole, SourceDefinition};
 use super::docs;
 use super::grammar::Grammar;
@@ -13,7 +13,7 @@ use super::project::{Project, load};
 use super::source::ParsedSource;
 use crate::config::Catalogue;
 use crate::lsp::model::{FileRef, Location, MAX_SYMBOL_DEPTH, Symbol, WorkspaceSymbol};
-use crate::workspace::{SearchQuery, Workspace, WorkspacePath};
+use crate::workspace::{Hit, SearchQuery, SearchResult, Workspace, WorkspacePath};
 
 /// How many files are parsed for one query.
 const MAX_SYMBOL_PARSED_FILES: usize = 300;
@@ -139,6 +139,8 @@ pub(crate) struct FoundSymbols {
     pub(crate) truncated: bool,
     /// The deadline came before all was looked at.
     pub(crate) timed_out: bool,
+    /// The files that have the text which was asked for; `None` where not all files were searched for it.
+    pub(crate) occurs_in: Option<BTreeSet<WorkspacePath>>,
 }
 
 /// The definitions in the workspace whose name is exactly `name`, best first. Files that do not have the word are not parsed.
@@ -158,13 +160,30 @@ pub(super) fn definitions_named(project: &Project<'_>, name: &str) -> Result<Fou
     if name.is_empty() {
         return Ok(FoundSymbols::default());
     }
-    let asked = by_name::NameLookupQuery { name, spot: None, source: None, path: None, container: None };
-    let found = by_name::find(project, None, &asked)?;
+    let (hits, truncated, timed_out) = by_name::occurrences(project, None, name)?;
+    let occurs_in = paths_of(&hits, truncated || timed_out);
+    let occurring = NameLookupResult { named: Vec::new(), hits, truncated, timed_out };
+    Ok(FoundSymbols { occurs_in, ..definitions_among(project, name, occurring) })
+}
+
+/// The definitions called exactly `name` in the files where it occurs.
+fn definitions_among(project: &Project<'_>, name: &str, occurring: NameLookupResult) -> FoundSymbols {
+    let asked = NameLookupQuery { name, spot: None, source: None, path: None, container: None };
+    let found = by_name::find_among(project, &asked, occurring);
     let listed = found.named.iter().filter_map(|named| {
         let definition = &named.source.definitions[named.index];
         is_listed(&named.source, definition).then(|| workspace_symbol(&named.source, definition))
     });
-    Ok(FoundSymbols { symbols: listed.collect(), truncated: found.truncated, timed_out: found.timed_out })
+    FoundSymbols {
+        symbols: listed.collect(),
+        truncated: found.truncated,
+        timed_out: found.timed_out,
+        occurs_in: None,
+    }
+}
+
+fn paths_of(hits: &[Hit], is_cut: bool) -> Option<BTreeSet<WorkspacePath>> {
+    (!is_cut).then(|| hits.iter().map(|hit| hit.path.clone()).collect())
 }
 
 /// Definitions whose name is or contains `query` (case counts only in the order), at most `limit`.
@@ -179,23 +198,44 @@ pub(crate) fn workspace_symbols(
     deadline: Instant,
 ) -> Result<FoundSymbols, HintError> {
     let query = query.trim();
+    if query.is_empty() {
+        return Ok(FoundSymbols::default());
+    }
     let project = Project::new(workspace, catalogue, deadline);
+    let containing = occurrences_containing(&project, query)?;
     // The name itself first: where it is frequent as a part of others, they must not push it out.
-    let mut all = definitions_named(&project, query)?;
-    if !query.is_empty() && !all.timed_out && all.symbols.len() < limit {
-        let mut others = symbols_containing(&project, query)?;
+    let mut all = if containing.truncated {
+        definitions_named(&project, query)?
+    } else {
+        let hits = containing.hits.iter().filter(|hit| stands_alone(&hit.line, query)).cloned().collect();
+        let timed_out = containing.timed_out;
+        let occurring = NameLookupResult { named: Vec::new(), hits, truncated: false, timed_out };
+        definitions_among(&project, query, occurring)
+    };
+    if !all.timed_out && all.symbols.len() < limit {
+        let mut others = definitions_containing(&project, query, &containing);
         all.truncated |= others.truncated;
         all.timed_out |= others.timed_out;
         others.symbols.retain(|other| all.symbols.iter().all(|known| known.location != other.location));
         all.symbols.append(&mut others.symbols);
     }
+    all.occurs_in = paths_of(&containing.hits, containing.truncated || containing.timed_out);
     all.truncated |= all.symbols.len() > limit;
     all.symbols.truncate(limit);
     Ok(all)
 }
 
-/// The definitions whose name contains `query` in any case, best first.
-fn symbols_containing(project: &Project<'_>, query: &str) -> Result<FoundSymbols, HintError> {
+/// Whether no word character stands before or after `name` in `line`, as [`SearchQuery::whole_word`] has it.
+fn stands_alone(line: &str, name: &str) -> bool {
+    line.match_indices(name).any(|(at, _)| {
+        let before = line[..at].chars().next_back();
+        let after = line[at + name.len()..].chars().next();
+        [before, after].into_iter().flatten().all(|next| !next.is_alphanumeric() && next != '_')
+    })
+}
+
+/// Where `query` stands in any case, also as a part of other names.
+fn occurrences_containing(project: &Project<'_>, query: &str) -> Result<SearchResult, HintError> {
     let search = SearchQuery {
         pattern: query.to_owned(),
         literal: true,
@@ -206,10 +246,14 @@ fn symbols_containing(project: &Project<'_>, query: &str) -> Result<FoundSymbols
         max_hits: MAX_SYMBOL_OCCURRENCES,
         deadline: project.deadline,
     };
-    let result = project.workspace.search(&search)?;
+    Ok(project.workspace.search(&search)?)
+}
+
+/// The definitions among `occurring` whose name contains `query` in any case, best first.
+fn definitions_containing(project: &Project<'_>, query: &str, occurring: &SearchResult) -> FoundSymbols {
     let mut seen = HashSet::new();
     let mut paths: Vec<&WorkspacePath> =
-        result.hits.iter().map(|hit| &hit.path).filter(|path| seen.insert((*path).clone())).collect();
+        occurring.hits.iter().map(|hit| &hit.path).filter(|path| seen.insert((*path).clone())).collect();
     paths.sort_by_key(|path| is_secondary(path));
     let cut = paths.len() > MAX_SYMBOL_PARSED_FILES;
     paths.truncate(MAX_SYMBOL_PARSED_FILES);
@@ -227,11 +271,12 @@ fn symbols_containing(project: &Project<'_>, query: &str) -> Result<FoundSymbols
     }
     found.sort_by_key(|(rank, _)| *rank);
     let symbols = found.into_iter().map(|(_, symbol)| symbol).collect();
-    Ok(FoundSymbols {
+    FoundSymbols {
         symbols,
-        truncated: result.truncated || cut,
-        timed_out: result.timed_out || project.is_late(),
-    })
+        truncated: occurring.truncated || cut,
+        timed_out: occurring.timed_out || project.is_late(),
+        occurs_in: None,
+    }
 }
 
 /// 0 for the name itself, more the less it fits; `None` where it does not.

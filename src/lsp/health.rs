@@ -75,7 +75,7 @@ pub(crate) async fn probe_failure(
 /// often come a trace of calls and advice.
 pub(crate) fn most_informative_line(said: &[String]) -> &str {
     let lower = |line: &&String| line.to_lowercase();
-    let starts = ["error", "e:", "fatal", "panic", "exception"];
+    let starts = ["error", "e:", "fatal", "panic", "exception", "can't locate"];
     let first =
         said.iter().find(|line| starts.iter().any(|start| lower(line).trim_start().starts_with(start)));
     let first = first.or_else(|| said.iter().find(|line| lower(line).contains("error:")));
@@ -203,6 +203,20 @@ fn search_folders(located: &LocatedProgram) -> impl Iterator<Item = PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn most_informative_line_is_the_first_that_says_what_is_wrong() {
+        let said = |lines: &[&str]| {
+            let lines: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
+            most_informative_line(&lines).to_owned()
+        };
+        let perl = ["Can't locate Perl/LanguageServer.pm in @INC", "BEGIN failed--compilation aborted."];
+        assert_eq!(said(&perl), perl[0]);
+        let backtrace = ["error: the component is not there", "  15: <unknown>"];
+        assert_eq!(said(&backtrace), backtrace[0]);
+        assert_eq!(said(&["one", "two "]), "two");
+        assert_eq!(said(&[]), "");
+    }
 
     #[test]
     fn python_interpreter_is_read_from_shebang_of_script() {

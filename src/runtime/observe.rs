@@ -23,7 +23,15 @@ const RESOURCE_BYTES: u64 = 4 << 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DiagnosticsMark {
     said: u64,
+    findings: u64,
     stamp: Option<FileStamp>,
+}
+
+impl DiagnosticsMark {
+    /// Whether servers have said between the two only what they had said before, of the same text.
+    pub(crate) fn only_repeats(self, earlier: Self) -> bool {
+        self.findings == earlier.findings && self.stamp == earlier.stamp
+    }
 }
 
 /// Which tools there are at one time, whoever is offered them.
@@ -75,8 +83,12 @@ impl Runtime {
     /// A mark that is another once the diagnostics of `path` may be others; lets servers know first what changed on disk.
     pub(crate) async fn diagnostics_mark(&self, path: &WorkspacePath) -> DiagnosticsMark {
         self.context.manager.refresh().await;
-        let said = self.context.manager.diagnostics_mark(path);
-        DiagnosticsMark { said, stamp: self.context.workspace.stamp(path).ok() }
+        let manager = &self.context.manager;
+        DiagnosticsMark {
+            said: manager.diagnostics_mark(path),
+            findings: manager.findings_mark(path),
+            stamp: self.context.workspace.stamp(path).ok(),
+        }
     }
 
     /// Receivers that wake at every word of the servers that run now.

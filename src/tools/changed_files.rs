@@ -29,7 +29,7 @@ pub(crate) struct ChangedFilesArgs {
 }
 
 /// Which lists are wanted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
 pub(crate) enum SourceControlState {

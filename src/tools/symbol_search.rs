@@ -11,11 +11,12 @@ use super::answer::{ServerState, ServerStatus, Verdict};
 use super::context::{Context, LanguageFile};
 use super::error::ToolError;
 use super::fallback;
-use crate::hints;
+use crate::hints::{self, FoundSymbols};
 use crate::lsp::model::{FileRef, WorkspaceSymbol};
 use crate::lsp::readiness::UnfinishedWork;
 use crate::lsp::session::{AskError, Session};
 use crate::text::Position;
+use crate::workspace::WorkspacePath;
 
 /// How many languages of a workspace are asked for a bare name, those with the most files first.
 const MAX_NAME_SEARCH_LANGUAGES: usize = 4;
@@ -94,7 +95,7 @@ impl Context {
             timed_out: false,
         };
         let (mut answered, mut unanswered) = (BTreeSet::new(), BTreeSet::new());
-        let mut verdicts = Vec::new();
+        let mut asked: Vec<(String, ServerStatus, Verdict)> = Vec::new();
         for language in self.present_languages().into_iter().take(MAX_NAME_SEARCH_LANGUAGES) {
             let subject =
                 LanguageFile { path: language.example.clone(), language: Some(language.language.clone()) };
@@ -105,24 +106,33 @@ impl Context {
                     found.left_out += left_out;
                     found.sessions.push(session);
                     found.symbols.extend(symbols);
-                    found.statuses.push(status);
-                    verdicts.push(verdict);
-                    answered.insert(language.language);
+                    answered.insert(language.language.clone());
+                    asked.push((language.language, status, verdict));
                 }
                 SymbolSearchAnswer::Not(status) => {
-                    found.statuses.push(status);
-                    verdicts.push(Verdict::Hints);
-                    unanswered.insert(language.language);
+                    unanswered.insert(language.language.clone());
+                    asked.push((language.language, status, Verdict::Hints));
                 }
             }
         }
-        found.verdict = match verdicts.as_slice() {
+        self.drop_imports(&mut found.symbols, query);
+        let text = self.symbols_of_text(&found, (query, wanted), &answered, &unanswered, deadline).await?;
+        if let Some(occurs_in) = text.as_ref().and_then(|text| text.occurs_in.as_ref())
+            && !answered.is_empty()
+        {
+            let concerned = self.languages_of(occurs_in);
+            // What no file of a language has is no symbol of it, whatever its server would say.
+            asked.retain(|(language, ..)| answered.contains(language) || concerned.contains(language));
+        }
+        found.verdict = match asked.as_slice() {
             [] => Verdict::Hints,
-            [first, rest @ ..] if rest.iter().all(|verdict| verdict == first) => *first,
+            [(.., first), rest @ ..] if rest.iter().all(|(.., verdict)| verdict == first) => *first,
             _ => Verdict::Partial,
         };
-        self.drop_imports(&mut found.symbols, query);
-        self.add_from_text(&mut found, (query, wanted), &answered, &unanswered, deadline).await?;
+        found.statuses = asked.into_iter().map(|(_, status, _)| status).collect();
+        if let Some(text) = text {
+            self.add_from_text(&mut found, text, query, &answered, &unanswered)?;
+        }
         sort_by_relevance(&mut found.symbols, query);
         found.symbols.dedup_by(|a, b| {
             a.location.file == b.location.file
@@ -132,29 +142,45 @@ impl Context {
         Ok(found)
     }
 
-    /// Adds what the text defines, in files of languages that no server answered for; and in those of others the name itself, if
-    /// no server lists it.
-    async fn add_from_text(
+    /// What the text defines; `None` where servers answered for every language and list the name.
+    async fn symbols_of_text(
         &self,
-        found: &mut NameMatches,
+        found: &NameMatches,
         (query, wanted): (&str, SymbolMatchMode),
         answered: &BTreeSet<String>,
         unanswered: &BTreeSet<String>,
         deadline: Instant,
-    ) -> Result<(), ToolError> {
-        let is_listed = found.symbols.iter().any(|symbol| bare_name(symbol) == query);
-        let doubtful = !is_listed && !answered.is_empty();
-        if unanswered.is_empty() && !doubtful {
-            return Ok(());
+    ) -> Result<Option<FoundSymbols>, ToolError> {
+        if unanswered.is_empty() && (answered.is_empty() || is_listed(found, query)) {
+            return Ok(None);
         }
         let until = deadline.min(Instant::now() + NAME_SEARCH_TIMEOUT);
-        let text = match wanted {
+        Ok(Some(match wanted {
             // Of languages whose servers answered, the text is only asked for the name itself.
             SymbolMatchMode::Like if !unanswered.is_empty() => {
                 fallback::workspace_symbols(self, query, until.into_std()).await?
             }
             _ => fallback::workspace_symbols_named(self, query, until.into_std()).await?,
-        };
+        }))
+    }
+
+    /// The languages of these files.
+    fn languages_of(&self, paths: &BTreeSet<WorkspacePath>) -> BTreeSet<String> {
+        let language = |path: &WorkspacePath| self.language_file_unchecked(path.clone()).ok()?.language;
+        paths.iter().filter_map(language).collect()
+    }
+
+    /// Adds what the text defines, in files of languages that no server answered for; and in those of others the name itself, if
+    /// no server lists it.
+    fn add_from_text(
+        &self,
+        found: &mut NameMatches,
+        text: FoundSymbols,
+        query: &str,
+        answered: &BTreeSet<String>,
+        unanswered: &BTreeSet<String>,
+    ) -> Result<(), ToolError> {
+        let doubtful = !answered.is_empty() && !is_listed(found, query);
         found.timed_out = text.timed_out;
         let mut unlisted = false;
         for symbol in text.symbols {
@@ -301,6 +327,11 @@ impl Context {
             !hints::is_import(&language, path, &text.to_string(), line, name, until)
         });
     }
+}
+
+/// Whether a server lists a symbol that is called just so.
+fn is_listed(found: &NameMatches, name: &str) -> bool {
+    found.symbols.iter().any(|symbol| bare_name(symbol) == name)
 }
 
 /// One symbol for each function, whose overloads stand in one file, in one container.

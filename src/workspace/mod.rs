@@ -54,7 +54,7 @@ pub(crate) use path::normalise;
 pub use read::ReadError;
 pub(crate) use read::{FilePage, FileStamp, PageQuery, TextFile};
 pub use root::Workspace;
-pub(crate) use search::{Hit, SearchError, SearchQuery};
+pub(crate) use search::{Hit, SearchError, SearchQuery, SearchResult};
 pub(crate) use select::SelectError;
 pub use select::Selection;
 pub use walk::WalkLimits;

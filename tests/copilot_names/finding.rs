@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::{absolute, done, refused};
+use crate::notes_tools::changed_files::{commit, git};
 use crate::support::Project;
 use crate::support::agent::open;
 
@@ -45,6 +46,28 @@ async fn read_list_and_search_aliases_find_files() {
     assert!(many.ends_with("[there are more matches]") && many.lines().count() == 3, "{many}");
     let missing = refused(&runtime, "read_file", json!({"filePath": absolute(&project, "no.txt")})).await;
     assert!(missing.contains("no.txt"), "{missing}");
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn get_changed_files_lists_each_state_under_its_heading() {
+    let project = Project::new([("kept.txt", "1\n"), ("edited.txt", "1\n")]);
+    git(&project.root(), &["init", "-q"]);
+    commit(&project.root());
+    let runtime = open(&project, None);
+    let none = done(&runtime, "get_changed_files", json!({})).await.text;
+    assert_eq!(none, "No changed files found.");
+    project.write("edited.txt", "2\n");
+    project.write("staged.txt", "1\n");
+    git(&project.root(), &["add", "staged.txt"]);
+    project.write("new.txt", "1\n");
+    let all = done(&runtime, "get_changed_files", json!({"repositoryPath": project.root()})).await.text;
+    assert_eq!(
+        all,
+        "## Staged files\nstaged.txt\n\n## Unstaged changes\nedited.txt\n\n## Untracked files\nnew.txt"
+    );
+    let staged = done(&runtime, "get_changed_files", json!({"sourceControlState": "staged"})).await.text;
+    assert_eq!(staged, "## Staged files\nstaged.txt");
     runtime.shutdown().await;
 }
 

@@ -98,7 +98,14 @@ fn conclusion(output: &DoctorOutput, look: &DisplayCapabilities) -> String {
     if !output.findings.is_empty() {
         parts.push(count(output.findings.len(), "other finding"));
     }
-    format!("{}\n", look.paint(BAD, &parts.join(", ")))
+    let mut out = format!("{}\n", look.paint(BAD, &parts.join(", ")));
+    let missing = output.servers.iter().filter(|server| server.found.is_none());
+    let missing: Vec<String> = missing.map(|server| format!("\"{}\"", server.server)).collect();
+    if !missing.is_empty() {
+        let setting = format!("disabled = [{}]", missing.join(", "));
+        out.push_str(&format!("to do without what is not installed, in lsp-tools.toml: {setting}\n"));
+    }
+    out
 }
 
 /// `340 ms`, `1.2 s`.
@@ -174,6 +181,7 @@ ok python (12 files)  pylsp 1.15.0
 
 confined
 2 of 3 servers not well
+to do without what is not installed, in lsp-tools.toml: disabled = [\"gopls\"]
 ";
         assert_eq!(render(&output, &DisplayCapabilities::PLAIN), expected);
     }

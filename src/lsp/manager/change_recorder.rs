@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use parking_lot::Mutex;
 
 use super::{Manager, ManagerState};
-use crate::workspace::{ChangeBatch, ChangeFeed};
+use crate::workspace::ChangeBatch;
 
 /// Remembers what changed in the workspace from [`Manager::start_recording`] until [`Manager::finish_recording`].
 #[derive(Debug)]
@@ -39,7 +39,7 @@ impl Manager {
     /// not been watched yet it waits for the watches, two seconds at most.
     pub(crate) async fn start_recording(&self) -> Witness {
         let _one_at_a_time = self.shared.refreshing.lock().await;
-        self.shared.feed.get_or_init(|| ChangeFeed::start(&self.shared.setup.workspace));
+        self.shared.begin_watching();
         self.shared.distribute_changes().await;
         self.shared.witnesses.add()
     }

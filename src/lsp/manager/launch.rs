@@ -28,7 +28,8 @@ use crate::workspace::{Workspace, WorkspacePath};
 const MODULE_PATHS: [&str; 2] = ["PYTHONPATH", "NODE_PATH"];
 
 /// Finds, starts and initializes `server` for `root` when it is its `turn`, which may take `times` as long as usual; ends it again
-/// when `stopping` is cancelled meanwhile.
+/// when `stopping` is cancelled meanwhile. `begin_watching` is called once the program is found, before anything of the project is
+/// read: watches cost a look at every folder, for nothing where a server is missing.
 pub(super) async fn launch(
     setup: &ManagerSetup,
     server: &str,
@@ -36,11 +37,13 @@ pub(super) async fn launch(
     times: u32,
     turn: &Arc<StartTurn>,
     stopping: &CancellationToken,
+    begin_watching: impl FnOnce(),
 ) -> Result<Session, SessionUnavailable> {
     let spec = setup.catalogue.servers.get(server);
     let spec = spec.ok_or_else(|| SessionUnavailable::Unknown { server: server.to_owned() })?;
     check_trust(setup)?;
     let located = find(setup, server, spec, root)?;
+    begin_watching();
     let folder = setup.workspace.absolute(root);
     let disabled = |reason: String| SessionUnavailable::Disabled { reason };
     let launch_inputs = LaunchInputs::collect(setup, spec, root);

@@ -269,7 +269,6 @@ impl Manager {
     /// The session that all share, of a server for a root.
     async fn session_of(&self, key: SlotKey, deadline: Instant) -> Result<Arc<Session>, SessionUnavailable> {
         let shared = &self.shared;
-        shared.feed.get_or_init(|| ChangeFeed::start(&shared.setup.workspace));
         if let Some(slot) = shared.slot_for_extra_folder(&key) {
             let session = slot.session(shared, deadline).await?;
             session.add_folder(&key.root);
@@ -375,6 +374,13 @@ impl Manager {
         said.sum::<u64>() + ((running.len() as u64) << 48)
     }
 
+    /// A number that is another once a running server has pushed other diagnostics of `path` than before, and once another runs.
+    pub(crate) fn findings_mark(&self, path: &WorkspacePath) -> u64 {
+        let running = self.shared.running_sessions();
+        let found = running.iter().map(|session| session.state.findings_revision(path));
+        found.sum::<u64>() + ((running.len() as u64) << 48)
+    }
+
     /// Receivers that wake at every word of the servers that run now.
     pub(crate) fn change_receivers(&self) -> Vec<watch::Receiver<u64>> {
         self.shared.running_sessions().iter().map(|session| session.state.listen()).collect()
@@ -466,6 +472,11 @@ impl ManagerState {
         // A Python server works with one environment; another root may have another.
         let environment = |root| python::environment_of(&self.setup, root);
         (environment(&slot.key.root) == environment(&wanted.root)).then_some(slot)
+    }
+
+    /// Changes on disk are noticed from now on.
+    fn begin_watching(&self) {
+        self.feed.get_or_init(|| ChangeFeed::start(&self.setup.workspace));
     }
 
     /// What changed on disk since the last call; `None` while nothing is watched.

@@ -189,7 +189,8 @@ impl ServerSlot {
         // One that was too slow would be too slow again, and never come up.
         let times = 1 << self.state.lock().failed_starts.min(MAX_START_TIMEOUT_DOUBLINGS);
         let SlotKey { server, root, .. } = &self.key;
-        let launched = launch::launch(&shared.setup, server, root, times, &turn, &shared.stopping);
+        let watch = || shared.begin_watching();
+        let launched = launch::launch(&shared.setup, server, root, times, &turn, &shared.stopping, watch);
         let result = launched.await.map(Arc::new);
         self.set_size(turn.estimate());
         let took = u64::try_from(turn.took().as_millis()).unwrap_or(u64::MAX);

@@ -2,7 +2,7 @@
 //!
 //! What lives here: [`all`] such names, what each does to the server's own list ([`AliasClass`]), which of them are registered
 //! unless somebody chose otherwise ([`choice`]), and [`call`]. One file per kind: [`edits`], [`files`], [`errors`],
-//! [`terminal`], [`web`], [`test_files`] and [`run_tests`]; [`adapter`] is what one of
+//! [`terminal`], [`web`], [`test_files`], [`changed_files`] and [`run_tests`]; [`adapter`] is what one of
 //! them consists of, [`context`] how it gets to the tools, [`answer`] what a call comes to, [`mod@format`] what is made of their answers. May use: `runtime`, `tools`,
 //! `policy`, `workspace`, `text`. Knows nothing of protocols: the door registers what [`AliasName::registration`] says, and
 //! makes its own reply of an [`AliasAnswer`].
@@ -13,6 +13,7 @@
 
 mod adapter;
 mod answer;
+mod changed_files;
 mod context;
 mod edits;
 mod errors;
@@ -58,6 +59,7 @@ pub fn all() -> &'static [AliasName] {
             entry::<web::FetchWebpage>(),
             entry::<web::WebPageAdapter>(),
             entry::<errors::GetErrors>(),
+            entry::<changed_files::GetChangedFiles>(),
         ]
     });
     &ALL

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn copilot_alias_list_has_all_seventeen_names() {
+fn copilot_alias_list_has_all_eighteen_names() {
     let names: Vec<&str> = all().iter().map(AliasName::name).collect();
     for name in [
         "insert_edit_into_file",
@@ -23,10 +23,11 @@ fn copilot_alias_list_has_all_seventeen_names() {
         "get_errors",
         "get_terminal_output",
         "fetch_webpage",
+        "get_changed_files",
     ] {
         assert!(names.contains(&name), "{name}");
     }
-    assert_eq!(names.len(), 17);
+    assert_eq!(names.len(), 18);
 }
 
 #[test]

@@ -218,8 +218,10 @@ impl SubscriptionHub {
         let path = self.watchable_path(uri)?;
         let (sender, receiver) = watch::channel(0);
         inner.resources.insert(uri.to_owned(), sender.clone());
+        // What any client reads from now on may be news to this one.
+        let known = inner.read.get(uri).copied();
         drop(inner);
-        tokio::spawn(Arc::clone(self).watch_diagnostics(uri.to_owned(), path, sender));
+        tokio::spawn(Arc::clone(self).watch_diagnostics(uri.to_owned(), path, sender, known));
         Some(receiver)
     }
 
@@ -248,9 +250,9 @@ impl SubscriptionHub {
         uri: String,
         path: WorkspacePath,
         sender: watch::Sender<u64>,
+        mut told: Option<u64>,
     ) {
         let mut mark: Option<DiagnosticsMark> = None;
-        let mut told: Option<u64> = None;
         while self.is_wanted(&uri, &sender) {
             let runtime = self.options.live.current();
             let now = runtime.diagnostics_mark(&path).await;
@@ -261,9 +263,12 @@ impl SubscriptionHub {
                     text = looked => text,
                     () = sender.closed() => continue,
                 };
-                // Asking may itself have made servers speak.
-                mark = Some(runtime.diagnostics_mark(&path).await);
                 let print = fingerprint(&text);
+                // The text may be that of the moment when the look began: what changed since is looked at again. Asking may itself
+                // have made servers speak, which counts once.
+                let later = runtime.diagnostics_mark(&path).await;
+                let is_settled = told == Some(print) && later.only_repeats(now);
+                mark = Some(if is_settled { later } else { now });
                 let known = told.or_else(|| self.lock_inner().read.get(&uri).copied());
                 if known.is_some_and(|known| known != print) {
                     sender.send_modify(|count| *count += 1);
