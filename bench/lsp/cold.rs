@@ -13,7 +13,7 @@ use super::stats::{Samples, ms};
 use super::table::Row;
 
 /// The most of a raw client's cold start.
-const RATIO: f64 = 1.1;
+const RATIO: f64 = 1.05;
 
 /// The command beside this bench.
 pub fn binary() -> anyhow::Result<PathBuf> {

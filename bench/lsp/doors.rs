@@ -16,12 +16,12 @@ use super::stats::{Samples, ms, us};
 use super::table::Row;
 
 /// Added at the median, and at the 99th percentile, by MCP and the daemon together.
-const MCP_ADDED: Duration = Duration::from_micros(250);
+const MCP_ADDED: Duration = Duration::from_micros(350);
 const MCP_LATE: Duration = Duration::from_millis(1);
 /// Added at the median by a whole process.
-const PROCESS_ADDED: Duration = Duration::from_millis(15);
+const PROCESS_ADDED: Duration = Duration::from_millis(8);
 /// From the start of the process to the answer of `initialize`.
-const START: Duration = Duration::from_millis(20);
+const START: Duration = Duration::from_millis(10);
 
 /// What MCP, the command and the start take.
 pub fn run(stage: &Stage, plan: &Plan) -> anyhow::Result<Vec<Row>> {

@@ -15,7 +15,7 @@ use super::table::Row;
 const ADDED: Duration = Duration::from_micros(60);
 const CALLERS: usize = 64;
 /// The least share of the raw client's throughput.
-const SHARE: f64 = 0.95;
+const SHARE: f64 = 0.98;
 
 async fn ask(runtime: &Runtime, method: &str, target: Target) -> anyhow::Result<()> {
     let refused = |error: lsp_tools::ToolError| anyhow!("{}", error.error);

@@ -60,4 +60,4 @@ pub(crate) use settings::{
 };
 pub(crate) use state::{HeldFile, StateError, StateFolder, StateName};
 pub use trust::TrustStore;
-pub(crate) use trust::{TrustError, TrustState};
+pub(crate) use trust::{RecordedHooks, TrustError, TrustState};

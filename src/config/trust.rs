@@ -64,6 +64,11 @@ impl RecordedProject {
         &self.store.projects[&self.key]
     }
 
+    /// The texts that were trusted and whose paths begin with `start`, also those that are gone since.
+    fn texts_below(&self, start: &str) -> Vec<String> {
+        self.record().texts.keys().filter(|path| path.starts_with(start)).cloned().collect()
+    }
+
     /// `what` has changed, and whether the folder is still the one that was trusted.
     fn changes_since_trusted(&self, what: impl IntoIterator<Item = String>) -> Vec<String> {
         let record = self.record();
@@ -71,6 +76,15 @@ impl RecordedProject {
         let replaced = (!is_same).then(|| format!("the folder `{}` was replaced by another", self.key));
         what.into_iter().chain(replaced).collect()
     }
+}
+
+/// What a project was trusted with of hooks.
+#[derive(Debug, Default)]
+pub(crate) struct RecordedHooks {
+    /// The paths of hooks files, also of those that are gone since.
+    pub(crate) texts: Vec<String>,
+    /// There were hooks in its settings, and what it says of running programs, or the folder itself, is not what was trusted then.
+    pub(crate) lost: bool,
 }
 
 /// The programs that a project was trusted with.
@@ -271,16 +285,22 @@ impl TrustStore {
         }
     }
 
-    /// Whether `project` was trusted with hooks of its own, and what it says of running programs, or the folder itself, is not what was
-    /// trusted then.
+    /// What `project`, which says `fields` of running programs now, was trusted with of hooks: its settings' own, and texts whose
+    /// paths begin with `start`.
     ///
     /// # Errors
     /// When the store or the project's folder cannot be read.
-    pub(crate) fn has_lost_hooks(&self, project: &Path, fields: &LaunchFields) -> Result<bool, TrustError> {
-        let Some(found) = self.find(project)? else { return Ok(false) };
+    pub(crate) fn recorded_hooks(
+        &self,
+        project: &Path,
+        fields: &LaunchFields,
+        start: &str,
+    ) -> Result<RecordedHooks, TrustError> {
+        let Some(found) = self.find(project)? else { return Ok(RecordedHooks::default()) };
         let recorded = &found.record().fields;
         let has_hooks = recorded.keys().any(|name| name.starts_with("`hooks"));
-        Ok(has_hooks && (*recorded != fields.fields || !found.changes_since_trusted([]).is_empty()))
+        let lost = has_hooks && (*recorded != fields.fields || !found.changes_since_trusted([]).is_empty());
+        Ok(RecordedHooks { texts: found.texts_below(start), lost })
     }
 
     /// The texts of `project` that were trusted and whose paths begin with `start`, also those that are gone since.
@@ -288,8 +308,7 @@ impl TrustStore {
     /// # Errors
     /// When the store or the project's folder cannot be read.
     pub(crate) fn texts_below(&self, project: &Path, start: &str) -> Result<Vec<String>, TrustError> {
-        let Some(found) = self.find(project)? else { return Ok(Vec::new()) };
-        Ok(found.record().texts.keys().filter(|path| path.starts_with(start)).cloned().collect())
+        Ok(self.find(project)?.map_or_else(Vec::new, |found| found.texts_below(start)))
     }
 
     /// Whether a tool that the project drops in may run: only where its owner trusted the project when the tool was this one
@@ -385,9 +404,8 @@ impl TrustStore {
     fn read(&self) -> Result<Arc<TrustStoreContent>, TrustError> {
         let path = self.folder.join(TRUST_STORE);
         let now = SystemTime::now();
-        let stamp = FileStamp::from_path(&path);
         let kept = self.kept.lock().clone();
-        if let Some(kept) = kept.filter(|kept| stamp == Some(kept.stamp)) {
+        if let Some(kept) = kept.filter(|kept| FileStamp::from_path(&path) == Some(kept.stamp)) {
             self.check_folder()?;
             return Ok(kept.store);
         }

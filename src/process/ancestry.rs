@@ -12,9 +12,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::SUPERVISE;
 use super::sandbox_arguments::ENTER;
-#[cfg(doc)]
-use super::tree;
-use super::tree::{Process, ProcessState};
+use super::tree::{self, Process, ProcessState};
 
 /// No chain of processes is longer.
 const MAX_ANCESTRY_DEPTH: usize = 256;
@@ -139,7 +137,7 @@ impl ProcessTable for LinuxProcessTable {
     }
 
     fn keeps_commands(&self, pid: i32) -> bool {
-        let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let words = tree::read_bytes(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         let first = words.split(|byte| *byte == 0).nth(1);
         first.is_some_and(|word| word == SUPERVISE.as_bytes() || word == ENTER.as_bytes())
     }

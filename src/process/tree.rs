@@ -4,11 +4,16 @@
 //! every walk has a bound in time.
 
 use std::collections::HashMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+
+/// Most files of `/proc` that are read here are shorter.
+const PROC_FILE_BYTES: usize = 4 << 10;
 
 /// No walk takes longer; one over ten thousand processes takes a tenth of it.
 const PROCESS_WALK_TIMEOUT: Duration = Duration::from_millis(500);
@@ -62,7 +67,7 @@ impl Process {
 
 /// Now, in clock ticks since the system started; `None` where the system does not tell.
 pub(crate) fn system_ticks() -> Option<u64> {
-    let uptime = fs::read_to_string("/proc/uptime").ok()?;
+    let uptime = read_text("/proc/uptime")?;
     // Seconds with two places, rounded down.
     let (seconds, hundredths) = uptime.split_whitespace().next()?.split_once('.')?;
     let hundredths = seconds.parse::<u64>().ok()? * 100 + hundredths.parse::<u64>().ok()?;
@@ -112,7 +117,7 @@ pub(crate) fn resident_bytes(pid: i32) -> u64 {
 
 /// Resident memory of `pid` alone, in bytes.
 pub(crate) fn resident_bytes_of(pid: i32) -> Option<u64> {
-    let statm = fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
+    let statm = read_text(format!("/proc/{pid}/statm"))?;
     let pages: u64 = statm.split_whitespace().nth(1)?.parse().ok()?;
     Some(pages * rustix::param::page_size() as u64)
 }
@@ -166,8 +171,20 @@ fn list_children(pid: i32) -> Option<Vec<i32>> {
     Some(found)
 }
 
+/// The bytes of a file of `/proc`, which says nothing of its length: with room for most of them they come at the first call.
+pub(super) fn read_bytes(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(PROC_FILE_BYTES);
+    // `File` would ask for the length once more.
+    File::open(path)?.take(u64::MAX).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn read_text(path: impl AsRef<Path>) -> Option<String> {
+    String::from_utf8(read_bytes(path).ok()?).ok()
+}
+
 fn read_process(pid: i32) -> Option<Process> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let stat = read_text(format!("/proc/{pid}/stat"))?;
     // The name in parentheses may hold anything, so the fields are counted from the last one.
     let mut fields = stat.get(stat.rfind(')')? + 1..)?.split_whitespace();
     if matches!(fields.next()?, "Z" | "X") {

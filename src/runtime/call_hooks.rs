@@ -10,7 +10,7 @@ use super::Runtime;
 use super::approve::{CallStopReason, PlannedCall};
 use super::call::ConductedCall;
 use super::record::CallRecorder;
-use crate::config::FilePin;
+use crate::config::{FilePin, RecordedHooks};
 use crate::policy::hooks::{HookInput, HookRunner, Hooks, PostAnswer, PreAnswer, files};
 use crate::policy::request::{Effect, PolicyVerdict};
 use crate::tools::error::{ErrorCode, ToolError};
@@ -188,11 +188,12 @@ impl Runtime {
             denied(format!("the hooks in {} cannot be looked at: {error}", files::FOLDER))
         };
         let read = files::read(&self.context.workspace);
-        let trusted = self.context.trust.texts_below(root, &format!("{}/", files::FOLDER));
-        let (found, trusted) = match (read, trusted) {
+        let launch = &self.context.config.launch;
+        let trusted = self.context.trust.recorded_hooks(root, launch, &format!("{}/", files::FOLDER));
+        let (found, RecordedHooks { texts: trusted, lost }) = match (read, trusted) {
             (Ok(found), Ok(trusted)) => (found, trusted),
             // What nobody trusted would not run if it could be read, and where there is nothing, nothing is kept from running.
-            (Err(_), Ok(trusted)) if trusted.is_empty() => return Ok(Cow::Borrowed(&self.hooks)),
+            (Err(_), Ok(trusted)) if trusted.texts.is_empty() => return Ok(Cow::Borrowed(&self.hooks)),
             (Err(error), _) => return Err(failed(&error)),
             (_, Err(error)) => return Err(failed(&error)),
         };
@@ -200,8 +201,7 @@ impl Runtime {
         if let Some(gone) = trusted.iter().find(|path| found.iter().all(|file| file.path != **path)) {
             return Err(denied(format!("the hooks file {gone}, which was trusted, is gone")).with_hint(again));
         }
-        let lost = self.context.trust.has_lost_hooks(root, &self.context.config.launch);
-        if lost.map_err(|error| failed(&error))? {
+        if lost {
             let what = "the project's hooks, which were trusted, or what else it says of running programs has changed since";
             return Err(denied(what.to_owned()).with_hint(again));
         }

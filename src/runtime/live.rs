@@ -1,5 +1,6 @@
 //! The runtime that is currently open, replaced when the settings change.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -45,6 +46,11 @@ impl LiveRuntime {
             current.end_without_trust();
             current
         })
+    }
+
+    /// The root of the workspace, which all its runtimes have.
+    pub(crate) fn root(&self) -> PathBuf {
+        self.0.current.borrow().workspace().root().to_owned()
     }
 
     /// The runtime under the settings as they are now, which costs a few stats where they are as before.

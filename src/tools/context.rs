@@ -269,6 +269,21 @@ impl Context {
         Ok(subject)
     }
 
+    /// As [`language_file`](Self::language_file), for a question that compares the file with the disk before it is asked: of one that
+    /// a server has open, only the name is looked at here.
+    pub(crate) fn question_file(&self, path: WorkspacePath) -> Result<LanguageFile, ToolError> {
+        let name = path.name_lossy();
+        let is_compared = !self.workspace.is_path_hidden(&path)
+            && self.view.unsaved(&path).is_none()
+            && !self.catalogue().needs_first_line(&name)
+            && self.manager.has_open(&path);
+        if !is_compared {
+            return self.language_file(path);
+        }
+        let language = self.catalogue().language_of(&name, None).map(str::to_owned);
+        Ok(LanguageFile { path, language })
+    }
+
     /// Refuses what is no text before any server is started for it. Of a file that a server has open, the server's own
     /// documents tell, and nothing is read here.
     pub(crate) fn must_be_text(&self, path: &WorkspacePath) -> Result<(), ToolError> {

@@ -110,7 +110,7 @@ impl Context {
         deadline: Instant,
         ask: &impl PositionRequest<T>,
     ) -> Result<QuestionOutcome<T>, ToolError> {
-        let subject = self.language_file(self.path(path_of(target)?)?)?;
+        let subject = self.question_file(self.path(path_of(target)?)?)?;
         self.manager.refresh().await;
         let started = Instant::now();
         let servers = self.servers_for(&subject, |features| features.navigation);

@@ -72,6 +72,21 @@ impl Jail {
         self.open_once(relative, location_flags())
     }
 
+    /// Whether something is at `relative` and the kernel says that no part of it is a link; false tells nothing.
+    #[cfg(target_os = "linux")]
+    pub(super) fn is_unlinked(&self, relative: &Path) -> bool {
+        use rustix::fs::ResolveFlags;
+        let relative = if relative.as_os_str().is_empty() { Path::new(".") } else { relative };
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+        rustix::fs::openat2(self.fd(), relative, location_flags(), Mode::empty(), resolve).is_ok()
+    }
+
+    /// Elsewhere the system cannot be asked.
+    #[cfg(not(target_os = "linux"))]
+    pub(super) fn is_unlinked(&self, _: &Path) -> bool {
+        false
+    }
+
     fn open_once(&self, relative: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
         let relative = if relative.as_os_str().is_empty() { Path::new(".") } else { relative };
         let fd = self.fd();

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use rustix::io::Errno;
 
 use super::jail::Jail;
 use super::path::{MAX_PATH_BYTES, check_given, escape_unprintable, normalise, truncate_printable};
@@ -195,6 +196,12 @@ impl Workspace {
     /// Whether something is at `path`, of whatever kind; what lies behind a link that leads out does not count.
     pub fn exists(&self, path: &WorkspacePath) -> bool {
         self.inner.jail.locate(path.as_path()).is_ok()
+    }
+
+    /// Whether the name `path` is not taken, in the folder that is the root's now. One call of the system, for what is mostly not
+    /// there; what is there is looked at by [`exists`](Self::exists).
+    pub(crate) fn is_vacant(&self, path: &WorkspacePath) -> bool {
+        matches!(rustix::fs::lstat(self.absolute(path)), Err(Errno::NOENT | Errno::NOTDIR))
     }
 
     /// `absolute`, normalised, as a path relative to the root.

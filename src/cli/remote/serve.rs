@@ -11,7 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
-use tokio::time::{interval, timeout};
+use tokio::time::{Instant, interval_at, timeout};
 
 use super::{RemoteCommandEvent, RemoteCommandHeader, RemoteCommandRequest, daemon_accepts};
 use crate::bridges::daemon::preamble::{LineError, line, read_line};
@@ -181,7 +181,7 @@ async fn send_heartbeats(
     writer: &mut OwnedWriteHalf,
     mut watched: Option<UnboundedReceiver<ProgressEvent>>,
 ) -> LineError {
-    let mut alive = interval(REMOTE_HEARTBEAT_INTERVAL);
+    let mut alive = interval_at(Instant::now() + REMOTE_HEARTBEAT_INTERVAL, REMOTE_HEARTBEAT_INTERVAL);
     loop {
         let next = async {
             match &mut watched {

@@ -340,8 +340,9 @@ impl Manager {
 
     /// The root that `server` has, or would have, for `path`.
     pub(crate) fn root(&self, server: &str, path: &WorkspacePath) -> WorkspacePath {
-        let spec = self.shared.setup.catalogue.servers.get(server);
-        let found = spec.and_then(|spec| roots::root_of(&self.shared.setup.workspace, spec, path));
+        let shared = &self.shared;
+        let spec = shared.setup.catalogue.servers.get(server);
+        let found = spec.and_then(|spec| shared.roots.root_for(&shared.setup.workspace, server, spec, path));
         found.unwrap_or_else(WorkspacePath::root)
     }
 

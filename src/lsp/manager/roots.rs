@@ -94,8 +94,11 @@ pub(super) fn unlisted_project(
     server: &ServerSpec,
     path: &WorkspacePath,
 ) -> Option<WorkspacePath> {
+    let list = server.root_members.as_ref()?;
     let (root, project) = (root_of(workspace, server, path)?, project_of(workspace, server, path));
-    let list = server.root_members.as_ref().filter(|_| project != root)?;
+    if project == root {
+        return None;
+    }
     let members = list.list_in(workspace, &root);
     let within = project.as_path().strip_prefix(root.as_path()).ok()?;
     let globs = members.iter().filter_map(|glob| read_glob(glob.trim_end_matches('/'), |_| ()).ok());

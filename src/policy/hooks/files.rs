@@ -55,7 +55,7 @@ pub struct HookFile {
 pub(crate) fn read(workspace: &Workspace) -> Result<Vec<HookFile>, ReadError> {
     let Ok(folder) = workspace.path(FOLDER.as_ref()) else { return Ok(Vec::new()) };
     // Every call looks here, and few repositories have such a folder.
-    if !workspace.exists(&folder) {
+    if workspace.is_vacant(&folder) || !workspace.exists(&folder) {
         return Ok(Vec::new());
     }
     let until = WorkDeadline::new(Instant::now() + HOOK_FOLDER_SCAN_TIMEOUT);

@@ -69,9 +69,8 @@ fn is_read_alike(server: &ServerSpec, edit: &EditedText) -> bool {
         return false;
     };
     let name = edit.path.name_lossy();
-    let of_file = server.project_settings.iter().filter(|sign| is_of(sign.file(), &name));
-    !server.project_settings.is_empty()
-        && of_file.map(|sign| sign.value_in(before) == sign.value_in(after)).all(|alike| alike)
+    let mut of_file = server.project_settings.iter().filter(|sign| is_of(sign.file(), &name));
+    !server.project_settings.is_empty() && of_file.all(|sign| sign.value_in(before) == sign.value_in(after))
 }
 
 /// Whether what the server reads of a project file among `users` names a file that differs: `"extends": "./strict.json"`.

@@ -125,7 +125,7 @@ impl McpConversation {
 
     /// How this client's answers are put.
     pub(super) fn answer_form(&self) -> AnswerForm {
-        let root = self.runtime().workspace().root().to_owned();
+        let root = self.live().root();
         AnswerForm { root, text_only: self.shared.options.text_answers }
     }
 }
