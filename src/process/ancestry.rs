@@ -7,6 +7,7 @@
 //! cannot be taken for sure, the walk begins anew, and where that does not help, the answer is [`Descent::Unknown`].
 
 use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -17,7 +18,12 @@ use super::tree::{self, Process, ProcessState};
 /// No chain of processes is longer.
 const MAX_ANCESTRY_DEPTH: usize = 256;
 /// The most walks for one answer. Parents that end by chance disturb one or two.
-const MAX_ANCESTRY_WALK_ATTEMPTS: usize = 16;
+const MAX_ANCESTRY_WALK_ATTEMPTS: u32 = 16;
+/// After so many walks in a row the next ones wait: a parent with many threads takes its time to end on a busy machine, and gives its
+/// children away only when the last thread has.
+const IMMEDIATE_ANCESTRY_WALKS: u32 = 4;
+/// How long each of them waits; 120 ms in all.
+const ANCESTRY_WALK_PAUSE: Duration = Duration::from_millis(10);
 
 /// What is known of a process's ancestors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,6 +133,8 @@ trait ProcessTable {
     fn process_state(&self, pid: i32) -> ProcessState;
     /// Whether it is a supervisor, or what stands for one where processes have numbers of their own.
     fn keeps_commands(&self, pid: i32) -> bool;
+    /// Waits for a parent that ends.
+    fn pause(&self);
 }
 
 struct LinuxProcessTable;
@@ -141,15 +149,30 @@ impl ProcessTable for LinuxProcessTable {
         let first = words.split(|byte| *byte == 0).nth(1);
         first.is_some_and(|word| word == SUPERVISE.as_bytes() || word == ENTER.as_bytes())
     }
+
+    fn pause(&self) {
+        // The end of another's parent is no event that could be waited for.
+        std::thread::sleep(ANCESTRY_WALK_PAUSE);
+    }
 }
 
 fn descent_in(table: &impl ProcessTable, process: &Process) -> Descent {
-    (0..MAX_ANCESTRY_WALK_ATTEMPTS).find_map(|_| walk_ancestors(table, process)).unwrap_or(Descent::Unknown)
+    for attempt in 0..MAX_ANCESTRY_WALK_ATTEMPTS {
+        if attempt >= IMMEDIATE_ANCESTRY_WALKS {
+            table.pause();
+        }
+        let Some(child) = living_process(table, process.pid).filter(|seen| seen.is_same(process)) else {
+            return Descent::Unknown;
+        };
+        if let Some(descent) = walk_ancestors(table, process, child) {
+            return descent;
+        }
+    }
+    Descent::Unknown
 }
 
-/// One walk up; `None` where it came upon something that cannot be.
-fn walk_ancestors(table: &impl ProcessTable, process: &Process) -> Option<Descent> {
-    let mut child = living_process(table, process.pid).filter(|seen| seen.is_same(process))?;
+/// One walk up from `child`, which is `process` as it was seen a moment ago; `None` where it came upon something that cannot be.
+fn walk_ancestors(table: &impl ProcessTable, process: &Process, mut child: Process) -> Option<Descent> {
     for _ in 0..MAX_ANCESTRY_DEPTH {
         if child.parent == 0 {
             // The first process, or one whose parent is outside of this container. Was it the same one all the time?
@@ -202,6 +225,8 @@ mod tests {
         fn keeps_commands(&self, pid: i32) -> bool {
             pid == SUPERVISOR
         }
+
+        fn pause(&self) {}
     }
 
     fn process(pid: i32, parent: i32) -> Process {
@@ -223,6 +248,31 @@ mod tests {
             70 => ProcessState::Living(process(70, 1)),
             _ => ProcessState::Gone,
         }
+    }
+
+    #[test]
+    fn parent_that_takes_its_time_to_end_is_waited_for() {
+        struct Slow(Cell<u32>);
+        impl ProcessTable for Slow {
+            fn process_state(&self, pid: i32) -> ProcessState {
+                let has_ended = self.0.get() >= 3;
+                match pid {
+                    100 if has_ended => ProcessState::Living(process(100, 1)),
+                    100 => ProcessState::Living(process(100, 90)),
+                    1 => ProcessState::Living(process(1, 0)),
+                    _ => ProcessState::Gone,
+                }
+            }
+
+            fn keeps_commands(&self, _: i32) -> bool {
+                false
+            }
+
+            fn pause(&self) {
+                self.0.set(self.0.get() + 1);
+            }
+        }
+        assert_eq!(descent_in(&Slow(Cell::new(0)), &process(100, 90)), Descent::Free);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The arguments that make our binary shut itself in ([`sandbox`](super::sandbox)) and become another program.
+//! The arguments that make our binary shut itself into the sandbox and become another program.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;

@@ -266,7 +266,8 @@ fn files_are_known_by_their_paths_in_quotes() {
         ("bin/tool.js", "console.log(1)\n"),
         ("test/a.js", "const tool = require.resolve('../bin/tool')\nconst text = 'e.g. a/b'\n"),
         ("test/b.js", "const path = require('path').join(root, 'bin/tool.js')\n"),
-        ("test/c.js", "import '../bin/tool.js'\n"),
+        ("test/c.js", "import { run } from '../bin/tool.js'\n"),
+        ("test/e.js", "import '../bin/tool.js'\n"),
         ("index.js", "console.log(2)\n"),
         ("test/d.js", "run(require('../'))\n"),
     ];
@@ -279,6 +280,10 @@ fn files_are_known_by_their_paths_in_quotes() {
         found.sort();
         found
     };
-    assert_eq!(quoting("bin/tool.js"), ["test/a.js", "test/b.js"]);
+    assert_eq!(
+        quoting("bin/tool.js"),
+        ["test/a.js", "test/b.js", "test/e.js"],
+        "an import that brings in a name is followed as one"
+    );
     assert_eq!(quoting("index.js"), ["test/d.js"]);
 }
