@@ -5,7 +5,7 @@
 //! behind, also what moved to a session of its own. Linux alone can do this; elsewhere there are no supervisors.
 //!
 //! What is below a supervisor is ended round by round: all that is found is killed, until nothing is left. A command of `bash`
-//! has processes with numbers of their own where the kernel allows it ([`namespace`](super::namespace)). Between it and its
+//! has processes with numbers of their own where the kernel allows it ([`namespace`]). Between it and its
 //! supervisor stands the first of these ([`run_as_first`]), with which all others end.
 //!
 //! Trusted files of a project are compared with their hashes before the program starts, and the program is started from the open file that was
