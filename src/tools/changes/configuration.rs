@@ -84,12 +84,15 @@ fn is_derived(
     let names: Vec<_> = names.filter(|name| !configures(server, name)).collect();
     let mut project_files = users.iter().filter(|user| configures(server, &user.name_lossy()));
     project_files.any(|path| {
+        // What it reads of its project files is not known, so whatever they name may count.
+        if server.project_settings.is_empty() {
+            return true;
+        }
         let Ok(file) = context.workspace.read_text(path) else { return true };
         let name = path.name_lossy();
         let settings = server.project_settings.iter().filter(|sign| is_of(sign.file(), &name));
         let read: Vec<Cow<'_, str>> = settings.filter_map(|sign| sign.value_in(&file.text)).collect();
-        let is_named = |name: &str| read.iter().any(|text| text.contains(name));
-        server.project_settings.is_empty() || names.iter().any(|name| is_named(name))
+        names.iter().any(|name| read.iter().any(|text| text.contains(name.as_ref())))
     })
 }
 
