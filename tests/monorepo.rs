@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use lsp_tools::internals::lsp::model::Severity;
 use lsp_tools::internals::tools::answer::LocationsOutput;
 use lsp_tools::internals::tools::lsp_hierarchy::CallDirection;
 use lsp_tools::{Answer, Runtime, RuntimeOptions, Target, Verdict};
@@ -172,4 +173,68 @@ async fn references_across_typescript_packages_are_found_in_any_layout() {
         }
         runtime.shutdown().await;
     }
+}
+
+const NESTED_PYTHON: [(&str, &str); 5] = [
+    ("src/pkg/__init__.py", ""),
+    ("src/pkg/items.py", "class Item:\n    pass\n"),
+    ("src/pkg/core.py", "from pkg.items import Item\n\nfirst: Item = Item()\n"),
+    ("examples/one/pyproject.toml", "[project]\nname = \"one\"\nversion = \"1\"\n"),
+    ("examples/one/one.py", "number: int = \"\"\n"),
+];
+
+/// How many errors a file has.
+async fn errors(runtime: &Runtime, path: &str) -> (Verdict, usize) {
+    let found = runtime.diagnose(vec![path.into()], Some(Severity::Error), 10).await.expect("an answer");
+    (found.verdict, found.output.count)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nested_python_project_does_not_change_findings_of_outer_one() {
+    for server in ["pyright", "basedpyright", "ty"] {
+        let project = Project::new(NESTED_PYTHON);
+        project.write(
+            "pyproject.toml",
+            "[project]\nname = \"pkg\"\nversion = \"1\"\n[tool.pyright]\ninclude = [\"src\"]\n",
+        );
+        let runtime = open(&project, server);
+        for round in ["first", "second"] {
+            assert_eq!(
+                errors(&runtime, "src/pkg/core.py").await,
+                (Verdict::Complete, 0),
+                "{server}, {round}"
+            );
+            assert_eq!(
+                errors(&runtime, "examples/one/one.py").await,
+                (Verdict::Complete, 1),
+                "{server}, {round}"
+            );
+        }
+        runtime.shutdown().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn python_configuration_that_comes_later_takes_nested_project_in() {
+    let project = Project::new(NESTED_PYTHON);
+    let outer = "[project]\nname = \"pkg\"\nversion = \"1\"\n";
+    project.write("pyproject.toml", outer);
+    let runtime = open(&project, "pyright");
+    // The server is started for the nested project first.
+    for settings in ["", "[tool.pyright]\ninclude = [\"src\"]\n", ""] {
+        project.write("pyproject.toml", format!("{outer}{settings}"));
+        for round in ["first", "second"] {
+            assert_eq!(
+                errors(&runtime, "examples/one/one.py").await,
+                (Verdict::Complete, 1),
+                "{settings}, {round}"
+            );
+            assert_eq!(
+                errors(&runtime, "src/pkg/core.py").await,
+                (Verdict::Complete, 0),
+                "{settings}, {round}"
+            );
+        }
+    }
+    runtime.shutdown().await;
 }

@@ -387,6 +387,15 @@ impl Session {
         self.state.spec.readiness.knows_open_projects
     }
 
+    /// Its own root and the folders that were added to it.
+    pub(crate) fn served_roots(&self) -> Vec<WorkspacePath> {
+        let mut roots = self.state.folders();
+        if !roots.contains(&self.root) {
+            roots.push(self.root.clone());
+        }
+        roots
+    }
+
     /// Whether `root` is its own or one of the folders that were added to it.
     pub(crate) fn serves_root(&self, root: &WorkspacePath) -> bool {
         self.root == *root || self.state.folders().contains(root)

@@ -282,7 +282,7 @@ impl Manager {
     pub(crate) fn running_session(&self, server: &str, path: &WorkspacePath) -> Option<Arc<Session>> {
         let shared = &self.shared;
         let spec = shared.spec(server).ok()?;
-        let root = shared.roots.root_for(&shared.setup.workspace, server, spec, path)?;
+        let root = shared.roots.root_for(&shared.setup, server, spec, path)?;
         let serves = |session: &Arc<Session>| session.server() == server && session.serves_root(&root);
         let slots = shared.slots.iter().filter(|slot| slot.key().holder.is_none());
         slots.filter_map(|slot| slot.running_session()).find(serves)
@@ -342,7 +342,7 @@ impl Manager {
     pub(crate) fn root(&self, server: &str, path: &WorkspacePath) -> WorkspacePath {
         let shared = &self.shared;
         let spec = shared.setup.catalogue.servers.get(server);
-        let found = spec.and_then(|spec| shared.roots.root_for(&shared.setup.workspace, server, spec, path));
+        let found = spec.and_then(|spec| shared.roots.root_for(&shared.setup, server, spec, path));
         found.unwrap_or_else(WorkspacePath::root)
     }
 
@@ -359,7 +359,7 @@ impl Manager {
     /// The folder of the project that `path` is in, where `server`'s root names the projects that belong to it and this is none.
     pub(crate) fn unlisted_project(&self, server: &str, path: &WorkspacePath) -> Option<WorkspacePath> {
         let spec = self.shared.setup.catalogue.servers.get(server)?;
-        roots::unlisted_project(&self.shared.setup.workspace, spec, path)
+        roots::unlisted_project(&self.shared.setup.workspace, spec, path, &self.root(server, path))
     }
 
     /// Whether there is a Python environment for `root`, used or not.
@@ -439,7 +439,7 @@ impl ManagerState {
             return Err(SessionUnavailable::Stopping);
         }
         let spec = self.spec(server)?;
-        let root = self.roots.root_for(&self.setup.workspace, server, spec, path);
+        let root = self.roots.root_for(&self.setup, server, spec, path);
         let root = root.ok_or_else(|| SessionUnavailable::Disabled {
             reason: format!(
                 "{server} only works in a project with {}, and there is none around {}",
@@ -448,6 +448,11 @@ impl ManagerState {
             ),
         })?;
         Ok(SlotKey { server: server.to_owned(), root, holder: None })
+    }
+
+    /// The root of what lies directly in `folder`.
+    fn root_of_folder(&self, server: &str, folder: &WorkspacePath) -> Option<WorkspacePath> {
+        self.roots.root_for(&self.setup, server, self.spec(server).ok()?, &folder.join("_").ok()?)
     }
 
     /// All slots, as they are now: none of the map is locked while they are used.
@@ -469,7 +474,14 @@ impl ManagerState {
             .slots
             .iter()
             .filter(|slot| slot.key().server == wanted.server && slot.key().holder.is_none());
-        let slot = others.find(|slot| slot.takes_more_folders())?.value().clone();
+        let (slot, session) =
+            others.find_map(|slot| Some((slot.value().clone(), slot.session_taking_folders()?)))?;
+        // A folder that is no root any more would be served beside the root that it belongs to now.
+        let is_root =
+            |root: &WorkspacePath| self.root_of_folder(&wanted.server, root).is_none_or(|now| now == *root);
+        if !session.served_roots().iter().all(is_root) {
+            return None;
+        }
         // A Python server works with one environment; another root may have another.
         let environment = |root| python::environment_of(&self.setup, root);
         (environment(&slot.key.root) == environment(&wanted.root)).then_some(slot)

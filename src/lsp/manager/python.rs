@@ -90,7 +90,7 @@ impl PythonLaunchSettings {
 }
 
 /// Whether `server` is given a Python environment.
-fn wants_python(server: &ServerSpec) -> bool {
+pub(super) fn wants_python(server: &ServerSpec) -> bool {
     server.python_environment || server.python_path_setting.is_some() || server.python_path_option.is_some()
 }
 

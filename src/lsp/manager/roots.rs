@@ -1,10 +1,12 @@
 //! The project root that a server is started for.
 
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use dashmap::DashMap;
 
-use super::SlotKey;
+use super::python::wants_python;
+use super::{ManagerSetup, SlotKey, python};
 use crate::config::marker::ConfigMarker;
 use crate::config::spec::ServerSpec;
 use crate::text::{build_glob_set, read_glob};
@@ -18,49 +20,68 @@ pub(super) struct RootCache(DashMap<SlotKey, CachedRoot>);
 #[derive(Debug)]
 struct CachedRoot {
     root: Option<WorkspacePath>,
-    /// The folder, those above it, and the files in them that are looked into, as they were before the root was looked for.
-    seen: Vec<Option<FileStamp>>,
+    /// The folder and those above it, as they were before the root was looked for. A new file in one of them changes its stamp.
+    folders: Vec<Option<FileStamp>>,
+    /// The files in them that are looked into.
+    files: Vec<(WorkspacePath, FileStamp)>,
 }
 
 impl RootCache {
     /// As [`root_of`], from memory where that still holds.
     pub(super) fn root_for(
         &self,
-        workspace: &Workspace,
+        setup: &ManagerSetup,
         key: &str,
         server: &ServerSpec,
         path: &WorkspacePath,
     ) -> Option<WorkspacePath> {
+        self.root_with(&setup.workspace, key, server, path, |root| python::environment_of(setup, root))
+    }
+
+    fn root_with(
+        &self,
+        workspace: &Workspace,
+        key: &str,
+        server: &ServerSpec,
+        path: &WorkspacePath,
+        environment: impl Fn(&WorkspacePath) -> Option<PathBuf>,
+    ) -> Option<WorkspacePath> {
         let folder = path.parent().unwrap_or_else(WorkspacePath::root);
-        let above = std::iter::successors(Some(folder.clone()), WorkspacePath::parent);
-        let looked_into = || server.root_workspaces.iter().filter_map(ConfigMarker::section_file);
-        let seen: Vec<Option<FileStamp>> = above
-            .flat_map(|folder| {
-                let files = looked_into().map(|file| workspace.stamp(&folder.join(file).ok()?).ok());
-                std::iter::once(workspace.folder_stamp(&folder)).chain(files).collect::<Vec<_>>()
-            })
-            .collect();
-        let key = SlotKey { server: key.to_owned(), root: folder, holder: None };
-        if let Some(known) = self.0.get(&key).filter(|known| known.seen == seen) {
+        let above = || std::iter::successors(Some(folder.clone()), WorkspacePath::parent);
+        let stamp = |file: &WorkspacePath| workspace.stamp(file).ok();
+        let folders: Vec<Option<FileStamp>> = above().map(|folder| workspace.folder_stamp(&folder)).collect();
+        let key = SlotKey { server: key.to_owned(), root: folder.clone(), holder: None };
+        let is_same = |known: &CachedRoot| {
+            known.folders == folders
+                && known.files.iter().all(|(file, seen)| stamp(file).as_ref() == Some(seen))
+        };
+        if let Some(known) = self.0.get(&key).filter(|known| is_same(known)) {
             return known.root.clone();
         }
         let now = SystemTime::now();
-        let root = root_of(workspace, server, path);
+        let names: Vec<&str> = server.root_workspaces.iter().filter_map(ConfigMarker::section_file).collect();
+        let looked_into = above()
+            .flat_map(|folder| names.iter().filter_map(|name| folder.join(name).ok()).collect::<Vec<_>>());
+        let files: Vec<_> = looked_into.filter_map(|file| stamp(&file).map(|seen| (file, seen))).collect();
+        let root = root_of(workspace, server, path, environment);
         // What changed a moment ago may change again and look the same.
-        if seen.iter().flatten().all(|stamp| stamp.is_settled(now)) {
-            self.0.insert(key, CachedRoot { root: root.clone(), seen });
+        let mut stamps = folders.iter().flatten().chain(files.iter().map(|(_, seen)| seen));
+        if stamps.all(|stamp| stamp.is_settled(now)) {
+            self.0.insert(key, CachedRoot { root: root.clone(), folders, files });
         }
         root
     }
 }
 
 /// The root for `path`: the nearest (or topmost, as the catalogue says) folder above it, inside the workspace, that has a sign of
-/// a project of projects; else the nearest one that has one of the server's markers (the topmost one where the catalogue says so); the workspace itself where
+/// a project of projects, unless the marked folder within it has another Python environment (`environment` of a folder); else the
+/// nearest one that has one of the server's markers (the topmost one where the catalogue says so); the workspace itself where
 /// none has, or `None` where a marker is required.
-pub(super) fn root_of(
+fn root_of(
     workspace: &Workspace,
     server: &ServerSpec,
     path: &WorkspacePath,
+    environment: impl Fn(&WorkspacePath) -> Option<PathBuf>,
 ) -> Option<WorkspacePath> {
     let above = || std::iter::successors(path.parent(), WorkspacePath::parent);
     let is_workspace =
@@ -70,7 +91,12 @@ pub(super) fn root_of(
     let found = if server.root_workspaces_topmost { workspaces.last() } else { workspaces.next() };
     let found = match found {
         Some(folder) if is_excluded(workspace, server, &folder, path) => marked.next(),
-        Some(folder) => Some(folder),
+        Some(folder) => {
+            let has_other_environment = |inner: &WorkspacePath| {
+                wants_python(server) && *inner != folder && environment(inner) != environment(&folder)
+            };
+            marked.next().filter(has_other_environment).or(Some(folder))
+        }
         None if server.root_topmost => marked.last(),
         None => marked.next(),
     };
@@ -93,13 +119,14 @@ pub(super) fn unlisted_project(
     workspace: &Workspace,
     server: &ServerSpec,
     path: &WorkspacePath,
+    root: &WorkspacePath,
 ) -> Option<WorkspacePath> {
     let list = server.root_members.as_ref()?;
-    let (root, project) = (root_of(workspace, server, path)?, project_of(workspace, server, path));
-    if project == root {
+    let project = project_of(workspace, server, path);
+    if project == *root {
         return None;
     }
-    let members = list.list_in(workspace, &root);
+    let members = list.list_in(workspace, root);
     let within = project.as_path().strip_prefix(root.as_path()).ok()?;
     let globs = members.iter().filter_map(|glob| read_glob(glob.trim_end_matches('/'), |_| ()).ok());
     let is_member = globs.filter_map(|glob| build_glob_set([glob]).ok()).any(|glob| glob.is_match(within));
@@ -142,7 +169,7 @@ mod tests {
         let path = workspace.path(Path::new("sub/inner/a.py")).unwrap();
         let server = &Catalogue::built_in().servers["pylsp"];
         let roots = RootCache::default();
-        let root = || roots.root_for(&workspace, "pylsp", server, &path).unwrap().display();
+        let root = || roots.root_with(&workspace, "pylsp", server, &path, |_| None).unwrap().display();
         let remembered = || {
             // Longer than the time in which a folder that just changed is looked at again.
             std::thread::sleep(Duration::from_millis(60));
@@ -162,6 +189,39 @@ mod tests {
     }
 
     #[test]
+    fn python_project_without_configuration_belongs_to_configured_one_above_it() {
+        let temp = tempfile::tempdir().unwrap();
+        let workspace = Workspace::open(temp.path()).unwrap();
+        let put = |path: &str, text: &str| {
+            let file = workspace.root().join(path);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, text).unwrap();
+        };
+        let environment = |root: &WorkspacePath| {
+            crate::lsp::python::search(&workspace, root, &Default::default()).environment
+        };
+        let root = |server: &str, path: &str| {
+            let path = workspace.path(Path::new(path)).unwrap();
+            let environment = |root: &WorkspacePath| environment(root).map(|found| found.folder);
+            root_of(&workspace, &Catalogue::built_in().servers[server], &path, environment).unwrap().display()
+        };
+        put("pyproject.toml", "[project]\nname = \"all\"\n");
+        put("one/pyproject.toml", "[project]\nname = \"one\"\n");
+        put("two/pyproject.toml", "[project]\nname = \"two\"\n[tool.pyright]\nstrict = []\n");
+        assert_eq!(root("pyright", "one/src/a.py"), "one");
+        put("pyproject.toml", "[project]\nname = \"all\"\n[tool.pyright]\nstrict = []\n");
+        for server in ["pyright", "basedpyright"] {
+            assert_eq!(root(server, "one/src/a.py"), ".", "{server}");
+            assert_eq!(root(server, "two/src/a.py"), "two", "{server}");
+            assert_eq!(root(server, "a.py"), ".", "{server}");
+        }
+        assert_eq!(root("ty", "one/src/a.py"), "one", "it is not configured by that");
+        put("one/.venv/pyvenv.cfg", "home = /usr/bin\n");
+        put("one/.venv/bin/python", "");
+        assert_eq!(root("pyright", "one/src/a.py"), "one", "it has an environment of its own");
+    }
+
+    #[test]
     fn cargo_workspace_is_one_root_and_standalone_package_another() {
         let temp = tempfile::tempdir().unwrap();
         let workspace = Workspace::open(temp.path()).unwrap();
@@ -172,7 +232,8 @@ mod tests {
         };
         let root = |server: &str, path: &str| {
             let server = &Catalogue::built_in().servers[server];
-            root_of(&workspace, server, &workspace.path(Path::new(path)).unwrap()).map(|root| root.display())
+            root_of(&workspace, server, &workspace.path(Path::new(path)).unwrap(), |_| None)
+                .map(|root| root.display())
         };
         put("rust/Cargo.toml", "[workspace]\nmembers = [\"one\"]\n");
         put("rust/one/Cargo.toml", "[package]\nname = \"one\"\n");
@@ -184,8 +245,9 @@ mod tests {
         assert_eq!(root("rust-analyzer", "rust/stray/src/lib.rs").as_deref(), Some("rust/stray"));
         let outside = |path: &str| {
             let server = &Catalogue::built_in().servers["rust-analyzer"];
-            unlisted_project(&workspace, server, &workspace.path(Path::new(path)).unwrap())
-                .map(|project| project.display())
+            let path = workspace.path(Path::new(path)).unwrap();
+            let root = root_of(&workspace, server, &path, |_| None).unwrap();
+            unlisted_project(&workspace, server, &path, &root).map(|project| project.display())
         };
         put("rust/in/two/Cargo.toml", "[package]\nname = \"two\"\n");
         put("rust/lost/Cargo.toml", "[package]\nname = \"lost\"\n");
@@ -208,8 +270,14 @@ mod tests {
         let server = &Catalogue::built_in().servers[typescript];
         let path = workspace.path(Path::new("web/api/a.js")).unwrap();
         put("web/api/package.json", "{}");
-        assert_eq!(roots.root_for(&workspace, typescript, server, &path).unwrap().display(), "web");
+        assert_eq!(
+            roots.root_with(&workspace, typescript, server, &path, |_| None).unwrap().display(),
+            "web"
+        );
         put("web/package.json", "{}");
-        assert_eq!(roots.root_for(&workspace, typescript, server, &path).unwrap().display(), "web/api");
+        assert_eq!(
+            roots.root_with(&workspace, typescript, server, &path, |_| None).unwrap().display(),
+            "web/api"
+        );
     }
 }

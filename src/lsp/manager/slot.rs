@@ -114,9 +114,12 @@ impl ServerSlot {
         }
     }
 
-    /// Whether its session, which may have crashed unnoticed, can serve other roots beside its own.
-    pub(super) fn takes_more_folders(&self) -> bool {
-        matches!(&self.state.lock().phase, SlotPhase::Running(session) if session.takes_more_folders())
+    /// Its session, which may have crashed unnoticed, where that can serve other roots beside its own.
+    pub(super) fn session_taking_folders(&self) -> Option<Arc<Session>> {
+        match &self.state.lock().phase {
+            SlotPhase::Running(session) if session.takes_more_folders() => Some(session.clone()),
+            _ => None,
+        }
     }
 
     /// The session; it is started if need be, and waited for until `deadline`.
