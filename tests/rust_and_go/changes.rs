@@ -161,3 +161,27 @@ async fn trusted_difference_compares_what_cargo_check_finds_on_both_sides() {
     assert_eq!(answer["verdict"], "complete", "{answer}");
     repository.runtime.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs rust-analyzer: just rust-go"]
+async fn what_trust_alone_finds_is_not_new_against_a_commit_that_is_not_trusted() {
+    let broken = moves("old");
+    let files = [
+        ("Cargo.toml", "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
+        (".gitignore", "/target\nCargo.lock\n"),
+        ("src/lib.rs", &broken),
+    ];
+    let repository = repository("rust-analyzer", &files);
+    repository.branch("later", "main", |project| {
+        project.write("src/lib.rs", format!("{broken}\npub fn new() {{}}\n"))
+    });
+    trust(&repository.runtime).await;
+    let Repository { project, runtime } = repository;
+    runtime.shutdown().await;
+    let repository = Repository { runtime: open(&project, "rust-analyzer"), project };
+    let answer = repository.changes(json!({"against": "later", "min_severity": "error"})).await;
+    assert_eq!(findings(&answer), Vec::<String>::new(), "{answer}");
+    assert_eq!(answer["verdict"], "partial", "{answer}");
+    assert!(answer["notes"].to_string().contains("--trust-trees"), "{answer}");
+    repository.runtime.shutdown().await;
+}

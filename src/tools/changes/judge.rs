@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::compared_texts::{ComparedTexts, UnreadReason};
 use super::configuration::{importers_of_data, reconfigured_files, users_of_data};
 use super::interfaces::changed_interfaces;
-use super::other_tree::{EarlierCommit, OtherTree};
+use super::other_tree::{EarlierCommit, OtherTree, context_over};
 use super::output::{ChangesOutput, UnjudgedFile, WORK_TREE};
 use crate::lsp::view::View;
 use crate::tools::answer::{Answer, Verdict};
@@ -30,6 +30,10 @@ use crate::workspace::WorkspacePath;
 pub(super) const GIT_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 /// How many digits of a commit's id an answer shows.
 const SHOWN_ID_DIGITS: usize = 10;
+
+/// Why nothing of a trusted project was run.
+const UNTRUSTED_BY_HISTORY: &str = "the other commit is no ancestor of HEAD, so nothing of either tree was run, though the project is trusted: \
+                                    `--trust-trees` on the command line allows it";
 
 /// What is wanted of a comparison.
 #[derive(Debug, Clone, Default)]
@@ -75,6 +79,13 @@ pub(crate) async fn compare_with(
         || unwatched.is_empty() && is_work_tree(context, &opened, &comparison, &texts).await?
     {
         texts.unwatched = unwatched.len();
+        if !is_own && trust_decides_findings(context, &texts.edits) {
+            let untrusted = context_over(context, context.workspace.clone(), false);
+            let mut answer = judge(&untrusted, &texts, &before, true, compared, options).await;
+            answer.notes.push(UNTRUSTED_BY_HISTORY.to_owned());
+            tokio::join!(before.close(), untrusted.manager.shutdown());
+            return Ok(answer);
+        }
         let answer = judge(context, &texts, &before, false, compared, options).await;
         before.close().await;
         return Ok(answer);
@@ -84,6 +95,14 @@ pub(crate) async fn compare_with(
     later.complete_answer(context, &mut answer);
     tokio::join!(before.close(), later.close());
     Ok(answer)
+}
+
+/// Whether the servers of the edited files find more in the work tree, since the project is trusted, than they find in a tree that is not.
+fn trust_decides_findings(context: &Context, edits: &[EditedText]) -> bool {
+    let servers = edits
+        .iter()
+        .flat_map(|edit| context.servers_for(&language_file(context, edit), |features| features.diagnostics));
+    context.manager.is_trusted() && servers.into_iter().any(|(_, server)| server.runs_project_code)
 }
 
 /// Whether both trees are the user's: HEAD descends from them, or they lie on disk or in the index. Servers may run of them what they may

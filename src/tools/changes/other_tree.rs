@@ -74,21 +74,8 @@ impl OtherTree {
         .await?;
         let workspace =
             Workspace::open(&root).map_err(|error| ToolError::new(ErrorCode::Internal, error.to_string()))?;
-        let limits = MachineLimits::new(&context.config.settings.servers);
-        let share = Arc::new(MachineShare::new(&context.folders, workspace.root(), limits));
-        let own = Context {
-            manager: Arc::new(context.manager.for_other_tree(workspace.clone(), share, inherits_trust)),
-            edits: TransactionManager::new(workspace.clone(), EditOptions::new(&context.folders.state)),
-            cwd: root,
-            workspace,
-            edit_scheduler: Arc::default(),
-            shells: Arc::default(),
-            overlays: Arc::default(),
-            outlines: Arc::default(),
-            view: View::disk(),
-            ..context.clone()
-        };
-        Ok(Self { context: own.with_limits(context.limits.clone()), gaps, _folder: folder })
+        let context = context_over(context, workspace, inherits_trust);
+        Ok(Self { context, gaps, _folder: folder })
     }
 
     /// Says in `answer`, which is about this tree, what it lacks; whole paths in its messages become those of `context`.
@@ -110,6 +97,26 @@ impl OtherTree {
     pub(crate) async fn close(self) {
         self.context.manager.shutdown().await;
     }
+}
+
+/// A context with servers of its own, which the caller ends, over a tree as it is on disk. `inherits_trust`: they may run its code where
+/// they may run the project's.
+pub(super) fn context_over(context: &Context, workspace: Workspace, inherits_trust: bool) -> Context {
+    let limits = MachineLimits::new(&context.config.settings.servers);
+    let share = Arc::new(MachineShare::new(&context.folders, workspace.root(), limits));
+    let own = Context {
+        manager: Arc::new(context.manager.for_other_tree(workspace.clone(), share, inherits_trust)),
+        edits: TransactionManager::new(workspace.clone(), EditOptions::new(&context.folders.state)),
+        cwd: workspace.root().to_owned(),
+        workspace,
+        edit_scheduler: Arc::default(),
+        shells: Arc::default(),
+        overlays: Arc::default(),
+        outlines: Arc::default(),
+        view: View::disk(),
+        ..context.clone()
+    };
+    own.with_limits(context.limits.clone())
 }
 
 /// The root of the workspace in a tree whose top is `top`. A tree may have a link in its place, which leads anywhere.
