@@ -15,7 +15,7 @@ use super::{ManagerSetup, ManagerState};
 use crate::config::BuildFileSearch;
 use crate::config::spec::ServerSpec;
 use crate::lsp::shortfall::Shortfall;
-use crate::workspace::{FileStamp, Workspace, WorkspacePath};
+use crate::workspace::{FileStamp, MissingPaths, Workspace, WorkspacePath};
 
 /// Larger build files are known by their stamps alone.
 const MAX_HASHED_FILE_BYTES: u64 = 64 << 20;
@@ -32,7 +32,10 @@ pub(crate) struct LaunchInputs {
     /// The server's table with the settings that depend on the root's files.
     pub(crate) spec: Arc<ServerSpec>,
     decisive: RestartInputs,
-    inspected_paths: BTreeMap<PathBuf, Option<FileStamp>>,
+    /// What was there of the inspected paths.
+    stamps: BTreeMap<PathBuf, FileStamp>,
+    /// The others.
+    missing: MissingPaths,
     /// Whether a change since is sure to show in the stamps.
     settled: bool,
 }
@@ -67,10 +70,17 @@ impl LaunchInputs {
         let named = signs.chain(unless).chain(needed).map(|sign| absolute.join(sign.file()));
         looked_at.extend(named);
         // Before anything is read: what changes while it is read is seen the next time.
-        let looked_at: BTreeMap<PathBuf, Option<FileStamp>> =
-            looked_at.into_iter().map(|path| (path.clone(), FileStamp::from_path(&path))).collect();
+        let mut missing = Vec::new();
+        let mut stamps = BTreeMap::new();
+        for path in looked_at {
+            match FileStamp::from_path(&path) {
+                Some(stamp) => drop(stamps.insert(path, stamp)),
+                None => missing.push(path),
+            }
+        }
+        let missing = MissingPaths::new(missing);
         let now = SystemTime::now();
-        let settled = looked_at.values().flatten().all(|stamp| stamp.is_settled(now));
+        let settled = stamps.values().all(|stamp| stamp.is_settled(now));
         let spec = server.resolve_for_root(workspace, root);
         let decisive = RestartInputs {
             environment: python.environment.as_ref().map(|found| found.folder.clone()),
@@ -83,13 +93,14 @@ impl LaunchInputs {
         };
         let lack = server.missing_set_up(workspace, root).find(|needed| needed.lowers);
         let lack = lack.map(|needed| needed.message.clone());
-        Self { python, build, lack, spec: Arc::new(spec), decisive, inspected_paths: looked_at, settled }
+        Self { python, build, lack, spec: Arc::new(spec), decisive, stamps, missing, settled }
     }
 
     /// Whether all the files are as they were when they were looked at. Takes microseconds.
-    fn are_unchanged(&self) -> bool {
+    fn are_unchanged(&mut self) -> bool {
         self.settled
-            && self.inspected_paths.iter().all(|(path, before)| FileStamp::from_path(path) == *before)
+            && self.stamps.iter().all(|(path, before)| FileStamp::from_path(path).as_ref() == Some(before))
+            && self.missing.are_missing()
     }
 
     /// What diagnostics lack for want of a set-up.

@@ -1,0 +1,133 @@
+//! Paths at which nothing is, watched through the folders that have to change before something can be there.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::FileStamp;
+
+/// Paths at which nothing was, inside or outside of a workspace. Whether that still holds takes one call of the system for each
+/// folder, not one for each path.
+#[derive(Debug)]
+pub(crate) struct MissingPaths {
+    /// The nearest folder above some of the paths, and those.
+    below: BTreeMap<PathBuf, MissingBelow>,
+    /// Paths of which no folder tells: the folder changed a moment ago, or a link leads to where nothing is.
+    alone: Vec<PathBuf>,
+}
+
+#[derive(Debug)]
+struct MissingBelow {
+    /// The folder as it was before the paths were looked for.
+    seen: FileStamp,
+    paths: Vec<PathBuf>,
+}
+
+impl MissingPaths {
+    /// Paths at which nothing was found; they are looked for again by the first [`are_missing`](Self::are_missing).
+    pub(crate) fn new(paths: Vec<PathBuf>) -> Self {
+        Self { below: BTreeMap::new(), alone: paths }
+    }
+
+    /// Whether nothing is at any of the paths now.
+    pub(crate) fn are_missing(&mut self) -> bool {
+        let now = SystemTime::now();
+        let mut again = std::mem::take(&mut self.alone);
+        self.below.retain(|folder, missing| {
+            let is_same = FileStamp::from_path(folder) == Some(missing.seen);
+            if !is_same {
+                again.append(&mut missing.paths);
+            }
+            is_same
+        });
+        let are_missing = again.iter().all(|path| is_missing(path));
+        for path in again {
+            self.add(path, now);
+        }
+        are_missing
+    }
+
+    /// Leaves `path` to the folder above it, where that tells when something comes there.
+    fn add(&mut self, path: PathBuf, now: SystemTime) {
+        let folder = existing_above(&path).map(Path::to_owned);
+        let stamp = folder.as_deref().and_then(FileStamp::from_path).filter(|stamp| stamp.is_settled(now));
+        match (folder, stamp) {
+            // Once more after the stamp: what came before it does not change it.
+            (Some(folder), Some(seen)) if existing_above(&path) == Some(&folder) => {
+                let missing = self.below.entry(folder).or_insert(MissingBelow { seen, paths: Vec::new() });
+                missing.paths.push(path);
+            }
+            _ => self.alone.push(path),
+        }
+    }
+}
+
+fn is_missing(path: &Path) -> bool {
+    FileStamp::from_path(path).is_none()
+}
+
+/// The nearest of the folders above `path` that is there; `None` where something is at `path`, or a link on the way leads to nothing.
+fn existing_above(path: &Path) -> Option<&Path> {
+    let is_entry = |path: &&Path| path.symlink_metadata().is_ok();
+    let nearest = path.ancestors().find(is_entry)?;
+    (nearest != path && !is_missing(nearest)).then_some(nearest)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// Longer than the time in which the stamp of a folder that just changed proves nothing.
+    fn settle() {
+        thread::sleep(Duration::from_millis(60));
+    }
+
+    #[test]
+    fn missing_path_is_seen_when_it_comes() {
+        let temp = tempfile::tempdir().unwrap();
+        let at = |name: &str| temp.path().join(name);
+        for (wanted, steps) in [
+            ("a.json", vec!["a.json"]),
+            ("build/out/a.json", vec!["build/", "build/out/", "build/out/a.json"]),
+        ] {
+            settle();
+            let mut missing = MissingPaths::new(vec![at(wanted), at("never")]);
+            assert!(missing.are_missing());
+            fs::write(at(&format!("beside-{}", steps.len())), "").unwrap();
+            for step in steps {
+                assert!(missing.are_missing(), "before {step}");
+                settle();
+                assert!(missing.are_missing(), "before {step}");
+                match step.strip_suffix('/') {
+                    Some(folder) => fs::create_dir(at(folder)).unwrap(),
+                    None => fs::write(at(step), "").unwrap(),
+                }
+            }
+            assert!(!missing.are_missing(), "{wanted}");
+            assert!(!missing.are_missing(), "{wanted}, asked twice");
+        }
+    }
+
+    #[test]
+    fn missing_path_behind_link_is_seen_when_it_comes() {
+        let temp = tempfile::tempdir().unwrap();
+        let at = |name: &str| temp.path().join(name);
+        fs::create_dir_all(at("project")).unwrap();
+        symlink(at("elsewhere"), at("project/link")).unwrap();
+        settle();
+        let mut missing = MissingPaths::new(vec![at("project/link"), at("project/link/a.json")]);
+        assert!(missing.are_missing() && missing.are_missing());
+        fs::create_dir(at("elsewhere")).unwrap();
+        assert!(!missing.are_missing());
+        let mut missing = MissingPaths::new(vec![at("project/link/a.json")]);
+        settle();
+        assert!(missing.are_missing() && missing.are_missing());
+        fs::write(at("elsewhere/a.json"), "").unwrap();
+        assert!(!missing.are_missing());
+    }
+}
