@@ -238,3 +238,31 @@ async fn python_configuration_that_comes_later_takes_nested_project_in() {
     }
     runtime.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn references_in_files_that_configuration_leaves_out_are_found() {
+    for server in ["pyright", "basedpyright"] {
+        let project = Project::new([
+            (
+                "pyproject.toml",
+                "[project]\nname = \"pkg\"\nversion = \"1\"\n[tool.pyright]\ninclude = [\"src\"]\n",
+            ),
+            ("src/pkg/__init__.py", "from .core import shared as shared\n"),
+            ("src/pkg/core.py", "def shared(x: int) -> int:\n    return x + 1\n"),
+            ("tests/test_core.py", "import pkg\n\nassert pkg.shared(1) == 2\n"),
+            ("examples/one/pyproject.toml", "[project]\nname = \"one\"\nversion = \"1\"\n"),
+            ("examples/one/one.py", "import pkg\n\nprint(pkg.shared(2))\n"),
+        ]);
+        let runtime = open(&project, server);
+        let found = references(&runtime, "src/pkg/core.py", "shared").await;
+        let expected = [
+            ("examples/one/one.py", 1),
+            ("src/pkg/__init__.py", 2),
+            ("src/pkg/core.py", 1),
+            ("tests/test_core.py", 1),
+        ];
+        assert_eq!(files(&found), expected, "{server}: {:?}", found.notes);
+        assert_eq!((found.verdict, found.notes.as_slice()), (Verdict::Complete, [].as_slice()), "{server}");
+        runtime.shutdown().await;
+    }
+}

@@ -739,6 +739,8 @@ pub struct ReadinessRule {
     pub(crate) knows_open_files: bool,
     /// But it knows all that lie in, or below, a folder with one of these files.
     pub(crate) knows_all_below: Vec<String>,
+    /// Where the root has one of these settings, which say what files it lists, it knows of the others those that are open.
+    pub(crate) knows_open_files_where: Vec<ConfigMarker>,
     /// Of the projects within its root it knows those with an open file.
     pub(crate) knows_open_projects: bool,
 }

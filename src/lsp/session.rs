@@ -358,8 +358,24 @@ impl Session {
         self.capabilities.announces(method) || self.state.with_registrations(|known| known.has_method(method))
     }
 
-    /// Whether it knows, of the files around `path`, only those that are open.
+    /// Whether there are files around `path` that it only knows while they are open.
     pub(crate) fn knows_open_files(&self, path: &WorkspacePath) -> bool {
+        self.has_no_index_of(path) || self.leaves_files_out(path)
+    }
+
+    /// Whether settings of the root of `path` say which of its files the server lists.
+    fn leaves_files_out(&self, path: &WorkspacePath) -> bool {
+        let signs = &self.state.spec.readiness.knows_open_files_where;
+        if signs.is_empty() {
+            return false;
+        }
+        let above = self.served_roots().into_iter().filter(|root| path.as_path().starts_with(root.as_path()));
+        let nearest = above.max_by_key(|root| root.as_path().components().count());
+        nearest.is_some_and(|root| signs.iter().any(|sign| sign.is_in(&self.workspace, &root)))
+    }
+
+    /// Whether it knows, of the files around `path`, only those that are open.
+    pub(crate) fn has_no_index_of(&self, path: &WorkspacePath) -> bool {
         let rule = &self.state.spec.readiness;
         let covers = |folder: WorkspacePath| {
             let has = |file: &String| folder.join(file).is_ok_and(|file| self.workspace.exists(&file));

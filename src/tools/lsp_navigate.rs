@@ -213,7 +213,7 @@ async fn may_be_defined_elsewhere(outcome: &QuestionOutcome<Vec<Location>>, dead
         return false;
     }
     if session.unfinished_work().is_none() {
-        return session.knows_open_files(&place.path);
+        return session.has_no_index_of(&place.path);
     }
     session
         .wait_ready(
