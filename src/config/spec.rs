@@ -741,6 +741,8 @@ pub struct ReadinessRule {
     pub(crate) knows_all_below: Vec<String>,
     /// Where the root has one of these settings, which say what files it lists, it knows of the others those that are open.
     pub(crate) knows_open_files_where: Vec<ConfigMarker>,
+    /// Where the root has one of these settings, it knows nothing of the files that they leave out.
+    pub(crate) leaves_files_out_where: Vec<ConfigMarker>,
     /// Of the projects within its root it knows those with an open file.
     pub(crate) knows_open_projects: bool,
 }

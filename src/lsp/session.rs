@@ -32,6 +32,7 @@ use super::state::{SessionState, workspace_folder};
 use super::uri;
 use super::view::{ShownView, View, ViewContention};
 use crate::config::Catalogue;
+use crate::config::marker::ConfigMarker;
 use crate::config::spec::DiagnosticsSource;
 use crate::process::{Exit, ServerProcess, Spawn};
 use crate::rpc::{OUTPUT_CLOSED, Peer, RequestError, RpcTrace};
@@ -360,12 +361,17 @@ impl Session {
 
     /// Whether there are files around `path` that it only knows while they are open.
     pub(crate) fn knows_open_files(&self, path: &WorkspacePath) -> bool {
-        self.has_no_index_of(path) || self.leaves_files_out(path)
+        self.has_no_index_of(path)
+            || self.is_root_marked(path, &self.state.spec.readiness.knows_open_files_where)
     }
 
-    /// Whether settings of the root of `path` say which of its files the server lists.
-    fn leaves_files_out(&self, path: &WorkspacePath) -> bool {
-        let signs = &self.state.spec.readiness.knows_open_files_where;
+    /// Whether settings of the root of `path` leave out files of which it knows nothing, open or not.
+    pub(crate) fn leaves_files_out(&self, path: &WorkspacePath) -> bool {
+        self.is_root_marked(path, &self.state.spec.readiness.leaves_files_out_where)
+    }
+
+    /// Whether the root of `path` has one of the settings.
+    fn is_root_marked(&self, path: &WorkspacePath, signs: &[ConfigMarker]) -> bool {
         if signs.is_empty() {
             return false;
         }

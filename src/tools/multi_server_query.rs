@@ -226,7 +226,11 @@ impl Context {
             let advice =
                 (!without_name.is_empty() || hides_uses).then(|| self.joining_advice(&session)).flatten();
             unknown.extend(without_name);
-            let is_doubtful = is_doubtful(&standing, &value, &session, sense)
+            let certainty = ServerCertainty {
+                is_cold: session.is_younger_than(COLD_SERVER_WINDOW) && !session.tells_when_ready(),
+                leaves_files_out: session.leaves_files_out(&subject.path),
+            };
+            let is_doubtful = is_doubtful(&standing, &value, certainty, sense)
                 || !unknown.is_empty()
                 || hides_uses
                 || others.cut;
@@ -499,11 +503,20 @@ fn remove_listed(standing: &mut FurtherOccurrences, listed: &BTreeSet<WorkspaceP
     standing.files.retain(|file| !listed.contains(&file.path));
 }
 
+/// What is known of a server that listed all that it knows.
+#[derive(Debug, Clone, Copy)]
+struct ServerCertainty {
+    /// It has just started, and gives no sign that it knows the project.
+    is_cold: bool,
+    /// The project's settings leave out files of which it knows nothing.
+    leaves_files_out: bool,
+}
+
 /// Whether what the text still has casts doubt on the answer of the servers that were asked.
 fn is_doubtful(
     standing: &FurtherOccurrences,
     value: &impl MergeableAnswer,
-    session: &Session,
+    certainty: ServerCertainty,
     sense: OccurrenceSense,
 ) -> bool {
     if standing.files.iter().any(|file| file.imports) {
@@ -516,9 +529,7 @@ fn is_doubtful(
         [] => standing.unread > 0 || standing.cut,
         files => files.iter().any(may_be_meant),
     };
-    is_left
-        && (value.has_no_other_places()
-            || session.is_younger_than(COLD_SERVER_WINDOW) && !session.tells_when_ready())
+    is_left && (value.has_no_other_places() || certainty.is_cold || certainty.leaves_files_out)
 }
 
 /// What the text has beside what servers listed.
@@ -569,4 +580,33 @@ fn abbreviate_list(all: impl Iterator<Item = String>, count: usize) -> String {
 
 fn file_count_text(count: usize) -> String {
     if count == 1 { "1 file".to_owned() } else { format!("{count} files") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn use_in_a_file_that_settings_leave_out_makes_answer_doubtful() {
+        let path = |name: &str| WorkspacePath::root().join(name).unwrap();
+        let place =
+            |name: &str| Location { file: FileRef::Inside(path(name)), range: Range::default(), text: None };
+        let value = vec![place("src/core.py"), place("src/other.py")];
+        let left = FurtherOccurrence::new(path("tests/test_core.py"), Position::default());
+        let files = vec![left.clone()];
+        let standing = FurtherOccurrences { files, ..FurtherOccurrences::default() };
+        let is_doubtful_with = |standing: &FurtherOccurrences, leaves_files_out| {
+            let certainty = ServerCertainty { is_cold: false, leaves_files_out };
+            is_doubtful(standing, &value, certainty, OccurrenceSense::Any)
+        };
+        assert!(is_doubtful_with(&standing, true));
+        assert!(
+            !is_doubtful_with(&standing, false),
+            "the server knows the file, so it means something else there"
+        );
+        assert!(!is_doubtful_with(&FurtherOccurrences::default(), true));
+        let defined = FurtherOccurrence { defines: true, ..left };
+        let standing = FurtherOccurrences { files: vec![defined], ..FurtherOccurrences::default() };
+        assert!(!is_doubtful_with(&standing, true));
+    }
 }
