@@ -202,6 +202,8 @@ pub(super) const READINESS: &[ConfigField] = &[
     plain("files-during", Texts),
     plain("not-indexing", Texts),
     plain("knows-open-files", Flag),
+    plain("knows-open-files-where", Texts),
+    plain("leaves-files-out-where", Texts),
     plain("knows-all-below", Texts),
     plain("knows-open-projects", Flag),
     plain("distrust-empty-ms", Number(0, 60_000)),
