@@ -475,12 +475,10 @@ impl ManagerState {
         if self.slots.contains_key(wanted) {
             return None;
         }
-        let mut others = self
-            .slots
-            .iter()
-            .filter(|slot| slot.key().server == wanted.server && slot.key().holder.is_none());
-        let (slot, session) =
-            others.find_map(|slot| Some((slot.value().clone(), slot.session_taking_folders()?)))?;
+        let of_server =
+            |slot: &Arc<ServerSlot>| slot.key.server == wanted.server && slot.key.holder.is_none();
+        let mut others = self.slots().into_iter().filter(of_server);
+        let (slot, session) = others.find_map(|slot| Some((slot.clone(), slot.session_taking_folders()?)))?;
         // A folder that is no root any more would be served beside the root that it belongs to now.
         let is_root =
             |root: &WorkspacePath| self.root_of_folder(&wanted.server, root).is_none_or(|now| now == *root);
