@@ -175,6 +175,9 @@ async fn references_across_typescript_packages_are_found_in_any_layout() {
     }
 }
 
+/// A project that has pyright list what is in `src`.
+const CONFIGURED: &str = "[project]\nname = \"pkg\"\nversion = \"1\"\n[tool.pyright]\ninclude = [\"src\"]\n";
+
 const NESTED_PYTHON: [(&str, &str); 5] = [
     ("src/pkg/__init__.py", ""),
     ("src/pkg/items.py", "class Item:\n    pass\n"),
@@ -193,10 +196,7 @@ async fn errors(runtime: &Runtime, path: &str) -> (Verdict, usize) {
 async fn nested_python_project_does_not_change_findings_of_outer_one() {
     for server in ["pyright", "basedpyright", "ty"] {
         let project = Project::new(NESTED_PYTHON);
-        project.write(
-            "pyproject.toml",
-            "[project]\nname = \"pkg\"\nversion = \"1\"\n[tool.pyright]\ninclude = [\"src\"]\n",
-        );
+        project.write("pyproject.toml", CONFIGURED);
         let runtime = open(&project, server);
         for round in ["first", "second"] {
             assert_eq!(
@@ -243,10 +243,7 @@ async fn python_configuration_that_comes_later_takes_nested_project_in() {
 async fn references_in_files_that_configuration_leaves_out_are_found() {
     for server in ["pyright", "basedpyright"] {
         let project = Project::new([
-            (
-                "pyproject.toml",
-                "[project]\nname = \"pkg\"\nversion = \"1\"\n[tool.pyright]\ninclude = [\"src\"]\n",
-            ),
+            ("pyproject.toml", CONFIGURED),
             ("src/pkg/__init__.py", "from .core import shared as shared\n"),
             ("src/pkg/core.py", "def shared(x: int) -> int:\n    return x + 1\n"),
             ("tests/test_core.py", "import pkg\n\nassert pkg.shared(1) == 2\n"),

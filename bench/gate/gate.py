@@ -274,14 +274,12 @@ def measure(name, language, options, folder, data, env):
     for commit in chosen_commits(tree, language, options.commits, options.seed):
         parent = git(tree, "rev-parse", f"{commit}~1").strip()
         checks = {}
-        for at in (parent, commit):
-            check_out(tree, at)
-            try:
+        try:
+            for at in (parent, commit):
+                check_out(tree, at)
                 checks[at] = compiler.check(tree)
-            except CompilerStopped as why:
-                print(f"left out {name} {commit[:10]}: {why}", flush=True)
-                break
-        if len(checks) < 2:
+        except CompilerStopped as why:
+            print(f"left out {name} {commit[:10]}: {why}", flush=True)
             continue
         full = sum(seconds for _, seconds in checks.values())
         for way, earlier, later in (("forth", parent, commit), ("back", commit, parent)):

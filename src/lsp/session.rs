@@ -411,11 +411,7 @@ impl Session {
 
     /// Its own root and the folders that were added to it.
     pub(crate) fn served_roots(&self) -> Vec<WorkspacePath> {
-        let mut roots = self.state.folders();
-        if !roots.contains(&self.root) {
-            roots.push(self.root.clone());
-        }
-        roots
+        self.state.folders()
     }
 
     /// Whether `root` is its own or one of the folders that were added to it.

@@ -97,15 +97,20 @@ fn repository(server: &str, files: &[(&str, &str)]) -> Repository {
     Repository::of(project, runtime)
 }
 
+/// The same, trusted, with a server that starts by that.
+async fn trusted(repository: Repository) -> Repository {
+    trust(&repository.runtime).await;
+    let Repository { project, runtime } = repository;
+    runtime.shutdown().await;
+    Repository { runtime: open(&project, RUST.server), project }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "installs rust-analyzer: just rust-go"]
 async fn breaking_pairs_in_rust_are_found_and_sound_ones_pass() {
     let repository = repository(RUST.server, RUST.files);
-    trust(&repository.runtime).await;
-    let Repository { project, runtime } = repository;
-    runtime.shutdown().await;
     // What a name that is not there breaks only `cargo check` tells, which may not run for other branches unless somebody says so.
-    check_in(Repository { runtime: open(&project, RUST.server), project }, &RUST).await;
+    check_in(trusted(repository).await, &RUST).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -150,10 +155,7 @@ async fn trusted_difference_compares_what_cargo_check_finds_on_both_sides() {
         ("src/lib.rs", &old),
     ];
     let repository = repository("rust-analyzer", &files);
-    trust(&repository.runtime).await;
-    let Repository { project, runtime } = repository;
-    runtime.shutdown().await;
-    let repository = Repository { runtime: open(&project, "rust-analyzer"), project };
+    let repository = trusted(repository).await;
     repository.project.write("src/lib.rs", format!("{old}\n{}", moves("new")));
     let answer = repository.changes(json!({"against": "HEAD", "min_severity": "error"})).await;
     let found = findings(&answer);
@@ -175,10 +177,7 @@ async fn what_trust_alone_finds_is_not_new_against_a_commit_that_is_not_trusted(
     repository.branch("later", "main", |project| {
         project.write("src/lib.rs", format!("{broken}\npub fn new() {{}}\n"))
     });
-    trust(&repository.runtime).await;
-    let Repository { project, runtime } = repository;
-    runtime.shutdown().await;
-    let repository = Repository { runtime: open(&project, "rust-analyzer"), project };
+    let repository = trusted(repository).await;
     let answer = repository.changes(json!({"against": "later", "min_severity": "error"})).await;
     assert_eq!(findings(&answer), Vec::<String>::new(), "{answer}");
     assert_eq!(answer["verdict"], "partial", "{answer}");

@@ -256,11 +256,6 @@ impl Manager {
         })
     }
 
-    /// Whether servers may run code of the project.
-    pub(crate) fn is_trusted(&self) -> bool {
-        self.shared.setup.trusted
-    }
-
     /// The session of `server` for `path`, started if need be; waits for the start at most until `deadline`.
     pub(crate) async fn session(
         &self,

@@ -1,5 +1,6 @@
 //! The project root that a server is started for.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
@@ -59,7 +60,8 @@ impl RootCache {
             return known.root.clone();
         }
         let now = SystemTime::now();
-        let names: Vec<&str> = server.root_workspaces.iter().filter_map(ConfigMarker::section_file).collect();
+        let names: BTreeSet<&str> =
+            server.root_workspaces.iter().filter_map(ConfigMarker::section_file).collect();
         let looked_into = above()
             .flat_map(|folder| names.iter().filter_map(|name| folder.join(name).ok()).collect::<Vec<_>>());
         let files: Vec<_> = looked_into.filter_map(|file| stamp(&file).map(|seen| (file, seen))).collect();
@@ -160,6 +162,12 @@ mod tests {
     use super::*;
     use crate::config::Catalogue;
 
+    fn put(workspace: &Workspace, path: &str, text: &str) {
+        let file = workspace.root().join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+
     #[test]
     fn root_cache_sees_created_and_removed_root_markers() {
         let temp = tempfile::tempdir().unwrap();
@@ -192,11 +200,7 @@ mod tests {
     fn python_project_without_configuration_belongs_to_configured_one_above_it() {
         let temp = tempfile::tempdir().unwrap();
         let workspace = Workspace::open(temp.path()).unwrap();
-        let put = |path: &str, text: &str| {
-            let file = workspace.root().join(path);
-            fs::create_dir_all(file.parent().unwrap()).unwrap();
-            fs::write(file, text).unwrap();
-        };
+        let put = |path: &str, text: &str| put(&workspace, path, text);
         let environment = |root: &WorkspacePath| {
             crate::lsp::python::search(&workspace, root, &Default::default()).environment
         };
@@ -225,11 +229,7 @@ mod tests {
     fn cargo_workspace_is_one_root_and_standalone_package_another() {
         let temp = tempfile::tempdir().unwrap();
         let workspace = Workspace::open(temp.path()).unwrap();
-        let put = |path: &str, text: &str| {
-            let file = workspace.root().join(path);
-            fs::create_dir_all(file.parent().unwrap()).unwrap();
-            fs::write(file, text).unwrap();
-        };
+        let put = |path: &str, text: &str| put(&workspace, path, text);
         let root = |server: &str, path: &str| {
             let server = &Catalogue::built_in().servers[server];
             root_of(&workspace, server, &workspace.path(Path::new(path)).unwrap(), |_| None)

@@ -99,10 +99,10 @@ pub(crate) async fn compare_with(
 
 /// Whether the servers of the edited files find more in the work tree, since the project is trusted, than they find in a tree that is not.
 fn trust_decides_findings(context: &Context, edits: &[EditedText]) -> bool {
-    let servers = edits
+    let mut servers = edits
         .iter()
         .flat_map(|edit| context.servers_for(&language_file(context, edit), |features| features.diagnostics));
-    context.manager.is_trusted() && servers.into_iter().any(|(_, server)| server.runs_project_code)
+    context.config.trust.is_trusted() && servers.any(|(_, server)| server.runs_project_code)
 }
 
 /// Whether both trees are the user's: HEAD descends from them, or they lie on disk or in the index. Servers may run of them what they may
