@@ -181,12 +181,15 @@ pub(super) const DIAGNOSTICS: &[ConfigField] = &[
     plain("one-at-a-time", Flag),
     plain("hints-are-findings", Flag),
     launch("recheck", Free),
-    plain("pushes-more", Flag),
+    launch("background-check", Record(BACKGROUND_CHECK)),
     plain("sees-unsaved", Flag),
     plain("byte-columns", Texts),
     launch("about-files", Texts),
     plain("falls-short", Records(FALLS_SHORT)),
 ];
+
+pub(super) const BACKGROUND_CHECK: &[ConfigField] =
+    &[plain("name", Text), plain("start", Text), plain("progress-token", Text), plain("off-by", Text)];
 
 pub(super) const FALLS_SHORT: &[ConfigField] =
     &[plain("code", Text), plain("matches", Text), plain("without-build-file", Flag), plain("reason", Text)];

@@ -614,8 +614,9 @@ pub struct DiagnosticsRule {
     /// Members added to the `didChange` that makes it check a text again which is the same, after another file changed
     /// (clangd's `forceRebuild`); it then pushes for that version in any case.
     pub(crate) recheck: toml::Table,
-    /// It pushes findings beside the ones it answers to pulls (rust-analyzer's `cargo check`); they are added.
-    pub(crate) pushes_more: bool,
+    /// A checker of the whole project that it runs beside what it answers to pulls (rust-analyzer's `cargo check`); it pushes what that
+    /// finds.
+    pub(crate) background_check: Option<BackgroundCheckRule>,
     /// What it finds in a file follows unsaved text of others.
     pub(crate) sees_unsaved: bool,
     /// Findings by which it says that there may be more.
@@ -624,6 +625,20 @@ pub struct DiagnosticsRule {
     pub(crate) byte_columns: Vec<String>,
     /// Codes of findings that follow from which files there are and from the text they are in, and from no other text.
     pub(crate) about_files: Vec<String>,
+}
+
+/// A checker that a server runs in the background, over the project as it is on disk.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct BackgroundCheckRule {
+    /// What people call it.
+    pub(crate) name: String,
+    /// The notification that starts it over the whole project.
+    pub(crate) start: String,
+    /// What the tokens of its work-done progress begin with: a run is over when its progress has ended.
+    pub(crate) progress_token: String,
+    /// The dotted key of a setting that turns it off where it is `false`.
+    pub(crate) off_by: Option<String>,
 }
 
 /// A finding by which a server says that it has not looked at everything.

@@ -292,6 +292,9 @@ impl Session {
     fn send_text_change(&self, document: &mut SessionDocument, text: &str, source: DocumentSource) {
         document.source = source;
         let Some(change) = TextChange::to_text(&document.buffer, text) else { return };
+        if !matches!(source, DocumentSource::Unsaved(_)) {
+            self.state.with_background_check(|check| check.on_text_changed());
+        }
         let before = document.buffer.clone();
         document.buffer.apply(&change);
         let event = self.change_event(&before, &document.buffer, &change);

@@ -11,6 +11,7 @@
 //! asked about.
 
 pub(crate) mod ask;
+mod background_check;
 mod bounded_answer;
 mod capabilities;
 mod decode;

@@ -17,7 +17,7 @@ const MAX_STATUS_TEXT_BYTES: usize = 1_000;
 /// the catalogue's signs.
 #[derive(Debug)]
 pub(crate) struct Readiness {
-    active: HashMap<String, WorkProgress>,
+    active: ActiveWork,
     /// When its answers were last whole; its start, where they never were.
     since: Instant,
     /// A progress that the rule names has begun and ended.
@@ -40,7 +40,7 @@ pub(crate) struct Readiness {
 impl Default for Readiness {
     fn default() -> Self {
         Self {
-            active: HashMap::new(),
+            active: ActiveWork::default(),
             since: Instant::now(),
             named_ended: false,
             named_begun: false,
@@ -63,6 +63,61 @@ pub(crate) struct WorkProgress {
     pub(crate) message: Option<String>,
     /// 0 to 100.
     pub(crate) percentage: Option<u8>,
+}
+
+/// The work that has begun and not ended (LSP 3.17, *Work Done Progress*).
+#[derive(Debug, Default)]
+pub(super) struct ActiveWork(HashMap<String, WorkProgress>);
+
+/// What a progress notification says.
+#[derive(Debug)]
+pub(super) enum ProgressStep {
+    /// This work has begun.
+    Begun(WorkProgress),
+    /// It has come so far.
+    Reported(WorkProgress),
+    /// It has ended.
+    Ended(WorkProgress),
+}
+
+impl ActiveWork {
+    /// Takes the params of `$/progress`; `None` where they speak of no work that has begun.
+    pub(super) fn on_progress(&mut self, params: &Value) -> Option<ProgressStep> {
+        let token = progress_token(params);
+        let value = &params["value"];
+        let message = value["message"].as_str().map(truncate_status);
+        let percentage = value["percentage"].as_f64().map(|part| part.clamp(0.0, 100.0) as u8);
+        match value["kind"].as_str()? {
+            "begin" => {
+                let title = value["title"].as_str().filter(|title| !title.is_empty());
+                let work =
+                    WorkProgress { title: truncate_status(title.unwrap_or("working")), message, percentage };
+                self.0.insert(token, work.clone());
+                Some(ProgressStep::Begun(work))
+            }
+            "report" => {
+                let work = self.0.get_mut(&token)?;
+                work.message = message.or(work.message.take());
+                work.percentage = percentage.or(work.percentage);
+                Some(ProgressStep::Reported(work.clone()))
+            }
+            "end" => self.0.remove(&token).map(ProgressStep::Ended),
+            _ => None,
+        }
+    }
+
+    /// Each of it, in no order.
+    pub(super) fn works(&self) -> impl Iterator<Item = &WorkProgress> {
+        self.0.values()
+    }
+}
+
+/// The token of a `$/progress`, as text.
+pub(super) fn progress_token(params: &Value) -> String {
+    match &params["token"] {
+        Value::String(token) => token.clone(),
+        token => token.to_string(),
+    }
 }
 
 impl From<&str> for WorkProgress {
@@ -167,34 +222,16 @@ impl Readiness {
     /// Takes the params of `$/progress`; returns the work it speaks of.
     pub(crate) fn on_progress(&mut self, rule: &ReadinessRule, params: &Value) -> Option<WorkProgress> {
         self.mark_event(rule);
-        let token = match &params["token"] {
-            Value::String(token) => token.clone(),
-            token => token.to_string(),
-        };
-        let value = &params["value"];
-        let message = value["message"].as_str().map(truncate_status);
-        let percentage = value["percentage"].as_f64().map(|part| part.clamp(0.0, 100.0) as u8);
-        match value["kind"].as_str() {
-            Some("begin") => {
-                let title = value["title"].as_str().filter(|title| !title.is_empty());
-                let title = truncate_status(title.unwrap_or("working"));
-                self.named_begun |= matches_title(&rule.progress, &title);
-                let work = WorkProgress { title, message, percentage };
-                self.active.insert(token, work.clone());
+        match self.active.on_progress(params)? {
+            ProgressStep::Begun(work) => {
+                self.named_begun |= matches_title(&rule.progress, &work.title);
                 Some(work)
             }
-            Some("report") => {
-                let work = self.active.get_mut(&token)?;
-                work.message = message.or(work.message.take());
-                work.percentage = percentage.or(work.percentage);
-                Some(work.clone())
-            }
-            Some("end") => {
-                let work = self.active.remove(&token)?;
+            ProgressStep::Reported(work) => Some(work),
+            ProgressStep::Ended(work) => {
                 self.named_ended |= matches_title(&rule.progress, &work.title);
                 None
             }
-            _ => None,
         }
     }
 
@@ -219,7 +256,7 @@ impl Readiness {
 
     /// How ready the server is by now.
     pub(crate) fn level(&self, rule: &ReadinessRule) -> ReadinessLevel {
-        let named = self.active.values().find(|work| matches_title(&rule.progress, &work.title));
+        let named = self.active.works().find(|work| matches_title(&rule.progress, &work.title));
         if let Some(work) = named {
             return not_yet(rule, work.clone());
         }
@@ -227,7 +264,7 @@ impl Readiness {
             let only_fills = |work: &&WorkProgress| matches_title(&rule.files_during, &work.title);
             let loads =
                 |work: &&WorkProgress| !only_fills(work) && !matches_title(&rule.not_indexing, &work.title);
-            return match (self.active.values().find(loads), self.active.values().find(only_fills)) {
+            return match (self.active.works().find(loads), self.active.works().find(only_fills)) {
                 (Some(work), _) => ReadinessLevel::No(work.clone()),
                 (None, Some(work)) => ReadinessLevel::Working(work.clone()),
                 (None, None) => ReadinessLevel::No("loading the project".into()),
@@ -245,7 +282,7 @@ impl Readiness {
         if self.settling.is_some_and(|until| Instant::now() < until) {
             return ReadinessLevel::No("taking in changed files".into());
         }
-        let other = self.active.values().find(|work| !matches_title(&rule.not_indexing, &work.title));
+        let other = self.active.works().find(|work| !matches_title(&rule.not_indexing, &work.title));
         other.map_or(ReadinessLevel::Yes, |work| ReadinessLevel::Working(work.clone()))
     }
 

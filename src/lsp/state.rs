@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
+use super::background_check::BackgroundCheckRuns;
 use super::bounded_answer::{self, BoundedAnswer};
 use super::capabilities::Registrations;
 use super::progress::{ProgressEvent, Watchers};
@@ -65,6 +66,7 @@ pub(crate) struct SessionState {
 struct SessionStateInner {
     registrations: Registrations,
     readiness: Readiness,
+    background_check: BackgroundCheckRuns,
     pushes: HashMap<WorkspacePath, Pushes>,
     folders: Vec<WorkspacePath>,
     messages: VecDeque<String>,
@@ -111,6 +113,11 @@ impl SessionState {
         look(&mut self.inner.lock().readiness)
     }
 
+    /// Looks at (or notes something in) the runs of the background check.
+    pub(super) fn with_background_check<T>(&self, look: impl FnOnce(&mut BackgroundCheckRuns) -> T) -> T {
+        look(&mut self.inner.lock().background_check)
+    }
+
     /// What was pushed for a document.
     pub(crate) fn pushes(&self, path: &WorkspacePath) -> Pushes {
         self.inner.lock().pushes.get(path).cloned().unwrap_or_default()
@@ -133,9 +140,11 @@ impl SessionState {
         self.inner.lock().pushes.get(path).map_or(0, |pushes| pushes.revision)
     }
 
-    /// Forgets what was pushed for a document that is closed.
+    /// Forgets what was pushed for a document that is closed. What a background check found is not pushed again when it is opened.
     pub(crate) fn forget_pushes(&self, path: &WorkspacePath) {
-        self.inner.lock().pushes.remove(path);
+        if self.spec.diagnostics.background_check.is_none() {
+            self.inner.lock().pushes.remove(path);
+        }
     }
 
     /// Counts what makes earlier diagnostics doubtful.
@@ -185,7 +194,7 @@ impl SessionState {
     }
 
     /// The settings under a dotted `section`; everything for none.
-    fn configuration(&self, section: Option<&str>) -> Value {
+    pub(super) fn configuration(&self, section: Option<&str>) -> Value {
         let mut value = &self.settings;
         for part in section.unwrap_or_default().split('.').filter(|part| !part.is_empty()) {
             match value.get(part) {
@@ -246,7 +255,10 @@ impl SessionState {
         let mut inner = self.inner.lock();
         inner.readiness.on_notification(rule, method, params);
         match method {
-            "experimental/serverStatus" => inner.readiness.server_status(rule, params),
+            "experimental/serverStatus" => {
+                inner.readiness.server_status(rule, params);
+                inner.background_check.on_server_status(params);
+            }
             "window/showMessage" | "window/logMessage" => {
                 self.note_message(&mut inner, method, params);
                 drop(inner);
@@ -287,7 +299,15 @@ impl SessionState {
     }
 
     fn note_progress(&self, params: &Value) {
-        let work = self.inner.lock().readiness.on_progress(&self.spec.readiness, params);
+        let checker = self.spec.diagnostics.background_check.as_ref();
+        let is_check = checker.is_some_and(|rule| rule.owns_progress(params));
+        let work = {
+            let mut inner = self.inner.lock();
+            match is_check {
+                true => inner.background_check.on_progress(params),
+                false => inner.readiness.on_progress(&self.spec.readiness, params),
+            }
+        };
         self.notify_listeners();
         if let Some(work) = work {
             self.progress.notify(&ProgressEvent::ServerProgress {

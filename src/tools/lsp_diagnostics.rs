@@ -1,5 +1,6 @@
 //! `lsp_diagnostics`: diagnostics of one file, many files, or the whole workspace.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,8 +21,8 @@ use super::error::ToolError;
 use super::fallback;
 use super::shard::{CheckCosts, Shard};
 use super::tool::{Call, Card, Tool};
-use crate::lsp::diagnostics::{DiagnosticsCompleteness, ServerFileDiagnostics};
-use crate::lsp::model::Severity;
+use crate::lsp::diagnostics::{BackgroundFindings, DiagnosticsCompleteness, ServerFileDiagnostics};
+use crate::lsp::model::{Diagnostic, Severity};
 use crate::lsp::progress::ProgressEvent;
 use crate::lsp::session::AskError;
 use crate::lsp::view::View;
@@ -202,6 +203,10 @@ pub(crate) struct FileReport {
     pub notes: Vec<String>,
     /// Neither a server nor a parser has looked at it.
     pub unchecked: bool,
+    /// Those of the findings that come from checks which servers run in the background.
+    pub background: Vec<DiagnosticItem>,
+    /// Such a check has not ended.
+    pub lacks_background: bool,
 }
 
 /// Answers what is wrong in the files that `args` name.
@@ -327,6 +332,21 @@ impl DiagnosedFiles {
 }
 
 impl FileReport {
+    /// Its findings that can be compared with those of another look at the file: where the background check of one of the two has not
+    /// ended, what such a check found in the other is neither new nor gone.
+    pub(crate) fn comparable(&self, other: Option<&Self>) -> Cow<'_, [DiagnosticItem]> {
+        if !self.lacks_background && other.is_none_or(|other| !other.lacks_background) {
+            return Cow::Borrowed(&self.items);
+        }
+        let items = self.items.iter().filter(|item| !self.background.contains(item));
+        Cow::Owned(items.cloned().collect())
+    }
+
+    /// Every copy of its findings.
+    pub(crate) fn all_items_mut(&mut self) -> impl Iterator<Item = &mut DiagnosticItem> {
+        self.items.iter_mut().chain(&mut self.background)
+    }
+
     fn ran_out_of_time(&self) -> bool {
         let late = [ServerState::Timeout, ServerState::Starting, ServerState::Indexing];
         self.verdict != Verdict::Complete && self.statuses.iter().any(|status| late.contains(&status.state))
@@ -406,13 +426,22 @@ pub(crate) async fn check_file(
         statuses: Vec::new(),
         notes: Vec::new(),
         unchecked: false,
+        background: Vec::new(),
+        lacks_background: false,
     };
     let mut knowns = Vec::new();
     for answer in answers {
         match answer {
             Ok((status, fresh)) => {
                 report.statuses.push(status);
-                report.items.extend(fresh.items.iter().map(|item| to_item(context, &subject.path, item)));
+                let items = |found: &[Diagnostic]| -> Vec<DiagnosticItem> {
+                    found.iter().map(|item| to_item(context, &subject.path, item)).collect()
+                };
+                report.items.extend(items(&fresh.items));
+                report.lacks_background |= matches!(fresh.background, BackgroundFindings::Missing(_));
+                if let BackgroundFindings::Missing(own) | BackgroundFindings::Whole(own) = &fresh.background {
+                    report.background.extend(items(own));
+                }
                 report.notes.extend(fresh.notes);
                 knowns.push(fresh.known);
             }

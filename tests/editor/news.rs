@@ -5,6 +5,10 @@ use serde_json::{Value, json};
 use super::client::{Client, able, open};
 use crate::support::{Project, fingerprint};
 
+/// A server that pushes what a checker finds beside what it answers.
+const CHECKED: &str = "diagnostics = { source = \"pull\", background-check = { name = \"the checker\", start = \"scripted/check\", \
+                       progress-token = \"checker/\" } }";
+
 #[tokio::test(flavor = "multi_thread")]
 async fn server_messages_and_questions_reach_the_editor() {
     let message = |kind: u8, text: &str| json!({"type": kind, "message": text});
@@ -61,9 +65,7 @@ async fn late_server_diagnostics_are_published_again() {
         "method": "textDocument/publishDiagnostics",
         "params": {"uri": "${uri}", "version": 1, "diagnostics": [found("late")]},
     }});
-    for (mode, table) in
-        [("push_versioned", ""), ("pull", "diagnostics = {source = \"pull\", pushes-more = true}")]
-    {
+    for (mode, table) in [("push_versioned", ""), ("pull", CHECKED)] {
         let project = Project::scripted(&json!({}), table, [("a.scr", "def foo WRONG\n")]);
         let uri = format!("file://{}/a.scr", project.root().display());
         let push: Value = serde_json::from_str(&push.to_string().replace("${uri}", &uri)).expect("JSON");

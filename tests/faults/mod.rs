@@ -4,6 +4,7 @@
 //! The server is the scripted one; what it does is in each test's scenario, what it got is in its log.
 
 mod answering;
+mod background_check;
 mod crashes;
 mod diagnostics;
 mod endings;

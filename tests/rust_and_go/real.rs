@@ -99,6 +99,52 @@ async fn rust_analyzer_untrusted_answers_and_trusted_answers_more() {
     runtime.shutdown().await;
 }
 
+/// A function whose last line uses a value that was moved, which `cargo check` alone finds.
+const MOVED: &str = "pub fn moved(text: String) -> String {\n    let _taken = text;\n    text\n}\n";
+const KEPT: &str = "pub fn moved(text: String) -> String {\n    text\n}\n";
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs rust-analyzer: just rust-go"]
+async fn trusted_check_has_what_cargo_check_finds_right_after_each_change() {
+    let project = Project::new([
+        ("Cargo.toml", "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
+        ("src/lib.rs", "pub mod other;\n"),
+        ("src/other.rs", KEPT),
+    ]);
+    let runtime = open(&project, "rust-analyzer");
+    trust(&runtime).await;
+    runtime.shutdown().await;
+    let runtime = open(&project, "rust-analyzer");
+    for round in 0..4 {
+        let (text, expected) = if round % 2 == 0 { (KEPT, 0) } else { (MOVED, 1) };
+        project.write("src/other.rs", text);
+        let found = complete(errors(&runtime, "src/other.rs").await);
+        assert_eq!(found.len(), expected, "round {round}: {found:?}");
+    }
+    // A file that nobody asks about decides whether the value is moved or copied.
+    project.write("src/lib.rs", "pub mod last;\npub mod other;\n");
+    project.write("src/last.rs", "pub type Text = &'static str;\n");
+    project.write("src/other.rs", format!("use crate::last::Text;\n{}", MOVED.replace("String", "Text")));
+    assert_eq!(complete(errors(&runtime, "src/other.rs").await), Vec::<String>::new());
+    project.write("src/last.rs", "pub type Text = String;\n");
+    let found = complete(errors(&runtime, "src/other.rs").await);
+    assert!(found.len() == 1 && found[0].contains("moved"), "{found:?}");
+    // What an edit breaks is named in its answer.
+    let kept = json!({"path": "src/last.rs", "edits": [{"old": "String", "new": "&'static str"}], "diagnostics": true});
+    let edited = call(&runtime, "edit", kept).await;
+    assert_eq!(edited["diagnostics"]["verdict"], "complete", "{edited}");
+    assert_eq!(
+        (&edited["diagnostics"]["errors"], &edited["diagnostics"]["removed"]),
+        (&json!(0), &json!(1)),
+        "{edited}"
+    );
+    let moved = json!({"path": "src/last.rs", "edits": [{"old": "&'static str", "new": "String"}], "diagnostics": true});
+    let edited = call(&runtime, "edit", moved).await;
+    assert_eq!(edited["diagnostics"]["verdict"], "complete", "{edited}");
+    assert!(edited["diagnostics"]["added"].to_string().contains("moved"), "{edited}");
+    runtime.shutdown().await;
+}
+
 /// A project that names a program of its own wherever cargo, rustc and rust-analyzer can be told what to run, as far as an
 /// untrusted start is not refused for it. Each of them writes a file.
 fn hostile() -> Project {

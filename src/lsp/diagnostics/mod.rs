@@ -16,6 +16,7 @@ use std::sync::atomic::Ordering;
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::background_check::CheckDemand;
 use super::decode::PositionDecoder;
 use super::documents::Snapshot;
 use super::model::{Diagnostic, Severity};
@@ -36,6 +37,20 @@ pub(crate) struct ServerFileDiagnostics {
     pub(crate) text: Buffer,
     /// What else is worth knowing.
     pub(crate) notes: Vec<String>,
+    /// Which of the findings come from the server's background check.
+    pub(crate) background: BackgroundFindings,
+}
+
+/// The part that a background check has in the findings of a file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum BackgroundFindings {
+    /// The server runs none.
+    #[default]
+    None,
+    /// It has not ended, so that what only it finds is missing; some of it may be there.
+    Missing(Vec<Diagnostic>),
+    /// These are its own.
+    Whole(Vec<Diagnostic>),
 }
 
 /// How far findings can be relied on.
@@ -63,6 +78,27 @@ pub(in crate::lsp) struct RawDiagnostics {
     pub(super) snapshot: Snapshot,
     pub(super) known: DiagnosticsCompleteness,
     notes: Vec<String>,
+    background: RawBackgroundFindings,
+}
+
+impl RawDiagnostics {
+    /// None, and what is known of that.
+    fn without_findings(snapshot: Snapshot, known: DiagnosticsCompleteness) -> Self {
+        let background = RawBackgroundFindings::None;
+        Self { items: Arc::default(), snapshot, known, notes: Vec::new(), background }
+    }
+}
+
+/// How many of the findings, counted from the last, come from a background check.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) enum RawBackgroundFindings {
+    /// The server runs none.
+    #[default]
+    None,
+    /// So many of a check that has not ended.
+    Missing(usize),
+    /// So many, which are all.
+    Whole(usize),
 }
 
 /// Findings, as the server's way of telling them gives them.
@@ -75,7 +111,7 @@ const PULL: &str = "textDocument/diagnostic";
 
 impl Session {
     /// Another number once something on disk has changed.
-    fn disk_revision(&self) -> u64 {
+    pub(super) fn disk_revision(&self) -> u64 {
         self.disk.load(Ordering::Relaxed)
     }
 
@@ -117,7 +153,7 @@ impl Session {
     ) -> Result<ServerFileDiagnostics, AskError> {
         let _in_use = self.mark_in_use();
         let (started, disk) = (Instant::now(), self.disk_revision());
-        let mut fresh = match self.collect_diagnostics(path, deadline).await? {
+        let mut fresh = match self.collect_diagnostics(path, CheckDemand::Awaited, deadline).await? {
             CollectedDiagnostics::Decoded(fresh) => fresh,
             CollectedDiagnostics::Raw(raw) => {
                 if raw.known == DiagnosticsCompleteness::Complete {
@@ -131,7 +167,10 @@ impl Session {
                 hint.severity = Severity::Information;
             }
         }
-        let lack = || self.diagnostics_shortfall_reason().or_else(|| self.admitted_shortfall(&fresh.items));
+        let lack = || {
+            let admitted = || self.admitted_shortfall(&fresh.items);
+            self.diagnostics_shortfall_reason().or_else(admitted).or_else(|| self.missing_background_check())
+        };
         if let (DiagnosticsCompleteness::Complete, Some(lack)) = (&fresh.known, lack()) {
             fresh.known = DiagnosticsCompleteness::Partial(lack);
         }
@@ -157,7 +196,7 @@ impl Session {
         path: &WorkspacePath,
         deadline: Instant,
     ) -> Result<Arc<Vec<Value>>, AskError> {
-        Ok(match self.collect_diagnostics(path, deadline).await? {
+        Ok(match self.collect_diagnostics(path, CheckDemand::AsKnown, deadline).await? {
             CollectedDiagnostics::Raw(raw) => raw.items,
             CollectedDiagnostics::Decoded(fresh) => {
                 let encoding = self.capabilities.encoding;
@@ -169,6 +208,7 @@ impl Session {
     pub(super) async fn collect_diagnostics(
         &self,
         path: &WorkspacePath,
+        demand: CheckDemand,
         deadline: Instant,
     ) -> Result<CollectedDiagnostics, AskError> {
         let _turn = match self.state.spec.diagnostics.one_at_a_time {
@@ -182,17 +222,17 @@ impl Session {
             DiagnosticsSource::Tsserver if self.capabilities.supports_command(tsserver::COMMAND) => {
                 return self.tsserver_diagnostics(path, deadline).await.map(CollectedDiagnostics::Decoded);
             }
-            DiagnosticsSource::Pull => self.pull_diagnostics(path, deadline).await?,
+            DiagnosticsSource::Pull => self.pull_diagnostics(path, demand, deadline).await?,
             DiagnosticsSource::None => {
                 let (_, snapshot) = self.sync(path).await?;
                 let known =
                     DiagnosticsCompleteness::NoData(format!("{} gives no diagnostics", self.server()));
-                RawDiagnostics { items: Default::default(), snapshot, known, notes: Vec::new() }
+                RawDiagnostics::without_findings(snapshot, known)
             }
             DiagnosticsSource::Auto
             | DiagnosticsSource::VersionedPush
             | DiagnosticsSource::Push
-            | DiagnosticsSource::Tsserver => self.push_or_pull(path, deadline).await?,
+            | DiagnosticsSource::Tsserver => self.push_or_pull(path, demand, deadline).await?,
         };
         Ok(CollectedDiagnostics::Raw(raw))
     }
@@ -201,17 +241,18 @@ impl Session {
     async fn push_or_pull(
         &self,
         path: &WorkspacePath,
+        demand: CheckDemand,
         deadline: Instant,
     ) -> Result<RawDiagnostics, AskError> {
         let (synced, snapshot) = self.sync(path).await?;
         drop(synced);
         if self.offers(PULL, path, &snapshot.language_id) {
-            return self.pull_diagnostics(path, deadline).await;
+            return self.pull_diagnostics(path, demand, deadline).await;
         }
         let offered = self.wait_for_offer(path, &snapshot.language_id, deadline);
         tokio::select! {
             heard = self.pushed_diagnostics(path, deadline) => heard,
-            true = offered => self.pull_diagnostics(path, deadline).await,
+            true = offered => self.pull_diagnostics(path, demand, deadline).await,
         }
     }
 
@@ -243,8 +284,14 @@ impl Session {
         if odd > 0 {
             notes.push(format!("{} sent {odd} diagnostics that cannot be understood", self.server()));
         }
+        let last = |count: usize| decoded.iter().skip(decoded.len() - count).flatten().cloned().collect();
+        let background = match raw.background {
+            RawBackgroundFindings::None => BackgroundFindings::None,
+            RawBackgroundFindings::Missing(count) => BackgroundFindings::Missing(last(count)),
+            RawBackgroundFindings::Whole(count) => BackgroundFindings::Whole(last(count)),
+        };
         let items = decoded.into_iter().flatten().collect();
-        ServerFileDiagnostics { items, known: raw.known, text: raw.snapshot.buffer, notes }
+        ServerFileDiagnostics { items, known: raw.known, text: raw.snapshot.buffer, notes, background }
     }
 
     /// Waits for the index to come to rest; says what is still going on at the deadline.

@@ -6,8 +6,9 @@ use async_lsp::lsp_types::request::DocumentDiagnosticRequest;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{DiagnosticsCompleteness, PULL, RawDiagnostics};
+use super::{DiagnosticsCompleteness, PULL, RawBackgroundFindings, RawDiagnostics};
 use crate::lsp::ask::DocumentRequest;
+use crate::lsp::background_check::{CheckDemand, CheckFindings};
 use crate::lsp::documents::Snapshot;
 use crate::lsp::request::Untyped;
 use crate::lsp::session::{AskError, DependencyScope, Session, SessionAnswer};
@@ -18,6 +19,7 @@ impl Session {
     pub(super) async fn pull_diagnostics(
         &self,
         path: &WorkspacePath,
+        demand: CheckDemand,
         deadline: Instant,
     ) -> Result<RawDiagnostics, AskError> {
         let (synced, snapshot) = self.sync(path).await?;
@@ -29,7 +31,7 @@ impl Session {
                 "{} did not offer diagnostics in time",
                 self.server()
             ));
-            return Ok(RawDiagnostics { items: Arc::default(), snapshot, known, notes: Vec::new() });
+            return Ok(RawDiagnostics::without_findings(snapshot, known));
         }
         let mut asked = self.pull_once(path, &snapshot, deadline).await?;
         if asked.unfinished_work.is_some() {
@@ -40,13 +42,26 @@ impl Session {
             }
             asked.unfinished_work = still;
         }
-        let known = match asked.unfinished_work {
-            None if asked.left_out > 0 => DiagnosticsCompleteness::Partial(self.too_much(asked.left_out)),
-            None => DiagnosticsCompleteness::Complete,
-            Some(work) => DiagnosticsCompleteness::Partial(work.sentence(self.server())),
+        let demand = if asked.unfinished_work.is_some() { CheckDemand::AsKnown } else { demand };
+        let checked = self.background_check(demand, &asked.snapshot, deadline).await?;
+        if Instant::now() < deadline && !self.is_current(&asked.snapshot) {
+            return Box::pin(self.pull_diagnostics(path, demand, deadline)).await;
+        }
+        let (more, left_out) = self.background_findings(&checked, &asked.snapshot, &asked.value);
+        let background = match &checked {
+            _ if self.state.spec.diagnostics.background_check.is_none() => RawBackgroundFindings::None,
+            CheckFindings::Current => RawBackgroundFindings::Whole(more.len()),
+            CheckFindings::Outdated(_) => RawBackgroundFindings::Missing(more.len()),
         };
-        let items = self.with_pushed(path, &asked.snapshot, asked.value);
-        Ok(RawDiagnostics { items: Arc::new(items), snapshot: asked.snapshot, known, notes: Vec::new() })
+        let left_out = left_out + asked.left_out;
+        let known = match (asked.unfinished_work, checked) {
+            (Some(work), _) => DiagnosticsCompleteness::Partial(work.sentence(self.server())),
+            (None, CheckFindings::Outdated(Some(why))) => DiagnosticsCompleteness::Partial(why),
+            _ if left_out > 0 => DiagnosticsCompleteness::Partial(self.too_much(left_out)),
+            _ => DiagnosticsCompleteness::Complete,
+        };
+        let items = Arc::new([asked.value, more].concat());
+        Ok(RawDiagnostics { items, snapshot: asked.snapshot, known, notes: Vec::new(), background })
     }
 
     /// One round: a request for each `identifier` under which the server offers diagnostics.
@@ -98,21 +113,23 @@ impl Session {
         found
     }
 
-    /// Adds what the server pushes beside its answers, where the rule says that it does.
-    fn with_pushed(&self, path: &WorkspacePath, snapshot: &Snapshot, mut items: Vec<Value>) -> Vec<Value> {
-        if !self.state.spec.diagnostics.pushes_more {
-            return items;
+    /// What the background check has found beside `answered`, where that is about this text; and how many more findings were not read.
+    fn background_findings(
+        &self,
+        checked: &CheckFindings,
+        snapshot: &Snapshot,
+        answered: &[Value],
+    ) -> (Vec<Value>, usize) {
+        let pushes = self.state.pushes(&snapshot.path);
+        let is_of_this_text = match checked {
+            CheckFindings::Current => true,
+            CheckFindings::Outdated(_) => pushes.version.is_none_or(|version| version == snapshot.version),
+        };
+        if self.state.spec.diagnostics.background_check.is_none() || !is_of_this_text {
+            return (Vec::new(), 0);
         }
-        let pushes = self.state.pushes(path);
-        if pushes.version.is_none_or(|version| version == snapshot.version) {
-            let more = pushes.items.iter().filter(|item| {
-                !items
-                    .iter()
-                    .any(|known| known["range"] == item["range"] && known["message"] == item["message"])
-            });
-            let more: Vec<Value> = more.cloned().collect();
-            items.extend(more);
-        }
-        items
+        let is_same = |a: &Value, b: &Value| a["range"] == b["range"] && a["message"] == b["message"];
+        let is_new = |item: &&Value| !answered.iter().any(|known| is_same(known, item));
+        (pushes.items.iter().filter(is_new).cloned().collect(), pushes.left_out)
     }
 }

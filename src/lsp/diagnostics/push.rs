@@ -25,7 +25,7 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::{DiagnosticsCompleteness, RawDiagnostics};
+use super::{DiagnosticsCompleteness, RawBackgroundFindings, RawDiagnostics};
 use crate::config::spec::{DiagnosticsRule, DiagnosticsSource};
 use crate::lsp::documents::Snapshot;
 use crate::lsp::session::{AskError, Session};
@@ -274,7 +274,7 @@ impl Session {
                 format!("{} said nothing about this text within {} ms", self.server(), waited.as_millis())
             }
         });
-        RawDiagnostics { items: Default::default(), snapshot, known, notes: Vec::new() }
+        RawDiagnostics::without_findings(snapshot, known)
     }
 
     /// Findings for our text; waits for the end of indexing, which may bring others.
@@ -315,7 +315,7 @@ impl Session {
         if left_out > 0 && known == DiagnosticsCompleteness::Complete {
             known = DiagnosticsCompleteness::Partial(self.too_much(left_out));
         }
-        RawDiagnostics { items, snapshot, known, notes }
+        RawDiagnostics { items, snapshot, known, notes, background: RawBackgroundFindings::None }
     }
 
     /// Waits for a push beyond the first `count` for `path`, as long as a server that has something to say is silent.
@@ -328,6 +328,20 @@ impl Session {
                 _ = self.connection.wait_closed() => return,
                 () = tokio::time::sleep_until(until) => return,
             }
+        }
+    }
+
+    /// Asks something and waits for the answer, which comes after everything that the server has said before; false at the deadline.
+    pub(in crate::lsp) async fn pass_barrier(
+        &self,
+        snapshot: &Snapshot,
+        deadline: Instant,
+    ) -> Result<bool, AskError> {
+        match self.start_barrier(snapshot)?.answer::<Value>(deadline).await {
+            Err(error @ RequestError::Closed { .. }) => Err(error.into()),
+            Err(RequestError::Timeout { .. }) => Ok(false),
+            // An error is an answer too.
+            _ => Ok(true),
         }
     }
 

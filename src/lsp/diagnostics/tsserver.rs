@@ -6,7 +6,7 @@ use async_lsp::lsp_types::{ExecuteCommandParams, WorkDoneProgressParams};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{DiagnosticsCompleteness, ServerFileDiagnostics};
+use super::{BackgroundFindings, DiagnosticsCompleteness, ServerFileDiagnostics};
 use crate::lsp::ask::DocumentRequest;
 use crate::lsp::documents::Snapshot;
 use crate::lsp::model::{Diagnostic, Severity};
@@ -68,7 +68,8 @@ impl Session {
                 None => DiagnosticsCompleteness::Complete,
             };
             let text = text.map(|(_, text)| text).unwrap_or_default();
-            return Ok(ServerFileDiagnostics { items, known, text, notes: Vec::new() });
+            let background = BackgroundFindings::None;
+            return Ok(ServerFileDiagnostics { items, known, text, notes: Vec::new(), background });
         }
     }
 
@@ -81,6 +82,7 @@ impl Session {
             known,
             text: asked.snapshot.buffer.clone(),
             notes: Vec::new(),
+            background: BackgroundFindings::None,
         }
     }
 

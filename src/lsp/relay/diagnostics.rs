@@ -5,6 +5,7 @@ use tokio::time::Instant;
 
 use super::EditorConventions;
 use super::convert::{Converter, RelayDirection};
+use crate::lsp::background_check::CheckDemand;
 use crate::lsp::diagnostics::{CollectedDiagnostics, DiagnosticsCompleteness};
 use crate::lsp::documents::Snapshot;
 use crate::lsp::session::{AskError, Session};
@@ -29,7 +30,7 @@ impl Session {
         deadline: Instant,
     ) -> Result<RelayDiagnostics, AskError> {
         let _in_use = self.mark_in_use();
-        Ok(match self.collect_diagnostics(path, deadline).await? {
+        Ok(match self.collect_diagnostics(path, CheckDemand::Started, deadline).await? {
             CollectedDiagnostics::Raw(raw) => {
                 let mut converter =
                     Converter::new(self, conventions, &raw.snapshot, RelayDirection::ToEditor);

@@ -79,8 +79,11 @@ impl Baseline {
             }
             let lines =
                 edit.and_then(|edit| Some(LineMap::between(edit.before.as_ref()?, edit.after.as_ref()?)));
-            let before = self.before.get(old).map(|report| report.items.as_slice()).unwrap_or_default();
-            let compared = FileComparison { before, after: &report.items, lines: &lines.unwrap_or_default() };
+            let known = self.before.get(old);
+            let before = known.map(|known| known.comparable(Some(report))).unwrap_or_default();
+            let after = report.comparable(known);
+            let compared =
+                FileComparison { before: &before, after: &after, lines: &lines.unwrap_or_default() };
             let (new, lost, stayed) = compare(&compared);
             added.extend(new.into_iter().map(delta_item));
             gone.extend(lost.into_iter().map(delta_item));

@@ -160,8 +160,9 @@ impl Baseline {
         let edit = edits.iter().find(|edit| edit.path == report.path);
         let known = earlier_path(edits, &report.path).and_then(|path| self.before.get(path));
         let lines = edit.and_then(|edit| Some(LineMap::between(edit.before.as_ref()?, edit.after.as_ref()?)));
-        let before = known.map(|known| known.items.as_slice()).unwrap_or_default();
-        let compared = FileComparison { before, after: &report.items, lines: &lines.unwrap_or_default() };
+        let before = known.map(|known| known.comparable(Some(&report))).unwrap_or_default();
+        let after = report.comparable(known);
+        let compared = FileComparison { before: &before, after: &after, lines: &lines.unwrap_or_default() };
         report.items = compare(&compared).0.into_iter().cloned().collect();
         if let Some(known) = known.filter(|known| known.verdict == Verdict::Partial)
             && report.verdict == Verdict::Complete

@@ -131,7 +131,7 @@ impl Baseline {
                     // A message may name a file by its whole path, which is another in another tree.
                     let root = |context: &Context| context.workspace.root().display().to_string();
                     let (there, here) = (root(earlier), root(context));
-                    for item in found.values_mut().flat_map(|report| &mut report.items) {
+                    for item in found.values_mut().flat_map(FileReport::all_items_mut) {
                         item.message = item.message.replace(&there, &here);
                     }
                     found
