@@ -12,6 +12,7 @@ mod changes;
 mod chat_sessions;
 mod ci;
 mod command_line;
+mod conditional_code;
 mod copilot_host;
 mod copilot_names;
 mod copilot_server;

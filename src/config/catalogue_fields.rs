@@ -209,6 +209,7 @@ pub(super) const READINESS: &[ConfigField] = &[
     plain("leaves-files-out-where", Texts),
     plain("knows-all-below", Texts),
     plain("knows-open-projects", Flag),
+    plain("knows-one-configuration", Flag),
     plain("distrust-empty-ms", Number(0, 60_000)),
     plain("notification", Record(READY)),
 ];

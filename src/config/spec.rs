@@ -760,6 +760,8 @@ pub struct ReadinessRule {
     pub(crate) leaves_files_out_where: Vec<ConfigMarker>,
     /// Of the projects within its root it knows those with an open file.
     pub(crate) knows_open_projects: bool,
+    /// It compiles the project in one configuration, and knows nothing of the code of others.
+    pub(crate) knows_one_configuration: bool,
 }
 
 impl ReadinessRule {

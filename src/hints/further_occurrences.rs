@@ -6,6 +6,7 @@ use std::time::Instant;
 use super::answer::HintError;
 use super::by_name::{self, distance, parse_all};
 use super::candidates::identifier_at;
+use super::conditional_code::{Condition, ConditionalOccurrence, condition_at, has_branches};
 use super::definition::DefinitionRole;
 use super::imports::ImportItem;
 use super::project::Project;
@@ -17,6 +18,9 @@ use crate::workspace::{Hit, Workspace, WorkspacePath};
 
 /// How many files that have the name are parsed; the others are only counted.
 const MAX_FURTHER_PARSED_FILES: usize = 60;
+
+/// The places of a name, by file.
+type OccurrencesByFile = BTreeMap<WorkspacePath, Vec<Hit>>;
 
 /// The name that was asked about.
 #[derive(Debug, Clone)]
@@ -70,6 +74,8 @@ pub(crate) struct FurtherOccurrences {
     pub(crate) files: Vec<FurtherOccurrence>,
     /// Those where it stands in comments and strings alone.
     pub(crate) quiet: Vec<WorkspacePath>,
+    /// Where it stands in code that is compiled in some configurations alone, in all files.
+    pub(crate) conditional: Vec<ConditionalOccurrence>,
     /// The number of further files that have the word and were not read.
     pub(crate) unread: usize,
     /// The search ended before all files were looked at.
@@ -106,9 +112,11 @@ pub(crate) fn further_occurrences(
         defines_method(&source, &asked.name, at) || is_member(&source, at)
     });
     let (hits, truncated, timed_out) = by_name::occurrences(&project, Some(language), &asked.name)?;
-    let mut by_file: BTreeMap<WorkspacePath, Vec<Hit>> = BTreeMap::new();
-    for hit in hits.into_iter().filter(|hit| hit.path != asked.path && !known.contains(&hit.path)) {
-        by_file.entry(hit.path.clone()).or_default().push(hit);
+    let (mut by_file, mut in_known): (OccurrencesByFile, OccurrencesByFile) = Default::default();
+    for hit in hits {
+        let is_known = hit.path == asked.path || known.contains(&hit.path);
+        let files = if is_known { &mut in_known } else { &mut by_file };
+        files.entry(hit.path.clone()).or_default().push(hit);
     }
     let mut paths: Vec<&WorkspacePath> = by_file.keys().collect();
     paths.sort_by_cached_key(|path| {
@@ -121,6 +129,7 @@ pub(crate) fn further_occurrences(
     let is_whole = is_parsed && sources.len() == paths.len();
     let cut = truncated || timed_out || !is_whole && project.is_late();
     let mut found = FurtherOccurrences { unread, cut, of_method, ..FurtherOccurrences::default() };
+    found.conditional = conditional_occurrences(&project, asked, &in_known, &by_file);
     for path in paths {
         let hits = &by_file[path];
         let Some(source) = sources.iter().find(|source| source.path == *path) else {
@@ -140,6 +149,36 @@ pub(crate) fn further_occurrences(
     }
     found.files.sort_by_key(|file| !file.imports);
     Ok(found)
+}
+
+/// Where the name stands in conditional code: in branches of files that are known, and anywhere in the others that were parsed.
+fn conditional_occurrences(
+    project: &Project<'_>,
+    asked: &OccurrenceQuery,
+    in_known: &OccurrencesByFile,
+    by_file: &OccurrencesByFile,
+) -> Vec<ConditionalOccurrence> {
+    let known = in_known.keys().take(MAX_FURTHER_PARSED_FILES).filter_map(|path| project.source(path));
+    let known = known.filter(|source| has_branches(source));
+    let others = by_file.keys().filter_map(|path| project.known(path));
+    let mut found = Vec::new();
+    for source in known.chain(others) {
+        let hits = in_known.get(&source.path).or_else(|| by_file.get(&source.path));
+        for hit in hits.into_iter().flatten() {
+            let at = source.buffer().byte_offset(hit.range.start);
+            if in_comment_or_string(&source, hit) || !matches_sense(&source, asked, at) {
+                continue;
+            }
+            let excluded = match condition_at(project, &source, at) {
+                Condition::None => continue,
+                Condition::Unknown => false,
+                Condition::Unmet => true,
+            };
+            let (path, position) = (source.path.clone(), hit.range.start);
+            found.push(ConditionalOccurrence { path, position, excluded });
+        }
+    }
+    found
 }
 
 fn in_comment_or_string(source: &ParsedSource, hit: &Hit) -> bool {

@@ -16,6 +16,7 @@ mod answer;
 mod by_name;
 mod candidates;
 mod code_units;
+mod conditional_code;
 mod definition;
 mod docs;
 mod extract;
@@ -52,6 +53,7 @@ pub(crate) use code_units::{
     CodeIndex, CodeUnit, CodeUnitKind, NameUse, TestRole, UnitFile, index_code, is_fixture, is_setup,
     sets_autouse, units_in,
 };
+pub(crate) use conditional_code::ConditionalOccurrence;
 pub(crate) use further_occurrences::{
     FurtherOccurrence, FurtherOccurrences, OccurrenceQuery, OccurrenceSense, further_occurrences,
 };

@@ -90,11 +90,9 @@ pub(super) enum CheckFindings {
     Outdated(Option<String>),
 }
 
-impl BackgroundCheckRule {
-    /// Whether the params of a `$/progress` speak of such a check.
-    pub(super) fn owns_progress(&self, params: &Value) -> bool {
-        progress_token(params).starts_with(self.progress_token.as_str())
-    }
+/// Whether the params of a `$/progress` speak of such a check.
+pub(super) fn is_check_progress(rule: &BackgroundCheckRule, params: &Value) -> bool {
+    progress_token(params).starts_with(rule.progress_token.as_str())
 }
 
 impl BackgroundCheckRuns {
@@ -187,7 +185,8 @@ impl Session {
         };
         if !self.sees_disk() {
             let reason = format!("{} reads what is on disk, and not unsaved texts", rule.name);
-            return Ok(CheckFindings::Outdated((demand == CheckDemand::Awaited).then_some(reason)));
+            let is_missed = demand == CheckDemand::Awaited && !self.background_check_is_off();
+            return Ok(CheckFindings::Outdated(is_missed.then_some(reason)));
         }
         let outdated = |reason: String| Ok(CheckFindings::Outdated(Some(reason)));
         let mut bell = self.state.listen();

@@ -365,6 +365,11 @@ impl Session {
             || self.is_root_marked(path, &self.state.spec.readiness.knows_open_files_where)
     }
 
+    /// Whether it compiles the project in one configuration, and knows nothing of the code of others.
+    pub(crate) fn knows_one_configuration(&self) -> bool {
+        self.state.spec.readiness.knows_one_configuration
+    }
+
     /// Whether settings of the root of `path` leave out files of which it knows nothing, open or not.
     pub(crate) fn leaves_files_out(&self, path: &WorkspacePath) -> bool {
         self.is_root_marked(path, &self.state.spec.readiness.leaves_files_out_where)

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use super::background_check::BackgroundCheckRuns;
+use super::background_check::{BackgroundCheckRuns, is_check_progress};
 use super::bounded_answer::{self, BoundedAnswer};
 use super::capabilities::Registrations;
 use super::progress::{ProgressEvent, Watchers};
@@ -300,7 +300,7 @@ impl SessionState {
 
     fn note_progress(&self, params: &Value) {
         let checker = self.spec.diagnostics.background_check.as_ref();
-        let is_check = checker.is_some_and(|rule| rule.owns_progress(params));
+        let is_check = checker.is_some_and(|rule| is_check_progress(rule, params));
         let work = {
             let mut inner = self.inner.lock();
             match is_check {

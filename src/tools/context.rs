@@ -34,6 +34,8 @@ const LANGUAGE_SCAN_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long the look for the source files of a folder may take.
 const SOURCE_FILES_WALK_TIMEOUT: Duration = Duration::from_secs(10);
+/// The longest that an answer from the text is given, of the time for a whole call.
+const MAX_TEXT_ANSWER_TIME: Duration = Duration::from_secs(1);
 
 /// What every language tool works with.
 #[derive(Debug, Clone)]
@@ -255,6 +257,13 @@ impl Context {
     /// When an answer that may take `usual` must be there.
     pub(crate) fn deadline(&self, usual: Duration) -> Instant {
         Instant::now() + self.timeout.unwrap_or(usual)
+    }
+
+    /// Until when servers are waited for by a call that is answered from the text where they are silent: that takes time as well, and the
+    /// whole is to be done in `usual`, or in the time that the caller gave.
+    pub(crate) fn server_deadline(&self, usual: Duration) -> Instant {
+        let whole = self.timeout.unwrap_or(usual);
+        Instant::now() + (whole - (whole / 10).min(MAX_TEXT_ANSWER_TIME))
     }
 
     /// A path as the caller gave it, inside the workspace.

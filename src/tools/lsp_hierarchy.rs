@@ -152,7 +152,7 @@ pub(crate) async fn run(
     depth: usize,
 ) -> Result<Answer<HierarchyOutput>, ToolError> {
     context.install_for_target(target).await?;
-    let deadline = context.deadline(context.config.settings.deadlines.hierarchy);
+    let deadline = context.server_deadline(context.config.settings.deadlines.hierarchy);
     let question = LanguageQuestion { method: hierarchy.prepare_method(), of_file: false };
     let sense = match hierarchy {
         HierarchyDirection::Callers => Some(OccurrenceSense::Call),

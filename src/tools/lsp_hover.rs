@@ -41,7 +41,7 @@ const DESCRIPTION: &str = "Type, signature and documentation of a symbol.";
 /// Answers what stands at `target`.
 pub(crate) async fn run(context: &Context, target: &Target) -> Result<Answer<HoverOutput>, ToolError> {
     context.install_for_target(target).await?;
-    let deadline = context.deadline(context.config.settings.deadlines.hover);
+    let deadline = context.server_deadline(context.config.settings.deadlines.hover);
     let question = LanguageQuestion { method: "textDocument/hover", of_file: true };
     match context
         .question(target, question, deadline, |session, path, position| {

@@ -169,7 +169,7 @@ pub(crate) async fn run(
     let deadlines = &context.config.settings.deadlines;
     let usual =
         if navigation == Navigation::References { deadlines.references } else { deadlines.definition };
-    let deadline = context.deadline(usual);
+    let deadline = context.server_deadline(usual);
     let mut question =
         LanguageQuestion { method: navigation.method(), of_file: sense_of(navigation).is_none() };
     let limit = limit.unwrap_or(context.config.settings.limits.answer_items);

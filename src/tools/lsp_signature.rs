@@ -43,7 +43,7 @@ impl Tool for LspSignature {
 /// parenthesis or a comma no name stands.
 pub(crate) async fn run(context: &Context, target: &Target) -> Result<Answer<SignaturesOutput>, ToolError> {
     context.install_for_target(target).await?;
-    let deadline = context.deadline(context.config.settings.deadlines.signature);
+    let deadline = context.server_deadline(context.config.settings.deadlines.signature);
     let question = LanguageQuestion { method: "textDocument/signatureHelp", of_file: true };
     let exact = target.exact_position();
     match context

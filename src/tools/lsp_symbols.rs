@@ -97,7 +97,7 @@ async fn outline(
     subject: LanguageFile,
     limit: usize,
 ) -> Result<Answer<SymbolsOutput>, ToolError> {
-    let deadline = context.deadline(context.config.settings.deadlines.symbols);
+    let deadline = context.server_deadline(context.config.settings.deadlines.symbols);
     context.manager.refresh().await;
     let started = Instant::now();
     let servers = context.servers_for(&subject, |features| features.navigation);
@@ -206,7 +206,7 @@ fn items(symbols: Vec<Symbol>, left: &mut usize, room: &mut ListBudget) -> Vec<S
 }
 
 async fn search(context: &Context, query: &str, limit: usize) -> Result<Answer<SymbolsOutput>, ToolError> {
-    let deadline = context.deadline(context.config.settings.deadlines.workspace_symbols);
+    let deadline = context.server_deadline(context.config.settings.deadlines.workspace_symbols);
     let NameMatches { mut symbols, left_out, statuses, verdict, sessions, mut notes, .. } =
         context.find_symbols(query, SymbolMatchMode::Like, deadline).await?;
     let found = symbols.len();

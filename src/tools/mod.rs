@@ -25,6 +25,7 @@ pub(crate) mod built_in;
 pub(crate) mod changed_files;
 pub(crate) mod changes;
 pub(crate) mod chat;
+mod conditional_uses;
 mod contents;
 pub(crate) mod context;
 pub(crate) mod declaration_changes;

@@ -10,6 +10,7 @@ use futures::future::join_all;
 use tokio::time::Instant;
 
 use super::answer::Verdict;
+use super::conditional_uses::{ListedLines, left_out_sentence};
 use super::context::{Context, LanguageFile};
 use super::error::ToolError;
 use super::fallback::run_in_background;
@@ -46,6 +47,10 @@ pub(crate) trait MergeableAnswer: Sized + Send {
     const WANTS_DEFINITIONS: bool = false;
     /// The files that it names.
     fn files(&self) -> BTreeSet<WorkspacePath>;
+    /// The lines that it names, where it names the uses themselves.
+    fn lines(&self) -> Option<ListedLines> {
+        None
+    }
     /// Whether it is an answer, and no refusal.
     fn is_answer(&self) -> bool {
         true
@@ -61,6 +66,11 @@ pub(crate) trait MergeableAnswer: Sized + Send {
 impl MergeableAnswer for Vec<Location> {
     fn files(&self) -> BTreeSet<WorkspacePath> {
         self.iter().filter_map(|location| inside_path(&location.file)).collect()
+    }
+
+    fn lines(&self) -> Option<ListedLines> {
+        let line = |location: &Location| Some((inside_path(&location.file)?, location.range.start.line));
+        Some(self.iter().filter_map(line).collect())
     }
 
     fn has_no_other_places(&self) -> bool {
@@ -116,6 +126,10 @@ impl MergeableAnswer for Result<Proposal, ProposalError> {
         files.flat_map(|file| file.renamed_from.iter().chain([&file.path])).cloned().collect()
     }
 
+    fn lines(&self) -> Option<ListedLines> {
+        Some(self.iter().flat_map(|proposal| &proposal.files).flat_map(changed_lines).collect())
+    }
+
     fn is_answer(&self) -> bool {
         self.is_ok()
     }
@@ -140,6 +154,18 @@ impl MergeableAnswer for Result<Proposal, ProposalError> {
             }
         }
     }
+}
+
+/// The lines that an edit which adds and takes none changes; of one that does, nothing can be told line by line.
+fn changed_lines(file: &ProposedFile) -> ListedLines {
+    let texts = file
+        .before
+        .as_deref()
+        .unwrap_or_default()
+        .lines()
+        .zip(file.after.as_deref().unwrap_or_default().lines());
+    let changed = (0..).zip(texts).filter(|(_, (before, after))| before != after);
+    changed.map(|(line, _)| (file.path.clone(), line)).collect()
 }
 
 fn identity(location: &Location) -> (&FileRef, Range) {
@@ -230,10 +256,14 @@ impl Context {
                 is_cold: session.is_younger_than(COLD_SERVER_WINDOW) && !session.tells_when_ready(),
                 leaves_files_out: session.leaves_files_out(&subject.path),
             };
+            let conditional = std::mem::take(&mut standing.conditional);
+            let known = (value.lines(), &value.files());
+            let left_out = self.unknown_conditional_uses(&session, conditional, known, deadline).await;
             let is_doubtful = is_doubtful(&standing, &value, certainty, sense)
                 || !unknown.is_empty()
                 || hides_uses
-                || others.cut;
+                || others.cut
+                || !left_out.is_empty();
             if is_doubtful && verdict == Verdict::Complete {
                 verdict = Verdict::Partial;
                 status.detail.get_or_insert_with(|| "there may be more than it knows".to_owned());
@@ -245,6 +275,8 @@ impl Context {
                 &unknown,
                 advice,
             ));
+            let sentence = left_out_sentence(&left_out, session.server());
+            notes.extend(sentence.map(|sentence| format!("`{}` {sentence}", named.name)));
         }
         Ok(QuestionOutcome::Answered { value, left_out, place, session, status, verdict, notes })
     }

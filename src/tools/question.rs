@@ -373,7 +373,7 @@ impl Context {
     /// stays as it is.
     async fn resolve_bare_name(&self, target: &Target) -> Result<(Target, Vec<u32>), ToolError> {
         let Target::Name(name) = target else { return Ok((target.clone(), Vec::new())) };
-        let deadline = self.deadline(self.config.settings.deadlines.workspace_symbols);
+        let deadline = self.server_deadline(self.config.settings.deadlines.workspace_symbols);
         let (found, timed_out) = self.exact_symbols(name, deadline).await?;
         match found.as_slice() {
             [] if timed_out => {

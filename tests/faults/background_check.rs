@@ -6,6 +6,7 @@ use lsp_tools::Verdict;
 use serde_json::{Value, json};
 
 use super::play::{Play, in_time};
+use crate::overlays::stage;
 use crate::support::Project;
 
 const TABLE: &str = "diagnostics = { source = \"pull\", background-check = { name = \"the checker\", start = \"scripted/check\", \
@@ -119,5 +120,20 @@ async fn background_check_turned_off_by_settings_is_not_started() {
     let detail = answer.server_status.detail.clone().unwrap_or_default();
     assert_eq!(detail, "the checker is turned off by the setting `scripted.check`", "{answer:?}");
     assert_eq!((answer.verdict, runs(&play)), (Verdict::Partial, 0));
+    play.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn unsaved_text_is_partial_since_the_background_check_reads_the_disk() {
+    let play = Play::open(project(None, true), None);
+    assert_eq!(play.findings("a.scr").await, (Verdict::Complete, 1));
+    let unsaved = stage::client(&play.runtime, &[("a.scr", "def foo unsaved\n")]);
+    let answer = in_time(unsaved.diagnose(vec!["a.scr".into()], None, 10)).await.expect("a check");
+    let detail = answer.server_status.detail.clone().unwrap_or_default();
+    assert_eq!(
+        (answer.verdict, detail.as_str()),
+        (Verdict::Partial, "the checker reads what is on disk, and not unsaved texts"),
+        "{answer:?}"
+    );
     play.end().await;
 }

@@ -4,4 +4,4 @@
 mod edits;
 mod mixing;
 mod private;
-mod stage;
+pub mod stage;

@@ -2,6 +2,7 @@
 //! for real where that is asked for, and the rules behind them with package managers and a server of our own.
 
 mod changes;
+mod conditional;
 mod hostile;
 mod installs;
 mod modules;

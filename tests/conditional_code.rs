@@ -1,0 +1,59 @@
+//! Code of other configurations: a server that compiles one does not list what uses a symbol there, and its answer says so.
+
+use lsp_tools::Runtime;
+use serde_json::{Value, json};
+
+use crate::support::agent::{self, call};
+use crate::support::{Project, real_servers};
+
+/// The answer to a question about a place, 0-based.
+async fn ask(runtime: &Runtime, tool: &str, path: &str, (line, character): (u32, u32), more: Value) -> Value {
+    let mut arguments = json!({"path": path, "line": line, "character": character});
+    if let (Some(arguments), Some(more)) = (arguments.as_object_mut(), more.as_object()) {
+        arguments.extend(more.clone());
+    }
+    call(runtime, tool, arguments).await
+}
+
+/// Uses, callers and a rename of what stands at a place are `partial` and name `left_out`; those of `other` are `complete`.
+pub async fn must_name(
+    runtime: &Runtime,
+    (path, at): (&str, (u32, u32)),
+    left_out: &[&str],
+    other: (u32, u32),
+) {
+    let callers = json!({"direction": "incoming"});
+    let rename = json!({"new_name": "renamed", "dry_run": true});
+    for (tool, more) in [("lsp_references", json!({})), ("lsp_calls", callers), ("lsp_rename", rename)] {
+        let answer = ask(runtime, tool, path, at, more.clone()).await;
+        assert_eq!(answer["verdict"], "partial", "{tool}: {answer}");
+        let notes = answer["notes"].to_string();
+        assert!(notes.contains("leaves out in its configuration"), "{tool}: {answer}");
+        // Of a caller an answer names the function alone.
+        let named = left_out.iter().all(|place| notes.contains(place));
+        assert!(named || tool == "lsp_calls", "{tool}: {answer}");
+        let answer = ask(runtime, tool, path, other, more).await;
+        assert_eq!(answer["verdict"], "complete", "{tool}: {answer}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn c_uses_in_branches_that_clangd_does_not_compile_make_answers_partial() {
+    let text = "#ifndef A_H\n#define A_H\nint tally(int x);\nint plain(int x);\n#endif\n";
+    let project = Project::new([
+        ("a.h", text),
+        (
+            "a.c",
+            "#include \"a.h\"\nint tally(int x) { return x; }\nint plain(int x) { return x; }\n#ifdef SPECIAL\nint special(void) { \
+             return tally(1); }\n#else\nint usual(void) { return tally(2) + plain(1); }\n#endif\n",
+        ),
+        (
+            "b.c",
+            "#include \"a.h\"\n#if defined(SPECIAL)\nint other(void) { return tally(3); }\n#endif\nint used(void) { return plain(2); }\n",
+        ),
+        ("compile_flags.txt", "-I.\n"),
+    ]);
+    let runtime = agent::open(&project, Some(&real_servers(&["clangd"])));
+    must_name(&runtime, ("a.c", (1, 5)), &["a.c:5", "b.c:3"], (2, 5)).await;
+    runtime.shutdown().await;
+}

@@ -1,0 +1,47 @@
+//! Uses in files that are no part of the configuration in which rust-analyzer and gopls read a project.
+
+use super::real::open;
+use crate::conditional_code::must_name;
+use crate::support::Project;
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs rust-analyzer: just rust-go"]
+async fn rust_uses_in_modules_under_unmet_conditions_make_answers_partial() {
+    let other = if cfg!(windows) { "unix" } else { "windows" };
+    let library = format!(
+        "pub fn tally(x: u32) -> u32 {{\n    x\n}}\n\npub fn plain(x: u32) -> u32 {{\n    x\n}}\n\n#[cfg({other})]\nmod other;\n\
+         #[cfg(not({other}))]\nmod usual;\n"
+    );
+    let user = "pub fn user() -> u32 {\n    crate::tally(1) + crate::plain(1)\n}\n";
+    let project = Project::new([
+        ("Cargo.toml", "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
+        ("src/lib.rs", &library),
+        ("src/usual.rs", user),
+        ("src/other.rs", "mod below;\n"),
+        ("src/other/below.rs", "pub fn below() -> u32 {\n    crate::tally(2)\n}\n"),
+    ]);
+    let runtime = open(&project, "rust-analyzer");
+    must_name(&runtime, ("src/lib.rs", (0, 8)), &["src/other/below.rs:2"], (4, 8)).await;
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs gopls: just rust-go"]
+async fn go_uses_in_files_that_constraints_exclude_make_answers_partial() {
+    let other = if cfg!(windows) { "plan9" } else { "windows" };
+    let constrained = format!("shop_{other}.go");
+    let project = Project::new([
+        ("go.mod", "module example.com/shop\n\ngo 1.22\n"),
+        (
+            "a.go",
+            "package shop\n\nfunc Tally(x int) int { return x }\n\nfunc Plain(x int) int { return x }\n",
+        ),
+        ("usual.go", "//go:build !special\n\npackage shop\n\nvar usual = Tally(1) + Plain(1)\n"),
+        ("special.go", "//go:build special\n\npackage shop\n\nvar special = Tally(2)\n"),
+        (&*constrained, "package shop\n\nvar other = Tally(3)\n"),
+    ]);
+    let runtime = open(&project, "gopls");
+    let places = ["special.go:5".to_owned(), format!("{constrained}:3")];
+    must_name(&runtime, ("a.go", (2, 5)), &places.each_ref().map(String::as_str), (4, 5)).await;
+    runtime.shutdown().await;
+}
