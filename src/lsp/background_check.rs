@@ -8,67 +8,15 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use super::check_runs::CheckStage;
 use super::documents::Snapshot;
-use super::readiness::{ActiveWork, ProgressStep, WorkProgress, progress_token};
+use super::readiness::WorkProgress;
 use super::session::{AskError, Session};
 use crate::config::spec::BackgroundCheckRule;
 use crate::rpc::RequestError;
 
 /// How long a check may take to begin after it was asked for: longer than a busy machine takes to start a process.
 const BEGIN_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// A state of the project that a check can be about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct ProjectState {
-    /// How often files have changed on disk.
-    disk: u64,
-    /// How often the server was sent another text of a file, as it is on disk.
-    texts: u64,
-    /// How often the server has read the project anew.
-    reloads: u64,
-}
-
-/// The runs of the background check, as far as the server has told of them.
-#[derive(Debug, Default)]
-pub(super) struct BackgroundCheckRuns {
-    texts: u64,
-    reloads: u64,
-    quiescent: bool,
-    running: ActiveWork,
-    /// How many have begun.
-    begun: u64,
-    asked: Option<AskedCheck>,
-    /// The state of which all findings have been pushed.
-    done: Option<ProjectState>,
-    /// The state for which no check has begun though one was asked for.
-    refused: Option<ProjectState>,
-}
-
-/// The check that was asked for last.
-#[derive(Debug, Clone, Copy)]
-struct AskedCheck {
-    of: ProjectState,
-    /// How many checks had begun before.
-    begun_before: u64,
-    at: Instant,
-}
-
-/// How far the check of one state of the project is.
-#[derive(Debug)]
-enum CheckStage {
-    /// Nobody has asked for it.
-    Unasked,
-    /// It was asked for then, and has not begun.
-    Asked(Instant),
-    /// It goes on.
-    Running(WorkProgress),
-    /// It has ended; what it found may still be on its way.
-    Ended,
-    /// All that it found was pushed.
-    Done,
-    /// It does not begin.
-    Refused,
-}
 
 /// What a question does about the background check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,88 +36,6 @@ pub(super) enum CheckFindings {
     Current,
     /// Those of an earlier state, or a part; says why, to somebody who wanted them all.
     Outdated(Option<String>),
-}
-
-/// Whether the params of a `$/progress` speak of such a check.
-pub(super) fn is_check_progress(rule: &BackgroundCheckRule, params: &Value) -> bool {
-    progress_token(params).starts_with(rule.progress_token.as_str())
-}
-
-impl BackgroundCheckRuns {
-    /// The server was sent another text of a file, as it is on disk.
-    pub(super) fn on_text_changed(&mut self) {
-        self.texts += 1;
-    }
-
-    /// Takes the params of `experimental/serverStatus`: a server that reads the project anew ends its checks and starts others.
-    pub(super) fn on_server_status(&mut self, params: &Value) {
-        let quiescent = params["quiescent"].as_bool().unwrap_or(self.quiescent);
-        self.reloads += u64::from(self.quiescent && !quiescent);
-        self.quiescent = quiescent;
-    }
-
-    /// Takes the params of the `$/progress` of a check; returns the work it speaks of.
-    pub(super) fn on_progress(&mut self, params: &Value) -> Option<WorkProgress> {
-        match self.running.on_progress(params)? {
-            ProgressStep::Begun(work) => {
-                self.begun += 1;
-                Some(work)
-            }
-            ProgressStep::Reported(work) => Some(work),
-            ProgressStep::Ended(_) => None,
-        }
-    }
-
-    fn project_state(&self, disk: u64) -> ProjectState {
-        ProjectState { disk, texts: self.texts, reloads: self.reloads }
-    }
-
-    fn stage(&self, disk: u64) -> CheckStage {
-        let state = self.project_state(disk);
-        if self.done == Some(state) {
-            return CheckStage::Done;
-        }
-        if self.refused == Some(state) {
-            return CheckStage::Refused;
-        }
-        let begun_before = match &self.asked {
-            Some(asked) if asked.of == state && asked.begun_before == self.begun => {
-                return CheckStage::Asked(asked.at);
-            }
-            Some(asked) if asked.of == state => asked.begun_before,
-            // The one with which the server starts is about the state that it started with.
-            None if state == ProjectState::default() => 0,
-            _ => return CheckStage::Unasked,
-        };
-        match self.running.works().next() {
-            Some(work) => CheckStage::Running(work.clone()),
-            None if self.begun > begun_before => CheckStage::Ended,
-            None => CheckStage::Unasked,
-        }
-    }
-
-    /// Notes that a check of the present state is asked for; false where somebody else has asked meanwhile.
-    fn ask(&mut self, disk: u64) -> bool {
-        let is_due = matches!(self.stage(disk), CheckStage::Unasked);
-        if is_due {
-            let of = self.project_state(disk);
-            self.asked = Some(AskedCheck { of, begun_before: self.begun, at: Instant::now() });
-        }
-        is_due
-    }
-
-    /// Notes that all findings have come of the check that had ended for `state`, unless another has begun.
-    fn finish(&mut self, disk: u64) {
-        if matches!(self.stage(disk), CheckStage::Ended) {
-            self.done = Some(self.project_state(disk));
-        }
-    }
-
-    fn refuse(&mut self, disk: u64) {
-        if matches!(self.stage(disk), CheckStage::Asked(_)) {
-            self.refused = Some(self.project_state(disk));
-        }
-    }
 }
 
 impl Session {

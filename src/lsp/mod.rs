@@ -14,6 +14,7 @@ pub(crate) mod ask;
 mod background_check;
 mod bounded_answer;
 mod capabilities;
+mod check_runs;
 mod decode;
 pub(crate) mod diagnostics;
 pub(crate) mod diagnostics_invalidation;

@@ -10,9 +10,9 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use super::background_check::{BackgroundCheckRuns, is_check_progress};
 use super::bounded_answer::{self, BoundedAnswer};
 use super::capabilities::Registrations;
+use super::check_runs::{BackgroundCheckRuns, is_check_progress};
 use super::progress::{ProgressEvent, Watchers};
 use super::readiness::Readiness;
 use super::uri;

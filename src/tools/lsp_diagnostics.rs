@@ -1,6 +1,5 @@
 //! `lsp_diagnostics`: diagnostics of one file, many files, or the whole workspace.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,6 +18,7 @@ use super::context::{Context, LanguageFile, from_read_error};
 use super::diagnostic_item::to_item;
 use super::error::ToolError;
 use super::fallback;
+use super::file_report::FileReport;
 use super::shard::{CheckCosts, Shard};
 use super::tool::{Call, Card, Tool};
 use crate::lsp::diagnostics::{BackgroundFindings, DiagnosticsCompleteness, ServerFileDiagnostics};
@@ -186,29 +186,6 @@ pub(crate) struct DiagnosticsCheckOptions {
     pub may_be_kept: bool,
 }
 
-/// One file's findings.
-#[derive(Debug)]
-pub(crate) struct FileReport {
-    /// The file.
-    pub path: WorkspacePath,
-    /// Sorted by position.
-    pub items: Vec<DiagnosticItem>,
-    /// How far to rely on them.
-    pub verdict: Verdict,
-    /// Why not complete.
-    pub detail: Option<String>,
-    /// Each server that speaks the file's language and gives diagnostics.
-    pub statuses: Vec<ServerStatus>,
-    /// What else is worth knowing.
-    pub notes: Vec<String>,
-    /// Neither a server nor a parser has looked at it.
-    pub unchecked: bool,
-    /// Those of the findings that come from checks which servers run in the background.
-    pub background: Vec<DiagnosticItem>,
-    /// Such a check has not ended.
-    pub lacks_background: bool,
-}
-
 /// Answers what is wrong in the files that `args` name.
 pub(crate) async fn run(
     context: &Context,
@@ -328,28 +305,6 @@ impl DiagnosedFiles {
             }
         }
         Ok(late)
-    }
-}
-
-impl FileReport {
-    /// Its findings that can be compared with those of another look at the file: where the background check of one of the two has not
-    /// ended, what such a check found in the other is neither new nor gone.
-    pub(crate) fn comparable(&self, other: Option<&Self>) -> Cow<'_, [DiagnosticItem]> {
-        if !self.lacks_background && other.is_none_or(|other| !other.lacks_background) {
-            return Cow::Borrowed(&self.items);
-        }
-        let items = self.items.iter().filter(|item| !self.background.contains(item));
-        Cow::Owned(items.cloned().collect())
-    }
-
-    /// Every copy of its findings.
-    pub(crate) fn all_items_mut(&mut self) -> impl Iterator<Item = &mut DiagnosticItem> {
-        self.items.iter_mut().chain(&mut self.background)
-    }
-
-    fn ran_out_of_time(&self) -> bool {
-        let late = [ServerState::Timeout, ServerState::Starting, ServerState::Indexing];
-        self.verdict != Verdict::Complete && self.statuses.iter().any(|status| late.contains(&status.state))
     }
 }
 

@@ -67,22 +67,35 @@ impl Tool for LspRename {
         let mut turn = EditingTurn::without_claim(&call, EditRunOptions::new(args.dry_run, args.diagnostics));
         loop {
             let proposed = propose(context, &target, &args.new_name).await;
-            let Some((proposal, notes)) = turn.or_replan(proposed)? else { continue };
+            let Some(ProposedRename { proposal, notes, is_partial }) = turn.or_replan(proposed)? else {
+                continue;
+            };
             let plan = proposals::plan_proposal(context, "lsp_rename", &proposal);
             let Some(plan) = turn.or_replan(plan)? else { continue };
             if let Some(done) = turn.run_plan(plan).await? {
-                return Ok(EditsOutput { notes, ..done.into() });
+                let mut output = EditsOutput { notes, ..done.into() };
+                // A use that stays as it is breaks where no server looks.
+                if let Some(delta) = output.diagnostics.as_mut().filter(|_| is_partial)
+                    && delta.verdict == Verdict::Complete
+                {
+                    delta.verdict = Verdict::Partial;
+                }
+                return Ok(output);
             }
         }
     }
 }
 
-/// What the server wants to change, and what else is worth knowing.
-async fn propose(
-    context: &Context,
-    target: &Target,
-    new_name: &str,
-) -> Result<(Proposal, Vec<String>), ToolError> {
+/// A rename as the server proposes it.
+struct ProposedRename {
+    proposal: Proposal,
+    /// What else is worth knowing.
+    notes: Vec<String>,
+    /// There may be uses that it does not change.
+    is_partial: bool,
+}
+
+async fn propose(context: &Context, target: &Target, new_name: &str) -> Result<ProposedRename, ToolError> {
     let deadline = context.deadline(context.config.settings.deadlines.edit);
     let question = LanguageQuestion { method: RENAME, of_file: false };
     let name: Arc<str> = new_name.into();
@@ -99,11 +112,11 @@ async fn propose(
             })
         })
         .await?;
-    let (proposal, place, notes) = match outcome {
+    let (proposal, place, notes, is_partial) = match outcome {
         QuestionOutcome::Answered { value, place, mut notes, status, verdict, .. } => {
             // Uses in what the server did not see stay as they are.
             notes.extend(status.detail.filter(|_| verdict == Verdict::Partial));
-            (value.map_err(proposals::from_server)?, place, notes)
+            (value.map_err(proposals::from_server)?, place, notes, verdict == Verdict::Partial)
         }
         QuestionOutcome::Unanswered(unanswered) => return Err(fallback::refusal_error(&unanswered.status)),
     };
@@ -116,7 +129,7 @@ async fn propose(
         let what = format!("renaming `{symbol}` to `{name}` changes nothing");
         return Err(ToolError::nothing_found(what));
     }
-    Ok((proposal, notes))
+    Ok(ProposedRename { proposal, notes, is_partial })
 }
 
 /// Refuses what nothing can be called in the language of the target: servers propose an edit for it all the same.

@@ -48,6 +48,7 @@ pub(crate) mod export;
 pub(crate) mod fallback;
 pub(crate) mod fetch_web_page;
 pub(crate) mod file_kind;
+mod file_report;
 pub(crate) mod files_with_server;
 pub(crate) mod fix;
 mod fix_rule;

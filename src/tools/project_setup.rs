@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::context::Context;
-use super::lsp_diagnostics::FileReport;
+use super::file_report::FileReport;
 use crate::workspace::WorkspacePath;
 
 impl Context {

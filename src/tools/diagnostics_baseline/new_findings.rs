@@ -10,8 +10,8 @@ use crate::text::LineMap;
 use crate::tools::answer::{DiagnosticItem, Verdict};
 use crate::tools::context::{Context, LanguageFile};
 use crate::tools::delta::{FileComparison, compare};
+use crate::tools::file_report::FileReport;
 use crate::tools::impact::{EditImpact, EditedText};
-use crate::tools::lsp_diagnostics::FileReport;
 use crate::workspace::WorkspacePath;
 
 /// What a difference brings.
