@@ -17,7 +17,7 @@ const WORK_SECONDS: u64 = 120;
 /// What an agent does between two questions.
 const THOUGHT: Duration = Duration::from_millis(1_500);
 /// The deadline of a hover is 10 s; a machine with more work than cores adds to it.
-const MAX_CALL: Duration = Duration::from_secs(15);
+const MAX_CALL: Duration = Duration::from_secs(12);
 /// The longest time above the budget.
 const MAX_ABOVE: Duration = Duration::from_secs(2);
 
