@@ -2,6 +2,8 @@
 //!
 //! A server that compiles the project in one configuration knows nothing of the code of the others, and lists no use there.
 
+use std::ops::Range as Span;
+
 use tree_sitter::Node;
 
 use super::project::Project;
@@ -33,70 +35,120 @@ pub(super) enum Condition {
 
 /// How deep modules of Rust are looked through for a condition.
 const MAX_MODULE_DEPTH: usize = 12;
+/// The most folders in which a module of Rust lies.
+const MAX_MODULE_NESTING: usize = 64;
+
+/// Whether code of a language may be compiled in some configurations alone.
+pub(super) fn has_conditional_code(language: &str) -> bool {
+    matches!(language, "c" | "cpp" | "go" | "rust")
+}
 
 /// Whether places of a file that has conditional code of its own, in the middle of other code, can be told.
 pub(super) fn has_branches(source: &ParsedSource) -> bool {
     matches!(source.grammar.key, "c" | "cpp")
 }
 
-/// The condition under which the byte `at` of `source` is compiled.
-pub(super) fn condition_at(project: &Project<'_>, source: &ParsedSource, at: usize) -> Condition {
+/// The condition under which the byte `at` of `source` is compiled, beside that of the whole file.
+pub(super) fn condition_at(source: &ParsedSource, at: usize) -> Condition {
+    if has_branches(source) && is_in_branch(source, at) { Condition::Unknown } else { Condition::None }
+}
+
+/// The condition under which the whole of `source` is compiled.
+pub(super) fn condition_of_file(project: &Project<'_>, source: &ParsedSource) -> Condition {
     match source.grammar.key {
-        "c" | "cpp" if is_in_branch(source, at) => Condition::Unknown,
-        "go" if is_excluded_go_file(&source.path, &source.text) => Condition::Unmet,
+        "go" => go_condition(&source.path, &source.text),
         "rust" if is_conditional_module(project, &source.path, MAX_MODULE_DEPTH) => Condition::Unknown,
         _ => Condition::None,
     }
 }
 
-/// Whether a byte lies in a branch of the preprocessor. The guard of a header and what is said to C++ alone are none.
+/// Whether a byte lies in a branch of the preprocessor. Directives are read line by line, since they may stand where no grammar expects
+/// them. The guard of a header and what is said to C++ alone are no branches.
 fn is_in_branch(source: &ParsedSource, at: usize) -> bool {
-    let innermost = source.node(&(at..at));
-    std::iter::successors(innermost, Node::parent).any(|node| is_branch(source, node, at))
+    branches(&source.text).iter().any(|branch| branch.contains(&at))
 }
 
-fn is_branch(source: &ParsedSource, node: Node<'_>, at: usize) -> bool {
-    if !matches!(
-        node.kind(),
-        "preproc_if" | "preproc_ifdef" | "preproc_elif" | "preproc_elifdef" | "preproc_else"
-    ) {
-        return false;
+/// The spans of the branches of a text, each with all that lies in it.
+fn branches(text: &str) -> Vec<Span<usize>> {
+    /// An `#if` that has not ended: where the code in it begins, whether it counts, and whether it may be the guard of a header.
+    struct Open {
+        start: usize,
+        counts: bool,
+        may_guard: bool,
     }
-    let in_field =
-        |field: &str| node.child_by_field_name(field).is_some_and(|child| child.byte_range().contains(&at));
-    let name = node.child_by_field_name("name").map(|name| source.text_of(name));
-    let guard = name.and_then(|name| {
-        let define = node.named_child(1).filter(|child| child.kind() == "preproc_def")?;
-        Some(source.text_of(define.child_by_field_name("name")?) == name)
-    });
-    !in_field("name") && !in_field("condition") && guard != Some(true) && name != Some("__cplusplus")
+    let (mut open, mut found): (Vec<Open>, Vec<Span<usize>>) = Default::default();
+    let (mut offset, mut is_first, mut guard) = (0, true, None);
+    for line in text.split_inclusive('\n') {
+        let end = offset + line.len();
+        let trimmed = line.trim();
+        if let Some(directive) = trimmed.strip_prefix('#').map(str::trim_start) {
+            let is_guard =
+                directive.starts_with("ifndef") || directive.replace(' ', "").starts_with("if!defined");
+            if directive.starts_with("if") {
+                let counts = !directive.ends_with("__cplusplus");
+                open.push(Open { start: end, counts, may_guard: is_guard && is_first && open.is_empty() });
+            } else if directive.starts_with("el")
+                && let Some(last) = open.last_mut()
+            {
+                last.may_guard = false;
+            } else if directive.starts_with("endif")
+                && let Some(ended) = open.pop()
+                && ended.counts
+            {
+                if ended.may_guard {
+                    guard = Some(ended.start..offset);
+                } else {
+                    found.push(ended.start..offset);
+                }
+            }
+            is_first = false;
+        } else if !trimmed.is_empty() && !["//", "/*", "*"].iter().any(|mark| trimmed.starts_with(mark)) {
+            is_first = false;
+            // Code behind its end: it was no guard of the whole.
+            found.extend(guard.take().filter(|_| open.is_empty()));
+        }
+        offset = end;
+    }
+    found
 }
 
 /// Whether the go command leaves the file out on this machine: by the ending of its name, or by its `//go:build` line
 /// (https://pkg.go.dev/cmd/go#hdr-Build_constraints). Tags that the user gives are not known, and count as not given.
-fn is_excluded_go_file(path: &WorkspacePath, text: &str) -> bool {
-    let name = path.name_lossy();
-    let stem = name.strip_suffix(".go").unwrap_or(&name);
-    let stem = stem.strip_suffix("_test").unwrap_or(stem);
-    // What stands before the first "_" is the name of the file.
-    let mut parts = stem.rsplit('_');
-    let (last, before) = (parts.next().unwrap_or_default(), parts.next());
-    let named: Vec<&str> = match before {
-        None => Vec::new(),
-        Some(before)
-            if GO_ARCHITECTURES.contains(&last) && GO_SYSTEMS.contains(&before) && parts.next().is_some() =>
-        {
-            vec![before, last]
-        }
-        Some(_) if GO_SYSTEMS.contains(&last) || GO_ARCHITECTURES.contains(&last) => vec![last],
-        Some(_) => Vec::new(),
-    };
+fn go_condition(path: &WorkspacePath, text: &str) -> Condition {
     let mut lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("package "));
-    let constraint = lines.find_map(|line| line.strip_prefix("//go:build "));
-    !named.into_iter().all(is_go_tag_set) || constraint.is_some_and(|given| !GoConstraint::new(given).holds())
+    let constraint =
+        lines.find_map(|line| line.strip_prefix("//go:build ").or(line.strip_prefix("// +build ")));
+    let mentions = |tag: &str| constraint.is_some_and(|given| given.contains(tag));
+    match constraint {
+        _ if !is_go_name_included(&path.name_lossy()) => Condition::Unmet,
+        // Which version there is, and whether C can be compiled, the server knows.
+        Some(_) if mentions("go1.") || mentions("cgo") || mentions("+build") => Condition::Unknown,
+        Some(given) if !GoConstraint::new(given).holds() => Condition::Unmet,
+        _ => Condition::None,
+    }
 }
 
-const GO_SYSTEMS: [&str; 17] = [
+/// Whether the name of a file lets it be compiled here: `name_GOOS_GOARCH.go` is not, on another machine.
+fn is_go_name_included(name: &str) -> bool {
+    if name.starts_with(['_', '.']) {
+        return false;
+    }
+    let stem = name.split('.').next().unwrap_or_default();
+    let stem = stem.strip_suffix("_test").unwrap_or(stem);
+    // What stands before the first "_" is no condition.
+    let conditions: Vec<&str> = stem.split('_').skip(1).collect();
+    match conditions.as_slice() {
+        [.., system, architecture]
+            if GO_ARCHITECTURES.contains(architecture) && GO_SYSTEMS.contains(system) =>
+        {
+            is_go_tag_set(system) && is_go_tag_set(architecture)
+        }
+        [.., last] if GO_SYSTEMS.contains(last) || GO_ARCHITECTURES.contains(last) => is_go_tag_set(last),
+        _ => true,
+    }
+}
+
+const GO_SYSTEMS: [&str; 18] = [
     "aix",
     "android",
     "darwin",
@@ -107,6 +159,7 @@ const GO_SYSTEMS: [&str; 17] = [
     "ios",
     "js",
     "linux",
+    "nacl",
     "netbsd",
     "openbsd",
     "plan9",
@@ -115,9 +168,32 @@ const GO_SYSTEMS: [&str; 17] = [
     "windows",
     "zos",
 ];
-const GO_ARCHITECTURES: [&str; 15] = [
-    "386", "amd64", "arm", "arm64", "loong64", "mips", "mips64", "mips64le", "mipsle", "ppc64", "ppc64le",
-    "riscv64", "s390x", "sparc64", "wasm",
+const GO_ARCHITECTURES: [&str; 25] = [
+    "386",
+    "amd64",
+    "amd64p32",
+    "arm",
+    "armbe",
+    "arm64",
+    "arm64be",
+    "loong64",
+    "mips",
+    "mips64",
+    "mips64le",
+    "mips64p32",
+    "mips64p32le",
+    "mipsle",
+    "ppc",
+    "ppc64",
+    "ppc64le",
+    "riscv",
+    "riscv64",
+    "s390",
+    "s390x",
+    "sparc",
+    "sparc64",
+    "wasm",
+    "wasm32",
 ];
 
 fn is_go_tag_set(tag: &str) -> bool {
@@ -127,15 +203,23 @@ fn is_go_tag_set(tag: &str) -> bool {
         "x86" => "386",
         "aarch64" => "arm64",
         "loongarch64" => "loong64",
+        "powerpc64" if cfg!(target_endian = "little") => "ppc64le",
         "powerpc64" => "ppc64",
+        "mips64" if cfg!(target_endian = "little") => "mips64le",
+        "mips" if cfg!(target_endian = "little") => "mipsle",
         other => other,
     };
-    tag == system
-        || tag == architecture
-        || matches!(tag, "gc" | "cgo")
-        || tag == "unix" && cfg!(unix)
-        || tag.strip_prefix("go1.").is_some_and(|minor| minor.parse::<u32>().is_ok())
+    let implied = match system {
+        "android" => Some("linux"),
+        "ios" => Some("darwin"),
+        "illumos" => Some("solaris"),
+        _ => None,
+    };
+    tag == system || tag == architecture || Some(tag) == implied || tag == "gc" || tag == "unix" && cfg!(unix)
 }
+
+/// The longest constraint that is read; a longer one counts as unmet.
+const MAX_CONSTRAINT_BYTES: usize = 1_000;
 
 /// An expression of tags, read from the left.
 struct GoConstraint<'a> {
@@ -144,7 +228,9 @@ struct GoConstraint<'a> {
 
 impl<'a> GoConstraint<'a> {
     fn new(text: &'a str) -> Self {
-        Self { rest: text.split("//").next().unwrap_or_default() }
+        let text = text.split("//").next().unwrap_or_default();
+        // It is read by a function that calls itself for each parenthesis.
+        Self { rest: if text.len() <= MAX_CONSTRAINT_BYTES { text } else { "" } }
     }
 
     /// Whether it holds; one that cannot be read does not.
@@ -195,18 +281,27 @@ impl<'a> GoConstraint<'a> {
     }
 }
 
-/// Whether the module that is the file `path`, or one around it, is declared under a `#[cfg(…)]` other than that of tests.
+/// Whether the module that is the file `path`, or one around it, is compiled under a `#[cfg(…)]` other than that of tests.
 fn is_conditional_module(project: &Project<'_>, path: &WorkspacePath, depth: usize) -> bool {
-    let Some((folder, module)) = module_of(path).filter(|_| depth > 0) else { return false };
-    let above = [
-        folder.join("mod.rs").ok(),
-        folder.join("lib.rs").ok(),
-        folder.join("main.rs").ok(),
-        folder.parent().and_then(|parent| parent.join(&format!("{}.rs", folder.name_lossy())).ok()),
-    ];
-    above.into_iter().flatten().filter(|file| file != path).any(|file| {
+    let Some(source) = project.source(path).filter(|_| depth > 0) else { return false };
+    if has_condition(&source, source.tree.root_node(), "inner_attribute_item") {
+        return true;
+    }
+    let Some(folder) = path.parent() else { return false };
+    let around =
+        std::iter::successors(Some(folder.clone()), WorkspacePath::parent).take(2).flat_map(|folder| {
+            let named = ["mod.rs", "lib.rs", "main.rs"].map(|name| folder.join(name).ok());
+            let beside =
+                folder.parent().and_then(|above| above.join(&format!("{}.rs", folder.name_lossy())).ok());
+            named.into_iter().chain([beside]).flatten()
+        });
+    around.filter(|file| file != path).any(|file| {
         let Some(source) = project.source(&file) else { return false };
-        match declares_module(&source.text, &module) {
+        let Some(home) = home_of(&file) else { return false };
+        let mut found = None;
+        let root = source.tree.root_node();
+        find_declaration(&source, root, (&home, path), false, &mut found);
+        match found {
             Some(true) => true,
             Some(false) => is_conditional_module(project, &file, depth - 1),
             None => false,
@@ -214,78 +309,161 @@ fn is_conditional_module(project: &Project<'_>, path: &WorkspacePath, depth: usi
     })
 }
 
-/// The folder whose module declares that of the file, and its name.
-fn module_of(path: &WorkspacePath) -> Option<(WorkspacePath, String)> {
-    let name = path.name_lossy().into_owned();
+/// The folder in which the modules lie that a file declares.
+fn home_of(path: &WorkspacePath) -> Option<WorkspacePath> {
+    let name = path.name_lossy();
     let folder = path.parent()?;
     match name.strip_suffix(".rs")? {
-        "lib" | "main" => None,
-        "mod" => Some((folder.parent()?, folder.name_lossy().into_owned())),
-        stem => Some((folder, stem.to_owned())),
+        "lib" | "main" | "mod" => Some(folder),
+        stem => folder.join(stem).ok(),
     }
 }
 
-/// Whether `text` declares the module under a condition; `None` where it does not declare it.
-fn declares_module(text: &str, module: &str) -> Option<bool> {
-    let mut condition = false;
-    for line in text.lines().map(str::trim) {
-        if line.starts_with("#[") {
-            condition |= line.starts_with("#[cfg(") && line != "#[cfg(test)]";
-            // A declaration may stand on the line of its attribute.
-            if !line.ends_with(';') {
-                continue;
-            }
-        }
-        let declared = line.strip_suffix(';').and_then(|line| line.rsplit_once("mod ")).map(|(_, name)| name);
-        if declared == Some(module) {
-            return Some(condition);
-        }
-        condition = false;
+/// Looks below `node` for the declaration of the module that is the file `wanted`, and whether it stands under a condition.
+fn find_declaration(
+    source: &ParsedSource,
+    node: Node<'_>,
+    (home, wanted): (&WorkspacePath, &WorkspacePath),
+    is_conditional: bool,
+    found: &mut Option<bool>,
+) {
+    if home.as_path().components().count() > MAX_MODULE_NESTING {
+        return;
     }
-    None
+    for item in node.named_children(&mut node.walk()).filter(|item| item.kind() == "mod_item") {
+        let Some(name) = item.child_by_field_name("name").map(|name| source.text_of(name)) else { continue };
+        let attributes: Vec<&str> =
+            std::iter::successors(item.prev_named_sibling(), Node::prev_named_sibling)
+                .take_while(|above| above.kind() == "attribute_item" || above.kind().ends_with("comment"))
+                .filter(|above| above.kind() == "attribute_item")
+                .map(|above| source.text_of(above))
+                .collect();
+        let is_conditional = is_conditional || attributes.iter().any(|attribute| is_condition(attribute));
+        if let Some(body) = item.child_by_field_name("body") {
+            if let Ok(inside) = home.join(name) {
+                find_declaration(source, body, (&inside, wanted), is_conditional, found);
+            }
+            continue;
+        }
+        let given = attributes
+            .iter()
+            .find_map(|attribute| attribute.split_once("path").and_then(|(_, rest)| rest.split('"').nth(1)));
+        let folder = source.path.parent();
+        let files = match given {
+            Some(given) => vec![folder.and_then(|folder| folder.join(given).ok())],
+            None => vec![
+                home.join(&format!("{name}.rs")).ok(),
+                home.join(name).and_then(|folder| folder.join("mod.rs")).ok(),
+            ],
+        };
+        if files.iter().flatten().any(|file| file == wanted) {
+            // One of two declarations may hold.
+            *found = Some(found.unwrap_or(false) || is_conditional);
+        }
+    }
+}
+
+/// Whether an attribute of the kind below `node` is a condition.
+fn has_condition(source: &ParsedSource, node: Node<'_>, kind: &str) -> bool {
+    let mut cursor = node.walk();
+    node.named_children(&mut cursor).any(|child| child.kind() == kind && is_condition(source.text_of(child)))
+}
+
+/// Whether an attribute makes what it stands on part of some configurations alone; those of tests are looked at.
+fn is_condition(attribute: &str) -> bool {
+    let inside: String = attribute.chars().filter(|letter| !letter.is_whitespace()).collect();
+    let inside = inside.trim_start_matches(['#', '!', '[']);
+    inside.starts_with("cfg(") && !inside.starts_with("cfg(test)")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn path(name: &str) -> WorkspacePath {
-        WorkspacePath::root().join(name).unwrap()
+    fn go(name: &str, text: &str) -> Condition {
+        go_condition(&WorkspacePath::root().join(name).unwrap(), text)
     }
 
     #[test]
     fn go_files_of_other_systems_and_tags_are_excluded() {
         let system = if cfg!(target_os = "macos") { "darwin" } else { std::env::consts::OS };
-        let other = if system == "windows" { "linux" } else { "windows" };
-        let excluded = |name: &str, text: &str| is_excluded_go_file(&path(name), text);
-        assert!(excluded(&format!("use_{other}.go"), "package x\n"));
-        assert!(excluded(&format!("use_{other}_test.go"), "package x\n"));
-        assert!(excluded(&format!("use_{other}_amd64.go"), "package x\n"));
-        assert!(!excluded(&format!("use_{system}.go"), "package x\n"));
-        assert!(
-            !excluded(&format!("{other}.go"), "package x\n"),
-            "a name without a first part is no constraint"
-        );
-        for (constraint, is_left_out) in [
-            ("special".to_owned(), true),
-            ("!special".to_owned(), false),
-            (other.to_owned(), true),
-            (format!("{system} && !special"), false),
-            (format!("{other} || ({system} && go1.18)"), false),
-            (format!("!({other} || {system})"), true),
-            ("&& what".to_owned(), true),
+        let other = if system == "windows" { "plan9" } else { "windows" };
+        for name in ["use_OTHER", "use_OTHER_test", "use_OTHER_amd64", "use_OTHER.pb"] {
+            let name = format!("{}.go", name.replace("OTHER", other));
+            assert_eq!(go(&name, "package x\n"), Condition::Unmet, "{name}");
+        }
+        assert_eq!(go(&format!("use_{system}.go"), "package x\n"), Condition::None);
+        assert_eq!(go(&format!("{other}.go"), "package x\n"), Condition::None, "there is nothing before it");
+        for (constraint, condition) in [
+            ("special".to_owned(), Condition::Unmet),
+            ("!special".to_owned(), Condition::None),
+            (other.to_owned(), Condition::Unmet),
+            (format!("{system} && !special"), Condition::None),
+            (format!("{other} || ({system} && !special)"), Condition::None),
+            (format!("!({other} || {system})"), Condition::Unmet),
+            (format!("{system} && go1.18"), Condition::Unknown),
+            ("&& what".to_owned(), Condition::Unmet),
+            ("(".repeat(100_000), Condition::Unmet),
         ] {
             let text = format!("// A comment.\n\n//go:build {constraint}\n\npackage x\n");
-            assert_eq!(excluded("a.go", &text), is_left_out, "{constraint}");
+            assert_eq!(go("a.go", &text), condition, "{}", constraint.get(..20).unwrap_or(&constraint));
         }
-        assert!(!excluded("a.go", "package x\n\n//go:build special\n"), "it counts before the package alone");
+        let behind = go("a.go", "package x\n\n//go:build special\n");
+        assert_eq!(behind, Condition::None, "it counts before the package alone");
+    }
+
+    #[test]
+    fn branches_of_the_preprocessor_are_found_wherever_they_stand() {
+        let within = |text: &str| -> Vec<String> {
+            let spans = branches(text);
+            let words =
+                text.match_indices("use").filter(|(at, _)| spans.iter().any(|span| span.contains(at)));
+            words.map(|(at, _)| text[at..at + 4].to_owned()).collect()
+        };
+        let guarded = "// A header.\n#ifndef A_H\n#define A_H\nuse1\n#ifdef X\nuse2\n#else\nuse3\n#endif\n#endif // A_H\n";
+        assert_eq!(within(guarded), ["use2", "use3"]);
+        assert_eq!(within(&guarded.replace("#ifndef A_H", "#if !defined(A_H)")), ["use2", "use3"]);
+        assert_eq!(within("int a[] = {\n#ifdef X\n{ use1 },\n#endif\n use2 };\n"), ["use1"]);
+        assert_eq!(within("#ifdef __cplusplus\nextern \"C\" {\nuse1\n#endif\nuse2\n"), Vec::<String>::new());
+        assert_eq!(within("#ifndef A\n#define A\nuse1\n#endif\nuse2\n"), ["use1"], "code follows: no guard");
+        assert_eq!(within("use1\n#ifndef A\nuse2\n#endif\n"), ["use2"]);
     }
 
     #[test]
     fn rust_modules_are_conditional_where_their_declaration_is() {
-        let text =
-            "mod plain;\n#[cfg(windows)]\npub mod other;\n#[cfg(test)]\nmod tests;\n#[cfg(unix)] mod here;\n";
-        let found = ["plain", "other", "tests", "here", "none"].map(|module| declares_module(text, module));
-        assert_eq!(found, [Some(false), Some(true), Some(false), Some(true), None]);
+        let folder = tempfile::tempdir().unwrap();
+        let library = "mod plain;\n#[cfg(any(\n    windows,\n    other,\n))]\n/// Words.\npub mod other; // note\n\
+                       #[cfg(test)]\nmod tests;\n#[cfg(x)]\n#[path = \"placed.rs\"]\nmod imp;\n\
+                       #[cfg(x)]\nmod sys {\n    pub mod win;\n}\nmod deep;\nmod own;\n";
+        for (name, text) in [
+            ("lib.rs", library),
+            ("plain.rs", ""),
+            ("other.rs", "mod below;\n"),
+            ("other/below.rs", ""),
+            ("tests.rs", ""),
+            ("placed.rs", ""),
+            ("sys/win.rs", ""),
+            ("deep/mod.rs", "pub mod down;\n"),
+            ("deep/down.rs", ""),
+            ("own.rs", "#![cfg(x)]\n"),
+        ] {
+            let path = folder.path().join("src").join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let workspace = crate::workspace::Workspace::open(folder.path()).unwrap();
+        let catalogue = crate::config::Catalogue::built_in();
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+        let project = Project::new(&workspace, &catalogue, deadline);
+        let is_conditional = |name: &str| {
+            let path = WorkspacePath::root().join("src").unwrap().join(name).unwrap();
+            is_conditional_module(&project, &path, MAX_MODULE_DEPTH)
+        };
+        for name in ["other.rs", "other/below.rs", "placed.rs", "sys/win.rs", "own.rs"] {
+            assert!(is_conditional(name), "{name}");
+        }
+        for name in ["plain.rs", "tests.rs", "deep/mod.rs", "deep/down.rs", "lib.rs"] {
+            assert!(!is_conditional(name), "{name}");
+        }
     }
 }

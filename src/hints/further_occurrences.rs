@@ -6,7 +6,9 @@ use std::time::Instant;
 use super::answer::HintError;
 use super::by_name::{self, distance, parse_all};
 use super::candidates::identifier_at;
-use super::conditional_code::{Condition, ConditionalOccurrence, condition_at, has_branches};
+use super::conditional_code::{
+    Condition, ConditionalOccurrence, condition_at, condition_of_file, has_branches, has_conditional_code,
+};
 use super::definition::DefinitionRole;
 use super::imports::ImportItem;
 use super::project::Project;
@@ -76,6 +78,8 @@ pub(crate) struct FurtherOccurrences {
     pub(crate) quiet: Vec<WorkspacePath>,
     /// Where it stands in code that is compiled in some configurations alone, in all files.
     pub(crate) conditional: Vec<ConditionalOccurrence>,
+    /// It may stand in more such code, which was not looked at.
+    pub(crate) conditional_cut: bool,
     /// The number of further files that have the word and were not read.
     pub(crate) unread: usize,
     /// The search ended before all files were looked at.
@@ -129,7 +133,17 @@ pub(crate) fn further_occurrences(
     let is_whole = is_parsed && sources.len() == paths.len();
     let cut = truncated || timed_out || !is_whole && project.is_late();
     let mut found = FurtherOccurrences { unread, cut, of_method, ..FurtherOccurrences::default() };
-    found.conditional = conditional_occurrences(&project, asked, &in_known, &by_file);
+    if has_conditional_code(language) {
+        found.conditional = conditional_occurrences(&project, asked, &in_known, &by_file);
+        let is_excluded = project
+            .source(&asked.path)
+            .is_none_or(|source| condition_of_file(&project, &source) == Condition::Unmet);
+        found.conditional_cut = is_excluded
+            || cut
+            || unread > 0
+            || in_known.len() > MAX_FURTHER_PARSED_FILES
+            || project.is_late();
+    }
     for path in paths {
         let hits = &by_file[path];
         let Some(source) = sources.iter().find(|source| source.path == *path) else {
@@ -164,14 +178,15 @@ fn conditional_occurrences(
     let mut found = Vec::new();
     for source in known.chain(others) {
         let hits = in_known.get(&source.path).or_else(|| by_file.get(&source.path));
+        let of_file = condition_of_file(project, &source);
         for hit in hits.into_iter().flatten() {
             let at = source.buffer().byte_offset(hit.range.start);
             if in_comment_or_string(&source, hit) || !matches_sense(&source, asked, at) {
                 continue;
             }
-            let excluded = match condition_at(project, &source, at) {
-                Condition::None => continue,
-                Condition::Unknown => false,
+            let excluded = match of_file {
+                Condition::None if condition_at(&source, at) == Condition::None => continue,
+                Condition::None | Condition::Unknown => false,
                 Condition::Unmet => true,
             };
             let (path, position) = (source.path.clone(), hit.range.start);

@@ -513,7 +513,7 @@ fn readiness_deadlines(deadline: Instant) -> (Instant, Instant) {
 }
 
 /// Leaves time for the request itself within `deadline` when readiness is waited for.
-fn readiness_deadline(deadline: Instant) -> Instant {
+pub(super) fn readiness_deadline(deadline: Instant) -> Instant {
     let left = deadline.saturating_duration_since(Instant::now());
     deadline - (left / 5).min(Duration::from_secs(2))
 }

@@ -1,19 +1,22 @@
 //! The background check of a server: a checker of the whole project, whose findings it pushes beside its answers.
 //!
-//! rust-analyzer runs `cargo check` like that, over what is on disk. Such a server says "nothing wrong" of a text that its checker has not seen yet. So a check is started for each state of the project
-//! about which somebody asks, and its end is waited for.
+//! rust-analyzer runs `cargo check` like that, over what is on disk. Such a server says "nothing wrong" of a text that its checker has
+//! not seen yet. So a check is started for each state of the project about which somebody asks, and its end is waited for.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use super::ask::readiness_deadline;
 use super::check_runs::CheckStage;
 use super::documents::Snapshot;
 use super::readiness::WorkProgress;
 use super::session::{AskError, Session};
+use super::view::View;
 use crate::config::spec::BackgroundCheckRule;
 use crate::rpc::RequestError;
+use crate::workspace::WorkspacePath;
 
 /// How long a check may take to begin after it was asked for: longer than a busy machine takes to start a process.
 const BEGIN_TIMEOUT: Duration = Duration::from_secs(5);
@@ -21,7 +24,7 @@ const BEGIN_TIMEOUT: Duration = Duration::from_secs(5);
 /// What a question does about the background check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CheckDemand {
-    /// It is started where it is due, and its end is waited for.
+    /// It has run, or its absence is a lack.
     Awaited,
     /// It is started where it is due: whoever asks hears of what it finds later.
     Started,
@@ -39,81 +42,120 @@ pub(super) enum CheckFindings {
 }
 
 impl Session {
-    /// Does what `demand` says about the background check; `snapshot` is of any open document.
-    pub(super) async fn background_check(
+    /// Has the background check of what is on disk run to its end, as long as `deadline` leaves time for a question; false where it has
+    /// not. Others can ask the server meanwhile. `path` is of any of its files.
+    pub(crate) async fn run_background_check(
         &self,
-        demand: CheckDemand,
-        snapshot: &Snapshot,
+        path: &WorkspacePath,
         deadline: Instant,
-    ) -> Result<CheckFindings, AskError> {
-        let Some(rule) = &self.state.spec.diagnostics.background_check else {
-            return Ok(CheckFindings::Outdated(None));
-        };
-        if !self.sees_disk() {
-            let reason = format!("{} reads what is on disk, and not unsaved texts", rule.name);
-            let is_missed = demand == CheckDemand::Awaited && !self.background_check_is_off();
-            return Ok(CheckFindings::Outdated(is_missed.then_some(reason)));
-        }
-        let outdated = |reason: String| Ok(CheckFindings::Outdated(Some(reason)));
+    ) -> Result<bool, AskError> {
+        let Some(rule) = self.background_check_rule() else { return Ok(true) };
+        let deadline = readiness_deadline(deadline);
         let mut bell = self.state.listen();
-        loop {
-            let until = match self.state.with_background_check(|runs| runs.stage(self.disk_revision())) {
-                CheckStage::Done => return Ok(CheckFindings::Current),
-                _ if demand == CheckDemand::AsKnown || self.background_check_is_off() => {
-                    return Ok(CheckFindings::Outdated(None));
+        while Instant::now() < deadline {
+            let until = match self.check_stage() {
+                CheckStage::Done | CheckStage::Ended | CheckStage::Refused => return Ok(true),
+                CheckStage::Unasked => {
+                    let _viewing = self.enter_view(&View::disk(), deadline).await?;
+                    let (synced, snapshot) = self.sync(path).await?;
+                    drop(synced);
+                    self.start_background_check(rule, &snapshot, deadline).await?;
+                    continue;
                 }
-                CheckStage::Refused => {
-                    return outdated(format!("{} did not begin in {} s", rule.name, BEGIN_TIMEOUT.as_secs()));
-                }
-                CheckStage::Unasked => match self.start_background_check(rule, snapshot, deadline).await? {
-                    true => continue,
-                    false => return outdated(format!("{} has not begun", rule.name)),
-                },
-                _ if demand == CheckDemand::Started => return Ok(CheckFindings::Outdated(None)),
-                CheckStage::Ended => match self.pass_barrier(snapshot, deadline).await? {
-                    // What it found was sent before the answer to anything that is asked now.
-                    true => {
-                        self.state.with_background_check(|runs| runs.finish(self.disk_revision()));
-                        continue;
-                    }
-                    false => return outdated(format!("{} has not told all that it found", rule.name)),
-                },
-                CheckStage::Asked(_) if Instant::now() >= deadline => {
-                    return outdated(format!("{} has not begun", rule.name));
-                }
-                CheckStage::Running(work) if Instant::now() >= deadline => {
-                    return outdated(format!("{} still runs {}", self.server(), named(rule, &work)));
-                }
+                CheckStage::Reloading | CheckStage::Running(_) => deadline,
                 CheckStage::Asked(at) => at + BEGIN_TIMEOUT,
-                CheckStage::Running(_) => deadline,
+                CheckStage::Ending(until) => until,
             };
             tokio::select! {
                 _ = bell.changed() => {}
                 reason = self.connection.wait_closed() => {
                     return Err(RequestError::Closed { reason }.into());
                 }
-                () = tokio::time::sleep_until(until.min(deadline)) => if Instant::now() >= until {
-                    self.state.with_background_check(|runs| runs.refuse(self.disk_revision()));
+                () = tokio::time::sleep_until(until.min(deadline)) => {
+                    self.state.with_background_check(|runs| runs.refuse_after(BEGIN_TIMEOUT, self.disk_revision()));
                 }
             }
         }
+        Ok(false)
     }
 
-    /// Starts it, unless somebody else has; false where the server was silent until the deadline.
+    /// Whether the background check has still to see what is on disk now, and can.
+    pub(crate) fn owes_background_check(&self) -> bool {
+        self.background_check_rule().is_some()
+            && self.sees_disk()
+            && !matches!(self.check_stage(), CheckStage::Done | CheckStage::Refused)
+    }
+
+    /// What the findings of the background check are, and what `demand` says about it; `snapshot` is of any open document.
+    pub(super) async fn background_check(
+        &self,
+        demand: CheckDemand,
+        snapshot: &Snapshot,
+        deadline: Instant,
+    ) -> Result<CheckFindings, AskError> {
+        let Some(rule) = self.background_check_rule() else { return Ok(CheckFindings::Outdated(None)) };
+        if !self.sees_disk() {
+            let is_missed = demand == CheckDemand::Awaited;
+            return Ok(CheckFindings::Outdated(is_missed.then(|| unsaved_sentence(rule))));
+        }
+        match (self.check_stage(), demand) {
+            (CheckStage::Ended, _) => {
+                // What it found was sent before the answer to anything that is asked now.
+                if self.pass_barrier(snapshot, deadline).await? {
+                    self.state.with_background_check(|runs| runs.finish(self.disk_revision()));
+                }
+            }
+            (CheckStage::Unasked, CheckDemand::Started) => {
+                self.start_background_check(rule, snapshot, deadline).await?;
+            }
+            _ => {}
+        }
+        let why = match self.check_stage() {
+            CheckStage::Done => return Ok(CheckFindings::Current),
+            CheckStage::Refused => format!("{} did not begin in {} s", rule.name, BEGIN_TIMEOUT.as_secs()),
+            CheckStage::Running(work) => format!("{} still runs {}", self.server(), named(rule, &work)),
+            CheckStage::Reloading => {
+                format!("{} reads the project anew before it runs {}", self.server(), rule.name)
+            }
+            CheckStage::Unasked | CheckStage::Asked(_) => format!("{} has not begun", rule.name),
+            CheckStage::Ending(_) | CheckStage::Ended => {
+                format!("{} has not told all that it found", rule.name)
+            }
+        };
+        Ok(CheckFindings::Outdated((demand == CheckDemand::Awaited).then_some(why)))
+    }
+
+    /// The rule, where the settings do not turn the check off.
+    fn background_check_rule(&self) -> Option<&BackgroundCheckRule> {
+        let rule = self.state.spec.diagnostics.background_check.as_ref()?;
+        (!self.background_check_is_off()).then_some(rule)
+    }
+
+    fn check_stage(&self) -> CheckStage {
+        self.state.with_background_check(|runs| runs.stage(self.disk_revision()))
+    }
+
+    /// Whether `why` is a lack of its findings that waiting does not mend.
+    pub(crate) fn is_lasting_lack(&self, why: &str) -> bool {
+        let unsaved = self.background_check_rule().map(unsaved_sentence);
+        let reasons = [self.diagnostics_shortfall_reason(), self.missing_background_check(), unsaved];
+        reasons.iter().flatten().any(|reason| reason == why)
+    }
+
+    /// Starts it, unless somebody else has, or the server is silent until the deadline.
     async fn start_background_check(
         &self,
         rule: &BackgroundCheckRule,
         snapshot: &Snapshot,
         deadline: Instant,
-    ) -> Result<bool, AskError> {
+    ) -> Result<(), AskError> {
         // Of checks that began before this one everything has been heard then.
-        if !self.pass_barrier(snapshot, deadline).await? {
-            return Ok(false);
-        }
-        if self.state.with_background_check(|runs| runs.ask(self.disk_revision())) {
+        if self.pass_barrier(snapshot, deadline).await?
+            && self.state.with_background_check(|runs| runs.ask(self.disk_revision()))
+        {
             self.connection.notify(&rule.start, &json!({}));
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Whether the settings turn it off.
@@ -129,6 +171,10 @@ impl Session {
         let key = rule.off_by.as_deref().filter(|_| self.background_check_is_off())?;
         Some(format!("{} is turned off by the setting `{key}`", rule.name))
     }
+}
+
+fn unsaved_sentence(rule: &BackgroundCheckRule) -> String {
+    format!("{} reads what is on disk, and not unsaved texts", rule.name)
 }
 
 /// "`cargo check`: 12/40 (30 %)"

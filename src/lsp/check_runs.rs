@@ -1,10 +1,16 @@
 //! The runs of a server's background check: which state of the project each is about, and how far it is.
 
+use std::time::Duration;
+
 use serde_json::Value;
 use tokio::time::Instant;
 
 use super::readiness::{ActiveWork, ProgressStep, WorkProgress, progress_token};
 use crate::config::spec::BackgroundCheckRule;
+
+/// How long after its end a check may begin anew: rust-analyzer says of one that it cancels what it says of one that is over, and
+/// takes a twentieth of a second, and the start of a process, for the next.
+const RESTART_PAUSE: Duration = Duration::from_millis(250);
 
 /// A state of the project that a check can be about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -22,8 +28,11 @@ pub(super) struct ProjectState {
 pub(super) struct BackgroundCheckRuns {
     texts: u64,
     reloads: u64,
-    quiescent: bool,
+    /// The last `quiescent` of `experimental/serverStatus`.
+    quiescent: Option<bool>,
     running: ActiveWork,
+    /// When one has ended last.
+    ended: Option<Instant>,
     /// How many have begun.
     begun: u64,
     asked: Option<AskedCheck>,
@@ -45,12 +54,16 @@ struct AskedCheck {
 /// How far the check of one state of the project is.
 #[derive(Debug)]
 pub(super) enum CheckStage {
+    /// The server reads the project anew, which ends the checks that go on.
+    Reloading,
     /// Nobody has asked for it.
     Unasked,
     /// It was asked for then, and has not begun.
     Asked(Instant),
     /// It goes on.
     Running(WorkProgress),
+    /// It has just ended; until then it may be one that was cancelled, and begins anew.
+    Ending(Instant),
     /// It has ended; what it found may still be on its way.
     Ended,
     /// All that it found was pushed.
@@ -70,11 +83,13 @@ impl BackgroundCheckRuns {
         self.texts += 1;
     }
 
-    /// Takes the params of `experimental/serverStatus`: a server that reads the project anew ends its checks and starts others.
+    /// Takes the params of `experimental/serverStatus`: a server that reads the project anew cancels its checks and starts others.
     pub(super) fn on_server_status(&mut self, params: &Value) {
-        let quiescent = params["quiescent"].as_bool().unwrap_or(self.quiescent);
-        self.reloads += u64::from(self.quiescent && !quiescent);
-        self.quiescent = quiescent;
+        let Some(quiescent) = params["quiescent"].as_bool() else { return };
+        let was = self.quiescent.replace(quiescent);
+        let begins = was == Some(true) && !quiescent;
+        let ends = was == Some(false) && quiescent && self.reloads > 0;
+        self.reloads += u64::from(begins || ends);
     }
 
     /// Takes the params of the `$/progress` of a check; returns the work it speaks of.
@@ -85,7 +100,10 @@ impl BackgroundCheckRuns {
                 Some(work)
             }
             ProgressStep::Reported(work) => Some(work),
-            ProgressStep::Ended(_) => None,
+            ProgressStep::Ended(_) => {
+                self.ended = Some(Instant::now());
+                None
+            }
         }
     }
 
@@ -96,15 +114,16 @@ impl BackgroundCheckRuns {
     /// How far the check of the present state is, with `disk` as the number of changes on disk.
     pub(super) fn stage(&self, disk: u64) -> CheckStage {
         let state = self.project_state(disk);
+        if self.quiescent == Some(false) {
+            return CheckStage::Reloading;
+        }
         if self.done == Some(state) {
             return CheckStage::Done;
         }
-        if self.refused == Some(state) {
-            return CheckStage::Refused;
-        }
         let begun_before = match &self.asked {
             Some(asked) if asked.of == state && asked.begun_before == self.begun => {
-                return CheckStage::Asked(asked.at);
+                let is_refused = self.refused == Some(state);
+                return if is_refused { CheckStage::Refused } else { CheckStage::Asked(asked.at) };
             }
             Some(asked) if asked.of == state => asked.begun_before,
             // The one with which the server starts is about the state that it started with.
@@ -113,7 +132,10 @@ impl BackgroundCheckRuns {
         };
         match self.running.works().next() {
             Some(work) => CheckStage::Running(work.clone()),
-            None if self.begun > begun_before => CheckStage::Ended,
+            None if self.begun > begun_before => match self.ended.map(|ended| ended + RESTART_PAUSE) {
+                Some(until) if Instant::now() < until => CheckStage::Ending(until),
+                _ => CheckStage::Ended,
+            },
             None => CheckStage::Unasked,
         }
     }
@@ -128,16 +150,18 @@ impl BackgroundCheckRuns {
         is_due
     }
 
-    /// Notes that all findings have come of the check that had ended for `state`, unless another has begun.
+    /// Notes that all findings have come of the check that has ended, unless another is due by now.
     pub(super) fn finish(&mut self, disk: u64) {
         if matches!(self.stage(disk), CheckStage::Ended) {
             self.done = Some(self.project_state(disk));
         }
     }
 
-    /// Notes that the check that was asked for has not begun in time.
-    pub(super) fn refuse(&mut self, disk: u64) {
-        if matches!(self.stage(disk), CheckStage::Asked(_)) {
+    /// Notes that the check which was asked for has not begun, where `timeout` is over since.
+    pub(super) fn refuse_after(&mut self, timeout: Duration, disk: u64) {
+        if let CheckStage::Asked(at) = self.stage(disk)
+            && at.elapsed() >= timeout
+        {
             self.refused = Some(self.project_state(disk));
         }
     }

@@ -58,6 +58,8 @@ pub(crate) struct SessionDocument {
     /// The epoch of which the server has shown that it read the other files for this document.
     pub(crate) settled: u64,
     last_used: Instant,
+    /// How the file looked when its text was last shown as it is on disk.
+    disk_stamp: Option<FileStamp>,
 }
 
 /// Where a text came from, and how to tell that it is still the one.
@@ -281,6 +283,10 @@ impl Session {
             epoch: self.state.epoch(),
             settled: self.state.epoch(),
             last_used: Instant::now(),
+            disk_stamp: match source {
+                DocumentSource::Disk(stamp) | DocumentSource::Racy(stamp) => Some(stamp),
+                DocumentSource::Unsaved(_) => None,
+            },
         };
         let text_document = TextDocumentItem::new(uri, language_id, 1, text.to_owned());
         notify_server::<DidOpenTextDocument>(&self.connection, &DidOpenTextDocumentParams { text_document });
@@ -292,7 +298,9 @@ impl Session {
     fn send_text_change(&self, document: &mut SessionDocument, text: &str, source: DocumentSource) {
         document.source = source;
         let Some(change) = TextChange::to_text(&document.buffer, text) else { return };
-        if !matches!(source, DocumentSource::Unsaved(_)) {
+        if let DocumentSource::Disk(stamp) | DocumentSource::Racy(stamp) = source
+            && document.disk_stamp.replace(stamp) != Some(stamp)
+        {
             self.state.with_background_check(|check| check.on_text_changed());
         }
         let before = document.buffer.clone();

@@ -1,82 +1,131 @@
 //! Uses in conditional code, of which a server that knows one configuration lists none.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
+
+use futures::future::join_all;
+use tokio::time::Instant;
 
 use super::context::Context;
 use crate::hints::ConditionalOccurrence;
-use crate::lsp::session::Session;
+use crate::lsp::session::{AskError, Session};
+use crate::rpc::RequestError;
 use crate::workspace::WorkspacePath;
-use tokio::time::Instant;
 
-/// So many places are looked at; a server that knows none of them may know none of the others.
-const MAX_PROBED_PLACES: usize = 8;
+/// The most places that a server is asked about.
+const MAX_PROBED_PLACES: usize = 24;
+/// How long that may take.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
 /// The most places that a sentence names.
 const MAX_NAMED_PLACES: usize = 4;
 
 /// The lines of an answer, counted from 0.
 pub(crate) type ListedLines = BTreeSet<(WorkspacePath, u32)>;
 
+/// What is known of the uses in conditional code that a server has not listed.
+#[derive(Debug, Default)]
+pub(crate) struct ConditionalUses {
+    /// The server knows nothing of these places: it leaves them out in its configuration.
+    left_out: Vec<ConditionalOccurrence>,
+    /// So many places, or files, were not looked at.
+    is_cut: bool,
+}
+
+/// What a server says of one place.
+enum ProbeOutcome {
+    /// It knows what stands there, which is something else.
+    Known,
+    /// It knows nothing of it.
+    LeftOut,
+    /// It has not answered.
+    Silent,
+}
+
 impl Context {
-    /// Those of `places` that the server does not know: they lie in code that it leaves out in its configuration. `listed` are the
-    /// places that it named; `None` where those cannot be told, so that files that it named are taken as known.
-    pub(crate) async fn unknown_conditional_uses(
+    /// What a server that knows one configuration leaves out of `places`. `listed` are the lines that it named; where those cannot be
+    /// told, all files that it named are taken as known.
+    pub(crate) async fn conditional_uses(
         &self,
         session: &Session,
-        mut places: Vec<ConditionalOccurrence>,
+        (mut places, is_cut): (Vec<ConditionalOccurrence>, bool),
         (listed, files): (Option<ListedLines>, &BTreeSet<WorkspacePath>),
         deadline: Instant,
-    ) -> Vec<ConditionalOccurrence> {
+    ) -> ConditionalUses {
         if !session.knows_one_configuration() {
-            return Vec::new();
+            return ConditionalUses::default();
         }
-        places.retain(|place| match &listed {
-            Some(lines) => !lines.contains(&(place.path.clone(), place.position.line)),
-            None => !files.contains(&place.path),
+        places.retain(|place| {
+            let is_listed = match &listed {
+                Some(lines) => lines.contains(&(place.path.clone(), place.position.line)),
+                None => files.contains(&place.path),
+            };
+            // Of other roots their own servers are asked.
+            !is_listed && session.serves_root(&self.manager.root(session.server(), &place.path))
         });
-        let mut unknown = Vec::new();
-        for (index, place) in places.into_iter().enumerate() {
-            if place.excluded
-                || index >= MAX_PROBED_PLACES
-                || !self.knows_name_at(session, &place, deadline).await
-            {
-                unknown.push(place);
+        let (mut left_out, open): (Vec<_>, Vec<_>) = places.into_iter().partition(|place| place.excluded);
+        let mut uses =
+            ConditionalUses { left_out: Vec::new(), is_cut: is_cut || open.len() > MAX_PROBED_PLACES };
+        let until = deadline.min(Instant::now() + PROBE_TIMEOUT);
+        let probes = open.into_iter().take(MAX_PROBED_PLACES).map(|place| async move {
+            let outcome = self.probe(session, &place, until).await;
+            (place, outcome)
+        });
+        for (place, outcome) in join_all(probes).await {
+            match outcome {
+                ProbeOutcome::Known => {}
+                ProbeOutcome::LeftOut => left_out.push(place),
+                ProbeOutcome::Silent => uses.is_cut = true,
             }
         }
-        unknown
+        uses.left_out = left_out;
+        uses
     }
 
     /// Whether the server has something to say of a name, as it has of each that it compiles.
-    async fn knows_name_at(
-        &self,
-        session: &Session,
-        place: &ConditionalOccurrence,
-        deadline: Instant,
-    ) -> bool {
+    async fn probe(&self, session: &Session, place: &ConditionalOccurrence, until: Instant) -> ProbeOutcome {
         let asked = async {
-            let _viewing = session.enter_view(&self.view, deadline).await?;
-            session.hover(&place.path, place.position, deadline).await
+            let _viewing = session.enter_view(&self.view, until).await?;
+            session.hover(&place.path, place.position, until).await
         };
         match asked.await {
-            Ok(said) => said.value.is_some_and(|hover| !hover.contents.trim().is_empty()),
+            Ok(said) if said.value.as_ref().is_some_and(|hover| !hover.contents.trim().is_empty()) => {
+                ProbeOutcome::Known
+            }
+            Ok(_) => ProbeOutcome::LeftOut,
+            // gopls says so of a file that belongs to no package.
+            Err(AskError::Request(RequestError::Refused { .. })) => ProbeOutcome::LeftOut,
             Err(error) => {
                 tracing::debug!(path = %place.path.display(), "not looked at: {error}");
-                false
+                ProbeOutcome::Silent
             }
         }
     }
 }
 
-/// "stands in code that clangd leaves out in its configuration: a.c:3, b.c:8 and 2 more"
-pub(crate) fn left_out_sentence(places: &[ConditionalOccurrence], server: &str) -> Option<String> {
-    let name = |place: &ConditionalOccurrence| {
-        format!("{}:{}", place.path.display(), u64::from(place.position.line) + 1)
-    };
-    let named: Vec<String> = places.iter().take(MAX_NAMED_PLACES).map(name).collect();
-    let more = match places.len().saturating_sub(named.len()) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    (!named.is_empty()).then(|| {
-        format!("stands in code that {server} leaves out in its configuration: {}{more}", named.join(", "))
-    })
+impl ConditionalUses {
+    /// Whether there may be uses that the server has not listed.
+    pub(crate) fn are_doubtful(&self) -> bool {
+        self.is_cut || !self.left_out.is_empty()
+    }
+
+    /// "stands in code that clangd leaves out in its configuration: a.c:3, b.c:8 and 2 more"
+    pub(crate) fn sentence(&self, server: &str) -> Option<String> {
+        let name = |place: &ConditionalOccurrence| {
+            format!("{}:{}", place.path.display(), u64::from(place.position.line) + 1)
+        };
+        let named: Vec<String> = self.left_out.iter().take(MAX_NAMED_PLACES).map(name).collect();
+        let more = match self.left_out.len().saturating_sub(named.len()) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        match named.is_empty() {
+            false => Some(format!(
+                "stands in code that {server} leaves out in its configuration: {}{more}",
+                named.join(", ")
+            )),
+            true => self.is_cut.then(|| {
+                format!("may stand in code that {server} leaves out in its configuration: not all of that was looked at")
+            }),
+        }
+    }
 }

@@ -24,7 +24,7 @@ use super::tool::{Call, Card, Tool};
 use crate::lsp::diagnostics::{BackgroundFindings, DiagnosticsCompleteness, ServerFileDiagnostics};
 use crate::lsp::model::{Diagnostic, Severity};
 use crate::lsp::progress::ProgressEvent;
-use crate::lsp::session::AskError;
+use crate::lsp::session::{AskError, Session};
 use crate::lsp::view::View;
 use crate::policy::request::CallSubjects;
 use crate::workspace::WorkspacePath;
@@ -451,6 +451,26 @@ enum MissingDiagnosticsReason {
     Us(ToolError),
 }
 
+/// What a server finds in a file as `view` shows it, with what its background check finds where that is what is on disk.
+async fn ask_for_findings(
+    session: &Session,
+    path: &WorkspacePath,
+    view: &View,
+    deadline: Instant,
+) -> Result<ServerFileDiagnostics, AskError> {
+    loop {
+        let is_checked = !view.is_disk() || session.run_background_check(path, deadline).await?;
+        let viewing = session.enter_view(view, deadline).await?;
+        let found = session.diagnostics(path, deadline).await?;
+        // What changes while it is asked is to be checked as well.
+        let is_due = session.owes_background_check();
+        drop(viewing);
+        if !is_due || !is_checked || Instant::now() >= deadline {
+            return Ok(found);
+        }
+    }
+}
+
 /// Asks one server, once more if it ends meanwhile.
 async fn check_with_server(
     context: &Context,
@@ -471,17 +491,11 @@ async fn check_with_server(
         {
             return Ok((context.status(server, subject, ServerState::Ready, started), fresh));
         }
-        let found = match session.enter_view(&look.view, deadline).await {
-            Ok(_viewing) => session.diagnostics(&subject.path, deadline).await,
-            Err(error) => Err(error),
-        };
-        match found {
+        match ask_for_findings(&session, &subject.path, &look.view, deadline).await {
             Ok(mut fresh) => {
                 let state = match &fresh.known {
                     DiagnosticsCompleteness::Complete => ServerState::Ready,
-                    DiagnosticsCompleteness::Partial(why)
-                        if session.diagnostics_shortfall_reason().as_ref() == Some(why) =>
-                    {
+                    DiagnosticsCompleteness::Partial(why) if session.is_lasting_lack(why) => {
                         ServerState::Ready
                     }
                     DiagnosticsCompleteness::Partial(_) => ServerState::Indexing,

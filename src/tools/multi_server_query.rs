@@ -10,7 +10,7 @@ use futures::future::join_all;
 use tokio::time::Instant;
 
 use super::answer::Verdict;
-use super::conditional_uses::{ListedLines, left_out_sentence};
+use super::conditional_uses::ListedLines;
 use super::context::{Context, LanguageFile};
 use super::error::ToolError;
 use super::fallback::run_in_background;
@@ -98,6 +98,17 @@ impl MergeableAnswer for Vec<HierarchyNode> {
             .collect()
     }
 
+    fn lines(&self) -> Option<ListedLines> {
+        // The calls by a caller are in its own file.
+        let own = |node: &HierarchyNode| -> ListedLines {
+            let starts = node.sites.iter().chain([&node.location.range]).map(|range| range.start.line);
+            let path = inside_path(&node.location.file);
+            starts.filter_map(|line| Some((path.clone()?, line))).collect()
+        };
+        let below = |node: &HierarchyNode| node.children.lines().unwrap_or_default();
+        Some(self.iter().flat_map(|node| own(node).into_iter().chain(below(node))).collect())
+    }
+
     fn has_no_other_places(&self) -> bool {
         self.iter().all(|node| node.children.is_empty())
     }
@@ -156,7 +167,7 @@ impl MergeableAnswer for Result<Proposal, ProposalError> {
     }
 }
 
-/// The lines that an edit which adds and takes none changes; of one that does, nothing can be told line by line.
+/// The lines that an edit changes. Where it adds or takes lines, those after them count as changed.
 fn changed_lines(file: &ProposedFile) -> ListedLines {
     let texts = file
         .before
@@ -256,14 +267,14 @@ impl Context {
                 is_cold: session.is_younger_than(COLD_SERVER_WINDOW) && !session.tells_when_ready(),
                 leaves_files_out: session.leaves_files_out(&subject.path),
             };
-            let conditional = std::mem::take(&mut standing.conditional);
+            let conditional = (std::mem::take(&mut standing.conditional), standing.conditional_cut);
             let known = (value.lines(), &value.files());
-            let left_out = self.unknown_conditional_uses(&session, conditional, known, deadline).await;
+            let conditional = self.conditional_uses(&session, conditional, known, deadline).await;
             let is_doubtful = is_doubtful(&standing, &value, certainty, sense)
                 || !unknown.is_empty()
                 || hides_uses
                 || others.cut
-                || !left_out.is_empty();
+                || conditional.are_doubtful();
             if is_doubtful && verdict == Verdict::Complete {
                 verdict = Verdict::Partial;
                 status.detail.get_or_insert_with(|| "there may be more than it knows".to_owned());
@@ -275,7 +286,7 @@ impl Context {
                 &unknown,
                 advice,
             ));
-            let sentence = left_out_sentence(&left_out, session.server());
+            let sentence = conditional.sentence(session.server());
             notes.extend(sentence.map(|sentence| format!("`{}` {sentence}", named.name)));
         }
         Ok(QuestionOutcome::Answered { value, left_out, place, session, status, verdict, notes })

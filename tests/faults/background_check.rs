@@ -1,11 +1,11 @@
 //! Checkers that a server runs beside what it answers: "nothing wrong" of a text that the checker has not seen is not an answer.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lsp_tools::Verdict;
 use serde_json::{Value, json};
 
-use super::play::{Play, in_time};
+use super::play::{Play, SOON, in_time, timed};
 use crate::overlays::stage;
 use crate::support::Project;
 
@@ -23,16 +23,21 @@ fn always(delay_ms: u64, action: Value) -> Value {
     json!({"at": "scripted/check", "times": 0, "delay_ms": delay_ms, "do": action})
 }
 
-/// A project whose checker finds one thing in `a.scr`, in each run, and tells it under the version of the text `version`.
-fn project(version: Option<i32>, begins: bool) -> Project {
-    let project = Project::scripted(&json!({}), TABLE, [("a.scr", "def foo\n"), ("b.scr", "def bar\n")]);
+/// What the checker finds in `a.scr`, told under the version of the text `version`.
+fn found_in_a(project: &Project, version: Option<i32>) -> Value {
     let at = |character: u32| json!({"line": 0, "character": character});
     let found = json!({"range": {"start": at(0), "end": at(3)}, "severity": 1, "message": "checked"});
     let uri = format!("file://{}/a.scr", project.root().display());
-    let push = json!({"notify": {
+    json!({"notify": {
         "method": "textDocument/publishDiagnostics",
         "params": {"uri": uri, "version": version, "diagnostics": [found]},
-    }});
+    }})
+}
+
+/// A project whose checker finds one thing in `a.scr`, in each run, and tells it under the version of the text `version`.
+fn project(version: Option<i32>, begins: bool) -> Project {
+    let project = Project::scripted(&json!({}), TABLE, [("a.scr", "def foo\n"), ("b.scr", "def bar\n")]);
+    let push = found_in_a(&project, version);
     let rules = match begins {
         true => vec![always(0, progress("begin")), always(RUN_MS, push), always(RUN_MS, progress("end"))],
         false => Vec::new(),
@@ -135,5 +140,52 @@ async fn unsaved_text_is_partial_since_the_background_check_reads_the_disk() {
         (Verdict::Partial, "the checker reads what is on disk, and not unsaved texts"),
         "{answer:?}"
     );
+    play.end().await;
+}
+
+/// A check that is cancelled ends as one that is over does; the next begins a moment later.
+#[tokio::test(flavor = "multi_thread")]
+async fn background_check_that_was_cancelled_is_not_taken_for_one_that_is_over() {
+    let project = project(None, true);
+    let scenario = json!({"diagnostics": {"mode": "pull"}, "rules": [
+        always(0, progress("begin")),
+        always(50, progress("end")),
+        always(100, progress("begin")),
+        always(0, found_in_a(&project, None)),
+        always(RUN_MS, progress("end")),
+    ]});
+    project.set_scenario(&scenario);
+    let play = Play::open(project, None);
+    let ((verdict, count), took) = timed(play.findings("a.scr")).await;
+    assert_eq!((verdict, count), (Verdict::Complete, 1));
+    assert!(took >= Duration::from_millis(RUN_MS), "the second run was not waited for: {took:?}");
+    play.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn background_check_keeps_no_other_question_waiting() {
+    let play = Play::open(project(None, true), None);
+    // Whoever shows a text of their own has the server to themselves while they ask.
+    let unsaved = stage::client(&play.runtime, &[("b.scr", "def unsaved\n")]);
+    let checks = async {
+        let begun = Instant::now();
+        assert_eq!(play.findings("a.scr").await, (Verdict::Complete, 1));
+        begun.elapsed()
+    };
+    let hovers = async {
+        let log = play.log();
+        let begun =
+            move || log.wait_for("the check", SOON, |log| (log.count("scripted/check") > 0).then_some(()));
+        tokio::task::spawn_blocking(begun).await.expect("the check");
+        let mut done = 0;
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_millis(RUN_MS / 2) {
+            in_time(unsaved.hover(stage::at("b.scr", 0, 4))).await.expect("a hover");
+            done += 1;
+        }
+        done
+    };
+    let (took, done) = tokio::join!(checks, hovers);
+    assert!(done > 1, "{done} hovers in a check of {took:?}");
     play.end().await;
 }

@@ -29,7 +29,7 @@ fn so_far(detail: &str) -> u64 {
 #[tokio::test(flavor = "multi_thread")]
 async fn server_start_outliving_request_is_joined_by_next_one() {
     let play = Play::new(&json!({"answers": {"initialize": {"delay_ms": 4_500}}}));
-    let hasty = patient(&play, Duration::from_millis(1_500), RetryAdvice::Command);
+    let hasty = patient(&play, Duration::from_millis(1_800), RetryAdvice::Command);
     let mut times = Vec::new();
     for _ in 0..2 {
         let answer = in_time(hasty.hover(at("a.scr", 0, 0))).await.expect("an answer from the text");

@@ -44,9 +44,6 @@ impl Session {
         }
         let demand = if asked.unfinished_work.is_some() { CheckDemand::AsKnown } else { demand };
         let checked = self.background_check(demand, &asked.snapshot, deadline).await?;
-        if Instant::now() < deadline && !self.is_current(&asked.snapshot) {
-            return Box::pin(self.pull_diagnostics(path, demand, deadline)).await;
-        }
         let (more, left_out) = self.background_findings(&checked, &asked.snapshot, &asked.value);
         let background = match &checked {
             _ if self.state.spec.diagnostics.background_check.is_none() => RawBackgroundFindings::None,
@@ -123,7 +120,10 @@ impl Session {
         let pushes = self.state.pushes(&snapshot.path);
         let is_of_this_text = match checked {
             CheckFindings::Current => true,
-            CheckFindings::Outdated(_) => pushes.version.is_none_or(|version| version == snapshot.version),
+            CheckFindings::Outdated(_) => {
+                pushes.count > snapshot.pushes_before
+                    && pushes.version.is_none_or(|version| version == snapshot.version)
+            }
         };
         if self.state.spec.diagnostics.background_check.is_none() || !is_of_this_text {
             return (Vec::new(), 0);
