@@ -454,7 +454,7 @@ mod tests {
         let workspace = crate::workspace::Workspace::open(folder.path()).unwrap();
         let catalogue = crate::config::Catalogue::built_in();
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
-        let project = Project::new(&workspace, &catalogue, deadline);
+        let project = Project::new(&workspace, catalogue, deadline);
         let is_conditional = |name: &str| {
             let path = WorkspacePath::root().join("src").unwrap().join(name).unwrap();
             is_conditional_module(&project, &path, MAX_MODULE_DEPTH)

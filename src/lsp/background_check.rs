@@ -79,9 +79,14 @@ impl Session {
         Ok(false)
     }
 
+    /// Whether it runs a background check.
+    pub(crate) fn has_background_check(&self) -> bool {
+        self.background_check_rule().is_some()
+    }
+
     /// Whether the background check has still to see what is on disk now, and can.
     pub(crate) fn owes_background_check(&self) -> bool {
-        self.background_check_rule().is_some()
+        self.has_background_check()
             && self.sees_disk()
             && !matches!(self.check_stage(), CheckStage::Done | CheckStage::Refused)
     }
@@ -98,14 +103,12 @@ impl Session {
             let is_missed = demand == CheckDemand::Awaited;
             return Ok(CheckFindings::Outdated(is_missed.then(|| unsaved_sentence(rule))));
         }
-        match (self.check_stage(), demand) {
-            (CheckStage::Ended, _) => {
-                // What it found was sent before the answer to anything that is asked now.
-                if self.pass_barrier(snapshot, deadline).await? {
-                    self.state.with_background_check(|runs| runs.finish(self.disk_revision()));
-                }
+        match self.check_stage() {
+            // What it found was sent before the answer to anything that is asked now.
+            CheckStage::Ended if self.pass_barrier(snapshot, deadline).await? => {
+                self.state.with_background_check(|runs| runs.finish(self.disk_revision()));
             }
-            (CheckStage::Unasked, CheckDemand::Started) => {
+            CheckStage::Unasked if demand == CheckDemand::Started => {
                 self.start_background_check(rule, snapshot, deadline).await?;
             }
             _ => {}

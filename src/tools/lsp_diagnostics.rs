@@ -459,7 +459,10 @@ async fn ask_for_findings(
     deadline: Instant,
 ) -> Result<ServerFileDiagnostics, AskError> {
     loop {
-        let is_checked = !view.is_disk() || session.run_background_check(path, deadline).await?;
+        let is_checked = match view.is_disk() && session.has_background_check() {
+            true => Box::pin(session.run_background_check(path, deadline)).await?,
+            false => true,
+        };
         let viewing = session.enter_view(view, deadline).await?;
         let found = session.diagnostics(path, deadline).await?;
         // What changes while it is asked is to be checked as well.

@@ -156,7 +156,7 @@ async fn background_check_that_was_cancelled_is_not_taken_for_one_that_is_over()
     ]});
     project.set_scenario(&scenario);
     let play = Play::open(project, None);
-    let ((verdict, count), took) = timed(play.findings("a.scr")).await;
+    let ((verdict, count), took) = Box::pin(timed(play.findings("a.scr"))).await;
     assert_eq!((verdict, count), (Verdict::Complete, 1));
     assert!(took >= Duration::from_millis(RUN_MS), "the second run was not waited for: {took:?}");
     play.end().await;
