@@ -113,7 +113,7 @@ fn branches(text: &str) -> Vec<Span<usize>> {
 }
 
 /// Whether the go command leaves the file out on this machine: by the ending of its name, or by its `//go:build` line
-/// (https://pkg.go.dev/cmd/go#hdr-Build_constraints). Tags that the user gives are not known, and count as not given.
+/// (<https://pkg.go.dev/cmd/go#hdr-Build_constraints>). Tags that the user gives are not known, and count as not given.
 fn go_condition(path: &WorkspacePath, text: &str) -> Condition {
     let mut lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("package "));
     let constraint =
