@@ -112,18 +112,20 @@ fn branches(text: &str) -> Vec<Span<usize>> {
     found
 }
 
-/// Whether the go command leaves the file out on this machine: by the ending of its name, or by its `//go:build` line
+/// The condition of a Go file: the ending of its name, and its `//go:build` line
 /// (<https://pkg.go.dev/cmd/go#hdr-Build_constraints>). Tags that the user gives are not known, and count as not given.
 fn go_condition(path: &WorkspacePath, text: &str) -> Condition {
     let mut lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("package "));
-    let constraint =
-        lines.find_map(|line| line.strip_prefix("//go:build ").or(line.strip_prefix("// +build ")));
-    let mentions = |tag: &str| constraint.is_some_and(|given| given.contains(tag));
+    let constraint = lines.find(|line| line.starts_with("//go:build ") || line.starts_with("// +build "));
+    let mentions = |tag: &str| constraint.is_some_and(|line| line.contains(tag));
+    let is_met = |line: &str| {
+        line.strip_prefix("//go:build ").is_some_and(|expression| GoConstraint::new(expression).holds())
+    };
     match constraint {
         _ if !is_go_name_included(&path.name_lossy()) => Condition::Unmet,
-        // Which version there is, and whether C can be compiled, the server knows.
+        // Which version there is, whether C can be compiled, and what the old form says, the server knows.
         Some(_) if mentions("go1.") || mentions("cgo") || mentions("+build") => Condition::Unknown,
-        Some(given) if !GoConstraint::new(given).holds() => Condition::Unmet,
+        Some(line) if !is_met(line) => Condition::Unmet,
         _ => Condition::None,
     }
 }
