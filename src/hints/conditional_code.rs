@@ -43,14 +43,9 @@ pub(super) fn has_conditional_code(language: &str) -> bool {
     matches!(language, "c" | "cpp" | "go" | "rust")
 }
 
-/// Whether places of a file that has conditional code of its own, in the middle of other code, can be told.
-pub(super) fn has_branches(source: &ParsedSource) -> bool {
-    matches!(source.grammar.key, "c" | "cpp")
-}
-
-/// The condition under which the byte `at` of `source` is compiled, beside that of the whole file.
-pub(super) fn condition_at(source: &ParsedSource, at: usize) -> Condition {
-    if has_branches(source) && is_in_branch(source, at) { Condition::Unknown } else { Condition::None }
+/// Whether files of a language have conditional code in the middle of other code.
+pub(super) fn has_branches(language: &str) -> bool {
+    matches!(language, "c" | "cpp")
 }
 
 /// The condition under which the whole of `source` is compiled.
@@ -62,13 +57,13 @@ pub(super) fn condition_of_file(project: &Project<'_>, source: &ParsedSource) ->
     }
 }
 
-/// Whether a byte lies in a branch of the preprocessor. Directives are read line by line, since they may stand where no grammar expects
-/// them. The guard of a header and what is said to C++ alone are no branches.
-fn is_in_branch(source: &ParsedSource, at: usize) -> bool {
-    branches(&source.text).iter().any(|branch| branch.contains(&at))
+/// The spans, in bytes, of the branches of the preprocessor in `source`; none in a language without.
+pub(super) fn branches_of(source: &ParsedSource) -> Vec<Span<usize>> {
+    if has_branches(source.grammar.key) { branches(&source.text) } else { Vec::new() }
 }
 
-/// The spans of the branches of a text, each with all that lies in it.
+/// The branches of a text. Directives are read line by line, since they may stand where no grammar expects them. The guard of a header and
+/// what is said to C++ alone are no branches.
 fn branches(text: &str) -> Vec<Span<usize>> {
     /// An `#if` that has not ended: where the code in it begins, whether it counts, and whether it may be the guard of a header.
     struct Open {

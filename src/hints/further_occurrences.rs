@@ -7,7 +7,7 @@ use super::answer::HintError;
 use super::by_name::{self, distance, parse_all};
 use super::candidates::identifier_at;
 use super::conditional_code::{
-    Condition, ConditionalOccurrence, condition_at, condition_of_file, has_branches, has_conditional_code,
+    Condition, ConditionalOccurrence, branches_of, condition_of_file, has_branches, has_conditional_code,
 };
 use super::definition::DefinitionRole;
 use super::imports::ImportItem;
@@ -172,20 +172,20 @@ fn conditional_occurrences(
     in_known: &OccurrencesByFile,
     by_file: &OccurrencesByFile,
 ) -> Vec<ConditionalOccurrence> {
-    let known = in_known.keys().take(MAX_FURTHER_PARSED_FILES).filter_map(|path| project.source(path));
-    let known = known.filter(|source| has_branches(source));
+    let branching = in_known.keys().filter(|path| project.language(path).is_some_and(has_branches));
+    let known = branching.take(MAX_FURTHER_PARSED_FILES).filter_map(|path| project.source(path));
     let others = by_file.keys().filter_map(|path| project.known(path));
     let mut found = Vec::new();
     for source in known.chain(others) {
         let hits = in_known.get(&source.path).or_else(|| by_file.get(&source.path));
-        let of_file = condition_of_file(project, &source);
+        let (of_file, branches) = (condition_of_file(project, &source), branches_of(&source));
         for hit in hits.into_iter().flatten() {
             let at = source.buffer().byte_offset(hit.range.start);
             if in_comment_or_string(&source, hit) || !matches_sense(&source, asked, at) {
                 continue;
             }
             let excluded = match of_file {
-                Condition::None if condition_at(&source, at) == Condition::None => continue,
+                Condition::None if !branches.iter().any(|branch| branch.contains(&at)) => continue,
                 Condition::None | Condition::Unknown => false,
                 Condition::Unmet => true,
             };

@@ -35,6 +35,8 @@ pub(super) enum CheckDemand {
 /// What the findings that were pushed so far are.
 #[derive(Debug)]
 pub(super) enum CheckFindings {
+    /// The server runs no such check.
+    None,
     /// Those of what is on disk now.
     Current,
     /// Those of an earlier state, or a part; says why, to somebody who wanted them all.
@@ -98,6 +100,9 @@ impl Session {
         snapshot: &Snapshot,
         deadline: Instant,
     ) -> Result<CheckFindings, AskError> {
+        if self.state.spec.diagnostics.background_check.is_none() {
+            return Ok(CheckFindings::None);
+        }
         let Some(rule) = self.background_check_rule() else { return Ok(CheckFindings::Outdated(None)) };
         if !self.sees_disk() {
             let is_missed = demand == CheckDemand::Awaited;

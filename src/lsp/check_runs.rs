@@ -56,7 +56,7 @@ struct AskedCheck {
 pub(super) enum CheckStage {
     /// The server reads the project anew, which ends the checks that go on.
     Reloading,
-    /// Nobody has asked for it.
+    /// No caller has asked for it.
     Unasked,
     /// It was asked for then, and has not begun.
     Asked(Instant),

@@ -78,6 +78,14 @@ impl DocumentSource {
         // A file that was changed just before it was read may change again and keep its stamp.
         if stamp.is_settled(SystemTime::now()) { Self::Disk(stamp) } else { Self::Racy(stamp) }
     }
+
+    /// How the file looked that it was read from.
+    fn stamp(self) -> Option<FileStamp> {
+        match self {
+            Self::Disk(stamp) | Self::Racy(stamp) => Some(stamp),
+            Self::Unsaved(_) => None,
+        }
+    }
 }
 
 /// What one query works on: the text at the moment it was sent.
@@ -283,10 +291,7 @@ impl Session {
             epoch: self.state.epoch(),
             settled: self.state.epoch(),
             last_used: Instant::now(),
-            disk_stamp: match source {
-                DocumentSource::Disk(stamp) | DocumentSource::Racy(stamp) => Some(stamp),
-                DocumentSource::Unsaved(_) => None,
-            },
+            disk_stamp: source.stamp(),
         };
         let text_document = TextDocumentItem::new(uri, language_id, 1, text.to_owned());
         notify_server::<DidOpenTextDocument>(&self.connection, &DidOpenTextDocumentParams { text_document });
@@ -298,7 +303,7 @@ impl Session {
     fn send_text_change(&self, document: &mut SessionDocument, text: &str, source: DocumentSource) {
         document.source = source;
         let Some(change) = TextChange::to_text(&document.buffer, text) else { return };
-        if let DocumentSource::Disk(stamp) | DocumentSource::Racy(stamp) = source
+        if let Some(stamp) = source.stamp()
             && document.disk_stamp.replace(stamp) != Some(stamp)
         {
             self.state.with_background_check(|check| check.on_text_changed());

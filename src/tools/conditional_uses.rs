@@ -1,16 +1,16 @@
 //! Uses in conditional code, of which a server that knows one configuration lists none.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use futures::future::join_all;
 use tokio::time::Instant;
 
 use super::context::Context;
+use super::mergeable_answer::ListedLines;
+use super::named_places::{abbreviate_list, line_address};
 use crate::hints::ConditionalOccurrence;
 use crate::lsp::session::{AskError, Session};
 use crate::rpc::RequestError;
-use crate::workspace::WorkspacePath;
 
 /// The most places that a server is asked about.
 const MAX_PROBED_PLACES: usize = 24;
@@ -19,15 +19,12 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
 /// The most places that a sentence names.
 const MAX_NAMED_PLACES: usize = 4;
 
-/// The lines of an answer, counted from 0.
-pub(crate) type ListedLines = BTreeSet<(WorkspacePath, u32)>;
-
 /// What is known of the uses in conditional code that a server has not listed.
 #[derive(Debug, Default)]
 pub(crate) struct ConditionalUses {
     /// The server knows nothing of these places: it leaves them out in its configuration.
     left_out: Vec<ConditionalOccurrence>,
-    /// So many places, or files, were not looked at.
+    /// The server or the text was not asked about all of them.
     is_cut: bool,
 }
 
@@ -42,29 +39,24 @@ enum ProbeOutcome {
 }
 
 impl Context {
-    /// What a server that knows one configuration leaves out of `places`. `listed` are the lines that it named; where those cannot be
-    /// told, all files that it named are taken as known.
+    /// What a server that knows one configuration leaves out of `places` beside the lines that it `listed`.
     pub(crate) async fn conditional_uses(
         &self,
         session: &Session,
-        (mut places, is_cut): (Vec<ConditionalOccurrence>, bool),
-        (listed, files): (Option<ListedLines>, &BTreeSet<WorkspacePath>),
+        (mut places, mut is_cut): (Vec<ConditionalOccurrence>, bool),
+        listed: &ListedLines,
         deadline: Instant,
     ) -> ConditionalUses {
         if !session.knows_one_configuration() {
             return ConditionalUses::default();
         }
         places.retain(|place| {
-            let is_listed = match &listed {
-                Some(lines) => lines.contains(&(place.path.clone(), place.position.line)),
-                None => files.contains(&place.path),
-            };
             // Of other roots their own servers are asked.
-            !is_listed && session.serves_root(&self.manager.root(session.server(), &place.path))
+            !listed.contains(&(place.path.clone(), place.position.line))
+                && session.serves_root(&self.manager.root(session.server(), &place.path))
         });
         let (mut left_out, open): (Vec<_>, Vec<_>) = places.into_iter().partition(|place| place.excluded);
-        let mut uses =
-            ConditionalUses { left_out: Vec::new(), is_cut: is_cut || open.len() > MAX_PROBED_PLACES };
+        is_cut |= open.len() > MAX_PROBED_PLACES;
         let until = deadline.min(Instant::now() + PROBE_TIMEOUT);
         let probes = open.into_iter().take(MAX_PROBED_PLACES).map(|place| async move {
             let outcome = self.probe(session, &place, until).await;
@@ -74,11 +66,10 @@ impl Context {
             match outcome {
                 ProbeOutcome::Known => {}
                 ProbeOutcome::LeftOut => left_out.push(place),
-                ProbeOutcome::Silent => uses.is_cut = true,
+                ProbeOutcome::Silent => is_cut = true,
             }
         }
-        uses.left_out = left_out;
-        uses
+        ConditionalUses { left_out, is_cut }
     }
 
     /// Whether the server has something to say of a name, as it has of each that it compiles.
@@ -110,22 +101,12 @@ impl ConditionalUses {
 
     /// "stands in code that clangd leaves out in its configuration: a.c:3, b.c:8 and 2 more"
     pub(crate) fn sentence(&self, server: &str) -> Option<String> {
-        let name = |place: &ConditionalOccurrence| {
-            format!("{}:{}", place.path.display(), u64::from(place.position.line) + 1)
-        };
-        let named: Vec<String> = self.left_out.iter().take(MAX_NAMED_PLACES).map(name).collect();
-        let more = match self.left_out.len().saturating_sub(named.len()) {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        match named.is_empty() {
-            false => Some(format!(
-                "stands in code that {server} leaves out in its configuration: {}{more}",
-                named.join(", ")
-            )),
-            true => self.is_cut.then(|| {
-                format!("may stand in code that {server} leaves out in its configuration: not all of that was looked at")
-            }),
+        let code = format!("in code that {server} leaves out in its configuration");
+        if self.left_out.is_empty() {
+            return self.is_cut.then(|| format!("may stand {code}: not all of that was looked at"));
         }
+        let places = self.left_out.iter().map(|place| line_address(&place.path, place.position));
+        let places = abbreviate_list(places, self.left_out.len(), MAX_NAMED_PLACES);
+        Some(format!("stands {code}: {places}"))
     }
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::context::{Context, LanguageFile};
 use super::declaration_changes::DeclarationChanges;
 use super::fallback::run_in_background;
+use super::named_places::line_address;
 use crate::hints;
 use crate::lsp::model::FileRef;
 use crate::lsp::operations::Navigation;
@@ -388,8 +389,7 @@ pub(crate) async fn importers_note(context: &Context, path: &WorkspacePath) -> O
         hints::importers(workspace, catalogue, &asked, until)
     });
     let (found, cut) = found.await.ok()?;
-    let place =
-        |(path, at): &(WorkspacePath, Position)| format!("{}:{}", path.display(), u64::from(at.line) + 1);
+    let place = |(path, at): &(WorkspacePath, Position)| line_address(path, *at);
     let named: Vec<String> = found.iter().take(MAX_NAMED_IMPORTERS).map(place).collect();
     let more = if cut || found.len() > MAX_NAMED_IMPORTERS { " and others" } else { "" };
     (!named.is_empty())

@@ -2,7 +2,7 @@
 //! the text has the name. What stands under other roots is asked of their servers as well, and what none of them listed is
 //! said.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,18 +10,17 @@ use futures::future::join_all;
 use tokio::time::Instant;
 
 use super::answer::Verdict;
-use super::conditional_uses::ListedLines;
 use super::context::{Context, LanguageFile};
 use super::error::ToolError;
 use super::fallback::run_in_background;
+use super::mergeable_answer::MergeableAnswer;
+use super::named_places::{abbreviate_list, line_address};
 use super::other_roots::{self, OtherRoots};
 use super::question::{LanguageQuestion, PositionRequest, QuestionOutcome};
 use super::target::Target;
 use crate::hints::{self, FurtherOccurrence, FurtherOccurrences, OccurrenceQuery, OccurrenceSense};
-use crate::lsp::edits::{Proposal, ProposalError, ProposedFile};
-use crate::lsp::model::{FileRef, HierarchyNode, Location};
 use crate::lsp::session::{AskError, Session};
-use crate::text::{Position, Range};
+use crate::text::Position;
 use crate::workspace::WorkspacePath;
 
 /// The same where the server took all the time there was.
@@ -36,163 +35,6 @@ const MAX_ASKED_PROJECTS: usize = 6;
 const MAX_USES_PER_PROJECT: usize = 3;
 /// The most files that a note names.
 const MAX_NAMED_OCCURRENCE_FILES: usize = 8;
-
-/// An answer of which several servers may know a part.
-pub(crate) trait MergeableAnswer: Sized + Send {
-    /// What a server did not do with a file that is missing here.
-    const OMITTED: &str = "did not list";
-    /// Whether occurrences in comments and strings are worth a word.
-    const SAYS_QUIET: bool = false;
-    /// Whether a method of another type, which may have to have this name, is missing where it is not in the answer.
-    const WANTS_DEFINITIONS: bool = false;
-    /// The files that it names.
-    fn files(&self) -> BTreeSet<WorkspacePath>;
-    /// The lines that it names, where it names the uses themselves.
-    fn lines(&self) -> Option<ListedLines> {
-        None
-    }
-    /// Whether it is an answer, and no refusal.
-    fn is_answer(&self) -> bool {
-        true
-    }
-    /// Whether it names nothing beside what was asked about.
-    fn has_no_other_places(&self) -> bool;
-    /// Whether `other`, which was asked for at another place, is about the same symbol: both name one place.
-    fn is_same_symbol(&self, other: &Self) -> bool;
-    /// Adds what another server knows; the same place twice is one.
-    fn join(&mut self, other: Self);
-}
-
-impl MergeableAnswer for Vec<Location> {
-    fn files(&self) -> BTreeSet<WorkspacePath> {
-        self.iter().filter_map(|location| inside_path(&location.file)).collect()
-    }
-
-    fn lines(&self) -> Option<ListedLines> {
-        let line = |location: &Location| Some((inside_path(&location.file)?, location.range.start.line));
-        Some(self.iter().filter_map(line).collect())
-    }
-
-    fn has_no_other_places(&self) -> bool {
-        self.len() <= 1
-    }
-
-    fn is_same_symbol(&self, other: &Self) -> bool {
-        let known: HashSet<_> = self.iter().map(identity).collect();
-        other.iter().any(|location| known.contains(&identity(location)))
-    }
-
-    fn join(&mut self, other: Self) {
-        let mut known: HashSet<_> =
-            self.iter().map(|location| (location.file.clone(), location.range)).collect();
-        self.extend(
-            other.into_iter().filter(|location| known.insert((location.file.clone(), location.range))),
-        );
-    }
-}
-
-impl MergeableAnswer for Vec<HierarchyNode> {
-    fn files(&self) -> BTreeSet<WorkspacePath> {
-        self.iter()
-            .flat_map(|node| inside_path(&node.location.file).into_iter().chain(node.children.files()))
-            .collect()
-    }
-
-    fn lines(&self) -> Option<ListedLines> {
-        // The calls by a caller are in its own file.
-        let own = |node: &HierarchyNode| -> ListedLines {
-            let starts = node.sites.iter().chain([&node.location.range]).map(|range| range.start.line);
-            let path = inside_path(&node.location.file);
-            starts.filter_map(|line| Some((path.clone()?, line))).collect()
-        };
-        let below = |node: &HierarchyNode| node.children.lines().unwrap_or_default();
-        Some(self.iter().flat_map(|node| own(node).into_iter().chain(below(node))).collect())
-    }
-
-    fn has_no_other_places(&self) -> bool {
-        self.iter().all(|node| node.children.is_empty())
-    }
-
-    fn is_same_symbol(&self, other: &Self) -> bool {
-        self.iter().any(|known| other.iter().any(|node| is_same(&known.location, &node.location)))
-    }
-
-    fn join(&mut self, other: Self) {
-        for node in other {
-            match self.iter_mut().find(|known| is_same(&known.location, &node.location)) {
-                Some(known) => known.children.join(node.children),
-                None => self.push(node),
-            }
-        }
-    }
-}
-
-impl MergeableAnswer for Result<Proposal, ProposalError> {
-    const OMITTED: &str = "does not change";
-    const SAYS_QUIET: bool = true;
-    const WANTS_DEFINITIONS: bool = true;
-
-    fn files(&self) -> BTreeSet<WorkspacePath> {
-        let files = self.iter().flat_map(|proposal| &proposal.files);
-        files.flat_map(|file| file.renamed_from.iter().chain([&file.path])).cloned().collect()
-    }
-
-    fn lines(&self) -> Option<ListedLines> {
-        Some(self.iter().flat_map(|proposal| &proposal.files).flat_map(changed_lines).collect())
-    }
-
-    fn is_answer(&self) -> bool {
-        self.is_ok()
-    }
-
-    fn has_no_other_places(&self) -> bool {
-        self.as_ref().is_ok_and(|proposal| proposal.files.len() <= 1)
-    }
-
-    fn is_same_symbol(&self, other: &Self) -> bool {
-        let (Ok(proposal), Ok(other)) = (self, other) else { return false };
-        let same = |file: &ProposedFile| {
-            other.files.iter().any(|others| others.path == file.path && others.after == file.after)
-        };
-        proposal.files.iter().any(same)
-    }
-
-    fn join(&mut self, other: Self) {
-        let (Ok(proposal), Ok(other)) = (self, other) else { return };
-        for file in other.files {
-            if proposal.files.iter().all(|known| known.path != file.path) {
-                proposal.files.push(file);
-            }
-        }
-    }
-}
-
-/// The lines that an edit changes. Where it adds or takes lines, those after them count as changed.
-fn changed_lines(file: &ProposedFile) -> ListedLines {
-    let texts = file
-        .before
-        .as_deref()
-        .unwrap_or_default()
-        .lines()
-        .zip(file.after.as_deref().unwrap_or_default().lines());
-    let changed = (0..).zip(texts).filter(|(_, (before, after))| before != after);
-    changed.map(|(line, _)| (file.path.clone(), line)).collect()
-}
-
-fn identity(location: &Location) -> (&FileRef, Range) {
-    (&location.file, location.range)
-}
-
-fn is_same(a: &Location, b: &Location) -> bool {
-    a.file == b.file && a.range == b.range
-}
-
-fn inside_path(file: &FileRef) -> Option<WorkspacePath> {
-    match file {
-        FileRef::Inside(path) => Some(path.clone()),
-        FileRef::Outside(_) | FileRef::Virtual(_) => None,
-    }
-}
 
 /// A question that was answered, while it is completed.
 struct AnsweredQuestion<'a> {
@@ -268,8 +110,7 @@ impl Context {
                 leaves_files_out: session.leaves_files_out(&subject.path),
             };
             let conditional = (std::mem::take(&mut standing.conditional), standing.conditional_cut);
-            let known = (value.lines(), &value.files());
-            let conditional = self.conditional_uses(&session, conditional, known, deadline).await;
+            let conditional = self.conditional_uses(&session, conditional, &value.lines(), deadline).await;
             let is_doubtful = is_doubtful(&standing, &value, certainty, sense)
                 || !unknown.is_empty()
                 || hides_uses
@@ -584,11 +425,10 @@ fn further_occurrences_note<T: MergeableAnswer>(
     advice: Option<&str>,
 ) -> Option<String> {
     let found = standing.files.len() + standing.unread;
-    let place =
-        |file: &FurtherOccurrence| format!("{}:{}", file.path.display(), u64::from(file.position.line) + 1);
+    let place = |file: &FurtherOccurrence| line_address(&file.path, file.position);
     let mut parts = Vec::new();
     if found > 0 {
-        let places = abbreviate_list(standing.files.iter().map(place), found);
+        let places = abbreviate(standing.files.iter().map(place), found);
         parts.push(format!(
             "also stands in {} that {server} {}: {places}",
             file_count_text(found),
@@ -596,14 +436,11 @@ fn further_occurrences_note<T: MergeableAnswer>(
         ));
     }
     if T::SAYS_QUIET && !standing.quiet.is_empty() {
-        let paths = abbreviate_list(standing.quiet.iter().map(WorkspacePath::display), standing.quiet.len());
+        let paths = abbreviate(standing.quiet.iter().map(WorkspacePath::display), standing.quiet.len());
         parts.push(format!("stands in comments or strings of {paths}"));
     }
     if !unknown.is_empty() {
-        parts.push(format!(
-            "was not looked up for {}",
-            abbreviate_list(unknown.iter().cloned(), unknown.len())
-        ));
+        parts.push(format!("was not looked up for {}", abbreviate(unknown.iter().cloned(), unknown.len())));
     }
     if standing.cut {
         parts.push("was not searched for in all files, since the time was up".to_owned());
@@ -612,13 +449,8 @@ fn further_occurrences_note<T: MergeableAnswer>(
     (!parts.is_empty()).then(|| format!("`{name}` {}{advice}", parts.join("; it ")))
 }
 
-/// The first of `all` that are named, and how many more there are.
-fn abbreviate_list(all: impl Iterator<Item = String>, count: usize) -> String {
-    let named: Vec<String> = all.take(MAX_NAMED_OCCURRENCE_FILES).collect();
-    match count.saturating_sub(named.len()) {
-        0 => named.join(", "),
-        more => format!("{} and {more} more", named.join(", ")),
-    }
+fn abbreviate(all: impl Iterator<Item = String>, count: usize) -> String {
+    abbreviate_list(all, count, MAX_NAMED_OCCURRENCE_FILES)
 }
 
 fn file_count_text(count: usize) -> String {
@@ -628,6 +460,8 @@ fn file_count_text(count: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lsp::model::{FileRef, Location};
+    use crate::text::Range;
 
     #[test]
     fn use_in_a_file_that_settings_leave_out_makes_answer_doubtful() {

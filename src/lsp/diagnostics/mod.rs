@@ -41,16 +41,26 @@ pub(crate) struct ServerFileDiagnostics {
     pub(crate) background: BackgroundFindings,
 }
 
-/// The part that a background check has in the findings of a file.
+/// The part that a background check has in the findings of a file: the findings, or how many of them, counted from the last.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) enum BackgroundFindings {
+pub(crate) enum BackgroundFindings<T = Vec<Diagnostic>> {
     /// The server runs none.
     #[default]
     None,
-    /// It has not ended, so that what only it finds is missing; some of it may be there.
-    Missing(Vec<Diagnostic>),
-    /// These are its own.
-    Whole(Vec<Diagnostic>),
+    /// The check has not ended. Those that it has told of are here; others are missing.
+    Missing(T),
+    /// All that it finds.
+    Whole(T),
+}
+
+impl<T> BackgroundFindings<T> {
+    fn map<U>(self, change: impl FnOnce(T) -> U) -> BackgroundFindings<U> {
+        match self {
+            Self::None => BackgroundFindings::None,
+            Self::Missing(part) => BackgroundFindings::Missing(change(part)),
+            Self::Whole(part) => BackgroundFindings::Whole(change(part)),
+        }
+    }
 }
 
 /// How far findings can be relied on.
@@ -78,27 +88,15 @@ pub(in crate::lsp) struct RawDiagnostics {
     pub(super) snapshot: Snapshot,
     pub(super) known: DiagnosticsCompleteness,
     notes: Vec<String>,
-    background: RawBackgroundFindings,
+    background: BackgroundFindings<usize>,
 }
 
 impl RawDiagnostics {
     /// None, and what is known of that.
     fn without_findings(snapshot: Snapshot, known: DiagnosticsCompleteness) -> Self {
-        let background = RawBackgroundFindings::None;
+        let background = BackgroundFindings::None;
         Self { items: Arc::default(), snapshot, known, notes: Vec::new(), background }
     }
-}
-
-/// How many of the findings, counted from the last, come from a background check.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) enum RawBackgroundFindings {
-    /// The server runs none.
-    #[default]
-    None,
-    /// So many of a check that has not ended.
-    Missing(usize),
-    /// So many, which are all.
-    Whole(usize),
 }
 
 /// Findings, as the server's way of telling them gives them.
@@ -285,11 +283,7 @@ impl Session {
             notes.push(format!("{} sent {odd} diagnostics that cannot be understood", self.server()));
         }
         let last = |count: usize| decoded.iter().skip(decoded.len() - count).flatten().cloned().collect();
-        let background = match raw.background {
-            RawBackgroundFindings::None => BackgroundFindings::None,
-            RawBackgroundFindings::Missing(count) => BackgroundFindings::Missing(last(count)),
-            RawBackgroundFindings::Whole(count) => BackgroundFindings::Whole(last(count)),
-        };
+        let background = raw.background.map(last);
         let items = decoded.into_iter().flatten().collect();
         ServerFileDiagnostics { items, known: raw.known, text: raw.snapshot.buffer, notes, background }
     }

@@ -6,7 +6,7 @@ use async_lsp::lsp_types::request::DocumentDiagnosticRequest;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{DiagnosticsCompleteness, PULL, RawBackgroundFindings, RawDiagnostics};
+use super::{BackgroundFindings, DiagnosticsCompleteness, PULL, RawDiagnostics};
 use crate::lsp::ask::DocumentRequest;
 use crate::lsp::background_check::{CheckDemand, CheckFindings};
 use crate::lsp::documents::Snapshot;
@@ -46,9 +46,9 @@ impl Session {
         let checked = self.background_check(demand, &asked.snapshot, deadline).await?;
         let (more, left_out) = self.background_findings(&checked, &asked.snapshot, &asked.value);
         let background = match &checked {
-            _ if self.state.spec.diagnostics.background_check.is_none() => RawBackgroundFindings::None,
-            CheckFindings::Current => RawBackgroundFindings::Whole(more.len()),
-            CheckFindings::Outdated(_) => RawBackgroundFindings::Missing(more.len()),
+            CheckFindings::None => BackgroundFindings::None,
+            CheckFindings::Current => BackgroundFindings::Whole(more.len()),
+            CheckFindings::Outdated(_) => BackgroundFindings::Missing(more.len()),
         };
         let left_out = left_out + asked.left_out;
         let known = match (asked.unfinished_work, checked) {
@@ -57,8 +57,15 @@ impl Session {
             _ if left_out > 0 => DiagnosticsCompleteness::Partial(self.too_much(left_out)),
             _ => DiagnosticsCompleteness::Complete,
         };
-        let items = Arc::new([asked.value, more].concat());
-        Ok(RawDiagnostics { items, snapshot: asked.snapshot, known, notes: Vec::new(), background })
+        let mut items = asked.value;
+        items.extend(more);
+        Ok(RawDiagnostics {
+            items: Arc::new(items),
+            snapshot: asked.snapshot,
+            known,
+            notes: Vec::new(),
+            background,
+        })
     }
 
     /// One round: a request for each `identifier` under which the server offers diagnostics.
@@ -117,15 +124,14 @@ impl Session {
         snapshot: &Snapshot,
         answered: &[Value],
     ) -> (Vec<Value>, usize) {
+        if matches!(checked, CheckFindings::None) {
+            return (Vec::new(), 0);
+        }
         let pushes = self.state.pushes(&snapshot.path);
-        let is_of_this_text = match checked {
-            CheckFindings::Current => true,
-            CheckFindings::Outdated(_) => {
-                pushes.count > snapshot.pushes_before
-                    && pushes.version.is_none_or(|version| version == snapshot.version)
-            }
-        };
-        if self.state.spec.diagnostics.background_check.is_none() || !is_of_this_text {
+        let is_of_this_text = matches!(checked, CheckFindings::Current)
+            || pushes.count > snapshot.pushes_before
+                && pushes.version.is_none_or(|version| version == snapshot.version);
+        if !is_of_this_text {
             return (Vec::new(), 0);
         }
         let is_same = |a: &Value, b: &Value| a["range"] == b["range"] && a["message"] == b["message"];

@@ -25,7 +25,7 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::{DiagnosticsCompleteness, RawBackgroundFindings, RawDiagnostics};
+use super::{BackgroundFindings, DiagnosticsCompleteness, RawDiagnostics};
 use crate::config::spec::{DiagnosticsRule, DiagnosticsSource};
 use crate::lsp::documents::Snapshot;
 use crate::lsp::session::{AskError, Session};
@@ -315,7 +315,7 @@ impl Session {
         if left_out > 0 && known == DiagnosticsCompleteness::Complete {
             known = DiagnosticsCompleteness::Partial(self.too_much(left_out));
         }
-        RawDiagnostics { items, snapshot, known, notes, background: RawBackgroundFindings::None }
+        RawDiagnostics { items, snapshot, known, notes, background: BackgroundFindings::None }
     }
 
     /// Waits for a push beyond the first `count` for `path`, as long as a server that has something to say is silent.
