@@ -39,6 +39,19 @@ pub async fn must_name(
     }
 }
 
+/// What a server says nothing of, since it leaves it out, is not said to be nothing: hover and definition at `left_out` are
+/// not `complete`; those at `known` are.
+pub async fn must_doubt_silence(runtime: &Runtime, left_out: (&str, (u32, u32)), known: (&str, (u32, u32))) {
+    for tool in ["lsp_hover", "lsp_definition"] {
+        let answer = ask(runtime, tool, left_out.0, left_out.1, json!({})).await;
+        assert_eq!(verdict(&answer), "partial", "{tool}: {answer}");
+        let reason = answer["server_status"]["detail"].to_string();
+        assert!(reason.contains("stands in conditional code"), "{tool}: {answer}");
+        let answer = ask(runtime, tool, known.0, known.1, json!({})).await;
+        assert_eq!(verdict(&answer), "complete", "{tool}: {answer}");
+    }
+}
+
 /// How far an answer can be relied on; of an edit, how far what it says of its consequences.
 fn verdict(answer: &Value) -> &Value {
     if answer["verdict"].is_null() { &answer["diagnostics"]["verdict"] } else { &answer["verdict"] }
@@ -62,5 +75,6 @@ async fn c_uses_in_branches_that_clangd_does_not_compile_make_answers_partial() 
     ]);
     let runtime = agent::open(&project, Some(&real_servers(&["clangd"])));
     must_name(&runtime, ("a.c", (1, 5)), &["a.c:5", "b.c:3"], (2, 5)).await;
+    must_doubt_silence(&runtime, ("b.c", (2, 26)), ("a.c", (6, 26))).await;
     runtime.shutdown().await;
 }

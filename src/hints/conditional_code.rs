@@ -3,13 +3,16 @@
 //! A server that compiles the project in one configuration knows nothing of the code of the others, and lists no use there.
 
 use std::ops::Range as Span;
+use std::time::Instant;
 
 use tree_sitter::Node;
 
+use super::candidates::identifier_at;
 use super::project::Project;
 use super::source::ParsedSource;
+use crate::config::Catalogue;
 use crate::text::Position;
-use crate::workspace::WorkspacePath;
+use crate::workspace::{Workspace, WorkspacePath};
 
 /// A name in conditional code.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +40,23 @@ pub(super) enum Condition {
 const MAX_MODULE_DEPTH: usize = 12;
 /// The most folders in which a module of Rust lies.
 const MAX_MODULE_NESTING: usize = 64;
+
+/// Whether the name at `position` in `path` stands in conditional code, on the disk; not where the file cannot be read by `deadline`.
+pub(crate) fn is_conditional(
+    workspace: &Workspace,
+    catalogue: &Catalogue,
+    path: &WorkspacePath,
+    position: Position,
+    deadline: Instant,
+) -> bool {
+    let project = Project::new(workspace, catalogue, deadline);
+    let Some(source) = project.source(path) else { return false };
+    let at = source.buffer().byte_offset(position);
+    identifier_at(&source, position).is_some()
+        && !source.is_comment_or_string(at)
+        && (branches_of(&source).iter().any(|branch| branch.contains(&at))
+            || condition_of_file(&project, &source) != Condition::None)
+}
 
 /// Whether code of a language may be compiled in some configurations alone.
 pub(super) fn has_conditional_code(language: &str) -> bool {

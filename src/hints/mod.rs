@@ -53,7 +53,7 @@ pub(crate) use code_units::{
     CodeIndex, CodeUnit, CodeUnitKind, NameUse, TestRole, UnitFile, index_code, is_fixture, is_setup,
     sets_autouse, units_in,
 };
-pub(crate) use conditional_code::ConditionalOccurrence;
+pub(crate) use conditional_code::{ConditionalOccurrence, is_conditional};
 pub(crate) use further_occurrences::{
     FurtherOccurrence, FurtherOccurrences, OccurrenceQuery, OccurrenceSense, further_occurrences,
 };

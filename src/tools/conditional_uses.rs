@@ -1,4 +1,4 @@
-//! Uses in conditional code, of which a server that knows one configuration lists none.
+//! Uses and places in conditional code, of which a server that knows one configuration says nothing.
 
 use std::time::Duration;
 
@@ -6,9 +6,11 @@ use futures::future::join_all;
 use tokio::time::Instant;
 
 use super::context::Context;
+use super::fallback::run_in_background;
 use super::mergeable_answer::ListedLines;
 use super::named_places::{abbreviate_list, line_address};
-use crate::hints::ConditionalOccurrence;
+use super::resolved_position::ResolvedPosition;
+use crate::hints::{self, ConditionalOccurrence};
 use crate::lsp::session::{AskError, Session};
 use crate::rpc::RequestError;
 
@@ -70,6 +72,26 @@ impl Context {
             }
         }
         ConditionalUses { left_out, is_cut }
+    }
+
+    /// Why a server that says nothing of a place may know it all the same: the place is no part of its project, or of its configuration.
+    pub(crate) async fn silence_doubt(&self, session: &Session, place: &ResolvedPosition) -> Option<String> {
+        let outsider = self.outsider_note(session.server(), &place.path);
+        if outsider.is_some() || !session.knows_one_configuration() {
+            return outsider;
+        }
+        let (path, position) = (place.path.clone(), place.position);
+        let looked = run_in_background(self, move |workspace, catalogue| {
+            let until = std::time::Instant::now() + hints::DEADLINE;
+            Ok(hints::is_conditional(workspace, catalogue, &path, position, until))
+        });
+        looked.await.unwrap_or(false).then(|| {
+            let place = line_address(&place.path, place.position);
+            format!(
+                "{place} stands in conditional code, which {} may leave out in its configuration",
+                session.server()
+            )
+        })
     }
 
     /// Whether the server has something to say of a name, as it has of each that it compiles.

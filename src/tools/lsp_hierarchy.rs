@@ -164,7 +164,7 @@ pub(crate) async fn run(
         Box::pin(session.hierarchy(hierarchy, path, position, depth, deadline))
     });
     match outcome.await? {
-        QuestionOutcome::Answered { value, place, status, verdict, mut notes, .. } => {
+        QuestionOutcome::Answered { value, place, session, status, verdict, mut notes, .. } => {
             let mut room = ListBudget::for_list(context, context.config.settings.limits.answer_items);
             let (items, rest) = items(context, value, &mut room);
             notes.extend((rest > 0).then(|| format!("{rest} more are left out: the answer is full")));
@@ -175,8 +175,9 @@ pub(crate) async fn run(
                 HierarchyDirection::Supertypes => "supertypes",
                 HierarchyDirection::Subtypes => "subtypes",
             };
+            let doubt = if items.is_empty() { context.silence_doubt(&session, &place).await } else { None };
             let output = HierarchyOutput { direction: direction.to_owned(), items, count };
-            Ok(Answer::new(output, place.resolved, status, verdict, notes))
+            Ok(Answer::new(output, place.resolved, status, verdict, notes).with_doubt(doubt))
         }
         QuestionOutcome::Unanswered(unanswered) => Err(fallback::refusal_error(&unanswered.status)),
     }

@@ -49,12 +49,12 @@ pub(crate) async fn run(context: &Context, target: &Target) -> Result<Answer<Hov
         })
         .await?
     {
-        QuestionOutcome::Answered { value, place, status, verdict, notes, .. } => {
+        QuestionOutcome::Answered { value, place, session, status, verdict, notes, .. } => {
             let (contents, range) = value.map_or((String::new(), None), |hover| {
                 (budget::cut_page(context, hover.contents), hover.range)
             });
-            let is_empty = contents.is_empty();
-            let doubt = is_empty.then(|| context.outsider_note(&status.server, &place.path)).flatten();
+            let doubt =
+                if contents.is_empty() { context.silence_doubt(&session, &place).await } else { None };
             let output = HoverOutput { contents, range, candidates: Places::default() };
             Ok(Answer::new(output, place.resolved, status, verdict, notes).with_doubt(doubt))
         }

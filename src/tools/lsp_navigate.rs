@@ -185,9 +185,8 @@ pub(crate) async fn run(
         outcome = ask(question).await?;
     }
     match outcome {
-        QuestionOutcome::Answered { value, left_out, place, status, verdict, notes, .. } => {
-            let is_empty = value.is_empty();
-            let doubt = is_empty.then(|| context.outsider_note(&status.server, &place.path)).flatten();
+        QuestionOutcome::Answered { value, left_out, place, session, status, verdict, notes } => {
+            let doubt = if value.is_empty() { context.silence_doubt(&session, &place).await } else { None };
             let doubt = match navigation {
                 Navigation::Definition => {
                     doubt.or_else(|| unresolved_import_note(context, &value, &place, &status.server))

@@ -1,7 +1,7 @@
 //! Uses in files that are no part of the configuration in which rust-analyzer and gopls read a project.
 
 use super::real::open;
-use crate::conditional_code::must_name;
+use crate::conditional_code::{must_doubt_silence, must_name};
 use crate::support::Project;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -22,6 +22,7 @@ async fn rust_uses_in_modules_under_unmet_conditions_make_answers_partial() {
     ]);
     let runtime = open(&project, "rust-analyzer");
     must_name(&runtime, ("src/lib.rs", (0, 8)), &["src/other/below.rs:2"], (4, 8)).await;
+    must_doubt_silence(&runtime, ("src/other/below.rs", (1, 12)), ("src/usual.rs", (1, 12))).await;
     runtime.shutdown().await;
 }
 
