@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range as Lines;
 use std::time::{Duration, Instant};
 
-use super::impact::EditedText;
+use super::edited_text::EditedText;
 use crate::hints;
 use crate::lsp::model::Symbol;
 use crate::text::{LineMap, Position, Range};

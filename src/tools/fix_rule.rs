@@ -5,8 +5,8 @@ use tokio::time::Instant;
 use super::answer::{DiagnosticItem, Verdict};
 use super::context::{Context, LanguageFile};
 use super::error::{ErrorCode, ToolError};
+use super::file_check::{FileCheckOptions, check_file};
 use super::lsp_code_actions::{CodeActionsArgs, ServerCodeAction, collect_code_actions, left_out_note};
-use super::lsp_diagnostics::{DiagnosticsCheckOptions, check_file};
 use crate::lsp::edits::{Proposal, ProposedFile};
 use crate::lsp::view::View;
 use crate::text::{Buffer, TextChange, quoted_list};
@@ -78,8 +78,7 @@ async fn fix_round(
     deadline: Instant,
 ) -> Result<FixRound, ToolError> {
     let context = &Context { view: view.clone(), ..context.clone() };
-    let options =
-        DiagnosticsCheckOptions { view, until: Some(deadline), running_only: false, may_be_kept: true };
+    let options = FileCheckOptions { view, until: Some(deadline), running_only: false, may_be_kept: true };
     let report = check_file(context, file.clone(), &options).await?;
     if report.verdict == Verdict::NoData {
         let why = report.detail.unwrap_or_else(|| "no server looked at it".to_owned());

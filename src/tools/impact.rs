@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::context::{Context, LanguageFile};
 use super::declaration_changes::DeclarationChanges;
+use super::edited_text::EditedText;
 use super::fallback::run_in_background;
 use super::named_places::line_address;
 use crate::hints;
@@ -14,19 +15,6 @@ use crate::lsp::operations::Navigation;
 use crate::lsp::session::Session;
 use crate::text::Position;
 use crate::workspace::{SearchQuery, WorkspacePath};
-
-/// A file before and after an edit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct EditedText {
-    /// The file; where it is renamed, its new name.
-    pub path: WorkspacePath,
-    /// Its name before, where that is another.
-    pub renamed_from: Option<WorkspacePath>,
-    /// Its text before; `None` where there was no such file.
-    pub before: Option<String>,
-    /// Its text after; `None` where it is deleted.
-    pub after: Option<String>,
-}
 
 /// The most files with a changed name that are checked without asking the server which of them refer to it.
 const MAX_UNVERIFIED_DEPENDENT_FILES: usize = 6;

@@ -9,8 +9,8 @@ use parking_lot::Mutex;
 use super::context::Context;
 use super::delta::DiagnosticsDelta;
 use super::diagnostics_baseline::{BreakageMode, BreakageWatch};
+use super::edited_text::EditedText;
 use super::error::ToolError;
-use super::impact::EditedText;
 use super::lsp_diagnostics::BeforeCheck;
 
 /// An edit of one file that is made already.

@@ -5,11 +5,11 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::tools::context::Context;
+use crate::tools::edited_text::EditedText;
 use crate::tools::error::ToolError;
 use crate::tools::git::difference::{BlobContent, ComparedFile, ComparedPath, blobs, difference};
 use crate::tools::git::revision::Comparison;
 use crate::tools::git_access::{OpenRepository, from_git_error};
-use crate::tools::impact::EditedText;
 use crate::workspace::{ReadError, WorkspacePath};
 
 /// What differs, as far as it lies in the workspace.

@@ -8,9 +8,9 @@ use super::compared_texts::ComparedTexts;
 use crate::config::ConfigMarker;
 use crate::config::spec::ServerSpec;
 use crate::tools::context::{Context, LanguageFile};
+use crate::tools::edited_text::EditedText;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::fallback::run_in_background;
-use crate::tools::impact::EditedText;
 use crate::workspace::{SearchQuery, WorkspacePath};
 
 /// How long the search for those who import a file may take.
@@ -173,7 +173,7 @@ fn is_data(path: &WorkspacePath) -> bool {
 mod tests {
     use super::{is_of, is_read_alike};
     use crate::config::Catalogue;
-    use crate::tools::impact::EditedText;
+    use crate::tools::edited_text::EditedText;
     use crate::workspace::WorkspacePath;
 
     fn reads_alike(server: &str, name: &str, before: &str, after: &str) -> bool {

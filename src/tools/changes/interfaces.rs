@@ -14,7 +14,8 @@ use crate::lsp::view::View;
 use crate::text::{LineMap, Position, truncate_chars};
 use crate::tools::context::{Context, LanguageFile};
 use crate::tools::declaration_changes::{SymbolWithOwner, module_name, visible_symbols};
-use crate::tools::impact::{EditedText, language_of, navigating_session, occurrences};
+use crate::tools::edited_text::EditedText;
+use crate::tools::impact::{language_of, navigating_session, occurrences};
 use crate::tools::state_files::run_blocking;
 use crate::workspace::WorkspacePath;
 

@@ -16,13 +16,14 @@ use crate::tools::context::{Context, LanguageFile};
 use crate::tools::diagnostics_baseline::{
     BreakageMode, BreakageWatch, Earlier, EarlierTree, NewFindings, view_before_edits,
 };
+use crate::tools::edited_text::EditedText;
 use crate::tools::editing::is_prose;
 use crate::tools::error::ToolError;
 use crate::tools::git::difference::unwatched_paths;
 use crate::tools::git::revision::{ComparedTree, Comparison, is_ancestor_of_head};
 use crate::tools::git::shadow::GitDeadline;
 use crate::tools::git_access::{OpenRepository, from_git_error};
-use crate::tools::impact::{EditedText, language_of};
+use crate::tools::impact::language_of;
 use crate::tools::lsp_diagnostics::{self, DiagnosticsArgs};
 use crate::workspace::WorkspacePath;
 

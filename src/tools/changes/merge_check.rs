@@ -11,12 +11,13 @@ use crate::text::identifiers_in;
 use crate::tools::answer::{Answer, DiagnosticItem, Verdict};
 use crate::tools::context::Context;
 use crate::tools::declaration_changes::DeclarationChanges;
+use crate::tools::edited_text::EditedText;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::git::merge::{MergeOutcome, merge};
 use crate::tools::git::revision::{self, ComparedTree, Comparison};
 use crate::tools::git::shadow::GitDeadline;
 use crate::tools::git_access::{OpenRepository, from_git_error};
-use crate::tools::impact::{EditedText, language_of};
+use crate::tools::impact::language_of;
 use crate::tools::lsp_diagnostics::{DEFAULT_DIAGNOSTIC_LIMIT, DiagnosticsArgs};
 use crate::workspace::WorkspacePath;
 

@@ -11,8 +11,8 @@ use crate::tools::context::Context;
 use crate::tools::delta::{
     DiagnosticsDelta, FLOOR, FileComparison, compare, delta_item, shorten, shorten_gone,
 };
+use crate::tools::edited_text::EditedText;
 use crate::tools::file_report::FileReport;
-use crate::tools::impact::EditedText;
 use crate::workspace::WorkspacePath;
 
 /// The most files that a note names of those that were left out.

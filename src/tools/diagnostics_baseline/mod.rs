@@ -15,10 +15,12 @@ use tokio::time::Instant;
 use super::answer::Verdict;
 use super::context::{Context, LanguageFile};
 use super::delta::DiagnosticsDelta;
+use super::edited_text::EditedText;
 use super::error::ToolError;
+use super::file_check::{FileCheckOptions, check_file};
 use super::file_report::FileReport;
-use super::impact::{EditImpact, EditedText, ImpactLimits, find_dependents, language_of};
-use super::lsp_diagnostics::{self, DiagnosticsCheckOptions, check_file};
+use super::impact::{EditImpact, ImpactLimits, find_dependents, language_of};
+use super::lsp_diagnostics;
 use super::remedy;
 use crate::lsp::model::Severity;
 use crate::lsp::view::View;
@@ -288,7 +290,7 @@ async fn check_files_until(
     mode: BreakageMode,
     until: Instant,
 ) -> BTreeMap<WorkspacePath, FileReport> {
-    let look = DiagnosticsCheckOptions {
+    let look = FileCheckOptions {
         view: view.clone(),
         until: Some(until),
         running_only: mode == BreakageMode::Unsaid,

@@ -10,8 +10,9 @@ use crate::text::LineMap;
 use crate::tools::answer::{DiagnosticItem, Verdict};
 use crate::tools::context::{Context, LanguageFile};
 use crate::tools::delta::{FileComparison, compare};
+use crate::tools::edited_text::EditedText;
 use crate::tools::file_report::FileReport;
-use crate::tools::impact::{EditImpact, EditedText};
+use crate::tools::impact::EditImpact;
 use crate::workspace::WorkspacePath;
 
 /// What a difference brings.

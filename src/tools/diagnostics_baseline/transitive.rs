@@ -11,8 +11,9 @@ use crate::lsp::view::View;
 use crate::tools::answer::{ServerState, Verdict};
 use crate::tools::context::{Context, LanguageFile};
 use crate::tools::declaration_changes::DeclarationChanges;
+use crate::tools::edited_text::EditedText;
 use crate::tools::file_report::FileReport;
-use crate::tools::impact::{EditedText, occurrences, related_endings};
+use crate::tools::impact::{occurrences, related_endings};
 use crate::tools::transitive_impact::{AppearanceComparison, FileTextPair, Spread, SpreadOutcome};
 use crate::workspace::{WalkLimits, WorkspacePath};
 

@@ -6,7 +6,8 @@ use crate::lsp::view::View;
 use crate::tools::context::{Context, LanguageFile};
 use crate::tools::delta::DiagnosticsDelta;
 use crate::tools::diagnostics_baseline::Baseline;
-use crate::tools::impact::{EditedText, language_of};
+use crate::tools::edited_text::EditedText;
+use crate::tools::impact::language_of;
 use crate::workspace::{ChangeBatch, ChangeKind, WorkspacePath};
 
 /// So many files are looked at before the command, and so many changed ones after it.

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use crate::hints::test_conventions::is_test;
 use crate::hints::{self, CodeUnit, UnitFile};
 use crate::tools::context::Context;
-use crate::tools::impact::{EditedText, language_of};
+use crate::tools::edited_text::EditedText;
+use crate::tools::impact::language_of;
 use crate::workspace::WorkspacePath;
 
 /// The time limit for parsing one text.

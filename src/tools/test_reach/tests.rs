@@ -10,7 +10,7 @@ use super::shown;
 use super::starts::starts;
 use crate::config::Catalogue;
 use crate::hints::{self, CodeIndex};
-use crate::tools::impact::EditedText;
+use crate::tools::edited_text::EditedText;
 use crate::workspace::{Workspace, WorkspacePath};
 
 type Files<'a> = &'a [(&'a str, &'a str)];

@@ -1,0 +1,93 @@
+//! The arguments of `check` and `tests`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum, ValueHint};
+
+use super::values::at_least_one;
+use crate::lsp::model::Severity;
+use crate::tools::shard::Shard;
+
+/// `check`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub(crate) struct CheckCommandArgs {
+    /// Files and folders [default: the whole workspace]
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Leave out what is less severe
+    #[arg(long, value_enum, value_name = "SEVERITY")]
+    pub(crate) severity: Option<SeverityName>,
+    /// Show at most so many [default: all]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub(crate) limit: Option<usize>,
+    /// Only what the difference between this commit and the work tree brings, anywhere; also A..B, or A... from where the branch left A
+    #[arg(long, value_name = "REF", conflicts_with_all = ["paths", "record_costs"])]
+    pub(crate) against: Option<String>,
+    /// Compare with what is staged, not with the work tree [default of --against: HEAD]
+    #[arg(long, visible_alias = "staged", conflicts_with_all = ["paths", "record_costs", "merge_branches"])]
+    pub(crate) index: bool,
+    /// What a merge of these branches would break that each alone does not; --against is their base
+    #[arg(long, value_name = "BRANCH", num_args = 2.., conflicts_with_all = ["paths", "record_costs", "shard"])]
+    pub(crate) merge_branches: Vec<String>,
+    /// Servers may run code of other branches, as they may of a trusted project (build scripts, macros); needs `lsp-tools trust`
+    #[arg(long)]
+    pub(crate) trust_trees: bool,
+    /// The index that git names to the hooks of a commit, in the process that was typed.
+    #[arg(skip)]
+    pub(crate) index_file: Option<PathBuf>,
+    /// Check only the part I of N, counted from 1; the parts are the same on every machine, and weigh much the same
+    #[arg(long, value_name = "I/N")]
+    pub(crate) shard: Option<Shard>,
+    /// What files took before, in milliseconds, to weigh the parts by; every part must be given the same
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) costs: Option<PathBuf>,
+    /// Write what files took, with what was known before
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) record_costs: Option<PathBuf>,
+    /// Check nothing; print the SARIF logs of parts as one log, or in another format
+    #[arg(long, value_name = "FILE", num_args = 1.., value_hint = ValueHint::FilePath, conflicts_with_all = ["paths", "severity", "limit", "shard", "costs", "record_costs", "against", "index", "merge_branches"])]
+    pub(crate) merge: Vec<PathBuf>,
+}
+
+/// `tests`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub(crate) struct TestsCommandArgs {
+    /// With --against: only what changed in these files and folders; without it: a symbol, as FILE:LINE:COL, FILE:NAME or NAME
+    #[arg(value_name = "PATH|ADDRESS", value_hint = ValueHint::AnyPath, required_unless_present = "against")]
+    pub(crate) subjects: Vec<OsString>,
+    /// Compare the work tree with this commit; `REF...` from where the branch left REF
+    #[arg(long, value_name = "REF")]
+    pub(crate) against: Option<String>,
+    /// Run the tests
+    #[arg(long)]
+    pub(crate) run: bool,
+    /// Show at most so many [default: all]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub(crate) limit: Option<usize>,
+}
+
+/// A severity, as it is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SeverityName {
+    /// Errors only
+    Error,
+    /// Errors and warnings
+    Warning,
+    /// All but hints
+    #[value(alias = "info")]
+    Information,
+    /// Everything
+    Hint,
+}
+
+impl From<SeverityName> for Severity {
+    fn from(name: SeverityName) -> Self {
+        match name {
+            SeverityName::Error => Self::Error,
+            SeverityName::Warning => Self::Warning,
+            SeverityName::Information => Self::Information,
+            SeverityName::Hint => Self::Hint,
+        }
+    }
+}

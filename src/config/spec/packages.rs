@@ -1,0 +1,127 @@
+//! The recipes of a server: packages by package manager, and what they need.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// How a server can be installed: packages by package manager, and what else is tried where they cannot be had.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct InstallSpec {
+    /// Components of the user's Rust toolchain (`rust-analyzer`).
+    #[serde(default)]
+    pub(crate) rustup: Vec<String>,
+    /// Packages from PyPI, pinned (`python-lsp-server[all]==1.15.0`), into a virtual environment of their own.
+    #[serde(default)]
+    pub pip: Vec<String>,
+    /// Of what is fetched from PyPI, what may be built from source, and why.
+    #[serde(default)]
+    pub(crate) pip_source: BTreeMap<String, String>,
+    /// Packages from npm, pinned (`pyright@1.1.400`), under a prefix of their own.
+    #[serde(default)]
+    pub npm: Vec<String>,
+    /// Crates, pinned (`taplo-cli@0.9.3`), under a root of their own.
+    #[serde(default)]
+    pub cargo: Vec<String>,
+    /// Features for `cargo install`.
+    #[serde(default)]
+    pub(crate) cargo_features: Vec<String>,
+    /// Go modules, pinned (`golang.org/x/tools/gopls@v0.24.0`).
+    #[serde(default)]
+    pub(crate) go: Vec<String>,
+    /// Ruby gems, pinned (`ruby-lsp:0.26.0`).
+    #[serde(default)]
+    pub(crate) gem: Vec<String>,
+    /// .NET tools, pinned (`csharp-ls@0.19.0`).
+    #[serde(default)]
+    pub(crate) dotnet: Vec<String>,
+    /// Debian's packages, with the suite (`gopls/sid`), unpacked under a root of their own.
+    #[serde(default)]
+    pub(crate) deb: Vec<String>,
+    /// What is tried next, in this order, where the packages above cannot be had.
+    #[serde(default)]
+    pub(crate) or: Vec<Recipe>,
+    /// A program that the server, or its build, needs beside itself.
+    pub(crate) needs: Option<RequiredProgram>,
+    /// The command that advice shows, where it is not derived from the recipes above.
+    pub advice: Option<String>,
+    /// What to tell who must install by hand (system packages, downloads).
+    pub manual: Option<String>,
+}
+
+/// The packages of one way to install a server, in the words of [`InstallSpec`]. What is installed is remembered as such.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Recipe {
+    /// Components of the user's Rust toolchain.
+    pub(crate) rustup: Vec<String>,
+    /// From PyPI.
+    pub(crate) pip: Vec<String>,
+    /// What of it may be built from source, and why.
+    pub(crate) pip_source: BTreeMap<String, String>,
+    /// From npm.
+    pub(crate) npm: Vec<String>,
+    /// Crates.
+    pub(crate) cargo: Vec<String>,
+    /// Features for `cargo install`.
+    pub(crate) cargo_features: Vec<String>,
+    /// Go modules.
+    pub(crate) go: Vec<String>,
+    /// Ruby gems.
+    pub(crate) gem: Vec<String>,
+    /// .NET tools.
+    pub(crate) dotnet: Vec<String>,
+    /// Debian's packages.
+    pub(crate) deb: Vec<String>,
+}
+
+impl Recipe {
+    /// Every package, as the catalogue names it.
+    pub(crate) fn packages(&self) -> impl Iterator<Item = &String> {
+        let Self { rustup, pip, pip_source: _, npm, cargo, cargo_features: _, go, gem, dotnet, deb } = self;
+        [rustup, pip, npm, cargo, go, gem, dotnet, deb].into_iter().flatten()
+    }
+
+    /// Whether there is nothing to install.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.packages().next().is_none()
+    }
+}
+
+impl InstallSpec {
+    /// Whether `lsp-tools install` can do it.
+    pub fn has_recipe(&self) -> bool {
+        !self.recipes().is_empty()
+    }
+
+    /// Every way to install the server, in the order in which they are tried; none where it is installed by hand.
+    pub fn recipes(&self) -> Vec<Recipe> {
+        let first = Recipe {
+            rustup: self.rustup.clone(),
+            pip: self.pip.clone(),
+            pip_source: self.pip_source.clone(),
+            npm: self.npm.clone(),
+            cargo: self.cargo.clone(),
+            cargo_features: self.cargo_features.clone(),
+            go: self.go.clone(),
+            gem: self.gem.clone(),
+            dotnet: self.dotnet.clone(),
+            deb: self.deb.clone(),
+        };
+        [first].into_iter().chain(self.or.iter().cloned()).filter(|recipe| !recipe.is_empty()).collect()
+    }
+}
+
+/// A program that is brought with a server unless PATH has one that is new enough.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct RequiredProgram {
+    /// Its name ("go").
+    pub(crate) program: String,
+    /// The arguments with which it says its version.
+    pub(crate) version: Vec<String>,
+    /// The least version that will do ("1.21").
+    pub(crate) at_least: String,
+    /// The packages from PyPI, pinned, that bring it.
+    pub(crate) pip: Vec<String>,
+}

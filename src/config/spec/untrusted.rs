@@ -1,0 +1,84 @@
+//! The start of a server in a project that is not trusted, and what that costs.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::RegexPattern;
+
+/// How a server is started in a project that is not trusted, where its ordinary start would run code of the project.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct UntrustedLaunch {
+    /// Arguments after those of the command.
+    pub(crate) args: Vec<String>,
+    /// It is started outside of the project, in the system's root folder, and not in its root.
+    pub(crate) apart: bool,
+    /// Node.js, in it and in what it starts, loads no code that lies in the workspace.
+    pub(crate) node_guard: bool,
+    /// Requests of LSP that it is not sent, since its answers would come from code of the project.
+    pub(crate) unasked: Vec<String>,
+    /// Environment variables, laid over those of the server.
+    pub(crate) env: BTreeMap<String, String>,
+    /// Environment variables whose value is the first word that a program, with arguments, says in the root. Where there is no
+    /// such program they are not set; where it fails the server is not started.
+    pub(crate) env_from: BTreeMap<String, Vec<String>>,
+    /// Settings, laid over those of the server.
+    pub(crate) settings: toml::Table,
+    /// `initializationOptions`, laid over those of the server.
+    pub(crate) initialization_options: toml::Table,
+    /// Files with which it is not started even so, since they have it run code of the project all the same.
+    pub refused_with: Vec<FileSign>,
+    /// Where what it finds may fall short of what it would find in a trusted project.
+    pub(crate) shortfall: Option<ShortfallRule>,
+}
+
+/// A program that stands on PATH under the names of others and runs the one behind it, where that is installed.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ToolchainProxy {
+    /// Its own name ("rustup").
+    pub(crate) program: String,
+    /// The variable that names its folder ("RUSTUP_HOME").
+    pub(crate) variable: String,
+    /// Its folder below the home folder, where the variable is not set (".rustup").
+    pub(crate) folder: String,
+    /// Where the programs behind it are, relative to its folder; a `*` stands for any name ("toolchains/*/bin").
+    pub(crate) behind: String,
+}
+
+/// A file of a project that says something. Without `keys` and `matches` its being there is enough.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct FileSign {
+    /// Relative to a folder in which the server looks for it; one that begins with `*` stands for any name with that ending, whatever
+    /// such files say.
+    pub file: String,
+    /// Dotted keys of TOML, `*` for any key, one of which it must have.
+    #[serde(default)]
+    pub(crate) keys: Vec<String>,
+    /// What its text must have, where it is no TOML.
+    pub(crate) matches: Option<RegexPattern>,
+}
+
+/// What an untrusted start costs, and in which projects.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct ShortfallRule {
+    /// What was left undone, as a sentence without its full stop.
+    pub(crate) reason: String,
+    /// What its diagnostics lack in every project, as such a sentence; absent where they lack nothing more.
+    pub(crate) diagnostics: Option<String>,
+    /// A program, with arguments, that is run in the root as the server is; a failure counts as a sign. None where it is absent.
+    #[serde(default)]
+    pub(crate) command: Vec<String>,
+    /// It matters where the program's output has one of these texts.
+    #[serde(default)]
+    pub(crate) signs: Vec<String>,
+    /// It matters where one of these files is there.
+    #[serde(default)]
+    pub(crate) files: Vec<FileSign>,
+    /// Names of files that decide it: it is looked at anew when one of that name changes, wherever.
+    #[serde(default)]
+    pub(crate) depends_on: Vec<String>,
+}

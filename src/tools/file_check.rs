@@ -1,0 +1,228 @@
+//! The check of one file by each of its servers, or by its syntax tree where there is none.
+
+use tokio::time::Instant;
+
+use super::answer::{DiagnosticItem, ServerState, ServerStatus, Verdict};
+use super::context::{Context, LanguageFile, from_read_error};
+use super::diagnostic_item::to_item;
+use super::error::ToolError;
+use super::fallback;
+use super::file_report::FileReport;
+use crate::lsp::diagnostics::{BackgroundFindings, DiagnosticsCompleteness, ServerFileDiagnostics};
+use crate::lsp::model::Diagnostic;
+use crate::lsp::session::{AskError, Session};
+use crate::lsp::view::View;
+use crate::workspace::WorkspacePath;
+
+/// How a file is looked at.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FileCheckOptions {
+    /// The texts that are looked at.
+    pub view: View,
+    /// When the answer must be there, if that is before the settings' deadline.
+    pub until: Option<Instant>,
+    /// Ask only servers that run already.
+    pub running_only: bool,
+    /// What was found before and still holds, as far as our own eyes see, need not be asked again.
+    pub may_be_kept: bool,
+}
+
+/// Asks every server of one file.
+pub(crate) async fn check_file(
+    context: &Context,
+    subject: LanguageFile,
+    look: &FileCheckOptions,
+) -> Result<FileReport, ToolError> {
+    if look.view.unsaved(&subject.path).is_none() {
+        context.must_be_text(&subject.path)?;
+    }
+    let usual = context.deadline(context.config.settings.deadlines.diagnostics);
+    let deadline = look.until.map_or(usual, |until| until.min(usual));
+    let mut servers = context.servers_for(&subject, |features| features.diagnostics);
+    if look.running_only {
+        servers.retain(|(server, _)| context.manager.running_session(server, &subject.path).is_some());
+    }
+    let asked =
+        servers.iter().map(|(server, _)| check_with_server(context, server, &subject, look, deadline));
+    let answers = futures::future::join_all(asked).await;
+    let mut report = FileReport {
+        path: subject.path.clone(),
+        items: Vec::new(),
+        verdict: Verdict::Complete,
+        detail: None,
+        statuses: Vec::new(),
+        notes: Vec::new(),
+        unchecked: false,
+        background: Vec::new(),
+        lacks_background: false,
+    };
+    let mut knowns = Vec::new();
+    for answer in answers {
+        match answer {
+            Ok((status, fresh)) => {
+                report.statuses.push(status);
+                let items = |found: &[Diagnostic]| -> Vec<DiagnosticItem> {
+                    found.iter().map(|item| to_item(context, &subject.path, item)).collect()
+                };
+                report.items.extend(items(&fresh.items));
+                report.lacks_background |= matches!(fresh.background, BackgroundFindings::Missing(_));
+                if let BackgroundFindings::Missing(own) | BackgroundFindings::Whole(own) = &fresh.background {
+                    report.background.extend(items(own));
+                }
+                report.notes.extend(fresh.notes);
+                knowns.push(fresh.known);
+            }
+            Err(MissingDiagnosticsReason::Server(status)) => {
+                let why = status.detail.clone().unwrap_or_default();
+                let silent = matches!(status.state, ServerState::Missing | ServerState::Disabled);
+                report.statuses.push(status);
+                knowns.push(if silent {
+                    DiagnosticsCompleteness::Partial(why)
+                } else {
+                    DiagnosticsCompleteness::NoData(why)
+                });
+            }
+            Err(MissingDiagnosticsReason::Us(error)) => return Err(error),
+        }
+    }
+    let reachable = report.statuses.iter().any(|status| !is_absent(status));
+    if !reachable {
+        return without_server(context, subject, &look.view, report).await;
+    }
+    (report.verdict, report.detail) = combine_completeness(&knowns);
+    report.items.sort_by(|a, b| (a.range, a.severity, &a.message).cmp(&(b.range, b.severity, &b.message)));
+    report.items.dedup_by(|a, b| a.range == b.range && a.message == b.message);
+    Ok(report)
+}
+
+/// Missing, or not allowed to run: it was never asked.
+fn is_absent(status: &ServerStatus) -> bool {
+    matches!(status.state, ServerState::Missing | ServerState::Disabled)
+}
+
+/// Complete when all are; no data when none has any; partial otherwise. With the first reason.
+fn combine_completeness(knowns: &[DiagnosticsCompleteness]) -> (Verdict, Option<String>) {
+    let reason = knowns.iter().find_map(|known| match known {
+        DiagnosticsCompleteness::Complete => None,
+        DiagnosticsCompleteness::Partial(why) | DiagnosticsCompleteness::NoData(why) => Some(why.clone()),
+    });
+    let none = knowns.iter().all(|known| matches!(known, DiagnosticsCompleteness::NoData(_)));
+    let verdict = match (&reason, none) {
+        (None, _) => Verdict::Complete,
+        (Some(_), true) => Verdict::NoData,
+        (Some(_), false) => Verdict::Partial,
+    };
+    (verdict, reason)
+}
+
+/// Why a server's findings are not there.
+enum MissingDiagnosticsReason {
+    /// Its state says.
+    Server(ServerStatus),
+    /// The file cannot be asked about.
+    Us(ToolError),
+}
+
+/// What a server finds in a file as `view` shows it, with what its background check finds where that is what is on disk.
+async fn ask_for_findings(
+    session: &Session,
+    path: &WorkspacePath,
+    view: &View,
+    deadline: Instant,
+) -> Result<ServerFileDiagnostics, AskError> {
+    loop {
+        let is_checked = match view.is_disk() && session.has_background_check() {
+            true => Box::pin(session.run_background_check(path, deadline)).await?,
+            false => true,
+        };
+        let viewing = session.enter_view(view, deadline).await?;
+        let found = session.diagnostics(path, deadline).await?;
+        // What changes while it is asked is to be checked as well.
+        let is_due = session.owes_background_check();
+        drop(viewing);
+        if !is_due || !is_checked || Instant::now() >= deadline {
+            return Ok(found);
+        }
+    }
+}
+
+/// Asks one server, once more if it ends meanwhile.
+async fn check_with_server(
+    context: &Context,
+    server: &str,
+    subject: &LanguageFile,
+    look: &FileCheckOptions,
+    deadline: Instant,
+) -> Result<(ServerStatus, ServerFileDiagnostics), MissingDiagnosticsReason> {
+    let started = Instant::now();
+    let mut met_crash = false;
+    loop {
+        let session = context.session(server, subject, deadline).await;
+        let session =
+            session.map_err(|status| MissingDiagnosticsReason::Server(with_timeout(context, status)))?;
+        if look.may_be_kept
+            && look.view.is_disk()
+            && let Some(fresh) = session.kept_diagnostics(&subject.path)
+        {
+            return Ok((context.status(server, subject, ServerState::Ready, started), fresh));
+        }
+        match ask_for_findings(&session, &subject.path, &look.view, deadline).await {
+            Ok(mut fresh) => {
+                let state = match &fresh.known {
+                    DiagnosticsCompleteness::Complete => ServerState::Ready,
+                    DiagnosticsCompleteness::Partial(why) if session.is_lasting_lack(why) => {
+                        ServerState::Ready
+                    }
+                    DiagnosticsCompleteness::Partial(_) => ServerState::Indexing,
+                    DiagnosticsCompleteness::NoData(_) => ServerState::Timeout,
+                };
+                let mut status = context.status(server, subject, state, started);
+                status.detail = match &fresh.known {
+                    DiagnosticsCompleteness::Complete => None,
+                    DiagnosticsCompleteness::Partial(why) | DiagnosticsCompleteness::NoData(why) => {
+                        Some(why.clone())
+                    }
+                };
+                if fresh.known != DiagnosticsCompleteness::Complete
+                    && let Some(busy) = session.unfinished_work()
+                {
+                    context.note_busy(&mut status, &busy, true);
+                }
+                fresh.notes.extend(session.restart_note(met_crash));
+                return Ok((status, fresh));
+            }
+            Err(AskError::Read(error)) => return Err(MissingDiagnosticsReason::Us(from_read_error(error))),
+            Err(error) if error.is_closed() && !met_crash => met_crash = true,
+            Err(error) => {
+                let status = context.failed_status(&session, subject, &error, started).await;
+                return Err(MissingDiagnosticsReason::Server(with_timeout(context, status)));
+            }
+        }
+    }
+}
+
+/// The same status, with the advice to wait longer by the argument that this tool has.
+fn with_timeout(context: &Context, mut status: ServerStatus) -> ServerStatus {
+    if status.hint.is_some() {
+        status.hint = Some(context.retry_advice(&status, true));
+    }
+    status
+}
+
+async fn without_server(
+    context: &Context,
+    subject: LanguageFile,
+    view: &View,
+    mut report: FileReport,
+) -> Result<FileReport, ToolError> {
+    if report.statuses.is_empty() {
+        report.statuses.push(context.no_server(&subject, Instant::now()));
+    }
+    match fallback::syntax_errors(context, &subject, view).await? {
+        Some((items, notes)) => (report.items, report.notes) = (items, notes),
+        None => report.unchecked = true,
+    }
+    report.verdict = Verdict::Hints;
+    report.detail = report.statuses[0].detail.clone();
+    Ok(report)
+}
