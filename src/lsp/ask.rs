@@ -4,8 +4,6 @@
 
 use std::time::Duration;
 
-use async_lsp::lsp_types::request::Request;
-use async_lsp::lsp_types::{self, TextDocumentPositionParams};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::time::Instant;
@@ -13,10 +11,10 @@ use tokio::time::Instant;
 use super::bounded_answer::{self, BoundedAnswer};
 use super::documents::{Snapshot, SyncedDocument};
 use super::readiness::UnfinishedWork;
-use super::request::position_of;
+use super::request::{DependencyScope, DocumentRequest, WorkspaceRequest};
 use super::session::Session;
 use crate::rpc::{PendingRequest, RequestError};
-use crate::text::{Encoding, Position, Range};
+use crate::text::Encoding;
 use crate::workspace::{ReadError, WorkspacePath};
 
 /// How often a query is repeated because its file changed meanwhile.
@@ -51,70 +49,6 @@ impl AskError {
     pub(crate) fn is_closed(&self) -> bool {
         matches!(self, Self::Request(RequestError::Closed { .. }))
     }
-}
-
-/// How much of the project an answer depends on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum DependencyScope {
-    /// The file and what it imports: asked as soon as the server can answer at all.
-    File,
-    /// The whole project: asked when the index is at rest, as far as the deadline allows.
-    Project,
-}
-
-/// A request about one document.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct DocumentRequest<'a, P> {
-    /// Its method.
-    pub(crate) method: &'a str,
-    /// How much of the project its answer depends on.
-    pub(crate) scope: DependencyScope,
-    /// Makes its params from the text as the server has it.
-    pub(crate) params: P,
-}
-
-impl<P> DocumentRequest<'static, P> {
-    /// The request `R`.
-    pub(crate) fn new<R: Request>(scope: DependencyScope, params: P) -> Self
-    where
-        P: Fn(&Snapshot, Encoding) -> R::Params,
-    {
-        Self { method: R::METHOD, scope, params }
-    }
-}
-
-/// A request that concerns no document.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct WorkspaceRequest<'a, V> {
-    /// Its method.
-    pub(crate) method: &'a str,
-    /// Its params.
-    pub(crate) params: V,
-}
-
-impl<V: Serialize> WorkspaceRequest<'static, V> {
-    /// The request `R`.
-    pub(crate) fn new<R: Request<Params = V>>(params: V) -> Self {
-        Self { method: R::METHOD, params }
-    }
-}
-
-/// LSP 3.17 *TextDocumentPositionParams*.
-pub(crate) fn text_document_position(
-    snapshot: &Snapshot,
-    position: Position,
-    encoding: Encoding,
-) -> TextDocumentPositionParams {
-    TextDocumentPositionParams {
-        text_document: snapshot.identifier(),
-        position: position_of(snapshot.buffer.encode(position, encoding)),
-    }
-}
-
-/// LSP 3.17 *Range*.
-pub(crate) fn range_of(snapshot: &Snapshot, range: Range, encoding: Encoding) -> lsp_types::Range {
-    let range = snapshot.buffer.encode_range(range, encoding);
-    lsp_types::Range { start: position_of(range.start), end: position_of(range.end) }
 }
 
 /// An answer, the text it is about, and what the server was still doing.

@@ -8,11 +8,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::ask::readiness_deadline;
+use super::ask::{AskError, readiness_deadline};
 use super::check_runs::CheckStage;
 use super::documents::Snapshot;
 use super::readiness::WorkProgress;
-use super::session::{AskError, Session};
+use super::session::Session;
 use super::view::View;
 use crate::config::spec::BackgroundCheckRule;
 use crate::rpc::RequestError;

@@ -6,9 +6,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use super::ask::SessionAnswer;
 use super::documents::Snapshot;
 use super::model::{Diagnostic, FileRef, Hover, Location, MAX_SYMBOL_DEPTH, Severity, Symbol, SymbolKind};
-use super::session::{Session, SessionAnswer};
+use super::session::Session;
 use super::uri;
 use crate::text::{Buffer, EncodedPosition, EncodedRange, Encoding, Position, Range};
 use crate::workspace::Workspace;

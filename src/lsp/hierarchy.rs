@@ -10,11 +10,12 @@ use async_lsp::lsp_types::{CallHierarchyPrepareParams, WorkDoneProgressParams};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::ask::{DocumentRequest, WorkspaceRequest, text_document_position};
+use super::ask::{AskError, SessionAnswer};
 use super::decode::{PositionDecoder, elements, kind};
 use super::documents::Snapshot;
 use super::model::{FileRef, HierarchyNode};
-use super::session::{AskError, DependencyScope, Session, SessionAnswer};
+use super::request::{DependencyScope, DocumentRequest, WorkspaceRequest, text_document_position};
+use super::session::Session;
 use crate::text::{Position, Range};
 use crate::workspace::WorkspacePath;
 

@@ -1,7 +1,7 @@
 //! Language servers: started on demand, synchronized with the disk, asked with deadlines.
 //!
 //! What lives here: [`session`] (one initialized server over a [`Peer`](crate::rpc::Peer)), [`ask`]
-//! (questions to it), `documents` (what it has open), [`user_messages`] (who hears what it says by itself), [`readiness`] and [`diagnostics`] (how far its answers can be relied
+//! (questions to it), `documents` (what it has open), `document_sync` (in step with the disk), [`user_messages`] (who hears what it says by itself), [`readiness`] and [`diagnostics`] (how far its answers can be relied
 //! on), [`operations`] and [`hierarchy`] (what it can be asked), [`relay`] (an editor's own questions, passed through), and the [`manager`] over all of them, which shares the machine with those of other processes by [`machine`]. [`locate`] finds
 //! servers, [`server_choice`] says which of a language's run, [`python`] finds environments, `node_guard` keeps Node.js from loading a project's code, [`install`] puts them into a private prefix, [`health`] tells whether one that was found is whole. May use:
 //! `text`, `workspace`, `config`, `process`, `rpc`. Nothing above names a type of an LSP crate: answers are in the words of [`model`].
@@ -18,11 +18,13 @@ mod check_runs;
 mod decode;
 pub(crate) mod diagnostics;
 pub(crate) mod diagnostics_invalidation;
+mod document_sync;
 mod documents;
 pub(crate) mod edits;
 mod generated_file;
 pub(crate) mod health;
 pub(crate) mod hierarchy;
+mod incomplete_answers;
 pub(crate) mod install;
 pub(crate) mod latency;
 pub(crate) mod locate;
@@ -32,6 +34,7 @@ pub(crate) mod model;
 mod node_guard;
 pub(crate) mod operations;
 pub(crate) mod progress;
+mod project_coverage;
 pub(crate) mod python;
 pub(crate) mod readiness;
 pub(crate) mod relay;
@@ -44,6 +47,8 @@ pub(crate) mod session;
 mod shortfall;
 pub(crate) mod snippet;
 mod state;
+mod unseen_changes;
 pub(crate) mod uri;
 pub(crate) mod user_messages;
 pub(crate) mod view;
+mod view_switch;

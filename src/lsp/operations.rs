@@ -15,13 +15,13 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::ask::is_empty;
-use super::ask::{DocumentRequest, WorkspaceRequest, text_document_position};
+use super::ask::{AskError, SessionAnswer, is_empty};
 use super::decode::{PositionDecoder, elements, kind, markup};
 use super::documents::Snapshot;
 use super::model::{Completion, Hover, Location, Signature, Symbol, WorkspaceSymbol};
 use super::readiness::UnfinishedWork;
-use super::session::{AskError, DependencyScope, Session, SessionAnswer};
+use super::request::{DependencyScope, DocumentRequest, WorkspaceRequest, text_document_position};
+use super::session::Session;
 use super::snippet;
 use crate::text::{Encoding, Position};
 use crate::workspace::WorkspacePath;

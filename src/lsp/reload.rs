@@ -3,7 +3,6 @@
 //! What that takes is a rule of the catalogue ([`ReloadRule`](crate::config::spec::ReloadRule)). It is done right before the next question,
 //! so that many changes cost one reload, and servers that nobody asks cost none.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant as Clock};
 
 use async_lsp::lsp_types::notification::DidChangeWatchedFiles;
@@ -11,7 +10,7 @@ use async_lsp::lsp_types::{DidChangeWatchedFilesParams, FileChangeType, FileEven
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::diagnostics::DiagnosticsCompleteness;
+use super::diagnostics::findings::DiagnosticsCompleteness;
 use super::documents::{Snapshot, SyncedDocument};
 use super::request::notify_server;
 use super::session::Session;
@@ -21,15 +20,6 @@ use crate::workspace::{ChangeBatch, ChangeKind, ReadError, WorkspacePath};
 
 /// The longest that one question waits for a reload; the server answers it after that all the same.
 const RELOAD_WAIT_TIMEOUT: Duration = Duration::from_secs(20);
-
-/// What a server may still have to take in.
-#[derive(Debug, Default)]
-pub(super) struct Reload {
-    /// How often files that it has not open came, went or changed.
-    changes: AtomicU64,
-    /// How many of these changes it has looked at; held while it looks, so that whoever asks meanwhile waits.
-    seen: tokio::sync::Mutex<u64>,
-}
 
 impl Session {
     /// Tells the server of changes on disk (LSP 3.17, *DidChangeWatchedFiles*) as far as it asked to hear of them, and
@@ -99,7 +89,7 @@ impl Session {
     /// Notes that files changed that it may not see by itself.
     pub(super) fn reload_soon(&self) {
         let rule = &self.state.spec.reload;
-        self.reload.changes.fetch_add(1, Ordering::Relaxed);
+        self.unseen_changes.add();
         if let Some(settle) = rule.settle() {
             self.state.with_readiness(|readiness| readiness.mark_settling(Clock::now() + settle));
         }
@@ -109,8 +99,8 @@ impl Session {
     pub(super) async fn reload_if_due(&self, deadline: Instant) {
         let rule = &self.state.spec.reload;
         let Some(method) = &rule.method else { return };
-        let mut seen = self.reload.seen.lock().await;
-        let changes = self.reload.changes.load(Ordering::Relaxed);
+        let mut seen = self.unseen_changes.lock_seen().await;
+        let changes = self.unseen_changes.count();
         if *seen == changes {
             return;
         }

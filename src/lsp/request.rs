@@ -2,13 +2,15 @@
 
 use std::marker::PhantomData;
 
-use async_lsp::lsp_types;
 use async_lsp::lsp_types::notification::Notification;
 use async_lsp::lsp_types::request::Request;
+use async_lsp::lsp_types::{self, TextDocumentPositionParams};
+use serde::Serialize;
 use serde_json::Value;
 
+use super::documents::Snapshot;
 use crate::rpc::Peer;
-use crate::text::EncodedPosition;
+use crate::text::{EncodedPosition, Encoding, Position, Range};
 
 /// The request `R` with JSON for params and result: for params that hand back what a server said, which must be as it said it.
 #[derive(Debug)]
@@ -20,6 +22,52 @@ impl<R: Request> Request for Untyped<R> {
     const METHOD: &'static str = R::METHOD;
 }
 
+/// How much of the project an answer depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DependencyScope {
+    /// The file and what it imports: asked as soon as the server can answer at all.
+    File,
+    /// The whole project: asked when the index is at rest, as far as the deadline allows.
+    Project,
+}
+
+/// A request about one document.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DocumentRequest<'a, P> {
+    /// Its method.
+    pub(crate) method: &'a str,
+    /// How much of the project its answer depends on.
+    pub(crate) scope: DependencyScope,
+    /// Makes its params from the text as the server has it.
+    pub(crate) params: P,
+}
+
+impl<P> DocumentRequest<'static, P> {
+    /// The request `R`.
+    pub(crate) fn new<R: Request>(scope: DependencyScope, params: P) -> Self
+    where
+        P: Fn(&Snapshot, Encoding) -> R::Params,
+    {
+        Self { method: R::METHOD, scope, params }
+    }
+}
+
+/// A request that concerns no document.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WorkspaceRequest<'a, V> {
+    /// Its method.
+    pub(crate) method: &'a str,
+    /// Its params.
+    pub(crate) params: V,
+}
+
+impl<V: Serialize> WorkspaceRequest<'static, V> {
+    /// The request `R`.
+    pub(crate) fn new<R: Request<Params = V>>(params: V) -> Self {
+        Self { method: R::METHOD, params }
+    }
+}
+
 /// Tells a server `N`.
 pub(crate) fn notify_server<N: Notification>(connection: &Peer, params: &N::Params) {
     connection.notify(N::METHOD, params);
@@ -28,4 +76,22 @@ pub(crate) fn notify_server<N: Notification>(connection: &Peer, params: &N::Para
 /// LSP 3.17 *Position*.
 pub(crate) fn position_of(position: EncodedPosition) -> lsp_types::Position {
     lsp_types::Position { line: position.line, character: position.unit }
+}
+
+/// LSP 3.17 *TextDocumentPositionParams*.
+pub(crate) fn text_document_position(
+    snapshot: &Snapshot,
+    position: Position,
+    encoding: Encoding,
+) -> TextDocumentPositionParams {
+    TextDocumentPositionParams {
+        text_document: snapshot.identifier(),
+        position: position_of(snapshot.buffer.encode(position, encoding)),
+    }
+}
+
+/// LSP 3.17 *Range*.
+pub(crate) fn range_of(snapshot: &Snapshot, range: Range, encoding: Encoding) -> lsp_types::Range {
+    let range = snapshot.buffer.encode_range(range, encoding);
+    lsp_types::Range { start: position_of(range.start), end: position_of(range.end) }
 }

@@ -1,45 +1,39 @@
-//! One initialized server for one root: its start, its state, its notifications, and its end. It is asked in
-//! [`ask`](super::ask).
+//! One initialized server for one root: its start, its state, its notifications, and its end.
+//!
+//! It holds the data of all that is done with it, and imports only that: `ask`, `document_sync`, `view_switch`, `reload` and others import
+//! this file, and add their methods.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use async_lsp::lsp_types::notification::{
-    DidChangeConfiguration, DidChangeWorkspaceFolders, Exit as ExitNotification, Initialized,
-};
+use async_lsp::lsp_types::notification::{DidChangeConfiguration, Exit as ExitNotification, Initialized};
 use async_lsp::lsp_types::request::{Initialize, Request, Shutdown};
-use async_lsp::lsp_types::{
-    DidChangeConfigurationParams, DidChangeWorkspaceFoldersParams, InitializedParams,
-    WorkspaceFoldersChangeEvent,
-};
+use async_lsp::lsp_types::{DidChangeConfigurationParams, InitializedParams};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::capabilities::{self, ServerCapabilities};
-use super::diagnostics::DiagnosticsCache;
+use super::diagnostics::cache::DiagnosticsCache;
 use super::documents::SessionDocuments;
 use super::manager::launch_inputs::LaunchInputs;
 use super::readiness::UnfinishedWork;
-use super::relay::OpenOutsideDocuments;
-use super::reload::Reload;
+use super::relay::outside_documents::OpenOutsideDocuments;
 use super::request::notify_server;
 use super::server_handler::ServerHandler;
 use super::shortfall::Shortfall;
 use super::state::{SessionState, workspace_folder};
+use super::unseen_changes::UnseenChanges;
 use super::uri;
 use super::view::{ShownView, View, ViewContention};
 use crate::config::Catalogue;
-use crate::config::marker::ConfigMarker;
 use crate::config::spec::DiagnosticsSource;
 use crate::process::{Exit, ServerProcess, Spawn};
 use crate::rpc::{OUTPUT_CLOSED, Peer, RequestError, RpcTrace};
 use crate::text::Encoding;
 use crate::workspace::{Workspace, WorkspacePath};
-
-pub(crate) use super::ask::{AskError, DependencyScope, SessionAnswer};
 
 /// How long `shutdown` may take before the server is ended without it.
 const SERVER_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
@@ -106,7 +100,7 @@ pub(crate) struct Session {
     /// Documents outside the workspace that editors have asked about; whoever asks holds it.
     pub(super) outside: tokio::sync::Mutex<OpenOutsideDocuments>,
     /// Changes of other files that it has not looked at yet.
-    pub(super) reload: Reload,
+    pub(super) unseen_changes: UnseenChanges,
     /// How often callers with texts of their own have taken it from each other.
     pub(super) contention: Mutex<ViewContention>,
     /// Counted up each time that it is to be looked at anew.
@@ -192,7 +186,7 @@ impl Session {
             view: tokio::sync::RwLock::default(),
             unsaved: Mutex::default(),
             outside: tokio::sync::Mutex::default(),
-            reload: Reload::default(),
+            unseen_changes: UnseenChanges::default(),
             contention: Mutex::default(),
             shortfall: Mutex::default(),
             spawn: OnceLock::new(),
@@ -259,18 +253,6 @@ impl Session {
     /// What it is busy with, if it is.
     pub(crate) fn unfinished_work(&self) -> Option<UnfinishedWork> {
         self.state.with_readiness(|readiness| readiness.unfinished_work(&self.state.spec.readiness))
-    }
-
-    /// Its own word on its health, when that is not "ok".
-    pub(crate) fn health(&self) -> Option<String> {
-        let (said, broken) =
-            self.state.with_readiness(|readiness| (readiness.health.clone(), readiness.broken));
-        let said = said.map(|said| said.split_whitespace().collect::<Vec<_>>().join(" "));
-        if !broken {
-            return said;
-        }
-        let why = said.as_deref().unwrap_or("no reason given");
-        Some(format!("{} could not read the project: {why}", self.server()))
     }
 
     /// Whether the conversation is over.
@@ -359,69 +341,9 @@ impl Session {
         self.capabilities.announces(method) || self.state.with_registrations(|known| known.has_method(method))
     }
 
-    /// Whether there are files around `path` that it only knows while they are open.
-    pub(crate) fn knows_open_files(&self, path: &WorkspacePath) -> bool {
-        self.has_no_index_of(path)
-            || self.is_root_marked(path, &self.state.spec.readiness.knows_open_files_where)
-    }
-
-    /// Whether it compiles the project in one configuration, and knows nothing of the code of others.
-    pub(crate) fn knows_one_configuration(&self) -> bool {
-        self.state.spec.readiness.knows_one_configuration
-    }
-
-    /// Whether settings of the root of `path` leave out files of which it knows nothing, open or not.
-    pub(crate) fn leaves_files_out(&self, path: &WorkspacePath) -> bool {
-        self.is_root_marked(path, &self.state.spec.readiness.leaves_files_out_where)
-    }
-
-    /// Whether the root of `path` has one of the settings.
-    fn is_root_marked(&self, path: &WorkspacePath, signs: &[ConfigMarker]) -> bool {
-        if signs.is_empty() {
-            return false;
-        }
-        let above = self.served_roots().into_iter().filter(|root| path.as_path().starts_with(root.as_path()));
-        let nearest = above.max_by_key(|root| root.as_path().components().count());
-        nearest.is_some_and(|root| signs.iter().any(|sign| sign.is_in(&self.workspace, &root)))
-    }
-
-    /// Whether it knows, of the files around `path`, only those that are open.
-    pub(crate) fn has_no_index_of(&self, path: &WorkspacePath) -> bool {
-        let rule = &self.state.spec.readiness;
-        let covers = |folder: WorkspacePath| {
-            let has = |file: &String| folder.join(file).is_ok_and(|file| self.workspace.exists(&file));
-            rule.knows_all_below.iter().any(has)
-        };
-        rule.knows_open_files && !std::iter::successors(path.parent(), WorkspacePath::parent).any(covers)
-    }
-
     /// Whether it has read every document that it was given before it answers what it is asked afterwards.
     pub(crate) fn reads_in_order(&self) -> bool {
         matches!(self.state.spec.diagnostics.source, DiagnosticsSource::Tsserver | DiagnosticsSource::Pull)
-    }
-
-    /// Has it know `path` as an open file.
-    pub(crate) async fn ensure_open(&self, path: &WorkspacePath, deadline: Instant) -> Result<(), AskError> {
-        if self.reads_in_order() {
-            return Ok(self.sync(path).await.map(drop)?);
-        }
-        // Its findings are how it says that it has read a file.
-        self.diagnostics(path, deadline).await.map(drop)
-    }
-
-    /// Whether it knows, of the projects within its root, only those with an open file.
-    pub(crate) fn knows_open_projects(&self) -> bool {
-        self.state.spec.readiness.knows_open_projects
-    }
-
-    /// Its own root and the folders that were added to it.
-    pub(crate) fn served_roots(&self) -> Vec<WorkspacePath> {
-        self.state.folders()
-    }
-
-    /// Whether `root` is its own or one of the folders that were added to it.
-    pub(crate) fn serves_root(&self, root: &WorkspacePath) -> bool {
-        self.root == *root || self.state.folders().contains(root)
     }
 
     /// Whether it gives a sign, which answers across files wait for, that it knows the whole project.
@@ -448,56 +370,6 @@ impl Session {
     /// What the server counts columns in.
     pub(crate) fn encoding(&self) -> Encoding {
         self.capabilities.encoding
-    }
-
-    /// Brings several documents in step.
-    pub(super) async fn sync_all(&self, paths: &[&WorkspacePath]) {
-        for path in paths {
-            if let Err(error) = self.sync(path).await.map(drop) {
-                tracing::debug!(path = %path.display(), "closed: {error}");
-            }
-        }
-        if paths.len() > 1 && self.state.spec.diagnostics.sees_unsaved {
-            // It may have checked the first of them against the old text of the last.
-            self.state.advance_epoch();
-        }
-    }
-
-    /// Whether a change of `path` may change what this server says about other files.
-    pub(super) fn is_affected_by(&self, path: &WorkspacePath) -> bool {
-        self.concerns_text(path, None)
-    }
-
-    /// The same, of a file whose first line is known.
-    pub(super) fn concerns_text(&self, path: &WorkspacePath, first_line: Option<&str>) -> bool {
-        let name = path.name_lossy();
-        let spec = &self.state.spec;
-        let speaks = self
-            .catalogue
-            .language_of(&name, first_line)
-            .is_some_and(|key| spec.languages.iter().any(|own| own == key));
-        let absolute = self.workspace.absolute(path);
-        speaks
-            || spec.root_markers.iter().any(|marker| *marker == name)
-            || self.state.with_registrations(|known| known.watches(&absolute, 7))
-    }
-
-    /// Whether `root` can be served beside the roots it has.
-    pub(crate) fn takes_more_folders(&self) -> bool {
-        // What was looked at before an untrusted start was its own root.
-        let rule = self.state.spec.untrusted.as_ref();
-        let alone = rule.is_some_and(|rule| !rule.refused_with.is_empty() || rule.shortfall.is_some());
-        self.capabilities.more_folders && !alone
-    }
-
-    /// Adds a workspace folder (LSP 3.17, *DidChangeWorkspaceFolders*) if it is new.
-    pub(crate) fn add_folder(&self, folder: &WorkspacePath) {
-        if self.state.add_folder(folder.clone()) {
-            let added = vec![workspace_folder(&self.workspace, folder)];
-            let event = WorkspaceFoldersChangeEvent { added, removed: Vec::new() };
-            let params = DidChangeWorkspaceFoldersParams { event };
-            notify_server::<DidChangeWorkspaceFolders>(&self.connection, &params);
-        }
     }
 
     /// Ends the server: `shutdown`, `exit`, its input closed, then signals; returns when it is gone.

@@ -1,21 +1,14 @@
 //! Views: the disk, with a caller's unsaved texts over it (a trial edit, an editor's buffer).
 //!
-//! A server has one text per document, so callers with the same view share it and one with another view has it to itself
-//! for the time of its question: [`Session::enter_view`] changes what the server has, as little as can be, and nobody else asks
-//! meanwhile. Whoever comes next with another view changes it back. Callers come to their turn in the order in which they
-//! asked, so nobody waits for ever; and where two with texts of their own over the same files take turns all the time, the
-//! manager starts a second server for one of them.
+//! How callers with different views share a server is described in [`view_switch`](super::view_switch).
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use tokio::sync::{RwLockReadGuard, RwLockWriteGuard};
 use tokio::time::Instant;
 
-use super::session::{AskError, Session};
-use crate::rpc::RequestError;
 use crate::workspace::WorkspacePath;
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -157,6 +150,29 @@ pub(super) struct ShownView {
     stale_paths: BTreeSet<WorkspacePath>,
 }
 
+impl ShownView {
+    /// Whether the server has exactly what `view` shows.
+    pub(super) fn shows(&self, view: &View) -> bool {
+        self.stale_paths.is_empty() && self.view.shows_same(view)
+    }
+
+    /// Begins to show `wanted`: what differs is stale until [`finish_switch`](Self::finish_switch).
+    pub(super) fn begin_switch(&mut self, wanted: &View) {
+        self.stale_paths.append(&mut self.view.difference(wanted));
+        self.view = wanted.clone();
+    }
+
+    /// The files that the server has still to be shown.
+    pub(super) fn stale_paths(&self) -> &BTreeSet<WorkspacePath> {
+        &self.stale_paths
+    }
+
+    /// Notes that the server has been shown all of these.
+    pub(super) fn finish_switch(&mut self) {
+        self.stale_paths.clear();
+    }
+}
+
 /// So many times within [`VIEW_SWITCH_WINDOW`] two who hold texts over the same files take a server from each other before one of them is
 /// better off with a server of its own: a start costs as much as some hundred switches.
 const VIEW_SWITCH_THRESHOLD: usize = 24;
@@ -172,7 +188,7 @@ pub(super) struct ViewContention {
 
 impl ViewContention {
     /// Notes who holds the server now.
-    fn record_holder(&mut self, view: &View, now: Instant) {
+    pub(super) fn record_holder(&mut self, view: &View, now: Instant) {
         let Some(holder) = view.holder() else { return };
         let rivals = |(last, held): &(ViewHolder, View)| {
             *last != holder && view.paths().any(|path| held.unsaved(path).is_some())
@@ -187,77 +203,12 @@ impl ViewContention {
     }
 
     /// Whether it goes on too often; asked again, it is counted anew.
-    fn take_exceeded(&mut self) -> bool {
+    pub(super) fn take_exceeded(&mut self) -> bool {
         let too_much = self.switches.len() >= VIEW_SWITCH_THRESHOLD;
         if too_much {
             self.switches.clear();
         }
         too_much
-    }
-}
-
-impl ShownView {
-    fn shows(&self, view: &View) -> bool {
-        self.stale_paths.is_empty() && self.view.shows_same(view)
-    }
-}
-
-/// While it lives, the server has what one view shows. Callers must not enter a session twice at once.
-#[derive(Debug)]
-pub(crate) struct ViewGuard<'a>(#[allow(dead_code)] /* held, not read */ RwLockReadGuard<'a, ShownView>);
-
-impl Session {
-    /// Lets the server have what `view` shows; waits, at most until `deadline`, for callers with other views. Of the view
-    /// only what concerns this server counts: callers who differ in nothing else do not wait for each other.
-    pub(crate) async fn enter_view(&self, view: &View, deadline: Instant) -> Result<ViewGuard<'_>, AskError> {
-        let began = Instant::now();
-        let view = &view.filtered(|path, text| self.concerns_text(path, text.lines().next()));
-        let entered = tokio::time::timeout_at(deadline, async {
-            let shown = self.view.read().await;
-            if shown.shows(view) {
-                return shown;
-            }
-            drop(shown);
-            let mut shown = self.view.write().await;
-            if !shown.shows(view) {
-                self.switch_view(&mut shown, view).await;
-            }
-            RwLockWriteGuard::downgrade(shown)
-        });
-        let shown = entered.await.map_err(|_| RequestError::Timeout {
-            method: "the end of another caller's questions about unsaved text".to_owned(),
-            waited: began.elapsed(),
-        })?;
-        Ok(ViewGuard(shown))
-    }
-
-    /// Whether two who hold texts over the same files go on taking the session from each other. Says so once, and then when
-    /// it has gone on as long again.
-    pub(super) fn take_contention(&self) -> bool {
-        self.contention.lock().take_exceeded()
-    }
-
-    /// Whether whoever is in the session now sees nothing but what is on disk.
-    pub(super) fn sees_disk(&self) -> bool {
-        self.unsaved.lock().is_disk()
-    }
-
-    /// The text that hides `path` from whoever is in the session now.
-    pub(super) fn unsaved_text(&self, path: &WorkspacePath) -> Option<Arc<str>> {
-        let unsaved = self.unsaved.lock();
-        unsaved.unsaved(path).map(|unsaved| unsaved.text.clone())
-    }
-
-    /// Sends what differs between two views.
-    async fn switch_view(&self, shown: &mut ShownView, wanted: &View) {
-        shown.stale_paths.append(&mut shown.view.difference(wanted));
-        shown.view = wanted.clone();
-        self.contention.lock().record_holder(wanted, Instant::now());
-        *self.unsaved.lock() = wanted.clone();
-        self.state.advance_epoch();
-        self.sync_all(&shown.stale_paths.iter().collect::<Vec<_>>()).await;
-        self.note_shown(shown.stale_paths.iter());
-        shown.stale_paths.clear();
     }
 }
 

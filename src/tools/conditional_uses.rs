@@ -11,7 +11,8 @@ use super::mergeable_answer::ListedLines;
 use super::named_places::{abbreviate_list, line_address};
 use super::resolved_position::ResolvedPosition;
 use crate::hints::{self, ConditionalOccurrence};
-use crate::lsp::session::{AskError, Session};
+use crate::lsp::ask::AskError;
+use crate::lsp::session::Session;
 use crate::rpc::RequestError;
 
 /// The most places that a server is asked about.

@@ -11,7 +11,7 @@ use super::shell::prepared_command;
 use crate::config::CacheSharing;
 use crate::config::spec::ServerSpec;
 use crate::hints;
-use crate::lsp::diagnostics::DiagnosticsCompleteness;
+use crate::lsp::diagnostics::findings::DiagnosticsCompleteness;
 use crate::lsp::health;
 use crate::lsp::manager::SessionUnavailable;
 use crate::lsp::view::View;

@@ -8,9 +8,10 @@ use super::diagnostic_item::to_item;
 use super::error::ToolError;
 use super::fallback;
 use super::file_report::FileReport;
-use crate::lsp::diagnostics::{BackgroundFindings, DiagnosticsCompleteness, ServerFileDiagnostics};
+use crate::lsp::ask::AskError;
+use crate::lsp::diagnostics::findings::{BackgroundFindings, DiagnosticsCompleteness, ServerFileDiagnostics};
 use crate::lsp::model::Diagnostic;
-use crate::lsp::session::{AskError, Session};
+use crate::lsp::session::Session;
 use crate::lsp::view::View;
 use crate::workspace::WorkspacePath;
 

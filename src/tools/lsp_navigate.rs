@@ -14,7 +14,7 @@ use super::tool::{Call, Card, Tool};
 use crate::hints::{self, OccurrenceSense};
 use crate::lsp::model::{FileRef, Location};
 use crate::lsp::operations::Navigation;
-use crate::lsp::session::DependencyScope;
+use crate::lsp::request::DependencyScope;
 use crate::policy::request::CallSubjects;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -17,8 +17,8 @@ use super::question::{LanguageQuestion, QuestionOutcome};
 use super::target::{Target, path_of};
 use super::tool::{Call, Card, Tool};
 use crate::hints::{self, NoName, OccurrenceSense};
+use crate::lsp::ask::SessionAnswer;
 use crate::lsp::edits::{Proposal, ProposalError, RENAME};
-use crate::lsp::session::SessionAnswer;
 use crate::policy::request::{CallSubjects, Effect};
 
 /// The arguments of `lsp_rename`.

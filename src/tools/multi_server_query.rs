@@ -19,7 +19,8 @@ use super::other_roots::{self, OtherRoots};
 use super::question::{LanguageQuestion, PositionRequest, QuestionOutcome};
 use super::target::Target;
 use crate::hints::{self, FurtherOccurrence, FurtherOccurrences, OccurrenceQuery, OccurrenceSense};
-use crate::lsp::session::{AskError, Session};
+use crate::lsp::ask::AskError;
+use crate::lsp::session::Session;
 use crate::text::Position;
 use crate::workspace::WorkspacePath;
 

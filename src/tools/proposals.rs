@@ -3,8 +3,8 @@
 use super::context::Context;
 use super::editing::{plan_write, read_existing};
 use super::error::{ErrorCode, ToolError};
+use crate::lsp::ask::AskError;
 use crate::lsp::edits::{Proposal, ProposalError, ProposedFile};
-use crate::lsp::session::AskError;
 use crate::workspace::TextFile;
 use crate::workspace::edit::{EditPlan, LineEnds, PathPrecondition};
 

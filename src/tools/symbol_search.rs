@@ -12,9 +12,10 @@ use super::context::{Context, LanguageFile};
 use super::error::ToolError;
 use super::fallback;
 use crate::hints::{self, FoundSymbols};
+use crate::lsp::ask::AskError;
 use crate::lsp::model::{FileRef, WorkspaceSymbol};
 use crate::lsp::readiness::UnfinishedWork;
-use crate::lsp::session::{AskError, Session};
+use crate::lsp::session::Session;
 use crate::text::Position;
 use crate::workspace::WorkspacePath;
 

@@ -13,7 +13,7 @@ use super::ask;
 use super::capabilities;
 use super::client::MESSAGE_TYPE_WARNING;
 use super::context::{EditorContext, Inquiry, deadline};
-use crate::lsp::diagnostics::DiagnosticsCompleteness;
+use crate::lsp::diagnostics::findings::DiagnosticsCompleteness;
 use crate::lsp::diagnostics_invalidation::ServerNewsMark;
 use crate::lsp::session::Session;
 use crate::tools::answer::{ServerState, ServerStatus};

@@ -3,7 +3,7 @@
 use serde_json::json;
 use tower_lsp::jsonrpc::{Error, ErrorCode};
 
-use crate::lsp::session::AskError;
+use crate::lsp::ask::AskError;
 use crate::rpc::RequestError;
 
 /// What went wrong on this side.

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use super::context::EditorContext;
 use crate::lsp::progress::ProgressEvent;
-use crate::lsp::session::DependencyScope;
+use crate::lsp::request::DependencyScope;
 use crate::runtime::{Client, Runtime};
 
 /// Work that takes longer is not shown any more.

@@ -81,7 +81,7 @@ impl Session {
             items.iter().for_each(|item| findings.add_raw(item));
         }
         let kept = self.diagnostics_cache.lock();
-        for (path, (_, fresh)) in kept.found.iter().filter(|_| kept.of == self.disk_revision()) {
+        for (path, fresh) in kept.iter(self.disk_revision()) {
             let mut findings = KnownFindings::default();
             for item in &fresh.items {
                 findings.add(item.severity, || KnownFinding {

@@ -4,108 +4,31 @@
 //! ([`push`]), and asking tsserver through a command ([`tsserver`]). None of them ever takes findings that may belong to
 //! an older text.
 
+pub(super) mod cache;
+pub(crate) mod findings;
 pub(crate) mod known;
 mod pull;
 mod push;
 mod tsserver;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::ask::AskError;
 use super::background_check::CheckDemand;
 use super::decode::PositionDecoder;
-use super::documents::Snapshot;
 use super::model::{Diagnostic, Severity};
 use super::readiness::UnfinishedWork;
-use super::session::{AskError, DependencyScope, Session};
+use super::request::DependencyScope;
+use super::session::Session;
 use crate::config::spec::{DiagnosticsSource, FallsShort};
-use crate::text::Buffer;
-use crate::workspace::{FileStamp, WorkspacePath};
+use crate::workspace::WorkspacePath;
 
-/// One server's findings in one file.
-#[derive(Debug, Clone)]
-pub(crate) struct ServerFileDiagnostics {
-    /// The findings, in the server's order.
-    pub(crate) items: Vec<Diagnostic>,
-    /// How far they can be relied on.
-    pub(crate) known: DiagnosticsCompleteness,
-    /// The text they are about.
-    pub(crate) text: Buffer,
-    /// What else is worth knowing.
-    pub(crate) notes: Vec<String>,
-    /// Which of the findings come from the server's background check.
-    pub(crate) background: BackgroundFindings,
-}
-
-/// The part that a background check has in the findings of a file: the findings, or how many of them, counted from the last.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) enum BackgroundFindings<T = Vec<Diagnostic>> {
-    /// The server runs none.
-    #[default]
-    None,
-    /// The check has not ended. Those that it has told of are here; others are missing.
-    Missing(T),
-    /// All that it finds.
-    Whole(T),
-}
-
-impl<T> BackgroundFindings<T> {
-    fn map<U>(self, change: impl FnOnce(T) -> U) -> BackgroundFindings<U> {
-        match self {
-            Self::None => BackgroundFindings::None,
-            Self::Missing(part) => BackgroundFindings::Missing(change(part)),
-            Self::Whole(part) => BackgroundFindings::Whole(change(part)),
-        }
-    }
-}
-
-/// How far findings can be relied on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum DiagnosticsCompleteness {
-    /// They are all there is to say about this text.
-    Complete,
-    /// More may come; says why.
-    Partial(String),
-    /// Nothing came in time; says what was waited for. Not to be read as clean.
-    NoData(String),
-}
-
-/// Findings in files as they are on disk: they hold until something there is different, whatever the server was shown meanwhile.
-#[derive(Debug, Default)]
-pub(super) struct DiagnosticsCache {
-    /// The state of the disk that they are about.
-    of: u64,
-    found: HashMap<WorkspacePath, (FileStamp, ServerFileDiagnostics)>,
-}
-
-/// Findings as they came, with what is known of them.
-pub(in crate::lsp) struct RawDiagnostics {
-    pub(super) items: Arc<Vec<Value>>,
-    pub(super) snapshot: Snapshot,
-    pub(super) known: DiagnosticsCompleteness,
-    notes: Vec<String>,
-    background: BackgroundFindings<usize>,
-}
-
-impl RawDiagnostics {
-    /// None, and what is known of that.
-    fn without_findings(snapshot: Snapshot, known: DiagnosticsCompleteness) -> Self {
-        let background = BackgroundFindings::None;
-        Self { items: Arc::default(), snapshot, known, notes: Vec::new(), background }
-    }
-}
-
-/// Findings, as the server's way of telling them gives them.
-pub(super) enum CollectedDiagnostics {
-    Raw(RawDiagnostics),
-    Decoded(ServerFileDiagnostics),
-}
-
-const PULL: &str = "textDocument/diagnostic";
+use findings::{CollectedDiagnostics, DiagnosticsCompleteness, RawDiagnostics, ServerFileDiagnostics};
+use pull::PULL;
 
 impl Session {
     /// Another number once something on disk has changed.
@@ -122,7 +45,7 @@ impl Session {
     /// the manager has looked for changes, and by callers who see what is on disk.
     pub(crate) fn kept_diagnostics(&self, path: &WorkspacePath) -> Option<ServerFileDiagnostics> {
         let kept = self.diagnostics_cache.lock();
-        let (stamp, fresh) = kept.found.get(path).filter(|_| kept.of == self.disk_revision())?;
+        let (stamp, fresh) = kept.get(path, self.disk_revision())?;
         (self.workspace.stamp(path).ok()? == *stamp).then(|| fresh.clone())
     }
 
@@ -136,11 +59,7 @@ impl Session {
             return;
         }
         let Ok(stamp) = self.workspace.stamp(path) else { return };
-        let mut kept = self.diagnostics_cache.lock();
-        if kept.of != disk {
-            *kept = DiagnosticsCache { of: disk, found: HashMap::new() };
-        }
-        kept.found.insert(path.clone(), (stamp, fresh.clone()));
+        self.diagnostics_cache.lock().insert(path.clone(), stamp, fresh.clone(), disk);
     }
 
     /// The server's findings in `path` as it is on disk now.

@@ -6,13 +6,16 @@ use async_lsp::lsp_types::request::DocumentDiagnosticRequest;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{BackgroundFindings, DiagnosticsCompleteness, PULL, RawDiagnostics};
-use crate::lsp::ask::DocumentRequest;
+use super::findings::{BackgroundFindings, DiagnosticsCompleteness, RawDiagnostics};
+use crate::lsp::ask::{AskError, SessionAnswer};
 use crate::lsp::background_check::{CheckDemand, CheckFindings};
 use crate::lsp::documents::Snapshot;
-use crate::lsp::request::Untyped;
-use crate::lsp::session::{AskError, DependencyScope, Session, SessionAnswer};
+use crate::lsp::request::{DependencyScope, DocumentRequest, Untyped};
+use crate::lsp::session::Session;
 use crate::workspace::WorkspacePath;
+
+/// The method.
+pub(super) const PULL: &str = "textDocument/diagnostic";
 
 impl Session {
     /// Asks for the diagnostics of `path`. A server that registers pulling only after it has started is waited for.

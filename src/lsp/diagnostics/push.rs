@@ -25,10 +25,11 @@ use futures::future::BoxFuture;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::{BackgroundFindings, DiagnosticsCompleteness, RawDiagnostics};
+use super::findings::{BackgroundFindings, DiagnosticsCompleteness, RawDiagnostics};
 use crate::config::spec::{DiagnosticsRule, DiagnosticsSource};
+use crate::lsp::ask::AskError;
 use crate::lsp::documents::Snapshot;
-use crate::lsp::session::{AskError, Session};
+use crate::lsp::session::Session;
 use crate::lsp::state::Pushes;
 use crate::rpc::{PendingRequest, RequestError};
 use crate::workspace::WorkspacePath;

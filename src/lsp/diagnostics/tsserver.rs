@@ -6,11 +6,12 @@ use async_lsp::lsp_types::{ExecuteCommandParams, WorkDoneProgressParams};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{BackgroundFindings, DiagnosticsCompleteness, ServerFileDiagnostics};
-use crate::lsp::ask::DocumentRequest;
+use super::findings::{BackgroundFindings, DiagnosticsCompleteness, ServerFileDiagnostics};
+use crate::lsp::ask::{AskError, SessionAnswer};
 use crate::lsp::documents::Snapshot;
 use crate::lsp::model::{Diagnostic, Severity};
-use crate::lsp::session::{AskError, DependencyScope, Session, SessionAnswer};
+use crate::lsp::request::{DependencyScope, DocumentRequest};
+use crate::lsp::session::Session;
 use crate::rpc::RequestError;
 use crate::text::{Buffer, EncodedPosition, Encoding, Range};
 use crate::workspace::WorkspacePath;

@@ -6,12 +6,12 @@ use tokio::time::Instant;
 
 use super::move_symbol::put;
 use super::{Proposal, ProposalError};
-use crate::lsp::ask::{DocumentRequest, WorkspaceRequest};
+use crate::lsp::ask::AskError;
 use crate::lsp::decode::elements;
 use crate::lsp::documents::Snapshot;
 use crate::lsp::readiness::UnfinishedWork;
-use crate::lsp::request::{Untyped, position_of};
-use crate::lsp::session::{AskError, DependencyScope, Session};
+use crate::lsp::request::{DependencyScope, DocumentRequest, Untyped, WorkspaceRequest, position_of};
+use crate::lsp::session::Session;
 use crate::text::{EncodedPosition, Encoding, Range};
 use crate::workspace::WorkspacePath;
 

@@ -6,8 +6,9 @@ use async_lsp::lsp_types::{FileRename, RenameFilesParams};
 use tokio::time::Instant;
 
 use super::{Proposal, ProposalError};
-use crate::lsp::ask::WorkspaceRequest;
-use crate::lsp::session::{AskError, Session};
+use crate::lsp::ask::AskError;
+use crate::lsp::request::WorkspaceRequest;
+use crate::lsp::session::Session;
 use crate::lsp::uri;
 use crate::workspace::WorkspacePath;
 

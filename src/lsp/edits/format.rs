@@ -9,10 +9,10 @@ use tokio::time::Instant;
 
 use super::text_edits;
 use super::{Proposal, ProposalError, ProposedFile};
-use crate::lsp::ask::{DocumentRequest, range_of};
 use crate::lsp::decode::elements;
 use crate::lsp::documents::Snapshot;
-use crate::lsp::session::{DependencyScope, Session};
+use crate::lsp::request::{DependencyScope, DocumentRequest, range_of};
+use crate::lsp::session::Session;
 use crate::text::{Buffer, Range};
 use crate::workspace::WorkspacePath;
 

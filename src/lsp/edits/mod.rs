@@ -16,8 +16,8 @@ pub(crate) use format::{FORMAT, FORMAT_RANGE};
 pub(crate) use proposal::{Proposal, ProposedFile};
 pub(crate) use rename::RENAME;
 
+use super::ask::AskError;
 use super::readiness;
-use super::session::AskError;
 use crate::rpc::RequestError;
 use crate::workspace::ReadError;
 

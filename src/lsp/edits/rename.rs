@@ -6,9 +6,10 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::{Proposal, ProposalError};
-use crate::lsp::ask::{DocumentRequest, text_document_position};
+use crate::lsp::ask::{AskError, SessionAnswer};
 use crate::lsp::documents::Snapshot;
-use crate::lsp::session::{AskError, DependencyScope, Session};
+use crate::lsp::request::{DependencyScope, DocumentRequest, text_document_position};
+use crate::lsp::session::Session;
 use crate::rpc::RequestError;
 use crate::text::Position;
 use crate::workspace::WorkspacePath;
@@ -52,7 +53,7 @@ impl Session {
 
     fn value_or_refusal(
         &self,
-        asked: Result<crate::lsp::session::SessionAnswer<Value>, AskError>,
+        asked: Result<SessionAnswer<Value>, AskError>,
     ) -> Result<Value, ProposalError> {
         asked.map(|asked| asked.value).map_err(|error| self.refusal_error(error))
     }

@@ -12,7 +12,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::launch_inputs::LaunchInputs;
 use super::python::{self, PythonLaunchSettings, set_dotted};
-use super::{ManagerSetup, SessionUnavailable, untrusted};
+use super::setup::ManagerSetup;
+use super::{SessionUnavailable, untrusted};
 use crate::config::spec::ServerSpec;
 use crate::config::{Catalogue, ExpandedServer, FilePin, pins_among};
 use crate::lsp::locate::{self, LocatedProgram, ProgramSearchPlaces};
@@ -156,7 +157,7 @@ pub(super) fn find(
         workspace: &setup.workspace,
         root,
         data: &setup.data,
-        pin: &|program| pin(setup, program),
+        pin: &|program| setup.pin(program),
         path: std::env::var_os("PATH"),
     };
     locate::locate(server, spec, &places).map_err(|error| SessionUnavailable::Missing {
@@ -184,7 +185,7 @@ pub(super) fn pins(
         let bases = [setup.workspace.root(), folder];
         let program = spec.command.first().map_or("", String::as_str);
         let named =
-            pins_among(program, words, &bases, &setup.workspace, &setup.trust, |file| pin(setup, file));
+            pins_among(program, words, &bases, &setup.workspace, &setup.trust, |file| setup.pin(file));
         pins.extend(named.map_err(|file| {
             format!(
                 "`{file}`, which the command of {server} names, is not trusted as it is now; look at it, then: lsp-tools trust"
@@ -200,16 +201,10 @@ pub(super) fn chosen_servers(setup: &ManagerSetup) -> BTreeMap<String, Vec<Strin
         workspace: &setup.workspace,
         root: &WorkspacePath::root(),
         data: &setup.data,
-        pin: &|program| pin(setup, program),
+        pin: &|program| setup.pin(program),
         path: std::env::var_os("PATH"),
     };
     ServerChoice::new(&setup.catalogue, places, setup.trusted).chosen_servers()
-}
-
-/// What a program of the project must be when it runs: its owner allowed exactly this one. `None` where it may not run.
-pub(super) fn pin(setup: &ManagerSetup, program: &Path) -> Option<FilePin> {
-    let pin = setup.trusted.then(|| setup.trust.pin(&setup.trusted_root, program));
-    pin?.ok()?.ok()
 }
 
 fn notify_progress(setup: &ManagerSetup, event: ProgressEvent) {

@@ -1,6 +1,6 @@
 //! Inputs of a server's start that files of the project decide. Beside the text that the server is told of, these are an
 //! environment with its packages, a build file, and settings. When one of them changes, a server that would not notice by
-//! itself is started again.
+//! itself is started again ([`recheck`](super::recheck)).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::python::RootEnvironment;
-use super::{ManagerSetup, ManagerState};
+use super::setup::ManagerSetup;
 use crate::config::BuildFileSearch;
 use crate::config::spec::ServerSpec;
 use crate::lsp::shortfall::Shortfall;
@@ -97,40 +97,20 @@ impl LaunchInputs {
     }
 
     /// Whether all the files are as they were when they were looked at. Takes microseconds.
-    fn are_unchanged(&mut self) -> bool {
+    pub(super) fn are_unchanged(&mut self) -> bool {
         self.settled
             && self.stamps.iter().all(|(path, before)| FileStamp::from_path(path).as_ref() == Some(before))
             && self.missing.are_missing()
     }
 
+    /// Whether a server is started with `other` as with these.
+    pub(super) fn start_alike(&self, other: &Self) -> bool {
+        self.decisive == other.decisive && self.lack == other.lack
+    }
+
     /// What diagnostics lack for want of a set-up.
     pub(crate) fn shortfall(&self) -> Shortfall {
         Shortfall { answers: None, diagnostics: self.lack.clone() }
-    }
-}
-
-impl ManagerState {
-    /// Ends the servers whose launch inputs are others now; whoever asks next starts them anew.
-    pub(super) async fn restart_where_inputs_differ(&self) {
-        for slot in self.slots() {
-            let Some(session) = slot.running_session() else { continue };
-            let Some(known) = session.launch_inputs.get() else { continue };
-            if known.lock().are_unchanged() {
-                continue;
-            }
-            let Some(server) = self.setup.catalogue.servers.get(session.server()) else { continue };
-            let found = LaunchInputs::collect(&self.setup, server, &session.root);
-            let same = {
-                let mut known = known.lock();
-                let same = known.decisive == found.decisive && known.lack == found.lack;
-                *known = found;
-                same
-            };
-            if !same {
-                tracing::info!(server = session.server(), "stopped: what it was started with has changed");
-                slot.stop().await;
-            }
-        }
     }
 }
 

@@ -9,13 +9,14 @@ mod machine_budget;
 mod memory_overrun;
 mod private;
 mod python;
+mod recheck;
 mod roots;
+mod setup;
 mod slot;
 mod standalone;
 mod untrusted;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -26,19 +27,18 @@ use tokio_util::sync::CancellationToken;
 
 use super::locate::LocatedProgram;
 use super::machine::MachineShare;
-use super::progress::Watchers;
 use super::python::UserWord;
 use super::session::Session;
 use super::view::ViewHolder;
-use crate::config::{Catalogue, LaunchFields, Settings, TrustStore, spec};
+use crate::config::spec;
 use crate::process::Spawner;
-use crate::rpc::RpcTrace;
 use crate::workspace::{ChangeBatch, ChangeFeed, Workspace, WorkspacePath};
 
 use change_recorder::Witnesses;
 use memory_overrun::MemoryOverrun;
 pub(crate) use memory_overrun::OverBudget;
 use roots::RootCache;
+pub(crate) use setup::ManagerSetup;
 use slot::ServerSlot;
 
 /// Why no session can be had right now.
@@ -85,41 +85,6 @@ pub enum SessionUnavailable {
     /// The manager is shutting down.
     #[error("language servers are being stopped")]
     Stopping,
-}
-
-/// What a manager works with.
-#[derive(Debug)]
-pub(crate) struct ManagerSetup {
-    /// The workspace.
-    pub(crate) workspace: Workspace,
-    /// The catalogue in force.
-    pub(crate) catalogue: Arc<Catalogue>,
-    /// The settings in force.
-    pub(crate) settings: Arc<Settings>,
-    /// Where `lsp-tools install` puts servers.
-    pub(crate) data: PathBuf,
-    /// Where files are made that may be deleted at any time.
-    pub(crate) cache: PathBuf,
-    /// What the user's environment says of Python.
-    pub(crate) python: UserWord,
-    /// The user's own interpreter, once it was looked for.
-    pub(crate) base_python: OnceCell<Option<PathBuf>>,
-    /// Starts processes.
-    pub(crate) spawner: Spawner,
-    /// Its share of the machine.
-    pub(crate) machine: Arc<MachineShare>,
-    /// Whether the project's owner allowed what its files say and what servers run of it.
-    pub(crate) trusted: bool,
-    /// The root of the project that trust is written for: the workspace's, also for another tree of it.
-    pub(crate) trusted_root: PathBuf,
-    /// What the project said then of running programs.
-    pub(crate) launch: LaunchFields,
-    /// Where it is written which programs of the project may be run.
-    pub(crate) trust: TrustStore,
-    /// Where every message is recorded.
-    pub(crate) trace: Option<Arc<RpcTrace>>,
-    /// Who is told of slow starts.
-    pub(crate) progress: Watchers,
 }
 
 /// All language servers of one workspace.

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::ManagerSetup;
-use super::launch::pin;
+use super::setup::ManagerSetup;
+use super::untrusted::refusal_text;
 use crate::config::spec::{PythonUnrun, ServerSpec};
 use crate::lsp::python::{self, EnvironmentLookup, EnvironmentOrigin, Libraries, PythonEnvironment};
 use crate::process::{Exit, Spawn, run};
@@ -127,7 +127,7 @@ pub(super) async fn launch_settings(
     {
         given.interpreter = base_interpreter(setup).await;
         if given.interpreter.is_none() {
-            return Err(super::untrusted::refusal_text("it would run the project's own Python"));
+            return Err(refusal_text("it would run the project's own Python"));
         }
     }
     Ok(given)
@@ -145,7 +145,7 @@ async fn of_environment(
     };
     let may_run = environment.interpreter.as_deref().is_some_and(|program| match environment.origin {
         EnvironmentOrigin::Active => true,
-        EnvironmentOrigin::Project => pin(setup, program).is_some(),
+        EnvironmentOrigin::Project => setup.pin(program).is_some(),
         EnvironmentOrigin::Tool => setup.trusted,
     });
     if may_run {

@@ -7,7 +7,8 @@ use std::time::SystemTime;
 use dashmap::DashMap;
 
 use super::python::wants_python;
-use super::{ManagerSetup, SlotKey, python};
+use super::setup::ManagerSetup;
+use super::{SlotKey, python};
 use crate::config::marker::ConfigMarker;
 use crate::config::spec::ServerSpec;
 use crate::text::{build_glob_set, read_glob};

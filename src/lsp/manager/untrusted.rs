@@ -4,22 +4,19 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{ManagerSetup, ManagerState};
+use super::setup::ManagerSetup;
 use crate::config::merge;
 use crate::config::spec::{self, FileSign, ServerSpec};
 use crate::lsp::health;
 use crate::lsp::locate::inner_folders;
 use crate::lsp::node_guard;
-use crate::lsp::session::Session;
 use crate::lsp::shortfall::Shortfall;
 use crate::process::find_program;
 use crate::process::{Exchange, Exit, Spawn, exchange, run};
-use crate::workspace::{ChangeBatch, WorkspacePath};
 
 /// How long it may take to find out how an untrusted start is to be, or whether it matters.
 const UNTRUSTED_PROBE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -117,45 +114,10 @@ pub(super) async fn shortfall(setup: &ManagerSetup, server: &ServerSpec, spawn: 
     to_shortfall(rule, matters)
 }
 
-fn to_shortfall(rule: &spec::ShortfallRule, matters: bool) -> Shortfall {
+/// The same, once it is known whether it `matters`.
+pub(super) fn to_shortfall(rule: &spec::ShortfallRule, matters: bool) -> Shortfall {
     let answers = matters.then(|| rule.reason.clone());
     Shortfall { diagnostics: rule.diagnostics.clone().or_else(|| answers.clone()), answers }
-}
-
-impl ManagerState {
-    /// Follows `changes` for servers that were started without trust, before they hear of them. Where a file has come with which one
-    /// would not have been started it is ended; where its shortfall may be another, that is assumed until it was looked at.
-    pub(super) async fn recheck_untrusted(self: &Arc<Self>, changes: &ChangeBatch) {
-        if self.setup.trusted {
-            return;
-        }
-        for slot in self.slots() {
-            let Some(session) = slot.running_session() else { continue };
-            let folder = self.setup.workspace.absolute(&session.root);
-            if let Some(why) = start_refusal(session.server(), &session.state.spec, &folder) {
-                tracing::info!(server = session.server(), "stopped: {why}");
-                slot.stop().await;
-                continue;
-            }
-            let rule =
-                session.state.spec.untrusted.as_ref().and_then(|untrusted| untrusted.shortfall.as_ref());
-            if let Some(rule) = rule.filter(|rule| is_affected_by(rule, changes)) {
-                let turn = session.assume_shortfall(to_shortfall(rule, true));
-                tokio::spawn(recheck_shortfall(self.clone(), session, turn));
-            }
-        }
-    }
-}
-
-fn is_affected_by(rule: &spec::ShortfallRule, changes: &ChangeBatch) -> bool {
-    let named = |path: &WorkspacePath| rule.depends_on.contains(&path.name_lossy().into_owned());
-    changes.overflowed || changes.changes.iter().any(|(path, _)| named(path))
-}
-
-async fn recheck_shortfall(shared: Arc<ManagerState>, session: Arc<Session>, turn: u64) {
-    let Some(spawn) = session.spawn.get() else { return };
-    let shortfall = shortfall(&shared.setup, &session.state.spec, spawn).await;
-    session.set_shortfall(turn, shortfall);
 }
 
 /// Whether the rule's program shows one of its signs; what cannot be told may be so.

@@ -7,11 +7,13 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::{EditorConventions, OutsideDocument, uri};
+use super::conventions::EditorConventions;
+use super::outside_documents::OutsideDocument;
 use crate::lsp::decode::PositionDecoder;
 use crate::lsp::documents::Snapshot;
 use crate::lsp::model::FileRef;
 use crate::lsp::session::Session;
+use crate::lsp::uri;
 use crate::text::{EncodedPosition, Encoding};
 
 /// Which side reads the result.

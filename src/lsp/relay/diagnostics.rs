@@ -3,12 +3,13 @@
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::EditorConventions;
+use super::conventions::EditorConventions;
 use super::convert::{Converter, RelayDirection};
+use crate::lsp::ask::AskError;
 use crate::lsp::background_check::CheckDemand;
-use crate::lsp::diagnostics::{CollectedDiagnostics, DiagnosticsCompleteness};
+use crate::lsp::diagnostics::findings::{CollectedDiagnostics, DiagnosticsCompleteness};
 use crate::lsp::documents::Snapshot;
-use crate::lsp::session::{AskError, Session};
+use crate::lsp::session::Session;
 use crate::text::{Buffer, Range};
 use crate::workspace::WorkspacePath;
 

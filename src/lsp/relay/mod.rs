@@ -2,53 +2,34 @@
 //! words.
 //!
 //! [`Session::relay`] asks in step with the documents, as every question does; `convert` translates, `tokens` does so for semantic
-//! tokens, whose positions are packed, `diagnostics` gives diagnostics as the editor takes them, and `outside_documents` are documents that are no
-//! files of the workspace.
+//! tokens, whose positions are packed, `diagnostics` gives diagnostics as the editor takes them, and `outside_relay` asks about documents that are no
+//! files of the workspace. What an editor is like is in `conventions`.
 
+mod conventions;
 mod convert;
 mod diagnostics;
-mod outside_documents;
+pub(super) mod outside_documents;
+mod outside_relay;
 mod tokens;
-
-use std::collections::BTreeMap;
 
 use async_lsp::lsp_types::request::ExecuteCommand;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use self::convert::{Converter, RelayDirection};
-use super::ask::{DocumentRequest, WorkspaceRequest};
+use super::ask::{AskError, SessionAnswer};
 use super::documents::Snapshot;
 use super::model::FileRef;
-use super::request::Untyped;
-use super::session::{AskError, DependencyScope, Session, SessionAnswer};
+use super::request::{DependencyScope, DocumentRequest, Untyped, WorkspaceRequest};
+use super::session::Session;
 use super::snippet;
 use super::uri;
 use crate::text::Encoding;
 use crate::workspace::WorkspacePath;
 
 pub(crate) use super::decode::{encoded_position as position, encoded_range as range, markup as markdown};
-pub(crate) use outside_documents::{OpenOutsideDocuments, OutsideDocument};
-
-/// How an editor speaks of texts.
-#[derive(Debug, Clone)]
-pub(crate) struct EditorConventions {
-    /// What it counts columns in.
-    pub(crate) encoding: Encoding,
-    /// It takes snippets in completions.
-    pub(crate) takes_snippets: bool,
-    /// The documents that it has open.
-    pub(crate) documents: BTreeMap<WorkspacePath, VersionedDocument>,
-}
-
-/// A document that an editor has open.
-#[derive(Debug, Clone)]
-pub(crate) struct VersionedDocument {
-    /// Its URI as the editor writes it.
-    pub(crate) uri: String,
-    /// Its version there.
-    pub(crate) version: i64,
-}
+pub(crate) use conventions::{EditorConventions, VersionedDocument};
+pub(crate) use outside_documents::OutsideDocument;
 
 /// What a server's command led to.
 #[derive(Debug, Clone)]

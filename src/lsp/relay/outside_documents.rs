@@ -1,17 +1,7 @@
-//! Documents outside the workspace: the source of a library that a definition led to, or unsaved documents.
-//!
-//! They are not ours to read, so their text is the editor's own, and they are not kept in step with anything: whoever asks about
-//! one holds it to the end of the question and first gives the server the text that it has of it.
+//! The documents outside the workspace that a server has open, and those that an editor has.
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
-use tokio::time::Instant;
-
-use super::EditorConventions;
-use super::convert::{Converter, RelayDirection};
-use crate::lsp::ask::WorkspaceRequest;
-use crate::lsp::session::{AskError, Session};
 use crate::text::Buffer;
 
 /// A document that is no file of the workspace, as an editor has it. Cheap to clone.
@@ -27,59 +17,4 @@ pub(crate) struct OutsideDocument {
 
 /// Those that a server has open, by URI: the version and the text that it was given last.
 #[derive(Debug, Default)]
-pub(crate) struct OpenOutsideDocuments(BTreeMap<String, (i32, Buffer)>);
-
-impl Session {
-    /// Asks `method` about `stranger` with an editor's `params`; `None` where the server does not offer it at all.
-    pub(crate) async fn relay_outside_document(
-        &self,
-        conventions: &EditorConventions,
-        stranger: &OutsideDocument,
-        method: &str,
-        params: &Value,
-        deadline: Instant,
-    ) -> Result<Option<Value>, AskError> {
-        if !self.offers_anywhere(method) {
-            return Ok(None);
-        }
-        let mut open = self.outside.lock().await;
-        self.send_outside_document(&mut open, stranger);
-        let mut params = params.clone();
-        Converter::for_outside_document(self, conventions, stranger, RelayDirection::ToServer)
-            .convert(&mut params);
-        let (mut value, _) = self.ask_workspace(WorkspaceRequest { method, params }, deadline).await?;
-        Converter::for_outside_document(self, conventions, stranger, RelayDirection::ToEditor)
-            .convert(&mut value);
-        Ok(Some(value))
-    }
-
-    /// The editor has closed it.
-    pub(crate) async fn close_outside_document(&self, uri: &str) {
-        if self.outside.lock().await.0.remove(uri).is_some() {
-            self.connection.notify("textDocument/didClose", &json!({ "textDocument": { "uri": uri } }));
-        }
-    }
-
-    /// Gives the server the text that the editor has.
-    fn send_outside_document(&self, open: &mut OpenOutsideDocuments, stranger: &OutsideDocument) {
-        let OutsideDocument { uri, language_id, text, .. } = stranger;
-        match open.0.get_mut(uri) {
-            Some((_, known)) if known == text => {}
-            Some((version, known)) => {
-                *version += 1;
-                *known = text.clone();
-                let document = json!({ "uri": uri, "version": version });
-                let changes = json!([{ "text": text.to_string() }]);
-                let params = json!({ "textDocument": document, "contentChanges": changes });
-                self.connection.notify("textDocument/didChange", &params);
-            }
-            None => {
-                let document = json!({
-                    "uri": uri, "languageId": language_id, "version": 1, "text": text.to_string(),
-                });
-                self.connection.notify("textDocument/didOpen", &json!({ "textDocument": document }));
-                open.0.insert(uri.clone(), (1, text.clone()));
-            }
-        }
-    }
-}
+pub(crate) struct OpenOutsideDocuments(pub(super) BTreeMap<String, (i32, Buffer)>);

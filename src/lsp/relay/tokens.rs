@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::EditorConventions;
+use super::conventions::EditorConventions;
 use crate::lsp::documents::Snapshot;
 use crate::lsp::semantic_tokens::{TOKEN_MODIFIERS, TOKEN_TYPES};
 use crate::lsp::session::Session;

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use crate::hints::{CodeIndex, CodeUnit};
+use crate::lsp::ask::AskError;
 use crate::lsp::model::{FileRef, Location};
 use crate::lsp::operations::Navigation;
-use crate::lsp::session::{AskError, Session};
+use crate::lsp::session::Session;
 use crate::text::Position;
 use crate::tools::answer::{ServerState, ServerStatus};
 use crate::tools::context::{Context, LanguageFile};

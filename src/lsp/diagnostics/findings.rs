@@ -1,0 +1,80 @@
+//! The findings of one server in one file, and how far they can be relied on.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::lsp::documents::Snapshot;
+use crate::lsp::model::Diagnostic;
+use crate::text::Buffer;
+
+/// One server's findings in one file.
+#[derive(Debug, Clone)]
+pub(crate) struct ServerFileDiagnostics {
+    /// The findings, in the server's order.
+    pub(crate) items: Vec<Diagnostic>,
+    /// How far they can be relied on.
+    pub(crate) known: DiagnosticsCompleteness,
+    /// The text they are about.
+    pub(crate) text: Buffer,
+    /// What else is worth knowing.
+    pub(crate) notes: Vec<String>,
+    /// Which of the findings come from the server's background check.
+    pub(crate) background: BackgroundFindings,
+}
+
+/// The part that a background check has in the findings of a file: the findings, or how many of them, counted from the last.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum BackgroundFindings<T = Vec<Diagnostic>> {
+    /// The server runs none.
+    #[default]
+    None,
+    /// The check has not ended. Those that it has told of are here; others are missing.
+    Missing(T),
+    /// All that it finds.
+    Whole(T),
+}
+
+impl<T> BackgroundFindings<T> {
+    pub(super) fn map<U>(self, change: impl FnOnce(T) -> U) -> BackgroundFindings<U> {
+        match self {
+            Self::None => BackgroundFindings::None,
+            Self::Missing(part) => BackgroundFindings::Missing(change(part)),
+            Self::Whole(part) => BackgroundFindings::Whole(change(part)),
+        }
+    }
+}
+
+/// How far findings can be relied on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum DiagnosticsCompleteness {
+    /// They are all there is to say about this text.
+    Complete,
+    /// More may come; says why.
+    Partial(String),
+    /// Nothing came in time; says what was waited for. Not to be read as clean.
+    NoData(String),
+}
+
+/// Findings as they came, with what is known of them.
+pub(in crate::lsp) struct RawDiagnostics {
+    pub(in crate::lsp) items: Arc<Vec<Value>>,
+    pub(in crate::lsp) snapshot: Snapshot,
+    pub(in crate::lsp) known: DiagnosticsCompleteness,
+    pub(super) notes: Vec<String>,
+    pub(super) background: BackgroundFindings<usize>,
+}
+
+impl RawDiagnostics {
+    /// None, and what is known of that.
+    pub(super) fn without_findings(snapshot: Snapshot, known: DiagnosticsCompleteness) -> Self {
+        let background = BackgroundFindings::None;
+        Self { items: Arc::default(), snapshot, known, notes: Vec::new(), background }
+    }
+}
+
+/// Findings, as the server's way of telling them gives them.
+pub(in crate::lsp) enum CollectedDiagnostics {
+    Raw(RawDiagnostics),
+    Decoded(ServerFileDiagnostics),
+}

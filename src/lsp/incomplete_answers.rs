@@ -1,0 +1,54 @@
+//! The reasons why answers of a server at rest may be incomplete.
+
+use super::session::Session;
+use super::shortfall::Shortfall;
+
+impl Session {
+    /// Assumes what it leaves undone because the project is not trusted, until that was looked at in the turn that is returned.
+    pub(super) fn assume_shortfall(&self, shortfall: Shortfall) -> u64 {
+        let mut known = self.shortfall.lock();
+        *known = (known.0 + 1, shortfall);
+        known.0
+    }
+
+    /// Notes what was found in a turn, unless another has begun since: files have changed under it.
+    pub(super) fn set_shortfall(&self, turn: u64, shortfall: Shortfall) {
+        let mut known = self.shortfall.lock();
+        if known.0 == turn {
+            known.1 = shortfall;
+        }
+    }
+
+    fn shortfall(&self) -> Shortfall {
+        self.shortfall.lock().1.clone()
+    }
+
+    /// Its own word on its health, when that is not "ok".
+    pub(crate) fn health(&self) -> Option<String> {
+        let (said, broken) =
+            self.state.with_readiness(|readiness| (readiness.health.clone(), readiness.broken));
+        let said = said.map(|said| said.split_whitespace().collect::<Vec<_>>().join(" "));
+        if !broken {
+            return said;
+        }
+        let why = said.as_deref().unwrap_or("no reason given");
+        Some(format!("{} could not read the project: {why}", self.server()))
+    }
+
+    /// Why its answers may fall short of what is there though it has come to rest: what it leaves undone because the project is
+    /// not trusted, or its own word that it is not well.
+    pub(crate) fn shortfall_reason(&self) -> Option<String> {
+        self.shortfall().answers.or_else(|| self.health())
+    }
+
+    /// The same of its diagnostics.
+    pub(crate) fn diagnostics_shortfall_reason(&self) -> Option<String> {
+        self.shortfall().diagnostics.or_else(|| self.health())
+    }
+
+    /// Whether it was started with a file that tells how the project is built.
+    pub(super) fn has_build_file(&self) -> bool {
+        let launch_inputs = self.launch_inputs.get();
+        launch_inputs.is_some_and(|known| known.lock().build.file.is_some())
+    }
+}

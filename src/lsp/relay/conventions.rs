@@ -1,0 +1,26 @@
+//! The conventions of an editor: how it counts columns, what it takes, and how it names its documents.
+
+use std::collections::BTreeMap;
+
+use crate::text::Encoding;
+use crate::workspace::WorkspacePath;
+
+/// How an editor speaks of texts.
+#[derive(Debug, Clone)]
+pub(crate) struct EditorConventions {
+    /// What it counts columns in.
+    pub(crate) encoding: Encoding,
+    /// It takes snippets in completions.
+    pub(crate) takes_snippets: bool,
+    /// The documents that it has open.
+    pub(crate) documents: BTreeMap<WorkspacePath, VersionedDocument>,
+}
+
+/// A document that an editor has open.
+#[derive(Debug, Clone)]
+pub(crate) struct VersionedDocument {
+    /// Its URI as the editor writes it.
+    pub(crate) uri: String,
+    /// Its version there.
+    pub(crate) version: i64,
+}

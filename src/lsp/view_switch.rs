@@ -1,0 +1,76 @@
+//! The switch of a server from one view to another.
+//!
+//! A server has one text per document, so callers with the same view share it and one with another view has it to itself
+//! for the time of its question: [`Session::enter_view`] changes what the server has, as little as can be, and nobody else asks
+//! meanwhile. Whoever comes next with another view changes it back. Callers come to their turn in the order in which they
+//! asked, so nobody waits for ever; and where two with texts of their own over the same files take turns all the time, the
+//! manager starts a second server for one of them.
+
+use std::sync::Arc;
+
+use tokio::sync::{RwLockReadGuard, RwLockWriteGuard};
+use tokio::time::Instant;
+
+use super::ask::AskError;
+use super::session::Session;
+use super::view::{ShownView, View};
+use crate::rpc::RequestError;
+use crate::workspace::WorkspacePath;
+
+/// While it lives, the server has what one view shows. Callers must not enter a session twice at once.
+#[derive(Debug)]
+pub(crate) struct ViewGuard<'a>(#[allow(dead_code)] /* held, not read */ RwLockReadGuard<'a, ShownView>);
+
+impl Session {
+    /// Lets the server have what `view` shows; waits, at most until `deadline`, for callers with other views. Of the view
+    /// only what concerns this server counts: callers who differ in nothing else do not wait for each other.
+    pub(crate) async fn enter_view(&self, view: &View, deadline: Instant) -> Result<ViewGuard<'_>, AskError> {
+        let began = Instant::now();
+        let view = &view.filtered(|path, text| self.concerns_text(path, text.lines().next()));
+        let entered = tokio::time::timeout_at(deadline, async {
+            let shown = self.view.read().await;
+            if shown.shows(view) {
+                return shown;
+            }
+            drop(shown);
+            let mut shown = self.view.write().await;
+            if !shown.shows(view) {
+                self.switch_view(&mut shown, view).await;
+            }
+            RwLockWriteGuard::downgrade(shown)
+        });
+        let shown = entered.await.map_err(|_| RequestError::Timeout {
+            method: "the end of another caller's questions about unsaved text".to_owned(),
+            waited: began.elapsed(),
+        })?;
+        Ok(ViewGuard(shown))
+    }
+
+    /// Whether two who hold texts over the same files go on taking the session from each other. Says so once, and then when
+    /// it has gone on as long again.
+    pub(super) fn take_contention(&self) -> bool {
+        self.contention.lock().take_exceeded()
+    }
+
+    /// Whether whoever is in the session now sees nothing but what is on disk.
+    pub(super) fn sees_disk(&self) -> bool {
+        self.unsaved.lock().is_disk()
+    }
+
+    /// The text that hides `path` from whoever is in the session now.
+    pub(super) fn unsaved_text(&self, path: &WorkspacePath) -> Option<Arc<str>> {
+        let unsaved = self.unsaved.lock();
+        unsaved.unsaved(path).map(|unsaved| unsaved.text.clone())
+    }
+
+    /// Sends what differs between two views.
+    async fn switch_view(&self, shown: &mut ShownView, wanted: &View) {
+        shown.begin_switch(wanted);
+        self.contention.lock().record_holder(wanted, Instant::now());
+        *self.unsaved.lock() = wanted.clone();
+        self.state.advance_epoch();
+        self.sync_all(&shown.stale_paths().iter().collect::<Vec<_>>()).await;
+        self.note_shown(shown.stale_paths().iter());
+        shown.finish_switch();
+    }
+}
