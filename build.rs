@@ -8,6 +8,22 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 fn main() -> io::Result<()> {
+    pack_locks()?;
+    link_at_fixed_address();
+    Ok(())
+}
+
+/// Links the programs for a fixed address. At one that is only known at its start, the loader adjusts each pointer of the tables of
+/// grammars, of vtables and of texts, which dirties a megabyte in every process that is started, doors and supervisors among them.
+fn link_at_fixed_address() {
+    let is = |name: &str, value: &str| std::env::var(name).is_ok_and(|set| set == value);
+    if is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu") {
+        println!("cargo::rustc-link-arg-bins=-no-pie");
+        println!("cargo::rustc-link-arg-examples=-no-pie");
+    }
+}
+
+fn pack_locks() -> io::Result<()> {
     println!("cargo::rerun-if-changed=locks");
     let out = std::env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("cargo sets OUT_DIR"))?;
     let mut packed = GzEncoder::new(File::create(Path::new(&out).join("locks.gz"))?, Compression::best());

