@@ -1,4 +1,4 @@
-//! Packs the locks of `locks/` into one compressed file, which the library has compiled in.
+//! Packs the locks of `locks/` into one compressed file, which the library has compiled in, and says how programs are linked.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -9,15 +9,16 @@ use flate2::write::GzEncoder;
 
 fn main() -> io::Result<()> {
     pack_locks()?;
-    link_at_fixed_address();
+    link_unoptimised_at_fixed_address();
     Ok(())
 }
 
-/// Links the programs for a fixed address. At one that is only known at its start, the loader adjusts each pointer of the tables of
-/// grammars, of vtables and of texts, which dirties a megabyte in every process that is started, doors and supervisors among them.
-fn link_at_fixed_address() {
+/// Links programs of builds without optimisation, which tests start some thousand times, for a fixed address. At one that is only
+/// known at its start, the loader adjusts each pointer of the tables of grammars, of vtables and of texts. What is shipped keeps an
+/// address that nobody knows in advance: it reads what strangers wrote with parsers in C.
+fn link_unoptimised_at_fixed_address() {
     let is = |name: &str, value: &str| std::env::var(name).is_ok_and(|set| set == value);
-    if is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu") {
+    if is("PROFILE", "debug") && is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu") {
         println!("cargo::rustc-link-arg-bins=-no-pie");
         println!("cargo::rustc-link-arg-examples=-no-pie");
     }

@@ -6,7 +6,7 @@
 //! | a text of several lines | its name on a line, and the text as it is |
 //! | a range | `4:2-4:9`, 0-based like the answer |
 //! | an object with a path and a range or a line and a character | `src/app.py:4:2-4:9` or `src/app.py:4:2`, then its other fields |
-//! | the places of a file | a line for each, as if it had the path of the file |
+//! | the places of a file | its path, and `4:2` and the source line from its first letter on for each; a single one on the line of its path |
 //! | a finding | `src/app.py:4:2-4:9 error E501: Line too long (ruff)` |
 //! | a list | one line for each item |
 //! | a server that is ready, a complete verdict, `ok`, a URI beside its path | nothing, the verdict in one word |
@@ -115,13 +115,8 @@ fn write_list_item(item: &Value, indent: usize, out: &mut String) {
         out.push('\n');
         return;
     };
-    if let (Some(path), Some(Value::Array(places))) = (map.get("path"), map.get("places")) {
-        for place in places.iter().filter_map(Value::as_object) {
-            let mut place = place.clone();
-            place.insert("path".to_owned(), path.clone());
-            write_list_item(&Value::Object(place), indent, out);
-        }
-        return;
+    if let (Some(Value::String(path)), Some(Value::Array(places))) = (map.get("path"), map.get("places")) {
+        return write_places(path, places, indent, out);
     }
     out.push_str(&pad);
     let mut placed = write_location(map, out);
@@ -149,6 +144,25 @@ fn write_list_item(item: &Value, indent: usize, out: &mut String) {
         .map(owned)
         .collect();
     write_fields(&long, indent + 1, out);
+}
+
+/// The places of one file: its path by itself where there are several.
+fn write_places(path: &str, places: &[Value], indent: usize, out: &mut String) {
+    let share_path = places.len() > 1;
+    if share_path {
+        let _ = writeln!(out, "{}{path}", "  ".repeat(indent));
+    }
+    for place in places.iter().filter_map(Value::as_object) {
+        let mut place = place.clone();
+        if !share_path {
+            place.insert("path".to_owned(), path.into());
+        }
+        // How far a line is indented says nothing of the place.
+        if let Some(Value::String(line)) = place.get_mut("text") {
+            *line = line.trim_start().to_owned();
+        }
+        write_list_item(&Value::Object(place), indent + usize::from(share_path), out);
+    }
 }
 
 /// Writes what `map` says of its place, if it is a finding, with the first line of its message; returns the fields that are said by it.
@@ -191,29 +205,36 @@ fn write_location(map: &Map<String, Value>, out: &mut String) -> Vec<&'static st
             let _ = write!(out, "{path}:{span}");
             vec!["path", "range"]
         }
-        (Some(path), None) => match (point(map), map.get("line").and_then(Value::as_u64)) {
-            (Some((line, character)), _) => {
-                let _ = write!(out, "{path}:{line}:{character}");
-                if let Some((line, character)) = map.get("end").and_then(Value::as_object).and_then(point) {
-                    let _ = write!(out, "-{line}:{character}");
+        (Some(path), None) => {
+            out.push_str(path);
+            match (point(map), map.get("line").and_then(Value::as_u64)) {
+                (Some(_), _) => {
+                    out.push(':');
+                    [vec!["path"], write_span(map, out)].concat()
                 }
-                vec!["path", "line", "character", "end"]
+                (None, Some(line)) => {
+                    let _ = write!(out, ":{line}");
+                    vec!["path", "line"]
+                }
+                (None, None) => vec!["path"],
             }
-            (None, Some(line)) => {
-                let _ = write!(out, "{path}:{line}");
-                vec!["path", "line"]
-            }
-            (None, None) => {
-                out.push_str(path);
-                vec!["path"]
-            }
-        },
+        }
         (None, Some(span)) => {
             out.push_str(&span);
             vec!["range"]
         }
-        (None, None) => Vec::new(),
+        (None, None) => write_span(map, out),
     }
+}
+
+/// Writes `line:character`, and the end where it has one; returns the fields that were said by it.
+fn write_span(map: &Map<String, Value>, out: &mut String) -> Vec<&'static str> {
+    let Some((line, character)) = point(map) else { return Vec::new() };
+    let _ = write!(out, "{line}:{character}");
+    if let Some((line, character)) = map.get("end").and_then(Value::as_object).and_then(point) {
+        let _ = write!(out, "-{line}:{character}");
+    }
+    vec!["line", "character", "end"]
 }
 
 /// A range in short, if it is one.

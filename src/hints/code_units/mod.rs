@@ -121,7 +121,7 @@ impl UnitFile {
     /// Whether it is a test by its name, and none of its tests is recognised.
     fn is_opaque_test(&self) -> bool {
         self.is_named_as_test
-            && !self.has_usable_tests()
+            && (!self.has_usable_tests() || self.is_called_tests())
             && test_forms::may_hide_tests(self.key)
             && self.tests_within(None).next().is_none()
     }
@@ -134,7 +134,12 @@ impl UnitFile {
     /// Whether other code may use a test of it, as of a file that a runner does not take for one.
     pub(crate) fn has_usable_tests(&self) -> bool {
         let stem = self.path.file_name().and_then(|name| name.strip_suffix(".py"));
-        stem.is_some_and(|stem| !stem.starts_with("test_") && !stem.ends_with("_test") && stem != "tests")
+        stem.is_some_and(|stem| !stem.starts_with("test_") && !stem.ends_with("_test"))
+    }
+
+    /// Whether it has the name that Django gives to its tests, and others to a module about tests (`jinja2/tests.py`).
+    fn is_called_tests(&self) -> bool {
+        self.path.file_name() == Some("tests.py")
     }
 
     /// The indices of the tests that lie in the unit `around`; of the whole file where there is none.

@@ -36,6 +36,17 @@ fn python_tests_are_functions_and_methods_of_test_classes() {
 }
 
 #[test]
+fn tests_in_files_that_pytest_does_not_take_by_their_names_may_be_used() {
+    let is_usable = |path: &str| {
+        let file = units("python", path, "def test_false(value):\n    return value is False\n");
+        assert_eq!(tests_of(&file), ["test_false"], "{path}");
+        file.has_usable_tests()
+    };
+    assert!(is_usable("src/jinja2/tests.py") && is_usable("tests/checks.py"));
+    assert!(!is_usable("tests/test_false.py") && !is_usable("shop/false_test.py"));
+}
+
+#[test]
 fn innermost_unit_is_found_and_its_tests() {
     let file = units("python", "tests/test_a.py", PYTHON);
     let at = |line| file.unit_at(Position::new(line, 8)).map(|unit| file.units[unit].qualified.as_str());

@@ -5,19 +5,22 @@ use crate::text::{Position, Range};
 use crate::tools::place::{Place, Places};
 
 #[test]
-fn list_of_places_is_hardly_longer_for_programs_than_as_text() {
-    let place = |line: u32| Place {
-        path: format!("src/requests/file{}.py", line / 100),
-        range: Range::new(Position::new(line, 15), Position::new(line, 22)),
-        text: Some("        return session.request(\"GET\", url, **kwargs)".into()),
-        enclosing: line.is_multiple_of(2).then(|| "Session.get".into()),
+fn list_of_places_has_little_beside_its_source_lines() {
+    let line = "        return session.request(\"GET\", url, **kwargs)";
+    let place = |index: u32| Place {
+        path: format!("src/requests/file{}.py", index / 10),
+        range: Range::new(Position::new(index * 11, 15), Position::new(index * 11, 22)),
+        text: Some(line.into()),
+        enclosing: index.is_multiple_of(2).then(|| "Session.get".into()),
         why: None,
     };
-    let places = Places((0..20).map(|index| place(index * 11)).collect());
+    let places = Places((0..20).map(place).collect());
     let answer =
         json!({"ok": true, "locations": places, "count": 20, "has_more": false, "verdict": "complete"});
+    let beside = |bytes: usize, line: &str| bytes.saturating_sub(20 * line.len()) / 20;
     let (programs, models) = (answer.to_string().len(), answer_text(&answer).len());
-    assert!(programs * 10 <= models * 12, "{programs} bytes of JSON, {models} of text");
+    assert!(beside(programs, line) <= 60, "{programs} bytes of JSON");
+    assert!(beside(models, line.trim_start()) <= 25, "{models} bytes of text");
 }
 
 #[test]
@@ -41,7 +44,7 @@ fn answer_text_shows_each_place_with_its_path() {
     });
     assert_eq!(
         answer_text(&answer),
-        "locations (0-based):\n  a.py:1:4 def one(): …\n  a.py:3:4 in Cart.total:     one()\n  b.py:7:0-8:3\n\
+        "locations (0-based):\n  a.py\n    1:4 def one(): …\n    3:4 in Cart.total: one()\n  b.py:7:0-8:3\n\
          verdict: complete"
     );
 }
