@@ -469,7 +469,7 @@ fn forked_grandchild_survives_its_server_and_sigterm() {
         let marker = Marker::new();
         let child = json!({"marker": marker.as_str(), "ignores_sigterm": true, "setsid": setsid});
         let talk = Talk::new(&json!({"fork_child": child}));
-        assert_eq!(marker.living(), 1);
+        wait_until("the grandchild lives", SOON, || marker.living() == 1);
         drop(talk.client);
         let [pid] = processes(marker.as_str())[..] else { panic!("one grandchild") };
         let catches_sigterm = || {

@@ -230,11 +230,13 @@ fn write_location(map: &Map<String, Value>, out: &mut String) -> Vec<&'static st
 /// Writes `line:character`, and the end where it has one; returns the fields that were said by it.
 fn write_span(map: &Map<String, Value>, out: &mut String) -> Vec<&'static str> {
     let Some((line, character)) = point(map) else { return Vec::new() };
+    let mut said = vec!["line", "character"];
     let _ = write!(out, "{line}:{character}");
     if let Some((line, character)) = map.get("end").and_then(Value::as_object).and_then(point) {
         let _ = write!(out, "-{line}:{character}");
+        said.push("end");
     }
-    vec!["line", "character", "end"]
+    said
 }
 
 /// A range in short, if it is one.

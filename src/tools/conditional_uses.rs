@@ -5,6 +5,7 @@ use std::time::Duration;
 use futures::future::join_all;
 use tokio::time::Instant;
 
+use super::answer::Verdict;
 use super::context::Context;
 use super::fallback::run_in_background;
 use super::mergeable_answer::ListedLines;
@@ -14,6 +15,8 @@ use crate::hints::{self, ConditionalOccurrence};
 use crate::lsp::ask::AskError;
 use crate::lsp::session::Session;
 use crate::rpc::RequestError;
+use crate::text::Position;
+use crate::workspace::WorkspacePath;
 
 /// The most places that a server is asked about.
 const MAX_PROBED_PLACES: usize = 24;
@@ -62,7 +65,7 @@ impl Context {
         is_cut |= open.len() > MAX_PROBED_PLACES;
         let until = deadline.min(Instant::now() + PROBE_TIMEOUT);
         let probes = open.into_iter().take(MAX_PROBED_PLACES).map(|place| async move {
-            let outcome = self.probe(session, &place, until).await;
+            let outcome = self.probe(session, (&place.path, place.position), until).await;
             (place, outcome)
         });
         for (place, outcome) in join_all(probes).await {
@@ -75,10 +78,18 @@ impl Context {
         ConditionalUses { left_out, is_cut }
     }
 
-    /// Why a server that says nothing of a place may know it all the same: the place is no part of its project, or of its configuration.
-    pub(crate) async fn silence_doubt(&self, session: &Session, place: &ResolvedPosition) -> Option<String> {
+    /// Why a server that has just said nothing of a place may know it all the same: the place is no part of its project, or of its
+    /// configuration. The latter is looked at where the answer would be `complete` otherwise.
+    pub(crate) async fn silence_doubt(
+        &self,
+        session: &Session,
+        place: &ResolvedPosition,
+        verdict: Verdict,
+        deadline: Instant,
+    ) -> Option<String> {
         let outsider = self.outsider_note(session.server(), &place.path);
-        if outsider.is_some() || !session.knows_one_configuration() {
+        let may_be_left_out = verdict == Verdict::Complete && session.knows_one_configuration();
+        if outsider.is_some() || !may_be_left_out {
             return outsider;
         }
         let (path, position) = (place.path.clone(), place.position);
@@ -86,20 +97,29 @@ impl Context {
             let until = std::time::Instant::now() + hints::DEADLINE;
             Ok(hints::is_conditional(workspace, catalogue, &path, position, until))
         });
-        looked.await.unwrap_or(false).then(|| {
-            let place = line_address(&place.path, place.position);
-            format!(
-                "{place} stands in conditional code, which {} may leave out in its configuration",
-                session.server()
-            )
-        })
+        if !looked.await.unwrap_or(true) {
+            return None;
+        }
+        // Of a name that it compiles it says something, though it may be no place.
+        let until = deadline.min(Instant::now() + PROBE_TIMEOUT);
+        if let ProbeOutcome::Known = self.probe(session, (&place.path, place.position), until).await {
+            return None;
+        }
+        let server = session.server();
+        let place = line_address(&place.path, place.position);
+        Some(format!("{place} stands in conditional code, which {server} may leave out in its configuration"))
     }
 
     /// Whether the server has something to say of a name, as it has of each that it compiles.
-    async fn probe(&self, session: &Session, place: &ConditionalOccurrence, until: Instant) -> ProbeOutcome {
+    async fn probe(
+        &self,
+        session: &Session,
+        (path, position): (&WorkspacePath, Position),
+        until: Instant,
+    ) -> ProbeOutcome {
         let asked = async {
             let _viewing = session.enter_view(&self.view, until).await?;
-            session.hover(&place.path, place.position, until).await
+            session.hover(path, position, until).await
         };
         match asked.await {
             Ok(said) if said.value.as_ref().is_some_and(|hover| !hover.contents.trim().is_empty()) => {
@@ -109,7 +129,7 @@ impl Context {
             // gopls says so of a file that belongs to no package.
             Err(AskError::Request(RequestError::Refused { .. })) => ProbeOutcome::LeftOut,
             Err(error) => {
-                tracing::debug!(path = %place.path.display(), "not looked at: {error}");
+                tracing::debug!(path = %path.display(), "not looked at: {error}");
                 ProbeOutcome::Silent
             }
         }

@@ -175,7 +175,10 @@ pub(crate) async fn run(
                 HierarchyDirection::Supertypes => "supertypes",
                 HierarchyDirection::Subtypes => "subtypes",
             };
-            let doubt = if items.is_empty() { context.silence_doubt(&session, &place).await } else { None };
+            let doubt = match items.is_empty() {
+                true => context.silence_doubt(&session, &place, verdict, deadline).await,
+                false => None,
+            };
             let output = HierarchyOutput { direction: direction.to_owned(), items, count };
             Ok(Answer::new(output, place.resolved, status, verdict, notes).with_doubt(doubt))
         }

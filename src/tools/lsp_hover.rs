@@ -53,8 +53,10 @@ pub(crate) async fn run(context: &Context, target: &Target) -> Result<Answer<Hov
             let (contents, range) = value.map_or((String::new(), None), |hover| {
                 (budget::cut_page(context, hover.contents), hover.range)
             });
-            let doubt =
-                if contents.is_empty() { context.silence_doubt(&session, &place).await } else { None };
+            let doubt = match contents.is_empty() {
+                true => context.silence_doubt(&session, &place, verdict, deadline).await,
+                false => None,
+            };
             let output = HoverOutput { contents, range, candidates: Places::default() };
             Ok(Answer::new(output, place.resolved, status, verdict, notes).with_doubt(doubt))
         }

@@ -186,7 +186,10 @@ pub(crate) async fn run(
     }
     match outcome {
         QuestionOutcome::Answered { value, left_out, place, session, status, verdict, notes } => {
-            let doubt = if value.is_empty() { context.silence_doubt(&session, &place).await } else { None };
+            let doubt = match value.is_empty() {
+                true => context.silence_doubt(&session, &place, verdict, deadline).await,
+                false => None,
+            };
             let doubt = match navigation {
                 Navigation::Definition => {
                     doubt.or_else(|| unresolved_import_note(context, &value, &place, &status.server))

@@ -147,6 +147,40 @@ async fn silent_server_of_another_language_and_changes_nobody_follows_make_it_pa
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn module_called_tests_is_followed_where_it_is_used_and_tests_of_django_end_the_way() {
+    let check = "def test_false(value):\n    return value is False\n";
+    let cart = "def total() -> int:\n    return 3\n";
+    let shop = Repository::new(
+        &["pyright"],
+        &[
+            ("pyproject.toml", "[tool.pytest.ini_options]\n"),
+            ("lib/__init__.py", ""),
+            ("lib/tests.py", check),
+            (
+                "tests/test_lib.py",
+                "from lib.tests import test_false as is_false\n\n\ndef test_check():\n    assert is_false(False)\n",
+            ),
+            ("shop/__init__.py", ""),
+            ("shop/cart.py", cart),
+            (
+                "shop/tests.py",
+                "from unittest import TestCase\n\nfrom shop.cart import total\n\n\nclass CartTests(TestCase):\n    def test_total(self):\n        \
+                 assert total() == 3\n\n    def test_other(self):\n        assert True\n",
+            ),
+        ],
+    );
+    shop.project.write("lib/tests.py", check.replace("is False", "is not True"));
+    let named = tests(&since_head(&shop).await);
+    assert!(named.iter().any(|test| test.contains("tests/test_lib.py::test_check")), "{named:?}");
+    shop.project.write("lib/tests.py", check);
+    shop.project.write("shop/cart.py", cart.replace('3', "4"));
+    let named = tests(&since_head(&shop).await);
+    assert!(named.iter().any(|test| test.contains("CartTests.test_total")), "{named:?}");
+    assert!(!named.iter().any(|test| test.contains("test_other")), "{named:?}");
+    shop.runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn method_is_reached_through_a_protocol_that_its_class_only_fits() {
     let rates = "from typing import Any, Protocol\n\n\nclass Codec(Protocol):\n    def dumps(self, value: Any) -> str: ...\n\n\n\
                  class Compact:\n    @staticmethod\n    def dumps(value: Any) -> str:\n        return str(value)\n\n\n\

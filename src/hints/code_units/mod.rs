@@ -138,7 +138,7 @@ impl UnitFile {
     }
 
     /// Whether it has the name that Django gives to its tests, and others to a module about tests (`jinja2/tests.py`).
-    fn is_called_tests(&self) -> bool {
+    pub(crate) fn is_called_tests(&self) -> bool {
         self.path.file_name() == Some("tests.py")
     }
 

@@ -118,7 +118,8 @@ impl<'a> ReachWalk<'a> {
             for other in inherited::other_runs(self.index, at) {
                 self.wait(other, from, kind);
             }
-            if !file.has_usable_tests() {
+            let is_imported = || self.index.importers(at.0).next().is_some();
+            if !file.has_usable_tests() || file.is_called_tests() && !is_imported() {
                 return;
             }
         } else {
