@@ -67,7 +67,7 @@ pub(super) fn has_conditional_code(language: &str) -> bool {
 
 /// Whether files of a language have conditional code in the middle of other code.
 pub(super) fn has_branches(language: &str) -> bool {
-    matches!(language, "c" | "cpp" | "rust")
+    matches!(language, "c" | "cpp")
 }
 
 /// The condition under which the whole of `source` is compiled.
@@ -79,42 +79,10 @@ pub(super) fn condition_of_file(project: &Project<'_>, source: &ParsedSource) ->
     }
 }
 
-/// The spans, in bytes, of the conditional code in the middle of `source`; none in a language without.
+/// The spans, in bytes, of the branches of the preprocessor in `source`; none in a language without. rust-analyzer knows what stands
+/// under an attribute of its own in a file that it knows.
 pub(super) fn branches_of(source: &ParsedSource) -> Vec<Span<usize>> {
-    match source.grammar.key {
-        "c" | "cpp" => branches(&source.text),
-        "rust" => conditional_items(source),
-        _ => Vec::new(),
-    }
-}
-
-/// The items, statements and fields of Rust under a condition of their own.
-fn conditional_items(source: &ParsedSource) -> Vec<Span<usize>> {
-    let mut found = Vec::new();
-    if !source.text.contains("cfg") {
-        return found;
-    }
-    let mut cursor = source.tree.walk();
-    loop {
-        let node = cursor.node();
-        if node.kind() == "attribute_item" && is_condition(source.text_of(node)) {
-            let below = std::iter::successors(node.next_named_sibling(), Node::next_named_sibling);
-            let item = below.into_iter().find(|node| !is_above_item(*node));
-            found.extend(item.map(|item| item.byte_range()));
-        }
-        let mut goes_on = cursor.goto_first_child() || cursor.goto_next_sibling();
-        while !goes_on {
-            if !cursor.goto_parent() {
-                return found;
-            }
-            goes_on = cursor.goto_next_sibling();
-        }
-    }
-}
-
-/// Whether a node belongs to the item below it.
-fn is_above_item(node: Node<'_>) -> bool {
-    node.kind() == "attribute_item" || node.kind().ends_with("comment")
+    if has_branches(source.grammar.key) { branches(&source.text) } else { Vec::new() }
 }
 
 /// The branches of a text. Directives are read line by line, since they may stand where no grammar expects them. The guard of a header and
@@ -386,7 +354,7 @@ fn find_declaration(
         let Some(name) = item.child_by_field_name("name").map(|name| source.text_of(name)) else { continue };
         let attributes: Vec<&str> =
             std::iter::successors(item.prev_named_sibling(), Node::prev_named_sibling)
-                .take_while(|above| is_above_item(*above))
+                .take_while(|above| above.kind() == "attribute_item" || above.kind().ends_with("comment"))
                 .filter(|above| above.kind() == "attribute_item")
                 .map(|above| source.text_of(above))
                 .collect();
@@ -479,28 +447,6 @@ mod tests {
         assert_eq!(within("#ifdef __cplusplus\nextern \"C\" {\nuse1\n#endif\nuse2\n"), Vec::<String>::new());
         assert_eq!(within("#ifndef A\n#define A\nuse1\n#endif\nuse2\n"), ["use1"], "code follows: no guard");
         assert_eq!(within("use1\n#ifndef A\nuse2\n#endif\n"), ["use2"]);
-    }
-
-    #[test]
-    fn rust_items_statements_and_fields_are_conditional_under_their_attributes() {
-        let text = "#[cfg(x)]\n/// Words.\n#[inline]\nfn one() { use1 }\nfn two() {\n    #[cfg(not(x))]\n    { use2 }\n    use3;\n}\n\
-                    struct S { #[cfg(x)] a: use4, b: use5 }\n#[cfg(test)]\nmod tests { fn three() { use6 } }\n\
-                    #[cfg_attr(x, inline)]\nfn four() { use7 }\n#[cfg(y)]\nmod sys { impl S { fn five() { use8 } } }\n";
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("a.rs"), text).unwrap();
-        let workspace = Workspace::open(folder.path()).unwrap();
-        let deadline = Instant::now() + std::time::Duration::from_secs(60);
-        let path = WorkspacePath::root().join("a.rs").unwrap();
-        let source = Project::new(&workspace, Catalogue::built_in(), deadline).source(&path).unwrap();
-        let spans = branches_of(&source);
-        let words = text.match_indices("use").filter(|(at, _)| spans.iter().any(|span| span.contains(at)));
-        let words: Vec<&str> = words.map(|(at, _)| &text[at..at + 4]).collect();
-        assert_eq!(words, ["use1", "use2", "use4", "use8"]);
-        let is_conditional = |word: &str| {
-            let position = source.buffer().position_of_byte(text.find(word).unwrap());
-            is_conditional(&workspace, Catalogue::built_in(), &path, position, deadline)
-        };
-        assert!(is_conditional("use2") && !is_conditional("use3"));
     }
 
     #[test]
