@@ -56,8 +56,33 @@ pub(crate) fn is_conditional(
     let at = source.buffer().byte_offset(position);
     identifier_at(&source, position).is_some()
         && !source.is_comment_or_string(at)
-        && (branches_of(&source).iter().any(|branch| branch.contains(&at))
-            || condition_of_file(&project, &source) != Condition::None)
+        && SourceConditions::new(&project, &source).at(at) != Condition::None
+}
+
+/// The conditions under which the parts of a file are compiled.
+pub(super) struct SourceConditions {
+    of_file: Condition,
+    /// The spans, in bytes, of the branches of the preprocessor.
+    branches: Vec<Span<usize>>,
+}
+
+impl SourceConditions {
+    /// Looks through `source`.
+    pub(super) fn new(project: &Project<'_>, source: &ParsedSource) -> Self {
+        // rust-analyzer knows what stands under an attribute of its own in a file that it knows.
+        let branches = if has_branches(source.grammar.key) { branches(&source.text) } else { Vec::new() };
+        Self { of_file: condition_of_file(project, source), branches }
+    }
+
+    /// The condition of the place at a byte.
+    pub(super) fn at(&self, byte: usize) -> Condition {
+        match self.of_file {
+            Condition::None if self.branches.iter().any(|branch| branch.contains(&byte)) => {
+                Condition::Unknown
+            }
+            of_file => of_file,
+        }
+    }
 }
 
 /// Whether code of a language may be compiled in some configurations alone.
@@ -77,12 +102,6 @@ pub(super) fn condition_of_file(project: &Project<'_>, source: &ParsedSource) ->
         "rust" if is_conditional_module(project, &source.path, MAX_MODULE_DEPTH) => Condition::Unknown,
         _ => Condition::None,
     }
-}
-
-/// The spans, in bytes, of the branches of the preprocessor in `source`; none in a language without. rust-analyzer knows what stands
-/// under an attribute of its own in a file that it knows.
-pub(super) fn branches_of(source: &ParsedSource) -> Vec<Span<usize>> {
-    if has_branches(source.grammar.key) { branches(&source.text) } else { Vec::new() }
 }
 
 /// The branches of a text. Directives are read line by line, since they may stand where no grammar expects them. The guard of a header and

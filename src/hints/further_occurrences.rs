@@ -7,7 +7,7 @@ use super::answer::HintError;
 use super::by_name::{self, distance, parse_all};
 use super::candidates::identifier_at;
 use super::conditional_code::{
-    Condition, ConditionalOccurrence, branches_of, condition_of_file, has_branches, has_conditional_code,
+    Condition, ConditionalOccurrence, SourceConditions, condition_of_file, has_branches, has_conditional_code,
 };
 use super::definition::DefinitionRole;
 use super::imports::ImportItem;
@@ -178,15 +178,15 @@ fn conditional_occurrences(
     let mut found = Vec::new();
     for source in known.chain(others) {
         let hits = in_known.get(&source.path).or_else(|| by_file.get(&source.path));
-        let (of_file, branches) = (condition_of_file(project, &source), branches_of(&source));
+        let conditions = SourceConditions::new(project, &source);
         for hit in hits.into_iter().flatten() {
             let at = source.buffer().byte_offset(hit.range.start);
             if in_comment_or_string(&source, hit) || !matches_sense(&source, asked, at) {
                 continue;
             }
-            let excluded = match of_file {
-                Condition::None if !branches.iter().any(|branch| branch.contains(&at)) => continue,
-                Condition::None | Condition::Unknown => false,
+            let excluded = match conditions.at(at) {
+                Condition::None => continue,
+                Condition::Unknown => false,
                 Condition::Unmet => true,
             };
             let (path, position) = (source.path.clone(), hit.range.start);

@@ -89,7 +89,7 @@ pub struct RuntimeOptions {
     pub patience: RetryAdvice,
     /// A file that takes every message to and from servers.
     pub trace: Option<PathBuf>,
-    /// Who is told of slow work.
+    /// The watchers, which are told of slow work.
     pub progress: Option<UnboundedSender<ProgressEvent>>,
 }
 
@@ -161,7 +161,7 @@ pub struct Client {
     pub install_missing: bool,
     /// How it can wait longer.
     pub patience: RetryAdvice,
-    /// Who is told of slow work.
+    /// The watchers, which are told of slow work.
     pub progress: Option<UnboundedSender<ProgressEvent>>,
     /// What it sees when it asks about code: the disk, and its own unsaved texts over it ([`overlays`] keeps them).
     pub view: View,

@@ -78,9 +78,22 @@ impl Context {
         ConditionalUses { left_out, is_cut }
     }
 
-    /// Why a server that has just said nothing of a place may know it all the same: the place is no part of its project, or of its
+    /// Why a server that says nothing at all of a place may know it all the same: the place is no part of its project, or of its
     /// configuration. The latter is looked at where the answer would be `complete` otherwise.
     pub(crate) async fn silence_doubt(
+        &self,
+        session: &Session,
+        place: &ResolvedPosition,
+        verdict: Verdict,
+    ) -> Option<String> {
+        match self.outsider_note(session.server(), &place.path) {
+            None => self.left_out_doubt(session, place, verdict).await,
+            outsider => outsider,
+        }
+    }
+
+    /// The same where it lists nothing for a place. Of a name that it compiles it says something, though it may list nothing.
+    pub(crate) async fn empty_list_doubt(
         &self,
         session: &Session,
         place: &ResolvedPosition,
@@ -88,26 +101,36 @@ impl Context {
         deadline: Instant,
     ) -> Option<String> {
         let outsider = self.outsider_note(session.server(), &place.path);
-        let may_be_left_out = verdict == Verdict::Complete && session.knows_one_configuration();
-        if outsider.is_some() || !may_be_left_out {
+        if outsider.is_some() {
             return outsider;
+        }
+        let doubt = self.left_out_doubt(session, place, verdict).await?;
+        let until = deadline.min(Instant::now() + PROBE_TIMEOUT);
+        match self.probe(session, (&place.path, place.position), until).await {
+            ProbeOutcome::Known => None,
+            ProbeOutcome::LeftOut | ProbeOutcome::Silent => Some(doubt),
+        }
+    }
+
+    /// Why a `complete` answer may leave a place out: it stands in conditional code.
+    async fn left_out_doubt(
+        &self,
+        session: &Session,
+        place: &ResolvedPosition,
+        verdict: Verdict,
+    ) -> Option<String> {
+        if verdict != Verdict::Complete || !session.knows_one_configuration() {
+            return None;
         }
         let (path, position) = (place.path.clone(), place.position);
         let looked = run_in_background(self, move |workspace, catalogue| {
             let until = std::time::Instant::now() + hints::DEADLINE;
             Ok(hints::is_conditional(workspace, catalogue, &path, position, until))
         });
-        if !looked.await.unwrap_or(true) {
-            return None;
-        }
-        // Of a name that it compiles it says something, though it may be no place.
-        let until = deadline.min(Instant::now() + PROBE_TIMEOUT);
-        if let ProbeOutcome::Known = self.probe(session, (&place.path, place.position), until).await {
-            return None;
-        }
-        let server = session.server();
-        let place = line_address(&place.path, place.position);
-        Some(format!("{place} stands in conditional code, which {server} may leave out in its configuration"))
+        looked.await.unwrap_or(true).then(|| {
+            let (place, server) = (line_address(&place.path, place.position), session.server());
+            format!("{place} stands in conditional code, which {server} may leave out in its configuration")
+        })
     }
 
     /// Whether the server has something to say of a name, as it has of each that it compiles.

@@ -72,7 +72,7 @@ pub struct Context {
     pub(crate) installs: Arc<dyn InstallGate>,
     /// How the caller can wait longer.
     pub(crate) patience: RetryAdvice,
-    /// Who is told of slow work.
+    /// The watchers, which are told of slow work.
     pub(crate) progress: Option<UnboundedSender<ProgressEvent>>,
     /// What the caller sees of the files when it asks about code: the disk, and over it its own unsaved texts. Tools for
     /// files and edits work on the disk.

@@ -176,7 +176,7 @@ pub(crate) async fn run(
                 HierarchyDirection::Subtypes => "subtypes",
             };
             let doubt = match items.is_empty() {
-                true => context.silence_doubt(&session, &place, verdict, deadline).await,
+                true => context.empty_list_doubt(&session, &place, verdict, deadline).await,
                 false => None,
             };
             let output = HierarchyOutput { direction: direction.to_owned(), items, count };

@@ -54,7 +54,7 @@ pub(crate) async fn run(context: &Context, target: &Target) -> Result<Answer<Hov
                 (budget::cut_page(context, hover.contents), hover.range)
             });
             let doubt = match contents.is_empty() {
-                true => context.silence_doubt(&session, &place, verdict, deadline).await,
+                true => context.silence_doubt(&session, &place, verdict).await,
                 false => None,
             };
             let output = HoverOutput { contents, range, candidates: Places::default() };

@@ -187,7 +187,7 @@ pub(crate) async fn run(
     match outcome {
         QuestionOutcome::Answered { value, left_out, place, session, status, verdict, notes } => {
             let doubt = match value.is_empty() {
-                true => context.silence_doubt(&session, &place, verdict, deadline).await,
+                true => context.empty_list_doubt(&session, &place, verdict, deadline).await,
                 false => None,
             };
             let doubt = match navigation {

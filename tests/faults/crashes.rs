@@ -145,8 +145,8 @@ async fn idle_server_crash_is_noted_by_diagnostics() {
             }
             assert_eq!((answer.verdict, answer.notes), (Verdict::Complete, Vec::new()));
         }
-    });
-    let answer = answer.await;
+    })
+    .await;
     assert!(tells_the_crash(&answer.notes), "{:?}", answer.notes);
     let answer = in_time(play.hover("a.scr")).await.expect("a hover");
     assert_eq!(answer.notes, Vec::<String>::new());

@@ -14,7 +14,7 @@ use crate::lsp::request::{DependencyScope, DocumentRequest, Untyped};
 use crate::lsp::session::Session;
 use crate::workspace::WorkspacePath;
 
-/// The method.
+/// The method that asks for the diagnostics of a document (LSP 3.17).
 pub(super) const PULL: &str = "textDocument/diagnostic";
 
 impl Session {

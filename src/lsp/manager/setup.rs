@@ -44,7 +44,7 @@ pub(crate) struct ManagerSetup {
     pub(crate) trust: TrustStore,
     /// Where every message is recorded.
     pub(crate) trace: Option<Arc<RpcTrace>>,
-    /// Who is told of slow starts.
+    /// The watchers, which are told of slow starts.
     pub(crate) progress: Watchers,
 }
 
