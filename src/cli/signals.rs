@@ -53,13 +53,13 @@ impl Signals {
     /// When the system refuses, which leaves no orderly way to be stopped.
     pub(super) fn listen() -> Result<Self, ToolError> {
         static WATCHED: Once = Once::new();
-        let signals = Self::receive()?;
+        // The watch hears what comes before its thread runs as well: the caller may wait for a file by then, and hear nothing.
+        let (signals, watched) = (Self::receive()?, Self::receive()?);
         WATCHED.call_once(|| {
             let watch = || {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-                match runtime.map(|runtime| runtime.block_on(watch())) {
-                    Ok(Ok(never)) => match never {},
-                    Ok(Err(error)) => tracing::warn!("signals are not watched: {}", error.error),
+                match runtime.map(|runtime| runtime.block_on(watch(watched))) {
+                    Ok(never) => match never {},
                     Err(error) => tracing::warn!("signals are not watched: {error}"),
                 }
             };
@@ -108,8 +108,7 @@ impl Signals {
 }
 
 /// Ends the process where a signal did not.
-async fn watch() -> Result<std::convert::Infallible, ToolError> {
-    let mut signals = Signals::receive()?;
+async fn watch(mut signals: Signals) -> std::convert::Infallible {
     let mut unheard: Option<Instant> = None;
     loop {
         let ends = HEARD.lock().ends;

@@ -186,6 +186,7 @@ pub(super) const DIAGNOSTICS: &[ConfigField] = &[
     plain("byte-columns", Texts),
     launch("about-files", Texts),
     plain("falls-short", Records(FALLS_SHORT)),
+    plain("failed-checks", Records(FAILED_CHECK)),
 ];
 
 pub(super) const BACKGROUND_CHECK: &[ConfigField] =
@@ -193,6 +194,8 @@ pub(super) const BACKGROUND_CHECK: &[ConfigField] =
 
 pub(super) const FALLS_SHORT: &[ConfigField] =
     &[plain("code", Text), plain("matches", Text), plain("without-build-file", Flag), plain("reason", Text)];
+
+pub(super) const FAILED_CHECK: &[ConfigField] = &[plain("source", Text), plain("matches", Text)];
 
 pub(super) const IDLE: &[ConfigField] =
     &[plain("method", Text), plain("field", Text), plain("value", Text), plain("work", Text)];

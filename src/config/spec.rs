@@ -15,8 +15,8 @@ use crate::workspace::{Workspace, WorkspacePath};
 
 pub(crate) use packages::{InstallSpec, Recipe, RequiredProgram};
 pub(crate) use rules::{
-    BackgroundCheckRule, DiagnosticsRule, DiagnosticsSource, FallsShort, MoveSymbolRule, ReadinessRule,
-    ReloadRule, SyncRule,
+    BackgroundCheckRule, DiagnosticsRule, DiagnosticsSource, FailedCheck, FallsShort, MoveSymbolRule,
+    ReadinessRule, ReloadRule, SyncRule,
 };
 #[cfg(test)]
 pub(crate) use rules::{IdleSign, ReadySign};

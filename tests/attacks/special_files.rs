@@ -261,7 +261,7 @@ fn command_waiting_on_anything_is_ended_by_signal() {
             let pid = Pid::from_child(&child);
             let is_under_way = || match words[0] {
                 "hover" => project.log().count("textDocument/hover") > 0,
-                _ => catches(pid, signal),
+                _ => listens(pid),
             };
             wait_until("it is under way", SOON, is_under_way);
             kill_process(pid, signal).expect("a signal");
@@ -276,10 +276,11 @@ fn command_waiting_on_anything_is_ended_by_signal() {
     }
 }
 
-/// Whether the process has taken the signal into its own hands.
-fn catches(pid: Pid, signal: Signal) -> bool {
-    let status = fs::read_to_string(format!("/proc/{}/status", pid.as_raw_nonzero())).unwrap_or_default();
-    let caught =
-        status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap_or("0").trim().to_owned();
-    u64::from_str_radix(&caught, 16).is_ok_and(|caught| caught & 1 << (signal.as_raw() - 1) != 0)
+/// Whether the process listens to signals: the thread that watches them begins after that.
+fn listens(pid: Pid) -> bool {
+    let threads = fs::read_dir(format!("/proc/{}/task", pid.as_raw_nonzero())).into_iter().flatten();
+    let is_watch = |thread: fs::DirEntry| {
+        fs::read_to_string(thread.path().join("comm")).is_ok_and(|name| name.trim() == "signals")
+    };
+    threads.flatten().any(is_watch)
 }

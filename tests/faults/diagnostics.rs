@@ -181,6 +181,38 @@ async fn server_idle_status_between_two_pushes_is_not_final() {
     assert_eq!(taken_of(&late, 0).await, (Verdict::Complete, 2), "not begun yet when it said so");
 }
 
+/// What pylsp does in an old Python: pyflakes fails within it, and calls that an error of the text.
+#[tokio::test(flavor = "multi_thread")]
+async fn finding_that_says_that_a_checker_failed_is_not_told_and_text_is_checked_again() {
+    let table = "diagnostics = {source = \"versioned-push\", failed-checks = [{source = \"flakes\", matches = \"^cannot read\"}]}";
+    let range = json!({"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 3}});
+    let failure = json!({"range": range, "source": "flakes", "message": "cannot read the source"});
+    let finding = json!({"range": range, "source": "flakes", "message": "wrong"});
+    let project = Project::scripted(&json!({}), table, [("a.scr", "def foo\n")]);
+    let uri = format!("file://{}", project.path("a.scr").display());
+    let push = |at: &str, version: u32, items: &[&Value]| {
+        let params = json!({"uri": uri, "version": version, "diagnostics": items});
+        json!({"at": at, "do": {"notify": {"method": "textDocument/publishDiagnostics", "params": params}}})
+    };
+    let rules =
+        [push("textDocument/didOpen", 1, &[&failure]), push("textDocument/didChange", 2, &[&finding])];
+    project.set_scenario(&json!({"diagnostics": {"mode": "none"}, "rules": rules}));
+    let play = Play::open(project, None);
+    let answer = in_time(play.check("a.scr")).await.expect("a check");
+    assert_eq!(answer.verdict, Verdict::Complete, "{answer:?}");
+    let messages: Vec<_> = answer.output.diagnostics.iter().map(|item| item.message.as_str()).collect();
+    assert_eq!(messages, ["wrong"]);
+    play.end().await;
+
+    // One that fails whatever it is given.
+    let scenario = json!({"diagnostics": {"items": [failure, finding]}});
+    let play = Play::with(&scenario, table, [("a.scr", "def foo\n")]);
+    let answer = in_time(play.check("a.scr")).await.expect("a check");
+    assert_eq!((answer.verdict, answer.output.count), (Verdict::Partial, 1), "{answer:?}");
+    assert!(format!("{answer:?}").contains("flakes has failed"), "{answer:?}");
+    play.end().await;
+}
+
 /// Each file has the deadline to itself: a server that works through its files one after the other is not silent.
 #[tokio::test(flavor = "multi_thread")]
 async fn check_of_many_files_gives_each_file_its_own_deadline() {

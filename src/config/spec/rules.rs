@@ -55,6 +55,8 @@ pub struct DiagnosticsRule {
     pub(crate) sees_unsaved: bool,
     /// Findings by which it says that there may be more.
     pub(crate) falls_short: Vec<FallsShort>,
+    /// Findings by which it says that one of its checkers has failed on a text: they are not about the text, which is given to it again.
+    pub(crate) failed_checks: Vec<FailedCheck>,
     /// Checkers (a diagnostic's `source`) whose start columns count bytes of UTF-8, whatever the server counts.
     pub(crate) byte_columns: Vec<String>,
     /// Codes of findings that follow from which files there are and from the text they are in, and from no other text.
@@ -88,6 +90,16 @@ pub(crate) struct FallsShort {
     pub(crate) without_build_file: bool,
     /// What may be missing, as a sentence without its full stop.
     pub(crate) reason: String,
+}
+
+/// A finding by which a server says that one of its checkers has failed.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct FailedCheck {
+    /// The checker: the `source` of the finding.
+    pub(crate) source: String,
+    /// What its message reads like.
+    pub(crate) matches: RegexPattern,
 }
 
 /// Where fresh diagnostics come from.

@@ -5,6 +5,7 @@
 //! an older text.
 
 pub(super) mod cache;
+mod failed_check;
 pub(crate) mod findings;
 pub(crate) mod known;
 mod pull;

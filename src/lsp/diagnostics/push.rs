@@ -42,6 +42,9 @@ const MEASURED_PUSH_QUIET_WINDOW: Duration = Duration::from_millis(500);
 /// The silence after a right push of a server that should have said that it is done, and never has.
 const UNSIGNALED_PUSH_QUIET_WINDOW: Duration = Duration::from_secs(3);
 
+/// So often a text is given again to a server one of whose checkers has failed on it.
+const MAX_FAILED_CHECKS: u32 = 2;
+
 /// What is known at one moment of the wait for a push.
 struct PushWaitState<'a> {
     rule: &'a DiagnosticsRule,
@@ -169,10 +172,12 @@ impl Session {
         path: &WorkspacePath,
         deadline: Instant,
     ) -> Result<RawDiagnostics, AskError> {
+        let (mut has_failed, mut failures) = (false, 0);
         loop {
             let (mut synced, mut snapshot) = self.sync(path).await?;
+            let failed = std::mem::take(&mut has_failed);
             if let Some(document) = synced.document()
-                && document.epoch != self.state.epoch()
+                && (failed || document.epoch != self.state.epoch())
             {
                 self.resend_text(document);
                 snapshot = document.snapshot();
@@ -191,7 +196,11 @@ impl Session {
                 }
             });
             if let Some(raw) = self.listen_for_push(path, snapshot, lies, barrier.as_mut(), deadline).await? {
-                return Ok(raw);
+                has_failed = self.has_failed_check(&raw);
+                if !has_failed || failures == MAX_FAILED_CHECKS || Instant::now() >= deadline {
+                    return Ok(self.without_failed_checks(raw));
+                }
+                failures += 1;
             }
         }
     }

@@ -1,0 +1,40 @@
+//! Findings by which a server says that one of its checkers has failed. They say nothing of the text, so they are not told.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::findings::{DiagnosticsCompleteness, RawDiagnostics};
+use crate::config::spec::FailedCheck;
+use crate::lsp::session::Session;
+
+impl FailedCheck {
+    /// Whether `item`, an LSP 3.17 *Diagnostic*, says it.
+    fn is_told_by(&self, item: &Value) -> bool {
+        item["source"].as_str() == Some(&self.source)
+            && item["message"].as_str().is_some_and(|message| self.matches.is_in(message))
+    }
+}
+
+impl Session {
+    fn told_failure(&self, item: &Value) -> Option<&FailedCheck> {
+        self.state.spec.diagnostics.failed_checks.iter().find(|rule| rule.is_told_by(item))
+    }
+
+    pub(super) fn has_failed_check(&self, raw: &RawDiagnostics) -> bool {
+        raw.items.iter().any(|item| self.told_failure(item).is_some())
+    }
+
+    /// Leaves out of `raw` what says only that a checker has failed; what that would have found is missing then.
+    pub(super) fn without_failed_checks(&self, mut raw: RawDiagnostics) -> RawDiagnostics {
+        let Some(rule) = raw.items.iter().find_map(|item| self.told_failure(item)) else { return raw };
+        let is_about_text = |item: &&Value| self.told_failure(item).is_none();
+        let items = raw.items.iter().filter(is_about_text).cloned().collect();
+        if raw.known == DiagnosticsCompleteness::Complete {
+            let why = format!("{}: {} has failed, so its findings are missing", self.server(), rule.source);
+            raw.known = DiagnosticsCompleteness::Partial(why);
+        }
+        raw.items = Arc::new(items);
+        raw
+    }
+}
