@@ -41,9 +41,9 @@ pub mod bridges {
     }
     pub mod mcp {
         pub mod server {
-            pub use crate::bridges::mcp::server::{ServerOptions, serve};
+            pub use crate::bridges::mcp::server::{McpConversation, ServerOptions, serve, serve_wrapped};
             pub mod http {
-                pub use crate::bridges::mcp::server::http::{HttpOptions, Listener, serve};
+                pub use crate::bridges::mcp::server::http::{HttpOptions, Listener, serve, serve_wrapped};
                 pub mod token {
                     pub use crate::rpc::http_entry::token::BearerToken;
                 }

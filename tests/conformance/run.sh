@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The official MCP conformance suite against our own server, in a build with the feature `conformance`: both requirement sets,
-# over HTTP and, through bridge.mjs, over standard streams; and what needs none of the suite's fixtures against the ordinary
-# build. Then the MCP Inspector looks whether every schema of the whole tool list can be used by all hosts (`--strict`). Fails on any
+# The official MCP conformance suite against our own server with the suite's fixtures (server/): both requirement sets,
+# over HTTP and, through bridge.mjs, over standard streams; and what needs none of the fixtures against the program
+# itself. Then the MCP Inspector looks whether every schema of the whole tool list can be used by all hosts (`--strict`). Fails on any
 # required scenario that fails, and on any finding of the Inspector.
 #
 #   tests/conformance/run.sh            all
@@ -66,8 +66,11 @@ stage() {
 # Starts the server there, on a port that it says on its first line.
 start() {
     stage
-    local -a command=("$server" mcp --no-daemon --http 127.0.0.1:0 --no-token)
-    [ "$1" = http ] || command=("$node" "$ROOT/tests/conformance/bridge.mjs" "$server" mcp --no-daemon)
+    local -a command=("$fixtures" http)
+    case $1 in
+        stdio) command=("$node" "$ROOT/tests/conformance/bridge.mjs" "$fixtures") ;;
+        ordinary) command=("$node" "$ROOT/tests/conformance/bridge.mjs" "$server" mcp --no-daemon) ;;
+    esac
     (cd "$scene/project" && exec "${command[@]}") >"$scene/out" 2>&1 &
     server_pid=$!
     for _ in $(seq 200); do
@@ -113,24 +116,15 @@ check_strictly() {
     done
 }
 
-# Builds the server with these arguments of cargo; the next build takes its place, so it is put aside.
-build() {
-    stop
-    cargo build --quiet --bin lsp-tools "$@"
-    server=$HOME_OF_SUITE/lsp-tools
-    cp --remove-destination "${CARGO_TARGET_DIR:-target}/debug/lsp-tools" "$server"
-}
-
 main() {
     local -a parts=("$@")
     [ $# -gt 0 ] || parts=(http stdio ordinary strict)
     install_suite
-    local failed=0 built=
+    cargo build --quiet --bin lsp-tools --example conformance-server
+    local built failed=0
+    built=$(cd "${CARGO_TARGET_DIR:-target}/debug" && pwd)
+    server=$built/lsp-tools fixtures=$built/examples/conformance-server
     for part in "${parts[@]}"; do
-        local -a features=(--features conformance)
-        [[ $part != ordinary && $part != strict ]] || features=()
-        [ "$built" = "${features[*]-} " ] || build ${features[@]+"${features[@]}"}
-        built="${features[*]-} "
         if [ "$part" = strict ]; then
             check_strictly
             continue

@@ -43,6 +43,8 @@ fn build_example(example: &str) -> PathBuf {
             command.env_remove(name);
         }
     }
+    // Whoever wants the times of tests sets it for their program (`just times`); for cargo it would change every crate.
+    command.env_remove("RUSTC_BOOTSTRAP");
     command.args(["build", "--example", example, "--message-format=json-render-diagnostics"]);
     command.arg("--target-dir").arg(target_dir()).current_dir(env!("CARGO_MANIFEST_DIR"));
     if profile_dir().ends_with("release") {

@@ -39,10 +39,6 @@ pub(crate) struct McpServe {
     /// Let in clients of this machine whose process cannot be seen, as behind `ssh -L`; commands of `bash` can hide among them
     #[arg(long, requires = "http")]
     pub(crate) allow_unseen: bool,
-    /// Let everybody in, for the conformance suite
-    #[cfg(feature = "conformance")]
-    #[arg(long, requires = "http")]
-    pub(crate) no_token: bool,
     /// A choice of tools [default: that of the settings, else core]
     #[arg(long, value_enum, value_name = "PROFILE")]
     pub(crate) profile: Option<ProfileName>,

@@ -107,48 +107,30 @@ async fn listen(
     let address = listener.address();
     let url = format!("http://{address}{}", http::ENDPOINT);
     let mut kept = None;
-    let token = if is_open(serve) {
-        console.print_error_lines(&[format!(
-            "MCP is served at {url}, to everybody: this build is for the conformance suite"
-        )]);
-        None
-    } else {
-        let (token, file) = match &serve.token_file {
-            Some(file) => (BearerToken::from_file(file).map_err(unusable)?, file.clone()),
-            None => {
-                let folders = Folders::find()
-                    .map_err(|error| ToolError::new(ErrorCode::InvalidArgs, error.to_string()))?;
-                let token = BearerToken::random().map_err(unusable)?;
-                let file = kept.insert(token.write_file(&folders.state, address.port()).map_err(unusable)?);
-                (token, file.path().to_owned())
-            }
-        };
-        let file = file.display().to_string();
-        console.print_error_lines(&[
-            format!("MCP is served at {url}"),
-            format!("clients send the header: Authorization: Bearer $(cat {})", escape::words(&file)),
-        ]);
-        Some(token)
+    let (token, file) = match &serve.token_file {
+        Some(file) => (BearerToken::from_file(file).map_err(unusable)?, file.clone()),
+        None => {
+            let folders =
+                Folders::find().map_err(|error| ToolError::new(ErrorCode::InvalidArgs, error.to_string()))?;
+            let token = BearerToken::random().map_err(unusable)?;
+            let file = kept.insert(token.write_file(&folders.state, address.port()).map_err(unusable)?);
+            (token, file.path().to_owned())
+        }
     };
+    let file = file.display().to_string();
+    console.print_error_lines(&[
+        format!("MCP is served at {url}"),
+        format!("clients send the header: Authorization: Bearer $(cat {})", escape::words(&file)),
+    ]);
     let options = HttpOptions {
         server: options,
-        token,
+        token: Some(token),
         hosts: serve.allow_host.clone(),
         allow_unseen: serve.allow_unseen,
     };
     let served = http::serve(listener, options, ended).await.map_err(internal);
     drop(kept);
     served
-}
-
-#[cfg(feature = "conformance")]
-fn is_open(serve: &McpServe) -> bool {
-    serve.no_token
-}
-
-#[cfg(not(feature = "conformance"))]
-fn is_open(_serve: &McpServe) -> bool {
-    false
 }
 
 /// The address in `text`; one that other machines can reach only where that was said.

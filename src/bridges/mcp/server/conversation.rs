@@ -49,7 +49,7 @@ impl McpServerState {
 }
 
 /// One conversation, or one request of a client that has none.
-pub(super) struct McpConversation {
+pub struct McpConversation {
     pub(super) shared: McpServerState,
     /// The session's name in the era that has sessions.
     session: String,

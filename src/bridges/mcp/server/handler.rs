@@ -20,8 +20,6 @@ use serde_json::json;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::ask::is_modern;
-#[cfg(feature = "conformance")]
-use super::conformance;
 use super::conversation::McpConversation;
 use super::subscriptions::{MAX_WATCHED_RESOURCES, Subscription, SubscriptionChange};
 use super::{call, complete, list, prompts, resources, server_info, skills};
@@ -33,12 +31,6 @@ const TOOLS: &str = "";
 impl McpConversation {
     /// One page of the list of tools.
     fn page(&self, cursor: Option<&str>) -> Result<ListToolsResult, ErrorData> {
-        #[cfg(feature = "conformance")]
-        if cursor.is_none() {
-            let mut page = list::page(self.runtime().definitions(&self.shared.options.caller), None)?;
-            page.tools.splice(0..0, conformance::list());
-            return Ok(page);
-        }
         let definitions = self.runtime().definitions(&self.shared.options.caller);
         let mut registered = self.shared.registered.lock();
         for definition in &definitions {
@@ -59,7 +51,6 @@ impl McpConversation {
             loop {
                 let told = match subscription.next().await {
                     SubscriptionChange::Tools => peer.notify_tool_list_changed().await,
-                    SubscriptionChange::Prompts => peer.notify_prompt_list_changed().await,
                     SubscriptionChange::Resource(uri) => {
                         peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await
                     }
@@ -130,26 +121,7 @@ impl ServerHandler for McpConversation {
         params: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        #[cfg(feature = "conformance")]
-        if let Some(answer) = conformance::call(self, &params, &context).await {
-            return answer;
-        }
         catch_panic(Box::pin(call::call(self, params, context))).await
-    }
-
-    #[cfg(feature = "conformance")]
-    fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
-        conformance::get_tool(name)
-    }
-
-    #[cfg(feature = "conformance")]
-    #[expect(deprecated, reason = "the suite asks for logging, which 2026-07-28 deprecates")]
-    async fn set_level(
-        &self,
-        _params: rmcp::model::SetLevelRequestParams,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<(), ErrorData> {
-        Ok(())
     }
 
     async fn list_resources(
@@ -158,14 +130,7 @@ impl ServerHandler for McpConversation {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         check_no_cursor(params.as_ref())?;
-        let list = resources::list();
-        #[cfg(feature = "conformance")]
-        let list = {
-            let mut list = list;
-            list.resources.extend(conformance::resources());
-            list
-        };
-        Ok(list)
+        Ok(resources::list())
     }
 
     async fn list_resource_templates(
@@ -174,14 +139,7 @@ impl ServerHandler for McpConversation {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         check_no_cursor(params.as_ref())?;
-        let list = resources::templates();
-        #[cfg(feature = "conformance")]
-        let list = {
-            let mut list = list;
-            list.resource_templates.extend(conformance::templates());
-            list
-        };
-        Ok(list)
+        Ok(resources::templates())
     }
 
     async fn read_resource(
@@ -189,10 +147,6 @@ impl ServerHandler for McpConversation {
         params: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        #[cfg(feature = "conformance")]
-        if let Some(read) = conformance::read(&params.uri) {
-            return Ok(read.into());
-        }
         let cancelled = self.gone().child_token();
         let caller = self.caller(is_modern(&context));
         let read = catch_panic(resources::read(self.runtime(), &caller, &params.uri, cancelled));
@@ -221,7 +175,6 @@ impl ServerHandler for McpConversation {
             };
             let told = match change {
                 SubscriptionChange::Tools => sink.notify_tool_list_changed().await,
-                SubscriptionChange::Prompts => sink.notify_prompt_list_changed().await,
                 SubscriptionChange::Resource(uri) => sink.notify_resource_updated(uri).await,
             };
             if told.is_err() {
@@ -235,10 +188,6 @@ impl ServerHandler for McpConversation {
         params: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        #[cfg(feature = "conformance")]
-        if conformance::watches(&params.uri) {
-            return Ok(());
-        }
         let refused =
             |what: &str| ErrorData::invalid_params(what.to_owned(), Some(json!({"uri": params.uri})));
         let many = self.subscriptions.lock().len() > MAX_WATCHED_RESOURCES;
@@ -274,14 +223,7 @@ impl ServerHandler for McpConversation {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         check_no_cursor(params.as_ref())?;
-        let list = prompts::list();
-        #[cfg(feature = "conformance")]
-        let list = {
-            let mut list = list;
-            list.prompts.extend(conformance::prompts());
-            list
-        };
-        Ok(list)
+        Ok(prompts::list())
     }
 
     async fn get_prompt(
@@ -289,10 +231,6 @@ impl ServerHandler for McpConversation {
         params: GetPromptRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        #[cfg(feature = "conformance")]
-        if let Some(prompt) = conformance::prompt(&params) {
-            return prompt;
-        }
         catch_panic(async { prompts::get(&params) }).await.map(Into::into)
     }
 
@@ -301,10 +239,6 @@ impl ServerHandler for McpConversation {
         params: CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        #[cfg(feature = "conformance")]
-        if let Some(info) = conformance::complete(&params) {
-            return Ok(CompleteResult::new(info));
-        }
         let caller = self.caller(is_modern(&context));
         catch_panic(complete::complete(self.runtime(), &caller, &params)).await
     }

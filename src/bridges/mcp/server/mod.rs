@@ -18,9 +18,6 @@ mod answer_form;
 mod ask;
 mod call;
 mod complete;
-#[cfg(feature = "conformance")]
-#[expect(deprecated, reason = "the suite asks for sampling, roots and logging, which 2026-07-28 deprecates")]
-mod conformance;
 mod conversation;
 mod handler;
 mod handles;
@@ -42,14 +39,15 @@ mod trace_context;
 
 use std::time::Duration;
 
+use rmcp::ServerHandler;
 use rmcp::service::{QuitReason, ServerInitializeError, serve_server_with_ct};
 use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-use self::conversation::McpConversation;
 use self::pipe::Pipe;
 
+pub use self::conversation::McpConversation;
 pub use self::options::ServerOptions;
 
 /// After the client has gone, answers that are still being written get so long.
@@ -88,28 +86,40 @@ pub async fn serve(
     write: impl AsyncWrite + Unpin + Send + 'static,
     ended: CancellationToken,
 ) -> Result<(), ServeError> {
+    serve_wrapped(options, |conversation| conversation, read, write, ended).await
+}
+
+/// As [`serve`], by the handler that `wrap` makes of the conversation.
+pub async fn serve_wrapped<H: ServerHandler>(
+    options: ServerOptions,
+    wrap: impl FnOnce(McpConversation) -> H,
+    read: impl AsyncRead + Unpin + Send + 'static,
+    write: impl AsyncWrite + Unpin + Send + 'static,
+    ended: CancellationToken,
+) -> Result<(), ServeError> {
     let gone = ended.child_token();
     let closed = CancellationToken::new();
     let pipe = Pipe::new(read, write, gone.clone(), closed.clone());
     let conversation = McpConversation::new(options, gone.clone(), random_key()?);
-    let served = Box::pin(serve_conversation(conversation, pipe, &gone, &closed, ended)).await;
+    let served = Box::pin(serve_conversation(wrap(conversation), pipe, &gone, &closed, ended)).await;
     gone.cancel();
     closed.cancel();
     served
 }
 
-async fn serve_conversation<R, W>(
-    conversation: McpConversation,
+async fn serve_conversation<H, R, W>(
+    handler: H,
     pipe: Pipe<R, W>,
     gone: &CancellationToken,
     closed: &CancellationToken,
     ended: CancellationToken,
 ) -> Result<(), ServeError>
 where
+    H: ServerHandler,
     R: AsyncRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    let running = match serve_server_with_ct(conversation, pipe, ended).await {
+    let running = match serve_server_with_ct(handler, pipe, ended).await {
         Ok(running) => running,
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
         // Whoever is gone before the answer was written needs no error.

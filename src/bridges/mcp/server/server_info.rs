@@ -30,11 +30,6 @@ pub(super) fn config() -> ServerConfig {
     let skills = (SKILLS_EXTENSION_ID.to_owned(), serde_json::Map::new());
     capabilities.extensions = Some([tasks, skills].into_iter().collect());
     capabilities.completions = Some(serde_json::Map::new());
-    #[cfg(feature = "conformance")]
-    {
-        capabilities.logging = Some(serde_json::Map::new());
-        capabilities.prompts.get_or_insert_default().list_changed = Some(true);
-    }
     let info = Implementation::new("lsp-tools", env!("CARGO_PKG_VERSION"))
         .with_title("lsp-tools")
         .with_description(env!("CARGO_PKG_DESCRIPTION"));

@@ -41,8 +41,6 @@ struct ToolList {
 pub(super) struct SubscriptionHub {
     options: ServerOptions,
     disconnected: CancellationToken,
-    /// Counts changes of the list of prompts, which only a fixture changes.
-    prompts: watch::Sender<u64>,
     inner: Mutex<SubscriptionHubInner>,
 }
 
@@ -63,8 +61,6 @@ struct SubscriptionHubInner {
 pub(super) struct Subscription {
     /// For the list of tools.
     pub(super) tools: Option<watch::Receiver<u64>>,
-    /// For the list of prompts.
-    pub(super) prompts: Option<watch::Receiver<u64>>,
     /// For each resource.
     pub(super) resources: Vec<(String, watch::Receiver<u64>)>,
 }
@@ -74,20 +70,13 @@ pub(super) struct Subscription {
 pub(super) enum SubscriptionChange {
     /// The list of tools is another one.
     Tools,
-    /// The list of prompts is another one.
-    Prompts,
     /// The resource with this URI has changed.
     Resource(String),
 }
 
 impl SubscriptionHub {
     pub(super) fn new(options: ServerOptions, gone: CancellationToken) -> Arc<Self> {
-        Arc::new(Self {
-            options,
-            disconnected: gone,
-            prompts: watch::Sender::new(0),
-            inner: Mutex::default(),
-        })
+        Arc::new(Self { options, disconnected: gone, inner: Mutex::default() })
     }
 
     fn lock_inner(&self) -> MutexGuard<'_, SubscriptionHubInner> {
@@ -102,10 +91,6 @@ impl SubscriptionHub {
         if wanted.tools_list_changed == Some(true) {
             subscription.tools = Some(self.tools());
             accepted.tools_list_changed = Some(true);
-        }
-        if wanted.prompts_list_changed == Some(true) {
-            subscription.prompts = Some(self.prompts.subscribe());
-            accepted.prompts_list_changed = Some(true);
         }
         if let Some(uris) = &wanted.resource_subscriptions {
             let watched = uris
@@ -151,20 +136,6 @@ impl SubscriptionHub {
         let first = self.list_of_tools(None);
         tokio::spawn(Arc::clone(self).watch_tools(sender, first));
         receiver
-    }
-
-    /// Says that the list of tools has changed, for whoever listens.
-    #[cfg(feature = "conformance")]
-    pub(super) fn notify_tools_changed(&self) {
-        if let Some(tools) = &self.lock_inner().tools {
-            tools.send_modify(|count| *count += 1);
-        }
-    }
-
-    /// The same of the list of prompts.
-    #[cfg(feature = "conformance")]
-    pub(super) fn notify_prompts_changed(&self) {
-        self.prompts.send_modify(|count| *count += 1);
     }
 
     async fn watch_tools(self: Arc<Self>, sender: watch::Sender<u64>, first: ToolList) {
@@ -299,7 +270,6 @@ impl Subscription {
     /// The next thing to tell; never returns where nothing is subscribed to any more.
     pub(super) async fn next(&mut self) -> SubscriptionChange {
         let tools = wait_for_change(&mut self.tools, SubscriptionChange::Tools);
-        let prompts = wait_for_change(&mut self.prompts, SubscriptionChange::Prompts);
         let resources = async {
             let waiting = self.resources.iter_mut().map(|(uri, receiver)| {
                 Box::pin(async {
@@ -314,7 +284,6 @@ impl Subscription {
         };
         tokio::select! {
             change = tools => change,
-            change = prompts => change,
             change = resources => change,
         }
     }

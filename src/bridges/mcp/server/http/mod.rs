@@ -23,6 +23,7 @@ use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use thiserror::Error;
@@ -65,7 +66,7 @@ const NOT_ASKED: &str = "calls are approved by clients of this machine alone who
 pub struct HttpOptions {
     /// What every conversation is served with.
     pub server: ServerOptions,
-    /// What every request must bring; `None` lets everybody in, and is only to be had in builds for the conformance suite.
+    /// What every request must bring; `None` lets everybody in, which the command line never does.
     pub token: Option<BearerToken>,
     /// Names, beside the address itself, under which a proxy may reach us: `Host` and `Origin` must be one of them.
     pub hosts: Vec<String>,
@@ -114,20 +115,19 @@ impl Listener {
     }
 }
 
-type Service = StreamableHttpService<McpConversation, LocalSessionManager>;
 type McpHttpResponse = Response<BoxBody<Bytes, Infallible>>;
 
 /// What every connection needs.
-struct McpHttpEndpoint {
+struct McpHttpEndpoint<H> {
     guard: HttpAccessGuard,
-    service: Service,
+    service: StreamableHttpService<H, LocalSessionManager>,
     sessions: Arc<HttpSessions>,
     allow_unseen: bool,
 }
 
 /// One connection.
-struct McpHttpConnection {
-    endpoint: Arc<McpHttpEndpoint>,
+struct McpHttpConnection<H> {
+    endpoint: Arc<McpHttpEndpoint<H>>,
     /// Both ends: the client's and ours.
     ends: (SocketAddr, SocketAddr),
     place: Arc<ConnectionPlace>,
@@ -144,7 +144,20 @@ pub async fn serve(
     options: HttpOptions,
     ended: CancellationToken,
 ) -> Result<(), HttpError> {
-    let door = Arc::new(door(&listener, options, &ended)?);
+    serve_wrapped(listener, options, |conversation| conversation, ended).await
+}
+
+/// As [`serve`], by the handler that `wrap` makes of each conversation.
+///
+/// # Errors
+/// As [`serve`].
+pub async fn serve_wrapped<H: ServerHandler>(
+    listener: Listener,
+    options: HttpOptions,
+    wrap: impl Fn(McpConversation) -> H + Send + Sync + 'static,
+    ended: CancellationToken,
+) -> Result<(), HttpError> {
+    let door = Arc::new(door(&listener, options, wrap, &ended)?);
     let places = ConnectionPlaces::new();
     let mut connections = JoinSet::new();
     loop {
@@ -170,11 +183,12 @@ pub async fn serve(
     Ok(())
 }
 
-fn door(
+fn door<H: ServerHandler>(
     listener: &Listener,
     options: HttpOptions,
+    wrap: impl Fn(McpConversation) -> H + Send + Sync + 'static,
     ended: &CancellationToken,
-) -> Result<McpHttpEndpoint, HttpError> {
+) -> Result<McpHttpEndpoint<H>, HttpError> {
     let HttpOptions { server, token, hosts, allow_unseen } = options;
     // States of calls that wait for an answer outlive a restart where the token does.
     let key = match &token {
@@ -187,7 +201,7 @@ fn door(
     let made = std::sync::atomic::AtomicU64::new(0);
     let factory = move || {
         let number = made.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        Ok(McpConversation::for_session(shared.clone(), format!("{session}-{number}")))
+        Ok(wrap(McpConversation::for_session(shared.clone(), format!("{session}-{number}"))))
     };
     let sessions = Arc::new(HttpSessions::default());
     // Host and Origin have been checked before, against all names that count; rmcp knows only some of them.
@@ -199,7 +213,12 @@ fn door(
     Ok(McpHttpEndpoint { guard, service, sessions, allow_unseen })
 }
 
-async fn connection(stream: TcpStream, peer: SocketAddr, door: Arc<McpHttpEndpoint>, place: ConnectionPlace) {
+async fn connection<H: ServerHandler>(
+    stream: TcpStream,
+    peer: SocketAddr,
+    door: Arc<McpHttpEndpoint<H>>,
+    place: ConnectionPlace,
+) {
     // Answers are small, and whoever waits for one should not wait for a second segment.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!("TCP_NODELAY cannot be set: {error}");
@@ -235,7 +254,7 @@ async fn connection(stream: TcpStream, peer: SocketAddr, door: Arc<McpHttpEndpoi
     }
 }
 
-impl McpHttpConnection {
+impl<H: ServerHandler> McpHttpConnection<H> {
     async fn answer(&self, request: Request<Incoming>) -> McpHttpResponse {
         if let Err(refused) = self.endpoint.guard.check_request(request.uri(), request.headers()) {
             tracing::debug!(?refused, "an HTTP request was refused");
@@ -269,7 +288,7 @@ impl McpHttpConnection {
     }
 }
 
-impl McpHttpEndpoint {
+impl<H: ServerHandler> McpHttpEndpoint<H> {
     async fn answer(&self, request: Request<Incoming>, peer: HttpPeer) -> McpHttpResponse {
         let (mut head, body) = request.into_parts();
         if content_length(&head.headers).is_some_and(|length| length > MAX_REQUEST_BODY_BYTES) {

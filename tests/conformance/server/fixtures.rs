@@ -1,11 +1,4 @@
-//! Fixtures of MCP's official conformance suite: tools, resources and prompts with fixed answers. Their words are the suite's.
-//! Only in builds with the feature `conformance`, which no release has; the transports, the handling of both eras and
-//! everything else that the suite exercises are the product's own.
-
-mod content;
-mod forms;
-mod input;
-mod tools;
+//! The fixtures: tools, resources and prompts with fixed answers. Their words are the suite's.
 
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -15,57 +8,58 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 
-use super::conversation::McpConversation;
+use crate::handler::Fixtures;
+use crate::{content, input, tools};
 
 /// The tools, a harmless one first: the suite calls whatever the list begins with.
-pub(super) fn list() -> Vec<Tool> {
+pub fn list() -> Vec<Tool> {
     tools::list().into_iter().chain(input::list()).collect()
 }
 
 /// The tool whose parameters are checked against HTTP headers.
-pub(super) fn get_tool(name: &str) -> Option<Tool> {
+pub fn get_tool(name: &str) -> Option<Tool> {
     list().into_iter().find(|tool| tool.name == name)
 }
 
 /// The answer of a fixture tool; `None` where `params` names another tool.
-pub(super) async fn call(
-    conversation: &McpConversation,
+pub async fn call(
+    fixtures: &Fixtures,
     params: &CallToolRequestParams,
     context: &RequestContext<RoleServer>,
 ) -> Option<Result<CallToolResponse, ErrorData>> {
     if params.name.starts_with(input::PREFIX) {
-        return Some(input::call(conversation, params, context));
+        return Some(input::call(fixtures, params, context));
     }
-    tools::call(conversation, params, context).await
+    tools::call(fixtures, params, context).await
 }
 
 /// The resources.
-pub(super) fn resources() -> Vec<Resource> {
+pub fn resources() -> Vec<Resource> {
     content::resources()
 }
 
 /// The template.
-pub(super) fn templates() -> Vec<ResourceTemplate> {
+pub fn templates() -> Vec<ResourceTemplate> {
     content::templates()
 }
 
 /// The content of a fixture's resource.
-pub(super) fn read(uri: &str) -> Option<ReadResourceResult> {
+pub fn read(uri: &str) -> Option<ReadResourceResult> {
     content::read(uri)
 }
 
 /// Whether it may be subscribed to, though it never changes.
-pub(super) fn watches(uri: &str) -> bool {
+pub fn watches(uri: &str) -> bool {
     uri == "test://watched-resource" || content::read(uri).is_some()
 }
 
 /// The prompts.
-pub(super) fn prompts() -> Vec<Prompt> {
+pub fn prompts() -> Vec<Prompt> {
     content::prompts()
 }
 
 /// A fixture's prompt.
-pub(super) fn prompt(params: &GetPromptRequestParams) -> Option<Result<GetPromptResponse, ErrorData>> {
+pub fn prompt(params: &GetPromptRequestParams) -> Option<Result<GetPromptResponse, ErrorData>> {
     if params.name == input::PROMPT {
         return Some(input::prompt(params));
     }
@@ -73,7 +67,7 @@ pub(super) fn prompt(params: &GetPromptRequestParams) -> Option<Result<GetPrompt
 }
 
 /// Completions for the fixtures' arguments.
-pub(super) fn complete(params: &CompleteRequestParams) -> Option<CompletionInfo> {
+pub fn complete(params: &CompleteRequestParams) -> Option<CompletionInfo> {
     let fixture = match &params.r#ref {
         rmcp::model::Reference::Prompt(prompt) => prompt.name.starts_with("test_"),
         rmcp::model::Reference::Resource(template) => template.uri.starts_with("test://"),
@@ -90,7 +84,7 @@ pub(super) fn complete(params: &CompleteRequestParams) -> Option<CompletionInfo>
 }
 
 /// A tool without arguments, or with the given ones.
-fn tool(name: &'static str, description: &'static str, schema: Option<Value>) -> Tool {
+pub fn tool(name: &'static str, description: &'static str, schema: Option<Value>) -> Tool {
     let schema = schema.unwrap_or_else(|| json!({"type": "object", "properties": {}}));
     Tool::new(name, description, schema.as_object().cloned().unwrap_or_default())
 }

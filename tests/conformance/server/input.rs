@@ -9,14 +9,14 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 
-use super::forms::{field, roots, sampling};
-use super::tool;
-use crate::bridges::mcp::server::conversation::McpConversation;
+use crate::fixtures::tool;
+use crate::forms::{field, roots, sampling};
+use crate::handler::Fixtures;
 
-pub(super) const PREFIX: &str = "test_input_required_result_";
-pub(super) const PROMPT: &str = "test_input_required_result_prompt";
+pub const PREFIX: &str = "test_input_required_result_";
+pub const PROMPT: &str = "test_input_required_result_prompt";
 
-pub(super) fn list() -> Vec<Tool> {
+pub fn list() -> Vec<Tool> {
     vec![
         tool("test_input_required_result_elicitation", "Asks for a name", None),
         tool("test_input_required_result_sampling", "Asks the client's model", None),
@@ -47,29 +47,25 @@ fn name() -> Result<InputRequest, ErrorData> {
 }
 
 /// The stage that a state was sealed at; none was brought along at the first call.
-fn stage(conversation: &McpConversation, params: &CallToolRequestParams) -> Result<u64, ErrorData> {
+fn stage(fixtures: &Fixtures, params: &CallToolRequestParams) -> Result<u64, ErrorData> {
     let Some(state) = &params.request_state else { return Ok(0) };
-    let opened: Value = conversation
-        .seal()
+    let opened: Value = fixtures
+        .seal
         .open_json(state)
         .map_err(|error| ErrorData::invalid_params(format!("requestState: {error}"), None))?;
     Ok(opened["stage"].as_u64().unwrap_or_default())
 }
 
-fn ask(
-    conversation: &McpConversation,
-    stage: u64,
-    asked: InputRequests,
-) -> Result<CallToolResponse, ErrorData> {
-    let sealed = conversation
-        .seal()
+fn ask(fixtures: &Fixtures, stage: u64, asked: InputRequests) -> Result<CallToolResponse, ErrorData> {
+    let sealed = fixtures
+        .seal
         .seal_json(&json!({"stage": stage}))
         .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
     Ok(InputRequiredResult::new(Some(asked), Some(sealed)).into())
 }
 
-pub(super) fn call(
-    conversation: &McpConversation,
+pub fn call(
+    fixtures: &Fixtures,
     params: &CallToolRequestParams,
     context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
@@ -93,22 +89,22 @@ pub(super) fn call(
             Some(response) => done(format!("Client roots: {}", response["roots"])),
             None => once(requests([("client_roots", roots())])),
         },
-        "request_state" | "tampered_state" => match stage(conversation, params)? {
-            0 => ask(conversation, 1, requests([("confirm", field("Please confirm", "ok", "boolean")?)])),
+        "request_state" | "tampered_state" => match stage(fixtures, params)? {
+            0 => ask(fixtures, 1, requests([("confirm", field("Please confirm", "ok", "boolean")?)])),
             _ => done("state-ok"),
         },
         "multiple_inputs" => {
             let keys = ["user_name", "greeting", "client_roots"];
-            if stage(conversation, params)? > 0 && keys.iter().all(|key| given(key).is_some()) {
+            if stage(fixtures, params)? > 0 && keys.iter().all(|key| given(key).is_some()) {
                 return done("All three are here");
             }
             let asked =
                 [("user_name", name()?), ("greeting", sampling("Greet somebody")), ("client_roots", roots())];
-            ask(conversation, 1, requests(asked))
+            ask(fixtures, 1, requests(asked))
         }
-        "multi_round" => match stage(conversation, params)? {
-            0 => ask(conversation, 1, requests([("step1", field("Step 1: your name?", "name", "string")?)])),
-            1 => ask(conversation, 2, requests([("step2", field("Step 2: a colour?", "color", "string")?)])),
+        "multi_round" => match stage(fixtures, params)? {
+            0 => ask(fixtures, 1, requests([("step1", field("Step 1: your name?", "name", "string")?)])),
+            1 => ask(fixtures, 2, requests([("step2", field("Step 2: a colour?", "color", "string")?)])),
             _ => done("Both steps are done"),
         },
         "capabilities" => {
@@ -132,7 +128,7 @@ pub(super) fn call(
     }
 }
 
-pub(super) fn prompt(params: &GetPromptRequestParams) -> Result<GetPromptResponse, ErrorData> {
+pub fn prompt(params: &GetPromptRequestParams) -> Result<GetPromptResponse, ErrorData> {
     match response_for(params.input_responses.as_ref(), "user_context") {
         Some(response) => {
             let text =

@@ -11,15 +11,15 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 
-use super::content::{embedded_resource, image, sound};
-use super::forms::{choices, completion, defaults, field, form};
-use super::tool;
-use crate::bridges::mcp::server::conversation::McpConversation;
+use crate::content::{embedded_resource, image, sound};
+use crate::fixtures::tool;
+use crate::forms::{choices, completion, defaults, field, form};
+use crate::handler::Fixtures;
 
 /// Between two notifications of a tool.
 const CONFORMANCE_NOTIFICATION_DELAY: Duration = Duration::from_millis(50);
 
-pub(super) fn list() -> Vec<Tool> {
+pub fn list() -> Vec<Tool> {
     let text = |name: &str| {
         Some(json!({"type": "object", "properties": {name: {"type": "string"}}, "required": [name]}))
     };
@@ -77,8 +77,8 @@ fn schema_2020_12() -> Value {
     })
 }
 
-pub(super) async fn call(
-    conversation: &McpConversation,
+pub async fn call(
+    fixtures: &Fixtures,
     params: &CallToolRequestParams,
     context: &RequestContext<RoleServer>,
 ) -> Option<Result<CallToolResponse, ErrorData>> {
@@ -135,11 +135,13 @@ pub(super) async fn call(
             vec![ContentBlock::text("here again")]
         }
         "test_trigger_tool_change" => {
-            conversation.watch().notify_tools_changed();
+            if let Err(error) = fixtures.add_tool() {
+                return Some(Err(error));
+            }
             vec![ContentBlock::text("told")]
         }
         "test_trigger_prompt_change" => {
-            conversation.watch().notify_prompts_changed();
+            fixtures.prompts.send_modify(|count| *count += 1);
             vec![ContentBlock::text("told")]
         }
         "test_missing_capability" => {

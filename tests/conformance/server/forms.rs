@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 ///
 /// # Errors
 /// Where `schema` is no schema of a form.
-pub(super) fn form(message: &str, schema: Value) -> Result<ElicitRequestParams, ErrorData> {
+pub fn form(message: &str, schema: Value) -> Result<ElicitRequestParams, ErrorData> {
     let requested_schema =
         serde_json::from_value(schema).map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
     Ok(ElicitRequestParams::FormElicitationParams {
@@ -24,28 +24,28 @@ pub(super) fn form(message: &str, schema: Value) -> Result<ElicitRequestParams, 
 ///
 /// # Errors
 /// As [`form`].
-pub(super) fn field(message: &str, name: &str, kind: &str) -> Result<InputRequest, ErrorData> {
+pub fn field(message: &str, name: &str, kind: &str) -> Result<InputRequest, ErrorData> {
     let schema = json!({"type": "object", "properties": {name: {"type": kind}}, "required": [name]});
     Ok(InputRequest::Elicitation(ElicitRequest::new(form(message, schema)?)))
 }
 
 /// What the client's model says to `prompt`.
-pub(super) fn completion(prompt: &str) -> CreateMessageRequestParams {
+pub fn completion(prompt: &str) -> CreateMessageRequestParams {
     CreateMessageRequestParams::new(vec![SamplingMessage::user_text(prompt)], 100)
 }
 
 /// The same as part of a result.
-pub(super) fn sampling(prompt: &str) -> InputRequest {
+pub fn sampling(prompt: &str) -> InputRequest {
     InputRequest::CreateMessage(CreateMessageRequest::new(completion(prompt)))
 }
 
 /// The client's roots, as part of a result.
-pub(super) fn roots() -> InputRequest {
+pub fn roots() -> InputRequest {
     InputRequest::ListRoots(ListRootsRequest::default())
 }
 
 /// Fields that all have a default (SEP-1034).
-pub(super) fn defaults() -> Value {
+pub fn defaults() -> Value {
     json!({"type": "object", "properties": {
         "name": {"type": "string", "description": "A name", "default": "John Doe"},
         "age": {"type": "integer", "description": "An age", "default": 30},
@@ -56,7 +56,7 @@ pub(super) fn defaults() -> Value {
 }
 
 /// A choice in each of the five ways there are (SEP-1330).
-pub(super) fn choices() -> Value {
+pub fn choices() -> Value {
     let titled = |number: u8| json!({"const": format!("value{number}"), "title": format!("Option {number}")});
     let titled = || json!([titled(1), titled(2), titled(3)]);
     let plain = || json!(["option1", "option2", "option3"]);

@@ -12,30 +12,30 @@ const PIXEL: &str =
 /// A WAV file without a sample.
 const SILENCE: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA=";
 
-pub(super) fn image() -> ContentBlock {
+pub fn image() -> ContentBlock {
     ContentBlock::image(PIXEL, "image/png")
 }
 
-pub(super) fn sound() -> ContentBlock {
+pub fn sound() -> ContentBlock {
     ContentBlock::audio(SILENCE, "audio/wav")
 }
 
-pub(super) fn embedded_resource(uri: &str, kind: &str, text: &str) -> ContentBlock {
+pub fn embedded_resource(uri: &str, kind: &str, text: &str) -> ContentBlock {
     ContentBlock::resource(ResourceContents::text(text, uri).with_mime_type(kind))
 }
 
-pub(super) fn resources() -> Vec<Resource> {
+pub fn resources() -> Vec<Resource> {
     vec![
         Resource::new("test://static-text", "static-text").with_mime_type("text/plain"),
         Resource::new("test://static-binary", "static-binary").with_mime_type("image/png"),
     ]
 }
 
-pub(super) fn templates() -> Vec<ResourceTemplate> {
+pub fn templates() -> Vec<ResourceTemplate> {
     vec![ResourceTemplate::new("test://template/{id}/data", "template").with_mime_type("application/json")]
 }
 
-pub(super) fn read(uri: &str) -> Option<ReadResourceResult> {
+pub fn read(uri: &str) -> Option<ReadResourceResult> {
     let template = || uri.strip_prefix("test://template/")?.strip_suffix("/data");
     let contents = match uri {
         "test://static-text" => ResourceContents::text("The text of a fixture.", uri),
@@ -49,7 +49,7 @@ pub(super) fn read(uri: &str) -> Option<ReadResourceResult> {
     Some(ReadResourceResult::new(vec![contents]).with_ttl_ms(60_000).with_cache_scope(CacheScope::Private))
 }
 
-pub(super) fn prompts() -> Vec<Prompt> {
+pub fn prompts() -> Vec<Prompt> {
     let arguments = vec![
         PromptArgument::new("arg1").with_description("The first").with_required(true),
         PromptArgument::new("arg2").with_description("The second").with_required(false),
@@ -60,11 +60,11 @@ pub(super) fn prompts() -> Vec<Prompt> {
         Prompt::new("test_prompt_with_arguments", Some("A prompt with two arguments"), Some(arguments)),
         plain("test_prompt_with_embedded_resource"),
         plain("test_prompt_with_image"),
-        plain(super::input::PROMPT),
+        plain(crate::input::PROMPT),
     ]
 }
 
-pub(super) fn prompt(params: &GetPromptRequestParams) -> Option<GetPromptResult> {
+pub fn prompt(params: &GetPromptRequestParams) -> Option<GetPromptResult> {
     let argument = |name: &str| {
         let given = params.arguments.as_ref().and_then(|arguments| arguments.get(name));
         given.and_then(Value::as_str).unwrap_or_default().to_owned()
