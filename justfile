@@ -24,6 +24,20 @@ unit:
 test *ARGS:
     cargo test {{ARGS}}
 
+# the tests that `cargo test` leaves out because each takes seconds: ten minutes; just slow changes:: for those of one module
+slow *ARGS:
+    tests/slow.sh {{ARGS}}
+
+# the time of each integration test, the longest first: those that take seconds belong to `just slow`
+times *ARGS:
+    #!/bin/sh
+    set -eu
+    program=$(cargo test --test integration --no-run --message-format=json |
+        sed -nE 's/.*"name":"integration".*"executable":"([^"]*)".*/\1/p')
+    # libtest tells times only where rustc would take unstable options; cargo would build everything anew for them.
+    RUSTC_BOOTSTRAP=1 "$program" -Z unstable-options --report-time --format json {{ARGS}} |
+        sed -nE 's/.*"name": "([^"]*)", "event": "ok", "exec_time": ([0-9.]+).*/\2 \1/p' | sort -rn
+
 # format the code
 fmt:
     cargo fmt

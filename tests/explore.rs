@@ -61,6 +61,7 @@ fn places(items: &[ExploreItem]) -> Vec<(&str, &str, Vec<u32>)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn explore_method_with_pyright_gives_source_callers_tests_and_callees() {
     let project = python();
     let runtime = open(&project, &["pyright"]);
@@ -92,6 +93,7 @@ async fn explore_method_with_pyright_gives_source_callers_tests_and_callees() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn explore_shows_errors_within_the_symbol_only() {
     let project = python();
     let broken = CART.replace("result * rate", "result * rtae").replace("sum(prices)", "summ(prices)");
@@ -105,6 +107,7 @@ async fn explore_shows_errors_within_the_symbol_only() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn explore_of_an_import_shows_the_definition_it_leads_to() {
     let project = python();
     let runtime = open(&project, &["pyright"]);
@@ -119,6 +122,7 @@ async fn explore_of_an_import_shows_the_definition_it_leads_to() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn explore_typescript_interface_lists_implementations() {
     let project = Project::new([
         ("tsconfig.json", "{\"compilerOptions\": {\"strict\": true}}"),
@@ -160,6 +164,7 @@ async fn explore_without_server_gives_source_and_users_as_hints() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn explore_budget_bounds_the_answer_and_too_small_a_one_is_refused() {
     let project = python();
     let uses = (0..300).map(|number| format!("def user_{number}(cart):\n    return add_up(cart)\n"));

@@ -41,6 +41,7 @@ fn codes(project: &Project, installed: &[&str]) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn pylsp_style_checks_run_only_where_configured() {
     let long = format!("import os\nword = \"{}\"\n", "x".repeat(90));
     let project = Project::new([("a.py", long.as_str()), ("setup.cfg", "[metadata]\nname = a\n")]);
@@ -124,6 +125,7 @@ fn servers_installed_but_unused_are_named_with_setting_to_change() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn unsupported_query_names_a_server_that_supports_it() {
     let project = Project::new([("a.py", "def f():\n    return 1\n")]);
     let asked = |installed: &[&str], command: &str| {
@@ -147,6 +149,7 @@ fn unsupported_query_names_a_server_that_supports_it() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn pyright_src_layout_diagnostics_match_its_command_line() {
     let project = Project::new([
         ("pyproject.toml", "[project]\nname = \"acme\"\n"),
@@ -204,6 +207,7 @@ fn references(project: &Project, prefix: &Path) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn jedi_definition_in_src_layout_is_found() {
     let project = Project::new([
         ("pyproject.toml", "[project]\nname = \"acme\"\n"),
@@ -354,6 +358,7 @@ fn unchecked_files_are_counted_by_language() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn project_setup_missing_is_reported_in_one_line() {
     let project = Project::new([
         ("CMakeLists.txt", "project(a C)\n"),
@@ -380,6 +385,7 @@ fn project_setup_missing_is_reported_in_one_line() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn format_of_folder_formats_each_file() {
     let project =
         Project::new([("sub/a.py", "x=1\n"), ("sub/b.py", "y=2\n"), ("c.py", "z=3\n"), ("sub/n.txt", "n\n")]);
@@ -399,6 +405,7 @@ fn format_of_folder_formats_each_file() {
 
 /// A program that asks takes an empty list for a clean file; people read the line above it.
 #[test]
+#[ignore = "slow: just slow"]
 fn diagnostics_without_server_fail_with_syntax_findings() {
     let project = Project::new([("a.py", "def f(:\n"), ("b.py", "print(unknown)\n"), ("c.sh", "echo\n")]);
     let call = |servers: &[&str], arguments: &str| {
@@ -447,6 +454,7 @@ fn diagnostics_without_server_fail_with_syntax_findings() {
 
 /// A project's own environment holds programs of the project: it is read, whether they may be run or not.
 #[test]
+#[ignore = "slow: just slow"]
 fn python_environment_is_used_untrusted_activated_or_trusted() {
     let project = Project::new([
         ("a.py", "import acmelib\n\nprint(acmelib.answer())\n"),

@@ -60,6 +60,7 @@ async fn fix_of_folder_with_ruff_is_one_edit_with_one_undo() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn fix_with_typescript_server_does_each_kind_by_itself() {
     let files = [
         ("tsconfig.json", "{\"compilerOptions\": {\"strict\": true}}"),
@@ -97,6 +98,7 @@ async fn quick_fixes_of_one_rule_are_made_in_all_files_and_no_others() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn quick_fixes_of_typescript_are_merged_on_one_line() {
     let files = [
         ("tsconfig.json", "{\"compilerOptions\": {\"noUnusedLocals\": true}}"),

@@ -56,6 +56,7 @@ fn init_writes_host_file_once_and_prints_diff() {
 
 /// What is written starts a program that is there.
 #[test]
+#[ignore = "slow: just slow"]
 fn init_for_every_host_writes_an_existing_program() {
     let project = Project::new([]);
     for host in [
@@ -109,6 +110,7 @@ fn listed(project: &Project, host: &str) -> Value {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn init_without_host_lists_hosts_found_and_command_that_is_left() {
     let project = Project::new([]);
     let nothing = command(&project, &["init"]).env("PATH", "").output().unwrap();
@@ -140,6 +142,7 @@ fn init_without_host_lists_hosts_found_and_command_that_is_left() {
 
 /// With hooks and instructions for every host that has them, and without a trace of them afterwards.
 #[test]
+#[ignore = "slow: just slow"]
 fn init_remove_takes_out_entry_hooks_and_instructions() {
     let mine = "# Mine\n\nBe brief.\n";
     let settings =

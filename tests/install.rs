@@ -69,6 +69,7 @@ async fn install(data: &Path, key: &str, server: &ServerSpec) -> Result<Installe
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn concurrent_installs_of_one_server_install_once() {
     let data = tempfile::tempdir().unwrap();
     let steps = Mutex::new(Vec::new());
@@ -113,6 +114,7 @@ fn installs_until_killed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn install_killed_midway_keeps_old_version_and_is_cleaned_up() {
     let data = tempfile::tempdir().unwrap();
     let marker = data.path().to_str().unwrap();
@@ -165,6 +167,7 @@ async fn install_future_dropped_ends_its_processes() {
 }
 
 #[tokio::test]
+#[ignore = "slow: just slow"]
 async fn install_failure_reports_the_registry_error() {
     let data = tempfile::tempdir().unwrap();
     let cases = [
@@ -225,6 +228,7 @@ async fn install_of_manual_recipe_or_invalid_key_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn installed_server_missing_dependencies_is_reported_by_health() {
     let data = tempfile::tempdir().unwrap();
     let text = "name = 'S'\nlanguages = ['x']\ncommand = ['ruff']\ninstall = { pip = ['ruff==0.14.0'] }

@@ -101,6 +101,7 @@ impl Run {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn sigkill_in_any_phase_leaves_no_processes() {
     for phase in phases() {
         let mut run = Run::at(&phase);
@@ -128,6 +129,7 @@ fn server_refusing_to_exit_during_initialize_dies_with_program() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn sigterm_and_sigint_end_servers_before_program_exits() {
     for signal in [Signal::TERM, Signal::INT] {
         for phase in phases() {

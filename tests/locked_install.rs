@@ -160,6 +160,7 @@ fn refused(server: &str) -> (Impostor, String) {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn pypi_wheel_with_wrong_hash_is_refused() {
     let (_impostor, said) = refused("ruff");
     let expected =

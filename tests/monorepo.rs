@@ -58,6 +58,7 @@ fn python(service: &str) -> Project {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn references_across_python_projects_follow_extra_paths() {
     let lib = "libs/common/common/__init__.py";
     let project = python("[tool.pyright]\nextraPaths = [\"../../libs/common\"]\n");
@@ -75,6 +76,7 @@ async fn references_across_python_projects_follow_extra_paths() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn references_missed_by_server_are_noted_and_answer_is_partial() {
     let project = python("[project]\nname = \"service\"\nversion = \"1\"\n");
     let runtime = open(&project, "pyright");
@@ -90,6 +92,7 @@ async fn references_missed_by_server_are_noted_and_answer_is_partial() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn text_hits_elsewhere_make_answer_partial_if_server_is_unsure() {
     let files = [
         ("pyproject.toml", "[project]\nname = \"one\"\nversion = \"1\"\n"),
@@ -144,6 +147,7 @@ fn typescript(solution: &str, composite: bool, paths: bool, top: &str) -> Projec
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn references_across_typescript_packages_are_found_in_any_layout() {
     let references_of =
         "{\"files\": [], \"references\": [{\"path\": \"packages/ui\"}, {\"path\": \"packages/app\"}]}";
@@ -193,6 +197,7 @@ async fn errors(runtime: &Runtime, path: &str) -> (Verdict, usize) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn nested_python_project_does_not_change_findings_of_outer_one() {
     for server in ["pyright", "basedpyright", "ty"] {
         let project = Project::new(NESTED_PYTHON);
@@ -215,6 +220,7 @@ async fn nested_python_project_does_not_change_findings_of_outer_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn python_configuration_that_comes_later_takes_nested_project_in() {
     let project = Project::new(NESTED_PYTHON);
     let outer = "[project]\nname = \"pkg\"\nversion = \"1\"\n";
@@ -240,6 +246,7 @@ async fn python_configuration_that_comes_later_takes_nested_project_in() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn references_in_files_that_configuration_leaves_out_are_found() {
     for server in ["pyright", "basedpyright"] {
         let project = Project::new([

@@ -231,6 +231,7 @@ fn disturbed(old: &str, how: usize) -> (&'static str, String) {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn patch_of_real_diff_gives_same_text_as_git_apply() {
     let Some(pairs) = corpus_or_skip() else { return };
     let tally = Tally::default();
@@ -304,6 +305,7 @@ fn compare(
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn patch_with_other_line_endings_keeps_those_of_file() {
     let Some(pairs) = corpus_or_skip() else { return };
     let plain: Vec<Pair> =
@@ -334,6 +336,7 @@ fn envelope(diff: &str) -> String {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn patch_envelope_gives_same_text_or_reports_ambiguity() {
     let Some(pairs) = corpus_or_skip() else {
         return;
@@ -365,6 +368,7 @@ fn patch_envelope_gives_same_text_or_reports_ambiguity() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn patch_of_whole_release_applies_renames_copies_and_modes() {
     let Some([old, new]) = corpus() else {
         crate::support::skipped("the registry cannot be reached, and the releases were not fetched before");

@@ -38,6 +38,7 @@ impl Shop {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn references_have_each_path_once_and_say_what_they_lie_in() {
     let shop = Shop::new();
     let found = shop.call("lsp_references", json!({"path": "shop/cart.py", "symbol": "helper"})).await;
@@ -62,6 +63,7 @@ async fn references_have_each_path_once_and_say_what_they_lie_in() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn definition_with_body_has_source_and_location_of_protocol() {
     let shop = Shop::new();
     let ask = json!({"path": "shop/main.py", "line": 2, "symbol": "helper", "body": true});
@@ -87,6 +89,7 @@ async fn definition_with_body_has_source_and_location_of_protocol() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn callers_and_findings_say_what_they_lie_in() {
     let shop = Shop::new();
     let ask = json!({"path": "shop/cart.py", "symbol": "helper", "direction": "incoming"});
@@ -105,6 +108,7 @@ async fn callers_and_findings_say_what_they_lie_in() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn place_says_what_it_lies_in_after_file_was_changed() {
     let shop = Shop::new();
     let ask = || json!({"path": "shop/cart.py", "symbol": "helper"});

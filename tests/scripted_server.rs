@@ -121,6 +121,7 @@ fn position_encoding_not_offered_is_not_announced() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn scripted_diagnostics_modes_publish_as_configured() {
     let change = |scenario: Value, count: usize| {
         let mut talk = Talk::open(&json!({"diagnostics": scenario}));
@@ -189,6 +190,7 @@ fn pull_diagnostics_work_static_or_registered_late() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn references_are_half_until_indexing_ends() {
     for behaves in [false, true] {
         let scenario =

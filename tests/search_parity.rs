@@ -178,6 +178,7 @@ fn assert_same(workspace: &Workspace, name: &str, ours: &BTreeSet<String>, their
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn grep_matches_same_lines_as_ripgrep() {
     if !has_ripgrep() {
         return;
@@ -238,6 +239,7 @@ fn grep_matches_same_lines_as_ripgrep() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn grep_counts_and_files_equal_those_of_ripgrep() {
     if !has_ripgrep() {
         return;

@@ -28,6 +28,7 @@ print(re.sub(r'\x1b\[[0-9;?]*[A-Za-z]', '', text).replace('\r\n', '\n'), end='')
 "#;
 
 #[test]
+#[ignore = "slow: just slow"]
 fn tables_fit_terminals_of_80_and_50_columns() {
     let files =
         [("a.py", "x = 1\n"), ("b.sh", "true\n"), ("c.rs", "fn main() {}\n"), ("d.ts", "let x = 1\n")];

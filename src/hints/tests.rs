@@ -428,6 +428,7 @@ fn depth_of(symbols: Vec<Symbol>) -> usize {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn deeply_nested_source_gives_symbols_of_bounded_depth() {
     let functions = format!("{}{}\n", "function f(){".repeat(20_000), "}".repeat(20_000));
     let braces = format!("use {}a{};\nfn b() {{}}\n", "{".repeat(100_000), "}".repeat(100_000));

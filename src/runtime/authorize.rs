@@ -95,7 +95,7 @@ impl Runtime {
         let CallOptions { caller, approver, .. } = &request.options;
         let tool = self.find_offered_tool(caller, request.name).await?;
         let arguments = super::call::without_nulls(request.arguments.clone(), tool.definition());
-        let subjects = self.subjects(tool.as_ref(), &arguments)?;
+        let subjects = self.prepare(tool.as_ref(), &arguments)?.subjects;
         let card = &tool.definition().card;
         let intent = IntendedAction {
             tool: card.name.to_string(),

@@ -16,7 +16,7 @@ use crate::policy::request::{CallSubjects, Effect, PolicyDecision, PolicyRequest
 use crate::tools::edit_scheduler::CallArrival;
 use crate::tools::error::{ErrorCode, ToolError, from_panic_text, panic_text};
 use crate::tools::result::ToolResult;
-use crate::tools::tool::{AnyTool, Call, Caller, ToolDefinition};
+use crate::tools::tool::{AnyTool, Call, Caller, PreparedCall, PreparedRun, ToolDefinition};
 use crate::workspace::WorkspacePath;
 use crate::workspace::edit::approval_reason;
 
@@ -140,7 +140,7 @@ impl Runtime {
         let tool = self.offered_tool(caller, name)?;
         let tool = tool.as_ref();
         let arguments = without_nulls(arguments.clone(), tool.definition());
-        let subjects = self.subjects(tool, &arguments)?;
+        let subjects = self.prepare(tool, &arguments)?.subjects;
         let decision = self.decide(caller, tool, &subjects);
         match decision.verdict {
             PolicyVerdict::Allow => Ok(None),
@@ -165,7 +165,7 @@ impl Runtime {
         let tool = self.tool(name)?;
         let tool = tool.as_ref();
         let arguments = without_nulls(arguments.clone(), tool.definition());
-        Ok(self.decide(caller, tool, &self.subjects(tool, &arguments)?))
+        Ok(self.decide(caller, tool, &self.prepare(tool, &arguments)?.subjects))
     }
 
     /// What the rules say of a shell command given to `bash`.
@@ -227,13 +227,13 @@ impl Runtime {
         let arguments = without_nulls(arguments, tool.definition());
         let (tool, arguments) = adapted(tool, arguments);
         let tool = tool.as_ref();
-        let subjects = self.subjects(tool, &arguments)?;
+        let PreparedCall { subjects, run } = self.prepare(tool, &arguments)?;
         let mut call = PlannedCall { tool, caller, approver, arguments, subjects };
         record.record_subjects(call.effect(), &call.subjects);
         self.authorize_planned(&call, record).await?;
         let hooks = self.hooks_now()?;
-        self.run_before_hooks(&mut call, &hooks, record).await?;
-        let result = self.run(&call, &options, arrival).await;
+        let run = self.run_before_hooks(&mut call, &hooks, record).await?.unwrap_or(run);
+        let result = self.run(run, &call, &options, arrival).await;
         let result = result.unwrap_or_else(|error| ToolResult::from_error(&error));
         Ok(self.run_after_hooks(&call, result, &hooks, record).await)
     }
@@ -241,6 +241,7 @@ impl Runtime {
     /// The tool's own code, for as long as any tool may take.
     async fn run(
         &self,
+        run: Box<dyn PreparedRun + '_>,
         planned: &PlannedCall<'_>,
         options: &CallOptions<'_>,
         arrival: &CallArrival,
@@ -256,8 +257,7 @@ impl Runtime {
         let CallOptions { caller, approver, group, .. } = *options;
         let id = options.id.map_or_else(|| arrival.name(), ToOwned::to_owned);
         let call = Call { context, caller, approver, group, id: &id, arrival, cancelled };
-        let arguments = planned.arguments.clone();
-        let run = std::panic::AssertUnwindSafe(planned.tool.run(call, arguments)).catch_unwind();
+        let run = std::panic::AssertUnwindSafe(run.run(call)).catch_unwind();
         match tokio::time::timeout(limit, run).await {
             Ok(Ok(result)) => result,
             Ok(Err(panic)) => Ok(panic_result(panic.as_ref())),
@@ -296,13 +296,19 @@ impl Runtime {
         }
     }
 
-    /// What a call will touch; a path that leads elsewhere through links counts under both names.
-    pub(super) fn subjects(&self, tool: &dyn AnyTool, arguments: &Value) -> Result<CallSubjects, ToolError> {
-        let subjects = self.with_real(tool.subjects(&self.context, arguments)?);
-        Ok(match subjects.effect(tool.definition().card.effect) {
+    /// Reads the arguments of a call; of what it will touch a path that leads elsewhere through links counts under both names.
+    pub(super) fn prepare<'t>(
+        &self,
+        tool: &'t dyn AnyTool,
+        arguments: &Value,
+    ) -> Result<PreparedCall<'t>, ToolError> {
+        let PreparedCall { subjects, run } = tool.prepare(&self.context, arguments)?;
+        let subjects = self.with_real(subjects);
+        let subjects = match subjects.effect(tool.definition().card.effect) {
             Effect::Edit => self.with_governing(subjects),
             _ => subjects,
-        })
+        };
+        Ok(PreparedCall { subjects, run })
     }
 
     /// Why someone has to agree to changing one of the paths, if there is a reason.

@@ -15,7 +15,7 @@ use crate::policy::hooks::{HookInput, HookRunner, Hooks, PostAnswer, PreAnswer, 
 use crate::policy::request::{Effect, PolicyVerdict};
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::result::ToolResult;
-use crate::tools::tool::Caller;
+use crate::tools::tool::{Caller, PreparedRun};
 
 /// A call of a tool that is a host's own.
 #[derive(Debug, Clone, Copy)]
@@ -32,13 +32,14 @@ pub(crate) struct ForeignToolCall<'a> {
 
 impl Runtime {
     /// Asks the hooks before a call. Arguments that a hook changes are checked and decided on as if they had come that way,
-    /// so that no hook opens what rules forbid.
-    pub(super) async fn run_before_hooks(
+    /// so that no hook opens what rules forbid. Gives what does the call with the arguments that a hook changed, if one did.
+    pub(super) async fn run_before_hooks<'t>(
         &self,
-        call: &mut PlannedCall<'_>,
+        call: &mut PlannedCall<'t>,
         hooks: &Hooks,
         record: &mut CallRecorder<'_>,
-    ) -> Result<(), CallStopReason> {
+    ) -> Result<Option<Box<dyn PreparedRun + 't>>, CallStopReason> {
+        let mut changed = None;
         let name = call.definition().card.name.to_string();
         for hook in hooks.pre.iter().filter(|hook| hook.applies_to(&name)) {
             let pin = |file: &Path| self.file_pin(file);
@@ -56,7 +57,7 @@ impl Runtime {
             }
             if let Some(arguments) = arguments.filter(|arguments| *arguments != call.arguments) {
                 record.record_hook(hook.name(), None);
-                self.replace_arguments(call, arguments, hook.name())?;
+                changed = Some(self.replace_arguments(call, arguments, hook.name())?);
                 record.record_subjects(call.effect(), &call.subjects);
                 self.authorize_planned(call, record).await?;
             }
@@ -66,21 +67,21 @@ impl Runtime {
                 self.request_approval(call, why, record).await?;
             }
         }
-        Ok(())
+        Ok(changed)
     }
 
-    fn replace_arguments(
+    fn replace_arguments<'t>(
         &self,
-        call: &mut PlannedCall<'_>,
+        call: &mut PlannedCall<'t>,
         arguments: Value,
         hook: &str,
-    ) -> Result<(), ToolError> {
-        let subjects = self.subjects(call.tool, &arguments).map_err(|error| {
+    ) -> Result<Box<dyn PreparedRun + 't>, ToolError> {
+        let prepared = self.prepare(call.tool, &arguments).map_err(|error| {
             let what = format!("the hook `{hook}` gave arguments that cannot be used: {}", error.error);
             ToolError::new(error.code, what)
         })?;
-        (call.arguments, call.subjects) = (arguments, subjects);
-        Ok(())
+        (call.arguments, call.subjects) = (arguments, prepared.subjects);
+        Ok(prepared.run)
     }
 
     /// Asks the hooks after a call. One that fails changes nothing; the result says so.

@@ -4,17 +4,16 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::Runtime;
 use super::call::{CallOptions, CallRequest, ConductedCall, without_nulls};
-use crate::policy::request::CallSubjects;
 use crate::tools::context::Context;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::result::ToolResult;
-use crate::tools::tool::{AnyTool, Call, Tool, ToolDefinition};
+use crate::tools::tool::{AnyTool, Call, PreparedCall, PreparedRun, Tool, ToolDefinition, output_result};
 
 /// The answer of a call with types.
 #[derive(Debug, Clone, PartialEq)]
@@ -83,51 +82,58 @@ struct TypedCall<T: Tool> {
     found: Arc<dyn AnyTool>,
     /// The arguments as rules, hooks and the audit log see them.
     given: Value,
-    /// The arguments; taken by the run.
+    /// The arguments; taken when they are prepared first.
     args: Mutex<Option<T::Args>>,
     outcome: TypedOutcome<T>,
 }
 
 impl<T: Tool> TypedCall<T> {
     /// The arguments, read anew where a hook has changed them.
-    fn take_args(&self, arguments: Value) -> Result<T::Args, ToolError> {
-        if arguments == self.given
+    fn take_args(&self, arguments: &Value) -> Result<T::Args, ToolError> {
+        if *arguments == self.given
             && let Some(args) = self.args.lock().take()
         {
             return Ok(args);
         }
-        serde_json::from_value(arguments).map_err(|error| {
+        let definition = self.found.definition();
+        definition.input.check(&definition.card.name, arguments)?;
+        T::Args::deserialize(arguments).map_err(|error| {
             ToolError::new(ErrorCode::InvalidArgs, format!("the arguments cannot be used: {error}"))
         })
     }
 }
 
-impl<T: Tool> AnyTool for TypedCall<T> {
+impl<T: Tool> AnyTool for TypedCall<T>
+where
+    T::Args: 'static,
+    T::Output: 'static,
+{
     fn definition(&self) -> &ToolDefinition {
         self.found.definition()
     }
 
-    fn subjects(&self, context: &Context, arguments: &Value) -> Result<CallSubjects, ToolError> {
-        let args = self.args.lock();
-        match args.as_ref().filter(|_| *arguments == self.given) {
-            Some(args) => self.tool.subjects(context, args),
-            None => self.found.subjects(context, arguments),
-        }
+    fn prepare<'a>(&'a self, context: &Context, arguments: &Value) -> Result<PreparedCall<'a>, ToolError> {
+        let args = self.take_args(arguments)?;
+        let subjects = self.tool.subjects(context, &args)?;
+        Ok(PreparedCall { subjects, run: Box::new(ObservedRun { call: self, args }) })
     }
+}
 
-    fn run<'a>(&'a self, call: Call<'a>, arguments: Value) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+/// The run of a typed call, which leaves what the tool found for whoever knows its type.
+struct ObservedRun<'a, T: Tool> {
+    call: &'a TypedCall<T>,
+    args: T::Args,
+}
+
+impl<T: Tool> PreparedRun for ObservedRun<'_, T> {
+    fn run<'c>(self: Box<Self>, call: Call<'c>) -> BoxFuture<'c, Result<ToolResult, ToolError>>
+    where
+        Self: 'c,
+    {
         Box::pin(async move {
-            let outcome = self.tool.run(call, self.take_args(arguments)?).await;
-            let result = match &outcome {
-                Ok(output) => serde_json::to_value(output).map(ToolResult::from_value).map_err(|error| {
-                    ToolError::new(
-                        ErrorCode::Internal,
-                        format!("the answer cannot be put into JSON: {error}"),
-                    )
-                }),
-                Err(error) => Err(error.clone()),
-            };
-            *self.outcome.lock() = Some(outcome);
+            let outcome = self.call.tool.run(call, self.args).await;
+            let result = outcome.as_ref().map_err(Clone::clone).and_then(output_result);
+            *self.call.outcome.lock() = Some(outcome);
             result
         })
     }

@@ -214,11 +214,24 @@ pub trait AnyTool: Send + Sync {
     /// What the outside sees.
     fn definition(&self) -> &ToolDefinition;
 
-    /// What a call with `arguments` will touch; fails where they do not fit the schema.
-    fn subjects(&self, context: &Context, arguments: &Value) -> Result<CallSubjects, ToolError>;
+    /// Reads the arguments of one call, which are not looked at again; fails where they do not fit the schema.
+    fn prepare<'a>(&'a self, context: &Context, arguments: &Value) -> Result<PreparedCall<'a>, ToolError>;
+}
 
-    /// Does it. The arguments have been checked against the schema.
-    fn run<'a>(&'a self, call: Call<'a>, arguments: Value) -> BoxFuture<'a, Result<ToolResult, ToolError>>;
+/// A call whose arguments have been read.
+pub struct PreparedCall<'a> {
+    /// What it will touch.
+    pub subjects: CallSubjects,
+    /// What does it.
+    pub run: Box<dyn PreparedRun + 'a>,
+}
+
+/// What does one call, with its arguments.
+pub trait PreparedRun: Send {
+    /// Does it.
+    fn run<'c>(self: Box<Self>, call: Call<'c>) -> BoxFuture<'c, Result<ToolResult, ToolError>>
+    where
+        Self: 'c;
 }
 
 /// A [`Tool`] in a registry.
@@ -254,19 +267,33 @@ impl<T: Tool> AnyTool for TypedTool<T> {
         &self.definition
     }
 
-    fn subjects(&self, context: &Context, arguments: &Value) -> Result<CallSubjects, ToolError> {
+    fn prepare<'a>(&'a self, context: &Context, arguments: &Value) -> Result<PreparedCall<'a>, ToolError> {
         self.definition.input.check(&self.definition.card.name, arguments)?;
-        self.tool.subjects(context, &self.decode(arguments)?)
+        let args = self.decode(arguments)?;
+        let subjects = self.tool.subjects(context, &args)?;
+        Ok(PreparedCall { subjects, run: Box::new(TypedRun { tool: &self.tool, args }) })
     }
+}
 
-    fn run<'a>(&'a self, call: Call<'a>, arguments: Value) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        Box::pin(async move {
-            let args = self.decode(&arguments)?;
-            let output = self.tool.run(call, args).await?;
-            let value = serde_json::to_value(output).map_err(|error| {
-                ToolError::new(ErrorCode::Internal, format!("the answer cannot be put into JSON: {error}"))
-            })?;
-            Ok(ToolResult::from_value(value))
-        })
+/// One call of a [`Tool`].
+struct TypedRun<'a, T: Tool> {
+    tool: &'a T,
+    args: T::Args,
+}
+
+impl<T: Tool> PreparedRun for TypedRun<'_, T> {
+    fn run<'c>(self: Box<Self>, call: Call<'c>) -> BoxFuture<'c, Result<ToolResult, ToolError>>
+    where
+        Self: 'c,
+    {
+        Box::pin(async move { output_result(&self.tool.run(call, self.args).await?) })
     }
+}
+
+/// What a tool found, as the result that every door gives.
+pub(crate) fn output_result(output: &impl Serialize) -> Result<ToolResult, ToolError> {
+    let value = serde_json::to_value(output).map_err(|error| {
+        ToolError::new(ErrorCode::Internal, format!("the answer cannot be put into JSON: {error}"))
+    })?;
+    Ok(ToolResult::from_value(value))
 }

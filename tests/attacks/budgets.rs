@@ -117,6 +117,7 @@ fn row_30_diagnostic_message_of_any_length_is_truncated() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn row_30_references_in_many_missing_files_take_linear_time() {
     let project = Project::scripted(&json!({}), "", [("a.scr", TEXT)]);
     let many = 20_000;
@@ -154,6 +155,7 @@ async fn row_30_references_beyond_value_limit_answer_is_partial() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn row_30_lists_of_long_items_are_truncated_and_counted() {
     let long = "a long word ".repeat(1_000);
     let project = Project::scripted(&json!({}), "", [("a.scr", TEXT)]);
@@ -248,6 +250,7 @@ fn ends_in_haste(project: &Project, stopped: bool) {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn row_31_server_past_deadline_is_not_waited_for_again() {
     let reads_nothing = json!({"rules": [{"at": "initialized", "do": {"deaf": {}}}]});
     let long = "foo bar\n".repeat(1 << 20);

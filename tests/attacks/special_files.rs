@@ -169,6 +169,7 @@ fn control_files_that_are_fifos_commands_end_soon() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn control_files_that_are_endless_devices_commands_end_soon() {
     control_files(Kind::Zero);
     settings(Kind::Zero);
@@ -177,6 +178,7 @@ fn control_files_that_are_endless_devices_commands_end_soon() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn control_files_that_are_sockets_or_folders_commands_end_soon() {
     control_files(Kind::Socket);
     settings(Kind::Socket);

@@ -35,6 +35,7 @@ async fn row_08_concurrent_edits_applied_match_reported_results() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[ignore = "slow: just slow"]
 async fn dry_run_diagnostics_are_invisible_to_concurrent_hover() {
     let text = "def foo\nfoo bar\n";
     let project = Project::scripted(&json!({}), "", [("a.scr", text)]);

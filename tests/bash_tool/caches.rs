@@ -331,6 +331,7 @@ fn local_registry(home: &Home) {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn cargo_offline_build_uses_user_crates_and_unpacks_others_apart() {
     let home = Home::with(&[]);
     local_registry(&home);
@@ -386,6 +387,7 @@ fn cargo_git_dependencies_are_fetched_beside_user_caches() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn npm_install_uses_cache_of_its_own() {
     let home = user_of_everything();
     home.project.write("package.json", "{\"name\": \"app\", \"version\": \"1.0.0\"}");

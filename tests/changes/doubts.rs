@@ -30,6 +30,7 @@ async fn link_that_leads_elsewhere_now_is_not_judged() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn files_that_git_is_told_to_take_for_unchanged_make_the_answer_partial() {
     let repository = python(&[("a.py", "x: int = 1\n"), ("b.py", "y: int = 1\n")]);
     repository.git(&["update-index", "--assume-unchanged", "a.py"]);
@@ -57,6 +58,7 @@ async fn index_in_conflict_is_not_judged() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn hook_of_a_commit_is_judged_by_the_index_of_that_commit() {
     let repository = python(&[("a.py", "def one() -> int: ...\n"), ("b.py", "from a import one\n\none()\n")]);
     repository.project.write("a.py", "def two() -> int: ...\n");
@@ -82,6 +84,7 @@ async fn hook_of_a_commit_is_judged_by_the_index_of_that_commit() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn settings_that_a_project_file_extends_concern_all_its_files() {
     let repository = Repository::new(
         &["typescript-language-server"],
@@ -100,6 +103,7 @@ async fn settings_that_a_project_file_extends_concern_all_its_files() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn settings_of_any_name_that_a_project_file_extends_concern_all_its_files() {
     let repository = Repository::new(
         &["typescript-language-server"],
@@ -118,6 +122,7 @@ async fn settings_of_any_name_that_a_project_file_extends_concern_all_its_files(
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn data_that_a_source_imports_concerns_that_source() {
     let repository = Repository::new(
         &["typescript-language-server"],
@@ -137,6 +142,7 @@ async fn data_that_a_source_imports_concerns_that_source() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn generated_files_that_git_ignores_are_there_in_other_trees() {
     let repository = python(&[(".gitignore", "/gen/\n"), ("a.py", "from gen.api import call\n\ncall()\n")]);
     repository.project.write("gen/__init__.py", "");

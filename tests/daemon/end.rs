@@ -106,6 +106,7 @@ fn daemon_binary_replaced_new_daemon_takes_over() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn daemon_without_workspace_or_socket_ends() {
     let house = House::new();
     house.run(&["hover", "a.scr:1:5"]);
@@ -140,6 +141,7 @@ fn client_signalled_request_is_cancelled_at_the_server() {
 
 /// Whoever stops the daemon (SIGSTOP, a debugger, a frozen control group) does not stop the commands.
 #[test]
+#[ignore = "slow: just slow"]
 fn daemon_sigstopped_commands_still_end_in_time() {
     let house = House::new();
     assert_eq!(house.run(&["hover", "a.scr:1:5"]).code, Some(0));

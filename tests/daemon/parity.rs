@@ -69,6 +69,7 @@ fn compare(commands: &[&[&str]]) {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn query_commands_with_and_without_daemon_print_the_same() {
     compare(&[
         &["hover", "a.scr:1:5"],
@@ -104,6 +105,7 @@ fn query_commands_with_and_without_daemon_print_the_same() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn file_and_tool_commands_with_and_without_daemon_print_the_same() {
     compare(&[
         &["read", "a.scr"],
@@ -145,6 +147,7 @@ fn file_and_tool_commands_with_and_without_daemon_print_the_same() {
 
 /// With `--diagnostics` each time: without it an edit tells what it broke where a server happens to run, as it does here.
 #[test]
+#[ignore = "slow: just slow"]
 fn edit_commands_with_and_without_daemon_print_the_same() {
     compare(&[
         &["edit", "a.scr", "--old", "foo WRONG", "--new", "foo", "--dry-run"],
@@ -165,6 +168,7 @@ fn edit_commands_with_and_without_daemon_print_the_same() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn piped_stdin_with_and_without_daemon_is_the_same() {
     let (shared, alone) = (house(), house());
     let patch = "--- a/a.scr\n+++ b/a.scr\n@@ -1,2 +1,2 @@\n-def foo\n+def other\n foo WRONG\n";

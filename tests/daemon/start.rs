@@ -133,6 +133,7 @@ fn squatted_socket_folder_command_runs_without_daemon() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn deaf_socket_listener_command_runs_without_daemon_soon() {
     let house = House::new();
     house.run(&["daemon", "start"]);
@@ -187,6 +188,7 @@ fn daemon_is_keyed_by_environment_but_not_by_terminal() {
 
 /// `bash` runs its commands in a sandbox; what they ask of lsp-tools is done there as well.
 #[test]
+#[ignore = "slow: just slow"]
 fn sandboxed_command_cannot_control_the_daemon() {
     let house = House::new();
     house.run(&["daemon", "start"]);

@@ -90,6 +90,7 @@ fn shell(house: &House) -> [Value; 2] {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn two_agents_editor_and_shell_share_one_server_per_language() {
     let house = &workshop();
     // All begin at once, while nothing runs: not even the start of the servers is done twice.

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::house::House;
 
 #[test]
+#[ignore = "slow: just slow"]
 fn slow_starting_server_is_started_once_for_all_commands() {
     let house = House::playing(&json!({"answers": {"initialize": {"delay_ms": 6_000}}}));
     let said = house.run(&["--timeout", "1", "hover", "a.scr:1:5"]);

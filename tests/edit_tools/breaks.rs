@@ -39,6 +39,7 @@ async fn delta(project: &Project, path: &str, old: &str, new: &str) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn diagnostics_delta_includes_file_that_uses_alias_indirectly() {
     let project = python(&[
         (
@@ -53,6 +54,7 @@ async fn diagnostics_delta_includes_file_that_uses_alias_indirectly() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn diagnostics_delta_counts_all_callers() {
     let callers: Vec<(String, String)> = (0..15)
         .map(|number| {
@@ -83,6 +85,7 @@ async fn diagnostics_delta_counts_all_callers() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn diagnostics_delta_follows_inferred_types_to_users() {
     let project = python(&[
         ("one.py", "def make():\n    return 1\n"),
@@ -95,6 +98,7 @@ async fn diagnostics_delta_follows_inferred_types_to_users() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn diagnostics_delta_of_local_edit_checks_no_other_file() {
     let project = python(&[
         ("one.py", "def make() -> int:\n    return 1\n"),
@@ -105,6 +109,7 @@ async fn diagnostics_delta_of_local_edit_checks_no_other_file() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn diagnostics_delta_of_created_file_clears_importer_errors() {
     let project = Project::of_fixture("typescript");
     project.write(
@@ -129,6 +134,7 @@ async fn diagnostics_delta_of_created_file_clears_importer_errors() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn diagnostics_delta_includes_extensionless_python_script() {
     let project = python(&[
         ("lib.py", "def helper(value: int) -> int:\n    return value\n"),

@@ -58,6 +58,7 @@ async fn breaks_a_caller(
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn pyright_edit_breaking_a_caller_is_reported() {
     let project = Project::of_fixture("python");
     prefer(&project, "python", "pyright");
@@ -66,6 +67,7 @@ async fn pyright_edit_breaking_a_caller_is_reported() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn pylsp_move_without_import_checks_verdict_is_partial() {
     let project = Project::of_fixture("python");
     let runtime = open(&project, Some(&real_servers(&["pylsp"])));
@@ -84,6 +86,7 @@ async fn pylsp_move_without_import_checks_verdict_is_partial() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn typescript_edit_breaking_a_caller_is_reported() {
     let project = Project::of_fixture("typescript");
     let edit = (
@@ -130,6 +133,7 @@ async fn renames(project: &Project, server: &str, address: Value, name: &str, fi
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn pyright_renames_across_files() {
     let project = Project::of_fixture("python");
     prefer(&project, "python", "pyright");
@@ -145,6 +149,7 @@ async fn pyright_renames_across_files() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn pylsp_renames_across_files() {
     let project = Project::of_fixture("python");
     let files = [("greet/messages.py", "def greeting(person"), ("greet/app.py", "[greeting(person)")];
@@ -153,6 +158,7 @@ async fn pylsp_renames_across_files() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn typescript_renames_across_files() {
     let project = Project::of_fixture("typescript");
     let files = [("src/money.ts", "export function sum(one"), ("src/basket.ts", "reduce(sum,")];
@@ -185,6 +191,7 @@ async fn clangd_renames_across_files() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn bash_language_server_renames_within_a_file() {
     let project = Project::of_fixture("shell");
     let runtime = open(&project, Some(&real_servers(&["bash-language-server"])));
@@ -201,6 +208,7 @@ async fn bash_language_server_renames_within_a_file() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn typescript_move_of_file_updates_imports_and_undo_reverts() {
     let project = Project::of_fixture("typescript");
     let runtime = open(&project, Some(&real_servers(&["typescript-language-server"])));
@@ -225,6 +233,7 @@ async fn typescript_move_of_file_updates_imports_and_undo_reverts() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn typescript_quick_fix_is_listed_and_applied() {
     let project = Project::of_fixture("typescript");
     project.write("src/use.ts", "export const price = format({ cents: 1, currency: \"EUR\" });\n");
@@ -263,6 +272,7 @@ async fn clangd_format_dry_run_shows_diff_and_format_applies_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn bash_command_breaking_other_file_is_reported() {
     let project = Project::of_fixture("python");
     prefer(&project, "python", "pyright");

@@ -29,6 +29,7 @@ fn project(answers: Value, capabilities: Value) -> Project {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn pull_diagnostics_client_gets_reports_and_no_pushes() {
     for mode in ["push_versioned", "push_unversioned", "pull"] {
         let scenario = json!({"encoding": "utf-8", "diagnostics": {"mode": mode}});

@@ -51,6 +51,7 @@ fn runs(play: &Play) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn background_check_of_present_text_is_awaited_and_run_once_per_change() {
     let play = Play::open(project(None, true), None);
     assert_eq!(play.findings("a.scr").await, (Verdict::Complete, 1));
@@ -99,6 +100,7 @@ async fn background_check_that_goes_on_at_the_deadline_is_partial() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn background_check_that_never_begins_is_partial_and_waited_for_once() {
     let play = Play::open(project(None, false), None);
     let answer = in_time(play.check("a.scr")).await.expect("a check");

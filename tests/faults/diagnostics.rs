@@ -37,6 +37,7 @@ fn modes() -> Vec<(&'static str, Value, &'static str)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn alternating_errors_are_never_stale_in_any_diagnostics_mode() {
     for (name, diagnostics, table) in modes() {
         let play = Play::with(&json!({ "diagnostics": diagnostics }), table, [("a.scr", "def foo\n")]);
@@ -53,6 +54,7 @@ async fn alternating_errors_are_never_stale_in_any_diagnostics_mode() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn unversioned_push_diagnostics_are_fresh_but_partial() {
     let play =
         Play::with(&json!({"diagnostics": {"mode": "push_unversioned"}}), "", [("a.scr", "def foo\n")]);
@@ -70,6 +72,7 @@ async fn unversioned_push_diagnostics_are_fresh_but_partial() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn silent_server_verdict_is_no_data_and_never_clean() {
     let sources = [
         "",
@@ -91,6 +94,7 @@ async fn silent_server_verdict_is_no_data_and_never_clean() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn diagnostics_of_unsent_version_are_not_believed() {
     // Older than the text: never for it. Newer: for a text that nobody has.
     for offset in [-1, 5] {
@@ -215,6 +219,7 @@ async fn finding_that_says_that_a_checker_failed_is_not_told_and_text_is_checked
 
 /// Each file has the deadline to itself: a server that works through its files one after the other is not silent.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn check_of_many_files_gives_each_file_its_own_deadline() {
     let names: Vec<String> = (0..12).map(|number| format!("f{number:02}.scr")).collect();
     let scenario = json!({

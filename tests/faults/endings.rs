@@ -24,6 +24,7 @@ async fn shutdown_sends_shutdown_and_exit_first() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn server_refusing_to_exit_is_killed_by_shutdown() {
     for exit in ["needs_eof", "refuses"] {
         let play = Play::new(&json!({ "exit": exit }));
@@ -35,6 +36,7 @@ async fn server_refusing_to_exit_is_killed_by_shutdown() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn server_child_processes_are_gone_after_shutdown() {
     for (setsid, exit) in [(false, "normal"), (true, "normal"), (true, "refuses")] {
         let marker = Marker::new();
@@ -62,6 +64,7 @@ async fn child_processes_of_crashed_server_are_killed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn dropped_runtime_ends_its_servers() {
     let marker = Marker::new();
     let child = json!({"marker": marker.as_str(), "ignores_sigterm": true, "setsid": true});

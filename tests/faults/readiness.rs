@@ -13,6 +13,7 @@ const FILES: [(&str, &str); 2] = [("a.scr", TEXT), ("b.scr", "foo foo foo foo\n"
 const ALL: usize = 6;
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn references_wait_for_indexing_progress_to_end() {
     for table in ["", "readiness = {progress = [\"Indexing\"]}"] {
         let play = Play::with(&json!({"index": {"ms": 1500, "steps": 10}}), table, FILES);
@@ -52,6 +53,7 @@ async fn endless_indexing_answer_is_partial_within_deadline() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn single_file_query_does_not_wait_for_indexing() {
     let play = Play::with(&json!({"index": {"ms": 500, "never_ends": true}}), "", FILES);
     let (hover, took) = timed(play.runtime.hover(at("a.scr", 1, 0))).await;

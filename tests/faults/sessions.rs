@@ -116,6 +116,7 @@ fn settings(project: &Project, text: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn idle_server_is_stopped_and_restarted_on_request() {
     let project = Project::scripted(&json!({}), "", [("a.scr", TEXT)]);
     settings(&project, "[servers]\nidle-stop-s = 1\n");
@@ -151,6 +152,7 @@ async fn told_of_memory(play: &Play, path: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn sole_server_over_memory_budget_is_kept_and_noted() {
     let play = Play::open(large_servers("", [("a.scr", TEXT)]), None);
     let note = told_of_memory(&play, "a.scr").await;
@@ -167,6 +169,7 @@ async fn sole_server_over_memory_budget_is_kept_and_noted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn memory_budget_exceeded_least_recently_used_server_is_stopped() {
     let play = Play::open(large_servers(MARKER, TWO), None);
     play.seen("one/src/a.scr").await;

@@ -27,6 +27,7 @@ fn so_far(detail: &str) -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn server_start_outliving_request_is_joined_by_next_one() {
     let play = Play::new(&json!({"answers": {"initialize": {"delay_ms": 4_500}}}));
     let hasty = patient(&play, Duration::from_millis(1_800), RetryAdvice::Command);
@@ -49,6 +50,7 @@ async fn server_start_outliving_request_is_joined_by_next_one() {
 
 /// What is too slow for the limit of a start is not ended and begun anew for ever.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn server_start_past_limit_gets_longer_limit_next_time() {
     let slow = json!({"answers": {"initialize": {"delay_ms": 2_000}}});
     let project = crate::support::Project::scripted(&slow, "", [("a.scr", TEXT)]);
@@ -71,6 +73,7 @@ async fn server_start_past_limit_gets_longer_limit_next_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn indexing_outliving_request_is_joined_by_next_one() {
     let index = json!({"index": {"ms": 6_000, "steps": 11, "server_status": true}});
     let play = Play::with(&index, QUIESCENT, FILES);
@@ -95,6 +98,7 @@ async fn indexing_outliving_request_is_joined_by_next_one() {
 
 /// A server that takes its time for an answer would not have it ready if it were asked only when the time is nearly up.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn answer_given_while_indexing_is_preferred_to_text_search() {
     let scenario = json!({
         "index": {"ms": 500, "never_ends": true, "server_status": true},
@@ -147,6 +151,7 @@ async fn hover_during_cache_priming_is_complete_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn unanswered_request_while_indexing_reports_progress() {
     let scenario = json!({
         "index": {"ms": 500, "never_ends": true},

@@ -71,6 +71,7 @@ fn no_space(output: &Output, what: &str) {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn state_disk_full_kept_data_survives_and_writes_report_no_space() {
     if !mounts_here() {
         return;

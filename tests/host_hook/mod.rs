@@ -53,6 +53,7 @@ fn edited(house: &House, path: &str, old: &str, new: &str) -> Value {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn edit_hook_tells_errors_that_an_edit_brought_in_other_files() {
     let house = pyright();
     let told = edited(&house, "greet/messages.py", "person: Person, *,", "person: Person, greeting: str, *,");
@@ -66,6 +67,7 @@ fn edit_hook_tells_errors_that_an_edit_brought_in_other_files() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn edit_hook_without_text_before_tells_errors_that_are_there() {
     let house = pyright();
     let told = json!({
@@ -80,6 +82,7 @@ fn edit_hook_without_text_before_tells_errors_that_are_there() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn search_hook_tells_definition_and_references_of_a_symbol() {
     let house = pyright();
     let search = |pattern: &str| {
@@ -99,6 +102,7 @@ fn search_hook_tells_definition_and_references_of_a_symbol() {
 
 /// What rules hide from every tool, a hook does not tell either.
 #[test]
+#[ignore = "slow: just slow"]
 fn hook_tells_nothing_of_what_rules_hide() {
     let house = pyright();
     let settings = "[permissions]\ndeny = ['*(greet/messages.py)']\n";

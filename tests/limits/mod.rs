@@ -58,6 +58,7 @@ fn told(output: &Output, took: Duration, advice: &str, when: &str) -> bool {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn process_limit_reached_command_answers_or_names_ulimit() {
     let is_root = rustix::process::geteuid().is_root();
     if !is_root || which::which("setpriv").is_err() || which::which("prlimit").is_err() {
@@ -83,6 +84,7 @@ fn process_limit_reached_command_answers_or_names_ulimit() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn open_file_limit_reached_command_answers_or_names_ulimit() {
     if which::which("prlimit").is_err() {
         crate::support::skipped("prlimit is not there");

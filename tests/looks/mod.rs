@@ -26,27 +26,58 @@ use samples::Samples;
 
 /// A look at each of these is a test of its own, so that they are done side by side: the everyday servers, and those that would run
 /// code if they were started as they are.
-macro_rules! looks {
-    ($($name:ident: $server:literal,)*) => {
-        $(
-            #[test]
-            fn $name() {
-                runs_nothing($server);
-            }
-        )*
-    };
+#[test]
+#[ignore = "slow: just slow"]
+fn a_look_runs_nothing_pylsp() {
+    runs_nothing("pylsp");
 }
 
-looks! {
-    a_look_runs_nothing_pylsp: "pylsp",
-    a_look_runs_nothing_pyright: "pyright",
-    a_look_runs_nothing_typescript_language_server: "typescript-language-server",
-    a_look_runs_nothing_clangd: "clangd",
-    a_look_runs_nothing_bash_language_server: "bash-language-server",
-    a_look_runs_nothing_vue_typescript: "vue-typescript",
-    a_look_runs_nothing_pyrefly: "pyrefly",
-    a_look_runs_nothing_fortls: "fortls",
-    a_look_runs_nothing_cmake_language_server: "cmake-language-server",
+#[test]
+#[ignore = "slow: just slow"]
+fn a_look_runs_nothing_pyright() {
+    runs_nothing("pyright");
+}
+
+#[test]
+#[ignore = "slow: just slow"]
+fn a_look_runs_nothing_typescript_language_server() {
+    runs_nothing("typescript-language-server");
+}
+
+#[test]
+#[ignore = "slow: just slow"]
+fn a_look_runs_nothing_clangd() {
+    runs_nothing("clangd");
+}
+
+#[test]
+#[ignore = "slow: just slow"]
+fn a_look_runs_nothing_bash_language_server() {
+    runs_nothing("bash-language-server");
+}
+
+#[test]
+#[ignore = "slow: just slow"]
+fn a_look_runs_nothing_vue_typescript() {
+    runs_nothing("vue-typescript");
+}
+
+#[test]
+#[ignore = "slow: just slow"]
+fn a_look_runs_nothing_pyrefly() {
+    runs_nothing("pyrefly");
+}
+
+#[test]
+#[ignore = "slow: just slow"]
+fn a_look_runs_nothing_fortls() {
+    runs_nothing("fortls");
+}
+
+#[test]
+#[ignore = "slow: just slow"]
+fn a_look_runs_nothing_cmake_language_server() {
+    runs_nothing("cmake-language-server");
 }
 
 fn runs_nothing(server: &str) {
@@ -65,6 +96,7 @@ fn runs_nothing(server: &str) {
 
 /// Without this the tests above could be clean because their traps are none.
 #[test]
+#[ignore = "slow: just slow"]
 fn trusted_project_lookup_runs_its_code() {
     // Of pylsp itself, and not of the program of its name in the project's environments.
     let environments = [".venv", "venv", "__pypackages__", "node_modules/.bin"].map(str::to_owned);

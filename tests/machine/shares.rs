@@ -33,6 +33,7 @@ fn ask_until_answered(agent: &mut Program, first: u64) -> u64 {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn servers_of_several_workspaces_share_one_budget_and_all_are_answered() {
     let projects: Vec<Project> = (0..5).map(|_| project(&json!({"hover_version": false}))).collect();
     for project in &projects {
@@ -75,6 +76,7 @@ fn servers_of_several_workspaces_share_one_budget_and_all_are_answered() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn start_that_waits_says_so_and_begins_when_the_daemon_before_it_is_killed() {
     let stuck = json!({"answers": {"initialize": {"delay_ms": 600_000}}});
     let projects = vec![project(&stuck), project(&json!({"hover_version": false}))];

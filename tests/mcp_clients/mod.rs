@@ -122,6 +122,7 @@ fn typescript(line: &str, way: Way) -> Value {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn python_sdk_over_stdio_drives_every_feature() {
     let said = python(Way::Streams);
     all_went_well(&said);
@@ -129,21 +130,25 @@ fn python_sdk_over_stdio_drives_every_feature() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn python_sdk_over_http_drives_every_feature() {
     all_went_well(&python(Way::Http));
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn typescript_v1_sdk_over_stdio_drives_every_feature() {
     all_went_well(&typescript("v1", Way::Streams));
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn typescript_v1_sdk_over_http_drives_every_feature() {
     all_went_well(&typescript("v1", Way::Http));
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn typescript_v2_sdk_over_stdio_drives_every_feature() {
     let said = typescript("v2", Way::Streams);
     all_went_well(&said);
@@ -151,6 +156,7 @@ fn typescript_v2_sdk_over_stdio_drives_every_feature() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn typescript_v2_sdk_over_http_drives_every_feature() {
     all_went_well(&typescript("v2", Way::Http));
 }

@@ -25,6 +25,7 @@ fn updated(message: &Value) -> bool {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn resource_subscribers_are_notified_of_new_diagnostics() {
     let project = scripted();
     let mut client = Mcp::legacy(&project, None, json!({}));
@@ -41,6 +42,7 @@ fn resource_subscribers_are_notified_of_new_diagnostics() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn file_changed_right_after_acknowledgement_is_notified() {
     let project = scripted();
     let mut client = Mcp::modern(&project, None, json!({}));

@@ -44,6 +44,7 @@ fn call(name: &str, arguments: &Value) -> String {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn crowd_without_token_does_not_block_authorized_client() {
     let project = Project::new([]);
     let server = Server::known(&project);
@@ -70,6 +71,7 @@ fn crowd_without_token_does_not_block_authorized_client() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn http_sessions_over_limit_evict_least_recently_used() {
     let project = Project::new([("a.txt", "hello\n")]);
     std::fs::write(project.beside("config").join("lsp-tools.toml"), "[permissions]\nallow = [\"bash\"]\n")

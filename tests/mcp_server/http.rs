@@ -309,6 +309,7 @@ print(*[globals()[way]() for _ in range(int(sys.argv[5]))])
 
 /// What a command gets that has read the token, by each of its ways; and who is no command gets in.
 #[test]
+#[ignore = "slow: just slow"]
 fn sandboxed_command_with_the_token_is_refused() {
     let project = Project::new([("attack.py", FROM_A_COMMAND)]);
     let file = project.beside("config").join("token");

@@ -32,6 +32,7 @@ fn settled(client: &mut Mcp, task: &Value) -> Value {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn long_call_becomes_task_and_short_call_is_answered_directly() {
     let project = project();
     let mut client = declaring(&project);
@@ -48,6 +49,7 @@ fn long_call_becomes_task_and_short_call_is_answered_directly() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn cancelled_task_ends_its_command() {
     let project = project();
     let mut client = declaring(&project);
@@ -61,6 +63,7 @@ fn cancelled_task_ends_its_command() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn client_disconnected_its_tasks_end() {
     let project = project();
     let mut client = declaring(&project);
@@ -72,6 +75,7 @@ fn client_disconnected_its_tasks_end() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn tasks_undeclared_by_client_call_is_answered_directly() {
     let project = project();
     let mut client = Mcp::modern(&project, None, json!({}));

@@ -111,6 +111,7 @@ async fn false_read_only_hint_of_mounted_tool_still_needs_approval() {
 
 /// A server that never answers costs its time and no more, in the beginning and in a call.
 #[test]
+#[ignore = "slow: just slow"]
 fn silent_mounted_server_call_ends_at_its_timeout() {
     for (mode, word) in [("silent", "does not start"), ("mute", "did not answer")] {
         let project = mounting(mode, "timeout = 4000");
@@ -136,6 +137,7 @@ fn silent_mounted_server_call_ends_at_its_timeout() {
 
 /// A server that ends at once is tried a few times, and then left alone; what it said last is told.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn mounted_server_that_keeps_exiting_is_given_up() {
     let project = mounting("dies", "");
     let runtime = open(&project);

@@ -53,6 +53,7 @@ fn filesystem_server_reads_inside_its_folder_only() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn everything_server_returns_every_result_kind() {
     let project = node(&[("every", "everything", "stdio")]);
     assert_eq!(
@@ -73,6 +74,7 @@ fn everything_server_returns_every_result_kind() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn newest_revision_server_is_spoken_to_in_that_revision() {
     let python = real_mcp().join("venv/bin/python");
     let project = with_settings(&format!(

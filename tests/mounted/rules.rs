@@ -54,6 +54,7 @@ async fn first_tool_list_does_not_wait_for_mounted_server() {
 
 /// One that ignores what it does not know has the time to begin in its own way, and the next time is begun so.
 #[test]
+#[ignore = "slow: just slow"]
 fn server_ignoring_newest_revision_is_spoken_to_in_older_one() {
     let project = mounting("reserved", "timeout = 6000");
     assert_eq!(json_of(&project, &["mcp", "call", "m/say"]).0["text"], "said");

@@ -223,6 +223,7 @@ async fn row_46_concurrent_tasks_over_limit_are_denied() {
 }
 
 #[tokio::test]
+#[ignore = "slow: just slow"]
 async fn row_32_endless_task_runner_output_is_truncated() {
     let house = agents(&[("loud", "yes noise >&2 & yes summary | head -c 3000000; kill $!")]);
     let done = house.call("task", task("loud")).await.value;

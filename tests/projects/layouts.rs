@@ -59,6 +59,7 @@ fn pyright(project: &Project, interpreter: &Path) -> Vec<Finding> {
 }
 
 #[tokio::test]
+#[ignore = "slow: just slow"]
 async fn uv_workspace_with_environment_answers_as_one_project() {
     let project = Project::of_fixture("projects/uv");
     let runtime = open(&project, &["pyright"]);
@@ -84,6 +85,7 @@ async fn uv_workspace_with_environment_answers_as_one_project() {
 }
 
 #[tokio::test]
+#[ignore = "slow: just slow"]
 async fn poetry_packages_are_resolved_by_environment_of_importer() {
     let project = Project::of_fixture("projects/poetry");
     let runtime = open(&project, &["pyright"]);
@@ -110,6 +112,7 @@ async fn poetry_packages_are_resolved_by_environment_of_importer() {
 }
 
 #[tokio::test]
+#[ignore = "slow: just slow"]
 async fn npm_workspaces_once_linked_answer_as_one_project() {
     let project = Project::of_fixture("projects/npm");
     let runtime = open(&project, &["typescript-language-server"]);

@@ -69,6 +69,7 @@ fn hostile_project() -> (Project, PathBuf) {
 }
 
 #[tokio::test]
+#[ignore = "slow: just slow"]
 async fn untrusted_environment_is_read_and_nothing_of_it_runs() {
     let (project, mark) = hostile_project();
     for server in ["pyright", "basedpyright", "ty", "pylsp", "jedi-language-server"] {
@@ -95,6 +96,7 @@ async fn untrusted_environment_is_read_and_nothing_of_it_runs() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn import_resolvable_only_with_trust_is_partial_with_hint() {
     let project = Project::new([("a.py", USE), ("pyproject.toml", "[project]\nname = \"a\"\n")]);
     let site = make_environment(&project);
@@ -129,6 +131,7 @@ fn run(command: &mut Command) {
 }
 
 #[tokio::test]
+#[ignore = "slow: just slow"]
 async fn pip_install_into_environment_counts_from_next_answer() {
     let files = [
         ("a.py", "import wcwidth\n\nprint(wcwidth.wcwidth(\"a\"))\n"),
@@ -155,6 +158,7 @@ async fn pip_install_into_environment_counts_from_next_answer() {
 }
 
 #[tokio::test]
+#[ignore = "slow: just slow"]
 async fn npm_install_counts_from_next_answer() {
     let project = Project::new([
         ("package.json", r#"{"type": "module", "dependencies": {"slash": "5.1.0"}}"#),
@@ -171,6 +175,7 @@ async fn npm_install_counts_from_next_answer() {
 }
 
 #[tokio::test]
+#[ignore = "slow: just slow"]
 async fn pyright_config_created_changed_or_removed_applies_at_once() {
     let project = Project::new([
         ("a.py", "def f() -> int:\n    return 'a'\n"),
@@ -193,6 +198,7 @@ async fn pyright_config_created_changed_or_removed_applies_at_once() {
 }
 
 #[tokio::test]
+#[ignore = "slow: just slow"]
 async fn compile_commands_created_later_are_found_in_build_folders() {
     let main = "#include \"one.h\"\nint main(void) { return one() + WIDTH; }\n";
     let project = Project::new([("include/one.h", "int one(void);\n"), ("src/main.c", main)]);
@@ -232,6 +238,7 @@ async fn clangd_stopping_at_error_limit_answer_is_partial() {
 
 /// The server's own `python3` stands beside its program, and has nothing that the project imports.
 #[test]
+#[ignore = "slow: just slow"]
 fn python_on_user_path_determines_resolved_packages() {
     let project = Project::new([
         ("a.py", "import acmelib\n\nx: str = acmelib.answer()\n"),
@@ -283,6 +290,7 @@ async fn cmake_timestamp_files_are_not_checked_as_typescript() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn missing_packages_advice_names_the_project_package_manager() {
     let package = r#"{"dependencies": {"zod": "^3"}}"#;
     let project = Project::new([

@@ -31,6 +31,7 @@ async fn without_server_tests_are_followed_by_names_and_status_is_3() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn run_runs_just_these_tests_and_passes_on_their_status() {
     let repository = rates();
     let (out, err, status) = run(&repository, &["tests", "--against", "HEAD", "--run"]);

@@ -30,6 +30,7 @@ fn shop() -> Repository {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn tests_reach_a_changed_function_by_calls_and_by_a_fixture_of_unknown_type() {
     let shop = shop();
     shop.project.write("shop/rates.py", RATES.replace("RATES[country]", "RATES[country] + 0"));
@@ -70,6 +71,7 @@ async fn changed_fixture_reaches_tests_that_take_it_and_changed_test_itself() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn comment_reaches_no_test_and_removed_function_those_that_name_it() {
     let shop = shop();
     shop.project.write("shop/rates.py", RATES.replace("def vat", "# Value added tax.\ndef vat"));
@@ -86,6 +88,7 @@ async fn comment_reaches_no_test_and_removed_function_those_that_name_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn inherited_tests_run_where_they_are_inherited() {
     let base = "from shop.rates import vat\n\n\nclass TestBase:\n    def test_rate(self):\n        assert vat(\"de\")\n";
     let heir = "from tests.test_base import TestBase\n\n\nclass TestHeir(TestBase):\n    pass\n";
@@ -124,6 +127,7 @@ async fn two_commits_are_refused_and_unreadable_changes_make_it_partial() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn silent_server_of_another_language_and_changes_nobody_follows_make_it_partial() {
     let shop = shop();
     shop.project.write("web/cart.go", "package web\n\nfunc total() int { return 1 }\n");
@@ -147,6 +151,7 @@ async fn silent_server_of_another_language_and_changes_nobody_follows_make_it_pa
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn module_called_tests_is_followed_where_it_is_used_and_tests_of_django_end_the_way() {
     let check = "def test_false(value):\n    return value is False\n";
     let cart = "def total() -> int:\n    return 3\n";
@@ -181,6 +186,7 @@ async fn module_called_tests_is_followed_where_it_is_used_and_tests_of_django_en
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn method_is_reached_through_a_protocol_that_its_class_only_fits() {
     let rates = "from typing import Any, Protocol\n\n\nclass Codec(Protocol):\n    def dumps(self, value: Any) -> str: ...\n\n\n\
                  class Compact:\n    @staticmethod\n    def dumps(value: Any) -> str:\n        return str(value)\n\n\n\

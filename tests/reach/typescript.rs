@@ -11,6 +11,7 @@ const TESTS: &str = "import { Square, total } from './shape'\n\ndescribe('shapes
                      expect(new Square(side)).toBeDefined()\n  })\n})\n";
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn titled_tests_reach_a_method_behind_its_interface() {
     let shapes = Repository::new(
         &["typescript-language-server"],
@@ -40,6 +41,7 @@ async fn titled_tests_reach_a_method_behind_its_interface() {
 const PACKAGE: &str = r#"{"name": "rates", "scripts": {"test": "tap"}}"#;
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn modules_that_export_one_function_and_programs_that_tests_start_are_followed() {
     let rate = "const rate = country => country.length\nmodule.exports = rate\n";
     let total = "const rate = require('./rate')\nmodule.exports = (prices, country) => prices.length * rate(country)\n";
@@ -69,6 +71,7 @@ async fn modules_that_export_one_function_and_programs_that_tests_start_are_foll
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn files_whose_imports_run_what_changed_are_named_as_a_whole() {
     let make = "function make(word) {\n  return new RegExp(word)\n}\nmodule.exports = make\n";
     let table = "const make = require('./make')\nconst table = {}\nfor (const word of ['a', 'b']) {\n  table[word] = make(word)\n}\nmodule.exports = table\n";

@@ -15,6 +15,9 @@ use super::{ServerLog, scripted_server, signal_processes, write_executable};
 /// Key of the scripted server, and of its language, in the catalogue of a [`Project`].
 pub const SCRIPTED: &str = "scripted";
 
+/// So much memory must be free for projects to lie in it.
+const MIN_FREE_MEMORY_BYTES: u64 = 4 << 30;
+
 /// A temporary project. Everything is deleted with it.
 pub struct Project {
     folder: TempDir,
@@ -23,7 +26,7 @@ pub struct Project {
 impl Project {
     /// A project of these files (path relative to the root, content).
     pub fn new<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
-        let folder = TempDir::with_prefix("lsp-tools-test-").expect("a temporary folder");
+        let folder = temporary_folder();
         let project = Self { folder };
         fs::create_dir_all(project.root()).expect("a folder");
         for name in ["config", "data", "state", "cache", "logs"] {
@@ -188,6 +191,19 @@ impl Project {
         let output = self.command(servers).args(["trust", "--yes"]).output().expect("lsp-tools");
         assert!(output.status.success(), "{output:?}");
     }
+}
+
+/// A folder in memory, where nobody has said `TMPDIR` and there is much of it: some disks take longer to make and remove all the
+/// files than the tests take for the rest.
+fn temporary_folder() -> TempDir {
+    let memory = Path::new("/dev/shm");
+    let free = rustix::fs::statvfs(memory).map_or(0, |disk| disk.f_bavail * disk.f_frsize);
+    let prefix = "lsp-tools-test-";
+    let folder = match std::env::var_os("TMPDIR").is_none() && free >= MIN_FREE_MEMORY_BYTES {
+        true => TempDir::with_prefix_in(prefix, memory),
+        false => TempDir::with_prefix(prefix),
+    };
+    folder.expect("a temporary folder")
 }
 
 impl Drop for Project {

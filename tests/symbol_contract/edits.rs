@@ -17,6 +17,7 @@ async fn edit_symbol_refuses_two_edits_at_once_and_unknown_symbols() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn one_of_several_definitions_is_edited_only_where_it_is_named() {
     let stub = "class A:\n    def f(self) -> int:\n        return 1\n\n\nclass B:\n    def f(self) -> int:\n        return 2\n";
     let project = [("pyproject.toml", "[tool.pyright]\n"), ("a.py", stub), ("b.py", USE_OF_BOTH)];

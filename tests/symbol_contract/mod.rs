@@ -40,16 +40,19 @@ impl Shop {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn python_symbols_keep_the_contract_with_pyright() {
     keeps_contract(&PYTHON).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn typescript_symbols_keep_the_contract_with_its_server() {
     keeps_contract(&TYPESCRIPT).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn javascript_symbols_keep_the_contract_with_typescripts_server() {
     keeps_contract(&JAVASCRIPT).await;
 }
@@ -65,6 +68,7 @@ async fn cpp_symbols_keep_the_contract_with_clangd() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn shell_symbols_keep_the_contract_with_bash_language_server() {
     keeps_contract(&SHELL).await;
 }

@@ -28,6 +28,7 @@ impl Shop {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn typescript_symbol_moves_with_imports_and_its_own_spacing() {
     let shop = Shop::open(&IMPORTED);
     let moved = shop.move_symbol("src/cart.ts", "total", "src/sums.ts", false).await;
@@ -51,6 +52,7 @@ async fn typescript_symbol_moves_with_imports_and_its_own_spacing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn tried_move_to_new_file_leaves_nothing_that_the_server_made() {
     let shop = Shop::open(&IMPORTED);
     let tried = shop.move_symbol("src/cart.ts", "spare", "src/new/fresh.ts", true).await;
@@ -71,6 +73,7 @@ async fn tried_move_to_new_file_leaves_nothing_that_the_server_made() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn python_symbol_moves_as_text_and_the_answer_names_its_uses() {
     let cart = "@staticmethod\ndef total(n: int) -> int:\n    return n\n\n\nclass Cart:\n    def sum(self) -> int:\n        return 1\n";
     let shop = Shop::open(&Language { files: &[], ..PYTHON });

@@ -190,6 +190,7 @@ fn token_of_page_is_in_no_file_and_no_command_line() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn page_asked_for_again_has_a_new_token_and_ends_with_stop_and_with_the_daemon() {
     let house = House::new();
     let nothing = house.run(&["view", "--stop"]);
@@ -317,6 +318,7 @@ fn what_rules_hide_is_not_on_the_page() {
 }
 
 #[test]
+#[ignore = "slow: just slow"]
 fn commands_of_bash_get_no_page() {
     let house = House::new();
     let page = Page::open(&house);

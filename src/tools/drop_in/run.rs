@@ -20,7 +20,7 @@ use crate::process::{Exit, ServerProcess, Spawn};
 use crate::tools::context::Context;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::result::{ResultType, ToolResult};
-use crate::tools::tool::{AnyTool, Call, ToolDefinition};
+use crate::tools::tool::{AnyTool, Call, PreparedCall, PreparedRun, ToolDefinition};
 
 /// The longest name of a session or a call that is passed on, in characters.
 const MAX_CALLER_ID_CHARS: usize = 256;
@@ -188,12 +188,24 @@ impl AnyTool for DropIn {
         &self.manifest.definition
     }
 
-    fn subjects(&self, _context: &Context, arguments: &Value) -> Result<CallSubjects, ToolError> {
+    fn prepare<'a>(&'a self, _context: &Context, arguments: &Value) -> Result<PreparedCall<'a>, ToolError> {
         self.manifest.definition.input.check(&self.manifest.name, arguments)?;
-        Ok(CallSubjects::default())
+        let run = DropInRun { tool: self, arguments: arguments.clone() };
+        Ok(PreparedCall { subjects: CallSubjects::default(), run: Box::new(run) })
     }
+}
 
-    fn run<'a>(&'a self, call: Call<'a>, arguments: Value) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        Box::pin(async move { self.call(call, &arguments).await })
+/// One call of a drop-in tool.
+struct DropInRun<'a> {
+    tool: &'a DropIn,
+    arguments: Value,
+}
+
+impl PreparedRun for DropInRun<'_> {
+    fn run<'c>(self: Box<Self>, call: Call<'c>) -> BoxFuture<'c, Result<ToolResult, ToolError>>
+    where
+        Self: 'c,
+    {
+        Box::pin(async move { self.tool.call(call, &self.arguments).await })
     }
 }

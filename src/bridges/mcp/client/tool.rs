@@ -26,7 +26,7 @@ use crate::tools::context::Context;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::hidden::escape_hidden;
 use crate::tools::result::ToolResult;
-use crate::tools::tool::{AnyTool, Call, ToolDefinition};
+use crate::tools::tool::{AnyTool, Call, PreparedCall, PreparedRun, ToolDefinition};
 
 /// How long the word that a call is given up may be on its way.
 const CANCEL_NOTIFICATION_TIMEOUT: Duration = Duration::from_secs(1);
@@ -283,16 +283,28 @@ impl AnyTool for MountedAs {
         &self.offered.definition
     }
 
-    fn subjects(&self, _context: &Context, arguments: &Value) -> Result<CallSubjects, ToolError> {
+    fn prepare<'a>(&'a self, _context: &Context, arguments: &Value) -> Result<PreparedCall<'a>, ToolError> {
         self.offered.definition.input.check(self.name(), arguments)?;
         let urls = match &self.server.mount.transport {
             MountTransport::Http { url, .. } => vec![url.to_string()],
             MountTransport::Stdio { .. } => Vec::new(),
         };
-        Ok(CallSubjects { urls, ..CallSubjects::default() })
+        let run = MountedRun { tool: self, arguments: arguments.clone() };
+        Ok(PreparedCall { subjects: CallSubjects { urls, ..CallSubjects::default() }, run: Box::new(run) })
     }
+}
 
-    fn run<'a>(&'a self, call: Call<'a>, arguments: Value) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
-        Box::pin(async move { self.call(call, arguments).await })
+/// One call of a tool of a mounted server.
+struct MountedRun<'a> {
+    tool: &'a MountedAs,
+    arguments: Value,
+}
+
+impl PreparedRun for MountedRun<'_> {
+    fn run<'c>(self: Box<Self>, call: Call<'c>) -> BoxFuture<'c, Result<ToolResult, ToolError>>
+    where
+        Self: 'c,
+    {
+        Box::pin(async move { self.tool.call(call, self.arguments).await })
     }
 }
