@@ -116,7 +116,7 @@ fn from_a_broken_chain(seconds: u32) -> (u32, u32) {
 /// A command chooses when its processes end, so that the daemon may find a gap in the chain of a client's parents.
 #[test]
 #[ignore = "slow: just slow"]
-fn client_with_broken_parent_chain_is_refused() {
+fn client_of_broken_parent_chain_is_refused() {
     let (tries, let_in) = from_a_broken_chain(8);
     assert!(tries >= 10, "{tries}");
     assert_eq!(let_in, 0, "of {tries}");
