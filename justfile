@@ -24,19 +24,24 @@ unit:
 test *ARGS:
     cargo test {{ARGS}}
 
-# the tests that `cargo test` leaves out because each takes seconds: ten minutes; just slow changes:: for those of one module
+# the tests that `cargo test` leaves out because each takes seconds: 11 minutes; just slow changes:: for those of one module
 slow *ARGS:
     tests/slow.sh {{ARGS}}
+
+# takes over the words of the help that have changed: look at the difference before you commit it
+snapshots:
+    INSTA_UPDATE=always cargo test --test integration visible_text::
 
 # the time of each integration test, the longest first: those that take seconds belong to `just slow`
 times *ARGS:
     #!/bin/sh
     set -eu
-    program=$(cargo test --test integration --no-run --message-format=json |
+    program=$(cargo test --test integration --no-run --message-format=json-render-diagnostics |
         sed -nE 's/.*"name":"integration".*"executable":"([^"]*)".*/\1/p')
+    [ -n "$program" ]
     # libtest tells times only where rustc would take unstable options; cargo would build everything anew for them.
     RUSTC_BOOTSTRAP=1 "$program" -Z unstable-options --report-time --format json {{ARGS}} |
-        sed -nE 's/.*"name": "([^"]*)", "event": "ok", "exec_time": ([0-9.]+).*/\2 \1/p' | sort -rn
+        sed -nE 's/.*"name": "([^"]*)", "event": "(ok|failed)", "exec_time": ([0-9.]+).*/\3 \2 \1/p' | sort -rn
 
 # format the code
 fmt:
@@ -82,7 +87,7 @@ across-files SERVER="":
 
 # whether questions about an untrusted project run code of it, on every server that installs: just looks pylsp
 looks SERVER="":
-    LOOKS={{SERVER}} cargo test --test integration looks:: -- --ignored --nocapture
+    LOOKS={{SERVER}} cargo test --test integration looks::every_installable_server -- --ignored --nocapture
 
 # 300 edits from outside on each of five servers, every answer compared with a fresh server's: minutes
 soak SUBJECT="":
@@ -145,6 +150,7 @@ tokens *ARGS:
 # the tests of the edit path, with kills and races, and of edit tools on real servers
 edits:
     cargo test --test integration -- edit_path:: edit_tools:: patch_corpus::
+    tests/slow.sh edit_path:: edit_tools:: patch_corpus::
 
 # the page of `lsp-tools view` in a real headless Chromium: axe, keyboard, phone width, live updates; rewrites docs/view-*.png
 page:

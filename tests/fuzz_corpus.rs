@@ -61,6 +61,7 @@ macro_rules! replays {
         const REPLAYED: &[&str] = &[$(stringify!($name)),*];
 
         $(#[test]
+        #[ignore = "half a minute together: just slow"]
         fn $name() {
             replay(stringify!($name));
         })*
@@ -78,6 +79,7 @@ fn fuzz_targets_all_have_a_corpus_replay() {
 }
 
 #[test]
+#[ignore = "half a minute together: just slow"]
 fn tools_given_random_input_answer_without_panic() {
     const CALLS: u64 = 40;
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -61,3 +61,4 @@ mod symbol_contract;
 mod terminal_width;
 mod text_floor;
 mod view;
+mod visible_text;

@@ -1,7 +1,7 @@
 //! What is fuzzed: each target is a function of bytes that panics where a promise is broken.
 //!
 //! `fuzz_targets/all.rs` runs one of them under libFuzzer; `tests/fuzz_corpus.rs` replays what is in `fuzz/corpus` in every run of
-//! `cargo test`. They use the library as anyone can, and so meet what a user's input meets.
+//! `just slow`. They use the library as anyone can, and so meet what a user's input meets.
 
 mod answers;
 mod draw;

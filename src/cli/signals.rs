@@ -53,8 +53,13 @@ impl Signals {
     /// When the system refuses, which leaves no orderly way to be stopped.
     pub(super) fn listen() -> Result<Self, ToolError> {
         static WATCHED: Once = Once::new();
-        // The watch hears what comes before its thread runs as well: the caller may wait for a file by then, and hear nothing.
-        let (signals, watched) = (Self::receive()?, Self::receive()?);
+        let signals = Self::receive()?;
+        if WATCHED.is_completed() {
+            return Ok(signals);
+        }
+        // Made here and not in the thread, so that the watch also hears a signal that comes before its thread runs, while the caller
+        // may be blocked.
+        let watched = Self::receive()?;
         WATCHED.call_once(|| {
             let watch = || {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::Runtime;
@@ -13,7 +13,9 @@ use super::call::{CallOptions, CallRequest, ConductedCall, without_nulls};
 use crate::tools::context::Context;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::result::ToolResult;
-use crate::tools::tool::{AnyTool, Call, PreparedCall, PreparedRun, Tool, ToolDefinition, output_result};
+use crate::tools::tool::{
+    AnyTool, Call, PreparedCall, PreparedRun, Tool, ToolDefinition, output_result, read_args,
+};
 
 /// The answer of a call with types.
 #[derive(Debug, Clone, PartialEq)]
@@ -82,7 +84,7 @@ struct TypedCall<T: Tool> {
     found: Arc<dyn AnyTool>,
     /// The arguments as rules, hooks and the audit log see them.
     given: Value,
-    /// The arguments; taken when they are prepared first.
+    /// The arguments; taken by the first preparation.
     args: Mutex<Option<T::Args>>,
     outcome: TypedOutcome<T>,
 }
@@ -95,11 +97,7 @@ impl<T: Tool> TypedCall<T> {
         {
             return Ok(args);
         }
-        let definition = self.found.definition();
-        definition.input.check(&definition.card.name, arguments)?;
-        T::Args::deserialize(arguments).map_err(|error| {
-            ToolError::new(ErrorCode::InvalidArgs, format!("the arguments cannot be used: {error}"))
-        })
+        read_args(self.found.definition(), arguments)
     }
 }
 

@@ -5,8 +5,8 @@ use std::future::Future;
 
 use futures::future::BoxFuture;
 use schemars::JsonSchema;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -251,15 +251,6 @@ impl<T: Tool> TypedTool<T> {
         };
         Self { tool, definition }
     }
-
-    /// Arguments that fit the schema, as what they are.
-    fn decode(&self, arguments: &Value) -> Result<T::Args, ToolError> {
-        // The schema says the same as the type, so this only fails on what a schema cannot say.
-        T::Args::deserialize(arguments).map_err(|error| {
-            let what = format!("{}: the arguments cannot be used: {error}", self.definition.card.name);
-            ToolError::new(ErrorCode::InvalidArgs, what)
-        })
-    }
 }
 
 impl<T: Tool> AnyTool for TypedTool<T> {
@@ -268,8 +259,7 @@ impl<T: Tool> AnyTool for TypedTool<T> {
     }
 
     fn prepare<'a>(&'a self, context: &Context, arguments: &Value) -> Result<PreparedCall<'a>, ToolError> {
-        self.definition.input.check(&self.definition.card.name, arguments)?;
-        let args = self.decode(arguments)?;
+        let args = read_args::<T::Args>(&self.definition, arguments)?;
         let subjects = self.tool.subjects(context, &args)?;
         Ok(PreparedCall { subjects, run: Box::new(TypedRun { tool: &self.tool, args }) })
     }
@@ -288,6 +278,19 @@ impl<T: Tool> PreparedRun for TypedRun<'_, T> {
     {
         Box::pin(async move { output_result(&self.tool.run(call, self.args).await?) })
     }
+}
+
+/// Arguments as what they are, once they fit the schema.
+pub(crate) fn read_args<A: DeserializeOwned>(
+    definition: &ToolDefinition,
+    arguments: &Value,
+) -> Result<A, ToolError> {
+    let name = &definition.card.name;
+    definition.input.check(name, arguments)?;
+    // The schema says the same as the type, so this only fails on what a schema cannot say.
+    A::deserialize(arguments).map_err(|error| {
+        ToolError::new(ErrorCode::InvalidArgs, format!("{name}: the arguments cannot be used: {error}"))
+    })
 }
 
 /// What a tool found, as the result that every door gives.

@@ -24,8 +24,9 @@ use crate::support::{real_servers, skipped};
 use look::{Outcome, Way, look};
 use samples::Samples;
 
-/// A look at each of these is a test of its own, so that they are done side by side: the everyday servers, and those that would run
-/// code if they were started as they are.
+// A look at each of these is a test of its own, so that they are done side by side: the everyday servers, and those that would run
+// code if they were started as they are. They are written out, since `tests/slow.sh` reads no macros.
+
 #[test]
 #[ignore = "slow: just slow"]
 fn a_look_runs_nothing_pylsp() {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use lsp_tools::internals::config::Catalogue;
+use rustix::fs::StatVfsMountFlags;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -15,8 +16,8 @@ use super::{ServerLog, scripted_server, signal_processes, write_executable};
 /// Key of the scripted server, and of its language, in the catalogue of a [`Project`].
 pub const SCRIPTED: &str = "scripted";
 
-/// So much memory must be free for projects to lie in it.
-const MIN_FREE_MEMORY_BYTES: u64 = 4 << 30;
+/// So much must be left of the file system in memory for projects to lie in it.
+const MIN_MEMORY_DISK_BYTES: u64 = 4 << 30;
 
 /// A temporary project. Everything is deleted with it.
 pub struct Project {
@@ -193,13 +194,16 @@ impl Project {
     }
 }
 
-/// A folder in memory, where nobody has said `TMPDIR` and there is much of it: some disks take longer to make and remove all the
-/// files than the tests take for the rest.
+/// A folder in memory, where nobody has said `TMPDIR`, there is much of it, and programs may run there (a container forbids that): some
+/// disks take longer to make and remove all the files than the tests take for the rest.
 fn temporary_folder() -> TempDir {
     let memory = Path::new("/dev/shm");
-    let free = rustix::fs::statvfs(memory).map_or(0, |disk| disk.f_bavail * disk.f_frsize);
+    let fits = rustix::fs::statvfs(memory).is_ok_and(|disk| {
+        let left = disk.f_bavail * disk.f_frsize;
+        left >= MIN_MEMORY_DISK_BYTES && !disk.f_flag.contains(StatVfsMountFlags::NOEXEC)
+    });
     let prefix = "lsp-tools-test-";
-    let folder = match std::env::var_os("TMPDIR").is_none() && free >= MIN_FREE_MEMORY_BYTES {
+    let folder = match std::env::var_os("TMPDIR").is_none() && fits {
         true => TempDir::with_prefix_in(prefix, memory),
         false => TempDir::with_prefix(prefix),
     };

@@ -55,7 +55,7 @@ pub struct DiagnosticsRule {
     pub(crate) sees_unsaved: bool,
     /// Findings by which it says that there may be more.
     pub(crate) falls_short: Vec<FallsShort>,
-    /// Findings by which it says that one of its checkers has failed on a text: they are not about the text, which is given to it again.
+    /// Findings by which it says that one of its checkers has failed on a text: the text is given to it again.
     pub(crate) failed_checks: Vec<FailedCheck>,
     /// Checkers (a diagnostic's `source`) whose start columns count bytes of UTF-8, whatever the server counts.
     pub(crate) byte_columns: Vec<String>,

@@ -1,4 +1,4 @@
-//! Findings by which a server says that one of its checkers has failed. They say nothing of the text, so they are not told.
+//! Findings by which a server says that one of its checkers has failed. They are not told as findings in the text.
 
 use std::sync::Arc;
 
@@ -17,7 +17,8 @@ impl FailedCheck {
 }
 
 impl Session {
-    fn told_failure(&self, item: &Value) -> Option<&FailedCheck> {
+    /// The rule by which `item` says that a checker has failed.
+    pub(super) fn told_failure(&self, item: &Value) -> Option<&FailedCheck> {
         self.state.spec.diagnostics.failed_checks.iter().find(|rule| rule.is_told_by(item))
     }
 
@@ -27,14 +28,18 @@ impl Session {
 
     /// Leaves out of `raw` what says only that a checker has failed; what that would have found is missing then.
     pub(super) fn without_failed_checks(&self, mut raw: RawDiagnostics) -> RawDiagnostics {
-        let Some(rule) = raw.items.iter().find_map(|item| self.told_failure(item)) else { return raw };
-        let is_about_text = |item: &&Value| self.told_failure(item).is_none();
-        let items = raw.items.iter().filter(is_about_text).cloned().collect();
+        let failure = raw.items.iter().find(|item| self.told_failure(item).is_some());
+        let Some(failure) = failure.map(|item| [&item["source"], &item["message"]]) else { return raw };
+        let [checker, said] = failure.map(|text| text.as_str().unwrap_or_default());
+        let why = format!(
+            "{}: {checker} failed on this text, however often it was given to it (`{said}`), so its findings are missing",
+            self.server()
+        );
         if raw.known == DiagnosticsCompleteness::Complete {
-            let why = format!("{}: {} has failed, so its findings are missing", self.server(), rule.source);
             raw.known = DiagnosticsCompleteness::Partial(why);
         }
-        raw.items = Arc::new(items);
+        let is_about_text = |item: &&Value| self.told_failure(item).is_none();
+        raw.items = Arc::new(raw.items.iter().filter(is_about_text).cloned().collect());
         raw
     }
 }

@@ -66,11 +66,13 @@ impl Fixtures {
 pub struct FixtureServer {
     inner: McpConversation,
     fixtures: Fixtures,
+    /// Sees every change of the list of prompts since this was made, which is before any subscription is acknowledged.
+    prompts: watch::Receiver<u64>,
 }
 
 impl FixtureServer {
     pub fn new(inner: McpConversation, fixtures: Fixtures) -> Self {
-        Self { inner, fixtures }
+        Self { inner, prompts: fixtures.prompts.subscribe(), fixtures }
     }
 }
 
@@ -167,7 +169,7 @@ impl ServerHandler for FixtureServer {
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let wants_prompts = context.requested().prompts_list_changed == Some(true);
-        let (sink, mut prompts) = (context.sink().clone(), self.fixtures.prompts.subscribe());
+        let (sink, mut prompts) = (context.sink().clone(), self.prompts.clone());
         let tell = async {
             while wants_prompts && prompts.changed().await.is_ok() {
                 if sink.notify_prompt_list_changed().await.is_err() {

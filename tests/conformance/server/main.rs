@@ -27,7 +27,11 @@ use crate::handler::{FixtureServer, Fixtures};
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let folder = std::env::current_dir()?;
-    let runtime = Runtime::open(RuntimeOptions { cwd: folder.clone(), ..RuntimeOptions::default() })?;
+    // The program, which supervises what is run, lies one folder above the examples.
+    let own = std::env::current_exe()?;
+    let supervisor = own.ancestors().nth(2).map(|built| built.join("lsp-tools"));
+    let runtime =
+        Runtime::open(RuntimeOptions { cwd: folder.clone(), supervisor, ..RuntimeOptions::default() })?;
     let live = LiveRuntime::new(runtime);
     let server = ServerOptions {
         live: live.clone(),
@@ -41,7 +45,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     if std::env::args().nth(1).as_deref() == Some("http") {
         let listener = Listener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
         eprintln!("MCP is served at http://{}/mcp, to everybody", listener.address());
-        let options = HttpOptions { server, token: None, hosts: Vec::new(), allow_unseen: true };
+        let options = HttpOptions { server, token: None, hosts: Vec::new(), allow_unseen: false };
         http::serve_wrapped(listener, options, wrap, ended).await?;
     } else {
         server::serve_wrapped(server, wrap, tokio::io::stdin(), tokio::io::stdout(), ended).await?;
