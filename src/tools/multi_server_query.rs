@@ -407,9 +407,11 @@ fn is_doubtful(
     if standing.files.iter().any(|file| file.imports) {
         return true;
     }
-    // A file that defines the name itself speaks of its own; but that is just how something is implemented.
-    let may_be_meant =
-        |file: &FurtherOccurrence| !file.unparsed && (!file.defines || sense == OccurrenceSense::Heir);
+    // A file that defines the name itself speaks of its own; but that is just how something is implemented. What may be a comment
+    // counts where the server may not have read the file at all.
+    let may_be_meant = |file: &FurtherOccurrence| {
+        (!file.unparsed || certainty.is_cold) && (!file.defines || sense == OccurrenceSense::Heir)
+    };
     let is_left = match standing.files.as_slice() {
         [] => standing.unread > 0 || standing.cut,
         files => files.iter().any(may_be_meant),

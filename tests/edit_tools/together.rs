@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use futures::future::{BoxFuture, join_all};
 use lsp_tools::{Approval, ApprovalRequest, Approver, CallRequest, Caller, Runtime};
 use serde_json::{Value, json};
+use tokio::sync::Barrier;
 use tokio::sync::oneshot::{Receiver, Sender, channel};
 
 use crate::support::agent::{call, open};
@@ -107,6 +108,18 @@ impl Approver for Later {
     }
 }
 
+/// Says yes once all calls have been asked about.
+struct Together(Barrier);
+
+impl Approver for Together {
+    fn ask<'a>(&'a self, _request: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
+        Box::pin(async move {
+            self.0.wait().await;
+            Approval::Once
+        })
+    }
+}
+
 /// A call that waits for leave, what tells that it does, and what gives it leave.
 fn waiting(approver: &mut Option<Later>) -> (&Later, Receiver<()>, Sender<()>) {
     let ((asked, is_asked), (leave, answer)) = (channel(), channel());
@@ -149,13 +162,15 @@ async fn write_racing_an_edit_of_same_file_is_a_conflict() {
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrent_writes_of_one_file_all_but_one_conflict() {
     let project = Project::new([("a.txt", "one\n")]);
+    asks_about(&project, "write");
     let runtime = open(&project, None);
     let caller = Caller::default();
+    // All of them have come before the first is made.
+    let together = Together(Barrier::new(CALLS));
     let writes = numbers().map(|n| {
         let arguments = json!({"path": "a.txt", "content": format!("text {n}\n")});
-        CallRequest::new("write", arguments, &caller)
+        CallRequest::new("write", arguments, &caller).approved_by(&together)
     });
-    // All of them have come before the first is made.
     let results = join_all(writes.map(|request| runtime.call(request))).await;
     let codes: Vec<&Value> = results.iter().map(|result| &result.value["code"]).collect();
     assert_eq!(codes.iter().filter(|code| ***code == "conflict").count(), CALLS - 1, "{codes:?}");

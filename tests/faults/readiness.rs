@@ -82,6 +82,61 @@ async fn empty_answer_while_indexing_is_retried_when_idle() {
     play.end().await;
 }
 
+/// What servers say at their start that is not so. Where there is a sign, the answer is whole; where there is none, it is not called so.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
+async fn answer_at_start_is_whole_or_not_called_complete_however_a_server_lies() {
+    // Half of the places leave out whole files, as an index does that is not done.
+    let files =
+        [("a.scr", TEXT), ("b.scr", "foo\n"), ("c.scr", "foo\n"), ("d.scr", "foo\n"), ("e.scr", "foo\n")];
+    let nothing = json!({"textDocument/references": {"while_indexing": []}});
+    let modified = json!({"textDocument/references": {"first": {"times": 2, "error": {"code": -32801, "message": "content modified"}}}});
+    let announced = "readiness = {progress = [\"Indexing\"], grace-ms = 5000}";
+    let ways = [
+        (
+            "half of it, without a sign, for ever",
+            json!({"index": {"progress": false, "never_ends": true}}),
+            "",
+            false,
+        ),
+        ("half of it, without a sign", json!({"index": {"ms": 600, "progress": false}}), "", false),
+        (
+            "nothing, without a sign",
+            json!({"index": {"ms": 600, "progress": false}, "answers": nothing}),
+            "",
+            false,
+        ),
+        (
+            "nothing, without a sign, as is known of it",
+            json!({"index": {"ms": 600, "progress": false}, "answers": nothing}),
+            "readiness = {distrust-empty-ms = 5000}",
+            true,
+        ),
+        (
+            "half of it, before it says that it indexes",
+            json!({"index": {"ms": 600, "delay_ms": 500}}),
+            announced,
+            true,
+        ),
+        (
+            "half of it, as soon as a file is open",
+            json!({"index": {"ms": 600, "begins_on": "did_open"}}),
+            "",
+            false,
+        ),
+        ("that the text was another", json!({"answers": modified}), "", true),
+    ];
+    for (lie, scenario, table, is_whole) in ways {
+        let project = Project::scripted(&scenario, table, files);
+        let play = Play::open(project, Some(Duration::from_secs(4)));
+        let answer = in_time(play.references("a.scr")).await.expect("references");
+        let whole = answer.output.count == ALL;
+        assert!(whole || answer.verdict != Verdict::Complete, "{lie}: {answer:?}");
+        assert!(whole || !is_whole, "{lie}: {answer:?}");
+        play.end().await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn progress_that_is_not_indexing_delays_nothing() {
     let scenario = json!({"index": {"ms": 500, "title": "Linting", "never_ends": true}});
