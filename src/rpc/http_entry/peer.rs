@@ -14,7 +14,7 @@ use std::path::Path;
 use crate::process::ancestry::{self, Descent};
 use crate::process::tree::{self, Process};
 
-/// A socket that has just been made may be missed in the kernel's list while others come and go.
+/// A socket that has just been made may be missed in the kernel's list while others come and go, and so may who has it.
 const MAX_SOCKET_LOOKUP_ATTEMPTS: usize = 3;
 
 /// The other end of a connection.
@@ -44,8 +44,13 @@ impl HttpPeer {
             // There are no supervisors, and no sandbox that this would lead out of.
             return if is_here(peer, own) { Self::Client } else { Self::Remote };
         }
-        let socket = (0..MAX_SOCKET_LOOKUP_ATTEMPTS).find_map(|_| KernelSocket::find(peer, own));
-        match socket {
+        // A program that starts another one shares its sockets with it for a moment, and nothing is known of what has ended meanwhile.
+        let mut found = (0..MAX_SOCKET_LOOKUP_ATTEMPTS).map(|_| Self::find_once(peer, own));
+        found.find(|found| *found != Self::Unseen).unwrap_or(Self::Unseen)
+    }
+
+    fn find_once(peer: SocketAddr, own: SocketAddr) -> Self {
+        match KernelSocket::find(peer, own) {
             None if is_here(peer, own) => Self::Unseen,
             None => Self::Remote,
             Some(socket) if socket.is_another_users() => Self::OtherUser,
