@@ -226,6 +226,38 @@ pub struct PreparedCall<'a> {
     pub run: Box<dyn PreparedRun + 'a>,
 }
 
+impl<'a> PreparedCall<'a> {
+    /// A call of a tool that takes its arguments as they came.
+    pub(crate) fn of_json<T: JsonTool>(tool: &'a T, subjects: CallSubjects, arguments: &Value) -> Self {
+        Self { subjects, run: Box::new(JsonRun { tool, arguments: arguments.clone() }) }
+    }
+}
+
+/// A tool whose arguments have no type here: what it takes is known at run time alone.
+pub(crate) trait JsonTool: Send + Sync {
+    /// Does it.
+    fn run_json<'a>(
+        &'a self,
+        call: Call<'a>,
+        arguments: Value,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>>;
+}
+
+/// One call of a [`JsonTool`].
+struct JsonRun<'a, T> {
+    tool: &'a T,
+    arguments: Value,
+}
+
+impl<T: JsonTool> PreparedRun for JsonRun<'_, T> {
+    fn run<'c>(self: Box<Self>, call: Call<'c>) -> BoxFuture<'c, Result<ToolResult, ToolError>>
+    where
+        Self: 'c,
+    {
+        self.tool.run_json(call, self.arguments)
+    }
+}
+
 /// What does one call, with its arguments.
 pub trait PreparedRun: Send {
     /// Does it.

@@ -185,7 +185,7 @@ async fn server_idle_status_between_two_pushes_is_not_final() {
     assert_eq!(taken_of(&late, 0).await, (Verdict::Complete, 2), "not begun yet when it said so");
 }
 
-/// What pylsp does in an old Python: pyflakes fails within it, and calls that an error of the text.
+/// What pylsp does in some Pythons: pyflakes fails within it, and calls that an error of the text.
 #[tokio::test(flavor = "multi_thread")]
 async fn finding_that_says_that_a_checker_failed_is_not_told_and_text_is_checked_again() {
     let table = "diagnostics = {source = \"versioned-push\", failed-checks = [{source = \"flakes\", matches = \"^cannot read\"}]}";

@@ -6,8 +6,8 @@
 //! different or missing.
 //!
 //! The tests on real servers are ignored by default: `SOAK_EDITS=300 cargo test soak:: -- --ignored --nocapture`.
-//! `SOAK_SEED` repeats a run; each failure prints its seed. The other tests hold the soak itself to account, on the
-//! scripted server: a right product passes, and one that is stale, silent or dropping findings is caught.
+//! `SOAK_SEED` repeats a run; each failure prints its seed. The other tests (`just slow`) hold the soak itself to
+//! account, on the scripted server: a right product passes, and one that is stale, silent or dropping findings is caught.
 
 mod edits;
 mod oracle;

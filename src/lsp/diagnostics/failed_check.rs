@@ -17,18 +17,18 @@ impl FailedCheck {
 }
 
 impl Session {
-    /// The rule by which `item` says that a checker has failed.
-    pub(super) fn told_failure(&self, item: &Value) -> Option<&FailedCheck> {
-        self.state.spec.diagnostics.failed_checks.iter().find(|rule| rule.is_told_by(item))
+    /// Whether `item` is about the text, and does not say that a checker has failed.
+    pub(super) fn is_about_text(&self, item: &Value) -> bool {
+        !self.state.spec.diagnostics.failed_checks.iter().any(|rule| rule.is_told_by(item))
     }
 
     pub(super) fn has_failed_check(&self, raw: &RawDiagnostics) -> bool {
-        raw.items.iter().any(|item| self.told_failure(item).is_some())
+        !raw.items.iter().all(|item| self.is_about_text(item))
     }
 
     /// Leaves out of `raw` what says only that a checker has failed; what that would have found is missing then.
     pub(super) fn without_failed_checks(&self, mut raw: RawDiagnostics) -> RawDiagnostics {
-        let failure = raw.items.iter().find(|item| self.told_failure(item).is_some());
+        let failure = raw.items.iter().find(|item| !self.is_about_text(item));
         let Some(failure) = failure.map(|item| [&item["source"], &item["message"]]) else { return raw };
         let [checker, said] = failure.map(|text| text.as_str().unwrap_or_default());
         let why = format!(
@@ -38,8 +38,7 @@ impl Session {
         if raw.known == DiagnosticsCompleteness::Complete {
             raw.known = DiagnosticsCompleteness::Partial(why);
         }
-        let is_about_text = |item: &&Value| self.told_failure(item).is_none();
-        raw.items = Arc::new(raw.items.iter().filter(is_about_text).cloned().collect());
+        raw.items = Arc::new(raw.items.iter().filter(|item| self.is_about_text(item)).cloned().collect());
         raw
     }
 }

@@ -78,8 +78,8 @@ impl Session {
         let mut known: BTreeMap<WorkspacePath, KnownFindings> = BTreeMap::new();
         for (path, items) in self.state.pushed_findings() {
             let findings = known.entry(path).or_default();
-            let is_about_text = |item: &&Value| self.told_failure(item).is_none();
-            items.iter().filter(is_about_text).for_each(|item| findings.add_raw(item));
+            let told = items.iter().filter(|item| self.is_about_text(item));
+            told.for_each(|item| findings.add_raw(item));
         }
         let kept = self.diagnostics_cache.lock();
         for (path, fresh) in kept.iter(self.disk_revision()) {

@@ -42,8 +42,8 @@ const MEASURED_PUSH_QUIET_WINDOW: Duration = Duration::from_millis(500);
 /// The silence after a right push of a server that should have said that it is done, and never has.
 const UNSIGNALED_PUSH_QUIET_WINDOW: Duration = Duration::from_secs(3);
 
-/// So often a text is given again to a server one of whose checkers has failed on it.
-const MAX_FAILED_CHECKS: u32 = 2;
+/// A text is given so many times more to a server whose checker has failed on it.
+const MAX_CHECK_RETRIES: u32 = 2;
 
 /// What is known at one moment of the wait for a push.
 struct PushWaitState<'a> {
@@ -166,19 +166,40 @@ fn required_quiet_time(rule: &DiagnosticsRule) -> Duration {
 }
 
 impl Session {
-    /// Waits for a push that is for the text on disk.
+    /// Waits for a push that is for the text on disk. A checker that has failed on the text is given it again.
     pub(in crate::lsp) async fn pushed_diagnostics(
         &self,
         path: &WorkspacePath,
         deadline: Instant,
     ) -> Result<RawDiagnostics, AskError> {
-        let (mut has_failed, mut failures) = (false, 0);
-        let mut failed_before = None;
+        let mut raw = self.push_for_text(path, false, deadline).await?;
+        for _ in 0..MAX_CHECK_RETRIES {
+            if !self.has_failed_check(&raw) || Instant::now() >= deadline {
+                break;
+            }
+            let again = self.push_for_text(path, true, deadline).await?;
+            let silent = matches!(again.known, DiagnosticsCompleteness::NoData(_));
+            if silent && again.snapshot.buffer == raw.snapshot.buffer {
+                // What it has said of the same text holds.
+                break;
+            }
+            raw = again;
+        }
+        Ok(self.without_failed_checks(raw))
+    }
+
+    /// Waits for a push that is for the text on disk, which is sent first where `resend` says so.
+    async fn push_for_text(
+        &self,
+        path: &WorkspacePath,
+        mut resend: bool,
+        deadline: Instant,
+    ) -> Result<RawDiagnostics, AskError> {
         loop {
             let (mut synced, mut snapshot) = self.sync(path).await?;
-            let failed = std::mem::take(&mut has_failed);
+            let is_due = std::mem::take(&mut resend);
             if let Some(document) = synced.document()
-                && (failed || document.epoch != self.state.epoch())
+                && (is_due || document.epoch != self.state.epoch())
             {
                 self.resend_text(document);
                 snapshot = document.snapshot();
@@ -197,17 +218,7 @@ impl Session {
                 }
             });
             if let Some(raw) = self.listen_for_push(path, snapshot, lies, barrier.as_mut(), deadline).await? {
-                has_failed = self.has_failed_check(&raw);
-                if has_failed && failures < MAX_FAILED_CHECKS && Instant::now() < deadline {
-                    failures += 1;
-                    failed_before = Some(raw);
-                    continue;
-                }
-                // Where the server says nothing of the text that it was given again, what it has said of it holds.
-                let silent = matches!(raw.known, DiagnosticsCompleteness::NoData(_));
-                let same =
-                    failed_before.filter(|before| silent && before.snapshot.buffer == raw.snapshot.buffer);
-                return Ok(self.without_failed_checks(same.unwrap_or(raw)));
+                return Ok(raw);
             }
         }
     }

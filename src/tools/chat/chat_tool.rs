@@ -19,7 +19,7 @@ use super::super::context::Context;
 use super::super::error::{ErrorCode, ToolError};
 use super::super::result::{ResultType, ToolResult};
 use super::super::schema::Schema;
-use super::super::tool::{AnyTool, Call, Card, PreparedCall, PreparedRun, ToolDefinition};
+use super::super::tool::{AnyTool, Call, Card, JsonTool, PreparedCall, ToolDefinition};
 use super::session::{ChatSessionFinder, WorkspaceChats};
 use crate::policy::request::CallSubjects;
 
@@ -148,25 +148,20 @@ impl AnyTool for ChatTool {
         &self.definition
     }
 
-    /// What it touches is no file of the workspace; whether chats may be read at all is decided for the tool as a whole.
+    /// What it touches is no file of the workspace; whether chats may be read at all is decided for the tool as a whole. Its arguments are
+    /// checked when it runs: what is wrong with them is told in words of its own.
     fn prepare<'a>(&'a self, _context: &Context, arguments: &Value) -> Result<PreparedCall<'a>, ToolError> {
-        let run = ChatRun { tool: self, arguments: arguments.clone() };
-        Ok(PreparedCall { subjects: CallSubjects::default(), run: Box::new(run) })
+        Ok(PreparedCall::of_json(self, CallSubjects::default(), arguments))
     }
 }
 
-/// One call of a tool about chats. Its arguments are checked when it runs: what is wrong with them is told in words of its own.
-struct ChatRun<'a> {
-    tool: &'a ChatTool,
-    arguments: Value,
-}
-
-impl PreparedRun for ChatRun<'_> {
-    fn run<'c>(self: Box<Self>, call: Call<'c>) -> BoxFuture<'c, Result<ToolResult, ToolError>>
-    where
-        Self: 'c,
-    {
-        Box::pin(async move { Ok(self.tool.invoke(call.context, self.arguments).await) })
+impl JsonTool for ChatTool {
+    fn run_json<'a>(
+        &'a self,
+        call: Call<'a>,
+        arguments: Value,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(async move { Ok(self.invoke(call.context, arguments).await) })
     }
 }
 

@@ -20,7 +20,7 @@ use crate::process::{Exit, ServerProcess, Spawn};
 use crate::tools::context::Context;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::result::{ResultType, ToolResult};
-use crate::tools::tool::{AnyTool, Call, PreparedCall, PreparedRun, ToolDefinition};
+use crate::tools::tool::{AnyTool, Call, JsonTool, PreparedCall, ToolDefinition};
 
 /// The longest name of a session or a call that is passed on, in characters.
 const MAX_CALLER_ID_CHARS: usize = 256;
@@ -190,22 +190,16 @@ impl AnyTool for DropIn {
 
     fn prepare<'a>(&'a self, _context: &Context, arguments: &Value) -> Result<PreparedCall<'a>, ToolError> {
         self.manifest.definition.input.check(&self.manifest.name, arguments)?;
-        let run = DropInRun { tool: self, arguments: arguments.clone() };
-        Ok(PreparedCall { subjects: CallSubjects::default(), run: Box::new(run) })
+        Ok(PreparedCall::of_json(self, CallSubjects::default(), arguments))
     }
 }
 
-/// One call of a drop-in tool.
-struct DropInRun<'a> {
-    tool: &'a DropIn,
-    arguments: Value,
-}
-
-impl PreparedRun for DropInRun<'_> {
-    fn run<'c>(self: Box<Self>, call: Call<'c>) -> BoxFuture<'c, Result<ToolResult, ToolError>>
-    where
-        Self: 'c,
-    {
-        Box::pin(async move { self.tool.call(call, &self.arguments).await })
+impl JsonTool for DropIn {
+    fn run_json<'a>(
+        &'a self,
+        call: Call<'a>,
+        arguments: Value,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(async move { self.call(call, &arguments).await })
     }
 }

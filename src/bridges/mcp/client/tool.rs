@@ -26,7 +26,7 @@ use crate::tools::context::Context;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::hidden::escape_hidden;
 use crate::tools::result::ToolResult;
-use crate::tools::tool::{AnyTool, Call, PreparedCall, PreparedRun, ToolDefinition};
+use crate::tools::tool::{AnyTool, Call, JsonTool, PreparedCall, ToolDefinition};
 
 /// How long the word that a call is given up may be on its way.
 const CANCEL_NOTIFICATION_TIMEOUT: Duration = Duration::from_secs(1);
@@ -289,22 +289,17 @@ impl AnyTool for MountedAs {
             MountTransport::Http { url, .. } => vec![url.to_string()],
             MountTransport::Stdio { .. } => Vec::new(),
         };
-        let run = MountedRun { tool: self, arguments: arguments.clone() };
-        Ok(PreparedCall { subjects: CallSubjects { urls, ..CallSubjects::default() }, run: Box::new(run) })
+        let subjects = CallSubjects { urls, ..CallSubjects::default() };
+        Ok(PreparedCall::of_json(self, subjects, arguments))
     }
 }
 
-/// One call of a tool of a mounted server.
-struct MountedRun<'a> {
-    tool: &'a MountedAs,
-    arguments: Value,
-}
-
-impl PreparedRun for MountedRun<'_> {
-    fn run<'c>(self: Box<Self>, call: Call<'c>) -> BoxFuture<'c, Result<ToolResult, ToolError>>
-    where
-        Self: 'c,
-    {
-        Box::pin(async move { self.tool.call(call, self.arguments).await })
+impl JsonTool for MountedAs {
+    fn run_json<'a>(
+        &'a self,
+        call: Call<'a>,
+        arguments: Value,
+    ) -> BoxFuture<'a, Result<ToolResult, ToolError>> {
+        Box::pin(async move { self.call(call, arguments).await })
     }
 }
