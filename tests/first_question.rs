@@ -146,6 +146,36 @@ fn findings(answer: &Value) -> Option<Value> {
     Some(found.filter(|(_, found)| !found.is_null()).collect::<serde_json::Map<_, _>>().into())
 }
 
+/// How many answers there are, and how many of them are called complete.
+#[derive(Debug, Clone, Copy, Default)]
+struct Shares {
+    answers: usize,
+    complete: usize,
+}
+
+impl Shares {
+    fn count(&mut self, is_complete: bool) {
+        self.answers += 1;
+        self.complete += usize::from(is_complete);
+    }
+
+    fn add(&mut self, other: Self) {
+        self.answers += other.answers;
+        self.complete += other.complete;
+    }
+}
+
+impl std::fmt::Display for Shares {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let percent = 100 * self.complete / self.answers.max(1);
+        write!(f, "{}, of which {} complete ({percent} %)", self.answers, self.complete)
+    }
+}
+
+fn is_complete(answer: &Value) -> bool {
+    answer["verdict"].as_str().is_none_or(|verdict| verdict == "complete")
+}
+
 async fn put(
     project: &Project,
     prefix: &std::path::Path,
@@ -173,12 +203,13 @@ async fn every_server_first_answer_is_complete_only_if_right() {
     let rounds = setting("FIRST_QUESTION_ROUNDS").parse().unwrap_or(10);
     let one = setting("FIRST_QUESTION");
     let mut wrong = Vec::new();
+    let (mut cold_answers, mut warm_answers) = (Shares::default(), Shares::default());
     for (server, fixture, function, class) in SUBJECTS {
         if !one.is_empty() && one != server {
             continue;
         }
         let prefix = real_servers(&[server]);
-        let (mut asked, mut complete) = (0, 0);
+        let (mut cold, mut warm) = (Shares::default(), Shares::default());
         for (tool, of_class) in TOOLS {
             let [path, name] = if of_class { class } else { function };
             let arguments = match tool {
@@ -192,14 +223,23 @@ async fn every_server_first_answer_is_complete_only_if_right() {
             };
             let project = Project::of_fixture(fixture);
             project.trust_for(server, &prefix);
-            let Some(truth) = findings(&put(&project, &prefix, tool, &arguments, true).await) else {
+            let later = put(&project, &prefix, tool, &arguments, true).await;
+            let Some(truth) = findings(&later) else {
                 continue;
             };
+            warm.count(is_complete(&later));
+            if !is_complete(&later) {
+                println!(
+                    "  {server} {tool} {name}, warm: {} {}",
+                    later["server_status"]["detail"], later["notes"]
+                );
+            }
             for _ in 0..rounds {
                 let first = put(&project, &prefix, tool, &arguments, false).await;
-                asked += 1;
-                let is_complete = first["verdict"].as_str().is_none_or(|verdict| verdict == "complete");
-                complete += usize::from(is_complete);
+                let is_complete = is_complete(&first);
+                if findings(&first).as_ref() == Some(&truth) {
+                    cold.count(is_complete);
+                }
                 if !is_complete {
                     println!(
                         "  {server} {tool} {name}: {} {}",
@@ -214,7 +254,13 @@ async fn every_server_first_answer_is_complete_only_if_right() {
                 }
             }
         }
-        println!("{server}: {asked} first answers, {complete} complete");
+        println!("{server}: right first answers {cold}, right later ones {warm}");
+        cold_answers.add(cold);
+        warm_answers.add(warm);
     }
+    println!(
+        "all: right first answers {cold_answers}, right later ones {warm_answers}; {} falsely complete",
+        wrong.len()
+    );
     assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
 }

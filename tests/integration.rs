@@ -58,6 +58,7 @@ mod scripted_server;
 mod search_parity;
 mod soak;
 mod symbol_contract;
+mod symbol_names;
 mod terminal_width;
 mod text_floor;
 mod view;

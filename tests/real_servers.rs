@@ -88,6 +88,21 @@ async fn pylsp_answers_are_complete_and_follow_edits() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn code_too_complex_for_pyright_makes_its_diagnostics_partial() {
+    let branches = (0..900).map(|number| format!("        if a == {number}:\n            x = {number}\n"));
+    let text = format!(
+        "def f(a: int) -> int:\n    x = 0\n    while a:\n{}    return ''\n",
+        branches.collect::<String>()
+    );
+    let project = Project::new([("m.py", text.as_str())]);
+    let runtime = open(&project, &["pyright"], PATIENT);
+    let answer = runtime.diagnose(vec!["m.py".into()], None, 100).await.expect("an answer");
+    assert_eq!(answer.verdict, Verdict::Partial, "the wrong type of the last line is not found: {answer:?}");
+    assert!(format!("{:?}", answer.output.incomplete).contains("too complex"), "{answer:?}");
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn pyright_diagnostics_follow_changes_of_other_files() {
     let project = Project::of_fixture("python");
     std::fs::write(project.beside("config").join("lsp-tools.toml"), "prefer.python = [\"pyright\"]\n")

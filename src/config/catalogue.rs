@@ -49,7 +49,18 @@ struct CatalogueTables {
 impl From<CatalogueTables> for Catalogue {
     fn from(words: CatalogueTables) -> Self {
         let index = LanguageIndex::new(&words.language);
-        Self { languages: words.language, servers: words.server, index }
+        let mut servers = words.server;
+        let of_another = |spec: &ServerSpec| {
+            Some(servers.get(spec.set_up_as.as_ref()?)?.set_up.clone()).filter(|needs| !needs.is_empty())
+        };
+        let added: Vec<_> =
+            servers.iter().filter_map(|(key, spec)| Some((key.clone(), of_another(spec)?))).collect();
+        for (key, needs) in added {
+            if let Some(spec) = servers.get_mut(&key) {
+                spec.set_up.extend(needs);
+            }
+        }
+        Self { languages: words.language, servers, index }
     }
 }
 
@@ -200,6 +211,13 @@ fn cross_check(merged: &Table, layers: &[Layer]) -> Vec<ConfigProblem> {
             let suggestion = suggestion(language, &language_keys);
             let message = format!("server `{key}` names the unknown language `{language}`{suggestion}");
             report(&["server", key, "languages", language], message);
+        }
+        let other = server.get("set-up-as").and_then(toml::Value::as_str);
+        if let Some(other) = other.filter(|other| !servers.contains_key(*other)) {
+            let suggestion = suggestion(other, &server_keys);
+            let message =
+                format!("server `{key}` has `set-up-as` of the unknown server `{other}`{suggestion}");
+            report(&["server", key, "set-up-as"], message);
         }
     }
     let named = |language| {

@@ -23,6 +23,7 @@ pub(super) const LANGUAGE: &[ConfigField] = &[
     plain("shebangs", Texts),
     plain("language-id", Text),
     plain("language-ids", TextTable),
+    plain("data", Flag),
     launch("servers", Texts),
     launch("alternatives", Texts),
 ];
@@ -53,6 +54,7 @@ pub(super) const SERVER: &[ConfigField] = &[
     launch("settings", Free),
     launch("settings-unless", Records(SETTINGS_UNLESS)),
     launch("set-up", Records(SET_UP)),
+    launch("set-up-as", Text),
     launch("build-file", Record(BUILD_FILE)),
     plain("restarts-with", Texts),
     plain("packages-in", Texts),
@@ -212,6 +214,7 @@ pub(super) const READINESS: &[ConfigField] = &[
     plain("leaves-files-out-where", Texts),
     plain("knows-all-below", Texts),
     plain("knows-open-projects", Flag),
+    plain("symbols-of-last-file", Flag),
     plain("knows-one-configuration", Flag),
     plain("distrust-empty-ms", Number(0, 60_000)),
     plain("notification", Record(READY)),

@@ -44,6 +44,9 @@ pub struct Language {
     /// Extensions whose `languageId` differs (`tsx = "typescriptreact"`).
     #[serde(default)]
     pub(crate) language_ids: BTreeMap<String, String>,
+    /// It is data, markup or prose: what stands in its files is no definition of what other code calls so.
+    #[serde(default)]
+    pub(crate) data: bool,
     /// Keys of the servers used by default, the first one navigates.
     #[serde(default)]
     pub(crate) servers: Vec<String>,
@@ -145,6 +148,8 @@ pub struct ServerSpec {
     /// What a project may lack for its answers to be whole.
     #[serde(default)]
     pub set_up: Vec<SetUp>,
+    /// The server whose `set_up` holds for this one as well.
+    pub set_up_as: Option<String>,
     /// What the project's builds leave that tells it how files are compiled.
     pub build_file: Option<BuildFile>,
     /// Names of folders, in the root and above it, into which packages are installed: it is started again when others are there.

@@ -51,6 +51,11 @@ impl Session {
         self.state.spec.readiness.knows_open_projects
     }
 
+    /// Whether the symbols that it lists by name are those of the project of the file that it was asked about last.
+    pub(crate) fn lists_symbols_of_last_file(&self) -> bool {
+        self.state.spec.readiness.symbols_of_last_file
+    }
+
     /// Its own root and the folders that were added to it.
     pub(crate) fn served_roots(&self) -> Vec<WorkspacePath> {
         self.state.folders()

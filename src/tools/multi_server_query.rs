@@ -15,7 +15,7 @@ use super::error::ToolError;
 use super::fallback::run_in_background;
 use super::mergeable_answer::MergeableAnswer;
 use super::named_places::{abbreviate_list, line_address};
-use super::other_roots::{self, OtherRoots};
+use super::other_roots::{self, OtherRoots, ServerCoverage, coverage_name};
 use super::question::{LanguageQuestion, PositionRequest, QuestionOutcome};
 use super::target::Target;
 use crate::hints::{self, FurtherOccurrence, FurtherOccurrences, OccurrenceQuery, OccurrenceSense};
@@ -46,9 +46,6 @@ struct AnsweredQuestion<'a> {
     sense: OccurrenceSense,
     deadline: Instant,
 }
-
-/// What one look of a server covers: a root and, where it looks at one project alone, that project.
-type ServerCoverage = (WorkspacePath, Option<WorkspacePath>);
 
 impl Context {
     /// Asks as [`question`](Self::question) does and, where all occurrences in a `sense` are asked for, every other server that the
@@ -209,7 +206,7 @@ impl Context {
     ) {
         let mut projects = BTreeSet::new();
         let of_root = |file: &&FurtherOccurrence| {
-            self.server_coverage(asking, session, &file.path)
+            self.server_coverage(session.server(), asking.of_project, &file.path)
                 .is_some_and(|(root, _)| session.serves_root(&root))
         };
         let is_first = |file: &&FurtherOccurrence| {
@@ -245,10 +242,10 @@ impl Context {
         session: &Session,
         files: &[FurtherOccurrence],
     ) -> Vec<(ServerCoverage, Vec<FurtherOccurrence>)> {
-        let own = self.server_coverage(asking, session, &asking.subject.path);
+        let own = self.server_coverage(session.server(), asking.of_project, &asking.subject.path);
         let mut grounds: Vec<(ServerCoverage, Vec<FurtherOccurrence>)> = Vec::new();
         for file in files.iter().filter(|file| !file.unparsed) {
-            let ground = self.server_coverage(asking, session, &file.path);
+            let ground = self.server_coverage(session.server(), asking.of_project, &file.path);
             let Some(ground) = ground.filter(|ground| own.as_ref() != Some(ground)) else { continue };
             match grounds.iter_mut().find(|(known, _)| *known == ground) {
                 Some((_, files)) => files.push(file.clone()),
@@ -279,7 +276,11 @@ impl Context {
                     unknown.insert(ground.clone());
                 }
                 Err(why) => {
-                    notes.push(format!("{} was not asked for {}: {why}", first.server(), display(ground)));
+                    notes.push(format!(
+                        "{} was not asked for {}: {why}",
+                        first.server(),
+                        coverage_name(ground)
+                    ));
                     unknown.insert(ground.clone());
                 }
             }
@@ -347,21 +348,6 @@ impl Context {
         }
     }
 
-    /// What an answer about `path` covers, if the server of `session` speaks its language.
-    fn server_coverage(
-        &self,
-        asking: &AnsweredQuestion<'_>,
-        session: &Session,
-        path: &WorkspacePath,
-    ) -> Option<ServerCoverage> {
-        let subject = self.language_file_unchecked(path.clone()).ok()?;
-        let servers = self.servers_for(&subject, |features| features.navigation);
-        let server = session.server();
-        servers.iter().find(|(key, _)| *key == server)?;
-        let project = asking.of_project.then(|| self.manager.project(server, path));
-        Some((self.manager.root(server, path), project))
-    }
-
     /// The coverages with the name about which nothing is known, and the files of which no server of ours knows anything.
     fn places_of(
         &self,
@@ -370,18 +356,16 @@ impl Context {
         unknown: &BTreeSet<ServerCoverage>,
         files: &[FurtherOccurrence],
     ) -> BTreeSet<String> {
-        let places = files.iter().filter(|file| !file.unparsed).filter_map(|file| {
-            match self.server_coverage(asking, session, &file.path) {
-                Some(ground) => unknown.contains(&ground).then(|| display(&ground)),
+        let places = files.iter().filter_map(|file| {
+            match self.server_coverage(session.server(), asking.of_project, &file.path) {
+                Some(_) if file.unparsed => None,
+                Some(ground) => unknown.contains(&ground).then(|| coverage_name(&ground)),
+                // A component (Svelte, Vue, Astro) that nothing here parses may use what a script defines.
                 None => Some(file.path.display()),
             }
         });
         places.collect()
     }
-}
-
-fn display((root, project): &ServerCoverage) -> String {
-    project.as_ref().unwrap_or(root).display()
 }
 
 fn remove_listed(standing: &mut FurtherOccurrences, listed: &BTreeSet<WorkspacePath>) {

@@ -6,12 +6,21 @@ use std::time::{Duration, Instant};
 
 use super::context::{Context, LanguageFile};
 use super::fallback::run_in_background;
+use super::symbol_search::knows_some_projects;
 use crate::hints::{FurtherOccurrence, FurtherOccurrences, OccurrenceSense};
 use crate::lsp::session::Session;
 use crate::workspace::{WalkLimits, WorkspacePath};
 
 /// The time limit for the search of the text.
 pub(super) const OCCURRENCE_SEARCH_TIMEOUT: Duration = Duration::from_millis(1_500);
+
+/// What one look of a server covers: a root and, where it looks at one project alone, that project.
+pub(crate) type ServerCoverage = (WorkspacePath, Option<WorkspacePath>);
+
+/// The folder that a coverage is called by.
+pub(crate) fn coverage_name((root, project): &ServerCoverage) -> String {
+    project.as_ref().unwrap_or(root).display()
+}
 
 /// The roots of one server beside that of the file that was asked about. One process may serve several, and knows each by itself.
 #[derive(Debug, Default)]
@@ -40,10 +49,44 @@ impl Context {
         self.catalogue().servers.get(session.server())?.implements_unnamed.as_deref()
     }
 
+    /// What an answer of `server` about `path` covers, if it speaks its language; the project alone where it answers `of_project`.
+    pub(crate) fn server_coverage(
+        &self,
+        server: &str,
+        of_project: bool,
+        path: &WorkspacePath,
+    ) -> Option<ServerCoverage> {
+        let subject = self.language_file_unchecked(path.clone()).ok()?;
+        let servers = self.servers_for(&subject, |features| features.navigation);
+        servers.iter().find(|(key, _)| *key == server)?;
+        let project = of_project.then(|| self.manager.project(server, path));
+        Some((self.manager.root(server, path), project))
+    }
+
     /// The roots beside that of `subject` which have files of its language, where it matters which there are.
     pub(crate) async fn other_roots(&self, session: &Session, subject: &LanguageFile) -> OtherRoots {
         let language = subject.language.clone().filter(|_| self.joining_advice(session).is_some());
         let Some(language) = language else { return OtherRoots::default() };
+        let (files, cut) = self.one_file_per_folder(language).await;
+        let own = self.manager.root(session.server(), &subject.path);
+        let roots = files.iter().map(|file| self.manager.root(session.server(), file));
+        let roots = roots.filter(|root| *root != own && self.is_marked(session, root)).collect();
+        OtherRoots { roots, cut }
+    }
+
+    /// Whether files of `language` lie where one look of `session`'s server does not reach, or more of them than were looked for.
+    pub(crate) async fn has_several_coverages(&self, session: &Session, language: String) -> bool {
+        let (files, cut) = self.one_file_per_folder(language).await;
+        let of_project = knows_some_projects(session);
+        let coverage = |file: &WorkspacePath| {
+            let project = of_project.then(|| self.manager.project(session.server(), file));
+            (self.manager.root(session.server(), file), project)
+        };
+        cut || files.iter().map(coverage).collect::<BTreeSet<ServerCoverage>>().len() > 1
+    }
+
+    /// A file of each folder with files of `language`, and whether there may be more folders.
+    async fn one_file_per_folder(&self, language: String) -> (Vec<WorkspacePath>, bool) {
         let limits = WalkLimits {
             max_files: self.config.settings.limits.walk_files,
             deadline: Instant::now() + OCCURRENCE_SEARCH_TIMEOUT,
@@ -52,18 +95,14 @@ impl Context {
             let walk = workspace.files(&WorkspacePath::root(), &limits);
             let of_language =
                 |path: &WorkspacePath| catalogue.language_of(&path.name_lossy(), None) == Some(&language);
-            let files = walk.files.into_iter().filter(of_language);
-            Ok((files.filter_map(|path| path.parent()).collect::<BTreeSet<_>>(), walk.truncated))
+            let mut folders = BTreeSet::new();
+            let is_first = |path: &WorkspacePath| folders.insert(path.parent());
+            Ok((walk.files.into_iter().filter(of_language).filter(is_first).collect(), walk.truncated))
         });
-        let (folders, cut) = walked.await.unwrap_or_else(|error| {
-            tracing::debug!("the other roots were not looked for: {}", error.error);
-            (BTreeSet::new(), true)
-        });
-        let own = self.manager.root(session.server(), &subject.path);
-        let files = folders.iter().filter_map(|folder| folder.join("any").ok());
-        let roots = files.map(|file| self.manager.root(session.server(), &file));
-        let roots = roots.filter(|root| *root != own && self.is_marked(session, root)).collect();
-        OtherRoots { roots, cut }
+        walked.await.unwrap_or_else(|error| {
+            tracing::debug!("the folders were not looked for: {}", error.error);
+            (Vec::new(), true)
+        })
     }
 
     /// Whether a file makes `root` a project, and not only that there is nothing above it.

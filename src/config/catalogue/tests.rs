@@ -387,6 +387,26 @@ fn language_servers_named_by_user_settings_are_fixed() {
 }
 
 #[test]
+fn set_up_as_another_server_takes_over_what_that_one_needs() {
+    let own = "[server.mine]\nlanguages = ['python']\ncommand = ['mine']\nset-up-as = 'pyright'\n";
+    let loaded = load(LayerOrigin::User, own).unwrap().catalogue;
+    let (mine, pyright) = (&loaded.servers["mine"], &loaded.servers["pyright"]);
+    assert!(!mine.set_up.is_empty());
+    assert_eq!(format!("{:?}", mine.set_up), format!("{:?}", pyright.set_up));
+    let message = error("[server.pyright]\nset-up-as = 'tyy'\n");
+    assert!(message.contains("`set-up-as` of the unknown server `tyy`; did you mean `ty`?"), "{message}");
+    let built_in = Catalogue::built_in();
+    for spec in built_in.servers.values() {
+        let other = spec.set_up_as.as_ref().map(|other| &built_in.servers[other]);
+        assert!(
+            other.is_none_or(|other| !other.set_up.is_empty() && other.set_up_as.is_none()),
+            "{}",
+            spec.name
+        );
+    }
+}
+
+#[test]
 fn server_without_door_and_languages_is_refused() {
     let copilot = &Catalogue::built_in().servers["copilot"];
     assert_eq!((copilot.door.as_deref(), copilot.languages.len()), (Some("copilot"), 0));

@@ -206,6 +206,9 @@ pub struct ReadinessRule {
     pub(crate) leaves_files_out_where: Vec<ConfigMarker>,
     /// Of the projects within its root it knows those with an open file.
     pub(crate) knows_open_projects: bool,
+    /// The symbols that it lists by name are those of the project of the file that it was asked about last.
+    #[serde(default)]
+    pub(crate) symbols_of_last_file: bool,
     /// It compiles the project in one configuration, and knows nothing of the code of others.
     pub(crate) knows_one_configuration: bool,
 }

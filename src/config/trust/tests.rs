@@ -75,6 +75,7 @@ fn trust_is_lost_when_any_launch_field_differs() {
             "[{ where = ['a'], unless = [], message = 'm' }]",
             "[{ where = ['a'], unless = [], message = 'n' }]",
         ),
+        ("set-up-as", "'pyright'", "'clangd'"),
         (
             "build-file",
             "{ name = 'a', itself = [], folders = [], option = 'a' }",
@@ -142,6 +143,7 @@ fn launch_fields_of_catalogue_equal_the_tested_list() {
             "settings",
             "settings-unless",
             "set-up",
+            "set-up-as",
             "build-file",
             "initialization-options",
             "reload",

@@ -1,0 +1,101 @@
+//! The languages whose servers are asked for a name, by what the text shows of it.
+
+use std::collections::BTreeSet;
+
+use crate::config::PresentLanguage;
+use crate::hints::{self, FoundSymbols};
+use crate::lsp::model::FileRef;
+use crate::tools::context::Context;
+use crate::workspace::WorkspacePath;
+
+/// How many languages of a workspace are asked for a name, those with the most files first.
+const MAX_NAME_SEARCH_LANGUAGES: usize = 4;
+/// The same where the text defines the name in more.
+const MAX_DEFINING_LANGUAGES: usize = 8;
+
+/// What the text shows of a name in the files of one language.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum TextEvidence {
+    /// A definition.
+    Defines,
+    /// The name, where nothing can be parsed.
+    Unparsed,
+    /// No definition.
+    None,
+    /// No definition, since there is nothing but data, markup or prose.
+    Data,
+}
+
+/// What the text shows of a name, by language.
+pub(super) struct TextEvidenceByLanguage {
+    defining: BTreeSet<String>,
+    /// `None` where not all files were searched.
+    occurring: Option<BTreeSet<String>>,
+    unparsed: BTreeSet<String>,
+    data: BTreeSet<String>,
+}
+
+impl TextEvidenceByLanguage {
+    /// From what the text search found.
+    pub(super) fn new(context: &Context, text: &FoundSymbols) -> Self {
+        let language = |path: &WorkspacePath| context.language_file_unchecked(path.clone()).ok()?.language;
+        let defining = text.symbols.iter().filter_map(|symbol| match &symbol.location.file {
+            FileRef::Inside(path) => language(path),
+            FileRef::Outside(_) | FileRef::Virtual(_) => None,
+        });
+        let defining = defining.collect();
+        let occurring = text.occurs_in.as_ref();
+        let languages = context.catalogue().languages.iter();
+        let data: BTreeSet<String> =
+            languages.filter(|(_, known)| known.data).map(|(language, _)| language.clone()).collect();
+        let unparsed = occurring.into_iter().flatten().filter_map(language);
+        let unparsed =
+            unparsed.filter(|language| !hints::has_grammar(language) && !data.contains(language)).collect();
+        let occurring = occurring.map(|paths| paths.iter().filter_map(language).collect());
+        Self { defining, occurring, unparsed, data }
+    }
+
+    fn of(&self, language: &str) -> TextEvidence {
+        if self.defining.contains(language) {
+            TextEvidence::Defines
+        } else if self.unparsed.contains(language) {
+            TextEvidence::Unparsed
+        } else if self.data.contains(language) {
+            TextEvidence::Data
+        } else {
+            TextEvidence::None
+        }
+    }
+
+    /// Whether a server of `language` may know a symbol of the name.
+    pub(super) fn may_define(&self, language: &str) -> bool {
+        let may_occur = self.occurring.as_ref().is_none_or(|occurring| occurring.contains(language));
+        may_occur && !self.data.contains(language)
+    }
+
+    /// The languages to ask, those that define the name first; the others have nothing of it that the text shows, or are too many.
+    pub(super) fn languages_to_ask(
+        &self,
+        mut present: Vec<PresentLanguage>,
+        has_server: impl Fn(&PresentLanguage) -> bool,
+    ) -> Vec<PresentLanguage> {
+        // Languages with as much to show keep their order, the one with the most files first.
+        present.sort_by_key(|language| self.of(&language.language));
+        let defines = |language: &PresentLanguage| self.of(&language.language) == TextEvidence::Defines;
+        let main = present.first().cloned();
+        let (mut asked, others): (Vec<_>, Vec<_>) = present.into_iter().partition(defines);
+        asked.truncate(MAX_DEFINING_LANGUAGES);
+        let room = MAX_NAME_SEARCH_LANGUAGES.saturating_sub(asked.len());
+        asked.extend(others.into_iter().filter(has_server).take(room));
+        if asked.is_empty() {
+            // What became of it is told for one language at least.
+            asked.extend(main);
+        }
+        asked
+    }
+
+    /// The languages beside those of `asked` that may have a symbol of the name.
+    pub(super) fn unasked_languages(&self, asked: &BTreeSet<String>) -> BTreeSet<String> {
+        self.defining.union(&self.unparsed).filter(|language| !asked.contains(*language)).cloned().collect()
+    }
+}
