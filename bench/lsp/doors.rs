@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::Plan;
 use super::cold::binary;
+use super::memory::{self, Memory};
 use super::stage::Stage;
 use super::stats::{Samples, ms, us};
 use super::table::Row;
@@ -64,12 +65,27 @@ fn measure(stage: &Stage, plan: &Plan) -> anyhow::Result<Vec<Row>> {
             process.push(started.elapsed());
         }
     }
+    let memory = memory_rows(stage, &host)?;
     drop(host);
     let mut starts = Samples::default();
     for _ in 0..plan.warm_rounds / 10 {
         starts.push(Host::start(stage)?.answered);
     }
-    Ok(rows(stage, &mcp, &theirs, &process, &beside, &starts))
+    let mut rows = rows(stage, &mcp, &theirs, &process, &beside, &starts);
+    rows.extend(memory);
+    Ok(rows)
+}
+
+/// What the daemon and the door of MCP have in memory after all these questions.
+fn memory_rows(stage: &Stage, host: &Host) -> anyhow::Result<Vec<Row>> {
+    let output = command(stage)?.args(["--format", "json", "daemon", "status"]).output()?;
+    let status: Value = serde_json::from_slice(&output.stdout)?;
+    let daemon = status.get("pid").context("no daemon runs")?;
+    let (daemon, door) = (Memory::of(&daemon.to_string())?, Memory::of(&host.child.id().to_string())?);
+    Ok(vec![
+        memory::row(&stage.server, "the daemon with one server", daemon, memory::RUNTIME_LIMIT_MB),
+        memory::row(&stage.server, "the door of MCP", door, memory::DOOR_LIMIT_MB),
+    ])
 }
 
 fn rows(

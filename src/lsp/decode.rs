@@ -103,7 +103,7 @@ impl<'a> PositionDecoder<'a> {
             FileRef::Inside(path) => session
                 .documents
                 .buffer(path)
-                .or_else(|| session.unsaved_text(path).map(|text| Buffer::new(&text)))
+                .or_else(|| session.unsaved_buffer(path))
                 .or_else(|| session.workspace.read_text(path).ok().map(|file| Buffer::new(&file.text))),
             FileRef::Outside(path) => {
                 Workspace::read_outside(path, MAX_LIBRARY_SOURCE_BYTES).ok().map(|text| Buffer::new(&text))

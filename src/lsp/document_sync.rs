@@ -21,6 +21,7 @@ use super::documents::{DocumentSource, SessionDocument, Snapshot, SyncedDocument
 use super::request::{notify_server, position_of};
 use super::session::Session;
 use super::uri;
+use super::view::UnsavedText;
 use crate::config::spec;
 use crate::text::{Buffer, TextChange};
 use crate::workspace::{ReadError, WorkspacePath};
@@ -50,31 +51,42 @@ impl Session {
                 return Ok((SyncedDocument(slot), snapshot));
             }
         }
-        let text: std::borrow::Cow<'_, str>;
-        let source = match &unsaved {
-            Some(unsaved) => {
-                text = (&*unsaved.text).into();
-                DocumentSource::Unsaved(unsaved.id)
-            }
+        match &unsaved {
+            Some(unsaved) => self.show_unsaved(path, &mut slot, unsaved),
             None => match self.read(path).await {
                 Ok(file) => {
-                    text = file.text.into();
-                    DocumentSource::disk(file.stamp)
+                    let source = DocumentSource::disk(file.stamp);
+                    match slot.as_mut() {
+                        Some(document) => self.send_text_change(document, &file.text, source),
+                        None => *slot = Some(self.open(path, &file.text, source)),
+                    }
                 }
                 Err(error) => {
                     self.close(path, &mut slot);
                     return Err(error);
                 }
             },
-        };
-        match slot.as_mut() {
-            Some(document) => self.send_text_change(document, &text, source),
-            None => *slot = Some(self.open(path, &text, source)),
         }
         let snapshot = slot.as_ref().map(SessionDocument::snapshot);
         match snapshot {
             Some(snapshot) => Ok((SyncedDocument(slot), snapshot)),
             None => Err(ReadError::NotFound { path: path.display() }),
+        }
+    }
+
+    /// Opens the document with an unsaved text, or sends what that changes. The document keeps the text's own rope: the next one, an edited
+    /// clone of it, is compared without looking at what both share.
+    fn show_unsaved(&self, path: &WorkspacePath, slot: &mut Option<SessionDocument>, unsaved: &UnsavedText) {
+        let source = DocumentSource::Unsaved(unsaved.id);
+        match slot.as_mut() {
+            Some(document) => {
+                let change = TextChange::between(&document.buffer, unsaved.buffer());
+                self.send_one_change(document, change, source);
+            }
+            None => *slot = Some(self.open(path, unsaved.text(), source)),
+        }
+        if let Some(document) = slot.as_mut() {
+            document.buffer = unsaved.buffer().clone();
         }
     }
 
@@ -148,8 +160,18 @@ impl Session {
 
     /// `textDocument/didChange` with the smallest change, if there is one.
     fn send_text_change(&self, document: &mut SessionDocument, text: &str, source: DocumentSource) {
+        let change = TextChange::to_text(&document.buffer, text);
+        self.send_one_change(document, change, source);
+    }
+
+    fn send_one_change(
+        &self,
+        document: &mut SessionDocument,
+        change: Option<TextChange>,
+        source: DocumentSource,
+    ) {
         document.source = source;
-        let Some(change) = TextChange::to_text(&document.buffer, text) else { return };
+        let Some(change) = change else { return };
         if let Some(stamp) = source.stamp()
             && document.disk_stamp.replace(stamp) != Some(stamp)
         {

@@ -2,30 +2,70 @@
 //!
 //! How callers with different views share a server is described in [`view_switch`](super::view_switch).
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::text::Buffer;
 use crate::workspace::WorkspacePath;
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-/// A text that is not on disk.
+/// A text that is not on disk. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct UnsavedText {
-    /// The whole text.
-    pub(crate) text: Arc<str>,
+    forms: Arc<TextForms>,
     /// Tells it from every other, also from one with the same text.
     pub(super) id: u64,
+}
+
+/// A text in one form or both: an editor's keystroke changes a rope, and its large text in one piece is made where it is read.
+#[derive(Debug, Default)]
+struct TextForms {
+    text: OnceLock<Arc<str>>,
+    buffer: OnceLock<Buffer>,
 }
 
 impl UnsavedText {
     /// `text`, told apart from every other.
     pub(crate) fn new(text: Arc<str>) -> Self {
-        Self { text, id: NEXT.fetch_add(1, Ordering::Relaxed) }
+        Self::of_forms(TextForms { text: text.into(), ..TextForms::default() })
+    }
+
+    /// The text of `buffer`, told apart from every other.
+    pub(crate) fn of_buffer(buffer: Buffer) -> Self {
+        Self::of_forms(TextForms { buffer: buffer.into(), ..TextForms::default() })
+    }
+
+    fn of_forms(forms: TextForms) -> Self {
+        Self { forms: Arc::new(forms), id: NEXT.fetch_add(1, Ordering::Relaxed) }
+    }
+
+    /// The whole text.
+    pub(crate) fn text(&self) -> &Arc<str> {
+        self.forms.text.get_or_init(|| self.buffer().to_string().into())
+    }
+
+    /// The whole text as a rope.
+    pub(crate) fn buffer(&self) -> &Buffer {
+        self.forms.buffer.get_or_init(|| Buffer::new(self.forms.text.get().map_or("", |text| text)))
+    }
+
+    /// Its first line, without the line break.
+    pub(crate) fn first_line(&self) -> Option<Cow<'_, str>> {
+        match self.forms.text.get() {
+            Some(text) => text.lines().next().map(Cow::Borrowed),
+            None => self.buffer().line(0),
+        }
+    }
+
+    /// How many bytes of UTF-8 it has.
+    pub(crate) fn len_bytes(&self) -> usize {
+        self.forms.text.get().map_or_else(|| self.buffer().len_bytes(), |text| text.len())
     }
 }
 
@@ -103,11 +143,11 @@ impl View {
     }
 
     /// The part of this view of which `keep` says so.
-    pub(crate) fn filtered(&self, keep: impl Fn(&WorkspacePath, &str) -> bool) -> Self {
-        if self.texts.iter().all(|(path, unsaved)| keep(path, &unsaved.text)) {
+    pub(crate) fn filtered(&self, keep: impl Fn(&WorkspacePath, &UnsavedText) -> bool) -> Self {
+        if self.texts.iter().all(|(path, unsaved)| keep(path, unsaved)) {
             return self.clone();
         }
-        let kept = self.texts.iter().filter(|(path, unsaved)| keep(path, &unsaved.text));
+        let kept = self.texts.iter().filter(|(path, unsaved)| keep(path, unsaved));
         let kept = kept.map(|(path, unsaved)| (path.clone(), unsaved.clone())).collect();
         Self { texts: Arc::new(kept), holder: self.holder }
     }
@@ -124,7 +164,7 @@ impl View {
 
     /// The texts that hide files.
     pub(crate) fn texts(&self) -> BTreeMap<WorkspacePath, Arc<str>> {
-        self.texts.iter().map(|(path, unsaved)| (path.clone(), unsaved.text.clone())).collect()
+        self.texts.iter().map(|(path, unsaved)| (path.clone(), unsaved.text().clone())).collect()
     }
 
     /// Whether both show the same.
@@ -227,7 +267,7 @@ mod tests {
         let other = disk.with_texts([(path.clone(), Arc::from("x = 1\n"))]);
         assert!(disk.shows_same(&View::disk()) && one.shows_same(&one.clone()));
         assert!(!one.shows_same(&disk) && !one.shows_same(&other));
-        assert_eq!(&*one.unsaved(&path).expect("a text").text, "x = 1\n");
+        assert_eq!(&**one.unsaved(&path).expect("a text").text(), "x = 1\n");
     }
 
     #[tokio::test(start_paused = true)]
@@ -261,7 +301,7 @@ mod tests {
         let dir = std::env::temp_dir();
         let workspace = crate::workspace::Workspace::open(&dir).expect("a workspace");
         let path = |name: &str| workspace.path(Path::new(name)).expect("a path");
-        let text = |view: &View, name: &str| view.unsaved(&path(name)).map(|one| one.text.to_string());
+        let text = |view: &View, name: &str| view.unsaved(&path(name)).map(|one| one.text().to_string());
         let below = View::disk().with_texts([(path("a.py"), "a".into()), (path("b.py"), "b".into())]);
         let above = View::disk().with_texts([(path("b.py"), "B".into()), (path("c.py"), "C".into())]);
         let both = above.layered_on(&below);

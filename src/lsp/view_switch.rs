@@ -6,8 +6,6 @@
 //! asked, so nobody waits for ever; and where two with texts of their own over the same files take turns all the time, the
 //! manager starts a second server for one of them.
 
-use std::sync::Arc;
-
 use tokio::sync::{RwLockReadGuard, RwLockWriteGuard};
 use tokio::time::Instant;
 
@@ -15,6 +13,7 @@ use super::ask::AskError;
 use super::session::Session;
 use super::view::{ShownView, View};
 use crate::rpc::RequestError;
+use crate::text::Buffer;
 use crate::workspace::WorkspacePath;
 
 /// While it lives, the server has what one view shows. Callers must not enter a session twice at once.
@@ -26,7 +25,7 @@ impl Session {
     /// only what concerns this server counts: callers who differ in nothing else do not wait for each other.
     pub(crate) async fn enter_view(&self, view: &View, deadline: Instant) -> Result<ViewGuard<'_>, AskError> {
         let began = Instant::now();
-        let view = &view.filtered(|path, text| self.concerns_text(path, text.lines().next()));
+        let view = &view.filtered(|path, unsaved| self.concerns_text(path, unsaved.first_line().as_deref()));
         let entered = tokio::time::timeout_at(deadline, async {
             let shown = self.view.read().await;
             if shown.shows(view) {
@@ -58,9 +57,9 @@ impl Session {
     }
 
     /// The text that hides `path` from whoever is in the session now.
-    pub(super) fn unsaved_text(&self, path: &WorkspacePath) -> Option<Arc<str>> {
+    pub(super) fn unsaved_buffer(&self, path: &WorkspacePath) -> Option<Buffer> {
         let unsaved = self.unsaved.lock();
-        unsaved.unsaved(path).map(|unsaved| unsaved.text.clone())
+        unsaved.unsaved(path).map(|unsaved| unsaved.buffer().clone())
     }
 
     /// Sends what differs between two views.

@@ -12,6 +12,7 @@ use std::time::SystemTime;
 use parking_lot::Mutex;
 
 use crate::lsp::view::{UnsavedText, View, ViewHolder};
+use crate::text::Buffer;
 use crate::workspace::{FileStamp, Workspace, WorkspacePath};
 
 /// The texts that one client has of files, saved or not. Shared by whoever works for that client.
@@ -32,7 +33,16 @@ struct OpenOverlay {
 impl Overlays {
     /// From now on the client has `text` at `path`.
     pub fn set(&self, path: WorkspacePath, text: Arc<str>) {
-        self.open.lock().insert(path, OpenOverlay { unsaved: UnsavedText::new(text), compared: None });
+        self.set_unsaved(path, UnsavedText::new(text));
+    }
+
+    /// From now on the client has `buffer` at `path`.
+    pub fn set_buffer(&self, path: WorkspacePath, buffer: Buffer) {
+        self.set_unsaved(path, UnsavedText::of_buffer(buffer));
+    }
+
+    fn set_unsaved(&self, path: WorkspacePath, unsaved: UnsavedText) {
+        self.open.lock().insert(path, OpenOverlay { unsaved, compared: None });
     }
 
     /// From now on the client has at `path` what is on disk.
@@ -64,8 +74,13 @@ impl OpenOverlay {
         {
             return same;
         }
+        // The same text takes as many bytes, and three more behind a byte order mark.
+        let len = self.unsaved.len_bytes() as u64;
+        if stamp.size != len && stamp.size != len + 3 {
+            return false;
+        }
         let Ok(file) = workspace.read_text(path) else { return false };
-        let same = *file.text == *self.unsaved.text;
+        let same = *file.text == **self.unsaved.text();
         // A file that changed a moment ago may change again and look the same.
         self.compared = file.stamp.is_settled(SystemTime::now()).then_some((file.stamp, same));
         same

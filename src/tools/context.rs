@@ -173,7 +173,7 @@ impl Context {
     ) -> Result<(), ToolError> {
         for path in paths {
             let Some(unsaved) = self.view.unsaved(path) else { continue };
-            if self.saved_text(path).ok().is_none_or(|saved| *saved != *unsaved.text) {
+            if self.saved_text(path).ok().is_none_or(|saved| *saved != **unsaved.text()) {
                 let error = format!("{} has unsaved text that is not what is on disk", path.display());
                 return Err(ToolError::new(ErrorCode::Conflict, error)
                     .with_hint("save it, or give the unsaved text up, and then edit the file"));
@@ -316,7 +316,7 @@ impl Context {
     fn language_of(&self, path: &WorkspacePath) -> Result<Option<&str>, ToolError> {
         let name = path.name_lossy();
         if let Some(unsaved) = self.view.unsaved(path) {
-            return Ok(self.catalogue().language_of(&name, unsaved.text.lines().next()));
+            return Ok(self.catalogue().language_of(&name, unsaved.first_line().as_deref()));
         }
         if self.catalogue().needs_first_line(&name) {
             let text = self.workspace.read_text(path).map_err(from_read_error)?.text;
@@ -329,7 +329,7 @@ impl Context {
     /// The text of a file as the caller sees it: its own unsaved one, else what is on disk now.
     pub(crate) fn text(&self, path: &WorkspacePath) -> Result<Buffer, ToolError> {
         match self.view.unsaved(path) {
-            Some(unsaved) => Ok(Buffer::new(&unsaved.text)),
+            Some(unsaved) => Ok(unsaved.buffer().clone()),
             None => self.saved_text(path).map(|text| Buffer::new(&text)),
         }
     }

@@ -92,7 +92,7 @@ pub(crate) async fn syntax_errors(
     view: &View,
 ) -> Result<Option<(Vec<DiagnosticItem>, Vec<String>)>, ToolError> {
     let path = subject.path.clone();
-    let unsaved = view.unsaved(&path).map(|unsaved| unsaved.text.clone());
+    let unsaved = view.unsaved(&path).map(|unsaved| unsaved.text().clone());
     let language = subject.language.clone();
     let found = run_in_background(context, move |workspace, catalogue| match unsaved {
         Some(text) => Ok(hints::syntax_errors_in(language.as_deref(), &path, &text, deadline())),

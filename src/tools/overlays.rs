@@ -191,7 +191,7 @@ mod tests {
     }
 
     fn seen(overlays: &HeldOverlays, handle: &str, name: &str) -> Option<String> {
-        overlays.view(handle).unwrap().unsaved(&path(name)).map(|unsaved| unsaved.text.to_string())
+        overlays.view(handle).unwrap().unsaved(&path(name)).map(|unsaved| unsaved.text().to_string())
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub(crate) async fn add_remedies(context: &Context, added: &mut [DeltaItem], vie
     for item in added.iter_mut().filter(|item| item.severity == Severity::Error).take(MAX_REMEDIED_ERRORS) {
         let Ok(path) = context.workspace.path(Path::new(&item.path)) else { continue };
         let text = match view.unsaved(&path) {
-            Some(unsaved) => Ok(unsaved.text.to_string()),
+            Some(unsaved) => Ok(unsaved.text().to_string()),
             None => context.saved_text(&path),
         };
         let Ok(text) = text else { continue };

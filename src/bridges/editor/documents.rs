@@ -94,8 +94,8 @@ impl EditorDocuments {
             Arc::make_mut(&mut self.maps.lock().outside).insert(uri.to_owned(), opened);
             return None;
         };
+        self.overlays.set_buffer(path.clone(), opened.text.clone());
         self.maps.lock().files.insert(path.clone(), opened);
-        self.overlays.set(path.clone(), text.into());
         Some(path)
     }
 
@@ -122,7 +122,7 @@ impl EditorDocuments {
             .map_err(|why| BadChange { uri: uri.to_owned(), why })?;
         known.version = document["version"].as_i64().unwrap_or(known.version + 1);
         if let Some(path) = &path {
-            self.overlays.set(path.clone(), known.text.to_string().into());
+            self.overlays.set_buffer(path.clone(), known.text.clone());
         }
         Ok(path)
     }
@@ -208,7 +208,7 @@ mod tests {
         let params = json!({"textDocument": {"uri": uri, "version": 7}, "contentChanges": changes});
         assert_eq!(documents.change(&params, Encoding::Utf16).unwrap().as_ref(), Some(&path));
         let view = documents.overlays.view(&workspace);
-        assert_eq!(&*view.unsaved(&path).unwrap().text, "s = 'xy'\nt = s\n");
+        assert_eq!(&**view.unsaved(&path).unwrap().text(), "s = 'xy'\nt = s\n");
         assert_eq!(documents.conventions(Encoding::Utf16, true).documents[&path].version, 7);
         assert_eq!(
             documents.open(&json!({"textDocument": {"uri": "file:///elsewhere.py", "text": ""}})),
@@ -240,7 +240,7 @@ mod tests {
             let params = json!({"textDocument": {"uri": uri, "version": 2}, "contentChanges": [good, bad]});
             assert!(documents.change(&params, Encoding::Utf16).is_err(), "{bad}");
             assert_eq!(
-                &*documents.overlays.view(&workspace).unsaved(&path).unwrap().text,
+                &**documents.overlays.view(&workspace).unsaved(&path).unwrap().text(),
                 "x = 1\n",
                 "{bad}"
             );
@@ -250,7 +250,7 @@ mod tests {
         let range = json!({"start": at(0, 5), "end": at(1 << 40, 0)});
         let params = json!({"textDocument": {"uri": uri, "version": 3}, "contentChanges": [{"range": range, "text": "2"}]});
         documents.change(&params, Encoding::Utf16).unwrap();
-        assert_eq!(&*documents.overlays.view(&workspace).unsaved(&path).unwrap().text, "x = 12");
+        assert_eq!(&**documents.overlays.view(&workspace).unsaved(&path).unwrap().text(), "x = 12");
     }
 
     #[test]
