@@ -11,9 +11,6 @@ use super::rule::{self, Rule};
 use crate::config::{AccessLayer, AgentSettings, ConfigError, ConfigProblem, LayerOrigin, Profile};
 use crate::text::suggestion;
 
-/// The tools of the profile `lsp`.
-const LANGUAGE_TOOLS: &[&str] = &["lsp_*", "explore", "edit_symbol"];
-
 /// The rules in force, and the agents that may have less.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
@@ -26,6 +23,8 @@ pub struct Policy {
     /// Tools that few tasks need. A list that every model reads before each answer has them only where someone chose a profile or
     /// named tools; they can be called all the same.
     beyond_core: BTreeSet<String>,
+    /// The tools of the profile `lsp`. Others are not in it, whatever they call themselves.
+    in_lsp: BTreeSet<String>,
 }
 
 /// What narrows.
@@ -98,10 +97,15 @@ impl Policy {
         self
     }
 
-    /// The same, with these tools outside of the profile `core`; all others are in it.
-    pub(crate) fn with_beyond_core(mut self, tools: impl IntoIterator<Item = String>) -> Self {
-        self.beyond_core.extend(tools);
-        self
+    /// Takes over which of the profiles `core` and `lsp` have `tool`. One that nothing is said of is in `core` alone.
+    pub(crate) fn place_in_profiles(&mut self, tool: &str, core: bool, lsp: bool) {
+        for (names, contains) in [(&mut self.beyond_core, !core), (&mut self.in_lsp, lsp)] {
+            if contains {
+                names.insert(tool.to_owned());
+            } else {
+                names.remove(tool);
+            }
+        }
     }
 
     /// Whether `profile` has a tool with that name and effect.
@@ -111,7 +115,7 @@ impl Policy {
             Profile::Core => !self.beyond_core.contains(tool),
             Profile::Edit => matches!(effect, Effect::Read | Effect::Edit),
             Profile::ReadOnly => effect == Effect::Read,
-            Profile::Lsp => LANGUAGE_TOOLS.iter().any(|pattern| name::matches(pattern, tool)),
+            Profile::Lsp => self.in_lsp.contains(tool),
         }
     }
 

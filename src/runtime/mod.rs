@@ -203,10 +203,8 @@ impl Runtime {
         let config = Arc::new(config);
         let settings = &config.settings;
         let tools = built_in::registry()?;
-        let beyond_core = tools.definitions(|definition| !definition.card.core);
-        let beyond_core = beyond_core.into_iter().map(|definition| definition.card.name.to_string());
-        let policy = Policy::new(&settings.access).map_err(|error| invalid(&error))?;
-        let policy = policy.with_beyond_core(beyond_core);
+        let mut policy = Policy::new(&settings.access).map_err(|error| invalid(&error))?;
+        toolbox::place_in_profiles(&mut policy, &tools);
         let policy = Arc::new(match settings.chats.enabled {
             true => policy,
             false => policy.without_tools(&chat::NAMES, chat::SWITCHED_OFF),

@@ -119,7 +119,7 @@ impl Runtime {
         }
         other.context.shells = self.context.shells.clone();
         other.context.overlays = self.context.overlays.clone();
-        other.tools = self.tools.clone();
+        other.take_over_tools(&self.tools);
         other.tally = self.tally.clone();
         other.feed = self.feed.clone();
         other.known_overlays = self.known_overlays.clone();

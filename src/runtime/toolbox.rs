@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use super::{Runtime, SourceMaker};
+use crate::policy::rules::Policy;
 use crate::tools::context::Context;
 use crate::tools::drop_in::ToolInventory;
 use crate::tools::error::ToolError;
 use crate::tools::registry::Registry;
 use crate::tools::source::{OmittedTool, ToolSource};
-use crate::tools::tool::{AnyTool, Tool};
+use crate::tools::tool::{AnyTool, Tool, TypedTool};
 
 impl Runtime {
     /// All tools there are now: the built-in ones, the embedder's, and those dropped into a folder.
@@ -28,16 +29,22 @@ impl Runtime {
 
     /// Adds a tool of the embedder's own; it passes the same rules as all others.
     pub fn add_tool<T: Tool>(&mut self, tool: T) -> Result<(), ToolError> {
-        Arc::make_mut(&mut self.tools).add(tool)?;
-        self.drop_ins.clear_cache();
-        Ok(())
+        self.add_any_tool(Arc::new(TypedTool::new(tool)))
     }
 
     /// As [`add_tool`](Self::add_tool), for a tool that is only known at run time.
     pub fn add_any_tool(&mut self, tool: Arc<dyn AnyTool>) -> Result<(), ToolError> {
-        Arc::make_mut(&mut self.tools).add_any(tool)?;
+        let mut tools = self.tools.clone();
+        Arc::make_mut(&mut tools).add_any(tool)?;
+        self.take_over_tools(&tools);
         self.drop_ins.clear_cache();
         Ok(())
+    }
+
+    /// Has `tools` as its built-in ones and the embedder's.
+    pub(super) fn take_over_tools(&mut self, tools: &Arc<Registry>) {
+        place_in_profiles(Arc::make_mut(&mut self.policy), tools);
+        self.tools = tools.clone();
     }
 
     /// Adds a source of tools, made of what all tools work with. Built-in and dropped-in tools keep their names before it.
@@ -58,5 +65,13 @@ impl Runtime {
     /// The sources of tools, in the order in which they were added.
     pub fn sources(&self) -> &[Arc<dyn ToolSource>] {
         &self.sources
+    }
+}
+
+/// Tells `policy` which profiles the cards of `tools` put them in. Tools that are dropped in or mounted do not choose that themselves.
+pub(super) fn place_in_profiles(policy: &mut Policy, tools: &Registry) {
+    for definition in tools.definitions(|_| true) {
+        let card = &definition.card;
+        policy.place_in_profiles(&card.name, card.core, card.lsp);
     }
 }

@@ -44,7 +44,10 @@ impl Tool for EditSymbol {
     type Output = EditOutput;
 
     fn card(&self) -> Card {
-        Card::new("edit_symbol", "Edit a symbol", DESCRIPTION, Effect::Edit).with_rank(10).undoable()
+        Card::new("edit_symbol", "Edit a symbol", DESCRIPTION, Effect::Edit)
+            .in_lsp_profile()
+            .with_rank(10)
+            .undoable()
     }
 
     fn subjects(&self, context: &Context, args: &EditSymbolArgs) -> Result<CallSubjects, ToolError> {

@@ -66,7 +66,7 @@ impl Tool for Explore {
     type Output = Answer<ExploreOutput>;
 
     fn card(&self) -> Card {
-        Card::reading("explore", "Explore a symbol", DESCRIPTION).with_rank(1).overlaid()
+        Card::reading("explore", "Explore a symbol", DESCRIPTION).in_lsp_profile().with_rank(1).overlaid()
     }
 
     fn subjects(&self, context: &Context, args: &ExploreArgs) -> Result<CallSubjects, ToolError> {

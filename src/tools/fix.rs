@@ -52,7 +52,11 @@ impl Tool for Fix {
     type Output = EditsOutput;
 
     fn card(&self) -> Card {
-        Card::new("fix", "Fix files", DESCRIPTION, Effect::Edit).beyond_core().undoable().long()
+        Card::new("fix", "Fix files", DESCRIPTION, Effect::Edit)
+            .beyond_core()
+            .in_lsp_profile()
+            .undoable()
+            .long()
     }
 
     fn subjects(&self, context: &Context, args: &FixArgs) -> Result<CallSubjects, ToolError> {

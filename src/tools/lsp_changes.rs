@@ -75,6 +75,7 @@ impl Tool for LspChanges {
              single edits answer this by themselves. Example: {\"against\": \"main...\"}.",
         )
         .beyond_core()
+        .in_lsp_profile()
         .long()
     }
 

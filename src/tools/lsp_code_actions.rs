@@ -98,6 +98,7 @@ impl Tool for LspCodeActions {
             Effect::Edit,
         )
         .beyond_core()
+        .in_lsp_profile()
         .with_rank(18)
         .undoable()
     }

@@ -43,6 +43,7 @@ impl Tool for LspCompletion {
         )
         .with_rank(25)
         .beyond_core()
+        .in_lsp_profile()
         .overlaid()
     }
 

@@ -36,7 +36,7 @@ impl Tool for LspDefinition {
     type Output = Answer<LocationsOutput>;
 
     fn card(&self) -> Card {
-        Card::reading("lsp_definition", "Definition", DESCRIPTION).with_rank(3).overlaid()
+        Card::reading("lsp_definition", "Definition", DESCRIPTION).in_lsp_profile().with_rank(3).overlaid()
     }
 
     fn subjects(&self, context: &Context, args: &DefinitionArgs) -> Result<CallSubjects, ToolError> {

@@ -113,6 +113,7 @@ impl Tool for LspDiagnostics {
             "What language servers find wrong in files or folders as they are now, without running a build. Edits answer what they \
              broke by themselves. `verdict` `no_data` or `partial` does not mean clean. Example: {\"path\": \"src\"}.",
         )
+        .in_lsp_profile()
         .with_rank(2)
         .overlaid()
     }

@@ -46,6 +46,7 @@ impl Tool for LspFormat {
             Effect::Edit,
         )
         .beyond_core()
+        .in_lsp_profile()
         .idempotent()
         .with_rank(19)
         .undoable()

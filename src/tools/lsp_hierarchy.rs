@@ -83,6 +83,7 @@ impl Tool for LspCalls {
             "Tree of the callers of a function, or of what it calls.",
         )
         .beyond_core()
+        .in_lsp_profile()
         .with_rank(22)
         .overlaid()
     }
@@ -116,6 +117,7 @@ impl Tool for LspTypes {
         )
         .with_rank(23)
         .beyond_core()
+        .in_lsp_profile()
         .overlaid()
     }
 

@@ -23,6 +23,7 @@ impl Tool for LspHover {
     fn card(&self) -> Card {
         Card::reading("lsp_hover", "Type and documentation", DESCRIPTION)
             .beyond_core()
+            .in_lsp_profile()
             .with_rank(5)
             .overlaid()
     }

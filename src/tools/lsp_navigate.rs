@@ -35,6 +35,7 @@ impl Tool for LspDeclaration {
             "Where a symbol is declared (headers, interfaces), where that differs from its definition.",
         )
         .beyond_core()
+        .in_lsp_profile()
         .overlaid()
     }
 
@@ -63,6 +64,7 @@ impl Tool for LspTypeDefinition {
         )
         .with_rank(21)
         .beyond_core()
+        .in_lsp_profile()
         .overlaid()
     }
 
@@ -90,6 +92,7 @@ impl Tool for LspImplementation {
             "What implements an interface, trait or abstract method.",
         )
         .beyond_core()
+        .in_lsp_profile()
         .with_rank(20)
         .overlaid()
     }
@@ -126,7 +129,10 @@ impl Tool for LspReferences {
     type Output = Answer<LocationsOutput>;
 
     fn card(&self) -> Card {
-        Card::reading("lsp_references", "References", REFERENCES_DESCRIPTION).with_rank(4).overlaid()
+        Card::reading("lsp_references", "References", REFERENCES_DESCRIPTION)
+            .in_lsp_profile()
+            .with_rank(4)
+            .overlaid()
     }
 
     fn subjects(&self, context: &Context, args: &ReferencesArgs) -> Result<CallSubjects, ToolError> {

@@ -51,7 +51,7 @@ impl Tool for LspOverlay {
             "Keeps an unsaved `text` of a file behind a handle: calls that give it as `overlay` see that text, nobody else does. \
              With `path` but no `text` that file is as on disk again; without `path` all is dropped. Forgotten when unused for \
              30 minutes.",
-        ).beyond_core()
+        ).beyond_core().in_lsp_profile()
     }
 
     fn subjects(&self, context: &Context, args: &OverlayArgs) -> Result<CallSubjects, ToolError> {

@@ -51,6 +51,7 @@ impl Tool for LspRename {
              broke. Not for files (`move`). Example: {\"path\": \"shop/cart.py\", \"symbol\": \"Cart.add\", \"new_name\": \"put\"}.",
             Effect::Edit,
         )
+        .in_lsp_profile()
         .with_rank(16)
         .undoable()
     }

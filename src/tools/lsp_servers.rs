@@ -26,6 +26,7 @@ impl Tool for LspServers {
             "Languages of the workspace, their servers, and the command that installs a missing one.",
         )
         .beyond_core()
+        .in_lsp_profile()
         .with_rank(26)
     }
 

@@ -27,6 +27,7 @@ impl Tool for LspSignature {
         )
         .with_rank(24)
         .beyond_core()
+        .in_lsp_profile()
         .overlaid()
     }
 

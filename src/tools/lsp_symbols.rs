@@ -50,7 +50,7 @@ impl Tool for LspSymbols {
             "lsp_symbols",
             "Symbols",
             "Outline of a file (`path`), or workspace symbols by name (`query`). Cheaper than reading a file.",
-        ).beyond_core().with_rank(6).overlaid()
+        ).beyond_core().in_lsp_profile().with_rank(6).overlaid()
     }
 
     fn subjects(&self, context: &Context, args: &SymbolsArgs) -> Result<CallSubjects, ToolError> {

@@ -62,6 +62,7 @@ impl Tool for LspTests {
              runs just these. Use it after an edit instead of running all tests. Example: {\"against\": \"HEAD\"}.",
         )
         .beyond_core()
+        .in_lsp_profile()
         .long()
     }
 

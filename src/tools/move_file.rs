@@ -71,6 +71,7 @@ impl Tool for MoveTool {
             Effect::Edit,
         )
         .beyond_core()
+        .in_lsp_profile()
         .destructive()
         .undoable()
     }

@@ -43,7 +43,10 @@ impl Tool for MoveSymbol {
     type Output = EditsOutput;
 
     fn card(&self) -> Card {
-        Card::new("move_symbol", "Move a symbol", DESCRIPTION, Effect::Edit).beyond_core().undoable()
+        Card::new("move_symbol", "Move a symbol", DESCRIPTION, Effect::Edit)
+            .beyond_core()
+            .in_lsp_profile()
+            .undoable()
     }
 
     fn subjects(&self, context: &Context, args: &MoveSymbolArgs) -> Result<CallSubjects, ToolError> {

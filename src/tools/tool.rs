@@ -38,6 +38,9 @@ pub struct Card {
     pub rank: Option<u8>,
     /// Whether it is one of the profile `core`.
     pub core: bool,
+    /// Whether it is one of the profile `lsp`, for hosts that read, search and edit files by tools of their own: it asks language servers, or
+    /// takes back what such a tool did.
+    pub lsp: bool,
     /// It edits in a way that `undo` takes back.
     pub undoable: bool,
     /// What it answers depends on texts that are not saved.
@@ -78,6 +81,7 @@ impl Card {
             idempotent: matches!(effect, Effect::Read),
             rank: None,
             core: true,
+            lsp: false,
             undoable: false,
             overlaid: false,
             long: false,
@@ -93,6 +97,12 @@ impl Card {
     /// The same for a tool that is not one of the profile `core`.
     pub const fn beyond_core(mut self) -> Self {
         self.core = false;
+        self
+    }
+
+    /// The same for a tool that is one of the profile `lsp`.
+    pub const fn in_lsp_profile(mut self) -> Self {
+        self.lsp = true;
         self
     }
 

@@ -77,7 +77,7 @@ impl Tool for UndoTool {
             "Takes back an edit by the `id` that it answered, a group of edits, or the newest one; `list` shows them. A file changed since is a \
              `conflict` and stays. Not for what `bash` did. Example: {}.",
             Effect::Edit,
-        ).with_rank(17)
+        ).in_lsp_profile().with_rank(17)
     }
 
     async fn run(&self, call: Call<'_>, args: UndoArgs) -> Result<UndoOutput, ToolError> {

@@ -1,7 +1,9 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use lsp_tools::{Runtime, TrustRequest};
+use lsp_tools::internals::config::Profile;
+use lsp_tools::internals::policy::caller::CallerAccess;
+use lsp_tools::{Caller, Runtime, TrustRequest};
 use serde_json::{Value, json};
 
 use super::stage::{call, runtime};
@@ -78,6 +80,19 @@ async fn drop_in_tool_gets_json_arguments_and_any_output_shape_works() {
     assert!(result.value["error"].as_str().unwrap().contains("did you mean `text`"), "{}", result.value);
     fs::remove_file(project.beside("config").join("tools/echoes.json")).unwrap();
     assert_eq!(call(&runtime, "echoes", json!({})).await.value["code"], "unknown_tool");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn drop_in_tool_named_like_language_tools_is_not_in_profile_lsp() {
+    let project = Project::new([("a.txt", "a")]);
+    of_user(&project, "lsp_echoes", &manifest("lsp_echoes", "cat"));
+    let runtime = runtime(&project);
+    let lists = |profile| {
+        let access = CallerAccess { profile: Some(profile), ..CallerAccess::default() };
+        let listed = runtime.definitions(&Caller { access, ..Caller::default() });
+        listed.iter().any(|definition| definition.card.name == "lsp_echoes")
+    };
+    assert!(lists(Profile::All) && !lists(Profile::Lsp));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,9 +1,12 @@
+use std::fs;
 use std::os::unix::fs::symlink;
 
-use lsp_tools::Caller;
 use lsp_tools::internals::config::Profile;
 use lsp_tools::internals::policy::caller::CallerAccess;
 use lsp_tools::internals::policy::request::PolicyVerdict;
+use lsp_tools::{Call, Caller, Card, Runtime, Tool, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::stage::{Stage, code, error};
@@ -28,6 +31,44 @@ async fn excluded_tool_is_not_listed_and_call_is_denied() {
     assert_eq!(offered(&stage, lsp), ["lsp_hover"]);
     let read_only = CallerAccess { profile: Some(Profile::ReadOnly), ..CallerAccess::default() };
     assert_eq!(offered(&stage, read_only), ["lsp_hover", "test_read"]);
+}
+
+/// A tool of an embedder that its card puts into the profile `lsp`, and not into `core`.
+struct Measures;
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Nothing {}
+
+impl Tool for Measures {
+    type Args = Nothing;
+    type Output = Nothing;
+
+    fn card(&self) -> Card {
+        Card::reading("measures", "Measures", "Measures code.").beyond_core().in_lsp_profile()
+    }
+
+    async fn run(&self, _call: Call<'_>, args: Nothing) -> Result<Nothing, ToolError> {
+        Ok(args)
+    }
+}
+
+#[tokio::test]
+async fn embedder_tool_is_in_the_profiles_that_its_card_says() {
+    let stage = Stage::new("");
+    let mut runtime = stage.runtime();
+    runtime.add_tool(Measures).expect("a tool");
+    let lists = |runtime: &Runtime, profile: Option<Profile>| {
+        let access = CallerAccess { profile, ..CallerAccess::default() };
+        let listed = runtime.definitions(&Caller { access, ..Caller::default() });
+        let has = |name: &str| listed.iter().any(|definition| definition.card.name == name);
+        (has("measures"), has("test_read"))
+    };
+    assert_eq!(lists(&runtime, None), (false, true));
+    assert_eq!(lists(&runtime, Some(Profile::Lsp)), (true, false));
+    fs::write(stage.project.beside("config").join("lsp-tools.toml"), "limits.answer-items = 50\n").unwrap();
+    let reopened = runtime.reopen_if_changed().expect("settings").expect("another runtime");
+    assert_eq!(lists(&reopened, Some(Profile::Lsp)), (true, false));
+    assert_eq!(lists(&reopened, None), (false, true));
 }
 
 #[tokio::test]

@@ -8,7 +8,9 @@ fn policy(layers: &[(LayerOrigin, &str)]) -> Result<Policy, ConfigError> {
     let layers: Vec<Layer> =
         layers.iter().map(|(origin, text)| Layer::new(*origin, ".lsp-tools/lsp-tools.toml", *text)).collect();
     let (settings, _) = Settings::load(&layers, Catalogue::built_in())?;
-    Policy::new(&settings.access).map(|policy| policy.with_beyond_core(["lsp_types".to_owned()]))
+    let mut policy = Policy::new(&settings.access)?;
+    policy.place_in_profiles("lsp_types", false, true);
+    Ok(policy)
 }
 
 fn of_user(text: &str) -> Policy {
@@ -105,6 +107,8 @@ fn available_and_excluded_settings_limit_the_offered_tools() {
         ("deny = ['write']", "write", false),
         ("deny = ['write(src)']", "write", true),
         ("profile = 'lsp'", "write", false),
+        ("profile = 'lsp'", "lsp_types", true),
+        ("profile = 'lsp'", "lsp_of_others", false),
         ("profile = 'read-only'", "write", false),
         ("profile = 'edit'", "write", true),
     ] {
