@@ -62,3 +62,36 @@ pub(crate) fn registry() -> Result<Registry, ToolError> {
     chat::add(&mut tools)?;
     Ok(tools)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a description says of when another tool, or none, is the right one.
+    fn says_when_not(description: &str, tool: &str, tools: &Registry) -> bool {
+        let quoted = description.split('`').skip(1).step_by(2);
+        let names_other = quoted.into_iter().any(|word| word != tool && tools.get(word).is_ok());
+        names_other
+            || ["Not for", "not needed", "by themselves"].iter().any(|words| description.contains(words))
+    }
+
+    #[test]
+    fn listed_tool_says_when_not_to_use_it_and_ends_in_an_example_that_fits_its_schema() {
+        let tools = registry().unwrap();
+        // Those of chats have the words of a document of their own.
+        let listed = tools.definitions(|definition| {
+            let card = &definition.card;
+            (card.core || card.lsp) && !chat::NAMES.contains(&card.name.as_ref())
+        });
+        assert!(listed.len() > 30, "{}", listed.len());
+        for definition in listed {
+            let card = &definition.card;
+            let example = card.description.strip_suffix('.').and_then(|text| text.split_once(" Example: "));
+            let Some((text, example)) = example else { panic!("{}: no example", card.name) };
+            let example =
+                serde_json::from_str(example).unwrap_or_else(|error| panic!("{}: {error}", card.name));
+            definition.input.check(&card.name, &example).unwrap_or_else(|error| panic!("{error:?}"));
+            assert!(says_when_not(text, &card.name, &tools), "{}: {text}", card.name);
+        }
+    }
+}

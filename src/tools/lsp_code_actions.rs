@@ -94,7 +94,8 @@ impl Tool for LspCodeActions {
         Card::new(
             "lsp_code_actions",
             "Code actions",
-            "Quick fixes and refactorings for a line or file: lists them, or does one (`apply`).",
+            "Quick fixes and refactorings for a line or file: lists them, or does one (`apply`). For many files use `fix`. \
+             Example: {\"path\": \"shop/cart.py\", \"line\": 3, \"kind\": \"quickfix\"}.",
             Effect::Edit,
         )
         .beyond_core()

@@ -42,7 +42,8 @@ impl Tool for LspFormat {
         Card::new(
             "lsp_format",
             "Format a file",
-            "Formats a file, or lines of it, as its language server does.",
+            "Formats a file, or lines of it, as its language server does; answers a diff. To sort imports use `fix`. \
+             Example: {\"path\": \"shop/cart.py\"}.",
             Effect::Edit,
         )
         .beyond_core()

@@ -80,7 +80,8 @@ impl Tool for LspCalls {
         Card::reading(
             "lsp_calls",
             "Call hierarchy",
-            "Tree of the callers of a function, or of what it calls.",
+            "Tree of the callers of a function, or of what it calls. For uses that are no calls use `lsp_references`. \
+             Example: {\"symbol\": \"Cart.add\", \"direction\": \"incoming\", \"depth\": 2}.",
         )
         .beyond_core()
         .in_lsp_profile()
@@ -113,7 +114,8 @@ impl Tool for LspTypes {
         Card::reading(
             "lsp_types",
             "Type hierarchy",
-            "Tree of the supertypes or subtypes of a class, interface or trait.",
+            "Tree of the supertypes or subtypes of a class, interface or trait. For those of one method use \
+             `lsp_implementation`. Example: {\"symbol\": \"Cart\", \"direction\": \"subtypes\"}.",
         )
         .with_rank(23)
         .beyond_core()

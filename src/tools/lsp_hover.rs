@@ -37,7 +37,8 @@ impl Tool for LspHover {
     }
 }
 
-const DESCRIPTION: &str = "Type, signature and documentation of a symbol.";
+const DESCRIPTION: &str = "Type, signature and documentation of a symbol. For its source use `lsp_definition`, for its users as \
+     well `explore`. Example: {\"path\": \"shop/cart.py\", \"symbol\": \"Cart.add\"}.";
 
 /// Answers what stands at `target`.
 pub(crate) async fn run(context: &Context, target: &Target) -> Result<Answer<HoverOutput>, ToolError> {

@@ -32,7 +32,8 @@ impl Tool for LspDeclaration {
         Card::reading(
             "lsp_declaration",
             "Declaration",
-            "Where a symbol is declared (headers, interfaces), where that differs from its definition.",
+            "Where a symbol is declared (headers, interfaces), where that differs from its definition. Else use \
+             `lsp_definition`. Example: {\"path\": \"src/cart.c\", \"symbol\": \"cart_add\"}.",
         )
         .beyond_core()
         .in_lsp_profile()
@@ -60,7 +61,8 @@ impl Tool for LspTypeDefinition {
         Card::reading(
             "lsp_type_definition",
             "Type definition",
-            "Where the type of a variable or expression is defined.",
+            "Where the type of a variable or expression is defined. To see the type alone use `lsp_hover`. \
+             Example: {\"path\": \"shop/pay.py\", \"line\": 4, \"symbol\": \"cart\"}.",
         )
         .with_rank(21)
         .beyond_core()
@@ -89,7 +91,8 @@ impl Tool for LspImplementation {
         Card::reading(
             "lsp_implementation",
             "Implementations",
-            "What implements an interface, trait or abstract method.",
+            "What implements an interface, trait or abstract method. For a tree of classes use `lsp_types`. \
+             Example: {\"path\": \"src/shape.ts\", \"symbol\": \"Shape.area\"}.",
         )
         .beyond_core()
         .in_lsp_profile()

@@ -50,7 +50,7 @@ impl Tool for LspOverlay {
             "Unsaved text",
             "Keeps an unsaved `text` of a file behind a handle: calls that give it as `overlay` see that text, nobody else does. \
              With `path` but no `text` that file is as on disk again; without `path` all is dropped. Forgotten when unused for \
-             30 minutes.",
+             30 minutes. Not for files on disk, which are always read anew. Example: {\"path\": \"shop/cart.py\", \"text\": \"x = 1\\n\"}.",
         ).beyond_core().in_lsp_profile()
     }
 

@@ -23,7 +23,8 @@ impl Tool for LspServers {
         Card::reading(
             "lsp_servers",
             "Language servers",
-            "Languages of the workspace, their servers, and the command that installs a missing one.",
+            "Languages of the workspace, their servers, and the command that installs a missing one. For when an answer is not \
+             complete; not needed before one. Example: {}.",
         )
         .beyond_core()
         .in_lsp_profile()

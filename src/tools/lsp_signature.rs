@@ -23,7 +23,8 @@ impl Tool for LspSignature {
         Card::reading(
             "lsp_signature",
             "Signature help",
-            "Signatures that fit the call at a position inside its parentheses.",
+            "Signatures that fit the call at a position inside its parentheses. For a function by its name use `lsp_hover`. \
+             Example: {\"path\": \"shop/pay.py\", \"line\": 4, \"character\": 20}.",
         )
         .with_rank(24)
         .beyond_core()

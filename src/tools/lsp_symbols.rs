@@ -49,7 +49,8 @@ impl Tool for LspSymbols {
         Card::reading(
             "lsp_symbols",
             "Symbols",
-            "Outline of a file (`path`), or workspace symbols by name (`query`). Cheaper than reading a file.",
+            "Outline of a file (`path`), or workspace symbols by name (`query`). Cheaper than reading a file. For one symbol use \
+             `explore`. Example: {\"query\": \"Cart\"}.",
         ).beyond_core().in_lsp_profile().with_rank(6).overlaid()
     }
 

@@ -59,7 +59,8 @@ impl Tool for LspTests {
             "lsp_tests",
             "Tests that reach a change",
             "The tests that reach what changed since a git commit, or one symbol: each with the calls that lead there, and the command that \
-             runs just these. Use it after an edit instead of running all tests. Example: {\"against\": \"HEAD\"}.",
+             runs just these. Use it after an edit instead of running all tests. For all users of a symbol use \
+             `lsp_references`. Example: {\"against\": \"HEAD\"}.",
         )
         .beyond_core()
         .in_lsp_profile()

@@ -91,7 +91,7 @@ impl Tool for ReadTool {
             "read",
             "Read a file",
             "Lines of a text file. Of a large file look at `outline` first, or give a `symbol`, whose source comes whole. Notebooks come as \
-             text, images as format and size. Example: {\"path\": \"shop/cart.py\", \"symbol\": \"Cart.add\"}.",
+             text, images as format and size. To search use `grep`. Example: {\"path\": \"shop/cart.py\", \"symbol\": \"Cart.add\"}.",
         ).with_rank(7)
     }
 
