@@ -1,5 +1,7 @@
 //! `explore` on real servers: source, callers, tests, callees, implementations and errors in one answer; without a server, and in little room.
 
+use std::path::PathBuf;
+
 use crate::support::{Project, agent, real_servers};
 use lsp_tools::internals::tools::explore::output::{ExploreItem, ExploreOutput};
 use lsp_tools::{Answer, Caller, Runtime, RuntimeOptions, Target, Verdict};
@@ -48,7 +50,7 @@ fn open(project: &Project, servers: &[&str]) -> Runtime {
 
 async fn explore(runtime: &Runtime, path: &str, name: &str, budget: usize) -> Answer<ExploreOutput> {
     let target = Target::NameInFile { path: path.into(), name: name.to_owned() };
-    runtime.explore(target, Some(budget)).await.expect("an answer")
+    runtime.explore(target, Some(budget), None).await.expect("an answer")
 }
 
 /// Path, symbol and 1-based lines of each item.
@@ -89,6 +91,9 @@ async fn explore_method_with_pyright_gives_source_callers_tests_and_callees() {
     let callees = places(&found.callees.items);
     assert!(callees.contains(&("shop/cart.py", "add_up", vec![18])), "{callees:?}");
     assert_eq!(found.errors.items, []);
+    let found = explore(&runtime, "shop/cart.py", "GiftCart.total", 4_000).await.output;
+    let callees = places(&found.callees.items);
+    assert!(callees.contains(&("shop/cart.py", "Cart.total", vec![7])), "with its class: {callees:?}");
     runtime.shutdown().await;
 }
 
@@ -112,7 +117,7 @@ async fn explore_of_an_import_shows_the_definition_it_leads_to() {
     let project = python();
     let runtime = open(&project, &["pyright"]);
     let target = Target::NameOnLine { path: "shop/checkout.py".into(), line0: 0, name: "Cart".to_owned() };
-    let found = runtime.explore(target, None).await.expect("an answer").output;
+    let found = runtime.explore(target, None, None).await.expect("an answer").output;
     assert_eq!(
         (found.symbol.as_str(), found.kind.as_deref(), found.path.as_str()),
         ("Cart", Some("class"), "shop/cart.py")
@@ -164,6 +169,24 @@ async fn explore_without_server_gives_source_and_users_as_hints() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn explore_of_more_places_than_are_looked_at_says_so_until_it_is_narrowed() {
+    let project = python();
+    project.write("shop/many.py", format!("from shop.cart import add_up\n{}", "add_up([])\n".repeat(2_100)));
+    let runtime = agent::open(&project, None);
+    let explore = async |only: Option<Vec<PathBuf>>| {
+        let target = Target::NameInFile { path: "shop/cart.py".into(), name: "add_up".to_owned() };
+        runtime.explore(target, None, only).await.expect("an answer")
+    };
+    let cut = explore(None).await;
+    let note = "callers are from the first 2000 places, and there are more; `only` narrows".to_owned();
+    assert!(cut.notes.contains(&note), "{:?}", cut.notes);
+    let narrowed = explore(Some(vec!["shop/cart.py".into()])).await;
+    assert_eq!(narrowed.output.callers.count, 1, "{:?}", narrowed.output.callers);
+    assert!(!narrowed.notes.contains(&note), "{:?}", narrowed.notes);
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
 async fn explore_budget_bounds_the_answer_and_too_small_a_one_is_refused() {
     let project = python();
@@ -179,7 +202,17 @@ async fn explore_budget_bounds_the_answer_and_too_small_a_one_is_refused() {
     assert!(result.value.to_string().len() < 500 * 4, "{}", result.value);
     let callers = &result.value["callers"];
     assert_eq!(callers["count"], 302, "{callers}");
-    assert!(callers["more"].as_str().is_some_and(|more| more.starts_with("shown ")), "{callers}");
+    let shown = callers["items"].as_array().map_or(0, Vec::len);
+    assert_eq!(callers["more"], format!("shown {shown} of 302 · narrow by `only`, or see `lsp_references`"));
+    let narrowed =
+        json!({"path": "shop/cart.py", "symbol": "add_up", "budget": 500, "only": ["shop/cart.py"]});
+    let narrowed = runtime.call(lsp_tools::CallRequest::new("explore", narrowed, &Caller::at_shell())).await;
+    let callers = &narrowed.value["callers"];
+    assert_eq!((&callers["count"], callers.get("more")), (&json!(1), None), "{callers}");
+    assert_eq!(callers["items"][0]["symbol"], "Cart.total", "{callers}");
+    let gone = json!({"path": "shop/cart.py", "symbol": "add_up", "only": ["gone"]});
+    let gone = runtime.call(lsp_tools::CallRequest::new("explore", gone, &Caller::at_shell())).await;
+    assert_eq!(gone.value["error"], "`only` names gone, which is not there", "{:?}", gone.value);
     let refused = call(10).await;
     assert_eq!(refused.value["code"], "invalid_args", "{:?}", refused.value);
     assert!(

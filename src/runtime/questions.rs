@@ -43,13 +43,15 @@ impl Runtime {
         self.question(LspHover, target.into()).await
     }
 
-    /// The symbol at `target` with its source, users, callees and tests, in at most `budget` tokens.
+    /// The symbol at `target` with its source, users, callees and tests, in at most `budget` tokens; where `only` names files and
+    /// folders, its lists have what is in these.
     pub async fn explore(
         &self,
         target: Target,
         budget: Option<usize>,
+        only: Option<Vec<PathBuf>>,
     ) -> Result<Answer<ExploreOutput>, ToolError> {
-        self.question(Explore, ExploreArgs { address: target.into(), budget }).await
+        self.question(Explore, ExploreArgs { address: target.into(), budget, only }).await
     }
 
     /// Where it is defined.

@@ -72,15 +72,15 @@ impl Context {
         }
     }
 
-    /// Names what each item of a tree lies in: of a method its class.
-    pub(crate) async fn name_containers(&self, items: &mut [HierarchyItem]) {
+    /// Names what each item of a tree lies in, of a method its class, where that is known until `deadline`.
+    pub(crate) async fn name_containers(&self, items: &mut [HierarchyItem], deadline: Instant) {
         let mut places = Vec::new();
-        each_item(items, &mut |item| places.push(item.place.clone()));
-        self.name_enclosing_symbols(&mut places).await;
-        let mut found = places.into_iter();
+        each_item(items, &mut |item| places.push((item.place.path.clone(), item.place.range.start)));
+        let at: Vec<_> = places.iter().map(|(path, start)| (path.as_str(), *start)).collect();
+        let mut found = self.enclosing_symbols(&at, deadline).await.into_iter();
         each_item(items, &mut |item| {
-            let enclosing = found.next().and_then(|place| place.enclosing);
-            item.place.enclosing = enclosing.and_then(|around| container_of(&item.name, around));
+            let around = found.next().flatten().map(|symbol| symbol.name.to_string());
+            item.place.enclosing = around.and_then(|around| container_of(&item.name, around));
         });
     }
 

@@ -8,7 +8,7 @@ pub(crate) mod fit;
 pub(crate) mod output;
 mod uses;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,8 +23,9 @@ use super::answer::{
 use super::budget::json_size;
 use super::context::Context;
 use super::definition::{Definition, DefinitionExtent};
-use super::error::ToolError;
+use super::error::{ErrorCode, ToolError};
 use super::lsp_diagnostics::{self, DiagnosticsArgs, InProcess};
+use super::only_paths::OnlyPaths;
 use super::place::Place;
 use super::target::Target;
 use super::tool::{Call, Card, Tool};
@@ -38,12 +39,15 @@ use crate::text::{LineColumn, Range};
 
 /// The size of an answer where nobody says another, in tokens.
 const DEFAULT_BUDGET_TOKENS: usize = 2_000;
+/// The smallest answer that has something of each part.
+const MIN_BUDGET_TOKENS: usize = 400;
 /// What the names of the fields beside the output take.
 const VERDICT_BYTES: usize = 80;
 /// The most definitions of one name that are told.
 const MAX_DEFINITIONS: usize = 10;
-/// The most places that are asked for in one part.
+/// The most places that are asked for in one part, and where those in some files are chosen from them.
 const MAX_PLACES: usize = 2_000;
+const MAX_CHOSEN_PLACES: usize = 20_000;
 
 /// The arguments of `explore`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -53,8 +57,11 @@ pub(crate) struct ExploreArgs {
     pub address: Address,
     /// Tokens the answer may take (2000).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(range(min = 400, max = 50_000))]
+    #[schemars(range(min = MIN_BUDGET_TOKENS, max = 50_000))]
     pub budget: Option<usize>,
+    /// List what is in these files and folders alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub only: Option<Vec<PathBuf>>,
 }
 
 /// The tool.
@@ -74,24 +81,34 @@ impl Tool for Explore {
     }
 
     async fn run(&self, call: Call<'_>, args: ExploreArgs) -> Result<Answer<ExploreOutput>, ToolError> {
-        run(call.context, &args.address.target()?, args.budget.unwrap_or(DEFAULT_BUDGET_TOKENS)).await
+        let only = OnlyPaths::new(call.context, args.only.as_deref())?;
+        run(call.context, &args.address.target()?, args.budget.unwrap_or(DEFAULT_BUDGET_TOKENS), &only).await
     }
 }
 
 const DESCRIPTION: &str = "Start here to understand a symbol or before changing it: signature, docs, source, callers, \
-     callees, implementations, tests and errors in one answer, instead of greps and reads. Lists end with `more` where they are cut. \
+     callees, implementations, tests and errors in one answer, instead of greps and reads. Lists that are cut say so in `more`. \
      Not for text that is no name (`grep`). Example: {\"symbol\": \"Cart.total\"}.";
 
-/// Answers all of what stands at `target` that fits into so many tokens.
+/// Answers all of what stands at `target` that fits into so many tokens; its lists have what is in `only`.
 pub(crate) async fn run(
     context: &Context,
     target: &Target,
     tokens: usize,
+    only: &OnlyPaths,
 ) -> Result<Answer<ExploreOutput>, ToolError> {
+    if tokens < MIN_BUDGET_TOKENS {
+        let what = format!("a budget of {tokens} tokens is too small; the least is {MIN_BUDGET_TOKENS}");
+        return Err(ToolError::new(ErrorCode::InvalidArgs, what));
+    }
+    if let Some(path) = only.iter().find(|path| !path.is_root() && !context.workspace.exists(path)) {
+        let what = format!("`only` names {}, which is not there", path.display());
+        return Err(ToolError::new(ErrorCode::NotFound, what));
+    }
     let found = lsp_navigate::run(context, Navigation::Definition, target, Some(MAX_DEFINITIONS)).await?;
     let definition = Definition::new(context, target, &found)?;
     let mut whole = WholeAnswer::new(&found);
-    let parts = find_parts(context, &definition, &mut whole).await?;
+    let parts = find_parts(context, &definition, only, &mut whole).await?;
     whole.notes.extend(other_definitions(&found.output, &definition.place));
     let parts = match (&found.resolved, parts.symbol.is_empty()) {
         (Some(resolved), true) => ExploreParts { symbol: resolved.symbol.clone(), ..parts },
@@ -113,14 +130,16 @@ pub(crate) async fn run(
 async fn find_parts(
     context: &Context,
     definition: &Definition,
+    only: &OnlyPaths,
     whole: &mut WholeAnswer,
 ) -> Result<ExploreParts, ToolError> {
     let (at, place) = (&definition.target, &definition.place);
+    let most = Some(if only.is_given() { MAX_CHOSEN_PLACES } else { MAX_PLACES });
     // Five whole questions side by side: together they are too large for the stack of a worker thread.
     let (hover, references, implementations, callees, extent) = tokio::join!(
         Box::pin(lsp_hover::run(context, at)),
-        Box::pin(lsp_navigate::run(context, Navigation::References, at, Some(MAX_PLACES))),
-        Box::pin(lsp_navigate::run(context, Navigation::Implementation, at, Some(MAX_PLACES))),
+        Box::pin(lsp_navigate::run(context, Navigation::References, at, most)),
+        Box::pin(lsp_navigate::run(context, Navigation::Implementation, at, most)),
         Box::pin(lsp_hierarchy::run(context, HierarchyDirection::Callees, at, 1)),
         Box::pin(definition.extent(context)),
     );
@@ -137,15 +156,17 @@ async fn find_parts(
         (parts.symbol, parts.kind, parts.range) = (name, Some(kind), range);
     }
     if let Some(references) = whole.essential("callers", references) {
-        let EnclosedUses { callers, tests } = group_uses(context, references, place).await;
+        whole.add_cut("callers", &references);
+        let EnclosedUses { callers, tests } = group_uses(context, references, place, only).await;
         (parts.callers.items, parts.tests.items) = (callers, tests);
     }
     if let Some((verdict, output)) = whole.optional("implementations", by_server(implementations)) {
-        let EnclosedUses { callers, tests } = group_uses(context, output, place).await;
+        whole.add_cut("implementations", &output);
+        let EnclosedUses { callers, tests } = group_uses(context, output, place, only).await;
         parts.implementations = UncutList { items: callers.into_iter().chain(tests).collect(), verdict };
     }
     if let Some((verdict, output)) = whole.optional("callees", callees) {
-        parts.callees = UncutList { items: callee_items(output), verdict };
+        parts.callees = UncutList { items: callee_items(context, output, only).await, verdict };
     }
     Ok(parts)
 }
@@ -189,10 +210,16 @@ impl WholeAnswer {
                 (Verdict::NoData, None)
             }
         };
-        if verdict != Verdict::Complete && self.verdict == Verdict::Complete {
-            self.verdict = Verdict::Partial;
+        if verdict != Verdict::Complete {
+            self.lower_verdict();
         }
         output
+    }
+
+    fn lower_verdict(&mut self) {
+        if self.verdict == Verdict::Complete {
+            self.verdict = Verdict::Partial;
+        }
     }
 
     /// The output of a part that not every server has, and its own verdict where it is not complete.
@@ -213,6 +240,17 @@ impl WholeAnswer {
                 self.add_note(format!("{part} are not known: {}", error.error));
                 None
             }
+        }
+    }
+
+    /// Says so where `found` has not all there are.
+    fn add_cut(&mut self, part: &str, found: &LocationsOutput) {
+        if found.has_more {
+            self.lower_verdict();
+            let looked_at = found.locations.len();
+            self.add_note(format!(
+                "{part} are from the first {looked_at} places, and there are more; `only` narrows"
+            ));
         }
     }
 
@@ -265,8 +303,14 @@ fn errors_in(output: DiagnosticsOutput, range: Range) -> Vec<ExploreFinding> {
     inside.map(finding).collect()
 }
 
-async fn group_uses(context: &Context, references: LocationsOutput, definition: &Place) -> EnclosedUses {
-    let places = without(references.locations.0, definition);
+async fn group_uses(
+    context: &Context,
+    references: LocationsOutput,
+    definition: &Place,
+    only: &OnlyPaths,
+) -> EnclosedUses {
+    let mut places = without(references.locations.0, definition);
+    places.retain(|place| only.has_answered(context, &place.path));
     let at: Vec<_> = places.iter().map(|place| (place.path.as_str(), place.range.start)).collect();
     let around = context.enclosing_symbols(&at, std::time::Instant::now() + hints::DEADLINE).await;
     enclosed_uses(places.into_iter().zip(around))
@@ -278,18 +322,24 @@ fn without(places: Vec<Place>, definition: &Place) -> Vec<Place> {
     places.into_iter().filter(|place| !is_definition(place)).collect()
 }
 
-/// Each function once, whatever its overloads; those of the workspace first.
-fn callee_items(output: HierarchyOutput) -> Vec<ExploreItem> {
+/// Each function in `only` once, whatever its overloads, with what it lies in; those of the workspace first.
+async fn callee_items(context: &Context, output: HierarchyOutput, only: &OnlyPaths) -> Vec<ExploreItem> {
+    let mut callees: Vec<_> = output.items.into_iter().flat_map(|item| item.children).collect();
+    callees.retain(|callee| only.has_answered(context, &callee.place.path));
+    context.name_containers(&mut callees, std::time::Instant::now() + hints::DEADLINE).await;
     let mut items: Vec<ExploreItem> = Vec::new();
-    for callee in output.items.into_iter().flat_map(|item| item.children) {
-        let is_same = |item: &&ExploreItem| {
-            item.path == callee.place.path && item.symbol.as_deref() == Some(callee.name.as_str())
+    for callee in callees {
+        let symbol = match &callee.place.enclosing {
+            Some(around) => format!("{around}.{}", callee.name),
+            None => callee.name,
         };
-        if items.iter().any(|item| is_same(&item)) {
+        let is_same =
+            |item: &ExploreItem| item.path == callee.place.path && item.symbol.as_ref() == Some(&symbol);
+        if items.iter().any(is_same) {
             continue;
         }
         items.push(ExploreItem {
-            symbol: Some(callee.name),
+            symbol: Some(symbol),
             kind: Some(callee.kind),
             path: callee.place.path,
             lines: vec![callee.place.range.start.line],

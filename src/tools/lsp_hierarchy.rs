@@ -1,10 +1,13 @@
 //! `lsp_calls` and `lsp_types`: callers and callees, supertypes and subtypes.
 
+use std::time::Instant;
+
 use super::address::Address;
 use super::answer::{Answer, HierarchyItem, HierarchyOutput};
 use super::answer_places::to_place;
 use super::budget::{self, ListBudget};
 use super::context::Context;
+use super::enclosing_symbol::ENCLOSING_SYMBOLS_TIMEOUT;
 use super::error::ToolError;
 use super::fallback;
 use super::question::{LanguageQuestion, QuestionOutcome};
@@ -144,7 +147,7 @@ async fn run_with_containers(
     depth: Option<usize>,
 ) -> Result<Answer<HierarchyOutput>, ToolError> {
     let mut answer = run(context, hierarchy, &address.target()?, depth.unwrap_or(1)).await?;
-    context.name_containers(&mut answer.output.items).await;
+    context.name_containers(&mut answer.output.items, Instant::now() + ENCLOSING_SYMBOLS_TIMEOUT).await;
     Ok(answer)
 }
 

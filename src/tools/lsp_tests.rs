@@ -16,6 +16,7 @@ use super::error::{ErrorCode, ToolError};
 use super::git::revision::{ComparedTree, Comparison};
 use super::git_access::{OpenRepository, from_git_error};
 use super::lsp_navigate;
+use super::only_paths::OnlyPaths;
 use super::test_reach::output::TestReachOutput;
 use super::test_reach::{REACH_TIMEOUT, tests_reaching, tests_reaching_symbol};
 use super::tool::{Call, Card, Tool};
@@ -105,8 +106,7 @@ async fn changed_texts(
     only: Option<&[PathBuf]>,
     deadline: Instant,
 ) -> Result<(Vec<EditedText>, Vec<String>), ToolError> {
-    let only = only.map(|paths| paths.iter().map(|path| context.path(path)).collect::<Result<Vec<_>, _>>());
-    let only = only.transpose()?;
+    let only = OnlyPaths::new(context, only)?;
     let opened = OpenRepository::open(context, WorkspacePath::root(), deadline).await?;
     let comparison = Comparison::resolve(&opened.shadow, &opened.repository, against, false);
     let comparison = comparison.await.map_err(from_git_error)?;
@@ -117,23 +117,19 @@ async fn changed_texts(
     }
     let ComparedTexts { mut edits, unread, elsewhere, cut, .. } =
         ComparedTexts::read(context, &opened, &comparison).await?;
-    let is_meant = |path: &WorkspacePath| {
-        only.as_ref().is_none_or(|only| {
-            only.iter().any(|folder| folder.is_root() || path.as_path().starts_with(folder.as_path()))
-        })
-    };
     let is_known = |path: &WorkspacePath| {
         let is_below = |known: &WorkspacePath| known.as_path().starts_with(path.as_path());
         let is_edited =
             |edit: &EditedText| is_below(&edit.path) || edit.renamed_from.as_ref().is_some_and(is_below);
         path.is_root() || context.workspace.exists(path) || edits.iter().any(is_edited)
     };
-    if let Some(path) = only.iter().flatten().find(|path| !is_known(path)) {
+    if let Some(path) = only.iter().find(|path| !is_known(path)) {
         let what = format!("there is no {}, and nothing of that name changed", path.display());
         return Err(ToolError::new(ErrorCode::NotFound, what));
     }
-    edits.retain(|edit| is_meant(&edit.path) || edit.renamed_from.as_ref().is_some_and(is_meant));
-    let unread = unread.into_iter().filter(|(path, _)| is_meant(path));
+    edits
+        .retain(|edit| only.has(&edit.path) || edit.renamed_from.as_ref().is_some_and(|path| only.has(path)));
+    let unread = unread.into_iter().filter(|(path, _)| only.has(path));
     let mut gaps: Vec<String> =
         unread.map(|(path, why)| format!("{} is not compared: {why}", path.display())).collect();
     gaps.extend(cut.then(|| "more files differ than are read".to_owned()));

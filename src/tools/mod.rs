@@ -91,6 +91,7 @@ pub(crate) mod move_symbol;
 pub(crate) mod multi_server_query;
 mod named_places;
 pub(crate) mod notebook;
+pub(crate) mod only_paths;
 pub(crate) mod other_roots;
 pub(crate) mod outline_cache;
 pub(crate) mod overlays;

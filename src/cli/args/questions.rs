@@ -1,6 +1,7 @@
 //! The arguments of commands that ask about a symbol.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
@@ -27,6 +28,9 @@ pub(crate) struct ExploreCommandArgs {
     /// Tokens the answer may take, about three bytes each
     #[arg(long, value_name = "N", default_value_t = 4_000)]
     pub(crate) budget: usize,
+    /// List what is in this file or folder alone; may be given several times
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub(crate) only: Vec<PathBuf>,
 }
 
 /// `symbols`

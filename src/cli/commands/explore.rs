@@ -8,6 +8,7 @@ use crate::tools::error::ToolError;
 /// A symbol with all that concerns it.
 pub(super) async fn run(arguments: &ExploreCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let target = parse_place(&arguments.at.address, door.cwd)?;
-    let answer = door.runtime.explore(target, Some(arguments.budget)).await?;
+    let only = Some(arguments.only.clone()).filter(|only| !only.is_empty());
+    let answer = door.runtime.explore(target, Some(arguments.budget), only).await?;
     answer_reply(door, answer, |output| render(output, &door.console.out), "nothing to explore here")
 }

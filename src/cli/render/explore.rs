@@ -8,6 +8,8 @@ use super::{DisplayCapabilities, escape, locations, markdown};
 
 /// What stands between the two parts of an elided source.
 const ELISION: char = '⋯';
+/// The heading of what is wrong, which is in one file.
+const ERRORS: &str = "Errors";
 
 /// The whole answer; parts of which there is nothing are left out, except for callers and tests: that there are none is news.
 pub(crate) fn render(output: &ExploreOutput, look: &DisplayCapabilities) -> String {
@@ -26,7 +28,7 @@ pub(crate) fn render(output: &ExploreOutput, look: &DisplayCapabilities) -> Stri
         out.push_str(&format!("\n{}", numbered(body, &output.range, look)));
     }
     if !output.errors.items.is_empty() {
-        out.push_str(&section("Errors", &output.errors, look));
+        out.push_str(&section(ERRORS, &output.errors, look));
         out.extend(output.errors.items.iter().map(|item| finding(item, &output.path, look)));
     }
     let lists = [
@@ -44,12 +46,13 @@ pub(crate) fn render(output: &ExploreOutput, look: &DisplayCapabilities) -> Stri
     out
 }
 
-/// `Callers (12 of 57)`.
+/// `Callers (12 of 57; more with --budget, fewer with --only)`.
 fn section<T>(title: &str, list: &ExploreList<T>, look: &DisplayCapabilities) -> String {
     let shown = list.items.len();
     let count = match list.count {
         0 => "none found".to_owned(),
-        all if shown < all => format!("{shown} of {all}"),
+        all if shown < all && title == ERRORS => format!("{shown} of {all}; more with --budget"),
+        all if shown < all => format!("{shown} of {all}; more with --budget, fewer with --only"),
         all => all.to_string(),
     };
     format!("\n{} {}\n", look.paint(BOLD, title), look.paint(DIM, &format!("({count})")))
@@ -149,7 +152,7 @@ mod tests {
     fn explore_answer_is_rendered_with_1_based_lines_and_escapes() {
         let expected = "method Greeter.greet  src/app.py:9:5\n\nGreets.\n\n  9     def greet(self):\n    ⋯ 90 lines left out ⋯\n\
                         100         return 1\n\nErrors (1)\n  src/app.py:13  error: wrong\\u{1b}[2J [call-arg]\n\n\
-                        Callers (1 of 3)\n  src/a.py:2,5  function main  (9 places)  greet('x')\n\nTests (none found)\n";
+                        Callers (1 of 3; more with --budget, fewer with --only)\n  src/a.py:2,5  function main  (9 places)  greet('x')\n\nTests (none found)\n";
         assert_eq!(render(&output(), &DisplayCapabilities::PLAIN), expected);
     }
 }

@@ -12,7 +12,7 @@ const BYTES_PER_TOKEN: usize = 3;
 /// The letters of documentation by which it is recognised in the source.
 const DOC_MATCH_CHARS: usize = 16;
 /// What a list takes to say that it is cut.
-const MORE_BYTES: usize = 60;
+const MORE_BYTES: usize = 90;
 
 /// A part before it is cut.
 #[derive(Debug, Default)]
@@ -78,11 +78,11 @@ pub(super) fn fit(parts: ExploreParts, tokens: usize, beside: usize) -> ExploreO
     }
     let [callers, implementations, tests, callees] = lists;
     ExploreOutput {
-        errors: errors.finish("lsp_diagnostics"),
-        callers: callers.finish("lsp_references"),
-        implementations: implementations.finish("lsp_implementation"),
-        tests: tests.finish("lsp_references"),
-        callees: callees.finish("lsp_calls"),
+        errors: errors.finish("narrow by a `symbol` in it", "lsp_diagnostics"),
+        callers: callers.finish_by_file("lsp_references"),
+        implementations: implementations.finish_by_file("lsp_implementation"),
+        tests: tests.finish_by_file("lsp_references"),
+        callees: callees.finish_by_file("lsp_calls"),
         ..output
     }
 }
@@ -103,14 +103,14 @@ fn signature_where_documented<'a>(about: &'a str, body: &[String]) -> &'a str {
 /// A list of which the first items are taken, as room is given.
 struct CutList<T> {
     taken: Vec<T>,
-    rest: std::iter::Peekable<std::vec::IntoIter<T>>,
+    rest: std::vec::IntoIter<T>,
     count: usize,
     verdict: Option<Verdict>,
 }
 
 impl<T: Serialize> CutList<T> {
     fn new(items: Vec<T>, verdict: Option<Verdict>) -> Self {
-        Self { taken: Vec::new(), count: items.len(), rest: items.into_iter().peekable(), verdict }
+        Self { taken: Vec::new(), count: items.len(), rest: items.into_iter(), verdict }
     }
 
     /// The bytes beside its items.
@@ -131,17 +131,32 @@ impl<T: Serialize> CutList<T> {
 
     /// The same of one item; 0 where there is none, or none that fits.
     fn take_one(&mut self, most: usize) -> usize {
-        let Some(item) = self.rest.next_if(|item| json_size(item) < most) else { return 0 };
-        let size = json_size(&item) + 1;
-        self.taken.push(item);
-        size
+        let Some(size) = self.rest.as_slice().first().map(json_size).filter(|size| *size < most) else {
+            return 0;
+        };
+        self.taken.extend(self.rest.next());
+        size + 1
     }
 
-    /// The list, which the tool `whole` shows to its end.
-    fn finish(self, whole: &str) -> ExploreList<T> {
+    /// The list, with `advice` on how the rest is seen where it is cut; the tool `whole` shows all.
+    fn finish(self, advice: &str, whole: &str) -> ExploreList<T> {
         let shown = self.taken.len();
-        let more = (shown < self.count).then(|| format!("shown {shown} of {}; see `{whole}`", self.count));
+        let more = (shown < self.count)
+            .then(|| format!("shown {shown} of {} · {advice}, or see `{whole}`", self.count));
         ExploreList { count: self.count, items: self.taken, more, verdict: self.verdict }
+    }
+}
+
+impl CutList<ExploreItem> {
+    /// The same of a list that `only` narrows where it is about several files.
+    fn finish_by_file(self, whole: &str) -> ExploreList<ExploreItem> {
+        let mut paths = self.taken.iter().chain(self.rest.as_slice()).map(|item| &item.path);
+        let first = paths.next();
+        let advice = match paths.any(|path| Some(path) != first) {
+            true => "narrow by `only`",
+            false => "raise `budget`",
+        };
+        self.finish(advice, whole)
     }
 }
 
@@ -177,6 +192,7 @@ fn elide_middle(lines: &[String], most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lsp::model::Severity;
 
     fn item(symbol: &str) -> ExploreItem {
         let symbol = Some(symbol.to_owned());
@@ -184,7 +200,10 @@ mod tests {
     }
 
     fn parts(callers: usize, body: usize) -> ExploreParts {
-        let items = (0..callers).map(|number| item(&format!("caller_{number}"))).collect();
+        let mut items: Vec<_> = (0..callers).map(|number| item(&format!("caller_{number}"))).collect();
+        if let Some(last) = items.last_mut() {
+            last.path = "src/b.py".into();
+        }
         ExploreParts {
             symbol: "greet".into(),
             body: Some((0..body).map(|number| format!("    line({number})")).collect()),
@@ -201,9 +220,30 @@ mod tests {
             assert!(size <= tokens * BYTES_PER_TOKEN, "{size} bytes for {tokens} tokens");
             assert!(size * 2 > tokens * BYTES_PER_TOKEN, "{size} bytes of {tokens} tokens are used");
             let more = output.callers.more.unwrap();
-            assert!(more.contains(&format!("shown {} of 5000", output.callers.items.len())), "{more}");
+            let shown = output.callers.items.len();
+            assert_eq!(more, format!("shown {shown} of 5000 · narrow by `only`, or see `lsp_references`"));
             assert!(output.body.unwrap().contains("lines left out"));
         }
+    }
+
+    #[test]
+    fn cut_list_of_one_file_does_not_name_an_argument_that_would_leave_it_whole() {
+        let mut parts = parts(5_000, 10);
+        parts.callers.items.pop();
+        let finding =
+            ExploreFinding { line: 1, severity: Severity::Error, code: None, message: "wrong".into() };
+        parts.errors = vec![finding; 500];
+        let output = fit(parts, 500, 200);
+        let shown = output.callers.items.len();
+        assert_eq!(
+            output.callers.more.unwrap(),
+            format!("shown {shown} of 4999 · raise `budget`, or see `lsp_references`")
+        );
+        let shown = output.errors.items.len();
+        assert_eq!(
+            output.errors.more.unwrap(),
+            format!("shown {shown} of 500 · narrow by a `symbol` in it, or see `lsp_diagnostics`")
+        );
     }
 
     #[test]

@@ -1,0 +1,40 @@
+//! The files and folders that an argument `only` restricts an answer to.
+
+use std::path::PathBuf;
+
+use super::context::Context;
+use super::error::ToolError;
+use crate::workspace::WorkspacePath;
+
+/// What `only` names; all of the workspace, and what lies outside, where it is not given.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OnlyPaths(Option<Vec<WorkspacePath>>);
+
+impl OnlyPaths {
+    /// Reads the argument as the caller gave it.
+    pub(crate) fn new(context: &Context, given: Option<&[PathBuf]>) -> Result<Self, ToolError> {
+        let paths = given.map(|paths| paths.iter().map(|path| context.path(path)).collect());
+        paths.transpose().map(Self)
+    }
+
+    /// The same of a path as answers give it. One outside the workspace lies beneath none.
+    pub(crate) fn has_answered(&self, context: &Context, path: &str) -> bool {
+        self.0.is_none() || context.workspace.path(path.as_ref()).is_ok_and(|path| self.has(&path))
+    }
+
+    /// Whether the answer is restricted.
+    pub(crate) fn is_given(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// The paths that are named.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &WorkspacePath> {
+        self.0.iter().flatten()
+    }
+
+    /// Whether `path` is one of them, or lies beneath one.
+    pub(crate) fn has(&self, path: &WorkspacePath) -> bool {
+        let is_above = |above: &WorkspacePath| above.is_root() || path.as_path().starts_with(above.as_path());
+        self.0.as_ref().is_none_or(|paths| paths.iter().any(is_above))
+    }
+}
