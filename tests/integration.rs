@@ -3,6 +3,7 @@
 mod support;
 
 mod across_files;
+mod ambiguous_names;
 mod architecture;
 mod attacks;
 mod bad_input;

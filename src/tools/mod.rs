@@ -13,6 +13,7 @@
 //! [`diagnostics_baseline`]. Lists of tools go out through [`export`].
 
 pub(crate) mod address;
+mod ambiguous_name;
 pub mod answer;
 pub(crate) mod answer_places;
 mod answer_text;

@@ -136,7 +136,7 @@ impl Context {
             }
         }
         let text = self.text(&subject.path)?;
-        let place = self.place_from_text(&subject, &text, target)?;
+        let place = self.place_from_text(&subject, &text, target).await?;
         Ok(QuestionOutcome::Unanswered(UnansweredQuestion { subject, place, status }))
     }
 
@@ -317,32 +317,32 @@ impl Context {
         let found = resolved_position::find_by_name(&outline.value, name);
         Ok(match found.as_slice() {
             // Local variables and parameters are in no outline, and some servers write names in a way of their own.
-            [] => self.name_in_text(subject, buffer, name),
+            [] => self.name_in_text(subject, buffer, name).await,
             [overloads] => resolved_position::of_symbol(&subject.path, buffer, overloads)
                 .ok_or_else(|| no_symbol(name, &subject.path.display())),
             several => {
-                let lines = several.iter().filter_map(|overloads| overloads.first());
-                let lines: Vec<String> =
-                    lines.map(|symbol| (symbol.selection.start.line + 1).to_string()).collect();
-                Err(ambiguous(name, &subject.path.display(), &lines))
+                let firsts = several.iter().filter_map(|overloads| overloads.first());
+                let places: Vec<_> =
+                    firsts.map(|symbol| (subject.path.clone(), symbol.selection.start)).collect();
+                Err(self.ambiguous_name_error(name, Some(&subject.path), &places).await)
             }
         })
     }
 
-    fn place_from_text(
+    async fn place_from_text(
         &self,
         subject: &LanguageFile,
         text: &Buffer,
         target: &Target,
     ) -> Result<ResolvedPosition, ToolError> {
         match target {
-            Target::NameInFile { name, .. } => self.name_in_text(subject, text, name),
+            Target::NameInFile { name, .. } => self.name_in_text(subject, text, name).await,
             _ => resolved_position::in_text(&subject.path, text, target),
         }
     }
 
     /// The place of `name` in a text, by its syntax tree; in a language without a grammar, its first place.
-    fn name_in_text(
+    async fn name_in_text(
         &self,
         subject: &LanguageFile,
         text: &Buffer,
@@ -357,9 +357,9 @@ impl Context {
                 .ok_or_else(|| no_symbol(name, &subject.path.display())),
             Some([]) if last != name => Err(no_symbol(name, &subject.path.display())),
             Some(several @ [_, ..]) => {
-                let lines = several.iter().filter_map(|ranges| ranges.first());
-                let lines: Vec<String> = lines.map(|range| (range.start.line + 1).to_string()).collect();
-                Err(ambiguous(name, &subject.path.display(), &lines))
+                let firsts = several.iter().filter_map(|ranges| ranges.first());
+                let places: Vec<_> = firsts.map(|range| (subject.path.clone(), range.start)).collect();
+                Err(self.ambiguous_name_error(name, Some(&subject.path), &places).await)
             }
             found => {
                 let target = Target::NameOnLine { path: Default::default(), line0: 0, name: name.to_owned() };
@@ -394,17 +394,12 @@ impl Context {
                 Ok((Target::NameOnLine { path, line0: position.line, name: last }, overloads.clone()))
             }
             several => {
-                let places: Vec<String> = several
-                    .iter()
-                    .filter_map(|symbol| match &symbol.file {
-                        FileRef::Inside(path) => {
-                            Some(format!("{}:{}", path.display(), symbol.position.line + 1))
-                        }
-                        FileRef::Outside(_) | FileRef::Virtual(_) => None,
-                    })
-                    .take(10)
-                    .collect();
-                Err(ambiguous(name, "this workspace", &places))
+                let place = |symbol: &ExactSymbol| match &symbol.file {
+                    FileRef::Inside(path) => Some((path.clone(), symbol.position)),
+                    FileRef::Outside(_) | FileRef::Virtual(_) => None,
+                };
+                let places: Vec<_> = several.iter().filter_map(place).collect();
+                Err(self.ambiguous_name_error(name, None, &places).await)
             }
         }
     }
@@ -474,10 +469,4 @@ enum QuestionFailure {
 fn no_symbol(name: &str, within: &str) -> ToolError {
     ToolError::new(ErrorCode::NotFound, format!("{within} defines no `{name}`"))
         .with_hint("list what it defines with `symbols`")
-}
-
-fn ambiguous(name: &str, within: &str, places: &[String]) -> ToolError {
-    let error = format!("`{name}` means {} symbols in {within}: {}", places.len(), places.join(", "));
-    ToolError::new(ErrorCode::InvalidArgs, error)
-        .with_hint("name the one meant: FILE:LINE:NAME, or qualify it: Class.method")
 }
