@@ -58,6 +58,7 @@ mod rust_and_go;
 mod scripted_server;
 mod search_parity;
 mod soak;
+mod symbol_commands;
 mod symbol_contract;
 mod symbol_names;
 mod terminal_width;

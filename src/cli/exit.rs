@@ -165,7 +165,7 @@ pub(crate) fn of_result(result: &ToolResult) -> CliExitStatus {
     match result.kind {
         ResultType::Denied | ResultType::Rejected => CliExitStatus::Denied,
         ResultType::Timeout => CliExitStatus::Failed,
-        ResultType::Failure if result.nothing => CliExitStatus::Unpleasant,
+        ResultType::Failure if result.is_answer => CliExitStatus::Unpleasant,
         ResultType::Failure => {
             let code = result.value.get("code").and_then(|code| ErrorCode::deserialize(code).ok());
             // A failure without a code is an answer: a command that ended with a status of its own.
@@ -181,7 +181,7 @@ pub(crate) fn of_result(result: &ToolResult) -> CliExitStatus {
 
 /// The status of a failed call.
 pub(crate) fn of_error(error: &ToolError) -> CliExitStatus {
-    if error.nothing { CliExitStatus::Unpleasant } else { of_code(error.code) }
+    if error.is_answer { CliExitStatus::Unpleasant } else { of_code(error.code) }
 }
 
 fn of_code(code: ErrorCode) -> CliExitStatus {

@@ -150,7 +150,7 @@ fn to_tool_error(result: ToolResult) -> ToolError {
     let code = fields.remove("code").and_then(|code| serde_json::from_value(code).ok());
     let error = ToolError {
         hint,
-        nothing: result.nothing,
+        is_answer: result.is_answer,
         ..ToolError::new(
             code.unwrap_or(ErrorCode::Internal),
             error.unwrap_or_else(|| "the call failed and did not say why".to_owned()),

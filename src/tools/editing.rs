@@ -450,6 +450,6 @@ pub(crate) fn from_edit_error(error: EditError) -> ToolError {
         | EditError::Lease { .. }
         | EditError::Unfinished { .. } => ErrorCode::Internal,
     };
-    let nothing = matches!(error, EditError::NothingToUndo { .. });
-    ToolError { nothing, ..ToolError::new(code, error.to_string()) }
+    let is_answer = matches!(error, EditError::NothingToUndo { .. });
+    ToolError { is_answer, ..ToolError::new(code, error.to_string()) }
 }

@@ -51,8 +51,8 @@ pub struct ToolError {
     pub error: String,
     /// What to do about it.
     pub hint: Option<String>,
-    /// It was looked for as it should be, and there is none: an answer rather than a wrong call.
-    pub nothing: bool,
+    /// The call was right, and this is its answer: what was looked for is not there, or what was to be deleted is used.
+    pub is_answer: bool,
     /// What could be found out all the same, as fields of the answer.
     pub details: Option<Box<Map<String, Value>>>,
 }
@@ -69,12 +69,18 @@ impl ToolError {
         // Whatever was to be opened then is not what there is to be done about.
         let advice = [(NO_MORE_FILES, MORE_FILES), (NO_MORE_PROCESSES, MORE_THREADS)];
         let hint = advice.iter().find(|(sign, _)| error.contains(sign)).map(|(_, hint)| (*hint).to_owned());
-        Self { code, error, hint, nothing: false, details: None }
+        Self { code, error, hint, is_answer: false, details: None }
     }
 
     /// What was looked for is not there, which is an answer. A file or name that a caller got wrong is none.
     pub fn nothing_found(error: impl Into<String>) -> Self {
-        Self { nothing: true, ..Self::new(ErrorCode::NotFound, error) }
+        Self::new(ErrorCode::NotFound, error).as_answer()
+    }
+
+    /// The same as the answer to a right call.
+    pub fn as_answer(mut self) -> Self {
+        self.is_answer = true;
+        self
     }
 
     /// The same with what could be found out all the same: the fields of `answer`, an object.

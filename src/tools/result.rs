@@ -55,8 +55,8 @@ pub struct ToolResult {
     pub telemetry: Map<String, Value>,
     /// Parts that are no text.
     pub binary: Vec<BinaryContent>,
-    /// A failure that is an answer: what was looked for is not there ([`ToolError::nothing_found`]).
-    pub nothing: bool,
+    /// A failure that is an answer ([`ToolError::is_answer`]).
+    pub is_answer: bool,
 }
 
 /// A result that says itself how it is to be shown. Telling it from an ordinary answer needs its first field.
@@ -133,7 +133,7 @@ impl ToolResult {
             _ => ResultType::Failure,
         };
         let value = serde_json::to_value(error).unwrap_or_else(|_| json!({"ok": false}));
-        Self { kind, nothing: error.nothing, ..Self::from_plain_value(value, None) }
+        Self { kind, is_answer: error.is_answer, ..Self::from_plain_value(value, None) }
     }
 
     /// Whether it did what it was asked.
@@ -156,7 +156,7 @@ impl ToolResult {
             session_log: None,
             telemetry: Map::new(),
             binary: Vec::new(),
-            nothing: false,
+            is_answer: false,
         }
     }
 
@@ -179,7 +179,7 @@ impl ToolResult {
             session_log: explicit.session_log,
             telemetry: explicit.tool_telemetry,
             binary: explicit.binary_results_for_llm,
-            nothing: false,
+            is_answer: false,
         }
     }
 }

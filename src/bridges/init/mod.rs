@@ -98,8 +98,8 @@ impl From<InitError> for ToolError {
             InitError::Changed(_) => (ErrorCode::Conflict, Some("try again")),
             InitError::Nothing(_) => (ErrorCode::NotFound, None),
         };
-        let told =
-            Self { nothing: matches!(error, InitError::Nothing(_)), ..Self::new(code, error.to_string()) };
+        let is_answer = matches!(error, InitError::Nothing(_));
+        let told = Self { is_answer, ..Self::new(code, error.to_string()) };
         hint.map_or(told.clone(), |hint| told.with_hint(hint))
     }
 }

@@ -11,7 +11,7 @@ use super::{CliContext, Reply, as_json};
 use crate::cli::approval::TerminalApprover;
 use crate::cli::args::CliOutputFormat;
 use crate::cli::exit;
-use crate::cli::paths::PathSpelling;
+use crate::cli::paths::{HasPaths, PathSpelling};
 use crate::cli::render::{escape, locations, tools as render, verdict};
 use crate::cli::span::{self, Span};
 use crate::runtime::call::CallRequest;
@@ -89,7 +89,10 @@ pub(super) fn raw_reply(result: &ToolResult, door: CliContext<'_>) -> Result<Rep
         answer.keys().any(|key| !matches!(key.as_str(), "ok" | "code" | "error" | "hint" | "text"))
     });
     let out = match LocationsOutput::deserialize(&result.value) {
-        Ok(places) => locations::render(&places, "place", &door.console.out),
+        Ok(mut places) => {
+            places.each_path(&mut |path| *path = door.paths.display_path(path));
+            locations::render(&places, "place", &door.console.out)
+        }
         Err(_) if more => render::pretty(&result.value),
         Err(_) => String::new(),
     };
