@@ -55,6 +55,7 @@ mod reach;
 mod readme;
 mod real_servers;
 mod rust_and_go;
+mod running_tests;
 mod scripted_server;
 mod search_parity;
 mod soak;

@@ -41,6 +41,8 @@ pub struct CallSubjects {
     pub paths: Vec<WorkspacePath>,
     /// Shell commands it runs.
     pub commands: Vec<String>,
+    /// Whether `bash` could be given just these commands, so that rules about `bash` hold for them as well.
+    pub in_shell: bool,
     /// Addresses it fetches.
     pub urls: Vec<String>,
     /// What this call does to the world, where that is less than its tool can do.

@@ -10,13 +10,15 @@ use crate::policy::approval::{Approval, ApprovalRequest, Approver};
 use crate::policy::audit::AuditedApproval;
 use crate::policy::caller::Consent;
 use crate::policy::grants::Grant;
-use crate::policy::request::{CallSubjects, Effect, PolicyRequest, PolicyVerdict};
+use crate::policy::request::{CallSubjects, Effect, PolicyDecision, PolicyRequest, PolicyVerdict};
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::result::{ResultType, ToolResult};
 use crate::tools::tool::{AnyTool, Caller, ToolDefinition};
 
 /// How long whoever is asked may take to answer.
 const APPROVAL_ANSWER_TIMEOUT: Duration = Duration::from_secs(300);
+/// The tool whose rules hold for every line of a shell.
+const SHELL_TOOL: &str = "bash";
 
 /// Why a call does not go on.
 pub(super) enum CallStopReason {
@@ -62,13 +64,34 @@ impl<'a> PlannedCall<'a> {
 }
 
 impl Runtime {
+    /// What the rules say of a call. Rules about `bash` hold for the lines that another tool gives to a shell: what they forbid or want
+    /// asked stays so, and what they allow needs no rule of its own.
+    pub(super) fn decide(&self, caller: &Caller, request: &PolicyRequest<'_>) -> PolicyDecision {
+        let policy = self.policy_of(caller);
+        let own = policy.decide(request);
+        if !request.subjects.in_shell || own.verdict == PolicyVerdict::Deny {
+            return own;
+        }
+        let subjects =
+            CallSubjects { commands: request.subjects.commands.clone(), ..CallSubjects::default() };
+        let of_shell = policy.decide(&PolicyRequest { tool: SHELL_TOOL, subjects: &subjects, ..*request });
+        let is_decisive = own.rule.is_none() || of_shell.verdict > own.verdict;
+        if of_shell.rule.is_some() && is_decisive { of_shell } else { own }
+    }
+
+    /// What the rules say of a shell command given to `bash`.
+    pub fn check_command(&self, caller: &Caller, command: &str) -> PolicyDecision {
+        let subjects = CallSubjects { commands: vec![command.to_owned()], ..CallSubjects::default() };
+        self.decide(caller, &PolicyRequest { tool: SHELL_TOOL, effect: Effect::Execute, subjects: &subjects })
+    }
+
     /// Goes on where the rules allow the call, or someone agrees to it.
     pub(super) async fn authorize_planned(
         &self,
         call: &PlannedCall<'_>,
         record: &mut CallRecorder<'_>,
     ) -> Result<(), CallStopReason> {
-        let decision = self.policy_of(call.caller).decide(&call.request());
+        let decision = self.decide(call.caller, &call.request());
         record.record_decision(&decision);
         match decision.verdict {
             PolicyVerdict::Allow => Ok(()),

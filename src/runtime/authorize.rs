@@ -59,7 +59,7 @@ impl Runtime {
         let IntendedAction { tool, title, effect, subjects, arguments } = intent;
         record.record_subjects(*effect, subjects);
         let request = PolicyRequest { tool, effect: *effect, subjects };
-        let decision = self.policy_of(caller).decide(&request);
+        let decision = self.decide(caller, &request);
         record.record_decision(&decision);
         match decision.verdict {
             PolicyVerdict::Allow => return Ok(()),

@@ -141,7 +141,7 @@ impl Runtime {
         let tool = tool.as_ref();
         let arguments = without_nulls(arguments.clone(), tool.definition());
         let subjects = self.prepare(tool, &arguments)?.subjects;
-        let decision = self.decide(caller, tool, &subjects);
+        let decision = self.decide_call(caller, tool, &subjects);
         match decision.verdict {
             PolicyVerdict::Allow => Ok(None),
             PolicyVerdict::Ask if self.has_grant(caller, tool, &subjects, &arguments) => Ok(None),
@@ -165,17 +165,7 @@ impl Runtime {
         let tool = self.tool(name)?;
         let tool = tool.as_ref();
         let arguments = without_nulls(arguments.clone(), tool.definition());
-        Ok(self.decide(caller, tool, &self.prepare(tool, &arguments)?.subjects))
-    }
-
-    /// What the rules say of a shell command given to `bash`.
-    pub fn check_command(&self, caller: &Caller, command: &str) -> PolicyDecision {
-        let subjects = CallSubjects { commands: vec![command.to_owned()], ..CallSubjects::default() };
-        self.policy_of(caller).decide(&PolicyRequest {
-            tool: "bash",
-            effect: Effect::Execute,
-            subjects: &subjects,
-        })
+        Ok(self.decide_call(caller, tool, &self.prepare(tool, &arguments)?.subjects))
     }
 
     /// Calls a tool by name. Every failure is a result as well: doors only translate.
@@ -354,10 +344,10 @@ impl Runtime {
         self.grants.contains(&Grant::new(&caller.session, caller.agent.as_deref(), &request, arguments))
     }
 
-    fn decide(&self, caller: &Caller, tool: &dyn AnyTool, subjects: &CallSubjects) -> PolicyDecision {
+    fn decide_call(&self, caller: &Caller, tool: &dyn AnyTool, subjects: &CallSubjects) -> PolicyDecision {
         let card = &tool.definition().card;
         let effect = subjects.effect(card.effect);
-        self.policy_of(caller).decide(&PolicyRequest { tool: &card.name, effect, subjects })
+        self.decide(caller, &PolicyRequest { tool: &card.name, effect, subjects })
     }
 }
 

@@ -4,10 +4,10 @@ use super::error::ToolError;
 use super::registry::Registry;
 use super::{
     bash, bash_kill, bash_output, changed_files, chat, delete, edit, edit_symbol, explore, fetch_web_page,
-    fix, get_library_docs, glob, grep, list, lsp_changes, lsp_code_actions, lsp_completion, lsp_definition,
-    lsp_diagnostics, lsp_format, lsp_hierarchy, lsp_hover, lsp_navigate, lsp_overlay, lsp_rename,
-    lsp_servers, lsp_signature, lsp_symbols, lsp_tests, memory, mkdir, move_file, move_symbol, patch, read,
-    resolve_library_id, skill, task, todo, undo, write,
+    find_test_files, fix, get_library_docs, glob, grep, list, lsp_changes, lsp_code_actions, lsp_completion,
+    lsp_definition, lsp_diagnostics, lsp_format, lsp_hierarchy, lsp_hover, lsp_navigate, lsp_overlay,
+    lsp_rename, lsp_servers, lsp_signature, lsp_symbols, lsp_tests, memory, mkdir, move_file, move_symbol,
+    patch, read, resolve_library_id, run_tests, skill, task, todo, undo, write,
 };
 
 /// All of them.
@@ -37,6 +37,8 @@ pub(crate) fn registry() -> Result<Registry, ToolError> {
     tools.add(resolve_library_id::ResolveLibraryId)?;
     tools.add(get_library_docs::GetLibraryDocs)?;
     tools.add(lsp_tests::LspTests)?;
+    tools.add(find_test_files::FindTestFilesTool)?;
+    tools.add(run_tests::RunTestsTool)?;
     tools.add(lsp_rename::LspRename)?;
     tools.add(lsp_code_actions::LspCodeActions)?;
     tools.add(lsp_format::LspFormat)?;

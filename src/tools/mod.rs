@@ -2,7 +2,7 @@
 //!
 //! What lives here: the file tools ([`read`], [`list`], [`glob`], [`grep`] and, on the one path of [`editing`], [`mod@write`],
 //! [`edit`], [`patch`], [`move_file`], [`delete`], [`mkdir`], [`undo`]), the language tools (`lsp_*`), commands (`bash*`, over
-//! [`shell`]), an agent's own matters ([`mod@todo`], [`memory`], [`skill`], [`task`], [`changed_files`], the user's chats in [`chat`]), other machines
+//! [`shell`], and [`run_tests`]), an agent's own matters ([`mod@todo`], [`memory`], [`skill`], [`task`], [`changed_files`], the user's chats in [`chat`]), other machines
 //! ([`fetch_web_page`], [`library_docs`]), tools dropped into a folder ([`drop_in`]) and from elsewhere ([`source`]), what looks after servers ([`servers`],
 //! [`doctor`], [`install`], [`trust`]), the shapes of answers ([`answer`]) and failures ([`error`]), and the way from what a
 //! caller names ([`target`], [`resolved_position`]) to a session's answer ([`question`]) or, where no server answers, to text search
@@ -53,6 +53,7 @@ mod file_check;
 pub(crate) mod file_kind;
 mod file_report;
 pub(crate) mod files_with_server;
+pub(crate) mod find_test_files;
 pub(crate) mod fix;
 mod fix_rule;
 pub(crate) mod get_library_docs;
@@ -108,6 +109,7 @@ pub(crate) mod resolve_library_id;
 pub(crate) mod resolved_position;
 pub(crate) mod result;
 pub(crate) mod retry_advice;
+pub(crate) mod run_tests;
 pub(crate) mod schema;
 pub(crate) mod server_notes;
 pub(crate) mod servers;

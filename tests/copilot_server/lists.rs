@@ -6,7 +6,7 @@ use super::stage::{copilot, project};
 
 #[test]
 fn every_profile_registers_its_tools() {
-    for (profile, count) in [("core", 22), ("lsp", 0), ("read-only", 0), ("edit", 0), ("all", 0)] {
+    for (profile, count) in [("core", 20), ("lsp", 0), ("read-only", 0), ("edit", 0), ("all", 0)] {
         let project = project(&json!({}), "", []);
         let ran = copilot(&project, &["--format", "json", "tools", "--profile", profile]);
         assert_eq!(ran.status, 0, "{profile}: {}", ran.err);

@@ -94,6 +94,11 @@ impl AliasContext<'_> {
         Ok((plain, path))
     }
 
+    /// Paths as our tools take them.
+    pub(super) fn plain_paths(&self, given: &[String]) -> Result<Vec<String>, AliasError> {
+        given.iter().map(|path| self.path(path).map(|(plain, _)| plain)).collect()
+    }
+
     /// The absolute path of what an answer calls `path`.
     pub(super) fn absolute_path(&self, path: &str) -> Option<PathBuf> {
         let workspace = self.runtime.workspace();

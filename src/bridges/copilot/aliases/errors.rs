@@ -40,10 +40,8 @@ impl AliasAdapter for GetErrors {
     };
 
     async fn run(context: &AliasContext<'_>, args: GetErrorsArgs) -> Result<AliasAnswer, AliasError> {
-        let given = args.file_paths.unwrap_or_default();
-        let paths: Result<Vec<String>, AliasError> =
-            given.iter().map(|path| context.path(path).map(|(given, _)| given)).collect();
-        let result = context.call_tool("lsp_diagnostics", json!({"paths": paths?})).await;
+        let paths = context.plain_paths(&args.file_paths.unwrap_or_default())?;
+        let result = context.call_tool("lsp_diagnostics", json!({"paths": paths})).await;
         if result.ok() {
             let got = DelegatedResult::from(result);
             return Ok(AliasAnswer::done(got.text(|answer| format_findings(context, answer))));

@@ -1,8 +1,7 @@
-//! `find_test_files`: the tests of a source file, and the source of a test, by the conventions of its language.
+//! `find_test_files`: our tool of that name, its answer as text.
 
 use std::fmt::Write;
 
-use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -10,25 +9,8 @@ use super::adapter::{AliasAdapter, AliasClass, AliasMetadata, WrittenBy};
 use super::answer::{AliasAnswer, AliasError};
 use super::context::AliasContext;
 use super::format;
-use crate::hints::test_conventions::{TestFileKind, kind, nearness};
 use crate::policy::request::Effect;
-
-/// Files named for each one given.
-const MAX_RELATED_TEST_FILES: usize = 10;
-/// Files of these names that are looked at for the nearest ones.
-const MAX_TEST_FILE_CANDIDATES: usize = 1_000;
-/// What begins tests within a source, by extension.
-const INLINE: &[(&str, &str)] =
-    &[("rs", r"^\s*#\[(cfg\(test\)|test|tokio::test)"), ("zig", r#"^\s*test\s+(".*"\s*)?\{"#)];
-
-/// The arguments of `find_test_files`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct FindTestFilesArgs {
-    /// Absolute paths of sources or tests.
-    #[schemars(length(min = 1, max = 20))]
-    file_paths: Vec<String>,
-}
+use crate::tools::find_test_files::{FindTestFilesArgs, FindTestFilesOutput, RelatedTestFiles, TestRelation};
 
 /// The name.
 pub(super) struct FindTestFiles;
@@ -45,70 +27,45 @@ impl AliasAdapter for FindTestFiles {
         class: AliasClass::New,
         by_default: true,
         why: "the server has no tool for it",
-        uses: &["glob", "grep"],
+        uses: &["find_test_files"],
         written_by: WrittenBy::Model,
     };
 
     async fn run(context: &AliasContext<'_>, args: FindTestFilesArgs) -> Result<AliasAnswer, AliasError> {
-        let mut out = String::new();
-        for given in &args.file_paths {
-            let (_, path) = context.path(given)?;
-            let path = path.display();
-            let parts: Vec<&str> = path.split('/').collect();
-            let (what, names) = match kind(&parts) {
-                TestFileKind::Source(names) => ("tests of", names),
-                TestFileKind::Test(names) => ("tested by", names),
-                TestFileKind::Unknown => {
-                    let _ = writeln!(out, "{path}: no naming convention of tests is known for it");
-                    continue;
-                }
-            };
-            let _ = writeln!(out, "{what} {path}:");
-            let found = nearest_named(context, &parts, &names).await?;
-            let inline = inline_tests_line(context, &path).await?;
-            if found.is_empty() && inline.is_none() {
-                let _ = writeln!(out, "  none by the names {}", format_names(&names));
-            }
-            for path in found {
-                let _ = writeln!(out, "  {}", context.display_path(&path));
-            }
-            if let Some(line) = inline {
-                let _ = writeln!(out, "  in the file itself, from line {line} on");
-            }
-        }
-        Ok(AliasAnswer::done(format::trim_line_ends(out)))
+        let args = FindTestFilesArgs { file_paths: context.plain_paths(&args.file_paths)? };
+        let got = context.call("find_test_files", json!(args)).await?;
+        Ok(AliasAnswer::done(got.text(|answer| format_files(context, answer))))
     }
 }
 
-/// The files with one of these names, the nearest first.
-async fn nearest_named(
-    context: &AliasContext<'_>,
-    of: &[&str],
-    names: &[String],
-) -> Result<Vec<String>, AliasError> {
-    let names: Vec<String> = names.iter().map(|name| globset::escape(name)).collect();
-    let pattern = format!("**/{{{}}}", names.join(","));
-    let got = context.call("glob", json!({"pattern": pattern, "limit": MAX_TEST_FILE_CANDIDATES})).await?;
-    let own = of.join("/");
-    let found = format::list_field(&got.value, "matches").into_iter().flatten().filter_map(Value::as_str);
-    let mut found: Vec<String> = found.filter(|path| *path != own).map(str::to_owned).collect();
-    let rank = |path: &String| {
-        let parts: Vec<&str> = path.split('/').collect();
-        (std::cmp::Reverse(nearness(of, &parts)), parts.len())
-    };
-    found.sort_by_cached_key(|path| (rank(path), path.clone()));
-    found.truncate(MAX_RELATED_TEST_FILES);
-    Ok(found)
+fn format_files(context: &AliasContext<'_>, answer: &Value) -> Option<String> {
+    let mut out = String::new();
+    for file in FindTestFilesOutput::deserialize(answer).ok()?.files {
+        format_file(context, &file, &mut out);
+    }
+    Some(format::trim_line_ends(out))
 }
 
-/// The first line of tests that stand in the source itself, 1-based.
-async fn inline_tests_line(context: &AliasContext<'_>, path: &str) -> Result<Option<u64>, AliasError> {
-    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
-    let Some((_, pattern)) = INLINE.iter().find(|(of, _)| *of == extension) else { return Ok(None) };
-    let shown = context.display_path(path);
-    let arguments = json!({"pattern": pattern, "path": shown, "max_matches": 1, "semantic": false});
-    let got = context.call("grep", arguments).await?;
-    Ok(got.value.pointer("/matches/0/line").and_then(Value::as_u64))
+fn format_file(context: &AliasContext<'_>, file: &RelatedTestFiles, out: &mut String) {
+    let path = &file.path;
+    let what = match file.kind {
+        TestRelation::Source => "tests of",
+        TestRelation::Test => "tested by",
+        TestRelation::Unknown => {
+            let _ = writeln!(out, "{path}: no naming convention of tests is known for it");
+            return;
+        }
+    };
+    let _ = writeln!(out, "{what} {path}:");
+    if !file.names.is_empty() {
+        let _ = writeln!(out, "  none by the names {}", format_names(&file.names));
+    }
+    for path in &file.related {
+        let _ = writeln!(out, "  {}", context.display_path(path));
+    }
+    if let Some(line) = file.inline_tests_line {
+        let _ = writeln!(out, "  in the file itself, from line {line} on");
+    }
 }
 
 /// The names that were looked for, a few of them.

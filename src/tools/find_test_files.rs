@@ -1,0 +1,163 @@
+//! `find_test_files`: the tests of a source file, and the source of a test, by the conventions of its language.
+
+use std::cmp::Reverse;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::context::Context;
+use super::error::{ErrorCode, ToolError};
+use super::glob::{self, GlobArgs};
+use super::grep::{self, GrepArgs};
+use super::tool::{Call, Card, Tool};
+use crate::hints::test_conventions::{TestFileKind, kind, nearness};
+use crate::policy::request::CallSubjects;
+use crate::workspace::WorkspacePath;
+
+/// Files named for each one given.
+const MAX_RELATED_TEST_FILES: usize = 10;
+/// Files of these names that are looked at for the nearest ones.
+const MAX_TEST_FILE_CANDIDATES: i64 = 1_000;
+/// What begins tests within a source, by extension.
+const INLINE: &[(&str, &str)] =
+    &[("rs", r"^\s*#\[(cfg\(test\)|test|tokio::test)"), ("zig", r#"^\s*test\s+(".*"\s*)?\{"#)];
+
+/// The arguments of `find_test_files`.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FindTestFilesArgs {
+    /// Paths of sources or tests.
+    #[schemars(length(min = 1, max = 20))]
+    pub file_paths: Vec<String>,
+}
+
+/// The answer of `find_test_files`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct FindTestFilesOutput {
+    /// One for each path that was given.
+    pub files: Vec<RelatedTestFiles>,
+}
+
+/// What belongs to one file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct RelatedTestFiles {
+    /// Relative to the workspace.
+    pub path: String,
+    /// What it is by its name.
+    pub kind: TestRelation,
+    /// The files with its tests, or those that it tests; the nearest first, relative to the workspace.
+    pub related: Vec<String>,
+    /// Whether `related` leaves some out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_more: bool,
+    /// Where tests begin in the file itself, 1-based.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inline_tests_line: Option<u32>,
+    /// The names that were looked for, where nothing was found.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
+}
+
+/// What a file is in the eyes of its tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum TestRelation {
+    /// A source.
+    Source,
+    /// A test.
+    Test,
+    /// No naming convention of tests is known for it.
+    Unknown,
+}
+
+/// The tool.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FindTestFilesTool;
+
+impl Tool for FindTestFilesTool {
+    type Args = FindTestFilesArgs;
+    type Output = FindTestFilesOutput;
+
+    fn card(&self) -> Card {
+        Card::reading(
+            "find_test_files",
+            "Find tests",
+            "For a source file the files with its tests; for a test the file that it tests: by the naming conventions of the language, the \
+             nearest first. `lsp_tests` finds the tests that reach a symbol, whatever their names. \
+             Example: {\"filePaths\": [\"src/cart.py\"]}.",
+        )
+        .beyond_core()
+    }
+
+    fn subjects(&self, context: &Context, args: &FindTestFilesArgs) -> Result<CallSubjects, ToolError> {
+        let paths = args.file_paths.iter().map(|path| context.path(path.as_ref()));
+        Ok(CallSubjects { paths: paths.collect::<Result<_, _>>()?, ..CallSubjects::default() })
+    }
+
+    async fn run(&self, call: Call<'_>, args: FindTestFilesArgs) -> Result<FindTestFilesOutput, ToolError> {
+        let mut files = Vec::new();
+        for given in &args.file_paths {
+            files.push(related_files(call.context, &call.context.path(given.as_ref())?).await?);
+        }
+        Ok(FindTestFilesOutput { files })
+    }
+}
+
+async fn related_files(context: &Context, path: &WorkspacePath) -> Result<RelatedTestFiles, ToolError> {
+    if !context.workspace.exists(path) {
+        return Err(ToolError::new(ErrorCode::NotFound, format!("there is no {}", path.display())));
+    }
+    let path = path.display();
+    let parts: Vec<&str> = path.split('/').collect();
+    let inline_tests_line = inline_tests_line(context, &path).await?;
+    let (kind, mut names) = match kind(&parts) {
+        TestFileKind::Test(names) => (TestRelation::Test, names),
+        TestFileKind::Source(names) => (TestRelation::Source, names),
+        TestFileKind::Unknown if inline_tests_line.is_some() => (TestRelation::Source, Vec::new()),
+        TestFileKind::Unknown => (TestRelation::Unknown, Vec::new()),
+    };
+    let (related, has_more) = match names.is_empty() {
+        true => (Vec::new(), false),
+        false => nearest_named(context, &parts, &names).await?,
+    };
+    if !related.is_empty() || inline_tests_line.is_some() {
+        names.clear();
+    }
+    Ok(RelatedTestFiles { path, kind, related, has_more, inline_tests_line, names })
+}
+
+/// The files with one of these names, the nearest first, and whether there are more.
+async fn nearest_named(
+    context: &Context,
+    of: &[&str],
+    names: &[String],
+) -> Result<(Vec<String>, bool), ToolError> {
+    let names: Vec<String> = names.iter().map(|name| globset::escape(name)).collect();
+    let pattern = format!("**/{{{}}}", names.join(","));
+    let limit = Some(MAX_TEST_FILE_CANDIDATES);
+    let named = glob::run(context, GlobArgs { pattern, limit, ..GlobArgs::default() }).await?;
+    let own = of.join("/");
+    let mut found: Vec<String> = named.matches.into_iter().filter(|path| *path != own).collect();
+    let rank = |path: &String| {
+        let parts: Vec<&str> = path.split('/').collect();
+        (Reverse(nearness(of, &parts)), parts.len())
+    };
+    found.sort_by_cached_key(|path| (rank(path), path.clone()));
+    let has_more = named.has_more || found.len() > MAX_RELATED_TEST_FILES;
+    found.truncate(MAX_RELATED_TEST_FILES);
+    Ok((found, has_more))
+}
+
+/// The first line of tests that stand in the source itself, 1-based.
+async fn inline_tests_line(context: &Context, path: &str) -> Result<Option<u32>, ToolError> {
+    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let Some((_, pattern)) = INLINE.iter().find(|(of, _)| *of == extension) else { return Ok(None) };
+    let search = GrepArgs {
+        pattern: (*pattern).to_owned(),
+        path: Some(path.to_owned()),
+        max_matches: Some(1),
+        semantic: Some(false),
+        ..GrepArgs::default()
+    };
+    Ok(grep::run(context, search, None).await?.matches.first().map(|found| found.line))
+}

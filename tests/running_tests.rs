@@ -1,0 +1,209 @@
+//! `run_tests` and `find_test_files`, as any door calls them: real runs, rules, and what is not there.
+
+use std::fs;
+
+use futures::future::BoxFuture;
+use lsp_tools::{Approval, ApprovalRequest, Approver, CallRequest, Caller, NobodyToAsk, Runtime};
+use serde_json::{Value, json};
+
+use crate::support::Project;
+use crate::support::agent::{call, call_in, failure, open};
+
+const SHOP: &str = "def price(n):\n    return n * 3\n";
+const PYTHON_TESTS: &str = "import time\nimport unittest\nfrom shop import price\n\nclass Price(unittest.TestCase):\n    def test_it(self):\n        self.assertEqual(price(2), 6)\n\n    def test_other(self):\n        self.fail('other')\n\n    def test_slow(self):\n        print('begun', flush=True)\n        time.sleep(600)\n";
+const NODE_TESTS: &str = "const { test } = require('node:test');\nconst assert = require('node:assert');\n\ntest('adds', () => assert.strictEqual(1 + 1, 2));\n";
+
+fn python_project() -> Project {
+    Project::new([("pkg/setup.py", ""), ("pkg/shop.py", SHOP), ("pkg/test_shop.py", PYTHON_TESTS)])
+}
+
+fn with_settings<'a>(settings: &str, files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Project {
+    let project = Project::new(files);
+    fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
+    project
+}
+
+/// The answer to a caller of whom nobody can be asked.
+async fn unasked(runtime: &Runtime, name: &str, arguments: Value, approver: &dyn Approver) -> Value {
+    let caller = Caller::default();
+    runtime.call(CallRequest::new(name, arguments, &caller).approved_by(approver)).await.value
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn run_tests_of_unittest_project_tells_passing_from_failing() {
+    let project = python_project();
+    let runtime = open(&project, None);
+    let of = |name: &str| json!({"files": ["pkg/test_shop.py"], "testNames": [name]});
+    let passing = call(&runtime, "run_tests", of("test_it")).await;
+    assert_eq!(passing["command"], "cd ./pkg && python3 -m unittest test_shop.py -k test_it");
+    assert_eq!((&passing["passed"], &passing["exit_code"]), (&json!(true), &json!(0)), "{passing}");
+    assert!(passing["stderr"].as_str().is_some_and(|text| text.contains("Ran 1 test")), "{passing}");
+    assert_eq!(passing["why"], "setup.py is here and does not name pytest");
+    let failing = call(&runtime, "run_tests", of("test_other")).await;
+    assert_eq!((&failing["passed"], &failing["exit_code"]), (&json!(false), &json!(1)), "{failing}");
+    assert!(failing["stderr"].as_str().is_some_and(|text| text.contains("other")), "{failing}");
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn run_tests_of_node_project_tells_passing_from_failing() {
+    let package = json!({"name": "shop", "scripts": {"test": "node --test"}}).to_string();
+    let failing = NODE_TESTS.replace("2));", "3));");
+    let project = Project::new([
+        ("package.json", package.as_str()),
+        ("a.test.js", NODE_TESTS),
+        ("b.test.js", &failing),
+    ]);
+    let runtime = open(&project, None);
+    let one = call(&runtime, "run_tests", json!({"files": [project.path("a.test.js")]})).await;
+    assert_eq!(
+        (&one["command"], &one["passed"]),
+        (&json!("npm run test -- a.test.js"), &json!(true)),
+        "{one}"
+    );
+    let named = call(&runtime, "run_tests", json!({"files": ["b.test.js"], "testNames": ["adds"]})).await;
+    assert_eq!(named["passed"], false, "{named}");
+    assert!(named["stdout"].as_str().is_some_and(|text| text.contains("adds")), "{named}");
+    let told = "this runner is not told names of tests here; all tests of the files run";
+    assert_eq!(named["notes"], json!([told]), "{named}");
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn run_tests_beyond_its_timeout_fails_with_what_was_written() {
+    let project = python_project();
+    let runtime = open(&project, None);
+    // The time is ample for the output, and the test itself never ends.
+    let input = json!({"files": ["pkg/test_shop.py"], "testNames": ["test_slow"], "timeout": 15_000});
+    let late = call_in(&runtime, None, "run_tests", input).await.value;
+    assert_eq!(
+        (&late["ok"], &late["code"], &late["passed"]),
+        (&json!(false), &json!("timeout"), &json!(false))
+    );
+    assert_eq!((&late["exit_code"], &late["stdout"]), (&json!(124), &json!("begun\n")), "{late}");
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn run_tests_without_known_runner_or_outside_of_the_workspace_is_refused() {
+    let project = Project::new([("README.md", "")]);
+    let runtime = open(&project, None);
+    let (code, error) = failure(&runtime, "run_tests", json!({})).await;
+    assert_eq!(code, "not_found");
+    assert!(error.starts_with("it is not known how the tests of this project are run"), "{error}");
+    for (tool, input) in [
+        ("run_tests", json!({"files": ["../other/test_a.py"]})),
+        ("find_test_files", json!({"filePaths": ["/etc/passwd"]})),
+    ] {
+        assert_eq!(failure(&runtime, tool, input).await.0, "outside_workspace", "{tool}");
+    }
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn run_tests_needs_leave_and_obeys_the_rules_for_its_command() {
+    let files = [("Makefile", "test:\n\ttouch ran\n")];
+    for (settings, is_allowed, told) in [
+        ("", false, "allow = [\"run_tests(make test)\"]"),
+        ("[permissions]\nallow = [\"run_tests\"]\n", true, ""),
+        ("[permissions]\nallow = [\"run_tests(make test)\"]\n", true, ""),
+        ("[permissions]\nallow = [\"bash(make *)\"]\n", true, ""),
+        ("[permissions]\nallow = [\"run_tests\"]\nask = [\"bash(make *)\"]\n", false, "`bash(make *)`"),
+        ("[permissions]\nallow = [\"*\"]\ndeny = [\"run_tests\"]\n", false, "`run_tests`"),
+        ("[permissions]\nallow = [\"*\"]\ndeny = [\"bash(make *)\"]\n", false, "`bash(make *)`"),
+        ("[permissions]\nallow = [\"*\"]\ndeny = [\"bash\"]\n", false, "`bash`"),
+    ] {
+        let project = with_settings(settings, files);
+        let runtime = open(&project, None);
+        let answer = unasked(&runtime, "run_tests", json!({}), &NobodyToAsk).await;
+        assert_eq!(answer["ok"], is_allowed, "{settings}: {answer}");
+        assert_eq!(project.path("ran").exists(), is_allowed, "{settings}");
+        if !is_allowed {
+            assert_eq!(answer["code"], "denied", "{settings}: {answer}");
+            assert!(answer.to_string().replace("\\\"", "\"").contains(told), "{settings}: {answer}");
+        }
+        runtime.shutdown().await;
+    }
+}
+
+/// Says yes, after another way of running tests has come to be.
+struct Meddler(std::path::PathBuf);
+
+impl Approver for Meddler {
+    fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
+        assert_eq!(request.commands, ["make test"]);
+        let package = json!({"scripts": {"test": "touch other"}}).to_string();
+        fs::write(self.0.join("package.json"), package).expect("a file");
+        Box::pin(std::future::ready(Approval::Once))
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn command_that_was_agreed_to_is_the_one_that_runs() {
+    let project = Project::new([("Makefile", "test:\n\ttouch ran\n")]);
+    let runtime = open(&project, None);
+    let answer = unasked(&runtime, "run_tests", json!({}), &Meddler(project.root())).await;
+    assert_eq!((&answer["command"], &answer["passed"]), (&json!("make test"), &json!(true)), "{answer}");
+    assert!(project.path("ran").exists() && !project.path("other").exists());
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn find_test_files_names_what_belongs_together_and_what_was_looked_for() {
+    let project = with_settings(
+        "[permissions]\ndeny = [\"read(secret/**)\"]\n",
+        [
+            ("src/shop/cart.py", "x = 1\n"),
+            ("tests/shop/test_cart.py", "\n"),
+            ("tests/blog/test_cart.py", "\n"),
+            ("secret/test_cart.py", "\n"),
+            ("src/price.rs", "fn x() {}\n\n#[cfg(test)]\nmod tests {}\n"),
+            ("src/main.zig", "test {\n}\n"),
+            ("alone.go", "package a\n"),
+            ("README.md", "\n"),
+        ],
+    );
+    let runtime = open(&project, None);
+    let all = [
+        "src/shop/cart.py",
+        "tests/shop/test_cart.py",
+        "src/price.rs",
+        "src/main.zig",
+        "alone.go",
+        "README.md",
+    ];
+    let answer = call(&runtime, "find_test_files", json!({"filePaths": all})).await;
+    let expected = json!([
+        {"path": all[0], "kind": "source", "related": ["tests/shop/test_cart.py", "tests/blog/test_cart.py"]},
+        {"path": all[1], "kind": "test", "related": ["src/shop/cart.py"]},
+        {"path": all[2], "kind": "source", "related": [], "inline_tests_line": 3},
+        {"path": all[3], "kind": "source", "related": [], "inline_tests_line": 1},
+        {"path": all[4], "kind": "source", "related": [], "names": ["alone_test.go"]},
+        {"path": all[5], "kind": "unknown", "related": []},
+    ]);
+    assert_eq!(answer["files"], expected);
+    let (code, error) = failure(&runtime, "find_test_files", json!({"filePaths": ["src/gone.py"]})).await;
+    assert_eq!((code.as_str(), error.as_str()), ("not_found", "there is no src/gone.py"));
+    runtime.shutdown().await;
+}
+
+#[test]
+fn run_tests_at_the_shell_runs_is_recorded_and_is_listed_on_request_alone() {
+    let project = Project::new([("Makefile", "test:\n\t@echo tested\n")]);
+    let run = |words: &[&str]| {
+        let output = project.command(None).args(words).output().expect("lsp-tools");
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let (status, out) = run(&["tools", "call", "run_tests", "{}", "--format", "json"]);
+    let answer: Value = serde_json::from_str(&out).expect("JSON");
+    assert_eq!((status, &answer["stdout"]), (Some(0), &json!("tested\n")), "{answer}");
+    let log = fs::read_to_string(project.beside("state").join("audit.jsonl")).expect("a log");
+    let entry: Value = serde_json::from_str(log.lines().last().expect("a line")).expect("JSON");
+    assert_eq!((&entry["tool"], &entry["effect"]), (&json!("run_tests"), &json!("execute")), "{entry}");
+    for (profile, is_listed) in [("core", false), ("all", true)] {
+        let (_, listed) = run(&["tools", "list", "--profile", profile]);
+        for tool in ["run_tests", "find_test_files"] {
+            assert_eq!(listed.contains(tool), is_listed, "{profile}: {listed}");
+        }
+    }
+}
