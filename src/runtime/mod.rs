@@ -399,7 +399,8 @@ impl Runtime {
         Ok(files.into_iter().map(|file| file.path).collect())
     }
 
-    /// Every language here and the servers that speak it.
+    /// Every language here and the servers that speak it, for the status of the daemon and the page, which no rule hides; whoever asks gets
+    /// it by the tool `lsp_servers`.
     pub async fn servers(&self) -> ServersOutput {
         servers::run(&self.context).await
     }

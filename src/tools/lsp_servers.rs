@@ -1,14 +1,14 @@
 //! `lsp_servers`: the languages of the workspace and their servers.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::error::ToolError;
 use super::servers::{self, ServersOutput};
 use super::tool::{Call, Card, Tool};
 
 /// The arguments of `lsp_servers`: none.
-#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct NoArgs {}
 
 /// The tool.

@@ -74,7 +74,7 @@ pub struct ServerRow {
 }
 
 /// `lsp_servers`.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ServersOutput {
     /// Always true.
     pub ok: bool,

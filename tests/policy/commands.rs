@@ -1,34 +1,164 @@
-//! The language commands of the shell go the way of every call: rules, hooks and the audit log hold for each of them.
+//! The commands of the shell go the way of every call: rules, hooks and the audit log hold for each of them.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::process::Output;
 
+use clap::{Command, CommandFactory as _};
+use lsp_tools::internals::cli::args::Cli;
 use serde_json::{Value, json};
 
 use super::stage::executable;
 use crate::support::Project;
 
-/// Each command that asks about code, with the tool that it is.
-const COMMANDS: &[(&str, &[&str])] = &[
-    ("lsp_hover", &["hover", "a.scr:1:5"]),
-    ("lsp_definition", &["definition", "a.scr:2:1"]),
-    ("lsp_declaration", &["declaration", "a.scr:2:1"]),
-    ("lsp_type_definition", &["type-definition", "a.scr:2:1"]),
-    ("lsp_implementation", &["implementation", "a.scr:2:1"]),
-    ("lsp_references", &["references", "a.scr:1:5"]),
-    ("lsp_symbols", &["symbols", "a.scr"]),
-    ("lsp_calls", &["calls", "a.scr:1:5"]),
-    ("lsp_types", &["types", "a.scr:1:5"]),
-    ("lsp_signature", &["signature", "a.scr:2:1"]),
-    ("lsp_completion", &["completion", "a.scr:2:1"]),
-    ("lsp_diagnostics", &["check", "a.scr"]),
+/// A patch of the project's file.
+const PATCH: &str = "--- a/a.scr\n+++ b/a.scr\n@@ -1,2 +1,2 @@\n def foo\n-foo\n+bar\n";
+
+/// A command line that calls a tool.
+struct ToolCommand {
+    tool: &'static str,
+    effect: &'static str,
+    words: &'static [&'static str],
+    /// An argument of the call as a hook sees it: its JSON pointer, and its value without quotes.
+    argument: (&'static str, &'static str),
+}
+
+const fn reading(
+    tool: &'static str,
+    words: &'static [&'static str],
+    argument: (&'static str, &'static str),
+) -> ToolCommand {
+    ToolCommand { tool, effect: "read", words, argument }
+}
+
+const fn editing(
+    tool: &'static str,
+    words: &'static [&'static str],
+    argument: (&'static str, &'static str),
+) -> ToolCommand {
+    ToolCommand { tool, effect: "edit", words, argument }
+}
+
+const OF_FILE: (&str, &str) = ("/path", "a.scr");
+
+/// Each command that calls a tool, by each tool that it calls.
+const COMMANDS: &[ToolCommand] = &[
+    reading("lsp_hover", &["hover", "a.scr:1:5"], OF_FILE),
+    reading("lsp_definition", &["definition", "a.scr:2:1"], OF_FILE),
+    reading("lsp_declaration", &["declaration", "a.scr:2:1"], OF_FILE),
+    reading("lsp_type_definition", &["type-definition", "a.scr:2:1"], OF_FILE),
+    reading("lsp_implementation", &["implementation", "a.scr:2:1"], OF_FILE),
+    reading("lsp_references", &["references", "a.scr:1:5"], OF_FILE),
+    reading("lsp_symbols", &["symbols", "a.scr"], OF_FILE),
+    reading("lsp_calls", &["calls", "a.scr:1:5"], OF_FILE),
+    reading("lsp_types", &["types", "a.scr:1:5"], OF_FILE),
+    reading("lsp_signature", &["signature", "a.scr:2:1"], OF_FILE),
+    reading("lsp_completion", &["completion", "a.scr:2:1"], OF_FILE),
+    reading("explore", &["explore", "a.scr:1:5"], OF_FILE),
+    reading("lsp_diagnostics", &["check", "a.scr"], ("/paths/0", "a.scr")),
+    reading("lsp_changes", &["check", "--against", "HEAD"], ("/against", "HEAD")),
+    reading("lsp_changes", &["check", "--index"], ("/index", "true")),
+    reading("lsp_changes", &["check", "--merge-branches", "one", "two"], ("/merge_branches/1", "two")),
+    reading("lsp_tests", &["tests", "--against", "HEAD"], ("/against", "HEAD")),
+    reading("lsp_tests", &["tests", "a.scr:1:5"], OF_FILE),
+    reading("read", &["read", "a.scr"], OF_FILE),
+    reading("list", &["list", "."], ("/path", ".")),
+    reading("glob", &["glob", "*.scr"], ("/pattern", "*.scr")),
+    reading("grep", &["grep", "foo"], ("/pattern", "foo")),
+    editing("edit", &["edit", "a.scr", "--old", "def", "--new", "fun", "--dry-run"], OF_FILE),
+    editing("edit_symbol", &["edit", "a.scr:foo", "--delete", "--dry-run"], OF_FILE),
+    editing("move_symbol", &["edit", "a.scr:foo", "--to", "b.scr", "--dry-run"], OF_FILE),
+    editing("write", &["write", "a.scr", "--content", "x", "--dry-run"], OF_FILE),
+    editing("patch", &["patch", "a.patch", "--dry-run"], ("/patch", PATCH)),
+    editing("move", &["move", "a.scr", "b.scr", "--dry-run"], ("/from", "a.scr")),
+    editing("delete", &["delete", "a.scr", "--dry-run"], OF_FILE),
+    editing("undo", &["undo"], ("", "{}")),
+    editing("undo", &["undo", "--list"], ("/list", "true")),
+    editing("undo", &["copilot", "undo", "turn-1"], ("/group", "turn-1")),
+    editing("lsp_rename", &["rename", "a.scr:1:5", "bar", "--dry-run"], ("/new_name", "bar")),
+    editing("lsp_code_actions", &["actions", "a.scr:1"], OF_FILE),
+    editing("lsp_code_actions", &["actions", "a.scr:1", "--apply", "It", "--dry-run"], OF_FILE),
+    editing("lsp_format", &["format", "a.scr", "--dry-run"], OF_FILE),
+    editing("fix", &["fix", "source.fixAll", "a.scr", "--dry-run"], ("/paths/0", "a.scr")),
+    reading("lsp_servers", &["servers"], ("", "{}")),
+    reading("read", &["tools", "call", "read", "{\"path\": \"a.scr\"}"], OF_FILE),
 ];
+
+/// Commands that call tools in ways of their own, and the tests that show it.
+const BY_OTHER_TESTS: &[(&str, &str)] = &[
+    ("mcp call", "mounted::rules::server_wide_permission_rule_allows_and_denies_its_tools"),
+    ("hook", "host_hook::hook_tells_nothing_of_what_rules_hide"),
+    ("install", "policy::commands::trust_and_install_commands_are_audited_and_deniable"),
+    ("trust", "policy::commands::trust_and_install_commands_are_audited_and_deniable"),
+];
+
+/// Commands that open a door. What comes in there are calls by name.
+const DOORS: &[&str] =
+    &["mcp", "lsp", "copilot agent", "copilot chat", "copilot host", "daemon start", "daemon run", "view"];
+
+/// Commands that touch no tool: they look after the program, its processes and lists, and the user's own settings.
+const WITHOUT_TOOL: &[&str] = &[
+    "doctor",
+    "policy check",
+    "tools list",
+    "tools show",
+    "tools schema",
+    "mcp list",
+    "mcp show",
+    "mcp approve",
+    "mcp doctor",
+    "copilot",
+    "copilot status",
+    "copilot tools",
+    "copilot sign-in",
+    "daemon stop",
+    "daemon status",
+    "daemon logs",
+    "init",
+    "init import",
+    "completions",
+    "man",
+];
+
+/// The paths of all commands that can be typed, below `path`.
+fn command_paths(path: &str, command: &Command, found: &mut Vec<String>) {
+    let inner = command.get_subcommands().filter(|inner| inner.get_name() != "help");
+    if !path.is_empty() && !command.is_subcommand_required_set() {
+        found.push(path.to_owned());
+    }
+    for inner in inner {
+        command_paths(format!("{path} {}", inner.get_name()).trim_start(), inner, found);
+    }
+}
+
+#[test]
+fn command_of_the_program_is_either_tried_below_or_known_to_call_no_tool() {
+    let mut all = Vec::new();
+    command_paths("", &Cli::command(), &mut all);
+    // The words of `copilot undo` begin with two paths, and mean the longer one.
+    let path_of = |row: &ToolCommand| {
+        let line = format!("{} ", row.words.join(" "));
+        let fits = |path: &&String| line.starts_with(&format!("{path} "));
+        all.iter().filter(fits).max_by_key(|path| path.len()).expect("a command")
+    };
+    let tried: BTreeSet<&String> = COMMANDS.iter().map(path_of).collect();
+    let elsewhere = BY_OTHER_TESTS.iter().map(|(path, _)| *path);
+    let named: Vec<&str> = elsewhere.chain([DOORS, WITHOUT_TOOL].concat()).collect();
+    let times =
+        |path: &String| named.iter().filter(|name| *name == path).count() + usize::from(tried.contains(path));
+    let wrong: Vec<&String> = all.iter().filter(|path| times(path) != 1).collect();
+    assert!(wrong.is_empty(), "not in just one of the lists in {}: {wrong:?}", file!());
+    let gone: BTreeSet<&str> =
+        named.into_iter().filter(|name| !all.iter().any(|path| path == name)).collect();
+    assert!(gone.is_empty(), "no commands any more: {gone:?}");
+}
 
 struct Shell(Project);
 
 impl Shell {
     fn with(settings: &str) -> Self {
-        let project = Project::scripted(&json!({}), "", [("a.scr", "def foo\nfoo\n")]);
+        let files = [("a.scr", "def foo\nfoo\n"), ("a.patch", PATCH)];
+        let project = Project::scripted(&json!({}), "", files);
         fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
         Self(project)
     }
@@ -60,49 +190,53 @@ fn told(output: &Output) -> String {
 
 #[test]
 #[ignore = "slow: just slow"]
-fn language_command_is_recorded_in_audit_log() {
+fn command_is_recorded_in_audit_log() {
     let shell = Shell::with("");
-    for (tool, words) in COMMANDS {
+    for ToolCommand { tool, effect, words, argument } in COMMANDS {
         let output = shell.run(words);
-        assert_ne!(output.status.code(), Some(5), "{tool}: {}", told(&output));
+        assert_ne!(output.status.code(), Some(5), "{words:?}: {}", told(&output));
         let entry = shell.entry();
         assert_eq!((&entry["tool"], &entry["session"]), (&json!(tool), &json!("shell")), "{entry}");
-        assert_eq!((&entry["effect"], &entry["decision"]), (&json!("read"), &json!("allow")), "{entry}");
-        assert_eq!(entry["paths"], json!(["a.scr"]), "{entry}");
+        assert_eq!((&entry["effect"], &entry["decision"]), (&json!(effect), &json!("allow")), "{entry}");
+        if argument.1 == "a.scr" {
+            assert_eq!(entry["paths"][0], "a.scr", "{entry}");
+        }
     }
 }
 
 #[test]
-fn language_command_with_deny_rule_is_denied() {
-    for (tool, words) in COMMANDS {
+fn command_with_deny_rule_is_denied() {
+    for ToolCommand { tool, words, .. } in COMMANDS {
         let shell = Shell::with(&format!("[permissions]\ndeny = [{}]\n", json!(tool)));
         let output = shell.run(words);
-        assert_eq!(output.status.code(), Some(5), "{tool}: {}", told(&output));
-        assert_eq!(shell.entry()["outcome"], "denied", "{tool}");
+        assert_eq!(output.status.code(), Some(5), "{words:?}: {}", told(&output));
+        let entry = shell.entry();
+        assert_eq!((&entry["tool"], &entry["outcome"]), (&json!(tool), &json!("denied")), "{words:?}");
     }
 }
 
 #[test]
-fn language_command_pre_hook_sees_call_and_may_deny() {
+fn command_pre_hook_sees_call_and_may_deny() {
     let shell = Shell::with("");
     let seen = shell.0.beside("logs").join("seen");
     let deny = "echo '{\"decision\": \"deny\", \"why\": \"not on Fridays\"}'";
     shell.hook("pre", &format!("cat > '{}'; {deny}", seen.display()));
-    for (tool, words) in COMMANDS {
+    for ToolCommand { tool, words, argument: (pointer, value), .. } in COMMANDS {
         let output = shell.run(words);
-        assert_eq!(output.status.code(), Some(5), "{tool}: {}", told(&output));
+        assert_eq!(output.status.code(), Some(5), "{words:?}: {}", told(&output));
         let wanted = format!("the hook `the-hook` forbids {tool}: not on Fridays");
-        assert!(told(&output).contains(&wanted), "{tool}: {}", told(&output));
+        assert!(told(&output).contains(&wanted), "{words:?}: {}", told(&output));
         let input: Value = serde_json::from_slice(&fs::read(&seen).expect("what it saw")).expect("JSON");
         assert_eq!((&input["tool"], &input["session"]), (&json!(tool), &json!("shell")), "{input}");
-        let named = [&input["arguments"]["path"], &input["arguments"]["paths"][0]];
-        assert!(named.contains(&&json!("a.scr")), "{input}");
-        assert_eq!(shell.0.log().starts(), 0, "{tool} went on to its server");
+        let argument = input["arguments"].pointer(pointer).expect("the argument");
+        let argument = argument.as_str().map_or_else(|| argument.to_string(), str::to_owned);
+        assert_eq!(argument, *value, "{words:?}: {input}");
+        assert_eq!(shell.0.log().starts(), 0, "{words:?} went on to its server");
     }
 }
 
 #[test]
-fn language_command_pre_hook_may_change_arguments() {
+fn command_pre_hook_may_change_arguments() {
     let shell = Shell::with("");
     shell.hook("pre", "echo '{\"arguments\": {\"path\": \"a.scr\", \"line\": 1, \"symbol\": \"foo\"}}'");
     let output = shell.run(&["hover", "a.scr:1:5", "--format", "json"]);
@@ -112,7 +246,7 @@ fn language_command_pre_hook_may_change_arguments() {
 }
 
 #[test]
-fn language_command_post_hook_may_replace_answer_and_failure_is_noted() {
+fn command_post_hook_may_replace_answer_and_failure_is_noted() {
     let shell = Shell::with("");
     shell.hook("post", "exit 3");
     let output = shell.run(&["hover", "a.scr:1:5"]);
@@ -135,6 +269,16 @@ fn language_command_post_hook_may_replace_answer_and_failure_is_noted() {
         "{}",
         told(&output)
     );
+}
+
+#[test]
+fn servers_command_tells_what_a_hook_has_to_say() {
+    let shell = Shell::with("");
+    shell.hook("post", "exit 3");
+    let output = shell.run(&["servers"]);
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(shown.contains("scripted") && shown.contains("the hook `the-hook` failed"), "{shown}");
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
 }
 
 #[test]

@@ -3,10 +3,17 @@
 use super::{CliContext, Reply, output_reply};
 use crate::cli::exit::CliExitStatus;
 use crate::cli::render::servers::render;
+use crate::runtime::call::CallOptions;
 use crate::tools::error::ToolError;
+use crate::tools::lsp_servers::{LspServers, NoArgs};
+use crate::tools::servers::ServersOutput;
+use crate::tools::tool::Caller;
 
 /// Every language of the workspace and its servers.
 pub(super) async fn run(door: CliContext<'_>) -> Result<Reply, ToolError> {
-    let output = door.runtime.servers().await;
+    let caller = Caller::at_shell();
+    let answer = door.runtime.call_as(LspServers, NoArgs {}, CallOptions::new(&caller)).await?;
+    let mut output: ServersOutput = answer.output;
+    output.notes.extend(answer.hook_notes);
     output_reply(door, &output, CliExitStatus::Answered, |output| render(output, &door.console.out))
 }
