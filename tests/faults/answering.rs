@@ -31,12 +31,15 @@ async fn server_never_answering_request_times_out_and_is_cancelled() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn missing_server_makes_symbols_partial_only_where_its_files_have_the_name() {
-    let files = [("a.scr", TEXT), ("README.md", "# Notes\n")];
+    let files = [("a.scr", TEXT), ("README.md", "# Notes\n"), ("more.lua", "function bar()\nend\n")];
     let play = Play::with(&json!({}), "", files);
     let target = || lsp_tools::Target::Name("foo".into());
     let answer = in_time(play.runtime.symbols(target(), 10)).await.expect("symbols");
     assert_eq!((answer.verdict, answer.output.count), (Verdict::Complete, 1), "{answer:?}");
     play.project.write("README.md", "# foo\n");
+    let answer = in_time(play.runtime.symbols(target(), 10)).await.expect("symbols");
+    assert_eq!(answer.verdict, Verdict::Complete, "prose defines no symbol of code: {answer:?}");
+    play.project.write("more.lua", "function foo()\nend\n");
     let answer = in_time(play.runtime.symbols(target(), 10)).await.expect("symbols");
     assert_eq!(answer.verdict, Verdict::Partial, "{answer:?}");
     play.end().await;
