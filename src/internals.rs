@@ -69,7 +69,7 @@ pub mod config {
     }
 }
 pub mod hints {
-    pub use crate::hints::{DEADLINE, HintSubject, definition};
+    pub use crate::hints::{DEADLINE, HintSubject, ResolutionStage, definition, definition_up_to};
 }
 pub mod lsp {
     pub mod health {
@@ -82,7 +82,7 @@ pub mod lsp {
         pub use crate::lsp::locate::{LocatedProgram, ProgramOrigin, prefix_folders};
     }
     pub mod model {
-        pub use crate::lsp::model::{FileRef, Severity};
+        pub use crate::lsp::model::{FileRef, Location, Severity};
     }
     pub mod progress {
         pub use crate::lsp::progress::ProgressEvent;

@@ -11,7 +11,7 @@ use super::imports::ImportItem;
 use super::name_occurrence::{self, NameOccurrence, ResolutionMethod};
 use super::patterns;
 use super::project::Project;
-use super::resolve::{ResolutionTarget, Resolver};
+use super::resolve::{ResolutionStage, ResolutionTarget, Resolver};
 use super::source::ParsedSource;
 use crate::config::Catalogue;
 use crate::lsp::model::{FileRef, Location, SymbolKind};
@@ -53,14 +53,33 @@ pub fn definition(
     subject: &HintSubject,
     deadline: Instant,
 ) -> Result<Hints, HintError> {
+    definition_up_to(ResolutionStage::Members, workspace, catalogue, subject, deadline)
+}
+
+/// As [`definition`], with no step beyond the stage `last`.
+///
+/// # Errors
+/// The same.
+pub fn definition_up_to(
+    last: ResolutionStage,
+    workspace: &Workspace,
+    catalogue: &Catalogue,
+    subject: &HintSubject,
+    deadline: Instant,
+) -> Result<Hints, HintError> {
     let project = Project::new(workspace, catalogue, deadline);
     match subject {
-        HintSubject::Position { path, position } => at_position(&project, path, *position),
+        HintSubject::Position { path, position } => at_position(last, &project, path, *position),
         HintSubject::Name { path, name } => candidates_by_name(&project, path.as_ref(), name),
     }
 }
 
-fn at_position(project: &Project<'_>, path: &WorkspacePath, position: Position) -> Result<Hints, HintError> {
+fn at_position(
+    last: ResolutionStage,
+    project: &Project<'_>,
+    path: &WorkspacePath,
+    position: Position,
+) -> Result<Hints, HintError> {
     let Some(source) = project.source(path) else {
         let text = project.workspace.read_text(path)?.text;
         let Some(found) = identifier_near(&Buffer::new(&text), position) else { return Ok(Hints::default()) };
@@ -70,8 +89,11 @@ fn at_position(project: &Project<'_>, path: &WorkspacePath, position: Position) 
     let buffer = source.buffer();
     let span = buffer.byte_offset(identifier.range.start)..buffer.byte_offset(identifier.range.end);
     let spot = name_occurrence::name_occurrence(&source, span);
-    let resolver = Resolver::new(project);
-    let (how, targets) = name_occurrence::resolve_occurrence(&resolver, &source, &spot);
+    let resolver = Resolver::up_to(last, project);
+    let (how, targets) = match last {
+        ResolutionStage::Names => (ResolutionMethod::Name, Vec::new()),
+        _ => name_occurrence::resolve_occurrence(&resolver, &source, &spot),
+    };
     let targets: Vec<ResolutionTarget> =
         targets.into_iter().map(|target| resolver.resolve_module_exports(target)).collect();
     let mut hints = Hints {

@@ -6,14 +6,18 @@ use tree_sitter::Node;
 
 use super::definition::{DefinitionRole, ScopeKind, SourceDefinition};
 use super::modules::{self, Module};
-use super::resolve::{ResolutionTarget, Resolver};
+use super::resolve::{ResolutionStage, ResolutionTarget, Resolver};
 use super::source::ParsedSource;
 use crate::workspace::WorkspacePath;
 
 impl Resolver<'_> {
     /// The member `name` of a module, a type, or (through its type) a value.
     pub(super) fn resolve_member(&self, target: &ResolutionTarget, name: &str) -> Vec<ResolutionTarget> {
-        self.with_step_limit(|| match target {
+        let stage = match target.definition() {
+            Some(definition) if definition.role != DefinitionRole::Module => ResolutionStage::Members,
+            _ => ResolutionStage::Imports,
+        };
+        self.with_step_limit(stage, || match target {
             ResolutionTarget::File(source) => self.of_file(source, name),
             ResolutionTarget::Folder(folder) => self.of_folder(folder, name),
             ResolutionTarget::Definition(source, index) => {

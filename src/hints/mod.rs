@@ -49,6 +49,7 @@ pub(crate) use answer::{Candidate, HintError, Hints};
 pub use candidates::DEADLINE;
 pub use candidates::HintSubject;
 pub use candidates::definition;
+pub use candidates::definition_up_to;
 pub(crate) use code_units::{
     CodeIndex, CodeUnit, CodeUnitKind, NameUse, TestRole, UnitFile, index_code, is_fixture, is_setup,
     sets_autouse, units_in,
@@ -64,6 +65,7 @@ pub(crate) use in_file::{imported_from, is_import, symbols_named};
 pub(crate) use language_families::related_languages;
 pub(crate) use literal::PythonModule;
 pub(crate) use references::references;
+pub use resolve::ResolutionStage;
 pub(crate) use symbols::{
     FoundSymbols, imported_in, symbols, symbols_in, workspace_symbols, workspace_symbols_named,
 };

@@ -14,6 +14,20 @@ use crate::workspace::WorkspacePath;
 const MAX_RESOLUTION_STEPS: u32 = 4_000;
 const MAX_RESOLUTION_DEPTH: u32 = 24;
 
+/// What a step of following a name takes, beyond the steps before it. A question takes all of them; the benchmark of the ranking measures
+/// what each is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ResolutionStage {
+    /// Nothing is followed: definitions are ranked by their names.
+    Names,
+    /// The scopes of the file.
+    Scopes,
+    /// Imports, and what modules define.
+    Imports,
+    /// Members of types, and the types of values.
+    Members,
+}
+
 /// What a name leads to.
 #[derive(Clone)]
 pub(super) enum ResolutionTarget {
@@ -43,6 +57,7 @@ impl ResolutionTarget {
 /// Follows names within one question.
 pub(super) struct Resolver<'a> {
     pub(crate) project: &'a Project<'a>,
+    last: ResolutionStage,
     steps: Cell<u32>,
     depth: Cell<u32>,
 }
@@ -50,16 +65,23 @@ pub(super) struct Resolver<'a> {
 impl<'a> Resolver<'a> {
     /// A resolver over the files of `project`.
     pub(super) fn new(project: &'a Project<'a>) -> Self {
-        Self { project, steps: Cell::new(0), depth: Cell::new(0) }
+        Self::up_to(ResolutionStage::Members, project)
     }
 
-    /// Runs `step` unless the question has gone on for too long or too deep.
+    /// The same, which takes no step beyond the stage `last`.
+    pub(super) fn up_to(last: ResolutionStage, project: &'a Project<'a>) -> Self {
+        Self { project, last, steps: Cell::new(0), depth: Cell::new(0) }
+    }
+
+    /// Runs `step`, which is one of `stage`, unless the question has gone on for too long or too deep.
     pub(super) fn with_step_limit(
         &self,
+        stage: ResolutionStage,
         step: impl FnOnce() -> Vec<ResolutionTarget>,
     ) -> Vec<ResolutionTarget> {
         self.steps.set(self.steps.get() + 1);
-        if self.steps.get() > MAX_RESOLUTION_STEPS
+        if stage > self.last
+            || self.steps.get() > MAX_RESOLUTION_STEPS
             || self.depth.get() >= MAX_RESOLUTION_DEPTH
             || self.project.is_late()
         {
@@ -129,7 +151,7 @@ impl<'a> Resolver<'a> {
         name: &str,
         at: usize,
     ) -> Vec<ResolutionTarget> {
-        self.with_step_limit(|| {
+        self.with_step_limit(ResolutionStage::Scopes, || {
             if let Some(found) = self.resolve_keyword(source, name, at) {
                 return found;
             }
@@ -259,7 +281,7 @@ impl<'a> Resolver<'a> {
 
     /// What the import number `index` of `source` brings in; empty where it comes from outside.
     pub(super) fn resolve_import(&self, source: &Arc<ParsedSource>, index: usize) -> Vec<ResolutionTarget> {
-        self.with_step_limit(|| {
+        self.with_step_limit(ResolutionStage::Imports, || {
             let Some(import) = source.imports.get(index) else { return Vec::new() };
             if import.item == ImportItem::Child {
                 return modules::rust_child(self.project, &source.path, &import.local)
@@ -311,6 +333,9 @@ impl<'a> Resolver<'a> {
         if source.grammar.key == "rust" {
             return self.rust_path(source, spec, at);
         }
+        if self.last < ResolutionStage::Imports {
+            return Vec::new();
+        }
         match modules::find(self.project, source.grammar.key, &source.path, spec) {
             Some(Module::File(path)) => {
                 self.project.source(&path).map(ResolutionTarget::File).into_iter().collect()
@@ -321,7 +346,7 @@ impl<'a> Resolver<'a> {
     }
 
     fn rust_path(&self, source: &Arc<ParsedSource>, spec: &str, at: usize) -> Vec<ResolutionTarget> {
-        self.with_step_limit(|| {
+        self.with_step_limit(ResolutionStage::Imports, || {
             let mut parts = spec.trim_start_matches("::").split("::");
             let Some(first) = parts.next() else { return Vec::new() };
             let mut targets = match self.resolve_keyword(source, first, at) {
@@ -381,7 +406,7 @@ impl<'a> Resolver<'a> {
         source: &Arc<ParsedSource>,
         name: &str,
     ) -> Vec<ResolutionTarget> {
-        self.with_step_limit(|| {
+        self.with_step_limit(ResolutionStage::Imports, || {
             // A file that only brings the name in itself does not end the search.
             let mut brought_in = Vec::new();
             let wildcards = source.imports.iter().filter(|import| import.item == ImportItem::Wildcard);
@@ -411,7 +436,7 @@ impl<'a> Resolver<'a> {
                 .path
                 .parent()
                 .map_or_else(Vec::new, |folder| self.resolve_member(&ResolutionTarget::Folder(folder), name)),
-            "rust" => self.crate_named(name),
+            "rust" => self.with_step_limit(ResolutionStage::Imports, || self.crate_named(name)),
             _ => Vec::new(),
         }
     }

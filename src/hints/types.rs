@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use super::definition::DefinitionRole;
 use super::extract::last_name;
-use super::resolve::{ResolutionTarget, Resolver};
+use super::resolve::{ResolutionStage, ResolutionTarget, Resolver};
 use super::source::ParsedSource;
 
 impl Resolver<'_> {
@@ -60,7 +60,7 @@ impl Resolver<'_> {
 
     /// The types that a definition's values have, as far as the text shows them.
     pub(super) fn value_types(&self, target: &ResolutionTarget) -> Vec<ResolutionTarget> {
-        self.with_step_limit(|| {
+        self.with_step_limit(ResolutionStage::Members, || {
             let ResolutionTarget::Definition(source, index) = target else { return vec![target.clone()] };
             let definition = &source.definitions[*index];
             if definition.role.is_type()
@@ -95,7 +95,7 @@ impl Resolver<'_> {
 
     /// The types of the value of an expression.
     pub(super) fn type_of(&self, source: &Arc<ParsedSource>, node: Node<'_>) -> Vec<ResolutionTarget> {
-        self.with_step_limit(|| {
+        self.with_step_limit(ResolutionStage::Members, || {
             self.resolve_expression(source, node).iter().flat_map(|target| self.value_types(target)).collect()
         })
     }
@@ -106,7 +106,7 @@ impl Resolver<'_> {
         source: &Arc<ParsedSource>,
         node: Node<'_>,
     ) -> Vec<ResolutionTarget> {
-        self.with_step_limit(|| {
+        self.with_step_limit(ResolutionStage::Scopes, || {
             let grammar = source.grammar;
             let kind = node.kind();
             if grammar.transparent.contains(&kind) {

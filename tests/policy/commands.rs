@@ -41,7 +41,7 @@ const fn editing(
 
 const OF_FILE: (&str, &str) = ("/path", "a.scr");
 
-/// Each command that calls a tool, by each tool that it calls.
+/// Each command that calls a tool, by each tool that it calls; that `tests --run` calls `bash` is tried in `reach::command`.
 const COMMANDS: &[ToolCommand] = &[
     reading("lsp_hover", &["hover", "a.scr:1:5"], OF_FILE),
     reading("lsp_definition", &["definition", "a.scr:2:1"], OF_FILE),

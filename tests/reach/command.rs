@@ -42,6 +42,16 @@ async fn run_runs_just_these_tests_and_passes_on_their_status() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn run_is_a_call_of_bash_that_rules_deny() {
+    let repository = rates();
+    let settings = repository.project.beside("config").join("lsp-tools.toml");
+    std::fs::write(settings, "[permissions]\ndeny = [\"bash(python3 *)\"]\n").expect("settings");
+    let (out, err, status) = run(&repository, &["tests", "--against", "HEAD", "--run"]);
+    assert!(status == Some(5) && err.contains("`bash(python3 *)`"), "{out}{err}");
+    assert!(!err.contains("Ran 1 test") && !out.contains("Ran 1 test"), "{out}{err}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn symbol_instead_of_change_and_no_change_at_all() {
     let repository = rates();
     let (out, _, status) = run(&repository, &["tests", "rates.py:vat"]);

@@ -4,11 +4,13 @@
 //! (`--setup` fetches both), asks each server for the definitions of random names (fixed seed), keeps those that
 //! lie in the package, and compares file and line. The servers' answers are kept in `DIR/truth`. `--misses` lists what was missed,
 //! `--only=LANGUAGE` takes one language, `--seed=N` draws other names, and `--tree=DIR` measures the time of answers in
-//! a large tree instead. The ranking was made better on the packages of `DIR/code`; `--held-out` takes others, from
+//! a large tree instead. `--stages` also tells the share of first candidates that are right with each stage of the resolution and those before
+//! it: by name alone, then with scopes, imports and members. The ranking was made better on the packages of `DIR/code`; `--held-out` takes others, from
 //! `DIR/held-out`, which nobody looked at while the ranking was made.
 
-#[path = "support/raw_client.rs"]
+#[path = "../support/raw_client.rs"]
 mod raw_client;
+mod stages;
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -19,7 +21,7 @@ use anyhow::{Context, Result, bail};
 use lsp_tools::Position;
 use lsp_tools::internals::config::Catalogue;
 use lsp_tools::internals::hints::{DEADLINE, HintSubject, definition};
-use lsp_tools::internals::lsp::model::FileRef;
+use lsp_tools::internals::lsp::model::{FileRef, Location};
 use lsp_tools::internals::text::{Buffer, Encoding, Identifier, identifiers_on_line};
 use lsp_tools::internals::workspace::{WalkLimits, Workspace, WorkspacePath};
 use serde::{Deserialize, Serialize};
@@ -123,6 +125,18 @@ impl Truth {
     fn is_own_definition(&self) -> bool {
         self.definitions.contains(&(self.path.clone(), self.line))
     }
+
+    /// Whether it is no keyword, for which some servers answer too.
+    fn is_name(&self) -> bool {
+        !KEYWORDS.contains(&self.name.as_str())
+    }
+
+    fn workspace_and_subject(&self) -> Result<(Workspace, HintSubject)> {
+        let workspace = Workspace::open(&self.root)?;
+        let path = workspace.path(Path::new(&self.path))?;
+        let position = Position::new(self.line, self.character);
+        Ok((workspace, HintSubject::Position { path, position }))
+    }
 }
 
 /// How one language fared.
@@ -158,15 +172,23 @@ fn main() -> Result<()> {
     if let Some(tree) = option("--tree=") {
         return time_tree(Path::new(tree), only.unwrap_or("rust"));
     }
-    let mut shares = BTreeMap::new();
+    let (mut shares, mut stage_shares) = (BTreeMap::new(), BTreeMap::new());
     for subjects in SUBJECTS.iter().filter(|subjects| only.is_none_or(|only| only == subjects.language)) {
         match truth(&dir, subjects, &sample) {
-            Ok(truth) => drop(shares.insert(subjects.language, measure(&truth, flag("--misses"))?)),
+            Ok(truth) => {
+                shares.insert(subjects.language, measure(&truth, flag("--misses"))?);
+                if flag("--stages") {
+                    stage_shares.insert(subjects.language, stages::measure(&truth)?);
+                }
+            }
             Err(error) => println!("{}: not measured: {error:#}", subjects.language),
         }
     }
     print(&shares);
     println!("{}", serde_json::to_string(&shares)?);
+    if flag("--stages") {
+        stages::print(&stage_shares);
+    }
     Ok(())
 }
 
@@ -364,21 +386,13 @@ fn inside(workspace: &Workspace, answer: &Value) -> Vec<(String, u32)> {
 fn measure(truth: &[Truth], misses: bool) -> Result<Share> {
     let mut share = Share::default();
     let mut times = Vec::new();
-    for truth in truth.iter().filter(|truth| !KEYWORDS.contains(&truth.name.as_str())) {
-        let workspace = Workspace::open(&truth.root)?;
-        let path = workspace.path(Path::new(&truth.path))?;
-        let subject = HintSubject::Position { path, position: Position::new(truth.line, truth.character) };
+    for truth in truth.iter().filter(|truth| truth.is_name()) {
+        let (workspace, subject) = truth.workspace_and_subject()?;
         let start = Instant::now();
         let hints = definition(&workspace, Catalogue::built_in(), &subject, start + DEADLINE)?;
         times.push(start.elapsed().as_secs_f64() * 1e3);
-        let places: Vec<(String, u32)> = hints
-            .candidates
-            .iter()
-            .filter_map(|candidate| match &candidate.location.file {
-                FileRef::Inside(path) => Some((path.display(), candidate.location.range.start.line)),
-                _ => None,
-            })
-            .collect();
+        let places: Vec<(String, u32)> =
+            hints.candidates.iter().filter_map(|candidate| place_of(&candidate.location)).collect();
         let rank = places.iter().position(|place| truth.definitions.contains(place));
         let is_use = !truth.is_own_definition();
         share.asked += 1;
@@ -408,6 +422,14 @@ fn measure(truth: &[Truth], misses: bool) -> Result<Share> {
     share.median_ms = times.get(times.len() / 2).copied().unwrap_or_default();
     share.slowest_ms = times.last().copied().unwrap_or_default();
     Ok(share)
+}
+
+/// The file and line of a candidate.
+fn place_of(location: &Location) -> Option<(String, u32)> {
+    match &location.file {
+        FileRef::Inside(path) => Some((path.display(), location.range.start.line)),
+        _ => None,
+    }
 }
 
 /// How long answers take in a large tree: for random names, and for names that nothing but a search can find.
@@ -449,9 +471,11 @@ fn time_tree(tree: &Path, language: &str) -> Result<()> {
     Ok(())
 }
 
+fn percent(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 }
+}
+
 fn print(shares: &BTreeMap<&str, Share>) {
-    let percent =
-        |part: usize, whole: usize| if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 };
     println!("| language | names | top-1 | top-5 | uses only | top-1 | top-5 | median ms | slowest ms |");
     println!("|---|---|---|---|---|---|---|---|---|");
     for (language, share) in shares {
