@@ -112,6 +112,7 @@ async fn run_tests_needs_leave_and_obeys_the_rules_for_its_command() {
         ("[permissions]\nallow = [\"*\"]\ndeny = [\"run_tests\"]\n", false, "`run_tests`"),
         ("[permissions]\nallow = [\"*\"]\ndeny = [\"bash(make *)\"]\n", false, "`bash(make *)`"),
         ("[permissions]\nallow = [\"*\"]\ndeny = [\"bash\"]\n", false, "`bash`"),
+        ("[permissions]\nallow = [\"*\"]\nexcluded = [\"bash\"]\n", false, "bash is excluded"),
     ] {
         let project = with_settings(settings, files);
         let runtime = open(&project, None);
@@ -206,4 +207,17 @@ fn run_tests_at_the_shell_runs_is_recorded_and_is_listed_on_request_alone() {
             assert_eq!(listed.contains(tool), is_listed, "{profile}: {listed}");
         }
     }
+}
+
+#[test]
+fn find_test_files_from_a_folder_below_the_root_reads_the_file_it_was_given() {
+    let rust = "fn price() -> u32 {\n    3\n}\n\n#[cfg(test)]\nmod tests {}\n";
+    let project = Project::new([("src/price.rs", rust)]);
+    let mut command = project.command(None);
+    command.current_dir(project.path("src"));
+    let arguments =
+        ["tools", "call", "find_test_files", "{\"filePaths\": [\"price.rs\"]}", "--format", "json"];
+    let output = command.args(arguments).output().expect("lsp-tools");
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(answer["files"][0]["inline_tests_line"], 5, "{answer}");
 }

@@ -77,6 +77,32 @@ async fn name_of_language_without_servers_is_found_in_text_and_is_not_complete()
     runtime.shutdown().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn name_that_only_styles_have_is_not_called_absent() {
+    let mixin = "@mixin button-variant($color) {\n  color: $color;\n}\n";
+    let project = Project::new([("web/a.ts", "export const first = 1;\n"), ("web/_mixins.scss", mixin)]);
+    let runtime = open(&project, &["typescript-language-server"]);
+    let (paths, verdict, notes) = named(&runtime, "button-variant").await;
+    assert_eq!((paths.len(), verdict), (0, Verdict::Partial), "no server of styles is installed: {notes}");
+    runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn word_in_a_component_that_imports_nothing_is_no_use() {
+    let settings = "{\"compilerOptions\": {\"strict\": true}, \"include\": [\"src\"]}";
+    let project = Project::new([
+        ("tsconfig.json", settings),
+        ("src/prices.ts", "export function total(all: number[]): number {\n  return all.length;\n}\n"),
+        ("src/Other.svelte", "<p>In total, nothing of this is meant.</p>\n"),
+    ]);
+    let runtime = open(&project, &["typescript-language-server"]);
+    let target = Target::NameInFile { path: "src/prices.ts".into(), name: "total".to_owned() };
+    runtime.references(target.clone(), 100).await.expect("an answer");
+    let found = runtime.references(target, 100).await.expect("an answer");
+    assert!(!found.notes.join("\n").contains("was not looked up"), "{found:?}");
+    runtime.shutdown().await;
+}
+
 fn two_carts(marker: &str, text: &str, file: &str, body: &str) -> Project {
     let project = Project::new([("README.md", "# Shop\n")]);
     for package in ["api", "web"] {

@@ -109,7 +109,7 @@ async fn in_memory(
     let (mut idle, mut changed) = (Samples::default(), Samples::default());
     for round in 0..plan.big_rounds + 1 {
         let at = (round + 1) * (SIZE / (plan.big_rounds + 4));
-        text.replace_range(at..=at, "Z");
+        text.insert(at, 'Z');
         buffer.apply(&TextChange::to_text(&buffer, text).ok_or_else(|| anyhow!("no change was found"))?);
         let started = Instant::now();
         overlays.set_buffer(path.clone(), buffer.clone());

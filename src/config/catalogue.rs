@@ -212,13 +212,18 @@ fn cross_check(merged: &Table, layers: &[Layer]) -> Vec<ConfigProblem> {
             let message = format!("server `{key}` names the unknown language `{language}`{suggestion}");
             report(&["server", key, "languages", language], message);
         }
-        let other = server.get("set-up-as").and_then(toml::Value::as_str);
-        if let Some(other) = other.filter(|other| !servers.contains_key(*other)) {
-            let suggestion = suggestion(other, &server_keys);
-            let message =
-                format!("server `{key}` has `set-up-as` of the unknown server `{other}`{suggestion}");
-            report(&["server", key, "set-up-as"], message);
-        }
+        let Some(other) = server.get("set-up-as").and_then(toml::Value::as_str) else { continue };
+        let message = match servers.get(other) {
+            None => {
+                let suggestion = suggestion(other, &server_keys);
+                format!("server `{key}` has `set-up-as` of the unknown server `{other}`{suggestion}")
+            }
+            Some(named) if named.get("set-up-as").is_some() => format!(
+                "server `{key}` has `set-up-as` of `{other}`, which takes over another's itself; name that one"
+            ),
+            Some(_) => continue,
+        };
+        report(&["server", key, "set-up-as"], message);
     }
     let named = |language| {
         ["servers", "alternatives"]

@@ -67,6 +67,8 @@ pub(crate) struct FurtherOccurrence {
     pub(crate) defines_method: bool,
     /// Its language has no grammar here, so the place may be in a comment or string.
     pub(crate) unparsed: bool,
+    /// Though it was not parsed, it seems to know the file that was asked about: it imports the name, or has that file's name.
+    pub(crate) names_file: bool,
 }
 
 /// Where a name stands beside the files that are known.
@@ -148,9 +150,12 @@ pub(crate) fn further_occurrences(
         let hits = &by_file[path];
         let Some(source) = sources.iter().find(|source| source.path == *path) else {
             let position = hits.first().map(|hit| hit.range.start).unwrap_or_default();
-            found
-                .files
-                .push(FurtherOccurrence { unparsed: true, ..FurtherOccurrence::new(path.clone(), position) });
+            let names_file = hits.iter().any(seems_import) || has_stem(workspace, path, &asked.path);
+            found.files.push(FurtherOccurrence {
+                unparsed: true,
+                names_file,
+                ..FurtherOccurrence::new(path.clone(), position)
+            });
             continue;
         };
         match in_source(source, asked, hits) {
@@ -234,8 +239,8 @@ impl FurtherOccurrence {
     /// A place of which nothing more is known.
     #[must_use]
     pub(crate) fn new(path: WorkspacePath, position: Position) -> Self {
-        let [imports, defines, uses_member, defines_method, unparsed] = [false; 5];
-        Self { path, position, imports, defines, uses_member, defines_method, unparsed }
+        let [imports, defines, uses_member, defines_method, unparsed, names_file] = [false; 6];
+        Self { path, position, imports, defines, uses_member, defines_method, unparsed, names_file }
     }
 }
 
@@ -303,6 +308,12 @@ fn imports_name(source: &ParsedSource, asked: &OccurrenceQuery) -> bool {
         let last = module.rsplit(['/', '.', ':', '\\']).find(|word| !word.is_empty());
         names_it && last.is_some_and(|last| words.contains(&last))
     })
+}
+
+/// Whether the file at `path` has the name of `asked` without its ending; it may where it cannot be read.
+fn has_stem(workspace: &Workspace, path: &WorkspacePath, asked: &WorkspacePath) -> bool {
+    let stem = asked.as_path().file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    workspace.read_text(path).map_or(true, |file| file.text.contains(stem))
 }
 
 /// A look at the line, before anything is parsed.

@@ -56,6 +56,11 @@ impl Session {
         self.state.spec.readiness.symbols_of_last_file
     }
 
+    /// Whether it knows, of the projects within its root, some alone.
+    pub(crate) fn knows_some_projects(&self) -> bool {
+        self.knows_open_projects() || self.lists_symbols_of_last_file()
+    }
+
     /// Its own root and the folders that were added to it.
     pub(crate) fn served_roots(&self) -> Vec<WorkspacePath> {
         self.state.folders()

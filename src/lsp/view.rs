@@ -63,6 +63,14 @@ impl UnsavedText {
         }
     }
 
+    /// Whether it is `other`.
+    pub(crate) fn is(&self, other: &str) -> bool {
+        match self.forms.text.get() {
+            Some(text) => **text == *other,
+            None => *self.buffer().rope() == *other,
+        }
+    }
+
     /// How many bytes of UTF-8 it has.
     pub(crate) fn len_bytes(&self) -> usize {
         self.forms.text.get().map_or_else(|| self.buffer().len_bytes(), |text| text.len())
@@ -268,6 +276,19 @@ mod tests {
         assert!(disk.shows_same(&View::disk()) && one.shows_same(&one.clone()));
         assert!(!one.shows_same(&disk) && !one.shows_same(&other));
         assert_eq!(&**one.unsaved(&path).expect("a text").text(), "x = 1\n");
+    }
+
+    #[test]
+    fn unsaved_text_is_same_as_text_and_as_rope() {
+        for text in ["", "\n", "one\r\ntwo\r\n", "ä = 1"] {
+            for unsaved in [UnsavedText::new(text.into()), UnsavedText::of_buffer(Buffer::new(text))] {
+                let first = unsaved.first_line().unwrap_or_default().into_owned();
+                assert_eq!(first, text.lines().next().unwrap_or_default(), "{text:?}");
+                assert_eq!(unsaved.len_bytes(), text.len());
+                assert!(unsaved.is(text) && !unsaved.is("other"));
+                assert_eq!((&**unsaved.text(), unsaved.buffer().to_string().as_str()), (text, text));
+            }
+        }
     }
 
     #[tokio::test(start_paused = true)]

@@ -202,21 +202,29 @@ impl<'a> CallerPolicy<'a> {
         {
             return deny(format!("{tool} is not among the tools that this caller chose"));
         }
-        if self.access.excluded.iter().any(|list| name::matches(list, tool)) {
-            return deny(format!("{tool} was excluded by this caller"));
+        if let Some(excluded) = self.excluded(tool) {
+            return Some(excluded);
         }
         for scope in scopes {
             if let Some(list) = scope.available.iter().find(|list| !list.has(tool)) {
                 return deny(format!("{tool} is not among the available tools of {}", list.whose));
-            }
-            if let Some(list) = scope.excluded.iter().find(|list| list.has(tool)) {
-                return deny(format!("{tool} is excluded by {}", list.whose));
             }
             if let Some(rule) = scope.deny.iter().find(|rule| rule.covers_all_calls(tool, effect)) {
                 return Some(denied_by(rule));
             }
         }
         None
+    }
+
+    /// Why `tool` is excluded by its name, if it is.
+    pub(crate) fn excluded(&self, tool: &str) -> Option<PolicyDecision> {
+        let deny = |why: String| Some(PolicyDecision::without_rule(PolicyVerdict::Deny, why));
+        if self.access.excluded.iter().any(|list| name::matches(list, tool)) {
+            return deny(format!("{tool} was excluded by this caller"));
+        }
+        let scopes = self.scopes().unwrap_or_default();
+        let list = scopes.iter().flat_map(|scope| &scope.excluded).find(|list| list.has(tool))?;
+        deny(format!("{tool} is excluded by {}", list.whose))
     }
 
     /// Whether a call may run.

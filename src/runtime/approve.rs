@@ -65,12 +65,15 @@ impl<'a> PlannedCall<'a> {
 
 impl Runtime {
     /// What the rules say of a call. Rules about `bash` hold for the lines that another tool gives to a shell: what they forbid or want
-    /// asked stays so, and what they allow needs no rule of its own.
+    /// asked stays so, and what they allow needs no rule of its own; who excludes `bash` excludes these lines as well.
     pub(super) fn decide(&self, caller: &Caller, request: &PolicyRequest<'_>) -> PolicyDecision {
         let policy = self.policy_of(caller);
         let own = policy.decide(request);
         if !request.subjects.in_shell || own.verdict == PolicyVerdict::Deny {
             return own;
+        }
+        if let Some(excluded) = policy.excluded(SHELL_TOOL) {
+            return excluded;
         }
         let subjects =
             CallSubjects { commands: request.subjects.commands.clone(), ..CallSubjects::default() };

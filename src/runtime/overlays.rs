@@ -80,7 +80,7 @@ impl OpenOverlay {
             return false;
         }
         let Ok(file) = workspace.read_text(path) else { return false };
-        let same = *file.text == **self.unsaved.text();
+        let same = self.unsaved.is(&file.text);
         // A file that changed a moment ago may change again and look the same.
         self.compared = file.stamp.is_settled(SystemTime::now()).then_some((file.stamp, same));
         same
@@ -148,6 +148,10 @@ mod tests {
         std::fs::write(temp.path().join("a.py"), "x = 2\n").unwrap();
         assert_eq!(hidden(), ["new.py"]);
         std::fs::write(temp.path().join("a.py"), "x = 3\n").unwrap();
+        assert_eq!(hidden(), ["a.py", "new.py"]);
+        std::fs::write(temp.path().join("a.py"), "\u{feff}x = 2\n").unwrap();
+        assert_eq!(hidden(), ["new.py"], "a byte order mark is no part of the text");
+        overlays.set_buffer(path("a.py"), Buffer::new("x = 22\n"));
         assert_eq!(hidden(), ["a.py", "new.py"]);
         overlays.remove(&path("a.py"));
         let shared = SharedOverlays::default();

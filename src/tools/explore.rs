@@ -36,6 +36,7 @@ use crate::lsp::model::Severity;
 use crate::lsp::operations::Navigation;
 use crate::policy::request::CallSubjects;
 use crate::text::{LineColumn, Range};
+use crate::workspace::WorkspacePath;
 
 /// The size of an answer where nobody says another, in tokens.
 const DEFAULT_BUDGET_TOKENS: usize = 2_000;
@@ -101,7 +102,9 @@ pub(crate) async fn run(
         let what = format!("a budget of {tokens} tokens is too small; the least is {MIN_BUDGET_TOKENS}");
         return Err(ToolError::new(ErrorCode::InvalidArgs, what));
     }
-    if let Some(path) = only.iter().find(|path| !path.is_root() && !context.workspace.exists(path)) {
+    let is_there =
+        |path: &WorkspacePath| context.workspace.exists(path) && !context.workspace.is_path_hidden(path);
+    if let Some(path) = only.iter().find(|path| !path.is_root() && !is_there(path)) {
         let what = format!("`only` names {}, which is not there", path.display());
         return Err(ToolError::new(ErrorCode::NotFound, what));
     }

@@ -107,9 +107,9 @@ async fn related_files(context: &Context, path: &WorkspacePath) -> Result<Relate
     if !context.workspace.exists(path) {
         return Err(ToolError::new(ErrorCode::NotFound, format!("there is no {}", path.display())));
     }
+    let inline_tests_line = inline_tests_line(context, path).await?;
     let path = path.display();
     let parts: Vec<&str> = path.split('/').collect();
-    let inline_tests_line = inline_tests_line(context, &path).await?;
     let (kind, mut names) = match kind(&parts) {
         TestFileKind::Test(names) => (TestRelation::Test, names),
         TestFileKind::Source(names) => (TestRelation::Source, names),
@@ -149,12 +149,13 @@ async fn nearest_named(
 }
 
 /// The first line of tests that stand in the source itself, 1-based.
-async fn inline_tests_line(context: &Context, path: &str) -> Result<Option<u32>, ToolError> {
-    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
+async fn inline_tests_line(context: &Context, path: &WorkspacePath) -> Result<Option<u32>, ToolError> {
+    let extension = path.extension().unwrap_or_default();
     let Some((_, pattern)) = INLINE.iter().find(|(of, _)| *of == extension) else { return Ok(None) };
     let search = GrepArgs {
         pattern: (*pattern).to_owned(),
-        path: Some(path.to_owned()),
+        // Whole, since a relative one begins where the caller is.
+        path: Some(context.workspace.absolute(path).to_string_lossy().into_owned()),
         max_matches: Some(1),
         semantic: Some(false),
         ..GrepArgs::default()

@@ -360,7 +360,8 @@ impl Context {
             match self.server_coverage(session.server(), asking.of_project, &file.path) {
                 Some(_) if file.unparsed => None,
                 Some(ground) => unknown.contains(&ground).then(|| coverage_name(&ground)),
-                // A component (Svelte, Vue, Astro) that nothing here parses may use what a script defines.
+                // A component (Svelte, Vue, Astro) may use what a script defines, and a word in a build file need not.
+                None if file.unparsed && !file.names_file => None,
                 None => Some(file.path.display()),
             }
         });

@@ -1,12 +1,12 @@
 //! Other project roots of a workspace that may hold implementations without naming the interface. The text does not show what
 //! there is, so each of them counts until its server has shown that it knows both sides.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::context::{Context, LanguageFile};
 use super::fallback::run_in_background;
-use super::symbol_search::knows_some_projects;
 use crate::hints::{FurtherOccurrence, FurtherOccurrences, OccurrenceSense};
 use crate::lsp::session::Session;
 use crate::workspace::{WalkLimits, WorkspacePath};
@@ -67,41 +67,55 @@ impl Context {
     pub(crate) async fn other_roots(&self, session: &Session, subject: &LanguageFile) -> OtherRoots {
         let language = subject.language.clone().filter(|_| self.joining_advice(session).is_some());
         let Some(language) = language else { return OtherRoots::default() };
-        let (files, cut) = self.one_file_per_folder(language).await;
+        let (files, cut) = self.one_file_per_folder(BTreeSet::from([language])).await;
         let own = self.manager.root(session.server(), &subject.path);
-        let roots = files.iter().map(|file| self.manager.root(session.server(), file));
+        let roots = files.values().flatten().map(|file| self.manager.root(session.server(), file));
         let roots = roots.filter(|root| *root != own && self.is_marked(session, root)).collect();
         OtherRoots { roots, cut }
     }
 
-    /// Whether files of `language` lie where one look of `session`'s server does not reach, or more of them than were looked for.
-    pub(crate) async fn has_several_coverages(&self, session: &Session, language: String) -> bool {
-        let (files, cut) = self.one_file_per_folder(language).await;
-        let of_project = knows_some_projects(session);
-        let coverage = |file: &WorkspacePath| {
-            let project = of_project.then(|| self.manager.project(session.server(), file));
-            (self.manager.root(session.server(), file), project)
+    /// Whether files of one of these languages lie where one look of its session's server does not reach, or more of them than were
+    /// looked for.
+    pub(crate) async fn have_several_coverages(&self, sessions: Vec<(String, Arc<Session>)>) -> bool {
+        let languages = sessions.iter().map(|(language, _)| language.clone()).collect();
+        let (files, cut) = self.one_file_per_folder(languages).await;
+        let is_divided = |(language, session): &(String, Arc<Session>)| {
+            let of_project = session.knows_some_projects();
+            let coverage = |file: &WorkspacePath| {
+                let project = of_project.then(|| self.manager.project(session.server(), file));
+                (self.manager.root(session.server(), file), project)
+            };
+            let mut coverages = files.get(language).into_iter().flatten().map(coverage);
+            let first: Option<ServerCoverage> = coverages.next();
+            first.is_some_and(|first| coverages.any(|other| other != first))
         };
-        cut || files.iter().map(coverage).collect::<BTreeSet<ServerCoverage>>().len() > 1
+        cut || sessions.iter().any(is_divided)
     }
 
-    /// A file of each folder with files of `language`, and whether there may be more folders.
-    async fn one_file_per_folder(&self, language: String) -> (Vec<WorkspacePath>, bool) {
+    /// By language, a file of each folder with files of it, and whether there may be more folders.
+    async fn one_file_per_folder(
+        &self,
+        languages: BTreeSet<String>,
+    ) -> (BTreeMap<String, Vec<WorkspacePath>>, bool) {
         let limits = WalkLimits {
             max_files: self.config.settings.limits.walk_files,
             deadline: Instant::now() + OCCURRENCE_SEARCH_TIMEOUT,
         };
         let walked = run_in_background(self, move |workspace, catalogue| {
             let walk = workspace.files(&WorkspacePath::root(), &limits);
-            let of_language =
-                |path: &WorkspacePath| catalogue.language_of(&path.name_lossy(), None) == Some(&language);
-            let mut folders = BTreeSet::new();
-            let is_first = |path: &WorkspacePath| folders.insert(path.parent());
-            Ok((walk.files.into_iter().filter(of_language).filter(is_first).collect(), walk.truncated))
+            let mut found: BTreeMap<String, BTreeMap<Option<WorkspacePath>, WorkspacePath>> = BTreeMap::new();
+            for path in walk.files {
+                let language = catalogue.language_of(&path.name_lossy(), None);
+                if let Some(language) = language.filter(|language| languages.contains(*language)) {
+                    found.entry(language.to_owned()).or_default().entry(path.parent()).or_insert(path);
+                }
+            }
+            let files = found.into_iter().map(|(language, files)| (language, files.into_values().collect()));
+            Ok((files.collect(), walk.truncated))
         });
         walked.await.unwrap_or_else(|error| {
             tracing::debug!("the folders were not looked for: {}", error.error);
-            (Vec::new(), true)
+            (BTreeMap::new(), true)
         })
     }
 

@@ -395,6 +395,12 @@ fn set_up_as_another_server_takes_over_what_that_one_needs() {
     assert_eq!(format!("{:?}", mine.set_up), format!("{:?}", pyright.set_up));
     let message = error("[server.pyright]\nset-up-as = 'tyy'\n");
     assert!(message.contains("`set-up-as` of the unknown server `tyy`; did you mean `ty`?"), "{message}");
+    for chained in ["ty", "mine"] {
+        let own =
+            format!("[server.mine]\nlanguages = ['python']\ncommand = ['mine']\nset-up-as = '{chained}'\n");
+        let message = error(&own);
+        assert!(message.contains(&format!("`set-up-as` of `{chained}`, which takes over")), "{message}");
+    }
     let built_in = Catalogue::built_in();
     for spec in built_in.servers.values() {
         let other = spec.set_up_as.as_ref().map(|other| &built_in.servers[other]);

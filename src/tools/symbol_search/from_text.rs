@@ -1,26 +1,30 @@
 //! Symbols that the text defines and no server listed, and the doubts that they cast on what servers listed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::names::bare_name;
-use super::{NameSearch, SymbolMatchMode, is_listed_at};
+use super::names::{bare_name, has_symbol_at};
+use super::search::{NameSearch, SymbolMatchMode};
 use crate::hints::FoundSymbols;
 use crate::lsp::model::{FileRef, WorkspaceSymbol};
 use crate::lsp::session::Session;
 use crate::tools::answer::Verdict;
 use crate::tools::context::Context;
-use crate::tools::error::ToolError;
 use crate::tools::other_roots::{ServerCoverage, coverage_name};
+use crate::workspace::WorkspacePath;
 
 /// Why servers may not have listed all.
 #[derive(Debug, Default)]
 pub(super) struct TextDoubts {
-    /// In a root or project that they looked at they listed nothing of what the text defines there.
-    unlisted: bool,
-    /// The roots, projects and files that no server looked at.
-    unseen: BTreeSet<String>,
+    /// The servers that, in a root or project which they looked at, listed nothing of what the text defines there.
+    unlisting: BTreeSet<String>,
+    /// The roots, projects and files that no server looked at, with the reason.
+    unseen: BTreeMap<String, String>,
     /// The time was up before the whole text was searched.
     timed_out: bool,
+    /// The name stands in more files than were looked at, and servers may not know all of them.
+    pub(super) is_cut: bool,
+    /// The languages that may have the name, and whose servers nobody asked.
+    pub(super) unasked: BTreeSet<String>,
 }
 
 /// What servers listed, by root and project.
@@ -35,32 +39,39 @@ struct ListedCoverages {
 enum TextSymbol {
     Known,
     Unlisted,
-    Unseen(String),
+    Unseen(String, String),
 }
 
 impl NameSearch<'_> {
-    /// Says what is doubtful, and lowers the verdict for it; `unasked` languages may have the name, and nobody asked their servers.
-    pub(super) fn add_notes(&mut self, doubts: TextDoubts, unasked: &BTreeSet<String>) {
-        let TextDoubts { unlisted, unseen, timed_out } = doubts;
+    /// Says what is doubtful, and lowers the verdict for it.
+    pub(super) fn add_notes(&mut self, doubts: TextDoubts) {
+        let TextDoubts { unlisting, unseen, timed_out, is_cut, unasked } = doubts;
         let (query, mut notes) = (self.query, Vec::new());
+        let list = |names: BTreeSet<String>| Vec::from_iter(names).join(", ");
         self.found.timed_out = timed_out;
-        if unlisted {
-            let servers: Vec<&str> = self.found.sessions.iter().map(|session| session.server()).collect();
-            let servers = servers.join(" and ");
-            notes.push(format!("{servers} did not list all that the text defines of `{query}`"));
+        if !unlisting.is_empty() {
+            notes.push(format!("{} did not list all that the text defines of `{query}`", list(unlisting)));
         }
         if !unasked.is_empty() {
-            let languages = Vec::from_iter(unasked.iter().cloned()).join(", ");
+            let languages = list(unasked);
             notes.push(format!(
                 "files of these languages have `{query}`, and no server was asked: {languages}"
             ));
         }
         if !unseen.is_empty() {
-            let places = Vec::from_iter(unseen).join(", ");
-            notes.push(format!("no server looked for `{query}` in {places}, where the text defines it"));
+            let place = |(place, why): (String, String)| match why.is_empty() {
+                true => place,
+                false => format!("{place} ({why})"),
+            };
+            let places = list(unseen.into_iter().map(place).collect());
+            notes.push(format!("no server looked for `{query}` where the text defines it: {places}"));
         }
         if timed_out {
             notes.push("the time was up before all files were searched for the name".to_owned());
+        } else if is_cut {
+            notes.push(format!(
+                "`{query}` stands in more files than were looked at; there may be more symbols"
+            ));
         }
         if !notes.is_empty() && self.found.verdict == Verdict::Complete {
             self.found.verdict = Verdict::Partial;
@@ -75,51 +86,62 @@ impl Context {
         &self,
         search: &mut NameSearch<'_>,
         text: FoundSymbols,
-        unknown: &BTreeSet<ServerCoverage>,
-    ) -> Result<TextDoubts, ToolError> {
-        let lower = search.query.to_lowercase();
+        unknown: &BTreeMap<ServerCoverage, String>,
+    ) -> TextDoubts {
+        let mut doubts = TextDoubts { timed_out: text.timed_out, ..TextDoubts::default() };
+        if text.symbols.is_empty() {
+            return doubts;
+        }
+        let query = search.query;
+        let lower = query.to_lowercase();
         let listed = ListedCoverages {
-            named: self.coverages_with(search, |symbol| bare_name(symbol) == search.query),
+            named: self.coverages_with(search, |symbol| bare_name(symbol) == query),
             wanted: self.coverages_with(search, |symbol| bare_name(symbol).to_lowercase().contains(&lower)),
         };
-        let mut doubts = TextDoubts { timed_out: text.timed_out, ..TextDoubts::default() };
         let mut added = Vec::new();
         for symbol in text.symbols {
             let FileRef::Inside(path) = &symbol.location.file else { continue };
-            let Some(language) = self.language_file(path.clone())?.language else { continue };
-            if let Some((session, _)) = search.answered.get(&language) {
-                match self.compare_with_listed(search, session, &symbol, &listed, unknown) {
+            // A file that is gone by now defines nothing.
+            let Ok(subject) = self.language_file_unchecked(path.clone()) else { continue };
+            let Some(language) = subject.language else { continue };
+            if let Some(session) = search.answered.get(&language).map(|answered| answered.session.clone()) {
+                match self.compare_with_listed(search, &session, &symbol, &listed, unknown) {
                     TextSymbol::Known => continue,
-                    TextSymbol::Unlisted => doubts.unlisted = true,
-                    TextSymbol::Unseen(place) => drop(doubts.unseen.insert(place)),
+                    TextSymbol::Unlisted => {
+                        doubts.unlisting.insert(session.server().to_owned());
+                    }
+                    TextSymbol::Unseen(place, why) => {
+                        doubts.unseen.insert(place, why);
+                    }
                 }
             }
             added.push(symbol);
         }
         search.found.symbols.append(&mut added);
-        Ok(doubts)
+        doubts
     }
 
     fn compare_with_listed(
         &self,
-        search: &NameSearch<'_>,
+        search: &mut NameSearch<'_>,
         session: &Session,
         symbol: &WorkspaceSymbol,
         listed: &ListedCoverages,
-        unknown: &BTreeSet<ServerCoverage>,
+        unknown: &BTreeMap<ServerCoverage, String>,
     ) -> TextSymbol {
         let FileRef::Inside(path) = &symbol.location.file else { return TextSymbol::Known };
-        let Some((_, _, coverage)) = self.text_coverage(search, path) else { return TextSymbol::Known };
+        let Some((_, coverage)) = self.text_coverage(search, path) else { return TextSymbol::Known };
         let is_named = symbol.name == search.query;
         let is_like = search.wanted == SymbolMatchMode::Like;
-        if unknown.contains(&coverage) {
-            TextSymbol::Unseen(coverage_name(&coverage))
+        if let Some(why) = unknown.get(&coverage) {
+            TextSymbol::Unseen(coverage_name(&coverage), why.clone())
         } else if is_named && !listed.named.contains(&coverage)
             || is_like && !listed.wanted.contains(&coverage)
         {
             TextSymbol::Unlisted
-        } else if is_named && session.leaves_files_out(path) && !is_listed_at(&search.found, symbol) {
-            TextSymbol::Unseen(path.display())
+        } else if is_named && session.leaves_files_out(path) && !has_symbol_at(&search.found.symbols, symbol)
+        {
+            TextSymbol::Unseen(path.display(), "settings of the project leave it out".to_owned())
         } else {
             TextSymbol::Known
         }
@@ -128,14 +150,17 @@ impl Context {
     /// The coverages in which a server lists such a symbol.
     fn coverages_with(
         &self,
-        search: &NameSearch<'_>,
+        search: &mut NameSearch<'_>,
         is_such: impl Fn(&WorkspaceSymbol) -> bool,
     ) -> BTreeSet<ServerCoverage> {
-        let such = search.found.symbols.iter().filter(|symbol| is_such(symbol));
-        let paths = such.filter_map(|symbol| match &symbol.location.file {
-            FileRef::Inside(path) => Some(path),
-            FileRef::Outside(_) | FileRef::Virtual(_) => None,
-        });
-        paths.filter_map(|path| self.text_coverage(search, path)).map(|(.., there)| there).collect()
+        // One file of each folder is enough.
+        let mut paths: BTreeMap<(Option<WorkspacePath>, Option<String>), WorkspacePath> = BTreeMap::new();
+        for symbol in search.found.symbols.iter().filter(|symbol| is_such(symbol)) {
+            if let FileRef::Inside(path) = &symbol.location.file {
+                let key = (path.parent(), path.extension().map(str::to_owned));
+                paths.entry(key).or_insert_with(|| path.clone());
+            }
+        }
+        paths.values().filter_map(|path| self.text_coverage(search, path)).map(|(_, there)| there).collect()
     }
 }

@@ -1,6 +1,7 @@
 //! Symbols of the workspace by name, from servers and from the text. The text says which languages are asked: those that define
 //! the name, and the main ones. It also counts where servers do not answer, or do not list what it defines.
 //!
+//! - [`search`]: the state of a search, and what comes of it
 //! - [`plan`]: the languages to ask, by what the text shows
 //! - [`from_text`]: what the text defines beside what servers list, and the doubts that this casts on them
 //! - [`names`]: names of symbols, compared and put in order
@@ -8,6 +9,7 @@
 mod from_text;
 mod names;
 mod plan;
+mod search;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,124 +17,33 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use self::names::{bare_name, container_parts, sort_by_relevance, without_overloads};
-use self::plan::TextEvidenceByLanguage;
-use super::answer::{ServerState, ServerStatus, Verdict};
+use super::answer::{ServerState, Verdict};
 use super::context::{Context, LanguageFile};
 use super::error::ToolError;
 use super::fallback;
-use super::other_roots::{ServerCoverage, coverage_name};
+use super::other_roots::ServerCoverage;
 use crate::config::spec::ServerSpec;
 use crate::hints::{self, FoundSymbols};
 use crate::lsp::ask::AskError;
 use crate::lsp::model::{FileRef, WorkspaceSymbol};
 use crate::lsp::readiness::UnfinishedWork;
 use crate::lsp::session::Session;
-use crate::text::Position;
 use crate::workspace::WorkspacePath;
+use names::{bare_name, container_parts, has_symbol_at, sort_by_relevance, without_overloads};
+use plan::TextEvidenceByLanguage;
+use search::{NameSearch, SymbolSearchAnswer};
 
 /// The most other roots and projects in which a server is asked for a name.
 const MAX_NAME_SEARCH_COVERAGES: usize = 6;
 /// So many symbols of the name are looked at for whether they are imports.
 const MAX_IMPORT_CHECKED_SYMBOLS: usize = 20;
+/// The first search of the text gets at most this part of the time there is.
+const FIRST_SEARCH_SHARE: u32 = 3;
 /// The longest search of the text for a name.
 const NAME_SEARCH_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Symbols of the workspace, best first, and what became of each server asked.
-#[derive(Debug)]
-pub(crate) struct NameMatches {
-    /// The symbols.
-    pub symbols: Vec<WorkspaceSymbol>,
-    /// How many servers gave beside them.
-    pub left_out: usize,
-    /// One status per language.
-    pub statuses: Vec<ServerStatus>,
-    /// How far to rely on it.
-    pub verdict: Verdict,
-    /// The sessions that answered.
-    pub sessions: Vec<Arc<Session>>,
-    /// What else is to be known of them.
-    pub notes: Vec<String>,
-    /// The time was up before the whole text was searched.
-    pub timed_out: bool,
-}
-
-impl NameMatches {
-    fn new() -> Self {
-        let (symbols, statuses, sessions, notes) = Default::default();
-        Self { symbols, left_out: 0, statuses, verdict: Verdict::Hints, sessions, notes, timed_out: false }
-    }
-}
-
-/// A symbol of a name that was asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ExactSymbol {
-    /// Its file.
-    pub file: FileRef,
-    /// Where its name, or what is called so, begins.
-    pub position: Position,
-    /// The 0-based lines of its other overloads.
-    pub overloads: Vec<u32>,
-}
-
-/// Which symbols are wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SymbolMatchMode {
-    /// Those whose name is or contains what was asked for.
-    Like,
-    /// Those that are called just so.
-    Named,
-}
-
-/// What one server says.
-enum SymbolSearchAnswer {
-    By {
-        session: Arc<Session>,
-        symbols: Vec<WorkspaceSymbol>,
-        left_out: usize,
-        status: ServerStatus,
-        verdict: Verdict,
-    },
-    Not(ServerStatus),
-}
-
-/// The search for a name while it goes on.
-struct NameSearch<'a> {
-    query: &'a str,
-    wanted: SymbolMatchMode,
-    deadline: Instant,
-    found: NameMatches,
-    /// The languages whose servers answered, each with the first that did and the file at which it was asked.
-    answered: BTreeMap<String, (Arc<Session>, WorkspacePath)>,
-    /// What became of each language that was asked.
-    asked: Vec<(String, ServerStatus, Verdict)>,
-}
-
-impl NameSearch<'_> {
-    /// Takes what a server listed.
-    fn take(&mut self, language: &str, example: &WorkspacePath, answer: SymbolSearchAnswer) {
-        match answer {
-            SymbolSearchAnswer::By { session, symbols, left_out, status, verdict } => {
-                self.found.left_out += left_out;
-                self.found.symbols.extend(symbols);
-                let is_known = |known: &Arc<Session>| Arc::ptr_eq(known, &session);
-                if !self.found.sessions.iter().any(is_known) {
-                    self.found.sessions.push(session.clone());
-                }
-                self.answered.entry(language.to_owned()).or_insert_with(|| (session, example.clone()));
-                self.asked.push((language.to_owned(), status, verdict));
-            }
-            SymbolSearchAnswer::Not(status) => {
-                self.asked.push((language.to_owned(), status, Verdict::Hints));
-            }
-        }
-    }
-
-    /// Whether a server that was asked did not answer.
-    fn lacks_answer(&self) -> bool {
-        self.asked.iter().any(|(language, ..)| !self.answered.contains_key(language))
-    }
-}
+pub(crate) use names::ExactSymbol;
+pub(crate) use search::{NameMatches, SymbolMatchMode};
 
 impl Context {
     /// Asks the servers of the languages that `query` concerns, in every root and project where the text defines it; text search
@@ -144,36 +55,42 @@ impl Context {
         deadline: Instant,
     ) -> Result<NameMatches, ToolError> {
         self.manager.refresh().await;
-        let until = || deadline.min(Instant::now() + NAME_SEARCH_TIMEOUT).into_std();
-        let mut text = fallback::workspace_symbols_named(self, query, until()).await?;
+        // Servers are left most of the time.
+        let first = deadline.saturating_duration_since(Instant::now()) / FIRST_SEARCH_SHARE;
+        let until = Instant::now() + first.min(NAME_SEARCH_TIMEOUT);
+        let mut text = fallback::workspace_symbols_named(self, query, until.into_std()).await?;
         let mut evidence = TextEvidenceByLanguage::new(self, &text);
         let present = self.present_languages();
-        let count = present.len();
+        let code: BTreeSet<String> = present
+            .iter()
+            .filter(|language| !evidence.is_data(&language.language))
+            .map(|language| language.language.clone())
+            .collect();
         let has_server = |language: &LanguageFile| !self.navigating_servers(language).is_empty();
-        let asked = evidence.languages_to_ask(present, |language| has_server(&language.clone().into()));
-        let mut search = NameSearch {
-            query,
-            wanted,
-            deadline,
-            found: NameMatches::new(),
-            answered: BTreeMap::new(),
-            asked: Vec::new(),
-        };
-        for language in &asked {
-            let answer = self.symbols_of_language(&language.clone().into(), query, deadline).await;
-            search.take(&language.language, &language.example, answer);
+        let to_ask = evidence.languages_to_ask(present, |language| has_server(&language.clone().into()));
+        let mut search = NameSearch::new(query, wanted, deadline);
+        for language in &to_ask {
+            self.ask_language(&mut search, &language.language, &language.clone().into()).await;
         }
+        let asked: BTreeSet<String> = to_ask.into_iter().map(|language| language.language).collect();
+        let leaves_code_out = search.lacks_answer() || !code.is_subset(&asked);
         let is_like = wanted == SymbolMatchMode::Like;
-        if is_like && (search.lacks_answer() || asked.len() < count || self.may_be_elsewhere(&search).await) {
-            text = fallback::workspace_symbols(self, query, until()).await?;
+        let may_be_elsewhere =
+            (is_like || text.truncated) && (leaves_code_out || self.may_be_elsewhere(&search).await);
+        if is_like && may_be_elsewhere {
+            let until = deadline.min(Instant::now() + NAME_SEARCH_TIMEOUT);
+            text = fallback::workspace_symbols(self, query, until.into_std()).await?;
             evidence = TextEvidenceByLanguage::new(self, &text);
         }
         let unknown = self.ask_where_text_defines(&mut search, &text).await;
         self.drop_imports(&mut search.found.symbols, query);
-        Self::set_verdict(&mut search, &evidence);
-        let asked = asked.into_iter().map(|language| language.language).collect();
-        let doubts = self.add_from_text(&mut search, text, &unknown)?;
-        search.add_notes(doubts, &evidence.unasked_languages(&asked));
+        let named_in_code = evidence.is_defined() || self.lists_in_code(&search, &evidence);
+        search.set_verdict(&evidence, named_in_code);
+        let is_cut = text.truncated && may_be_elsewhere;
+        let mut doubts = self.add_from_text(&mut search, text, &unknown);
+        doubts.is_cut = is_cut;
+        doubts.unasked = evidence.unasked_languages(&asked, named_in_code);
+        search.add_notes(doubts);
         let NameSearch { mut found, .. } = search;
         sort_by_relevance(&mut found.symbols, query);
         found.symbols.dedup_by(|a, b| {
@@ -188,95 +105,95 @@ impl Context {
         self.servers_for(subject, |features| features.navigation)
     }
 
-    /// Asks the first server of a language at one of its files.
-    async fn symbols_of_language(
+    /// Asks the first server of a language at one of its files. Returns why there is no answer.
+    async fn ask_language(
         &self,
+        search: &mut NameSearch<'_>,
+        language: &str,
         subject: &LanguageFile,
-        query: &str,
-        deadline: Instant,
-    ) -> SymbolSearchAnswer {
-        match self.navigating_servers(subject).first() {
-            Some((server, _)) => self.symbols_of(server, subject, query, deadline).await,
+    ) -> Option<String> {
+        let answer = match self.navigating_servers(subject).first() {
+            Some((server, _)) => self.symbols_of(server, subject, search.query, search.deadline).await,
             None => SymbolSearchAnswer::Not(self.no_server(subject, Instant::now())),
+        };
+        let (own, failure) = match &answer {
+            SymbolSearchAnswer::By { session, .. } => {
+                let of_project = session.knows_some_projects();
+                (self.server_coverage(session.server(), of_project, &subject.path), None)
+            }
+            SymbolSearchAnswer::Not(status) => (None, Some(status.detail.clone().unwrap_or_default())),
+        };
+        // Where the language was answered in another root, what is said of this one is enough.
+        if failure.is_none() || !search.answered.contains_key(language) {
+            search.take(language, own, answer);
         }
+        failure
     }
 
     /// Whether there is a root or a project that a server which answered does not look at.
     async fn may_be_elsewhere(&self, search: &NameSearch<'_>) -> bool {
-        for (language, (session, _)) in &search.answered {
-            if self.has_several_coverages(session, language.clone()).await {
-                return true;
-            }
-        }
-        false
+        let sessions: Vec<(String, Arc<Session>)> = search
+            .answered
+            .iter()
+            .map(|(language, answered)| (language.clone(), answered.session.clone()))
+            .collect();
+        self.have_several_coverages(sessions).await
     }
 
-    /// Asks in the roots and projects in which the text defines what no server listed. Returns those about which nothing is known.
+    /// Whether a server lists such a symbol in a file of code.
+    fn lists_in_code(&self, search: &NameSearch<'_>, evidence: &TextEvidenceByLanguage) -> bool {
+        search.found.symbols.iter().filter(|symbol| search.wants(symbol)).any(|symbol| {
+            let FileRef::Inside(path) = &symbol.location.file else { return false };
+            let language = self.language_file_unchecked(path.clone()).ok().and_then(|file| file.language);
+            language.is_some_and(|language| !evidence.is_data(&language))
+        })
+    }
+
+    /// Asks in the roots and projects in which the text defines what no server listed. Returns those about which nothing is known, and why.
     async fn ask_where_text_defines(
         &self,
         search: &mut NameSearch<'_>,
         text: &FoundSymbols,
-    ) -> BTreeSet<ServerCoverage> {
+    ) -> BTreeMap<ServerCoverage, String> {
         let mut others: BTreeMap<(String, ServerCoverage), LanguageFile> = BTreeMap::new();
         for symbol in &text.symbols {
             let FileRef::Inside(path) = &symbol.location.file else { continue };
-            if is_listed_at(&search.found, symbol) {
+            if has_symbol_at(&search.found.symbols, symbol) {
                 continue;
             }
-            let Some((subject, own, there)) = self.text_coverage(search, path) else { continue };
-            if own != there {
-                let language = subject.language.clone().unwrap_or_default();
+            let Some((subject, there)) = self.text_coverage(search, path) else { continue };
+            let language = subject.language.clone().unwrap_or_default();
+            let own = search.answered.get(&language).and_then(|answered| answered.own.as_ref());
+            if own != Some(&there) {
                 others.entry((language, there)).or_insert(subject);
             }
         }
-        let mut unknown = BTreeSet::new();
+        let mut unknown = BTreeMap::new();
         for (number, ((language, coverage), subject)) in others.into_iter().enumerate() {
-            if number >= MAX_NAME_SEARCH_COVERAGES {
-                unknown.insert(coverage);
-                continue;
-            }
-            match self.symbols_of_language(&subject, search.query, search.deadline).await {
-                SymbolSearchAnswer::Not(status) => {
-                    tracing::debug!(detail = status.detail, "not asked in {}", coverage_name(&coverage));
-                    unknown.insert(coverage);
-                }
-                answer => search.take(&language, &subject.path, answer),
+            let failure = match number < MAX_NAME_SEARCH_COVERAGES {
+                true => self.ask_language(search, &language, &subject).await,
+                false => Some(format!("{MAX_NAME_SEARCH_COVERAGES} others were asked")),
+            };
+            if let Some(why) = failure {
+                unknown.insert(coverage, why);
             }
         }
         unknown
     }
 
-    /// The file at `path`, what the server that answered for its language looked at, and what it would look at there; `None` where
-    /// none answered.
+    /// The file at `path`, and what the server that answered for its language would look at there; `None` where none answered.
     fn text_coverage(
         &self,
-        search: &NameSearch<'_>,
+        search: &mut NameSearch<'_>,
         path: &WorkspacePath,
-    ) -> Option<(LanguageFile, ServerCoverage, ServerCoverage)> {
+    ) -> Option<(LanguageFile, ServerCoverage)> {
         let subject = self.language_file_unchecked(path.clone()).ok()?;
-        let (session, example) = search.answered.get(subject.language.as_ref()?)?;
-        let coverage = |path| self.server_coverage(session.server(), knows_some_projects(session), path);
-        let (own, there) = (coverage(example)?, coverage(path)?);
-        Some((subject, own, there))
-    }
-
-    /// The verdict of the servers together. What no file of a language has is no symbol of it, whatever its server would say; and
-    /// what data and prose call so is not what code does.
-    fn set_verdict(search: &mut NameSearch<'_>, evidence: &TextEvidenceByLanguage) {
-        let answered = &search.answered;
-        if !answered.is_empty() {
-            search
-                .asked
-                .retain(|(language, ..)| answered.contains_key(language) || evidence.may_define(language));
-        }
-        search.found.verdict = match search.asked.as_slice() {
-            [] => Verdict::Hints,
-            [(.., first), rest @ ..] if rest.iter().all(|(.., verdict)| verdict == first) => *first,
-            _ => Verdict::Partial,
-        };
-        let mut languages = BTreeSet::new();
-        let statuses = search.asked.iter().filter(|(language, ..)| languages.insert(language.clone()));
-        search.found.statuses = statuses.map(|(_, status, _)| status.clone()).collect();
+        let session = &search.answered.get(subject.language.as_ref()?)?.session;
+        let of_project = session.knows_some_projects();
+        let known = search.coverages.entry((session.server().to_owned(), path.parent()));
+        let coverage =
+            known.or_insert_with(|| self.server_coverage(session.server(), of_project, path)).clone();
+        Some((subject, coverage?))
     }
 
     async fn symbols_of(
@@ -346,7 +263,7 @@ impl Context {
         if session.lists_symbols_of_last_file()
             && let Err(error) = session.document_symbols(&subject.path, deadline).await
         {
-            tracing::debug!("what it lists may be of another project: {error}");
+            unknown.get_or_insert_with(|| format!("what it lists may be of another project: {error}"));
         }
         let (symbols, working, left_out) = session.workspace_symbols(query, deadline).await?;
         Ok((symbols, working, unknown, left_out))
@@ -363,7 +280,9 @@ impl Context {
         let Some((last, containers)) = parts.split_last() else { return Ok((Vec::new(), false)) };
         let found = self.find_symbols(last, SymbolMatchMode::Named, deadline).await?;
         let fits = |symbol: &&WorkspaceSymbol| {
-            matches!(symbol.location.file, FileRef::Inside(_)) && bare_name(symbol) == *last
+            // The names in a file that may not be read are a part of what it says.
+            let is_shown = matches!(&symbol.location.file, FileRef::Inside(path) if !self.workspace.is_path_hidden(path));
+            is_shown && bare_name(symbol) == *last
         };
         let mut fitting: Vec<&WorkspaceSymbol> = found.symbols.iter().filter(fits).collect();
         let direct = |symbol: &&WorkspaceSymbol| {
@@ -405,18 +324,4 @@ impl Context {
             !hints::is_import(&language, path, &text.to_string(), line, name, until)
         });
     }
-}
-
-/// Whether a server knows, of the projects within its root, some alone.
-pub(super) fn knows_some_projects(session: &Session) -> bool {
-    session.knows_open_projects() || session.lists_symbols_of_last_file()
-}
-
-/// Whether a symbol of the text is among those that were found.
-fn is_listed_at(found: &NameMatches, of_text: &WorkspaceSymbol) -> bool {
-    found.symbols.iter().any(|symbol| {
-        symbol.location.file == of_text.location.file
-            && symbol.location.range.start.line == of_text.location.range.start.line
-            && bare_name(symbol) == bare_name(of_text)
-    })
 }

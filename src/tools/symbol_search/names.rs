@@ -2,8 +2,19 @@
 
 use std::collections::HashMap;
 
-use super::ExactSymbol;
 use crate::lsp::model::{FileRef, WorkspaceSymbol};
+use crate::text::Position;
+
+/// A symbol of a name that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ExactSymbol {
+    /// Its file.
+    pub file: FileRef,
+    /// Where its name, or what is called so, begins.
+    pub position: Position,
+    /// The 0-based lines of its other overloads.
+    pub overloads: Vec<u32>,
+}
 
 /// One symbol for each function, whose overloads stand in one file, in one container.
 pub(super) fn without_overloads(symbols: &[&WorkspaceSymbol]) -> Vec<ExactSymbol> {
@@ -25,6 +36,15 @@ pub(super) fn without_overloads(symbols: &[&WorkspaceSymbol]) -> Vec<ExactSymbol
         }
     }
     found
+}
+
+/// Whether a symbol of the text is among `symbols`.
+pub(super) fn has_symbol_at(symbols: &[WorkspaceSymbol], of_text: &WorkspaceSymbol) -> bool {
+    symbols.iter().any(|symbol| {
+        symbol.location.file == of_text.location.file
+            && symbol.location.range.start.line == of_text.location.range.start.line
+            && bare_name(symbol) == bare_name(of_text)
+    })
 }
 
 /// The names of what it lies in, the outermost first: from its container (`ns::Type<T>`, `impl Trait for Type`) and its own name.

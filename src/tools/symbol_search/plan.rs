@@ -67,10 +67,20 @@ impl TextEvidenceByLanguage {
         }
     }
 
-    /// Whether a server of `language` may know a symbol of the name.
-    pub(super) fn may_define(&self, language: &str) -> bool {
+    /// Whether the text defines the name.
+    pub(super) fn is_defined(&self) -> bool {
+        !self.defining.is_empty()
+    }
+
+    /// Whether the language is one of data, markup or prose.
+    pub(super) fn is_data(&self, language: &str) -> bool {
+        self.data.contains(language)
+    }
+
+    /// Whether a server of `language` may know a symbol of the name; what data has of a name that code has as well is about that.
+    pub(super) fn may_define(&self, language: &str, named_in_code: bool) -> bool {
         let may_occur = self.occurring.as_ref().is_none_or(|occurring| occurring.contains(language));
-        may_occur && !self.data.contains(language)
+        may_occur && !(named_in_code && self.is_data(language))
     }
 
     /// The languages to ask, those that define the name first; the others have nothing of it that the text shows, or are too many.
@@ -95,7 +105,14 @@ impl TextEvidenceByLanguage {
     }
 
     /// The languages beside those of `asked` that may have a symbol of the name.
-    pub(super) fn unasked_languages(&self, asked: &BTreeSet<String>) -> BTreeSet<String> {
-        self.defining.union(&self.unparsed).filter(|language| !asked.contains(*language)).cloned().collect()
+    pub(super) fn unasked_languages(
+        &self,
+        asked: &BTreeSet<String>,
+        named_in_code: bool,
+    ) -> BTreeSet<String> {
+        let occurring = self.occurring.iter().flatten();
+        let of_data = occurring.filter(|language| self.is_data(language) && !named_in_code);
+        let all = self.defining.iter().chain(&self.unparsed).chain(of_data);
+        all.filter(|language| !asked.contains(*language)).cloned().collect()
     }
 }

@@ -1,0 +1,149 @@
+//! The state of a search for a name, and what comes of it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+use super::names::bare_name;
+use super::plan::TextEvidenceByLanguage;
+use crate::lsp::model::WorkspaceSymbol;
+use crate::lsp::session::Session;
+use crate::tools::answer::{ServerStatus, Verdict};
+use crate::tools::other_roots::ServerCoverage;
+use crate::workspace::WorkspacePath;
+
+/// Symbols of the workspace, best first, and what became of each server asked.
+#[derive(Debug)]
+pub(crate) struct NameMatches {
+    /// The symbols.
+    pub symbols: Vec<WorkspaceSymbol>,
+    /// How many servers gave beside them.
+    pub left_out: usize,
+    /// One status per language.
+    pub statuses: Vec<ServerStatus>,
+    /// How far to rely on it.
+    pub verdict: Verdict,
+    /// The sessions that answered.
+    pub sessions: Vec<Arc<Session>>,
+    /// What else is to be known of them.
+    pub notes: Vec<String>,
+    /// The time was up before the whole text was searched.
+    pub timed_out: bool,
+}
+
+impl NameMatches {
+    fn new() -> Self {
+        let (symbols, statuses, sessions, notes) = Default::default();
+        Self { symbols, left_out: 0, statuses, verdict: Verdict::Hints, sessions, notes, timed_out: false }
+    }
+}
+
+/// Which symbols are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SymbolMatchMode {
+    /// Those whose name is or contains what was asked for.
+    Like,
+    /// Those that are called just so.
+    Named,
+}
+
+/// What one server says.
+pub(super) enum SymbolSearchAnswer {
+    By {
+        session: Arc<Session>,
+        symbols: Vec<WorkspaceSymbol>,
+        left_out: usize,
+        status: ServerStatus,
+        verdict: Verdict,
+    },
+    Not(ServerStatus),
+}
+
+/// A language whose server answered.
+pub(super) struct AnsweredLanguage {
+    /// The session that did so first.
+    pub(super) session: Arc<Session>,
+    /// What it looked at.
+    pub(super) own: Option<ServerCoverage>,
+}
+
+/// The search for a name while it goes on.
+pub(super) struct NameSearch<'a> {
+    pub(super) query: &'a str,
+    pub(super) wanted: SymbolMatchMode,
+    pub(super) deadline: Instant,
+    pub(super) found: NameMatches,
+    /// The languages whose servers answered.
+    pub(super) answered: BTreeMap<String, AnsweredLanguage>,
+    /// What became of each language that was asked, once for each root and project.
+    asked: Vec<(String, ServerStatus, Verdict)>,
+    /// What a server would look at in a folder, as far as that was found out; by its key and the folder.
+    pub(super) coverages: HashMap<(String, Option<WorkspacePath>), Option<ServerCoverage>>,
+}
+
+impl<'a> NameSearch<'a> {
+    pub(super) fn new(query: &'a str, wanted: SymbolMatchMode, deadline: Instant) -> Self {
+        let (answered, asked, coverages) = Default::default();
+        Self { query, wanted, deadline, found: NameMatches::new(), answered, asked, coverages }
+    }
+
+    /// Takes what a server listed, or why it did not; `own` is what it looked at.
+    pub(super) fn take(&mut self, language: &str, own: Option<ServerCoverage>, answer: SymbolSearchAnswer) {
+        match answer {
+            SymbolSearchAnswer::By { session, symbols, left_out, status, verdict } => {
+                self.found.left_out += left_out;
+                self.found.symbols.extend(symbols);
+                let is_known = |known: &Arc<Session>| Arc::ptr_eq(known, &session);
+                if !self.found.sessions.iter().any(is_known) {
+                    self.found.sessions.push(session.clone());
+                }
+                let first = AnsweredLanguage { session, own };
+                self.answered.entry(language.to_owned()).or_insert(first);
+                self.asked.push((language.to_owned(), status, verdict));
+            }
+            SymbolSearchAnswer::Not(status) => {
+                self.asked.push((language.to_owned(), status, Verdict::Hints));
+            }
+        }
+    }
+
+    /// Whether a server that was asked did not answer.
+    pub(super) fn lacks_answer(&self) -> bool {
+        self.asked.iter().any(|(language, ..)| !self.answered.contains_key(language))
+    }
+
+    /// Whether `symbol` is called just so, or as much so as is wanted.
+    pub(super) fn wants(&self, symbol: &WorkspaceSymbol) -> bool {
+        match self.wanted {
+            SymbolMatchMode::Named => bare_name(symbol) == self.query,
+            SymbolMatchMode::Like => bare_name(symbol).to_lowercase().contains(&self.query.to_lowercase()),
+        }
+    }
+
+    /// The verdict of the servers together. What no file of a language has is no symbol of it, whatever its server would say; and where
+    /// code has the name (`named_in_code`), data and prose that have it as well are about that.
+    pub(super) fn set_verdict(&mut self, evidence: &TextEvidenceByLanguage, named_in_code: bool) {
+        let answered = &self.answered;
+        if !answered.is_empty() {
+            self.asked.retain(|(language, ..)| {
+                answered.contains_key(language) || evidence.may_define(language, named_in_code)
+            });
+        }
+        self.found.verdict = match self.asked.as_slice() {
+            [] => Verdict::Hints,
+            [(.., first), rest @ ..] if rest.iter().all(|(.., verdict)| verdict == first) => *first,
+            _ => Verdict::Partial,
+        };
+        // Of several roots the one that was answered worst tells why.
+        let mut told: Vec<(String, ServerStatus, Verdict)> = Vec::new();
+        for (language, status, verdict) in self.asked.drain(..) {
+            match told.iter_mut().find(|(known, ..)| *known == language) {
+                None => told.push((language, status, verdict)),
+                Some(known) if known.2 == Verdict::Complete => *known = (language, status, verdict),
+                Some(_) => {}
+            }
+        }
+        self.found.statuses = told.into_iter().map(|(_, status, _)| status).collect();
+    }
+}
