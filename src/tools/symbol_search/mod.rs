@@ -73,11 +73,9 @@ impl Context {
             self.ask_language(&mut search, &language.language, &language.clone().into()).await;
         }
         let asked: BTreeSet<String> = to_ask.into_iter().map(|language| language.language).collect();
-        let leaves_code_out = search.lacks_answer() || !code.is_subset(&asked);
         let is_like = wanted == SymbolMatchMode::Like;
-        let may_be_elsewhere =
-            (is_like || text.truncated) && (leaves_code_out || self.may_be_elsewhere(&search).await);
-        if is_like && may_be_elsewhere {
+        let may_be_elsewhere = (is_like || text.truncated) && self.may_be_elsewhere(&search).await;
+        if is_like && (may_be_elsewhere || search.lacks_answer() || !code.is_subset(&asked)) {
             let until = deadline.min(Instant::now() + NAME_SEARCH_TIMEOUT);
             text = fallback::workspace_symbols(self, query, until.into_std()).await?;
             evidence = TextEvidenceByLanguage::new(self, &text);
@@ -86,7 +84,10 @@ impl Context {
         self.drop_imports(&mut search.found.symbols, query);
         let named_in_code = evidence.is_defined() || self.lists_in_code(&search, &evidence);
         search.set_verdict(&evidence, named_in_code);
-        let is_cut = text.truncated && may_be_elsewhere;
+        let lacks_code = code.iter().any(|language| {
+            !search.answered.contains_key(language) && evidence.may_define(language, named_in_code)
+        });
+        let is_cut = text.truncated && (may_be_elsewhere || lacks_code);
         let mut doubts = self.add_from_text(&mut search, text, &unknown);
         doubts.is_cut = is_cut;
         doubts.unasked = evidence.unasked_languages(&asked, named_in_code);
