@@ -68,33 +68,37 @@ async fn lifecycle_violations_are_refused_with_lsp_errors() {
 #[tokio::test(flavor = "multi_thread")]
 async fn cancelled_or_disconnected_editor_request_is_cancelled_at_server() {
     let project = project(&json!({"answers": {"textDocument/hover": {"never": true}}}));
-    let (mut client, _) = Client::start(open(&project, None), able()).await;
+    let runtime = open(&project, None);
+    let (mut client, _) = Client::start(runtime.clone(), able()).await;
     client.open("a.scr", 1, "def foo\n").await;
     client.diagnostics("a.scr", 1).await;
-    let asked = |count: usize| {
-        let log = project.log();
-        log.wait_for("hovers", Duration::from_secs(60), |log| {
-            (log.count("textDocument/hover") >= count).then_some(())
+    let log = project.log();
+    let wait = |what: &str, method: &str, count: usize| {
+        log.wait_for(what, Duration::from_secs(60), |log| (log.count(method) >= count).then_some(()));
+    };
+    // What was asked for an answered request is dropped a moment later, so the server is ended only when that has been seen.
+    let cancelled = |count: usize| {
+        log.wait_for("hovers cancelled", Duration::from_secs(60), |log| {
+            let ids: Vec<Value> =
+                log.params("$/cancelRequest").into_iter().map(|params| params["id"].clone()).collect();
+            let messages = log.messages();
+            let hovers = messages.iter().filter(|message| message["method"] == "textDocument/hover");
+            (hovers.filter(|hover| ids.contains(&hover["id"])).count() >= count).then_some(())
         });
     };
     let id = client.put("textDocument/hover", client.at("a.scr", 0, 4)).await;
-    asked(1);
+    wait("a hover", "textDocument/hover", 1);
     client.tell("$/cancelRequest", json!({"id": id})).await;
     assert_eq!(client.answer(id).await["error"]["code"], -32800);
+    cancelled(1);
     client.put("textDocument/hover", client.at("a.scr", 0, 4)).await;
-    asked(2);
+    wait("another hover", "textDocument/hover", 2);
     let begun = Instant::now();
-    let log = project.log();
-    client.vanish().await;
+    client.vanish_alone().await;
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
     // The server reads on after the door is closed.
-    log.wait_for("each hover cancelled", Duration::from_secs(60), |log| {
-        let cancelled: Vec<Value> =
-            log.params("$/cancelRequest").into_iter().map(|params| params["id"].clone()).collect();
-        let mut hovers =
-            log.messages().into_iter().filter(|message| message["method"] == "textDocument/hover");
-        hovers.all(|hover| cancelled.contains(&hover["id"])).then_some(())
-    });
+    cancelled(2);
+    runtime.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
