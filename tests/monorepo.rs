@@ -1,26 +1,14 @@
 //! Several projects in one workspace: what is used across them is found where a server can know it, and is said where none does.
 
-use std::time::Duration;
-
 use lsp_tools::internals::lsp::model::Severity;
 use lsp_tools::internals::tools::answer::LocationsOutput;
 use lsp_tools::internals::tools::lsp_hierarchy::CallDirection;
-use lsp_tools::{Answer, Runtime, RuntimeOptions, Target, Verdict};
+use lsp_tools::{Answer, Runtime, Target, Verdict};
 
-use crate::support::{Project, real_servers};
-
-/// Machines that run many tests at once are slow; what is not right is not right at any speed.
-const PATIENT: Option<Duration> = Some(Duration::from_secs(90));
+use crate::support::{Project, agent, real_servers};
 
 fn open(project: &Project, server: &str) -> Runtime {
-    let options = RuntimeOptions {
-        workspace: Some(project.root()),
-        cwd: project.root(),
-        supervisor: Some(env!("CARGO_BIN_EXE_lsp-tools").into()),
-        timeout: PATIENT,
-        ..RuntimeOptions::default()
-    };
-    Runtime::open_with(options, project.folders(Some(&real_servers(&[server])))).expect("a runtime")
+    agent::open(project, Some(&real_servers(&[server])))
 }
 
 fn named(path: &str, name: &str) -> Target {

@@ -1,22 +1,11 @@
 //! Symbols by name in workspaces of many languages, roots and projects.
 
-use std::time::Duration;
+use lsp_tools::{Runtime, Target, Verdict};
 
-use lsp_tools::{Runtime, RuntimeOptions, Target, Verdict};
-
-use crate::support::{Project, real_servers};
-
-const PATIENT: Option<Duration> = Some(Duration::from_secs(90));
+use crate::support::{Project, agent, real_servers};
 
 fn open(project: &Project, servers: &[&str]) -> Runtime {
-    let options = RuntimeOptions {
-        workspace: Some(project.root()),
-        cwd: project.root(),
-        supervisor: Some(env!("CARGO_BIN_EXE_lsp-tools").into()),
-        timeout: PATIENT,
-        ..RuntimeOptions::default()
-    };
-    Runtime::open_with(options, project.folders(Some(&real_servers(servers)))).expect("a runtime")
+    agent::open(project, Some(&real_servers(servers)))
 }
 
 /// The paths of the symbols called exactly `name`, the verdict, and all notes.

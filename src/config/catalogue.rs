@@ -119,6 +119,11 @@ impl Catalogue {
         self.index.language_of(file_name, first_line)
     }
 
+    /// Whether a language is one of data, markup or prose, whose files define nothing that code calls by name.
+    pub(crate) fn is_data(&self, language: &str) -> bool {
+        self.languages.get(language).is_some_and(|known| known.data)
+    }
+
     /// Whether nothing but the first line can tell the language of a file with this name.
     pub(crate) fn needs_first_line(&self, file_name: &str) -> bool {
         !file_name.contains('.') && self.language_of(file_name, None).is_none()

@@ -9,7 +9,7 @@ use crate::hints;
 use crate::text::Position;
 use crate::workspace::WorkspacePath;
 
-/// So many candidates are listed.
+/// The most candidates that are listed.
 const MAX_LISTED_CANDIDATES: usize = 10;
 
 impl Context {

@@ -313,7 +313,8 @@ impl Context {
         Ok(LanguageFile { path, language })
     }
 
-    fn language_of(&self, path: &WorkspacePath) -> Result<Option<&str>, ToolError> {
+    /// The language of a file as the caller sees it.
+    pub(crate) fn language_of(&self, path: &WorkspacePath) -> Result<Option<&str>, ToolError> {
         let name = path.name_lossy();
         if let Some(unsaved) = self.view.unsaved(path) {
             return Ok(self.catalogue().language_of(&name, unsaved.first_line().as_deref()));

@@ -360,8 +360,7 @@ async fn occurrences_until(
     // Whether a file without an extension is a script of such a language, its first line tells.
     let related = related_languages(context, language);
     let is_script = |path: &WorkspacePath| {
-        let found = context.language_file_unchecked(path.clone()).ok().and_then(|found| found.language);
-        found.is_some_and(|found| related.contains(&found.as_str()))
+        context.language_of(path).ok().flatten().is_some_and(|found| related.contains(&found))
     };
     all.retain(|path, _| path.extension().is_some() || is_script(path));
     (all, found.truncated || found.timed_out)

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::names::{bare_name, has_symbol_at};
-use super::search::{NameSearch, SymbolMatchMode};
+use super::search::NameSearch;
 use crate::hints::FoundSymbols;
 use crate::lsp::model::{FileRef, WorkspaceSymbol};
 use crate::lsp::session::Session;
@@ -93,18 +93,18 @@ impl Context {
             return doubts;
         }
         let query = search.query;
-        let lower = query.to_lowercase();
-        let listed = ListedCoverages {
-            named: self.coverages_with(search, |symbol| bare_name(symbol) == query),
-            wanted: self.coverages_with(search, |symbol| bare_name(symbol).to_lowercase().contains(&lower)),
+        let named = one_path_per_folder(&search.found.symbols, |symbol| bare_name(symbol) == query);
+        let wanted = one_path_per_folder(&search.found.symbols, |symbol| search.wants(symbol));
+        let mut coverages = |paths: Vec<WorkspacePath>| {
+            paths.iter().filter_map(|path| self.text_coverage(search, path)).map(|(_, there)| there).collect()
         };
+        let listed = ListedCoverages { named: coverages(named), wanted: coverages(wanted) };
         let mut added = Vec::new();
         for symbol in text.symbols {
             let FileRef::Inside(path) = &symbol.location.file else { continue };
             // A file that is gone by now defines nothing.
-            let Ok(subject) = self.language_file_unchecked(path.clone()) else { continue };
-            let Some(language) = subject.language else { continue };
-            if let Some(session) = search.answered.get(&language).map(|answered| answered.session.clone()) {
+            let Ok(Some(language)) = self.language_of(path) else { continue };
+            if let Some(session) = search.answered.get(language).map(|answered| answered.session.clone()) {
                 match self.compare_with_listed(search, &session, &symbol, &listed, unknown) {
                     TextSymbol::Known => continue,
                     TextSymbol::Unlisted => {
@@ -132,12 +132,9 @@ impl Context {
         let FileRef::Inside(path) = &symbol.location.file else { return TextSymbol::Known };
         let Some((_, coverage)) = self.text_coverage(search, path) else { return TextSymbol::Known };
         let is_named = symbol.name == search.query;
-        let is_like = search.wanted == SymbolMatchMode::Like;
         if let Some(why) = unknown.get(&coverage) {
             TextSymbol::Unseen(coverage_name(&coverage), why.clone())
-        } else if is_named && !listed.named.contains(&coverage)
-            || is_like && !listed.wanted.contains(&coverage)
-        {
+        } else if is_named && !listed.named.contains(&coverage) || !listed.wanted.contains(&coverage) {
             TextSymbol::Unlisted
         } else if is_named && session.leaves_files_out(path) && !has_symbol_at(&search.found.symbols, symbol)
         {
@@ -146,21 +143,19 @@ impl Context {
             TextSymbol::Known
         }
     }
+}
 
-    /// The coverages in which a server lists such a symbol.
-    fn coverages_with(
-        &self,
-        search: &mut NameSearch<'_>,
-        is_such: impl Fn(&WorkspaceSymbol) -> bool,
-    ) -> BTreeSet<ServerCoverage> {
-        // One file of each folder is enough.
-        let mut paths: BTreeMap<(Option<WorkspacePath>, Option<String>), WorkspacePath> = BTreeMap::new();
-        for symbol in search.found.symbols.iter().filter(|symbol| is_such(symbol)) {
-            if let FileRef::Inside(path) = &symbol.location.file {
-                let key = (path.parent(), path.extension().map(str::to_owned));
-                paths.entry(key).or_insert_with(|| path.clone());
-            }
+/// A file of each folder, and each ending in it, in which there is such a symbol.
+fn one_path_per_folder(
+    symbols: &[WorkspaceSymbol],
+    is_such: impl Fn(&WorkspaceSymbol) -> bool,
+) -> Vec<WorkspacePath> {
+    let mut paths = BTreeMap::new();
+    for symbol in symbols.iter().filter(|symbol| is_such(symbol)) {
+        if let FileRef::Inside(path) = &symbol.location.file {
+            let key = (path.parent(), path.extension().map(str::to_owned));
+            paths.entry(key).or_insert_with(|| path.clone());
         }
-        paths.values().filter_map(|path| self.text_coverage(search, path)).map(|(_, there)| there).collect()
     }
+    paths.into_values().collect()
 }

@@ -35,7 +35,7 @@ use search::{NameSearch, SymbolSearchAnswer};
 
 /// The most other roots and projects in which a server is asked for a name.
 const MAX_NAME_SEARCH_COVERAGES: usize = 6;
-/// So many symbols of the name are looked at for whether they are imports.
+/// The most symbols of the name that are looked at for whether they are imports.
 const MAX_IMPORT_CHECKED_SYMBOLS: usize = 20;
 /// The first search of the text gets at most this part of the time there is.
 const FIRST_SEARCH_SHARE: u32 = 3;
@@ -63,7 +63,7 @@ impl Context {
         let present = self.present_languages();
         let code: BTreeSet<String> = present
             .iter()
-            .filter(|language| !evidence.is_data(&language.language))
+            .filter(|language| !self.catalogue().is_data(&language.language))
             .map(|language| language.language.clone())
             .collect();
         let has_server = |language: &LanguageFile| !self.navigating_servers(language).is_empty();
@@ -82,7 +82,7 @@ impl Context {
         }
         let unknown = self.ask_where_text_defines(&mut search, &text).await;
         self.drop_imports(&mut search.found.symbols, query);
-        let named_in_code = evidence.is_defined() || self.lists_in_code(&search, &evidence);
+        let named_in_code = evidence.is_defined() || self.lists_in_code(&search);
         search.set_verdict(&evidence, named_in_code);
         let lacks_code = code.iter().any(|language| {
             !search.answered.contains_key(language) && evidence.may_define(language, named_in_code)
@@ -142,11 +142,11 @@ impl Context {
     }
 
     /// Whether a server lists such a symbol in a file of code.
-    fn lists_in_code(&self, search: &NameSearch<'_>, evidence: &TextEvidenceByLanguage) -> bool {
+    fn lists_in_code(&self, search: &NameSearch<'_>) -> bool {
         search.found.symbols.iter().filter(|symbol| search.wants(symbol)).any(|symbol| {
             let FileRef::Inside(path) = &symbol.location.file else { return false };
-            let language = self.language_file_unchecked(path.clone()).ok().and_then(|file| file.language);
-            language.is_some_and(|language| !evidence.is_data(&language))
+            let language = self.language_of(path).ok().flatten();
+            language.is_some_and(|language| !self.catalogue().is_data(language))
         })
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::config::PresentLanguage;
+use crate::config::{Catalogue, PresentLanguage};
 use crate::hints::{self, FoundSymbols};
 use crate::lsp::model::FileRef;
 use crate::tools::context::Context;
@@ -27,41 +27,33 @@ enum TextEvidence {
 }
 
 /// What the text shows of a name, by language.
-pub(super) struct TextEvidenceByLanguage {
+pub(super) struct TextEvidenceByLanguage<'a> {
+    catalogue: &'a Catalogue,
     defining: BTreeSet<String>,
     /// `None` where not all files were searched.
     occurring: Option<BTreeSet<String>>,
-    unparsed: BTreeSet<String>,
-    data: BTreeSet<String>,
 }
 
-impl TextEvidenceByLanguage {
+impl<'a> TextEvidenceByLanguage<'a> {
     /// From what the text search found.
-    pub(super) fn new(context: &Context, text: &FoundSymbols) -> Self {
-        let language = |path: &WorkspacePath| context.language_file_unchecked(path.clone()).ok()?.language;
+    pub(super) fn new(context: &'a Context, text: &FoundSymbols) -> Self {
+        let language = |path: &WorkspacePath| Some(context.language_of(path).ok()??.to_owned());
         let defining = text.symbols.iter().filter_map(|symbol| match &symbol.location.file {
             FileRef::Inside(path) => language(path),
             FileRef::Outside(_) | FileRef::Virtual(_) => None,
         });
-        let defining = defining.collect();
-        let occurring = text.occurs_in.as_ref();
-        let languages = context.catalogue().languages.iter();
-        let data: BTreeSet<String> =
-            languages.filter(|(_, known)| known.data).map(|(language, _)| language.clone()).collect();
-        let unparsed = occurring.into_iter().flatten().filter_map(language);
-        let unparsed =
-            unparsed.filter(|language| !hints::has_grammar(language) && !data.contains(language)).collect();
-        let occurring = occurring.map(|paths| paths.iter().filter_map(language).collect());
-        Self { defining, occurring, unparsed, data }
+        let occurring = text.occurs_in.as_ref().map(|paths| paths.iter().filter_map(language).collect());
+        Self { catalogue: context.catalogue(), defining: defining.collect(), occurring }
     }
 
     fn of(&self, language: &str) -> TextEvidence {
+        let occurs = || self.occurring.as_ref().is_some_and(|occurring| occurring.contains(language));
         if self.defining.contains(language) {
             TextEvidence::Defines
-        } else if self.unparsed.contains(language) {
-            TextEvidence::Unparsed
-        } else if self.data.contains(language) {
+        } else if self.catalogue.is_data(language) {
             TextEvidence::Data
+        } else if !hints::has_grammar(language) && occurs() {
+            TextEvidence::Unparsed
         } else {
             TextEvidence::None
         }
@@ -72,15 +64,10 @@ impl TextEvidenceByLanguage {
         !self.defining.is_empty()
     }
 
-    /// Whether the language is one of data, markup or prose.
-    pub(super) fn is_data(&self, language: &str) -> bool {
-        self.data.contains(language)
-    }
-
     /// Whether a server of `language` may know a symbol of the name; what data has of a name that code has as well is about that.
     pub(super) fn may_define(&self, language: &str, named_in_code: bool) -> bool {
         let may_occur = self.occurring.as_ref().is_none_or(|occurring| occurring.contains(language));
-        may_occur && !(named_in_code && self.is_data(language))
+        may_occur && !(named_in_code && self.catalogue.is_data(language))
     }
 
     /// The languages to ask, those that define the name first; the others have nothing of it that the text shows, or are too many.
@@ -110,9 +97,12 @@ impl TextEvidenceByLanguage {
         asked: &BTreeSet<String>,
         named_in_code: bool,
     ) -> BTreeSet<String> {
-        let occurring = self.occurring.iter().flatten();
-        let of_data = occurring.filter(|language| self.is_data(language) && !named_in_code);
-        let all = self.defining.iter().chain(&self.unparsed).chain(of_data);
-        all.filter(|language| !asked.contains(*language)).cloned().collect()
+        let may_define = |language: &&String| match self.of(language) {
+            TextEvidence::Defines | TextEvidence::Unparsed => true,
+            TextEvidence::Data => !named_in_code,
+            TextEvidence::None => false,
+        };
+        let all = self.defining.iter().chain(self.occurring.iter().flatten());
+        all.filter(may_define).filter(|language| !asked.contains(*language)).cloned().collect()
     }
 }

@@ -123,7 +123,7 @@ impl<'a> NameSearch<'a> {
 
     /// The verdict of the servers together. What no file of a language has is no symbol of it, whatever its server would say; and where
     /// code has the name (`named_in_code`), data and prose that have it as well are about that.
-    pub(super) fn set_verdict(&mut self, evidence: &TextEvidenceByLanguage, named_in_code: bool) {
+    pub(super) fn set_verdict(&mut self, evidence: &TextEvidenceByLanguage<'_>, named_in_code: bool) {
         let answered = &self.answered;
         if !answered.is_empty() {
             self.asked.retain(|(language, ..)| {

@@ -161,9 +161,8 @@ impl<'a> ServerUses<'a> {
 
     fn subject(&self, index: &CodeIndex, file: usize) -> LanguageFile {
         let path = index.files[file].path.clone();
-        let language =
-            self.context.language_file_unchecked(path.clone()).ok().and_then(|known| known.language);
-        LanguageFile { path, language: language.or_else(|| Some(self.language.to_owned())) }
+        let language = self.context.language_of(&path).ok().flatten().unwrap_or(self.language).to_owned();
+        LanguageFile { path, language: Some(language) }
     }
 
     /// The session that navigates in `subject`; asked for once in each project where there is none, since each try may take long.
