@@ -13,8 +13,7 @@ use crate::support::Project;
 /// What a command of the shell says that has `variables`.
 fn bash(project: &Project, variables: &[(&str, &Path)], command: &str) -> Value {
     let mut lsp_tools = project.command(None);
-    // A cargo home of the user's below a folder that commands write is used as it is; the test is about our own.
-    lsp_tools.env_remove("CARGO_HOME").envs(variables.iter().copied());
+    lsp_tools.envs(variables.iter().copied());
     let arguments = json!({"command": command}).to_string();
     let output: Output = lsp_tools
         .args(["tools", "call", "bash", &arguments, "--format", "json"])
@@ -45,14 +44,17 @@ fn temporary_folder_swapped_for_symlink_grants_no_write() {
 fn caches_folder_swapped_for_symlink_grants_no_write() {
     let project = Project::new([("a.txt", "a\n")]);
     let (victim, temporary) = (outside(), project.beside("tmp"));
-    let first = bash(&project, &[], "echo $CARGO_HOME");
+    // Outside the folders that commands write: only such a cargo home, and one that is there, is replaced by our own.
+    let users = outside();
+    let variables = [("CARGO_HOME", users.path())];
+    let first = bash(&project, &variables, "echo $CARGO_HOME");
     let caches = first["stdout"].as_str().unwrap().trim();
     let own =
         Path::new(caches).ancestors().find(|folder| folder.ends_with("own")).expect("the folder of caches");
     assert!(own.starts_with(temporary.parent().unwrap()), "below a folder that commands write: {caches}");
-    bash(&project, &[], &exchanged(own, victim.path()));
+    bash(&project, &variables, &exchanged(own, victim.path()));
     let attack = format!("echo x > '{}/kept'", victim.path().display());
-    assert_ne!(bash(&project, &[], &attack)["exit_code"], 0);
+    assert_ne!(bash(&project, &variables, &attack)["exit_code"], 0);
     assert_eq!(fs::read_to_string(victim.path().join("kept")).unwrap(), "kept");
 }
 
