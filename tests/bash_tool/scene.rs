@@ -79,8 +79,13 @@ impl Scene {
 
     /// Runs a command to its end, or for a second.
     pub async fn bash_for_a_second(&self, command: &str) -> (Value, Duration) {
+        self.bash_for(1_000, command).await
+    }
+
+    /// Runs a command to its end, or for as many milliseconds.
+    pub async fn bash_for(&self, milliseconds: u64, command: &str) -> (Value, Duration) {
         let begun = Instant::now();
-        let result = self.call("bash", json!({"command": command, "timeout_ms": 1_000})).await;
+        let result = self.call("bash", json!({"command": command, "timeout_ms": milliseconds})).await;
         (result.value, begun.elapsed())
     }
 
