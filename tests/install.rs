@@ -104,6 +104,18 @@ async fn concurrent_installs_of_one_server_install_once() {
     assert!(install(data.path(), "ruff", &ruff).await.unwrap().already);
 }
 
+/// As where a home or its folder of data lies on another disk.
+#[tokio::test(flavor = "multi_thread")]
+async fn locked_packages_of_npm_install_below_a_symbolic_link() {
+    let real = tempfile::tempdir().unwrap();
+    let link = real.path().join("link");
+    fs::create_dir(real.path().join("data")).unwrap();
+    std::os::unix::fs::symlink("data", &link).unwrap();
+    let server = &Catalogue::built_in().servers["vim-language-server"];
+    let installed = install(&link, "vim-language-server", server).await.unwrap();
+    assert!(installed.program.starts_with(&link), "{:?}", installed.program);
+}
+
 /// Not a test: what the next one kills.
 #[test]
 #[ignore = "runs in a process of its own, which a test starts and kills"]

@@ -97,14 +97,15 @@ impl InstallPrefix {
         Ok(())
     }
 
-    /// A new folder to install into.
+    /// A new folder to install into, by its path without symbolic links.
     pub(super) fn create_folder(&self, recipes: &CheckedRecipe) -> Result<PathBuf, InstallError> {
         let name =
             manifest::folder_name(recipes.recipe()).map_err(InstallError::file("name", &self.folder))?;
         let folder = self.folder.join(name);
         let made = DirBuilder::new().mode(0o700).create(&folder);
         made.map_err(InstallError::file("make", &folder))?;
-        Ok(folder)
+        // `npm ci` takes a prefix below a symbolic link for another package than the lock's, and refuses.
+        fs::canonicalize(&folder).map_err(InstallError::file("find", &folder))
     }
 
     /// Marks `folder` as whole and puts it to use. What was in use stays until the next installation, for servers that
