@@ -1,9 +1,14 @@
 //! Several projects in one workspace: what is used across them is found where a server can know it, and is said where none does.
 
+use std::collections::BTreeSet;
+use std::fs;
+
 use lsp_tools::internals::lsp::model::Severity;
 use lsp_tools::internals::tools::answer::LocationsOutput;
 use lsp_tools::internals::tools::lsp_hierarchy::CallDirection;
 use lsp_tools::{Answer, Runtime, Target, Verdict};
+
+use serde_json::json;
 
 use crate::support::{Project, agent, real_servers};
 
@@ -257,4 +262,42 @@ async fn references_in_files_that_configuration_leaves_out_are_found() {
         assert_eq!((found.verdict, found.notes.as_slice()), (Verdict::Complete, [].as_slice()), "{server}");
         runtime.shutdown().await;
     }
+}
+
+/// The servers that were asked about a file, and what the answer is worth.
+async fn asked_servers(runtime: &Runtime, path: &str) -> (BTreeSet<String>, Verdict) {
+    let answer = runtime.diagnose(vec![path.into()], None, 100).await.expect("a check");
+    let found: Vec<&str> = answer.output.diagnostics.iter().map(|found| found.message.as_str()).collect();
+    assert_eq!(found, ["WRONG"], "what both say is said once");
+    let all = answer.servers.iter().chain([&answer.server_status]);
+    (all.map(|status| status.server.clone()).collect(), answer.verdict)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn linter_of_one_package_joins_for_the_files_of_that_package_alone() {
+    let project = Project::scripted(
+        &json!({}),
+        "",
+        [
+            ("packages/web/biome.json", "{}"),
+            ("packages/web/a.css", "WRONG\n"),
+            ("packages/api/b.css", "WRONG\n"),
+        ],
+    );
+    let command = json!(project.server_command());
+    let table = |key: &str| {
+        format!("[server.{key}]\ncommand = {command}\ndiagnostics = {{source = \"versioned-push\"}}\n")
+    };
+    let tables = format!("{}{}", table("css"), table("biome"));
+    fs::write(project.beside("config").join("servers.toml"), tables).expect("servers.toml");
+    let runtime = agent::open(&project, None);
+    let of = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
+    let both = (of(&["biome", "css"]), Verdict::Complete);
+    assert_eq!(asked_servers(&runtime, "packages/web/a.css").await, both);
+    let one = (of(&["css"]), Verdict::Complete);
+    assert_eq!(asked_servers(&runtime, "packages/api/b.css").await, one);
+    // Configured a moment ago.
+    project.write("packages/api/biome.json", "{}");
+    assert_eq!(asked_servers(&runtime, "packages/api/b.css").await, both);
+    runtime.shutdown().await;
 }

@@ -367,6 +367,11 @@ impl ServerSpec {
         self.runs_project_code && self.untrusted.is_none()
     }
 
+    /// Whether it runs beside others, and only for files below one of its root markers.
+    pub(crate) fn joins_where_marked(&self) -> bool {
+        self.root_required && !self.features.navigation
+    }
+
     /// What the project at `root` needs for its answers and does not have.
     pub(crate) fn missing_set_up<'a>(
         &'a self,

@@ -1,13 +1,21 @@
 //! The choice of a language's servers among those that exist. An installed one comes before one that is not, and of the
 //! installed ones what the project configures, then what the catalogue ranks best. Looks at files only; starts nothing.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use super::locate::{self, ProgramSearchPlaces};
 use crate::config::spec::{Language, ServerSpec};
 use crate::config::{Catalogue, ConfigMarker};
 use crate::workspace::WorkspacePath;
+
+/// How deep below the workspace packages are looked for: `packages/@scope/name`.
+const MAX_PACKAGE_DEPTH: usize = 3;
+/// How many folders are looked into for them.
+const MAX_PACKAGE_FOLDERS: usize = 200;
+/// Folders that hold what is fetched and built, beside the hidden ones.
+const UNLIKELY_PACKAGES: [&str; 6] = ["node_modules", "target", "dist", "build", "vendor", "venv"];
 
 /// What is installed for a workspace, and what it configures.
 #[derive(Debug)]
@@ -16,6 +24,8 @@ pub(crate) struct ServerChoice<'a> {
     places: ProgramSearchPlaces<'a>,
     /// The servers among the alternatives that are there, and whether they may start.
     installed: BTreeMap<&'a str, bool>,
+    /// Where the packages of the workspace may lie, itself first; empty where no server that is there asks for a marker.
+    packages: Vec<PathBuf>,
 }
 
 impl<'a> ServerChoice<'a> {
@@ -31,8 +41,14 @@ impl<'a> ServerChoice<'a> {
             let may_start = trusted || !server.waits_for_trust();
             locate::locate(key, server, &places).is_ok().then_some((key, may_start))
         };
-        let installed = keys.into_iter().filter_map(found).collect();
-        Self { catalogue, places, installed }
+        let installed: BTreeMap<&str, bool> = keys.into_iter().filter_map(found).collect();
+        let waits_for_marker =
+            |key: &&str| catalogue.servers.get(*key).is_some_and(ServerSpec::joins_where_marked);
+        let packages = match installed.keys().any(waits_for_marker) {
+            true => package_folders(places.workspace.root()),
+            false => Vec::new(),
+        };
+        Self { catalogue, places, installed, packages }
     }
 
     /// The keys of the servers that run for each language of which what is installed decides.
@@ -55,6 +71,9 @@ impl<'a> ServerChoice<'a> {
             let markers = server.root_markers.iter().filter(|_| server.root_required);
             let names = signs.chain(markers.map(String::as_str));
             watched.extend(names.map(|name| places.workspace.root().join(name)));
+            if server.joins_where_marked() && locate::locate(key, server, places).is_ok() {
+                watched.extend(package_folders(places.workspace.root()));
+            }
         }
         watched
     }
@@ -92,9 +111,39 @@ impl<'a> ServerChoice<'a> {
     }
 
     fn is_wanted(&self, server: &ServerSpec) -> bool {
-        let root = self.places.workspace.root();
-        !server.root_required || server.root_markers.iter().any(|marker| root.join(marker).exists())
+        let is_marked =
+            |folder: &PathBuf| server.root_markers.iter().any(|marker| folder.join(marker).exists());
+        !server.root_required || self.packages.iter().any(is_marked)
     }
+}
+
+/// The workspace and the folders near its top, where the packages of a project of projects lie.
+fn package_folders(root: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut next = VecDeque::from([(root.to_owned(), 0)]);
+    while let Some((folder, depth)) = next.pop_front() {
+        if found.len() == MAX_PACKAGE_FOLDERS {
+            break;
+        }
+        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+        let is_folder = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let is_likely = |entry: &fs::DirEntry| {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            !name.starts_with('.') && !UNLIKELY_PACKAGES.contains(&&*name)
+        };
+        if depth < MAX_PACKAGE_DEPTH {
+            let mut inner: Vec<PathBuf> = entries
+                .filter(|entry| is_likely(entry) && is_folder(entry))
+                .map(|entry| entry.path())
+                .take(MAX_PACKAGE_FOLDERS)
+                .collect();
+            inner.sort();
+            next.extend(inner.into_iter().map(|folder| (folder, depth + 1)));
+        }
+        found.push(folder);
+    }
+    found
 }
 
 /// Whether no settings say which servers run for it.

@@ -349,7 +349,12 @@ impl Context {
     ) -> Vec<(&'a str, &'a spec::ServerSpec)> {
         let Some(language) = &subject.language else { return Vec::new() };
         let servers = self.catalogue().servers_for(language);
-        servers.into_iter().filter(|(_, server)| wanted(&server.features)).collect()
+        let is_fixed = self.catalogue().languages.get(language).is_some_and(|language| language.fixed);
+        // Where settings name it, a server that finds no marker says so.
+        let is_for_file = |(key, server): &(&str, &spec::ServerSpec)| {
+            is_fixed || !server.joins_where_marked() || self.manager.finds_root(key, &subject.path)
+        };
+        servers.into_iter().filter(|(_, server)| wanted(&server.features)).filter(is_for_file).collect()
     }
 
     /// Installs what `target` needs and is missing, where the caller wants that. Before any deadline is set: fetching a

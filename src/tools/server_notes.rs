@@ -147,11 +147,9 @@ impl Context {
         let language = spoken.first()?;
         let leading = running(language)?.first().cloned()?;
         let spec = self.catalogue().servers.get(server)?;
-        if spec.root_required && !spec.features.navigation {
+        if spec.joins_where_marked() {
             let markers = spec.root_markers.join(" or ");
-            return Some(InstalledServerUse::Resting(format!(
-                "used in projects with {markers} in their root"
-            )));
+            return Some(InstalledServerUse::Resting(format!("used in folders with {markers}")));
         }
         let setting = self.preference_setting(language, server);
         Some(InstalledServerUse::Resting(format!(
@@ -188,8 +186,7 @@ impl Context {
 
     fn can_run(&self, server: &str, path: &WorkspacePath) -> bool {
         let spec = self.catalogue().servers.get(server);
-        let may =
-            spec.is_some_and(|spec| !spec.disabled && (spec.features.navigation || !spec.root_required));
+        let may = spec.is_some_and(|spec| !spec.disabled && !spec.joins_where_marked());
         may && !matches!(self.manager.locate(server, path), Err(SessionUnavailable::Missing { .. }))
     }
 }

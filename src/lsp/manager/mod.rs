@@ -311,6 +311,13 @@ impl Manager {
         found.unwrap_or_else(WorkspacePath::root)
     }
 
+    /// Whether there is a root of `server` for `path`: one that needs a marker may find none.
+    pub(crate) fn finds_root(&self, server: &str, path: &WorkspacePath) -> bool {
+        let shared = &self.shared;
+        let spec = shared.setup.catalogue.servers.get(server);
+        spec.is_some_and(|spec| shared.roots.root_for(&shared.setup, server, spec, path).is_some())
+    }
+
     /// The folder of the project that `path` is in; a server whose root is a project of projects has several.
     pub(crate) fn project(&self, server: &str, path: &WorkspacePath) -> WorkspacePath {
         match self.shared.setup.catalogue.servers.get(server) {
