@@ -247,7 +247,7 @@ fn import_line(source: &ParsedSource, name: &str) -> Option<u32> {
     Some(source.position(import.span.start).line + 1)
 }
 
-fn candidate(target: &ResolutionTarget, score: i32, why: String) -> Option<Candidate> {
+pub(super) fn candidate(target: &ResolutionTarget, score: i32, why: String) -> Option<Candidate> {
     match target {
         ResolutionTarget::Definition(source, index) => {
             let definition = source.definitions.get(*index)?;

@@ -9,8 +9,9 @@ use super::candidates::identifier_at;
 use super::conditional_code::{
     Condition, ConditionalOccurrence, SourceConditions, condition_of_file, has_branches, has_conditional_code,
 };
-use super::definition::DefinitionRole;
+use super::definition::{DefinitionRole, SourceDefinition};
 use super::imports::ImportItem;
+use super::occurrence_use::{OccurrenceUse, occurrence_use};
 use super::project::Project;
 use super::resolve::Resolver;
 use super::source::ParsedSource;
@@ -42,9 +43,11 @@ pub(crate) struct OccurrenceQuery {
 pub(crate) enum OccurrenceSense {
     /// All of them.
     Any,
-    /// Those in code that may call it: neither its definition nor an import.
+    /// Those in code that may call it: neither its definition nor an import, nor a type.
     Call,
-    /// Those by which something may implement it or derive from it: a definition of the same name, or the head of a type.
+    /// Those by which something may implement it: a definition of the same name, or the head of a type.
+    Implementation,
+    /// Those by which a type may derive from it: the heads of types.
     Heir,
     /// None: what it is derived from is not told by its name.
     Base,
@@ -76,6 +79,8 @@ pub(crate) struct FurtherOccurrence {
 pub(crate) struct FurtherOccurrences {
     /// Those with an import of it first, then the nearest.
     pub(crate) files: Vec<FurtherOccurrence>,
+    /// Where it is given to calls as a value, and not called: what was asked for is calls.
+    pub(crate) passed: Vec<FurtherOccurrence>,
     /// Those where it stands in comments and strings alone.
     pub(crate) quiet: Vec<WorkspacePath>,
     /// Where it stands in code that is compiled in some configurations alone, in all files.
@@ -159,6 +164,7 @@ pub(crate) fn further_occurrences(
             continue;
         };
         match in_source(source, asked, hits) {
+            Some(standing) if is_passed_alone(&source, asked, hits) => found.passed.push(standing),
             Some(standing) => found.files.push(standing),
             None if hits.iter().all(|hit| in_comment_or_string(source, hit)) => {
                 found.quiet.push(path.clone())
@@ -208,7 +214,7 @@ fn in_comment_or_string(source: &ParsedSource, hit: &Hit) -> bool {
 /// Whether the name means something that only its own function knows.
 fn is_confined(project: &Project<'_>, source: &ParsedSource, asked: &OccurrenceQuery) -> bool {
     let at = source.buffer().byte_offset(asked.position);
-    let is_own = |definition: &super::definition::SourceDefinition| {
+    let is_own = |definition: &SourceDefinition| {
         definition.role == DefinitionRole::Parameter
             || source.is_local(definition) && !matches!(definition.role, DefinitionRole::Import(_))
     };
@@ -216,12 +222,23 @@ fn is_confined(project: &Project<'_>, source: &ParsedSource, asked: &OccurrenceQ
     visible.first().is_some_and(|&index| is_own(&source.definitions[index]))
 }
 
-fn in_source(source: &ParsedSource, asked: &OccurrenceQuery, hits: &[Hit]) -> Option<FurtherOccurrence> {
-    let counts = |hit: &&Hit| {
+fn counts(source: &ParsedSource, asked: &OccurrenceQuery, hit: &Hit) -> bool {
+    let at = source.buffer().byte_offset(hit.range.start);
+    !in_comment_or_string(source, hit) && matches_sense(source, asked, at)
+}
+
+/// Whether calls are asked for, and all that counts in a file only gives the name to calls, as a value.
+fn is_passed_alone(source: &ParsedSource, asked: &OccurrenceQuery, hits: &[Hit]) -> bool {
+    let is_passed = |hit: &Hit| {
         let at = source.buffer().byte_offset(hit.range.start);
-        !in_comment_or_string(source, hit) && matches_sense(source, asked, at)
+        occurrence_use(source, at, asked.name.len()) == OccurrenceUse::Argument
     };
-    let first = hits.iter().find(counts)?;
+    asked.sense == OccurrenceSense::Call
+        && hits.iter().filter(|hit| counts(source, asked, hit)).all(is_passed)
+}
+
+fn in_source(source: &ParsedSource, asked: &OccurrenceQuery, hits: &[Hit]) -> Option<FurtherOccurrence> {
+    let first = hits.iter().find(|hit| counts(source, asked, hit))?;
     let starts = || hits.iter().map(|hit| source.buffer().byte_offset(hit.range.start));
     let own = |index: usize| {
         !matches!(source.definitions[index].role, DefinitionRole::Import(_) | DefinitionRole::Extension)
@@ -270,20 +287,30 @@ fn matches_sense(source: &ParsedSource, asked: &OccurrenceQuery, at: usize) -> b
     match asked.sense {
         OccurrenceSense::Any => true,
         OccurrenceSense::Base => false,
-        OccurrenceSense::Call => defined().is_none() && !is_import(),
-        OccurrenceSense::Heir => match defined() {
-            Some(index) => !matches!(
-                source.definitions[index].role,
-                DefinitionRole::Import(_) | DefinitionRole::Parameter
-            ),
-            None => source.definitions.iter().any(|definition| {
-                let is_head = definition.bases.iter().any(|base| base.contains(&at));
-                is_head
-                    || definition.role == DefinitionRole::Extension
+        OccurrenceSense::Call => {
+            let in_type = || occurrence_use(source, at, asked.name.len()) == OccurrenceUse::Type;
+            defined().is_none() && !is_import() && !is_base(source, at) && !in_type()
+        }
+        OccurrenceSense::Implementation | OccurrenceSense::Heir => match defined() {
+            Some(index) => {
+                let role = source.definitions[index].role;
+                asked.sense == OccurrenceSense::Implementation
+                    && !matches!(role, DefinitionRole::Import(_) | DefinitionRole::Parameter)
+            }
+            None => {
+                let is_extended = |definition: &SourceDefinition| {
+                    definition.role == DefinitionRole::Extension
                         && on_one_line(source, definition.span.start, at)
-            }),
+                };
+                is_base(source, at) || source.definitions.iter().any(is_extended)
+            }
         },
     }
+}
+
+/// Whether a byte lies where a type names what it derives from.
+fn is_base(source: &ParsedSource, at: usize) -> bool {
+    source.definitions.iter().any(|definition| definition.bases.iter().any(|base| base.contains(&at)))
 }
 
 fn on_one_line(source: &ParsedSource, start: usize, at: usize) -> bool {

@@ -43,16 +43,25 @@ pub(crate) async fn locations(
     navigation: Navigation,
     limit: usize,
 ) -> Result<Answer<LocationsOutput>, ToolError> {
+    let implementing = match navigation {
+        Navigation::Implementation => implementation_hints(context, &unanswered).await?,
+        _ => Hints::default(),
+    };
+    let is_definition = implementing.candidates.is_empty();
     let (locations, count, cut, mut notes) = match navigation {
         Navigation::References => references(context, &unanswered, limit).await?,
         _ => {
-            let hints = definition_hints(context, &unanswered).await?;
+            let hints = match is_definition {
+                true => definition_hints(context, &unanswered).await?,
+                false => implementing,
+            };
             let count = hints.candidates.len();
             let notes = notes(hints.timed_out);
             (candidate_places(context, hints.candidates, limit), count, hints.truncated, notes)
         }
     };
-    if matches!(navigation, Navigation::TypeDefinition | Navigation::Implementation) {
+    let is_other = navigation == Navigation::TypeDefinition || navigation == Navigation::Implementation;
+    if is_other && is_definition {
         notes.push("these are candidates for the definition of the name, not for what was asked".to_owned());
     }
     let has_more = cut || count > locations.len();
@@ -185,6 +194,17 @@ fn hint_subject(unanswered: &UnansweredQuestion) -> hints::HintSubject {
         path: unanswered.subject.path.clone(),
         position: unanswered.place.position,
     }
+}
+
+async fn implementation_hints(
+    context: &Context,
+    unanswered: &UnansweredQuestion,
+) -> Result<Hints, ToolError> {
+    let subject = hint_subject(unanswered);
+    run_in_background(context, move |workspace, catalogue| {
+        hints::implementations(workspace, catalogue, &subject, deadline())
+    })
+    .await
 }
 
 async fn definition_hints(context: &Context, unanswered: &UnansweredQuestion) -> Result<Hints, ToolError> {

@@ -266,7 +266,7 @@ fn unresolved_import_note(
 fn sense_of(navigation: Navigation) -> Option<OccurrenceSense> {
     match navigation {
         Navigation::References => Some(OccurrenceSense::Any),
-        Navigation::Implementation => Some(OccurrenceSense::Heir),
+        Navigation::Implementation => Some(OccurrenceSense::Implementation),
         Navigation::Definition | Navigation::Declaration | Navigation::TypeDefinition => None,
     }
 }

@@ -371,6 +371,7 @@ impl Context {
 
 fn remove_listed(standing: &mut FurtherOccurrences, listed: &BTreeSet<WorkspacePath>) {
     standing.files.retain(|file| !listed.contains(&file.path));
+    standing.passed.retain(|file| !listed.contains(&file.path));
 }
 
 /// What is known of a server that listed all that it knows.
@@ -395,7 +396,8 @@ fn is_doubtful(
     // A file that defines the name itself speaks of its own; but that is just how something is implemented. What may be a comment
     // counts where the server may not have read the file at all.
     let may_be_meant = |file: &FurtherOccurrence| {
-        (!file.unparsed || certainty.is_cold) && (!file.defines || sense == OccurrenceSense::Heir)
+        let may_define = matches!(sense, OccurrenceSense::Implementation | OccurrenceSense::Heir);
+        (!file.unparsed || certainty.is_cold) && (!file.defines || may_define)
     };
     let is_left = match standing.files.as_slice() {
         [] => standing.unread > 0 || standing.cut,
@@ -422,6 +424,10 @@ fn further_occurrences_note<T: MergeableAnswer>(
             file_count_text(found),
             T::OMITTED
         ));
+    }
+    if !standing.passed.is_empty() {
+        let places = abbreviate(standing.passed.iter().map(place), standing.passed.len());
+        parts.push(format!("is passed on as a value at {places}"));
     }
     if T::SAYS_QUIET && !standing.quiet.is_empty() {
         let paths = abbreviate(standing.quiet.iter().map(WorkspacePath::display), standing.quiet.len());

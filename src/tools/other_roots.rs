@@ -130,5 +130,5 @@ impl Context {
 
 /// Whether the roots beside the asked one count for a question as a whole, whatever the text has.
 pub(crate) fn concerns_types(sense: OccurrenceSense) -> bool {
-    matches!(sense, OccurrenceSense::Heir | OccurrenceSense::Base)
+    matches!(sense, OccurrenceSense::Implementation | OccurrenceSense::Heir | OccurrenceSense::Base)
 }

@@ -1,8 +1,8 @@
 (class_declaration name: (identifier) @name superclass: (_)? @bases interfaces: (_)? @bases) @def.class
-(record_declaration name: (identifier) @name) @def.class
+(record_declaration name: (identifier) @name interfaces: (_)? @bases) @def.class
 (interface_declaration name: (identifier) @name (extends_interfaces)? @bases) @def.interface
 (annotation_type_declaration name: (identifier) @name) @def.interface
-(enum_declaration name: (identifier) @name) @def.enum
+(enum_declaration name: (identifier) @name interfaces: (_)? @bases) @def.enum
 (enum_constant name: (identifier) @name) @def.member
 (method_declaration type: (_) @type name: (identifier) @name) @def.method
 (constructor_declaration name: (identifier) @name) @def.constructor

@@ -1,7 +1,7 @@
-(class_declaration name: (name) @name (base_clause)? @bases) @def.class
+(class_declaration name: (name) @name (base_clause)? @bases (class_interface_clause)? @bases) @def.class
 (interface_declaration name: (name) @name (base_clause)? @bases) @def.interface
 (trait_declaration name: (name) @name) @def.class
-(enum_declaration name: (name) @name) @def.enum
+(enum_declaration name: (name) @name (class_interface_clause)? @bases) @def.enum
 (enum_case name: (name) @name) @def.member
 (function_definition name: (name) @name return_type: (_)? @type) @def.function
 (method_declaration name: (name) @name return_type: (_)? @type) @def.method

@@ -1,12 +1,16 @@
 (class_definition name: (identifier) @name superclasses: (argument_list)? @bases) @def.class
 (function_definition name: (identifier) @name return_type: (type)? @type) @def.function
-(type_alias_statement left: (type (identifier) @name) right: (type) @type) @def.type
+(type_alias_statement left: (type [(identifier) @name (generic_type . (identifier) @name)]) right: (type) @type) @def.type
 (parameters [(identifier) (list_splat_pattern) (dictionary_splat_pattern)] @bind @def.parameter)
 (typed_parameter . [(identifier) (list_splat_pattern) (dictionary_splat_pattern)] @bind type: (type) @type) @def.parameter
 (default_parameter name: (identifier) @name value: (_) @value) @def.parameter
 (typed_default_parameter name: (identifier) @name type: (type) @type) @def.parameter
 (lambda_parameters [(identifier) (list_splat_pattern) (dictionary_splat_pattern)] @bind @def.parameter)
-(type_parameter (type (identifier) @name)) @def.typeparam
+; The grammar has one node for the parameters of what is generic and for the arguments of a type (`list[Item]`).
+(function_definition type_parameters: (type_parameter (type
+  [(identifier) @name (constrained_type . (type (identifier) @name)) (splat_type (identifier) @name)])) @def.typeparam)
+(class_definition type_parameters: (type_parameter (type
+  [(identifier) @name (constrained_type . (type (identifier) @name)) (splat_type (identifier) @name)])) @def.typeparam)
 (assignment left: (identifier) @name type: (type)? @type right: (_)? @value) @def.variable
 (assignment left: [(pattern_list) (tuple_pattern) (list_pattern)] @bind right: (_) @element) @def.variable
 (assignment left: (attribute object: (identifier) @_self attribute: (identifier) @name)

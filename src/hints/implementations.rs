@@ -1,0 +1,165 @@
+//! The types that derive from a type, and the methods that override one, as far as the text names their bases.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::answer::{Candidate, HintError, Hints};
+use super::by_name::{self, distance, parse_all};
+use super::candidates::{self, HintSubject, candidate};
+use super::definition::{DefinitionRole, SourceDefinition};
+use super::project::Project;
+use super::resolve::{ResolutionTarget, Resolver};
+use super::source::ParsedSource;
+use crate::config::Catalogue;
+use crate::lsp::model::FileRef;
+use crate::workspace::{Workspace, WorkspacePath};
+
+/// How many files with the name of a base are parsed.
+const MAX_HEIR_FILES: usize = 64;
+
+/// How many types are found at most, of all generations.
+const MAX_HEIRS: usize = 60;
+
+/// A type found by one of its bases.
+struct Heir {
+    source: Arc<ParsedSource>,
+    index: usize,
+    why: String,
+}
+
+/// What derives from the type at the subject, or overrides the method there, those that derive directly first. Empty where the subject is
+/// neither, or nothing names it as a base.
+///
+/// # Errors
+/// [`HintError`] where the file cannot be read or the workspace not searched.
+pub(crate) fn implementations(
+    workspace: &Workspace,
+    catalogue: &Catalogue,
+    subject: &HintSubject,
+    deadline: Instant,
+) -> Result<Hints, HintError> {
+    let hints = candidates::definition(workspace, catalogue, subject, deadline)?;
+    let mut found = Hints { identifier: hints.identifier, ..Hints::default() };
+    let project = Project::new(workspace, catalogue, deadline);
+    let Some((source, index)) =
+        hints.candidates.first().and_then(|candidate| definition_of(&project, candidate))
+    else {
+        return Ok(found);
+    };
+    let definition = &source.definitions[index];
+    let (owner, method) = match definition.role {
+        role if role.is_type() => (Some(index), None),
+        role if role.is_callable() => {
+            (source.class_at(definition.selection.start), Some(definition.name.clone()))
+        }
+        _ => (None, None),
+    };
+    let Some(owner) = owner else { return Ok(found) };
+    let owner_name = source.definitions[owner].name.clone();
+    let (heirs, cut) = heirs_of(&project, (source, owner))?;
+    for (rank, heir) in (0_i32..).zip(heirs) {
+        let (index, why) = match &method {
+            None => (Some(heir.index), heir.why),
+            Some(name) => (member(&heir, name), format!("overrides {owner_name}.{name}")),
+        };
+        let target = index.map(|index| ResolutionTarget::Definition(heir.source, index));
+        found.candidates.extend(target.and_then(|target| candidate(&target, -rank, why)));
+    }
+    found.truncated = cut;
+    found.timed_out = project.is_late();
+    Ok(found)
+}
+
+/// The definition whose name a candidate's place is.
+fn definition_of(project: &Project<'_>, candidate: &Candidate) -> Option<(Arc<ParsedSource>, usize)> {
+    let FileRef::Inside(path) = &candidate.location.file else { return None };
+    let source = project.source(path)?;
+    let at = source.buffer().byte_offset(candidate.location.range.start);
+    let index = source.definitions.iter().position(|definition| definition.selection.start == at)?;
+    Some((source, index))
+}
+
+/// The types that name `first` as a base, then those that name these, and whether there may be more.
+fn heirs_of(
+    project: &Project<'_>,
+    first: (Arc<ParsedSource>, usize),
+) -> Result<(Vec<Heir>, bool), HintError> {
+    let (mut found, mut cut): (Vec<Heir>, bool) = (Vec::new(), false);
+    let mut bases = VecDeque::from([first]);
+    while let Some((base, base_index)) = bases.pop_front() {
+        let name = &base.definitions[base_index].name;
+        let (hits, truncated, timed_out) = by_name::occurrences(project, project.language(&base.path), name)?;
+        cut |= truncated || timed_out;
+        let mut paths: Vec<&WorkspacePath> = hits.iter().map(|hit| &hit.path).collect();
+        paths.dedup();
+        paths.sort_by_cached_key(|path| (distance(Some(&base.path), path), (*path).clone()));
+        cut |= paths.len() > MAX_HEIR_FILES;
+        paths.truncate(MAX_HEIR_FILES);
+        for source in parse_all(project, &paths) {
+            for index in 0..source.definitions.len() {
+                let is_known =
+                    found.iter().any(|heir| heir.index == index && heir.source.path == source.path);
+                let derives = derives_from(project, &source, index, (&base, base_index));
+                let Some(why) = derives.filter(|_| !is_known) else { continue };
+                if found.len() == MAX_HEIRS {
+                    return Ok((found, true));
+                }
+                if source.definitions[index].role != DefinitionRole::Extension {
+                    bases.push_back((source.clone(), index));
+                }
+                found.push(Heir { source: source.clone(), index, why });
+            }
+        }
+    }
+    Ok((found, cut))
+}
+
+/// How a definition derives from `base`; `None` where it does not, or from something else of that name.
+fn derives_from(
+    project: &Project<'_>,
+    source: &Arc<ParsedSource>,
+    index: usize,
+    (base, base_index): (&Arc<ParsedSource>, usize),
+) -> Option<String> {
+    let definition = &source.definitions[index];
+    let wanted = &base.definitions[base_index];
+    if !names_as_base(source, definition, &wanted.name) {
+        return None;
+    }
+    let resolver = Resolver::new(project);
+    let named: Vec<ResolutionTarget> = definition
+        .bases
+        .iter()
+        .flat_map(|span| resolver.names_in(source, source.slice(span), definition.selection.start))
+        .filter(|target| target.definition().is_some_and(|found| found.name == wanted.name))
+        .collect();
+    let is_wanted = |target: &ResolutionTarget| {
+        let ResolutionTarget::Definition(file, at) = target else { return false };
+        file.path == base.path && file.definitions[*at].selection == wanted.selection
+    };
+    match named.iter().any(is_wanted) {
+        true => Some(format!("derives from {}", wanted.name)),
+        // What the name means there was found, and is something else.
+        false if named.iter().any(|target| !target.is_import()) => None,
+        false => Some(format!("names {} as a base", wanted.name)),
+    }
+}
+
+/// Whether the word stands where the bases of a type do.
+fn names_as_base(source: &ParsedSource, definition: &SourceDefinition, name: &str) -> bool {
+    let is_word = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '$';
+    let has_name = |text: &str| text.split(|letter: char| !is_word(letter)).any(|word| word == name);
+    definition.name != name && definition.bases.iter().any(|span| has_name(source.slice(span)))
+}
+
+/// The method of that name in a type.
+fn member(heir: &Heir, name: &str) -> Option<usize> {
+    let whole = &heir.source.definitions[heir.index].span;
+    heir.source.definitions_named(name).find(|&index| {
+        let definition = &heir.source.definitions[index];
+        let class = heir.source.class_at(definition.selection.start);
+        definition.role.is_callable()
+            && class.is_some_and(|class| heir.source.definitions[class].span == *whole)
+    })
+}

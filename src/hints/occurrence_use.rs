@@ -1,0 +1,70 @@
+//! The use that is made of a name at one of its places, as far as the syntax tree around it shows.
+
+use tree_sitter::Node;
+
+use super::source::ParsedSource;
+
+/// How far up the tree from a name a type around it is looked for.
+const MAX_TYPE_ANCESTORS: usize = 8;
+
+/// Nodes of types in which a name calls nothing.
+const TYPE_NODES: &[&str] = &["type", "type_annotation", "type_arguments", "type_identifier"];
+
+/// The arguments of a call.
+const ARGUMENT_NODES: &[&str] = &["argument_list", "arguments"];
+
+/// What code does with a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OccurrenceUse {
+    /// It names the type of something.
+    Type,
+    /// A call gets it as a value: `sum(map(NAME, all))`.
+    Argument,
+    /// Something else, a call perhaps.
+    Other,
+}
+
+/// The use of the name of `length` bytes at byte `at` of `source`.
+pub(super) fn occurrence_use(source: &ParsedSource, at: usize, length: usize) -> OccurrenceUse {
+    let Some(leaf) = source.node(&(at..at + length)) else { return OccurrenceUse::Other };
+    if is_in_type(source, leaf) {
+        return OccurrenceUse::Type;
+    }
+    match value_of(source, leaf).parent() {
+        Some(parent) if ARGUMENT_NODES.contains(&parent.kind()) => OccurrenceUse::Argument,
+        _ => OccurrenceUse::Other,
+    }
+}
+
+/// Whether a name is part of a type that is not made anew there: `new NAME()` and `NAME{…}` call it.
+fn is_in_type(source: &ParsedSource, leaf: Node<'_>) -> bool {
+    // In C++ a declaration calls the constructor of its type.
+    if source.grammar.key == "cpp" {
+        return false;
+    }
+    let above = std::iter::successors(Some(leaf), |node| node.parent()).take(MAX_TYPE_ANCESTORS);
+    for node in above {
+        let called = |(kind, field): &(&str, Option<&str>)| {
+            let callee = field.and_then(|field| node.parent()?.child_by_field_name(field));
+            node.parent().is_some_and(|parent| parent.kind() == *kind)
+                && callee.is_some_and(|callee| callee.id() == node.id())
+        };
+        if source.grammar.calls.iter().any(called) {
+            return false;
+        }
+        if TYPE_NODES.contains(&node.kind()) {
+            return true;
+        }
+    }
+    false
+}
+
+/// The value that ends in the name: `a.b.NAME`.
+fn value_of<'t>(source: &ParsedSource, leaf: Node<'t>) -> Node<'t> {
+    let member = leaf.parent().filter(|parent| {
+        let of_kind = source.grammar.members.iter().find(|(kind, ..)| *kind == parent.kind());
+        let name = of_kind.and_then(|(_, _, name)| parent.child_by_field_name(name));
+        name.is_some_and(|name| name.id() == leaf.id())
+    });
+    member.unwrap_or(leaf)
+}
