@@ -53,6 +53,33 @@ impl PathSpelling {
         }
     }
 
+    /// `sentence` with its paths as they are typed in the current folder: its words that begin with a folder of the root which the
+    /// current folder, `cwd`, does not have as well.
+    pub(crate) fn respell_sentence(&self, sentence: &str, root: &Path, cwd: &Path) -> String {
+        let Self::Inside(folders) = self else { return sentence.to_owned() };
+        if folders.is_empty() {
+            return sentence.to_owned();
+        }
+        let is_path = |word: &str| {
+            let first = word.split_once('/').map(|(first, _)| first);
+            first.is_some_and(|first| {
+                !matches!(first, "" | "." | "..") && root.join(first).is_dir() && !cwd.join(first).exists()
+            })
+        };
+        let mut said = String::with_capacity(sentence.len());
+        for word in sentence.split_inclusive(|letter: char| letter.is_whitespace() || "`'\"(),;=".contains(letter)) {
+            let end = word.find(':').unwrap_or(word.len());
+            let (path, rest) = word.split_at(end);
+            let mark = path.trim_end_matches(|letter: char| letter.is_whitespace() || "`'\"(),;=".contains(letter));
+            match is_path(mark) {
+                true => said.push_str(&(self.display_path(mark) + &path[mark.len()..])),
+                false => said.push_str(path),
+            }
+            said.push_str(rest);
+        }
+        said
+    }
+
     /// Respells every path of `answer`; tells what each new spelling was before.
     pub(crate) fn respell<T: HasPaths>(&self, answer: &mut Answer<T>) -> HashMap<String, String> {
         let mut before = HashMap::new();
@@ -194,5 +221,26 @@ mod tests {
         for (cwd, path, expected) in cases {
             assert_eq!(shown(cwd, path), expected, "{path} in {cwd}");
         }
+    }
+
+    #[test]
+    fn paths_in_sentences_are_those_of_the_current_folder() {
+        let root = tempfile::tempdir().unwrap();
+        for folder in ["sub/greet", "lib/greet", "both", "sub/greet/both"] {
+            std::fs::create_dir_all(root.path().join(folder)).unwrap();
+        }
+        let cwd = root.path().join("sub/greet");
+        let paths = PathSpelling::new(root.path(), &cwd);
+        let cases = [
+            ("error: there is no file `sub/greet/nope.py`", "error: there is no file `nope.py`"),
+            ("error: sub/greet/a.py: replacement 1: no", "error: a.py: replacement 1: no"),
+            ("note: also in 2 files: lib/greet/b.py:7, sub/c.py:1:2", "note: also in 2 files: ../../lib/greet/b.py:7, ../c.py:1:2"),
+            ("note: both/a.py, /usr/lib/a.py, ./a.py and ruff/pylsp", "note: both/a.py, /usr/lib/a.py, ./a.py and ruff/pylsp"),
+        ];
+        for (said, expected) in cases {
+            assert_eq!(paths.respell_sentence(said, root.path(), &cwd), expected);
+        }
+        let at_root = PathSpelling::new(root.path(), root.path());
+        assert_eq!(at_root.respell_sentence("sub/greet/a.py", root.path(), root.path()), "sub/greet/a.py");
     }
 }

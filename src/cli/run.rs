@@ -309,6 +309,9 @@ async fn run_and_reply(
     Ok(Reply { out: String::new(), lines: Vec::new(), status })
 }
 
+/// Where the first word of a line has ended, its colour counted.
+const MAX_REMARK_START_BYTES: usize = 20;
+
 /// A command, and where it was typed.
 pub(super) struct CliInvocation<'a> {
     pub(crate) command: CliCommand,
@@ -339,6 +342,15 @@ pub(super) async fn run_in_runtime(runtime: &Runtime, asked: CliInvocation<'_>) 
         hints.iter().filter_map(|hint| hint.split_once("run: ")).any(|(_, run)| line.ends_with(run))
     };
     reply.lines.retain(|line| !says_it_again(line));
+    for line in reply.lines.iter_mut().filter(|line| is_remark(line)) {
+        *line = paths.respell_sentence(line, runtime.workspace().root(), cwd);
+    }
     reply.lines.splice(0..0, hints);
     reply
+}
+
+/// Whether a line is a sentence of ours and not text of a file. It may begin with a colour.
+fn is_remark(line: &str) -> bool {
+    let begins = line.get(..line.floor_char_boundary(MAX_REMARK_START_BYTES)).unwrap_or_default();
+    ["error:", "hint:", "warning:", "note:"].iter().any(|word| begins.contains(word))
 }
