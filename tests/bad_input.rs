@@ -253,7 +253,7 @@ fn columns_count_characters_for_any_prefix_and_line_ending() {
     }
     let said = run(&project, &["check", "a.scr", "--format", "json"]);
     let answer: Value = serde_json::from_str(&said.out).expect("JSON");
-    assert_eq!(answer["diagnostics"][0]["range"]["start"], json!({"line": 3, "character": 1}), "{said:?}");
+    assert_eq!(answer["diagnostics"][0]["at"], "3:1-6", "{said:?}");
     assert_eq!(said.code, Some(1));
 }
 

@@ -43,22 +43,20 @@ async fn references_have_each_path_once_and_say_what_they_lie_in() {
     let shop = Shop::new();
     let found = shop.call("lsp_references", json!({"path": "shop/cart.py", "symbol": "helper"})).await;
     let expected = json!([
-        {"path": "shop/cart.py", "places": [
-            {"line": 3, "character": 19, "in": "Cart.__init__", "text": "        self.sum = helper(self.prices)"},
-            {"line": 6, "character": 15, "in": "Cart.total", "text": "        return helper(self.prices)"},
-            {"line": 10, "character": 4, "in": "helper", "text": "def helper(prices: list[float]) -> float:"},
+        {"shop/cart.py": [
+            ["3:19", "self.sum = helper(self.prices)", "Cart.__init__"],
+            ["6:15", "return helper(self.prices)", "Cart.total"],
+            ["10:4", "def helper(prices: list[float]) -> float:", "helper"],
         ]},
-        {"path": "shop/main.py", "places": [
-            {"line": 0, "character": 22, "text": "from shop.cart import helper"},
-            {"line": 2, "character": 6, "text": "print(helper([1.0]))"},
+        {"shop/main.py": [
+            ["0:22", "from shop.cart import helper"],
+            ["2:6", "print(helper([1.0]))"],
         ]},
     ]);
     assert_eq!(found["locations"], expected, "{found}");
     assert_eq!((&found["count"], &found["verdict"]), (&json!(5), &json!("complete")), "{found}");
     assert!(found.get("location").is_none(), "{found}");
-    let resolved = json!({"path": "shop/cart.py", "line": 10, "character": 4, "symbol": "helper", "moved": true,
-        "text": "def helper(prices: list[float]) -> float:"});
-    assert_eq!(found["resolved"], resolved);
+    assert_eq!(found["resolved"], json!({"path": "shop/cart.py", "at": "10:4", "symbol": "helper"}));
     shop.end().await;
 }
 
@@ -70,8 +68,8 @@ async fn definition_with_body_has_source_and_location_of_protocol() {
     let found = shop.call("lsp_definition", ask).await;
     let range = json!({"start": {"line": 10, "character": 4}, "end": {"line": 10, "character": 10}});
     assert_eq!(
-        (&found["location"]["path"], &found["location"]["range"]),
-        (&json!("shop/cart.py"), &range),
+        (&found["locations"][0]["shop/cart.py"][0][0], &found["location"]["range"]),
+        (&json!("10:4"), &range),
         "{found}"
     );
     let uri = found["location"]["uri"].as_str().expect("a URI");
@@ -97,13 +95,13 @@ async fn callers_and_findings_say_what_they_lie_in() {
     let callers = found["items"][0]["children"].as_array().unwrap_or_else(|| panic!("{found}"));
     let total = callers.iter().find(|caller| caller["name"] == "total").unwrap_or_else(|| panic!("{found}"));
     assert_eq!(
-        (&total["in"], &total["line"], &total["sites"]),
-        (&json!("Cart"), &json!(5), &json!([{"line": 6, "character": 15}])),
+        (&total["in"], &total["at"], &total["sites"]),
+        (&json!("Cart"), &json!("5:8"), &json!(["6:15"])),
         "{total}"
     );
     let found = shop.call("lsp_diagnostics", json!({"path": "shop/main.py", "min_severity": "error"})).await;
     let finding = &found["diagnostics"][0];
-    assert_eq!((&finding["in"], &finding["range"]["start"]["line"]), (&json!("wrong"), &json!(6)), "{found}");
+    assert_eq!((&finding["in"], agent::start(finding).0), (&json!("wrong"), 6), "{found}");
     shop.end().await;
 }
 
@@ -117,6 +115,6 @@ async fn place_says_what_it_lies_in_after_file_was_changed() {
     let edited = shop.call("edit", edit).await;
     assert_eq!(edited["ok"], true, "{edited}");
     let found = shop.call("lsp_references", ask()).await;
-    assert_eq!(found["locations"][0]["places"][1]["in"], "Cart.amount", "{found}");
+    assert_eq!(found["locations"][0]["shop/cart.py"][1][2], "Cart.amount", "{found}");
     shop.end().await;
 }

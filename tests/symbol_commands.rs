@@ -193,7 +193,7 @@ fn edit_command_does_not_delete_what_is_used_and_answers_its_uses() {
     has_status(&told, 1);
     let told = json_of(&told);
     assert_eq!((&told["ok"], &told["count"]), (&json!(false), &json!(1)), "{told}");
-    assert_eq!(told["locations"][0]["path"], "shop/cart.py", "{told}");
+    assert!(told["locations"][0]["shop/cart.py"].is_array(), "{told}");
     let mut below = project.command(None);
     let below = below.current_dir(project.path("shop")).args(["edit", "add_up", "--delete"]).output();
     let below = below.expect("lsp-tools");

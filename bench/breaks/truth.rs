@@ -90,13 +90,19 @@ pub fn added(edit: &Edit, before: &Findings, after: &Findings) -> BTreeMap<Findi
     new
 }
 
+/// The line of a place as our answers have it, `line:character`.
+fn start_line(at: &Value) -> u32 {
+    let line = at.as_str().and_then(|at| at.split(':').next());
+    line.and_then(|line| line.parse().ok()).unwrap_or(u32::MAX)
+}
+
 /// The errors that a delta names: in full, and in short where there are many.
 pub fn of_delta(delta: &Value) -> Findings {
     let mut found = Vec::new();
     for item in delta["added"].as_array().into_iter().flatten().filter(|item| item["severity"] == "error") {
         found.push((
             item["path"].as_str().unwrap_or_default().to_owned(),
-            line(&item["range"]),
+            start_line(&item["at"]),
             rule(&item["code"]),
         ));
     }

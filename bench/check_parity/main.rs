@@ -231,8 +231,8 @@ fn check(folder: &Path, servers: &Servers, case: &Case, project: &Path) -> Resul
     let mut found = Findings::new();
     for item in items {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let line = item["range"]["start"]["line"].as_u64().unwrap_or(u64::MAX);
-        found.push((text(&item["path"]), line + 1, text(&item["code"])));
+        let line = text(&item["at"]).split(':').next().and_then(|line| line.parse().ok()).unwrap_or(u64::MAX);
+        found.push((text(&item["path"]), line.saturating_add(1), text(&item["code"])));
     }
     Ok((found, answer["verdict"].as_str().unwrap_or("none").to_owned()))
 }

@@ -126,7 +126,6 @@ impl HasPaths for TestReachOutput {
 
 impl HasPaths for LocationsOutput {
     fn each_path(&mut self, change: &mut dyn FnMut(&mut String)) {
-        self.location.iter_mut().for_each(|first| change(&mut first.path));
         self.locations.0.iter_mut().for_each(|place| change(&mut place.path));
     }
 }

@@ -11,6 +11,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::policy::audit::AuditEntry;
+use crate::tools::short_range::ShortRange;
 
 /// The most calls that are kept, the newest.
 const MAX_FEED_CALLS: usize = 200;
@@ -253,6 +254,12 @@ fn copy_subjects(call: &mut FeedCall, entry: &AuditEntry) {
     call.hosts = short(&entry.hosts);
 }
 
+/// The 0-based line of a finding.
+fn line_of(item: &Value) -> Option<u64> {
+    let ShortRange(range) = ShortRange::parse(item["at"].as_str()?)?;
+    Some(range.start.line.into())
+}
+
 /// The field `diagnostics` of an edit's answer.
 fn short_delta(delta: &Value) -> FeedDelta {
     let added = delta["added"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -262,7 +269,7 @@ fn short_delta(delta: &Value) -> FeedDelta {
         |value: &Value| value.as_str().unwrap_or_default().chars().take(MAX_FEED_SUBJECT_CHARS).collect();
     let finding = |item: &Value| FeedFinding {
         path: text(&item["path"]),
-        line: item["line"].as_u64().or_else(|| item["range"]["start"]["line"].as_u64()).unwrap_or(0) + 1,
+        line: line_of(item).unwrap_or(0) + 1,
         severity: text(&item["severity"]),
         message: text(&item["message"]),
     };
@@ -312,7 +319,7 @@ mod tests {
         let watch = feed.watch();
         let mut ticket = feed.begin(&entry("edit")).expect("a ticket");
         assert_eq!((feed.calls().len(), feed.calls()[0].running), (1, true));
-        let added = json!({"path": "a.py", "line": 3, "severity": "error", "message": "no"});
+        let added = json!({"path": "a.py", "at": "3:0", "severity": "error", "message": "no"});
         ticket.answer(&json!({"ok": true, "undo": "e1", "diagnostics":
             {"added": [added], "removed": 2, "unchanged": 1, "errors": 1, "verdict": "complete"}}));
         ticket.end(&entry("edit"));

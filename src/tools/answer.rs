@@ -1,9 +1,13 @@
 //! The shape of answers: output, verdict and server status.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::place::{Place, Places};
+use super::short_range::{self, ShortRange};
+pub use super::symbol_item::SymbolItem;
 use crate::hints;
 use crate::text::{Position, Range};
 
@@ -80,21 +84,68 @@ pub struct ServerStatus {
     /// The same by our own installer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub installer: Option<String>,
-    /// How long this answer waited for it, in milliseconds.
+    /// How long this answer waited for it, in milliseconds; absent below a second.
+    #[serde(default, skip_serializing_if = "is_short_wait")]
     pub waited_ms: u64,
 }
 
-/// What a position or name was taken to mean.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// What a position or name was taken to mean. Programs get it as [`ResolvedAddress`].
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(from = "ResolvedAddress<'_>")]
 pub struct Resolved {
     /// Where it stands.
-    #[serde(flatten)]
     pub place: Place,
     /// The name asked about.
     pub symbol: String,
     /// The position given was beside the name and has been moved to it, or only a name was given.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub moved: bool,
+}
+
+/// Where the name stands that a question was taken to be about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct ResolvedAddress<'a> {
+    /// Relative to the workspace; absolute for a file outside.
+    path: Cow<'a, str>,
+    /// Where it begins.
+    at: ShortRange,
+    /// The name.
+    symbol: Cow<'a, str>,
+}
+
+impl Resolved {
+    /// Whether there is nothing to say beside the question: it was about the very place that it gave.
+    fn is_as_asked(resolved: &Option<Self>) -> bool {
+        resolved.as_ref().is_none_or(|resolved| !resolved.moved)
+    }
+}
+
+impl Serialize for Resolved {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let address = ResolvedAddress {
+            path: Cow::Borrowed(&self.place.path),
+            at: ShortRange(Range::empty(self.place.range.start)),
+            symbol: Cow::Borrowed(&self.symbol),
+        };
+        address.serialize(serializer)
+    }
+}
+
+impl From<ResolvedAddress<'_>> for Resolved {
+    fn from(address: ResolvedAddress<'_>) -> Self {
+        let ResolvedAddress { path, at, symbol } = address;
+        let place = Place { path: path.into_owned(), range: at.0, text: None, enclosing: None, why: None };
+        Self { place, symbol: symbol.into_owned(), moved: true }
+    }
+}
+
+impl JsonSchema for Resolved {
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("Resolved")
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        ResolvedAddress::json_schema(generator)
+    }
 }
 
 /// A successful answer of a language tool: its own `output`, flattened, and how far it can be relied on.
@@ -105,8 +156,8 @@ pub struct Answer<T> {
     /// What the tool found.
     #[serde(flatten)]
     pub output: T,
-    /// What was asked about.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What was asked about, where the question did not give its very place.
+    #[serde(default, skip_serializing_if = "Resolved::is_as_asked")]
     pub resolved: Option<Resolved>,
     /// The server that matters most for this answer.
     pub server_status: ServerStatus,
@@ -118,6 +169,14 @@ pub struct Answer<T> {
     /// What else is worth knowing, in sentences (waits of unknown sufficiency, values the server got wrong).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+}
+
+/// Shorter waits, in milliseconds, are those of any question, and are not told.
+const MIN_TOLD_WAIT_MS: u64 = 1_000;
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_short_wait(milliseconds: &u64) -> bool {
+    *milliseconds < MIN_TOLD_WAIT_MS
 }
 
 impl ServerStatus {
@@ -184,6 +243,7 @@ pub struct LocationsOutput {
     /// How many there are in all.
     pub count: usize,
     /// Whether `locations` leaves some out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_more: bool,
     /// `lsp_definition` with `body`: the source of the first of them, where it lies in the workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -202,8 +262,6 @@ pub struct DefinitionBody {
 /// A location of the protocol.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LspLocation {
-    /// Relative to the workspace; absolute for a file outside; the URI for a document that is no file.
-    pub path: String,
     /// The document's URI.
     pub uri: String,
     /// Where in it, 0-based, in Unicode scalar values.
@@ -215,7 +273,9 @@ pub struct LspLocation {
 pub struct DiagnosticItem {
     /// Relative to the workspace.
     pub path: String,
-    /// Where, 0-based, in Unicode scalar values.
+    /// Where.
+    #[serde(rename = "at", with = "short_range")]
+    #[schemars(with = "ShortRange")]
     pub range: Range,
     /// How bad.
     pub severity: crate::lsp::model::Severity,
@@ -267,6 +327,7 @@ pub struct DiagnosticsOutput {
     /// How many there are in all, at or above the severity floor.
     pub count: usize,
     /// Whether `diagnostics` leaves some out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_more: bool,
     /// How many files were asked about.
     pub files: usize,
@@ -278,35 +339,6 @@ pub struct DiagnosticsOutput {
     pub looked_at: Vec<String>,
 }
 
-/// A symbol of an outline or of a workspace search.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SymbolItem {
-    /// Its name.
-    pub name: String,
-    /// What it is, in LSP's words.
-    pub kind: String,
-    /// More, as the server puts it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub detail: Option<String>,
-    /// What it lies in (workspace search only).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub container: Option<String>,
-    /// Relative to the workspace (workspace search only; an outline is of one file).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub path: Option<String>,
-    /// The whole of it (outline), or its name (workspace search).
-    pub range: Range,
-    /// Its name (outline only).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub selection: Option<Range>,
-    /// The source line (workspace search only).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub text: Option<String>,
-    /// What it contains (outline only).
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub children: Vec<SymbolItem>,
-}
-
 /// `lsp_symbols`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SymbolsOutput {
@@ -315,6 +347,7 @@ pub struct SymbolsOutput {
     /// How many there are in all, children included.
     pub count: usize,
     /// Whether `symbols` leaves some out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_more: bool,
 }
 
@@ -332,7 +365,8 @@ pub struct HierarchyItem {
     #[serde(flatten)]
     pub place: Place,
     /// Where the calls are: in this item's file for callers, in its parent's for callees.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, with = "short_range::positions", skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<ShortRange>")]
     pub sites: Vec<Position>,
     /// The next level.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -407,5 +441,6 @@ pub struct CompletionsOutput {
     /// How many there are in all.
     pub count: usize,
     /// Whether `items` leaves some out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_more: bool,
 }

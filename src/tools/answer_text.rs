@@ -5,17 +5,19 @@
 //! | `"count": 3` | `count: 3` |
 //! | a text of several lines | its name on a line, and the text as it is |
 //! | a range | `4:2-4:9`, 0-based like the answer |
-//! | an object with a path and a range or a line and a character | `src/app.py:4:2-4:9` or `src/app.py:4:2`, then its other fields |
-//! | the places of a file | its path, and `4:2` and the source line from its first letter on for each; a single one on the line of its path |
-//! | a finding | `src/app.py:4:2-4:9 error E501: Line too long (ruff)` |
+//! | an object with a path and a place | `src/app.py:4:2` or `src/app.py:4:2-9`, then its other fields |
+//! | the places of a file | its path, and `4:2` and the source line for each; a single one on the line of its path |
+//! | a finding | `src/app.py:4:2-9 error E501: Line too long (ruff)` |
 //! | a list | one line for each item |
 //! | a server that is ready, a complete verdict, `ok`, a URI beside its path | nothing, the verdict in one word |
 //! | the number of things of which all are listed | nothing |
-//! | what was asked about | nothing, or where it was found, if that was not said |
+//! | what was asked about | where it was found, if the question did not say that |
 
 use std::fmt::Write;
 
 use serde_json::{Map, Value};
+
+use super::place::file_places;
 
 /// The text of `answer`, a result with `ok`; positions stay 0-based.
 pub(super) fn answer_text(answer: &Value) -> String {
@@ -59,11 +61,18 @@ fn is_needless(map: &Map<String, Value>, key: &str, value: &Value) -> bool {
         "location" => map.contains_key("locations"),
         "has_more" | "truncated" => value == &Value::Bool(false),
         // Whoever sees all of them can count them.
-        "count" => map.get("has_more") == Some(&Value::Bool(false)) && value != &Value::from(0),
+        "count" => lists_all(map) && value != &Value::from(0),
         // The name that was asked about.
         "range" => map.contains_key("contents"),
-        "resolved" => value.get("moved") != Some(&Value::Bool(true)),
         _ => value.is_null(),
+    }
+}
+
+/// Whether an answer says that its list leaves nothing out; answers of language servers say it by their silence.
+fn lists_all(map: &Map<String, Value>) -> bool {
+    match map.get("has_more") {
+        Some(has_more) => has_more == &Value::Bool(false),
+        None => map.contains_key("server_status"),
     }
 }
 
@@ -85,9 +94,7 @@ fn write_fields(map: &Map<String, Value>, indent: usize, out: &mut String) {
             }
             Value::Array(items) if !items.iter().all(is_word) => {
                 // Whoever reads compilers' messages takes a number behind a colon for 1-based.
-                let zero = ["range", "places", "character"]
-                    .iter()
-                    .any(|key| items.iter().any(|item| item.get(*key).is_some()));
+                let zero = items.iter().any(has_place);
                 let _ = writeln!(out, "{pad}{key}{}:", if zero && indent == 0 { " (0-based)" } else { "" });
                 items.iter().for_each(|item| write_list_item(item, indent + 1, out));
             }
@@ -106,6 +113,11 @@ fn write_fields(map: &Map<String, Value>, indent: usize, out: &mut String) {
     }
 }
 
+/// Whether an item of a list says where it is, or where the places of a file are.
+fn has_place(item: &Value) -> bool {
+    item.get("at").is_some_and(Value::is_string) || item.get("range").is_some() || file_places(item).is_some()
+}
+
 /// An item of a list, on a line of its own; what does not fit on one follows below it.
 fn write_list_item(item: &Value, indent: usize, out: &mut String) {
     let pad = "  ".repeat(indent);
@@ -115,7 +127,7 @@ fn write_list_item(item: &Value, indent: usize, out: &mut String) {
         out.push('\n');
         return;
     };
-    if let (Some(Value::String(path)), Some(Value::Array(places))) = (map.get("path"), map.get("places")) {
+    if let Some((path, places)) = file_places(item) {
         return write_places(path, places, indent, out);
     }
     out.push_str(&pad);
@@ -152,14 +164,15 @@ fn write_places(path: &str, places: &[Value], indent: usize, out: &mut String) {
     if share_path {
         let _ = writeln!(out, "{}{path}", "  ".repeat(indent));
     }
-    for place in places.iter().filter_map(Value::as_object) {
-        let mut place = place.clone();
+    for row in places.iter().filter_map(Value::as_array) {
+        let mut place = Map::new();
         if !share_path {
             place.insert("path".to_owned(), path.into());
         }
-        // How far a line is indented says nothing of the place.
-        if let Some(Value::String(line)) = place.get_mut("text") {
-            *line = line.trim_start().to_owned();
+        for (name, column) in [("at", 0), ("in", 2), ("text", 1), ("why", 3)] {
+            if let Some(value) = row.get(column).filter(|value| !value.is_null()) {
+                place.insert(name.to_owned(), value.clone());
+            }
         }
         write_list_item(&Value::Object(place), indent + usize::from(share_path), out);
     }
@@ -183,7 +196,7 @@ fn write_finding(map: &Map<String, Value>, out: &mut String) -> &'static [&'stat
 
 /// An object on the line of its name.
 fn write_object(map: &Map<String, Value>, out: &mut String) {
-    if point(map).is_none() {
+    if !map.get("at").is_some_and(Value::is_string) {
         return write_pairs(map, map, out);
     }
     let placed = write_location(map, out);
@@ -199,67 +212,41 @@ fn owned((key, value): (&String, &Value)) -> (String, Value) {
 /// Writes where `map` is, if it is a place; returns the fields that were said by it.
 fn write_location(map: &Map<String, Value>, out: &mut String) -> Vec<&'static str> {
     let path = map.get("path").and_then(Value::as_str);
-    let span = map.get("range").and_then(Value::as_object).and_then(range);
-    match (path, span) {
-        (Some(path), Some(span)) => {
-            let _ = write!(out, "{path}:{span}");
-            vec!["path", "range"]
+    let (key, place) = match (map.get("at"), map.get("line").filter(|_| path.is_some())) {
+        (Some(Value::String(at)), _) => ("at", Some(at.clone())),
+        (_, Some(Value::Number(line))) => ("line", Some(line.to_string())),
+        _ => ("range", map.get("range").and_then(Value::as_object).and_then(range)),
+    };
+    match (path, place) {
+        (Some(path), Some(place)) => {
+            let _ = write!(out, "{path}:{place}");
+            vec!["path", key]
         }
         (Some(path), None) => {
             out.push_str(path);
-            match (point(map), map.get("line").and_then(Value::as_u64)) {
-                (Some(_), _) => {
-                    out.push(':');
-                    [vec!["path"], write_span(map, out)].concat()
-                }
-                (None, Some(line)) => {
-                    let _ = write!(out, ":{line}");
-                    vec!["path", "line"]
-                }
-                (None, None) => vec!["path"],
-            }
+            vec!["path"]
         }
-        (None, Some(span)) => {
-            out.push_str(&span);
-            vec!["range"]
+        (None, Some(place)) => {
+            out.push_str(&place);
+            vec![key]
         }
-        (None, None) => write_span(map, out),
+        (None, None) => Vec::new(),
     }
-}
-
-/// Writes `line:character`, and the end where it has one; returns the fields that were said by it.
-fn write_span(map: &Map<String, Value>, out: &mut String) -> Vec<&'static str> {
-    let Some((line, character)) = point(map) else { return Vec::new() };
-    let mut said = vec!["line", "character"];
-    let _ = write!(out, "{line}:{character}");
-    if let Some((line, character)) = map.get("end").and_then(Value::as_object).and_then(point) {
-        let _ = write!(out, "-{line}:{character}");
-        said.push("end");
-    }
-    said
 }
 
 /// A range in short, if it is one.
 fn range(map: &Map<String, Value>) -> Option<String> {
-    let end = |key: &str| point(map.get(key)?.as_object()?);
+    let end = |key: &str| {
+        let end = map.get(key)?;
+        Some((end.get("line")?.as_u64()?, end.get("character")?.as_u64()?))
+    };
     let ((line, character), (last_line, last_character)) = (end("start")?, end("end")?);
     Some(format!("{line}:{character}-{last_line}:{last_character}"))
 }
 
 /// Whether a value is written without spaces or names of fields, so that several of them make a list on a line.
 fn is_word(value: &Value) -> bool {
-    match value {
-        Value::Object(map) => is_point(map),
-        other => !other.is_array(),
-    }
-}
-
-fn is_point(map: &Map<String, Value>) -> bool {
-    map.len() == 2 && point(map).is_some()
-}
-
-fn point(map: &Map<String, Value>) -> Option<(u64, u64)> {
-    Some((map.get("line")?.as_u64()?, map.get("character")?.as_u64()?))
+    !value.is_array() && !value.is_object()
 }
 
 /// Whether a value fits on a line with others.
@@ -267,7 +254,7 @@ fn fits_inline(value: &Value) -> bool {
     match value {
         Value::String(text) => !text.contains('\n'),
         Value::Array(items) => items.iter().all(|item| is_word(item) && fits_inline(item)),
-        Value::Object(map) => range(map).is_some() || is_point(map),
+        Value::Object(map) => range(map).is_some(),
         _ => true,
     }
 }
@@ -305,12 +292,9 @@ fn write_inline(value: &Value, out: &mut String) {
                 write_inline(item, out);
             }
         }
-        Value::Object(map) => match (range(map), point(map)) {
-            (Some(span), _) => out.push_str(&span),
-            (None, Some((line, character))) if is_point(map) => {
-                let _ = write!(out, "{line}:{character}");
-            }
-            (None, _) => write_object(map, out),
+        Value::Object(map) => match range(map) {
+            Some(span) => out.push_str(&span),
+            None => write_object(map, out),
         },
         other => {
             let _ = write!(out, "{other}");
@@ -318,5 +302,7 @@ fn write_inline(value: &Value, out: &mut String) {
     }
 }
 
+#[cfg(test)]
+mod sizes;
 #[cfg(test)]
 mod tests;

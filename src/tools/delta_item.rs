@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::short_range::{self, ShortRange};
 use crate::lsp::model::Severity;
 use crate::text::Range;
 
@@ -12,6 +13,8 @@ pub(crate) struct DeltaItem {
     /// Relative to the workspace.
     pub path: String,
     /// Where: after the edit for one that it brought, before it for one that it took away.
+    #[serde(rename = "at", with = "short_range")]
+    #[schemars(with = "ShortRange")]
     pub range: Range,
     /// How bad.
     pub severity: Severity,

@@ -70,7 +70,7 @@ fn to_lsp_location(context: &Context, place: &Place) -> LspLocation {
         // A document that is no file has a URI for a path.
         Err(_) => place.path.clone(),
     };
-    LspLocation { path: place.path.clone(), uri, range: place.range }
+    LspLocation { uri, range: place.range }
 }
 
 /// The source of `definition`; `None` outside the workspace, and where it is not known how far it goes.

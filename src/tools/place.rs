@@ -1,11 +1,15 @@
-//! Places as answers give them: in a list the path once per file; the end of a range only where it is not the end of the word.
+//! Places as answers give them: in a list the path once per file and a row for each place, `{"a.py": [["7:4", "one()", "Cart.total"]]}`.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::ops::Deref;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize, Serializer};
+use schemars::{JsonSchema, json_schema};
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 
+use super::short_range::ShortRange;
 use crate::text::{Position, Range, is_identifier_char};
 
 /// A place in a file. Programs get it as [`SinglePlace`], and a list of them as [`FilePlaces`].
@@ -38,32 +42,34 @@ pub(crate) struct SinglePlace<'a> {
     place: PlaceInFile<'a>,
 }
 
-/// The places in one file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// The places in one file, for programs an object whose one key is the path: absolute for a file outside, the URI for a document that is
+/// no file.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FilePlaces<'a> {
-    /// Relative to the workspace; absolute for a file outside; the URI for a document that is no file.
     path: Cow<'a, str>,
-    places: Vec<PlaceInFile<'a>>,
+    places: Vec<PlaceRow<'a>>,
 }
 
-/// Where in a file something stands, 0-based, in Unicode scalar values.
+/// Where in a file something stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct PlaceInFile<'a> {
-    line: u32,
-    character: u32,
-    /// Where it ends; absent where that is the end of the word that begins there.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    end: Option<Position>,
+    /// Where, 0-based; with its end where that is not the end of the word.
+    at: ShortRange,
     /// The function or type around it, with what that lies in.
     #[serde(rename = "in", skip_serializing_if = "Option::is_none")]
     enclosing: Option<Cow<'a, str>>,
-    /// The source line.
+    /// The source line without its indentation.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<Cow<'a, str>>,
     /// Hints only: why it ranks where it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<Cow<'a, str>>,
 }
+
+/// A place of a list as a row, since the names of fields would be a third of it: where, the source line, the function or type around
+/// it, why it ranks there. What is missing is null, or at the end left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PlaceRow<'a>(PlaceInFile<'a>);
 
 /// Where a place ends that does not say it: behind the word that begins at `start` in the source line `text`.
 fn word_end(start: Position, text: Option<&str>) -> Position {
@@ -77,27 +83,121 @@ fn word_end(start: Position, text: Option<&str>) -> Position {
 impl<'a> PlaceInFile<'a> {
     fn new(place: &'a Place) -> Self {
         let Range { start, end } = place.range;
+        let is_word = end == word_end(start, place.text.as_deref());
         Self {
-            line: start.line,
-            character: start.character,
-            end: (end != word_end(start, place.text.as_deref())).then_some(end),
+            at: ShortRange(if is_word { Range::empty(start) } else { place.range }),
             enclosing: place.enclosing.as_deref().map(Cow::Borrowed),
-            text: place.text.as_deref().map(Cow::Borrowed),
+            // How far a line is indented says nothing of the place.
+            text: place.text.as_deref().map(|line| Cow::Borrowed(line.trim_start())),
             why: place.why.as_deref().map(Cow::Borrowed),
         }
     }
 
+    /// As it was, but for the indentation of its line, and for the end of a word, which is its start then.
     fn into_place(self, path: String) -> Place {
-        let start = Position { line: self.line, character: self.character };
-        let end = self.end.unwrap_or_else(|| word_end(start, self.text.as_deref()));
         Place {
             path,
-            range: Range::new(start, end),
+            range: self.at.0,
             text: self.text.map(Cow::into_owned),
             enclosing: self.enclosing.map(Cow::into_owned),
             why: self.why.map(Cow::into_owned),
         }
     }
+}
+
+impl Serialize for PlaceRow<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let PlaceInFile { at, enclosing, text, why } = &self.0;
+        let at = at.to_string();
+        let columns = [Some(at.as_str()), text.as_deref(), enclosing.as_deref(), why.as_deref()];
+        let last = columns.iter().rposition(Option::is_some).unwrap_or_default();
+        serializer.collect_seq(&columns[..=last])
+    }
+}
+
+impl<'de> Deserialize<'de> for PlaceRow<'_> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut columns = Vec::<Option<String>>::deserialize(deserializer)?.into_iter();
+        let mut next = || columns.next().flatten();
+        let at = next().as_deref().and_then(ShortRange::parse);
+        let at = at.ok_or_else(|| D::Error::custom("a place begins with `line:character`"))?;
+        let (text, enclosing, why) = (next(), next(), next());
+        let [text, enclosing, why] = [text, enclosing, why].map(|column| column.map(Cow::Owned));
+        Ok(Self(PlaceInFile { at, enclosing, text, why }))
+    }
+}
+
+impl JsonSchema for PlaceRow<'_> {
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("PlaceRow")
+    }
+
+    // A tuple of the newest drafts (`prefixItems`) is unknown to validators that many hosts have.
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        json_schema!({
+            "type": "array",
+            "description": "[`line:character` (0-based, in Unicode scalar values; with its end, `7:4-9` or `7:4-8:0`, where that is not \
+                            the end of the word), the source line without its indentation, the function or type around it, hints \
+                            only: why it ranks there]; what is missing is null, or left out at the end",
+            "items": {"type": ["string", "null"]},
+            "minItems": 1,
+            "maxItems": 4,
+        })
+    }
+}
+
+impl Serialize for FilePlaces<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map([(&self.path, &self.places)])
+    }
+}
+
+impl<'de> Deserialize<'de> for FilePlaces<'_> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct FilePlacesVisitor;
+        impl<'de> Visitor<'de> for FilePlacesVisitor {
+            type Value = FilePlaces<'static>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of one path with a list of places")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let entry = map.next_entry::<String, Vec<PlaceRow<'static>>>()?;
+                let (path, places) = entry.ok_or_else(|| A::Error::invalid_length(0, &self))?;
+                match map.next_key::<String>()? {
+                    None => Ok(FilePlaces { path: Cow::Owned(path), places }),
+                    Some(_) => Err(A::Error::invalid_length(2, &self)),
+                }
+            }
+        }
+        deserializer.deserialize_map(FilePlacesVisitor)
+    }
+}
+
+impl JsonSchema for FilePlaces<'_> {
+    fn schema_name() -> Cow<'static, str> {
+        Cow::Borrowed("FilePlaces")
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        json_schema!({
+            "type": "object",
+            "description": "The places in one file, by its path: relative to the workspace; absolute for a file outside; the URI for a \
+                            document that is no file",
+            "additionalProperties": generator.subschema_for::<Vec<PlaceRow<'_>>>(),
+            "minProperties": 1,
+            "maxProperties": 1,
+        })
+    }
+}
+
+/// The path and the rows of an item of a list in an answer, if it is the places of a file.
+pub(crate) fn file_places(item: &Value) -> Option<(&str, &[Value])> {
+    let mut entries = item.as_object()?.iter();
+    let ((path, Value::Array(rows)), None) = (entries.next()?, entries.next()) else { return None };
+    let is_row = |row: &Value| row.get(0).and_then(Value::as_str).and_then(ShortRange::parse).is_some();
+    (!rows.is_empty() && rows.iter().all(is_row)).then_some((path, rows))
 }
 
 impl Serialize for Place {
@@ -111,7 +211,7 @@ impl Serialize for Places {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.0.chunk_by(|one, other| one.path == other.path).map(|group| FilePlaces {
             path: Cow::Borrowed(group[0].path.as_str()),
-            places: group.iter().map(PlaceInFile::new).collect(),
+            places: group.iter().map(PlaceInFile::new).map(PlaceRow).collect(),
         }))
     }
 }
@@ -125,7 +225,7 @@ impl From<SinglePlace<'_>> for Place {
 impl From<Vec<FilePlaces<'_>>> for Places {
     fn from(files: Vec<FilePlaces<'_>>) -> Self {
         let places = |FilePlaces { path, places }: FilePlaces<'_>| -> Vec<Place> {
-            places.into_iter().map(|place| place.into_place(path.clone().into_owned())).collect()
+            places.into_iter().map(|PlaceRow(place)| place.into_place(path.clone().into_owned())).collect()
         };
         Self(files.into_iter().flat_map(places).collect())
     }
@@ -204,39 +304,60 @@ mod tests {
     }
 
     #[test]
-    fn places_of_one_file_share_its_path_and_come_back_as_they_were() {
+    fn places_of_one_file_share_its_path_and_come_back_as_they_were_said() {
         let inside = Place {
             enclosing: Some("Cart.total".into()),
             ..place("a.py", (4, 11, 15), Some("    return näme.x"))
         };
+        let ranked = Place { why: Some("imported".into()), ..place("b.py", (3, 0, 1), Some("x")) };
         let places = Places(vec![
             place("a.py", (1, 0, 1), Some("x = 1")),
             inside,
             place("b.py", (0, 0, 7), Some("x = 1 + 2")),
+            ranked,
             place("a.py", (9, 2, 5), None),
         ]);
         let json = serde_json::to_value(&places).unwrap();
         assert_eq!(
             json,
             json!([
-                {"path": "a.py", "places": [
-                    {"line": 1, "character": 0, "text": "x = 1"},
-                    {"line": 4, "character": 11, "in": "Cart.total", "text": "    return näme.x"},
-                ]},
-                {"path": "b.py", "places": [
-                    {"line": 0, "character": 0, "end": {"line": 0, "character": 7}, "text": "x = 1 + 2"},
-                ]},
-                {"path": "a.py", "places": [{"line": 9, "character": 2, "end": {"line": 9, "character": 5}}]},
+                {"a.py": [["1:0", "x = 1"], ["4:11", "return näme.x", "Cart.total"]]},
+                {"b.py": [["0:0-7", "x = 1 + 2"], ["3:0", "x", null, "imported"]]},
+                {"a.py": [["9:2-5"]]},
             ])
         );
-        assert_eq!(serde_json::from_value::<Places>(json).unwrap(), places);
+        let read = serde_json::from_value::<Places>(json.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&read).unwrap(), json);
+        assert_eq!(file_places(&json[2]).map(|(path, rows)| (path, rows.len())), Some(("a.py", 1)));
+        let starts = |places: &Places| places.iter().map(|place| place.range.start).collect::<Vec<_>>();
+        assert_eq!(starts(&read), starts(&places));
+        assert_eq!(
+            (read[1].text.as_deref(), read[3].why.as_deref()),
+            (Some("return näme.x"), Some("imported"))
+        );
     }
 
     #[test]
     fn single_place_has_its_path_beside_line_and_character() {
         let one = place("a.py", (1, 4, 7), Some("def abc():"));
         let json = serde_json::to_value(&one).unwrap();
-        assert_eq!(json, json!({"path": "a.py", "line": 1, "character": 4, "text": "def abc():"}));
-        assert_eq!(serde_json::from_value::<Place>(json).unwrap(), one);
+        assert_eq!(json, json!({"path": "a.py", "at": "1:4", "text": "def abc():"}));
+        let read = serde_json::from_value::<Place>(json).unwrap();
+        assert_eq!(read, Place { range: Range::empty(Position::new(1, 4)), ..one });
+    }
+
+    #[test]
+    fn file_without_a_path_or_with_two_is_refused() {
+        for file in [json!({}), json!({"a.py": [], "b.py": []}), json!([["1:0"]]), json!({"a.py": [["x"]]})] {
+            serde_json::from_value::<FilePlaces<'_>>(file.clone()).expect_err(&file.to_string());
+            assert_eq!(file_places(&file), None, "{file}");
+        }
+    }
+
+    #[test]
+    fn row_without_a_place_is_refused() {
+        for row in [json!([]), json!([null]), json!(["x = 1"]), json!({"at": "1:4"})] {
+            serde_json::from_value::<PlaceRow<'_>>(row.clone()).expect_err(&row.to_string());
+        }
     }
 }

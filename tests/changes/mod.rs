@@ -70,7 +70,7 @@ pub fn findings(answer: &Value) -> Vec<String> {
         format!(
             "{}:{} {}",
             item["path"].as_str().unwrap_or_default(),
-            item["range"]["start"]["line"],
+            agent::start(item).0,
             item["message"].as_str().unwrap_or_default()
         )
     };

@@ -48,6 +48,11 @@ fn parent(pid: i32) -> Option<i32> {
     line.trim().parse().ok().filter(|parent| *parent > 0)
 }
 
+/// The path of a file with places.
+fn file(places: &Value) -> Option<&String> {
+    places.as_object()?.keys().next()
+}
+
 fn agent(house: &House) -> (Program, [Value; 2]) {
     let mut agent = Program::open_mcp(house);
     let mut number = 0;
@@ -56,7 +61,7 @@ fn agent(house: &House) -> (Program, [Value; 2]) {
         let place = json!({"path": path, "line": line, "character": character});
         let found = agent.call(number, "lsp_definition", place);
         assert_eq!((&found["ok"], &found["verdict"]), (&json!(true), &json!("complete")), "{found}");
-        json!([found["location"]["path"], found["location"]["range"]["start"]["line"]])
+        json!([file(&found["locations"][0]), found["location"]["range"]["start"]["line"]])
     });
     (agent, seen)
 }
@@ -85,7 +90,7 @@ fn shell(house: &House) -> [Value; 2] {
         let said = house.run(&["definition", &place, "--format", "json"]);
         let found: Value =
             serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}"));
-        json!([found["location"]["path"], found["location"]["range"]["start"]["line"]])
+        json!([file(&found["locations"][0]), found["location"]["range"]["start"]["line"]])
     })
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::agent::{call, open};
+use crate::support::agent::{call, open, start};
 use crate::support::{Project, real_servers};
 
 fn python(files: &[(&str, &str)]) -> Project {
@@ -15,14 +15,7 @@ fn python(files: &[(&str, &str)]) -> Project {
 
 fn places(delta: &Value) -> Vec<(String, u64)> {
     let added = delta["added"].as_array().expect("a delta").iter();
-    added
-        .map(|item| {
-            (
-                item["path"].as_str().expect("a path").to_owned(),
-                item["range"]["start"]["line"].as_u64().expect("a line"),
-            )
-        })
-        .collect()
+    added.map(|item| (item["path"].as_str().expect("a path").to_owned(), start(item).0)).collect()
 }
 
 /// The delta of an edit with pyright, tried and then made: both must be the same.

@@ -277,7 +277,7 @@ async fn definition_in_nested_project_is_asked_of_its_own_server() {
     );
     let (one, two) = in_time(Box::pin(async { tokio::join!(one, two) })).await;
     let path = |answer: lsp_tools::Answer<lsp_tools::internals::tools::answer::LocationsOutput>| {
-        answer.output.location.map(|place| place.path)
+        answer.output.locations.first().map(|place| place.path.clone())
     };
     assert_eq!(path(one.expect("one")).as_deref(), Some("one/src/a.scr"));
     assert_eq!(path(two.expect("two")).as_deref(), Some("two/src/a.scr"));

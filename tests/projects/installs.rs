@@ -80,8 +80,8 @@ async fn trusted_python_environment_is_run_and_followed() {
     let runtime = open(&project, &["pyright"]);
     assert_eq!(codes(&runtime, "a.py").await, (vec!["reportAssignmentType".to_owned()], Verdict::Complete));
     let target = Target::NameOnLine { path: "a.py".into(), line0: 2, name: "answer".to_owned() };
-    let found = runtime.definition(target).await.expect("an answer").output.location;
-    assert_eq!(found.map(|place| place.path), Some("hidden/acmelib.py".to_owned()));
+    let found = runtime.definition(target).await.expect("an answer").output.locations;
+    assert_eq!(found.first().map(|place| place.path.as_str()), Some("hidden/acmelib.py"));
     // What is installed there afterwards counts as well.
     fs::write(project.path("a.py"), "import later\n\nx: str = later.answer()\n").expect("a file");
     assert_eq!(codes(&runtime, "a.py").await.0, ["reportMissingImports"]);

@@ -79,7 +79,7 @@ async fn rust_analyzer_untrusted_answers_and_trusted_answers_more() {
     assert!(hover.contents.contains("Counts the words of"), "{}", hover.contents);
     let std = complete(runtime.definition(on_line("src/lib.rs", 3, "BTreeMap")).await.expect("an answer"));
     assert!(
-        std.location.is_some_and(|place| place.path.ends_with("map.rs")),
+        std.location.is_some_and(|place| place.uri.ends_with("map.rs")),
         "the standard library's sources"
     );
     let uses = references(&runtime, named("src/lib.rs", "Tally")).await;
@@ -227,7 +227,7 @@ async fn gopls_answers_are_complete_and_follow_edits() {
     assert!(hover.contents.contains("converts exactly, up to rounding"), "{}", hover.contents);
     println!("the first answer of gopls came after {:?}", begun.elapsed());
     let found = complete(runtime.definition(on_line("main.go", 11, "Mean")).await.expect("an answer"));
-    assert_eq!(found.location.map(|place| place.path), Some("station/station.go".to_owned()));
+    assert_eq!(found.locations.first().map(|place| place.path.as_str()), Some("station/station.go"));
     let uses = references(&runtime, named("station/station.go", "Mean")).await;
     let expected =
         ["main.go:11", "station/station.go:35", "station/station_test.go:7", "station/station_test.go:10"];

@@ -53,3 +53,10 @@ pub async fn failure(runtime: &Runtime, name: &str, arguments: Value) -> (String
     let word = |name: &str| result.value[name].as_str().unwrap_or_default().to_owned();
     (word("code"), word("error"))
 }
+
+/// The line and the character, 0-based, at which a finding or a place of an answer begins.
+pub fn start(item: &Value) -> (u64, u64) {
+    let at = item["at"].as_str().or_else(|| item[0].as_str()).unwrap_or_else(|| panic!("no place: {item}"));
+    let (line, character) = at.split('-').next().and_then(|at| at.split_once(':')).expect("line:character");
+    (line.parse().expect("a line"), character.parse().expect("a character"))
+}

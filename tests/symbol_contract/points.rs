@@ -2,6 +2,7 @@
 
 use super::Shop;
 use super::languages::Language;
+use crate::support::agent::start;
 use serde_json::{Value, json};
 
 type Kept = Result<(), String>;
@@ -128,20 +129,21 @@ impl Stage<'_> {
     async fn defined(&self) -> Kept {
         let line = self.line_of(self.language.call);
         let found = self.ask("lsp_definition", json!({"line": line, "symbol": "helper"})).await;
-        let place = &found["locations"][0];
-        let defined = place["places"][0]["line"].as_u64().map(|line| line as usize);
+        let place = &found["locations"][0][self.language.file][0];
+        let defined = place.is_array().then(|| start(place).0 as usize);
         let text = self.text();
         let is_definition =
             defined.and_then(|line| text.lines().nth(line)).is_some_and(|line| line.contains("helper"));
-        must(place["path"] == self.language.file && is_definition && defined != Some(line), &found)
+        must(is_definition && defined != Some(line), &found)
     }
 
     async fn referenced(&self) -> Kept {
         let found = self.ask("lsp_references", json!({"symbol": "helper"})).await;
         let line = self.line_of(self.language.call);
-        let places = found["locations"][0]["places"].as_array().cloned().unwrap_or_default();
+        let places = found["locations"][0][self.language.file].as_array().cloned().unwrap_or_default();
         let is_use = |place: &Value| {
-            place["line"] == line && place["in"].as_str().is_some_and(|name| name.ends_with(self.name()))
+            start(place).0 as usize == line
+                && place[2].as_str().is_some_and(|name| name.ends_with(self.name()))
         };
         must(places.iter().any(is_use), &found)
     }
@@ -192,7 +194,7 @@ impl Stage<'_> {
         let before = self.text();
         let used = self.edit("helper", json!({"delete": true})).await;
         let says = used["error"].as_str().is_some_and(|error| error.contains("is used once: "));
-        let shows = used["code"] == "conflict" && used["locations"][0]["path"] == self.language.file;
+        let shows = used["code"] == "conflict" && used["locations"][0][self.language.file].is_array();
         must(says && shows && self.text() == before, &used)
     }
 

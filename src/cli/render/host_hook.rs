@@ -102,10 +102,8 @@ mod tests {
     use super::*;
 
     fn symbol(line: u32, container: &str) -> SymbolItem {
-        let at = |character: u32| json!({"line": line, "character": character});
         serde_json::from_value(json!({
-            "name": "title", "kind": "method", "container": container, "path": "a.py",
-            "range": {"start": at(0), "end": at(5)},
+            "name": "title", "kind": "method", "in": container, "path": "a.py", "at": format!("{line}:0"),
         }))
         .unwrap()
     }

@@ -4,6 +4,9 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
+use crate::text::LineColumn;
+use crate::tools::short_range::ShortRange;
+
 /// A list in an answer.
 pub(super) fn list_field<'a>(answer: &'a Value, name: &str) -> Option<&'a Vec<Value>> {
     answer.get(name).and_then(Value::as_array)
@@ -66,16 +69,15 @@ fn delta_lines(delta: &Value, out: &mut String) {
 
 /// One finding of a server.
 pub(super) fn format_finding(item: &Value, out: &mut String) {
-    let place = |name: &str| item.pointer(&format!("/range/start/{name}")).and_then(Value::as_u64);
+    let start = ShortRange::parse(text_field(item, "at")).map(|ShortRange(range)| range.start);
+    let LineColumn { line, column } = start.unwrap_or_default().into();
     let said_by = [text_field(item, "code"), text_field(item, "source"), text_field(item, "server")];
     let mut said_by: Vec<&str> = said_by.into_iter().filter(|word| !word.is_empty()).collect();
     said_by.dedup();
     let _ = writeln!(
         out,
-        "{}:{}:{} {}: {} ({})",
+        "{}:{line}:{column} {}: {} ({})",
         text_field(item, "path"),
-        place("line").map_or(0, |line| line + 1),
-        place("character").map_or(0, |character| character + 1),
         text_field(item, "severity"),
         text_field(item, "message"),
         said_by.join(", ")

@@ -7,12 +7,13 @@ use rmcp::model::{ContentBlock, Resource};
 use serde_json::Value;
 
 use crate::lsp::uri;
+use crate::tools::place::file_places;
 
 /// More links than this help nobody; the answer has all places.
 const MAX_RESOURCE_LINKS: usize = 5;
 
-/// Links to the files of the places in `answer` about the workspace `root`, in their order, each once. A file with places is an object
-/// with `path` and `places`, or `line` and `character`.
+/// Links to the files of the places in `answer` about the workspace `root`, in their order, each once. Findings are no places to
+/// read on from.
 pub(super) fn resource_links(answer: &Value, root: &Path) -> Vec<ContentBlock> {
     let mut found = ResourceLinkCollector { root, seen: BTreeSet::new(), links: Vec::new() };
     found.collect(answer);
@@ -32,9 +33,10 @@ impl ResourceLinkCollector<'_> {
         }
         match value {
             Value::Object(map) => {
-                let has_places = map.contains_key("places") || map.contains_key("character");
-                if let Some(path) = map.get("path").and_then(Value::as_str).filter(|_| has_places)
-                    // A file outside the workspace could not be read through the link, and what has a scheme is no file.
+                let has_place = map.contains_key("at") && !map.contains_key("severity");
+                let single = map.get("path").and_then(Value::as_str).filter(|_| has_place);
+                // A file outside the workspace could not be read through the link, and what has a scheme is no file.
+                if let Some(path) = single.or(file_places(value).map(|(path, _)| path))
                     && !path.starts_with('/')
                     && !path.contains("://")
                     && self.seen.insert(path.to_owned())

@@ -6,10 +6,7 @@ const TERMINAL: DisplayCapabilities = DisplayCapabilities { terminal: true, colo
 const WRITTEN: EditRequestFlags = EditRequestFlags { dry_run: false, diagnostics: true };
 
 fn edited(added: &[&str], verdict: &str) -> EditAnswerView {
-    let finding = |severity: &&str| {
-        let range = json!({"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}});
-        json!({"path": "b.py", "range": range, "severity": severity, "server": "s", "message": "bad\u{1b}[2J"})
-    };
+    let finding = |severity: &&str| json!({"path": "b.py", "at": "0:0-1", "severity": severity, "server": "s", "message": "bad\u{1b}[2J"});
     let added: Vec<Value> = added.iter().map(finding).collect();
     EditAnswerView::from(json!({
         "ok": true, "path": "a.py", "operation": "modified", "size": 2, "additions": 1, "deletions": 1,
