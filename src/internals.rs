@@ -141,6 +141,9 @@ pub mod rpc {
     pub use crate::rpc::{Peer, PeerHandler, PeerResponse, RequestRefusal};
 }
 pub mod runtime {
+    pub mod tool_backend {
+        pub use crate::runtime::tool_backend::LocalBackend;
+    }
     pub mod live {
         pub use crate::runtime::live::LiveRuntime;
     }

@@ -32,6 +32,6 @@ pub(crate) mod page;
 mod open;
 
 #[cfg(feature = "cli")]
-pub(crate) use open::open;
-#[cfg(feature = "cli")]
 pub use open::open_with;
+#[cfg(feature = "cli")]
+pub(crate) use open::{open, with_mounts};

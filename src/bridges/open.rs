@@ -21,7 +21,8 @@ pub fn open_with(options: RuntimeOptions, folders: Folders) -> Result<Runtime, T
     Ok(with_mounts(Runtime::open_with(options, folders)?))
 }
 
-fn with_mounts(mut runtime: Runtime) -> Runtime {
+/// `runtime` with all that its settings mount.
+pub(crate) fn with_mounts(mut runtime: Runtime) -> Runtime {
     client::mount(&mut runtime);
     runtime
 }

@@ -1,13 +1,13 @@
 //! Approval by a person: the `Approver` trait, its requests, and forms of programs behind a call.
 
 use futures::future::BoxFuture;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::request::Effect;
 
 /// What someone is asked to agree to.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ApprovalRequest {
     /// The tool's name.
     pub tool: String,
@@ -18,20 +18,20 @@ pub struct ApprovalRequest {
     /// Why it is asked, in one sentence.
     pub why: String,
     /// Relative paths of the files and folders it would read or change.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
     /// The commands it would run.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
     /// The addresses it would fetch.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub urls: Vec<String>,
     /// Its arguments.
     pub arguments: Value,
 }
 
 /// What became of the question.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Approval {
     /// Yes, this time.
     Once,
@@ -47,7 +47,7 @@ pub enum Approval {
 }
 
 /// What a program that works on a call wants to know of a person.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FormRequest {
     /// Who asks: the name of a mounted server.
     pub from: String,
@@ -62,7 +62,7 @@ pub struct FormRequest {
 }
 
 /// What became of a form.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum FormAnswer {
     /// The values of its fields.
     Filled(Map<String, Value>),

@@ -1,9 +1,11 @@
 //! The access of a caller: its choice of tools, and its standing consent.
 
+use serde::{Deserialize, Serialize};
+
 use crate::config::Profile;
 
 /// What a caller may be offered, and what it has agreed to. The default leaves all to the settings.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallerAccess {
     /// Instead of the settings' profile: which tools there are for this caller.
     pub profile: Option<Profile>,
@@ -11,7 +13,8 @@ pub struct CallerAccess {
     pub available: Option<Vec<String>>,
     /// Names of tools that are not offered; goes after `available`.
     pub excluded: Vec<String>,
-    /// Whether calling is consenting.
+    /// Whether calling is consenting. Nobody can say so of a call that it passes on.
+    #[serde(skip)]
     pub consent: Consent,
 }
 

@@ -23,6 +23,7 @@ mod reopen;
 mod server_choice;
 pub(crate) mod skills;
 pub(crate) mod startup_hints;
+pub(crate) mod tool_backend;
 mod toolbox;
 pub(crate) mod typed;
 mod user_actions;

@@ -117,6 +117,26 @@ impl Serialize for ToolError {
     }
 }
 
+impl<'de> Deserialize<'de> for ToolError {
+    /// Of what it is written as, which does not say whether it is an answer.
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct WrittenToolError {
+            code: ErrorCode,
+            error: String,
+            #[serde(default)]
+            hint: Option<String>,
+            #[serde(flatten)]
+            details: Map<String, Value>,
+        }
+        let WrittenToolError { code, error, hint, mut details } =
+            WrittenToolError::deserialize(deserializer)?;
+        details.remove("ok");
+        let details = (!details.is_empty()).then(|| Box::new(details));
+        Ok(Self { code, error, hint, is_answer: false, details })
+    }
+}
+
 /// In the system's words: EMFILE.
 const NO_MORE_FILES: &str = "Too many open files (os error 24)";
 /// What to do about it.

@@ -39,7 +39,7 @@ pub struct BinaryContent {
 }
 
 /// The one shape of results.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolResult {
     /// How it ended.
     pub kind: ResultType,

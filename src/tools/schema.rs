@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use boon::{Compiler, Draft, ErrorKind, SchemaIndex, Schemas, SchemeUrlLoader, ValidationError};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::error::{ErrorCode, ToolError};
@@ -17,10 +18,23 @@ const MAX_NAMED_SCHEMA_FAULTS: usize = 3;
 const MAX_SHOWN_VALUE_CHARS: usize = 60;
 
 /// A JSON schema (2020-12) of an object, and what checks values against it. The check is made ready at first use.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(from = "Value", into = "Value")]
 pub struct Schema {
     value: Value,
     validator: OnceLock<Result<Arc<Validator>, String>>,
+}
+
+impl From<Value> for Schema {
+    fn from(value: Value) -> Self {
+        Self::new(value)
+    }
+}
+
+impl From<Schema> for Value {
+    fn from(schema: Schema) -> Self {
+        schema.value
+    }
 }
 
 /// A compiled schema.

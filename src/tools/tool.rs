@@ -5,8 +5,8 @@ use std::future::Future;
 
 use futures::future::BoxFuture;
 use schemars::JsonSchema;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -20,7 +20,7 @@ use crate::policy::caller::CallerAccess;
 use crate::policy::request::{CallSubjects, Effect};
 
 /// What a model or a person is told of a tool before it is called.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Card {
     /// The name it is called by: `a-z`, `0-9` and `_`.
     pub name: Cow<'static, str>,
@@ -138,7 +138,7 @@ impl Card {
 }
 
 /// Who calls: state that outlives a call (todo lists, permissions given) belongs to one caller's session.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Caller {
     /// The session's name: letters, digits, `-`, `_` and `.`.
     pub session: String,
@@ -208,7 +208,7 @@ pub trait Tool: Send + Sync + 'static {
 }
 
 /// A tool as the outside sees it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ToolDefinition {
     /// Name, title, description, effect.
     pub card: Card,

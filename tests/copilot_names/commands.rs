@@ -8,7 +8,7 @@ use lsp_tools::internals::bridges::copilot::aliases::{AliasCallOptions, call};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::{absolute, done, refused};
+use super::{absolute, backend_of, done, refused};
 use crate::support::agent::{Yes, open};
 use crate::support::{Marker, Project, wait_until};
 
@@ -57,8 +57,14 @@ async fn cancelled_turn_ends_its_command() {
     let runtime = open(&project, None);
     let marker = Marker::new();
     let (caller, cancelled) = (Caller::default(), CancellationToken::new());
-    let asked =
-        AliasCallOptions { caller: &caller, approver: &Yes, group: None, cancelled: cancelled.clone() };
+    let backend = backend_of(&runtime);
+    let asked = AliasCallOptions {
+        backend: &backend,
+        caller: &caller,
+        approver: &Yes,
+        group: None,
+        cancelled: cancelled.clone(),
+    };
     let input = json!({"command": format!("sh -c 'sleep 300; : {}'", marker.as_str())});
     let running = call(&runtime, "run_in_terminal", input, &asked);
     let seen = Arc::new(marker);

@@ -11,7 +11,9 @@ use std::time::Duration;
 use crate::support::Project;
 use crate::support::agent::Yes;
 use lsp_tools::internals::bridges::copilot::aliases::{AliasAnswer, AliasCallOptions, call};
-use lsp_tools::{Approver, Caller, Runtime};
+use lsp_tools::internals::runtime::live::LiveRuntime;
+use lsp_tools::internals::runtime::tool_backend::LocalBackend;
+use lsp_tools::{Approver, Caller, Client, Runtime};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -19,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 async fn asked(runtime: &Runtime, name: &str, input: Value, approver: &dyn Approver) -> AliasAnswer {
     let caller = Caller::default();
     let asked = AliasCallOptions {
+        backend: &backend_of(runtime),
         caller: &caller,
         approver,
         group: Some("turn-1"),
@@ -27,6 +30,11 @@ async fn asked(runtime: &Runtime, name: &str, input: Value, approver: &dyn Appro
     tokio::time::timeout(Duration::from_secs(180), call(runtime, name, input, &asked))
         .await
         .expect("an answer")
+}
+
+/// Who carries out the calls of a door in the process of `runtime`.
+fn backend_of(runtime: &Runtime) -> LocalBackend {
+    LocalBackend::new(LiveRuntime::new(runtime.clone()), Client::default())
 }
 
 /// The same with leave for everything; it must succeed.

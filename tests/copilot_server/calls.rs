@@ -125,7 +125,7 @@ async fn tool_calls_beyond_queue_limit_are_refused() {
     all.push(json!({"name": "read", "input": {"path": "a.txt"}}));
     let settings = "[permissions]\nallow = [\"bash\"]\n";
     let project = project(&plays(json!([{"together": all}])), settings, [("a.txt", "one\n")]);
-    let client = Client::new(&project, |_| {});
+    let client = Client::new(&project, |_| {}).await;
     let turn = client.turn();
     let opened = async {
         // The last call is refused at once, so its answer is among the first.
@@ -161,7 +161,8 @@ async fn tool_call_past_its_limit_is_ended_with_its_command() {
     let client = Client::new(&project, |options| {
         options.call_limit = Some(Duration::from_secs(2));
         options.format = ResultFormat::Tuple;
-    });
+    })
+    .await;
     client.turn().await.expect("a turn");
     let (status, text) = results(&project).remove(0);
     assert_eq!(status, "error");

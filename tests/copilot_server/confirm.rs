@@ -29,7 +29,7 @@ async fn confirmed_command_runs_without_second_question_refused_does_not() {
     {
         let project = project(&plays(steps.clone()), "", [("ran", "")]);
         let approver = Answers::with(answer.clone());
-        let client = Client::new(&project, |options| options.approver = Arc::new(approver.clone()));
+        let client = Client::new(&project, |options| options.approver = Arc::new(approver.clone())).await;
         client.turn().await.expect("a turn");
         assert_eq!(said(&project), [said_by_us]);
         assert_eq!(project.read("ran"), ran);
@@ -46,7 +46,7 @@ async fn approval_for_session_is_not_asked_again() {
         json!([{"confirm": bash("1")}, {"invoke": bash("1")}, {"confirm": bash("2")}, {"invoke": bash("2")}]);
     let project = project(&plays(steps), "", []);
     let approver = Answers::with(Approval::ForSession);
-    let client = Client::new(&project, |options| options.approver = Arc::new(approver.clone()));
+    let client = Client::new(&project, |options| options.approver = Arc::new(approver.clone())).await;
     client.turn().await.expect("a turn");
     assert_eq!(said(&project), ["accept", "accept"]);
     assert_eq!(approver.tools(), ["bash"]);
@@ -91,7 +91,7 @@ async fn server_tool_confirmation_follows_rules_then_approver() {
     for (answer, somebody) in [(Approval::Once, "accept"), (Approval::Nobody, "dismiss")] {
         let project = project(&plays(steps.clone()), settings, files);
         let approver = Answers::with(answer);
-        let client = Client::new(&project, |options| options.approver = Arc::new(approver.clone()));
+        let client = Client::new(&project, |options| options.approver = Arc::new(approver.clone())).await;
         client.turn().await.expect("a turn");
         assert_eq!(
             said(&project),
@@ -112,7 +112,7 @@ async fn server_tool_confirmation_follows_rules_then_approver() {
 async fn approval_unavailable_call_is_denied_with_allow_hint() {
     let steps = json!([{"invoke": {"name": "bash", "input": {"command": "true"}}}]);
     let project = project(&plays(steps), "", []);
-    let client = Client::new(&project, |_| {});
+    let client = Client::new(&project, |_| {}).await;
     client.turn().await.expect("a turn");
     let (status, text) = results(&project).remove(0);
     assert_eq!(status, "error");
@@ -127,7 +127,7 @@ async fn project_allow_rule_ends_when_trust_is_revoked() {
     let project =
         project(&scenario, "", [(".lsp-tools/lsp-tools.toml", "[permissions]\nallow = ['bash']\n")]);
     project.trust(None);
-    let client = Client::new(&project, |_| {});
+    let client = Client::new(&project, |_| {}).await;
     client.turn().await.expect("a turn");
     let revoked = project.command(None).args(["trust", "--revoke"]).output().expect("lsp-tools");
     assert!(revoked.status.success(), "{revoked:?}");

@@ -90,7 +90,7 @@ async fn tool_call_outside_a_turn_is_refused() {
     ]});
     let project = project(&scenario, "", []);
     let approver = Answers::with(Approval::Once);
-    let client = Client::new(&project, |options| options.approver = Arc::new(approver.clone()));
+    let client = Client::new(&project, |options| options.approver = Arc::new(approver.clone())).await;
     client.copilot.registration().await.expect("a list");
     let log = project.log();
     let all = |log: &ServerLog| (log.events("answered").len() == 3).then_some(());

@@ -48,7 +48,7 @@ async fn terminal_alias_confirmed_by_server_is_asked_once() {
     ]);
     let project = project(&plays(steps), "", [("ran", "")]);
     let approver = Answers::with(Approval::Once);
-    let client = Client::new(&project, |options| options.approver = Arc::new(approver.clone()));
+    let client = Client::new(&project, |options| options.approver = Arc::new(approver.clone())).await;
     client.turn().await.expect("a turn");
     assert_eq!(approver.tools(), ["run_in_terminal"]);
     assert_eq!(project.read("ran"), "ran\n", "{:?}", results(&project));

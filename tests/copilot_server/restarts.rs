@@ -11,7 +11,7 @@ async fn server_crash_before_turn_output_is_restarted_and_turn_retried() {
         plays(json!([{"invoke": {"name": "read", "input": {"path": "a.txt"}}}, {"reply": "done"}]));
     scenario["crash"] = json!({"at": "create", "times": 2});
     let project = project(&scenario, "", [("a.txt", "one")]);
-    let mut client = Client::new(&project, |_| {});
+    let mut client = Client::new(&project, |_| {}).await;
     client.copilot.open_document("a.txt".as_ref()).await.expect("a document");
     let outcome = client.turn().await.expect("a turn");
     assert_eq!(outcome.reply, "done");
@@ -40,7 +40,7 @@ async fn server_that_always_crashes_is_given_up() {
     let mut scenario = plays(json!([]));
     scenario["crash"] = json!({"at": "create", "times": 99});
     let project = project(&scenario, "", []);
-    let client = Client::new(&project, |_| {});
+    let client = Client::new(&project, |_| {}).await;
     let error = client.turn().await.expect_err("no turn");
     assert!(matches!(&error, CopilotError::Ended { detail } if detail.contains("exit status 3")), "{error}");
     assert_eq!(project.log().starts(), 3);
@@ -58,7 +58,7 @@ async fn client_end_during_restart_pause_does_not_wait() {
     let mut scenario = plays(json!([]));
     scenario["crash"] = json!({"at": "create", "times": 99});
     let project = project(&scenario, "", []);
-    let mut client = Client::new(&project, |_| {});
+    let mut client = Client::new(&project, |_| {}).await;
     client.turn().await.expect_err("no turn");
     let starts = project.log().starts();
     client.told();

@@ -95,7 +95,7 @@ pub struct Client {
 }
 
 impl Client {
-    pub fn new(project: &Project, change: impl FnOnce(&mut CopilotOptions)) -> Self {
+    pub async fn new(project: &Project, change: impl FnOnce(&mut CopilotOptions)) -> Self {
         let options = RuntimeOptions {
             workspace: Some(project.root()),
             cwd: project.root(),
@@ -108,7 +108,7 @@ impl Client {
         let mut options = CopilotOptions::new(LiveRuntime::new(runtime.clone()), caller);
         options.events = CopilotEventSink::new(sender);
         change(&mut options);
-        Self { copilot: CopilotClient::new(options).expect("a client"), runtime, events }
+        Self { copilot: CopilotClient::new(options).await.expect("a client"), runtime, events }
     }
 
     /// Runs a turn to its end.

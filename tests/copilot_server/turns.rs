@@ -101,7 +101,7 @@ async fn turn_cancelled_ends_its_calls_on_both_sides() {
     let steps =
         json!([{"start": {"name": "bash", "input": {"command": "sleep 62.31"}}}, {"wait_cancel": true}]);
     let project = project(&plays(steps), ALLOWED, []);
-    let mut client = Client::new(&project, |_| {});
+    let mut client = Client::new(&project, |_| {}).await;
     let outcome = stopped(&mut client, None).await.expect("an outcome");
     assert_eq!(outcome["cancelled"], true);
     let answered = |log: &ServerLog| {
@@ -120,7 +120,7 @@ async fn turn_cancelled_ends_its_calls_on_both_sides() {
 async fn turn_past_limit_with_deaf_server_ends_in_time() {
     let deaf = json!([{"invoke": {"name": "bash", "input": {"command": "sleep 63.17"}}}, {"wait_file": "/nonexistent"}]);
     let project = project(&plays(deaf), ALLOWED, []);
-    let mut client = Client::new(&project, |_| {});
+    let mut client = Client::new(&project, |_| {}).await;
     let error = stopped(&mut client, Some(Duration::from_secs(2))).await.expect_err("no outcome");
     assert!(matches!(error, CopilotError::Timeout { .. }), "{error}");
     let (status, text) = loop {
@@ -144,7 +144,7 @@ async fn tool_call_outliving_its_turn_is_ended_and_next_turn_works() {
     let project = project(&scenario, ALLOWED, []);
     scenario["turns"][0][1]["wait_file"] = json!(project.path("begun"));
     project.set_scenario(&scenario);
-    let mut client = Client::new(&project, |_| {});
+    let mut client = Client::new(&project, |_| {}).await;
     let first = async {
         let stop = CancellationToken::new();
         client.copilot.run_turn(&TurnRequest::new("go"), &stop).await
@@ -172,7 +172,7 @@ async fn tool_call_for_finished_turn_is_refused_in_next_turn() {
     let mut scenario = plays(json!([]));
     scenario["turns"].as_array_mut().unwrap().push(json!([{"invoke": write}]));
     let project = project(&scenario, "", []);
-    let client = Client::new(&project, |_| {});
+    let client = Client::new(&project, |_| {}).await;
     client.turn().await.expect("a turn");
     client.turn().await.expect("a turn");
     let (status, text) = results(&project).remove(0);

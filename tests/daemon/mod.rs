@@ -10,9 +10,11 @@
 //! - [`together`]: two agents, an editor and a shell on two languages, with real servers
 //! - [`hostile`]: whoever else connects
 //! - [`passing`]: MCP on stdin and stdout, across daemons
+//! - [`copilot`]: both Copilot doors, whose calls it carries out
 //! - [`chaos`]: everything killed at random
 
 mod chaos;
+mod copilot;
 mod end;
 mod hostile;
 pub mod house;

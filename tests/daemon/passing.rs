@@ -88,7 +88,8 @@ impl Stage {
         };
         let runtime = Runtime::open_with(options, self.project.folders(None)).expect("a runtime");
         let door = door(self.opened.clone());
-        let doors = DoorHandlers { command: door.clone(), mcp: Some(door), lsp: None, view: None };
+        let doors =
+            DoorHandlers { command: door.clone(), mcp: Some(door), lsp: None, view: None, tools: None };
         let daemon = Daemon::listen(place, runtime, doors).expect("a daemon");
         let stop = CancellationToken::new();
         let signalled = stop.clone();

@@ -15,7 +15,7 @@ fn house() -> House {
 }
 
 /// What somebody who sits at a terminal and types `typed` sees of a hover; `None` where there is no `script`.
-fn at_a_terminal(house: &House, words: &str, typed: &str) -> Option<String> {
+pub fn at_a_terminal(house: &House, words: &str, typed: &str) -> Option<String> {
     let mut plain = house.command(&[]);
     plain.env_remove("CI");
     let line = format!("'{}' {words}", env!("CARGO_BIN_EXE_lsp-tools"));

@@ -77,6 +77,8 @@ pub enum DoorName {
     Lsp,
     /// One command of the command line.
     Command,
+    /// Lists, decisions and calls for another door of ours, as JSON-RPC.
+    Tools,
     /// Nothing: the answer is followed by one line, what is to be told of the daemon.
     Status,
     /// Nothing: the answer is followed by one line, a list of what users of the workspace are told at the start.

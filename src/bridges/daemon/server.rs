@@ -64,6 +64,8 @@ pub struct DoorHandlers {
     pub lsp: Option<DoorHandler>,
     /// The page for people.
     pub view: Option<DoorHandler>,
+    /// The calls of other doors of ours.
+    pub tools: Option<DoorHandler>,
 }
 
 /// A connection whose preamble was read and answered.
@@ -353,6 +355,7 @@ impl DaemonState {
             DoorName::Mcp => self.doors.mcp.is_none(),
             DoorName::Lsp => self.doors.lsp.is_none(),
             DoorName::View => self.doors.view.is_none(),
+            DoorName::Tools => self.doors.tools.is_none(),
             DoorName::Command | DoorName::Status | DoorName::Hints | DoorName::Stop => false,
         };
         if missing { Err(Refusal::new(RefusalCode::NoDoor, "this daemon has no such door")) } else { Ok(()) }
@@ -387,6 +390,7 @@ impl DaemonState {
             DoorName::Mcp => self.doors.mcp.as_ref(),
             DoorName::Lsp => self.doors.lsp.as_ref(),
             DoorName::View => self.doors.view.as_ref(),
+            DoorName::Tools => self.doors.tools.as_ref(),
             DoorName::Status => {
                 let status = self.status().await;
                 // Who asked may have gone.

@@ -17,6 +17,13 @@ pub(crate) struct CopilotCommandArgs {
     pub(crate) command: Option<CopilotCommand>,
 }
 
+impl CopilotCommandArgs {
+    /// Whether it only takes edits back, as `undo` does, and opens no door.
+    pub(crate) fn is_undo(&self) -> bool {
+        matches!(self.command, Some(CopilotCommand::Undo(_)))
+    }
+}
+
 /// `copilot …`
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum CopilotCommand {

@@ -41,8 +41,9 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::address;
+use super::args::copilot::{CopilotCommand, CopilotCommandArgs};
 use super::args::doors::McpCommandArgs;
-use super::args::edits::EditingCommand;
+use super::args::edits::{EditingCommand, UndoCommandArgs};
 use super::args::{CliCommand, CliOutputFormat};
 use super::console::Console;
 use super::exit::{self, CliExitStatus, GradedOutput};
@@ -101,6 +102,11 @@ pub(super) async fn run(command: CliCommand, door: CliContext<'_>) -> Reply {
         CliCommand::Tests(arguments) => tests_reaching::run(arguments, door).await,
         CliCommand::Files(command) => files::run(command, door).await,
         CliCommand::Edits(command) => edits::run(command, door).await,
+        // The edits of a turn are one group.
+        CliCommand::Copilot(CopilotCommandArgs { command: Some(CopilotCommand::Undo(undo)) }) => {
+            let undo = UndoCommandArgs { id: None, group: Some(undo.turn), list: false };
+            edits::run(EditingCommand::Undo(undo), door).await
+        }
         CliCommand::Servers => servers::run(door).await,
         CliCommand::Doctor => doctor::run(door).await,
         CliCommand::Install(arguments) => install::run(arguments, door).await,

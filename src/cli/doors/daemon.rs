@@ -10,7 +10,10 @@ use tokio::io::AsyncWriteExt;
 use tokio_util::sync::CancellationToken;
 
 use super::DoorStartContext;
-use crate::bridges::daemon::connector::{ByItself, DaemonStartReport, connect_to_daemon};
+use crate::bridges::daemon::backend;
+use crate::bridges::daemon::connector::{
+    ByItself, Connector, DaemonConnection, DaemonStartReport, connect_to_daemon,
+};
 use crate::bridges::daemon::folder::DaemonFolder;
 use crate::bridges::daemon::identity::DaemonIdentity;
 use crate::bridges::daemon::passthrough::{self, PassthroughEnd, stdio};
@@ -96,6 +99,7 @@ fn listen(start: &DoorStartContext<'_>) -> Result<Daemon, DaemonStartError> {
         mcp: Some(mcp_door()),
         lsp: Some(lsp_door()),
         view: Some(view_door(for_log)),
+        tools: Some(backend::serve::door()),
     };
     let daemon = Daemon::listen(place, runtime, doors).map_err(|error| other(&error))?;
     let workspace = identity.root().display();
@@ -188,8 +192,41 @@ fn page_setup(live: LiveRuntime, observer: DaemonObserver, folders: Folders) -> 
     }
 }
 
-/// Serves a door on stdin and stdout through the daemon, until one of them ends; `None` where it has to serve by itself, which
-/// has been told where it is news.
+/// A daemon that a door has reached.
+pub(super) struct ReachedDaemon {
+    /// The way to the next one.
+    pub(super) connector: Connector,
+    /// What it was told, and the next one is to be told.
+    pub(super) preamble: Preamble,
+    /// The connection.
+    pub(super) connection: DaemonConnection,
+}
+
+/// Reaches the daemon for a door that says `preamble` and what holds for every command; `None` where the door has to do without,
+/// which has been told where it is news.
+pub(super) async fn reach_daemon(start: &DoorStartContext<'_>, preamble: Preamble) -> Option<ReachedDaemon> {
+    let DoorStartContext { global, cwd, console, .. } = start;
+    if global.no_daemon || global.verbose > 0 || global.trace.is_some() {
+        return None;
+    }
+    let preamble = Preamble {
+        // A path that is no text cannot be said; relative paths then begin in the root.
+        cwd: preamble.cwd.filter(|cwd| cwd.to_str().is_some()),
+        timeout_ms: global.timeout.map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)),
+        install: global.install,
+        ..preamble
+    };
+    match connect_to_daemon(global.workspace.as_deref(), cwd, &preamble).await {
+        Ok((connector, connection)) => Some(ReachedDaemon { connector, preamble, connection }),
+        Err(ByItself::Expected) => None,
+        Err(error) => {
+            console.print_error_lines(&[format!("warning: {}", escape::words(&error.to_string()))]);
+            None
+        }
+    }
+}
+
+/// Serves a door on stdin and stdout through the daemon, until one of them ends; `None` where it has to serve by itself.
 ///
 /// # Errors
 /// Where the daemon went away under a protocol that cannot go on with another one, or stdin and stdout cannot be had.
@@ -197,24 +234,10 @@ pub(crate) async fn pass_to_daemon(
     start: &DoorStartContext<'_>,
     preamble: Preamble,
 ) -> Result<Option<CliExitStatus>, ToolError> {
-    let DoorStartContext { global, cwd, console, .. } = start;
-    if global.no_daemon || global.verbose > 0 || global.trace.is_some() {
+    let console = start.console;
+    let preamble = Preamble { cwd: Some(start.cwd.clone()), ..preamble };
+    let Some(ReachedDaemon { connector, preamble, connection }) = reach_daemon(start, preamble).await else {
         return Ok(None);
-    }
-    let preamble = Preamble {
-        // A path that is no text cannot be said; relative paths then begin in the root.
-        cwd: cwd.to_str().map(PathBuf::from),
-        timeout_ms: global.timeout.map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)),
-        install: global.install,
-        ..preamble
-    };
-    let (connector, connection) = match connect_to_daemon(global.workspace.as_deref(), cwd, &preamble).await {
-        Ok(reached) => reached,
-        Err(ByItself::Expected) => return Ok(None),
-        Err(error) => {
-            console.print_error_lines(&[format!("warning: {}", escape::words(&error.to_string()))]);
-            return Ok(None);
-        }
     };
     let broken =
         |error: io::Error| ToolError::new(ErrorCode::Internal, format!("stdin or stdout broke: {error}"));

@@ -58,7 +58,8 @@ fn own_session() -> Result<String, ToolError> {
 pub(super) fn is_door_command(command: &CliCommand) -> bool {
     match command {
         CliCommand::Mcp(mcp) => mcp.mounted.is_none(),
-        CliCommand::Lsp(_) | CliCommand::Copilot(_) | CliCommand::Daemon(_) | CliCommand::View(_) => true,
+        CliCommand::Copilot(copilot) => !copilot.is_undo(),
+        CliCommand::Lsp(_) | CliCommand::Daemon(_) | CliCommand::View(_) => true,
         _ => false,
     }
 }

@@ -86,8 +86,8 @@ pub(super) fn daemon_accepts(command: &CliCommand) -> bool {
         | CliCommand::Init(_)
         | CliCommand::Daemon(_)
         | CliCommand::View(_)
-        | CliCommand::Copilot(_)
         | CliCommand::Lsp(_) => false,
+        CliCommand::Copilot(copilot) => copilot.is_undo(),
         CliCommand::Mcp(McpCommandArgs { mounted, .. }) => mounted.is_some(),
         // Git's variables are those of this process.
         CliCommand::Check(check) => check.index_file.is_none(),
@@ -97,7 +97,13 @@ pub(super) fn daemon_accepts(command: &CliCommand) -> bool {
 
 /// Whether a command may be given once more where nobody knows whether it was carried out.
 pub(super) fn is_repeatable(command: &CliCommand) -> bool {
-    !matches!(command, CliCommand::Edits(_) | CliCommand::Tools(ToolsCommand::Call(_)) | CliCommand::Mcp(_))
+    !matches!(
+        command,
+        CliCommand::Edits(_)
+            | CliCommand::Tools(ToolsCommand::Call(_))
+            | CliCommand::Mcp(_)
+            | CliCommand::Copilot(_)
+    )
 }
 
 #[cfg(test)]
@@ -119,6 +125,7 @@ mod tests {
             &["daemon", "stop"],
             &["mcp"],
             &["lsp"],
+            &["copilot", "chat"],
         ] {
             assert!(!daemon_accepts(&command(words)), "{words:?}");
         }
@@ -128,6 +135,7 @@ mod tests {
             &["servers"],
             &["write", "a"],
             &["mcp", "list"],
+            &["copilot", "undo", "turn-1"],
         ] {
             assert!(daemon_accepts(&command(words)), "{words:?}");
         }
@@ -135,7 +143,12 @@ mod tests {
 
     #[test]
     fn command_is_repeatable_only_without_side_effects() {
-        for words in [&["edit", "a", "--old", "x", "--new", "y"][..], &["tools", "call", "bash"], &["undo"]] {
+        for words in [
+            &["edit", "a", "--old", "x", "--new", "y"][..],
+            &["tools", "call", "bash"],
+            &["undo"],
+            &["copilot", "undo", "turn-1"],
+        ] {
             assert!(!is_repeatable(&command(words)), "{words:?}");
         }
         for words in [&["hover", "a.py:1:1"][..], &["check"], &["grep", "x"], &["tools", "list"]] {

@@ -111,6 +111,7 @@ fn door(door: DoorName) -> &'static str {
         DoorName::Status => "status",
         DoorName::Hints => "hints",
         DoorName::View => "view",
+        DoorName::Tools => "tools",
         DoorName::Stop => "stop",
     }
 }

@@ -11,6 +11,7 @@ use crate::policy::approval::Approver;
 use crate::policy::request::PolicyVerdict;
 use crate::runtime::Runtime;
 use crate::runtime::call::CallRequest;
+use crate::runtime::tool_backend::ToolBackend;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::result::ToolResult;
 use crate::tools::tool::Caller;
@@ -19,6 +20,8 @@ use crate::workspace::WorkspacePath;
 /// What comes along with a call.
 #[derive(Clone)]
 pub struct AliasCallOptions<'a> {
+    /// Who carries out the calls of our tools.
+    pub backend: &'a dyn ToolBackend,
     /// Who calls.
     pub caller: &'a Caller,
     /// Who is asked where the rules leave it open.
@@ -63,12 +66,12 @@ impl DelegatedResult {
 impl AliasContext<'_> {
     /// Calls a tool of ours, and gives its result whatever it is.
     pub(super) async fn call_tool(&self, tool: &str, arguments: Value) -> ToolResult {
-        let AliasCallOptions { caller, approver, group, cancelled } = self.options;
+        let AliasCallOptions { backend, caller, approver, group, cancelled } = self.options;
         let request = CallRequest::new(tool, arguments, caller)
             .approved_by(*approver)
             .in_group(*group)
             .with_cancellation(cancelled.clone());
-        self.runtime.call(request).await
+        backend.call(request).await
     }
 
     /// Calls a tool of ours, which must succeed.

@@ -33,7 +33,7 @@ pub(super) async fn run_call(
                 .in_group(Some(&shared.session))
                 .known_as(Some(id).filter(|id| !id.is_empty()))
                 .with_cancellation(cancelled.clone());
-            shared.runtime().call(request).await
+            shared.backend.call(request).await
         }
     };
     // Nobody waits for what was given up.

@@ -87,11 +87,11 @@ async fn converse(
             return Err(HostError::Protocol { version, protocol });
         }
         let tools = rpc.ask("tools.list", json!({}), HOST_REQUEST_TIMEOUT).await?;
-        let runtime = live.current();
-        runtime.wait_for_sources().await;
         let caller =
             Caller { session: "copilot-host".to_owned(), agent: None, access: options.access.clone() };
-        let offer = offer::build_session_request(&runtime, &caller, options, provider, &tools)?;
+        let definitions = options.backend.definitions(&caller, true).await?;
+        let runtime = live.current();
+        let offer = offer::build_session_request(&runtime, &definitions, &caller, options, provider, &tools)?;
         let method = if options.resume.is_some() { "session.resume" } else { "session.create" };
         let opened = rpc.ask(method, offer.session.clone(), SESSION_CREATE_TIMEOUT).await?;
         let session = opened.get("sessionId").and_then(Value::as_str).map(str::to_owned);

@@ -26,15 +26,15 @@ pub(super) struct HostSessionRequest {
     pub(crate) notes: Vec<String>,
 }
 
-/// What `session.create` is to be asked; `tools` is the answer to `tools.list`.
+/// What `session.create` is to be asked; `definitions` are our tools, `tools` is the answer to `tools.list`.
 pub(super) fn build_session_request(
     runtime: &Runtime,
+    definitions: &[ToolDefinition],
     caller: &Caller,
     options: &HostOptions,
     provider: Provider,
     tools: &Value,
 ) -> Result<HostSessionRequest, HostError> {
-    let definitions = runtime.definitions_with_agents(caller);
     let ours: Vec<&ToolDefinition> =
         definitions.iter().filter(|tool| !LEFT_TO_THEM.contains(&tool.card.name.as_ref())).collect();
     let exported = export(ToolListFormat::Copilot, ours.iter().copied())?;

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::policy::approval::Approver;
 use crate::policy::caller::CallerAccess;
-use crate::runtime::Client;
+use crate::runtime::tool_backend::ToolBackend;
 
 /// What is wanted.
 pub(crate) struct HostOptions {
@@ -34,8 +34,8 @@ pub(crate) struct HostOptions {
     pub(crate) limit: Duration,
     /// Install the command line where it is missing.
     pub(crate) install: bool,
-    /// How our tools see the workspace.
-    pub(crate) client: Client,
+    /// Whose tools are offered.
+    pub(crate) backend: Arc<dyn ToolBackend>,
     /// Who is asked where rules leave a call open.
     pub(crate) approver: Arc<dyn Approver>,
     /// Who sees the session.

@@ -94,7 +94,7 @@ async fn check_own_tool(shared: &HostTurnState, caller: &Caller, request: &Value
     let id = request.get("toolCallId").and_then(Value::as_str).unwrap_or_default();
     let noting = RecordingApprover { approver: shared.approver.as_ref(), agreed: &shared.agreed, call: id };
     let call = CallRequest::new(name, arguments, caller).approved_by(&noting);
-    match shared.runtime().authorize_tool_call(&call).await {
+    match shared.backend.authorize_tool_call(call).await {
         // What is wrong with the arguments is told by the call itself, in full.
         Err(error) if error.code == ErrorCode::Denied => Err(error),
         _ => Ok(()),

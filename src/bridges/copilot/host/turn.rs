@@ -44,7 +44,7 @@ impl<'a> HostTurn<'a> {
         let caller = Caller { agent: options.agent.clone(), ..caller };
         let shared = HostTurnState {
             live: live.clone(),
-            client: options.client.clone(),
+            backend: Arc::clone(&options.backend),
             rpc,
             session: session.to_owned(),
             approver: Arc::clone(&options.approver),

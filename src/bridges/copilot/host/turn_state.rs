@@ -13,8 +13,9 @@ use super::built_in;
 use super::options::HostEvent;
 use super::rpc::{HOST_REQUEST_TIMEOUT, Rpc};
 use crate::policy::approval::Approver;
+use crate::runtime::Runtime;
 use crate::runtime::live::LiveRuntime;
-use crate::runtime::{Client, Runtime};
+use crate::runtime::tool_backend::ToolBackend;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::export::ExportedNames;
 use crate::tools::tool::Caller;
@@ -22,7 +23,7 @@ use crate::tools::tool::Caller;
 /// What all tasks of a turn work with.
 pub(super) struct HostTurnState {
     pub(super) live: LiveRuntime,
-    pub(super) client: Client,
+    pub(super) backend: Arc<dyn ToolBackend>,
     pub(super) rpc: Rpc,
     pub(super) session: String,
     pub(super) approver: Arc<dyn Approver>,
@@ -37,9 +38,9 @@ pub(super) struct HostTurnState {
 }
 
 impl HostTurnState {
-    /// The runtime for what begins now, as the session sees it.
+    /// The runtime for what begins now.
     pub(super) fn runtime(&self) -> Runtime {
-        self.live.current().for_client(self.client.clone())
+        self.live.current()
     }
 
     /// Who calls: the session, or an agent of the settings on its behalf. Agents of the command line's own making are the session.

@@ -70,10 +70,11 @@ impl CopilotClient {
     /// A client for these; no server is started yet.
     ///
     /// # Errors
-    /// Where the tools cannot be put into one list.
-    pub fn new(options: CopilotOptions) -> Result<Self, CopilotError> {
+    /// Where the tools cannot be listed, or not be put into one list.
+    pub async fn new(options: CopilotOptions) -> Result<Self, CopilotError> {
+        let definitions =
+            options.backend.definitions(&options.caller, false).await.map_err(CopilotError::Tools)?;
         let runtime = options.live.current();
-        let definitions = runtime.definitions(&options.caller);
         let names = options.names.choices(&runtime, &options.caller);
         let (offer, left_out) = CopilotOffer::new(&definitions, &names)?;
         let context = Arc::new(CopilotContext::new(options, offer.clone()));

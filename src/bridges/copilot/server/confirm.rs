@@ -70,7 +70,8 @@ async fn is_accepted(context: &CopilotContext, question: &ConfirmationParams) ->
         }
         Some(_) => {}
     }
-    match context.runtime().approval_request(&context.caller, offer.internal_name(name), &question.input) {
+    let internal_name = offer.internal_name(name);
+    match context.backend.approval_request(&context.caller, internal_name, &question.input).await {
         Ok(None) => true,
         Ok(Some(request)) => {
             let approval = ask_approver(context, &request).await;

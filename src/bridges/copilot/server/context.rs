@@ -15,8 +15,9 @@ use super::offer::{CopilotOffer, WantedNames};
 use super::status::CopilotStatusWatch;
 use super::turn_registry::CopilotTurnRegistry;
 use crate::policy::approval::{Approval, Approver, NobodyToAsk};
-use crate::runtime::Runtime;
 use crate::runtime::live::LiveRuntime;
+use crate::runtime::tool_backend::{LocalBackend, ToolBackend};
+use crate::runtime::{Client, Runtime};
 use crate::tools::tool::Caller;
 
 /// So many calls run at once; the others wait.
@@ -28,8 +29,10 @@ const COPILOT_CALL_EXTRA_TIMEOUT: Duration = Duration::from_secs(330);
 
 /// How a client of the language server is made.
 pub struct CopilotOptions {
-    /// Whose tools are offered.
+    /// Whose settings, rules and files hold.
     pub(crate) live: LiveRuntime,
+    /// Whose tools are offered.
+    pub(crate) backend: Arc<dyn ToolBackend>,
     /// On whose behalf: session and profile.
     pub(crate) caller: Caller,
     /// Who is asked.
@@ -50,6 +53,7 @@ impl CopilotOptions {
     /// The tools of `live` for `caller`, in the server's own format, with nobody who could be asked and nobody who looks on.
     pub fn new(live: LiveRuntime, caller: Caller) -> Self {
         Self {
+            backend: Arc::new(LocalBackend::new(live.clone(), Client::default())),
             live,
             caller,
             approver: Arc::new(NobodyToAsk),
@@ -65,6 +69,7 @@ impl CopilotOptions {
 /// What everything here works with.
 pub(crate) struct CopilotContext {
     live: LiveRuntime,
+    pub(super) backend: Arc<dyn ToolBackend>,
     pub(super) caller: Caller,
     pub(super) approver: Arc<dyn Approver>,
     pub(super) format: ResultFormat,
@@ -87,11 +92,13 @@ impl fmt::Debug for CopilotContext {
 
 impl CopilotContext {
     pub(super) fn new(options: CopilotOptions, offer: CopilotOffer) -> Self {
-        let CopilotOptions { live, caller, approver, names: _, format, events, traced, call_limit } = options;
+        let CopilotOptions { live, backend, caller, approver, names: _, format, events, traced, call_limit } =
+            options;
         let call_limit =
             call_limit.unwrap_or(live.current().settings().deadlines.tool + COPILOT_CALL_EXTRA_TIMEOUT);
         Self {
             live,
+            backend,
             caller,
             approver,
             format,

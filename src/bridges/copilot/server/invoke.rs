@@ -112,8 +112,13 @@ async fn run(
         let answered = context.take_answer(id, &invocation.name, &invocation.input).map(PresetApprover);
         let approver = answered.as_ref().map_or(context.approver.as_ref(), |answer| answer as &dyn Approver);
         let group = Some(turn.name.as_str());
-        let asked =
-            AliasCallOptions { caller: &context.caller, approver, group, cancelled: cancelled.clone() };
+        let asked = AliasCallOptions {
+            backend: context.backend.as_ref(),
+            caller: &context.caller,
+            approver,
+            group,
+            cancelled: cancelled.clone(),
+        };
         with_document_sync(context, line, effect, run_call(context, offered, invocation, asked, effect)).await
     };
     let name = &invocation.name;
@@ -149,13 +154,13 @@ async fn run_call(
         let whole = answer.ok && offered.is_some_and(CopilotOfferEntry::unlocks_server_tools);
         return InvocationAnswer { outcome, text: answer.text, effect, whole };
     }
-    let AliasCallOptions { caller, approver, group, cancelled } = asked;
+    let AliasCallOptions { backend, caller, approver, group, cancelled } = asked;
     let offer = context.offer();
     let name = offer.internal_name(&invocation.name);
     let id = invocation.tool_call_id.as_str();
     let options = CallOptions { caller, approver, group, id, cancelled, limit: None };
     let request = CallRequest { name, arguments: input, options };
-    let result = context.runtime().call(request).await;
+    let result = backend.call(request).await;
     let cancelled = result.value.get("code").and_then(Value::as_str) == Some("cancelled");
     let outcome = match result.ok() {
         true => InvocationOutcome::Success,

@@ -14,6 +14,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use crate::bridges::daemon::CALL_LOST;
+
 /// Requests that may be put twice: they change nothing that the first time has not changed.
 const ASKING: &[&str] = &[
     "completion/complete",
@@ -206,8 +208,7 @@ impl PassthroughConversation {
         self.again.clear();
         let gone: Vec<String> =
             self.open.iter().filter(|(_, open)| open.line.is_none()).map(|(id, _)| id.clone()).collect();
-        let why = "the daemon ended while this ran, and whether it was carried out is not known; look before you try again";
-        let answers = gone.iter().filter_map(|id| self.fail_request(id, why)).collect();
+        let answers = gone.iter().filter_map(|id| self.fail_request(id, CALL_LOST)).collect();
         let waits = !self.open.is_empty() || !self.subscriptions.is_empty();
         DaemonLoss { answers, waits }
     }

@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::conversation::PassthroughConversation;
 use super::lines::{PassthroughLineSplitter, PassthroughPiece};
 use super::{MAX_PASSTHROUGH_BUFFER_BYTES, PASSTHROUGH_DRAIN_TIMEOUT, PassthroughEnd};
+use crate::bridges::daemon::NO_NEXT_DAEMON;
 use crate::bridges::daemon::connector::{Connector, DaemonConnection};
 use crate::bridges::daemon::preamble::Preamble;
 
@@ -241,8 +242,7 @@ impl McpPassthrough {
     }
 
     fn answer_without_daemon(&mut self) {
-        let why = "the daemon of lsp-tools ended, and no other one can be started; `lsp-tools daemon start` says why";
-        for line in self.conversation.fail_all(why) {
+        for line in self.conversation.fail_all(NO_NEXT_DAEMON) {
             self.to_host.extend_from_slice(&line);
         }
     }

@@ -1,28 +1,24 @@
 //! The command `copilot host`.
 
-use std::sync::Arc;
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::json;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
-use crate::bridges;
+use super::open::{OpenWorkspace, approver};
 use crate::bridges::copilot::host::{self, HostEvent, HostOptions, HostOutcome};
-use crate::cli::approval::TerminalApprover;
 use crate::cli::args::CliOutputFormat;
 use crate::cli::args::copilot::CopilotHost;
 use crate::cli::console::Console;
-use crate::cli::doors::{DoorStartContext, options};
+use crate::cli::doors::DoorStartContext;
 use crate::cli::exit::CliExitStatus;
 use crate::cli::input::PipedInput;
 use crate::cli::render::{escape, session};
 use crate::cli::reply::Reply;
 use crate::cli::signals::Signals;
-use crate::policy::approval::{Approver, NobodyToAsk};
 use crate::policy::caller::CallerAccess;
-use crate::runtime::Client;
-use crate::runtime::live::LiveRuntime;
 use crate::tools::error::{ErrorCode, ToolError};
 
 /// Servers that have not ended so long after the session are left to their supervisors, which end them.
@@ -32,10 +28,8 @@ const COPILOT_HOST_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 pub(super) async fn run(arguments: CopilotHost, start: DoorStartContext<'_>) -> Result<Reply, ToolError> {
     let prompt = prompt(&arguments).await?;
     let mut signals = Signals::listen()?;
-    let runtime = bridges::open(options(&start.global, &start.cwd))?;
-    if let Some(log) = &start.log {
-        log.set_level(runtime.log_level());
-    }
+    // The command line works in the root, whichever folder this was typed in.
+    let OpenWorkspace { live, backend } = OpenWorkspace::new(&start, "copilot host", Path::to_owned).await?;
     let (told, mut events) = unbounded_channel();
     let stop = CancellationToken::new();
     let options = HostOptions {
@@ -54,17 +48,11 @@ pub(super) async fn run(arguments: CopilotHost, start: DoorStartContext<'_>) -> 
         streaming: !arguments.no_stream,
         limit: arguments.limit,
         install: start.global.install,
-        client: Client {
-            cwd: Some(runtime.workspace().root().to_owned()),
-            timeout: start.global.timeout,
-            install_missing: start.global.install,
-            ..Client::default()
-        },
+        backend,
         approver: approver(),
         events: told,
         stop: stop.clone(),
     };
-    let live = LiveRuntime::new(runtime);
     let mut shown = CopilotSessionDisplay {
         format: start.global.format,
         console: start.console,
@@ -112,13 +100,6 @@ async fn prompt(arguments: &CopilotHost) -> Result<String, ToolError> {
         return Err(error.with_hint("give it as an argument, or pipe it in"));
     }
     Ok(prompt)
-}
-
-fn approver() -> Arc<dyn Approver> {
-    match TerminalApprover::find() {
-        Some(terminal) => Arc::new(terminal),
-        None => Arc::new(NobodyToAsk),
-    }
 }
 
 /// Where the session is shown, and how.

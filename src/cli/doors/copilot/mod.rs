@@ -1,5 +1,5 @@
-//! The commands `copilot …`. [`server`] asks the language server something, [`turns`] has it work, [`open`] is how both get at
-//! it, `host` is about the other program.
+//! The commands `copilot …`. [`server`] asks the language server something, [`turns`] has it work, `host` is about the other
+//! program, [`open`] is how all get at it and at our tools.
 
 mod host;
 mod open;
@@ -9,7 +9,7 @@ mod turns;
 use super::DoorStartContext;
 use crate::cli::args::copilot::{CopilotCommand, CopilotCommandArgs, CopilotStatus};
 use crate::cli::reply::Reply;
-use crate::tools::error::ToolError;
+use crate::tools::error::{ErrorCode, ToolError};
 
 /// Runs one of the words of `copilot`.
 pub(crate) async fn run(
@@ -21,7 +21,7 @@ pub(crate) async fn run(
         CopilotCommand::Tools(arguments) => server::tools(arguments, start).await,
         CopilotCommand::Agent(arguments) => turns::agent(arguments, start).await,
         CopilotCommand::Chat(arguments) => turns::chat(arguments, start).await,
-        CopilotCommand::Undo(arguments) => server::undo(arguments, start).await,
+        CopilotCommand::Undo(_) => Err(ToolError::new(ErrorCode::Internal, "this command opens no door")),
         CopilotCommand::SignIn => server::sign_in(start).await,
         CopilotCommand::Host(arguments) => host::run(arguments, start).await,
     }

@@ -1,5 +1,6 @@
-//! A runtime with a client of the Copilot language server over it.
+//! What the Copilot doors open: the workspace, who carries out the calls of our tools, and a client of the language server.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -8,29 +9,73 @@ use crate::bridges;
 use crate::bridges::copilot::server::{
     CopilotClient, CopilotEvent, CopilotEventSink, CopilotOptions, ResultFormat, WantedNames,
 };
+use crate::bridges::daemon::backend::client::DaemonBackend;
+use crate::bridges::daemon::preamble::{DoorName, Preamble};
 use crate::cli::approval::TerminalApprover;
 use crate::cli::args::tools::ProfileName;
+use crate::cli::doors::daemon::{ReachedDaemon, reach_daemon};
 use crate::cli::doors::{DoorStartContext, options, own_session};
+use crate::policy::approval::{Approver, NobodyToAsk};
 use crate::policy::caller::CallerAccess;
-use crate::runtime::Runtime;
 use crate::runtime::live::LiveRuntime;
+use crate::runtime::tool_backend::{LocalBackend, ToolBackend};
+use crate::runtime::{Client, Runtime};
 use crate::tools::error::ToolError;
 use crate::tools::tool::Caller;
 
-/// What is open.
+/// The workspace as a Copilot door has it.
+pub(super) struct OpenWorkspace {
+    /// The runtime of this process: settings, rules, files, and the program that is spoken to.
+    pub(super) live: LiveRuntime,
+    /// Who carries out calls: the daemon, or this process where there is none.
+    pub(super) backend: Arc<dyn ToolBackend>,
+}
+
+impl OpenWorkspace {
+    /// For the door called `client`; relative paths of calls begin in what `cwd` says of the root.
+    pub(super) async fn new(
+        start: &DoorStartContext<'_>,
+        client: &str,
+        cwd: impl FnOnce(&Path) -> PathBuf,
+    ) -> Result<Self, ToolError> {
+        let runtime = Runtime::open(options(&start.global, &start.cwd))?;
+        if let Some(log) = &start.log {
+            log.set_level(runtime.log_level());
+        }
+        let cwd = cwd(runtime.workspace().root());
+        let preamble = Preamble {
+            client: Some(client.to_owned()),
+            cwd: Some(cwd.clone()),
+            ..Preamble::new(DoorName::Tools)
+        };
+        if let Some(ReachedDaemon { connector, preamble, connection }) = reach_daemon(start, preamble).await {
+            let backend = Arc::new(DaemonBackend::new(connector, preamble, connection));
+            return Ok(Self { live: LiveRuntime::new(runtime), backend });
+        }
+        let live = LiveRuntime::new(bridges::with_mounts(runtime));
+        let client = Client {
+            cwd: Some(cwd),
+            timeout: start.global.timeout,
+            install_missing: start.global.install,
+            ..Client::default()
+        };
+        Ok(Self { backend: Arc::new(LocalBackend::new(live.clone(), client)), live })
+    }
+}
+
+/// Whoever is asked for leave: the person at the terminal, where there is one.
+pub(super) fn approver() -> Arc<dyn Approver> {
+    match TerminalApprover::find() {
+        Some(terminal) => Arc::new(terminal),
+        None => Arc::new(NobodyToAsk),
+    }
+}
+
+/// A client of the language server over the workspace.
 pub(super) struct OpenCopilotClient {
     live: LiveRuntime,
     pub(crate) copilot: CopilotClient,
     pub(crate) events: UnboundedReceiver<CopilotEvent>,
-}
-
-/// Opens the workspace.
-pub(super) fn runtime(start: &DoorStartContext<'_>) -> Result<Runtime, ToolError> {
-    let runtime = bridges::open(options(&start.global, &start.cwd))?;
-    if let Some(log) = &start.log {
-        log.set_level(runtime.log_level());
-    }
-    Ok(runtime)
 }
 
 impl OpenCopilotClient {
@@ -44,23 +89,20 @@ impl OpenCopilotClient {
         traced: bool,
     ) -> Result<Self, ToolError> {
         let names = WantedNames::parse(names)?;
-        let runtime = runtime(start)?;
-        // The list is sent once: mounted servers are given the time to tell their tools.
-        runtime.wait_for_sources().await;
-        let live = LiveRuntime::new(runtime);
+        let OpenWorkspace { live, backend } =
+            OpenWorkspace::new(start, "copilot", |_| start.cwd.clone()).await?;
         let access = CallerAccess { profile: profile.map(Into::into), ..CallerAccess::default() };
         let session = own_session()?;
         let caller = Caller { session, agent: None, access };
         let (sender, events) = unbounded_channel();
         let mut options = CopilotOptions::new(live.clone(), caller);
-        if let Some(terminal) = TerminalApprover::find() {
-            options.approver = Arc::new(terminal);
-        }
+        options.backend = backend;
+        options.approver = approver();
         options.events = CopilotEventSink::new(sender);
         options.names = names;
         options.format = format;
         options.traced = traced;
-        Ok(Self { copilot: CopilotClient::new(options)?, live, events })
+        Ok(Self { copilot: CopilotClient::new(options).await?, live, events })
     }
 
     /// Ends the server, and everything else.

@@ -1,17 +1,13 @@
-//! The commands `copilot status`, `copilot tools`, `copilot sign-in` and `copilot undo`.
+//! The commands `copilot status`, `copilot tools` and `copilot sign-in`.
 
 use serde_json::json;
 
-use super::open::{self, OpenCopilotClient};
+use super::open::OpenCopilotClient;
 use crate::bridges::copilot::server::{CopilotError, CopilotStatusReport, ResultFormat};
-use crate::cli::args::copilot::{CopilotStatus, CopilotUndo};
-use crate::cli::args::edits::{EditingCommand, UndoCommandArgs};
-use crate::cli::args::{CliCommand, CliOutputFormat};
-use crate::cli::commands::{self, CliContext};
+use crate::cli::args::CliOutputFormat;
+use crate::cli::args::copilot::CopilotStatus;
 use crate::cli::doors::DoorStartContext;
 use crate::cli::exit::CliExitStatus;
-use crate::cli::input::PipedInput;
-use crate::cli::paths::PathSpelling;
 use crate::cli::render::copilot as render;
 use crate::cli::reply::Reply;
 use crate::cli::signals::Signals;
@@ -103,24 +99,6 @@ pub(super) async fn sign_in(start: DoorStartContext<'_>) -> Result<Reply, ToolEr
         _ => render::sign_in_status(&signed),
     };
     Ok(Reply { out, lines: Vec::new(), status })
-}
-
-/// `copilot undo`: the edits of a turn are one group.
-pub(super) async fn undo(arguments: CopilotUndo, start: DoorStartContext<'_>) -> Result<Reply, ToolError> {
-    let runtime = open::runtime(&start)?;
-    let paths = PathSpelling::new(runtime.workspace().root(), &start.cwd);
-    let door = CliContext {
-        runtime: &runtime,
-        cwd: &start.cwd,
-        paths: &paths,
-        format: start.global.format,
-        console: start.console,
-        input: &PipedInput::Stdin,
-    };
-    let undo = UndoCommandArgs { id: None, group: Some(arguments.turn), list: false };
-    let reply = commands::run(CliCommand::Edits(EditingCommand::Undo(undo)), door).await;
-    runtime.shutdown().await;
-    Ok(reply)
 }
 
 fn merge(into: &mut serde_json::Value, from: &serde_json::Value) {

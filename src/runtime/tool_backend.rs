@@ -1,0 +1,91 @@
+//! The backend of a door that speaks somebody else's protocol: who lists its tools and carries out its calls.
+//!
+//! Such a door has a runtime of its own for what is read from files (rules, settings, the root), and leaves to the backend what needs
+//! language servers, mounted servers, or what was agreed to in its session: [`LocalBackend`], or the daemon's runtime behind a connection.
+
+use futures::future::BoxFuture;
+use serde_json::Value;
+
+use super::call::CallRequest;
+use super::live::LiveRuntime;
+use super::{Client, Runtime};
+use crate::policy::approval::ApprovalRequest;
+use crate::tools::error::ToolError;
+use crate::tools::result::ToolResult;
+use crate::tools::tool::{Caller, ToolDefinition};
+
+/// Lists tools, decides on their calls and carries them out.
+pub trait ToolBackend: Send + Sync {
+    /// The tools that `caller` is told of, when all sources have told theirs; `with_agents` also those that agents of the
+    /// settings are given.
+    fn definitions<'a>(
+        &'a self,
+        caller: &'a Caller,
+        with_agents: bool,
+    ) -> BoxFuture<'a, Result<Vec<ToolDefinition>, ToolError>>;
+
+    /// As [`Runtime::approval_request`].
+    fn approval_request<'a>(
+        &'a self,
+        caller: &'a Caller,
+        name: &'a str,
+        arguments: &'a Value,
+    ) -> BoxFuture<'a, Result<Option<ApprovalRequest>, ToolError>>;
+
+    /// As [`Runtime::authorize_tool_call`].
+    fn authorize_tool_call<'a>(&'a self, request: CallRequest<'a>) -> BoxFuture<'a, Result<(), ToolError>>;
+
+    /// As [`Runtime::call`].
+    fn call<'a>(&'a self, request: CallRequest<'a>) -> BoxFuture<'a, ToolResult>;
+}
+
+/// The runtime of this process.
+pub struct LocalBackend {
+    live: LiveRuntime,
+    client: Client,
+}
+
+impl LocalBackend {
+    /// The runtime that is open when a call begins, as `client` sees it.
+    pub fn new(live: LiveRuntime, client: Client) -> Self {
+        Self { live, client }
+    }
+
+    fn runtime(&self) -> Runtime {
+        self.live.current().for_client(self.client.clone())
+    }
+}
+
+impl ToolBackend for LocalBackend {
+    fn definitions<'a>(
+        &'a self,
+        caller: &'a Caller,
+        with_agents: bool,
+    ) -> BoxFuture<'a, Result<Vec<ToolDefinition>, ToolError>> {
+        Box::pin(async move {
+            let runtime = self.runtime();
+            runtime.wait_for_sources().await;
+            Ok(match with_agents {
+                true => runtime.definitions_with_agents(caller),
+                false => runtime.definitions(caller),
+            })
+        })
+    }
+
+    fn approval_request<'a>(
+        &'a self,
+        caller: &'a Caller,
+        name: &'a str,
+        arguments: &'a Value,
+    ) -> BoxFuture<'a, Result<Option<ApprovalRequest>, ToolError>> {
+        Box::pin(async move { self.runtime().approval_request(caller, name, arguments) })
+    }
+
+    fn authorize_tool_call<'a>(&'a self, request: CallRequest<'a>) -> BoxFuture<'a, Result<(), ToolError>> {
+        Box::pin(async move { self.runtime().authorize_tool_call(&request).await })
+    }
+
+    fn call<'a>(&'a self, request: CallRequest<'a>) -> BoxFuture<'a, ToolResult> {
+        Box::pin(async move { self.runtime().call(request).await })
+    }
+}
