@@ -418,6 +418,11 @@ impl Runtime {
         text.line(line).map(|line| line.into_owned())
     }
 
+    /// Ends what runs in the background for a caller's session; for when that can be asked about no more.
+    pub(crate) fn end_background_commands(&self, session: &str) {
+        self.context.shells.end_session(session);
+    }
+
     /// Ends every server and every command; returns when they are gone.
     pub async fn shutdown(&self) {
         let sources = futures::future::join_all(self.sources.iter().map(|source| source.shutdown()));

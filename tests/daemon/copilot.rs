@@ -116,6 +116,23 @@ fn copilot_door_that_ends_ends_its_command_in_the_daemon() {
 }
 
 #[test]
+fn background_command_of_copilot_session_ends_with_it_and_not_before() {
+    let running = Marker::new();
+    let command = format!("sleep 300; : {}", running.as_str());
+    let folder = tempfile::tempdir().expect("a folder");
+    let go = folder.path().join("go");
+    let background = call("bash", json!({"command": command, "background": true}));
+    let house = house(&json!([background, {"wait_file": go}]), "[permissions]\nallow = [\"bash\"]\n");
+    let child = house.begin(&["copilot", "agent", "go"]);
+    wait_until("the call is answered", SOON, || !results(&house).is_empty());
+    assert!(running.living() > 0, "{:?}", results(&house));
+    fs::write(&go, "").expect("a file");
+    assert_eq!(ended(child, "copilot agent").code, Some(0));
+    wait_until("the command has ended", SOON, || running.living() == 0);
+    assert_eq!(house.daemons().len(), 1);
+}
+
+#[test]
 fn copilot_call_through_daemon_is_approved_at_the_doors_terminal_once_for_its_session() {
     let bash = |id: &str| json!({"name": "bash", "input": {"command": "echo ran >> ran"}, "toolCallId": id});
     let steps = json!([{"invoke": bash("1")}, {"confirm": bash("2")}, {"invoke": bash("2")}]);

@@ -105,6 +105,11 @@ impl ShellCommands {
         })
     }
 
+    /// Ends the commands of `session` in the background, with all they started.
+    pub(crate) fn end_session(&self, session: &str) {
+        self.background.lock().retain(|one| one.session != session);
+    }
+
     /// Ends every command with all it started; returns when they are gone. Nothing is started after.
     pub(crate) async fn shutdown(&self) {
         self.closing.cancel();

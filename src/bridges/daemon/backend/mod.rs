@@ -5,7 +5,8 @@
 //!
 //! How data passes: both sides speak JSON-RPC in frames ([`Peer`](crate::rpc::Peer)). The door asks for lists, decisions and calls. Whoever is asked
 //! for leave sits at the door, so the daemon puts that question to it, with the number of the call that it belongs to. A call ends with its
-//! answer, by [`CANCEL`], or with the connection; what was agreed to for the sessions that called is forgotten with the connection too.
+//! answer, by [`CANCEL`], or with the connection. With the connection the sessions end that called by it: what was agreed to for them is
+//! forgotten, and what they have in the background ends.
 
 pub(crate) mod client;
 pub(crate) mod serve;

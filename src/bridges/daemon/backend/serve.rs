@@ -51,8 +51,10 @@ async fn serve(connection: AcceptedConnection) {
     }
     // Calls that still run end with it.
     peer.close("the door is closed");
+    let runtime = live.current();
     for session in served.sessions.lock().iter() {
-        live.current().end_session(session);
+        runtime.end_session(session);
+        runtime.end_background_commands(session);
     }
 }
 
