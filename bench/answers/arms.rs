@@ -103,7 +103,7 @@ impl Arm for Ours<'_> {
         let is_whole = transcript.take(format!("{tool} {arguments}"), &answer);
         // Where a hover does not say enough, `explore` is what the descriptions name.
         if !is_whole && tool == "lsp_hover" {
-            transcript.false_complete = answer.contains("verdict: complete");
+            transcript.false_complete = says_complete(&answer);
             let mut whole = arguments;
             whole["budget"] = json!(400);
             let answer = host.call("explore", &whole)?;
@@ -118,10 +118,10 @@ impl Arm for Ours<'_> {
             let answer = host.call(tool, &all)?;
             transcript.take(format!("{tool} {all}"), &answer);
         }
-        let is_silent = transcript.answers.last().is_some_and(|(_, answer)| {
-            answer.lines().any(|line| line.trim() == "verdict: complete")
-                && !answer.contains("has_more: true")
-        });
+        let is_silent = transcript
+            .answers
+            .last()
+            .is_some_and(|(_, answer)| says_complete(answer) && !answer.contains("has_more: true"));
         transcript.false_complete = is_silent && !transcript.is_whole() && !self.explores;
         Ok(())
     }
@@ -129,6 +129,11 @@ impl Arm for Ours<'_> {
     fn close(&mut self) {
         self.host = None;
     }
+}
+
+/// Whether an answer calls itself the whole truth: that of a question in one word, that of an edit beside what it broke.
+fn says_complete(answer: &str) -> bool {
+    answer.lines().any(|line| matches!(line.trim(), "complete" | "verdict: complete"))
 }
 
 /// `rg`, then windows of lines around its hits; or its output alone.

@@ -9,7 +9,10 @@
 //! | the places of a file | its path, and `4:2` and the source line for each; a single one on the line of its path |
 //! | a finding | `src/app.py:4:2-9 error E501: Line too long (ruff)` |
 //! | a list | one line for each item |
+//! | what an edit brought | by file, as findings are; `the same` for what has the words of the one above |
+//! | Markdown of a hover | as it is, without the fence around the signature |
 //! | a server that is ready, a complete verdict, `ok`, a URI beside its path | nothing, the verdict in one word |
+//! | of an edit what its diff shows, what is as before, and, where it is complete, the files looked at | nothing |
 //! | the number of things of which all are listed | nothing |
 //! | what was asked about | where it was found, if the question did not say that |
 
@@ -53,9 +56,13 @@ fn is_needless(map: &Map<String, Value>, key: &str, value: &Value) -> bool {
     match key {
         "ok" => value == &Value::Bool(true),
         "uri" => map.contains_key("path"),
-        "server_status" => {
-            value.get("state").is_some_and(|state| state == "ready") && value.get("detail").is_none()
+        "server_status" => is_needless_status(map, value),
+        // The diff has its file, and what it adds and takes away.
+        "path" | "operation" | "size" | "additions" | "deletions" if is_shown_by_diff(map) => true,
+        "removed" | "unchanged" if map.contains_key("added") => {
+            key == "unchanged" || value == &Value::from(0)
         }
+        "files" if map.contains_key("added") => is_complete(map),
         "name" => map.get("path") == Some(value),
         // The first of `locations`, which follow.
         "location" => map.contains_key("locations"),
@@ -66,6 +73,25 @@ fn is_needless(map: &Map<String, Value>, key: &str, value: &Value) -> bool {
         "range" => map.contains_key("contents"),
         _ => value.is_null(),
     }
+}
+
+fn is_complete(map: &Map<String, Value>) -> bool {
+    map.get("verdict").is_some_and(|verdict| verdict == "complete")
+}
+
+/// A server that loads the project still, and whose answer is complete all the same, is as good as one that is ready.
+fn is_needless_status(map: &Map<String, Value>, status: &Value) -> bool {
+    match status.get("state").and_then(Value::as_str) {
+        Some("ready") => status.get("detail").is_none(),
+        Some("indexing") => is_complete(map),
+        _ => false,
+    }
+}
+
+/// Whether an answer is that of an edit of one file, whose diff says which and what became of it.
+fn is_shown_by_diff(map: &Map<String, Value>) -> bool {
+    map.get("diff").and_then(Value::as_str).is_some_and(|diff| !diff.is_empty())
+        && map.get("operation").is_some_and(|operation| operation == "modified")
 }
 
 /// Whether an answer says that its list leaves nothing out; answers of language servers say it by their silence.
@@ -89,8 +115,24 @@ fn write_fields(map: &Map<String, Value>, indent: usize, out: &mut String) {
                 let symbol = resolved.get("symbol").and_then(Value::as_str).unwrap_or_default();
                 let _ = writeln!(out, " {symbol}");
             }
+            Value::String(verdict) if key == "verdict" && verdict == "complete" && indent == 0 => {
+                let _ = writeln!(out, "{verdict}");
+            }
+            Value::String(page) if key == "contents" && !page.trim().is_empty() => write_page(page, out),
             Value::String(text) if text.contains('\n') => {
                 let _ = writeln!(out, "{pad}{key}:\n{}", text.trim_end_matches('\n'));
+            }
+            Value::Array(items) if key == "locations" && indent == 0 && is_single_place(items) => {
+                out.push_str("0-based: ");
+                items.iter().for_each(|item| write_list_item(item, 0, out));
+            }
+            Value::Array(items)
+                if matches!(key.as_str(), "added" | "gone")
+                    && !items.is_empty()
+                    && items.iter().all(is_finding) =>
+            {
+                let _ = writeln!(out, "{pad}{key} (0-based):");
+                write_delta(items, indent + 1, out);
             }
             Value::Array(items) if !items.iter().all(is_word) => {
                 // Whoever reads compilers' messages takes a number behind a colon for 1-based.
@@ -109,6 +151,57 @@ fn write_fields(map: &Map<String, Value>, indent: usize, out: &mut String) {
                 write_inline(other, out);
                 out.push('\n');
             }
+        }
+    }
+}
+
+/// Markdown that is all of an answer. Of its layout only what a reader of plain text has use for is kept.
+fn write_page(page: &str, out: &mut String) {
+    let mut lines = page.trim_end().lines().peekable();
+    if lines.next_if(|line| line.starts_with("```")).is_some() {
+        // The signature; behind it most servers draw a line.
+        for line in lines.by_ref().take_while(|line| !line.starts_with("```")) {
+            let _ = writeln!(out, "{}", line.trim_end());
+        }
+        while lines.next_if(|line| matches!(line.trim(), "" | "---")).is_some() {}
+    }
+    for line in lines {
+        let _ = writeln!(out, "{}", line.replace("&nbsp;", " ").trim_end());
+    }
+}
+
+fn is_single_place(items: &[Value]) -> bool {
+    matches!(items, [file] if file_places(file).is_some_and(|(_, places)| places.len() == 1))
+}
+
+fn is_finding(item: &Value) -> bool {
+    ["path", "at", "severity", "message"].iter().all(|key| item.get(*key).is_some_and(Value::is_string))
+}
+
+/// What an edit brought or took away: the path once per file, and in it the words of several alike once.
+fn write_delta(findings: &[Value], indent: usize, out: &mut String) {
+    let words =
+        |finding: &Value| ["severity", "code", "message", "server"].map(|key| finding.get(key).cloned());
+    for file in findings.chunk_by(|one, other| one["path"] == other["path"]) {
+        let path = file[0]["path"].as_str().unwrap_or_default();
+        let _ = writeln!(out, "{}{path}", "  ".repeat(indent));
+        let mut above = None;
+        for finding in file {
+            let mut finding = finding.as_object().cloned().unwrap_or_default();
+            finding.shift_remove("path");
+            // Where it begins is where to look.
+            if let Some(Value::String(at)) = finding.get_mut("at") {
+                at.truncate(at.find('-').unwrap_or(at.len()));
+            }
+            let finding = Value::Object(finding);
+            let said = words(&finding);
+            if above.as_ref() == Some(&said) && finding.get("help").is_none() {
+                let at = finding["at"].as_str().unwrap_or_default();
+                let _ = writeln!(out, "{}{at} the same", "  ".repeat(indent + 1));
+            } else {
+                write_list_item(&finding, indent + 1, out);
+            }
+            above = Some(said);
         }
     }
 }

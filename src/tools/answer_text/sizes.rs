@@ -151,7 +151,7 @@ fn answer(output: impl Serialize, resolved: Option<Resolved>) -> Value {
         install: None,
         hint: None,
         installer: None,
-        waited_ms: 1_200,
+        waited_ms: 12,
     };
     serde_json::to_value(Answer::new(output, resolved, status, Verdict::Complete, Vec::new())).unwrap()
 }

@@ -40,7 +40,7 @@ fn answer_text_shows_each_place_with_its_path() {
     assert_eq!(
         answer_text(&answer),
         "locations (0-based):\n  a.py\n    1:4 def one(): …\n    3:4 in Cart.total: one()\n  b.py:7:0-8:3\n  \
-         c.py:2:1 one, why: imported\nverdict: complete"
+         c.py:2:1 one, why: imported\ncomplete"
     );
 }
 
@@ -51,7 +51,7 @@ fn answer_text_says_where_a_name_was_found_and_how_many_are_not_listed() {
         "ok": true, "contents": "def one()", "range": {"start": {"line": 3, "character": 4}, "end": {"line": 3, "character": 7}},
         "resolved": resolved, "verdict": "complete",
     });
-    assert_eq!(answer_text(&answer), "contents: def one()\nresolved: a.py:3:4 one\nverdict: complete");
+    assert_eq!(answer_text(&answer), "def one()\nresolved: a.py:3:4 one\ncomplete");
     let listed = |has_more| json!({"ok": true, "names": ["one"], "count": 3, "has_more": has_more});
     assert_eq!(answer_text(&listed(true)), "names: one\ncount: 3\nhas_more: true");
     assert_eq!(answer_text(&listed(false)), "names: one");
@@ -96,4 +96,58 @@ fn answer_text_of_failure_begins_with_error_code() {
         "ok: false\nexit_code: 2\nstdout:"
     );
     assert_eq!(answer_text(&json!({"ok": true})), "ok");
+}
+
+#[test]
+fn answer_text_of_a_definition_is_one_line_and_the_verdict() {
+    let answer = json!({
+        "ok": true, "locations": [{"a.py": [["1:4", "def one():", "Cart"]]}], "count": 1,
+        "server_status": {"language": "python", "server": "pyright", "state": "indexing", "detail": "1 of 2"}, "verdict": "complete",
+    });
+    assert_eq!(answer_text(&answer), "0-based: a.py:1:4 in Cart: def one():\ncomplete");
+    let mut partial = answer;
+    partial["verdict"] = json!("partial");
+    assert!(answer_text(&partial).contains("state: indexing"), "{}", answer_text(&partial));
+    assert!(answer_text(&partial).ends_with("verdict: partial"), "{}", answer_text(&partial));
+}
+
+#[test]
+fn answer_text_of_a_hover_is_signature_and_documentation_without_layout() {
+    let page = "```python\n(function) def one(\n    x: int\n) -> None\n```\n---\nSays one.  \n\n&nbsp;&nbsp;more\n```\none(1)\n```\n";
+    let text = answer_text(&json!({"ok": true, "contents": page, "verdict": "complete"}));
+    assert_eq!(
+        text,
+        "(function) def one(\n    x: int\n) -> None\nSays one.\n\n  more\n```\none(1)\n```\ncomplete"
+    );
+}
+
+#[test]
+fn answer_text_of_an_edit_says_what_it_broke_once_per_file_and_message() {
+    let finding = |path: &str, at: &str, message: &str| json!({"path": path, "at": at, "severity": "error", "code": "E1", "server": "pyright", "message": message});
+    let mut first = finding("a.py", "1:4-9", "no `x`\n  because");
+    first["help"] = json!(["called: f(x)"]);
+    let added = json!([
+        first,
+        finding("a.py", "5:4-7:0", "no `x`\n  because"),
+        finding("a.py", "6:0", "no `y`"),
+        finding("b.py", "6:0", "no `y`")
+    ]);
+    let delta = json!({"added": added, "removed": 0, "unchanged": 3, "errors": 7, "verdict": "complete", "files": ["a.py", "b.py"]});
+    let mut answer = json!({
+        "ok": true, "path": "a.py", "operation": "modified", "size": 9, "additions": 1, "deletions": 1,
+        "diff": "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\n+y\n", "diagnostics": delta,
+    });
+    assert_eq!(
+        answer_text(&answer),
+        "diff:\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\n+y\ndiagnostics:\n  added (0-based):\n    a.py\n      \
+         1:4 error E1: no `x` (pyright) help: called: f(x)\n          because\n      5:4 the same\n      \
+         6:0 error E1: no `y` (pyright)\n    b.py\n      6:0 error E1: no `y` (pyright)\n  errors: 7\n  verdict: complete"
+    );
+    answer["diagnostics"]["verdict"] = json!("partial");
+    answer["operation"] = json!("created");
+    let text = answer_text(&answer);
+    assert!(
+        text.starts_with("path: a.py\noperation: created\n") && text.contains("files: a.py, b.py"),
+        "{text}"
+    );
 }
