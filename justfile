@@ -149,8 +149,8 @@ tokens *ARGS:
 
 # the tests of the edit path, with kills and races, and of edit tools on real servers
 edits:
-    cargo test --test integration -- edit_path:: edit_tools:: patch_corpus::
-    tests/slow.sh edit_path:: edit_tools:: patch_corpus::
+    cargo test --lib --test integration -- workspace::edit:: edit_tools:: text::patch::
+    tests/slow.sh workspace::edit:: edit_tools:: text::patch::
 
 # the page of `lsp-tools view` in a real headless Chromium: axe, keyboard, phone width, live updates; rewrites docs/view-*.png
 page:
@@ -182,7 +182,7 @@ fuzz *TARGET:
 fuzz-long *TARGET:
     fuzz/run.sh 30 {{TARGET}}
 
-# puts what these have found to be of interest into fuzz/corpus, which `cargo test --test fuzz_corpus` replays
+# puts what these have found to be of interest into fuzz/corpus, which `just slow` replays
 fuzz-keep *TARGET:
     fuzz/run.sh keep {{TARGET}}
 

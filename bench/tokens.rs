@@ -12,9 +12,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use lsp_tools::internals::config::Profile;
-use lsp_tools::internals::policy::caller::CallerAccess;
-use lsp_tools::internals::tools::export::{ToolListFormat, export};
-use lsp_tools::internals::tools::tool::ToolDefinition;
+use lsp_tools::internals::policy::CallerAccess;
+use lsp_tools::internals::tools::{ToolDefinition, ToolListFormat, export_tools};
 use lsp_tools::{CallRequest, Caller, Folders, Runtime, RuntimeOptions};
 use serde_json::{Value, json};
 use tiktoken_rs::{CoreBPE, o200k_base};
@@ -129,7 +128,7 @@ fn open(folder: &Path) -> Result<Runtime> {
 
 /// The tokens of a tool list, each tool by itself, as it reaches a model.
 fn cost(tokens: &CoreBPE, format: ToolListFormat, definitions: &[ToolDefinition]) -> Result<usize> {
-    Ok(cost_of(tokens, &export(format, definitions)?.tools))
+    Ok(cost_of(tokens, &export_tools(format, definitions)?.tools))
 }
 
 fn cost_of(tokens: &CoreBPE, tools: &[Value]) -> usize {
@@ -138,7 +137,7 @@ fn cost_of(tokens: &CoreBPE, tools: &[Value]) -> usize {
 
 /// As MCP has them, without the schemas of answers.
 fn plain_mcp(definitions: &[ToolDefinition]) -> Result<Vec<Value>> {
-    let mut tools = export(ToolListFormat::Mcp, definitions)?.tools;
+    let mut tools = export_tools(ToolListFormat::Mcp, definitions)?.tools;
     for tool in tools.iter_mut().filter_map(Value::as_object_mut) {
         tool.remove("outputSchema");
     }

@@ -79,6 +79,30 @@ mod workspace;
 #[doc(hidden)]
 pub mod internals;
 
+#[cfg(any(all(test, feature = "cli"), feature = "fuzzing"))]
+#[doc(hidden)]
+#[allow(
+    unreachable_pub,
+    reason = "what the program of fuzzing gets is public, and nothing else can reach them"
+)]
+#[path = "../fuzz/targets/mod.rs"]
+pub mod fuzz_targets;
+#[cfg(all(test, feature = "cli"))]
+mod fuzz_tests;
+
+#[cfg(test)]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "the integration tests have it too, and need more of it, public"
+)]
+#[path = "../tests/support/executable.rs"]
+mod executable;
+#[cfg(test)]
+#[allow(unreachable_pub, reason = "the integration tests have it too, and need it public")]
+#[path = "../tests/support/skipped.rs"]
+mod skipped;
+
 #[cfg(feature = "cli")]
 pub use cli::main as cli_main;
 pub use config::Folders;
@@ -86,8 +110,7 @@ pub use policy::approval::{Approval, ApprovalRequest, Approver, NobodyToAsk};
 pub use runtime::call::CallRequest;
 pub use runtime::{Client, Runtime, RuntimeOptions};
 pub use text::Position;
-pub use tools::answer;
-pub use tools::answer::{Answer, ServerState, Verdict};
+pub use tools::answer::{self, Answer, ServerState, Verdict};
 pub use tools::context::Context;
 pub use tools::error::{ErrorCode, ToolError};
 pub use tools::result::{ResultType, ToolResult};

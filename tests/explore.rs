@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::support::{Project, agent, real_servers};
-use lsp_tools::internals::tools::explore::output::{ExploreItem, ExploreOutput};
+use lsp_tools::internals::tools::{ExploreItem, ExploreOutput};
 use lsp_tools::{Answer, Caller, Runtime, RuntimeOptions, Target, Verdict};
 use serde_json::json;
 

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use lsp_tools::internals::tools::servers::ServerRow;
+use lsp_tools::internals::tools::ServerRow;
 use lsp_tools::{Runtime, RuntimeOptions, Target};
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lsp_tools::internals::tools::answer::LocationsOutput;
+use lsp_tools::answer::LocationsOutput;
 use lsp_tools::{Answer, Runtime, RuntimeOptions, Target, ToolError, Verdict};
 
 use crate::support::{Project, agent, real_servers};
@@ -57,7 +57,7 @@ async fn ask(
 /// The places of an answer, or its error.
 fn places(answer: &Result<Answer<LocationsOutput>, ToolError>) -> Result<Vec<(String, u32, u32)>, String> {
     let answer = answer.as_ref().map_err(|error| error.error.clone())?;
-    let place = |place: &lsp_tools::internals::tools::place::Place| {
+    let place = |place: &lsp_tools::internals::tools::Place| {
         (place.path.clone(), place.range.start.line, place.range.start.character)
     };
     Ok(answer.output.locations.iter().map(place).collect())

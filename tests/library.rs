@@ -1,6 +1,6 @@
 //! What an embedder relies on beside the answers themselves.
 
-use lsp_tools::internals::tools::lsp_hierarchy::{CallDirection, TypeDirection};
+use lsp_tools::internals::tools::{CallDirection, TypeDirection};
 use lsp_tools::{Runtime, Target, TrustRequest};
 
 /// Callers spawn questions on a runtime of many threads. Compiling is the test.

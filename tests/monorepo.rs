@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use lsp_tools::internals::lsp::model::Severity;
-use lsp_tools::internals::tools::answer::LocationsOutput;
-use lsp_tools::internals::tools::lsp_hierarchy::CallDirection;
+use lsp_tools::answer::LocationsOutput;
+use lsp_tools::internals::lsp::Severity;
+use lsp_tools::internals::tools::CallDirection;
 use lsp_tools::{Answer, Runtime, Target, Verdict};
 
 use serde_json::json;

@@ -10,11 +10,13 @@ use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use lsp_tools::internals::process::{Exit, SUPERVISE, ServerProcess, Spawn, SpawnError, Spawner};
+use lsp_tools::internals::process::{Exit, ServerProcess, Spawn, SpawnError, Spawner};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const SUPERVISOR: &str = env!("CARGO_BIN_EXE_lsp-tools");
+/// The word by which the program is a supervisor.
+const SUPERVISE: &str = "__supervise";
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server that starts others as `mode` says. Each process names itself in a file once it is what it shall be.

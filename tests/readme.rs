@@ -7,9 +7,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::CommandFactory as _;
-use lsp_tools::internals::cli::args::Cli;
-use lsp_tools::internals::config::Catalogue;
-use lsp_tools::internals::config::spec::ServerSpec;
+use lsp_tools::internals::cli::Cli;
+use lsp_tools::internals::config::{Catalogue, ServerSpec};
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 /// The page with the table of languages.

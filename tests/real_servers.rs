@@ -1,8 +1,8 @@
 //! The main path on real servers: each is asked on a copy of a fixture, before and after edits from outside.
 
 use crate::support::{Project, agent, real_servers};
-use lsp_tools::internals::lsp::model::Severity;
-use lsp_tools::internals::tools::lsp_hierarchy::CallDirection;
+use lsp_tools::internals::lsp::Severity;
+use lsp_tools::internals::tools::CallDirection;
 use lsp_tools::{Answer, Runtime, RuntimeOptions, Target, Verdict};
 use serde_json::json;
 

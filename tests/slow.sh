@@ -25,4 +25,4 @@ if [ $# -gt 0 ]; then
 fi
 # shellcheck disable=SC2086
 cargo test --lib --test integration -- --ignored --exact $tests
-[ $# -gt 0 ] || cargo test --test fuzz_corpus -- --include-ignored
+[ $# -gt 0 ] || cargo test --lib -- --ignored fuzz_tests::

@@ -2,7 +2,7 @@
 //! new words over.
 
 use clap::{Command, CommandFactory as _};
-use lsp_tools::internals::cli::args::Cli;
+use lsp_tools::internals::cli::Cli;
 
 /// The help of one command. Settings of whoever runs the tests are no words of ours.
 fn help_of(command: &Command) -> String {

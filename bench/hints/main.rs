@@ -12,6 +12,7 @@
 mod raw_client;
 mod stages;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,8 +22,8 @@ use anyhow::{Context, Result, bail};
 use lsp_tools::Position;
 use lsp_tools::internals::config::Catalogue;
 use lsp_tools::internals::hints::{DEADLINE, HintSubject, definition};
-use lsp_tools::internals::lsp::model::{FileRef, Location};
-use lsp_tools::internals::text::{Buffer, Encoding, Identifier, identifiers_on_line};
+use lsp_tools::internals::lsp::{FileRef, Location};
+use lsp_tools::internals::text::{Buffer, Identifier, identifiers_on_line};
 use lsp_tools::internals::workspace::{WalkLimits, Workspace, WorkspacePath};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -267,6 +268,15 @@ impl Random {
     }
 }
 
+/// What stands behind the last dot of a file's name.
+fn ending(path: &WorkspacePath) -> Option<&str> {
+    path.as_path().extension()?.to_str()
+}
+
+fn name_of(path: &WorkspacePath) -> Cow<'_, str> {
+    path.as_path().file_name().unwrap_or_default().to_string_lossy()
+}
+
 /// The names on a line but for the tags of documentation (`@param`), which are words of their own.
 fn names_on_line(buffer: &Buffer, line: u32) -> Vec<Identifier> {
     let text: Vec<char> = buffer.line(line).map(|text| text.chars().collect()).unwrap_or_default();
@@ -286,7 +296,7 @@ fn ask(dir: &Path, subjects: &Subjects, root: &Path, seed: u64, packages: usize)
         .files(&WorkspacePath::root(), &limits)
         .files
         .into_iter()
-        .filter(|path| path.extension().is_some_and(|extension| subjects.endings.contains(&extension)))
+        .filter(|path| ending(path).is_some_and(|extension| subjects.endings.contains(&extension)))
         .collect();
     let mut names = Vec::new();
     let mut buffers = Vec::new();
@@ -318,15 +328,17 @@ fn ask(dir: &Path, subjects: &Subjects, root: &Path, seed: u64, packages: usize)
         let uri = uri(&workspace.absolute(path));
         if !opened[file] {
             opened[file] = true;
-            let language_id = Catalogue::built_in().language_id(subjects.language, path.extension());
+            let language_id = Catalogue::built_in().language_id(subjects.language, ending(path));
             let language_id = if subjects.language == "shell" { "shellscript" } else { language_id };
             client.open(&uri, language_id, 1, &buffer.to_string())?;
             if count == 0 {
                 settle(&mut client, Duration::from_secs(5), Duration::from_secs(600))?;
             }
         }
-        let position = buffer.encode(name.range.start, Encoding::Utf16);
-        let (line, character) = (u64::from(position.line), u64::from(position.unit));
+        let start = name.range.start;
+        let before = buffer.line(start.line).unwrap_or_default();
+        let units: usize = before.chars().take(start.character as usize).map(char::len_utf16).sum();
+        let (line, character) = (u64::from(start.line), units as u64);
         let answer = client.ask_at("textDocument/definition", &uri, line, character).unwrap_or(Value::Null);
         let definitions = inside(&workspace, &answer);
         if !definitions.is_empty() {
@@ -439,7 +451,7 @@ fn time_tree(tree: &Path, language: &str) -> Result<()> {
     let all = workspace.files(&WorkspacePath::root(), &limits).files;
     let catalogue = Catalogue::built_in();
     let files: Vec<&WorkspacePath> =
-        all.iter().filter(|path| catalogue.language_of(&path.name_lossy(), None) == Some(language)).collect();
+        all.iter().filter(|path| catalogue.language_of(&name_of(path), None) == Some(language)).collect();
     let mut random = Random(SEED);
     let (mut at_position, mut by_name) = (Vec::new(), Vec::new());
     while at_position.len() < 50 && !files.is_empty() {

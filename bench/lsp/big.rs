@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
-use lsp_tools::internals::runtime::overlays::Overlays;
+use lsp_tools::internals::runtime::Overlays;
 use lsp_tools::internals::text::{Buffer, TextChange};
 use lsp_tools::internals::workspace::Workspace;
 use lsp_tools::{Folders, Position, Runtime, RuntimeOptions, Target};

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
 use lsp_tools::internals::config::Catalogue;
-use lsp_tools::internals::lsp::locate::prefix_folders;
+use lsp_tools::internals::lsp::prefix_folders;
 use lsp_tools::{Folders, Position, Runtime, RuntimeOptions, Target, TrustRequest};
 use serde_json::Value;
 

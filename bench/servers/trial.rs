@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use lsp_tools::internals::tools::answer::ServerStatus;
-use lsp_tools::internals::tools::install::InstallState;
+use lsp_tools::answer::ServerStatus;
+use lsp_tools::internals::tools::InstallState;
 use lsp_tools::{Folders, Runtime, RuntimeOptions, ServerState, Target, TrustRequest, Verdict};
 use serde::Serialize;
 

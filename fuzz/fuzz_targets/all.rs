@@ -2,13 +2,10 @@
 
 #![no_main]
 
-#[path = "../targets/mod.rs"]
-mod targets;
-
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use targets::{TARGETS, Target};
+use lsp_tools::fuzz_targets::{TARGETS, Target};
 
 static CHOSEN: LazyLock<&'static Target> = LazyLock::new(|| {
     let names = || TARGETS.iter().map(|target| target.name).collect::<Vec<_>>().join(", ");

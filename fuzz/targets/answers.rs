@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use lsp_tools::Runtime;
+use crate::Runtime;
 use serde_json::{Value, json};
 
 use super::draw::Draw;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use lsp_tools::internals::rpc::{Peer, PeerHandler, PeerResponse, RequestRefusal};
+use crate::rpc::{Peer, PeerHandler, PeerResponse, RequestRefusal};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::time::Duration;
 
+use crate::policy::name;
+use crate::policy::path::{PathCaseSensitivity, PathPattern};
+use crate::text::{build_glob_set, read_glob};
+use crate::workspace::WorkspacePath;
 use globset::GlobBuilder;
 use ignore::gitignore::GitignoreBuilder;
-use lsp_tools::internals::policy::name;
-use lsp_tools::internals::policy::path::{PathCaseSensitivity, PathPattern};
-use lsp_tools::internals::text::{build_glob_set, read_glob};
-use lsp_tools::internals::workspace::WorkspacePath;
 
 use super::draw::Draw;
 use super::{peak_of, thread_time};

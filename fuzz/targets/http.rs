@@ -5,8 +5,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use lsp_tools::internals::bridges::mcp::server::http::token::BearerToken;
-use lsp_tools::internals::bridges::mcp::server::http::{HttpOptions, Listener, serve};
+use crate::bridges::mcp::server::http::{HttpOptions, Listener, serve};
+use crate::rpc::http_entry::token::BearerToken;
 use tokio_util::sync::CancellationToken;
 
 use super::draw::Draw;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use crate::workspace::{GlobOrder, GlobQuery, WorkDeadline, Workspace, WorkspacePath};
 use ignore::WalkBuilder;
-use lsp_tools::internals::workspace::{GlobOrder, GlobQuery, WorkDeadline, Workspace, WorkspacePath};
 
 use super::draw::Draw;
 use super::world::World;

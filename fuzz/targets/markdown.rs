@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use lsp_tools::internals::cli::render::DisplayCapabilities;
-use lsp_tools::internals::cli::render::markdown::render;
-use lsp_tools::internals::text::cut_markdown;
+use crate::cli::render::DisplayCapabilities;
+use crate::cli::render::markdown::render;
+use crate::text::cut_markdown;
 
 use super::draw::Draw;
 use super::{peak_of, thread_time};

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use lsp_tools::internals::bridges::mcp::server::{ServerOptions, serve};
-use lsp_tools::internals::runtime::live::LiveRuntime;
-use lsp_tools::{Caller, Client};
+use crate::bridges::mcp::server::{ServerOptions, serve};
+use crate::runtime::live::LiveRuntime;
+use crate::{Caller, Client};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio_util::sync::CancellationToken;

@@ -1,7 +1,8 @@
 //! What is fuzzed: each target is a function of bytes that panics where a promise is broken.
 //!
-//! `fuzz_targets/all.rs` runs one of them under libFuzzer; `tests/fuzz_corpus.rs` replays what is in `fuzz/corpus` in every run of
-//! `just slow`. They use the library as anyone can, and so meet what a user's input meets.
+//! `fuzz_targets/all.rs` runs one of them under libFuzzer; `src/fuzz_tests.rs` replays what is in `fuzz/corpus` in every run of
+//! `just slow`. They are a module of the library, which has them in tests and with the feature `fuzzing`: most of what they try is
+//! private.
 
 mod answers;
 mod draw;

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use lsp_tools::Runtime;
-use lsp_tools::internals::text::patch::{
+use crate::Runtime;
+use crate::text::patch::{
     AppliedFilePatch, ApplyOptions, FilePatch, FilePatchOperation, LineKind, Patch, apply, parse,
 };
 use serde_json::json;

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path};
 use std::sync::OnceLock;
 
-use lsp_tools::internals::workspace::Workspace;
+use crate::workspace::Workspace;
 
 use super::draw::Draw;
 use super::world::World;

@@ -4,11 +4,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use lsp_tools::internals::bridges::daemon::preamble;
-use lsp_tools::internals::bridges::daemon::preamble::Preamble;
-use lsp_tools::internals::config::{LaunchFields, TrustStore};
-use lsp_tools::internals::workspace::edit::{EditOptions, EditPlan, PathPrecondition, TransactionManager};
-use lsp_tools::internals::workspace::{Workspace, WorkspacePath};
+use crate::bridges::daemon::preamble;
+use crate::bridges::daemon::preamble::Preamble;
+use crate::config::{LaunchFields, TrustStore};
+use crate::workspace::edit::{EditOptions, EditPlan, PathPrecondition, TransactionManager};
+use crate::workspace::{Workspace, WorkspacePath};
 
 use super::draw::Draw;
 use super::world::{World, tokio};

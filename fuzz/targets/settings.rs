@@ -3,12 +3,12 @@
 
 use std::sync::OnceLock;
 
-use lsp_tools::internals::config::{Catalogue, Config, ConfigOverrides, TrustStore};
-use lsp_tools::internals::policy::hooks::Hooks;
-use lsp_tools::internals::policy::hooks::files::HookFile;
-use lsp_tools::internals::policy::rules::Policy;
-use lsp_tools::internals::tools::notebook;
-use lsp_tools::internals::tools::skills::frontmatter::Frontmatter;
+use crate::config::{Catalogue, Config, ConfigOverrides, TrustStore};
+use crate::policy::hooks::Hooks;
+use crate::policy::hooks::files::HookFile;
+use crate::policy::rules::Policy;
+use crate::tools::notebook;
+use crate::tools::skills::frontmatter::Frontmatter;
 
 use super::draw::Draw;
 use super::peak_of;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use lsp_tools::internals::policy::command::{CommandPattern, allowed_by, forbids};
-use lsp_tools::internals::policy::shell::Script;
+use crate::policy::command::{CommandPattern, allowed_by, forbids};
+use crate::policy::shell::Script;
 
 use super::draw::Draw;
 use super::thread_time;
@@ -18,7 +18,7 @@ pub fn run(bytes: &[u8]) {
     let begun = thread_time();
     let script = Script::read(&text);
     if script.unknown.is_none() {
-        let words = |words: &[lsp_tools::internals::policy::shell_words::ShellWord]| -> Vec<String> {
+        let words = |words: &[crate::policy::shell_words::ShellWord]| -> Vec<String> {
             words.iter().map(|word| word.text().expect("a word that is known").to_owned()).collect()
         };
         let ours: Vec<Vec<String>> = script.commands.iter().map(|command| words(&command.words)).collect();

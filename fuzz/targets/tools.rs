@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use lsp_tools::{Caller, Runtime};
+use crate::{Caller, Runtime};
 use serde_json::{Value, json};
 
 use super::draw::Draw;

@@ -5,9 +5,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path};
 use std::sync::OnceLock;
 
-use lsp_tools::internals::lsp::model::FileRef;
-use lsp_tools::internals::lsp::uri::{file_ref, from_path, to_path};
-use lsp_tools::internals::workspace::Workspace;
+use crate::lsp::model::FileRef;
+use crate::lsp::uri::{file_ref, from_path, to_path};
+use crate::workspace::Workspace;
 
 use super::world::World;
 

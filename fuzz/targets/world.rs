@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use lsp_tools::{
+use crate::{
     Approval, ApprovalRequest, Approver, CallRequest, Caller, Folders, Runtime, RuntimeOptions, ToolResult,
 };
 use serde_json::Value;

@@ -19,7 +19,7 @@ use crate::tools::test_reach::output::TestReachOutput;
 /// How a command ended, as its exit status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum CliExitStatus {
+pub(crate) enum CliExitStatus {
     /// 0: answered.
     Answered,
     /// 1: answered, and the answer is "problems found" or "nothing there".

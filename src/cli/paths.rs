@@ -67,10 +67,13 @@ impl PathSpelling {
             })
         };
         let mut said = String::with_capacity(sentence.len());
-        for word in sentence.split_inclusive(|letter: char| letter.is_whitespace() || "`'\"(),;=".contains(letter)) {
+        for word in
+            sentence.split_inclusive(|letter: char| letter.is_whitespace() || "`'\"(),;=".contains(letter))
+        {
             let end = word.find(':').unwrap_or(word.len());
             let (path, rest) = word.split_at(end);
-            let mark = path.trim_end_matches(|letter: char| letter.is_whitespace() || "`'\"(),;=".contains(letter));
+            let mark =
+                path.trim_end_matches(|letter: char| letter.is_whitespace() || "`'\"(),;=".contains(letter));
             match is_path(mark) {
                 true => said.push_str(&(self.display_path(mark) + &path[mark.len()..])),
                 false => said.push_str(path),
@@ -233,8 +236,14 @@ mod tests {
         let cases = [
             ("error: there is no file `sub/greet/nope.py`", "error: there is no file `nope.py`"),
             ("error: sub/greet/a.py: replacement 1: no", "error: a.py: replacement 1: no"),
-            ("note: also in 2 files: lib/greet/b.py:7, sub/c.py:1:2", "note: also in 2 files: ../../lib/greet/b.py:7, ../c.py:1:2"),
-            ("note: both/a.py, /usr/lib/a.py, ./a.py and ruff/pylsp", "note: both/a.py, /usr/lib/a.py, ./a.py and ruff/pylsp"),
+            (
+                "note: also in 2 files: lib/greet/b.py:7, sub/c.py:1:2",
+                "note: also in 2 files: ../../lib/greet/b.py:7, ../c.py:1:2",
+            ),
+            (
+                "note: both/a.py, /usr/lib/a.py, ./a.py and ruff/pylsp",
+                "note: both/a.py, /usr/lib/a.py, ./a.py and ruff/pylsp",
+            ),
         ];
         for (said, expected) in cases {
             assert_eq!(paths.respell_sentence(said, root.path(), &cwd), expected);

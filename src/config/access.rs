@@ -166,7 +166,7 @@ pub(crate) struct AgentSettings {
 
 /// What one layer says about access, and where that stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AccessLayer {
+pub(crate) struct AccessLayer {
     layer: Layer,
     /// What it says.
     pub(crate) access: AccessSettings,

@@ -6,7 +6,7 @@ use super::trust::error::TrustError;
 
 /// One thing that is wrong with one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ConfigProblem {
+pub(crate) struct ConfigProblem {
     /// The file as people know it (`.lsp-tools/servers.toml`).
     pub(crate) file: String,
     /// The line, 1-based.
@@ -30,7 +30,7 @@ impl fmt::Display for ConfigProblem {
 
 /// The configuration cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ConfigError {
+pub(crate) enum ConfigError {
     /// The files say something that they cannot say; every such place, in the order of the layers and lines.
     #[error("{}", joined(.0))]
     Invalid(Vec<ConfigProblem>),

@@ -33,7 +33,10 @@ impl LaunchFields {
     ///
     /// # Errors
     /// When a layer has an unknown key or a wrong type.
-    pub fn from_layers(servers: Option<&Layer>, settings: Option<&Layer>) -> Result<Self, ConfigError> {
+    pub(crate) fn from_layers(
+        servers: Option<&Layer>,
+        settings: Option<&Layer>,
+    ) -> Result<Self, ConfigError> {
         let mut found = Self::default();
         for (layer, words) in [(servers, CATALOGUE), (settings, SETTINGS)] {
             if let Some(layer) = layer {

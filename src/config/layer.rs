@@ -24,7 +24,7 @@ pub(crate) enum LayerOrigin {
 
 /// One TOML text with its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Layer {
+pub(crate) struct Layer {
     /// Whose it is.
     pub(crate) origin: LayerOrigin,
     /// How errors name it (`.lsp-tools/servers.toml`, `--set`).

@@ -17,7 +17,7 @@ const SETTINGS_FILE: &str = "lsp-tools.toml";
 
 /// What the command line says over all files, as TOML texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ConfigOverrides {
+pub(crate) struct ConfigOverrides {
     /// In the words of `servers.toml`.
     pub(crate) servers: Option<String>,
     /// In the words of `lsp-tools.toml`.
@@ -26,7 +26,7 @@ pub struct ConfigOverrides {
 
 /// The configuration in force for one project.
 #[derive(Debug, Clone)]
-pub struct Config {
+pub(crate) struct Config {
     /// Languages and servers, the settings' choices applied.
     pub catalogue: Catalogue,
     /// Everything else.
@@ -52,7 +52,7 @@ impl Config {
     ///
     /// # Errors
     /// When a file cannot be read or says something that it cannot say, or when the trust store cannot be believed.
-    pub fn load(
+    pub(crate) fn load(
         folders: &Folders,
         project: Option<&Path>,
         flags: &ConfigOverrides,

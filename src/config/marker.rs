@@ -16,7 +16,7 @@ const MAX_MARKER_FILE_BYTES: u64 = 1 << 20;
 /// A section is a path of keys, with dots between them, in TOML and JSON; elsewhere a line `[section]`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(from = "String")]
-pub struct ConfigMarker {
+pub(crate) struct ConfigMarker {
     file: String,
     section: Option<String>,
 }

@@ -48,7 +48,7 @@ pub(crate) use files::MAX_SETTINGS_FILE_BYTES;
 pub use folders::Folders;
 pub use launch::LaunchFields;
 pub(crate) use layer::{Layer, LayerOrigin, merge};
-pub use load::{Config, ConfigOverrides};
+pub(crate) use load::{Config, ConfigOverrides};
 pub(crate) use marker::ConfigMarker;
 pub(crate) use mounts::{Mount, MountOrigin, MountTransport, MountedTools, skeleton};
 pub(crate) use named_files::pins_among;
@@ -59,5 +59,5 @@ pub(crate) use settings::{
     ServerSettings, Settings,
 };
 pub(crate) use state::{HeldFile, StateError, StateFolder, StateName};
-pub use trust::TrustStore;
+pub(crate) use trust::TrustStore;
 pub(crate) use trust::{RecordedHooks, TrustError, TrustState};

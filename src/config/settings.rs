@@ -67,7 +67,7 @@ pub(crate) use web::{FetchSettings, LibraryDocsSettings};
 /// The settings in force.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct Settings {
+pub(crate) struct Settings {
     /// How long each kind of request may take.
     pub(crate) deadlines: Deadlines,
     /// What running servers may cost.

@@ -109,36 +109,36 @@ pub struct ServerSpec {
     /// What marks a project of projects that one process serves whole: the nearest folder that has one is the root, before any
     /// of the markers is looked for.
     #[serde(default)]
-    pub root_workspaces: Vec<ConfigMarker>,
+    pub(crate) root_workspaces: Vec<ConfigMarker>,
     /// The list of folders in it that do not belong to it: they are projects of their own.
-    pub root_excludes: Option<ConfigMarker>,
+    pub(crate) root_excludes: Option<ConfigMarker>,
     /// The list of the folders that belong to it, as globs.
-    pub root_members: Option<ConfigMarker>,
+    pub(crate) root_members: Option<ConfigMarker>,
     /// The topmost of those folders is the root, not the nearest.
     #[serde(default)]
     pub root_workspaces_topmost: bool,
     /// What shows that a project wants this server.
     #[serde(default)]
-    pub configured_by: Vec<ConfigMarker>,
+    pub(crate) configured_by: Vec<ConfigMarker>,
     /// All that it reads of a project to learn how to look at it; not known where there is nothing.
     #[serde(default)]
-    pub project_settings: Vec<ConfigMarker>,
+    pub(crate) project_settings: Vec<ConfigMarker>,
     /// What it is asked for.
     #[serde(default)]
-    pub features: ServerFeatures,
+    pub(crate) features: ServerFeatures,
     /// Of the questions that many servers do not know, those that it answers, in the words of [`ServerQuestion`].
     #[serde(default)]
-    pub answers: Vec<ServerQuestion>,
+    pub(crate) answers: Vec<ServerQuestion>,
     /// Those that it answers from the project of the file alone, where its root has several.
     #[serde(default)]
-    pub answers_of_project: Vec<ServerQuestion>,
+    pub(crate) answers_of_project: Vec<ServerQuestion>,
     /// A type may implement an interface of another root without naming it; what joins roots into one.
     pub implements_unnamed: Option<String>,
     /// What its diagnostics say nothing of.
     #[serde(default)]
-    pub unchecked: Vec<UncheckedAspect>,
+    pub(crate) unchecked: Vec<UncheckedAspect>,
     /// What people should know who have only this server, and what to install beside or instead.
-    pub for_more: Option<ForMore>,
+    pub(crate) for_more: Option<ForMore>,
     /// How it can be installed.
     #[serde(default)]
     pub install: InstallSpec,
@@ -147,20 +147,20 @@ pub struct ServerSpec {
     pub settings: toml::Table,
     /// What a project may lack for its answers to be whole.
     #[serde(default)]
-    pub set_up: Vec<SetUp>,
+    pub(crate) set_up: Vec<SetUp>,
     /// The server whose `set_up` holds for this one as well.
     pub set_up_as: Option<String>,
     /// What the project's builds leave that tells it how files are compiled.
-    pub build_file: Option<BuildFile>,
+    pub(crate) build_file: Option<BuildFile>,
     /// Names of folders, in the root and above it, into which packages are installed: it is started again when others are there.
     #[serde(default)]
     pub packages_in: Vec<String>,
     /// What it reads only when it starts: it is started again when one of these is another.
     #[serde(default)]
-    pub restarts_with: Vec<ConfigMarker>,
+    pub(crate) restarts_with: Vec<ConfigMarker>,
     /// Settings that hold below those while the root has no sign of a configuration of their own.
     #[serde(default)]
-    pub settings_unless: Vec<SettingsUnless>,
+    pub(crate) settings_unless: Vec<SettingsUnless>,
     /// It asks for its settings (`workspace/configuration`) right after its start; what is told to it besides makes it begin anew.
     #[serde(default)]
     pub asks_for_settings: bool,
@@ -168,24 +168,24 @@ pub struct ServerSpec {
     #[serde(default)]
     pub initialization_options: toml::Table,
     /// What it counts columns in, whatever it announces.
-    pub position_encoding: Option<Encoding>,
+    pub(crate) position_encoding: Option<Encoding>,
     /// How it must be told of changes.
     #[serde(default)]
-    pub sync: SyncRule,
+    pub(crate) sync: SyncRule,
     /// When its diagnostics are those of the text it has now.
     #[serde(default)]
-    pub diagnostics: DiagnosticsRule,
+    pub(crate) diagnostics: DiagnosticsRule,
     /// When its answers across files are whole.
     #[serde(default)]
-    pub readiness: ReadinessRule,
+    pub(crate) readiness: ReadinessRule,
     /// What it takes for it to see other files as they are on disk.
     #[serde(default)]
-    pub reload: ReloadRule,
+    pub(crate) reload: ReloadRule,
     /// How it moves a symbol to another file, where it can.
-    pub move_symbol: Option<MoveSymbolRule>,
+    pub(crate) move_symbol: Option<MoveSymbolRule>,
     /// What must be there beside the server for it to be of full use.
     #[serde(default)]
-    pub hollow: Vec<ServerPrerequisite>,
+    pub(crate) hollow: Vec<ServerPrerequisite>,
     /// Known faults, in sentences.
     #[serde(default)]
     pub faults: Vec<String>,
@@ -199,7 +199,7 @@ pub struct ServerSpec {
     /// Dotted key of its initialization options that takes the same ("workspace.environmentPath").
     pub python_path_option: Option<String>,
     /// How it is given an environment of which nothing may be run; not at all where this is absent.
-    pub python_unrun: Option<PythonUnrun>,
+    pub(crate) python_unrun: Option<PythonUnrun>,
     /// Not told which interpreter to run, it runs one of the project.
     #[serde(default)]
     pub python_finds_own: bool,
@@ -212,7 +212,7 @@ pub struct ServerSpec {
     /// How it is started where there is no such trust; it is not started at all where this is absent.
     pub untrusted: Option<UntrustedLaunch>,
     /// What a program of the command's name on PATH may be instead of the server itself.
-    pub proxy: Option<ToolchainProxy>,
+    pub(crate) proxy: Option<ToolchainProxy>,
     /// Do not use this server unless a setting names it.
     #[serde(default)]
     pub disabled: bool,
@@ -221,7 +221,7 @@ pub struct ServerSpec {
 /// How a server is given a Python environment of which nothing may be run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum PythonUnrun {
+pub(crate) enum PythonUnrun {
     /// By an interpreter of ours that says what the environment's would say, and imports nothing from it.
     StandIn,
     /// By `VIRTUAL_ENV`: it reads the environment, and runs nothing of it.
@@ -231,7 +231,7 @@ pub enum PythonUnrun {
 /// What a server is asked for when several share a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct ServerFeatures {
+pub(crate) struct ServerFeatures {
     /// Hover, definition, references, symbols, hierarchies, signatures, completion, rename.
     pub(crate) navigation: bool,
     /// Diagnostics.
@@ -251,7 +251,7 @@ impl Default for ServerFeatures {
 /// A question that many servers do not know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ServerQuestion {
+pub(crate) enum ServerQuestion {
     /// The callers and the callees of a function.
     Calls,
     /// What it derives from, what derives from it.
@@ -267,7 +267,7 @@ pub enum ServerQuestion {
 /// What the diagnostics of a server may say nothing of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum UncheckedAspect {
+pub(crate) enum UncheckedAspect {
     /// Whether imports lead to something.
     Imports,
     /// Whether types, arguments and members fit.
@@ -287,7 +287,7 @@ impl UncheckedAspect {
 /// What a server that is only the first at hand lacks.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct ForMore {
+pub(crate) struct ForMore {
     /// What it finds and does not find ("undefined names, but no type errors").
     pub(crate) finds: String,
     /// Keys of the servers to install for more.
@@ -297,7 +297,7 @@ pub struct ForMore {
 /// Settings that hold unless the project has its own.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct SettingsUnless {
+pub(crate) struct SettingsUnless {
     /// The signs of the project's own.
     pub(crate) configured_by: Vec<ConfigMarker>,
     /// The settings.
@@ -307,7 +307,7 @@ pub struct SettingsUnless {
 /// What a project's builds leave that tells a server how files are compiled, and where they put it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct BuildFile {
+pub(crate) struct BuildFile {
     /// Its name.
     pub(crate) name: String,
     /// The folders, relative to the root, in which the server looks by itself.
@@ -327,7 +327,7 @@ pub struct BuildFile {
 /// Something that a project of a kind needs and may not have yet.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct SetUp {
+pub(crate) struct SetUp {
     /// The signs of such a project.
     #[serde(rename = "where")]
     pub(crate) of: Vec<ConfigMarker>,
@@ -428,7 +428,7 @@ impl RegexPattern {
 /// Something a server needs beside itself.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct ServerPrerequisite {
+pub(crate) struct ServerPrerequisite {
     /// A program that must be on PATH.
     pub(crate) program: Option<String>,
     /// A Python module that must be importable in the server's own environment.

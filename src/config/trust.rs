@@ -37,7 +37,7 @@ const TRUST_LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The store of trusted projects.
 #[derive(Debug, Clone)]
-pub struct TrustStore {
+pub(crate) struct TrustStore {
     folder: PathBuf,
     /// What the store said, for as long as it has not changed: every call asks.
     kept: Arc<Mutex<Option<KeptStore>>>,
@@ -123,7 +123,7 @@ impl TrustState {
 
 /// Whether a project's word counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TrustState {
+pub(crate) enum TrustState {
     /// Its owner said yes to exactly this.
     Trusted,
     /// Nobody was asked, or the answer was taken back.
@@ -143,8 +143,9 @@ impl TrustState {
 }
 
 /// One trusted project.
+#[cfg(any(test, feature = "fuzzing"))]
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TrustedProject {
+pub(crate) struct TrustedProject {
     /// Its canonical path when it was trusted.
     pub(crate) project: PathBuf,
     /// The launch fields that count.
@@ -195,7 +196,7 @@ impl TrustStore {
     /// # Errors
     /// When the store is there and cannot be read, or is damaged. One that others can write is seen again, and not believed, by
     /// every question to it.
-    pub fn open(folders: &Folders) -> Result<Self, TrustError> {
+    pub(crate) fn open(folders: &Folders) -> Result<Self, TrustError> {
         let trust = Self { folder: folders.state.clone(), kept: Arc::default() };
         match trust.read() {
             Ok(_) | Err(TrustError::Foreign { .. } | TrustError::Open { .. }) => Ok(trust),
@@ -207,7 +208,7 @@ impl TrustStore {
     ///
     /// # Errors
     /// When the store or the project's folder cannot be read.
-    pub fn is_trusted(&self, project: &Path, fields: &LaunchFields) -> Result<TrustState, TrustError> {
+    pub(crate) fn is_trusted(&self, project: &Path, fields: &LaunchFields) -> Result<TrustState, TrustError> {
         let Some(found) = self.find(project)? else { return Ok(TrustState::Untrusted) };
         let record = found.record();
         let mut what = found.changes_since_trusted([]);
@@ -243,7 +244,11 @@ impl TrustStore {
     ///
     /// # Errors
     /// When the store, the project's folder or the program cannot be read, or the program lies outside.
-    pub fn pin(&self, project: &Path, program: &Path) -> Result<Result<FilePin, TrustState>, TrustError> {
+    pub(crate) fn pin(
+        &self,
+        project: &Path,
+        program: &Path,
+    ) -> Result<Result<FilePin, TrustState>, TrustError> {
         let Some(found) = self.find(project)? else { return Ok(Err(TrustState::Untrusted)) };
         let (name, hash) = hash_file(project, program)?;
         let then = found.record().programs.get(&name);
@@ -379,7 +384,8 @@ impl TrustStore {
     ///
     /// # Errors
     /// When the store cannot be believed.
-    pub fn list(&self) -> Result<Vec<TrustedProject>, TrustError> {
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub(crate) fn list(&self) -> Result<Vec<TrustedProject>, TrustError> {
         let store = self.read()?;
         let trusted = store.projects.iter().map(|(project, record)| TrustedProject {
             project: project.into(),

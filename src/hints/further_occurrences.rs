@@ -164,7 +164,7 @@ pub(crate) fn further_occurrences(
             continue;
         };
         match in_source(source, asked, hits) {
-            Some(standing) if is_passed_alone(&source, asked, hits) => found.passed.push(standing),
+            Some(standing) if is_passed_alone(source, asked, hits) => found.passed.push(standing),
             Some(standing) => found.files.push(standing),
             None if hits.iter().all(|hit| in_comment_or_string(source, hit)) => {
                 found.quiet.push(path.clone())

@@ -48,10 +48,7 @@ mod word;
 
 pub(crate) use advice::{SpokenLanguage, advice, commands, our_command, startup_line};
 pub(crate) use answer::{Candidate, HintError, Hints};
-pub use candidates::DEADLINE;
-pub use candidates::HintSubject;
-pub use candidates::definition;
-pub use candidates::definition_up_to;
+pub use candidates::{DEADLINE, HintSubject, definition, definition_up_to};
 pub(crate) use code_units::{
     CodeIndex, CodeUnit, CodeUnitKind, NameUse, TestRole, UnitFile, index_code, is_fixture, is_setup,
     sets_autouse, units_in,

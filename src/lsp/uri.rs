@@ -12,7 +12,7 @@ use crate::workspace::{Workspace, normalise};
 ///
 /// `[` and `]` are percent-encoded, which RFC 3986 demands and strict servers check; names that are not UTF-8 keep
 /// their bytes, percent-encoded.
-pub fn from_path(path: &Path) -> Url {
+pub(crate) fn from_path(path: &Path) -> Url {
     // Only a relative path is refused, and none is passed; a URI that names nothing is the safe answer.
     let mut url = Url::from_file_path(path).unwrap_or_else(|()| NOWHERE.clone());
     if url.path().contains(['[', ']']) {
@@ -25,7 +25,7 @@ pub fn from_path(path: &Path) -> Url {
 static NOWHERE: LazyLock<Url> = LazyLock::new(|| Url::parse("file:///").expect("this is a URL"));
 
 /// The absolute path that a `file:` URI names, however the server escaped it, without `..`; `None` for other schemes and hosts.
-pub fn to_path(uri: &str) -> Option<PathBuf> {
+pub(crate) fn to_path(uri: &str) -> Option<PathBuf> {
     let url = Url::parse(uri).ok()?;
     let path = (url.scheme() == "file").then(|| url.to_file_path().ok()).flatten()?;
     // An escaped `/` makes names that the URI's own reading of `..` has not seen.
@@ -33,7 +33,7 @@ pub fn to_path(uri: &str) -> Option<PathBuf> {
 }
 
 /// The file a server means by `uri`.
-pub fn file_ref(workspace: &Workspace, uri: &str) -> FileRef {
+pub(crate) fn file_ref(workspace: &Workspace, uri: &str) -> FileRef {
     match to_path(uri) {
         None => FileRef::Virtual(uri.to_owned()),
         Some(path) => match workspace.workspace_path(&path) {

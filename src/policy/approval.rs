@@ -76,7 +76,7 @@ pub enum FormAnswer {
 
 impl FormAnswer {
     /// What became of it, without what was filled in.
-    pub fn outcome_text(&self) -> &'static str {
+    pub(crate) fn outcome_text(&self) -> &'static str {
         match self {
             Self::Filled(_) => "filled in",
             Self::Declined => "declined",

@@ -94,13 +94,13 @@ const MAX_NESTED_SCRIPT_DEPTH: usize = 4;
 /// that are no options; `**` is any number of words of any kind. Elsewhere a `*` by itself is one word. That is how a
 /// pattern allows; where it forbids, it means every command that has its words in their order, whatever else it has.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommandPattern {
+pub(crate) struct CommandPattern {
     words: Vec<String>,
 }
 
 impl CommandPattern {
     /// Reads a pattern.
-    pub fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         Self { words: text.split_whitespace().map(str::to_owned).collect() }
     }
 
@@ -138,7 +138,7 @@ impl CommandPattern {
 ///
 /// # Errors
 /// Why the text is not allowed, as the end of a sentence.
-pub fn allowed_by(patterns: &[&CommandPattern], text: &str) -> Result<Vec<usize>, String> {
+pub(crate) fn allowed_by(patterns: &[&CommandPattern], text: &str) -> Result<Vec<usize>, String> {
     let script = Script::read(text);
     if let Some(unknown) = script.unknown {
         return Err(format!("there is {unknown} in it, so no pattern can allow it"));
@@ -155,7 +155,7 @@ pub fn allowed_by(patterns: &[&CommandPattern], text: &str) -> Result<Vec<usize>
 }
 
 /// Whether `pattern` means any command in `text`, wherever it stands and however it is spelled.
-pub fn forbids(pattern: &CommandPattern, text: &str) -> bool {
+pub(crate) fn forbids(pattern: &CommandPattern, text: &str) -> bool {
     forbids_script(pattern, text, 0)
 }
 

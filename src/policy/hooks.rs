@@ -38,7 +38,7 @@ const MAX_HOOK_TEXT_CHARS: usize = 1_000;
 
 /// All hooks, in the order in which they run.
 #[derive(Debug, Clone, Default)]
-pub struct Hooks {
+pub(crate) struct Hooks {
     /// Before a call.
     pub(crate) pre: Vec<CallHook>,
     /// After it.
@@ -227,7 +227,7 @@ impl Hooks {
     ///
     /// # Errors
     /// [`ConfigError::Invalid`] with every hook that names no program, or one that a project could put there.
-    pub fn new(layers: &[AccessLayer]) -> Result<Self, ConfigError> {
+    pub(crate) fn new(layers: &[AccessLayer]) -> Result<Self, ConfigError> {
         let (mut hooks, mut problems) = (Self::default(), Vec::new());
         for layer in layers {
             let written = &layer.access.hooks;

@@ -28,3 +28,5 @@ pub(crate) mod rule;
 pub(crate) mod rules;
 pub(crate) mod shell;
 pub(crate) mod shell_words;
+#[cfg(test)]
+mod shells_tests;

@@ -18,7 +18,7 @@ impl NamePattern {
 }
 
 /// Whether `pattern` (`lsp_*`, `*`, `read`) means `name`. Upper and lower case are the same, as no two tools differ in that.
-pub fn matches(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (pattern.to_ascii_lowercase(), name.to_ascii_lowercase());
     let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut name) = name.strip_prefix(start) else { return false };

@@ -10,7 +10,7 @@ use crate::workspace::WorkspacePath;
 /// A glob as `.gitignore` has them: from the workspace's root where a `/` stands in it, else at any depth; `*` stays
 /// within one name, `**` does not; whatever lies beneath a path that matches, matches as well.
 #[derive(Debug, Clone)]
-pub struct PathPattern {
+pub(crate) struct PathPattern {
     globs: GlobSet,
     /// What stands before the first name that is no plain one.
     fixed: PathBuf,
@@ -20,7 +20,7 @@ pub struct PathPattern {
 
 /// How letters are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PathCaseSensitivity {
+pub(crate) enum PathCaseSensitivity {
     /// As they are.
     Exact,
     /// Upper and lower case are the same: a file system may think so too.
@@ -32,7 +32,7 @@ impl PathPattern {
     ///
     /// # Errors
     /// What is wrong with it, in words.
-    pub fn new(text: &str, letters: PathCaseSensitivity) -> Result<Self, String> {
+    pub(crate) fn new(text: &str, letters: PathCaseSensitivity) -> Result<Self, String> {
         let anchored = text.trim_end_matches('/').contains('/');
         let inner = text.trim_start_matches("./").trim_matches('/');
         if inner.split('/').any(|name| name == "..") {
@@ -51,12 +51,12 @@ impl PathPattern {
     }
 
     /// Whether the pattern means `path`, or a folder that it lies in.
-    pub fn matches(&self, path: &WorkspacePath) -> bool {
+    pub(crate) fn matches(&self, path: &WorkspacePath) -> bool {
         self.globs.is_match(path.as_path())
     }
 
     /// Whether what the pattern means may lie beneath the folder `path`: whoever moves or deletes that, touches it.
-    pub fn may_lie_beneath(&self, path: &WorkspacePath) -> bool {
+    pub(crate) fn may_lie_beneath(&self, path: &WorkspacePath) -> bool {
         path.is_root() || (self.anchored && is_above(path.as_path(), &self.fixed))
     }
 }

@@ -13,7 +13,7 @@ use crate::text::suggestion;
 
 /// The rules in force, and the agents that may have less.
 #[derive(Debug, Clone, Default)]
-pub struct Policy {
+pub(crate) struct Policy {
     profile: Option<Profile>,
     scope: PolicyRestrictions,
     allow: Vec<Rule>,
@@ -65,7 +65,7 @@ impl Policy {
     ///
     /// # Errors
     /// [`ConfigError::Invalid`] with every rule and name that cannot be read.
-    pub fn new(layers: &[AccessLayer]) -> Result<Self, ConfigError> {
+    pub(crate) fn new(layers: &[AccessLayer]) -> Result<Self, ConfigError> {
         let (mut policy, mut problems) = (Self::default(), Vec::new());
         for layer in layers {
             let mut reader = PolicyLayerReader { layer, problems: &mut problems };

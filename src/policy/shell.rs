@@ -21,14 +21,14 @@ pub(crate) const MAX_SHELL_COMMANDS: usize = 50;
 
 /// A simple command: its name and arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SimpleCommand {
+pub(crate) struct SimpleCommand {
     /// The name and the arguments.
     pub words: Vec<ShellWord>,
 }
 
 /// What a text says, as a shell would read it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Script {
+pub(crate) struct Script {
     /// Every simple command that was found, wherever it stands.
     pub commands: Vec<SimpleCommand>,
     /// What keeps it from being a plain list of simple commands, in words ("a pipe"); `None` where nothing does.
@@ -39,7 +39,7 @@ pub struct Script {
 
 impl Script {
     /// Reads `text`.
-    pub fn read(text: &str) -> Self {
+    pub(crate) fn read(text: &str) -> Self {
         let mut reader = ShellScriptReader { text, script: Self::default(), unparseable: false };
         if text.len() > MAX_SHELL_SCRIPT_BYTES {
             reader.mark_unparseable("more text than is looked at");

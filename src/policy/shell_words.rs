@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 /// A word, as far as it is known before the command runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ShellWord {
+pub(crate) enum ShellWord {
     /// Exactly this.
     Plain(String),
     /// Names of files that match this; it begins with plain text.
@@ -17,7 +17,7 @@ pub enum ShellWord {
 
 impl ShellWord {
     /// Its text, as far as that is known.
-    pub fn text(&self) -> Option<&str> {
+    pub(crate) fn text(&self) -> Option<&str> {
         match self {
             Self::Plain(text) | Self::Glob(text) | Self::Spelled(text) => Some(text),
             Self::Unknown => None,

@@ -42,16 +42,15 @@ use tokio::sync::watch;
 
 pub(crate) use environment::inherited_variables;
 pub(crate) use exchange::{Exchange, ExchangeOutcome, exchange};
-pub use oneshot::FinishedProgram;
 pub(crate) use oneshot::RunError;
-pub use oneshot::run;
+pub use oneshot::{FinishedProgram, run};
 use spawner::StdioMode;
 pub use spawner::{Spawn, SpawnError, Spawner};
 pub(crate) use which::{find_program, is_program};
 pub(crate) use writable::writable_paths;
 
 /// The hidden first argument that makes our binary a supervisor.
-pub const SUPERVISE: &str = "__supervise";
+pub(crate) const SUPERVISE: &str = "__supervise";
 
 /// How many lines of standard error are kept.
 const MAX_STDERR_TAIL_LINES: usize = 30;

@@ -13,7 +13,7 @@ const MAX_REASON_BYTES: usize = 2_000;
 
 /// Why a request of ours has no result.
 #[derive(Debug, Clone, thiserror::Error)]
-pub enum RequestError {
+pub(crate) enum RequestError {
     /// The other side did not answer in time; it was told that the answer is not wanted any more.
     #[error("no answer to {method} within {} ms", waited.as_millis())]
     Timeout {
@@ -88,7 +88,7 @@ impl RequestError {
 
 /// How we refuse a request of the other side.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RequestRefusal {
+pub(crate) enum RequestRefusal {
     /// We do not know the method (`MethodNotFound`).
     MethodNotFound,
     /// The params make no sense (`InvalidParams`).

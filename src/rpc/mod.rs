@@ -20,9 +20,9 @@ mod peer;
 mod trace;
 
 pub(crate) use error::RequestError;
-pub use error::RequestRefusal;
-pub use peer::Peer;
-pub use peer::PeerHandler;
-pub use peer::PeerResponse;
+pub(crate) use error::RequestRefusal;
+pub(crate) use peer::Peer;
+pub(crate) use peer::PeerHandler;
+pub(crate) use peer::PeerResponse;
 pub(crate) use peer::{OUTPUT_CLOSED, PendingRequest};
 pub(crate) use trace::RpcTrace;

@@ -28,7 +28,7 @@ use super::{RequestError, RequestRefusal};
 pub(crate) const OUTPUT_CLOSED: &str = "it closed its output";
 
 /// Answers what the other side asks and hears what it tells. Called from the conversation's own task: it must not block.
-pub trait PeerHandler: Send + 'static {
+pub(crate) trait PeerHandler: Send + 'static {
     /// What a request is answered with. What the request leads to has happened when this returns; only the answer may come
     /// later.
     fn request(&mut self, method: &str, params: Value) -> PeerResponse;
@@ -37,7 +37,7 @@ pub trait PeerHandler: Send + 'static {
 }
 
 /// The result of the other side's request, or the error it is answered with.
-pub enum PeerResponse {
+pub(crate) enum PeerResponse {
     /// There already.
     Ready(Result<Value, RequestRefusal>),
     /// Answered when it is done, while other requests are answered; dropped with the conversation.
@@ -52,7 +52,7 @@ impl From<Result<Value, RequestRefusal>> for PeerResponse {
 
 /// A conversation with another process. Dropping it closes that process's standard input.
 #[derive(Debug)]
-pub struct Peer {
+pub(crate) struct Peer {
     shared: Arc<PeerSharedState>,
     tasks: [tokio::task::JoinHandle<()>; 2],
 }
@@ -119,7 +119,7 @@ impl PeerSharedState {
 
 impl Peer {
     /// Starts talking over the other side's standard output and input. `name` is for traces.
-    pub fn open(
+    pub(crate) fn open(
         name: &str,
         output: impl AsyncRead + Send + Unpin + 'static,
         input: impl AsyncWrite + Send + 'static,
@@ -160,7 +160,11 @@ impl Peer {
     ///
     /// # Errors
     /// Where the params are no JSON.
-    pub fn start(&self, method: &str, params: &impl Serialize) -> Result<PendingRequest<'_>, RequestError> {
+    pub(crate) fn start(
+        &self,
+        method: &str,
+        params: &impl Serialize,
+    ) -> Result<PendingRequest<'_>, RequestError> {
         let id = self.shared.next_id.fetch_add(1, Ordering::Relaxed);
         let frame = message::call_frame(Some(id), method, params).map_err(|error| {
             RequestError::Malformed { method: method.to_owned(), what: error.to_string() }
@@ -194,7 +198,7 @@ impl Peer {
     }
 
     /// Waits until the conversation is over and tells why.
-    pub async fn wait_closed(&self) -> String {
+    pub(crate) async fn wait_closed(&self) -> String {
         let mut end = self.shared.end.subscribe();
         let reason = end.wait_for(Option::is_some).await;
         reason.ok().and_then(|reason| reason.clone()).unwrap_or_default()
@@ -241,7 +245,7 @@ fn pipe_failure_reason(error: &io::Error) -> String {
 }
 
 /// A request that was sent and is not answered yet.
-pub struct PendingRequest<'a> {
+pub(crate) struct PendingRequest<'a> {
     peer: &'a Peer,
     method: String,
     id: i64,
@@ -264,7 +268,7 @@ impl PendingRequest<'_> {
     ///
     /// # Errors
     /// As [`RequestError`] says.
-    pub async fn answer<T: DeserializeOwned>(mut self, deadline: Instant) -> Result<T, RequestError> {
+    pub(crate) async fn answer<T: DeserializeOwned>(mut self, deadline: Instant) -> Result<T, RequestError> {
         let result = self.raw_result(deadline).await?;
         serde_json::from_str(result.get())
             .map_err(|error| RequestError::Malformed { method: self.method.clone(), what: error.to_string() })

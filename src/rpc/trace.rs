@@ -22,7 +22,7 @@ pub(super) enum TraceDirection {
 
 /// A file that takes every message with its time: one line each, `seconds server direction json`.
 #[derive(Debug)]
-pub struct RpcTrace {
+pub(crate) struct RpcTrace {
     file: Mutex<BufWriter<File>>,
     start: Instant,
 }

@@ -27,11 +27,11 @@ pub struct CallRequest<'a> {
     /// Its arguments: an object.
     pub arguments: Value,
     /// Who calls, and for how long.
-    pub options: CallOptions<'a>,
+    pub(crate) options: CallOptions<'a>,
 }
 
 /// What is to be known of a call beside its tool and arguments.
-pub struct CallOptions<'a> {
+pub(crate) struct CallOptions<'a> {
     /// Who calls.
     pub caller: &'a Caller,
     /// Who is asked where the rules leave it open.
@@ -48,7 +48,7 @@ pub struct CallOptions<'a> {
 
 impl<'a> CallOptions<'a> {
     /// A call of `caller` that nobody else is asked about, in no group, which nothing but its time ends.
-    pub fn new(caller: &'a Caller) -> Self {
+    pub(crate) fn new(caller: &'a Caller) -> Self {
         let (approver, cancelled) = (&NobodyToAsk, CancellationToken::new());
         Self { caller, approver, group: None, id: None, cancelled, limit: None }
     }
@@ -73,7 +73,7 @@ impl<'a> CallRequest<'a> {
     }
 
     /// The same with what its caller knows it by.
-    pub fn known_as(mut self, id: Option<&'a str>) -> Self {
+    pub(crate) fn known_as(mut self, id: Option<&'a str>) -> Self {
         self.options.id = id;
         self
     }

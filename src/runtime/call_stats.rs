@@ -17,7 +17,7 @@ const OTHERS: &str = "others";
 
 /// What calls took. Cheap to clone: all clones are the same.
 #[derive(Debug, Clone, Default)]
-pub struct Tally(Arc<Mutex<TallyCounts>>);
+pub(crate) struct Tally(Arc<Mutex<TallyCounts>>);
 
 #[derive(Debug, Default)]
 struct TallyCounts {

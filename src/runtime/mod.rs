@@ -23,6 +23,8 @@ mod reopen;
 mod server_choice;
 pub(crate) mod skills;
 pub(crate) mod startup_hints;
+#[cfg(test)]
+pub(crate) mod tests;
 pub(crate) mod tool_backend;
 mod toolbox;
 pub(crate) mod typed;
@@ -320,7 +322,7 @@ impl Runtime {
     ///
     /// # Errors
     /// `not_found`.
-    pub fn overlay_view(&self, overlay: &str) -> Result<View, ToolError> {
+    pub(crate) fn overlay_view(&self, overlay: &str) -> Result<View, ToolError> {
         self.context.overlays.view(overlay).map_err(lsp_overlay::overlay_error)
     }
 
@@ -341,12 +343,12 @@ impl Runtime {
 
     /// Waits until the tools of all sources are known, as far as their own deadlines let it: for whoever lists tools and
     /// cannot list them again.
-    pub async fn wait_for_sources(&self) {
+    pub(crate) async fn wait_for_sources(&self) {
         futures::future::join_all(self.sources.iter().map(|source| source.wait_until_known(None))).await;
     }
 
     /// The rules in force, and the agents that the settings know.
-    pub fn policy(&self) -> &Policy {
+    pub(crate) fn policy(&self) -> &Policy {
         &self.policy
     }
 
@@ -356,7 +358,7 @@ impl Runtime {
     }
 
     /// The languages and servers in force.
-    pub fn catalogue(&self) -> &Catalogue {
+    pub(crate) fn catalogue(&self) -> &Catalogue {
         self.context.catalogue()
     }
 
@@ -366,7 +368,7 @@ impl Runtime {
     }
 
     /// What calls took, and how many run.
-    pub fn tally(&self) -> &Tally {
+    pub(crate) fn tally(&self) -> &Tally {
         &self.tally
     }
 
@@ -381,7 +383,7 @@ impl Runtime {
     }
 
     /// The settings in force.
-    pub fn settings(&self) -> &Settings {
+    pub(crate) fn settings(&self) -> &Settings {
         &self.context.config.settings
     }
 
@@ -412,7 +414,7 @@ impl Runtime {
     }
 
     /// The 0-based `line` of a file, for showing an answer; `path` as answers give it.
-    pub fn read_line(&self, path: &str, line: u32) -> Option<String> {
+    pub(crate) fn read_line(&self, path: &str, line: u32) -> Option<String> {
         let path = self.context.workspace.path(Path::new(path)).ok()?;
         let text = self.context.text(&path).ok()?;
         text.line(line).map(|line| line.into_owned())

@@ -143,7 +143,10 @@ impl Runtime {
     }
 
     /// As [`diagnose`](Self::diagnose), with all that can be said of it. It takes as long as it takes: a workspace can be large.
-    pub async fn check_all(&self, args: DiagnosticsArgs) -> Result<Answer<DiagnosticsOutput>, ToolError> {
+    pub(crate) async fn check_all(
+        &self,
+        args: DiagnosticsArgs,
+    ) -> Result<Answer<DiagnosticsOutput>, ToolError> {
         let in_process = InProcess { reads_verdict: true, ..args.in_process };
         self.question_within(LspDiagnostics, DiagnosticsArgs { in_process, ..args }, Some(Duration::MAX))
             .await
@@ -155,7 +158,7 @@ impl Runtime {
     }
 
     /// What a difference between git trees, or a merge of branches, breaks anywhere. It takes as long as it takes.
-    pub async fn changes(&self, args: ChangesArgs) -> Result<Answer<ChangesOutput>, ToolError> {
+    pub(crate) async fn changes(&self, args: ChangesArgs) -> Result<Answer<ChangesOutput>, ToolError> {
         self.question_within(LspChanges, args, Some(Duration::MAX)).await
     }
 

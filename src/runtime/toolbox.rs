@@ -13,7 +13,7 @@ use crate::tools::tool::{AnyTool, Tool, TypedTool};
 
 impl Runtime {
     /// All tools there are now: the built-in ones, the embedder's, and those dropped into a folder.
-    pub fn tools(&self) -> Registry {
+    pub(crate) fn tools(&self) -> Registry {
         self.offer().tools.clone()
     }
 
@@ -33,7 +33,7 @@ impl Runtime {
     }
 
     /// As [`add_tool`](Self::add_tool), for a tool that is only known at run time.
-    pub fn add_any_tool(&mut self, tool: Arc<dyn AnyTool>) -> Result<(), ToolError> {
+    pub(crate) fn add_any_tool(&mut self, tool: Arc<dyn AnyTool>) -> Result<(), ToolError> {
         let mut tools = self.tools.clone();
         Arc::make_mut(&mut tools).add_any(tool)?;
         self.take_over_tools(&tools);
@@ -63,7 +63,7 @@ impl Runtime {
     }
 
     /// The sources of tools, in the order in which they were added.
-    pub fn sources(&self) -> &[Arc<dyn ToolSource>] {
+    pub(crate) fn sources(&self) -> &[Arc<dyn ToolSource>] {
         &self.sources
     }
 }

@@ -85,7 +85,7 @@ impl Buffer {
     }
 
     /// The position of a byte offset, moved back to the start of the character it lies in and to the text's end.
-    pub fn position_of_byte(&self, byte: usize) -> Position {
+    pub(crate) fn position_of_byte(&self, byte: usize) -> Position {
         self.position_of_char(self.rope.byte_to_char(byte.min(self.rope.len_bytes())))
     }
 
@@ -102,7 +102,7 @@ impl Buffer {
     }
 
     /// The (clamped) `position` in code units of `encoding`, as a language server wants it.
-    pub fn encode(&self, position: Position, encoding: Encoding) -> EncodedPosition {
+    pub(crate) fn encode(&self, position: Position, encoding: Encoding) -> EncodedPosition {
         let position = self.clamp(position);
         let start = self.rope.line_to_char(position.line as usize);
         let index = start + position.character as usize;
@@ -140,7 +140,7 @@ impl Buffer {
     }
 
     /// `range` in code units of `encoding`.
-    pub fn encode_range(&self, range: Range, encoding: Encoding) -> EncodedRange {
+    pub(crate) fn encode_range(&self, range: Range, encoding: Encoding) -> EncodedRange {
         EncodedRange { start: self.encode(range.start, encoding), end: self.encode(range.end, encoding) }
     }
 

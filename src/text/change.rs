@@ -20,7 +20,7 @@ impl TextChange {
     /// What both share at the start and at the end stays; two buffers that share rope nodes (one is an edited clone
     /// of the other) are compared without looking at the shared text. A CRLF is never split, since no position
     /// can point inside it.
-    pub fn between(old: &Buffer, new: &Buffer) -> Option<Self> {
+    pub(crate) fn between(old: &Buffer, new: &Buffer) -> Option<Self> {
         let (old_rope, new_rope) = (old.rope(), new.rope());
         if old_rope.is_instance(new_rope) {
             return None;

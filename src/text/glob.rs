@@ -30,7 +30,10 @@ pub(crate) fn glob_fault(glob: &str) -> Option<String> {
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn read_glob<'g>(glob: &'g str, set_up: impl FnOnce(&mut GlobBuilder<'g>)) -> Result<Glob, String> {
+pub(crate) fn read_glob<'g>(
+    glob: &'g str,
+    set_up: impl FnOnce(&mut GlobBuilder<'g>),
+) -> Result<Glob, String> {
     if let Some(fault) = glob_fault(glob) {
         return Err(fault);
     }
@@ -43,7 +46,7 @@ pub fn read_glob<'g>(glob: &'g str, set_up: impl FnOnce(&mut GlobBuilder<'g>)) -
 ///
 /// # Errors
 /// What is too large about them.
-pub fn build_glob_set(globs: impl IntoIterator<Item = Glob>) -> Result<GlobSet, String> {
+pub(crate) fn build_glob_set(globs: impl IntoIterator<Item = Glob>) -> Result<GlobSet, String> {
     let mut set = GlobSetBuilder::new();
     for glob in globs {
         set.add(glob);

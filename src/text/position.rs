@@ -44,17 +44,17 @@ impl Range {
     }
 
     /// The empty range at `position`.
-    pub fn empty(position: Position) -> Self {
+    pub(crate) fn empty(position: Position) -> Self {
         Self { start: position, end: position }
     }
 
     /// Whether `position` lies inside or at the end (a cursor behind a word still belongs to it).
-    pub fn touches(&self, position: Position) -> bool {
+    pub(crate) fn touches(&self, position: Position) -> bool {
         self.start <= position && position <= self.end
     }
 
     /// Whether `other` lies entirely inside this range.
-    pub fn encloses(&self, other: &Range) -> bool {
+    pub(crate) fn encloses(&self, other: &Range) -> bool {
         self.start <= other.start && other.end <= self.end
     }
 }
@@ -89,7 +89,7 @@ impl fmt::Display for LineColumn {
 
 /// In what a language server counts the characters of a line (LSP 3.17, `PositionEncodingKind`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Encoding {
+pub(crate) enum Encoding {
     /// UTF-8 code units: bytes.
     #[serde(rename = "utf-8")]
     Utf8,
@@ -103,7 +103,7 @@ pub enum Encoding {
 
 impl Encoding {
     /// The protocol's name of the encoding.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Utf8 => "utf-8",
             Self::Utf16 => "utf-16",
@@ -112,7 +112,7 @@ impl Encoding {
     }
 
     /// The encoding that the protocol calls `name`.
-    pub fn from_name(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         match name {
             "utf-8" => Some(Self::Utf8),
             "utf-16" => Some(Self::Utf16),
@@ -132,7 +132,7 @@ impl fmt::Display for Encoding {
 ///
 /// Made from and turned into a [`Position`] by a [`Buffer`](super::Buffer) only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct EncodedPosition {
+pub(crate) struct EncodedPosition {
     /// 0-based line.
     pub line: u32,
     /// 0-based offset in the line, in code units of `encoding`.
@@ -143,7 +143,7 @@ pub struct EncodedPosition {
 
 /// A half-open range in the code units of a language server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct EncodedRange {
+pub(crate) struct EncodedRange {
     /// First position inside.
     pub start: EncodedPosition,
     /// First position after.

@@ -181,7 +181,7 @@ fn is_short_wait(milliseconds: &u64) -> bool {
 
 impl ServerStatus {
     /// That it is not installed, and what keeps the one that the project has from being used, where that is the reason.
-    pub fn absence_sentence(&self) -> String {
+    pub(crate) fn absence_sentence(&self) -> String {
         let trust = self.detail.as_deref().filter(|detail| detail.contains("lsp-tools trust"));
         match trust {
             Some(trust) => format!("{} is not installed ({trust})", self.server),
@@ -190,14 +190,14 @@ impl ServerStatus {
     }
 
     /// Both commands that install it, for people.
-    pub fn install_commands(&self) -> Option<String> {
+    pub(crate) fn install_commands(&self) -> Option<String> {
         self.install.as_ref().map(|install| hints::commands(install, self.installer.as_ref()))
     }
 }
 
 impl<T> Answer<T> {
     /// The answer of one server.
-    pub fn new(
+    pub(crate) fn new(
         output: T,
         resolved: Option<Resolved>,
         server_status: ServerStatus,
@@ -208,7 +208,7 @@ impl<T> Answer<T> {
     }
 
     /// The same with a reason, if there is one, why it may lack something.
-    pub fn with_doubt(mut self, reason: Option<String>) -> Self {
+    pub(crate) fn with_doubt(mut self, reason: Option<String>) -> Self {
         if reason.is_some() && self.verdict == Verdict::Complete {
             self.verdict = Verdict::Partial;
             self.server_status.detail = self.server_status.detail.or(reason);

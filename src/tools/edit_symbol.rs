@@ -131,7 +131,7 @@ async fn must_be_unused(context: &Context, symbol: &LocatedSymbol) -> Result<(),
             count: uses.count,
             ..LocationsOutput::default()
         };
-        return Err(error.as_answer().with_details(&Answer { output: details, ..uses.found }));
+        return Err(error.into_answer().with_details(&Answer { output: details, ..uses.found }));
     }
     match uses.found.verdict {
         // The text was searched, and has the name nowhere else.

@@ -59,7 +59,7 @@ pub struct ToolError {
 
 impl ToolError {
     /// A call that the rules deny.
-    pub fn denied(decision: &PolicyDecision) -> Self {
+    pub(crate) fn denied(decision: &PolicyDecision) -> Self {
         Self::new(ErrorCode::Denied, decision.why.clone())
     }
 
@@ -73,12 +73,12 @@ impl ToolError {
     }
 
     /// What was looked for is not there, which is an answer. A file or name that a caller got wrong is none.
-    pub fn nothing_found(error: impl Into<String>) -> Self {
-        Self::new(ErrorCode::NotFound, error).as_answer()
+    pub(crate) fn nothing_found(error: impl Into<String>) -> Self {
+        Self::new(ErrorCode::NotFound, error).into_answer()
     }
 
     /// The same as the answer to a right call.
-    pub fn as_answer(mut self) -> Self {
+    pub(crate) fn into_answer(mut self) -> Self {
         self.is_answer = true;
         self
     }

@@ -21,7 +21,7 @@ use crate::workspace::WorkspacePath;
 
 /// The arguments of `lsp_changes`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-pub struct ChangesArgs {
+pub(crate) struct ChangesArgs {
     /// A commit, compared with the work tree; `A..B`, or `A...` from where the branch left A. Default: HEAD.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
@@ -45,7 +45,7 @@ pub struct ChangesArgs {
 
 /// What a caller in this process can say of a comparison beside the arguments of the tool.
 #[derive(Debug, Clone, Default)]
-pub struct ChangesInProcess {
+pub(crate) struct ChangesInProcess {
     /// The caller does not read which declarations changed.
     pub without_interfaces: bool,
     /// Only this part of the files.

@@ -35,7 +35,7 @@ const MAX_CONSECUTIVE_LATE_CHECKS: usize = 4;
 
 /// The arguments of `lsp_diagnostics`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-pub struct DiagnosticsArgs {
+pub(crate) struct DiagnosticsArgs {
     /// File or folder; else the whole workspace.
     #[serde(serialize_with = "shown_path", skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
@@ -60,7 +60,7 @@ pub struct DiagnosticsArgs {
 
 /// What a caller in this process can say of a check beside the arguments of the tool.
 #[derive(Debug, Clone, Default)]
-pub struct InProcess {
+pub(crate) struct InProcess {
     /// Only this part of the files.
     pub shard: Option<Shard>,
     /// What files are known to take, and who is told what they took.

@@ -9,7 +9,7 @@ const MAX_CELL_OUTPUT_CHARS: usize = 2_000;
 
 /// The cells of the notebook `json` (nbformat 3 and 4): a line `# %% [kind] cell N` before each, its text output behind it.
 /// `None` where it is no notebook.
-pub fn as_text(json: &str) -> Option<String> {
+pub(crate) fn as_text(json: &str) -> Option<String> {
     let notebook: Value = serde_json::from_str(json).ok()?;
     let cells = notebook["cells"].as_array().or_else(|| notebook["worksheets"][0]["cells"].as_array())?;
     let mut text = String::new();

@@ -9,7 +9,7 @@ use crate::text::nearest_word;
 
 /// All tools by name.
 #[derive(Clone, Default)]
-pub struct Registry {
+pub(crate) struct Registry {
     tools: BTreeMap<String, Arc<dyn AnyTool>>,
 }
 
@@ -45,7 +45,7 @@ impl Registry {
     }
 
     /// The tool called `name`; where there is none, the nearest names are in the error.
-    pub fn get(&self, name: &str) -> Result<&Arc<dyn AnyTool>, ToolError> {
+    pub(crate) fn get(&self, name: &str) -> Result<&Arc<dyn AnyTool>, ToolError> {
         self.tools.get(name).ok_or_else(|| self.unknown_tool_error(name))
     }
 

@@ -75,7 +75,7 @@ struct ExplicitResult {
 
 impl ToolResult {
     /// What the model reads: the text that the tool gave, else that of its answer.
-    pub fn model_text(&self) -> String {
+    pub(crate) fn model_text(&self) -> String {
         self.text.clone().unwrap_or_else(|| answer_text(&self.value))
     }
 
@@ -127,7 +127,7 @@ impl ToolResult {
     }
 
     /// A failure, as its caller is told of it.
-    pub fn from_error(error: &ToolError) -> Self {
+    pub(crate) fn from_error(error: &ToolError) -> Self {
         let kind = match error.code {
             ErrorCode::Denied => ResultType::Denied,
             _ => ResultType::Failure,

@@ -12,7 +12,7 @@ const MAX_SHARDS: usize = 10_000;
 
 /// One of several parts, `2/5`: the second of five.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shard {
+pub(crate) struct Shard {
     /// From 0.
     index: usize,
     of: usize,
@@ -21,7 +21,7 @@ pub struct Shard {
 /// A part that is none.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("give I/N, the part I of N, counted from 1 (1/4 to 4/4), N at most {MAX_SHARDS}")]
-pub struct NoShard;
+pub(crate) struct NoShard;
 
 impl FromStr for Shard {
     type Err = NoShard;
@@ -63,7 +63,7 @@ impl Shard {
 
 /// How long files took to check, in milliseconds by relative path: known from before, and measured now.
 #[derive(Debug, Default)]
-pub struct CheckCosts {
+pub(crate) struct CheckCosts {
     known: BTreeMap<String, u64>,
     measured: Mutex<BTreeMap<String, u64>>,
 }

@@ -16,7 +16,7 @@ use super::error::ToolError;
 use super::tool::AnyTool;
 
 /// A place that tools come from.
-pub trait ToolSource: Send + Sync + Debug {
+pub(crate) trait ToolSource: Send + Sync + Debug {
     /// Hears another number whenever [`tools`](Self::tools) or [`left_out`](Self::left_out) would say something else.
     fn changes(&self) -> watch::Receiver<u64>;
 
@@ -73,7 +73,7 @@ pub struct OmittedTool {
 
 /// A server that is mounted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MountedServer {
+pub(crate) struct MountedServer {
     /// What its tools' names begin with.
     pub name: String,
     /// `stdio` or `http`.
@@ -109,7 +109,7 @@ pub struct MountedServer {
 /// How a mounted server is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum MountedState {
+pub(crate) enum MountedState {
     /// Nothing needed it yet, or it was stopped because nothing did for a while.
     Idle,
     /// It answers.
@@ -134,7 +134,7 @@ impl MountedState {
 
 /// A tool that is offered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MountedTool {
+pub(crate) struct MountedTool {
     /// The name it is called by here.
     pub name: String,
     /// Its first sentence, or so much of it as fits a line.
@@ -145,7 +145,7 @@ pub struct MountedTool {
 
 /// A tool whose definition is not the one that was agreed to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HeldTool {
+pub(crate) struct HeldTool {
     /// What its server calls it.
     pub name: String,
     /// Whether there was one of that name before.
@@ -157,7 +157,7 @@ pub struct HeldTool {
 /// Why a tool is held back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum HeldChange {
+pub(crate) enum HeldChange {
     /// It was not there when the others were agreed to.
     New,
     /// It says something else than what was agreed to.
@@ -176,7 +176,7 @@ impl HeldChange {
 
 /// One thing that was tried.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ToolSourceFinding {
+pub(crate) struct ToolSourceFinding {
     /// The server.
     pub server: String,
     /// What was tried, in a word or two.
@@ -190,7 +190,7 @@ pub struct ToolSourceFinding {
 /// How a trial went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum ToolSourceOutcome {
+pub(crate) enum ToolSourceOutcome {
     /// As it should.
     Ok,
     /// It works, and something about it is worth knowing.

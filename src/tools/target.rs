@@ -40,7 +40,7 @@ pub enum Target {
 
 impl Target {
     /// The position as it was given, where one was.
-    pub fn exact_position(&self) -> Option<Position> {
+    pub(crate) fn exact_position(&self) -> Option<Position> {
         match self {
             Self::Position { position, .. } => Some(*position),
             Self::NameOnLine { .. } | Self::NameInFile { .. } | Self::Name(_) | Self::File(_) => None,

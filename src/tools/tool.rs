@@ -66,7 +66,7 @@ impl Card {
     }
 
     /// As [`new`](Self::new), in words that are known at run time only.
-    pub const fn from_parts(
+    pub(crate) const fn from_parts(
         name: Cow<'static, str>,
         title: Cow<'static, str>,
         description: Cow<'static, str>,
@@ -89,7 +89,7 @@ impl Card {
     }
 
     /// The same for the tool that is the `rank`th in lists, from 1.
-    pub const fn with_rank(mut self, rank: u8) -> Self {
+    pub(crate) const fn with_rank(mut self, rank: u8) -> Self {
         self.rank = Some(rank);
         self
     }
@@ -113,7 +113,7 @@ impl Card {
     }
 
     /// The same for a tool that sees texts which are not saved.
-    pub const fn overlaid(mut self) -> Self {
+    pub(crate) const fn overlaid(mut self) -> Self {
         self.overlaid = true;
         self
     }
@@ -220,7 +220,7 @@ pub struct ToolDefinition {
 
 /// A tool whose types have been put away: what a registry holds. [`TypedTool`] makes one of each [`Tool`]; tools that are only
 /// known at run time are made of this.
-pub trait AnyTool: Send + Sync {
+pub(crate) trait AnyTool: Send + Sync {
     /// What the outside sees.
     fn definition(&self) -> &ToolDefinition;
 
@@ -229,7 +229,7 @@ pub trait AnyTool: Send + Sync {
 }
 
 /// A call whose arguments have been read.
-pub struct PreparedCall<'a> {
+pub(crate) struct PreparedCall<'a> {
     /// What it will touch.
     pub subjects: CallSubjects,
     /// What does it.
@@ -269,7 +269,7 @@ impl<T: JsonTool> PreparedRun for JsonRun<'_, T> {
 }
 
 /// What does one call, with its arguments.
-pub trait PreparedRun: Send {
+pub(crate) trait PreparedRun: Send {
     /// Does it.
     fn run<'c>(self: Box<Self>, call: Call<'c>) -> BoxFuture<'c, Result<ToolResult, ToolError>>
     where

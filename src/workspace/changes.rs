@@ -22,7 +22,7 @@ use tree::WatchedTree;
 
 /// What happened to a file since it was last asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum ChangeKind {
+pub(crate) enum ChangeKind {
     /// It was not there before.
     Created,
     /// Its content may be another.
@@ -33,7 +33,7 @@ pub enum ChangeKind {
 
 /// What happened since the last [`ChangeFeed::drain`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ChangeBatch {
+pub(crate) struct ChangeBatch {
     /// One entry per file, sorted by path.
     pub changes: Vec<(WorkspacePath, ChangeKind)>,
     /// There may have been changes that are not listed: compare what matters with the disk.
@@ -77,7 +77,7 @@ const LIMITS: ChangeFeedLimits = ChangeFeedLimits {
 /// The files are those that a walk lists, and hidden files beside them (settings of tools, ignore files); links and
 /// special files are not among them. Dropping it ends the watching.
 #[derive(Debug)]
-pub struct ChangeFeed {
+pub(crate) struct ChangeFeed {
     shared: Arc<ChangeFeedState>,
     setup: Option<JoinHandle<()>>,
     started: Instant,
@@ -96,7 +96,7 @@ impl ChangeFeed {
     /// Begins to notice changes. Returns at once; a large tree is set up on a thread that this owns. What changes
     /// from now on is noticed, also where the watches are not in place yet; only of a file that is deleted before
     /// they are, nothing was ever known.
-    pub fn start(workspace: &Workspace) -> Self {
+    pub(crate) fn start(workspace: &Workspace) -> Self {
         Self::start_with(workspace, LIMITS)
     }
 
@@ -128,14 +128,14 @@ impl ChangeFeed {
     }
 
     /// Whether the watches are in place, so that [`drain`](Self::drain) will not wait for them.
-    pub fn is_ready(&self) -> bool {
+    pub(crate) fn is_ready(&self) -> bool {
         self.shared.tree.lock().is_some()
     }
 
     /// What changed since the last call, or since the start: everything that was done before this call. Takes
     /// microseconds where nothing happened. In the first two seconds after the start it waits for the watches; if
     /// they are not in place by then, it answers at once that it may have missed something, until they are.
-    pub fn drain(&self) -> ChangeBatch {
+    pub(crate) fn drain(&self) -> ChangeBatch {
         let left = (self.started + self.limits.setup).saturating_duration_since(Instant::now());
         let mut tree = self.shared.tree.lock();
         self.shared.ready.wait_while_for(&mut tree, |tree| tree.is_none(), left);

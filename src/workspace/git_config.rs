@@ -11,7 +11,7 @@ const MAX_GIT_CONFIG_BYTES: u64 = 1 << 20;
 impl Workspace {
     /// Folders of hooks and files of further settings that `.git/config` names inside the workspace (`core.hooksPath`,
     /// `include.path`, `includeIf.*.path`; git-config(1)). Empty where the root is not the top of a repository.
-    pub fn named_by_git_config(&self) -> Vec<WorkspacePath> {
+    pub(crate) fn named_by_git_config(&self) -> Vec<WorkspacePath> {
         let Ok(config) = self.path(Path::new(CONFIG)) else { return Vec::new() };
         let Ok(file) = self.read_text_up_to(&config, MAX_GIT_CONFIG_BYTES) else { return Vec::new() };
         let named = config_paths(&file.text).filter_map(|named| {

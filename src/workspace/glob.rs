@@ -13,7 +13,7 @@ const MAX_COMPARED_GLOB_FILES: usize = 200_000;
 
 /// Which files are wanted.
 #[derive(Debug, Clone)]
-pub struct GlobQuery {
+pub(crate) struct GlobQuery {
     /// As a shell has it, relative to `under`: `*` and `?` stay within one name, `**` stands for any number of directories,
     /// `{a,b}` for one of them, `[a-z]` for one character. A directory that its fixed beginning names is looked into even
     /// if it is hidden or ignored.
@@ -34,7 +34,7 @@ pub struct GlobQuery {
 
 /// In which order paths come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum GlobOrder {
+pub(crate) enum GlobOrder {
     /// By path, name by name.
     #[default]
     Path,
@@ -44,7 +44,7 @@ pub enum GlobOrder {
 
 /// The files that match.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct GlobResult {
+pub(crate) struct GlobResult {
     /// Regular files, relative to the workspace's root.
     pub paths: Vec<WorkspacePath>,
     /// There are more than asked for.
@@ -62,7 +62,7 @@ impl Workspace {
     ///
     /// # Errors
     /// [`SelectError`] where the pattern is not valid, is absolute or has `..`, or the place is missing or outside.
-    pub fn glob(&self, query: &GlobQuery) -> Result<GlobResult, SelectError> {
+    pub(crate) fn glob(&self, query: &GlobQuery) -> Result<GlobResult, SelectError> {
         let matcher = compile_glob(&query.pattern)?;
         self.stat_directory(&query.under)?;
         let fixed = fixed_beginning(&query.pattern);

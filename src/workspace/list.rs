@@ -13,7 +13,7 @@ use super::{ReadError, WorkDeadline, Workspace, WorkspacePath};
 
 /// Which entries are wanted.
 #[derive(Debug, Clone)]
-pub struct ListQuery {
+pub(crate) struct ListQuery {
     /// The directory.
     pub under: WorkspacePath,
     /// Also what lies below its directories: as git sees the tree, without hidden and ignored files. Otherwise everything
@@ -27,7 +27,7 @@ pub struct ListQuery {
 
 /// Something in a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DirectoryEntry {
+pub(crate) struct DirectoryEntry {
     /// Where it is.
     pub path: WorkspacePath,
     /// What it is.
@@ -38,7 +38,7 @@ pub struct DirectoryEntry {
 
 /// What an entry of a directory is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum EntryKind {
+pub(crate) enum EntryKind {
     /// A regular file.
     File,
     /// A directory.
@@ -51,7 +51,7 @@ pub enum EntryKind {
 
 /// Where a symbolic link leads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LinkTarget {
+pub(crate) enum LinkTarget {
     /// To something in the workspace.
     Inside {
         /// Where that is, without links.
@@ -67,7 +67,7 @@ pub enum LinkTarget {
 
 /// The entries of a directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct DirectoryListing {
+pub(crate) struct DirectoryListing {
     /// Sorted by path.
     pub entries: Vec<DirectoryEntry>,
     /// There are more than asked for.
@@ -85,7 +85,7 @@ impl Workspace {
     ///
     /// # Errors
     /// [`ReadError`] where it is missing, no directory, or leads out.
-    pub fn list(&self, query: &ListQuery) -> Result<DirectoryListing, ReadError> {
+    pub(crate) fn list(&self, query: &ListQuery) -> Result<DirectoryListing, ReadError> {
         if query.recursive { self.list_below(query) } else { self.list_directly(query) }
     }
 

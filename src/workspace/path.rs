@@ -108,7 +108,7 @@ impl WorkspacePath {
     }
 
     /// Whether this is the root itself.
-    pub fn is_root(&self) -> bool {
+    pub(crate) fn is_root(&self) -> bool {
         self.0.as_os_str().is_empty()
     }
 
@@ -135,7 +135,7 @@ impl WorkspacePath {
     }
 
     /// What follows the last dot of the name (`rs` of `lib.rs`); `None` without one, or where it is not UTF-8.
-    pub fn extension(&self) -> Option<&str> {
+    pub(crate) fn extension(&self) -> Option<&str> {
         self.0.extension().and_then(OsStr::to_str)
     }
 
@@ -145,7 +145,7 @@ impl WorkspacePath {
     }
 
     /// The last name, with U+FFFD for what is not UTF-8 in it: enough to tell the language by. Empty for the root.
-    pub fn name_lossy(&self) -> Cow<'_, str> {
+    pub(crate) fn name_lossy(&self) -> Cow<'_, str> {
         self.0.file_name().map_or(Cow::Borrowed(""), OsStr::to_string_lossy)
     }
 
@@ -158,7 +158,7 @@ impl WorkspacePath {
     ///
     /// # Errors
     /// [`PathError`] where `relative` is absolute, climbs out or contains a NUL character.
-    pub fn join(&self, relative: &str) -> Result<WorkspacePath, PathError> {
+    pub(crate) fn join(&self, relative: &str) -> Result<WorkspacePath, PathError> {
         Self::from_relative(&self.0.join(relative))
     }
 }

@@ -15,7 +15,7 @@ impl Workspace {
     ///
     /// For rules about paths, which must not be dodged through another name. It opens nothing: whether a file may be opened
     /// is decided when it is.
-    pub fn resolve_links(&self, path: &WorkspacePath) -> Option<WorkspacePath> {
+    pub(crate) fn resolve_links(&self, path: &WorkspacePath) -> Option<WorkspacePath> {
         if self.jail().is_unlinked(path.as_path()) {
             return Some(path.clone());
         }

@@ -167,7 +167,7 @@ impl Workspace {
     ///
     /// # Errors
     /// As [`path`](Self::path); the error names what was given, not `base`.
-    pub fn path_from(&self, base: &Path, given: &Path) -> Result<WorkspacePath, PathError> {
+    pub(crate) fn path_from(&self, base: &Path, given: &Path) -> Result<WorkspacePath, PathError> {
         self.path(&base.join(given)).map_err(|error| {
             let given = truncate_printable(given);
             match error {
@@ -194,7 +194,7 @@ impl Workspace {
     }
 
     /// Whether something is at `path`, of whatever kind; what lies behind a link that leads out does not count.
-    pub fn exists(&self, path: &WorkspacePath) -> bool {
+    pub(crate) fn exists(&self, path: &WorkspacePath) -> bool {
         self.inner.jail.locate(path.as_path()).is_ok()
     }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 
 /// A module's path from the root of the crate; the root's is empty.
@@ -14,6 +15,8 @@ pub struct Graph {
     imports: BTreeMap<String, BTreeSet<String>>,
     /// The names of all types that the library defines.
     pub type_names: Vec<String>,
+    /// How many functions, types, modules, constants and re-exports are `pub` without restriction.
+    pub public_items: usize,
 }
 
 struct ParsedFile {
@@ -31,7 +34,9 @@ impl Graph {
             files.iter().map(|(module, file)| (file.path.clone(), imports(module, file, &files))).collect();
         let mut names = TypeNames(Vec::new());
         files.values().for_each(|file| names.visit_file(&file.syntax));
-        Self { imports, type_names: names.0 }
+        let mut public = PublicItems(0);
+        files.values().for_each(|file| public.visit_file(&file.syntax));
+        Self { imports, type_names: names.0, public_items: public.0 }
     }
 
     /// The files of the library, relative to `src`.
@@ -109,8 +114,29 @@ fn file_of(folder: &Path, name: &str) -> PathBuf {
 fn for_tests(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("cfg")
-            && attribute.parse_args::<syn::Path>().is_ok_and(|condition| condition.is_ident("test"))
+            && attribute.parse_args::<syn::Meta>().is_ok_and(|condition| needs_test(&condition))
     })
+}
+
+/// Whether code under this condition is left out of the program: `test`, `all(test, …)`, and `any` of such and of fuzzing.
+fn needs_test(condition: &syn::Meta) -> bool {
+    let parts = || {
+        let list = condition.require_list().ok()?;
+        list.parse_args_with(Punctuated::<syn::Meta, syn::Token![,]>::parse_terminated).ok()
+    };
+    match condition.path().get_ident().map(ToString::to_string).as_deref() {
+        Some("test") => true,
+        Some("feature") => {
+            condition.require_name_value().is_ok_and(|feature| is_text(&feature.value, "fuzzing"))
+        }
+        Some("all") => parts().is_some_and(|parts| parts.iter().any(needs_test)),
+        Some("any") => parts().is_some_and(|parts| parts.iter().all(needs_test)),
+        _ => false,
+    }
+}
+
+fn is_text(value: &syn::Expr, text: &str) -> bool {
+    matches!(value, syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(found), .. }) if found.value() == text)
 }
 
 fn imports(module: &Module, file: &ParsedFile, files: &BTreeMap<Module, ParsedFile>) -> BTreeSet<String> {
@@ -225,6 +251,42 @@ impl<'ast> Visit<'ast> for TypeNames {
         };
         if !for_tests(attributes) {
             self.0.push(name.to_string());
+        }
+    }
+}
+
+struct PublicItems(usize);
+
+impl PublicItems {
+    fn count(&mut self, visibility: &syn::Visibility) {
+        self.0 += usize::from(matches!(visibility, syn::Visibility::Public(_)));
+    }
+}
+
+impl<'ast> Visit<'ast> for PublicItems {
+    fn visit_item(&mut self, item: &'ast syn::Item) {
+        match item {
+            syn::Item::Mod(item) if for_tests(&item.attrs) => return,
+            syn::Item::Const(item) => self.count(&item.vis),
+            syn::Item::Enum(item) => self.count(&item.vis),
+            syn::Item::Fn(item) => self.count(&item.vis),
+            syn::Item::Mod(item) => self.count(&item.vis),
+            syn::Item::Static(item) => self.count(&item.vis),
+            syn::Item::Struct(item) => self.count(&item.vis),
+            syn::Item::Trait(item) => self.count(&item.vis),
+            syn::Item::Type(item) => self.count(&item.vis),
+            syn::Item::Union(item) => self.count(&item.vis),
+            syn::Item::Use(item) => self.count(&item.vis),
+            _ => {}
+        }
+        visit::visit_item(self, item);
+    }
+
+    fn visit_impl_item(&mut self, item: &'ast syn::ImplItem) {
+        match item {
+            syn::ImplItem::Const(item) => self.count(&item.vis),
+            syn::ImplItem::Fn(item) => self.count(&item.vis),
+            _ => {}
         }
     }
 }

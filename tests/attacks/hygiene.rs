@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::time::{Duration, Instant};
 
 use lsp_tools::Caller;
-use lsp_tools::internals::policy::request::PolicyVerdict;
+use lsp_tools::internals::policy::PolicyVerdict;
 use serde_json::json;
 
 use super::{everything, with_settings};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lsp_tools::internals::policy::request::Effect;
+use lsp_tools::internals::policy::Effect;
 use lsp_tools::{Caller, Position, ResultType, Schema, Target};
 use serde_json::{Value, json};
 

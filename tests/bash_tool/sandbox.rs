@@ -7,7 +7,7 @@ use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
 
-use lsp_tools::internals::process::sandbox;
+use lsp_tools::internals::process::{sandbox_status, supports_pid_namespace};
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -31,7 +31,7 @@ pub fn outside() -> TempDir {
 /// A machine that cannot do it fails here, rather than passing tests that have tried nothing.
 #[test]
 fn row_21_landlock_is_supported_on_test_machine() {
-    let status = sandbox::status();
+    let status = sandbox_status();
     assert_eq!(status.files, Ok(()));
     assert!(status.tcp && status.signals, "{status:?}");
 }
@@ -109,7 +109,7 @@ async fn row_21_processes_outside_sandbox_cannot_be_signalled_or_read() {
 async fn sandboxed_command_has_own_pid_namespace_if_kernel_allows() {
     let scene = Scene::new();
     let spawner = lsp_tools::internals::process::Spawner::new(Some(env!("CARGO_BIN_EXE_lsp-tools").into()));
-    let own = sandbox::supports_pid_namespace(&spawner).await;
+    let own = supports_pid_namespace(&spawner).await;
     let by_another = std::process::Command::new("unshare")
         .args(["--mount", "--pid", "--fork", "--mount-proc", "true"])
         .output();

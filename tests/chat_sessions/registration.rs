@@ -3,10 +3,9 @@
 use std::fs;
 
 use lsp_tools::Caller;
-use lsp_tools::internals::tools::chat::NAMES;
 use serde_json::{Value, json};
 
-use super::store::{GET, GET_FIRST, MOMENT, Stores};
+use super::store::{CHAT_TOOLS, GET, GET_FIRST, MOMENT, Stores};
 use crate::support::mcp::Mcp;
 
 fn description(stores: &Stores, name: &str) -> String {
@@ -53,7 +52,7 @@ fn tool_name_format() {
             action.chars().all(|character| character.is_ascii_lowercase() || character == '_'),
             "{action}"
         );
-        assert!(NAMES.contains(&name));
+        assert!(CHAT_TOOLS.contains(&name));
     }
 }
 
@@ -91,7 +90,7 @@ fn tool_registered_successfully() {
     listed(&mut mcp);
     mcp.close();
     let log = logs(&stores);
-    for name in NAMES {
+    for name in CHAT_TOOLS {
         assert!(log.contains(&format!("MCP tool registered: {name}")), "{name}");
     }
 }

@@ -1,74 +1,8 @@
 //! One test per scenario, by its name.
 
-use std::sync::Arc;
-
-use lsp_tools::internals::tools::chat::chat_tool::{ChatError, ChatTool};
-use lsp_tools::internals::tools::chat::session::{
-    ChatRequest, ChatSession, ChatSessionFinder, ChatSource, WorkspaceChats,
-};
-use lsp_tools::{Card, Context};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::store::{GET, GET_FIRST, MOMENT, Stores, refusal, tell};
-
-/// Knows one session, or fails by a fault.
-struct Fake {
-    session: Option<ChatSession>,
-}
-
-impl ChatSessionFinder for Fake {
-    fn find(&self, _context: &Context) -> WorkspaceChats {
-        match &self.session {
-            Some(session) => WorkspaceChats::new(vec![session.clone()], Vec::new()),
-            None => panic!("connection to 10.0.0.5 failed"),
-        }
-    }
-}
-
-fn count(found: &WorkspaceChats, _arguments: &Value) -> Result<Map<String, Value>, ChatError> {
-    let mut fields = Map::new();
-    fields.insert("count".to_owned(), json!(found.sessions().len()));
-    Ok(fields)
-}
-
-/// A tool of its own on the same base: it is given what it depends on when it is made.
-fn counting(sessions: Arc<dyn ChatSessionFinder>) -> ChatTool {
-    let input = json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false});
-    let card = Card::reading("copilot_chat_secretary_count_dialogs", "Count", "Counts the dialogs.");
-    ChatTool::new(card, input, sessions, count)
-}
-
-fn one_session() -> ChatSession {
-    let requests = Some(vec![ChatRequest { text: "Hello".to_owned(), at: None }]);
-    ChatSession { id: "s".to_owned(), source: ChatSource::Vscode, title: None, requests, updated: 0 }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn tool_with_successful_execution() {
-    let stores = Stores::new();
-    let mut runtime = stores.open();
-    let tool = counting(Arc::new(Fake { session: Some(one_session()) }));
-    runtime.add_any_tool(Arc::new(tool)).expect("a tool");
-    let (text, result) = tell(&runtime, "copilot_chat_secretary_count_dialogs", json!({})).await;
-    assert_eq!(text, json!({"success": true, "count": 1}));
-    assert!(result.ok());
-    runtime.shutdown().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn tool_with_error_handling() {
-    let stores = Stores::new();
-    let mut runtime = stores.open();
-    runtime.add_any_tool(Arc::new(counting(Arc::new(Fake { session: None })))).expect("a tool");
-    let text = refusal(&runtime, "copilot_chat_secretary_count_dialogs", json!({})).await;
-    assert_eq!(text["isError"], true);
-    assert!(
-        text["message"].as_str().is_some_and(|message| !message.is_empty() && !message.contains("10.0.0.5")),
-        "{text}"
-    );
-    assert_eq!(text.as_object().map(Map::len), Some(2), "{text}");
-    runtime.shutdown().await;
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn get_request_by_index_from_current_dialog() {
@@ -239,19 +173,6 @@ async fn schema_validation() {
         assert_eq!(result.value["code"], "invalid_args", "{arguments}");
     }
     assert!(tell(&runtime, GET, json!({"index": 1.0})).await.1.ok(), "JSON has one kind of number");
-    runtime.shutdown().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn tool_receives_dependencies() {
-    let stores = Stores::new();
-    stores.session("of-the-stores", MOMENT, &["x"]);
-    let mut runtime = stores.open();
-    let given = ChatSession { id: "given".to_owned(), ..one_session() };
-    let tool = counting(Arc::new(Fake { session: Some(given) }));
-    runtime.add_any_tool(Arc::new(tool)).expect("a tool");
-    let (text, _) = tell(&runtime, "copilot_chat_secretary_count_dialogs", json!({})).await;
-    assert_eq!(text["count"], 1, "of whoever it was given, not of the stores");
     runtime.shutdown().await;
 }
 

@@ -11,6 +11,8 @@ use crate::support::agent::{call_in, open};
 
 pub const GET: &str = "copilot_chat_secretary_get_request";
 pub const GET_FIRST: &str = "copilot_chat_secretary_get_first_request";
+/// All tools about chats.
+pub const CHAT_TOOLS: [&str; 3] = [GET, GET_FIRST, "chat_sessions"];
 
 /// A project whose user has switched chats on, with empty stores beside it.
 pub struct Stores {

@@ -3,10 +3,9 @@
 use std::fs;
 
 use lsp_tools::Caller;
-use lsp_tools::internals::tools::chat::NAMES;
 use serde_json::json;
 
-use super::store::{GET, MOMENT, Stores};
+use super::store::{CHAT_TOOLS, GET, MOMENT, Stores};
 use crate::support::agent::{failure, open};
 
 fn set(stores: &Stores, text: &str) {
@@ -23,7 +22,7 @@ async fn chat_tools_disabled_are_unlisted_and_calls_are_denied_with_hint() {
         set(&stores, settings);
         let runtime = open(&stores.project, None);
         let listed = runtime.definitions(&Caller::default());
-        for name in NAMES {
+        for name in CHAT_TOOLS {
             assert!(listed.iter().all(|definition| definition.card.name != name), "{settings}: {name}");
             assert!(!runtime.is_offered(&Caller::at_shell(), name));
             let (code, error) = failure(&runtime, name, json!({"index": 1})).await;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lsp_tools::Caller;
-use lsp_tools::internals::bridges::copilot::aliases::{AliasCallOptions, call};
+use lsp_tools::internals::bridges::{AliasCallOptions, call_alias};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -66,7 +66,7 @@ async fn cancelled_turn_ends_its_command() {
         cancelled: cancelled.clone(),
     };
     let input = json!({"command": format!("sh -c 'sleep 300; : {}'", marker.as_str())});
-    let running = call(&runtime, "run_in_terminal", input, &asked);
+    let running = call_alias(&runtime, "run_in_terminal", input, &asked);
     let seen = Arc::new(marker);
     let looked_at = Arc::clone(&seen);
     let cancel = async {

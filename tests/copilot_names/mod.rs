@@ -10,9 +10,8 @@ use std::time::Duration;
 
 use crate::support::Project;
 use crate::support::agent::Yes;
-use lsp_tools::internals::bridges::copilot::aliases::{AliasAnswer, AliasCallOptions, call};
-use lsp_tools::internals::runtime::live::LiveRuntime;
-use lsp_tools::internals::runtime::tool_backend::LocalBackend;
+use lsp_tools::internals::bridges::{AliasAnswer, AliasCallOptions, call_alias};
+use lsp_tools::internals::runtime::{LiveRuntime, LocalBackend};
 use lsp_tools::{Approver, Caller, Client, Runtime};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -27,7 +26,7 @@ async fn asked(runtime: &Runtime, name: &str, input: Value, approver: &dyn Appro
         group: Some("turn-1"),
         cancelled: CancellationToken::new(),
     };
-    tokio::time::timeout(Duration::from_secs(180), call(runtime, name, input, &asked))
+    tokio::time::timeout(Duration::from_secs(180), call_alias(runtime, name, input, &asked))
         .await
         .expect("an answer")
 }

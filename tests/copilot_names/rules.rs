@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use lsp_tools::internals::bridges::copilot::aliases::{AliasClass, all, choice};
+use lsp_tools::internals::bridges::{AliasClass, alias_choice, all_aliases};
 use lsp_tools::{Caller, NobodyToAsk};
 use serde_json::json;
 
@@ -60,8 +60,8 @@ async fn approval_unavailable_terminal_alias_runs_no_command() {
 async fn alias_of_excluded_tool_is_not_registered_and_says_why() {
     let project = with_settings("[permissions]\nexcluded = [\"bash\"]\n", []);
     let runtime = open(&project, None);
-    let choice = choice(&runtime, &Caller::default());
-    assert_eq!(choice.len(), all().len());
+    let choice = alias_choice(&runtime, &Caller::default());
+    assert_eq!(choice.len(), all_aliases().len());
     for one in &choice {
         let needs_bash = one.name.uses().contains(&"bash");
         if needs_bash {

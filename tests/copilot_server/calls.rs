@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lsp_tools::internals::bridges::copilot::server::ResultFormat;
+use lsp_tools::internals::bridges::ResultFormat;
 use serde_json::{Value, json};
 
 use super::stage::{Client, LONG, answers, copilot, plays, project, results};

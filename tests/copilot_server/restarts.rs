@@ -1,6 +1,6 @@
 //! A server that ends: it is started again, it is said, and no turn is begun twice that had begun to do something.
 
-use lsp_tools::internals::bridges::copilot::server::{CopilotError, CopilotEvent};
+use lsp_tools::internals::bridges::{CopilotError, CopilotEvent};
 use serde_json::json;
 
 use super::stage::{Client, copilot, plays, project};

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use lsp_tools::internals::bridges;
-use lsp_tools::internals::bridges::copilot::server::{
+use lsp_tools::internals::bridges::{
     CopilotClient, CopilotError, CopilotEvent, CopilotEventSink, CopilotOptions, TurnOutcome, TurnRequest,
 };
-use lsp_tools::internals::runtime::live::LiveRuntime;
+use lsp_tools::internals::runtime::LiveRuntime;
 use lsp_tools::{Approval, ApprovalRequest, Approver, Caller, Runtime, RuntimeOptions};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};

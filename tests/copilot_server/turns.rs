@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lsp_tools::internals::bridges::copilot::server::{CallState, CopilotError, CopilotEvent, TurnRequest};
+use lsp_tools::internals::bridges::{CallState, CopilotError, CopilotEvent, TurnRequest};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 

@@ -9,7 +9,6 @@
 //! - [`sharing`]: hosts, editors and the shell at the same time
 //! - [`together`]: two agents, an editor and a shell on two languages, with real servers
 //! - [`hostile`]: whoever else connects
-//! - [`passing`]: MCP on stdin and stdout, across daemons
 //! - [`copilot`]: both Copilot doors, whose calls it carries out
 //! - [`chaos`]: everything killed at random
 
@@ -20,7 +19,6 @@ mod hostile;
 pub mod house;
 mod lease;
 mod parity;
-mod passing;
 pub mod program;
 mod settings;
 mod sharing;

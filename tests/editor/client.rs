@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use lsp_tools::internals::bridges::editor::{EditorOptions, serve};
-use lsp_tools::internals::runtime::live::LiveRuntime;
+use lsp_tools::internals::bridges::{EditorOptions, serve_editor};
+use lsp_tools::internals::runtime::LiveRuntime;
 use lsp_tools::{Runtime, RuntimeOptions};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
@@ -64,7 +64,7 @@ impl Client {
         let (read, write) = tokio::io::split(theirs);
         let ended = CancellationToken::new();
         let live = LiveRuntime::new(runtime.clone());
-        let serving = tokio::spawn(serve(live, EditorOptions::default(), read, write, ended.clone()));
+        let serving = tokio::spawn(serve_editor(live, EditorOptions::default(), read, write, ended.clone()));
         let (reading, writing) = tokio::io::split(ours);
         let heard = Arc::new(Heard {
             messages: Mutex::default(),

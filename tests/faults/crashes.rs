@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lsp_tools::internals::tools::answer::HoverOutput;
+use lsp_tools::answer::HoverOutput;
 use lsp_tools::{Answer, ServerState, Target, Verdict};
 use serde_json::json;
 

@@ -4,8 +4,8 @@ use std::future::Future;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use lsp_tools::internals::lsp::model::Severity;
-use lsp_tools::internals::tools::answer::{DiagnosticsOutput, HoverOutput, LocationsOutput};
+use lsp_tools::answer::{DiagnosticsOutput, HoverOutput, LocationsOutput};
+use lsp_tools::internals::lsp::Severity;
 use lsp_tools::{
     Answer, ErrorCode, Position, Runtime, RuntimeOptions, ServerState, Target, ToolError, Verdict,
 };

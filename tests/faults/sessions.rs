@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::time::Duration;
 
-use lsp_tools::internals::tools::servers::ServerRunState;
+use lsp_tools::internals::tools::ServerRunState;
 use lsp_tools::{ServerState, TrustRequest, Verdict};
 use serde_json::{Value, json};
 
@@ -276,7 +276,7 @@ async fn definition_in_nested_project_is_asked_of_its_own_server() {
         play.runtime.definition(at("two/src/a.scr", 1, 0)),
     );
     let (one, two) = in_time(Box::pin(async { tokio::join!(one, two) })).await;
-    let path = |answer: lsp_tools::Answer<lsp_tools::internals::tools::answer::LocationsOutput>| {
+    let path = |answer: lsp_tools::Answer<lsp_tools::answer::LocationsOutput>| {
         answer.output.locations.first().map(|place| place.path.clone())
     };
     assert_eq!(path(one.expect("one")).as_deref(), Some("one/src/a.scr"));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lsp_tools::internals::tools::retry_advice::RetryAdvice;
+use lsp_tools::internals::tools::RetryAdvice;
 use lsp_tools::{Answer, Client, Runtime, ServerState, Target, Verdict};
 use serde_json::json;
 

@@ -17,8 +17,7 @@ mod trace;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use lsp_tools::internals::config::Catalogue;
-use lsp_tools::internals::config::spec::ServerSpec;
+use lsp_tools::internals::config::{Catalogue, ServerSpec};
 
 use crate::support::{real_servers, skipped};
 use look::{Outcome, Way, look};

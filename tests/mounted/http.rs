@@ -6,8 +6,6 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use lsp_tools::internals::tools::web::guard::is_public;
-
 use super::house::{json_of, run, with_settings};
 use super::real::PYTHON;
 use crate::support::peers::real_mcp;
@@ -98,11 +96,10 @@ fn host_name_with_private_address_is_refused() {
     let port = free_port();
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap().trim().to_owned();
     // A machine's own name is in its table of hosts almost everywhere.
-    let Ok(addresses) = (host.as_str(), port).to_socket_addrs() else {
+    if (host.as_str(), port).to_socket_addrs().is_err() {
         crate::support::skipped(&format!("the name {host} leads nowhere"));
         return;
-    };
-    assert!(addresses.into_iter().all(|address| !is_public(address.ip())), "{host} has a public address");
+    }
     let project =
         with_settings(&format!("[mcp.servers.r]\nurl = \"http://{host}:{port}/mcp\"\ntimeout = 5000\n"));
     let doctor = run(&project, &["mcp", "doctor", "r"]);

@@ -3,17 +3,14 @@
 use std::fs;
 use std::time::Duration;
 
-use lsp_tools::internals::lsp::progress::ProgressEvent;
-use lsp_tools::internals::tools::source::MountedState;
+use lsp_tools::internals::lsp::ProgressEvent;
 use lsp_tools::{CallRequest, Caller, Client};
 use serde_json::json;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
-use super::house::{
-    call, entry, heard, heard_file, json_of, mounting, open, run, starts, typed, with_settings,
-};
-use crate::support::{Project, count_processes, wait_until};
+use super::house::{call, entry, heard, json_of, mounting, open, run, starts, typed, with_settings};
+use crate::support::{Project, wait_until};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn server_wide_permission_rule_allows_and_denies_its_tools() {
@@ -32,24 +29,6 @@ async fn server_wide_permission_rule_allows_and_denies_its_tools() {
     // Also whoever types it.
     assert_eq!(json_of(&denied, &["mcp", "call", "m/say"]).0["code"], "denied");
     assert!(!heard(&denied).iter().any(|said| said["method"] == "tools/call"));
-}
-
-/// Nothing is waited for: what is not known yet is found out meanwhile, and whoever wants to know hears of it.
-#[tokio::test(flavor = "multi_thread")]
-async fn first_tool_list_does_not_wait_for_mounted_server() {
-    let project = mounting("good", "");
-    let runtime = open(&project);
-    let mut changes = runtime.sources()[0].changes();
-    changes.mark_unchanged();
-    let listed = || runtime.definitions(&Caller::default()).iter().any(|tool| tool.card.name == "m/say");
-    assert!(!listed());
-    let told = async {
-        while !listed() {
-            changes.changed().await.unwrap();
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(60), told).await.unwrap();
-    runtime.shutdown().await;
 }
 
 /// One that ignores what it does not know has the time to begin in its own way, and the next time is begun so.
@@ -76,23 +55,6 @@ fn tool_list_with_cached_tools_starts_no_server() {
     // A call of a tool of ours starts nothing either.
     run(&project, &["tools", "call", "list"]);
     assert_eq!(starts(&project), 1);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn idle_mounted_server_is_stopped_and_restarted_on_call() {
-    let project = mounting("good", "[servers]\nidle-stop-s = 1");
-    let runtime = open(&project);
-    assert!(typed(&runtime, "m/say").await.ok());
-    let state = || runtime.sources()[0].mounted()[0].state;
-    assert_eq!(state(), MountedState::Running);
-    let marker = heard_file(&project).to_str().unwrap().to_owned();
-    tokio::task::block_in_place(|| {
-        wait_until("it is stopped", Duration::from_secs(60), || count_processes(&marker) == 0);
-    });
-    assert_eq!(state(), MountedState::Idle);
-    assert!(typed(&runtime, "m/say").await.ok());
-    assert_eq!(starts(&project), 2);
-    runtime.shutdown().await;
 }
 
 #[test]
@@ -211,19 +173,6 @@ fn mcp_show_and_doctor_list_tools_once() {
     assert_eq!(lists(), 1);
     json_of(&project, &["mcp", "doctor", "m"]);
     assert_eq!(lists(), 2);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn tool_list_failure_of_mounted_server_is_reported() {
-    let project = mounting("no-list", "");
-    let runtime = open(&project);
-    let source = &runtime.sources()[0];
-    let before = source.generation();
-    assert!(source.refresh("m").await.is_err());
-    assert!(source.generation() > before, "whoever watches hears that something is left out now");
-    let left_out: Vec<String> = source.left_out().into_iter().map(|left_out| left_out.why).collect();
-    assert!(left_out.iter().any(|why| why.contains("the list is lost")), "{left_out:?}");
-    runtime.shutdown().await;
 }
 
 /// The script of a test as a file of the project, which notes its starts beside it.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use lsp_tools::internals::policy::approval::LeaveGiven;
+use lsp_tools::internals::policy::LeaveGiven;
 use lsp_tools::{
     Approver, CallRequest, Caller, NobodyToAsk, Runtime, RuntimeOptions, ToolResult, TrustRequest,
 };

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use lsp_tools::internals::policy::approval::LeaveGiven;
+use lsp_tools::internals::policy::LeaveGiven;
 use lsp_tools::{CallRequest, Caller};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;

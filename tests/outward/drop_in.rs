@@ -2,7 +2,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use lsp_tools::internals::config::Profile;
-use lsp_tools::internals::policy::caller::CallerAccess;
+use lsp_tools::internals::policy::CallerAccess;
 use lsp_tools::{Caller, Runtime, TrustRequest};
 use serde_json::{Value, json};
 

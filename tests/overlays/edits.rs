@@ -1,6 +1,6 @@
 //! Edits of files over which their caller has unsaved text.
 
-use lsp_tools::internals::runtime::overlays::Overlays;
+use lsp_tools::internals::runtime::Overlays;
 use lsp_tools::{CallRequest, Caller, Runtime};
 use serde_json::{Value, json};
 use std::path::Path;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lsp_tools::Runtime;
-use lsp_tools::internals::runtime::overlays::Overlays;
+use lsp_tools::internals::runtime::Overlays;
 use serde_json::json;
 
 use super::stage::{fingerprint_seen, in_time, open, seeing};

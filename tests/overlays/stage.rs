@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use lsp_tools::internals::lsp::model::Severity;
-use lsp_tools::internals::lsp::view::View;
+use lsp_tools::internals::lsp::{Severity, View};
 use lsp_tools::{Client, Position, Runtime, RuntimeOptions, Target};
 
 use crate::support::Project;

@@ -2,8 +2,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use lsp_tools::internals::config::Profile;
-use lsp_tools::internals::policy::caller::CallerAccess;
-use lsp_tools::internals::policy::request::PolicyVerdict;
+use lsp_tools::internals::policy::{CallerAccess, PolicyVerdict};
 use lsp_tools::{Call, Caller, Card, Runtime, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -5,7 +5,7 @@ use std::fs;
 use std::process::Output;
 
 use clap::{Command, CommandFactory as _};
-use lsp_tools::internals::cli::args::Cli;
+use lsp_tools::internals::cli::Cli;
 use serde_json::{Value, json};
 
 use super::stage::executable;

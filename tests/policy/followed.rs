@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use lsp_tools::internals::policy::request::PolicyVerdict;
-use lsp_tools::internals::runtime::live::LiveRuntime;
+use lsp_tools::internals::policy::PolicyVerdict;
+use lsp_tools::internals::runtime::LiveRuntime;
 use lsp_tools::{Runtime, TrustRequest};
 use serde_json::json;
 

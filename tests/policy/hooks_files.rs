@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use lsp_tools::internals::tools::trust::TrustOutput;
+use lsp_tools::internals::tools::TrustOutput;
 use lsp_tools::{Approval, Runtime, TrustRequest};
 use serde_json::{Value, json};
 

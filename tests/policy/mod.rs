@@ -8,5 +8,4 @@ mod followed;
 mod hooks;
 mod hooks_files;
 mod pipeline;
-mod shells;
 mod stage;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use lsp_tools::internals::policy::request::{CallSubjects, Effect};
+use lsp_tools::internals::policy::{CallSubjects, Effect};
 use lsp_tools::{
     Approval, ApprovalRequest, Approver, Call, CallRequest, Caller, Card, Context, ErrorCode, Runtime,
     RuntimeOptions, Tool, ToolError, ToolResult,

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use lsp_tools::internals::lsp::model::Severity;
-use lsp_tools::internals::tools::answer::LocationsOutput;
+use lsp_tools::answer::LocationsOutput;
+use lsp_tools::internals::lsp::Severity;
 use lsp_tools::{Answer, Runtime, Target, Verdict};
 use serde_json::Value;
 
@@ -32,7 +32,7 @@ fn places(answer: &Answer<LocationsOutput>) -> Vec<String> {
 async fn errors(runtime: &Runtime, ending: &str) -> Vec<Finding> {
     let found = runtime.diagnose(Vec::new(), Some(Severity::Error), 100).await.expect("an answer");
     let items = found.output.diagnostics.iter().filter(|item| item.path.ends_with(ending));
-    let finding = |item: &lsp_tools::internals::tools::answer::DiagnosticItem| {
+    let finding = |item: &lsp_tools::answer::DiagnosticItem| {
         let line = u64::from(item.range.start.line) + 1;
         (item.path.clone(), line, item.code.clone().unwrap_or_default())
     };

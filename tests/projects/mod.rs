@@ -8,8 +8,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use lsp_tools::internals::lsp::model::Severity;
-use lsp_tools::internals::tools::answer::DiagnosticItem;
+use lsp_tools::answer::DiagnosticItem;
+use lsp_tools::internals::lsp::Severity;
 use lsp_tools::{Position, Runtime, RuntimeOptions, Target, Verdict};
 use serde_json::Value;
 

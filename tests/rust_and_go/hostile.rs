@@ -1,7 +1,6 @@
 //! The built-in rule for rust-analyzer beside what a project can say to the tools that rust-analyzer runs.
 
-use lsp_tools::internals::config::Catalogue;
-use lsp_tools::internals::config::spec::UntrustedLaunch;
+use lsp_tools::internals::config::{Catalogue, UntrustedLaunch};
 
 fn rule() -> &'static UntrustedLaunch {
     Catalogue::built_in().servers["rust-analyzer"].untrusted.as_ref().expect("a rule")

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
-use lsp_tools::internals::lsp::model::Severity;
+use lsp_tools::internals::lsp::Severity;
 use lsp_tools::{Runtime, Verdict};
 
 use super::real::{PATIENCE, open, trust};

@@ -1,8 +1,8 @@
 //! Several Go modules in one workspace: types of one implement interfaces of another without naming them, so an answer is whole only
 //! where a `go.work` joins the modules.
 
-use lsp_tools::internals::tools::answer::LocationsOutput;
-use lsp_tools::internals::tools::lsp_hierarchy::TypeDirection;
+use lsp_tools::answer::LocationsOutput;
+use lsp_tools::internals::tools::TypeDirection;
 use lsp_tools::{Answer, Runtime, Verdict};
 
 use super::real::{named, open};

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use lsp_tools::internals::lsp::model::Severity;
+use lsp_tools::internals::lsp::Severity;
 use lsp_tools::{Answer, Runtime, RuntimeOptions, Target, TrustRequest, Verdict};
 
 use serde_json::json;

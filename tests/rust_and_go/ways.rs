@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use lsp_tools::internals::config::spec::ServerSpec;
-use lsp_tools::internals::lsp::install::{InstallError, InstallProgress, InstalledServer, Installer};
+use lsp_tools::internals::config::ServerSpec;
+use lsp_tools::internals::lsp::{InstallError, InstallProgress, InstalledServer, Installer};
 use lsp_tools::internals::process::Spawner;
 use tempfile::TempDir;
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use lsp_tools::internals::lsp::model::Severity;
+use lsp_tools::internals::lsp::Severity;
 use lsp_tools::{Answer, Position, Runtime, RuntimeOptions, Target, ToolError, Verdict};
 use serde_json::json;
 
@@ -59,7 +59,7 @@ impl Product for Ours {
             Err(why) => return Answered::Missing(why),
         };
         let text = std::fs::read_to_string(file).expect("the file that was just edited");
-        let finding = |item: &lsp_tools::internals::tools::answer::DiagnosticItem| {
+        let finding = |item: &lsp_tools::answer::DiagnosticItem| {
             let start = item.range.start;
             let severity = match item.severity {
                 Severity::Error => 1,

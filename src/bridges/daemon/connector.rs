@@ -45,7 +45,7 @@ const SHELL: &str = "/bin/sh";
 
 /// There is no daemon to be had.
 #[derive(Debug, Error)]
-pub enum ConnectError {
+pub(crate) enum ConnectError {
     /// The folder of sockets.
     #[error(transparent)]
     Folder(#[from] FolderError),
@@ -120,7 +120,7 @@ pub(crate) enum DaemonStartReport {
 
 /// A connection whose preamble was answered.
 #[derive(Debug)]
-pub struct DaemonConnection {
+pub(crate) struct DaemonConnection {
     /// What the daemon says.
     pub(crate) reader: BufReader<OwnedReadHalf>,
     /// What it is told.
@@ -131,7 +131,7 @@ pub struct DaemonConnection {
 
 /// The way to the daemon of one workspace and environment.
 #[derive(Debug)]
-pub struct Connector {
+pub(crate) struct Connector {
     folder: DaemonFolder,
     folders: Folders,
     identity: DaemonIdentity,
@@ -187,7 +187,11 @@ impl Connector {
     ///
     /// # Errors
     /// Where the program's own file is gone.
-    pub fn in_folder(folder: DaemonFolder, root: &Path, folders: &Folders) -> Result<Self, ConnectError> {
+    pub(crate) fn in_folder(
+        folder: DaemonFolder,
+        root: &Path,
+        folders: &Folders,
+    ) -> Result<Self, ConnectError> {
         let binary = std::env::current_exe().map_err(ConnectError::Binary)?;
         let identity = DaemonIdentity::find(root, folders, &binary).map_err(ConnectError::Binary)?;
         Ok(Self { folder, folders: folders.clone(), identity })
@@ -211,7 +215,7 @@ impl Connector {
     }
 
     /// What the daemon is for.
-    pub fn identity(&self) -> &DaemonIdentity {
+    pub(crate) fn identity(&self) -> &DaemonIdentity {
         &self.identity
     }
 
@@ -238,7 +242,10 @@ impl Connector {
     ///
     /// # Errors
     /// Where one is there that does not take us.
-    pub async fn connect(&self, preamble: &Preamble) -> Result<Option<DaemonConnection>, ConnectError> {
+    pub(crate) async fn connect(
+        &self,
+        preamble: &Preamble,
+    ) -> Result<Option<DaemonConnection>, ConnectError> {
         connect(&self.folder, self.identity.key(), preamble).await
     }
 

@@ -28,7 +28,7 @@ const MAX_SOCKET_PATH_BYTES: usize = 104;
 
 /// There is no folder for sockets.
 #[derive(Debug, Error)]
-pub enum FolderError {
+pub(crate) enum FolderError {
     /// Somebody else's, or others can enter it.
     #[error("{} cannot be used for sockets: {why}; {remedy}", folder.display())]
     Unsafe {
@@ -48,6 +48,7 @@ pub enum FolderError {
         source: io::Error,
     },
     /// A socket's path has no room for this one.
+    #[cfg(not(target_os = "linux"))]
     #[error(
         "{} is too long for the path of a socket; set XDG_RUNTIME_DIR to a folder of yours with a short path",
         path.display()
@@ -60,7 +61,7 @@ pub enum FolderError {
 
 /// The folder, open.
 #[derive(Debug)]
-pub struct DaemonFolder {
+pub(crate) struct DaemonFolder {
     path: PathBuf,
     open: File,
 }
@@ -100,7 +101,7 @@ impl DaemonFolder {
     ///
     /// # Errors
     /// As [`find`](Self::find).
-    pub fn open(path: PathBuf) -> Result<Self, FolderError> {
+    pub(crate) fn open(path: PathBuf) -> Result<Self, FolderError> {
         let failed = |source: io::Error| FolderError::Io { folder: path.clone(), source };
         match DirBuilder::new().mode(0o700).create(&path) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),

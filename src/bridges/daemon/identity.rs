@@ -36,7 +36,7 @@ pub(crate) fn is_daemon_disabled() -> bool {
 
 /// What a daemon is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DaemonIdentity {
+pub(crate) struct DaemonIdentity {
     root: PathBuf,
     binary: BinaryFingerprint,
     key: String,

@@ -15,7 +15,7 @@ const DAEMON_EXIT_CHECK_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Why it ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DaemonExitReason {
+pub(crate) enum DaemonExitReason {
     /// `daemon stop`.
     Asked,
     /// A signal.

@@ -23,6 +23,8 @@ pub(crate) mod connector;
 pub(crate) mod folder;
 pub(crate) mod identity;
 pub(crate) mod life;
+#[cfg(test)]
+mod passing_tests;
 pub(crate) mod passthrough;
 pub(crate) mod preamble;
 pub(crate) mod server;

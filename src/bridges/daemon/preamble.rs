@@ -22,7 +22,7 @@ use crate::tools::tool::Caller;
 /// The version of the preamble and of the door `command`.
 pub(crate) const DAEMON_PROTOCOL_VERSION: u32 = 1;
 /// The longest preamble, in bytes.
-pub const LONGEST: usize = 16 << 10;
+pub(crate) const LONGEST: usize = 16 << 10;
 /// How long a client may take to write it.
 pub(crate) const PREAMBLE_TIMEOUT: Duration = Duration::from_secs(10);
 /// A session's name is not to be guessed, so it is not short.
@@ -31,7 +31,7 @@ const SESSION_CHARS: std::ops::RangeInclusive<usize> = 16..=128;
 /// What a client says first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Preamble {
+pub(crate) struct Preamble {
     /// The version of the protocol that it speaks: [`DAEMON_PROTOCOL_VERSION`].
     #[serde(rename = "lsp-tools")]
     pub(crate) protocol: u32,
@@ -70,7 +70,7 @@ pub struct Preamble {
 /// What is spoken after the preamble.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum DoorName {
+pub(crate) enum DoorName {
     /// MCP, one message a line.
     Mcp,
     /// LSP, as an editor speaks it to a server.
@@ -91,7 +91,7 @@ pub enum DoorName {
 
 /// The daemon takes the client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Welcome {
+pub(crate) struct Welcome {
     /// Always true.
     pub(crate) ok: bool,
     /// The version of the protocol that it speaks.
@@ -107,7 +107,7 @@ pub struct Welcome {
 
 /// The daemon does not take the client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Refusal {
+pub(crate) struct Refusal {
     /// Always false.
     pub ok: bool,
     /// Why, for programs.
@@ -136,7 +136,7 @@ pub(crate) enum RefusalCode {
 
 /// A line cannot be had.
 #[derive(Debug, Error)]
-pub enum LineError {
+pub(crate) enum LineError {
     /// The other side went away first.
     #[error("the connection ended before a whole line")]
     Closed,
@@ -153,7 +153,7 @@ pub enum LineError {
 
 impl Preamble {
     /// For `door`, with everything else as it usually is.
-    pub fn new(door: DoorName) -> Self {
+    pub(crate) fn new(door: DoorName) -> Self {
         Self {
             protocol: DAEMON_PROTOCOL_VERSION,
             door,
@@ -173,7 +173,7 @@ impl Preamble {
     ///
     /// # Errors
     /// What is told to the client.
-    pub fn read(line: &str) -> Result<Self, Refusal> {
+    pub(crate) fn read(line: &str) -> Result<Self, Refusal> {
         #[derive(Deserialize)]
         struct PreambleVersion {
             #[serde(rename = "lsp-tools")]
@@ -211,7 +211,7 @@ impl Preamble {
     }
 
     /// What its calls bring along.
-    pub fn client(&self) -> Client {
+    pub(crate) fn client(&self) -> Client {
         Client {
             cwd: self.cwd.clone(),
             timeout: self.timeout_ms.map(Duration::from_millis),
@@ -221,7 +221,7 @@ impl Preamble {
     }
 
     /// Who calls through the connection, in `session`.
-    pub fn caller(&self, session: String) -> Caller {
+    pub(crate) fn caller(&self, session: String) -> Caller {
         let access = CallerAccess { profile: self.profile, ..CallerAccess::default() };
         Caller { session, agent: self.agent.clone(), access }
     }
@@ -260,7 +260,10 @@ pub(crate) fn line(value: &impl Serialize) -> Result<Vec<u8>, serde_json::Error>
 ///
 /// # Errors
 /// Where there is none.
-pub async fn read_line(reader: &mut (impl AsyncBufRead + Unpin), max: usize) -> Result<String, LineError> {
+pub(crate) async fn read_line(
+    reader: &mut (impl AsyncBufRead + Unpin),
+    max: usize,
+) -> Result<String, LineError> {
     let mut line = Vec::new();
     loop {
         let bytes = reader.fill_buf().await?;

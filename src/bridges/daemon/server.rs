@@ -51,11 +51,11 @@ const DAEMON_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 const DAEMON_ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
 
 /// Serves one connection to its end.
-pub type DoorHandler = Arc<dyn Fn(AcceptedConnection) -> BoxFuture<'static, ()> + Send + Sync>;
+pub(crate) type DoorHandler = Arc<dyn Fn(AcceptedConnection) -> BoxFuture<'static, ()> + Send + Sync>;
 
 /// What is spoken on connections; who opens the daemon hands it in.
 #[derive(Clone)]
-pub struct DoorHandlers {
+pub(crate) struct DoorHandlers {
     /// One command of the command line.
     pub command: DoorHandler,
     /// MCP.
@@ -69,7 +69,7 @@ pub struct DoorHandlers {
 }
 
 /// A connection whose preamble was read and answered.
-pub struct AcceptedConnection {
+pub(crate) struct AcceptedConnection {
     /// The runtime now and in future.
     pub(crate) live: LiveRuntime,
     /// The runtime under the settings as they are now, or why they cannot be used.
@@ -123,7 +123,7 @@ impl DaemonObserver {
 
 /// There is no daemon to run.
 #[derive(Debug, Error)]
-pub enum DaemonError {
+pub(crate) enum DaemonError {
     /// Somebody else is it.
     #[error("a daemon for this workspace and environment runs already")]
     Running,
@@ -136,7 +136,7 @@ pub enum DaemonError {
 }
 
 /// The daemon, which listens.
-pub struct Daemon {
+pub(crate) struct Daemon {
     shared: Arc<DaemonState>,
     listener: UnixListener,
     lock: DaemonLock,
@@ -164,7 +164,7 @@ struct DaemonState {
 }
 
 /// A place among the daemons of this user, before anything is opened.
-pub struct DaemonReservation {
+pub(crate) struct DaemonReservation {
     folder: DaemonFolder,
     identity: DaemonIdentity,
     lock: DaemonLock,
@@ -175,7 +175,7 @@ impl DaemonReservation {
     ///
     /// # Errors
     /// Where another daemon has it.
-    pub fn acquire(folder: DaemonFolder, identity: DaemonIdentity) -> Result<Self, DaemonError> {
+    pub(crate) fn acquire(folder: DaemonFolder, identity: DaemonIdentity) -> Result<Self, DaemonError> {
         let lock = folder.try_lock(&format!("{}{LIFE_LOCK}", identity.key()))?.ok_or(DaemonError::Running)?;
         if let Err(error) = folder.sweep(identity.key()) {
             tracing::warn!("what dead daemons left cannot be removed: {error}");
@@ -189,7 +189,7 @@ impl Daemon {
     ///
     /// # Errors
     /// Where there is no socket to be had.
-    pub fn listen(
+    pub(crate) fn listen(
         place: DaemonReservation,
         runtime: Runtime,
         doors: DoorHandlers,
@@ -221,7 +221,7 @@ impl Daemon {
 
     /// Serves until there is a reason to end, of which `signalled` is one; returns when all calls, servers and commands
     /// have ended or had their time.
-    pub async fn run(self, signalled: impl Future<Output = ()>) -> DaemonExitReason {
+    pub(crate) async fn run(self, signalled: impl Future<Output = ()>) -> DaemonExitReason {
         let Self { shared, listener, lock } = self;
         let connections = TaskTracker::new();
         let watch = DaemonLifeWatch {

@@ -31,7 +31,7 @@ use crate::tools::error::{ErrorCode, ToolError};
 
 /// A configuration cannot be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum InitError {
+pub(crate) enum InitError {
     /// The host has no such thing.
     #[error("{0}")]
     Unsupported(String),

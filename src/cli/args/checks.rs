@@ -69,7 +69,7 @@ pub(crate) struct TestsCommandArgs {
 
 /// A severity, as it is typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum SeverityName {
+pub(crate) enum SeverityName {
     /// Errors only
     Error,
     /// Errors and warnings

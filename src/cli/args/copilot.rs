@@ -131,7 +131,7 @@ impl From<ModeName> for CopilotMode {
 
 /// A format of results, as it is typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ResultFormatName {
+pub(crate) enum ResultFormatName {
     /// `[{"content": […], "status": …}, null]`
     Tuple,
     /// `[{"type": "text", "value": …}]`

@@ -52,7 +52,7 @@ pub(crate) struct ToolsCallArgs {
 
 /// A profile, as it is typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ProfileName {
+pub(crate) enum ProfileName {
     /// What agents need from day to day
     Core,
     /// The language tools

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// What the output's reader can see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DisplayCapabilities {
+pub(crate) struct DisplayCapabilities {
     /// It is a terminal, made for eyes; otherwise plain lines, made for other programs and agents.
     pub terminal: bool,
     /// Colours and weights are wanted.
@@ -37,7 +37,7 @@ pub(crate) const INFO: Style = AnsiColor::Cyan.on_default().bold();
 
 impl DisplayCapabilities {
     /// Plain lines for a pipe.
-    pub const PLAIN: Self = Self { terminal: false, color: false, width: 80 };
+    pub(crate) const PLAIN: Self = Self { terminal: false, color: false, width: 80 };
 
     /// `text` in `style`, where colour is wanted.
     pub(crate) fn paint(&self, style: Style, text: &str) -> String {

@@ -21,7 +21,7 @@ const MAX_LINK_URL_BYTES: usize = 1_000;
 ///
 /// Line breaks of the source stay: servers pass documentation on as its author laid it out. Links lead somewhere only
 /// where they are `http`, `https` or `mailto`; editors' own (`command:`) are their text.
-pub fn render(markdown: &str, look: &DisplayCapabilities) -> String {
+pub(crate) fn render(markdown: &str, look: &DisplayCapabilities) -> String {
     let mut page = MarkdownRenderer::new(look);
     for event in Parser::new_ext(markdown, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH) {
         page.event(event);

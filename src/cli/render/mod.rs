@@ -46,4 +46,4 @@ pub(crate) mod tree;
 pub(crate) mod trust;
 pub(crate) mod verdict;
 
-pub use display::DisplayCapabilities;
+pub(crate) use display::DisplayCapabilities;

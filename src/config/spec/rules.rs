@@ -10,7 +10,7 @@ use crate::config::marker::ConfigMarker;
 /// How a server must be told of changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum SyncRule {
+pub(crate) enum SyncRule {
     /// As it announced.
     #[default]
     Announced,
@@ -23,7 +23,7 @@ pub enum SyncRule {
 /// How a server's diagnostics for exactly our text are known.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct DiagnosticsRule {
+pub(crate) struct DiagnosticsRule {
     /// The way to use.
     pub(crate) source: DiagnosticsSource,
     /// Milliseconds of silence after which unversioned pushes are taken as settled, where nothing better is known.
@@ -139,7 +139,7 @@ pub(crate) struct IdleSign {
 /// What it takes for a server to see other files as they are on disk, once they came, went or changed while it had them not open.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct ReloadRule {
+pub(crate) struct ReloadRule {
     /// It holds for changes of files with these names; for all that concern the server, where there are none.
     pub(crate) files: Vec<String>,
     /// A request that makes it look at the disk. It is put before the next question.
@@ -164,7 +164,7 @@ impl ReloadRule {
 /// How a server moves a symbol to a file that the client names, which LSP has no request for: a code action whose command takes that file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct MoveSymbolRule {
+pub(crate) struct MoveSymbolRule {
     /// The kind of that code action.
     pub(crate) kind: String,
     /// Where in the first argument of its command the absolute path goes (RFC 6901).
@@ -177,7 +177,7 @@ pub struct MoveSymbolRule {
 /// When answers across files are whole.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct ReadinessRule {
+pub(crate) struct ReadinessRule {
     /// Starts of the titles of work-done progress that must begin and end after the first document was opened.
     pub(crate) progress: Vec<String>,
     /// Milliseconds within which that progress begins; where it does not, the server is taken as ready.

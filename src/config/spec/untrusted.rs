@@ -36,7 +36,7 @@ pub struct UntrustedLaunch {
 /// A program that stands on PATH under the names of others and runs the one behind it, where that is installed.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct ToolchainProxy {
+pub(crate) struct ToolchainProxy {
     /// Its own name ("rustup").
     pub(crate) program: String,
     /// The variable that names its folder ("RUSTUP_HOME").

@@ -43,7 +43,7 @@ use slot::ServerSlot;
 
 /// Why no session can be had right now.
 #[derive(Debug, Clone, thiserror::Error)]
-pub enum SessionUnavailable {
+pub(crate) enum SessionUnavailable {
     /// No such server in the catalogue.
     #[error("no server is called {server}")]
     Unknown {

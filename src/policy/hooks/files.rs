@@ -41,7 +41,7 @@ const MAX_HOOK_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// A hooks file of the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HookFile {
+pub(crate) struct HookFile {
     /// Its path in the workspace.
     pub path: String,
     /// Its text.
@@ -124,7 +124,7 @@ impl HookFile {
     ///
     /// # Errors
     /// A sentence that says what cannot be understood, or not be run here.
-    pub fn hooks(&self) -> Result<Hooks, String> {
+    pub(crate) fn hooks(&self) -> Result<Hooks, String> {
         let said = |what: String| format!("{}: {what}", self.path);
         let file: HookFileDocument =
             serde_json::from_str(&self.text).map_err(|error| said(error.to_string()))?;

@@ -19,7 +19,7 @@ const MAX_BEARER_TOKEN_CHARS: usize = 4096;
 
 /// Why there is no token.
 #[derive(Debug, Error)]
-pub enum TokenError {
+pub(crate) enum TokenError {
     /// The file cannot be read or written.
     #[error("the token's file {} cannot be used: {error}", path.display())]
     File {
@@ -68,7 +68,7 @@ impl BearerToken {
     ///
     /// # Errors
     /// [`TokenError::Unusable`].
-    pub fn from_text(text: &str) -> Result<Self, TokenError> {
+    pub(crate) fn from_text(text: &str) -> Result<Self, TokenError> {
         let text = text.trim();
         let visible = text.bytes().all(|byte| byte.is_ascii_graphic());
         if !visible || !(MIN_BEARER_TOKEN_CHARS..=MAX_BEARER_TOKEN_CHARS).contains(&text.len()) {

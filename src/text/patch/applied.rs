@@ -2,23 +2,16 @@
 
 /// What came of a patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AppliedFilePatch {
+pub(crate) struct AppliedFilePatch {
     /// The new text.
     pub text: String,
     /// Per hunk, in the order given.
     pub hunks: Vec<AppliedHunk>,
 }
 
-impl AppliedFilePatch {
-    /// Whether added lines got the file's line ends instead of the patch's, in any hunk.
-    pub fn line_ends_adapted(&self) -> bool {
-        self.hunks.iter().any(|hunk| hunk.line_ends_adapted)
-    }
-}
-
 /// Where a hunk was applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AppliedHunk {
+pub(crate) struct AppliedHunk {
     /// Its 0-based number within the file's section of the patch.
     pub index: usize,
     /// The 1-based line of the old text that it states; `None` where it states none.

@@ -9,7 +9,7 @@ use super::{FilePatch, HunkAnchor, MismatchReason};
 
 /// How tolerant applying is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ApplyOptions {
+pub(crate) struct ApplyOptions {
     /// Most lines of context that may be dropped at each end of a hunk whose place is then the only one; 0 demands all.
     pub fuzz: usize,
 }
@@ -23,7 +23,7 @@ impl Default for ApplyOptions {
 
 /// Why a patch was not applied. The text is then as it was.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ApplyError {
+pub(crate) enum ApplyError {
     /// Hunks do not fit.
     #[error("{0}")]
     Mismatch(PatchMismatch),
@@ -51,7 +51,11 @@ pub enum ApplyError {
 ///
 /// # Errors
 /// [`ApplyError::Mismatch`] tells about every hunk that does not fit.
-pub fn apply(patch: &FilePatch, old: &str, options: ApplyOptions) -> Result<AppliedFilePatch, ApplyError> {
+pub(crate) fn apply(
+    patch: &FilePatch,
+    old: &str,
+    options: ApplyOptions,
+) -> Result<AppliedFilePatch, ApplyError> {
     let deletes = matches!(patch.operation, super::FilePatchOperation::Delete { .. });
     if deletes && patch.hunks.is_empty() {
         return Ok(AppliedFilePatch { text: String::new(), hunks: Vec::new() });

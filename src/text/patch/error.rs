@@ -4,7 +4,7 @@ use crate::text::truncate_chars;
 
 /// Why a patch cannot be read. Lines are 1-based lines of the patch.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PatchError {
+pub(crate) enum PatchError {
     /// There is more text than is read.
     #[error("the patch has {bytes} bytes, and at most {most} are read; split it")]
     TooLarge {
@@ -109,7 +109,7 @@ pub enum PatchError {
 
 /// Kinds of patches that are recognised and refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum UnsupportedPatchKind {
+pub(crate) enum UnsupportedPatchKind {
     /// `GIT binary patch`, `Binary files … differ`.
     Binary,
     /// `*** 1,3 ****`, `--- 1,4 ----`.

@@ -15,7 +15,7 @@ const MAX_FOLLOWED_EQUAL_LINES: usize = 200_000;
 
 /// Hunks that do not fit, and those that would have.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PatchMismatch {
+pub(crate) struct PatchMismatch {
     /// Every hunk that does not fit, in order.
     pub failed: Vec<HunkMismatch>,
     /// The hunks that would fit, in order; nothing was changed.
@@ -24,7 +24,7 @@ pub struct PatchMismatch {
 
 /// A hunk that does not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HunkMismatch {
+pub(crate) struct HunkMismatch {
     /// Its 0-based number within the file's section of the patch.
     pub(crate) index: usize,
     /// The 1-based line of the patch at which it begins.
@@ -42,7 +42,7 @@ pub struct HunkMismatch {
 
 /// What is in the way of a hunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum MismatchReason {
+pub(crate) enum MismatchReason {
     /// Its old lines are not in the text.
     NotFound,
     /// Its old lines are in several places, and nothing tells which is meant.

@@ -23,16 +23,17 @@ mod names;
 mod sequence;
 mod unified;
 
-pub use applied::AppliedFilePatch;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use applied::AppliedFilePatch;
 pub(crate) use applied::AppliedHunk;
-pub use apply::ApplyError;
-pub use apply::ApplyOptions;
-pub use apply::apply;
+pub(crate) use apply::ApplyError;
+pub(crate) use apply::ApplyOptions;
+pub(crate) use apply::apply;
 pub(crate) use error::{PatchError, UnsupportedPatchKind};
-pub use mismatch::MismatchReason;
-pub use names::PatchPath;
+pub(crate) use mismatch::MismatchReason;
+pub(crate) use names::PatchPath;
 pub(crate) use names::quote;
-pub use sequence::apply_all;
+pub(crate) use sequence::apply_all;
 pub(crate) use sequence::{FileOutcome, PatchSequenceOutcome, SequenceError};
 
 /// Most bytes of patch text that are read.
@@ -44,16 +45,16 @@ pub(crate) const MAX_FILES: usize = 20_000;
 
 /// A patch as it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Patch {
+pub(crate) struct Patch {
     /// The form it was written in.
-    pub form: PatchForm,
+    pub(crate) form: PatchForm,
     /// One entry per file section, in the order given; a file may come more than once (see [`apply_all`]).
     pub files: Vec<FilePatch>,
 }
 
 /// The forms of patches that are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PatchForm {
+pub(crate) enum PatchForm {
     /// `---`, `+++`, `@@ -1,2 +3,4 @@`, with or without git's headers.
     Unified,
     /// `*** Begin Patch`, `*** Update File: …`, `*** End Patch`.
@@ -62,7 +63,7 @@ pub enum PatchForm {
 
 /// What a patch does to one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FilePatch {
+pub(crate) struct FilePatch {
     /// What happens to the file as a whole.
     pub operation: FilePatchOperation,
     /// The mode that the patch says the file had; `None` where it says nothing.
@@ -74,12 +75,12 @@ pub struct FilePatch {
     /// The 1-based line of the patch at which this file's section begins.
     pub(crate) line: usize,
     /// What was wrong in the patch and could be read in one way only.
-    pub repairs: Vec<Repair>,
+    pub(crate) repairs: Vec<Repair>,
 }
 
 impl FilePatch {
     /// The file that is read: `None` where it is created.
-    pub fn old_path(&self) -> Option<&PatchPath> {
+    pub(crate) fn old_path(&self) -> Option<&PatchPath> {
         match &self.operation {
             FilePatchOperation::Create { .. } => None,
             FilePatchOperation::Modify { path } | FilePatchOperation::Delete { path } => Some(path),
@@ -88,7 +89,7 @@ impl FilePatch {
     }
 
     /// The file that is there afterwards: `None` where it is deleted.
-    pub fn new_path(&self) -> Option<&PatchPath> {
+    pub(crate) fn new_path(&self) -> Option<&PatchPath> {
         match &self.operation {
             FilePatchOperation::Delete { .. } => None,
             FilePatchOperation::Modify { path } | FilePatchOperation::Create { path } => Some(path),
@@ -105,21 +106,11 @@ impl FilePatch {
                 at_start && hunk.old_lines().next().is_none()
             })
     }
-
-    /// Lines added and removed, as the patch has them.
-    pub fn line_counts(&self) -> (usize, usize) {
-        let lines = self.hunks.iter().flat_map(|hunk| &hunk.lines);
-        lines.fold((0, 0), |(added, removed), line| match line.kind {
-            LineKind::Add => (added + 1, removed),
-            LineKind::Remove => (added, removed + 1),
-            LineKind::Context => (added, removed),
-        })
-    }
 }
 
 /// What happens to a file as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FilePatchOperation {
+pub(crate) enum FilePatchOperation {
     /// Its text or mode changes.
     Modify {
         /// The file.
@@ -151,22 +142,9 @@ pub enum FilePatchOperation {
     },
 }
 
-impl FilePatchOperation {
-    /// The one word for answers: `modify`, `create`, `delete`, `rename` or `copy`.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Modify { .. } => "modify",
-            Self::Create { .. } => "create",
-            Self::Delete { .. } => "delete",
-            Self::Rename { .. } => "rename",
-            Self::Copy { .. } => "copy",
-        }
-    }
-}
-
 /// The modes a file may have, as git knows them; links and submodules are refused when a patch is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FileMode {
+pub(crate) enum FileMode {
     /// `100644`
     Regular,
     /// `100755`
@@ -175,7 +153,7 @@ pub enum FileMode {
 
 /// One place of a file that changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hunk {
+pub(crate) struct Hunk {
     /// Where it belongs.
     pub(crate) place: HunkAnchor,
     /// Its lines, in the order given.
@@ -186,7 +164,7 @@ pub struct Hunk {
 
 impl Hunk {
     /// The lines that the old text must have: context and removed ones.
-    pub fn old_lines(&self) -> impl DoubleEndedIterator<Item = &HunkLine> {
+    pub(crate) fn old_lines(&self) -> impl DoubleEndedIterator<Item = &HunkLine> {
         self.lines.iter().filter(|line| line.kind != LineKind::Add)
     }
 
@@ -219,7 +197,7 @@ pub(crate) enum HunkAnchor {
 
 /// A line of a hunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HunkLine {
+pub(crate) struct HunkLine {
     /// What is done with it.
     pub kind: LineKind,
     /// Its text without the final LF; a CR before that is part of it.
@@ -230,7 +208,7 @@ pub struct HunkLine {
 
 /// What is done with a line of a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LineKind {
+pub(crate) enum LineKind {
     /// It stays.
     Context,
     /// It goes.
@@ -241,7 +219,7 @@ pub enum LineKind {
 
 /// Something that was wrong in a patch, and how it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Repair {
+pub(crate) struct Repair {
     /// The 1-based line of the patch.
     pub(crate) line: usize,
     /// What was wrong.
@@ -283,7 +261,7 @@ impl std::fmt::Display for Repair {
 ///
 /// # Errors
 /// [`PatchError`], with the 1-based line of the patch: nothing that could be read, or something that is refused.
-pub fn parse(text: &str) -> Result<Patch, PatchError> {
+pub(crate) fn parse(text: &str) -> Result<Patch, PatchError> {
     if text.len() > MAX_PATCH_BYTES {
         return Err(PatchError::TooLarge { bytes: text.len(), most: MAX_PATCH_BYTES });
     }

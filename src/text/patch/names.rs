@@ -2,7 +2,7 @@
 
 /// A file name in a patch.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct PatchPath {
+pub(crate) struct PatchPath {
     /// As the header has it, without quotes, escapes and timestamp.
     pub raw: String,
     /// Without what looks like a prefix (`a/`, `b/`, …). Where no such file exists and one named `raw` does, that is the

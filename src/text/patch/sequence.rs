@@ -12,7 +12,7 @@ use super::{
 
 /// What comes of a patch of several files.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PatchSequenceOutcome {
+pub(crate) struct PatchSequenceOutcome {
     /// What becomes of each file that the patch names, one entry per [`PatchPath::clean`], in the order of first mention.
     pub files: Vec<FileOutcome>,
     /// Where the hunks were applied: per section of [`Patch::files`], in its order.
@@ -21,7 +21,7 @@ pub struct PatchSequenceOutcome {
 
 /// What becomes of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileOutcome {
+pub(crate) struct FileOutcome {
     /// The file.
     pub path: PatchPath,
     /// Its text afterwards; `None` where it is gone.
@@ -34,7 +34,7 @@ pub struct FileOutcome {
 
 /// Why a patch of several files was not applied.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SequenceError<E> {
+pub(crate) enum SequenceError<E> {
     /// The text of a file could not be had.
     #[error("{0}")]
     Read(E),
@@ -45,7 +45,7 @@ pub enum SequenceError<E> {
 
 /// A section of a patch that was not applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SectionFailure {
+pub(crate) struct SectionFailure {
     /// Its 0-based number in [`Patch::files`].
     pub(crate) section: usize,
     /// The file that it is about.
@@ -73,7 +73,7 @@ pub(crate) enum SectionError {
 ///
 /// # Errors
 /// [`SequenceError::Read`] as soon as `read` fails; [`SequenceError::Sections`] with every section that does not fit.
-pub fn apply_all<E>(
+pub(crate) fn apply_all<E>(
     patch: &Patch,
     options: ApplyOptions,
     read: impl FnMut(&PatchPath) -> Result<Option<String>, E>,

@@ -1,6 +1,7 @@
 //! Reading, placing, sequences, and hostile input.
 
 mod applying;
+mod corpus;
 mod hostile;
 mod reading;
 mod sequences;
@@ -28,4 +29,36 @@ fn lines(hunk: &Hunk) -> String {
     };
     let end = |newline| if newline { "\n" } else { "<end>" };
     hunk.lines.iter().map(|line| format!("{}{}{}", sign(line.kind), line.text, end(line.newline))).collect()
+}
+
+impl FilePatch {
+    /// Lines added and removed, as the patch has them.
+    pub(crate) fn line_counts(&self) -> (usize, usize) {
+        let lines = self.hunks.iter().flat_map(|hunk| &hunk.lines);
+        lines.fold((0, 0), |(added, removed), line| match line.kind {
+            LineKind::Add => (added + 1, removed),
+            LineKind::Remove => (added, removed + 1),
+            LineKind::Context => (added, removed),
+        })
+    }
+}
+
+impl FilePatchOperation {
+    /// The one word for answers: `modify`, `create`, `delete`, `rename` or `copy`.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Modify { .. } => "modify",
+            Self::Create { .. } => "create",
+            Self::Delete { .. } => "delete",
+            Self::Rename { .. } => "rename",
+            Self::Copy { .. } => "copy",
+        }
+    }
+}
+
+impl AppliedFilePatch {
+    /// Whether added lines got the file's line ends instead of the patch's, in any hunk.
+    pub(crate) fn line_ends_adapted(&self) -> bool {
+        self.hunks.iter().any(|hunk| hunk.line_ends_adapted)
+    }
 }

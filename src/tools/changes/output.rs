@@ -10,7 +10,7 @@ pub(crate) const WORK_TREE: &str = "work tree";
 
 /// `lsp_changes`, and `check --against`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ChangesOutput {
+pub(crate) struct ChangesOutput {
     /// What was compared: `1a2b3c4 → work tree`.
     pub compared: String,
     /// How many files differ.
@@ -31,7 +31,7 @@ pub struct ChangesOutput {
 
 /// A file of which nothing can be said.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct UnjudgedFile {
+pub(crate) struct UnjudgedFile {
     /// Relative to the workspace.
     pub path: String,
     /// Why.
@@ -42,7 +42,7 @@ pub struct UnjudgedFile {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
-pub enum InterfaceChangeKind {
+pub(crate) enum InterfaceChangeKind {
     #[allow(missing_docs)] // a doc comment would turn the schema's short `enum` into a long `oneOf`
     Removed,
     #[allow(missing_docs)] // as above
@@ -53,7 +53,7 @@ pub enum InterfaceChangeKind {
 
 impl InterfaceChangeKind {
     /// The word for it.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Removed => "removed",
             Self::Renamed => "renamed",
@@ -64,7 +64,7 @@ impl InterfaceChangeKind {
 
 /// A declaration that is not what it was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct InterfaceChange {
+pub(crate) struct InterfaceChange {
     /// Relative to the workspace; where it stands now, or stood.
     pub path: String,
     /// Its line, 0-based: now, or before where it is gone.
@@ -94,7 +94,7 @@ pub struct InterfaceChange {
 
 /// The sides of a merge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct MergeReport {
+pub(crate) struct MergeReport {
     /// What was merged into what, in this order, as it was given.
     pub branches: Vec<String>,
     /// Files that git cannot merge, with the branch at which that showed.
@@ -111,7 +111,7 @@ pub struct MergeReport {
 
 /// A file that cannot be merged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct MergeConflict {
+pub(crate) struct MergeConflict {
     /// Relative to the workspace.
     pub path: String,
     /// The branch that did not fit to those before it.
@@ -120,7 +120,7 @@ pub struct MergeConflict {
 
 /// What one branch brings by itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct BranchFindings {
+pub(crate) struct BranchFindings {
     /// As it was given.
     pub branch: String,
     /// How many findings; nothing where that is not known.
@@ -130,7 +130,7 @@ pub struct BranchFindings {
 
 /// A finding of no branch alone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct CombinedFinding {
+pub(crate) struct CombinedFinding {
     /// Relative to the workspace.
     pub path: String,
     /// Its line, 0-based.

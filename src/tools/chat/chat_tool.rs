@@ -25,7 +25,7 @@ use crate::policy::request::CallSubjects;
 
 /// Why a tool has nothing to tell.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ChatError {
+pub(crate) enum ChatError {
     /// There is no dialog yet.
     #[error("No active dialog found")]
     NoDialog,
@@ -72,7 +72,7 @@ impl ChatError {
 pub(crate) type ChatToolFunction = fn(&WorkspaceChats, &Value) -> Result<Map<String, Value>, ChatError>;
 
 /// A tool about chats.
-pub struct ChatTool {
+pub(crate) struct ChatTool {
     definition: ToolDefinition,
     /// The field whose lack has words of its own.
     required: Option<(&'static str, ChatError)>,
@@ -88,7 +88,7 @@ impl std::fmt::Debug for ChatTool {
 
 impl ChatTool {
     /// A tool that is given whoever knows the sessions.
-    pub fn new(
+    pub(crate) fn new(
         card: Card,
         input: Value,
         sessions: Arc<dyn ChatSessionFinder>,

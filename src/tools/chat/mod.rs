@@ -32,7 +32,8 @@ use super::error::ToolError;
 use super::registry::Registry;
 
 /// The names of all of them.
-pub const NAMES: [&str; 3] = [requests::GET_REQUEST, requests::GET_FIRST_REQUEST, sessions::CHAT_SESSIONS];
+pub(crate) const NAMES: [&str; 3] =
+    [requests::GET_REQUEST, requests::GET_FIRST_REQUEST, sessions::CHAT_SESSIONS];
 
 /// What a call is told where they are switched off.
 pub(crate) const SWITCHED_OFF: &str = "it tells of the user's chats, which is switched off; the user can switch it on with \

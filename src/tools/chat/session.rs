@@ -10,7 +10,7 @@ pub(crate) const MAX_CHAT_PREVIEW_CHARS: usize = 80;
 /// Where a session comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum ChatSource {
+pub(crate) enum ChatSource {
     /// VS Code, and editors made of it.
     Vscode,
     /// Copilot's command line.
@@ -19,7 +19,7 @@ pub enum ChatSource {
 
 /// What a user asked.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ChatRequest {
+pub(crate) struct ChatRequest {
     /// Its whole text; empty where there is none.
     pub text: String,
     /// When, in milliseconds since 1970 (UTC).
@@ -28,7 +28,7 @@ pub struct ChatRequest {
 
 /// A session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChatSession {
+pub(crate) struct ChatSession {
     /// Its id in its store.
     pub id: String,
     /// Whose store.
@@ -58,7 +58,7 @@ impl ChatSession {
 
 /// A file of a store that is no session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
-pub struct Skipped {
+pub(crate) struct Skipped {
     /// Whose store.
     pub source: ChatSource,
     /// The file's own name.
@@ -69,7 +69,7 @@ pub struct Skipped {
 
 /// What the stores have of one workspace.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct WorkspaceChats {
+pub(crate) struct WorkspaceChats {
     sessions: Vec<ChatSession>,
     /// What was passed over.
     pub skipped: Vec<Skipped>,
@@ -77,13 +77,13 @@ pub struct WorkspaceChats {
 
 impl WorkspaceChats {
     /// Of sessions in any order.
-    pub fn new(mut sessions: Vec<ChatSession>, skipped: Vec<Skipped>) -> Self {
+    pub(crate) fn new(mut sessions: Vec<ChatSession>, skipped: Vec<Skipped>) -> Self {
         sessions.sort_by(|one, other| other.sort_key().cmp(&one.sort_key()));
         Self { sessions, skipped }
     }
 
     /// The sessions, the current one first.
-    pub fn sessions(&self) -> &[ChatSession] {
+    pub(crate) fn sessions(&self) -> &[ChatSession] {
         &self.sessions
     }
 
@@ -99,7 +99,7 @@ impl WorkspaceChats {
 }
 
 /// Whoever knows the sessions of a workspace.
-pub trait ChatSessionFinder: Send + Sync + 'static {
+pub(crate) trait ChatSessionFinder: Send + Sync + 'static {
     /// All that there are now. It reads files, on a thread that may wait.
     fn find(&self, context: &Context) -> WorkspaceChats;
 }

@@ -69,7 +69,7 @@ pub struct ExportedToolList {
     /// One object per tool, in the order given.
     pub tools: Vec<Value>,
     /// The names in it, and whose they are.
-    pub names: ExportedNames,
+    pub(crate) names: ExportedNames,
 }
 
 impl ExportedToolList {

@@ -6,7 +6,7 @@ use super::ToolListFormat;
 
 /// The names of one exported list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ExportedNames {
+pub(crate) struct ExportedNames {
     format: ToolListFormat,
     /// Theirs → ours.
     ours: BTreeMap<String, String>,

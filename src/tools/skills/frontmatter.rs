@@ -12,7 +12,7 @@ const MAX_FRONTMATTER_DESCRIPTION_CHARS: usize = 1_024;
 
 /// What a skill says of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Frontmatter {
+pub(crate) struct Frontmatter {
     /// Its name, as written.
     pub name: String,
     /// What it is for, on one line.
@@ -23,7 +23,7 @@ pub struct Frontmatter {
 
 /// The head cannot be used. Lines are 1-based.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum FrontmatterError {
+pub(crate) enum FrontmatterError {
     /// The file does not begin with `---`.
     #[error("SKILL.md does not begin with `---`, `name: …`, `description: …`, `---`")]
     Absent,
@@ -79,7 +79,7 @@ impl Frontmatter {
     ///
     /// # Errors
     /// Where there is none, or it says something that is not read.
-    pub fn parse(text: &str) -> Result<Self, FrontmatterError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, FrontmatterError> {
         let entries = parse_entries(text)?;
         let get = |key| match entries.iter().find(|entry| entry.key == key) {
             Some(entry) => entry.text().map(|text| text.split_whitespace().collect::<Vec<_>>().join(" ")),

@@ -12,12 +12,12 @@ use crate::workspace::WorkspacePath;
 /// The name of one transaction in the history of its workspace: `e1`, `e2`, …; never used twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct EditId(pub(super) u64);
+pub(crate) struct EditId(pub(super) u64);
 
 /// A text that should be an [`EditId`] and is none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not the id of an edit; ids look like e17, and the history lists them")]
-pub struct NotAnId(String);
+pub(crate) struct NotAnId(String);
 
 impl fmt::Display for EditId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -37,7 +37,7 @@ impl FromStr for EditId {
 
 /// A transaction that happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommittedTransaction {
+pub(crate) struct CommittedTransaction {
     /// Under which it can be undone; `None` where everything was already as planned, so that nothing was touched.
     pub id: Option<EditId>,
     /// Each file, link and moved folder that is different now, by path.
@@ -50,7 +50,7 @@ pub struct CommittedTransaction {
 
 /// What became of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileChange {
+pub(crate) struct FileChange {
     /// Where it is now, or was; with symbolic links on the way resolved.
     pub path: WorkspacePath,
     /// What happened to it.
@@ -70,7 +70,7 @@ pub struct FileChange {
 
 /// What happened to a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FileOperation {
+pub(crate) enum FileOperation {
     /// It was not there.
     Created,
     /// Its content or its mode is another one.
@@ -106,7 +106,7 @@ impl FileOperation {
 
 /// What has been changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ChangedEntryKind {
+pub(crate) enum ChangedEntryKind {
     /// A regular file.
     File,
     /// A symbolic link itself, not what it leads to.
@@ -117,7 +117,7 @@ pub enum ChangedEntryKind {
 
 /// A transaction of the past.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HistoryEntry {
+pub(crate) struct HistoryEntry {
     /// Its name.
     pub id: EditId,
     /// What it was, such as the name of the tool.
@@ -136,7 +136,7 @@ pub struct HistoryEntry {
 
 /// What was left behind by a process that died in the middle of a transaction, and was put in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RecoveredTransaction {
+pub(crate) struct RecoveredTransaction {
     /// The transaction.
     pub(crate) id: EditId,
     /// Whether it was brought to its end; otherwise everything is as it was before.

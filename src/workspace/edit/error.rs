@@ -8,7 +8,7 @@ use crate::workspace::WorkspacePath;
 
 /// Why a plan was not carried out. Paths are relative to the workspace and printable.
 #[derive(Debug, thiserror::Error)]
-pub enum EditError {
+pub(crate) enum EditError {
     /// Something is not as it was when the change was made up.
     #[error("{}; nothing was changed; read it again and make the change anew", ConflictList(.0))]
     Conflict(Vec<Conflict>),
@@ -221,7 +221,7 @@ pub enum EditError {
 
 /// One path that is not as expected.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Conflict {
+pub(crate) struct Conflict {
     /// Which.
     pub path: WorkspacePath,
     /// What was expected there.
@@ -243,7 +243,7 @@ pub(crate) enum ConflictExpectation {
 
 /// What is at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ConflictFinding {
+pub(crate) enum ConflictFinding {
     /// Nothing.
     Absent,
     /// A file.

@@ -69,6 +69,7 @@ impl Journal {
     }
 
     /// Whether any transaction was ever journaled.
+    #[cfg(any(test, feature = "fuzzing"))]
     pub(super) fn exists(&self) -> bool {
         self.folder.is_dir()
     }

@@ -50,7 +50,7 @@ pub(crate) enum LeaseMode {
 
 /// How a workspace is leased.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeaseOptions {
+pub(crate) struct LeaseOptions {
     /// Whether it is.
     pub(crate) leasing: LeaseMode,
     /// How long a lease holds that is not touched any more.

@@ -13,7 +13,7 @@
 //! fail, taken back; and the caller hears what has changed (`change`, `report`). Undo (`undo`) is a plan like any other.
 //!
 //! What holds at every moment, also when the process is killed: each file is wholly old or wholly new. What is left beside
-//! the files has names that begin with `.lsp-tools-tmp-` and is gone after the next commit or [`TransactionManager::recover`].
+//! the files has names that begin with `.lsp-tools-tmp-` and is gone after the next commit.
 //!
 //! Every step happens beneath the descriptor of a folder that was reached name by name without following links
 //! (`locate`), so that a folder that becomes a link in the meantime cannot lead out. A file with several names (hard links)
@@ -42,6 +42,8 @@ mod refusal;
 mod report;
 mod retrace;
 mod rollback;
+#[cfg(test)]
+mod tests;
 mod text;
 mod transaction;
 mod trees;
@@ -50,16 +52,15 @@ mod xattr;
 
 pub(super) use atomic::is_temporary;
 
-pub use change::ChangedEntryKind;
-pub use change::EditId;
-pub use change::FileOperation;
+pub(crate) use change::ChangedEntryKind;
+pub(crate) use change::EditId;
+pub(crate) use change::FileOperation;
 pub(crate) use change::{CommittedTransaction, FileChange, HistoryEntry};
 pub(crate) use control::approval_reason;
-pub use error::ConflictFinding;
-pub use error::EditError;
+pub(crate) use error::EditError;
 pub(crate) use lease::{LeaseHost, LeaseMode, LeaseOptions};
-pub use plan::ContentHash;
-pub use plan::EditPlan;
-pub use plan::PathPrecondition;
-pub use text::LineEnds;
-pub use transaction::{EditLimits, EditOptions, TransactionManager};
+pub(crate) use plan::ContentHash;
+pub(crate) use plan::EditPlan;
+pub(crate) use plan::PathPrecondition;
+pub(crate) use text::LineEnds;
+pub(crate) use transaction::{EditLimits, EditOptions, TransactionManager};

@@ -13,16 +13,16 @@ use crate::workspace::WorkspacePath;
 /// The SHA-256 of a file's bytes, byte order mark and all. Shown and parsed as 64 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct ContentHash([u8; 32]);
+pub(crate) struct ContentHash([u8; 32]);
 
 /// A text that should be a [`ContentHash`] and is none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a content hash; give the 64 hexadecimal digits of a SHA-256")]
-pub struct NotAHash(String);
+pub(crate) struct NotAHash(String);
 
 /// What the caller of an operation believes to be at its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PathPrecondition {
+pub(crate) enum PathPrecondition {
     /// Nothing, so that nothing is overwritten.
     Absent,
     /// A file with exactly this content: the one the change was made from.
@@ -34,7 +34,7 @@ pub enum PathPrecondition {
 /// A list of changes that happen together or not at all, in the order they were put in: each operation sees what those
 /// before it did. Nothing is touched before the plan is committed.
 #[derive(Debug, Clone)]
-pub struct EditPlan {
+pub(crate) struct EditPlan {
     pub(super) title: String,
     pub(super) group: Option<String>,
     pub(super) operations: Vec<PlanOperation>,
@@ -91,13 +91,13 @@ pub(super) enum ModeChange {
 
 impl EditPlan {
     /// An empty plan. `title` says in the history what it was, such as the name of the tool.
-    pub fn new(title: impl Into<String>) -> Self {
+    pub(crate) fn new(title: impl Into<String>) -> Self {
         Self { title: title.into(), group: None, operations: Vec::new(), undoes: Vec::new() }
     }
 
     /// The same plan as a part of `group`: all transactions of one group can be undone together.
     #[must_use]
-    pub fn in_group(mut self, group: Option<&str>) -> Self {
+    pub(crate) fn in_group(mut self, group: Option<&str>) -> Self {
         self.group = group.map(str::to_owned);
         self
     }
@@ -105,7 +105,7 @@ impl EditPlan {
     /// The file at `path` gets exactly these bytes; missing folders are made. A symbolic link is followed inside the
     /// workspace, and stays a link. Mode, owner (where the system allows it) and extended attributes of a file that is
     /// there are kept; a new one gets what the user's umask leaves.
-    pub fn write(
+    pub(crate) fn write(
         &mut self,
         path: &WorkspacePath,
         content: impl Into<Vec<u8>>,
@@ -115,7 +115,7 @@ impl EditPlan {
     }
 
     /// As [`write`](Self::write), and the file becomes executable or not for those who may read it.
-    pub fn write_with_mode(
+    pub(crate) fn write_with_mode(
         &mut self,
         path: &WorkspacePath,
         content: impl Into<Vec<u8>>,
@@ -128,19 +128,19 @@ impl EditPlan {
     }
 
     /// The file, the symbolic link itself, or the empty folder at `path` goes. [`PathPrecondition::Hash`] is for files only.
-    pub fn delete(&mut self, path: &WorkspacePath, expected: PathPrecondition) -> &mut Self {
+    pub(crate) fn delete(&mut self, path: &WorkspacePath, expected: PathPrecondition) -> &mut Self {
         self.push(PlanOperation::Delete { path: path.clone(), expected, recursive: false })
     }
 
     /// As [`delete`](Self::delete) with [`PathPrecondition::Any`], and a folder goes with all that is in it.
-    pub fn delete_tree(&mut self, path: &WorkspacePath) -> &mut Self {
+    pub(crate) fn delete_tree(&mut self, path: &WorkspacePath) -> &mut Self {
         let expected = PathPrecondition::Any;
         self.push(PlanOperation::Delete { path: path.clone(), expected, recursive: true })
     }
 
     /// The file, the symbolic link itself, or the folder at `from` is at `to` afterwards; missing folders above `to` are
     /// made. `expected` is of `from`. A file or link at `to` is replaced only with `overwrite`, a folder never.
-    pub fn rename(
+    pub(crate) fn rename(
         &mut self,
         from: &WorkspacePath,
         to: &WorkspacePath,
@@ -151,7 +151,7 @@ impl EditPlan {
     }
 
     /// A folder is at `path` afterwards, and those above it; one that is there already is left as it is.
-    pub fn create_dir(&mut self, path: &WorkspacePath) -> &mut Self {
+    pub(crate) fn create_dir(&mut self, path: &WorkspacePath) -> &mut Self {
         self.push(PlanOperation::CreateDir { path: path.clone(), mode: None })
     }
 
@@ -185,7 +185,7 @@ impl EditPlan {
 
 impl ContentHash {
     /// The hash of `bytes`.
-    pub fn compute(bytes: &[u8]) -> Self {
+    pub(crate) fn compute(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
 

@@ -11,7 +11,7 @@ pub(super) const BOM: [u8; 3] = [0xEF, 0xBB, 0xBF];
 
 /// Which line ends a new text gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LineEnds {
+pub(crate) enum LineEnds {
     /// Those that it has.
     AsGiven,
     /// Those of the file it replaces, if it was given with LF alone, as agents write: a line that was there before keeps its
@@ -21,13 +21,13 @@ pub enum LineEnds {
 
 impl TextFile {
     /// What [`PathPrecondition::Hash`](super::PathPrecondition::Hash) wants of a change that is made from this text.
-    pub fn content_hash(&self) -> ContentHash {
+    pub(crate) fn content_hash(&self) -> ContentHash {
         ContentHash::of_text(&self.text, self.bom)
     }
 
     /// The bytes of this file with the text `new` in place of its own: the byte order mark stays, and line ends become as
     /// `line_ends` says. Nothing else is changed; a missing final newline of `new` is not added.
-    pub fn with_text(&self, new: &str, line_ends: LineEnds) -> Vec<u8> {
+    pub(crate) fn with_text(&self, new: &str, line_ends: LineEnds) -> Vec<u8> {
         let new = match line_ends {
             LineEnds::OfTheFile if !new.contains('\r') && self.text.contains('\r') => {
                 with_line_ends_of(&self.text, new)

@@ -33,7 +33,7 @@ const PRUNE_BYTES: u64 = 1024 * 1024;
 /// The edits of one workspace: commits plans and takes them back. Cheap to clone. Its methods block: from asynchronous code
 /// they are called on a thread that may.
 #[derive(Debug, Clone)]
-pub struct TransactionManager(Arc<TransactionManagerInner>);
+pub(crate) struct TransactionManager(Arc<TransactionManagerInner>);
 
 #[derive(Debug)]
 struct TransactionManagerInner {
@@ -47,7 +47,7 @@ struct TransactionManagerInner {
 
 /// What edits of a workspace need to know.
 #[derive(Debug, Clone)]
-pub struct EditOptions {
+pub(crate) struct EditOptions {
     /// The user's state folder; the journal is kept below it. It is made when the first transaction needs it.
     pub state: PathBuf,
     /// Absolute paths of the user's own that no edit may change, where they lie inside the workspace: folders of settings
@@ -61,7 +61,7 @@ pub struct EditOptions {
 
 /// How much is edited at once, and how much is kept for the way back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EditLimits {
+pub(crate) struct EditLimits {
     /// The largest file that is written or deleted, before and after, in bytes.
     pub file_bytes: u64,
     /// The most old content that one transaction replaces or deletes, in bytes.
@@ -93,7 +93,7 @@ impl Default for EditLimits {
 
 impl EditOptions {
     /// The usual limits, with the journal below `state`; for a workspace that no other host edits.
-    pub fn new(state: impl Into<PathBuf>) -> Self {
+    pub(crate) fn new(state: impl Into<PathBuf>) -> Self {
         Self {
             state: state.into(),
             protected: Vec::new(),
@@ -104,9 +104,9 @@ impl EditOptions {
 }
 
 impl TransactionManager {
-    /// The edits of `workspace`. Nothing is read or made yet; [`recover`](Self::recover) puts in order what a process that
-    /// died has left, and every commit does so as well.
-    pub fn new(workspace: Workspace, options: EditOptions) -> Self {
+    /// The edits of `workspace`. Nothing is read or made yet; every commit puts in order what a process that died has
+    /// left.
+    pub(crate) fn new(workspace: Workspace, options: EditOptions) -> Self {
         let mut protected = options.protected;
         protected.push(options.state.clone());
         let guard = WorkspaceGuard::new(&workspace, &protected);
@@ -128,7 +128,7 @@ impl TransactionManager {
     /// # Errors
     /// [`EditError::Conflict`] where something is not as expected, with what is there now; otherwise what is in the way.
     /// Nothing has been changed then, except where [`EditError::Unfinished`] says so.
-    pub fn commit(&self, plan: &EditPlan) -> Result<CommittedTransaction, EditError> {
+    pub(crate) fn commit(&self, plan: &EditPlan) -> Result<CommittedTransaction, EditError> {
         let _held = self.acquire_locks()?;
         self.0.commit(plan)
     }
@@ -137,7 +137,7 @@ impl TransactionManager {
     ///
     /// # Errors
     /// As [`commit`](Self::commit), as far as that can be known without doing it.
-    pub fn preview(&self, plan: &EditPlan) -> Result<Vec<FileChange>, EditError> {
+    pub(crate) fn preview(&self, plan: &EditPlan) -> Result<Vec<FileChange>, EditError> {
         let checked =
             check_plan(plan, WorkspaceTree::open(&self.0.workspace), &self.0.guard, &self.0.limits)?;
         Ok(report(&checked).files)
@@ -147,7 +147,7 @@ impl TransactionManager {
     ///
     /// # Errors
     /// [`EditError::Conflict`] where a file has been changed since; it is left as it is, and so is everything else.
-    pub fn undo(&self, id: EditId, group: Option<&str>) -> Result<CommittedTransaction, EditError> {
+    pub(crate) fn undo(&self, id: EditId, group: Option<&str>) -> Result<CommittedTransaction, EditError> {
         let _held = self.acquire_locks()?;
         self.0.undo(&[id], group)
     }
@@ -156,7 +156,7 @@ impl TransactionManager {
     ///
     /// # Errors
     /// As [`undo`](Self::undo), and [`EditError::NothingToUndo`].
-    pub fn undo_latest(&self, group: Option<&str>) -> Result<CommittedTransaction, EditError> {
+    pub(crate) fn undo_latest(&self, group: Option<&str>) -> Result<CommittedTransaction, EditError> {
         let _held = self.acquire_locks()?;
         let history = self.0.history()?;
         let latest = history.iter().find(|entry| entry.is_in_effect() && entry.undoes.is_empty());
@@ -168,7 +168,11 @@ impl TransactionManager {
     ///
     /// # Errors
     /// As [`undo`](Self::undo), and [`EditError::NothingToUndo`].
-    pub fn undo_group(&self, of: &str, group: Option<&str>) -> Result<CommittedTransaction, EditError> {
+    pub(crate) fn undo_group(
+        &self,
+        of: &str,
+        group: Option<&str>,
+    ) -> Result<CommittedTransaction, EditError> {
         let _held = self.acquire_locks()?;
         let history = self.0.history()?;
         let in_group: Vec<&HistoryEntry> =
@@ -188,7 +192,7 @@ impl TransactionManager {
     ///
     /// # Errors
     /// [`EditError::Journal`] where it cannot be read.
-    pub fn history(&self) -> Result<Vec<HistoryEntry>, EditError> {
+    pub(crate) fn history(&self) -> Result<Vec<HistoryEntry>, EditError> {
         self.0.history()
     }
 
@@ -205,7 +209,8 @@ impl TransactionManager {
     ///
     /// # Errors
     /// Where something cannot be put in order now; it is tried again the next time.
-    pub fn recover(&self) -> Result<Vec<RecoveredTransaction>, EditError> {
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub(crate) fn recover(&self) -> Result<Vec<RecoveredTransaction>, EditError> {
         if !self.0.journal.exists() {
             return Ok(Vec::new());
         }
@@ -417,7 +422,7 @@ impl TransactionManagerInner {
 
 impl HistoryEntry {
     /// Whether it has not been taken back.
-    pub fn is_in_effect(&self) -> bool {
+    pub(crate) fn is_in_effect(&self) -> bool {
         self.undone_by.is_none()
     }
 }

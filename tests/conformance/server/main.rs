@@ -16,9 +16,10 @@ mod tools;
 use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddr};
 
-use lsp_tools::internals::bridges::mcp::server::http::{self, HttpOptions, Listener};
-use lsp_tools::internals::bridges::mcp::server::{self, ServerOptions};
-use lsp_tools::internals::runtime::live::LiveRuntime;
+use lsp_tools::internals::bridges::{
+    HttpOptions, Listener, ServerOptions, serve_http_wrapped, serve_mcp_wrapped,
+};
+use lsp_tools::internals::runtime::LiveRuntime;
 use lsp_tools::{Caller, Client, Runtime, RuntimeOptions};
 use tokio_util::sync::CancellationToken;
 
@@ -46,9 +47,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let listener = Listener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
         eprintln!("MCP is served at http://{}/mcp, to everybody", listener.address());
         let options = HttpOptions { server, token: None, hosts: Vec::new(), allow_unseen: false };
-        http::serve_wrapped(listener, options, wrap, ended).await?;
+        serve_http_wrapped(listener, options, wrap, ended).await?;
     } else {
-        server::serve_wrapped(server, wrap, tokio::io::stdin(), tokio::io::stdout(), ended).await?;
+        serve_mcp_wrapped(server, wrap, tokio::io::stdin(), tokio::io::stdout(), ended).await?;
     }
     live.shutdown().await;
     Ok(())

@@ -8,7 +8,7 @@ use crate::tools::error::{ErrorCode, ToolError};
 
 /// A session that did not come to its end.
 #[derive(Debug, thiserror::Error)]
-pub enum HostError {
+pub(crate) enum HostError {
     /// There is no command line.
     #[error("the Copilot command line is {searched}")]
     Missing {

@@ -18,7 +18,7 @@ use crate::bridges::daemon::preamble::Preamble;
 ///
 /// # Errors
 /// When the host's side breaks.
-pub async fn pass_mcp(
+pub(crate) async fn pass_mcp(
     connector: Connector,
     mut preamble: Preamble,
     connection: DaemonConnection,

@@ -14,7 +14,7 @@ pub(crate) mod stdio;
 use std::time::Duration;
 
 pub(crate) use bytes::pass_bytes;
-pub use mcp::pass_mcp;
+pub(crate) use mcp::pass_mcp;
 
 /// How long what is left may take to be passed on when the input has ended.
 const PASSTHROUGH_DRAIN_TIMEOUT: Duration = Duration::from_millis(800);
@@ -23,7 +23,7 @@ const MAX_PASSTHROUGH_BUFFER_BYTES: usize = 1 << 20;
 
 /// How a pass-through came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PassthroughEnd {
+pub(crate) enum PassthroughEnd {
     /// The program that started us has closed our input, or reads our output no more.
     ByHost,
     /// It was told to stop.

@@ -23,6 +23,8 @@ mod line_limit;
 mod pins;
 mod result;
 mod server;
+#[cfg(test)]
+mod source_tests;
 mod tool;
 mod unauthorized;
 

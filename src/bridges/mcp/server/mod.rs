@@ -80,7 +80,7 @@ fn random_key() -> Result<[u8; 32], getrandom::Error> {
 
 /// Serves one conversation; returns when `read` has ended, when nothing can be written any more, or soon after `ended` is
 /// cancelled. Calls that are running then are cancelled.
-pub async fn serve(
+pub(crate) async fn serve(
     options: ServerOptions,
     read: impl AsyncRead + Unpin + Send + 'static,
     write: impl AsyncWrite + Unpin + Send + 'static,

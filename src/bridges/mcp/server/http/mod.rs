@@ -139,7 +139,7 @@ struct McpHttpConnection<H> {
 ///
 /// # Errors
 /// [`HttpError::NoRandom`].
-pub async fn serve(
+pub(crate) async fn serve(
     listener: Listener,
     options: HttpOptions,
     ended: CancellationToken,

@@ -1,20 +1,25 @@
 //! What fuzzing has found to be of interest, tried again: each file of `fuzz/corpus` by the target that its folder names, inputs
 //! that were once trouble among them. `just fuzz` looks for more; `fuzz/README.md` says how.
-
-#[path = "../fuzz/targets/mod.rs"]
-mod targets;
+//!
+//! Targets count what the whole process allocates, and panics of any thread, so each replay is a process of its own.
 
 use std::path::Path;
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 use std::time::{Duration, Instant};
 
-use targets::{TARGETS, tools};
+use crate::fuzz_targets::{TARGETS, tools};
 
 /// No input may take longer, on a slow machine.
 const TIME: Duration = Duration::from_secs(120);
 
-/// Targets count what the whole process allocates, so one runs at a time.
+/// Says to [`alone`] what it is started for.
+const REPLAY: &str = "LSP_TOOLS_FUZZ_REPLAY";
+/// Made-up arguments for every tool, in the place of a target's corpus.
+const RANDOM_TOOLS: &str = "random tools";
+
+/// Targets measure time, so one runs at a time.
 static TURN: Mutex<()> = Mutex::new(());
 
 /// Panics of any thread: those of tasks would otherwise be nobody's.
@@ -40,9 +45,26 @@ fn try_input(run: fn(&[u8]), bytes: &[u8], what: &str) {
     assert!(begun.elapsed() < TIME, "{what}: {:?}", begun.elapsed());
 }
 
-fn replay(name: &str) {
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+/// One replay, in a process of its own.
+#[test]
+#[ignore = "a process of its own for the tests below"]
+fn alone() {
+    let Ok(name) = std::env::var(REPLAY) else { return };
     count_panics();
+    if name == RANDOM_TOOLS { call_tools_at_random() } else { replay(&name) }
+}
+
+/// Starts [`alone`] for `name`, and waits for its end.
+fn replay_alone(name: &str) {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut alone = Command::new(std::env::current_exe().expect("this program"));
+    alone.args(["--exact", "fuzz_tests::alone", "--ignored", "--nocapture", "--test-threads=1"]);
+    let output = alone.env(REPLAY, name).output().expect("a process of its own");
+    let [out, errors] = [&output.stdout, &output.stderr].map(|said| String::from_utf8_lossy(said));
+    assert!(output.status.success() && out.contains("1 passed"), "{name}: {out}{errors}");
+}
+
+fn replay(name: &str) {
     let target = TARGETS.iter().find(|target| target.name == name).expect("a target");
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(name);
     let mut files: Vec<_> =
@@ -63,7 +85,7 @@ macro_rules! replays {
         $(#[test]
         #[ignore = "half a minute together: just slow"]
         fn $name() {
-            replay(stringify!($name));
+            replay_alone(stringify!($name));
         })*
     };
 }
@@ -81,9 +103,11 @@ fn fuzz_targets_all_have_a_corpus_replay() {
 #[test]
 #[ignore = "half a minute together: just slow"]
 fn tools_given_random_input_answer_without_panic() {
+    replay_alone(RANDOM_TOOLS);
+}
+
+fn call_tools_at_random() {
     const CALLS: u64 = 40;
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    count_panics();
     let tools = tools::count();
     for number in 0..tools * CALLS as usize {
         let mut bytes = vec![u8::try_from(number % tools).expect("so many tools")];

@@ -2,8 +2,10 @@
 
 use std::os::unix::fs::symlink;
 
-use lsp_tools::internals::workspace::edit::{
-    ConflictFinding, EditError, EditLimits, EditOptions, EditPlan, PathPrecondition, TransactionManager,
+use crate::skipped::skipped;
+use crate::workspace::edit::error::ConflictFinding;
+use crate::workspace::edit::{
+    EditError, EditLimits, EditOptions, EditPlan, PathPrecondition, TransactionManager,
 };
 
 use super::bench::{Bench, snapshot};
@@ -317,7 +319,7 @@ fn edit_conflict_names_found_content_and_changes_nothing() {
 #[test]
 fn unwritable_folder_edit_is_denied() {
     if super::bench::is_root() {
-        crate::support::skipped("root may write to any folder; run it as another user");
+        skipped("root may write to any folder; run it as another user");
         return;
     }
     use std::os::unix::fs::PermissionsExt;

@@ -6,13 +6,13 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use lsp_tools::internals::policy::command::{CommandPattern, allowed_by, forbids};
-use lsp_tools::internals::policy::shell::Script;
-use lsp_tools::internals::policy::shell_words::ShellWord;
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 
-use super::stage::executable;
+use super::command::{CommandPattern, allowed_by, forbids};
+use super::shell::Script;
+use super::shell_words::ShellWord;
+use crate::executable::write_executable;
 
 /// An empty folder, and one with programs that note their names and arguments, ended by NUL and line feed, in `log`.
 struct Stage {
@@ -28,7 +28,7 @@ impl Stage {
         for name in ["ls", "git", "rm"] {
             let log = folder.path().join("log");
             let body = format!("printf '%s\\0' {name} \"$@\" >> '{0}'; printf '\\n' >> '{0}'", log.display());
-            executable(folder.path().join("bin").join(name), &body);
+            write_executable(folder.path().join("bin").join(name), format!("#!/bin/sh\n{body}\n"));
         }
         std::os::unix::fs::symlink("/bin/sh", folder.path().join("bin/sh")).expect("a link");
         Self { folder }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use lsp_tools::internals::workspace::edit::{EditError, LineEnds, PathPrecondition};
+use crate::workspace::edit::{EditError, LineEnds, PathPrecondition};
 
 use super::bench::{self, Bench};
 
@@ -21,7 +21,7 @@ fn writer() {
         let file = workspace.read_text(&path).unwrap();
         let new = file.text.replace(&format!("{name} {line} old\n"), &format!("{name} {line} new\n"));
         assert_ne!(new, file.text, "nobody else edits this line");
-        let mut plan = lsp_tools::internals::workspace::edit::EditPlan::new("race");
+        let mut plan = crate::workspace::edit::EditPlan::new("race");
         let bytes = file.with_text(&new, LineEnds::AsGiven);
         plan.write(&path, bytes, PathPrecondition::Hash(file.content_hash()));
         match edits.commit(&plan) {
@@ -42,7 +42,7 @@ fn lines(writers: &[&str]) -> String {
 fn race(bench: &Bench, writers: &[&str]) -> (usize, usize) {
     let children: Vec<_> = writers
         .iter()
-        .map(|name| bench::child("edit_path::race::writer", bench.outer.path(), name))
+        .map(|name| bench::child("workspace::edit::tests::race::writer", bench.outer.path(), name))
         .collect();
     children.into_iter().fold((0, 0), |(applied, conflicts), child| {
         let output = child.wait_with_output().unwrap();
@@ -80,7 +80,7 @@ fn two_processes_editing_one_file_lose_no_commit() {
 fn outside_writer_racing_our_edits_loses_nothing() {
     let bench = Bench::new();
     bench.put("shared", lines(&["one"]) + "outside 0\n");
-    let mut child = bench::child("edit_path::race::writer", bench.outer.path(), "one");
+    let mut child = bench::child("workspace::edit::tests::race::writer", bench.outer.path(), "one");
     let (file, other) = (bench.root().join("shared"), bench.root().join("theirs"));
     let mut written = 0;
     while child.try_wait().unwrap().is_none() {

@@ -3,8 +3,8 @@
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
-use lsp_tools::internals::workspace::edit::{ChangedEntryKind, FileOperation, LineEnds, PathPrecondition};
-use lsp_tools::internals::workspace::{ChangeFeed, ChangeKind};
+use crate::workspace::edit::{ChangedEntryKind, FileOperation, LineEnds, PathPrecondition};
+use crate::workspace::{ChangeFeed, ChangeKind};
 
 use super::bench::{Bench, is_root};
 

@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
-use lsp_tools::internals::text::patch::{
-    ApplyError, ApplyOptions, FilePatch, FilePatchOperation, MismatchReason, PatchForm, PatchPath, apply,
-    apply_all, parse,
+use super::super::{
+    ApplyError, ApplyOptions, FileMode, FilePatch, FilePatchOperation, MismatchReason, PatchForm, PatchPath,
+    apply, apply_all, parse,
 };
+use crate::skipped::skipped;
 
 /// Old and new releases.
 const RELEASES: [(&str, &str, &str); 9] = [
@@ -33,7 +34,8 @@ const AT_LEAST: usize = 500;
 
 /// The folders of old and new releases, each with a folder per crate; `None` where they cannot be had.
 fn corpus() -> Option<[PathBuf; 2]> {
-    let target = Path::new(env!("CARGO_BIN_EXE_lsp-tools")).ancestors().nth(2).expect("the target folder");
+    let own = std::env::current_exe().expect("this program");
+    let target = own.ancestors().nth(3).expect("the target folder");
     let root = target.join("test-corpus");
     fs::create_dir_all(&root).expect("the folder of the corpus");
     let lock = fs::File::create(root.join("lock")).expect("the lock of the corpus");
@@ -206,7 +208,7 @@ impl Tally {
 
 fn corpus_or_skip() -> Option<Vec<Pair>> {
     let Some(folders) = corpus() else {
-        crate::support::skipped("the registry cannot be reached, and the releases were not fetched before");
+        skipped("the registry cannot be reached, and the releases were not fetched before");
         return None;
     };
     let pairs = pairs(&folders);
@@ -371,7 +373,7 @@ fn patch_envelope_gives_same_text_or_reports_ambiguity() {
 #[ignore = "slow: just slow"]
 fn patch_of_whole_release_applies_renames_copies_and_modes() {
     let Some([old, new]) = corpus() else {
-        crate::support::skipped("the registry cannot be reached, and the releases were not fetched before");
+        skipped("the registry cannot be reached, and the releases were not fetched before");
         return;
     };
     let room = tempfile::tempdir().expect("a temporary folder");
@@ -414,7 +416,7 @@ fn patch_of_whole_release_applies_renames_copies_and_modes() {
         for file in outcome.files {
             let mode = |path: &PatchPath| before.get(&path.clean).is_some_and(|(_, executable)| *executable);
             let executable = match file.mode {
-                Some(mode) => mode == lsp_tools::internals::text::patch::FileMode::Executable,
+                Some(mode) => mode == FileMode::Executable,
                 None => mode(file.origin.as_ref().unwrap_or(&file.path)),
             };
             match file.text {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use lsp_tools::internals::workspace::edit::{EditPlan, PathPrecondition};
+use crate::workspace::edit::{EditPlan, PathPrecondition};
 
 use super::bench::{self, Bench, Dice, Snapshot};
 
@@ -34,18 +34,14 @@ fn expected(generation: u64) -> Vec<(String, String)> {
 }
 
 fn next(
-    bench: &(
-        lsp_tools::internals::workspace::Workspace,
-        lsp_tools::internals::workspace::edit::TransactionManager,
-    ),
+    bench: &(crate::workspace::Workspace, crate::workspace::edit::TransactionManager),
     generation: u64,
 ) -> EditPlan {
     let path = |path: String| bench.0.path(path.as_ref()).unwrap();
     let (old, new) = (folder(generation), folder(generation + 1));
     let mut plan = EditPlan::new("next");
     for file in 0..FILES {
-        let hash =
-            lsp_tools::internals::workspace::edit::ContentHash::compute(content(generation, file).as_bytes());
+        let hash = crate::workspace::edit::ContentHash::compute(content(generation, file).as_bytes());
         plan.write(
             &path(format!("{old}/f{file}")),
             content(generation + 1, file),
@@ -138,7 +134,7 @@ fn is_whole(text: &str) -> bool {
 /// reported, and the moment.
 fn run_and_kill(bench: &Bench, generation: u64, dice: &mut Dice) -> (u64, Duration) {
     let mut child = bench::child(
-        "edit_path::kill::generations",
+        "workspace::edit::tests::kill::generations",
         bench.outer.path(),
         &format!("{generation} {}", u64::MAX),
     );
@@ -167,7 +163,7 @@ const FAULTS: [&str; 3] = ["signal=KILL", "error=EIO", "error=ENOSPC"];
 
 /// Every fault at every call of two transactions, one after the other. Some minutes; needs strace.
 #[test]
-#[ignore = "run by hand: cargo test edit_path::kill::sweep -- --ignored --nocapture"]
+#[ignore = "run by hand: cargo test workspace::edit::tests::kill::sweep -- --ignored --nocapture"]
 fn syscall_faults_in_transaction_never_tear_files() {
     for call in CALLS {
         for fault in FAULTS {
@@ -194,7 +190,13 @@ fn meets_fault(call: &str, fault: &str, number: u64) -> bool {
         .arg("-o")
         .arg(&log)
         .arg(std::env::current_exe().unwrap())
-        .args(["--exact", "edit_path::kill::generations", "--ignored", "--nocapture", "--test-threads=1"])
+        .args([
+            "--exact",
+            "workspace::edit::tests::kill::generations",
+            "--ignored",
+            "--nocapture",
+            "--test-threads=1",
+        ])
         .env("EDIT_PATH_OUTER", bench.outer.path())
         .env("EDIT_PATH_WORD", "0 2")
         .stdout(std::process::Stdio::null())

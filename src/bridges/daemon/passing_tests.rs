@@ -2,25 +2,20 @@
 //!
 //! The daemons live in this process, and their MCP is a few lines of its own: what is tested is what lies between.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use lsp_tools::internals::bridges::daemon::connector::Connector;
-use lsp_tools::internals::bridges::daemon::folder::DaemonFolder;
-use lsp_tools::internals::bridges::daemon::passthrough::{PassthroughEnd, pass_mcp};
-use lsp_tools::internals::bridges::daemon::preamble::{DoorName, Preamble};
-use lsp_tools::internals::bridges::daemon::server::{
-    AcceptedConnection, Daemon, DaemonReservation, DoorHandler, DoorHandlers,
-};
-use lsp_tools::{Runtime, RuntimeOptions};
+use super::connector::Connector;
+use super::folder::DaemonFolder;
+use super::passthrough::{PassthroughEnd, pass_mcp};
+use super::preamble::{DoorName, Preamble};
+use super::server::{AcceptedConnection, Daemon, DaemonReservation, DoorHandler, DoorHandlers};
+use crate::runtime::tests::stage::RuntimeStage;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-
-use crate::support::Project;
 
 const SOON: Duration = Duration::from_secs(60);
 
@@ -58,35 +53,28 @@ fn door(opened: Arc<AtomicUsize>) -> DoorHandler {
 }
 
 struct Stage {
-    project: Project,
+    place: RuntimeStage,
     opened: Arc<AtomicUsize>,
 }
 
 impl Stage {
     fn new() -> Self {
-        Self { project: Project::new([("a.txt", "a\n")]), opened: Arc::default() }
+        Self { place: RuntimeStage::new(), opened: Arc::default() }
     }
 
     fn folder(&self) -> DaemonFolder {
-        DaemonFolder::open(self.project.beside("state").join("run")).expect("a folder")
+        DaemonFolder::open(self.place.beside("state/run")).expect("a folder")
     }
 
     fn connector(&self) -> Connector {
-        Connector::in_folder(self.folder(), &self.project.root(), &self.project.folders(None))
-            .expect("a connector")
+        Connector::in_folder(self.folder(), &self.place.root(), &self.place.folders()).expect("a connector")
     }
 
     /// A daemon in this process, and what ends it.
     fn daemon(&self) -> (CancellationToken, JoinHandle<()>) {
         let place = DaemonReservation::acquire(self.folder(), self.connector().identity().clone())
             .expect("the place");
-        let options = RuntimeOptions {
-            workspace: Some(self.project.root()),
-            cwd: self.project.root(),
-            supervisor: Some(PathBuf::from(env!("CARGO_BIN_EXE_lsp-tools"))),
-            ..RuntimeOptions::default()
-        };
-        let runtime = Runtime::open_with(options, self.project.folders(None)).expect("a runtime");
+        let runtime = self.place.open();
         let door = door(self.opened.clone());
         let doors =
             DoorHandlers { command: door.clone(), mcp: Some(door), lsp: None, view: None, tools: None };

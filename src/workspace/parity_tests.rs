@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::copy_folder;
-use lsp_tools::internals::workspace::{
-    CaseMode, GlobOrder, GlobQuery, GrepPattern, GrepQuery, GrepWanted, ListQuery, Selection, WorkDeadline,
-    Workspace, WorkspacePath,
+use super::{
+    CaseMode, EntryKind, GlobOrder, GlobQuery, GrepPattern, GrepQuery, GrepWanted, ListQuery, Selection,
+    WorkDeadline, Workspace, WorkspacePath,
 };
+use crate::skipped::skipped;
 
 /// The sources of all packages that this one is built of.
 fn tree() -> Workspace {
@@ -40,8 +40,8 @@ fn part_of_tree() -> (tempfile::TempDir, Workspace) {
         if size <= LARGEST && size <= left {
             left -= size;
             let name = package.file_name().expect("a name");
-            fs::create_dir(folder.path().join(name)).expect("a folder");
-            copy_folder(package, &folder.path().join(name));
+            let copied = Command::new("cp").arg("-r").args([package, &folder.path().join(name)]).status();
+            assert!(copied.is_ok_and(|status| status.success()), "cp -r {}", package.display());
         }
     }
     // What each search finds at least, whatever packages there are.
@@ -78,7 +78,7 @@ fn has_ripgrep() -> bool {
     let found = which::which("rg").is_ok();
     assert!(found || std::env::var_os("CI").is_none(), "rg is missing; install the package ripgrep");
     if !found {
-        crate::support::skipped("rg is not installed (package ripgrep)");
+        skipped("rg is not installed (package ripgrep)");
     }
     found
 }
@@ -320,7 +320,7 @@ fn list_entries_equal_a_plain_directory_walk() {
             .entries
             .iter()
             .map(|entry| {
-                let is_dir = entry.kind == lsp_tools::internals::workspace::EntryKind::Directory;
+                let is_dir = entry.kind == EntryKind::Directory;
                 (entry.path.as_path().to_owned(), is_dir, entry.size)
             })
             .collect();
@@ -330,7 +330,7 @@ fn list_entries_equal_a_plain_directory_walk() {
             listed
                 .entries
                 .into_iter()
-                .filter(|entry| entry.kind == lsp_tools::internals::workspace::EntryKind::Directory)
+                .filter(|entry| entry.kind == EntryKind::Directory)
                 .map(|entry| entry.path),
         );
     }

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use lsp_tools::internals::workspace::Workspace;
-use lsp_tools::internals::workspace::edit::{EditError, EditOptions, PathPrecondition, TransactionManager};
+use crate::skipped::skipped;
+use crate::workspace::Workspace;
+use crate::workspace::edit::{EditError, EditOptions, PathPrecondition, TransactionManager};
 
 use super::bench::{Bench, is_root};
 
@@ -22,7 +23,7 @@ impl Tiny {
                 .status()
                 .is_ok_and(|status| status.success());
         if !mounted {
-            crate::support::skipped("mounting a small file system needs root and mount(8)");
+            skipped("mounting a small file system needs root and mount(8)");
         }
         mounted.then(|| Self(at.to_owned()))
     }

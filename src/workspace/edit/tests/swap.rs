@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-use lsp_tools::internals::workspace::ReadError;
-use lsp_tools::internals::workspace::edit::{EditError, PathPrecondition};
+use crate::workspace::ReadError;
+use crate::workspace::edit::{EditError, PathPrecondition};
 
 use super::bench::{Bench, snapshot};
 

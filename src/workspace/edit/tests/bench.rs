@@ -5,28 +5,26 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use lsp_tools::internals::workspace::edit::{
-    EditError, EditOptions, EditPlan, PathPrecondition, TransactionManager,
-};
-use lsp_tools::internals::workspace::{Workspace, WorkspacePath};
+use crate::workspace::edit::{EditError, EditOptions, EditPlan, PathPrecondition, TransactionManager};
+use crate::workspace::{Workspace, WorkspacePath};
 
 /// A workspace `w`, a state folder beside it, and edits of it.
-pub struct Bench {
-    pub outer: tempfile::TempDir,
-    pub workspace: Workspace,
-    pub edits: TransactionManager,
+pub(super) struct Bench {
+    pub(super) outer: tempfile::TempDir,
+    pub(super) workspace: Workspace,
+    pub(super) edits: TransactionManager,
 }
 
 /// Everything below a folder: path → mode and content (a link's target, nothing for a folder).
-pub type Snapshot = BTreeMap<PathBuf, (u32, Vec<u8>)>;
+pub(super) type Snapshot = BTreeMap<PathBuf, (u32, Vec<u8>)>;
 
 impl Bench {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self::at(tempfile::tempdir().unwrap())
     }
 
     /// In memory where the system has a place for that, so that many commits do not wait for a disk.
-    pub fn in_memory() -> Self {
+    pub(super) fn in_memory() -> Self {
         let memory = Path::new("/dev/shm");
         Self::at(if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap())
     }
@@ -37,57 +35,57 @@ impl Bench {
         Self { outer, workspace, edits }
     }
 
-    pub fn root(&self) -> PathBuf {
+    pub(super) fn root(&self) -> PathBuf {
         self.outer.path().join("w")
     }
 
-    pub fn path(&self, path: &str) -> WorkspacePath {
+    pub(super) fn path(&self, path: &str) -> WorkspacePath {
         self.workspace.path(path.as_ref()).unwrap()
     }
 
     /// Makes a file without the edit path.
-    pub fn put(&self, path: &str, content: impl AsRef<[u8]>) {
+    pub(super) fn put(&self, path: &str, content: impl AsRef<[u8]>) {
         let path = self.root().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, content).unwrap();
     }
 
-    pub fn read(&self, path: &str) -> Vec<u8> {
+    pub(super) fn read(&self, path: &str) -> Vec<u8> {
         std::fs::read(self.root().join(path)).unwrap()
     }
 
-    pub fn plan(&self) -> EditPlan {
+    pub(super) fn plan(&self) -> EditPlan {
         EditPlan::new("test")
     }
 
     /// Writes one file, against what is there now.
-    pub fn write(&self, path: &str, content: &str) -> Result<(), EditError> {
+    pub(super) fn write(&self, path: &str, content: &str) -> Result<(), EditError> {
         let mut plan = self.plan();
         plan.write(&self.path(path), content, PathPrecondition::Any);
         self.edits.commit(&plan).map(drop)
     }
 
-    pub fn snapshot(&self) -> Snapshot {
+    pub(super) fn snapshot(&self) -> Snapshot {
         snapshot(&self.root())
     }
 
     /// Names of temporary files that are still there.
-    pub fn leftovers(&self) -> Vec<PathBuf> {
+    pub(super) fn leftovers(&self) -> Vec<PathBuf> {
         self.snapshot().into_keys().filter(|path| is_temporary(path)).collect()
     }
 }
 
-pub fn open(outer: &Path) -> (Workspace, TransactionManager) {
+pub(super) fn open(outer: &Path) -> (Workspace, TransactionManager) {
     let workspace = Workspace::open(&outer.join("w")).unwrap();
     let edits = TransactionManager::new(workspace.clone(), EditOptions::new(outer.join("state")));
     (workspace, edits)
 }
 
-pub fn is_temporary(path: &Path) -> bool {
+pub(super) fn is_temporary(path: &Path) -> bool {
     path.components().any(|part| part.as_os_str().as_encoded_bytes().starts_with(b".lsp-tools-tmp-"))
 }
 
-pub fn snapshot(root: &Path) -> Snapshot {
+pub(super) fn snapshot(root: &Path) -> Snapshot {
     let mut found = Snapshot::new();
     let mut open = vec![root.to_owned()];
     while let Some(folder) = open.pop() {
@@ -110,7 +108,7 @@ pub fn snapshot(root: &Path) -> Snapshot {
 }
 
 /// Runs the ignored test `role` of this very program as a process of its own, on the bench at `outer`.
-pub fn child(role: &str, outer: &Path, word: &str) -> Child {
+pub(super) fn child(role: &str, outer: &Path, word: &str) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", role, "--ignored", "--nocapture", "--test-threads=1"])
         .env("EDIT_PATH_OUTER", outer)
@@ -121,24 +119,24 @@ pub fn child(role: &str, outer: &Path, word: &str) -> Child {
 }
 
 /// What [`child`] was told, for the child itself; `None` where the test is run by a person.
-pub fn told() -> Option<(PathBuf, String)> {
+pub(super) fn told() -> Option<(PathBuf, String)> {
     Some((std::env::var_os("EDIT_PATH_OUTER")?.into(), std::env::var("EDIT_PATH_WORD").ok()?))
 }
 
-pub fn is_root() -> bool {
+pub(super) fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|metadata| metadata.uid() == 0)
 }
 
 /// Numbers without a pattern that matters here.
-pub struct Dice(u64);
+pub(super) struct Dice(u64);
 
 impl Dice {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
         Self(now.as_nanos() as u64 | 1)
     }
 
-    pub fn below(&mut self, limit: u64) -> u64 {
+    pub(super) fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % limit
     }

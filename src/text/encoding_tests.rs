@@ -4,12 +4,14 @@
 //! past a line's end or past the text.
 
 #[allow(dead_code, reason = "the words and diagnostics of the scripted server are not what is tested here")]
-#[path = "support/scripted_server/documents.rs"]
+#[allow(unreachable_pub, reason = "the scripted server needs it public")]
+#[path = "../../tests/support/scripted_server/documents.rs"]
 mod documents;
 
-use lsp_tools::internals::text::{Buffer, Encoding, TextChange};
 use proptest::prelude::*;
 use serde_json::json;
+
+use super::{Buffer, Encoding, TextChange};
 
 /// Texts of few different characters, so that they have much in common, and of all that is hard to count.
 fn text() -> impl Strategy<Value = String> {

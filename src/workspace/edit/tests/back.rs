@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use lsp_tools::internals::workspace::edit::{
+use crate::workspace::edit::{
     EditError, EditId, EditLimits, EditOptions, FileOperation, PathPrecondition, TransactionManager,
 };
 
@@ -26,10 +26,7 @@ fn filled() -> Bench {
 }
 
 /// Does `change`, takes it back, and brings it again: each time the tree is what it was.
-fn there_and_back(
-    name: &str,
-    change: impl Fn(&Bench, &mut lsp_tools::internals::workspace::edit::EditPlan),
-) -> Snapshot {
+fn there_and_back(name: &str, change: impl Fn(&Bench, &mut crate::workspace::edit::EditPlan)) -> Snapshot {
     let bench = filled();
     let before = bench.snapshot();
     let mut plan = bench.plan();
@@ -144,7 +141,7 @@ fn commit_reports_changed_files_and_folders() {
             ("sub/n".to_owned(), &FileOperation::Created, None, Some("new")),
         ]
     );
-    let dirs = |dirs: &[lsp_tools::internals::workspace::WorkspacePath]| -> Vec<String> {
+    let dirs = |dirs: &[crate::workspace::WorkspacePath]| -> Vec<String> {
         dirs.iter().map(|path| path.display()).collect()
     };
     assert_eq!(dirs(&committed.created_dirs), ["sub"]);
