@@ -33,12 +33,15 @@ pub(crate) mod status;
 pub(crate) mod turn;
 pub(crate) mod turn_registry;
 
-pub use client::CopilotClient;
 pub(crate) use client::CopilotStatusReport;
-pub use context::CopilotOptions;
-pub use error::CopilotError;
-pub use events::{CallState, CopilotEvent, CopilotEventSink};
-pub use format::ResultFormat;
 pub(crate) use models::CopilotMode;
 pub(crate) use offer::WantedNames;
-pub use turn::{TurnOutcome, TurnRequest};
+// What tests drive the door by.
+pub use self::{
+    client::CopilotClient,
+    context::CopilotOptions,
+    error::CopilotError,
+    events::{CallState, CopilotEvent, CopilotEventSink},
+    format::ResultFormat,
+    turn::{TurnOutcome, TurnRequest},
+};
