@@ -6,7 +6,7 @@
 //! Nothing here touches a file, and no path is checked: paths are text, given raw and cleaned, and the workspace floor
 //! decides whether they lie inside.
 //!
-//! Data passes one way: patch text → [`parse`] → [`Patch`] → [`apply()`] with the old text → [`AppliedFilePatch`], or a
+//! Data passes one way: patch text → [`parse`] → [`Patch`] → [`apply()`] with the old text → [`AppliedFilePatch`](applied::AppliedFilePatch), or a
 //! [`PatchMismatch`](mismatch::PatchMismatch) that tells about every hunk. Line numbers are 1-based everywhere, as patches have them.
 
 mod applied;
