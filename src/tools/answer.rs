@@ -99,6 +99,8 @@ pub struct Resolved {
     pub symbol: String,
     /// The position given was beside the name and has been moved to it, or only a name was given.
     pub moved: bool,
+    /// A name without a file was given, which the workspace was searched for.
+    pub(crate) searched: bool,
 }
 
 /// Where the name stands that a question was taken to be about.
@@ -115,7 +117,7 @@ pub(crate) struct ResolvedAddress<'a> {
 impl Resolved {
     /// Whether there is nothing to say beside the question: it was about the very place that it gave.
     fn is_as_asked(resolved: &Option<Self>) -> bool {
-        resolved.as_ref().is_none_or(|resolved| !resolved.moved)
+        resolved.as_ref().is_none_or(|resolved| !resolved.moved && !resolved.searched)
     }
 }
 
@@ -134,7 +136,7 @@ impl From<ResolvedAddress<'_>> for Resolved {
     fn from(address: ResolvedAddress<'_>) -> Self {
         let ResolvedAddress { path, at, symbol } = address;
         let place = Place { path: path.into_owned(), range: at.0, text: None, enclosing: None, why: None };
-        Self { place, symbol: symbol.into_owned(), moved: true }
+        Self { place, symbol: symbol.into_owned(), moved: true, searched: false }
     }
 }
 

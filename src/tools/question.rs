@@ -86,10 +86,17 @@ impl Context {
         ask: impl PositionRequest<T>,
     ) -> Result<QuestionOutcome<T>, ToolError> {
         let begun = Instant::now();
+        let is_searched = matches!(target, Target::Name(_));
         let (target, overloads) = self.resolve_bare_name(target).await?;
         // The search for a name has a deadline of its own.
         let deadline = deadline + begun.elapsed();
         let mut outcome = self.question_at(&target, question, deadline, &ask).await?;
+        if let QuestionOutcome::Answered { place, .. }
+        | QuestionOutcome::Unanswered(UnansweredQuestion { place, .. }) = &mut outcome
+            && let Some(resolved) = &mut place.resolved
+        {
+            resolved.searched = is_searched;
+        }
         match &mut outcome {
             QuestionOutcome::Answered { place, notes, .. } if place.overloads.is_empty() => {
                 place.overloads = overloads;

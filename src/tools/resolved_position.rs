@@ -182,7 +182,7 @@ pub(crate) fn resolved_name(
     let text = buffer.line(name.range.start.line).unwrap_or_default().into_owned();
     let place =
         Place { path: path.display(), range: name.range, text: Some(text), enclosing: None, why: None };
-    Resolved { place, symbol: name.name.clone(), moved }
+    Resolved { place, symbol: name.name.clone(), moved, searched: false }
 }
 
 /// The symbols of an outline that `name` means: a bare name anywhere, `Class.method` only within `Class`. The overloads of one

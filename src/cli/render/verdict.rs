@@ -244,6 +244,7 @@ mod tests {
             },
             symbol: "greet".into(),
             moved: true,
+            searched: false,
         });
         assert_eq!(shown(&complete), ["about `greet` at a.py:3:5: def greet(name):\\u{1b}[2J"]);
     }

@@ -138,7 +138,7 @@ fn resolved() -> Option<Resolved> {
         enclosing: None,
         why: None,
     };
-    Some(Resolved { place, symbol: "echo".into(), moved: true })
+    Some(Resolved { place, symbol: "echo".into(), moved: true, searched: false })
 }
 
 /// A complete answer; `resolved` as where only a name was given.
