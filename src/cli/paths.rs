@@ -67,18 +67,15 @@ impl PathSpelling {
             })
         };
         let mut said = String::with_capacity(sentence.len());
-        for word in
-            sentence.split_inclusive(|letter: char| letter.is_whitespace() || "`'\"(),;=".contains(letter))
-        {
-            let end = word.find(':').unwrap_or(word.len());
-            let (path, rest) = word.split_at(end);
-            let mark =
-                path.trim_end_matches(|letter: char| letter.is_whitespace() || "`'\"(),;=".contains(letter));
-            match is_path(mark) {
-                true => said.push_str(&(self.display_path(mark) + &path[mark.len()..])),
+        let ends_word = |letter: char| letter.is_whitespace() || "`'\"(),;=".contains(letter);
+        for part in sentence.split_inclusive(ends_word) {
+            let word = part.trim_end_matches(ends_word);
+            let path = word.split_once(':').map_or(word, |(path, _)| path);
+            match is_path(path) {
+                true => said.push_str(&self.display_path(path)),
                 false => said.push_str(path),
             }
-            said.push_str(rest);
+            said.push_str(&part[path.len()..]);
         }
         said
     }

@@ -136,6 +136,21 @@ pub(super) fn find_among(
     NameLookupResult { named, hits, truncated, timed_out }
 }
 
+/// The files of `hits`, parsed, the nearest to `from` first and at most `most`; and whether there are more.
+pub(super) fn nearest_sources(
+    project: &Project<'_>,
+    from: Option<&WorkspacePath>,
+    hits: &[Hit],
+    most: usize,
+) -> (Vec<Arc<ParsedSource>>, bool) {
+    let mut paths: Vec<&WorkspacePath> = hits.iter().map(|hit| &hit.path).collect();
+    paths.sort_by_cached_key(|path| (distance(from, path), (*path).clone()));
+    paths.dedup();
+    let is_cut = paths.len() > most;
+    paths.truncate(most);
+    (parse_all(project, &paths), is_cut)
+}
+
 /// Parses `paths` with all processors; what is known already is not parsed again.
 pub(super) fn parse_all(project: &Project<'_>, paths: &[&WorkspacePath]) -> Vec<Arc<ParsedSource>> {
     let known: Vec<Option<Arc<ParsedSource>>> = paths.iter().map(|path| project.known(path)).collect();

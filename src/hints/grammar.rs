@@ -2,7 +2,7 @@
 
 use std::sync::{LazyLock, OnceLock};
 
-use tree_sitter::{Language, Query};
+use tree_sitter::{Language, Node, Query};
 
 /// What is known of one language's syntax tree, as data; the queries lie in `queries/`.
 pub(super) struct Grammar {
@@ -38,7 +38,22 @@ pub(crate) fn has_grammar(language: &str) -> bool {
     Grammar::for_language(language, None).is_some()
 }
 
+/// The parts of an access to a member, as far as they are written.
+pub(super) struct MemberAccess<'t> {
+    /// What has the member.
+    pub(crate) owner: Option<Node<'t>>,
+    /// The member's name.
+    pub(crate) name: Option<Node<'t>>,
+}
+
 impl Grammar {
+    /// The parts of `node`, where it is an access to a member.
+    pub(super) fn member_access<'t>(&self, node: Node<'t>) -> Option<MemberAccess<'t>> {
+        let (_, owner, name) = self.members.iter().find(|(kind, ..)| *kind == node.kind())?;
+        let part = |field: &str| node.child_by_field_name(field);
+        Some(MemberAccess { owner: part(owner), name: part(name) })
+    }
+
     /// The grammar for a file of `language` (a key of the catalogue), which may depend on the file's extension;
     /// `None` where there is none and patterns must do.
     pub(super) fn for_language(language: &str, extension: Option<&str>) -> Option<&'static Grammar> {

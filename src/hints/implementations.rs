@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::answer::{Candidate, HintError, Hints};
-use super::by_name::{self, distance, parse_all};
+use super::by_name;
 use super::candidates::{self, HintSubject, candidate};
 use super::definition::{DefinitionRole, SourceDefinition};
 use super::project::Project;
@@ -13,13 +13,24 @@ use super::resolve::{ResolutionTarget, Resolver};
 use super::source::ParsedSource;
 use crate::config::Catalogue;
 use crate::lsp::model::FileRef;
-use crate::workspace::{Workspace, WorkspacePath};
+use crate::text::is_identifier_char;
+use crate::workspace::Workspace;
 
 /// How many files with the name of a base are parsed.
 const MAX_HEIR_FILES: usize = 64;
 
 /// How many types are found at most, of all generations.
 const MAX_HEIRS: usize = 60;
+
+/// What the text shows of a question for implementations.
+#[derive(Debug, Default)]
+pub(crate) struct ImplementationHints {
+    /// What derives from the type that was asked about, or overrides the method, those that derive directly first. Empty where it is
+    /// neither, or nothing names it as a base.
+    pub(crate) implementations: Hints,
+    /// The likely definitions of what was asked about.
+    pub(crate) definition: Hints,
+}
 
 /// A type found by one of its bases.
 struct Heir {
@@ -28,8 +39,7 @@ struct Heir {
     why: String,
 }
 
-/// What derives from the type at the subject, or overrides the method there, those that derive directly first. Empty where the subject is
-/// neither, or nothing names it as a base.
+/// What implements the subject.
 ///
 /// # Errors
 /// [`HintError`] where the file cannot be read or the workspace not searched.
@@ -38,15 +48,23 @@ pub(crate) fn implementations(
     catalogue: &Catalogue,
     subject: &HintSubject,
     deadline: Instant,
-) -> Result<Hints, HintError> {
-    let hints = candidates::definition(workspace, catalogue, subject, deadline)?;
-    let mut found = Hints { identifier: hints.identifier, ..Hints::default() };
+) -> Result<ImplementationHints, HintError> {
+    let definition = candidates::definition(workspace, catalogue, subject, deadline)?;
     let project = Project::new(workspace, catalogue, deadline);
-    let Some((source, index)) =
-        hints.candidates.first().and_then(|candidate| definition_of(&project, candidate))
-    else {
-        return Ok(found);
+    let likely = definition.candidates.first().and_then(|candidate| definition_of(&project, candidate));
+    let implementations = match likely {
+        Some((source, index)) => implementations_of(&project, &source, index)?,
+        None => Hints::default(),
     };
+    Ok(ImplementationHints { implementations, definition })
+}
+
+fn implementations_of(
+    project: &Project<'_>,
+    source: &Arc<ParsedSource>,
+    index: usize,
+) -> Result<Hints, HintError> {
+    let mut found = Hints::default();
     let definition = &source.definitions[index];
     let (owner, method) = match definition.role {
         role if role.is_type() => (Some(index), None),
@@ -56,8 +74,8 @@ pub(crate) fn implementations(
         _ => (None, None),
     };
     let Some(owner) = owner else { return Ok(found) };
-    let owner_name = source.definitions[owner].name.clone();
-    let (heirs, cut) = heirs_of(&project, (source, owner))?;
+    let owner_name = &source.definitions[owner].name;
+    let (heirs, cut) = heirs_of(project, (source.clone(), owner))?;
     for (rank, heir) in (0_i32..).zip(heirs) {
         let (index, why) = match &method {
             None => (Some(heir.index), heir.why),
@@ -90,18 +108,15 @@ fn heirs_of(
     while let Some((base, base_index)) = bases.pop_front() {
         let name = &base.definitions[base_index].name;
         let (hits, truncated, timed_out) = by_name::occurrences(project, project.language(&base.path), name)?;
-        cut |= truncated || timed_out;
-        let mut paths: Vec<&WorkspacePath> = hits.iter().map(|hit| &hit.path).collect();
-        paths.dedup();
-        paths.sort_by_cached_key(|path| (distance(Some(&base.path), path), (*path).clone()));
-        cut |= paths.len() > MAX_HEIR_FILES;
-        paths.truncate(MAX_HEIR_FILES);
-        for source in parse_all(project, &paths) {
+        let (sources, is_cut) = by_name::nearest_sources(project, Some(&base.path), &hits, MAX_HEIR_FILES);
+        cut |= truncated || timed_out || is_cut;
+        for source in sources {
             for index in 0..source.definitions.len() {
-                let is_known =
-                    found.iter().any(|heir| heir.index == index && heir.source.path == source.path);
+                if found.iter().any(|heir| heir.index == index && heir.source.path == source.path) {
+                    continue;
+                }
                 let derives = derives_from(project, &source, index, (&base, base_index));
-                let Some(why) = derives.filter(|_| !is_known) else { continue };
+                let Some(why) = derives else { continue };
                 if found.len() == MAX_HEIRS {
                     return Ok((found, true));
                 }
@@ -148,8 +163,7 @@ fn derives_from(
 
 /// Whether the word stands where the bases of a type do.
 fn names_as_base(source: &ParsedSource, definition: &SourceDefinition, name: &str) -> bool {
-    let is_word = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '$';
-    let has_name = |text: &str| text.split(|letter: char| !is_word(letter)).any(|word| word == name);
+    let has_name = |text: &str| text.split(|letter| !is_identifier_char(letter)).any(|word| word == name);
     definition.name != name && definition.bases.iter().any(|span| has_name(source.slice(span)))
 }
 

@@ -59,7 +59,7 @@ pub(crate) use further_occurrences::{
 };
 pub(crate) use grammar::has_grammar;
 pub(crate) use hover::hover;
-pub(crate) use implementations::implementations;
+pub(crate) use implementations::{ImplementationHints, implementations};
 pub(crate) use importers::importers;
 pub(crate) use in_file::{imported_from, is_import, symbols_named};
 pub(crate) use language_families::related_languages;

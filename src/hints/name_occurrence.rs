@@ -6,6 +6,7 @@ use tree_sitter::Node;
 
 use super::definition::{DefinitionRole, SourceDefinition};
 use super::extract::last_name;
+use super::grammar::MemberAccess;
 use super::imports::ImportItem;
 use super::resolve::{ResolutionTarget, Resolver};
 use super::source::ParsedSource;
@@ -96,13 +97,11 @@ pub(super) fn resolve_occurrence(
         if let Some(found) = as_argument(resolver, source, spot, parent, node) {
             return (ResolutionMethod::Argument, found);
         }
-        if let Some((_, owner, name)) =
-            source.grammar.members.iter().find(|(kind, ..)| *kind == parent.kind())
+        if let Some(MemberAccess { owner: Some(owner), name: Some(name) }) =
+            source.grammar.member_access(parent)
+            && name.id() == node.id()
         {
-            let is_name = parent.child_by_field_name(name).is_some_and(|name| name.id() == node.id());
-            if let (true, Some(owner)) = (is_name, parent.child_by_field_name(owner)) {
-                return (ResolutionMethod::Member, resolver.member_of(source, owner, &spot.name));
-            }
+            return (ResolutionMethod::Member, resolver.member_of(source, owner, &spot.name));
         }
         if parent.byte_range() != node.byte_range() {
             break;

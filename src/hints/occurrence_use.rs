@@ -44,12 +44,7 @@ fn is_in_type(source: &ParsedSource, leaf: Node<'_>) -> bool {
     }
     let above = std::iter::successors(Some(leaf), |node| node.parent()).take(MAX_TYPE_ANCESTORS);
     for node in above {
-        let called = |(kind, field): &(&str, Option<&str>)| {
-            let callee = field.and_then(|field| node.parent()?.child_by_field_name(field));
-            node.parent().is_some_and(|parent| parent.kind() == *kind)
-                && callee.is_some_and(|callee| callee.id() == node.id())
-        };
-        if source.grammar.calls.iter().any(called) {
+        if is_callee(source, node) {
             return false;
         }
         if TYPE_NODES.contains(&node.kind()) {
@@ -59,12 +54,20 @@ fn is_in_type(source: &ParsedSource, leaf: Node<'_>) -> bool {
     false
 }
 
+/// Whether a node is what the call or construction around it calls.
+fn is_callee(source: &ParsedSource, node: Node<'_>) -> bool {
+    let Some(parent) = node.parent() else { return false };
+    source.grammar.calls.iter().filter(|(kind, _)| *kind == parent.kind()).any(|(_, field)| {
+        let callee = field.and_then(|field| parent.child_by_field_name(field));
+        callee.is_some_and(|callee| callee.id() == node.id())
+    })
+}
+
 /// The value that ends in the name: `a.b.NAME`.
 fn value_of<'t>(source: &ParsedSource, leaf: Node<'t>) -> Node<'t> {
-    let member = leaf.parent().filter(|parent| {
-        let of_kind = source.grammar.members.iter().find(|(kind, ..)| *kind == parent.kind());
-        let name = of_kind.and_then(|(_, _, name)| parent.child_by_field_name(name));
+    let is_access = |parent: &Node<'t>| {
+        let name = source.grammar.member_access(*parent).and_then(|access| access.name);
         name.is_some_and(|name| name.id() == leaf.id())
-    });
-    member.unwrap_or(leaf)
+    };
+    leaf.parent().filter(is_access).unwrap_or(leaf)
 }

@@ -59,7 +59,9 @@ pub(crate) fn references(
     if let Some((file, range)) = &within {
         hits.retain(|hit| hit.path == *file && range.encloses(&hit.range));
     }
-    let sources = parse_hit_files(&project, path, &hits);
+    let (sources, _) = by_name::nearest_sources(&project, path, &hits, MAX_REFERENCE_PARSED_FILES);
+    let sources: HashMap<WorkspacePath, Arc<ParsedSource>> =
+        sources.into_iter().map(|source| (source.path.clone(), source)).collect();
     hits.retain(|hit| is_code_occurrence(sources.get(&hit.path), hit));
     hits.sort_by_cached_key(|hit| {
         (is_secondary(&hit.path), distance(path, &hit.path), hit.path.clone(), hit.range.start)
@@ -98,18 +100,6 @@ fn enclosing_function(
     let local =
         source.definitions.iter().find(|known| known.selection.start == byte && source.is_local(known))?;
     Some((path.clone(), source.range(&source.scopes[local.scope].span)))
-}
-
-fn parse_hit_files(
-    project: &Project<'_>,
-    from: Option<&WorkspacePath>,
-    hits: &[Hit],
-) -> HashMap<WorkspacePath, Arc<ParsedSource>> {
-    let mut paths: Vec<&WorkspacePath> = hits.iter().map(|hit| &hit.path).collect();
-    paths.dedup();
-    paths.sort_by_key(|path| distance(from, path));
-    paths.truncate(MAX_REFERENCE_PARSED_FILES);
-    by_name::parse_all(project, &paths).into_iter().map(|source| (source.path.clone(), source)).collect()
 }
 
 /// Whether a hit is neither in a comment nor in a string.

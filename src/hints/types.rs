@@ -6,6 +6,7 @@ use tree_sitter::Node;
 
 use super::definition::DefinitionRole;
 use super::extract::last_name;
+use super::grammar::MemberAccess;
 use super::resolve::{ResolutionStage, ResolutionTarget, Resolver};
 use super::source::ParsedSource;
 
@@ -125,13 +126,11 @@ impl Resolver<'_> {
                     return made;
                 }
             }
-            if let Some((_, owner, name)) = grammar.members.iter().find(|(member, ..)| *member == kind) {
-                return match (node.child_by_field_name(owner), node.child_by_field_name(name)) {
-                    (Some(owner), Some(name)) => {
-                        self.member_of(source, owner, last_name(source.text_of(name)))
-                    }
-                    (None, Some(name)) => self.resolve_name(source, source.text_of(name), name.start_byte()),
-                    _ => Vec::new(),
+            if let Some(MemberAccess { owner, name }) = grammar.member_access(node) {
+                let Some(name) = name else { return Vec::new() };
+                return match owner {
+                    Some(owner) => self.member_of(source, owner, last_name(source.text_of(name))),
+                    None => self.resolve_name(source, source.text_of(name), name.start_byte()),
                 };
             }
             match kind {
@@ -175,20 +174,17 @@ impl Resolver<'_> {
         let targets = self.resolve_expression(source, callee);
         if targets.is_empty() && !callee.kind().ends_with("identifier") {
             // A method that is not of this workspace (`unwrap`, `iter`, `get`) often hands on what it was called on.
-            let owner = source.grammar.members.iter().find(|(kind, ..)| *kind == callee.kind());
-            let owner = owner.and_then(|(_, owner, _)| callee.child_by_field_name(owner));
+            let owner = source.grammar.member_access(callee).and_then(|access| access.owner);
             return owner.map_or_else(Vec::new, |owner| self.type_of(source, owner));
         }
         targets.iter().flat_map(|target| self.value_types(target)).collect()
     }
 
     fn called_member(&self, source: &Arc<ParsedSource>, call: Node<'_>) -> Vec<ResolutionTarget> {
-        let Some((_, owner, name)) = source.grammar.members.iter().find(|(kind, ..)| *kind == call.kind())
-        else {
+        let Some(MemberAccess { owner, name: Some(name) }) = source.grammar.member_access(call) else {
             return Vec::new();
         };
-        let Some(name) = call.child_by_field_name(name) else { return Vec::new() };
-        let Some(owner) = call.child_by_field_name(owner) else {
+        let Some(owner) = owner else {
             let targets = self.resolve_name(source, source.text_of(name), name.start_byte());
             return targets.iter().flat_map(|target| self.value_types(target)).collect();
         };

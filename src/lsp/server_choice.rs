@@ -64,16 +64,20 @@ impl<'a> ServerChoice<'a> {
     ) -> BTreeSet<PathBuf> {
         let mut watched = BTreeSet::from_iter(locate::search_folders(places));
         let open = catalogue.languages.values().filter(|language| is_open(language));
-        for key in open.flat_map(|language| &language.alternatives) {
+        // Several languages share a server.
+        let keys: BTreeSet<&String> = open.flat_map(|language| &language.alternatives).collect();
+        let mut looks_for_packages = false;
+        for key in keys {
             let Some(server) = catalogue.servers.get(key) else { continue };
             watched.insert(locate::prefix(places.data, key));
             let signs = server.configured_by.iter().map(ConfigMarker::file);
             let markers = server.root_markers.iter().filter(|_| server.root_required);
             let names = signs.chain(markers.map(String::as_str));
             watched.extend(names.map(|name| places.workspace.root().join(name)));
-            if server.joins_where_marked() && locate::locate(key, server, places).is_ok() {
-                watched.extend(package_folders(places.workspace.root()));
-            }
+            looks_for_packages |= server.joins_where_marked() && locate::locate(key, server, places).is_ok();
+        }
+        if looks_for_packages {
+            watched.extend(package_folders(places.workspace.root()));
         }
         watched
     }

@@ -23,6 +23,12 @@ impl Position {
     pub const fn new(line: u32, character: u32) -> Self {
         Self { line, character }
     }
+
+    /// The position `count` characters further on the same line.
+    pub(crate) fn right_by(self, count: usize) -> Self {
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        Self { character: self.character.saturating_add(count), ..self }
+    }
 }
 
 /// A half-open stretch of text: `end` is the first position that does not belong to it.

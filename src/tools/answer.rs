@@ -97,7 +97,7 @@ pub struct Resolved {
     pub place: Place,
     /// The name asked about.
     pub symbol: String,
-    /// The position given was beside the name and has been moved to it, or only a name was given.
+    /// The position given was beside the name and has been moved to it, or only a file and a name in it were given.
     pub moved: bool,
     /// A name without a file was given, which the workspace was searched for.
     pub(crate) searched: bool,

@@ -11,7 +11,7 @@ use super::diagnostic_item::to_item;
 use super::error::{ErrorCode, ToolError};
 use super::place::{Place, Places};
 use super::unanswered_question::UnansweredQuestion;
-use crate::hints::{self, Candidate, FoundSymbols, HintError, Hints, SyntaxCheck};
+use crate::hints::{self, Candidate, FoundSymbols, HintError, Hints, ImplementationHints, SyntaxCheck};
 use crate::lsp::model::Symbol;
 use crate::lsp::operations::Navigation;
 use crate::lsp::view::View;
@@ -43,40 +43,48 @@ pub(crate) async fn locations(
     navigation: Navigation,
     limit: usize,
 ) -> Result<Answer<LocationsOutput>, ToolError> {
-    let implementing = match navigation {
-        Navigation::Implementation => implementation_hints(context, &unanswered).await?,
-        _ => Hints::default(),
-    };
-    let is_definition = implementing.candidates.is_empty();
-    let (locations, count, cut, mut notes) = match navigation {
+    let (locations, count, cut, notes) = match navigation {
         Navigation::References => references(context, &unanswered, limit).await?,
-        _ => {
-            let hints = match is_definition {
-                true => definition_hints(context, &unanswered).await?,
-                false => implementing,
-            };
-            let count = hints.candidates.len();
-            let notes = notes(hints.timed_out);
-            (candidate_places(context, hints.candidates, limit), count, hints.truncated, notes)
+        Navigation::Implementation => {
+            let found = implementation_hints(context, &unanswered).await?;
+            match found.implementations.candidates.is_empty() {
+                true => with_definition_note(places_of(context, found.definition, limit)),
+                false => places_of(context, found.implementations, limit),
+            }
+        }
+        Navigation::TypeDefinition => {
+            let found = definition_hints(context, &unanswered).await?;
+            with_definition_note(places_of(context, found, limit))
+        }
+        Navigation::Definition | Navigation::Declaration => {
+            places_of(context, definition_hints(context, &unanswered).await?, limit)
         }
     };
-    let is_other = navigation == Navigation::TypeDefinition || navigation == Navigation::Implementation;
-    if is_other && is_definition {
-        notes.push("these are candidates for the definition of the name, not for what was asked".to_owned());
-    }
     let has_more = cut || count > locations.len();
     let output =
         LocationsOutput { locations: locations.into(), count, has_more, ..LocationsOutput::default() };
     Ok(hints_answer(unanswered, output, notes))
 }
 
-type FallbackReferences = (Vec<Place>, usize, bool, Vec<String>);
+/// Places, how many there are, whether there may be more, and notes.
+type FallbackPlaces = (Vec<Place>, usize, bool, Vec<String>);
+
+fn places_of(context: &Context, hints: Hints, limit: usize) -> FallbackPlaces {
+    let count = hints.candidates.len();
+    let notes = notes(hints.timed_out);
+    (candidate_places(context, hints.candidates, limit), count, hints.truncated, notes)
+}
+
+fn with_definition_note((places, count, cut, mut notes): FallbackPlaces) -> FallbackPlaces {
+    notes.push("these are candidates for the definition of the name, not for what was asked".to_owned());
+    (places, count, cut, notes)
+}
 
 async fn references(
     context: &Context,
     unanswered: &UnansweredQuestion,
     limit: usize,
-) -> Result<FallbackReferences, ToolError> {
+) -> Result<FallbackPlaces, ToolError> {
     let subject = hint_subject(unanswered);
     let found = run_in_background(context, move |workspace, catalogue| {
         hints::references(workspace, catalogue, &subject, limit, deadline())
@@ -199,7 +207,7 @@ fn hint_subject(unanswered: &UnansweredQuestion) -> hints::HintSubject {
 async fn implementation_hints(
     context: &Context,
     unanswered: &UnansweredQuestion,
-) -> Result<Hints, ToolError> {
+) -> Result<ImplementationHints, ToolError> {
     let subject = hint_subject(unanswered);
     run_in_background(context, move |workspace, catalogue| {
         hints::implementations(workspace, catalogue, &subject, deadline())

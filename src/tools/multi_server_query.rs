@@ -396,8 +396,7 @@ fn is_doubtful(
     // A file that defines the name itself speaks of its own; but that is just how something is implemented. What may be a comment
     // counts where the server may not have read the file at all.
     let may_be_meant = |file: &FurtherOccurrence| {
-        let may_define = matches!(sense, OccurrenceSense::Implementation | OccurrenceSense::Heir);
-        (!file.unparsed || certainty.is_cold) && (!file.defines || may_define)
+        (!file.unparsed || certainty.is_cold) && (!file.defines || other_roots::concerns_types(sense))
     };
     let is_left = match standing.files.as_slice() {
         [] => standing.unread > 0 || standing.cut,

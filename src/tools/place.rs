@@ -76,16 +76,14 @@ fn word_end(start: Position, text: Option<&str>) -> Position {
     let skip = usize::try_from(start.character).unwrap_or(usize::MAX);
     let word =
         text.unwrap_or_default().chars().skip(skip).take_while(|&character| is_identifier_char(character));
-    let length = u32::try_from(word.count()).unwrap_or(u32::MAX);
-    Position { character: start.character.saturating_add(length), ..start }
+    start.right_by(word.count())
 }
 
 impl<'a> PlaceInFile<'a> {
     fn new(place: &'a Place) -> Self {
-        let Range { start, end } = place.range;
-        let is_word = end == word_end(start, place.text.as_deref());
+        let word_end = word_end(place.range.start, place.text.as_deref());
         Self {
-            at: ShortRange(if is_word { Range::empty(start) } else { place.range }),
+            at: ShortRange::without_end_at(place.range, word_end),
             enclosing: place.enclosing.as_deref().map(Cow::Borrowed),
             // How far a line is indented says nothing of the place.
             text: place.text.as_deref().map(|line| Cow::Borrowed(line.trim_start())),

@@ -14,6 +14,11 @@ use crate::text::{Position, Range};
 pub(crate) struct ShortRange(pub(crate) Range);
 
 impl ShortRange {
+    /// `range` without its end where that is `known_end`, which every reader can tell.
+    pub(crate) fn without_end_at(range: Range, known_end: Position) -> Self {
+        Self(if range.end == known_end { Range::empty(range.start) } else { range })
+    }
+
     /// The range that `text` writes, if it is one.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (start, end) = text.split_once('-').map_or((text, None), |(start, end)| (start, Some(end)));

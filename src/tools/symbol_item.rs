@@ -65,7 +65,6 @@ pub(crate) struct SymbolFields<'a> {
 impl<'a> SymbolFields<'a> {
     fn new(symbol: &'a SymbolItem) -> Self {
         let shown = symbol.selection.unwrap_or(symbol.range);
-        let is_name = shown.end == name_end(shown.start, &symbol.name);
         let borrowed = |text: &'a Option<String>| text.as_deref().map(Cow::Borrowed);
         Self {
             name: Cow::Borrowed(&symbol.name),
@@ -73,7 +72,7 @@ impl<'a> SymbolFields<'a> {
             detail: borrowed(&symbol.detail),
             container: borrowed(&symbol.container),
             path: borrowed(&symbol.path),
-            at: ShortRange(if is_name { Range::empty(shown.start) } else { shown }),
+            at: ShortRange::without_end_at(shown, name_end(shown.start, &symbol.name)),
             range: (symbol.range != shown).then_some(ShortRange(symbol.range)),
             text: symbol.text.as_deref().map(|line| Cow::Borrowed(line.trim_start())),
             children: Cow::Borrowed(&symbol.children),
@@ -83,8 +82,7 @@ impl<'a> SymbolFields<'a> {
 
 /// Where a name ends that begins at `start`.
 fn name_end(start: Position, name: &str) -> Position {
-    let length = u32::try_from(name.chars().count()).unwrap_or(u32::MAX);
-    Position { character: start.character.saturating_add(length), ..start }
+    start.right_by(name.chars().count())
 }
 
 impl Serialize for SymbolItem {

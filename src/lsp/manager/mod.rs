@@ -305,17 +305,18 @@ impl Manager {
 
     /// The root that `server` has, or would have, for `path`.
     pub(crate) fn root(&self, server: &str, path: &WorkspacePath) -> WorkspacePath {
-        let shared = &self.shared;
-        let spec = shared.setup.catalogue.servers.get(server);
-        let found = spec.and_then(|spec| shared.roots.root_for(&shared.setup, server, spec, path));
-        found.unwrap_or_else(WorkspacePath::root)
+        self.found_root(server, path).unwrap_or_else(WorkspacePath::root)
     }
 
     /// Whether there is a root of `server` for `path`: one that needs a marker may find none.
     pub(crate) fn finds_root(&self, server: &str, path: &WorkspacePath) -> bool {
+        self.found_root(server, path).is_some()
+    }
+
+    fn found_root(&self, server: &str, path: &WorkspacePath) -> Option<WorkspacePath> {
         let shared = &self.shared;
-        let spec = shared.setup.catalogue.servers.get(server);
-        spec.is_some_and(|spec| shared.roots.root_for(&shared.setup, server, spec, path).is_some())
+        let spec = shared.setup.catalogue.servers.get(server)?;
+        shared.roots.root_for(&shared.setup, server, spec, path)
     }
 
     /// The folder of the project that `path` is in; a server whose root is a project of projects has several.

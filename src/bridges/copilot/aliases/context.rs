@@ -20,7 +20,7 @@ use crate::workspace::WorkspacePath;
 /// What comes along with a call.
 #[derive(Clone)]
 pub struct AliasCallOptions<'a> {
-    /// Who carries out the calls of our tools.
+    /// The backend that carries out the calls of our tools.
     pub backend: &'a dyn ToolBackend,
     /// Who calls.
     pub caller: &'a Caller,

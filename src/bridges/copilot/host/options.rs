@@ -34,7 +34,7 @@ pub(crate) struct HostOptions {
     pub(crate) limit: Duration,
     /// Install the command line where it is missing.
     pub(crate) install: bool,
-    /// Whose tools are offered.
+    /// The backend whose tools are offered.
     pub(crate) backend: Arc<dyn ToolBackend>,
     /// Who is asked where rules leave a call open.
     pub(crate) approver: Arc<dyn Approver>,

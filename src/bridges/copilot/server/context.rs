@@ -29,9 +29,9 @@ const COPILOT_CALL_EXTRA_TIMEOUT: Duration = Duration::from_secs(330);
 
 /// How a client of the language server is made.
 pub struct CopilotOptions {
-    /// Whose settings, rules and files hold.
+    /// The runtime whose settings, rules and files hold.
     pub(crate) live: LiveRuntime,
-    /// Whose tools are offered.
+    /// The backend whose tools are offered.
     pub(crate) backend: Arc<dyn ToolBackend>,
     /// On whose behalf: session and profile.
     pub(crate) caller: Caller,

@@ -226,7 +226,7 @@ async fn put_questions(
     approver: &dyn Approver,
 ) -> std::convert::Infallible {
     while let Some(question) = questions.recv().await {
-        // Who asked may have gone.
+        // The daemon that asked may have gone.
         let _unheard = match question {
             QuestionForApprover::Leave(request, answer) => answer.send(approver.ask(&request).await).is_ok(),
             QuestionForApprover::Form(form, answer) => answer.send(approver.fill_form(&form).await).is_ok(),

@@ -66,7 +66,7 @@ struct ServedBackend {
     peer: SetOnce<Weak<Peer>>,
     /// Calls that run, by number.
     running: Mutex<HashMap<u64, CancellationToken>>,
-    /// Everybody who has called.
+    /// The sessions that have called.
     sessions: Mutex<BTreeSet<String>>,
 }
 
@@ -165,7 +165,7 @@ where
     }))
 }
 
-/// Whoever can be asked at the door.
+/// The approver at the door, who is asked over its connection.
 struct RemoteApprover<'a> {
     served: &'a ServedBackend,
     call: u64,

@@ -27,7 +27,7 @@ use crate::tools::tool::Caller;
 pub(super) struct OpenWorkspace {
     /// The runtime of this process: settings, rules, files, and the program that is spoken to.
     pub(super) live: LiveRuntime,
-    /// Who carries out calls: the daemon, or this process where there is none.
+    /// The backend that carries out calls: the daemon's runtime, or that of this process where there is no daemon.
     pub(super) backend: Arc<dyn ToolBackend>,
 }
 
@@ -63,7 +63,7 @@ impl OpenWorkspace {
     }
 }
 
-/// Whoever is asked for leave: the person at the terminal, where there is one.
+/// The approver of a Copilot door: the person at the terminal, where there is one.
 pub(super) fn approver() -> Arc<dyn Approver> {
     match TerminalApprover::find() {
         Some(terminal) => Arc::new(terminal),

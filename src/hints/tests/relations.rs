@@ -1,0 +1,167 @@
+//! How names relate: what calls, derives from or overrides what, and what only has the same name.
+
+use std::collections::BTreeSet;
+
+use super::*;
+
+/// The lines (1-based) that count as further occurrences of the name at its `nth` place in `path`, and whether each imports it.
+fn further(fixture: &Fixture, path: &str, name: &str, sense: OccurrenceSense) -> Vec<(String, bool)> {
+    lines(occurrences_beside(fixture, path, name, sense).files)
+}
+
+fn lines(files: Vec<FurtherOccurrence>) -> Vec<(String, bool)> {
+    let line = |file: FurtherOccurrence| {
+        (format!("{}:{}", file.path.display(), file.position.line + 1), file.imports)
+    };
+    files.into_iter().map(line).collect()
+}
+
+fn occurrences_beside(
+    fixture: &Fixture,
+    path: &str,
+    name: &str,
+    sense: OccurrenceSense,
+) -> FurtherOccurrences {
+    let asked = OccurrenceQuery {
+        path: fixture.path(path),
+        position: fixture.find(path, name, 0),
+        name: name.to_owned(),
+        sense,
+    };
+    let none = BTreeSet::new();
+    further_occurrences(&fixture.workspace, Catalogue::built_in(), &asked, &none, soon()).unwrap()
+}
+
+#[test]
+fn name_in_a_type_is_neither_derived_from_it_nor_calls_it() {
+    let fixture = fixture(&[
+        ("pkg/people.py", "class Person:\n    pass\n"),
+        (
+            "pkg/app.py",
+            "from pkg.people import Person\n\ndef greet(one: Person, all: list[Person]) -> Person: ...\n",
+        ),
+        ("pkg/host.py", "from pkg.people import Person\n\nclass Host(Person): ...\n"),
+        ("pkg/make.py", "from pkg.people import Person\n\none: Person = Person()\n"),
+        ("src/money.ts", "export class Money {}\n"),
+        (
+            "src/till.ts",
+            "import { Money } from './money';\nexport const take = (money: Money): Map<string, Money> => put(money);\n",
+        ),
+        ("src/mint.ts", "import { Money } from './money';\nexport const make = () => new Money();\n"),
+    ]);
+    let heirs = further(&fixture, "pkg/people.py", "Person", OccurrenceSense::Heir);
+    assert_eq!(heirs, [("pkg/host.py:3".to_owned(), true)]);
+    let calls = further(&fixture, "pkg/people.py", "Person", OccurrenceSense::Call);
+    assert_eq!(calls, [("pkg/make.py:3".to_owned(), true)]);
+    let calls = further(&fixture, "src/money.ts", "Money", OccurrenceSense::Call);
+    assert_eq!(calls, [("src/mint.ts:2".to_owned(), true)]);
+}
+
+#[test]
+fn function_that_is_only_passed_on_is_told_from_one_that_is_called() {
+    let fixture = fixture(&[
+        ("src/money.ts", "export function add(a: number, b: number) { return a + b; }\n"),
+        (
+            "src/cart.ts",
+            "import { add } from './money';\nexport const total = (all: number[]) => all.reduce(add);\n",
+        ),
+        (
+            "src/till.ts",
+            "import { add } from './money';\nexport const plus = () => [1].reduce(add) + add(1, 2);\n",
+        ),
+    ]);
+    let found = occurrences_beside(&fixture, "src/money.ts", "add", OccurrenceSense::Call);
+    assert_eq!(lines(found.files), [("src/till.ts:2".to_owned(), true)]);
+    assert_eq!(lines(found.passed), [("src/cart.ts:2".to_owned(), true)]);
+    let found = occurrences_beside(&fixture, "src/money.ts", "add", OccurrenceSense::Any);
+    assert_eq!((found.files.len(), found.passed.len()), (2, 0), "all uses were asked for");
+}
+
+#[test]
+fn argument_of_a_generic_type_is_no_type_parameter() {
+    let fixture = fixture(&[
+        ("pkg/people.py", "class Person:\n    def name(self): ...\n"),
+        (
+            "pkg/app.py",
+            "from pkg.people import Person\n\ndef greet(all: list[Person], one: Person):\n    return one.name()\n\n\ndef first[T: int, *Ts](x: T) -> T:\n    return x\n\n\nclass Box[K]:\n    def get(self) -> K: ...\n\n\ntype Pair[V] = tuple[V, V]\n\ndef two(p: Pair): ...\n",
+        ),
+    ]);
+    assert_eq!(fixture.first("pkg/app.py", "Person", 1), "pkg/people.py:1", "an argument of list");
+    assert_eq!(fixture.first("pkg/app.py", "Person", 2), "pkg/people.py:1");
+    assert_eq!(fixture.first("pkg/app.py", "name()", 0), "pkg/people.py:2");
+    assert_eq!(fixture.first("pkg/app.py", "T)", 0), "pkg/app.py:7", "a parameter with a bound");
+    assert_eq!(fixture.first("pkg/app.py", "K:", 0), "pkg/app.py:11", "a parameter of a class");
+    assert_eq!(fixture.first("pkg/app.py", "Pair)", 0), "pkg/app.py:15", "a generic alias");
+}
+
+/// What derives from the `nth` occurrence of a name, or overrides it, as `path:line` (1-based) with the reason.
+fn implementing(fixture: &Fixture, path: &str, name: &str, nth: usize) -> Vec<String> {
+    let subject = HintSubject::Position { path: fixture.path(path), position: fixture.find(path, name, nth) };
+    let hints = implementations(&fixture.workspace, Catalogue::built_in(), &subject, soon()).unwrap();
+    let found = hints.implementations.candidates;
+    found.iter().map(|found| format!("{} {}", place(found), found.why)).collect()
+}
+
+#[test]
+fn implementations_are_found_by_the_bases_that_types_name() {
+    let fixture = fixture(&[
+        (
+            "pkg/people.py",
+            "class Person:\n    def title(self): ...\n\n\nclass Guest(Person):\n    def title(self): ...\n",
+        ),
+        (
+            "pkg/vip.py",
+            "from pkg.people import Guest, Person\n\nclass Vip(Guest):\n    def title(self): ...\n\ndef greet(all: list[Person]): ...\n",
+        ),
+        ("other/people.py", "class Person: ...\n\nclass Worker(Person): ...\n"),
+        (
+            "src/shape.ts",
+            "export interface Shape { area(): number }\nexport class Square implements Shape { area() { return 1; } }\n",
+        ),
+        (
+            "src/round.ts",
+            "import { Shape } from './shape';\nexport class Circle implements Shape { area() { return 3; } }\n",
+        ),
+        (
+            "src/lib.rs",
+            "pub trait Draw {\n    fn draw(&self);\n}\npub struct Pen;\nimpl Draw for Pen {\n    fn draw(&self) {}\n}\n",
+        ),
+        (
+            "java/Cat.java",
+            "interface Animal { void speak(); }\nclass Cat implements Animal { public void speak() {} }\nclass Tiger extends Cat {}\n",
+        ),
+    ]);
+    let cases: [(&str, &str, &[&str]); 7] = [
+        (
+            "pkg/people.py",
+            "Person",
+            &["pkg/people.py:5 derives from Person", "pkg/vip.py:3 derives from Guest"],
+        ),
+        (
+            "pkg/people.py",
+            "title",
+            &["pkg/people.py:6 overrides Person.title", "pkg/vip.py:4 overrides Person.title"],
+        ),
+        (
+            "src/shape.ts",
+            "Shape",
+            &["src/shape.ts:2 derives from Shape", "src/round.ts:2 derives from Shape"],
+        ),
+        (
+            "src/shape.ts",
+            "area",
+            &["src/shape.ts:2 overrides Shape.area", "src/round.ts:2 overrides Shape.area"],
+        ),
+        ("src/lib.rs", "Draw", &["src/lib.rs:5 derives from Draw"]),
+        ("src/lib.rs", "draw", &["src/lib.rs:6 overrides Draw.draw"]),
+        (
+            "java/Cat.java",
+            "Animal",
+            &["java/Cat.java:2 derives from Animal", "java/Cat.java:3 derives from Cat"],
+        ),
+    ];
+    for (path, name, expected) in cases {
+        assert_eq!(implementing(&fixture, path, name, 0), expected, "{name} in {path}");
+    }
+    assert_eq!(implementing(&fixture, "pkg/vip.py", "greet", 0), Vec::<String>::new());
+}
