@@ -1,23 +1,27 @@
 //! Code of other configurations: a server that compiles one does not list what uses a symbol there, and its answer says so.
 
-use lsp_tools::Runtime;
 use serde_json::{Value, json};
 
-use crate::support::agent::{self, call};
-use crate::support::{Project, real_servers};
+use crate::support::{Project, TestWorkspace};
 
 /// The answer to a question about a place, 0-based.
-async fn ask(runtime: &Runtime, tool: &str, path: &str, (line, character): (u32, u32), more: Value) -> Value {
+async fn ask(
+    workspace: &TestWorkspace,
+    tool: &str,
+    path: &str,
+    (line, character): (u32, u32),
+    more: Value,
+) -> Value {
     let mut arguments = json!({"path": path, "line": line, "character": character});
     if let (Some(arguments), Some(more)) = (arguments.as_object_mut(), more.as_object()) {
         arguments.extend(more.clone());
     }
-    call(runtime, tool, arguments).await
+    workspace.ok(tool, arguments).await
 }
 
 /// Uses, callers and a rename of what stands at a place are `partial` and name `left_out`; those of `other` are `complete`.
 pub async fn must_name(
-    runtime: &Runtime,
+    workspace: &TestWorkspace,
     (path, at): (&str, (u32, u32)),
     left_out: &[&str],
     other: (u32, u32),
@@ -25,14 +29,14 @@ pub async fn must_name(
     let callers = json!({"direction": "incoming"});
     let rename = json!({"new_name": "renamed", "dry_run": true});
     for (tool, more) in [("lsp_references", json!({})), ("lsp_calls", callers), ("lsp_rename", rename)] {
-        let answer = ask(runtime, tool, path, at, more.clone()).await;
+        let answer = ask(workspace, tool, path, at, more.clone()).await;
         assert_eq!(verdict(&answer), "partial", "{tool}: {answer}");
         let notes = answer["notes"].to_string();
         assert!(notes.contains("leaves out in its configuration"), "{tool}: {answer}");
         // Of a caller an answer names the function alone.
         let named = left_out.iter().all(|place| notes.contains(place));
         assert!(named || tool == "lsp_calls", "{tool}: {answer}");
-        let answer = ask(runtime, tool, path, other, more).await;
+        let answer = ask(workspace, tool, path, other, more).await;
         // Of a rename the verdict is about what it breaks, too.
         let is_sure = verdict(&answer) == "complete" || tool == "lsp_rename";
         assert!(is_sure && !answer["notes"].to_string().contains("leaves out"), "{tool}: {answer}");
@@ -41,16 +45,20 @@ pub async fn must_name(
 
 /// What a server says nothing of, since it leaves it out, is not said to be nothing: a hover at `left_out` is not `complete`, nor is a
 /// definition that is not found; those at `known` are.
-pub async fn must_doubt_silence(runtime: &Runtime, left_out: (&str, (u32, u32)), known: (&str, (u32, u32))) {
+pub async fn must_doubt_silence(
+    workspace: &TestWorkspace,
+    left_out: (&str, (u32, u32)),
+    known: (&str, (u32, u32)),
+) {
     for tool in ["lsp_hover", "lsp_definition"] {
-        let answer = ask(runtime, tool, left_out.0, left_out.1, json!({})).await;
+        let answer = ask(workspace, tool, left_out.0, left_out.1, json!({})).await;
         // clangd knows definitions by their names alone, too.
         if tool == "lsp_hover" || answer["count"] == 0 {
             assert_eq!(verdict(&answer), "partial", "{tool}: {answer}");
             let reason = answer["server_status"]["detail"].to_string();
             assert!(reason.contains("stands in conditional code"), "{tool}: {answer}");
         }
-        let answer = ask(runtime, tool, known.0, known.1, json!({})).await;
+        let answer = ask(workspace, tool, known.0, known.1, json!({})).await;
         assert_eq!(verdict(&answer), "complete", "{tool}: {answer}");
     }
 }
@@ -77,8 +85,8 @@ async fn c_uses_in_branches_that_clangd_does_not_compile_make_answers_partial() 
         ),
         ("compile_flags.txt", "-I.\n"),
     ]);
-    let runtime = agent::open(&project, Some(&real_servers(&["clangd"])));
-    must_name(&runtime, ("a.c", (1, 5)), &["a.c:5", "b.c:3"], (2, 5)).await;
-    must_doubt_silence(&runtime, ("b.c", (2, 26)), ("a.c", (6, 26))).await;
-    runtime.shutdown().await;
+    let workspace = project.opening().servers(&["clangd"]).open();
+    must_name(&workspace, ("a.c", (1, 5)), &["a.c:5", "b.c:3"], (2, 5)).await;
+    must_doubt_silence(&workspace, ("b.c", (2, 26)), ("a.c", (6, 26))).await;
+    workspace.shutdown().await;
 }

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::support::{Project, agent, real_servers};
+use crate::support::Project;
 use lsp_tools::internals::tools::{ExploreItem, ExploreOutput};
-use lsp_tools::{Answer, Caller, Runtime, RuntimeOptions, Target, Verdict};
+use lsp_tools::{Answer, Runtime, Target, Verdict};
 use serde_json::json;
 
 const CART: &str = r#"class Cart:
@@ -44,10 +44,6 @@ fn python() -> Project {
     ])
 }
 
-fn open(project: &Project, servers: &[&str]) -> Runtime {
-    agent::open(project, Some(&real_servers(servers)))
-}
-
 async fn explore(runtime: &Runtime, path: &str, name: &str, budget: usize) -> Answer<ExploreOutput> {
     let target = Target::NameInFile { path: path.into(), name: name.to_owned() };
     runtime.explore(target, Some(budget), None).await.expect("an answer")
@@ -66,7 +62,7 @@ fn places(items: &[ExploreItem]) -> Vec<(&str, &str, Vec<u32>)> {
 #[ignore = "slow: just slow"]
 async fn explore_method_with_pyright_gives_source_callers_tests_and_callees() {
     let project = python();
-    let runtime = open(&project, &["pyright"]);
+    let runtime = project.opening().servers(&["pyright"]).open();
     let answer = explore(&runtime, "shop/cart.py", "Cart.total", 4_000).await;
     assert_eq!(answer.verdict, Verdict::Complete, "{:?} {:?}", answer.server_status, answer.notes);
     let found = answer.output;
@@ -103,7 +99,7 @@ async fn explore_shows_errors_within_the_symbol_only() {
     let project = python();
     let broken = CART.replace("result * rate", "result * rtae").replace("sum(prices)", "summ(prices)");
     project.write("shop/cart.py", &broken);
-    let runtime = open(&project, &["pyright"]);
+    let runtime = project.opening().servers(&["pyright"]).open();
     let found = explore(&runtime, "shop/cart.py", "Cart.total", 4_000).await.output;
     let errors: Vec<_> =
         found.errors.items.iter().map(|item| (item.line + 1, item.message.as_str())).collect();
@@ -115,7 +111,7 @@ async fn explore_shows_errors_within_the_symbol_only() {
 #[ignore = "slow: just slow"]
 async fn explore_of_an_import_shows_the_definition_it_leads_to() {
     let project = python();
-    let runtime = open(&project, &["pyright"]);
+    let runtime = project.opening().servers(&["pyright"]).open();
     let target = Target::NameOnLine { path: "shop/checkout.py".into(), line0: 0, name: "Cart".to_owned() };
     let found = runtime.explore(target, None, None).await.expect("an answer").output;
     assert_eq!(
@@ -141,7 +137,7 @@ async fn explore_typescript_interface_lists_implementations() {
             "import { Shape } from './shape';\nexport function sum(shapes: Shape[]) {\n  return shapes.map((s) => s.area());\n}\n",
         ),
     ]);
-    let runtime = open(&project, &["typescript-language-server"]);
+    let runtime = project.opening().servers(&["typescript-language-server"]).open();
     let answer = explore(&runtime, "src/shape.ts", "Shape", 4_000).await;
     assert_eq!(answer.verdict, Verdict::Complete, "{:?} {:?}", answer.server_status, answer.notes);
     let found = answer.output;
@@ -153,9 +149,7 @@ async fn explore_typescript_interface_lists_implementations() {
 #[tokio::test(flavor = "multi_thread")]
 async fn explore_without_server_gives_source_and_users_as_hints() {
     let project = python();
-    let options =
-        RuntimeOptions { workspace: Some(project.root()), cwd: project.root(), ..RuntimeOptions::default() };
-    let runtime = Runtime::open_with(options, project.folders(None)).expect("a runtime");
+    let runtime = project.opening().timeout(None).finding_supervisor().open();
     let answer = explore(&runtime, "shop/cart.py", "add_up", 4_000).await;
     assert_eq!(answer.verdict, Verdict::Hints);
     let found = answer.output;
@@ -172,7 +166,7 @@ async fn explore_without_server_gives_source_and_users_as_hints() {
 async fn explore_of_more_places_than_are_looked_at_says_so_until_it_is_narrowed() {
     let project = python();
     project.write("shop/many.py", format!("from shop.cart import add_up\n{}", "add_up([])\n".repeat(2_100)));
-    let runtime = agent::open(&project, None);
+    let runtime = project.open();
     let explore = async |only: Option<Vec<PathBuf>>| {
         let target = Target::NameInFile { path: "shop/cart.py".into(), name: "add_up".to_owned() };
         runtime.explore(target, None, only).await.expect("an answer")
@@ -192,10 +186,10 @@ async fn explore_budget_bounds_the_answer_and_too_small_a_one_is_refused() {
     let project = python();
     let uses = (0..300).map(|number| format!("def user_{number}(cart):\n    return add_up(cart)\n"));
     project.write("shop/users.py", format!("from shop.cart import add_up\n{}", uses.collect::<String>()));
-    let runtime = open(&project, &["pyright"]);
+    let workspace = project.opening().servers(&["pyright"]).at_shell().open();
     let call = async |budget: usize| {
         let arguments = json!({"path": "shop/cart.py", "symbol": "add_up", "budget": budget});
-        runtime.call(lsp_tools::CallRequest::new("explore", arguments, &Caller::at_shell())).await
+        workspace.call("explore", arguments).await
     };
     let result = call(500).await;
     assert!(result.ok(), "{:?}", result.value);
@@ -206,12 +200,12 @@ async fn explore_budget_bounds_the_answer_and_too_small_a_one_is_refused() {
     assert_eq!(callers["more"], format!("shown {shown} of 302 · narrow by `only`, or see `lsp_references`"));
     let narrowed =
         json!({"path": "shop/cart.py", "symbol": "add_up", "budget": 500, "only": ["shop/cart.py"]});
-    let narrowed = runtime.call(lsp_tools::CallRequest::new("explore", narrowed, &Caller::at_shell())).await;
+    let narrowed = workspace.call("explore", narrowed).await;
     let callers = &narrowed.value["callers"];
     assert_eq!((&callers["count"], callers.get("more")), (&json!(1), None), "{callers}");
     assert_eq!(callers["items"][0]["symbol"], "Cart.total", "{callers}");
     let gone = json!({"path": "shop/cart.py", "symbol": "add_up", "only": ["gone"]});
-    let gone = runtime.call(lsp_tools::CallRequest::new("explore", gone, &Caller::at_shell())).await;
+    let gone = workspace.call("explore", gone).await;
     assert_eq!(gone.value["error"], "`only` names gone, which is not there", "{:?}", gone.value);
     let refused = call(10).await;
     assert_eq!(refused.value["code"], "invalid_args", "{:?}", refused.value);
@@ -220,5 +214,5 @@ async fn explore_budget_bounds_the_answer_and_too_small_a_one_is_refused() {
         "{:?}",
         refused.value
     );
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }

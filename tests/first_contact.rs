@@ -2,14 +2,13 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::Path;
 use std::process::Command;
 
+use lsp_tools::Target;
 use lsp_tools::internals::tools::ServerRow;
-use lsp_tools::{Runtime, RuntimeOptions, Target};
 use serde_json::Value;
 
-use crate::support::{Project, agent, real_servers};
+use crate::support::{Project, real_servers, start_of};
 
 const CORE: &str = "def fetch(url, retries):\n    return url * retries\n";
 const TEST: &str = "from acme.core import fetch\n\n\ndef test_fetch():\n    assert fetch(\"a\")\n";
@@ -166,7 +165,7 @@ fn pyright_src_layout_diagnostics_match_its_command_line() {
             .iter()
             .map(|item| {
                 let word = |key: &str| item[key].as_str().unwrap_or_default().to_owned();
-                (word("path"), agent::start(item).0, word("code"))
+                (word("path"), start_of(item).0, word("code"))
             })
             .collect();
         let program = crate::support::server_program(&prefix, server).expect("the command line");
@@ -188,17 +187,17 @@ fn pyright_src_layout_diagnostics_match_its_command_line() {
         theirs.sort();
         assert_eq!(ours, theirs, "{server}");
         assert_eq!(ours[0].2, "reportCallIssue", "{server} sees the call with an argument too few");
-        let used = references(&project, &prefix);
+        let used = references(&project, server);
         assert_eq!(used, ["src/acme/core.py", "tests/test_core.py", "tests/test_core.py"], "{server}");
     }
 }
 
 /// The files in which `fetch` stands, by a server that has the project's files.
-fn references(project: &Project, prefix: &Path) -> Vec<String> {
+fn references(project: &Project, server: &str) -> Vec<String> {
     let target = || Target::NameInFile { path: "src/acme/core.py".into(), name: "fetch".to_owned() };
-    let options = RuntimeOptions { cwd: project.root(), ..RuntimeOptions::default() };
     tokio::runtime::Runtime::new().unwrap().block_on(async {
-        let runtime = Runtime::open_with(options, project.folders(Some(prefix))).unwrap();
+        let opening = project.opening().servers(&[server]).timeout(None);
+        let runtime = opening.finding_workspace().finding_supervisor().open();
         runtime.diagnose(Vec::new(), None, 100).await.unwrap();
         let found = runtime.references(target(), 100).await.unwrap();
         runtime.shutdown().await;
@@ -239,8 +238,8 @@ async fn server_installed_or_configured_later_is_used_by_next_request() {
     fs::create_dir(&data).unwrap();
     let install = |server: &str| symlink(all.join("servers").join(server), data.join(server)).unwrap();
     install("pylsp");
-    let options = RuntimeOptions { cwd: project.root(), ..RuntimeOptions::default() };
-    let mut runtime = Runtime::open_with(options, project.folders(None)).unwrap();
+    let opening = project.opening().timeout(None).finding_workspace().finding_supervisor();
+    let mut runtime = opening.open().runtime;
     assert!(runtime.reopen_if_changed().unwrap().is_none(), "nothing has changed");
     let mut leads_after = async |change: &dyn Fn()| {
         change();

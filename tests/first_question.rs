@@ -1,11 +1,9 @@
 //! The first question after a cold start is answered as a later one is, or its verdict says that it is not.
 
-use std::time::Duration;
-
 use lsp_tools::answer::LocationsOutput;
-use lsp_tools::{Answer, Runtime, RuntimeOptions, Target, ToolError, Verdict};
+use lsp_tools::{Answer, Runtime, Target, ToolError, Verdict};
 
-use crate::support::{Project, agent, real_servers};
+use crate::support::{Project, real_servers};
 use serde_json::{Value, json};
 
 /// A server, a fixture of its language, and a function and an abstract type there that other files use.
@@ -28,9 +26,6 @@ const SUBJECTS: [(&str, &str, [&str; 2], [&str; 2]); 13] = [
 /// The servers of `cargo test`.
 const USUAL: [&str; 6] =
     ["pylsp", "pyright", "basedpyright", "typescript-language-server", "clangd", "bash-language-server"];
-
-/// Machines that run many tests at once are slow; what is not right is not right at any speed.
-const PATIENT: Option<Duration> = Some(Duration::from_secs(90));
 
 /// What is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,16 +64,9 @@ async fn first_answer_after_cold_start_equals_later_or_is_not_complete() {
     for (server, fixture, [path, name], _) in
         SUBJECTS.into_iter().filter(|(server, ..)| USUAL.contains(server))
     {
-        let prefix = real_servers(&[server]);
         for question in [Question::References, Question::DefinitionByName] {
             let project = Project::of_fixture(fixture);
-            let options = RuntimeOptions {
-                workspace: Some(project.root()),
-                cwd: project.root(),
-                timeout: PATIENT,
-                ..RuntimeOptions::default()
-            };
-            let runtime = Runtime::open_with(options, project.folders(Some(&prefix))).expect("a runtime");
+            let runtime = project.opening().servers(&[server]).finding_supervisor().open();
             let first = ask(&runtime, question, path, name).await;
             runtime.diagnose(vec![path.into()], None, 100).await.expect("a check");
             let later = ask(&runtime, question, path, name).await;
@@ -106,9 +94,7 @@ async fn missing_server_name_in_file_resolves_to_its_definition() {
                    def close(self): ...\n\n\nclass Session:\n    def close(self):\n        \
                    close(\"Session\")  # Session\n";
     let project = Project::new([("session.py", session), ("other.py", "def close(what): ...\n")]);
-    let options =
-        RuntimeOptions { workspace: Some(project.root()), cwd: project.root(), ..RuntimeOptions::default() };
-    let runtime = Runtime::open_with(options, project.folders(None)).expect("a runtime");
+    let runtime = project.opening().timeout(None).finding_supervisor().open();
     let named = |name: &str| Target::NameInFile { path: "session.py".into(), name: name.to_owned() };
     for (name, line) in [("Session", 9), ("Session.close", 10), ("Pool.close", 6)] {
         let answer = runtime.definition(named(name)).await.expect("an answer");
@@ -177,15 +163,9 @@ fn is_complete(answer: &Value) -> bool {
     answer["verdict"].as_str().is_none_or(|verdict| verdict == "complete")
 }
 
-async fn put(
-    project: &Project,
-    prefix: &std::path::Path,
-    tool: &str,
-    arguments: &Value,
-    warm: bool,
-) -> Value {
-    let runtime = agent::open(project, Some(prefix));
-    let asked = || agent::call_in(&runtime, None, tool, arguments.clone());
+async fn put(project: &Project, server: &str, tool: &str, arguments: &Value, warm: bool) -> Value {
+    let runtime = project.opening().servers(&[server]).open();
+    let asked = || runtime.call(tool, arguments.clone());
     let mut answer = asked().await.value;
     if warm {
         // A server that has had a minute, and every file.
@@ -209,7 +189,6 @@ async fn every_server_first_answer_is_complete_only_if_right() {
         if !one.is_empty() && one != server {
             continue;
         }
-        let prefix = real_servers(&[server]);
         let (mut cold, mut warm) = (Shares::default(), Shares::default());
         for (tool, of_class) in TOOLS {
             let [path, name] = if of_class { class } else { function };
@@ -223,8 +202,8 @@ async fn every_server_first_answer_is_complete_only_if_right() {
                 _ => json!({ "path": path, "symbol": name }),
             };
             let project = Project::of_fixture(fixture);
-            project.trust_for(server, &prefix);
-            let later = put(&project, &prefix, tool, &arguments, true).await;
+            project.trust_for(server, &real_servers(&[server]));
+            let later = put(&project, server, tool, &arguments, true).await;
             let Some(truth) = findings(&later) else {
                 continue;
             };
@@ -236,7 +215,7 @@ async fn every_server_first_answer_is_complete_only_if_right() {
                 );
             }
             for _ in 0..rounds {
-                let first = put(&project, &prefix, tool, &arguments, false).await;
+                let first = put(&project, server, tool, &arguments, false).await;
                 let is_complete = is_complete(&first);
                 if findings(&first).as_ref() == Some(&truth) {
                     cold.count(is_complete);

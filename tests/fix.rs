@@ -1,29 +1,15 @@
 //! `fix` on real servers: one kind of action in several files, as one edit that is tried, made and taken back.
 
-use crate::support::{Project, agent, real_servers};
-use lsp_tools::{CallRequest, Caller, Runtime};
+use crate::support::{Project, TestWorkspace};
 use serde_json::{Value, json};
 
 const A: &str = "import sys\nimport os\n\nprint(os.name, sys.path)\n";
 const A_SORTED: &str = "import os\nimport sys\n\nprint(os.name, sys.path)\n";
 const B: &str = "import json\nimport os\n\nprint(os.name)\n";
 
-struct Stage {
-    project: Project,
-    runtime: Runtime,
-}
-
-impl Stage {
-    fn new(server: &str, files: &[(&str, &str)]) -> Self {
-        let project = Project::new(files.iter().copied());
-        let runtime = agent::open(&project, Some(&real_servers(&[server])));
-        Self { project, runtime }
-    }
-
-    async fn call(&self, name: &str, arguments: Value) -> Value {
-        let caller = Caller::at_shell();
-        self.runtime.call(CallRequest::new(name, arguments, &caller)).await.value
-    }
+/// A workspace of these files with a server, at a shell.
+fn stage(server: &str, files: &[(&str, &str)]) -> TestWorkspace {
+    Project::new(files.iter().copied()).opening().servers(&[server]).at_shell().open()
 }
 
 fn changed(answer: &Value) -> Vec<&str> {
@@ -35,28 +21,28 @@ fn changed(answer: &Value) -> Vec<&str> {
 async fn fix_of_folder_with_ruff_is_one_edit_with_one_undo() {
     let settings = "[tool.ruff.lint]\nselect = [\"F\", \"I\"]\n";
     let files = [("pyproject.toml", settings), ("src/a.py", A), ("src/b.py", B), ("src/c.py", "x = 1\n")];
-    let stage = Stage::new("ruff", &files);
+    let stage = stage("ruff", &files);
     let imports =
         |dry_run: bool| json!({"kind": "source.organizeImports", "paths": ["src"], "dry_run": dry_run});
-    let tried = stage.call("fix", imports(true)).await;
+    let tried = stage.answer("fix", imports(true)).await;
     assert_eq!(changed(&tried), ["src/a.py"], "{tried}");
     assert_eq!(stage.project.read("src/a.py"), A, "only tried");
-    let made = stage.call("fix", imports(false)).await;
+    let made = stage.answer("fix", imports(false)).await;
     assert_eq!((changed(&made), made["ok"].as_bool()), (vec!["src/a.py"], Some(true)), "{made}");
     assert_eq!(stage.project.read("src/a.py"), A_SORTED);
-    let again = stage.call("fix", imports(false)).await;
+    let again = stage.answer("fix", imports(false)).await;
     assert!(changed(&again).is_empty() && again["notes"].to_string().contains("changes nothing"), "{again}");
-    stage.call("undo", json!({})).await;
+    stage.answer("undo", json!({})).await;
     assert_eq!(stage.project.read("src/a.py"), A);
 
     let all = json!({"kind": "fixAll", "paths": ["src", "src/a.py"]});
-    let made = stage.call("fix", all).await;
+    let made = stage.answer("fix", all).await;
     assert_eq!(changed(&made), ["src/a.py", "src/b.py"], "{made}");
     assert_eq!(stage.project.read("src/a.py"), A_SORTED);
     assert_eq!(stage.project.read("src/b.py"), "import os\n\nprint(os.name)\n");
-    stage.call("undo", json!({})).await;
+    stage.answer("undo", json!({})).await;
     assert_eq!((stage.project.read("src/a.py").as_str(), stage.project.read("src/b.py").as_str()), (A, B));
-    stage.runtime.shutdown().await;
+    stage.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -67,14 +53,14 @@ async fn fix_with_typescript_server_does_each_kind_by_itself() {
         ("src/one.ts", "export const one = 1;\nexport const two = 2;\n"),
         ("src/use.ts", "import { two, one } from \"./one\";\n\nconsole.log(one);\n"),
     ];
-    let stage = Stage::new("typescript-language-server", &files);
+    let stage = stage("typescript-language-server", &files);
     for (kind, imports) in [("organizeImports", "one, two"), ("removeUnusedImports", "one")] {
-        let made = stage.call("fix", json!({"kind": kind, "paths": ["src"]})).await;
+        let made = stage.answer("fix", json!({"kind": kind, "paths": ["src"]})).await;
         assert_eq!(changed(&made), ["src/use.ts"], "{made}");
         let text = format!("import {{ {imports} }} from \"./one\";\n\nconsole.log(one);\n");
         assert_eq!(stage.project.read("src/use.ts"), text, "{kind}");
     }
-    stage.runtime.shutdown().await;
+    stage.shutdown().await;
 }
 
 const UNUSED: &str = "import os, sys\nimport json\nfrom typing import Dict, List\n\n\ndef f(x: List[int]):\n    import re\n    return x == None\n";
@@ -85,16 +71,16 @@ async fn quick_fixes_of_one_rule_are_made_in_all_files_and_no_others() {
     let settings = "[tool.ruff.lint]\nselect = [\"F\", \"E711\"]\n";
     let files =
         [("pyproject.toml", settings), ("src/a.py", UNUSED), ("src/b.py", UNUSED), ("src/c.py", "x = 1\n")];
-    let stage = Stage::new("ruff", &files);
-    let made = stage.call("fix", json!({"kind": "quickfix", "rule": "F401", "paths": ["src"]})).await;
+    let stage = stage("ruff", &files);
+    let made = stage.answer("fix", json!({"kind": "quickfix", "rule": "F401", "paths": ["src"]})).await;
     assert_eq!(changed(&made), ["src/a.py", "src/b.py"], "{made}");
     assert_eq!(stage.project.read("src/a.py"), UNUSED_FIXED);
     assert_eq!(stage.project.read("src/b.py"), UNUSED_FIXED);
-    let again = stage.call("fix", json!({"kind": "quickfix", "rule": "F401", "paths": ["src"]})).await;
+    let again = stage.answer("fix", json!({"kind": "quickfix", "rule": "F401", "paths": ["src"]})).await;
     assert!(again["notes"].to_string().contains("`quickfix F401` changes nothing there"), "{again}");
-    stage.call("undo", json!({})).await;
+    stage.answer("undo", json!({})).await;
     assert_eq!(stage.project.read("src/b.py"), UNUSED);
-    stage.runtime.shutdown().await;
+    stage.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -105,36 +91,36 @@ async fn quick_fixes_of_typescript_are_merged_on_one_line() {
         ("src/m.ts", "export const a = 1, b = 2, c = 3;\n"),
         ("src/n.ts", "import { a, b, c } from \"./m\";\nconsole.log(a);\n"),
     ];
-    let stage = Stage::new("typescript-language-server", &files);
-    let made = stage.call("fix", json!({"kind": "quickfix", "rule": "6133", "paths": ["src/n.ts"]})).await;
+    let stage = stage("typescript-language-server", &files);
+    let made = stage.answer("fix", json!({"kind": "quickfix", "rule": "6133", "paths": ["src/n.ts"]})).await;
     assert_eq!(changed(&made), ["src/n.ts"], "{made}");
     assert_eq!(stage.project.read("src/n.ts"), "import { a } from \"./m\";\nconsole.log(a);\n");
-    stage.runtime.shutdown().await;
+    stage.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn quick_fix_that_no_server_prefers_is_made_only_where_its_title_is_given() {
     let long = format!("x = \"{}\"\n", "long ".repeat(20));
     let files = [("pyproject.toml", "[tool.ruff.lint]\nselect = [\"E501\"]\n"), ("a.py", long.as_str())];
-    let stage = Stage::new("ruff", &files);
+    let stage = stage("ruff", &files);
     let fix =
         |title: Option<&str>| json!({"kind": "quickfix", "rule": "E501", "title": title, "paths": ["a.py"]});
-    let refused = stage.call("fix", fix(None)).await;
+    let refused = stage.answer("fix", fix(None)).await;
     let why = refused["error"].to_string();
     assert!(
         why.contains("prefers no quick fix of E501") && why.contains("Disable for this line"),
         "{refused}"
     );
     assert_eq!(stage.project.read("a.py"), long, "nothing is silenced without asking");
-    let made = stage.call("fix", fix(Some("Ruff (E501): Disable"))).await;
+    let made = stage.answer("fix", fix(Some("Ruff (E501): Disable"))).await;
     assert_eq!(changed(&made), ["a.py"], "{made}");
     assert!(stage.project.read("a.py").ends_with("# noqa: E501\n"), "{}", stage.project.read("a.py"));
-    stage.runtime.shutdown().await;
+    stage.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn fix_of_what_no_server_can_fix_is_refused_with_advice() {
-    let stage = Stage::new("ruff", &[("pyproject.toml", ""), ("a.py", A), ("notes/plain.txt", "x\n")]);
+    let stage = stage("ruff", &[("pyproject.toml", ""), ("a.py", A), ("notes/plain.txt", "x\n")]);
     for (arguments, code, what) in [
         (json!({"kind": "quickfix", "paths": ["a.py"]}), "invalid_args", "takes the `rule`"),
         (
@@ -151,10 +137,10 @@ async fn fix_of_what_no_server_can_fix_is_refused_with_advice() {
         (json!({"kind": "source.fixAll", "paths": ["none.py"]}), "not_found", "none.py"),
         (json!({"kind": "source.fixAll", "paths": ["../x.py"]}), "outside_workspace", "outside"),
     ] {
-        let answer = stage.call("fix", arguments.clone()).await;
+        let answer = stage.answer("fix", arguments.clone()).await;
         assert_eq!(answer["code"], code, "{arguments}: {answer}");
         assert!(answer["error"].as_str().is_some_and(|error| error.contains(what)), "{arguments}: {answer}");
     }
     assert_eq!(stage.project.read("a.py"), A);
-    stage.runtime.shutdown().await;
+    stage.shutdown().await;
 }

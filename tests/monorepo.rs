@@ -10,11 +10,7 @@ use lsp_tools::{Answer, Runtime, Target, Verdict};
 
 use serde_json::json;
 
-use crate::support::{Project, agent, real_servers};
-
-fn open(project: &Project, server: &str) -> Runtime {
-    agent::open(project, Some(&real_servers(&[server])))
-}
+use crate::support::Project;
 
 fn named(path: &str, name: &str) -> Target {
     Target::NameInFile { path: path.into(), name: name.to_owned() }
@@ -55,7 +51,7 @@ fn python(service: &str) -> Project {
 async fn references_across_python_projects_follow_extra_paths() {
     let lib = "libs/common/common/__init__.py";
     let project = python("[tool.pyright]\nextraPaths = [\"../../libs/common\"]\n");
-    let runtime = open(&project, "pyright");
+    let runtime = project.opening().servers(&["pyright"]).open();
     let found = references(&runtime, lib, "shared").await;
     assert_eq!(found.verdict, Verdict::Complete, "{found:?}");
     assert_eq!(found.notes, Vec::<String>::new());
@@ -72,7 +68,7 @@ async fn references_across_python_projects_follow_extra_paths() {
 #[ignore = "slow: just slow"]
 async fn references_missed_by_server_are_noted_and_answer_is_partial() {
     let project = python("[project]\nname = \"service\"\nversion = \"1\"\n");
-    let runtime = open(&project, "pyright");
+    let runtime = project.opening().servers(&["pyright"]).open();
     let found = references(&runtime, "libs/common/common/__init__.py", "shared").await;
     assert_eq!(found.verdict, Verdict::Partial, "{found:?}");
     let note = "`shared` also stands in 2 files that pyright did not list: services/api/api/__init__.py:1, \
@@ -94,7 +90,7 @@ async fn text_hits_elsewhere_make_answer_partial_if_server_is_unsure() {
     ];
     for (server, verdict) in [("pylsp", Verdict::Partial), ("pyright", Verdict::Complete)] {
         let project = Project::new(files);
-        let runtime = open(&project, server);
+        let runtime = project.opening().servers(&[server]).open();
         let found = references(&runtime, "one.py", "Post.send").await;
         assert_eq!((found.verdict, files_of(&found)), (verdict, vec!["one.py"]), "{server}: {found:?}");
         let note = format!("`send` also stands in 1 file that {server} did not list: two.py:2");
@@ -156,7 +152,7 @@ async fn references_across_typescript_packages_are_found_in_any_layout() {
         ("workspaces with paths", typescript(workspaces, false, true, "package.json")),
         ("nothing above", typescript("", false, true, "README.md")),
     ] {
-        let runtime = open(&project, "typescript-language-server");
+        let runtime = project.opening().servers(&["typescript-language-server"]).open();
         let found = references(&runtime, "packages/ui/src/index.ts", "button").await;
         let expected = [("packages/app/src/main.ts", 2), ("packages/ui/src/index.ts", 1)];
         assert_eq!(files(&found), expected, "{layout}: {:?}", found.notes);
@@ -195,7 +191,7 @@ async fn nested_python_project_does_not_change_findings_of_outer_one() {
     for server in ["pyright", "basedpyright", "ty"] {
         let project = Project::new(NESTED_PYTHON);
         project.write("pyproject.toml", CONFIGURED);
-        let runtime = open(&project, server);
+        let runtime = project.opening().servers(&[server]).open();
         for round in ["first", "second"] {
             assert_eq!(
                 errors(&runtime, "src/pkg/core.py").await,
@@ -218,7 +214,7 @@ async fn python_configuration_that_comes_later_takes_nested_project_in() {
     let project = Project::new(NESTED_PYTHON);
     let outer = "[project]\nname = \"pkg\"\nversion = \"1\"\n";
     project.write("pyproject.toml", outer);
-    let runtime = open(&project, "pyright");
+    let runtime = project.opening().servers(&["pyright"]).open();
     // The server is started for the nested project first.
     for settings in ["", "[tool.pyright]\ninclude = [\"src\"]\n", ""] {
         project.write("pyproject.toml", format!("{outer}{settings}"));
@@ -250,7 +246,7 @@ async fn references_in_files_that_configuration_leaves_out_are_found() {
             ("examples/one/pyproject.toml", "[project]\nname = \"one\"\nversion = \"1\"\n"),
             ("examples/one/one.py", "import pkg\n\nprint(pkg.shared(2))\n"),
         ]);
-        let runtime = open(&project, server);
+        let runtime = project.opening().servers(&[server]).open();
         let found = references(&runtime, "src/pkg/core.py", "shared").await;
         let expected = [
             ("examples/one/one.py", 1),
@@ -290,7 +286,7 @@ async fn linter_of_one_package_joins_for_the_files_of_that_package_alone() {
     };
     let tables = format!("{}{}", table("css"), table("biome"));
     fs::write(project.beside("config").join("servers.toml"), tables).expect("servers.toml");
-    let runtime = agent::open(&project, None);
+    let runtime = project.open();
     let of = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
     let both = (of(&["biome", "css"]), Verdict::Complete);
     assert_eq!(asked_servers(&runtime, "packages/web/a.css").await, both);

@@ -1,8 +1,7 @@
 //! Places in answers, with a real server: their short form, what they lie in, and the source of a definition.
 
-use crate::support::{Project, agent, real_servers};
-use lsp_tools::{CallRequest, Caller, Runtime};
-use serde_json::{Value, json};
+use crate::support::{Project, TestWorkspace, start_of};
+use serde_json::json;
 
 const CART: &str = "class Cart:\n    def __init__(self) -> None:\n        self.prices: list[float] = []\n        self.sum = helper(self.prices)\n\n    \
                     def total(self) -> float:\n        return helper(self.prices)\n\n\n# Adds.\ndef helper(prices: list[float]) -> float:\n    return sum(prices)\n";
@@ -10,38 +9,22 @@ const CART: &str = "class Cart:\n    def __init__(self) -> None:\n        self.p
 const MAIN: &str =
     "from shop.cart import helper\n\nprint(helper([1.0]))\n\n\ndef wrong() -> int:\n    return 'x'\n";
 
-struct Shop {
-    runtime: Runtime,
-    _project: Project,
-}
-
-impl Shop {
-    fn new() -> Self {
-        let project = Project::new([
-            ("pyproject.toml", "[tool.pyright]\n"),
-            ("shop/__init__.py", ""),
-            ("shop/cart.py", CART),
-            ("shop/main.py", MAIN),
-        ]);
-        let runtime = agent::open(&project, Some(&real_servers(&["pyright"])));
-        Self { runtime, _project: project }
-    }
-
-    async fn call(&self, name: &str, arguments: Value) -> Value {
-        let caller = Caller::at_shell();
-        self.runtime.call(CallRequest::new(name, arguments, &caller)).await.value
-    }
-
-    async fn end(self) {
-        self.runtime.shutdown().await;
-    }
+/// The shop with pyright, at a shell.
+fn shop() -> TestWorkspace {
+    let project = Project::new([
+        ("pyproject.toml", "[tool.pyright]\n"),
+        ("shop/__init__.py", ""),
+        ("shop/cart.py", CART),
+        ("shop/main.py", MAIN),
+    ]);
+    project.opening().servers(&["pyright"]).at_shell().open()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
 async fn references_have_each_path_once_and_say_what_they_lie_in() {
-    let shop = Shop::new();
-    let found = shop.call("lsp_references", json!({"path": "shop/cart.py", "symbol": "helper"})).await;
+    let shop = shop();
+    let found = shop.answer("lsp_references", json!({"path": "shop/cart.py", "symbol": "helper"})).await;
     let expected = json!([
         {"shop/cart.py": [
             ["3:19", "self.sum = helper(self.prices)", "Cart.__init__"],
@@ -57,15 +40,15 @@ async fn references_have_each_path_once_and_say_what_they_lie_in() {
     assert_eq!((&found["count"], &found["verdict"]), (&json!(5), &json!("complete")), "{found}");
     assert!(found.get("location").is_none(), "{found}");
     assert_eq!(found["resolved"], json!({"path": "shop/cart.py", "at": "10:4", "symbol": "helper"}));
-    shop.end().await;
+    shop.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
 async fn definition_with_body_has_source_and_location_of_protocol() {
-    let shop = Shop::new();
+    let shop = shop();
     let ask = json!({"path": "shop/main.py", "line": 2, "symbol": "helper", "body": true});
-    let found = shop.call("lsp_definition", ask).await;
+    let found = shop.answer("lsp_definition", ask).await;
     let range = json!({"start": {"line": 10, "character": 4}, "end": {"line": 10, "character": 10}});
     assert_eq!(
         (&found["locations"][0]["shop/cart.py"][0][0], &found["location"]["range"]),
@@ -78,20 +61,20 @@ async fn definition_with_body_has_source_and_location_of_protocol() {
         json!({"line": 10, "text": "def helper(prices: list[float]) -> float:\n    return sum(prices)"});
     assert_eq!(found["body"], body, "{found}");
     let outside = json!({"path": "shop/cart.py", "line": 11, "symbol": "sum", "body": true});
-    let outside = shop.call("lsp_definition", outside).await;
+    let outside = shop.answer("lsp_definition", outside).await;
     assert!(
         outside["body"].is_null() && outside["notes"].to_string().contains("source is not known"),
         "{outside}"
     );
-    shop.end().await;
+    shop.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
 async fn callers_and_findings_say_what_they_lie_in() {
-    let shop = Shop::new();
+    let shop = shop();
     let ask = json!({"path": "shop/cart.py", "symbol": "helper", "direction": "incoming"});
-    let found = shop.call("lsp_calls", ask).await;
+    let found = shop.answer("lsp_calls", ask).await;
     let callers = found["items"][0]["children"].as_array().unwrap_or_else(|| panic!("{found}"));
     let total = callers.iter().find(|caller| caller["name"] == "total").unwrap_or_else(|| panic!("{found}"));
     assert_eq!(
@@ -99,22 +82,23 @@ async fn callers_and_findings_say_what_they_lie_in() {
         (&json!("Cart"), &json!("5:8"), &json!(["6:15"])),
         "{total}"
     );
-    let found = shop.call("lsp_diagnostics", json!({"path": "shop/main.py", "min_severity": "error"})).await;
+    let found =
+        shop.answer("lsp_diagnostics", json!({"path": "shop/main.py", "min_severity": "error"})).await;
     let finding = &found["diagnostics"][0];
-    assert_eq!((&finding["in"], agent::start(finding).0), (&json!("wrong"), 6), "{found}");
-    shop.end().await;
+    assert_eq!((&finding["in"], start_of(finding).0), (&json!("wrong"), 6), "{found}");
+    shop.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
 async fn place_says_what_it_lies_in_after_file_was_changed() {
-    let shop = Shop::new();
+    let shop = shop();
     let ask = || json!({"path": "shop/cart.py", "symbol": "helper"});
-    shop.call("lsp_references", ask()).await;
+    shop.answer("lsp_references", ask()).await;
     let edit = json!({"path": "shop/cart.py", "edits": [{"old": "def total", "new": "def amount"}]});
-    let edited = shop.call("edit", edit).await;
+    let edited = shop.answer("edit", edit).await;
     assert_eq!(edited["ok"], true, "{edited}");
-    let found = shop.call("lsp_references", ask()).await;
+    let found = shop.answer("lsp_references", ask()).await;
     assert_eq!(found["locations"][0]["shop/cart.py"][1][2], "Cart.amount", "{found}");
-    shop.end().await;
+    shop.shutdown().await;
 }

@@ -1,26 +1,10 @@
 //! The main path on real servers: each is asked on a copy of a fixture, before and after edits from outside.
 
-use crate::support::{Project, agent, real_servers};
+use crate::support::{Project, real_servers};
 use lsp_tools::internals::lsp::Severity;
 use lsp_tools::internals::tools::CallDirection;
-use lsp_tools::{Answer, Runtime, RuntimeOptions, Target, Verdict};
+use lsp_tools::{Answer, Runtime, Target, Verdict};
 use serde_json::json;
-
-/// A runtime on a copy of a fixture, with servers from the tests' prefix.
-fn open(project: &Project, servers: &[&str], timeout: Option<std::time::Duration>) -> Runtime {
-    let folders = project.folders(Some(&real_servers(servers)));
-    let options = RuntimeOptions {
-        workspace: Some(project.root()),
-        cwd: project.root(),
-        supervisor: Some(env!("CARGO_BIN_EXE_lsp-tools").into()),
-        timeout,
-        ..RuntimeOptions::default()
-    };
-    Runtime::open_with(options, folders).expect("a runtime")
-}
-
-/// Machines that run many tests at once are slow; what is not right is not right at any speed.
-const PATIENT: Option<std::time::Duration> = Some(std::time::Duration::from_secs(90));
 
 fn named(path: &str, name: &str) -> Target {
     Target::NameInFile { path: path.into(), name: name.to_owned() }
@@ -54,7 +38,7 @@ fn has(messages: &[String], part: &str) -> bool {
 #[tokio::test(flavor = "multi_thread")]
 async fn pylsp_answers_are_complete_and_follow_edits() {
     let project = Project::of_fixture("python");
-    let runtime = open(&project, &["pylsp"], PATIENT);
+    let runtime = project.opening().servers(&["pylsp"]).open();
     let hover = complete(runtime.hover(on_line("greet/app.py", 9, "compose")).await.expect("an answer"));
     assert!(hover.contents.contains("Compose a greeting"), "{}", hover.contents);
     assert_eq!(
@@ -95,7 +79,7 @@ async fn code_too_complex_for_pyright_makes_its_diagnostics_partial() {
         branches.collect::<String>()
     );
     let project = Project::new([("m.py", text.as_str())]);
-    let runtime = open(&project, &["pyright"], PATIENT);
+    let runtime = project.opening().servers(&["pyright"]).open();
     let answer = runtime.diagnose(vec!["m.py".into()], None, 100).await.expect("an answer");
     assert_eq!(answer.verdict, Verdict::Partial, "the wrong type of the last line is not found: {answer:?}");
     assert!(format!("{:?}", answer.output.incomplete).contains("too complex"), "{answer:?}");
@@ -107,7 +91,7 @@ async fn pyright_diagnostics_follow_changes_of_other_files() {
     let project = Project::of_fixture("python");
     std::fs::write(project.beside("config").join("lsp-tools.toml"), "prefer.python = [\"pyright\"]\n")
         .expect("settings");
-    let runtime = open(&project, &["pyright"], PATIENT);
+    let runtime = project.opening().servers(&["pyright"]).open();
     let hover = complete(runtime.hover(on_line("greet/app.py", 9, "compose")).await.expect("an answer"));
     assert!(hover.contents.contains("def compose"), "{}", hover.contents);
     let broken = messages(&runtime, "greet/broken.py").await;
@@ -129,7 +113,7 @@ async fn pyright_diagnostics_follow_changes_of_other_files() {
 #[tokio::test(flavor = "multi_thread")]
 async fn bash_language_server_first_answer_is_complete_and_lints() {
     let project = Project::of_fixture("shell");
-    let runtime = open(&project, &["bash-language-server"], PATIENT);
+    let runtime = project.opening().servers(&["bash-language-server"]).open();
     let symbols = complete(runtime.symbols(Target::File("deploy.sh".into()), 50).await.expect("an answer"));
     let names: Vec<&str> = symbols.symbols.iter().map(|symbol| symbol.name.as_str()).collect();
     assert_eq!(names, ["keep_last", "release"], "the first answer after the start is whole");
@@ -149,7 +133,7 @@ async fn bash_language_server_first_answer_is_complete_and_lints() {
 #[tokio::test(flavor = "multi_thread")]
 async fn typescript_answers_are_complete_and_follow_edits() {
     let project = Project::of_fixture("typescript");
-    let runtime = open(&project, &["typescript-language-server"], PATIENT);
+    let runtime = project.opening().servers(&["typescript-language-server"]).open();
     let hover = complete(runtime.hover(on_line("src/basket.ts", 1, "add")).await.expect("an answer"));
     assert!(hover.contents.contains("Adds two amounts"), "the type, not `import add`: {}", hover.contents);
     let broken = messages(&runtime, "src/broken.ts").await;
@@ -171,7 +155,7 @@ async fn javascript_files_without_tsconfig_share_references() {
         ("src/b.js", "import { alpha } from './a.js';\nalpha();\n"),
         ("lib/c.js", "import { alpha } from '../src/a.js';\nalpha();\n"),
     ]);
-    let runtime = open(&project, &["typescript-language-server"], PATIENT);
+    let runtime = project.opening().servers(&["typescript-language-server"]).open();
     let uses = complete(runtime.references(named("src/a.js", "alpha"), 100).await.expect("an answer"));
     assert_eq!(uses.count, 5, "{:?}", uses.locations);
     let callers = complete(
@@ -179,7 +163,7 @@ async fn javascript_files_without_tsconfig_share_references() {
     );
     assert_eq!(callers.count, 2, "{callers:?}");
     let arguments = json!({ "path": "src/a.js", "line": 0, "character": 17, "new_name": "omega" });
-    agent::call(&runtime, "lsp_rename", arguments).await;
+    runtime.ok("lsp_rename", arguments).await;
     assert_eq!(project.read("lib/c.js"), "import { omega } from '../src/a.js';\nomega();\n");
     runtime.shutdown().await;
 }
@@ -187,7 +171,7 @@ async fn javascript_files_without_tsconfig_share_references() {
 #[tokio::test(flavor = "multi_thread")]
 async fn clangd_diagnostics_follow_header_changes() {
     let project = Project::of_fixture("c");
-    let runtime = open(&project, &["clangd"], PATIENT);
+    let runtime = project.opening().servers(&["clangd"]).open();
     // It puts the comments of headers into its index a moment after it has read them, and gives no sign of that.
     let patience = std::time::Instant::now() + std::time::Duration::from_secs(60);
     loop {

@@ -3,11 +3,10 @@
 use std::fs;
 
 use futures::future::BoxFuture;
-use lsp_tools::{Approval, ApprovalRequest, Approver, CallRequest, Caller, NobodyToAsk, Runtime};
+use lsp_tools::{Approval, ApprovalRequest, Approver, Caller};
 use serde_json::{Value, json};
 
 use crate::support::Project;
-use crate::support::agent::{call, call_in, failure, open};
 
 const SHOP: &str = "def price(n):\n    return n * 3\n";
 const PYTHON_TESTS: &str = "import time\nimport unittest\nfrom shop import price\n\nclass Price(unittest.TestCase):\n    def test_it(self):\n        self.assertEqual(price(2), 6)\n\n    def test_other(self):\n        self.fail('other')\n\n    def test_slow(self):\n        print('begun', flush=True)\n        time.sleep(600)\n";
@@ -23,26 +22,20 @@ fn with_settings<'a>(settings: &str, files: impl IntoIterator<Item = (&'a str, &
     project
 }
 
-/// The answer to a caller of whom nobody can be asked.
-async fn unasked(runtime: &Runtime, name: &str, arguments: Value, approver: &dyn Approver) -> Value {
-    let caller = Caller::default();
-    runtime.call(CallRequest::new(name, arguments, &caller).approved_by(approver)).await.value
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn run_tests_of_unittest_project_tells_passing_from_failing() {
     let project = python_project();
-    let runtime = open(&project, None);
+    let workspace = project.open();
     let of = |name: &str| json!({"files": ["pkg/test_shop.py"], "testNames": [name]});
-    let passing = call(&runtime, "run_tests", of("test_it")).await;
+    let passing = workspace.ok("run_tests", of("test_it")).await;
     assert_eq!(passing["command"], "cd ./pkg && python3 -m unittest test_shop.py -k test_it");
     assert_eq!((&passing["passed"], &passing["exit_code"]), (&json!(true), &json!(0)), "{passing}");
     assert!(passing["stderr"].as_str().is_some_and(|text| text.contains("Ran 1 test")), "{passing}");
     assert_eq!(passing["why"], "setup.py is here and does not name pytest");
-    let failing = call(&runtime, "run_tests", of("test_other")).await;
+    let failing = workspace.ok("run_tests", of("test_other")).await;
     assert_eq!((&failing["passed"], &failing["exit_code"]), (&json!(false), &json!(1)), "{failing}");
     assert!(failing["stderr"].as_str().is_some_and(|text| text.contains("other")), "{failing}");
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -54,50 +47,50 @@ async fn run_tests_of_node_project_tells_passing_from_failing() {
         ("a.test.js", NODE_TESTS),
         ("b.test.js", &failing),
     ]);
-    let runtime = open(&project, None);
-    let one = call(&runtime, "run_tests", json!({"files": [project.path("a.test.js")]})).await;
+    let workspace = project.open();
+    let one = workspace.ok("run_tests", json!({"files": [project.path("a.test.js")]})).await;
     assert_eq!(
         (&one["command"], &one["passed"]),
         (&json!("npm run test -- a.test.js"), &json!(true)),
         "{one}"
     );
-    let named = call(&runtime, "run_tests", json!({"files": ["b.test.js"], "testNames": ["adds"]})).await;
+    let named = workspace.ok("run_tests", json!({"files": ["b.test.js"], "testNames": ["adds"]})).await;
     assert_eq!(named["passed"], false, "{named}");
     assert!(named["stdout"].as_str().is_some_and(|text| text.contains("adds")), "{named}");
     let told = "this runner is not told names of tests here; all tests of the files run";
     assert_eq!(named["notes"], json!([told]), "{named}");
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn run_tests_beyond_its_timeout_fails_with_what_was_written() {
     let project = python_project();
-    let runtime = open(&project, None);
+    let workspace = project.open();
     // The time is ample for the output, and the test itself never ends.
     let input = json!({"files": ["pkg/test_shop.py"], "testNames": ["test_slow"], "timeout": 15_000});
-    let late = call_in(&runtime, None, "run_tests", input).await.value;
+    let late = workspace.call("run_tests", input).await.value;
     assert_eq!(
         (&late["ok"], &late["code"], &late["passed"]),
         (&json!(false), &json!("timeout"), &json!(false))
     );
     assert_eq!((&late["exit_code"], &late["stdout"]), (&json!(124), &json!("begun\n")), "{late}");
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn run_tests_without_known_runner_or_outside_of_the_workspace_is_refused() {
     let project = Project::new([("README.md", "")]);
-    let runtime = open(&project, None);
-    let (code, error) = failure(&runtime, "run_tests", json!({})).await;
+    let workspace = project.open();
+    let (code, error) = workspace.failure("run_tests", json!({})).await;
     assert_eq!(code, "not_found");
     assert!(error.starts_with("it is not known how the tests of this project are run"), "{error}");
     for (tool, input) in [
         ("run_tests", json!({"files": ["../other/test_a.py"]})),
         ("find_test_files", json!({"filePaths": ["/etc/passwd"]})),
     ] {
-        assert_eq!(failure(&runtime, tool, input).await.0, "outside_workspace", "{tool}");
+        assert_eq!(workspace.failure(tool, input).await.0, "outside_workspace", "{tool}");
     }
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -115,15 +108,15 @@ async fn run_tests_needs_leave_and_obeys_the_rules_for_its_command() {
         ("[permissions]\nallow = [\"*\"]\nexcluded = [\"bash\"]\n", false, "bash is excluded"),
     ] {
         let project = with_settings(settings, files);
-        let runtime = open(&project, None);
-        let answer = unasked(&runtime, "run_tests", json!({}), &NobodyToAsk).await;
+        let workspace = project.open();
+        let answer = workspace.call_unasked("run_tests", json!({})).await.value;
         assert_eq!(answer["ok"], is_allowed, "{settings}: {answer}");
         assert_eq!(project.path("ran").exists(), is_allowed, "{settings}");
         if !is_allowed {
             assert_eq!(answer["code"], "denied", "{settings}: {answer}");
             assert!(answer.to_string().replace("\\\"", "\"").contains(told), "{settings}: {answer}");
         }
-        runtime.shutdown().await;
+        workspace.shutdown().await;
     }
 }
 
@@ -142,11 +135,12 @@ impl Approver for Meddler {
 #[tokio::test(flavor = "multi_thread")]
 async fn command_that_was_agreed_to_is_the_one_that_runs() {
     let project = Project::new([("Makefile", "test:\n\ttouch ran\n")]);
-    let runtime = open(&project, None);
-    let answer = unasked(&runtime, "run_tests", json!({}), &Meddler(project.root())).await;
+    let workspace = project.open();
+    let answer =
+        workspace.call_as(&Caller::default(), &Meddler(project.root()), "run_tests", json!({})).await.value;
     assert_eq!((&answer["command"], &answer["passed"]), (&json!("make test"), &json!(true)), "{answer}");
     assert!(project.path("ran").exists() && !project.path("other").exists());
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -164,7 +158,7 @@ async fn find_test_files_names_what_belongs_together_and_what_was_looked_for() {
             ("README.md", "\n"),
         ],
     );
-    let runtime = open(&project, None);
+    let workspace = project.open();
     let all = [
         "src/shop/cart.py",
         "tests/shop/test_cart.py",
@@ -173,7 +167,7 @@ async fn find_test_files_names_what_belongs_together_and_what_was_looked_for() {
         "alone.go",
         "README.md",
     ];
-    let answer = call(&runtime, "find_test_files", json!({"filePaths": all})).await;
+    let answer = workspace.ok("find_test_files", json!({"filePaths": all})).await;
     let expected = json!([
         {"path": all[0], "kind": "source", "related": ["tests/shop/test_cart.py", "tests/blog/test_cart.py"]},
         {"path": all[1], "kind": "test", "related": ["src/shop/cart.py"]},
@@ -183,9 +177,9 @@ async fn find_test_files_names_what_belongs_together_and_what_was_looked_for() {
         {"path": all[5], "kind": "unknown", "related": []},
     ]);
     assert_eq!(answer["files"], expected);
-    let (code, error) = failure(&runtime, "find_test_files", json!({"filePaths": ["src/gone.py"]})).await;
+    let (code, error) = workspace.failure("find_test_files", json!({"filePaths": ["src/gone.py"]})).await;
     assert_eq!((code.as_str(), error.as_str()), ("not_found", "there is no src/gone.py"));
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 #[test]

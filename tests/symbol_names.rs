@@ -2,11 +2,7 @@
 
 use lsp_tools::{Runtime, Target, Verdict};
 
-use crate::support::{Project, agent, real_servers};
-
-fn open(project: &Project, servers: &[&str]) -> Runtime {
-    agent::open(project, Some(&real_servers(servers)))
-}
+use crate::support::Project;
 
 /// The paths of the symbols called exactly `name`, the verdict, and all notes.
 async fn named(runtime: &Runtime, name: &str) -> (Vec<String>, Verdict, String) {
@@ -38,7 +34,8 @@ fn polyglot() -> Project {
 #[tokio::test(flavor = "multi_thread")]
 async fn name_of_language_with_few_files_is_found() {
     let project = polyglot();
-    let runtime = open(&project, &["typescript-language-server", "pyright", "bash-language-server"]);
+    let runtime =
+        project.opening().servers(&["typescript-language-server", "pyright", "bash-language-server"]).open();
     for (name, path) in [("py_total", "tools/report.py"), ("release_now", "deploy/run.sh")] {
         let (paths, verdict, notes) = named(&runtime, name).await;
         assert_eq!((paths, verdict), (vec![path.to_owned()], Verdict::Complete), "{name}: {notes}");
@@ -55,7 +52,7 @@ async fn name_of_language_without_servers_is_found_in_text_and_is_not_complete()
     let settings = "[language.python]\nservers = []\nalternatives = []\n";
     std::fs::create_dir_all(project.beside("config")).expect("a folder");
     std::fs::write(project.beside("config").join("servers.toml"), settings).expect("settings");
-    let runtime = open(&project, &["typescript-language-server"]);
+    let runtime = project.opening().servers(&["typescript-language-server"]).open();
     let (paths, verdict, notes) = named(&runtime, "py_total").await;
     assert_eq!(paths, ["tools/report.py"], "{notes}");
     assert_ne!(verdict, Verdict::Complete);
@@ -70,7 +67,7 @@ async fn name_of_language_without_servers_is_found_in_text_and_is_not_complete()
 async fn name_that_only_styles_have_is_not_called_absent() {
     let mixin = "@mixin button-variant($color) {\n  color: $color;\n}\n";
     let project = Project::new([("web/a.ts", "export const first = 1;\n"), ("web/_mixins.scss", mixin)]);
-    let runtime = open(&project, &["typescript-language-server"]);
+    let runtime = project.opening().servers(&["typescript-language-server"]).open();
     let (paths, verdict, notes) = named(&runtime, "button-variant").await;
     assert_eq!((paths.len(), verdict), (0, Verdict::Partial), "no server of styles is installed: {notes}");
     runtime.shutdown().await;
@@ -84,7 +81,7 @@ async fn word_in_a_component_that_imports_nothing_is_no_use() {
         ("src/prices.ts", "export function total(all: number[]): number {\n  return all.length;\n}\n"),
         ("src/Other.svelte", "<p>In total, nothing of this is meant.</p>\n"),
     ]);
-    let runtime = open(&project, &["typescript-language-server"]);
+    let runtime = project.opening().servers(&["typescript-language-server"]).open();
     let target = Target::NameInFile { path: "src/prices.ts".into(), name: "total".to_owned() };
     runtime.references(target.clone(), 100).await.expect("an answer");
     let found = runtime.references(target, 100).await.expect("an answer");
@@ -119,7 +116,7 @@ async fn namesakes_in_other_packages_are_found_at_the_first_question() {
         (solution, "typescript-language-server", "cart.ts"),
         (python, "pyright", "cart.py"),
     ] {
-        let runtime = open(&project, &[server]);
+        let runtime = project.opening().servers(&[server]).open();
         let expected: Vec<String> =
             ["api", "web"].map(|package| format!("packages/{package}/src/{file}")).into();
         for round in 0..2 {
@@ -132,7 +129,7 @@ async fn namesakes_in_other_packages_are_found_at_the_first_question() {
         let refused = refused.expect_err("two classes answer to the name");
         assert!(refused.error.contains("2 symbols"), "{server}: {}", refused.error);
         runtime.shutdown().await;
-        let runtime = open(&project, &[server]);
+        let runtime = project.opening().servers(&[server]).open();
         let found = runtime.symbols(Target::Name("Car".to_owned()), 100).await.expect("an answer");
         let mut paths: Vec<String> =
             found.output.symbols.into_iter().filter_map(|symbol| symbol.path).collect();
@@ -155,7 +152,7 @@ async fn use_in_a_component_that_no_asked_server_reads_is_not_called_complete() 
             ("src/main.ts", "import { total } from \"./prices\";\n\nconsole.log(total([1]));\n"),
         ]);
         project.write(&format!("src/App.{ending}"), component);
-        let runtime = open(&project, &["typescript-language-server"]);
+        let runtime = project.opening().servers(&["typescript-language-server"]).open();
         let target = Target::NameInFile { path: "src/prices.ts".into(), name: "total".to_owned() };
         for _ in 0..2 {
             let found = runtime.references(target.clone(), 100).await.expect("an answer");

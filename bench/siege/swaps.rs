@@ -7,14 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use lsp_tools::Runtime;
 use rustix::fs::{RenameFlags, renameat_with};
 use serde_json::{Value, json};
 
 use crate::chaos::Dice;
 use crate::report::Row;
-use crate::support::Project;
-use crate::support::agent::{call_in, open};
+use crate::support::{Project, TestWorkspace};
 
 /// What stands in every file outside.
 const SECRET: &str = "the-secret-of-the-siege";
@@ -52,7 +50,7 @@ pub fn run(time: Duration) -> Vec<Row> {
     let before = tree(&outside);
     let tokio = tokio::runtime::Runtime::new().expect("tokio");
     let _inside = tokio.enter();
-    let runtime = open(&project, None);
+    let workspace = project.open();
     let (counts, over) = (Counts::default(), AtomicBool::new(false));
     std::thread::scope(|scope| {
         let (root, counts, over) = (project.root(), &counts, &over);
@@ -63,16 +61,16 @@ pub fn run(time: Duration) -> Vec<Row> {
         }
         tokio.block_on(async {
             let end = Instant::now() + time;
-            let callers = (0..CALLERS).map(|number| work(&runtime, number, end, counts));
+            let callers = (0..CALLERS).map(|number| work(&workspace, number, end, counts));
             futures::future::join_all(callers).await;
         });
         over.store(true, Ordering::Relaxed);
     });
     let escapes = usize::from(tree(&outside) != before);
     // The next edit puts in order what was left.
-    tokio.block_on(call_in(&runtime, None, "mkdir", json!({"path": "last"})));
+    tokio.block_on(workspace.call("mkdir", json!({"path": "last"})));
     let strays = tree(&project.root()).keys().filter(|path| is_stray(path)).count();
-    tokio.block_on(runtime.shutdown());
+    tokio.block_on(workspace.shutdown());
     let read = |count: &AtomicUsize| count.load(Ordering::Relaxed);
     let tried = format!(
         "{} calls ({} of them done) under {} exchanges",
@@ -108,12 +106,12 @@ fn exchange(folder: &fs::File, one: &str, other: &str, over: &AtomicBool, exchan
     }
 }
 
-async fn work(runtime: &Runtime, number: usize, end: Instant, counts: &Counts) {
+async fn work(workspace: &TestWorkspace, number: usize, end: Instant, counts: &Counts) {
     let mut dice = Dice(0x51e9_e001 + number as u64);
     while Instant::now() < end {
         let (tool, arguments) = question(&mut dice);
         let shown = arguments.to_string();
-        let result = call_in(runtime, None, tool, arguments).await;
+        let result = workspace.call(tool, arguments).await;
         counts.calls.fetch_add(1, Ordering::Relaxed);
         let said = format!("{} {:?} {:?}", result.value, result.text, result.error);
         let fault = match result.value["code"].as_str() {

@@ -11,32 +11,31 @@ mod languages;
 mod report;
 mod steps;
 
-use crate::support::{Project, agent, real_servers};
+use crate::support::{Project, real_servers};
 use languages::{Language, all, named};
 use report::Report;
 
 /// Takes all steps in a project of `language`.
 async fn walk(language: &Language) -> Report<'_> {
-    let prefix = real_servers(&[language.server]);
     let project = Project::new(language.files());
     let keys = language.keys.iter().map(|key| format!("{key} = [\"{}\"]\n", language.server));
     let settings = format!("[prefer]\n{}", keys.collect::<String>());
     std::fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
-    project.trust_for(language.server, &prefix);
+    project.trust_for(language.server, &real_servers(&[language.server]));
     let mut report = Report::of(language);
-    let runtime = agent::open(&project, Some(&prefix));
+    let workspace = project.opening().servers(&[language.server]).open();
     for step in steps::all(language) {
-        (step.change)(&project, &runtime, language).await;
-        report.judge(&runtime, &step).await;
+        (step.change)(&workspace, language).await;
+        report.judge(&workspace, &step).await;
     }
-    runtime.shutdown().await;
+    workspace.shutdown().await;
     // A file that changes while the server starts: the question that comes after the change is about the change.
-    let runtime = agent::open(&project, Some(&prefix));
-    let early = agent::call(&runtime, "lsp_diagnostics", serde_json::json!({ "path": language.user }));
+    let workspace = project.opening().servers(&[language.server]).open();
+    let early = workspace.ok("lsp_diagnostics", serde_json::json!({ "path": language.user }));
     let change = async { steps::break_user(&project, language) };
     futures::future::join(early, change).await;
-    report.judge(&runtime, &steps::broken_while_it_starts()).await;
-    runtime.shutdown().await;
+    report.judge(&workspace, &steps::broken_while_it_starts()).await;
+    workspace.shutdown().await;
     report
 }
 

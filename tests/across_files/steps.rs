@@ -3,15 +3,13 @@
 use std::fs;
 use std::pin::Pin;
 
-use lsp_tools::Runtime;
 use serde_json::json;
 
 use super::languages::Language;
-use crate::support::{Project, agent};
+use crate::support::{Project, TestWorkspace};
 
 /// A change of files.
-type Change =
-    Box<dyn for<'a> Fn(&'a Project, &'a Runtime, &'a Language) -> Pin<Box<dyn Future<Output = ()> + 'a>>>;
+type Change = Box<dyn for<'a> Fn(&'a TestWorkspace, &'a Language) -> Pin<Box<dyn Future<Output = ()> + 'a>>>;
 
 /// A change, and what is so once it is made.
 pub struct Step {
@@ -36,8 +34,8 @@ const CROWD: usize = 50;
 
 /// A step that another program makes.
 fn outside(name: &'static str, so: So, change: impl Fn(&Project, &Language) + 'static) -> Step {
-    let change: Change = Box::new(move |project, _, language| {
-        change(project, language);
+    let change: Change = Box::new(move |workspace, language| {
+        change(&workspace.project, language);
         Box::pin(std::future::ready(()))
     });
     Step { name, change, so }
@@ -50,9 +48,9 @@ fn tool(
     tool: &'static str,
     arguments: fn(&Language) -> serde_json::Value,
 ) -> Step {
-    let change: Change = Box::new(move |_, runtime, language| {
+    let change: Change = Box::new(move |workspace, language| {
         Box::pin(async move {
-            agent::call(runtime, tool, arguments(language)).await;
+            workspace.ok(tool, arguments(language)).await;
         })
     });
     Step { name, change, so }

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::support::agent::{call, call_in, open};
 use crate::support::{Project, ServerLog};
 
 const TEXT: &str = "def foo\nfoo bar\n";
@@ -126,16 +125,16 @@ async fn row_30_references_in_many_missing_files_take_linear_time() {
         .map(|n| json!({"uri": format!("file://{}/none/{n}.scr", root.display()), "range": range(0)}))
         .collect();
     project.set_scenario(&json!({"answers": {"textDocument/references": {"result": places}}}));
-    let runtime = open(&project, None);
+    let workspace = project.open();
     let begun = Instant::now();
-    let answer = call(&runtime, "lsp_references", place()).await;
+    let answer = workspace.ok("lsp_references", place()).await;
     // Seconds in a debug build, and at the most the deadline; each place compared with each other takes minutes, deadline or not.
     assert!(begun.elapsed() < Duration::from_secs(150), "{:?}", begun.elapsed());
     let listed = answer["locations"].as_array().expect("places").len();
     let count = answer["count"].as_u64().expect("a number");
     assert!(count >= many && answer["has_more"] == true && (1..=100).contains(&listed), "{count}, {listed}");
     assert!(answer.to_string().len() < LIST_ROOM);
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -146,12 +145,12 @@ async fn row_30_references_beyond_value_limit_answer_is_partial() {
     let mut places = vec![json!(0); 1_100_000];
     places[0] = json!({"uri": uri, "range": range(0)});
     project.set_scenario(&json!({"answers": {"textDocument/references": {"result": places}}}));
-    let runtime = open(&project, None);
-    let answer = call(&runtime, "lsp_references", place()).await;
+    let workspace = project.open();
+    let answer = workspace.ok("lsp_references", place()).await;
     assert_eq!((&answer["verdict"], &answer["has_more"]), (&json!("partial"), &json!(true)));
     let notes = answer["notes"].to_string();
     assert!(notes.contains("more, which were left out"), "{notes}");
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -172,7 +171,7 @@ async fn row_30_lists_of_long_items_are_truncated_and_counted() {
         "textDocument/prepareCallHierarchy": {"result": [item(0)]},
         "callHierarchy/incomingCalls": {"result": many(&|n| json!({"from": item(n), "fromRanges": vec![range(1); 300]}))},
     }}));
-    let runtime = open(&project, None);
+    let workspace = project.open();
     let at = json!({"path": "a.scr", "line": 0, "character": 5});
     for (tool, arguments, list) in [
         ("lsp_completion", at.clone(), "items"),
@@ -182,18 +181,18 @@ async fn row_30_lists_of_long_items_are_truncated_and_counted() {
         ("lsp_code_actions", json!({"path": "a.scr", "line": 0}), "actions"),
         ("lsp_calls", json!({"path": "a.scr", "line": 0, "symbol": "foo", "direction": "incoming"}), "items"),
     ] {
-        let answer = call(&runtime, tool, arguments).await;
+        let answer = workspace.ok(tool, arguments).await;
         let size = answer.to_string().len();
         assert!(size < LIST_ROOM, "{tool}: {size} bytes");
         assert!(answer[list].as_array().is_some_and(|list| !list.is_empty()), "{tool}: {answer}");
         let told = answer["has_more"] == true || answer["notes"].to_string().contains("left out");
         assert!(told && answer.to_string().contains("more bytes)"), "{tool}: {answer}");
     }
-    let signatures = call(&runtime, "lsp_signature", at).await;
+    let signatures = workspace.ok("lsp_signature", at).await;
     let active = |one: &&Value| one["active"] == true;
     let active = signatures["signatures"].as_array().and_then(|all| all.iter().find(active));
     assert!(active.is_some_and(|one| one["label"].as_str().is_some_and(|label| label.starts_with("120 "))));
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -202,13 +201,13 @@ async fn row_30_rename_edit_inserting_too_much_text_is_refused_whole() {
     let uri = format!("file://{}/a.scr", project.root().display());
     let edit = json!({"changes": {uri: [{"range": range(0), "newText": "x".repeat(20 << 20)}]}});
     project.set_scenario(&json!({"answers": {"textDocument/rename": {"result": edit}}}));
-    let runtime = open(&project, None);
+    let workspace = project.open();
     let arguments = json!({"path": "a.scr", "line": 0, "symbol": "foo", "new_name": "new"});
-    let result = call_in(&runtime, None, "lsp_rename", arguments).await;
+    let result = workspace.call("lsp_rename", arguments).await;
     let told = result.value.to_string();
     assert!(!result.ok() && told.contains("it inserts 20971520 bytes"), "{told}");
     assert_eq!(project.read("a.scr"), TEXT);
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -216,14 +215,14 @@ async fn row_30_server_error_of_any_length_is_truncated() {
     let error = json!({"code": -32803, "message": "no ".repeat(1 << 20)});
     let project =
         project(&json!({"textDocument/hover": {"error": error}, "textDocument/rename": {"error": error}}));
-    let runtime = open(&project, None);
+    let workspace = project.open();
     let rename = json!({"path": "a.scr", "line": 0, "symbol": "foo", "new_name": "new"});
     for (tool, arguments) in [("lsp_hover", place()), ("lsp_rename", rename)] {
-        let result = call_in(&runtime, None, tool, arguments).await;
+        let result = workspace.call(tool, arguments).await;
         let told = result.value.to_string();
         assert!(told.len() < TEXT_ROOM && told.contains("more bytes)"), "{tool}: {} bytes", told.len());
     }
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 /// A command whose server does not answer in time: it ends the server without waiting for it once more. The server is stopped

@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use lsp_tools::{Call, CallRequest, Caller, Card, Tool, ToolError};
+use lsp_tools::{Call, Card, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::everything;
-use crate::support::agent::{Yes, call, call_in, open};
 use crate::support::{Project, wait_until};
 
 #[derive(Deserialize, JsonSchema)]
@@ -39,19 +38,16 @@ impl Tool for Panics {
 #[tokio::test(flavor = "multi_thread")]
 async fn row_30_tool_panic_is_internal_error_and_next_call_works() {
     let project = Project::new([("a.txt", "one\n")]);
-    let mut runtime = open(&project, None);
-    runtime.add_tool(Panics).expect("a tool");
+    let mut workspace = project.open();
+    workspace.add_tool(Panics).expect("a tool");
     for _ in 0..3 {
-        let result = call_in(&runtime, None, "test_panic", json!({})).await;
+        let result = workspace.call("test_panic", json!({})).await;
         assert_eq!((result.ok(), &result.value["code"]), (false, &json!("internal")));
         assert!(!result.value.to_string().contains("/a/path"), "{}", result.value);
-        assert_eq!(call(&runtime, "read", json!({"path": "a.txt"})).await["content"], "one\n");
-        call(
-            &runtime,
-            "edit",
-            json!({"path": "a.txt", "edits": [{"old": "one", "new": "two"}], "dry_run": true}),
-        )
-        .await;
+        assert_eq!(workspace.ok("read", json!({"path": "a.txt"})).await["content"], "one\n");
+        workspace
+            .ok("edit", json!({"path": "a.txt", "edits": [{"old": "one", "new": "two"}], "dry_run": true}))
+            .await;
     }
 }
 
@@ -63,7 +59,7 @@ async fn row_41_cancelled_call_writes_nothing_afterwards() {
         "",
         [("a.scr", "def foo\nfoo bar\n")],
     );
-    let runtime = open(&project, None);
+    let workspace = project.open();
     let before = everything(&project);
     let marker = project.beside("logs").join("late");
     let command = format!("sleep 2; touch '{0}'; echo x > late.txt # {0}", marker.display());
@@ -72,14 +68,11 @@ async fn row_41_cancelled_call_writes_nothing_afterwards() {
         ("lsp_rename", json!({"path": "a.scr", "line": 0, "symbol": "foo", "new_name": "new"})),
     ] {
         let cancelled = CancellationToken::new();
-        let caller = Caller::default();
-        let request =
-            CallRequest::new(tool, arguments, &caller).approved_by(&Yes).with_cancellation(cancelled.clone());
         let cancel = async {
             tokio::time::sleep(Duration::from_millis(700)).await;
             cancelled.cancel();
         };
-        let (result, ()) = tokio::join!(runtime.call(request), cancel);
+        let (result, ()) = tokio::join!(workspace.call_until(cancelled.clone(), tool, arguments), cancel);
         assert_eq!(result.value["code"], "cancelled", "{tool}: {}", result.value);
     }
     let running = || {
@@ -92,5 +85,5 @@ async fn row_41_cancelled_call_writes_nothing_afterwards() {
     tokio::time::sleep(Duration::from_millis(2500)).await;
     assert_eq!(everything(&project), before);
     assert!(!marker.exists());
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }

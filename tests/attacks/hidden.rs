@@ -5,8 +5,7 @@ use std::os::unix::fs::symlink;
 use serde_json::{Value, json};
 
 use super::with_settings;
-use crate::support::agent::{call, call_in, failure, open};
-use crate::support::{Project, real_servers};
+use crate::support::Project;
 
 const KEY: &str = "API_KEY=s3cr3t";
 
@@ -37,15 +36,15 @@ fn grep(path: &str) -> Value {
 async fn row_23_read_denied_path_is_shown_by_no_tool() {
     for rules in ["deny = ['read(.env)', 'read(keys/**)']", "deny = ['effect:read(.env)', '*(keys/**)']"] {
         let project = project();
-        let runtime = with_settings(&project, &format!("[permissions]\n{rules}\n"));
-        let found = call(&runtime, "grep", grep(".")).await;
+        let workspace = with_settings(&project, &format!("[permissions]\n{rules}\n"));
+        let found = workspace.ok("grep", grep(".")).await;
         assert!(!found.to_string().contains("s3cr3t"), "{found}");
         assert_eq!((&found["count"], &found["matches"][0]["path"]), (&json!(1), &json!("open.txt")));
         assert!(found["notes"].to_string().contains("rule"), "what is missing is told: {found}");
         for mode in ["files_with_matches", "count"] {
             let mut arguments = grep(".");
             arguments["output_mode"] = json!(mode);
-            let found = call(&runtime, "grep", arguments).await;
+            let found = workspace.ok("grep", arguments).await;
             assert!(!found.to_string().contains(".env\""), "{mode}: {found}");
         }
         for path in [".env", "config/.env", "innocent.txt", "keys/a.txt", "door/a.txt", "door/deep/b.txt"] {
@@ -60,7 +59,7 @@ async fn row_23_read_denied_path_is_shown_by_no_tool() {
                 ("patch", json!({"patch": format!("--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n-no\n+x\n")})),
                 ("move", json!({"from": path, "to": "shown.txt"})),
             ] {
-                let result = call_in(&runtime, None, tool, arguments).await;
+                let result = workspace.call(tool, arguments).await;
                 assert!(!result.value.to_string().contains("s3cr3t"), "{tool} {path}: {}", result.value);
                 assert!(!result.ok() || result.value["count"] == 0, "{tool} {path}: {}", result.value);
             }
@@ -72,7 +71,7 @@ async fn row_23_read_denied_path_is_shown_by_no_tool() {
             ("list", json!({"path": "door", "recursive": true})),
             ("list", json!({"path": "config"})),
         ] {
-            let result = call_in(&runtime, None, tool, arguments.clone()).await;
+            let result = workspace.call(tool, arguments.clone()).await;
             let shown = result.value.to_string();
             assert!(!shown.contains("/.env") && !shown.contains("a.txt"), "{tool} {arguments}: {shown}");
         }
@@ -84,9 +83,9 @@ async fn row_23_read_denied_path_is_shown_by_no_tool() {
 #[tokio::test(flavor = "multi_thread")]
 async fn row_23_move_of_folder_with_read_denied_file_is_refused() {
     let project = project();
-    let runtime = with_settings(&project, "[permissions]\ndeny = ['read(keys/deep/b.txt)']\n");
+    let workspace = with_settings(&project, "[permissions]\ndeny = ['read(keys/deep/b.txt)']\n");
     let arguments = json!({"from": "keys", "to": "shown"});
-    let result = call_in(&runtime, None, "move", arguments).await;
+    let result = workspace.call("move", arguments).await;
     assert!(!result.ok(), "{}", result.value);
     assert_eq!(project.read("keys/deep/b.txt"), KEY);
 }
@@ -94,28 +93,28 @@ async fn row_23_move_of_folder_with_read_denied_file_is_refused() {
 #[tokio::test(flavor = "multi_thread")]
 async fn row_23_grep_skips_path_with_ask_rule_unless_named() {
     let project = project();
-    let runtime = with_settings(&project, "[permissions]\nask = ['read(.env)']\n");
-    let found = call(&runtime, "grep", grep(".")).await;
+    let workspace = with_settings(&project, "[permissions]\nask = ['read(.env)']\n");
+    let found = workspace.ok("grep", grep(".")).await;
     let paths: Vec<_> = found["matches"].as_array().unwrap().iter().map(|hit| &hit["path"]).collect();
     assert_eq!(paths, ["keys/a.txt", "keys/deep/b.txt", "open.txt"]);
     // Whoever is asked says yes.
-    let found = call(&runtime, "grep", grep(".env")).await;
+    let found = workspace.ok("grep", grep(".env")).await;
     assert_eq!(found["count"], 1, "{found}");
-    assert_eq!(call(&runtime, "read", json!({"path": ".env"})).await["content"], KEY);
+    assert_eq!(workspace.ok("read", json!({"path": ".env"})).await["content"], KEY);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn row_23_grep_without_read_rules_finds_every_file() {
     let project = project();
-    let runtime = open(&project, None);
-    assert_eq!(call(&runtime, "grep", grep(".")).await["count"], 5);
+    let workspace = project.open();
+    assert_eq!(workspace.ok("grep", grep(".")).await["count"], 5);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn row_45_command_line_applies_same_permission_rules() {
     let project = Project::new([(".env", KEY), ("a.py", "x = 1\n"), ("secret.py", "key = 1\n")]);
     let settings = "[permissions]\ndeny = ['read(.env)', '*(secret.py)', 'lsp_references']\n";
-    let runtime = with_settings(&project, settings);
+    let workspace = with_settings(&project, settings);
     let run = |arguments: &[&str]| {
         let output = project.command(None).args(arguments).output().expect("an end");
         (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
@@ -136,7 +135,7 @@ async fn row_45_command_line_applies_same_permission_rules() {
             Some(vec!["references", "a.py:1:1"]),
         ),
     ] {
-        let (code, _) = failure(&runtime, tool, arguments.clone()).await;
+        let (code, _) = workspace.failure(tool, arguments.clone()).await;
         assert_eq!(code, "denied", "{tool}");
         let (status, shown) = run(&["--format", "json", "tools", "call", tool, &arguments.to_string()]);
         assert_eq!(status, Some(5), "{tool}: {shown}");
@@ -152,10 +151,10 @@ async fn row_45_command_line_applies_same_permission_rules() {
 #[tokio::test(flavor = "multi_thread")]
 async fn row_23_undo_of_read_denied_file_is_denied() {
     let project = project();
-    let free = open(&project, None);
-    call(&free, "write", json!({"path": "keys/a.txt", "content": "new"})).await;
-    let runtime = with_settings(&project, "[permissions]\ndeny = ['read(keys)']\n");
-    let (code, _) = failure(&runtime, "undo", json!({})).await;
+    let free = project.open();
+    free.ok("write", json!({"path": "keys/a.txt", "content": "new"})).await;
+    let workspace = with_settings(&project, "[permissions]\ndeny = ['read(keys)']\n");
+    let (code, _) = workspace.failure("undo", json!({})).await;
     assert_eq!(code, "denied");
     assert_eq!(project.read("keys/a.txt"), "new");
 }
@@ -164,7 +163,7 @@ async fn row_23_undo_of_read_denied_file_is_denied() {
 #[tokio::test(flavor = "multi_thread")]
 async fn row_23_symbol_tools_show_no_source_of_read_denied_file() {
     let secret = "def token():\n    return \"s3cr3t\"\n\n\ndef other():\n    return token() + \"s3cr3t\"\n";
-    for servers in [None, Some(real_servers(&["pyright"]))] {
+    for servers in [&[][..], &["pyright"]] {
         let project = Project::new([
             ("pyproject.toml", "[tool.pyright]\n"),
             ("keys/a.py", secret),
@@ -173,7 +172,7 @@ async fn row_23_symbol_tools_show_no_source_of_read_denied_file() {
         ]);
         let settings = "[permissions]\ndeny = ['read(keys/**)']\n";
         std::fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
-        let runtime = open(&project, servers.as_deref());
+        let workspace = project.opening().servers(servers).open();
         for (tool, arguments) in [
             ("explore", json!({"symbol": "token"})),
             ("explore", json!({"path": "app.py", "symbol": "token"})),
@@ -186,14 +185,14 @@ async fn row_23_symbol_tools_show_no_source_of_read_denied_file() {
             ("edit_symbol", json!({"path": "app.py", "line": 4, "symbol": "token", "delete": true})),
             ("read", json!({"path": "keys/a.py", "symbol": "token"})),
         ] {
-            let answer = call_in(&runtime, None, tool, arguments.clone()).await.value;
+            let answer = workspace.call(tool, arguments.clone()).await.value;
             assert!(!answer.to_string().contains("s3cr3t"), "{tool} {arguments}: {answer}");
             assert_eq!(project.read("keys/a.py"), secret, "{tool} {arguments}: {answer}");
         }
-        let listed = call(&runtime, "lsp_symbols", json!({"query": "othe"})).await;
+        let listed = workspace.ok("lsp_symbols", json!({"query": "othe"})).await;
         assert!(!listed.to_string().contains("keys/a.py"), "{listed}");
-        let all = call(&runtime, "lsp_symbols", json!({"query": "us"})).await;
+        let all = workspace.ok("lsp_symbols", json!({"query": "us"})).await;
         assert!(all["symbols"].to_string().contains("app.py"), "{all}");
-        runtime.shutdown().await;
+        workspace.shutdown().await;
     }
 }

@@ -10,16 +10,15 @@ use serde_json::json;
 
 use super::{everything, with_settings};
 use crate::support::Project;
-use crate::support::agent::{call, failure, open};
 
 #[tokio::test]
 async fn row_20_disguised_shell_command_is_not_allowed_by_rule() {
     let project = Project::new([("a.txt", "one\n")]);
-    let runtime = with_settings(
+    let workspace = with_settings(
         &project,
         "[permissions]\nallow = ['bash(ls **)', 'bash(git status)', 'bash(echo **)']\n",
     );
-    let verdict = |command: &str| runtime.check_command(&Caller::default(), command).verdict;
+    let verdict = |command: &str| workspace.check_command(&Caller::default(), command).verdict;
     for honest in ["ls", "ls -l a.txt", "git status", "echo one two"] {
         assert_eq!(verdict(honest), PolicyVerdict::Allow, "{honest}");
     }
@@ -67,11 +66,11 @@ async fn row_34_endless_tree_walk_is_bounded_and_odd_names_are_kept() {
         let name = std::ffi::OsString::from_vec(name.to_vec());
         std::fs::write(project.root().join(name), "needle\n").unwrap();
     }
-    let runtime = open(&project, None);
+    let workspace = project.open();
     let began = Instant::now();
-    let listed = call(&runtime, "list", json!({"path": "."})).await;
-    let globbed = call(&runtime, "glob", json!({"pattern": "**/*.txt"})).await;
-    let found = call(&runtime, "grep", json!({"pattern": "needle"})).await;
+    let listed = workspace.ok("list", json!({"path": "."})).await;
+    let globbed = workspace.ok("glob", json!({"pattern": "**/*.txt"})).await;
+    let found = workspace.ok("grep", json!({"pattern": "needle"})).await;
     assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
     let names: Vec<&str> =
         listed["items"].as_array().unwrap().iter().filter_map(|item| item["name"].as_str()).collect();
@@ -88,7 +87,7 @@ async fn row_34_endless_tree_walk_is_bounded_and_odd_names_are_kept() {
 #[tokio::test(flavor = "multi_thread")]
 async fn row_47_control_path_in_any_spelling_is_denied() {
     let project = Project::new([("a.txt", "one\n")]);
-    let runtime = open(&project, None);
+    let workspace = project.open();
     let before = everything(&project);
     for path in [
         ".GIT/config",
@@ -101,9 +100,9 @@ async fn row_47_control_path_in_any_spelling_is_denied() {
         ".\u{200d}git/config",
         ".gi\u{200c}t/config",
     ] {
-        let (code, error) = failure(&runtime, "write", json!({"path": path, "content": "x"})).await;
+        let (code, error) = workspace.failure("write", json!({"path": path, "content": "x"})).await;
         assert_eq!(code, "denied", "{path}: {error}");
-        let (code, error) = failure(&runtime, "move", json!({"from": "a.txt", "to": path})).await;
+        let (code, error) = workspace.failure("move", json!({"from": "a.txt", "to": path})).await;
         assert_eq!(code, "denied", "move to {path}: {error}");
     }
     assert!(everything(&project) == before);
@@ -112,17 +111,17 @@ async fn row_47_control_path_in_any_spelling_is_denied() {
 #[tokio::test(flavor = "multi_thread")]
 async fn row_48_state_files_are_private_to_user() {
     let project = Project::new([("a.txt", "one\n")]);
-    let runtime = with_settings(&project, "");
-    call(&runtime, "write", json!({"path": "a.txt", "content": "two\n"})).await;
-    call(&runtime, "memory", json!({"command": "save", "path": "m", "content": "kept"})).await;
-    call(
-        &runtime,
-        "todowrite",
-        json!({"todos": [{"id": "1", "content": "c", "status": "pending", "priority": "low"}]}),
-    )
-    .await;
-    call(&runtime, "bash", json!({"command": "true"})).await;
-    runtime.shutdown().await;
+    let workspace = with_settings(&project, "");
+    workspace.ok("write", json!({"path": "a.txt", "content": "two\n"})).await;
+    workspace.ok("memory", json!({"command": "save", "path": "m", "content": "kept"})).await;
+    workspace
+        .ok(
+            "todowrite",
+            json!({"todos": [{"id": "1", "content": "c", "status": "pending", "priority": "low"}]}),
+        )
+        .await;
+    workspace.ok("bash", json!({"command": "true"})).await;
+    workspace.shutdown().await;
     let (mut open_to_others, mut seen, mut folders) = (Vec::new(), 0, vec![project.beside("state")]);
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).unwrap().flatten() {

@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::support::Project;
-use crate::support::agent::{call, call_in, failure, open};
 use crate::support::mcp::Mcp;
 
 /// What a refusal may take, on a slow machine; it takes milliseconds.
@@ -51,18 +50,18 @@ fn tools(path: &str) -> Vec<(&'static str, Value)> {
 #[tokio::test(flavor = "multi_thread")]
 async fn path_beyond_limits_every_tool_refuses_and_names_limit() {
     let project = Project::new([("a.txt", "one\n")]);
-    let runtime = open(&project, None);
+    let workspace = project.open();
     for (path, said) in beyond() {
         for (tool, arguments) in tools(&path) {
             let begun = Instant::now();
-            let (code, error) = failure(&runtime, tool, arguments).await;
+            let (code, error) = workspace.failure(tool, arguments).await;
             let error = error.chars().take(600).collect::<String>();
             assert!(begun.elapsed() < SOON, "{tool}: {:?}", begun.elapsed());
             assert!(["invalid_args", "patch_mismatch"].contains(&code.as_str()), "{tool}: {code} {error}");
             assert!(error.contains(said) && error.contains("give a "), "{tool}: {code} {error}");
         }
     }
-    assert_eq!(call(&runtime, "read", json!({"path": "a.txt"})).await["content"], "one\n");
+    assert_eq!(workspace.ok("read", json!({"path": "a.txt"})).await["content"], "one\n");
 }
 
 #[test]
@@ -104,14 +103,14 @@ fn nest(project: &Project, levels: usize) {
 async fn folders_beyond_depth_limit_walk_stops_and_notes_it() {
     let project = Project::scripted(&json!({}), "", [("a.scr", "def one\n")]);
     nest(&project, 2_000);
-    let runtime = open(&project, None);
+    let workspace = project.open();
     let begun = Instant::now();
     for (tool, arguments) in [
         ("list", json!({"path": ".", "recursive": true, "limit": 5000})),
         ("glob", json!({"pattern": "**/*"})),
         ("grep", json!({"pattern": "one", "semantic": false})),
     ] {
-        let answer = call(&runtime, tool, arguments).await;
+        let answer = workspace.ok(tool, arguments).await;
         assert!(
             answer["notes"].to_string().contains("256 levels deep were not looked into"),
             "{tool}: {answer}"
@@ -119,23 +118,22 @@ async fn folders_beyond_depth_limit_walk_stops_and_notes_it() {
     }
     for depth in [200, 256] {
         let path = vec!["d"; depth].join("/");
-        call(&runtime, "list", json!({"path": path})).await;
+        workspace.ok("list", json!({"path": path})).await;
         let file = format!("{path}/missing.scr");
         for (tool, arguments) in
             [("read", json!({"path": file})), ("lsp_hover", json!({"path": file, "line": 0, "character": 0}))]
         {
-            let (code, error) = failure(&runtime, tool, arguments).await;
+            let (code, error) = workspace.failure(tool, arguments).await;
             assert!(["not_found", "invalid_args"].contains(&code.as_str()), "{tool}: {code} {error}");
         }
     }
-    let (code, error) = failure(&runtime, "delete", json!({"path": "d", "recursive": true})).await;
+    let (code, error) = workspace.failure("delete", json!({"path": "d", "recursive": true})).await;
     assert_eq!(code, "too_large");
     assert!(
         error.contains("the depth of the folders of `d` would be 257, more than the limit of 256"),
         "{error}"
     );
-    let hover =
-        call_in(&runtime, None, "lsp_hover", json!({"path": "a.scr", "line": 0, "symbol": "one"})).await;
+    let hover = workspace.call("lsp_hover", json!({"path": "a.scr", "line": 0, "symbol": "one"})).await;
     assert!(hover.ok(), "{}", hover.value);
     assert!(begun.elapsed() < Duration::from_secs(90), "{:?}", begun.elapsed());
 }
@@ -147,12 +145,12 @@ async fn nested_braces_without_end_are_answered_everywhere() {
     let project = Project::new([("a.txt", "one\n"), ("deep.rs", &uses)]);
     project.write(".gitignore", format!("{}\n*.log\n", nested(400_000)));
     project.write("b.log", "one\n");
-    let runtime = open(&project, None);
-    let found = call(&runtime, "grep", json!({"pattern": "^one", "semantic": false})).await;
+    let workspace = project.open();
+    let found = workspace.ok("grep", json!({"pattern": "^one", "semantic": false})).await;
     assert_eq!(found["count"], 1, "the other patterns of the file count: {found}");
-    let (code, error) = failure(&runtime, "glob", json!({"pattern": nested(400)})).await;
+    let (code, error) = workspace.failure("glob", json!({"pattern": nested(400)})).await;
     assert_eq!(code, "invalid_args", "{error}");
     assert!(error.contains("braces are 400 deep"), "{error}");
-    call_in(&runtime, None, "lsp_symbols", json!({"path": "deep.rs"})).await;
-    call_in(&runtime, None, "lsp_hover", json!({"path": "deep.rs", "line": 1, "symbol": "one"})).await;
+    workspace.call("lsp_symbols", json!({"path": "deep.rs"})).await;
+    workspace.call("lsp_hover", json!({"path": "deep.rs", "line": 1, "symbol": "one"})).await;
 }

@@ -14,13 +14,12 @@ mod special_files;
 mod together;
 mod trusted;
 
-use crate::support::Project;
-use crate::support::agent::open;
+use crate::support::{Project, TestWorkspace};
 
-/// A runtime on `project`, with the user's settings `text`.
-fn with_settings(project: &Project, text: &str) -> lsp_tools::Runtime {
+/// A workspace on `project`, with the user's settings `text`.
+fn with_settings(project: &Project, text: &str) -> TestWorkspace {
     std::fs::write(project.beside("config").join("lsp-tools.toml"), text).expect("settings");
-    open(project, None)
+    project.open()
 }
 
 /// Every file of the project with its content, by path.

@@ -7,7 +7,6 @@ use lsp_tools::TrustRequest;
 use serde_json::json;
 
 use crate::support::Project;
-use crate::support::agent::{call_in, failure, open};
 
 /// A Python program that leaves a mark and ends.
 fn marking(mark: &Path) -> String {
@@ -19,7 +18,7 @@ fn marking(mark: &Path) -> String {
 
 /// The names of what `lsp-tools trust` shows.
 async fn shown(project: &Project) -> Vec<String> {
-    let list = open(project, None).trust(TrustRequest::Show).await.expect("a list");
+    let list = project.open().trust(TrustRequest::Show).await.expect("a list");
     list.items.into_iter().map(|item| item.name).collect()
 }
 
@@ -73,12 +72,12 @@ async fn agent_runner_script_changed_after_trust_does_not_run() {
     project.write("tools/agent.py", marking(&good));
     assert!(shown(&project).await.contains(&"the program `tools/agent.py`".to_owned()));
     project.trust(None);
-    let runtime = open(&project, None);
+    let workspace = project.open();
     let order = json!({"agent": "helper", "objective": "anything"});
-    let done = call_in(&runtime, None, "task", order.clone()).await;
+    let done = workspace.call("task", order.clone()).await;
     assert!(done.ok() && good.exists(), "{}", done.value);
     fs::write(project.path("tools/agent.py"), marking(&evil)).expect("a file");
-    let (code, error) = failure(&runtime, "task", order).await;
+    let (code, error) = workspace.failure("task", order).await;
     assert!(!evil.exists());
     assert_eq!(code, "denied");
     assert!(error.contains("`tools/agent.py`, which the runner of the agent helper names"), "{error}");
@@ -86,7 +85,7 @@ async fn agent_runner_script_changed_after_trust_does_not_run() {
     fs::remove_file(project.path("tools/agent.py")).expect("a file");
     project.write("tools/agent.py/__main__.py", marking(&evil));
     let order = json!({"agent": "helper", "objective": "anything"});
-    assert_eq!(failure(&runtime, "task", order).await.0, "denied");
+    assert_eq!(workspace.failure("task", order).await.0, "denied");
     assert!(!evil.exists());
 }
 

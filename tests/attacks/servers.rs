@@ -1,11 +1,9 @@
 //! Language servers that want more than they were asked for.
 
-use lsp_tools::Runtime;
 use serde_json::{Value, json};
 
 use super::{everything, with_settings};
-use crate::support::agent::{call_in, open};
-use crate::support::{Project, scenarios, write_executable};
+use crate::support::{Project, TestWorkspace, scenarios, write_executable};
 
 const TEXT: &str = "def foo\nfoo bar\n";
 
@@ -36,16 +34,16 @@ fn project(edit: impl Fn(&Project) -> Value) -> Project {
     project
 }
 
-async fn rename(runtime: &Runtime, dry_run: bool) -> (bool, Value) {
+async fn rename(workspace: &TestWorkspace, dry_run: bool) -> (bool, Value) {
     let arguments =
         json!({"path": "a.scr", "line": 0, "symbol": "foo", "new_name": "new", "dry_run": dry_run});
-    let result = call_in(runtime, None, "lsp_rename", arguments).await;
+    let result = workspace.call("lsp_rename", arguments).await;
     (result.ok(), result.value)
 }
 
-async fn action(runtime: &Runtime) -> (bool, Value) {
+async fn action(workspace: &TestWorkspace) -> (bool, Value) {
     let arguments = json!({"path": "a.scr", "line": 0, "apply": "Do it"});
-    let result = call_in(runtime, None, "lsp_code_actions", arguments).await;
+    let result = workspace.call("lsp_code_actions", arguments).await;
     (result.ok(), result.value)
 }
 
@@ -54,16 +52,16 @@ async fn row_26_rename_over_two_files_is_applied_whole() {
     let project = project(
         |project| json!({"changes": {uri(project, "a.scr"): [change("new")], uri(project, "b.scr"): [change("new")]}}),
     );
-    let runtime = open(&project, None);
-    let (ok, answer) = rename(&runtime, true).await;
+    let workspace = project.open();
+    let (ok, answer) = rename(&workspace, true).await;
     assert!(ok, "{answer}");
     assert_eq!(project.read("a.scr"), TEXT);
-    let (ok, answer) = rename(&runtime, false).await;
+    let (ok, answer) = rename(&workspace, false).await;
     assert!(ok, "{answer}");
     for path in ["a.scr", "b.scr"] {
         assert_eq!(project.read(path), "def new\nfoo bar\n");
     }
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -115,23 +113,23 @@ async fn row_26_server_edit_wrong_in_one_file_changes_none() {
             changes.extend(make(project).as_array().cloned().unwrap_or_default());
             json!({"documentChanges": changes})
         });
-        let runtime = open(&project, None);
+        let workspace = project.open();
         let before = everything(&project);
         // Only of a file that it has open can a server know a version.
         let opened = json!({"path": "b.scr", "line": 0, "symbol": "foo"});
-        assert!(call_in(&runtime, None, "lsp_hover", opened).await.ok(), "{what}");
+        assert!(workspace.call("lsp_hover", opened).await.ok(), "{what}");
         for dry_run in [true, false] {
-            let (ok, answer) = rename(&runtime, dry_run).await;
+            let (ok, answer) = rename(&workspace, dry_run).await;
             assert!(!ok, "{what}: {answer}");
         }
-        let (ok, answer) = action(&runtime).await;
+        let (ok, answer) = action(&workspace).await;
         assert!(!ok, "{what}: {answer}");
         assert_eq!(everything(&project), before, "{what}");
         let outside: Vec<_> =
             std::fs::read_dir(project.beside("outside")).expect("a folder").flatten().collect();
         assert_eq!(outside.len(), 1, "{what}");
         assert_eq!(std::fs::read_to_string(outside[0].path()).expect("a file"), TEXT, "{what}");
-        runtime.shutdown().await;
+        workspace.shutdown().await;
     }
 }
 
@@ -142,14 +140,14 @@ async fn row_26_permission_rules_apply_to_every_file_of_server_edit() {
             let project = project(
                 |project| json!({"changes": {uri(project, "a.scr"): [change("new")], uri(project, "secret/c.scr"): [change("new")]}}),
             );
-            let runtime = with_settings(&project, &format!("[permissions]\n{list} = ['{rule}']\n"));
+            let workspace = with_settings(&project, &format!("[permissions]\n{list} = ['{rule}']\n"));
             let before = everything(&project);
             for dry_run in [true, false] {
-                let (ok, answer) = rename(&runtime, dry_run).await;
+                let (ok, answer) = rename(&workspace, dry_run).await;
                 assert!(!ok && answer["code"] == "denied", "{list} {rule}: {answer}");
             }
             assert_eq!(everything(&project), before, "{list} {rule}");
-            runtime.shutdown().await;
+            workspace.shutdown().await;
         }
     }
 }
@@ -159,10 +157,10 @@ async fn row_27_unasked_server_request_is_refused() {
     let project = Project::scripted(&json!({}), "", [("a.scr", TEXT)]);
     let inside = uri(&project, "a.scr");
     project.set_scenario(&json!({"rules": scenarios::server_requests(&inside)}));
-    let runtime = open(&project, None);
+    let workspace = project.open();
     let before = everything(&project);
     let hover = json!({"path": "a.scr", "line": 0, "symbol": "foo"});
-    let result = call_in(&runtime, None, "lsp_hover", hover).await;
+    let result = workspace.call("lsp_hover", hover).await;
     assert!(result.ok(), "{}", result.value);
     let answer = |method: &str| {
         project.log().wait_for(method, std::time::Duration::from_secs(60), |log| log.answer(&json!(method)))
@@ -171,7 +169,7 @@ async fn row_27_unasked_server_request_is_refused() {
     assert_eq!(applied["result"]["applied"], false, "{applied}");
     let shown = answer("window/showDocument");
     assert_eq!(shown["result"]["success"], false, "{shown}");
-    runtime.shutdown().await;
+    workspace.shutdown().await;
     assert_eq!(everything(&project), before);
     assert_eq!(project.log().count("workspace/executeCommand"), 0);
 }
@@ -187,15 +185,15 @@ async fn row_28_untrusted_project_server_program_is_not_started() {
         ".lsp-tools/servers.toml",
         format!("[server.pylsp]\ncommand = ['{}']\n", project.path("pylsp").display()),
     );
-    let runtime = open(&project, None);
+    let workspace = project.open();
     for (tool, arguments) in [
         ("lsp_hover", json!({"path": "a.py", "line": 0, "character": 0})),
         ("lsp_diagnostics", json!({"path": "a.py"})),
         ("lsp_servers", json!({})),
         ("edit", json!({"path": "a.py", "edits": [{"old": "1", "new": "2"}], "diagnostics": true})),
     ] {
-        call_in(&runtime, None, tool, arguments).await;
+        workspace.call(tool, arguments).await;
     }
-    runtime.shutdown().await;
+    workspace.shutdown().await;
     assert!(!project.path("PWNED").exists());
 }

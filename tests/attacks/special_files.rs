@@ -11,7 +11,6 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use crate::support::agent::{call, open};
 use crate::support::mcp::Mcp;
 use crate::support::{Project, count_processes, wait_until};
 
@@ -204,13 +203,13 @@ async fn ignore_file_that_is_a_fifo_is_noted_and_others_apply() {
     project.write("rules", "*.tmp\n");
     Kind::Fifo.put(&project.path("sub/.ignore"));
     symlink("../rules", project.path("sub/.gitignore")).expect("a link");
-    let runtime = open(&project, None);
+    let workspace = project.open();
     for (tool, arguments, field) in [
         ("grep", json!({"pattern": "one", "semantic": false}), "matches"),
         ("glob", json!({"pattern": "**/*"}), "matches"),
         ("list", json!({"recursive": true}), "items"),
     ] {
-        let answer = call(&runtime, tool, arguments).await;
+        let answer = workspace.ok(tool, arguments).await;
         let found = answer[field].to_string();
         assert!(found.contains("a.txt") && found.contains("c.txt"), "{tool}: {answer}");
         assert!(!found.contains("b.log") && !found.contains("d.tmp"), "{tool}: {answer}");

@@ -5,20 +5,19 @@ use std::sync::Arc;
 use futures::future::join_all;
 use serde_json::json;
 
-use crate::support::agent::{call, call_in, open};
 use crate::support::{Project, fingerprint};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn row_08_concurrent_edits_applied_match_reported_results() {
     let lines: String = (0..40).map(|line| format!("line {line} is old;\n")).collect();
     let project = Project::new([("a.txt", lines.as_str())]);
-    let runtime = Arc::new(open(&project, None));
+    let workspace = Arc::new(project.open());
     let edits = (0..40).map(|line| {
-        let runtime = Arc::clone(&runtime);
+        let workspace = Arc::clone(&workspace);
         tokio::spawn(async move {
             let (old, new) = (format!("line {line} is old;"), format!("line {line} is new;"));
             let arguments = json!({"path": "a.txt", "edits": [{"old": old, "new": new}]});
-            let result = call_in(&runtime, None, "edit", arguments).await;
+            let result = workspace.call("edit", arguments).await;
             assert!(result.ok() || result.value["code"] == "conflict", "{}", result.value);
             (line, result.ok())
         })
@@ -39,9 +38,9 @@ async fn row_08_concurrent_edits_applied_match_reported_results() {
 async fn dry_run_diagnostics_are_invisible_to_concurrent_hover() {
     let text = "def foo\nfoo bar\n";
     let project = Project::scripted(&json!({}), "", [("a.scr", text)]);
-    let runtime = open(&project, None);
+    let workspace = project.open();
     let hover = || json!({"path": "a.scr", "line": 0, "character": 0});
-    call(&runtime, "lsp_hover", hover()).await;
+    workspace.ok("lsp_hover", hover()).await;
     let on_disk = fingerprint(text);
     let trials = async {
         let mut tried = 0;
@@ -49,7 +48,7 @@ async fn dry_run_diagnostics_are_invisible_to_concurrent_hover() {
             let content = format!("def foo\nfoo WRONG {round}\n");
             let arguments =
                 json!({"path": "a.scr", "content": content, "dry_run": true, "diagnostics": true});
-            let answer = call(&runtime, "write", arguments).await;
+            let answer = workspace.ok("write", arguments).await;
             assert!(answer.get("undo").is_none(), "{answer}");
             tried += usize::from(answer["diagnostics"]["added"].to_string().contains("WRONG"));
         }
@@ -59,7 +58,7 @@ async fn dry_run_diagnostics_are_invisible_to_concurrent_hover() {
     let queries = async {
         let mut asked = 0;
         while !ended.is_cancelled() {
-            let answer = call(&runtime, "lsp_hover", hover()).await;
+            let answer = workspace.ok("lsp_hover", hover()).await;
             let contents = answer["contents"].as_str().unwrap_or_default();
             assert!(contents.ends_with(&on_disk), "after {asked} questions: {answer}");
             asked += 1;
@@ -75,6 +74,6 @@ async fn dry_run_diagnostics_are_invisible_to_concurrent_hover() {
     assert!(tried > 400, "the trials were tried: {tried}");
     assert!(asked > 100, "questions came between: {asked}");
     assert_eq!(project.read("a.scr"), text);
-    runtime.shutdown().await;
+    workspace.shutdown().await;
     assert_eq!(project.log().violations(), Vec::<String>::new());
 }

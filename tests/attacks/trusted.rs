@@ -10,7 +10,6 @@ use lsp_tools::TrustRequest;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::json;
 
-use crate::support::agent::{call_in, open};
 use crate::support::{Project, copy_executable};
 
 const ROUNDS: usize = 200;
@@ -69,15 +68,15 @@ async fn trusted_hook_binary_swapped_constantly_other_never_runs() {
     let outside = tempfile::tempdir().expect("a folder");
     let mark = outside.path().join("mark");
     let Some(project) = hooked(&mark) else { return };
-    let first = open(&project, None);
+    let first = project.open();
     let shown = first.trust(TrustRequest::Show).await.expect("what to trust");
     first.trust(TrustRequest::Grant { fingerprint: shown.fingerprint }).await.expect("trust");
     drop(first);
-    let runtime = open(&project, None);
+    let workspace = project.open();
     let _exchanging = Loop::between(project.path("tools/guard"), project.path("tools/other"));
     let (mut ran, mut refused, mut other) = (0, 0, 0);
     for _ in 0..ROUNDS {
-        let result = call_in(&runtime, None, "read", json!({"path": "a.txt"})).await;
+        let result = workspace.call("read", json!({"path": "a.txt"})).await;
         match result.ok() {
             true => ran += 1,
             false => {

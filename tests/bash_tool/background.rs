@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use lsp_tools::Caller;
+use lsp_tools::internals::policy::LeaveGiven;
 use serde_json::json;
 
 use super::scene::Scene;
@@ -69,7 +70,7 @@ async fn row_42_background_ids_of_other_session_are_not_found() {
     let id = scene.start("echo secret; sleep 95").await;
     let other = Caller { session: "other".to_owned(), ..Caller::default() };
     for tool in ["bash_output", "bash_kill"] {
-        let answer = scene.call_as(&other, tool, json!({"id": id})).await.value;
+        let answer = scene.call_as(&other, &LeaveGiven, tool, json!({"id": id})).await.value;
         assert_eq!(answer["code"], "not_found", "{tool}: {answer}");
         assert!(!answer.to_string().contains("secret"), "{answer}");
         let hint = answer["hint"].as_str().unwrap();
@@ -97,7 +98,10 @@ async fn background_commands_beyond_limit_are_refused_unless_one_ended() {
     assert_eq!(refused["code"], "conflict", "{refused}");
     // Another session has places of its own.
     let other = Caller { session: "other".to_owned(), ..Caller::default() };
-    let started = scene.call_as(&other, "bash", json!({"command": "true", "background": true})).await.value;
+    let started = scene
+        .call_as(&other, &LeaveGiven, "bash", json!({"command": "true", "background": true}))
+        .await
+        .value;
     assert_eq!(started["ok"], true, "{started}");
 }
 

@@ -139,7 +139,7 @@ async fn bash_tools_answers_conform_to_output_schema() {
 #[tokio::test(flavor = "multi_thread")]
 async fn language_servers_are_notified_of_files_changed_by_command() {
     let project = Project::scripted(&json!({}), "", [("a.scr", "def foo\n")]);
-    let scene = Scene::open(project, "");
+    let scene = Scene::open(&project, "");
     let position = Target::Position { path: "a.scr".into(), position: Position::new(0, 4) };
     in_time(scene.runtime.hover(position)).await.expect("a hover");
     let log = scene.project.log();

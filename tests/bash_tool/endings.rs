@@ -1,10 +1,9 @@
 //! Commands that would live on: left in the background, moved to another session, deaf to SIGTERM, given up by their caller.
 
-use lsp_tools::Caller;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::scene::{PROMPT, Scene, call};
+use super::scene::{PROMPT, Scene};
 
 /// Six processes that fork and end on and on, each in a session of its own: whoever looks for them finds where they were.
 pub const COMETS: &str = r"
@@ -113,10 +112,9 @@ async fn command_stopping_its_supervisor_is_still_ended() {
 #[tokio::test]
 async fn row_41_cancelled_call_ends_its_command() {
     let scene = Scene::new();
-    let caller = Caller::default();
     let cancelled = CancellationToken::new();
     let command = format!("setsid {} & {}", sleeper(&scene), sleeper(&scene));
-    let running = call(&scene.runtime, &caller, "bash", json!({"command": command}), cancelled.clone());
+    let running = scene.call_until(cancelled.clone(), "bash", json!({"command": command}));
     let cancel = async {
         scene.lives(|count| count >= 3).await;
         cancelled.cancel();
@@ -130,9 +128,8 @@ async fn row_41_cancelled_call_ends_its_command() {
 async fn shutdown_ends_foreground_and_background_commands() {
     let scene = Scene::new();
     let id = scene.start(&format!("trap '' TERM; setsid {} & {}", sleeper(&scene), sleeper(&scene))).await;
-    let caller = Caller::default();
     let arguments = json!({"command": sleeper(&scene)});
-    let running = call(&scene.runtime, &caller, "bash", arguments, CancellationToken::new());
+    let running = scene.call_until(CancellationToken::new(), "bash", arguments);
     let shutdown = async {
         scene.lives(|count| count >= 5).await;
         scene.runtime.shutdown().await;

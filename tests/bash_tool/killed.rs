@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use lsp_tools::{Caller, Runtime, RuntimeOptions};
+use lsp_tools::internals::policy::LeaveGiven;
+use lsp_tools::{CallRequest, Caller, Runtime, RuntimeOptions};
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 
-use super::scene::{SOON, call};
+use super::scene::SOON;
 use crate::support::{Marker, Project, wait_until};
 
 const COMMAND: &str = "LSP_TOOLS_TEST_EMBEDDED_COMMAND";
@@ -36,10 +36,10 @@ async fn embedder() {
     let caller = Caller::default();
     if std::env::var_os(BACKGROUND).is_some() {
         let arguments = json!({"command": command, "background": true});
-        call(&runtime, &caller, "bash", arguments, CancellationToken::new()).await;
+        runtime.call(CallRequest::new("bash", arguments, &caller).approved_by(&LeaveGiven)).await;
     }
-    let arguments = json!({"command": command});
-    let answer = call(&runtime, &caller, "bash", arguments, CancellationToken::new()).await;
+    let request = CallRequest::new("bash", json!({"command": command}), &caller).approved_by(&LeaveGiven);
+    let answer = runtime.call(request).await;
     println!("{}", answer.value["stdout"].as_str().unwrap_or_default());
 }
 

@@ -243,7 +243,7 @@ async fn row_1_untrusted_project_cannot_relax_its_sandbox() {
     let settings =
         format!("[bash]\nsandbox = \"off\"\nwritable = [\"{folder}\"]\nenv = [\"*\"]\nnetwork = \"open\"\n");
     let project = crate::support::Project::new([(".lsp-tools/lsp-tools.toml", settings.as_str())]);
-    let scene = Scene::open(project, "");
+    let scene = Scene::open(&project, "");
     let answer = scene.bash(&format!("echo x > {folder}/new")).await;
     assert_ne!(answer["exit_code"], 0, "{answer}");
     assert_eq!(answer["sandbox"], "landlock");

@@ -2,17 +2,13 @@
 
 use std::fs;
 use std::future::Future;
-use std::path::PathBuf;
+use std::ops::Deref;
 use std::time::{Duration, Instant};
 
-use futures::future::BoxFuture;
-use lsp_tools::{
-    Approval, ApprovalRequest, Approver, CallRequest, Caller, Runtime, RuntimeOptions, ToolResult,
-};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{Marker, Project};
+use crate::support::{Marker, Project, TestWorkspace};
 
 /// The upper bound of everything that is expected soon, on a slow machine that does other things as well.
 pub const SOON: Duration = Duration::from_secs(30);
@@ -20,20 +16,18 @@ pub const SOON: Duration = Duration::from_secs(30);
 /// sleeps, and no measure of speed.
 pub const PROMPT: Duration = Duration::from_secs(40);
 
-/// Agrees to everything.
-pub struct Yes;
-
-impl Approver for Yes {
-    fn ask<'a>(&'a self, _: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
-        Box::pin(std::future::ready(Approval::Once))
-    }
+/// A workspace, and a word by which the processes of its commands are known.
+pub struct Scene {
+    workspace: TestWorkspace,
+    pub marker: Marker,
 }
 
-/// A project with a runtime, and a word by which the processes of its commands are known.
-pub struct Scene {
-    pub project: Project,
-    pub runtime: Runtime,
-    pub marker: Marker,
+impl Deref for Scene {
+    type Target = TestWorkspace;
+
+    fn deref(&self) -> &TestWorkspace {
+        &self.workspace
+    }
 }
 
 impl Scene {
@@ -44,30 +38,22 @@ impl Scene {
     /// With these settings.
     pub fn with(settings: &str) -> Self {
         Self::open(
-            Project::new([("a.txt", "a\n"), ("src/b.txt", "b\n"), (".gitignore", "ignored/\n")]),
+            &Project::new([("a.txt", "a\n"), ("src/b.txt", "b\n"), (".gitignore", "ignored/\n")]),
             settings,
         )
     }
 
     /// On a project that is there.
-    pub fn open(project: Project, settings: &str) -> Self {
+    pub fn open(project: &Project, settings: &str) -> Self {
         fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
-        let runtime = runtime(&project);
-        Self { project, runtime, marker: Marker::new() }
-    }
-
-    pub async fn call(&self, name: &str, arguments: Value) -> ToolResult {
-        self.call_as(&Caller::default(), name, arguments).await
+        let workspace = project.opening().timeout(None).answering_within(SOON).open();
+        Self { workspace, marker: Marker::new() }
     }
 
     /// As [`bash`](Self::bash), for what takes as long as the machine needs.
     pub async fn bash_for_long(&self, command: &str) -> Value {
         let arguments = json!({"command": command, "timeout_ms": 500_000});
-        call(&self.runtime, &Caller::default(), "bash", arguments, CancellationToken::new()).await.value
-    }
-
-    pub async fn call_as(&self, caller: &Caller, name: &str, arguments: Value) -> ToolResult {
-        in_time(call(&self.runtime, caller, name, arguments, CancellationToken::new())).await
+        self.call_until(CancellationToken::new(), "bash", arguments).await.value
     }
 
     /// Runs a command to its end.
@@ -132,28 +118,6 @@ impl Scene {
             assert!(Instant::now() < deadline, "{all:?} {answer}");
         }
     }
-}
-
-pub fn runtime(project: &Project) -> Runtime {
-    let options = RuntimeOptions {
-        workspace: Some(project.root()),
-        cwd: project.root(),
-        supervisor: Some(PathBuf::from(env!("CARGO_BIN_EXE_lsp-tools"))),
-        ..RuntimeOptions::default()
-    };
-    Runtime::open_with(options, project.folders(None)).expect("a runtime")
-}
-
-pub async fn call(
-    runtime: &Runtime,
-    caller: &Caller,
-    name: &str,
-    arguments: Value,
-    cancelled: CancellationToken,
-) -> ToolResult {
-    runtime
-        .call(CallRequest::new(name, arguments, caller).approved_by(&Yes).with_cancellation(cancelled))
-        .await
 }
 
 /// Waits for `future`, which must be done soon.

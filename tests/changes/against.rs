@@ -146,18 +146,12 @@ async fn commits_that_are_not_there_are_named_with_what_to_do() {
     let origin = format!("file://{}", repository.project.root().display());
     let to = clone.path("clone");
     git(&clone.root(), &["clone", "-q", "--depth", "1", &origin, &to.display().to_string()]);
-    let runtime = lsp_tools::Runtime::open_with(
-        lsp_tools::RuntimeOptions { workspace: Some(to.clone()), cwd: to, ..Default::default() },
-        clone.folders(None),
-    )
-    .expect("a runtime");
-    let caller = lsp_tools::Caller::at_shell();
-    let asked = lsp_tools::CallRequest::new("lsp_changes", json!({"against": "HEAD~1"}), &caller);
-    let answer = runtime.call(asked).await.value;
+    let shallow = clone.opening().workspace(to).timeout(None).finding_supervisor().at_shell().open();
+    let answer = shallow.answer("lsp_changes", json!({"against": "HEAD~1"})).await;
     let hint = answer["hint"].as_str().unwrap_or_default();
     assert!(answer["error"].as_str().is_some_and(|error| error.contains("shallow")), "{answer}");
     assert!(hint.contains("--unshallow"), "{answer}");
-    runtime.shutdown().await;
+    shallow.shutdown().await;
     repository.runtime.shutdown().await;
 }
 
@@ -190,17 +184,12 @@ async fn workspace_within_a_repository_sees_its_own_part() {
     );
     repository.project.write("app/rates.py", RATES.replace("def rate", "def rates"));
     repository.project.write("other/x.py", "x = undefined\n");
-    let folder = repository.project.path("app");
-    let runtime = lsp_tools::Runtime::open_with(
-        lsp_tools::RuntimeOptions { workspace: Some(folder.clone()), cwd: folder, ..Default::default() },
-        repository.project.folders(Some(&crate::support::real_servers(&["pyright"]))),
-    )
-    .expect("a runtime");
-    let caller = lsp_tools::Caller::at_shell();
-    let asked = lsp_tools::CallRequest::new("lsp_changes", json!({"against": "HEAD"}), &caller);
-    let answer = runtime.call(asked).await.value;
+    let project = &repository.project;
+    let app = project.opening().servers(&["pyright"]).workspace(project.path("app")).timeout(None);
+    let app = app.finding_supervisor().at_shell().open();
+    let answer = app.answer("lsp_changes", json!({"against": "HEAD"})).await;
     let found = findings(&answer);
     assert!(found.len() == 1 && found[0].starts_with("shop.py:0 "), "{answer}");
     assert!(answer["notes"].to_string().contains("1 changed files lie outside"), "{answer}");
-    runtime.shutdown().await;
+    app.shutdown().await;
 }

@@ -4,7 +4,6 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use lsp_tools::{CallRequest, Caller, Runtime, RuntimeOptions};
 use serde_json::json;
 
 use super::{Repository, findings};
@@ -112,19 +111,11 @@ async fn workspace_that_is_a_link_in_the_other_tree_is_not_followed() {
         symlink(&home, project.path("sub")).expect("a link");
     });
     let project = &repository.project;
-    let options = RuntimeOptions {
-        workspace: Some(project.path("sub")),
-        cwd: project.path("sub"),
-        supervisor: Some(env!("CARGO_BIN_EXE_lsp-tools").into()),
-        ..RuntimeOptions::default()
-    };
-    let runtime = Runtime::open_with(options, project.folders(None)).expect("a runtime");
-    let caller = Caller::at_shell();
-    let asked = CallRequest::new("lsp_changes", json!({"against": "main..evil"}), &caller);
-    let answer = runtime.call(asked).await.value;
+    let sub = project.opening().workspace(project.path("sub")).timeout(None).at_shell().open();
+    let answer = sub.answer("lsp_changes", json!({"against": "main..evil"})).await;
     assert!(answer["ok"] == false && answer["error"].to_string().contains("no folder"), "{answer}");
     assert_eq!(fs::metadata(&home).expect("a folder").permissions(), before);
-    runtime.shutdown().await;
+    sub.shutdown().await;
     repository.runtime.shutdown().await;
 }
 

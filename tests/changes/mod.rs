@@ -6,29 +6,31 @@ mod hostile;
 mod merges;
 pub mod pairs;
 
+use std::ops::Deref;
 use std::path::Path;
 
 use crate::notes_tools::changed_files::git;
-use crate::support::{Project, agent, real_servers};
-use lsp_tools::{CallRequest, Caller, Runtime};
+use crate::support::{Project, TestWorkspace, start_of};
 use serde_json::{Value, json};
 
-/// A project in git, with one commit of its files on the branch `main`.
-pub struct Repository {
-    pub project: Project,
-    pub runtime: Runtime,
+/// A workspace at a shell, in git, with one commit of its files on the branch `main`.
+pub struct Repository(pub TestWorkspace);
+
+impl Deref for Repository {
+    type Target = TestWorkspace;
+
+    fn deref(&self) -> &TestWorkspace {
+        &self.0
+    }
 }
 
 impl Repository {
     pub fn new(servers: &[&str], files: &[(&str, &str)]) -> Self {
-        let project = Project::new(files.iter().copied());
-        let servers = (!servers.is_empty()).then(|| real_servers(servers));
-        let runtime = agent::open(&project, servers.as_deref());
-        Self::of(project, runtime)
+        Self::of(Project::new(files.iter().copied()).opening().servers(servers).at_shell().open())
     }
 
-    pub fn of(project: Project, runtime: Runtime) -> Self {
-        let repository = Self { project, runtime };
+    pub fn of(workspace: TestWorkspace) -> Self {
+        let repository = Self(workspace);
         repository.git(&["init", "-q", "-b", "main"]);
         repository.commit("first");
         repository
@@ -54,8 +56,7 @@ impl Repository {
     }
 
     pub async fn changes(&self, arguments: Value) -> Value {
-        let caller = Caller::at_shell();
-        self.runtime.call(CallRequest::new("lsp_changes", arguments, &caller)).await.value
+        self.answer("lsp_changes", arguments).await
     }
 
     pub async fn against(&self, reference: &str) -> Value {
@@ -70,7 +71,7 @@ pub fn findings(answer: &Value) -> Vec<String> {
         format!(
             "{}:{} {}",
             item["path"].as_str().unwrap_or_default(),
-            agent::start(item).0,
+            start_of(item).0,
             item["message"].as_str().unwrap_or_default()
         )
     };

@@ -3,7 +3,6 @@
 use serde_json::json;
 
 use super::store::{MOMENT, Stores};
-use crate::support::agent::call;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sessions_are_listed_newest_first() {
@@ -11,8 +10,8 @@ async fn sessions_are_listed_newest_first() {
     stores.session("old", MOMENT - 90_000_000, &["What was it?"]);
     stores.session("new", MOMENT, &["What is it?", "And why?"]);
     stores.session("empty", MOMENT + 90_000_000, &[]);
-    let runtime = stores.open();
-    let listed = call(&runtime, "chat_sessions", json!({"limit": 2})).await;
+    let workspace = stores.open();
+    let listed = workspace.ok("chat_sessions", json!({"limit": 2})).await;
     assert_eq!(
         listed["sessions"],
         json!([
@@ -27,5 +26,5 @@ async fn sessions_are_listed_newest_first() {
         ])
     );
     assert_eq!((&listed["count"], &listed["has_more"]), (&json!(3), &json!(true)));
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }

@@ -3,11 +3,10 @@
 use std::fs;
 use std::path::PathBuf;
 
-use lsp_tools::{Runtime, ToolResult};
+use lsp_tools::ToolResult;
 use serde_json::{Value, json};
 
-use crate::support::Project;
-use crate::support::agent::{call_in, open};
+use crate::support::{Project, TestWorkspace};
 
 pub const GET: &str = "copilot_chat_secretary_get_request";
 pub const GET_FIRST: &str = "copilot_chat_secretary_get_first_request";
@@ -42,8 +41,8 @@ impl Stores {
         self.project.beside("dot-copilot")
     }
 
-    pub fn open(&self) -> Runtime {
-        open(&self.project, None)
+    pub fn open(&self) -> TestWorkspace {
+        self.project.open()
     }
 
     /// Writes a file of VS Code's storage `hash`, which belongs to the project.
@@ -103,15 +102,15 @@ pub fn vscode_session(id: &str, at: i64, requests: &[&str]) -> Value {
 pub const MOMENT: i64 = 1_769_846_709_120;
 
 /// Calls a tool of chats; what the model reads, as JSON, and the result.
-pub async fn tell(runtime: &Runtime, name: &str, arguments: Value) -> (Value, ToolResult) {
-    let result = call_in(runtime, None, name, arguments).await;
+pub async fn tell(workspace: &TestWorkspace, name: &str, arguments: Value) -> (Value, ToolResult) {
+    let result = workspace.call(name, arguments).await;
     let text = serde_json::from_str(&result.text_for_model()).expect("a JSON string");
     (text, result)
 }
 
 /// The same; it must fail. What the model reads.
-pub async fn refusal(runtime: &Runtime, name: &str, arguments: Value) -> Value {
-    let (text, result) = tell(runtime, name, arguments).await;
+pub async fn refusal(workspace: &TestWorkspace, name: &str, arguments: Value) -> Value {
+    let (text, result) = tell(workspace, name, arguments).await;
     assert!(!result.ok(), "{text}");
     assert_eq!(result.value["ok"], false);
     text

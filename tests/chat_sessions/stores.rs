@@ -6,7 +6,6 @@ use std::os::unix::fs::symlink;
 use serde_json::json;
 
 use super::store::{GET, GET_FIRST, MOMENT, Stores, refusal, tell, vscode_session};
-use crate::support::agent::call;
 
 fn log(stores: &Stores, id: &str, lines: &[serde_json::Value]) {
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
@@ -30,15 +29,15 @@ async fn change_log_is_replayed_and_precedes_older_json_file() {
             json!({"kind": 2, "k": ["requests"], "v": [asked("second", MOMENT + 2)], "i": 1}),
         ],
     );
-    let runtime = stores.open();
-    let (text, _) = tell(&runtime, GET, json!({"index": 2})).await;
+    let workspace = stores.open();
+    let (text, _) = tell(&workspace, GET, json!({"index": 2})).await;
     assert_eq!(
         (&text["sessionId"], &text["request"], &text["totalRequests"]),
         (&json!("s1"), &json!("second"), &json!(2))
     );
-    let listed = call(&runtime, "chat_sessions", json!({})).await;
+    let listed = workspace.ok("chat_sessions", json!({})).await;
     assert_eq!((&listed["count"], &listed["sessions"][0]["title"]), (&json!(1), &json!("A title")));
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -66,15 +65,15 @@ async fn copilot_cli_sessions_are_read() {
     stores.cli_about("cli-1", "Parser");
     // Without what stands beside it, its first line says where it was held.
     stores.cli("cli-2", "events.jsonl", &lines[..2].join("\n").replace("cli-1", "cli-2"));
-    let runtime = stores.open();
-    let (text, _) = tell(&runtime, GET, json!({"index": 2, "sessionId": "cli-1"})).await;
+    let workspace = stores.open();
+    let (text, _) = tell(&workspace, GET, json!({"index": 2, "sessionId": "cli-1"})).await;
     assert_eq!(
         (&text["request"], &text["timestamp"], &text["totalRequests"]),
         (&json!("And its tests"), &json!("2026-01-31T08:05:04.000Z"), &json!(2))
     );
-    let (text, _) = tell(&runtime, GET_FIRST, json!({"sessionId": "cli-2"})).await;
+    let (text, _) = tell(&workspace, GET_FIRST, json!({"sessionId": "cli-2"})).await;
     assert_eq!((&text["firstRequest"], &text["requestsCount"]), (&json!("Fix the parser"), &json!(1)));
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -84,15 +83,15 @@ async fn current_dialog_is_newest_session_of_any_store() {
     let start = json!({"type": "session.start", "data": {"context": {"cwd": stores.project.root()}}});
     let asked = |at: &str| json!({"type": "user.message", "data": {"content": "shell"}, "timestamp": at});
     stores.cli("in-shell", "events.jsonl", &format!("{start}\n{}\n", asked("2026-01-31T08:00:00.000Z")));
-    let runtime = stores.open();
-    assert_eq!(tell(&runtime, GET_FIRST, json!({})).await.0["sessionId"], "in-editor");
+    let workspace = stores.open();
+    assert_eq!(tell(&workspace, GET_FIRST, json!({})).await.0["sessionId"], "in-editor");
     stores.cli("in-shell", "events.jsonl", &format!("{start}\n{}\n", asked("2026-01-31T09:00:00.000Z")));
     assert_eq!(
-        tell(&runtime, GET_FIRST, json!({})).await.0["sessionId"],
+        tell(&workspace, GET_FIRST, json!({})).await.0["sessionId"],
         "in-shell",
         "files are read at each call"
     );
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -118,15 +117,15 @@ async fn chat_sessions_of_other_folders_are_not_found() {
     // A folder whose name begins as ours does is another one.
     let beside = format!("file://{}-2", stores.project.root().display());
     stores.vscode_of("beside", &json!({"folder": beside}), "beside.json", &session("beside"));
-    let runtime = stores.open();
+    let workspace = stores.open();
     for id in ["foreign", "remote", "none", "foreign-cli", "beside"] {
-        let text = refusal(&runtime, GET, json!({"index": 1, "sessionId": id})).await;
+        let text = refusal(&workspace, GET, json!({"index": 1, "sessionId": id})).await;
         assert_eq!(text["error"], format!("Session not found: {id}"));
     }
-    let listed = call(&runtime, "chat_sessions", json!({})).await;
+    let listed = workspace.ok("chat_sessions", json!({})).await;
     assert_eq!(listed["count"], 0, "{listed}");
     assert!(!listed.to_string().contains("secret") && !listed.to_string().contains("somewhere"), "{listed}");
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -142,11 +141,11 @@ async fn multi_root_workspace_session_belongs_to_each_folder() {
     stores.vscode_of("multi", &about, "m.json", &vscode_session("m", MOMENT, &["x"]).to_string());
     let below = json!({"folder": format!("file://{}/sub", stores.project.root().display())});
     stores.vscode_of("below", &below, "b.json", &vscode_session("b", MOMENT, &["x"]).to_string());
-    let runtime = stores.open();
+    let workspace = stores.open();
     for id in ["m", "b"] {
-        assert!(tell(&runtime, GET, json!({"index": 1, "sessionId": id})).await.1.ok(), "{id}");
+        assert!(tell(&workspace, GET, json!({"index": 1, "sessionId": id})).await.1.ok(), "{id}");
     }
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -169,8 +168,8 @@ async fn broken_session_files_are_skipped_with_a_reason() {
     let outside = stores.project.beside("outside.json");
     fs::write(&outside, vscode_session("linked", MOMENT, &["from outside"]).to_string()).expect("a file");
     symlink(&outside, folder.join("linked.json")).expect("a link");
-    let runtime = stores.open();
-    let listed = call(&runtime, "chat_sessions", json!({})).await;
+    let workspace = stores.open();
+    let listed = workspace.ok("chat_sessions", json!({})).await;
     assert_eq!(
         (&listed["sessions"][0]["sessionId"], &listed["sessions"][0]["current"]),
         (&json!("good"), &json!(true))
@@ -190,5 +189,5 @@ async fn broken_session_files_are_skipped_with_a_reason() {
     let root = stores.project.beside("x");
     let machine = root.parent().expect("a folder").to_string_lossy().into_owned();
     assert!(!listed.to_string().contains(&machine), "no path of the machine: {listed:#}");
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }

@@ -6,7 +6,6 @@ use lsp_tools::Caller;
 use serde_json::json;
 
 use super::store::{CHAT_TOOLS, GET, MOMENT, Stores};
-use crate::support::agent::{failure, open};
 
 fn set(stores: &Stores, text: &str) {
     fs::write(stores.project.beside("config").join("lsp-tools.toml"), text).expect("settings");
@@ -20,16 +19,16 @@ async fn chat_tools_disabled_are_unlisted_and_calls_are_denied_with_hint() {
         ["", "[chats]\nenabled = false\n", "[permissions]\nprofile = \"all\"\navailable = [\"*chat*\"]\n"]
     {
         set(&stores, settings);
-        let runtime = open(&stores.project, None);
-        let listed = runtime.definitions(&Caller::default());
+        let workspace = stores.project.open();
+        let listed = workspace.definitions(&Caller::default());
         for name in CHAT_TOOLS {
             assert!(listed.iter().all(|definition| definition.card.name != name), "{settings}: {name}");
-            assert!(!runtime.is_offered(&Caller::at_shell(), name));
-            let (code, error) = failure(&runtime, name, json!({"index": 1})).await;
+            assert!(!workspace.is_offered(&Caller::at_shell(), name));
+            let (code, error) = workspace.failure(name, json!({"index": 1})).await;
             assert_eq!(code, "denied");
             assert!(error.contains("`enabled = true` under [chats]") && !error.contains("secret"), "{error}");
         }
-        runtime.shutdown().await;
+        workspace.shutdown().await;
     }
 }
 
@@ -40,10 +39,10 @@ async fn chat_tools_enabled_by_project_settings_stay_off() {
     set(&stores, "");
     stores.project.write(".lsp-tools/lsp-tools.toml", "[chats]\nenabled = true\n");
     let trusting = stores.project.command(None).args(["trust", "--yes"]).output().expect("lsp-tools");
-    let runtime = open(&stores.project, None);
-    assert!(!runtime.is_offered(&Caller::default(), GET), "{trusting:?}");
-    assert_eq!(failure(&runtime, GET, json!({"index": 1})).await.0, "denied");
-    runtime.shutdown().await;
+    let workspace = stores.project.open();
+    assert!(!workspace.is_offered(&Caller::default(), GET), "{trusting:?}");
+    assert_eq!(workspace.failure(GET, json!({"index": 1})).await.0, "denied");
+    workspace.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

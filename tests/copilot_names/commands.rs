@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use lsp_tools::Caller;
 use lsp_tools::internals::bridges::{AliasCallOptions, call_alias};
+use lsp_tools::internals::policy::LeaveGiven;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::{absolute, backend_of, done, refused};
-use crate::support::agent::{Yes, open};
 use crate::support::{Marker, Project, wait_until};
 
 const SOON: Duration = Duration::from_secs(60);
@@ -17,7 +17,7 @@ const SOON: Duration = Duration::from_secs(60);
 #[tokio::test(flavor = "multi_thread")]
 async fn run_in_terminal_reports_output_exit_code_and_changed_files() {
     let project = Project::new([("a.txt", "1\n")]);
-    let runtime = open(&project, None);
+    let runtime = project.open();
     let input = json!({"command": "echo out; echo err >&2; echo 2 > a.txt; exit 3", "explanation": "x"});
     let answer = done(&runtime, "run_in_terminal", input).await;
     assert!(answer.text.starts_with("out\nerr\nexit code 3 after "), "{}", answer.text);
@@ -33,7 +33,7 @@ async fn run_in_terminal_reports_output_exit_code_and_changed_files() {
 #[tokio::test(flavor = "multi_thread")]
 async fn background_terminal_output_is_read_by_id() {
     let project = Project::new([]);
-    let runtime = open(&project, None);
+    let runtime = project.open();
     let input = json!({"command": "echo ready; read nothing; echo over", "isBackground": true});
     let text = done(&runtime, "run_in_terminal", input).await.text;
     let id = text.split(" as ").nth(1).and_then(|rest| rest.split(';').next()).expect("an id").to_owned();
@@ -54,14 +54,14 @@ async fn background_terminal_output_is_read_by_id() {
 #[tokio::test(flavor = "multi_thread")]
 async fn cancelled_turn_ends_its_command() {
     let project = Project::new([]);
-    let runtime = open(&project, None);
+    let runtime = project.open();
     let marker = Marker::new();
     let (caller, cancelled) = (Caller::default(), CancellationToken::new());
     let backend = backend_of(&runtime);
     let asked = AliasCallOptions {
         backend: &backend,
         caller: &caller,
-        approver: &Yes,
+        approver: &LeaveGiven,
         group: None,
         cancelled: cancelled.clone(),
     };
@@ -89,7 +89,7 @@ async fn run_tests_runs_python_unittest_files_of_project() {
         ("pkg/test_shop.py", test),
         ("README.md", ""),
     ]);
-    let runtime = open(&project, None);
+    let runtime = project.open();
     let input = json!({"files": [absolute(&project, "pkg/test_shop.py")], "testNames": ["test_it"]});
     let answer = done(&runtime, "run_tests", input).await;
     let first = answer.text.lines().next().expect("a line");
@@ -106,7 +106,7 @@ async fn run_tests_runs_python_unittest_files_of_project() {
 #[tokio::test(flavor = "multi_thread")]
 async fn run_tests_uses_makefile_test_target() {
     let project = Project::new([("Makefile", "test:\n\t@echo tested by make\n")]);
-    let runtime = open(&project, None);
+    let runtime = project.open();
     let text = done(&runtime, "run_tests", json!({})).await.text;
     assert!(text.starts_with("$ make test\n(Makefile has `test`)\ntested by make\nexit code 0"), "{text}");
     runtime.shutdown().await;

@@ -5,7 +5,6 @@ use serde_json::json;
 use super::{absolute, done, refused};
 use crate::notes_tools::changed_files::{commit, git};
 use crate::support::Project;
-use crate::support::agent::open;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn read_list_and_search_aliases_find_files() {
@@ -15,7 +14,7 @@ async fn read_list_and_search_aliases_find_files() {
         ("src/empty.txt", ""),
         ("src/in/x.rs", "fn x() {}\n"),
     ]);
-    let runtime = open(&project, None);
+    let runtime = project.open();
     let path = absolute(&project, "src/long.txt");
     let first = done(&runtime, "read_file", json!({"filePath": path})).await.text;
     assert!(
@@ -54,7 +53,7 @@ async fn get_changed_files_lists_each_state_under_its_heading() {
     let project = Project::new([("kept.txt", "1\n"), ("edited.txt", "1\n")]);
     git(&project.root(), &["init", "-q"]);
     commit(&project.root());
-    let runtime = open(&project, None);
+    let runtime = project.open();
     let none = done(&runtime, "get_changed_files", json!({})).await.text;
     assert_eq!(none, "No changed files found.");
     project.write("edited.txt", "2\n");
@@ -83,7 +82,7 @@ async fn find_test_files_matches_sources_and_tests_both_ways() {
         ("alone.go", "package a\n"),
         ("README.md", "\n"),
     ]);
-    let runtime = open(&project, None);
+    let runtime = project.open();
     let tests_of = async |path: &str| {
         done(&runtime, "find_test_files", json!({"filePaths": [absolute(&project, path)]})).await.text
     };

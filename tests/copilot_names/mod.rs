@@ -9,8 +9,8 @@ mod rules;
 use std::time::Duration;
 
 use crate::support::Project;
-use crate::support::agent::Yes;
 use lsp_tools::internals::bridges::{AliasAnswer, AliasCallOptions, call_alias};
+use lsp_tools::internals::policy::LeaveGiven;
 use lsp_tools::internals::runtime::{LiveRuntime, LocalBackend};
 use lsp_tools::{Approver, Caller, Client, Runtime};
 use serde_json::Value;
@@ -38,14 +38,14 @@ fn backend_of(runtime: &Runtime) -> LocalBackend {
 
 /// The same with leave for everything; it must succeed.
 async fn done(runtime: &Runtime, name: &str, input: Value) -> AliasAnswer {
-    let answer = asked(runtime, name, input.clone(), &Yes).await;
+    let answer = asked(runtime, name, input.clone(), &LeaveGiven).await;
     assert!(answer.ok, "{name} {input}: {}", answer.text);
     answer
 }
 
 /// The same; it must fail. What it says.
 async fn refused(runtime: &Runtime, name: &str, input: Value) -> String {
-    let answer = asked(runtime, name, input.clone(), &Yes).await;
+    let answer = asked(runtime, name, input.clone(), &LeaveGiven).await;
     assert!(!answer.ok, "{name} {input}: {}", answer.text);
     answer.text
 }

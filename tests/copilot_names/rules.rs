@@ -3,12 +3,12 @@
 use std::fs;
 
 use lsp_tools::internals::bridges::{AliasClass, alias_choice, all_aliases};
+use lsp_tools::internals::policy::LeaveGiven;
 use lsp_tools::{Caller, NobodyToAsk};
 use serde_json::json;
 
 use super::{absolute, asked, done, refused};
 use crate::support::Project;
-use crate::support::agent::{Yes, open};
 
 fn with_settings<'a>(settings: &str, files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Project {
     let project = Project::new(files);
@@ -20,7 +20,7 @@ fn with_settings<'a>(settings: &str, files: impl IntoIterator<Item = (&'a str, &
 async fn permission_rule_for_tool_applies_to_its_alias() {
     let settings = "[permissions]\ndeny = [\"write(/docs)\", \"read(.env)\", \"bash(rm *)\"]\n";
     let project = with_settings(settings, [("docs/a.md", "x\n"), (".env", "SECRET=1\n")]);
-    let runtime = open(&project, None);
+    let runtime = project.open();
     for (name, path) in
         [("insert_edit_into_file", "docs/a.md"), ("create_file", "docs/a.md"), ("create_file", "docs/new.md")]
     {
@@ -45,12 +45,12 @@ async fn permission_rule_for_tool_applies_to_its_alias() {
 #[tokio::test(flavor = "multi_thread")]
 async fn approval_unavailable_terminal_alias_runs_no_command() {
     let project = Project::new([("Makefile", "test:\n\ttouch ran\n")]);
-    let runtime = open(&project, None);
+    let runtime = project.open();
     for (name, input) in [("run_in_terminal", json!({"command": "touch ran"})), ("run_tests", json!({}))] {
         let answer = asked(&runtime, name, input.clone(), &NobodyToAsk).await;
         assert!(!answer.ok && answer.text.contains("allow"), "{name}: {}", answer.text);
         assert!(!project.path("ran").exists());
-        assert!(asked(&runtime, name, input, &Yes).await.ok);
+        assert!(asked(&runtime, name, input, &LeaveGiven).await.ok);
         fs::remove_file(project.path("ran")).expect("it ran");
     }
     runtime.shutdown().await;
@@ -59,7 +59,7 @@ async fn approval_unavailable_terminal_alias_runs_no_command() {
 #[tokio::test(flavor = "multi_thread")]
 async fn alias_of_excluded_tool_is_not_registered_and_says_why() {
     let project = with_settings("[permissions]\nexcluded = [\"bash\"]\n", []);
-    let runtime = open(&project, None);
+    let runtime = project.open();
     let choice = alias_choice(&runtime, &Caller::default());
     assert_eq!(choice.len(), all_aliases().len());
     for one in &choice {
@@ -77,7 +77,7 @@ async fn alias_of_excluded_tool_is_not_registered_and_says_why() {
 #[tokio::test(flavor = "multi_thread")]
 async fn alias_with_invalid_arguments_error_names_the_field() {
     let project = Project::new([]);
-    let runtime = open(&project, None);
+    let runtime = project.open();
     for (name, input, told) in [
         ("insert_edit_into_file", json!({}), "`filePath` is missing"),
         ("insert_edit_into_file", json!({"filePath": 1, "code": "x"}), "`filePath` is 1, accepted: a text"),
@@ -103,7 +103,7 @@ async fn alias_with_invalid_arguments_error_names_the_field() {
 #[tokio::test(flavor = "multi_thread")]
 async fn alias_calls_are_audited_under_the_real_tool_name() {
     let project = Project::new([]);
-    let runtime = open(&project, None);
+    let runtime = project.open();
     done(&runtime, "create_file", json!({"filePath": absolute(&project, "a.txt"), "content": "x"})).await;
     runtime.shutdown().await;
     let mut records = Vec::new();

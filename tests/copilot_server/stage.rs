@@ -5,12 +5,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use lsp_tools::internals::bridges;
 use lsp_tools::internals::bridges::{
     CopilotClient, CopilotError, CopilotEvent, CopilotEventSink, CopilotOptions, TurnOutcome, TurnRequest,
 };
 use lsp_tools::internals::runtime::LiveRuntime;
-use lsp_tools::{Approval, ApprovalRequest, Approver, Caller, Runtime, RuntimeOptions};
+use lsp_tools::{Approval, ApprovalRequest, Approver, Caller, Runtime};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio_util::sync::CancellationToken;
@@ -96,13 +95,7 @@ pub struct Client {
 
 impl Client {
     pub async fn new(project: &Project, change: impl FnOnce(&mut CopilotOptions)) -> Self {
-        let options = RuntimeOptions {
-            workspace: Some(project.root()),
-            cwd: project.root(),
-            supervisor: Some(env!("CARGO_BIN_EXE_lsp-tools").into()),
-            ..RuntimeOptions::default()
-        };
-        let runtime = bridges::open_with(options, project.folders(None)).expect("a runtime");
+        let runtime = project.opening().timeout(None).with_mounts().open().runtime;
         let caller = Caller { session: "copilot".to_owned(), ..Caller::default() };
         let (sender, events) = unbounded_channel();
         let mut options = CopilotOptions::new(LiveRuntime::new(runtime.clone()), caller);

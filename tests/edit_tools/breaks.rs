@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::agent::{call, open, start};
-use crate::support::{Project, real_servers};
+use crate::support::{Project, start_of};
 
 fn python(files: &[(&str, &str)]) -> Project {
     let project = Project::new(files.iter().copied());
@@ -15,18 +14,18 @@ fn python(files: &[(&str, &str)]) -> Project {
 
 fn places(delta: &Value) -> Vec<(String, u64)> {
     let added = delta["added"].as_array().expect("a delta").iter();
-    added.map(|item| (item["path"].as_str().expect("a path").to_owned(), start(item).0)).collect()
+    added.map(|item| (item["path"].as_str().expect("a path").to_owned(), start_of(item).0)).collect()
 }
 
 /// The delta of an edit with pyright, tried and then made: both must be the same.
 async fn delta(project: &Project, path: &str, old: &str, new: &str) -> Value {
-    let runtime = open(project, Some(&real_servers(&["pyright"])));
+    let workspace = project.opening().servers(&["pyright"]).open();
     let mut arguments =
         json!({"path": path, "edits": [{"old": old, "new": new}], "diagnostics": true, "dry_run": true});
-    let tried = call(&runtime, "edit", arguments.clone()).await["diagnostics"].clone();
+    let tried = workspace.ok("edit", arguments.clone()).await["diagnostics"].clone();
     arguments["dry_run"] = json!(false);
-    let made = call(&runtime, "edit", arguments).await["diagnostics"].clone();
-    runtime.shutdown().await;
+    let made = workspace.ok("edit", arguments).await["diagnostics"].clone();
+    workspace.shutdown().await;
     assert_eq!((places(&tried), &tried["verdict"]), (places(&made), &made["verdict"]), "{tried:#}\n{made:#}");
     made
 }
@@ -109,12 +108,12 @@ async fn diagnostics_delta_of_created_file_clears_importer_errors() {
         "src/early.ts",
         "import { late } from \"./late.js\";\n\nexport const value: number = late();\n",
     );
-    let runtime = open(&project, Some(&real_servers(&["typescript-language-server"])));
+    let workspace = project.opening().servers(&["typescript-language-server"]).open();
     let text = "export function late(): number {\n  return 1;\n}\n";
     for dry_run in [true, false] {
         let arguments =
             json!({"path": "src/late.ts", "content": text, "diagnostics": true, "dry_run": dry_run});
-        let answer = call(&runtime, "write", arguments).await;
+        let answer = workspace.ok("write", arguments).await;
         let delta = &answer["diagnostics"];
         assert_eq!(
             (&delta["removed"], &delta["added"]),
@@ -123,7 +122,7 @@ async fn diagnostics_delta_of_created_file_clears_importer_errors() {
         );
         assert!(delta["files"].to_string().contains("src/early.ts"), "{answer:#}");
     }
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

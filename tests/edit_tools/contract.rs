@@ -3,26 +3,25 @@
 use serde_json::json;
 
 use crate::support::Project;
-use crate::support::agent::{call, call_in, failure, open};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn write_reports_its_change_and_undo_restores_it() {
     let project = Project::new([("a.txt", "one\r\ntwo\r\n")]);
-    let runtime = open(&project, None);
-    let answer = call(&runtime, "write", json!({"path": "a.txt", "content": "one\nthree\n"})).await;
+    let workspace = project.open();
+    let answer = workspace.ok("write", json!({"path": "a.txt", "content": "one\nthree\n"})).await;
     assert_eq!(answer["ok"], true);
     assert_eq!(answer["operation"], "modified");
     assert_eq!((&answer["additions"], &answer["deletions"]), (&json!(1), &json!(1)));
     assert!(answer["diff"].as_str().is_some_and(|diff| diff.contains("-two") && diff.contains("+three")));
     assert_eq!(project.read("a.txt"), "one\r\nthree\r\n", "line ends of the file are kept");
-    let new = call(&runtime, "write", json!({"path": "deep/er/b.txt", "content": "b\n"})).await;
+    let new = workspace.ok("write", json!({"path": "deep/er/b.txt", "content": "b\n"})).await;
     assert_eq!((&new["operation"], &new["size"]), (&json!("created"), &json!(2)));
-    let same = call(&runtime, "write", json!({"path": "deep/er/b.txt", "content": "b\n"})).await;
+    let same = workspace.ok("write", json!({"path": "deep/er/b.txt", "content": "b\n"})).await;
     assert_eq!(same["operation"], "unchanged");
-    let back = call(&runtime, "undo", json!({"id": answer["undo"]})).await;
+    let back = workspace.ok("undo", json!({"id": answer["undo"]})).await;
     assert_eq!(back["results"][0]["path"], "a.txt");
     assert_eq!(project.read("a.txt"), "one\r\ntwo\r\n");
-    let list = call(&runtime, "undo", json!({"list": true})).await;
+    let list = workspace.ok("undo", json!({"list": true})).await;
     assert_eq!(list["edits"].as_array().map(Vec::len), Some(3), "{list}");
     assert_eq!(list["edits"][2]["undone_by"], list["edits"][0]["id"]);
 }
@@ -30,13 +29,10 @@ async fn write_reports_its_change_and_undo_restores_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn write_dry_run_changes_nothing() {
     let project = Project::new([("a.py", "x = 1\n")]);
-    let runtime = open(&project, None);
-    let answer = call(
-        &runtime,
-        "write",
-        json!({"path": "a.py", "content": "x = (\n", "dry_run": true, "diagnostics": true}),
-    )
-    .await;
+    let workspace = project.open();
+    let answer = workspace
+        .ok("write", json!({"path": "a.py", "content": "x = (\n", "dry_run": true, "diagnostics": true}))
+        .await;
     assert_eq!(project.read("a.py"), "x = 1\n");
     assert!(answer.get("undo").is_none(), "{answer}");
     assert_eq!(answer["diagnostics"]["verdict"], "hints", "no server is there: only syntax was looked at");
@@ -46,29 +42,23 @@ async fn write_dry_run_changes_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn edit_replaces_exact_match_or_error_names_nearest() {
     let project = Project::new([("a.py", "def f(x):\n    return x\n\ndef g(x):\n    return x\n")]);
-    let runtime = open(&project, None);
-    let (code, error) = failure(
-        &runtime,
-        "edit",
-        json!({"path": "a.py", "edits": [{"old": "    return x", "new": "    pass"}]}),
-    )
-    .await;
+    let workspace = project.open();
+    let (code, error) = workspace
+        .failure("edit", json!({"path": "a.py", "edits": [{"old": "    return x", "new": "    pass"}]}))
+        .await;
     assert_eq!(code, "patch_mismatch");
     assert!(error.contains("2 times") && error.contains("2") && error.contains("5"), "{error}");
-    let (code, error) = failure(
-        &runtime,
-        "edit",
-        json!({"path": "a.py", "edits": [{"old": "def f(y):", "new": "def f():"}]}),
-    )
-    .await;
+    let (code, error) = workspace
+        .failure("edit", json!({"path": "a.py", "edits": [{"old": "def f(y):", "new": "def f():"}]}))
+        .await;
     assert_eq!(code, "patch_mismatch");
     assert!(error.contains("def f(x):"), "{error}");
     let edits =
         json!([{"old": "return x", "new": "return 1", "all": true}, {"old": "def g(x)", "new": "def h(x)"}]);
-    call(&runtime, "edit", json!({"path": "a.py", "edits": edits})).await;
+    workspace.ok("edit", json!({"path": "a.py", "edits": edits})).await;
     assert_eq!(project.read("a.py"), "def f(x):\n    return 1\n\ndef h(x):\n    return 1\n");
     let (code, _) =
-        failure(&runtime, "edit", json!({"path": "no.py", "edits": [{"old": "a", "new": "b"}]})).await;
+        workspace.failure("edit", json!({"path": "no.py", "edits": [{"old": "a", "new": "b"}]})).await;
     assert_eq!(code, "not_found");
 }
 
@@ -76,33 +66,33 @@ async fn edit_replaces_exact_match_or_error_names_nearest() {
 async fn patch_applies_all_files_or_none_and_reports_hunk_offsets() {
     let text = |from: u32, to: u32| (from..=to).map(|line| format!("line {line}\n")).collect::<String>();
     let project = Project::new([("a.txt", text(1, 20).as_str()), ("b.txt", "b\n"), ("old.txt", "bye\n")]);
-    let runtime = open(&project, None);
+    let workspace = project.open();
     let patch = "--- a/a.txt\n+++ b/a.txt\n@@ -3,3 +3,3 @@\n line 9\n-line 10\n+line ten\n line 11\n\
                  --- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-c\n+d\n";
-    let (code, error) = failure(&runtime, "patch", json!({"patch": patch})).await;
+    let (code, error) = workspace.failure("patch", json!({"patch": patch})).await;
     assert_eq!(code, "patch_mismatch");
     assert!(error.contains("b.txt"), "{error}");
     assert_eq!(project.read("a.txt"), text(1, 20), "all or none");
     let patch = patch.replace("-c\n", "-b\n");
-    let tried = call(&runtime, "patch", json!({"patch": patch, "dry_run": true})).await;
+    let tried = workspace.ok("patch", json!({"patch": patch, "dry_run": true})).await;
     assert_eq!(tried["applied"], false);
     assert_eq!(project.read("b.txt"), "b\n");
-    let answer = call(&runtime, "patch", json!({"patch": patch})).await;
+    let answer = workspace.ok("patch", json!({"patch": patch})).await;
     assert_eq!(answer["applied"], true);
     assert_eq!(answer["results"][0]["path"], "a.txt");
     assert_eq!(answer["results"][0]["hunks"][0], json!({"hunk": 1, "line": 9, "offset": 6, "fuzz": 0}));
     assert_eq!(project.read("b.txt"), "d\n");
     let envelope = "*** Begin Patch\n*** Add File: new.txt\n+new\n*** Delete File: old.txt\n*** End Patch\n";
-    let answer = call(&runtime, "patch", json!({"patch": envelope})).await;
+    let answer = workspace.ok("patch", json!({"patch": envelope})).await;
     let operations: Vec<_> =
         answer["results"].as_array().expect("results").iter().map(|one| &one["operation"]).collect();
     assert_eq!(operations, ["created", "deleted"]);
     assert!(project.path("new.txt").exists() && !project.path("old.txt").exists());
-    call(&runtime, "undo", json!({})).await;
+    workspace.ok("undo", json!({})).await;
     assert_eq!(project.read("old.txt"), "bye\n");
     let rename = "diff --git a/b.txt b/c.txt\nsimilarity index 50%\nrename from b.txt\nrename to c.txt\n\
                   --- a/b.txt\n+++ b/c.txt\n@@ -1 +1 @@\n-d\n+e\n";
-    let answer = call(&runtime, "patch", json!({"patch": rename})).await;
+    let answer = workspace.ok("patch", json!({"patch": rename})).await;
     assert_eq!(
         (&answer["results"][0]["operation"], &answer["results"][0]["from"]),
         (&json!("renamed"), &json!("b.txt"))
@@ -113,7 +103,7 @@ async fn patch_applies_all_files_or_none_and_reports_hunk_offsets() {
 #[tokio::test(flavor = "multi_thread")]
 async fn patch_outside_workspace_or_to_control_path_is_refused() {
     let project = Project::new([("a.txt", "a\n")]);
-    let runtime = open(&project, None);
+    let workspace = project.open();
     for (path, expected) in [
         ("../out.txt", "outside_workspace"),
         ("/tmp/out.txt", "outside_workspace"),
@@ -122,9 +112,9 @@ async fn patch_outside_workspace_or_to_control_path_is_refused() {
         (".vscode/settings.json", "denied"),
     ] {
         let patch = format!("*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch\n");
-        let (code, error) = failure(&runtime, "patch", json!({"patch": patch})).await;
+        let (code, error) = workspace.failure("patch", json!({"patch": patch})).await;
         assert_eq!(code, expected, "{path}: {error}");
-        let (code, error) = failure(&runtime, "write", json!({"path": path, "content": "x"})).await;
+        let (code, error) = workspace.failure("write", json!({"path": path, "content": "x"})).await;
         assert_eq!(code, expected, "{path}: {error}");
     }
 }
@@ -132,7 +122,7 @@ async fn patch_outside_workspace_or_to_control_path_is_refused() {
 #[tokio::test(flavor = "multi_thread")]
 async fn undo_of_group_reverts_all_tools_as_one() {
     let project = Project::new([("a.txt", "a\n"), ("b.txt", "b\n")]);
-    let runtime = open(&project, None);
+    let workspace = project.open();
     for (name, arguments) in [
         ("write", json!({"path": "a.txt", "content": "A\n"})),
         ("move", json!({"from": "b.txt", "to": "sub/c.txt"})),
@@ -140,12 +130,12 @@ async fn undo_of_group_reverts_all_tools_as_one() {
         ("delete", json!({"path": "a.txt"})),
         ("mkdir", json!({"path": "x/y"})),
     ] {
-        let result = call_in(&runtime, Some("turn-1"), name, arguments).await;
+        let result = workspace.call_in("turn-1", name, arguments).await;
         assert!(result.ok(), "{name}: {}", result.value);
     }
     assert_eq!(project.read("sub/c.txt"), "c\n");
     assert!(!project.path("a.txt").exists() && project.path("x/y").is_dir());
-    call(&runtime, "undo", json!({"group": "turn-1"})).await;
+    workspace.ok("undo", json!({"group": "turn-1"})).await;
     assert_eq!((project.read("a.txt"), project.read("b.txt")), ("a\n".to_owned(), "b\n".to_owned()));
     assert!(!project.path("sub").exists() && !project.path("x").exists());
 }
@@ -153,27 +143,27 @@ async fn undo_of_group_reverts_all_tools_as_one() {
 #[tokio::test(flavor = "multi_thread")]
 async fn undo_of_file_changed_since_is_a_conflict() {
     let project = Project::new([("a.txt", "a\n")]);
-    let runtime = open(&project, None);
-    let answer = call(&runtime, "write", json!({"path": "a.txt", "content": "b\n"})).await;
+    let workspace = project.open();
+    let answer = workspace.ok("write", json!({"path": "a.txt", "content": "b\n"})).await;
     project.write("a.txt", "someone else's\n");
-    let (code, error) = failure(&runtime, "undo", json!({"id": answer["undo"]})).await;
+    let (code, error) = workspace.failure("undo", json!({"id": answer["undo"]})).await;
     assert_eq!(code, "conflict", "{error}");
     assert_eq!(project.read("a.txt"), "someone else's\n");
-    let (code, _) = failure(&runtime, "undo", json!({"id": "e99"})).await;
+    let (code, _) = workspace.failure("undo", json!({"id": "e99"})).await;
     assert_eq!(code, "not_found");
-    let (code, error) = failure(&runtime, "undo", json!({"id": "x"})).await;
+    let (code, error) = workspace.failure("undo", json!({"id": "x"})).await;
     assert_eq!(code, "invalid_args", "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn delete_of_folder_requires_recursive() {
     let project = Project::new([("d/a.txt", "a\n"), ("d/b.txt", "b\n")]);
-    let runtime = open(&project, None);
-    let (code, error) = failure(&runtime, "delete", json!({"path": "d"})).await;
+    let workspace = project.open();
+    let (code, error) = workspace.failure("delete", json!({"path": "d"})).await;
     assert_eq!(code, "conflict", "{error}");
-    call(&runtime, "delete", json!({"path": "d", "recursive": true})).await;
+    workspace.ok("delete", json!({"path": "d", "recursive": true})).await;
     assert!(!project.path("d").exists());
-    call(&runtime, "undo", json!({})).await;
+    workspace.ok("undo", json!({})).await;
     assert_eq!(project.read("d/b.txt"), "b\n");
 }
 
@@ -182,7 +172,7 @@ async fn existing_code_marker_over_real_text_is_refused() {
     let text = "class A:\n    def f(self):\n        return 1\n";
     let project =
         Project::new([("a.py", text), ("notes.md", "x\n"), ("has.py", "# ...existing code...\nx = 1\n")]);
-    let runtime = open(&project, None);
+    let workspace = project.open();
     let marked = "class A:\n    # ...existing code...\n    def g(self):\n        return 2\n";
     let patch = "--- a/a.py\n+++ b/a.py\n@@ -1,3 +1,2 @@\n class A:\n-    def f(self):\n-        return 1\n+    # ...existing code...\n";
     for (name, arguments) in [
@@ -190,7 +180,7 @@ async fn existing_code_marker_over_real_text_is_refused() {
         ("edit", json!({"path": "a.py", "edits": [{"old": text, "new": marked}]})),
         ("patch", json!({"patch": patch})),
     ] {
-        let (code, error) = failure(&runtime, name, arguments).await;
+        let (code, error) = workspace.failure(name, arguments).await;
         assert_eq!(code, "invalid_args");
         assert!(error.starts_with("a.py would have `# ...existing code...` in line 2"), "{error}");
     }
@@ -199,6 +189,6 @@ async fn existing_code_marker_over_real_text_is_refused() {
     for (path, content) in
         [("new.py", marked), ("notes.md", marked), ("has.py", "# ...existing code...\nx = 2\n")]
     {
-        call(&runtime, "write", json!({"path": path, "content": content})).await;
+        workspace.ok("write", json!({"path": path, "content": content})).await;
     }
 }

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::support::agent::{call, failure, open};
-use crate::support::{Project, real_servers};
+use crate::support::Project;
 
 fn prefer(project: &Project, language: &str, server: &str) {
     std::fs::create_dir_all(project.beside("config")).expect("a folder");
@@ -32,29 +31,29 @@ async fn breaks_a_caller(
     caller: &str,
     word: &str,
 ) {
-    let runtime = open(project, Some(&real_servers(&[server])));
+    let workspace = project.opening().servers(&[server]).open();
     let before = project.read(path);
     let arguments = json!({"path": path, "edits": [{"old": edit.0, "new": edit.1}], "diagnostics": true});
     let mut tried = arguments.clone();
     tried["dry_run"] = json!(true);
-    let answer = call(&runtime, "edit", tried).await;
+    let answer = workspace.ok("edit", tried).await;
     assert_eq!(answer["diagnostics"]["verdict"], "complete", "{answer:#}");
     assert!(added(&answer, caller).iter().any(|message| message.contains(word)), "tried: {answer:#}");
     assert_eq!(project.read(path), before, "a trial writes nothing");
-    let clean = call(&runtime, "lsp_diagnostics", json!({"path": caller, "min_severity": "error"})).await;
+    let clean = workspace.ok("lsp_diagnostics", json!({"path": caller, "min_severity": "error"})).await;
     assert_eq!(
         (&clean["verdict"], &clean["count"]),
         (&json!("complete"), &json!(0)),
         "the trial is over: {clean:#}"
     );
-    let answer = call(&runtime, "edit", arguments).await;
+    let answer = workspace.ok("edit", arguments).await;
     assert_eq!(answer["diagnostics"]["verdict"], "complete", "{answer:#}");
     assert!(added(&answer, caller).iter().any(|message| message.contains(word)), "made: {answer:#}");
     let back = json!({"path": path, "edits": [{"old": edit.1, "new": edit.0}]});
-    let answer = call(&runtime, "edit", back).await;
+    let answer = workspace.ok("edit", back).await;
     assert_eq!(answer["diagnostics"]["added"], json!([]), "{answer:#}");
     assert!(answer["diagnostics"]["removed"].as_u64().is_some_and(|removed| removed > 0), "{answer:#}");
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -70,9 +69,9 @@ async fn pyright_edit_breaking_a_caller_is_reported() {
 #[ignore = "slow: just slow"]
 async fn pylsp_move_without_import_checks_verdict_is_partial() {
     let project = Project::of_fixture("python");
-    let runtime = open(&project, Some(&real_servers(&["pylsp"])));
+    let workspace = project.opening().servers(&["pylsp"]).open();
     let arguments = json!({"from": "greet/people.py", "to": "greet/folk.py", "diagnostics": true});
-    let answer = call(&runtime, "move", arguments).await;
+    let answer = workspace.ok("move", arguments).await;
     assert_eq!(answer["diagnostics"]["verdict"], "partial", "{answer:#}");
     let notes = answer["diagnostics"]["notes"].to_string();
     assert!(notes.contains("pylsp does not check imports or types"), "{answer:#}");
@@ -80,9 +79,9 @@ async fn pylsp_move_without_import_checks_verdict_is_partial() {
     let by_text = format!("by the text, greet/people.py is imported at {}", importers.join(", "));
     assert!(answer["notes"].to_string().contains(&by_text), "{answer:#}");
     let edit = json!({"old": "return count + 1", "new": "return 1"});
-    let mended = call(&runtime, "edit", json!({"path": "greet/broken.py", "edits": [edit]})).await;
+    let mended = workspace.ok("edit", json!({"path": "greet/broken.py", "edits": [edit]})).await;
     assert_eq!(mended["diagnostics"]["gone"][0]["message"], "undefined name 'count'", "{mended:#}");
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -116,20 +115,20 @@ async fn clangd_edit_breaking_a_caller_is_reported() {
 
 /// Renames what `address` names, checks the places, and takes it back.
 async fn renames(project: &Project, server: &str, address: Value, name: &str, files: &[(&str, &str)]) {
-    let runtime = open(project, Some(&real_servers(&[server])));
+    let workspace = project.opening().servers(&[server]).open();
     let paths: Vec<&str> = files.iter().map(|(path, _)| *path).collect();
     let before = texts(project, &paths);
     let mut arguments = address;
     arguments["new_name"] = json!(name);
-    let answer = call(&runtime, "lsp_rename", arguments.clone()).await;
+    let answer = workspace.ok("lsp_rename", arguments.clone()).await;
     for (path, expected) in files {
         assert!(project.read(path).contains(expected), "{path}: {}\n{answer:#}", project.read(path));
     }
-    let checked = call(&runtime, "lsp_diagnostics", json!({"paths": paths, "min_severity": "error"})).await;
+    let checked = workspace.ok("lsp_diagnostics", json!({"paths": paths, "min_severity": "error"})).await;
     assert_eq!((&checked["verdict"], &checked["count"]), (&json!("complete"), &json!(0)), "{checked:#}");
-    call(&runtime, "undo", json!({"id": answer["undo"]})).await;
+    workspace.ok("undo", json!({"id": answer["undo"]})).await;
     assert_eq!(texts(project, &paths), before, "every byte is back");
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -194,42 +193,39 @@ async fn clangd_renames_across_files() {
 #[ignore = "slow: just slow"]
 async fn bash_language_server_renames_within_a_file() {
     let project = Project::of_fixture("shell");
-    let runtime = open(&project, Some(&real_servers(&["bash-language-server"])));
+    let workspace = project.opening().servers(&["bash-language-server"]).open();
     let path = std::fs::read_dir(project.root())
         .expect("a folder")
         .filter_map(|entry| Some(entry.ok()?.file_name().to_string_lossy().into_owned()))
         .find(|name| project.path(name).is_file() && project.read(name).contains("keep_last()"))
         .expect("a script");
     let arguments = json!({"path": path, "symbol": "keep_last", "new_name": "keep_previous"});
-    call(&runtime, "lsp_rename", arguments).await;
+    workspace.ok("lsp_rename", arguments).await;
     let text = project.read(&path);
     assert!(text.contains("keep_previous() {") && text.contains("    keep_previous \""), "{text}");
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
 async fn typescript_move_of_file_updates_imports_and_undo_reverts() {
     let project = Project::of_fixture("typescript");
-    let runtime = open(&project, Some(&real_servers(&["typescript-language-server"])));
-    let answer = call(
-        &runtime,
-        "move",
-        json!({"from": "src/money.ts", "to": "src/lib/money.ts", "diagnostics": true}),
-    )
-    .await;
+    let workspace = project.opening().servers(&["typescript-language-server"]).open();
+    let answer = workspace
+        .ok("move", json!({"from": "src/money.ts", "to": "src/lib/money.ts", "diagnostics": true}))
+        .await;
     assert!(project.read("src/basket.ts").contains("./lib/money.js"), "{answer:#}");
-    let checked = call(
-        &runtime,
-        "lsp_diagnostics",
-        json!({"paths": ["src/basket.ts", "src/lib/money.ts"], "min_severity": "error"}),
-    )
-    .await;
+    let checked = workspace
+        .ok(
+            "lsp_diagnostics",
+            json!({"paths": ["src/basket.ts", "src/lib/money.ts"], "min_severity": "error"}),
+        )
+        .await;
     assert_eq!(checked["count"], 0, "{checked:#}");
-    call(&runtime, "undo", json!({"id": answer["undo"]})).await;
+    workspace.ok("undo", json!({"id": answer["undo"]})).await;
     assert!(project.path("src/money.ts").exists() && !project.path("src/lib").exists());
     assert!(project.read("src/basket.ts").contains("\"./money.js\""));
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -237,38 +233,38 @@ async fn typescript_move_of_file_updates_imports_and_undo_reverts() {
 async fn typescript_quick_fix_is_listed_and_applied() {
     let project = Project::of_fixture("typescript");
     project.write("src/use.ts", "export const price = format({ cents: 1, currency: \"EUR\" });\n");
-    let runtime = open(&project, Some(&real_servers(&["typescript-language-server"])));
+    let workspace = project.opening().servers(&["typescript-language-server"]).open();
     let at = json!({"path": "src/use.ts", "line": 0, "kind": "quickfix"});
-    let list = call(&runtime, "lsp_code_actions", at.clone()).await;
+    let list = workspace.ok("lsp_code_actions", at.clone()).await;
     let titles: Vec<&str> =
         list["actions"].as_array().expect("actions").iter().filter_map(|one| one["title"].as_str()).collect();
     let title = titles.iter().find(|title| title.contains("import")).unwrap_or_else(|| panic!("{list:#}"));
     let mut apply = at.clone();
     apply["apply"] = json!(title);
-    let answer = call(&runtime, "lsp_code_actions", apply).await;
+    let answer = workspace.ok("lsp_code_actions", apply).await;
     assert!(project.read("src/use.ts").starts_with("import { format }"), "{answer:#}");
     let mut wrong = at;
     wrong["apply"] = json!("no such thing");
-    assert_eq!(failure(&runtime, "lsp_code_actions", wrong).await.0, "not_found");
-    runtime.shutdown().await;
+    assert_eq!(workspace.failure("lsp_code_actions", wrong).await.0, "not_found");
+    workspace.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn clangd_format_dry_run_shows_diff_and_format_applies_it() {
     let project = Project::of_fixture("c");
     project.write("src/odd.c", "int  f( int a ){return   a;}\n");
-    let runtime = open(&project, Some(&real_servers(&["clangd"])));
-    let tried = call(&runtime, "lsp_format", json!({"path": "src/odd.c", "dry_run": true})).await;
+    let workspace = project.opening().servers(&["clangd"]).open();
+    let tried = workspace.ok("lsp_format", json!({"path": "src/odd.c", "dry_run": true})).await;
     assert!(
         tried["results"][0]["diff"].as_str().is_some_and(|diff| diff.contains("+int f(int a)")),
         "{tried:#}"
     );
     assert_eq!(project.read("src/odd.c"), "int  f( int a ){return   a;}\n");
-    call(&runtime, "lsp_format", json!({"path": "src/odd.c"})).await;
+    workspace.ok("lsp_format", json!({"path": "src/odd.c"})).await;
     assert!(project.read("src/odd.c").starts_with("int f(int a)"), "{}", project.read("src/odd.c"));
-    let again = call(&runtime, "lsp_format", json!({"path": "src/odd.c"})).await;
+    let again = workspace.ok("lsp_format", json!({"path": "src/odd.c"})).await;
     assert_eq!(again["results"], json!([]));
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -276,12 +272,12 @@ async fn clangd_format_dry_run_shows_diff_and_format_applies_it() {
 async fn bash_command_breaking_other_file_is_reported() {
     let project = Project::of_fixture("python");
     prefer(&project, "python", "pyright");
-    let runtime = open(&project, Some(&real_servers(&["pyright"])));
-    let clean = call(&runtime, "lsp_diagnostics", json!({"path": "greet/app.py"})).await;
+    let workspace = project.opening().servers(&["pyright"]).open();
+    let clean = workspace.ok("lsp_diagnostics", json!({"path": "greet/app.py"})).await;
     assert_eq!(clean["count"], 0, "{clean:#}");
     let command = "sed -i 's/def compose(/def composed(/' greet/messages.py";
-    let answer = call(&runtime, "bash", json!({"command": command, "diagnostics": true})).await;
+    let answer = workspace.ok("bash", json!({"command": command, "diagnostics": true})).await;
     assert_eq!(answer["changed"][0]["path"], "greet/messages.py", "{answer:#}");
     assert!(added(&answer, "greet/app.py").iter().any(|message| message.contains("compose")), "{answer:#}");
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }

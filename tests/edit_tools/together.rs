@@ -4,13 +4,12 @@
 use std::sync::Mutex;
 
 use futures::future::{BoxFuture, join_all};
-use lsp_tools::{Approval, ApprovalRequest, Approver, CallRequest, Caller, Runtime};
+use lsp_tools::{Approval, ApprovalRequest, Approver, Caller};
 use serde_json::{Value, json};
 use tokio::sync::Barrier;
 use tokio::sync::oneshot::{Receiver, Sender, channel};
 
-use crate::support::agent::{call, open};
-use crate::support::{Project, real_servers};
+use crate::support::{Project, TestWorkspace};
 
 /// How many calls one message of an agent brings along.
 const CALLS: usize = 8;
@@ -23,40 +22,40 @@ fn numbers() -> std::ops::Range<usize> {
     0..CALLS
 }
 
-async fn all(runtime: &Runtime, name: &str, calls: impl IntoIterator<Item = Value>) -> Vec<Value> {
-    join_all(calls.into_iter().map(|arguments| call(runtime, name, arguments))).await
+async fn all(workspace: &TestWorkspace, name: &str, calls: impl IntoIterator<Item = Value>) -> Vec<Value> {
+    join_all(calls.into_iter().map(|arguments| workspace.ok(name, arguments))).await
 }
 
 /// Takes the edits back, the newest first, as the journal has them.
-async fn take_all_back(runtime: &Runtime, most: usize) {
-    let history = call(runtime, "undo", json!({"list": true})).await;
+async fn take_all_back(workspace: &TestWorkspace, most: usize) {
+    let history = workspace.ok("undo", json!({"list": true})).await;
     let edits = history["edits"].as_array().expect("edits");
     assert_eq!(edits.len(), most, "each call is one edit: {history}");
     for edit in edits {
-        call(runtime, "undo", json!({"id": edit["id"]})).await;
+        workspace.ok("undo", json!({"id": edit["id"]})).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrent_edits_of_one_file_are_all_applied_and_undoable() {
     let project = Project::new([("a.txt", lines("old").as_str())]);
-    let runtime = open(&project, None);
+    let workspace = project.open();
     let edit = |n: usize| json!({"path": "a.txt", "edits": [{"old": format!("old{n}\n"), "new": format!("new{n}\n")}]});
-    let made = all(&runtime, "edit", numbers().map(edit)).await;
+    let made = all(&workspace, "edit", numbers().map(edit)).await;
     assert_eq!(project.read("a.txt"), lines("new"));
     // The diff of each is its own.
     assert!(
         made.iter().all(|made| (&made["additions"], &made["deletions"]) == (&json!(1), &json!(1))),
         "{made:?}"
     );
-    take_all_back(&runtime, CALLS).await;
+    take_all_back(&workspace, CALLS).await;
     assert_eq!(project.read("a.txt"), lines("old"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrent_patches_of_same_files_are_all_applied() {
     let project = Project::new([("a.txt", lines("old").as_str()), ("b.txt", lines("old").as_str())]);
-    let runtime = open(&project, None);
+    let workspace = project.open();
     let hunk = |file: &str, n: usize| {
         let line = n * 8 + 1;
         format!("--- a/{file}\n+++ b/{file}\n@@ -{line},2 +{line},3 @@\n-old{n}\n+new{n}\n+more{n}\n \n")
@@ -66,21 +65,20 @@ async fn concurrent_patches_of_same_files_are_all_applied() {
         let files = if n.is_multiple_of(2) { ["a.txt", "b.txt"] } else { ["b.txt", "a.txt"] };
         json!({"patch": files.map(|file| hunk(file, n)).concat()})
     };
-    all(&runtime, "patch", numbers().map(patch)).await;
+    all(&workspace, "patch", numbers().map(patch)).await;
     let expected: String = numbers().map(|n| format!("new{n}\nmore{n}\n\n\n\n\n\n\n\n")).collect();
     assert_eq!((project.read("a.txt"), project.read("b.txt")), (expected.clone(), expected));
-    take_all_back(&runtime, CALLS).await;
+    take_all_back(&workspace, CALLS).await;
     assert_eq!((project.read("a.txt"), project.read("b.txt")), (lines("old"), lines("old")));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrent_edits_that_overlap_all_but_first_mismatch() {
     let project = Project::new([("a.txt", "one\n")]);
-    let runtime = open(&project, None);
-    let caller = Caller::default();
+    let workspace = project.open();
     let edits = numbers().map(|n| {
         let arguments = json!({"path": "a.txt", "edits": [{"old": "one", "new": format!("mine{n}")}]});
-        runtime.call(CallRequest::new("edit", arguments, &caller))
+        workspace.call_unasked("edit", arguments)
     });
     let results = join_all(edits).await;
     let made: Vec<&Value> =
@@ -136,17 +134,17 @@ fn asks_about(project: &Project, tool: &str) {
 async fn write_racing_an_edit_of_same_file_is_a_conflict() {
     let project = Project::new([("a.txt", "one\ntwo\n")]);
     asks_about(&project, "write");
-    let runtime = open(&project, None);
+    let workspace = project.open();
     let caller = Caller::default();
     let mut approver = None;
     let (later, is_asked, leave) = waiting(&mut approver);
     let whole = json!({"path": "a.txt", "content": "one\nmine\n"});
-    let write = runtime.call(CallRequest::new("write", whole.clone(), &caller).approved_by(later));
+    let write = workspace.call_as(&caller, later, "write", whole.clone());
     // The edit begins and ends while the write waits for leave, and waits for nobody.
     let edit = async {
         is_asked.await.expect("a question");
         let edits = json!([{"old": "one", "new": "1"}]);
-        call(&runtime, "edit", json!({"path": "a.txt", "edits": edits})).await;
+        workspace.ok("edit", json!({"path": "a.txt", "edits": edits})).await;
         leave.send(()).expect("a call that waits");
     };
     let (written, ()) = tokio::join!(write, edit);
@@ -155,7 +153,7 @@ async fn write_racing_an_edit_of_same_file_is_a_conflict() {
     assert!(error.contains("a.txt") && error.contains("at the same time"), "{error}");
     assert_eq!(project.read("a.txt"), "1\ntwo\n");
     // Afterwards nothing is in the way.
-    call(&runtime, "write", whole).await;
+    workspace.ok("write", whole).await;
     assert_eq!(project.read("a.txt"), "one\nmine\n");
 }
 
@@ -163,15 +161,15 @@ async fn write_racing_an_edit_of_same_file_is_a_conflict() {
 async fn concurrent_writes_of_one_file_all_but_one_conflict() {
     let project = Project::new([("a.txt", "one\n")]);
     asks_about(&project, "write");
-    let runtime = open(&project, None);
+    let workspace = project.open();
     let caller = Caller::default();
     // All of them have come before the first is made.
     let together = Together(Barrier::new(CALLS));
     let writes = numbers().map(|n| {
         let arguments = json!({"path": "a.txt", "content": format!("text {n}\n")});
-        CallRequest::new("write", arguments, &caller).approved_by(&together)
+        workspace.call_as(&caller, &together, "write", arguments)
     });
-    let results = join_all(writes.map(|request| runtime.call(request))).await;
+    let results = join_all(writes).await;
     let codes: Vec<&Value> = results.iter().map(|result| &result.value["code"]).collect();
     assert_eq!(codes.iter().filter(|code| ***code == "conflict").count(), CALLS - 1, "{codes:?}");
 }
@@ -181,21 +179,21 @@ async fn concurrent_edits_report_only_their_own_diagnostics() {
     let files = numbers().map(|n| format!("def name{n}\n\n\n\n\n")).collect::<String>();
     let table = "diagnostics = {sees-unsaved = true}";
     let project = Project::scripted(&json!({}), table, [("a.scr", files.as_str()), ("b.scr", "name0\n")]);
-    let runtime = open(&project, None);
+    let workspace = project.open();
     // A running server answers edits that do not ask for it.
-    call(&runtime, "lsp_diagnostics", json!({"path": "a.scr"})).await;
+    workspace.ok("lsp_diagnostics", json!({"path": "a.scr"})).await;
     let edit = |n: usize| {
         let wrong = if n.is_multiple_of(2) { "WRONG" } else { "right" };
         json!({"path": "a.scr", "diagnostics": true,
                "edits": [{"old": format!("def name{n}\n"), "new": format!("def name{n} {wrong}\n")}]})
     };
-    let made = all(&runtime, "edit", numbers().map(edit)).await;
+    let made = all(&workspace, "edit", numbers().map(edit)).await;
     for (n, made) in made.iter().enumerate() {
         let added = made["diagnostics"]["added"].as_array().map(Vec::len);
         assert_eq!(added, Some(usize::from(n.is_multiple_of(2))), "edit {n}: {made:#}");
         assert_eq!(made["diagnostics"]["removed"], 0, "edit {n}: {made:#}");
     }
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -207,17 +205,17 @@ async fn breaking_edit_is_not_blamed_on_concurrent_edit_of_caller() {
     ]);
     let settings = "prefer.python = [\"pyright\"]\n";
     std::fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
-    let runtime = open(&project, Some(&real_servers(&["pyright"])));
-    call(&runtime, "lsp_diagnostics", json!({"paths": ["lib.py", "use.py"]})).await;
+    let workspace = project.opening().servers(&["pyright"]).open();
+    workspace.ok("lsp_diagnostics", json!({"paths": ["lib.py", "use.py"]})).await;
     let breaks = json!({"path": "lib.py", "diagnostics": true,
                         "edits": [{"old": "h: int) -> int:\n    return w * h", "new": "h: int, d: int) -> int:\n    return w * h * d"}]});
     let harmless =
         json!({"path": "use.py", "diagnostics": true, "edits": [{"old": "X = 1", "new": "X = 2"}]});
-    let (broke, changed) = tokio::join!(call(&runtime, "edit", breaks), call(&runtime, "edit", harmless));
+    let (broke, changed) = tokio::join!(workspace.ok("edit", breaks), workspace.ok("edit", harmless));
     let added = |answer: &Value| answer["diagnostics"]["added"].as_array().map(Vec::len);
     assert_eq!((added(&broke), added(&changed)), (Some(1), Some(0)), "{broke:#}\n{changed:#}");
     assert_eq!(project.read("use.py"), "from lib import area\n\n\nprint(area(1, 2))\n\n\nX = 2\n");
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -227,15 +225,15 @@ async fn concurrent_renames_and_edits_of_one_file_are_all_applied() {
     let project = Project::new([("a.py", text.as_str())]);
     std::fs::write(project.beside("config").join("lsp-tools.toml"), "prefer.python = [\"pyright\"]\n")
         .expect("settings");
-    let runtime = open(&project, Some(&real_servers(&["pyright"])));
+    let workspace = project.opening().servers(&["pyright"]).open();
     let renames = numbers().take(3).map(|n| {
         let arguments =
             json!({"path": "a.py", "symbol": format!("name{n}"), "new_name": format!("other{n}")});
-        call(&runtime, "lsp_rename", arguments)
+        workspace.ok("lsp_rename", arguments)
     });
     let edits = numbers().skip(3).map(|n| {
         let edit = json!({"old": format!("name{n} = {n}\n"), "new": format!("name{n} = {n}{n}\n")});
-        call(&runtime, "edit", json!({"path": "a.py", "edits": [edit]}))
+        workspace.ok("edit", json!({"path": "a.py", "edits": [edit]}))
     });
     tokio::join!(join_all(renames), join_all(edits));
     let expected: String = numbers()
@@ -245,5 +243,5 @@ async fn concurrent_renames_and_edits_of_one_file_are_all_applied() {
         })
         .collect();
     assert_eq!(project.read("a.py"), expected);
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }

@@ -35,7 +35,7 @@ async fn pull_diagnostics_client_gets_reports_and_no_pushes() {
         let scenario = json!({"encoding": "utf-8", "diagnostics": {"mode": mode}});
         let project = Project::scripted(&scenario, "", [("a.scr", "def foo\n")]);
         let options = json!({"diagnostics": "pull"});
-        let (mut client, answer) = Client::start_with(open(&project, None), able(), options).await;
+        let (mut client, answer) = Client::start_with(open(&project), able(), options).await;
         assert!(answer["capabilities"]["diagnosticProvider"].is_object(), "{answer}");
         client.open("a.scr", 1, TEXT).await;
         let document = json!({"textDocument": {"uri": client.uri("a.scr")}});
@@ -78,7 +78,7 @@ async fn hierarchy_items_return_to_server_with_its_data() {
         }),
         json!({"callHierarchyProvider": true, "typeHierarchyProvider": true}),
     );
-    let (mut client, _) = Client::start(open(&project, None), able()).await;
+    let (mut client, _) = Client::start(open(&project), able()).await;
     client.open("a.scr", 1, TEXT).await;
     let own = |name: &str| json!({"line": 1, "character": 5, "of": name});
     for (prepare, name, follow) in [
@@ -136,7 +136,7 @@ async fn code_lens_and_formatting_ranges_use_editor_columns() {
             "documentFormattingProvider": true, "documentRangeFormattingProvider": true,
         }),
     );
-    let (mut client, _) = Client::start(open(&project, None), able()).await;
+    let (mut client, _) = Client::start(open(&project), able()).await;
     client.open("a.scr", 1, TEXT).await;
     let document = json!({"textDocument": {"uri": client.uri("a.scr")}});
     let lenses = client.ask("textDocument/codeLens", document.clone()).await;
@@ -179,7 +179,7 @@ async fn workspace_edit_form_follows_client_capabilities() {
     );
     for capable in [false, true] {
         let abilities = if capable { able() } else { json!({}) };
-        let (mut client, _) = Client::start(open(&project, None), abilities).await;
+        let (mut client, _) = Client::start(open(&project), abilities).await;
         client.open("a.scr", 1, TEXT).await;
         let mut params = client.at("a.scr", 1, 4);
         params["newName"] = "bar".into();

@@ -14,7 +14,7 @@ fn project(scenario: &Value) -> Project {
 #[tokio::test(flavor = "multi_thread")]
 async fn malformed_messages_are_answered_and_next_ones_work() {
     let project = project(&json!({}));
-    let (mut client, _) = Client::start(open(&project, None), able()).await;
+    let (mut client, _) = Client::start(open(&project), able()).await;
     for garbage in [
         "Content-Length: 9\r\n\r\n{\"broken\"",
         "Content-Length: 2\r\n\r\n[]",
@@ -52,7 +52,7 @@ async fn malformed_messages_are_answered_and_next_ones_work() {
 #[tokio::test(flavor = "multi_thread")]
 async fn lifecycle_violations_are_refused_with_lsp_errors() {
     let project = project(&json!({}));
-    let mut client = Client::connect(open(&project, None));
+    let mut client = Client::connect(open(&project));
     let id = client.put("textDocument/hover", json!({})).await;
     assert_eq!(client.answer(id).await["error"]["code"], -32002);
     client.ask("initialize", json!({"capabilities": {}})).await;
@@ -68,7 +68,7 @@ async fn lifecycle_violations_are_refused_with_lsp_errors() {
 #[tokio::test(flavor = "multi_thread")]
 async fn cancelled_or_disconnected_editor_request_is_cancelled_at_server() {
     let project = project(&json!({"answers": {"textDocument/hover": {"never": true}}}));
-    let runtime = open(&project, None);
+    let runtime = open(&project);
     let (mut client, _) = Client::start(runtime.clone(), able()).await;
     client.open("a.scr", 1, "def foo\n").await;
     client.diagnostics("a.scr", 1).await;
@@ -105,7 +105,7 @@ async fn cancelled_or_disconnected_editor_request_is_cancelled_at_server() {
 #[ignore = "slow: just slow"]
 async fn editor_that_never_reads_is_blocked_and_ended_with_door() {
     let project = project(&json!({}));
-    let mut client = Client::connect(open(&project, None));
+    let mut client = Client::connect(open(&project));
     client.deafen();
     client.put("initialize", json!({"capabilities": {}})).await;
     let text = "def foo\n".repeat(2_000);

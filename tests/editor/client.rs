@@ -1,12 +1,11 @@
 //! A client of our own, which speaks LSP frames to the door within this process.
 
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use lsp_tools::Runtime;
 use lsp_tools::internals::bridges::{EditorOptions, serve_editor};
 use lsp_tools::internals::runtime::LiveRuntime;
-use lsp_tools::{Runtime, RuntimeOptions};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use tokio::sync::watch;
@@ -37,15 +36,9 @@ struct Heard {
     choice: Mutex<Value>,
 }
 
-/// A runtime on `project`.
-pub fn open(project: &Project, servers: Option<&Path>) -> Runtime {
-    let options = RuntimeOptions {
-        workspace: Some(project.root()),
-        cwd: project.root(),
-        supervisor: Some(env!("CARGO_BIN_EXE_lsp-tools").into()),
-        ..RuntimeOptions::default()
-    };
-    Runtime::open_with(options, project.folders(servers)).expect("a runtime")
+/// A runtime on `project`, with the deadlines of its settings.
+pub fn open(project: &Project) -> Runtime {
+    project.opening().timeout(None).open().runtime
 }
 
 /// What an editor can do that can do much.

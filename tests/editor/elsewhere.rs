@@ -17,7 +17,7 @@ async fn seen(client: &mut Client, uri: &str) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn document_outside_workspace_is_answered_from_editor_text_read_only() {
     let project = Project::scripted(&json!({"encoding": "utf-8"}), "", [("a.scr", "def foo\n")]);
-    let (mut client, _) = Client::start(open(&project, None), able()).await;
+    let (mut client, _) = Client::start(open(&project), able()).await;
     client.open("a.scr", 1, "def foo\n").await;
     client.diagnostics("a.scr", 1).await;
     // Neither is on disk, so nothing of them can have been read there.
@@ -60,7 +60,7 @@ async fn document_outside_workspace_is_answered_from_editor_text_read_only() {
 #[tokio::test(flavor = "multi_thread")]
 async fn library_text_of_two_editors_does_not_mix() {
     let project = Project::scripted(&json!({"hover_version": false}), "", [("a.scr", "def foo\n")]);
-    let (mut one, _) = Client::start(open(&project, None), able()).await;
+    let (mut one, _) = Client::start(open(&project), able()).await;
     let (mut other, _) = Client::start(one.runtime.clone(), able()).await;
     one.open("a.scr", 1, "def foo\n").await;
     one.diagnostics("a.scr", 1).await;

@@ -56,7 +56,7 @@ fn action(title: &str, command: &str) -> Value {
 #[tokio::test(flavor = "multi_thread")]
 async fn two_servers_answers_are_merged_and_routed_back() {
     let project = with_two(&action("one", "cmd.one"), &action("two", "cmd.two"), "def foo WRONG\n");
-    let (mut client, _) = Client::start(open(&project, None), able()).await;
+    let (mut client, _) = Client::start(open(&project), able()).await;
     client.open("a.scr", 5, "def foo WRONG WRONG\n").await;
 
     // Each server finds the same two mistakes, and says who it is.
@@ -109,7 +109,7 @@ async fn server_apply_edit_reaches_only_editor_that_ran_command() {
         "do": {"request": {"method": "workspace/applyEdit", "params": {"edit": edit}, "id": "apply-1"}},
     }]);
     project.set_scenario(&scenario);
-    let (mut client, _) = Client::start(open(&project, None), able()).await;
+    let (mut client, _) = Client::start(open(&project), able()).await;
     let (mut other, _) = Client::start(client.runtime.clone(), able()).await;
     client.open("a.scr", 1, "def foo\n").await;
     client.diagnostics("a.scr", 1).await;
@@ -128,7 +128,7 @@ async fn capabilities_are_static_or_registered_dynamically_when_known() {
     let dynamic = json!({"dynamicRegistration": true});
     let capabilities =
         json!({"textDocument": {"hover": dynamic, "references": dynamic, "foldingRange": dynamic}});
-    let (mut client, answer) = Client::start(open(&project, None), capabilities).await;
+    let (mut client, answer) = Client::start(open(&project), capabilities).await;
     let told = &answer["capabilities"];
     assert!(told["hoverProvider"].is_null() && told["definitionProvider"].is_object(), "{told}");
     assert_eq!(told["positionEncoding"], "utf-16");
@@ -150,7 +150,7 @@ async fn capabilities_are_static_or_registered_dynamically_when_known() {
 async fn indexing_progress_and_missing_server_are_shown_to_editor() {
     let scenario = json!({"index": {"ms": 300, "title": "Indexing", "steps": 3}});
     let project = Project::scripted(&scenario, "", [("a.scr", "def foo\n"), ("a.py", "x = 1\n")]);
-    let (mut client, _) = Client::start(open(&project, None), able()).await;
+    let (mut client, _) = Client::start(open(&project), able()).await;
     client.open("a.scr", 1, "def foo\n").await;
     for kind in ["begin", "report", "end"] {
         let told = client

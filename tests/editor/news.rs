@@ -20,7 +20,7 @@ async fn server_messages_and_questions_reach_the_editor() {
         {"at": "textDocument/didOpen", "do": {"request": {"method": "window/showMessageRequest", "params": question, "id": "ask-1"}}},
     ]});
     let project = Project::scripted(&scenario, "", [("a.scr", "def foo\n")]);
-    let (mut client, _) = Client::start(open(&project, None), able()).await;
+    let (mut client, _) = Client::start(open(&project), able()).await;
     client.choose("Yes");
     client.open("a.scr", 1, "def foo\n").await;
     for (method, kind, text) in [
@@ -47,7 +47,7 @@ async fn server_question_without_editor_is_answered_null_at_once() {
     let ask = json!({"request": {"method": "window/showMessageRequest", "params": {"type": 3, "message": "?"}, "id": "ask-1"}});
     let scenario = json!({"rules": [{"at": "textDocument/didOpen", "do": ask}]});
     let project = Project::scripted(&scenario, "", [("a.scr", "def foo\n")]);
-    let runtime = open(&project, None);
+    let runtime = open(&project);
     let target = lsp_tools::Target::File("a.scr".into());
     runtime.symbols(target, 10).await.expect("symbols");
     let chosen = project.log().wait_for("the answer", super::client::SOON, |log| log.answer(&json!("ask-1")));
@@ -71,7 +71,7 @@ async fn late_server_diagnostics_are_published_again() {
         let push: Value = serde_json::from_str(&push.to_string().replace("${uri}", &uri)).expect("JSON");
         let rule = json!({"at": "scripted/late", "do": push});
         project.set_scenario(&json!({"diagnostics": {"mode": mode}, "rules": [rule]}));
-        let (mut client, _) = Client::start(open(&project, None), able()).await;
+        let (mut client, _) = Client::start(open(&project), able()).await;
         client.open("a.scr", 1, "def foo WRONG\n").await;
         let first = client.diagnostics("a.scr", 1).await;
         assert_eq!(first.len(), 1, "{mode}: {first:?}");
@@ -91,7 +91,7 @@ async fn late_server_diagnostics_are_published_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn editor_notification_skips_server_private_to_other_editor() {
     let project = Project::scripted(&json!({"hover_version": false}), "", [("a.scr", "def disk\n")]);
-    let (mut left, _) = Client::start(open(&project, None), able()).await;
+    let (mut left, _) = Client::start(open(&project), able()).await;
     let (mut right, _) = Client::start(left.runtime.clone(), able()).await;
     let (mut other, _) = Client::start(left.runtime.clone(), able()).await;
     for (client, name) in [(&mut left, "left"), (&mut right, "right")] {

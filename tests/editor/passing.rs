@@ -48,7 +48,7 @@ async fn column_encodings_of_server_and_editor_are_converted() {
         }},
     });
     let project = Project::scripted(&scenario, "", [("a.scr", "nothing\n"), ("b.scr", "🦀 foo\n")]);
-    let (mut client, _) = Client::start(open(&project, None), able()).await;
+    let (mut client, _) = Client::start(open(&project), able()).await;
     client.open("a.scr", 3, TEXT).await;
     let found = client.diagnostics("a.scr", 3).await;
     assert_eq!(found.len(), 1);
@@ -115,7 +115,7 @@ async fn column_encodings_of_server_and_editor_are_converted() {
 #[tokio::test(flavor = "multi_thread")]
 async fn unknown_method_or_outside_document_is_answered() {
     let project = Project::scripted(&json!({}), "", [("a.scr", TEXT)]);
-    let (mut client, _) = Client::start(open(&project, None), able()).await;
+    let (mut client, _) = Client::start(open(&project), able()).await;
     client.open("a.scr", 1, TEXT).await;
     let id = client.put("nobody/knowsThis", client.at("a.scr", 0, 0)).await;
     assert_eq!(client.answer(id).await["error"]["code"], -32601);
@@ -134,7 +134,7 @@ async fn server_error_reaches_editor_unchanged() {
     let scenario =
         json!({"answers": {"textDocument/rename": {"error": {"code": -32803, "message": "not a name"}}}});
     let project = Project::scripted(&scenario, "", [("a.scr", TEXT)]);
-    let (mut client, _) = Client::start(open(&project, None), able()).await;
+    let (mut client, _) = Client::start(open(&project), able()).await;
     client.open("a.scr", 1, TEXT).await;
     let mut params = client.at("a.scr", 0, 8);
     params["newName"] = "7".into();

@@ -22,7 +22,7 @@ async fn unsaved_text_is_private_to_editor_unless_saved_or_shared() {
         let project = Project::scripted(&json!({}), "", [("a.scr", "def disk\n")]);
         let settings = format!("[editor]\nshare-overlays = {shared}\n");
         std::fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("the settings");
-        let (mut client, _) = Client::start(open(&project, None), able()).await;
+        let (mut client, _) = Client::start(open(&project), able()).await;
         let runtime = client.runtime.clone();
         client.open("a.scr", 1, "def disk\n").await;
         for round in 2..30 {
@@ -56,7 +56,7 @@ async fn unsaved_text_is_private_to_editor_unless_saved_or_shared() {
 #[tokio::test(flavor = "multi_thread")]
 async fn execute_command_runs_our_tools_under_permission_rules() {
     let project = Project::scripted(&json!({}), "", [("a.scr", "def foo\n")]);
-    let (mut client, answer) = Client::start(open(&project, None), able()).await;
+    let (mut client, answer) = Client::start(open(&project), able()).await;
     let commands = answer["capabilities"]["executeCommandProvider"]["commands"].to_string();
     assert!(commands.contains("lsp-tools.call"), "{commands}");
     let call = |name: &str, arguments: Value| json!({"command": "lsp-tools.call", "arguments": [{"name": name, "arguments": arguments}]});

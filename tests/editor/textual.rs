@@ -30,7 +30,7 @@ fn start(place: &Value) -> Value {
 #[tokio::test(flavor = "multi_thread")]
 async fn missing_server_text_search_answers_and_says_so() {
     let project = bare();
-    let (mut client, _) = Client::start(open(&project, None), able()).await;
+    let (mut client, _) = Client::start(open(&project), able()).await;
     client.open("app.py", 1, TEXT).await;
 
     let hover = client.ask("textDocument/hover", client.at("app.py", 4, 16)).await;
@@ -91,7 +91,7 @@ async fn missing_server_text_search_answers_and_says_so() {
 async fn empty_server_answer_is_not_replaced_by_text_search() {
     let scenario = json!({"answers": {"textDocument/definition": {"result": []}}});
     let project = Project::scripted(&scenario, "", [("a.scr", "def foo\nfoo\n")]);
-    let (mut client, _) = Client::start(open(&project, None), able()).await;
+    let (mut client, _) = Client::start(open(&project), able()).await;
     client.open("a.scr", 1, "def foo\nfoo\n").await;
     assert_eq!(client.ask("textDocument/definition", client.at("a.scr", 1, 1)).await, Value::Null);
     client.close().await;

@@ -53,7 +53,7 @@ fn runs(play: &Play) -> usize {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
 async fn background_check_of_present_text_is_awaited_and_run_once_per_change() {
-    let play = Play::open(project(None, true), None);
+    let play = Play::open(&project(None, true), None);
     assert_eq!(play.findings("a.scr").await, (Verdict::Complete, 1));
     assert_eq!(play.findings("b.scr").await, (Verdict::Complete, 0));
     assert_eq!(play.findings("a.scr").await, (Verdict::Complete, 1));
@@ -72,7 +72,7 @@ async fn background_check_of_present_text_is_awaited_and_run_once_per_change() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn questions_asked_at_once_share_one_background_check() {
-    let play = Play::open(project(None, true), None);
+    let play = Play::open(&project(None, true), None);
     let (a, b, again) = tokio::join!(play.findings("a.scr"), play.findings("b.scr"), play.findings("a.scr"));
     let one = (Verdict::Complete, 1);
     assert_eq!((a, b, again), (one, (Verdict::Complete, 0), one));
@@ -82,7 +82,7 @@ async fn questions_asked_at_once_share_one_background_check() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn background_check_findings_told_under_an_older_version_count_once_it_has_ended() {
-    let play = Play::open(project(Some(1), true), None);
+    let play = Play::open(&project(Some(1), true), None);
     assert_eq!(play.findings("a.scr").await, (Verdict::Complete, 1));
     play.project.write("a.scr", "def foo changed\n");
     assert_eq!(play.findings("a.scr").await, (Verdict::Complete, 1));
@@ -91,7 +91,7 @@ async fn background_check_findings_told_under_an_older_version_count_once_it_has
 
 #[tokio::test(flavor = "multi_thread")]
 async fn background_check_that_goes_on_at_the_deadline_is_partial() {
-    let play = Play::open(project(None, true), Some(Duration::from_millis(RUN_MS / 2)));
+    let play = Play::open(&project(None, true), Some(Duration::from_millis(RUN_MS / 2)));
     let answer = in_time(play.check("a.scr")).await.expect("a check");
     assert_eq!((answer.verdict, answer.output.count), (Verdict::Partial, 0), "{answer:?}");
     let detail = answer.server_status.detail.unwrap_or_default();
@@ -102,7 +102,7 @@ async fn background_check_that_goes_on_at_the_deadline_is_partial() {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
 async fn background_check_that_never_begins_is_partial_and_waited_for_once() {
-    let play = Play::open(project(None, false), None);
+    let play = Play::open(&project(None, false), None);
     let answer = in_time(play.check("a.scr")).await.expect("a check");
     let detail = answer.server_status.detail.clone().unwrap_or_default();
     assert_eq!(
@@ -122,7 +122,7 @@ async fn background_check_turned_off_by_settings_is_not_started() {
     let table = std::fs::read_to_string(&catalogue).expect("servers.toml");
     std::fs::write(&catalogue, format!("{table}settings = {{ scripted = {{ check = false }} }}\n"))
         .expect("written");
-    let play = Play::open(project, None);
+    let play = Play::open(&project, None);
     let answer = in_time(play.check("a.scr")).await.expect("a check");
     let detail = answer.server_status.detail.clone().unwrap_or_default();
     assert_eq!(detail, "the checker is turned off by the setting `scripted.check`", "{answer:?}");
@@ -132,9 +132,9 @@ async fn background_check_turned_off_by_settings_is_not_started() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn unsaved_text_is_partial_since_the_background_check_reads_the_disk() {
-    let play = Play::open(project(None, true), None);
+    let play = Play::open(&project(None, true), None);
     assert_eq!(play.findings("a.scr").await, (Verdict::Complete, 1));
-    let unsaved = stage::client(&play.runtime, &[("a.scr", "def foo unsaved\n")]);
+    let unsaved = stage::client(&play, &[("a.scr", "def foo unsaved\n")]);
     let answer = in_time(unsaved.diagnose(vec!["a.scr".into()], None, 10)).await.expect("a check");
     let detail = answer.server_status.detail.clone().unwrap_or_default();
     assert_eq!(
@@ -157,7 +157,7 @@ async fn background_check_that_was_cancelled_is_not_taken_for_one_that_is_over()
         always(RUN_MS, progress("end")),
     ]});
     project.set_scenario(&scenario);
-    let play = Play::open(project, None);
+    let play = Play::open(&project, None);
     let ((verdict, count), took) = Box::pin(timed(play.findings("a.scr"))).await;
     assert_eq!((verdict, count), (Verdict::Complete, 1));
     assert!(took >= Duration::from_millis(RUN_MS), "the second run was not waited for: {took:?}");
@@ -166,9 +166,9 @@ async fn background_check_that_was_cancelled_is_not_taken_for_one_that_is_over()
 
 #[tokio::test(flavor = "multi_thread")]
 async fn background_check_keeps_no_other_question_waiting() {
-    let play = Play::open(project(None, true), None);
+    let play = Play::open(&project(None, true), None);
     // Whoever shows a text of their own has the server to themselves while they ask.
-    let unsaved = stage::client(&play.runtime, &[("b.scr", "def unsaved\n")]);
+    let unsaved = stage::client(&play, &[("b.scr", "def unsaved\n")]);
     let checks = async {
         let begun = Instant::now();
         assert_eq!(play.findings("a.scr").await, (Verdict::Complete, 1));

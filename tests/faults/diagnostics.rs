@@ -82,7 +82,7 @@ async fn silent_server_verdict_is_no_data_and_never_clean() {
     ];
     for table in sources {
         let project = Project::scripted(&json!({"diagnostics": {"mode": "none"}}), table, [("a.scr", TEXT)]);
-        let play = Play::open(project, Some(Duration::from_secs(1)));
+        let play = Play::open(&project, Some(Duration::from_secs(1)));
         for _ in 0..2 {
             let answer = in_time(play.check("a.scr")).await.expect("a check");
             assert_eq!((answer.verdict, answer.output.count), (Verdict::NoData, 0), "{table}: {answer:?}");
@@ -100,7 +100,7 @@ async fn diagnostics_of_unsent_version_are_not_believed() {
     for offset in [-1, 5] {
         let scenario = json!({"diagnostics": {"version_offset": offset}});
         let play = Play::open(
-            Project::scripted(&scenario, "", [("a.scr", "def foo WRONG\n")]),
+            &Project::scripted(&scenario, "", [("a.scr", "def foo WRONG\n")]),
             Some(Duration::from_secs(2)),
         );
         let (answer, took) = timed(play.check("a.scr")).await;
@@ -116,7 +116,7 @@ async fn save_only_server_unknown_as_such_is_not_called_clean() {
     let scenario =
         json!({"diagnostics": {"only_on_save": true}, "capabilities": {"textDocumentSync": {"save": null}}});
     let project = Project::scripted(&scenario, "", [("a.scr", "def foo\n")]);
-    let play = Play::open(project, Some(Duration::from_secs(2)));
+    let play = Play::open(&project, Some(Duration::from_secs(2)));
     play.findings("a.scr").await;
     play.project.write("a.scr", "def foo WRONG\n");
     assert_eq!(play.findings("a.scr").await.0, Verdict::NoData);
@@ -156,7 +156,7 @@ async fn taken_of(said: &[(u64, Say)], answer_ms: u64) -> (Verdict, usize) {
         "answers": {"textDocument/documentSymbol": {"result": [], "delay_ms": answer_ms}},
         "rules": rules.collect::<Vec<_>>(),
     }));
-    let play = Play::open(project, None);
+    let play = Play::open(&project, None);
     let found = play.findings("a.scr").await;
     play.end().await;
     found
@@ -201,7 +201,7 @@ async fn finding_that_says_that_a_checker_failed_is_not_told_and_text_is_checked
     let rules =
         [push("textDocument/didOpen", 1, &[&failure]), push("textDocument/didChange", 2, &[&finding])];
     project.set_scenario(&json!({"diagnostics": {"mode": "none"}, "rules": rules}));
-    let play = Play::open(project, None);
+    let play = Play::open(&project, None);
     let answer = in_time(play.check("a.scr")).await.expect("a check");
     assert_eq!(answer.verdict, Verdict::Complete, "{answer:?}");
     let messages: Vec<_> = answer.output.diagnostics.iter().map(|item| item.message.as_str()).collect();
@@ -231,7 +231,7 @@ async fn check_of_many_files_gives_each_file_its_own_deadline() {
     let project = Project::scripted(&scenario, "diagnostics = {source = \"pull\"}", files);
     let settings = "[deadlines]\ndiagnostics = 1_000\n";
     std::fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
-    let play = Play::open(project, None);
+    let play = Play::open(&project, None);
     let answer = in_time(play.runtime.diagnose(Vec::new(), None, 100)).await.expect("a check");
     assert_eq!(answer.verdict, Verdict::Complete, "{answer:?}");
     play.end().await;

@@ -1,27 +1,30 @@
 //! A project with a scripted server, and a runtime on it.
 
 use std::future::Future;
-use std::path::PathBuf;
+use std::ops::Deref;
 use std::time::{Duration, Instant};
 
 use lsp_tools::answer::{DiagnosticsOutput, HoverOutput, LocationsOutput};
 use lsp_tools::internals::lsp::Severity;
-use lsp_tools::{
-    Answer, ErrorCode, Position, Runtime, RuntimeOptions, ServerState, Target, ToolError, Verdict,
-};
+use lsp_tools::{Answer, ErrorCode, Position, ServerState, Target, ToolError, Verdict};
 use serde_json::Value;
 
-use crate::support::{Project, ServerLog, fingerprint};
+use crate::support::{Project, ServerLog, TestWorkspace, fingerprint};
 
 /// The upper bound of everything that is expected soon, on a slow machine that does many other things as well.
 pub const SOON: Duration = Duration::from_secs(60);
 /// What most tests write: `foo` is defined on line 0 and used on line 1.
 pub const TEXT: &str = "def foo\nfoo bar\n";
 
-/// A runtime on a project whose `.scr` files the scripted server serves. The server is ended with it.
-pub struct Play {
-    pub project: Project,
-    pub runtime: Runtime,
+/// A workspace whose `.scr` files the scripted server serves. The server is ended with it.
+pub struct Play(TestWorkspace);
+
+impl Deref for Play {
+    type Target = TestWorkspace;
+
+    fn deref(&self) -> &TestWorkspace {
+        &self.0
+    }
 }
 
 impl Play {
@@ -36,26 +39,17 @@ impl Play {
         table: &str,
         files: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> Self {
-        Self::open(Project::scripted(scenario, table, files), None)
+        Self::open(&Project::scripted(scenario, table, files), None)
     }
 
     /// With `timeout` in the place of the deadlines of the settings.
     pub fn limited(scenario: &Value, timeout: Duration) -> Self {
-        Self::open(Project::scripted(scenario, "", [("a.scr", TEXT)]), Some(timeout))
+        Self::open(&Project::scripted(scenario, "", [("a.scr", TEXT)]), Some(timeout))
     }
 
     /// On a project that is there.
-    pub fn open(project: Project, timeout: Option<Duration>) -> Self {
-        let options = RuntimeOptions {
-            workspace: Some(project.root()),
-            cwd: project.root(),
-            supervisor: Some(PathBuf::from(env!("CARGO_BIN_EXE_lsp-tools"))),
-            timeout,
-            ..RuntimeOptions::default()
-        };
-        let folders = project.folders(None);
-        let runtime = Runtime::open_with(options, folders).expect("a runtime");
-        Self { project, runtime }
+    pub fn open(project: &Project, timeout: Option<Duration>) -> Self {
+        Self(project.opening().timeout(timeout).open())
     }
 
     pub fn log(&self) -> ServerLog {

@@ -37,7 +37,7 @@ async fn references_wait_for_server_status_quiescence() {
 async fn endless_indexing_answer_is_partial_within_deadline() {
     let project =
         crate::support::Project::scripted(&json!({"index": {"ms": 500, "never_ends": true}}), "", FILES);
-    let play = Play::open(project, Some(Duration::from_secs(2)));
+    let play = Play::open(&project, Some(Duration::from_secs(2)));
     let (answer, took) = timed(play.references("a.scr")).await;
     let answer = answer.expect("references");
     assert_eq!(
@@ -128,7 +128,7 @@ async fn answer_at_start_is_whole_or_not_called_complete_however_a_server_lies()
     ];
     for (lie, scenario, table, is_whole) in ways {
         let project = Project::scripted(&scenario, table, files);
-        let play = Play::open(project, Some(Duration::from_secs(4)));
+        let play = Play::open(&project, Some(Duration::from_secs(4)));
         let answer = in_time(play.references("a.scr")).await.expect("references");
         let whole = answer.output.count == ALL;
         assert!(whole || answer.verdict != Verdict::Complete, "{lie}: {answer:?}");
@@ -162,7 +162,7 @@ async fn diagnostics_pushed_while_indexing_are_complete_afterwards() {
             "do": {"notify": {"method": "textDocument/publishDiagnostics", "params": params}},
         }],
     }));
-    let play = Play::open(project, None);
+    let play = Play::open(&project, None);
     let answer = in_time(play.runtime.diagnose(vec!["a.scr".into()], None, 10)).await.expect("a check");
     let messages: Vec<&str> = answer.output.diagnostics.iter().map(|item| item.message.as_str()).collect();
     assert_eq!((answer.verdict, messages), (Verdict::Complete, vec!["found later"]));

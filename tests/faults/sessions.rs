@@ -120,7 +120,7 @@ fn settings(project: &Project, text: &str) {
 async fn idle_server_is_stopped_and_restarted_on_request() {
     let project = Project::scripted(&json!({}), "", [("a.scr", TEXT)]);
     settings(&project, "[servers]\nidle-stop-s = 1\n");
-    let play = Play::open(project, None);
+    let play = Play::open(&project, None);
     play.seen("a.scr").await;
     play.log().wait_for("the end of the idle server", SOON, |log| log.events("exit").first().cloned());
     assert!(play.seen("a.scr").await.ends_with(&fingerprint(TEXT)));
@@ -154,7 +154,7 @@ async fn told_of_memory(play: &Play, path: &str) -> String {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
 async fn sole_server_over_memory_budget_is_kept_and_noted() {
-    let play = Play::open(large_servers("", [("a.scr", TEXT)]), None);
+    let play = Play::open(&large_servers("", [("a.scr", TEXT)]), None);
     let note = told_of_memory(&play, "a.scr").await;
     assert!(note.contains("budget of 64 MiB") && note.contains("servers.memory-budget-mb = 1024"), "{note}");
     // Not in use, and lately used no more; the next look at the memory comes within 5 s.
@@ -171,7 +171,7 @@ async fn sole_server_over_memory_budget_is_kept_and_noted() {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
 async fn memory_budget_exceeded_least_recently_used_server_is_stopped() {
-    let play = Play::open(large_servers(MARKER, TWO), None);
+    let play = Play::open(&large_servers(MARKER, TWO), None);
     play.seen("one/src/a.scr").await;
     let stopped = async {
         while play.log().events("exit").is_empty() {
@@ -196,7 +196,7 @@ async fn missing_server_is_found_once_installed() {
     let text = fs::read_to_string(&catalogue).expect("servers.toml");
     let [real, _] = project.server_command();
     fs::write(&catalogue, text.replace(&real, &program.to_string_lossy())).expect("servers.toml");
-    let play = Play::open(project, None);
+    let play = Play::open(&project, None);
     for _ in 0..3 {
         let answer = in_time(play.hover("a.scr")).await.expect("an answer from the text");
         assert_eq!(answer.server_status.state, ServerState::Missing, "{answer:?}");
@@ -244,7 +244,7 @@ async fn python_setting(play: &Play) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn project_interpreter_is_passed_to_server_only_when_trusted() {
-    let play = Play::open(python_project(), None);
+    let play = Play::open(&python_project(), None);
     let own = json!(play.project.path(".venv/bin/python"));
     assert_ne!(python_setting(&play).await, own, "before anyone trusted it");
     in_time(play.runtime.shutdown()).await;
@@ -254,16 +254,14 @@ async fn project_interpreter_is_passed_to_server_only_when_trusted() {
         "{shown:?}"
     );
     play.runtime.trust(TrustRequest::Grant { fingerprint: shown.fingerprint }).await.expect("trust");
-    let Play { project, .. } = play;
-    fs::remove_file(project.log().path()).expect("the log");
-    let play = Play::open(project, None);
+    fs::remove_file(play.log().path()).expect("the log");
+    let play = Play::open(&play.project, None);
     assert_eq!(python_setting(&play).await, own, "trusted");
     in_time(play.runtime.shutdown()).await;
     // Another program under the same name is not the one that was trusted.
     play.project.write(".venv/bin/python", "#!/bin/sh\nrm -rf /\n");
-    let Play { project, .. } = play;
-    fs::remove_file(project.log().path()).expect("the log");
-    let play = Play::open(project, None);
+    fs::remove_file(play.log().path()).expect("the log");
+    let play = Play::open(&play.project, None);
     assert_ne!(python_setting(&play).await, own, "exchanged");
     play.end().await;
 }
@@ -291,7 +289,7 @@ async fn open_documents_over_limit_are_closed_and_reopened_on_request() {
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     let project = Project::scripted(&json!({}), "", files);
     settings(&project, "[servers]\nmax-open-documents = 4\n");
-    let play = Play::open(project, None);
+    let play = Play::open(&project, None);
     let answer = in_time(play.runtime.diagnose(Vec::new(), None, 100)).await.expect("a check");
     assert_eq!((answer.verdict, answer.output.count, answer.output.files), (Verdict::Complete, 12, 12));
     play.log().wait_for("at most 4 open documents", SOON, |log| {
@@ -310,7 +308,7 @@ async fn server_of_two_languages_is_listed_once() {
     let other =
         "[language.extended]\nname = \"Extended\"\nextensions = [\"scx\"]\nservers = [\"scripted\"]\n\n";
     fs::write(&catalogue, format!("{other}{text}")).expect("servers.toml");
-    let play = Play::open(project, None);
+    let play = Play::open(&project, None);
     let listed = in_time(play.runtime.servers()).await.servers;
     let both = ["scripted".to_owned(), "extended".to_owned()];
     assert_eq!(listed.len(), 1, "{listed:?}");

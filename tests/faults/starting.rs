@@ -56,7 +56,7 @@ async fn server_start_past_limit_gets_longer_limit_next_time() {
     let project = crate::support::Project::scripted(&slow, "", [("a.scr", TEXT)]);
     std::fs::write(project.beside("config").join("lsp-tools.toml"), "[deadlines]\nstart = 1_000\n")
         .expect("settings");
-    let play = Play::open(project, None);
+    let play = Play::open(&project, None);
     let asked = async {
         loop {
             let answer = play.hover("a.scr").await.expect("an answer");
@@ -158,7 +158,7 @@ async fn unanswered_request_while_indexing_reports_progress() {
         "answers": {"textDocument/hover": {"never": true}, "textDocument/signatureHelp": {"never": true}},
     });
     let play = Play::open(
-        crate::support::Project::scripted(&scenario, "", FILES),
+        &crate::support::Project::scripted(&scenario, "", FILES),
         Some(Duration::from_millis(1_500)),
     );
     let hover = in_time(play.hover("a.scr")).await.expect("an answer from the text");

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{Bench, notes};
+use super::{notes, open_files};
 
 fn hits(answer: &Value) -> Vec<String> {
     let matches = answer["matches"].as_array().expect("matches");
@@ -24,7 +24,7 @@ fn hits(answer: &Value) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn glob_finds_files_below_the_workspace_only() {
-    let bench = Bench::new([
+    let bench = open_files([
         ("a.rs", ""),
         ("src/b.rs", ""),
         ("src/c.ts", ""),
@@ -60,7 +60,7 @@ async fn glob_finds_files_below_the_workspace_only() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn grep_returns_lines_files_or_counts_by_output_mode() {
-    let bench = Bench::new([
+    let bench = open_files([
         ("a.rs", "fn one() {}\nlet x = 1;\nfn two() {}\n"),
         ("b.py", "def fn():\n    pass\n"),
         ("bin.rs", "fn\0\n"),
@@ -93,7 +93,7 @@ async fn grep_returns_lines_files_or_counts_by_output_mode() {
 async fn grep_default_limit_and_answer_size_are_bounded() {
     let many = "hit\n".repeat(1_000);
     let wide = format!("{}needle\n", "x".repeat(300)).repeat(400);
-    let bench = Bench::new([("many.txt", many.as_str()), ("wide.txt", wide.as_str())]);
+    let bench = open_files([("many.txt", many.as_str()), ("wide.txt", wide.as_str())]);
     let found = bench.ok("grep", json!({"pattern": "hit"})).await;
     assert_eq!((hits(&found).len(), &found["has_more"]), (200, &json!(true)));
     let found = bench.ok("grep", json!({"pattern": "needle", "max_matches": 400})).await;
@@ -104,7 +104,7 @@ async fn grep_default_limit_and_answer_size_are_bounded() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn grep_invalid_arguments_are_refused_with_reason() {
-    let bench = Bench::new([("a", "x")]);
+    let bench = open_files([("a", "x")]);
     for (arguments, code, part) in [
         (json!({"pattern": "a(b"}), "invalid_args", "at character 2: unclosed group"),
         (json!({"pattern": ""}), "invalid_args", "empty"),
@@ -127,7 +127,7 @@ async fn grep_invalid_arguments_are_refused_with_reason() {
 #[tokio::test(flavor = "multi_thread")]
 async fn grep_pattern_is_never_parsed_as_option() {
     let bench =
-        Bench::new([("a", "--help\n--pre=./pwn\n-f/etc/passwd\n"), ("pwn", "#!/bin/sh\ntouch PWNED\n")]);
+        open_files([("a", "--help\n--pre=./pwn\n-f/etc/passwd\n"), ("pwn", "#!/bin/sh\ntouch PWNED\n")]);
     for pattern in ["--help", "--pre=./pwn", "-f/etc/passwd"] {
         let found = bench.ok("grep", json!({"pattern": pattern})).await;
         assert_eq!(found["count"], 1, "{found}");
@@ -139,7 +139,7 @@ async fn grep_pattern_is_never_parsed_as_option() {
 #[tokio::test(flavor = "multi_thread")]
 async fn pattern_bombs_are_refused_or_answered_in_bounded_time() {
     let text = "a".repeat(100_000);
-    let bench = Bench::new([("a", text.as_str())]);
+    let bench = open_files([("a", text.as_str())]);
     let begun = Instant::now();
     let (code, sentence) = bench.failure("grep", json!({"pattern": "(((a{0,100}){100}){100})"})).await;
     assert_eq!(code, "invalid_args");
@@ -153,7 +153,7 @@ async fn pattern_bombs_are_refused_or_answered_in_bounded_time() {
 /// Row 34: loops of links, deep directories and odd names. What is deeper than paths may be is told, not walked.
 #[tokio::test(flavor = "multi_thread")]
 async fn symlink_loops_and_deep_trees_are_walked_once() {
-    let bench = Bench::new([("d/a.rs", "x\n")]);
+    let bench = open_files([("d/a.rs", "x\n")]);
     let root = bench.project.root();
     std::os::unix::fs::symlink("..", root.join("d/up")).unwrap();
     std::os::unix::fs::symlink("self", root.join("self")).unwrap();

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{Bench, notes};
+use super::{notes, open};
 use crate::support::Project;
 
 const FILES: [(&str, &str); 3] =
@@ -32,7 +32,7 @@ fn marks(answer: &Value) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn grep_with_running_server_marks_hits_and_adds_references() {
     let scenario = json!({"answers": {"textDocument/references": {"result": uses()}}});
-    let bench = Bench::open(Project::scripted(&scenario, "", FILES));
+    let bench = open(&Project::scripted(&scenario, "", FILES));
     let before = bench.ok("grep", json!({"pattern": "foo"})).await;
     assert_eq!(marks(&before), ["a.scr:1 -", "a.scr:2 -", "a.scr:3 -", "a.scr:4 -", "c.txt:1 -"]);
     assert_eq!(bench.project.log().starts(), 0, "no server is started for it");
@@ -62,7 +62,7 @@ async fn grep_with_running_server_marks_hits_and_adds_references() {
 #[tokio::test(flavor = "multi_thread")]
 async fn grep_with_silent_server_keeps_every_hit() {
     let scenario = json!({"answers": {"textDocument/references": {"never": true}}});
-    let bench = Bench::open(Project::scripted(&scenario, "", FILES));
+    let bench = open(&Project::scripted(&scenario, "", FILES));
     bench.ok("lsp_hover", json!({"path": "a.scr", "line": 0, "character": 4})).await;
     let begun = Instant::now();
     let found = bench.ok("grep", json!({"pattern": "foo"})).await;

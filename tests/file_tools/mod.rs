@@ -4,57 +4,19 @@ mod finding;
 mod marks;
 mod reading;
 
-use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::support::Project;
-use lsp_tools::{CallRequest, Caller, Runtime, RuntimeOptions};
-use serde_json::{Value, json};
+use crate::support::{Project, TestWorkspace};
+use serde_json::Value;
 
-/// A project, and a runtime on it.
-pub struct Bench {
-    pub project: Project,
-    pub runtime: Runtime,
+/// A workspace of these files, where nobody can be asked.
+pub fn open_files<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> TestWorkspace {
+    open(&Project::new(files))
 }
 
-impl Bench {
-    pub fn new<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
-        Self::open(Project::new(files))
-    }
-
-    pub fn open(project: Project) -> Self {
-        let options = RuntimeOptions {
-            workspace: Some(project.root()),
-            cwd: project.root(),
-            supervisor: Some(PathBuf::from(env!("CARGO_BIN_EXE_lsp-tools"))),
-            ..RuntimeOptions::default()
-        };
-        let runtime = Runtime::open_with(options, project.folders(None)).expect("a runtime");
-        Self { project, runtime }
-    }
-
-    /// The whole answer of a tool.
-    pub async fn call(&self, name: &str, arguments: Value) -> Value {
-        let caller = Caller::default();
-        let call = self.runtime.call(CallRequest::new(name, arguments, &caller));
-        let answered = tokio::time::timeout(Duration::from_secs(60), call).await;
-        answered.expect("an answer in time").value
-    }
-
-    /// The same where it must be a success.
-    pub async fn ok(&self, name: &str, arguments: Value) -> Value {
-        let answer = self.call(name, arguments).await;
-        assert_eq!(answer["ok"], json!(true), "{answer}");
-        answer
-    }
-
-    /// The code and the sentence of a failure.
-    pub async fn failure(&self, name: &str, arguments: Value) -> (String, String) {
-        let answer = self.call(name, arguments).await;
-        assert_eq!(answer["ok"], json!(false), "{answer}");
-        let text = |field: &str| answer[field].as_str().unwrap_or_default().to_owned();
-        (text("code"), text("error"))
-    }
+/// The same on a project that is there.
+pub fn open(project: &Project) -> TestWorkspace {
+    project.opening().timeout(None).nobody_to_ask().answering_within(Duration::from_secs(60)).open()
 }
 
 /// Whether one of the notes of `answer` has `part` in it.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::{Bench, notes};
+use super::{notes, open_files};
 
 fn lines(count: usize) -> String {
     (1..=count).map(|line| format!("line {line}\n")).collect()
@@ -16,7 +16,7 @@ fn lines(count: usize) -> String {
 #[tokio::test]
 async fn read_symbol_gives_its_whole_definition_and_refuses_what_is_ambiguous() {
     let text = "class A:\n    def f(self):\n        return 1\n\n\nclass B:\n    def f(self):\n        return 2\n\n\ndef g():\n    pass\n";
-    let bench = Bench::new([("a.py", text)]);
+    let bench = open_files([("a.py", text)]);
     let read = bench.ok("read", json!({"path": "a.py", "symbol": "B.f"})).await;
     assert_eq!((&read["start_line"], &read["end_line"]), (&json!(7), &json!(8)), "{read}");
     assert_eq!(read["content"], "    def f(self):\n        return 2\n");
@@ -31,7 +31,7 @@ async fn read_symbol_gives_its_whole_definition_and_refuses_what_is_ambiguous() 
 #[tokio::test(flavor = "multi_thread")]
 async fn read_returns_a_page_with_its_position() {
     let text = lines(500);
-    let bench = Bench::new([("a.txt", text.as_str())]);
+    let bench = open_files([("a.txt", text.as_str())]);
     let whole = bench.ok("read", json!({"path": "a.txt"})).await;
     assert_eq!(whole["path"], "a.txt");
     assert_eq!(whole["content"], lines(50));
@@ -62,7 +62,7 @@ async fn read_returns_a_page_with_its_position() {
 async fn read_keeps_bytes_and_truncates_long_lines() {
     let long = format!("{}\nshort\r\n", "é".repeat(30_000));
     let wide = format!("{}\n", "x".repeat(1_500)).repeat(100);
-    let bench = Bench::new([("long.txt", long.as_str()), ("wide.txt", wide.as_str()), ("empty", "")]);
+    let bench = open_files([("long.txt", long.as_str()), ("wide.txt", wide.as_str()), ("empty", "")]);
     let answer = bench.ok("read", json!({"path": "long.txt"})).await;
     let content = answer["content"].as_str().unwrap();
     assert!(content.ends_with("é…\nshort\r\n") && content.len() < 2_100, "{}", content.len());
@@ -80,7 +80,7 @@ async fn read_outlines_code_and_identifies_non_text_files() {
     let source = "class Greeter:\n    def greet(self):\n        return 1\n\ndef main():\n    pass\n";
     let notebook =
         r#"{"nbformat": 4, "cells": [{"cell_type": "code", "source": ["print(1)\n"], "outputs": []}]}"#;
-    let bench = Bench::new([("a.py", source), ("n.ipynb", notebook), ("broken.ipynb", "{")]);
+    let bench = open_files([("a.py", source), ("n.ipynb", notebook), ("broken.ipynb", "{")]);
     let outlined = bench.ok("read", json!({"path": "a.py", "outline": true})).await;
     assert_eq!(outlined["content"], "");
     assert_eq!(outlined["outline"], "1-3 class Greeter\n  2-3 method greet\n5-6 function main\n");
@@ -97,7 +97,7 @@ async fn read_outlines_code_and_identifies_non_text_files() {
     let image = bench.ok("read", json!({"path": "i.png"})).await;
     assert_eq!((&image["kind"], &image["content"]), (&json!("image"), &json!("PNG 800x600, 29 bytes")));
     bench.project.write("a.pdf", b"%PDF-1.7\n\x00\x01");
-    let pdf = bench.call("read", json!({"path": "a.pdf"})).await;
+    let pdf = bench.answer("read", json!({"path": "a.pdf"})).await;
     assert_eq!((&pdf["code"], &pdf["hint"]), (&json!("not_text"), &json!("it is a PDF document")));
 }
 
@@ -105,7 +105,7 @@ async fn read_outlines_code_and_identifies_non_text_files() {
 #[tokio::test(flavor = "multi_thread")]
 async fn read_flags_invisible_unicode() {
     let text = "ok\na\u{e0041}b\u{202e}c\n";
-    let bench = Bench::new([("u", text)]);
+    let bench = open_files([("u", text)]);
     let answer = bench.ok("read", json!({"path": "u"})).await;
     assert_eq!(answer["content"], text);
     assert!(notes(&answer, "hidden characters: 2 (U+E0041 is an invisible tag at 2:2, U+202E"), "{answer}");
@@ -114,7 +114,7 @@ async fn read_flags_invisible_unicode() {
 /// Row 31: special and huge files.
 #[tokio::test(flavor = "multi_thread")]
 async fn read_of_special_and_huge_files_is_answered_at_once() {
-    let bench = Bench::new([("a.txt", "a\n")]);
+    let bench = open_files([("a.txt", "a\n")]);
     let root = bench.project.root();
     rustix::fs::mkfifoat(rustix::fs::CWD, root.join("f"), rustix::fs::Mode::RWXU).unwrap();
     symlink("/dev/zero", root.join("zero")).unwrap();
@@ -137,7 +137,7 @@ async fn read_of_special_and_huge_files_is_answered_at_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn read_and_list_invalid_arguments_are_refused_with_reason() {
-    let bench = Bench::new([("src/a.rs", "x\n")]);
+    let bench = open_files([("src/a.rs", "x\n")]);
     symlink("/etc/passwd", bench.project.path("out")).unwrap();
     bench.project.write("latin", b"caf\xe9\n");
     for (tool, arguments, code, part) in [
@@ -163,7 +163,7 @@ async fn read_and_list_invalid_arguments_are_refused_with_reason() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn list_reports_kind_of_each_entry() {
-    let bench = Bench::new([("a.rs", "12345"), (".env", ""), ("src/b.rs", ""), ("src/deep/c.rs", "")]);
+    let bench = open_files([("a.rs", "12345"), (".env", ""), ("src/b.rs", ""), ("src/deep/c.rs", "")]);
     let root = bench.project.root();
     symlink("src", root.join("link")).unwrap();
     symlink("/etc", root.join("out")).unwrap();

@@ -5,9 +5,7 @@ use std::time::{Duration, Instant};
 use lsp_tools::{ErrorCode, ResultType};
 use serde_json::{Value, json};
 
-use super::house::{
-    call, entry, heard, heard_file, json_of, mounting, open, run, starts, typed, with_settings,
-};
+use super::house::{entry, heard, heard_file, json_of, mounting, open, run, starts, typed, with_settings};
 use crate::support::{count_processes, wait_until};
 use lsp_tools::Caller;
 
@@ -54,11 +52,11 @@ fn tool_definition_changed_at_restart_is_denied_until_approved() {
 #[tokio::test(flavor = "multi_thread")]
 async fn tool_definition_changed_while_running_is_denied() {
     let project = mounting("rug-live", "");
-    let runtime = open(&project);
-    assert_eq!(typed(&runtime, "m/say").await.value["text"], "said");
+    let workspace = open(&project);
+    assert_eq!(typed(&workspace, "m/say").await.value["text"], "said");
     let deadline = Instant::now() + Duration::from_secs(60);
     let held = loop {
-        let result = typed(&runtime, "m/say").await;
+        let result = typed(&workspace, "m/say").await;
         if !result.ok() {
             break result;
         }
@@ -67,9 +65,9 @@ async fn tool_definition_changed_while_running_is_denied() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     };
     assert_eq!(code(&held.value), ErrorCode::Denied, "{}", held.value);
-    let offered = runtime.definitions(&Caller::default());
+    let offered = workspace.definitions(&Caller::default());
     assert!(offered.iter().all(|tool| tool.card.name != "m/say"), "it is still offered");
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 /// Neither our tools nor each other's can be taken for others.
@@ -102,12 +100,12 @@ fn mounted_tool_names_resembling_others_are_left_out() {
 #[tokio::test(flavor = "multi_thread")]
 async fn false_read_only_hint_of_mounted_tool_still_needs_approval() {
     let project = mounting("liar", "");
-    let runtime = open(&project);
-    let result = call(&runtime, &Caller::default(), "m/say", json!({})).await;
+    let workspace = open(&project);
+    let result = workspace.call("m/say", json!({})).await;
     assert_eq!((result.kind, code(&result.value)), (ResultType::Denied, ErrorCode::Denied));
     assert!(result.value["hint"].as_str().unwrap().contains("allow = [\"m/say\"]"), "{}", result.value);
     assert!(!heard(&project).iter().any(|said| said["method"] == "tools/call"));
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 /// A server that never answers costs its time and no more, in the beginning and in a call.
@@ -141,10 +139,10 @@ fn silent_mounted_server_call_ends_at_its_timeout() {
 #[ignore = "slow: just slow"]
 async fn mounted_server_that_keeps_exiting_is_given_up() {
     let project = mounting("dies", "");
-    let runtime = open(&project);
+    let workspace = open(&project);
     let mut answers = Vec::new();
     for _ in 0..7 {
-        answers.push(typed(&runtime, "m/say").await);
+        answers.push(typed(&workspace, "m/say").await);
     }
     assert!(answers.iter().all(|answer| code(&answer.value) == ErrorCode::ServerFailed), "{answers:?}");
     let first = answers[0].value["error"].as_str().unwrap();
@@ -152,7 +150,7 @@ async fn mounted_server_that_keeps_exiting_is_given_up() {
     let last = answers[6].value["error"].as_str().unwrap();
     assert!(last.contains("is left alone for") && last.contains("out of cheese"), "{last}");
     assert_eq!(starts(&project), 5);
-    runtime.shutdown().await;
+    workspace.shutdown().await;
     let never = mounting("crash", "");
     let (listed, _) = json_of(&never, &["mcp", "list"]);
     let detail = listed["servers"][0]["detail"].as_str().unwrap();
@@ -189,10 +187,10 @@ fn mounted_server_environment_contains_no_secrets() {
 async fn mounted_server_children_die_with_runtime() {
     let project = mounting("child", "");
     let marker = heard_file(&project).to_str().unwrap().to_owned();
-    let runtime = open(&project);
-    assert!(typed(&runtime, "m/say").await.ok());
+    let workspace = open(&project);
+    assert!(typed(&workspace, "m/say").await.ok());
     assert!(count_processes(&marker) >= 2);
-    drop(runtime);
+    drop(workspace);
     wait_until("all of it is gone", Duration::from_secs(60), || count_processes(&marker) == 0);
 }
 

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use lsp_tools::{CallRequest, Caller, Runtime, RuntimeOptions, ToolResult};
+use lsp_tools::{Caller, NobodyToAsk, ToolResult};
 use serde_json::{Value, json};
 
-use crate::support::Project;
 use crate::support::peers::real_mcp;
+use crate::support::{Project, TestWorkspace};
 
 /// A project whose user's settings are `settings`.
 pub fn with_settings(settings: &str) -> Project {
@@ -61,24 +61,15 @@ pub fn json_of(project: &Project, arguments: &[&str]) -> (Value, i32) {
     (value, output.status.code().expect("a status"))
 }
 
-/// A runtime on `project`, with all that is mounted.
-pub fn open(project: &Project) -> Runtime {
-    let options = RuntimeOptions {
-        cwd: project.root(),
-        supervisor: Some(PathBuf::from(env!("CARGO_BIN_EXE_lsp-tools"))),
-        ..RuntimeOptions::default()
-    };
-    lsp_tools::internals::bridges::open_with(options, project.folders(None)).expect("a runtime")
-}
-
-/// A call by someone who can be asked nothing.
-pub async fn call(runtime: &Runtime, caller: &Caller, name: &str, arguments: Value) -> ToolResult {
-    runtime.call(CallRequest::new(name, arguments, caller)).await
+/// A workspace with all that is mounted, where nobody can be asked.
+pub fn open(project: &Project) -> TestWorkspace {
+    let opening = project.opening().finding_workspace().timeout(None).with_mounts();
+    opening.nobody_to_ask().answering_within(None).open()
 }
 
 /// A call by someone who has agreed to it.
-pub async fn typed(runtime: &Runtime, name: &str) -> ToolResult {
-    call(runtime, &Caller::at_shell(), name, json!({})).await
+pub async fn typed(workspace: &TestWorkspace, name: &str) -> ToolResult {
+    workspace.call_as(&Caller::at_shell(), &NobodyToAsk, name, json!({})).await
 }
 
 /// The main file of a server of npm.

@@ -9,17 +9,17 @@ use serde_json::json;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
-use super::house::{call, entry, heard, json_of, mounting, open, run, starts, typed, with_settings};
+use super::house::{entry, heard, json_of, mounting, open, run, starts, typed, with_settings};
 use crate::support::{Project, wait_until};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn server_wide_permission_rule_allows_and_denies_its_tools() {
     let allowed = mounting("good", "[permissions]\nallow = [\"m/*\"]");
-    let runtime = open(&allowed);
-    assert_eq!(call(&runtime, &Caller::default(), "m/say", json!({})).await.value["text"], "said");
-    let wrong = call(&runtime, &Caller::default(), "m/say", json!([])).await;
+    let workspace = open(&allowed);
+    assert_eq!(workspace.call("m/say", json!({})).await.value["text"], "said");
+    let wrong = workspace.call("m/say", json!([])).await;
     assert_eq!(wrong.value["code"], "invalid_args");
-    runtime.shutdown().await;
+    workspace.shutdown().await;
     let record = fs::read_to_string(allowed.beside("state").join("audit.jsonl")).unwrap();
     assert!(
         record.lines().any(|line| line.contains("\"m/say\"") && line.contains("\"rule\":\"m/*\"")),
@@ -108,8 +108,8 @@ fn mounted_server_script_changed_after_trust_is_denied() {
 async fn progress_is_forwarded_and_cancelled_call_is_cancelled_at_server() {
     let project = mounting("progress", "");
     let (sender, mut told) = unbounded_channel();
-    let runtime = open(&project).for_client(Client { progress: Some(sender), ..Client::default() });
-    assert!(typed(&runtime, "m/say").await.ok());
+    let workspace = open(&project).for_client(Client { progress: Some(sender), ..Client::default() });
+    assert!(typed(&workspace, "m/say").await.ok());
     let mut events = Vec::new();
     while let Ok(event) = told.try_recv() {
         events.push(event);
@@ -121,10 +121,10 @@ async fn progress_is_forwarded_and_cancelled_call_is_cancelled_at_server() {
         percentage: Some(number * 50),
     };
     assert!(events.contains(&step(1)) && events.contains(&step(2)), "{events:?}");
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 
     let project = mounting("mute", "");
-    let runtime = open(&project);
+    let workspace = open(&project);
     let cancelled = CancellationToken::new();
     let caller = Caller::at_shell();
     let request = CallRequest::new("m/say", json!({}), &caller).with_cancellation(cancelled.clone());
@@ -135,7 +135,7 @@ async fn progress_is_forwarded_and_cancelled_call_is_cancelled_at_server() {
         }
         cancelled.cancel();
     };
-    let (result, ()) = tokio::join!(runtime.call(request), cancel);
+    let (result, ()) = tokio::join!(workspace.runtime.call(request), cancel);
     assert_eq!(result.value["code"], "cancelled");
     let id = asked().unwrap()["id"].clone();
     let project = &project;
@@ -146,7 +146,7 @@ async fn progress_is_forwarded_and_cancelled_call_is_cancelled_at_server() {
                 .any(|said| said["method"] == "notifications/cancelled" && said["params"]["requestId"] == id)
         });
     });
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 #[test]

@@ -6,7 +6,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::house::{House, assert_fails};
+use super::house::{assert_fails, open_files, within};
+use crate::support::TestWorkspace;
 
 /// Runs git as its user would, with settings that do not depend on this machine.
 pub fn git(folder: &Path, args: &[&str]) -> String {
@@ -23,8 +24,8 @@ pub fn git(folder: &Path, args: &[&str]) -> String {
 }
 
 /// A repository of these committed files.
-pub fn repository<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> House {
-    let house = House::new(files);
+pub fn repository<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> TestWorkspace {
+    let house = open_files(files);
     git(&house.project.root(), &["init", "-q"]);
     commit(&house.project.root());
     house
@@ -35,7 +36,7 @@ pub fn commit(folder: &Path) {
     git(folder, &["commit", "-q", "--allow-empty", "-m", "c"]);
 }
 
-async fn changed(house: &House, arguments: Value) -> Value {
+async fn changed(house: &TestWorkspace, arguments: Value) -> Value {
     let result = house.call_unasked("changed_files", arguments).await;
     assert!(result.ok(), "{:?}", result.value);
     result.value
@@ -85,7 +86,7 @@ async fn changed_files_reports_every_file_state() {
 
 #[tokio::test]
 async fn changed_files_without_commit_detached_or_packed_refs_works() {
-    let house = House::new([("a", "1\n")]);
+    let house = open_files([("a", "1\n")]);
     let root = house.project.root();
     git(&root, &["init", "-q"]);
     assert_eq!(changed(&house, json!({})).await["untracked"], json!(["a"]));
@@ -119,7 +120,7 @@ async fn changed_files_in_merge_conflict_reports_conflicted() {
 
 #[tokio::test]
 async fn changed_files_in_subfolder_workspace_lists_only_its_files() {
-    let house = repository([("above", "1\n"), ("sub/below", "1\n")]).within("sub");
+    let house = within(repository([("above", "1\n"), ("sub/below", "1\n")]), "sub");
     house.project.write("above", "2\n");
     house.project.write("sub/below", "2\n");
     house.project.write("sub/new", "");
@@ -134,7 +135,7 @@ async fn changed_files_in_subfolder_workspace_lists_only_its_files() {
 #[tokio::test]
 async fn changed_files_of_nested_repository_and_submodule_works() {
     let inner = repository([("s", "1\n")]);
-    let house = House::new([("lib/a", "1\n")]);
+    let house = open_files([("lib/a", "1\n")]);
     let top = house.project.path("lib");
     git(&top, &["init", "-q"]);
     git(&top, &["submodule", "--quiet", "add", &inner.project.root().to_string_lossy(), "sub"]);
@@ -153,7 +154,7 @@ async fn changed_files_of_nested_repository_and_submodule_works() {
         (&json!("lib/sub"), &json!([change("lib/sub/s", "modified")]))
     );
     // Also where the submodule is the workspace and its repository lies above it.
-    let sub = house.within("lib/sub");
+    let sub = within(house, "lib/sub");
     assert_eq!(changed(&sub, json!({})).await["unstaged"], json!([change("s", "modified")]));
 }
 
@@ -161,7 +162,7 @@ async fn changed_files_of_nested_repository_and_submodule_works() {
 async fn changed_files_in_linked_worktree_works() {
     let house = repository([("main/a", "1\n")]);
     git(&house.project.root(), &["worktree", "add", "-q", "tree"]);
-    let house = house.within("tree");
+    let house = within(house, "tree");
     house.project.write("tree/main/a", "2\n");
     house.project.write("main/a", "3\n");
     let seen = changed(&house, json!({})).await;
@@ -190,7 +191,7 @@ async fn changed_files_respects_repository_comparison_settings() {
 
 #[tokio::test]
 async fn changed_files_with_split_index_and_sha256_works() {
-    let house = House::new([("a", "1\n")]);
+    let house = open_files([("a", "1\n")]);
     let root = house.project.root();
     git(&root, &["init", "-q", "--object-format=sha256"]);
     git(&root, &["config", "core.splitIndex", "true"]);
@@ -230,7 +231,7 @@ async fn changed_files_with_invalid_arguments_is_refused() {
     ] {
         assert_fails(&house.call("changed_files", arguments).await, code, words);
     }
-    let reftable = House::new([]);
+    let reftable = open_files([]);
     git(&reftable.project.root(), &["init", "-q", "--ref-format=reftable"]);
     assert_fails(&reftable.call("changed_files", json!({})).await, "unsupported", "another form than files");
 }

@@ -12,17 +12,17 @@ use std::process::Command;
 use serde_json::json;
 
 use super::changed_files::{commit, git, repository};
-use super::house::{House, assert_fails};
-use crate::support::{copy_folder, write_executable};
+use super::house::{assert_fails, open_files};
+use crate::support::{TestWorkspace, copy_folder, write_executable};
 
 /// Where programs leave their marks: beside the project.
-fn marks(house: &House) -> PathBuf {
+fn marks(house: &TestWorkspace) -> PathBuf {
     let folder = house.project.beside("marks");
     fs::create_dir_all(&folder).expect("a folder");
     folder
 }
 
-fn left(house: &House) -> Vec<String> {
+fn left(house: &TestWorkspace) -> Vec<String> {
     let names =
         fs::read_dir(marks(house)).expect("a folder").map(|entry| entry.expect("an entry").file_name());
     let mut names: Vec<String> = names.map(|name| name.to_string_lossy().into_owned()).collect();
@@ -31,7 +31,7 @@ fn left(house: &House) -> Vec<String> {
 }
 
 /// Puts a program everywhere in the configuration and the hooks of the repository at `git_dir`; marks begin with `prefix`.
-fn arm(house: &House, git_dir: &Path, prefix: &str) {
+fn arm(house: &TestWorkspace, git_dir: &Path, prefix: &str) {
     let marks = marks(house);
     let mark = |name: &str| format!("touch {}/{prefix}{name}", marks.display());
     let config = fs::read_to_string(git_dir.join("config")).expect("a configuration");
@@ -80,7 +80,7 @@ fn arm(house: &House, git_dir: &Path, prefix: &str) {
 
 /// A repository with a submodule, an untracked repository and a bare one in it, all of them armed. Every file looks
 /// changed, so that git has to read it.
-fn evil() -> House {
+fn evil() -> TestWorkspace {
     let inner = repository([("s", "1\n")]);
     let house = repository([
         ("a", "1\n"),
@@ -158,7 +158,7 @@ async fn row_18_changed_files_with_missing_object_fetches_nothing() {
 }
 
 /// A repository of the user beside the workspace, with a file whose name is nobody's business.
-fn others(house: &House) -> PathBuf {
+fn others(house: &TestWorkspace) -> PathBuf {
     let other = house.project.beside("other");
     fs::create_dir_all(&other).expect("a folder");
     git(&other, &["init", "-q"]);
@@ -167,7 +167,7 @@ fn others(house: &House) -> PathBuf {
     other
 }
 
-async fn shows_nothing(house: &House, words: &str) {
+async fn shows_nothing(house: &TestWorkspace, words: &str) {
     let seen = house.call("changed_files", json!({})).await;
     assert!(!seen.value.to_string().contains("secret-name"), "{:?}", seen.value);
     assert_fails(&seen, "denied", words);
@@ -175,7 +175,7 @@ async fn shows_nothing(house: &House, words: &str) {
 
 #[tokio::test]
 async fn row_2_gitdir_file_to_other_repository_is_refused() {
-    let house = House::new([]);
+    let house = open_files([]);
     let other = others(&house);
     house.project.write(".git", format!("gitdir: {}/.git\n", other.display()));
     shows_nothing(&house, "whose work tree is another").await;
@@ -189,7 +189,7 @@ async fn row_2_gitdir_file_to_other_repository_is_refused() {
 
 #[tokio::test]
 async fn row_2_commondir_of_other_repository_is_refused() {
-    let house = House::new([]);
+    let house = open_files([]);
     let other = others(&house);
     let common = format!("{}/.git\n", other.display());
     house.project.write("fake/HEAD", "ref: refs/heads/main\n");
@@ -213,7 +213,7 @@ async fn row_5_git_data_symlinked_to_other_repository_is_refused() {
         symlink(&other, &own).expect("a link");
         shows_nothing(&house, "is a link that leads elsewhere").await;
     }
-    let house = House::new([]);
+    let house = open_files([]);
     symlink(others(&house).join(".git"), house.project.path(".git")).expect("a link");
     shows_nothing(&house, "leads out of the workspace").await;
 }

@@ -4,9 +4,10 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use super::house::{House, assert_fails};
+use super::house::{again, assert_fails, open_files};
+use crate::support::TestWorkspace;
 
-async fn text(house: &House, arguments: Value) -> String {
+async fn text(house: &TestWorkspace, arguments: Value) -> String {
     let result = house.call_unasked("memory", arguments).await;
     assert!(result.ok(), "{:?}", result.value);
     assert_eq!(result.value["text"], result.text_for_model());
@@ -15,7 +16,7 @@ async fn text(house: &House, arguments: Value) -> String {
 
 #[tokio::test]
 async fn memory_save_read_list_and_delete_work() {
-    let house = House::new([]);
+    let house = open_files([]);
     assert_eq!(text(&house, json!({"command": "list"})).await, "No memories saved yet.");
     let save = json!({"command": "save", "path": "notes.md", "content": "# Ünïcode\n\r\nx"});
     assert_eq!(text(&house, save).await, "Saved memory 'notes.md'.");
@@ -23,7 +24,7 @@ async fn memory_save_read_list_and_delete_work() {
         text(&house, json!({"command": "save", "path": "a", "content": ""})).await,
         "Saved memory 'a'."
     );
-    let house = house.again();
+    let house = again(house);
     assert_eq!(text(&house, json!({"command": "list"})).await, "a\nnotes.md");
     assert_eq!(text(&house, json!({"command": "read", "path": "notes.md"})).await, "# Ünïcode\n\r\nx");
     assert_eq!(
@@ -39,7 +40,7 @@ async fn memory_save_read_list_and_delete_work() {
 
 #[tokio::test]
 async fn memory_invalid_arguments_are_refused_with_reason() {
-    let house = House::new([]);
+    let house = open_files([]);
     for (arguments, words) in [
         (json!({"command": "save", "content": "x"}), "'path' is required for save/read/delete."),
         (json!({"command": "read"}), "'path' is required"),
@@ -59,7 +60,7 @@ async fn memory_invalid_arguments_are_refused_with_reason() {
 /// Paths lead nowhere: folders before the name are dropped, and what is no plain name is refused.
 #[tokio::test]
 async fn memory_path_outside_its_folder_is_stripped_or_refused() {
-    let house = House::new([("secret", "s")]);
+    let house = open_files([("secret", "s")]);
     let save = |path: &str| json!({"command": "save", "path": path, "content": "mine"});
     assert_eq!(text(&house, save("../../project/secret")).await, "Saved memory 'secret'.");
     assert_eq!(text(&house, save("/etc/hosts")).await, "Saved memory 'hosts'.");
@@ -85,7 +86,7 @@ async fn memory_path_outside_its_folder_is_stripped_or_refused() {
 
 #[tokio::test]
 async fn memory_count_over_limit_save_is_refused() {
-    let house = House::new([]);
+    let house = open_files([]);
     text(&house, json!({"command": "save", "path": "first", "content": "1"})).await;
     let memories = house.project.beside("state").join("memories");
     for number in 1..500 {

@@ -7,8 +7,8 @@ use std::path::Path;
 use lsp_tools::NobodyToAsk;
 use serde_json::{Value, json};
 
-use super::house::{House, assert_fails};
-use crate::support::Project;
+use super::house::{assert_fails, open, open_files};
+use crate::support::{Project, TestWorkspace};
 
 fn head(name: &str, description: &str) -> String {
     format!("---\nname: {name}\ndescription: {description}\n---\n\n# Do this\n")
@@ -20,11 +20,11 @@ fn put(folder: &Path, file: &str, text: &str) {
     fs::write(path, text).expect("a file");
 }
 
-fn user_skills(house: &House) -> std::path::PathBuf {
+fn user_skills(house: &TestWorkspace) -> std::path::PathBuf {
     house.project.beside("config").join("skills")
 }
 
-async fn list(house: &House) -> (Vec<String>, String) {
+async fn list(house: &TestWorkspace) -> (Vec<String>, String) {
     let listed = house.call_unasked("skill", json!({"action": "list"})).await;
     assert!(listed.ok(), "{:?}", listed.value);
     let names = listed.value["skills"].as_array().expect("a list").iter();
@@ -33,7 +33,7 @@ async fn list(house: &House) -> (Vec<String>, String) {
     (names, listed.value["left_out"].to_string())
 }
 
-async fn load(house: &House, name: &str) -> Value {
+async fn load(house: &TestWorkspace, name: &str) -> Value {
     let loaded = house.call_unasked("skill", json!({"action": "load", "name": name})).await;
     assert!(loaded.ok(), "{:?}", loaded.value);
     loaded.value
@@ -41,7 +41,7 @@ async fn load(house: &House, name: &str) -> Value {
 
 #[tokio::test]
 async fn skill_of_markdown_or_json_form_is_loaded() {
-    let house = House::new([]);
+    let house = open_files([]);
     assert_eq!(house.call("skill", json!({"action": "list"})).await.value, json!({"ok": true, "skills": []}));
     let folder = user_skills(&house);
     let text = head("release", "How to release");
@@ -91,7 +91,7 @@ async fn skill_folders_are_read_in_order_and_disabled_are_skipped() {
     }});
     let settings = toml::to_string(&settings).expect("TOML");
     fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
-    let house = House::open(project);
+    let house = open(&project);
     let (names, left_out) = list(&house).await;
     assert_eq!(
         names,
@@ -106,7 +106,7 @@ async fn skill_folders_are_read_in_order_and_disabled_are_skipped() {
 
 #[tokio::test]
 async fn skill_invalid_arguments_are_refused() {
-    let house = House::new([]);
+    let house = open_files([]);
     put(&user_skills(&house), "release/SKILL.md", &head("release", "x"));
     for (arguments, code, words) in [
         (json!({"action": "load"}), "invalid_args", "`name` is missing"),
@@ -134,7 +134,7 @@ async fn skill_invalid_arguments_are_refused() {
 
 #[tokio::test]
 async fn row_46_malformed_skills_are_left_out_with_reason() {
-    let house = House::new([("secret", "s")]);
+    let house = open_files([("secret", "s")]);
     let folder = user_skills(&house);
     put(&folder, "other-name/SKILL.md", &head("../../x", "x"));
     put(&folder, "Upper/SKILL.md", &head("Upper", "x"));
@@ -177,7 +177,7 @@ async fn row_46_malformed_skills_are_left_out_with_reason() {
 #[tokio::test]
 async fn row_46_workspace_skill_changed_after_trust_is_not_loaded() {
     let text = head("deploy", "Deploys");
-    let house = House::new([
+    let house = open_files([
         (".claude/skills/deploy/SKILL.md", text.as_str()),
         (".claude/skills/deploy/ref.md", "more"),
         (".lsp-tools/skills/deploy/SKILL.md", &head("deploy", "earlier")),
@@ -190,7 +190,7 @@ async fn row_46_workspace_skill_changed_after_trust_is_not_loaded() {
     let deploy = json!({"action": "load", "name": "deploy"});
     assert_fails(&house.call("skill", deploy.clone()).await, "denied", "lsp-tools trust");
 
-    house.trust().await;
+    house.grant_trust().await;
     // The later of two folders wins, but never over the user.
     let (names, left_out) = list(&house).await;
     assert_eq!(names, ["workspace/deploy: Deploys", "user/mine: my own"]);
@@ -203,20 +203,20 @@ async fn row_46_workspace_skill_changed_after_trust_is_not_loaded() {
     house.project.write(".claude/skills/deploy/SKILL.md", text.replace("Do this", "Do that"));
     let now = load(&house, "deploy").await;
     assert!(now["content"].as_str().is_some_and(|text| text.contains("earlier")), "{now}");
-    house.trust().await;
+    house.grant_trust().await;
     assert!(load(&house, "deploy").await["content"].as_str().is_some_and(|text| text.contains("Do that")));
 }
 
 #[tokio::test]
 async fn row_5_symlinked_workspace_skills_are_left_out() {
-    let house = House::new([(".claude/skills/a/x", ""), (".github/x", "")]);
+    let house = open_files([(".claude/skills/a/x", ""), (".github/x", "")]);
     let outside = house.project.beside("outside");
     put(&outside, "skill/SKILL.md", &head("skill", "x"));
     put(&outside, "a.md", &head("a", "x"));
     symlink(&outside, house.project.path(".github/skills")).expect("a link");
     symlink(outside.join("skill"), house.project.path(".claude/skills/skill")).expect("a link");
     symlink(outside.join("a.md"), house.project.path(".claude/skills/a/SKILL.md")).expect("a link");
-    house.trust().await;
+    house.grant_trust().await;
     let (names, left_out) = list(&house).await;
     assert_eq!(names, Vec::<String>::new());
     assert!(left_out.contains("leads out of the workspace"), "{left_out}");
@@ -225,7 +225,7 @@ async fn row_5_symlinked_workspace_skills_are_left_out() {
 /// Whoever loads a skill without its model's asking needs nobody's leave.
 #[tokio::test]
 async fn skill_loaded_by_host_needs_no_approval() {
-    let house = House::new([]);
+    let house = open_files([]);
     put(&user_skills(&house), "release/SKILL.md", &head("release", "x"));
     let loaded = house.runtime.load_skill(&house.caller, "release").await;
     let called = json!({"action": "load", "name": "release"});
@@ -235,7 +235,7 @@ async fn skill_loaded_by_host_needs_no_approval() {
 
 #[tokio::test]
 async fn skills_of_other_programs_in_home_are_listed() {
-    let house = House::new([]);
+    let house = open_files([]);
     let home = house.project.beside("home");
     for (folder, text) in [(".claude", "claude's"), (".agents", "agents'"), (".copilot", "copilot's")] {
         put(&home.join(folder).join("skills"), "shared/SKILL.md", &head("shared", text));
@@ -264,14 +264,14 @@ async fn skills_of_other_programs_in_home_are_listed() {
 
 #[tokio::test]
 async fn workspace_skills_of_other_programs_need_trust() {
-    let house = House::new([]);
+    let house = open_files([]);
     for folder in [".github", ".agents", ".claude"] {
         let name = format!("of{}", folder.replace('.', "-"));
         put(&house.project.path(folder).join("skills"), &format!("{name}/SKILL.md"), &head(&name, folder));
     }
     let (names, left_out) = list(&house).await;
     assert!(names.is_empty() && left_out.contains("of-agents"), "{names:?} {left_out}");
-    house.trust().await;
+    house.grant_trust().await;
     let (names, _) = list(&house).await;
     assert_eq!(
         names,
@@ -293,7 +293,7 @@ fn put_lint(folder: &Path, says: &str) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn skill_tool_with_command_is_callable_as_tool() {
-    let house = House::new([]);
+    let house = open_files([]);
     let of_home = house.project.beside("home").join(".claude/skills/first");
     put_lint(&of_home, "first");
     let arguments = json!({"path": "a.py"});
@@ -313,16 +313,16 @@ async fn skill_tool_with_command_is_callable_as_tool() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn workspace_skill_tool_changed_after_trust_does_not_run() {
-    let house = House::new([]);
+    let house = open_files([]);
     let folder = house.project.path(".lsp-tools/skills/review");
     put_lint(&folder, "seen");
     let arguments = json!({"path": "a.py"});
     assert_eq!(house.call("lint", arguments.clone()).await.value["code"], "unknown_tool");
-    house.trust().await;
+    house.grant_trust().await;
     assert_eq!(house.call("lint", arguments.clone()).await.value["text"], "seen\nall of them");
     put(&folder, "tools/lint.json", &LINT.replace("SAYS", "evil"));
     assert_eq!(house.call("lint", arguments.clone()).await.value["code"], "unknown_tool");
-    house.trust().await;
+    house.grant_trust().await;
     assert_eq!(house.call("lint", arguments.clone()).await.value["text"], "evil\nall of them");
     // Never in the place of the user's own.
     put_lint(&user_skills(&house).join("mine"), "mine");

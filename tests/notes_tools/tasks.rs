@@ -4,16 +4,16 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use lsp_tools::Caller;
 use lsp_tools::internals::policy::LeaveGiven;
-use lsp_tools::{CallRequest, Caller};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::house::{House, assert_fails};
-use crate::support::{Marker, Project, write_executable};
+use super::house::{again, assert_fails, open};
+use crate::support::{Marker, Project, TestWorkspace, write_executable};
 
 /// A house whose agents are these shell scripts.
-fn agents(scripts: &[(&str, &str)]) -> House {
+fn agents(scripts: &[(&str, &str)]) -> TestWorkspace {
     let project = Project::new([]);
     let mut settings = String::new();
     for (name, script) in scripts {
@@ -23,9 +23,9 @@ fn agents(scripts: &[(&str, &str)]) -> House {
     with(project, &settings)
 }
 
-fn with(project: Project, settings: &str) -> House {
+fn with(project: Project, settings: &str) -> TestWorkspace {
     fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
-    House::open(project)
+    open(&project)
 }
 
 fn task(agent: &str) -> Value {
@@ -112,11 +112,11 @@ async fn row_1_untrusted_project_agent_runner_does_not_run() {
         ".lsp-tools/lsp-tools.toml",
         "[agents.evil]\nrunner = [\"/bin/sh\", \"-c\", \"echo x > PWNED; echo ran\"]\n",
     )]);
-    let house = House::open(project);
+    let house = open(&project);
     assert_fails(&house.call("task", task("evil")).await, "unsupported", "has no runner");
     assert!(!house.project.path("PWNED").exists());
-    house.trust().await;
-    let house = house.again();
+    house.grant_trust().await;
+    let house = again(house);
     assert_eq!(house.call("task", task("evil")).await.value["summary"], "ran");
 }
 
@@ -146,14 +146,11 @@ async fn row_41_task_ends_at_timeout_and_on_cancellation() {
     let path = house.project.path("started");
     fs::remove_file(&path).expect("the task was started");
     let cancelled = CancellationToken::new();
-    let request = CallRequest::new("task", task("slow"), &house.caller)
-        .approved_by(&LeaveGiven)
-        .with_cancellation(cancelled.clone());
     let started = async {
         until("the task is started", || path.exists()).await;
         cancelled.cancel();
     };
-    let (done, ()) = tokio::join!(house.runtime.call(request), started);
+    let (done, ()) = tokio::join!(house.call_until(cancelled.clone(), "task", task("slow")), started);
     assert_fails(&done, "cancelled", "");
     until("the cancelled one is gone", || marker.living() == 0).await;
 }

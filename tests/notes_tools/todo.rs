@@ -8,7 +8,7 @@ use std::sync::Arc;
 use lsp_tools::{Caller, NobodyToAsk};
 use serde_json::{Value, json};
 
-use super::house::{House, assert_fails};
+use super::house::{again, assert_fails, open_files, within};
 
 fn item(id: &str, status: &str) -> Value {
     json!({"id": id, "content": format!("step {id}"), "status": status, "priority": "high"})
@@ -16,14 +16,14 @@ fn item(id: &str, status: &str) -> Value {
 
 #[tokio::test]
 async fn todo_list_is_replaced_whole_and_persisted() {
-    let house = House::new([]);
+    let house = open_files([]);
     let empty = json!({"ok": true, "session_id": "default", "items": [], "count": 0, "in_progress": 0});
     assert_eq!(house.call_unasked("todoread", json!({})).await.value, empty);
     let todos = [item("1", "completed"), item("2", "in_progress"), item("3", "pending")];
     let whole = json!({"ok": true, "session_id": "default", "items": todos, "count": 3, "in_progress": 1});
     assert_eq!(house.call_unasked("todowrite", json!({"todos": todos})).await.value, whole);
     assert_eq!(house.call("todoread", json!({})).await.value, whole);
-    let house = house.again();
+    let house = again(house);
     assert_eq!(house.call("todoread", json!({})).await.value, whole);
     let rest = house.call("todowrite", json!({"todos": [item("3", "pending")]})).await.value;
     assert_eq!((&rest["count"], &rest["items"][0]["id"]), (&json!(1), &json!("3")));
@@ -32,18 +32,18 @@ async fn todo_list_is_replaced_whole_and_persisted() {
 
 #[tokio::test]
 async fn todo_list_is_separate_per_session_and_workspace() {
-    let house = House::new([("sub/.lsp-tools/x", "")]);
+    let house = open_files([("sub/.lsp-tools/x", "")]);
     house.call("todowrite", json!({"todos": [item("1", "pending")]})).await;
     let other = Caller { session: "other".to_owned(), ..Caller::default() };
     let read = house.call_as(&other, &NobodyToAsk, "todoread", json!({})).await.value;
     assert_eq!((&read["session_id"], &read["count"]), (&json!("other"), &json!(0)));
-    let below = house.within("sub");
+    let below = within(house, "sub");
     assert_eq!(below.call("todoread", json!({})).await.value["count"], 0);
 }
 
 #[tokio::test]
 async fn todo_write_with_invalid_list_is_refused_and_changes_nothing() {
-    let house = House::new([]);
+    let house = open_files([]);
     let kept = house.call("todowrite", json!({"todos": [item("1", "pending")]})).await.value;
     for (arguments, words) in [
         (json!({"todos": [item("a", "in_progress"), item("b", "in_progress")]}), "at most one"),
@@ -74,7 +74,7 @@ async fn todo_write_with_invalid_list_is_refused_and_changes_nothing() {
 
 #[tokio::test]
 async fn todo_session_named_like_a_path_is_refused() {
-    let house = House::new([]);
+    let house = open_files([]);
     for session in ["../../x", "/etc/passwd", "", "a/b", ".lock", "a\0b"] {
         let caller = Caller { session: session.to_owned(), ..Caller::default() };
         let written = house.call_as(&caller, &NobodyToAsk, "todowrite", json!({"todos": []})).await;
@@ -87,7 +87,7 @@ async fn todo_session_named_like_a_path_is_refused() {
 
 #[tokio::test]
 async fn todo_file_damaged_is_reported_and_can_be_overwritten() {
-    let house = House::new([]);
+    let house = open_files([]);
     house.call("todowrite", json!({"todos": [item("1", "pending")]})).await;
     let file = files_below(&house.project.beside("state")).into_iter().find(|path| path.ends_with("default"));
     let file = file.expect("the kept list");
@@ -103,7 +103,7 @@ async fn todo_file_damaged_is_reported_and_can_be_overwritten() {
 /// Two processes, each with a runtime of its own: at every moment the list is one of those that were written.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn concurrent_todo_writes_leave_one_whole_list() {
-    let house = Arc::new(House::new([]));
+    let house = Arc::new(open_files([]));
     let list = |count: usize| (0..count).map(|id| item(&id.to_string(), "pending")).collect::<Vec<_>>();
     let writers = (1..=8).map(|writer| {
         let (house, todos) = (Arc::clone(&house), list(writer * 20));
@@ -128,7 +128,7 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
 
 #[tokio::test]
 async fn todo_unfinished_lists_are_offered_to_later_session() {
-    let house = House::new([]);
+    let house = open_files([]);
     let as_session = |name: &str| Caller { session: name.to_owned(), ..Caller::default() };
     let (first, second) = (as_session("first"), as_session("second"));
     let call = async |caller: &Caller, name: &str, arguments| {

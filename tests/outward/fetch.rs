@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use super::stage::{Said, Web, call, page, redirect, runtime, settings};
+use super::stage::{Said, Web, open, page, redirect, settings};
 use crate::support::Project;
 
 fn site(path: &str, here: std::net::SocketAddr) -> Said {
@@ -32,9 +32,9 @@ fn stage() -> (Web, Project) {
 #[tokio::test(flavor = "multi_thread")]
 async fn fetch_returns_page_as_markdown_also_after_redirect() {
     let (web, project) = stage();
-    let runtime = runtime(&project);
+    let workspace = open(&project);
     for path in ["/page", "/moved"] {
-        let result = call(&runtime, "fetch_web_page", json!({"url": web.url(path)})).await;
+        let result = workspace.call("fetch_web_page", json!({"url": web.url(path)})).await;
         assert!(result.ok(), "{}", result.value);
         assert_eq!(result.value["text"], "# Head\n\nText **bold**");
         assert_eq!(result.value["title"], "T");
@@ -45,20 +45,20 @@ async fn fetch_returns_page_as_markdown_also_after_redirect() {
 #[tokio::test(flavor = "multi_thread")]
 async fn row_44_fetch_of_private_address_is_refused_in_any_way() {
     let (web, project) = stage();
-    let open = runtime(&project);
+    let opened = open(&project);
     for path in ["/away", "/metadata"] {
-        let result = call(&open, "fetch_web_page", json!({"url": web.url(path)})).await;
+        let result = opened.call("fetch_web_page", json!({"url": web.url(path)})).await;
         assert_eq!(result.value["code"], "denied", "{path}: {}", result.value);
     }
     assert_eq!(web.asked(), ["/away", "/metadata"]);
 
     // Without the exception nothing of this machine is asked, however it is spelled.
     let closed = Project::new([("a.txt", "a")]);
-    let closed = runtime(&closed);
+    let closed = open(&closed);
     let port = web.address.port();
     for host in ["127.0.0.1", "localhost", "127.1", "2130706433", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0"] {
         let url = format!("http://{host}:{port}/page");
-        let result = call(&closed, "fetch_web_page", json!({"url": url})).await;
+        let result = closed.call("fetch_web_page", json!({"url": url})).await;
         assert_eq!(result.value["code"], "denied", "{url}: {}", result.value);
     }
     assert_eq!(web.asked().len(), 2);
@@ -67,7 +67,7 @@ async fn row_44_fetch_of_private_address_is_refused_in_any_way() {
 #[tokio::test(flavor = "multi_thread")]
 async fn fetch_of_non_page_fails_with_its_error_code() {
     let (web, project) = stage();
-    let runtime = runtime(&project);
+    let workspace = open(&project);
     for (path, code) in [
         ("/file", "invalid_args"),
         ("/circle", "server_failed"),
@@ -75,23 +75,23 @@ async fn fetch_of_non_page_fails_with_its_error_code() {
         ("/picture", "not_text"),
         ("/bomb", "too_large"),
     ] {
-        let result = call(&runtime, "fetch_web_page", json!({"url": web.url(path)})).await;
+        let result = workspace.call("fetch_web_page", json!({"url": web.url(path)})).await;
         assert_eq!(result.value["code"], code, "{path}: {}", result.value);
     }
-    let result = call(&runtime, "fetch_web_page", json!({"url": "file:///etc/passwd"})).await;
+    let result = workspace.call("fetch_web_page", json!({"url": "file:///etc/passwd"})).await;
     assert_eq!(result.value["code"], "invalid_args");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn fetch_of_large_page_is_paged_and_truncated() {
     let (web, project) = stage();
-    let runtime = runtime(&project);
+    let workspace = open(&project);
     let url = web.url("/large");
-    let first = call(&runtime, "fetch_web_page", json!({"url": url})).await.value;
+    let first = workspace.call("fetch_web_page", json!({"url": url})).await.value;
     assert_eq!((first["has_more"].clone(), first["truncated"].clone()), (json!(true), json!(true)));
     let next = first["next_offset"].as_u64().unwrap();
     assert_eq!(first["text"].as_str().unwrap().chars().count() as u64, next);
-    let second = call(&runtime, "fetch_web_page", json!({"url": url, "offset": next})).await.value;
+    let second = workspace.call("fetch_web_page", json!({"url": url, "offset": next})).await.value;
     assert!(second["text"].as_str().unwrap().starts_with("line of text\n"));
 }
 
@@ -101,7 +101,7 @@ async fn fetch_allow_hosts_of_untrusted_project_is_ignored() {
     settings(&project, "");
     let word = format!("[fetch]\nallow-hosts = [\"{}\"]\n", web.address);
     project.write(".lsp-tools/lsp-tools.toml", word);
-    let result = call(&runtime(&project), "fetch_web_page", json!({"url": web.url("/page")})).await;
+    let result = open(&project).call("fetch_web_page", json!({"url": web.url("/page")})).await;
     assert_eq!(result.value["code"], "denied");
     assert_eq!(web.asked(), Vec::<String>::new());
 }

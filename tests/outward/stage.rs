@@ -2,28 +2,13 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener};
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use lsp_tools::{CallRequest, Caller, Runtime, RuntimeOptions, ToolResult};
-use serde_json::Value;
+use crate::support::{Project, TestWorkspace};
 
-use crate::support::Project;
-
-pub fn runtime(project: &Project) -> Runtime {
-    let options = RuntimeOptions {
-        workspace: Some(project.root()),
-        cwd: project.root(),
-        supervisor: Some(PathBuf::from(env!("CARGO_BIN_EXE_lsp-tools"))),
-        ..RuntimeOptions::default()
-    };
-    Runtime::open_with(options, project.folders(None)).expect("a runtime")
-}
-
-/// Calls as whoever typed it at a shell.
-pub async fn call(runtime: &Runtime, name: &str, arguments: Value) -> ToolResult {
-    let caller = Caller::at_shell();
-    runtime.call(CallRequest::new(name, arguments, &caller)).await
+/// A workspace with the deadlines of its settings, at a shell.
+pub fn open(project: &Project) -> TestWorkspace {
+    project.opening().timeout(None).at_shell().open()
 }
 
 /// The user's settings of a project.

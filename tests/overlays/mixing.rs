@@ -3,14 +3,14 @@
 use serde_json::json;
 
 use super::stage::{at, client, findings, fingerprint_seen, in_time, open, seeing, view};
-use crate::support::{Project, fingerprint, real_servers};
+use crate::support::{Project, TestWorkspace, fingerprint};
 
 /// One client goes on typing in `a.scr`: in each round another text, of which everything it is told must be.
-async fn type_and_ask(runtime: lsp_tools::Runtime, name: &'static str, rounds: usize) {
+async fn type_and_ask(workspace: TestWorkspace, name: &'static str, rounds: usize) {
     for round in 0..rounds {
         let wrong = round % 4;
         let text = format!("def {name}{round}\n{}", "WRONG\n".repeat(wrong));
-        let mine = client(&runtime, &[("a.scr", &text)]);
+        let mine = client(&workspace, &[("a.scr", &text)]);
         assert_eq!(fingerprint_seen(&mine, "a.scr").await, fingerprint(&text), "{name}, round {round}");
         let found = in_time(mine.definition(at("a.scr", 0, 4))).await.expect("a definition");
         let place = found.output.locations.first().expect("a place").clone();
@@ -28,21 +28,21 @@ async fn overlays_of_two_clients_and_disk_text_never_mix() {
         let scenario = json!({ "hover_version": false, "encoding": encoding });
         let disk = "def disk\nWRONG WRONG\n";
         let project = Project::scripted(&scenario, "", [("a.scr", disk), ("b.scr", "def other\n")]);
-        let runtime = open(&project, None);
+        let workspace = open(&project, &[]);
         let reader = async {
             for round in 0..rounds {
-                assert_eq!(fingerprint_seen(&runtime, "a.scr").await, fingerprint(disk), "round {round}");
+                assert_eq!(fingerprint_seen(&workspace, "a.scr").await, fingerprint(disk), "round {round}");
                 if round % 16 == 0 {
-                    assert_eq!(findings(&runtime, "a.scr").await.len(), 2, "round {round}");
+                    assert_eq!(findings(&workspace, "a.scr").await.len(), 2, "round {round}");
                 }
             }
         };
         tokio::join!(
-            type_and_ask(runtime.clone(), "left", rounds),
-            type_and_ask(runtime.clone(), "right", rounds),
+            type_and_ask(workspace.clone(), "left", rounds),
+            type_and_ask(workspace.clone(), "right", rounds),
             reader
         );
-        in_time(runtime.shutdown()).await;
+        in_time(workspace.shutdown()).await;
         assert_eq!(project.log().violations(), Vec::<String>::new());
     }
 }
@@ -52,66 +52,65 @@ async fn overlay_switch_sends_only_the_difference() {
     let text = "def foo\n".repeat(2_000);
     let files = [("a.scr", text.as_str()), ("b.scr", text.as_str())];
     let project = Project::scripted(&json!({}), "", files);
-    let runtime = open(&project, None);
+    let workspace = open(&project, &[]);
     let edited = text.replacen("foo", "fob", 1);
-    let both = view(&runtime, &[("a.scr", &edited), ("b.scr", &text)]);
+    let both = view(&workspace, &[("a.scr", &edited), ("b.scr", &text)]);
     let changes = || project.log().params("textDocument/didChange");
     for _ in 0..3 {
-        fingerprint_seen(&seeing(&runtime, both.clone()), "a.scr").await;
-        fingerprint_seen(&seeing(&runtime, both.clone()), "b.scr").await;
+        fingerprint_seen(&seeing(&workspace, both.clone()), "a.scr").await;
+        fingerprint_seen(&seeing(&workspace, both.clone()), "b.scr").await;
     }
     // The text over `b.scr` is the one on disk, and asking again with the same view changes nothing.
     assert_eq!(changes().len(), 0, "{:?}", changes());
-    fingerprint_seen(&runtime, "a.scr").await;
+    fingerprint_seen(&workspace, "a.scr").await;
     let sent = changes();
     assert_eq!(sent.len(), 1, "{sent:?}");
     assert!(sent[0].to_string().len() < 400, "{sent:?}");
     // A text that is not for this server does not count.
-    let elsewhere = client(&runtime, &[("notes.txt", "a note")]);
+    let elsewhere = client(&workspace, &[("notes.txt", "a note")]);
     assert_eq!(fingerprint_seen(&elsewhere, "a.scr").await, fingerprint(&text));
     assert_eq!(changes().len(), 1);
-    in_time(runtime.shutdown()).await;
+    in_time(workspace.shutdown()).await;
     assert_eq!(project.log().violations(), Vec::<String>::new());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn overlay_of_unsaved_new_file_is_visible_to_its_client_only() {
     let project = Project::scripted(&json!({}), "", [("a.scr", "def foo\n")]);
-    let runtime = open(&project, None);
+    let workspace = open(&project, &[]);
     let text = "def fresh WRONG\n";
-    let mine = client(&runtime, &[("new.scr", text)]);
+    let mine = client(&workspace, &[("new.scr", text)]);
     assert_eq!(fingerprint_seen(&mine, "new.scr").await, fingerprint(text));
     assert_eq!(findings(&mine, "new.scr").await, ["WRONG"]);
-    let error = in_time(runtime.hover(at("new.scr", 0, 4))).await.expect_err("no such file");
+    let error = in_time(workspace.hover(at("new.scr", 0, 4))).await.expect_err("no such file");
     assert_eq!(error.code, lsp_tools::ErrorCode::NotFound, "{error:?}");
-    in_time(runtime.shutdown()).await;
+    in_time(workspace.shutdown()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn overlay_without_server_hints_use_the_client_text() {
     let project = Project::new([("a.py", "def one():\n    pass\n\none()\n")]);
-    let runtime = open(&project, None);
-    let mine = client(&runtime, &[("a.py", "\n\ndef two():\n    pass\n\ntwo()\n")]);
+    let workspace = open(&project, &[]);
+    let mine = client(&workspace, &[("a.py", "\n\ndef two():\n    pass\n\ntwo()\n")]);
     let found = in_time(mine.definition(at("a.py", 5, 0))).await.expect("hints");
     assert_eq!(found.verdict, lsp_tools::Verdict::Hints);
     let place = found.output.locations.first().expect("a place").clone();
     assert_eq!((place.range.start.line, place.text.as_deref()), (2, Some("def two():")));
-    in_time(runtime.shutdown()).await;
+    in_time(workspace.shutdown()).await;
 }
 
 /// A real server, which pushes: each client has another type at the same place, and another mistake.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
 async fn pyright_answers_each_client_for_its_own_overlay() {
-    let servers = real_servers(&["pyright"]);
     let project = Project::new([("a.py", "value = 1\nvalue\n"), ("pyproject.toml", "")]);
     std::fs::write(project.beside("config").join("lsp-tools.toml"), "prefer.python = [\"pyright\"]\n")
         .unwrap();
-    let runtime = open(&project, Some(&servers));
+    let workspace = open(&project, &["pyright"]);
     let ask = async |text: Option<String>, expected: &str, wrong: Option<&str>| {
         let mine = match &text {
-            Some(text) => client(&runtime, &[("a.py", text)]),
-            None => runtime.clone(),
+            Some(text) => client(&workspace, &[("a.py", text)]),
+            None => workspace.clone(),
         };
         let hover = in_time(mine.hover(at("a.py", 1, 0))).await.expect("a hover");
         assert!(hover.output.contents.contains(expected), "{text:?}: {hover:?}");
@@ -138,5 +137,5 @@ async fn pyright_answers_each_client_for_its_own_overlay() {
         }
     };
     tokio::join!(left, right, reader);
-    in_time(runtime.shutdown()).await;
+    in_time(workspace.shutdown()).await;
 }

@@ -4,21 +4,20 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lsp_tools::Runtime;
 use lsp_tools::internals::runtime::Overlays;
 use serde_json::json;
 
 use super::stage::{fingerprint_seen, in_time, open, seeing};
-use crate::support::{Project, count_processes, fingerprint, wait_until};
+use crate::support::{Project, TestWorkspace, count_processes, fingerprint, wait_until};
 
 /// Types into `a.scr` and asks, `rounds` times or until `enough`.
-async fn type_on(runtime: &Runtime, name: &str, rounds: usize, enough: impl Fn() -> bool) {
+async fn type_on(workspace: &TestWorkspace, name: &str, rounds: usize, enough: impl Fn() -> bool) {
     let overlays = Arc::new(Overlays::default());
-    let path = runtime.workspace().path(Path::new("a.scr")).expect("a path");
+    let path = workspace.workspace().path(Path::new("a.scr")).expect("a path");
     for round in 0..rounds {
         let text = format!("def {name}{round}\n");
         overlays.set(path.clone(), text.as_str().into());
-        let mine = seeing(runtime, overlays.view(runtime.workspace()));
+        let mine = seeing(workspace, overlays.view(workspace.workspace()));
         assert_eq!(fingerprint_seen(&mine, "a.scr").await, fingerprint(&text), "{name}, round {round}");
         if enough() {
             return;
@@ -37,36 +36,40 @@ fn project() -> Project {
 #[ignore = "slow: just slow"]
 async fn rival_overlays_get_private_server_that_ends_when_idle() {
     let project = project();
-    let runtime = open(&project, None);
+    let workspace = open(&project, &[]);
     let two = || count_processes(&project.marker()) >= 4;
     // Each server has a supervisor beside it.
-    tokio::join!(type_on(&runtime, "left", 20_000, two), type_on(&runtime, "right", 20_000, two));
+    tokio::join!(type_on(&workspace, "left", 20_000, two), type_on(&workspace, "right", 20_000, two));
     // A process is there before it has written that it began.
     wait_until("the second server begins", Duration::from_secs(30), || project.log().starts() == 2);
     let reader = async {
         for _ in 0..300 {
-            assert_eq!(fingerprint_seen(&runtime, "a.scr").await, fingerprint("def disk\n"));
+            assert_eq!(fingerprint_seen(&workspace, "a.scr").await, fingerprint("def disk\n"));
         }
     };
     let goes_on = || false;
-    tokio::join!(type_on(&runtime, "left", 300, goes_on), type_on(&runtime, "right", 300, goes_on), reader);
+    tokio::join!(
+        type_on(&workspace, "left", 300, goes_on),
+        type_on(&workspace, "right", 300, goes_on),
+        reader
+    );
     wait_until("idle servers end", Duration::from_secs(60), || count_processes(&project.marker()) == 0);
     // Who comes back is served as ever.
-    type_on(&runtime, "left", 3, goes_on).await;
-    in_time(runtime.shutdown()).await;
+    type_on(&workspace, "left", 3, goes_on).await;
+    in_time(workspace.shutdown()).await;
     assert_eq!(project.log().violations(), Vec::<String>::new());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn overlay_without_rivals_shares_one_server_with_readers() {
     let project = project();
-    let runtime = open(&project, None);
+    let workspace = open(&project, &[]);
     let reader = async {
         for _ in 0..200 {
-            assert_eq!(fingerprint_seen(&runtime, "a.scr").await, fingerprint("def disk\n"));
+            assert_eq!(fingerprint_seen(&workspace, "a.scr").await, fingerprint("def disk\n"));
         }
     };
-    tokio::join!(type_on(&runtime, "alone", 200, || false), reader);
+    tokio::join!(type_on(&workspace, "alone", 200, || false), reader);
     assert_eq!(project.log().starts(), 1);
-    in_time(runtime.shutdown()).await;
+    in_time(workspace.shutdown()).await;
 }

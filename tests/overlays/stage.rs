@@ -1,14 +1,14 @@
 //! A runtime, and clients of it that see different texts.
 
 use std::future::Future;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use lsp_tools::internals::lsp::{Severity, View};
-use lsp_tools::{Client, Position, Runtime, RuntimeOptions, Target};
+use lsp_tools::{Client, Position, Runtime, Target};
 
-use crate::support::Project;
+use crate::support::{Project, TestWorkspace};
 
 /// The upper bound of everything that is expected soon, on a slow machine that does many other things as well.
 pub const SOON: Duration = Duration::from_secs(120);
@@ -18,15 +18,9 @@ pub async fn in_time<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(SOON, future).await.expect("an end within bounds")
 }
 
-/// A runtime on `project`.
-pub fn open(project: &Project, servers: Option<&Path>) -> Runtime {
-    let options = RuntimeOptions {
-        workspace: Some(project.root()),
-        cwd: project.root(),
-        supervisor: Some(PathBuf::from(env!("CARGO_BIN_EXE_lsp-tools"))),
-        ..RuntimeOptions::default()
-    };
-    Runtime::open_with(options, project.folders(servers)).expect("a runtime")
+/// A workspace with the deadlines of its settings, where nobody can be asked.
+pub fn open(project: &Project, servers: &[&str]) -> TestWorkspace {
+    project.opening().servers(servers).timeout(None).nobody_to_ask().answering_within(SOON).open()
 }
 
 /// A view with these texts over the disk.
@@ -36,13 +30,13 @@ pub fn view(runtime: &Runtime, texts: &[(&str, &str)]) -> View {
 }
 
 /// A client that sees these texts over the disk.
-pub fn client(runtime: &Runtime, texts: &[(&str, &str)]) -> Runtime {
-    seeing(runtime, view(runtime, texts))
+pub fn client(workspace: &TestWorkspace, texts: &[(&str, &str)]) -> TestWorkspace {
+    seeing(workspace, view(workspace, texts))
 }
 
 /// A client with this view.
-pub fn seeing(runtime: &Runtime, view: View) -> Runtime {
-    runtime.for_client(Client { view, ..Client::default() })
+pub fn seeing(workspace: &TestWorkspace, view: View) -> TestWorkspace {
+    workspace.for_client(Client { view, ..Client::default() })
 }
 
 /// A position, 0-based.

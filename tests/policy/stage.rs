@@ -8,8 +8,8 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use lsp_tools::internals::policy::{CallSubjects, Effect};
 use lsp_tools::{
-    Approval, ApprovalRequest, Approver, Call, CallRequest, Caller, Card, Context, ErrorCode, Runtime,
-    RuntimeOptions, Tool, ToolError, ToolResult,
+    Approval, ApprovalRequest, Approver, Call, CallRequest, Caller, Card, Context, ErrorCode, Runtime, Tool,
+    ToolError, ToolResult,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -129,13 +129,7 @@ impl Stage {
 
     pub fn try_runtime(&self) -> Result<Runtime, ToolError> {
         fs::write(self.project.beside("config").join("lsp-tools.toml"), &self.settings).expect("settings");
-        let options = RuntimeOptions {
-            workspace: Some(self.project.root()),
-            cwd: self.project.root(),
-            supervisor: Some(PathBuf::from(env!("CARGO_BIN_EXE_lsp-tools"))),
-            ..RuntimeOptions::default()
-        };
-        let mut runtime = Runtime::open_with(options, self.project.folders(None))?;
+        let mut runtime = self.project.opening().timeout(None).try_open()?.runtime;
         for (name, effect) in [
             ("test_read", Effect::Read),
             ("test_edit", Effect::Edit),

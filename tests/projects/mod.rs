@@ -10,10 +10,10 @@ use std::process::Command;
 
 use lsp_tools::answer::DiagnosticItem;
 use lsp_tools::internals::lsp::Severity;
-use lsp_tools::{Position, Runtime, RuntimeOptions, Target, Verdict};
+use lsp_tools::{Position, Runtime, Target, Verdict};
 use serde_json::Value;
 
-use crate::support::{Project, real_servers, write_executable};
+use crate::support::{Project, TestWorkspace, real_servers, write_executable};
 
 const USE: &str = "import acmelib\nimport native\nimport greetings\n\nx: str = acmelib.answer()\n";
 
@@ -120,9 +120,10 @@ async fn codes(runtime: &Runtime, file: &str) -> (Vec<String>, Verdict) {
     (codes, found.verdict)
 }
 
-fn open(project: &Project, servers: &[&str]) -> Runtime {
-    let options = RuntimeOptions { cwd: project.root(), ..RuntimeOptions::default() };
-    Runtime::open_with(options, project.folders(Some(&real_servers(servers)))).expect("a runtime")
+/// A runtime that is told nothing but where it is.
+fn open(project: &Project, servers: &[&str]) -> TestWorkspace {
+    let opening = project.opening().servers(servers).timeout(None);
+    opening.finding_workspace().finding_supervisor().open()
 }
 
 fn run(command: &mut Command) {

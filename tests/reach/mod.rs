@@ -7,13 +7,10 @@ mod typescript;
 use serde_json::{Value, json};
 
 use crate::changes::Repository;
-use lsp_tools::{CallRequest, Caller};
 
 /// The answer about what changed since the last commit.
 async fn since_head(repository: &Repository) -> Value {
-    let caller = Caller::at_shell();
-    let request = CallRequest::new("lsp_tests", json!({"against": "HEAD"}), &caller);
-    repository.runtime.call(request).await.value
+    repository.answer("lsp_tests", json!({"against": "HEAD"})).await
 }
 
 /// `kind path::name ← way` of each test, in the order of the answer.

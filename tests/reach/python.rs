@@ -115,9 +115,7 @@ async fn inherited_tests_run_where_they_are_inherited() {
 async fn two_commits_are_refused_and_unreadable_changes_make_it_partial() {
     let shop = shop();
     shop.commit("second");
-    let caller = lsp_tools::Caller::at_shell();
-    let both = serde_json::json!({"against": "HEAD~1..HEAD"});
-    let refused = shop.runtime.call(lsp_tools::CallRequest::new("lsp_tests", both, &caller)).await.value;
+    let refused = shop.answer("lsp_tests", serde_json::json!({"against": "HEAD~1..HEAD"})).await;
     assert_eq!(refused["code"], "invalid_args", "{refused}");
     shop.project.write("tests/data.json", "{}");
     let answer = since_head(&shop).await;

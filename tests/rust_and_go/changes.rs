@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use super::real::{open, trust};
+use super::real::PATIENCE;
 use crate::changes::pairs::{Language, check_in};
 use crate::changes::{Repository, findings};
-use crate::support::Project;
+use crate::support::{Project, TestWorkspace};
 
 const RUST: Language = Language {
     server: "rust-analyzer",
@@ -91,18 +91,19 @@ const GO: Language = Language {
     import: &[("other.go", "package shop\n\nfunc other() int { return spare() }\n")],
 };
 
+fn at_shell(project: &Project, server: &str) -> TestWorkspace {
+    project.opening().servers(&[server]).timeout(PATIENCE).at_shell().open()
+}
+
 fn repository(server: &str, files: &[(&str, &str)]) -> Repository {
-    let project = Project::new(files.iter().copied());
-    let runtime = open(&project, server);
-    Repository::of(project, runtime)
+    Repository::of(at_shell(&Project::new(files.iter().copied()), server))
 }
 
 /// The same, trusted, with a server that starts by that.
 async fn trusted(repository: Repository) -> Repository {
-    trust(&repository.runtime).await;
-    let Repository { project, runtime } = repository;
-    runtime.shutdown().await;
-    Repository { runtime: open(&project, RUST.server), project }
+    repository.grant_trust().await;
+    repository.shutdown().await;
+    Repository(at_shell(&repository.project, RUST.server))
 }
 
 #[tokio::test(flavor = "multi_thread")]

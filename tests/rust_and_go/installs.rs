@@ -8,7 +8,7 @@ use std::time::Instant;
 use lsp_tools::internals::lsp::Severity;
 use lsp_tools::{Runtime, Verdict};
 
-use super::real::{PATIENCE, open, trust};
+use super::real::{PATIENCE, open};
 use crate::support::{Project, real_servers, skipped};
 
 async fn errors(runtime: &Runtime, path: &str) -> (Vec<String>, Verdict) {
@@ -84,7 +84,7 @@ async fn cargo_add_counts_from_next_answer() {
     let project = Project::of_fixture("projects/cargo");
     project.write("tally/src/lib.rs", "/// Adds.\npub fn add(left: u64, right: u64) -> u64 {\n    left + right\n}\n\npub fn text() -> String {\n    itoa::Buffer::new().format(1).to_owned()\n}\n");
     let runtime = open(&project, "rust-analyzer");
-    trust(&runtime).await;
+    runtime.grant_trust().await;
     runtime.shutdown().await;
     let runtime = open(&project, "rust-analyzer");
     let (found, _) = errors(&runtime, "tally/src/lib.rs").await;

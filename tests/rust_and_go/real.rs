@@ -4,25 +4,17 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use lsp_tools::internals::lsp::Severity;
-use lsp_tools::{Answer, Runtime, RuntimeOptions, Target, TrustRequest, Verdict};
+use lsp_tools::{Answer, Runtime, Target, Verdict};
 
 use serde_json::json;
 
-use crate::support::agent::call;
-use crate::support::{Project, copy_executable, real_servers, wait_until, write_executable};
+use crate::support::{Project, TestWorkspace, copy_executable, wait_until, write_executable};
 
 /// Machines that run many tests at once are slow; what is not right is not right at any speed.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
-pub fn open(project: &Project, server: &str) -> Runtime {
-    let options = RuntimeOptions {
-        workspace: Some(project.root()),
-        cwd: project.root(),
-        supervisor: Some(env!("CARGO_BIN_EXE_lsp-tools").into()),
-        timeout: Some(PATIENCE),
-        ..RuntimeOptions::default()
-    };
-    Runtime::open_with(options, project.folders(Some(&real_servers(&[server])))).expect("a runtime")
+pub fn open(project: &Project, server: &str) -> TestWorkspace {
+    project.opening().servers(&[server]).timeout(PATIENCE).open()
 }
 
 pub fn named(path: &str, name: &str) -> Target {
@@ -65,11 +57,6 @@ async fn errors(runtime: &Runtime, path: &str) -> Answer<Vec<String>> {
     }
 }
 
-pub async fn trust(runtime: &Runtime) {
-    let shown = runtime.trust(TrustRequest::Show).await.expect("what it wants to run");
-    runtime.trust(TrustRequest::Grant { fingerprint: shown.fingerprint }).await.expect("trust");
-}
-
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "installs rust-analyzer: just rust-go"]
 async fn rust_analyzer_untrusted_answers_and_trusted_answers_more() {
@@ -87,7 +74,7 @@ async fn rust_analyzer_untrusted_answers_and_trusted_answers_more() {
     let one = complete(runtime.implementation(named("src/lib.rs", "Count")).await.expect("an answer"));
     assert_eq!(one.count, 1);
     assert_eq!(lacking(errors(&runtime, "src/lib.rs").await), Vec::<String>::new());
-    trust(&runtime).await;
+    runtime.grant_trust().await;
     runtime.shutdown().await;
 
     // What the compiler alone sees: a value that was moved.
@@ -112,7 +99,7 @@ async fn trusted_check_has_what_cargo_check_finds_right_after_each_change() {
         ("src/other.rs", KEPT),
     ]);
     let runtime = open(&project, "rust-analyzer");
-    trust(&runtime).await;
+    runtime.grant_trust().await;
     runtime.shutdown().await;
     let runtime = open(&project, "rust-analyzer");
     for round in 0..4 {
@@ -131,7 +118,7 @@ async fn trusted_check_has_what_cargo_check_finds_right_after_each_change() {
     assert!(found.len() == 1 && found[0].contains("moved"), "{found:?}");
     // What an edit breaks is named in its answer.
     let kept = json!({"path": "src/last.rs", "edits": [{"old": "String", "new": "&'static str"}], "diagnostics": true});
-    let edited = call(&runtime, "edit", kept).await;
+    let edited = runtime.ok("edit", kept).await;
     assert_eq!(edited["diagnostics"]["verdict"], "complete", "{edited}");
     assert_eq!(
         (&edited["diagnostics"]["errors"], &edited["diagnostics"]["removed"]),
@@ -139,7 +126,7 @@ async fn trusted_check_has_what_cargo_check_finds_right_after_each_change() {
         "{edited}"
     );
     let moved = json!({"path": "src/last.rs", "edits": [{"old": "&'static str", "new": "String"}], "diagnostics": true});
-    let edited = call(&runtime, "edit", moved).await;
+    let edited = runtime.ok("edit", moved).await;
     assert_eq!(edited["diagnostics"]["verdict"], "complete", "{edited}");
     assert!(edited["diagnostics"]["added"].to_string().contains("moved"), "{edited}");
     runtime.shutdown().await;
@@ -203,14 +190,14 @@ async fn rust_analyzer_untrusted_runs_no_project_code() {
     lacking(errors(&runtime, "src/main.rs").await);
     project.write("src/main.rs", project.read("src/main.rs").replace("\"a\"", "\"b\""));
     lacking(runtime.hover(greet()).await.expect("an answer"));
-    let formatted = call(&runtime, "lsp_format", json!({"path": "mac/src/lib.rs", "dry_run": true})).await;
+    let formatted = runtime.ok("lsp_format", json!({"path": "mac/src/lib.rs", "dry_run": true})).await;
     assert!(formatted["results"].to_string().contains("mac/src/lib.rs"), "{formatted}");
     runtime.shutdown().await;
     assert!(!project.path("RAN").exists(), "{}", project.read("RAN"));
 
     // The same project would run its code: what is tested above is the rule, not a project that cannot.
     fs::remove_file(project.path(".cargo/config.toml")).expect("a file");
-    trust(&runtime).await;
+    runtime.grant_trust().await;
     let runtime = open(&project, "rust-analyzer");
     runtime.hover(greet()).await.expect("an answer");
     wait_until("its own code has run", PATIENCE, || project.path("RAN").exists());

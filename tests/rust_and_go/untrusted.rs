@@ -2,11 +2,10 @@
 
 use std::fs;
 
-use lsp_tools::{Runtime, TrustRequest};
+use lsp_tools::TrustRequest;
 use serde_json::{Value, json};
 
-use crate::support::agent::{call, failure, open};
-use crate::support::{Project, scripted_server};
+use crate::support::{Project, TestWorkspace, scripted_server};
 
 const TEXT: &str = "def one\none two\n";
 const LACK: &str = "nothing was built";
@@ -53,8 +52,8 @@ fn project(listing: &str) -> Project {
     project
 }
 
-async fn hover(runtime: &Runtime) -> Value {
-    call(runtime, "lsp_hover", json!({"path": "a.scr", "symbol": "one"})).await
+async fn hover(workspace: &TestWorkspace) -> Value {
+    workspace.ok("lsp_hover", json!({"path": "a.scr", "symbol": "one"})).await
 }
 
 /// What a variable was when the server was started.
@@ -70,17 +69,17 @@ fn mode(project: &Project) -> String {
     variables(project, "LSP_TOOLS_TEST_MODE").concat()
 }
 
-async fn trust(runtime: &Runtime) {
-    let shown = runtime.trust(TrustRequest::Show).await.unwrap();
+async fn trust(workspace: &TestWorkspace) {
+    let shown = workspace.trust(TrustRequest::Show).await.unwrap();
     assert!(shown.items.iter().any(|item| item.name == "the server scripted"), "{shown:?}");
-    runtime.trust(TrustRequest::Grant { fingerprint: shown.fingerprint }).await.unwrap();
+    workspace.trust(TrustRequest::Grant { fingerprint: shown.fingerprint }).await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn untrusted_rule_settings_apply_until_project_is_trusted() {
     let project = project("kind=library\n");
-    let runtime = open(&project, None);
-    let answer = hover(&runtime).await;
+    let workspace = project.open();
+    let answer = hover(&workspace).await;
     assert_eq!((&answer["verdict"], &answer["server_status"]["detail"]), (&json!("complete"), &Value::Null));
     assert_eq!(mode(&project), "held");
     assert_eq!(variables(&project, "LSP_TOOLS_TEST_TOOL"), ["chosen"]);
@@ -89,35 +88,35 @@ async fn untrusted_rule_settings_apply_until_project_is_trusted() {
         (variables(&project, "PWD"), variables(&project, "LAST")),
         (vec!["/".into()], vec!["--held".into()])
     );
-    assert_eq!(failure(&runtime, "lsp_format", json!({"path": "a.scr"})).await.0, "unsupported");
+    assert_eq!(workspace.failure("lsp_format", json!({"path": "a.scr"})).await.0, "unsupported");
     let log = project.log();
     let options = &log.params("initialize")[0]["initializationOptions"];
     assert_eq!(*options, json!({"build": {"scripts": false, "kept": 1}}));
     let settings = log.answer(&json!("configuration")).unwrap()["result"].clone();
     assert_eq!(settings, json!([{"build": false, "kept": 1}]));
-    trust(&runtime).await;
-    runtime.shutdown().await;
+    trust(&workspace).await;
+    workspace.shutdown().await;
 
     fs::remove_file(log.path()).unwrap();
     project.write("server.toml", "");
-    let runtime = open(&project, None);
-    assert_eq!(hover(&runtime).await["verdict"], "complete");
+    let workspace = project.open();
+    assert_eq!(hover(&workspace).await["verdict"], "complete");
     assert_eq!(mode(&project), "open");
     let root = project.root().display().to_string();
     assert_eq!((variables(&project, "PWD"), variables(&project, "LAST")), (vec![root], vec![String::new()]));
-    call(&runtime, "lsp_format", json!({"path": "a.scr"})).await;
+    workspace.ok("lsp_format", json!({"path": "a.scr"})).await;
     assert!(variables(&project, "LSP_TOOLS_TEST_TOOL").is_empty());
     let options = &log.params("initialize")[0]["initializationOptions"];
     assert_eq!(*options, json!({"build": {"scripts": true, "kept": 1}}));
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn untrusted_project_file_not_overridable_disables_server() {
     let project = project("");
     project.write("tool.toml", "[run.it]\ncommand = \"./evil\"\n");
-    let runtime = open(&project, None);
-    let answer = hover(&runtime).await;
+    let workspace = project.open();
+    let answer = hover(&workspace).await;
     let status = &answer["server_status"];
     assert_eq!((&answer["verdict"], &status["state"]), (&json!("hints"), &json!("disabled")), "{answer}");
     let why = "scripted would run what `run.*.command` of `tool.toml` of this project says; to allow that, run: lsp-tools trust";
@@ -125,33 +124,33 @@ async fn untrusted_project_file_not_overridable_disables_server() {
     assert_eq!(project.log().starts(), 0);
     // Without that word it is a file like any other.
     project.write("tool.toml", "[run.it]\nname = \"x\"\n");
-    assert_eq!(hover(&runtime).await["verdict"], "complete");
+    assert_eq!(hover(&workspace).await["verdict"], "complete");
     assert_eq!(project.log().starts(), 1);
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn untrusted_rule_variable_command_failing_disables_server() {
     let project = project("");
     project.write("undecided", "");
-    let runtime = open(&project, None);
-    let answer = hover(&runtime).await;
+    let workspace = project.open();
+    let answer = hover(&workspace).await;
     let detail = answer["server_status"]["detail"].as_str().unwrap_or_default();
     assert!(
         detail.contains("it was not started, since `sh -c") && detail.contains("failed: chosen in"),
         "{detail}"
     );
     assert_eq!(project.log().starts(), 0);
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn untrusted_project_file_added_later_stops_server() {
     let project = project("");
-    let runtime = open(&project, None);
-    assert_eq!(hover(&runtime).await["verdict"], "complete");
+    let workspace = project.open();
+    assert_eq!(hover(&workspace).await["verdict"], "complete");
     project.write("server.toml", "");
-    let answer = hover(&runtime).await;
+    let answer = hover(&workspace).await;
     assert_eq!(
         (&answer["verdict"], &answer["server_status"]["state"]),
         (&json!("hints"), &json!("disabled"))
@@ -159,9 +158,9 @@ async fn untrusted_project_file_added_later_stops_server() {
     let heard = project.log().params("workspace/didChangeWatchedFiles");
     assert!(heard.is_empty(), "it ended before it could hear of the file: {heard:?}");
     fs::remove_file(project.path("server.toml")).unwrap();
-    assert_eq!(hover(&runtime).await["verdict"], "complete");
+    assert_eq!(hover(&workspace).await["verdict"], "complete");
     assert_eq!(project.log().starts(), 2);
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -171,8 +170,8 @@ async fn untrusted_restrictions_that_matter_make_answers_partial() {
         if !file.is_empty() {
             project.write(file, "flags = []\n");
         }
-        let runtime = open(&project, None);
-        let answer = hover(&runtime).await;
+        let workspace = project.open();
+        let answer = hover(&workspace).await;
         let said =
             (&answer["verdict"], &answer["server_status"]["state"], &answer["server_status"]["detail"]);
         assert_eq!(said, (&json!("partial"), &json!("ready"), &json!(LACK)), "{listing} {file}");
@@ -181,26 +180,26 @@ async fn untrusted_restrictions_that_matter_make_answers_partial() {
             ("lsp_symbols", json!({"query": "one"})),
             ("lsp_diagnostics", json!({"path": "a.scr"})),
         ] {
-            assert_eq!(call(&runtime, tool, arguments).await["verdict"], "partial", "{tool}");
+            assert_eq!(workspace.ok(tool, arguments).await["verdict"], "partial", "{tool}");
         }
-        runtime.shutdown().await;
+        workspace.shutdown().await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn untrusted_restrictions_are_reevaluated_when_files_change() {
     let project = project("kind=library\n");
-    let runtime = open(&project, None);
-    assert_eq!(hover(&runtime).await["verdict"], "complete");
+    let workspace = project.open();
+    assert_eq!(hover(&workspace).await["verdict"], "complete");
     project.write("listing", "kind=build\n");
-    assert_eq!(hover(&runtime).await["verdict"], "partial");
+    assert_eq!(hover(&workspace).await["verdict"], "partial");
     project.write("listing", "kind=library\n");
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
-    while hover(&runtime).await["verdict"] != "complete" {
+    while hover(&workspace).await["verdict"] != "complete" {
         assert!(std::time::Instant::now() < deadline, "it stays partial");
     }
     assert_eq!(project.log().starts(), 1);
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -208,14 +207,14 @@ async fn untrusted_project_cannot_change_its_untrusted_rule() {
     let project = project("kind=build\n");
     let own = "[server.scripted.untrusted]\nenv = {}\nrefused-with = []\n[server.rust-analyzer.untrusted]\nrefused-with = []\n";
     project.write(".lsp-tools/servers.toml", own);
-    let runtime = open(&project, None);
-    let answer = hover(&runtime).await;
+    let workspace = project.open();
+    let answer = hover(&workspace).await;
     assert_eq!((&answer["verdict"], mode(&project).as_str()), (&json!("partial"), "held"));
-    let shown = runtime.trust(TrustRequest::Show).await.unwrap();
+    let shown = workspace.trust(TrustRequest::Show).await.unwrap();
     let names: Vec<_> = shown.items.iter().map(|item| item.name.as_str()).collect();
     let named = |server: &str| names.iter().any(|name| name.contains(&format!("server.{server}.untrusted")));
     assert!(named("scripted") && named("rust-analyzer"), "{names:?}");
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }
 
 /// What a server says of its own health counts as well: without the sources of a standard library it finds half.
@@ -225,10 +224,10 @@ async fn server_health_warning_answer_is_partial() {
     let said = json!({"at": "initialized", "do": {"notify": {"method": "experimental/serverStatus", "params": status}}});
     let table = "readiness = { server-status = true }";
     let project = Project::scripted(&json!({"rules": [said]}), table, [("a.scr", TEXT)]);
-    let runtime = open(&project, None);
-    let answer = hover(&runtime).await;
+    let workspace = project.open();
+    let answer = hover(&workspace).await;
     let status = &answer["server_status"];
     assert_eq!((&answer["verdict"], &status["state"]), (&json!("partial"), &json!("ready")), "{answer}");
     assert_eq!(status["detail"], "no sources: install them");
-    runtime.shutdown().await;
+    workspace.shutdown().await;
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use lsp_tools::internals::lsp::Severity;
-use lsp_tools::{Answer, Position, Runtime, RuntimeOptions, Target, ToolError, Verdict};
+use lsp_tools::{Answer, Position, Runtime, Target, ToolError, Verdict};
 use serde_json::json;
 
 use super::oracle::{Finding, hover_words};
@@ -19,19 +19,11 @@ pub struct Ours {
 
 impl Ours {
     pub fn open(project: &Project, data: PathBuf) -> Self {
-        let root = project.root().to_owned();
         let threads = tokio::runtime::Runtime::new().expect("threads");
         let within = threads.enter();
-        let folders = project.folders(Some(&data));
-        let options = RuntimeOptions {
-            workspace: Some(root.clone()),
-            cwd: root.clone(),
-            supervisor: Some(env!("CARGO_BIN_EXE_lsp-tools").into()),
-            ..RuntimeOptions::default()
-        };
-        let runtime = Runtime::open_with(options, folders).expect("a runtime");
+        let workspace = project.opening().servers_in(data).timeout(None).open();
         drop(within);
-        Self { threads, runtime, root }
+        Self { threads, runtime: workspace.runtime, root: project.root() }
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! - [`Project`]: a temporary folder with files, beside it folders of its own for settings, data, state and cache, and a
 //!   user's `servers.toml` that makes the scripted server the one for `.scr` files.
+//! - [`TestWorkspace`]: a runtime that is open on such a project, whose tools are called by name; [`Project::opening`] is where each begins.
 //! - [`scripted_server`]: the path of the scripted server, built once.
 //! - [`scenarios`]: the faults by name, and parts of scenarios.
 //! - [`ServerLog`]: what the scripted server noted.
@@ -11,7 +12,6 @@
 //! - [`write_executable`], [`copy_executable`]: programs that may run at once.
 //! - [`real_servers`]: a prefix with real servers, installed once through the product's own installer.
 
-pub mod agent;
 mod executable;
 mod fingerprint;
 mod log;
@@ -24,6 +24,7 @@ pub mod scenarios;
 mod servers;
 mod skipped;
 mod uv;
+mod workspace;
 
 #[path = "../../bench/support/raw_client.rs"]
 pub mod raw_client;
@@ -36,3 +37,4 @@ pub use project::{Project, SCRIPTED, copy_folder};
 pub use servers::{real_servers, scripted_copilot, scripted_server, server_program};
 pub use skipped::skipped;
 pub use uv::uv;
+pub use workspace::{TestWorkspace, TestWorkspaceBuilder, failure_of, start_of};

@@ -4,6 +4,7 @@ use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
 use lsp_tools::internals::config::Catalogue;
 use rustix::fs::StatVfsMountFlags;
@@ -19,16 +20,18 @@ pub const SCRIPTED: &str = "scripted";
 /// So much must be left of the file system in memory for projects to lie in it.
 const MIN_MEMORY_DISK_BYTES: u64 = 4 << 30;
 
-/// A temporary project. Everything is deleted with it.
+/// A temporary project. Everything is deleted, and its scripted servers are ended, with the last clone of it.
+#[derive(Clone)]
 pub struct Project {
-    folder: TempDir,
+    folder: Arc<ProjectFolder>,
 }
+
+struct ProjectFolder(TempDir);
 
 impl Project {
     /// A project of these files (path relative to the root, content).
     pub fn new<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
-        let folder = temporary_folder();
-        let project = Self { folder };
+        let project = Self { folder: Arc::new(ProjectFolder(temporary_folder())) };
         fs::create_dir_all(project.root()).expect("a folder");
         for name in ["config", "data", "state", "cache", "logs"] {
             // As the product makes them, whatever the umask is.
@@ -103,7 +106,7 @@ impl Project {
     }
 
     fn scenario_path(&self) -> PathBuf {
-        self.beside("logs").join("scenario.json")
+        self.folder.scenario_path()
     }
 
     /// What the scripted server noted.
@@ -123,8 +126,7 @@ impl Project {
 
     /// A folder beside the project: outside the workspace, deleted with it.
     pub fn beside(&self, name: &str) -> PathBuf {
-        let root = self.folder.path();
-        fs::canonicalize(root).unwrap_or_else(|_| root.to_owned()).join(name)
+        self.folder.beside(name)
     }
 
     /// Writes a file in place, as an editor that truncates and writes does.
@@ -210,9 +212,20 @@ fn temporary_folder() -> TempDir {
     folder.expect("a temporary folder")
 }
 
-impl Drop for Project {
+impl ProjectFolder {
+    fn beside(&self, name: &str) -> PathBuf {
+        let root = self.0.path();
+        fs::canonicalize(root).unwrap_or_else(|_| root.to_owned()).join(name)
+    }
+
+    fn scenario_path(&self) -> PathBuf {
+        self.beside("logs").join("scenario.json")
+    }
+}
+
+impl Drop for ProjectFolder {
     fn drop(&mut self) {
-        signal_processes(&self.marker(), Signal::KILL);
+        signal_processes(&self.scenario_path().to_string_lossy(), Signal::KILL);
     }
 }
 

@@ -5,38 +5,24 @@ pub mod languages;
 mod moves;
 pub mod points;
 
-use crate::support::{Project, agent, real_servers};
+use crate::support::{Project, TestWorkspace, real_servers};
 use languages::{C, CPP, JAVASCRIPT, Language, PYTHON, SHELL, TYPESCRIPT};
-use lsp_tools::{CallRequest, Caller, Runtime};
 use points::keeps_contract;
 use serde_json::{Value, json};
 
-pub struct Shop {
-    project: Project,
-    runtime: Runtime,
+/// The shop in `language` with its server, at a shell.
+pub fn open(language: &Language) -> TestWorkspace {
+    let project = Project::new(language.files.iter().copied());
+    if let Some(server) = language.server {
+        project.trust_for(server, &real_servers(&[server]));
+    }
+    project.opening().servers(language.server.as_slice()).at_shell().open()
 }
 
-impl Shop {
-    pub fn open(language: &Language) -> Self {
-        let project = Project::new(language.files.iter().copied());
-        let prefix = language.server.map(|server| real_servers(&[server]));
-        if let (Some(server), Some(prefix)) = (language.server, &prefix) {
-            project.trust_for(server, prefix);
-        }
-        let runtime = agent::open(&project, prefix.as_deref());
-        Self { project, runtime }
-    }
-
-    pub async fn call(&self, name: &str, arguments: Value) -> Value {
-        let caller = Caller::at_shell();
-        self.runtime.call(CallRequest::new(name, arguments, &caller)).await.value
-    }
-
-    pub async fn edit(&self, file: &str, symbol: &str, edit: Value) -> Value {
-        let mut arguments = json!({"path": file, "symbol": symbol});
-        arguments.as_object_mut().unwrap().extend(edit.as_object().unwrap().clone());
-        self.call("edit_symbol", arguments).await
-    }
+pub async fn edit_symbol(shop: &TestWorkspace, file: &str, symbol: &str, edit: Value) -> Value {
+    let mut arguments = json!({"path": file, "symbol": symbol});
+    arguments.as_object_mut().unwrap().extend(edit.as_object().unwrap().clone());
+    shop.answer("edit_symbol", arguments).await
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,7 +1,8 @@
 //! `move_symbol`: with imports where the server moves them, and as text with the uses told where none does.
 
-use super::Shop;
 use super::languages::{Language, PYTHON, TYPESCRIPT};
+use super::open;
+use crate::support::TestWorkspace;
 use serde_json::{Value, json};
 
 const CART: &str = "import { rate } from \"./rate\";\n\n/** The sum. */\nexport function total(n: number): number {\n  return helper(n) * rate;\n}\n\n\
@@ -19,19 +20,17 @@ const IMPORTED: Language = Language {
     ..TYPESCRIPT
 };
 
-impl Shop {
-    async fn move_symbol(&self, from: &str, symbol: &str, to: &str, dry_run: bool) -> Value {
-        let arguments =
-            json!({"path": from, "symbol": symbol, "to": to, "dry_run": dry_run, "diagnostics": true});
-        self.call("move_symbol", arguments).await
-    }
+async fn move_symbol(shop: &TestWorkspace, from: &str, symbol: &str, to: &str, dry_run: bool) -> Value {
+    let arguments =
+        json!({"path": from, "symbol": symbol, "to": to, "dry_run": dry_run, "diagnostics": true});
+    shop.answer("move_symbol", arguments).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
 async fn typescript_symbol_moves_with_imports_and_its_own_spacing() {
-    let shop = Shop::open(&IMPORTED);
-    let moved = shop.move_symbol("src/cart.ts", "total", "src/sums.ts", false).await;
+    let shop = open(&IMPORTED);
+    let moved = move_symbol(&shop, "src/cart.ts", "total", "src/sums.ts", false).await;
     assert_eq!((&moved["ok"], &moved["diagnostics"]["added"]), (&json!(true), &json!([])), "{moved}");
     let read = |file: &str| shop.project.read(file);
     assert_eq!(
@@ -46,16 +45,16 @@ async fn typescript_symbol_moves_with_imports_and_its_own_spacing() {
         read("src/cart.ts")
     );
     assert!(read("src/app.ts").contains("import { total } from \"./sums\";"), "{}", read("src/app.ts"));
-    shop.call("undo", json!({})).await;
+    shop.answer("undo", json!({})).await;
     assert_eq!((read("src/cart.ts").as_str(), read("src/app.ts").as_str()), (CART, APP));
-    shop.runtime.shutdown().await;
+    shop.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
 async fn tried_move_to_new_file_leaves_nothing_that_the_server_made() {
-    let shop = Shop::open(&IMPORTED);
-    let tried = shop.move_symbol("src/cart.ts", "spare", "src/new/fresh.ts", true).await;
+    let shop = open(&IMPORTED);
+    let tried = move_symbol(&shop, "src/cart.ts", "spare", "src/new/fresh.ts", true).await;
     assert_eq!(tried["ok"], true, "{tried}");
     let is_there = |path: &str| shop.project.root().join(path).exists();
     assert!(!is_there("src/new"), "a trial makes nothing");
@@ -63,20 +62,20 @@ async fn tried_move_to_new_file_leaves_nothing_that_the_server_made() {
         tried["diagnostics"]["verdict"], "partial",
         "the server looks for the new folder on the disk: {tried}"
     );
-    let moved = shop.move_symbol("src/cart.ts", "spare", "src/new/fresh.ts", false).await;
+    let moved = move_symbol(&shop, "src/cart.ts", "spare", "src/new/fresh.ts", false).await;
     assert_eq!((&moved["ok"], &moved["diagnostics"]["added"]), (&json!(true), &json!([])), "{moved}");
     assert_eq!(shop.project.read("src/new/fresh.ts"), "export const spare = (n: number) => n + 1;\n");
     assert!(!shop.project.read("src/cart.ts").contains("spare"));
-    shop.call("undo", json!({})).await;
+    shop.answer("undo", json!({})).await;
     assert!(!is_there("src/new/fresh.ts"));
-    shop.runtime.shutdown().await;
+    shop.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
 async fn python_symbol_moves_as_text_and_the_answer_names_its_uses() {
     let cart = "@staticmethod\ndef total(n: int) -> int:\n    return n\n\n\nclass Cart:\n    def sum(self) -> int:\n        return 1\n";
-    let shop = Shop::open(&Language { files: &[], ..PYTHON });
+    let shop = open(&Language { files: &[], ..PYTHON });
     for (path, text) in [
         ("pyproject.toml", "[tool.pyright]\n"),
         ("cart.py", cart),
@@ -84,7 +83,7 @@ async fn python_symbol_moves_as_text_and_the_answer_names_its_uses() {
     ] {
         shop.project.write(path, text);
     }
-    let moved = shop.move_symbol("cart.py", "total", "sums.py", false).await;
+    let moved = move_symbol(&shop, "cart.py", "total", "sums.py", false).await;
     assert_eq!(moved["ok"], true, "{moved}");
     assert_eq!(shop.project.read("sums.py"), "@staticmethod\ndef total(n: int) -> int:\n    return n\n");
     assert!(shop.project.read("cart.py").starts_with("class Cart"), "{}", shop.project.read("cart.py"));
@@ -97,11 +96,11 @@ async fn python_symbol_moves_as_text_and_the_answer_names_its_uses() {
         ("Cart", "cart.ts", "another language"),
     ];
     for (symbol, to, why) in refused {
-        let answer = shop.move_symbol("cart.py", symbol, to, false).await;
+        let answer = move_symbol(&shop, "cart.py", symbol, to, false).await;
         assert!(answer["ok"] == false && answer["error"].to_string().contains(why), "{answer}");
     }
     shop.project.write("other.py", "class Cart:\n    pass\n");
-    let taken = shop.move_symbol("cart.py", "Cart", "other.py", false).await;
+    let taken = move_symbol(&shop, "cart.py", "Cart", "other.py", false).await;
     assert!(taken["error"].to_string().contains("other.py:1 has a `Cart` already"), "{taken}");
-    shop.runtime.shutdown().await;
+    shop.shutdown().await;
 }

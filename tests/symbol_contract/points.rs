@@ -1,8 +1,8 @@
 //! The seventeen points of the contract, each by itself, on one project.
 
-use super::Shop;
 use super::languages::Language;
-use crate::support::agent::start;
+use super::{edit_symbol, open};
+use crate::support::{TestWorkspace, start_of};
 use serde_json::{Value, json};
 
 type Kept = Result<(), String>;
@@ -30,7 +30,7 @@ const POINTS: [&str; 17] = [
 
 /// Every point holds but those that the language is known to lack, and these do not.
 pub async fn keeps_contract(language: &Language) {
-    let shop = Shop::open(language);
+    let shop = open(language);
     let stage = Stage { original: shop.project.read(language.file), shop, language };
     let mut broken = Vec::new();
     for point in POINTS {
@@ -40,11 +40,11 @@ pub async fn keeps_contract(language: &Language) {
     }
     let names: Vec<&str> = broken.iter().map(|(point, _)| *point).collect();
     assert_eq!(names, language.lacks, "{:?}: {broken:#?}", language.server);
-    stage.shop.runtime.shutdown().await;
+    stage.shop.shutdown().await;
 }
 
 struct Stage<'l> {
-    shop: Shop,
+    shop: TestWorkspace,
     language: &'l Language,
     original: String,
 }
@@ -95,15 +95,15 @@ impl Stage<'_> {
     async fn ask(&self, tool: &str, more: Value) -> Value {
         let mut arguments = json!({"path": self.language.file});
         arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        self.shop.call(tool, arguments).await
+        self.shop.answer(tool, arguments).await
     }
 
     async fn edit(&self, symbol: &str, edit: Value) -> Value {
-        self.shop.edit(self.language.file, symbol, edit).await
+        edit_symbol(&self.shop, self.language.file, symbol, edit).await
     }
 
     async fn located(&self) -> Kept {
-        let found = self.shop.call("lsp_symbols", json!({"query": self.name()})).await;
+        let found = self.shop.answer("lsp_symbols", json!({"query": self.name()})).await;
         let all = found.to_string();
         must(found["ok"] == true && all.contains(self.language.file) && all.contains(self.name()), &found)
     }
@@ -130,7 +130,7 @@ impl Stage<'_> {
         let line = self.line_of(self.language.call);
         let found = self.ask("lsp_definition", json!({"line": line, "symbol": "helper"})).await;
         let place = &found["locations"][0][self.language.file][0];
-        let defined = place.is_array().then(|| start(place).0 as usize);
+        let defined = place.is_array().then(|| start_of(place).0 as usize);
         let text = self.text();
         let is_definition =
             defined.and_then(|line| text.lines().nth(line)).is_some_and(|line| line.contains("helper"));
@@ -142,7 +142,7 @@ impl Stage<'_> {
         let line = self.line_of(self.language.call);
         let places = found["locations"][0][self.language.file].as_array().cloned().unwrap_or_default();
         let is_use = |place: &Value| {
-            start(place).0 as usize == line
+            start_of(place).0 as usize == line
                 && place[2].as_str().is_some_and(|name| name.ends_with(self.name()))
         };
         must(places.iter().any(is_use), &found)
@@ -224,7 +224,7 @@ impl Stage<'_> {
     async fn undone(&self) -> Kept {
         let made = 4 + usize::from(!self.language.lacks.contains(&"renamed"));
         for _ in 0..made {
-            let undone = self.shop.call("undo", json!({})).await;
+            let undone = self.shop.answer("undo", json!({})).await;
             must(undone["ok"] == true, &undone)?;
         }
         must(self.text() == self.original, &json!(self.text()))

@@ -1,0 +1,242 @@
+//! A runtime that is open on a project, whose tools are called by name, as every door does.
+
+use std::ops::{Deref, DerefMut};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use lsp_tools::internals::bridges;
+use lsp_tools::internals::policy::LeaveGiven;
+use lsp_tools::{
+    Approver, CallRequest, Caller, Client, NobodyToAsk, Runtime, RuntimeOptions, ToolError, ToolResult,
+    TrustRequest,
+};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::{Project, real_servers};
+
+/// A runtime on a project, and someone who calls its tools. What a runtime answers by itself, it answers, too. A clone is the same runtime.
+#[derive(Clone)]
+pub struct TestWorkspace {
+    pub runtime: Runtime,
+    pub project: Project,
+    /// Who calls.
+    pub caller: Caller,
+    approver: &'static dyn Approver,
+    patience: Option<Duration>,
+}
+
+impl TestWorkspace {
+    /// The same runtime as another client sees it.
+    pub fn for_client(&self, client: Client) -> Self {
+        Self { runtime: self.runtime.for_client(client), ..self.clone() }
+    }
+
+    /// Says yes to all that the project asks for.
+    pub async fn grant_trust(&self) {
+        let shown = self.runtime.trust(TrustRequest::Show).await.expect("what it wants to run");
+        let grant = TrustRequest::Grant { fingerprint: shown.fingerprint };
+        assert!(self.runtime.trust(grant).await.expect("a grant").trusted);
+    }
+
+    /// Calls a tool, whatever comes of it.
+    pub async fn call(&self, name: &str, arguments: Value) -> ToolResult {
+        self.call_as(&self.caller, self.approver, name, arguments).await
+    }
+
+    /// The same where nobody can be asked.
+    pub async fn call_unasked(&self, name: &str, arguments: Value) -> ToolResult {
+        self.call_as(&self.caller, &NobodyToAsk, name, arguments).await
+    }
+
+    /// The same for another caller, and with someone else to ask.
+    pub async fn call_as(
+        &self,
+        caller: &Caller,
+        approver: &dyn Approver,
+        name: &str,
+        arguments: Value,
+    ) -> ToolResult {
+        self.request(CallRequest::new(name, arguments, caller).approved_by(approver)).await
+    }
+
+    /// The same in an undo group.
+    pub async fn call_in(&self, group: &str, name: &str, arguments: Value) -> ToolResult {
+        let request = CallRequest::new(name, arguments, &self.caller).approved_by(self.approver);
+        self.request(request.in_group(Some(group))).await
+    }
+
+    /// The same, ended when `cancelled` is, and not before.
+    pub async fn call_until(&self, cancelled: CancellationToken, name: &str, arguments: Value) -> ToolResult {
+        let request = CallRequest::new(name, arguments, &self.caller).approved_by(self.approver);
+        self.runtime.call(request.with_cancellation(cancelled)).await
+    }
+
+    async fn request(&self, request: CallRequest<'_>) -> ToolResult {
+        let call = self.runtime.call(request);
+        match self.patience {
+            Some(patience) => tokio::time::timeout(patience, call).await.expect("an answer in time"),
+            None => call.await,
+        }
+    }
+
+    /// The answer of a tool, be it a success or a failure.
+    pub async fn answer(&self, name: &str, arguments: Value) -> Value {
+        self.call(name, arguments).await.value
+    }
+
+    /// The answer of a tool, which must succeed.
+    pub async fn ok(&self, name: &str, arguments: Value) -> Value {
+        let result = self.call(name, arguments.clone()).await;
+        assert!(result.ok(), "{name} {arguments}: {}", result.value);
+        result.value
+    }
+
+    /// The failure of a tool, which must fail: its code and its sentence.
+    pub async fn failure(&self, name: &str, arguments: Value) -> (String, String) {
+        let result = self.call(name, arguments.clone()).await;
+        assert!(!result.ok(), "{name} {arguments}: {}", result.value);
+        failure_of(&result)
+    }
+}
+
+impl Deref for TestWorkspace {
+    type Target = Runtime;
+
+    fn deref(&self) -> &Runtime {
+        &self.runtime
+    }
+}
+
+impl DerefMut for TestWorkspace {
+    fn deref_mut(&mut self) -> &mut Runtime {
+        &mut self.runtime
+    }
+}
+
+/// The code and the sentence of what must be a failure.
+pub fn failure_of(result: &ToolResult) -> (String, String) {
+    assert!(!result.ok(), "{}", result.value);
+    let word = |name: &str| result.value[name].as_str().unwrap_or_default().to_owned();
+    (word("code"), word("error"))
+}
+
+/// The line and the character, 0-based, at which a finding or a place of an answer begins.
+pub fn start_of(item: &Value) -> (u64, u64) {
+    let at = item["at"].as_str().or_else(|| item[0].as_str()).unwrap_or_else(|| panic!("no place: {item}"));
+    let (line, character) = at.split('-').next().and_then(|at| at.split_once(':')).expect("line:character");
+    (line.parse().expect("a line"), character.parse().expect("a character"))
+}
+
+/// How a [`TestWorkspace`] is opened.
+pub struct TestWorkspaceBuilder {
+    project: Project,
+    options: RuntimeOptions,
+    data: Option<PathBuf>,
+    mounts: bool,
+    caller: Caller,
+    approver: &'static dyn Approver,
+    patience: Option<Duration>,
+}
+
+impl Project {
+    /// Opens the project with what [`opening`](Self::opening) says.
+    pub fn open(&self) -> TestWorkspace {
+        self.opening().open()
+    }
+
+    /// The start of every way to open the project. Where nothing else is said, its root is the workspace, no server is installed, whatever
+    /// has a deadline has 90 seconds, and an agent calls who has leave for everything and waits three minutes.
+    pub fn opening(&self) -> TestWorkspaceBuilder {
+        let options = RuntimeOptions {
+            workspace: Some(self.root()),
+            cwd: self.root(),
+            supervisor: Some(env!("CARGO_BIN_EXE_lsp-tools").into()),
+            // Machines that run many tests at once are slow; what is not right is not right at any speed.
+            timeout: Some(Duration::from_secs(90)),
+            ..RuntimeOptions::default()
+        };
+        TestWorkspaceBuilder {
+            project: self.clone(),
+            options,
+            data: None,
+            mounts: false,
+            caller: Caller::default(),
+            approver: &LeaveGiven,
+            patience: Some(Duration::from_secs(180)),
+        }
+    }
+}
+
+impl TestWorkspaceBuilder {
+    /// Has these real servers, by their keys in the catalogue; without a key, what the project's own data folder has.
+    pub fn servers(mut self, keys: &[&str]) -> Self {
+        self.data = (!keys.is_empty()).then(|| real_servers(keys));
+        self
+    }
+
+    /// Has the servers that are installed in this data folder.
+    pub fn servers_in(mut self, data: PathBuf) -> Self {
+        self.data = Some(data);
+        self
+    }
+
+    /// Has another deadline for everything; `None` leaves those of the settings.
+    pub fn timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
+        self.options.timeout = timeout.into();
+        self
+    }
+
+    /// Has another folder as workspace and current folder.
+    pub fn workspace(mut self, folder: PathBuf) -> Self {
+        (self.options.workspace, self.options.cwd) = (Some(folder.clone()), folder);
+        self
+    }
+
+    /// Leaves it to the runtime to find the workspace around the current folder.
+    pub fn finding_workspace(mut self) -> Self {
+        self.options.workspace = None;
+        self
+    }
+
+    /// Leaves it to the runtime to find the program that supervises.
+    pub fn finding_supervisor(mut self) -> Self {
+        self.options.supervisor = None;
+        self
+    }
+
+    /// Has the tools of the MCP servers that the settings mount, as doors do.
+    pub fn with_mounts(mut self) -> Self {
+        self.mounts = true;
+        self
+    }
+
+    /// Is called by a person at a shell, who waits for as long as it takes.
+    pub fn at_shell(mut self) -> Self {
+        self.caller = Caller::at_shell();
+        self.nobody_to_ask().answering_within(None)
+    }
+
+    /// Has nobody who could be asked.
+    pub fn nobody_to_ask(mut self) -> Self {
+        self.approver = &NobodyToAsk;
+        self
+    }
+
+    /// Fails the test where a call takes longer; `None` waits for as long as it takes.
+    pub fn answering_within(mut self, patience: impl Into<Option<Duration>>) -> Self {
+        self.patience = patience.into();
+        self
+    }
+
+    pub fn open(self) -> TestWorkspace {
+        self.try_open().expect("a runtime")
+    }
+
+    pub fn try_open(self) -> Result<TestWorkspace, ToolError> {
+        let Self { project, options, data, mounts, caller, approver, patience } = self;
+        let open = if mounts { bridges::open_with } else { Runtime::open_with };
+        let runtime = open(options, project.folders(data.as_deref()))?;
+        Ok(TestWorkspace { runtime, project, caller, approver, patience })
+    }
+}
