@@ -28,7 +28,7 @@ test *ARGS:
 slow *ARGS:
     tests/slow.sh {{ARGS}}
 
-# takes over the words of the help that have changed: look at the difference before you commit it
+# takes over the words of help, answers and errors that have changed: look at the difference before you commit it
 snapshots:
     INSTA_UPDATE=always cargo test --test integration visible_text::
 

@@ -1,8 +1,9 @@
-//! The help of every command, word for word: a change of a word shows as a difference of `snapshots/`. `just snapshots` takes the
-//! new words over.
+//! The help of every command.
 
 use clap::{Command, CommandFactory as _};
 use lsp_tools::internals::cli::Cli;
+
+use super::compare;
 
 /// The help of one command. Settings of whoever runs the tests are no words of ours.
 fn help_of(command: &Command) -> String {
@@ -22,10 +23,10 @@ fn collect_pages(path: &str, command: &Command, pages: &mut Vec<String>) {
 fn help_of_every_command_reads_as_recorded() {
     let mut whole = Cli::command();
     whole.build();
-    insta::assert_snapshot!("help_lsp_tools", help_of(&whole));
+    compare("help_lsp_tools", &help_of(&whole));
     for command in whole.get_subcommands().filter(|command| !command.is_hide_set()) {
         let mut pages = Vec::new();
         collect_pages(&format!("lsp-tools {}", command.get_name()), command, &mut pages);
-        insta::assert_snapshot!(format!("help_{}", command.get_name().replace('-', "_")), pages.join("\n"));
+        compare(&format!("help_{}", command.get_name().replace('-', "_")), &pages.join("\n"));
     }
 }

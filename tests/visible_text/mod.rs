@@ -1,0 +1,93 @@
+//! The words that people and models read, as recorded in `snapshots/`: the help of every command, answers, and errors. `just snapshots`
+//! takes new words over.
+//!
+//! Where a server is needed the scripted one answers; nothing here depends on what is installed on the machine, on its settings or its
+//! language.
+
+mod errors;
+mod faults;
+mod help;
+mod models;
+mod people;
+mod shop;
+
+use std::process::{Command, Stdio};
+
+use insta::Settings;
+use regex::Regex;
+use serde_json::{Value, json};
+
+use crate::support::Project;
+use crate::support::mcp::Mcp;
+
+/// Compares `said` with what is recorded under `name`.
+fn compare(name: &str, said: &str) {
+    let mut settings = Settings::clone_current();
+    settings.set_snapshot_path("../snapshots");
+    settings.bind(|| insta::assert_snapshot!(name, said));
+}
+
+/// What differs between two runs: times, processes, and where the scripted server was built. How long was waited is not even always said.
+const VARYING: [(&str, &str); 4] = [
+    (r"\b\d+(\.\d+)? (ms|s)\b", "N $2"),
+    (r"\b(pid|memory_bytes|latency_ms|latency_p99_ms): [0-9.]+", "$1: N"),
+    (r", waited_ms: \d+", ""),
+    (r"\S+/scripted-server\b", "@/scripted-server"),
+];
+
+/// The same of what was said in `project`, apart from what differs between two runs.
+fn record(name: &str, project: &Project, said: &str) {
+    compare(name, &steady(project, said));
+}
+
+/// What was said in `project` without what differs between two runs. (The filters of insta would bring a second version of a crate.)
+fn steady(project: &Project, said: &str) -> String {
+    let folder = project.beside("");
+    let said = said.replace(folder.to_string_lossy().trim_end_matches('/'), "@");
+    VARYING.iter().fold(said, |said, (pattern, instead)| {
+        Regex::new(pattern).expect("a regular expression").replace_all(&said, *instead).into_owned()
+    })
+}
+
+/// The program in `project`, with nothing in its environment of whoever runs the tests: no programs, no settings, no language.
+fn program(project: &Project) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lsp-tools"));
+    command.env_clear().envs(project.environment(None)).current_dir(project.root()).stdin(Stdio::null());
+    command.env("HOME", project.beside("home")).env("PATH", project.beside("bin"));
+    command
+}
+
+/// What a command line says, below it: stdout, stderr, and the exit status.
+fn say(project: &Project, words: &[&str]) -> String {
+    let output = program(project).args(words).output().expect("lsp-tools");
+    let text = |bytes: Vec<u8>| {
+        let text = String::from_utf8(bytes).expect("UTF-8");
+        let open = !text.is_empty() && !text.ends_with('\n');
+        if open { text + "\n(no line end)\n" } else { text }
+    };
+    let command = shlex::try_join(std::iter::once("lsp-tools").chain(words.iter().copied()));
+    let mut said = format!("$ {}\n{}", command.expect("words"), text(output.stdout));
+    if !output.stderr.is_empty() {
+        said.push_str(&format!("[stderr]\n{}", text(output.stderr)));
+    }
+    said + &format!("[exit status {}]\n", output.status.code().expect("a status"))
+}
+
+/// A model at work in `project`, with all tools.
+fn model(project: &Project) -> Mcp {
+    let mut client = Mcp::of(program(project), &["--profile", "all"]);
+    client.greet(json!({}));
+    client
+}
+
+/// What the answer to a call says, below it.
+fn answer(client: &mut Mcp, tool: &str, arguments: &Value) -> String {
+    let answer = client.ask("tools/call", json!({"name": tool, "arguments": arguments}));
+    let result = &answer["result"];
+    let text = match result["content"][0]["text"].as_str() {
+        Some(text) => text.to_owned(),
+        None => answer["error"].to_string(),
+    };
+    let failed = if result["isError"] == false { "" } else { "  (failed)" };
+    format!("> {tool} {arguments}{failed}\n{text}\n")
+}
