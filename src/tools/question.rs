@@ -446,17 +446,17 @@ impl Context {
         error: &AskError,
         started: Instant,
     ) -> ServerStatus {
+        let server = session.server();
+        let told = || format!("{server}: {error}");
         let (state, detail) = match error {
-            AskError::Request(RequestError::Timeout { .. }) => (ServerState::Timeout, error.to_string()),
+            AskError::Request(RequestError::Timeout { .. }) => (ServerState::Timeout, told()),
             AskError::Request(RequestError::Closed { .. }) => {
-                (ServerState::Crashed, session.exit_report().await)
+                (ServerState::Crashed, format!("{server} failed: {}", session.exit_report().await))
             }
-            AskError::Request(error) if error.is_unsupported() => {
-                (ServerState::Unsupported, error.to_string())
-            }
-            _ => (ServerState::Crashed, error.to_string()),
+            AskError::Request(error) if error.is_unsupported() => (ServerState::Unsupported, told()),
+            _ => (ServerState::Crashed, told()),
         };
-        let mut status = self.status(session.server(), subject, state, started);
+        let mut status = self.status(server, subject, state, started);
         status.detail = Some(detail);
         if state == ServerState::Timeout
             && let Some(busy) = session.unfinished_work()

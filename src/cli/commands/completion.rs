@@ -11,13 +11,10 @@ const NOTHING: &str = "nothing could be typed there";
 pub(super) async fn run(arguments: &CompletionCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let target = place_in_file(&arguments.at.address, door.cwd)?;
     let answer = door.runtime.completion(target, arguments.limit).await?;
-    let Some(more) = answer.output.count.checked_sub(answer.output.items.len()).filter(|more| *more > 0)
-    else {
-        return answer_reply(door, answer, |output| render(output, &door.console.out), NOTHING);
-    };
+    let (listed, all) = (answer.output.items.len(), answer.output.count);
     let mut reply = answer_reply(door, answer, |output| render(output, &door.console.out), NOTHING)?;
-    if door.format != CliOutputFormat::Json && !door.console.out.terminal {
-        reply.lines.push(format!("{more} more: --limit"));
+    if listed < all && door.format != CliOutputFormat::Json && !door.console.out.terminal {
+        reply.lines.push(format!("{listed} of {all} completions shown; --limit shows more"));
     }
     Ok(reply)
 }
