@@ -75,11 +75,21 @@ pub(crate) async fn probe_failure(
 /// often come a trace of calls and advice.
 pub(crate) fn most_informative_line(said: &[String]) -> &str {
     let lower = |line: &&String| line.to_lowercase();
-    let starts = ["error", "e:", "fatal", "panic", "exception", "can't locate"];
-    let first =
-        said.iter().find(|line| starts.iter().any(|start| lower(line).trim_start().starts_with(start)));
+    let first = said.iter().find(|line| is_error_line(line));
     let first = first.or_else(|| said.iter().find(|line| lower(line).contains("error:")));
     first.or(said.last()).map_or("", |line| line.trim())
+}
+
+/// Whether a line begins as those do that say what is wrong. npm gives an error its code first, and empty lines.
+pub(crate) fn is_error_line(line: &str) -> bool {
+    let line = line.trim_start().to_lowercase();
+    if let Some(said) = line.strip_prefix("npm error").or_else(|| line.strip_prefix("npm err!")) {
+        let said = said.trim();
+        return !said.is_empty()
+            && !["code ", "errno ", "syscall "].iter().any(|word| said.starts_with(word));
+    }
+    let starts = ["error", "e:", "fatal", "panic", "exception", "can't locate"];
+    starts.iter().any(|start| line.starts_with(start))
 }
 
 /// What is missing, in words; `None` when nothing is.
@@ -214,6 +224,13 @@ mod tests {
         assert_eq!(said(&perl), perl[0]);
         let backtrace = ["error: the component is not there", "  15: <unknown>"];
         assert_eq!(said(&backtrace), backtrace[0]);
+        let npm = [
+            "npm error code EUSAGE",
+            "npm error",
+            "npm error `npm ci` can only install what the lock has",
+            "npm error Usage:",
+        ];
+        assert_eq!(said(&npm), npm[2]);
         assert_eq!(said(&["one", "two "]), "two");
         assert_eq!(said(&[]), "");
     }

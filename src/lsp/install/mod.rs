@@ -293,7 +293,8 @@ impl Installer {
             report.parse_line(line);
             (job.progress)(InstallProgress::Line(line));
         };
-        self.run_with_output(job, step, folder, tell).await
+        let ran = self.run_with_output(job, step, folder, tell).await;
+        ran.map_err(|error| report.with_causes(error))
     }
 
     async fn run_with_output(

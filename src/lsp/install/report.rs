@@ -3,6 +3,7 @@
 use super::error::InstallError;
 use super::locks::RecipeLocks;
 use crate::config::spec::Recipe;
+use crate::lsp::health;
 
 /// How pip begins to tell that hashes differ.
 const PIP_DIFFERS: &str = "DO NOT MATCH THE HASHES";
@@ -11,10 +12,14 @@ const PIP_BUILDS: &str = "Building wheel for ";
 /// How npm tells that hashes differ: `… integrity checksum failed when using sha512: wanted HASH but got HASH. (9 bytes)`.
 const NPM_DIFFERS: &str = "integrity checksum failed when using";
 
+/// So many of the first lines that say what is wrong are kept.
+const MAX_ERROR_LINES: usize = 3;
+
 /// What was heard of one command.
 #[derive(Debug, Default)]
 pub(super) struct FetchReport {
     built: Vec<String>,
+    errors: Vec<String>,
     pip: Option<PipMismatch>,
     npm: Option<NpmMismatch>,
 }
@@ -36,6 +41,9 @@ struct NpmMismatch {
 impl FetchReport {
     /// Takes one line of the command's output.
     pub(super) fn parse_line(&mut self, line: &str) {
+        if self.errors.len() < MAX_ERROR_LINES && health::is_error_line(line) {
+            self.errors.push(line.to_owned());
+        }
         if line.contains(PIP_DIFFERS) {
             self.pip.get_or_insert_default();
         } else if let Some(pip) = &mut self.pip {
@@ -50,6 +58,13 @@ impl FetchReport {
                 self.built.push(name);
             }
         }
+    }
+
+    /// `error` with the first lines that said what is wrong before its last words: behind them npm explains all its options.
+    pub(super) fn with_causes(&self, error: InstallError) -> InstallError {
+        let InstallError::Failed { command, exit, output } = error else { return error };
+        let causes = self.errors.iter().filter(|line| !output.contains(line)).cloned();
+        InstallError::Failed { command, exit, output: causes.chain(output.iter().cloned()).collect() }
     }
 
     /// That something else came than `locks` name; `None` where nothing of that kind was said.
@@ -113,6 +128,7 @@ impl NpmMismatch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::process::Exit;
 
     fn heard(lines: &str) -> Option<String> {
         let mut report = FetchReport::default();
@@ -136,6 +152,21 @@ mod tests {
         let said = heard(npm).unwrap();
         assert!(said.contains("it has sha512-b== instead of sha512-a=="), "{said}");
         assert_eq!(heard("ERROR: No matching distribution found for ruff==1"), None);
+    }
+
+    #[test]
+    fn cause_that_advice_pushed_out_of_the_last_words_comes_first() {
+        let mut report = FetchReport::default();
+        ["npm error code EUSAGE", "npm error the lock is not in sync", "npm error Usage:"]
+            .iter()
+            .for_each(|line| report.parse_line(line));
+        let output = vec!["npm error Usage:".to_owned(), "npm error --help".to_owned()];
+        let failed = InstallError::Failed { command: "npm ci".into(), exit: Exit::Code(1), output };
+        let said = report.with_causes(failed).to_string();
+        assert!(
+            said.ends_with("npm error the lock is not in sync\nnpm error Usage:\nnpm error --help"),
+            "{said}"
+        );
     }
 
     #[test]
