@@ -100,6 +100,9 @@ pub struct ServerSpec {
     /// One that begins with `*` stands for any name with that ending ("*.sln").
     #[serde(default)]
     pub root_markers: Vec<String>,
+    /// Those of the markers that count only where no folder above has a stronger sign.
+    #[serde(default)]
+    pub(crate) weak_root_markers: WeakRootMarkers,
     /// Do not start without a root marker (a Deno server in a Node project).
     #[serde(default)]
     pub root_required: bool,
@@ -282,6 +285,16 @@ impl UncheckedAspect {
             Self::Types => "types",
         }
     }
+}
+
+/// Root markers that may also be one of several files of a project.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct WeakRootMarkers {
+    /// The markers.
+    pub(crate) markers: Vec<String>,
+    /// The signs of a project in which they mark no other one.
+    pub(crate) within: Vec<ConfigMarker>,
 }
 
 /// What a server that is only the first at hand lacks.

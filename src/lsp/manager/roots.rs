@@ -61,8 +61,8 @@ impl RootCache {
             return known.root.clone();
         }
         let now = SystemTime::now();
-        let names: BTreeSet<&str> =
-            server.root_workspaces.iter().filter_map(ConfigMarker::section_file).collect();
+        let signs = server.root_workspaces.iter().chain(&server.weak_root_markers.within);
+        let names: BTreeSet<&str> = signs.filter_map(ConfigMarker::section_file).collect();
         let looked_into = above()
             .flat_map(|folder| names.iter().filter_map(|name| folder.join(name).ok()).collect::<Vec<_>>());
         let files: Vec<_> = looked_into.filter_map(|file| stamp(&file).map(|seen| (file, seen))).collect();
@@ -145,13 +145,20 @@ pub(super) fn project_of(workspace: &Workspace, server: &ServerSpec, path: &Work
 
 fn has_marker(workspace: &Workspace, server: &ServerSpec, folder: &WorkspacePath) -> bool {
     let absolute = workspace.absolute(folder);
-    server.root_markers.iter().any(|marker| match marker.strip_prefix('*') {
+    let is_there = |marker: &&String| match marker.strip_prefix('*') {
         // `*.csproj`: any file with that ending.
         Some(ending) => std::fs::read_dir(&absolute).is_ok_and(|entries| {
             entries.flatten().any(|entry| entry.file_name().to_string_lossy().ends_with(ending))
         }),
         None => absolute.join(marker).symlink_metadata().is_ok(),
-    })
+    };
+    let rule = &server.weak_root_markers;
+    let mut found = server.root_markers.iter().filter(is_there).peekable();
+    let is_part = || {
+        let mut above = std::iter::successors(folder.parent(), WorkspacePath::parent);
+        above.any(|folder| rule.within.iter().any(|sign| sign.is_in(workspace, &folder)))
+    };
+    found.peek().is_some() && (found.any(|marker| !rule.markers.contains(marker)) || !is_part())
 }
 
 #[cfg(test)]
@@ -224,6 +231,30 @@ mod tests {
         put("one/.venv/pyvenv.cfg", "home = /usr/bin\n");
         put("one/.venv/bin/python", "");
         assert_eq!(root("pyright", "one/src/a.py"), "one", "it has an environment of its own");
+    }
+
+    #[test]
+    fn requirements_within_a_package_mark_no_project_of_their_own() {
+        let temp = tempfile::tempdir().unwrap();
+        let workspace = Workspace::open(temp.path()).unwrap();
+        let roots = RootCache::default();
+        let root = |server: &str, path: &str| {
+            let path = workspace.path(Path::new(path)).unwrap();
+            let spec = &Catalogue::built_in().servers[server];
+            roots.root_with(&workspace, server, spec, &path, |_| None).unwrap().display()
+        };
+        put(&workspace, "tests/requirements.txt", "pytest\n");
+        put(&workspace, "service/app/requirements.txt", "flask\n");
+        put(&workspace, "service/app/setup.py", "");
+        put(&workspace, "pyproject.toml", "[tool.ruff]\n");
+        for server in ["pyright", "basedpyright", "ty", "pyrefly", "pylsp", "zuban", "jedi-language-server"] {
+            assert_eq!(root(server, "tests/test_a.py"), "tests", "{server}: that is no package");
+        }
+        put(&workspace, "pyproject.toml", "[project]\nname = \"a\"\n");
+        for server in ["pyright", "basedpyright", "ty", "pyrefly", "pylsp", "zuban", "jedi-language-server"] {
+            assert_eq!(root(server, "tests/test_a.py"), ".", "{server}");
+            assert_eq!(root(server, "service/app/a.py"), "service/app", "{server}: a package of its own");
+        }
     }
 
     #[test]
