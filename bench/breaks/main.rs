@@ -26,7 +26,7 @@ use edits::{Edit, Random};
 use truth::{Finding, Findings, Pyright};
 
 /// Draws per edit that is wanted: many break nothing.
-const DRAWS: usize = 2;
+const DRAWS: usize = 5;
 
 struct Options {
     packages: usize,

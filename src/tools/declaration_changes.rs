@@ -32,6 +32,9 @@ const SELF_CONTAINED: [&str; 12] = [
     "yaml",
 ];
 
+/// Why a change of a type may show where its name does not stand.
+pub(super) const INHERITED: &str = "what a type inherits is seen by all who have one, without its name";
+
 /// A definition that may look different to others after an edit; only the server can tell.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Declaration {
@@ -58,6 +61,8 @@ pub(crate) struct DeclarationChanges {
     pub modules: BTreeSet<String>,
     /// The modules themselves came or went, so all who import them are concerned.
     pub is_module: bool,
+    /// Types that inherit something and lost a member: they may not be whole any more.
+    pub reduced_types: BTreeSet<String>,
     /// Definitions of which only the inside was edited.
     pub doubtful: BTreeSet<Declaration>,
     /// Why what is different may show at places that name nothing of it.
@@ -116,6 +121,9 @@ impl DeclarationChanges {
                 _ => {
                     self.at.push((edit.path.clone(), symbol.name.clone(), symbol.selection.start));
                     self.add_changed_head(known, now.is_some());
+                    if let Some(owner) = known.owner.filter(|owner| now.is_none() && inherits(owner)) {
+                        self.add_reduced_type(&edit.path, owner, &after);
+                    }
                 }
             }
         }
@@ -140,7 +148,7 @@ impl DeclarationChanges {
         let symbol = known.symbol;
         self.names.insert(symbol.name.clone());
         if is_type(symbol) && is_other {
-            self.mark_wide("what a type inherits is seen by all who have one, without its name");
+            self.mark_wide(INHERITED);
         }
         let Some(owner) = known.owner else { return };
         let is_field =
@@ -159,6 +167,27 @@ impl DeclarationChanges {
         if contract {
             self.names.insert(owner.name.clone());
             self.mark_wide("what fits an interface is seen by all who pass something for it");
+        }
+    }
+
+    /// A type lost a member that one of its bases may ask for: whoever makes one names the type, or one that inherits from it.
+    fn add_reduced_type(
+        &mut self,
+        path: &WorkspacePath,
+        owner: &Symbol,
+        after: &BTreeMap<(String, usize), SymbolWithOwner<'_>>,
+    ) {
+        if self.reduced_types.insert(owner.name.clone()) {
+            self.names.insert(owner.name.clone());
+            self.at.push((path.clone(), owner.name.clone(), owner.selection.start));
+        }
+        let is_heir = |known: &SymbolWithOwner<'_>| {
+            is_type(known.symbol)
+                && known.symbol.name != owner.name
+                && known.symbol.detail.as_deref().is_some_and(|head| has_word(head, &owner.name))
+        };
+        if after.values().any(is_heir) {
+            self.mark_wide(INHERITED);
         }
     }
 
@@ -184,9 +213,24 @@ impl DeclarationChanges {
         }
     }
 
-    fn mark_wide(&mut self, why: &str) {
+    pub(super) fn mark_wide(&mut self, why: &str) {
         self.wide_reason.get_or_insert_with(|| why.to_owned());
     }
+}
+
+/// Whether the head of a type names another one.
+fn inherits(owner: &Symbol) -> bool {
+    let head = owner.detail.as_deref().unwrap_or_default();
+    let behind_name = head.split_once(owner.name.as_str()).map_or("", |(_, rest)| rest);
+    let words = ["extends", "implements", "for"];
+    let is_base = |word: &str| !["", "object", "struct", "interface", "enum"].contains(&word);
+    words.iter().any(|word| has_word(head, word))
+        || behind_name.split(|c: char| !c.is_alphanumeric() && c != '_').any(is_base)
+}
+
+/// Whether `text` has `word`, and not as a part of a longer one.
+pub(super) fn has_word(text: &str, word: &str) -> bool {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|found| found == word)
 }
 
 /// A definition, and the type around it.
@@ -299,6 +343,19 @@ mod tests {
         let found = changed(CLASS, &CLASS.replace("what: str", "what: str, price: int"));
         assert_eq!((names(&found), found.wide_reason.clone()), (vec!["sell"], None));
         assert_eq!(found.at.len(), 1);
+    }
+
+    #[test]
+    fn type_with_a_base_that_loses_a_method_counts_with_those_that_inherit_from_it() {
+        let without =
+            |text: &str| changed(text, &text.replace("    def close(self):\n        return 2\n", ""));
+        assert_eq!(names(&without(CLASS)), ["close"], "it has no base that may ask for it");
+        let derived = CLASS.replace("Shop:", "Shop(Closing):");
+        let found = without(&derived);
+        assert_eq!((names(&found), found.wide_reason.clone()), (vec!["Shop", "close"], None));
+        assert_eq!(found.at.len(), 2, "both can be asked for");
+        let heir = without(&format!("{derived}\n\nclass Market(Shop):\n    pass\n"));
+        assert!(heir.wide_reason.is_some(), "who makes a Market does not name Shop");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::context::{Context, LanguageFile};
-use super::declaration_changes::DeclarationChanges;
+use super::declaration_changes::{DeclarationChanges, INHERITED, has_word};
 use super::edited_text::EditedText;
 use super::fallback::run_in_background;
 use super::named_places::line_address;
@@ -99,8 +99,11 @@ pub(crate) async fn find_dependents(
         edits.iter().flat_map(|edit| edit.renamed_from.iter().chain([&edit.path])).cloned().collect();
     let mut impact = EditImpact::default();
     for (language, edits) in by_language {
-        let changed = DeclarationChanges::from_edits(&language, edits.into_iter());
+        let mut changed = DeclarationChanges::from_edits(&language, edits.into_iter());
         let mut users = DependentFiles::in_text(context, &language, &changed, &edited, limits).await;
+        if users.inherits {
+            changed.mark_wide(INHERITED);
+        }
         if limits.narrows && users.files.len() > MAX_UNVERIFIED_DEPENDENT_FILES {
             users.narrow_by_references(context, &language, &changed, limits.running_only, deadline).await;
         }
@@ -126,6 +129,8 @@ struct DependentFiles {
     files: BTreeMap<WorkspacePath, usize>,
     /// Those that bring a name in, or define one like it: they are concerned even if the server does not say so.
     near: BTreeSet<WorkspacePath>,
+    /// One defines a type that inherits from one that lost a member.
+    inherits: bool,
     cut: bool,
 }
 
@@ -151,6 +156,7 @@ impl DependentFiles {
             let of_names = hits.iter().filter(|hit| names.contains(&hit.name));
             let from_here = has(&changed.imported) && has(&changed.modules);
             let of_module = changed.is_module && has(&changed.modules);
+            users.inherits |= hits.iter().any(|hit| hit.is_heir_of(&changed.reduced_types));
             if of_names.clone().any(Occurrence::is_declaration_line) || from_here || of_module {
                 users.near.insert(path.clone());
             }
@@ -291,6 +297,12 @@ pub(crate) struct Occurrence {
 }
 
 impl Occurrence {
+    /// Whether its line defines a type by one of `types`.
+    fn is_heir_of(&self, types: &BTreeSet<String>) -> bool {
+        let (names_type, head) = (types.contains(&self.name), self.line.trim_start());
+        names_type && ["class", "struct", "interface", "impl"].iter().any(|word| has_word(head, word))
+    }
+
     /// Whether its line brings something in, or defines it.
     fn is_declaration_line(&self) -> bool {
         const WORDS: [&str; 12] = [
