@@ -137,18 +137,26 @@ fn typescript(solution: &str, composite: bool, paths: bool, top: &str) -> Projec
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
-async fn references_across_typescript_packages_are_found_in_any_layout() {
+async fn references_and_implementations_across_typescript_packages_are_found_in_any_layout() {
     let references_of =
         "{\"files\": [], \"references\": [{\"path\": \"packages/ui\"}, {\"path\": \"packages/app\"}]}";
     let workspaces = "{\"private\": true, \"workspaces\": [\"packages/*\"]}";
-    let linked = typescript(workspaces, false, false, "package.json");
-    let modules = linked.path("node_modules/@acme");
-    std::fs::create_dir_all(&modules).expect("a folder");
-    std::os::unix::fs::symlink("../../packages/ui", modules.join("ui")).expect("a link, as npm makes it");
-    linked.write(".gitignore", "node_modules\n");
+    let linked = |top: &str, manifest: &str, modules: &str, target: &str| {
+        let project = typescript(manifest, false, false, top);
+        let modules = project.path(modules);
+        std::fs::create_dir_all(&modules).expect("a folder");
+        std::os::unix::fs::symlink(target, modules.join("ui")).expect("a link");
+        project.write(".gitignore", "node_modules\n");
+        project
+    };
+    // As npm and yarn link the packages of a workspace, and as pnpm does.
+    let npm = linked("package.json", workspaces, "node_modules/@acme", "../../packages/ui");
+    let pnpm = "packages:\n  - packages/*\n";
+    let pnpm = linked("pnpm-workspace.yaml", pnpm, "packages/app/node_modules/@acme", "../../../ui");
     for (layout, project) in [
         ("project references", typescript(references_of, true, true, "tsconfig.json")),
-        ("workspaces with links", linked),
+        ("workspaces with links", npm),
+        ("workspaces of pnpm", pnpm),
         ("workspaces with paths", typescript(workspaces, false, true, "package.json")),
         ("nothing above", typescript("", false, true, "README.md")),
     ] {
@@ -157,13 +165,16 @@ async fn references_across_typescript_packages_are_found_in_any_layout() {
         let expected = [("packages/app/src/main.ts", 2), ("packages/ui/src/index.ts", 1)];
         assert_eq!(files(&found), expected, "{layout}: {:?}", found.notes);
         assert_eq!((found.verdict, found.notes.as_slice()), (Verdict::Complete, [].as_slice()), "{layout}");
-        // These it answers from one project alone.
-        for name in ["Shape", "Shape.area"] {
-            let target = named("packages/ui/src/index.ts", name);
-            let made = runtime.implementation(target).await.expect("an answer");
-            let is_whole = made.output.locations.iter().any(|place| place.path == "packages/app/src/main.ts");
-            assert!(is_whole || made.verdict == Verdict::Partial, "{layout}: {made:?}");
-        }
+        // These it answers from one project alone, so it is asked in the other one, at a use that has the same definition.
+        let made =
+            runtime.implementation(named("packages/ui/src/index.ts", "Shape")).await.expect("an answer");
+        assert_eq!(files_of(&made), ["packages/app/src/main.ts"], "{layout}: {made:?}");
+        assert_eq!(made.verdict, Verdict::Complete, "{layout}: {made:?}");
+        // A method of another class is no use of it.
+        let made =
+            runtime.implementation(named("packages/ui/src/index.ts", "Shape.area")).await.expect("an answer");
+        let is_whole = files_of(&made) == ["packages/app/src/main.ts"];
+        assert!(is_whole || made.verdict == Verdict::Partial, "{layout}: {made:?}");
         runtime.shutdown().await;
     }
 }

@@ -14,12 +14,13 @@ use super::context::{Context, LanguageFile};
 use super::error::ToolError;
 use super::fallback::run_in_background;
 use super::mergeable_answer::MergeableAnswer;
-use super::named_places::{abbreviate_list, line_address};
+use super::occurrence_note::further_occurrences_note;
 use super::other_roots::{self, OtherRoots, ServerCoverage, coverage_name};
 use super::question::{LanguageQuestion, PositionRequest, QuestionOutcome};
 use super::target::Target;
 use crate::hints::{self, FurtherOccurrence, FurtherOccurrences, OccurrenceQuery, OccurrenceSense};
 use crate::lsp::ask::AskError;
+use crate::lsp::operations::Navigation;
 use crate::lsp::session::Session;
 use crate::text::Position;
 use crate::workspace::WorkspacePath;
@@ -34,8 +35,6 @@ const MAX_OPENED_PROJECT_FILES: usize = 24;
 const MAX_ASKED_PROJECTS: usize = 6;
 /// The most uses in each of them at which a server is asked.
 const MAX_USES_PER_PROJECT: usize = 3;
-/// The most files that a note names.
-const MAX_NAMED_OCCURRENCE_FILES: usize = 8;
 
 /// A question that was answered, while it is completed.
 struct AnsweredQuestion<'a> {
@@ -309,20 +308,45 @@ impl Context {
             let (path, position) = (&asking.subject.path, asking.position);
             found.push(self.ask_with(asking, &session, &open, (path, position), ask).await.map_err(failed)?);
         }
-        if asking.sense != OccurrenceSense::Any {
+        let of_implementations = asking.sense == OccurrenceSense::Implementation;
+        if !of_implementations && asking.sense != OccurrenceSense::Any {
             // Wherever it is asked, the server goes back to the definition, and looks from there.
             return Ok((!found.is_empty()).then_some(found));
         }
         // Asked at a use, it looks from there; whatever names a place that is known is about the same symbol.
+        let mut is_known = !of_implementations || !found.is_empty();
         for file in files.iter().take(MAX_USES_PER_PROJECT) {
             let at = (&file.path, file.position);
             let more = self.ask_with(asking, &session, &[], at, ask).await.map_err(failed)?;
-            if known.is_same_symbol(&more) {
+            let is_same = match of_implementations {
+                true => self.have_one_definition(asking, (first, &session), &file.path, file.position).await,
+                false => known.is_same_symbol(&more),
+            };
+            if is_same {
                 found.push(more);
+                is_known = true;
                 break;
             }
         }
-        Ok(Some(found))
+        Ok(is_known.then_some(found))
+    }
+
+    /// Whether a place in another coverage is a use of what was asked about. Implementations that are found from there need not be known
+    /// here.
+    async fn have_one_definition(
+        &self,
+        asking: &AnsweredQuestion<'_>,
+        (here, there): (&Session, &Session),
+        path: &WorkspacePath,
+        position: Position,
+    ) -> bool {
+        let deadline = asking.deadline;
+        let own = here.navigate(Navigation::Definition, &asking.subject.path, asking.position, deadline);
+        let other = there.navigate(Navigation::Definition, path, position, deadline);
+        match (own.await, other.await) {
+            (Ok(own), Ok(other)) => own.value.is_same_symbol(&other.value),
+            _ => false,
+        }
     }
 
     /// Asks a session at a place, with `files` open.
@@ -403,51 +427,6 @@ fn is_doubtful(
         files => files.iter().any(may_be_meant),
     };
     is_left && (value.has_no_other_places() || certainty.is_cold || certainty.leaves_files_out)
-}
-
-/// What the text has beside what servers listed.
-fn further_occurrences_note<T: MergeableAnswer>(
-    name: &str,
-    standing: &FurtherOccurrences,
-    server: &str,
-    unknown: &BTreeSet<String>,
-    advice: Option<&str>,
-) -> Option<String> {
-    let found = standing.files.len() + standing.unread;
-    let place = |file: &FurtherOccurrence| line_address(&file.path, file.position);
-    let mut parts = Vec::new();
-    if found > 0 {
-        let places = abbreviate(standing.files.iter().map(place), found);
-        parts.push(format!(
-            "also stands in {} that {server} {}: {places}",
-            file_count_text(found),
-            T::OMITTED
-        ));
-    }
-    if !standing.passed.is_empty() {
-        let places = abbreviate(standing.passed.iter().map(place), standing.passed.len());
-        parts.push(format!("is passed on as a value at {places}"));
-    }
-    if T::SAYS_QUIET && !standing.quiet.is_empty() {
-        let paths = abbreviate(standing.quiet.iter().map(WorkspacePath::display), standing.quiet.len());
-        parts.push(format!("stands in comments or strings of {paths}"));
-    }
-    if !unknown.is_empty() {
-        parts.push(format!("was not looked up for {}", abbreviate(unknown.iter().cloned(), unknown.len())));
-    }
-    if standing.cut {
-        parts.push("was not searched for in all files, since the time was up".to_owned());
-    }
-    let advice = advice.map(|advice| format!("; {advice}")).unwrap_or_default();
-    (!parts.is_empty()).then(|| format!("`{name}` {}{advice}", parts.join("; it ")))
-}
-
-fn abbreviate(all: impl Iterator<Item = String>, count: usize) -> String {
-    abbreviate_list(all, count, MAX_NAMED_OCCURRENCE_FILES)
-}
-
-fn file_count_text(count: usize) -> String {
-    if count == 1 { "1 file".to_owned() } else { format!("{count} files") }
 }
 
 #[cfg(test)]

@@ -309,6 +309,11 @@ fn missing_packages_advice_names_the_project_package_manager() {
         runs.map(|(_, command)| command.to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(advised(), ["uv sync", "pnpm install"]);
+    project.write("web/.pnp.cjs", "");
+    let yarn = "yarn config set nodeLinker node-modules && yarn install";
+    let found = json(&project, &["typescript-language-server"], &["check", "web/a.ts"]);
+    assert!(found["verdict"] == "partial" && found["incomplete"].to_string().contains(yarn), "{found}");
+    fs::remove_file(project.path("web/.pnp.cjs")).unwrap();
     make_environment(&project);
     fs::create_dir(project.path("node_modules")).unwrap();
     assert_eq!(advised(), [""; 0]);

@@ -1,0 +1,55 @@
+//! The note about what the text has beside what servers listed.
+
+use super::mergeable_answer::MergeableAnswer;
+use super::named_places::{abbreviate_list, line_address};
+use crate::hints::{FurtherOccurrence, FurtherOccurrences};
+use crate::workspace::WorkspacePath;
+use std::collections::BTreeSet;
+
+/// The most files that a note names.
+const MAX_NAMED_OCCURRENCE_FILES: usize = 8;
+
+/// What the text has beside what `server` and others listed, the places where it was not looked up, and what to do; `None` where that is nothing.
+pub(crate) fn further_occurrences_note<T: MergeableAnswer>(
+    name: &str,
+    standing: &FurtherOccurrences,
+    server: &str,
+    unknown: &BTreeSet<String>,
+    advice: Option<&str>,
+) -> Option<String> {
+    let found = standing.files.len() + standing.unread;
+    let place = |file: &FurtherOccurrence| line_address(&file.path, file.position);
+    let mut parts = Vec::new();
+    if found > 0 {
+        let places = abbreviate(standing.files.iter().map(place), found);
+        parts.push(format!(
+            "also stands in {} that {server} {}: {places}",
+            file_count_text(found),
+            T::OMITTED
+        ));
+    }
+    if !standing.passed.is_empty() {
+        let places = abbreviate(standing.passed.iter().map(place), standing.passed.len());
+        parts.push(format!("is passed on as a value at {places}"));
+    }
+    if T::SAYS_QUIET && !standing.quiet.is_empty() {
+        let paths = abbreviate(standing.quiet.iter().map(WorkspacePath::display), standing.quiet.len());
+        parts.push(format!("stands in comments or strings of {paths}"));
+    }
+    if !unknown.is_empty() {
+        parts.push(format!("was not looked up for {}", abbreviate(unknown.iter().cloned(), unknown.len())));
+    }
+    if standing.cut {
+        parts.push("was not searched for in all files, since the time was up".to_owned());
+    }
+    let advice = advice.map(|advice| format!("; {advice}")).unwrap_or_default();
+    (!parts.is_empty()).then(|| format!("`{name}` {}{advice}", parts.join("; it ")))
+}
+
+fn abbreviate(all: impl Iterator<Item = String>, count: usize) -> String {
+    abbreviate_list(all, count, MAX_NAMED_OCCURRENCE_FILES)
+}
+
+fn file_count_text(count: usize) -> String {
+    if count == 1 { "1 file".to_owned() } else { format!("{count} files") }
+}
