@@ -24,8 +24,9 @@ async fn server_never_answering_request_times_out_and_is_cancelled() {
     });
     // The session lives on: another question is answered.
     let outline = in_time(play.runtime.symbols(lsp_tools::Target::File("a.scr".into()), 10)).await;
-    assert_eq!(outline.expect("an outline").verdict, Verdict::Complete);
-    assert_eq!(play.log().starts(), 1);
+    let outline = outline.expect("an outline");
+    assert_eq!(outline.verdict, Verdict::Complete, "{outline:?}");
+    assert_eq!(play.log().starts(), 1, "{outline:?} {:?}", play.log().messages());
     play.end().await;
 }
 

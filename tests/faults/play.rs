@@ -78,6 +78,8 @@ impl Play {
     /// Verdict and number of findings.
     pub async fn findings(&self, path: &str) -> (Verdict, usize) {
         let answer = in_time(self.check(path)).await.expect("a check");
+        // Shown where the test fails.
+        println!("{answer:?}");
         (answer.verdict, answer.output.count)
     }
 

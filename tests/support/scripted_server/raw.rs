@@ -5,7 +5,7 @@ use std::io::{self, BufReader};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -305,6 +305,7 @@ impl Server {
     }
 
     fn run_rules(self: &Arc<Self>, moment: &str, when: When) {
+        let mut later = Vec::new();
         for (index, rule) in self.scenario().rules.iter().enumerate() {
             if rule.at != moment || rule.when != when {
                 continue;
@@ -312,16 +313,24 @@ impl Server {
             if self.used[index].fetch_add(1, Ordering::SeqCst) >= rule.times && rule.times > 0 {
                 continue;
             }
-            if rule.delay_ms == 0 {
-                self.act(&rule.action);
-                continue;
+            match rule.delay_ms {
+                0 => self.act(&rule.action),
+                _ => later.push(rule.clone()),
             }
-            let (server, rule) = (Arc::clone(self), rule.clone());
-            thread::spawn(move || {
-                thread::sleep(Duration::from_millis(rule.delay_ms));
-                server.act(&rule.action);
-            });
         }
+        if later.is_empty() {
+            return;
+        }
+        // One after the other, so that a busy machine does not change their order.
+        later.sort_by_key(|rule| rule.delay_ms);
+        let server = Arc::clone(self);
+        thread::spawn(move || {
+            let began = Instant::now();
+            for rule in later {
+                thread::sleep(Duration::from_millis(rule.delay_ms).saturating_sub(began.elapsed()));
+                server.act(&rule.action);
+            }
+        });
     }
 
     fn act(&self, action: &Action) {
