@@ -1,6 +1,5 @@
 //! The command lines: what each of them says of a project, in the same words.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -81,6 +80,46 @@ pub fn files(project: &Path, endings: &[&str]) -> Result<Vec<String>> {
     Ok(found)
 }
 
+/// The folders within `project` that are projects of their own, by their manifests.
+pub fn nested_projects(project: &Path) -> Result<Vec<PathBuf>> {
+    let manifests = ["pyproject.toml", "setup.py", "setup.cfg"];
+    let mut found: Vec<PathBuf> = files(project, &["toml", "py", "cfg"])?
+        .iter()
+        .map(|file| project.join(file))
+        .filter(|file| {
+            file.file_name().is_some_and(|name| manifests.iter().any(|manifest| name == *manifest))
+        })
+        .filter_map(|file| file.parent().map(Path::to_owned))
+        .filter(|folder| folder != project)
+        .collect();
+    found.sort();
+    found.dedup();
+    Ok(found)
+}
+
+/// What a command line says of a project, and what it says in each project within it, of the files of that one.
+pub fn of_all_projects(
+    servers: &Servers,
+    project: &Path,
+    line: fn(&Servers, &Path) -> Result<Findings>,
+) -> Result<Findings> {
+    let nested = nested_projects(project)?;
+    let owner = |file: &Path| {
+        nested.iter().filter(|folder| file.starts_with(folder)).max_by_key(|folder| folder.as_os_str().len())
+    };
+    let mut all: Findings = line(servers, project)?;
+    all.retain(|(file, _, _)| owner(&project.join(file)).is_none());
+    for folder in &nested {
+        let place = folder.strip_prefix(project)?;
+        for (file, number, rule) in line(servers, folder)? {
+            if owner(&folder.join(&file)) == Some(folder) {
+                all.push((place.join(file).to_string_lossy().into_owned(), number, rule));
+            }
+        }
+    }
+    Ok(all)
+}
+
 fn is_of(path: &Path, endings: &[&str]) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     if !endings.is_empty() {
@@ -135,12 +174,7 @@ fn of_pyright(servers: &Servers, program: &Path, project: &Path) -> Result<Findi
 pub fn ty(servers: &Servers, project: &Path) -> Result<Findings> {
     let words = ["check", "--output-format", "gitlab", "--no-progress"];
     let said = servers.json(&servers.program("ty", "venv/bin/ty"), &words, project)?;
-    // ty says some findings twice, word for word and in the same place; `check` lists each once.
-    let mut seen = BTreeSet::new();
-    let items: Vec<Value> = said.as_array().into_iter().flatten().cloned().collect();
-    let is_new = |found: &Value| seen.insert(format!("{}{}", found["location"], found["description"]));
-    let once = Value::Array(items.into_iter().filter(is_new).collect());
-    Ok(of_list(&once, project, |found| {
+    Ok(of_list(&said, project, |found| {
         let place = &found["location"];
         (&place["path"], number(&place["positions"]["begin"]["line"]), text(&found["check_name"]))
     }))

@@ -32,7 +32,19 @@ struct Case {
     line: fn(&Servers, &Path) -> Result<Findings>,
 }
 
-const PYTHON: [&str; 3] = ["requests==2.32.3", "click==8.1.7", "flask==3.0.3"];
+/// As their authors publish them: source packages, with their tests and their settings.
+const PYTHON: [&str; 10] = [
+    "requests==2.32.3",
+    "click==8.1.7",
+    "flask==3.0.3",
+    "jinja2==3.1.4",
+    "attrs==24.2.0",
+    "httpx==0.27.2",
+    "packaging==24.1",
+    "itsdangerous==2.2.0",
+    "starlette==0.38.5",
+    "marshmallow==3.22.0",
+];
 
 const CASES: [Case; 8] = [
     Case { server: "pyright", language: "python", endings: &["py"], packages: &PYTHON, line: lines::pyright },
@@ -69,8 +81,24 @@ const CASES: [Case; 8] = [
     },
 ];
 
+/// Servers that run programs of a project, and therefore not in one without trust.
+const NEED_TRUST: [&str; 1] = ["pyrefly"];
+
 /// Differences that are the server's own: server, rule, why.
-const OWN: [(&str, &str, &str); 0] = [];
+const OWN: [(&str, &str, &str); 2] = [
+    (
+        "basedpyright",
+        "reportImportCycles",
+        "which circles it names, and at which of their files, depends on the order of the files: its command line names others where it \
+         is given them in another order",
+    ),
+    (
+        "pyrefly",
+        "*",
+        "the command line reads the settings of mypy, takes another preset, and shows errors alone; the server finds what the \
+         command line does, and more",
+    ),
+];
 
 /// Rules that are one finding in two words: server, rule, what it counts as, why.
 const SAME: [(&str, &str, &str, &str); 1] = [(
@@ -159,9 +187,22 @@ fn compare(
     if broken {
         packages::take_out_imports(&project, case.endings)?;
     }
-    let mut expected =
-        (case.line)(servers, &project).with_context(|| format!("{} on {package}", case.server))?;
+    // Settings of pyright at the top hold for what lies below, whatever manifests there are.
+    let is_configured = case.server.ends_with("pyright") && has_pyright_settings(&project);
+    let is_one = case.language != "python" || case.server == "ruff" || is_configured;
+    let line = |servers: &Servers, project: &Path| match is_one {
+        true => (case.line)(servers, project),
+        false => lines::of_all_projects(servers, project, case.line),
+    };
+    let mut expected = line(servers, &project).with_context(|| format!("{} on {package}", case.server))?;
     let (mut found, verdict) = check(folder, servers, case, &project)?;
+    if case.server == "ty" {
+        // It says some findings twice, of which its command line shows no difference: places count, and not how often.
+        for findings in [&mut expected, &mut found] {
+            findings.sort();
+            findings.dedup();
+        }
+    }
     for finding in expected.iter_mut().chain(&mut found) {
         count_as_same(case.server, finding);
     }
@@ -195,8 +236,13 @@ fn compare(
     })
 }
 
+fn has_pyright_settings(project: &Path) -> bool {
+    let text = std::fs::read_to_string(project.join("pyproject.toml")).unwrap_or_default();
+    text.contains("[tool.pyright]") || project.join("pyrightconfig.json").exists()
+}
+
 fn why(server: &str, rule: &str) -> Option<&'static str> {
-    OWN.iter().find(|(own, known, _)| *own == server && *known == rule).map(|(_, _, why)| *why)
+    OWN.iter().find(|(own, known, _)| *own == server && [rule, "*"].contains(known)).map(|(_, _, why)| *why)
 }
 
 fn count_as_same(server: &str, finding: &mut Finding) {
@@ -220,16 +266,30 @@ fn check(folder: &Path, servers: &Servers, case: &Case, project: &Path) -> Resul
     std::fs::create_dir_all(&config)?;
     let preferred = format!("prefer.{} = [\"{}\"]\n", case.language, case.server);
     std::fs::write(config.join("lsp-tools.toml"), preferred)?;
+    if NEED_TRUST.contains(&case.server) {
+        let status = ours(folder, servers.data())
+            .args(["trust", "--yes"])
+            .current_dir(project)
+            .stdout(std::process::Stdio::null())
+            .status()?;
+        ensure!(status.success(), "the project could not be trusted");
+    }
     let mut command = ours(folder, servers.data());
     servers.on_path(&mut command)?;
     let words = ["--no-daemon", "--timeout", "120", "--format", "json", "check", "--limit", "1000000"];
-    let output =
-        command.args(words).args(lines::files(project, case.endings)?).current_dir(project).output()?;
+    // Which files of a Python project are checked its settings say, to both.
+    let files = match case.language {
+        "python" => vec![".".to_owned()],
+        _ => lines::files(project, case.endings)?,
+    };
+    let output = command.args(words).args(files).current_dir(project).output()?;
     let said = || String::from_utf8_lossy(&output.stderr).into_owned();
     let answer: Value = serde_json::from_slice(&output.stdout).with_context(said)?;
     let items = answer["diagnostics"].as_array().with_context(said)?;
     let mut found = Findings::new();
-    for item in items {
+    // Others of the catalogue speak of the other languages in a folder.
+    let is_own = |item: &&Value| case.language != "python" || item["server"] == case.server;
+    for item in items.iter().filter(is_own) {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let line = text(&item["at"]).split(':').next().and_then(|line| line.parse().ok()).unwrap_or(u64::MAX);
         found.push((text(&item["path"]), line.saturating_add(1), text(&item["code"])));

@@ -29,7 +29,7 @@ pub fn environment(kept: &Path) -> Result<PathBuf> {
 /// Puts the files of `package` (`name==version` from PyPI, `name@version` from npm) into `project`.
 pub fn make(kept: &Path, package: &str, project: &Path) -> Result<()> {
     let is_c = package.starts_with("lz4");
-    archives::unpack(&archives::fetched(&kept.join("archives"), package, is_c)?, project)?;
+    archives::unpack(&archives::fetched(&kept.join("archives"), package, true)?, project)?;
     if is_c {
         // What only binds the C library to Python is no part of it.
         for entry in fs::read_dir(project)? {

@@ -276,6 +276,7 @@ mod tests {
             count: 0,
             has_more: false,
             files: 2,
+            unchecked: 0,
             incomplete: silent
                 .map(|verdict| FileVerdict { path: "b.py".into(), verdict, detail: None })
                 .into_iter()

@@ -36,6 +36,7 @@ pub(super) const SERVER: &[ConfigField] = &[
     launch("command", Texts),
     launch("env", TextTable),
     plain("root-markers", Texts),
+    plain("weak-root-markers", Record(WEAK_ROOT_MARKERS)),
     plain("root-required", Flag),
     plain("root-topmost", Flag),
     plain("root-workspaces", Texts),
@@ -86,6 +87,8 @@ pub(super) const FEATURES: &[ConfigField] =
 
 /// The words of [`super::spec::ServerQuestion`].
 pub(super) const QUESTIONS: &[&str] = &["calls", "types", "implementation", "declaration", "type-definition"];
+
+pub(super) const WEAK_ROOT_MARKERS: &[ConfigField] = &[plain("markers", Texts), plain("within", Texts)];
 
 pub(super) const FOR_MORE: &[ConfigField] = &[plain("finds", Text), plain("servers", Texts)];
 
@@ -187,6 +190,8 @@ pub(super) const DIAGNOSTICS: &[ConfigField] = &[
     plain("sees-unsaved", Flag),
     plain("byte-columns", Texts),
     launch("about-files", Texts),
+    launch("includes", Texts),
+    launch("excludes", Texts),
     plain("falls-short", Records(FALLS_SHORT)),
     plain("failed-checks", Records(FAILED_CHECK)),
 ];

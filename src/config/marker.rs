@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::CstRootNode;
 use serde::Deserialize;
 
 use crate::workspace::{Workspace, WorkspacePath};
@@ -41,15 +43,12 @@ impl ConfigMarker {
         self.section.as_ref().map(|_| self.file.as_str())
     }
 
-    /// The texts of a list in TOML that it names; empty where there is none.
+    /// The texts of a list that it names; empty where there is none.
     pub(crate) fn list_in(&self, workspace: &Workspace, root: &WorkspacePath) -> Vec<String> {
         let read = || {
             let (path, section) = (root.join(&self.file).ok()?, self.section.as_ref()?);
             let text = workspace.read_text_up_to(&path, MAX_MARKER_FILE_BYTES).ok()?.text;
-            if crate::text::toml_fault(&text).is_some() {
-                return None;
-            }
-            let table = toml::Value::Table(toml::from_str(&text).ok()?);
+            let table = settings_of(&self.file, &text)?;
             let list = section.split('.').try_fold(&table, |at, key| at.get(key))?.as_array()?;
             Some(list.iter().filter_map(|text| text.as_str().map(str::to_owned)).collect())
         };
@@ -86,19 +85,24 @@ fn has_section(file: &str, text: &str, section: &str) -> bool {
     section_of(file, text, section).is_some()
 }
 
+/// What a file in TOML, or in JSON with or without comments, says. `None` where it is neither.
+fn settings_of(file: &str, text: &str) -> Option<serde_json::Value> {
+    if file.ends_with(".json") {
+        return CstRootNode::parse(text, &ParseOptions::default()).ok()?.to_serde_value();
+    }
+    if crate::text::toml_fault(text).is_some() {
+        return None;
+    }
+    let table: toml::Table = toml::from_str(text).ok()?;
+    serde_json::to_value(table).ok()
+}
+
 /// What a section says: its value as text, or the lines up to the next section.
 fn section_of(file: &str, text: &str, section: &str) -> Option<String> {
     let mut keys = section.split('.');
-    if file.ends_with(".toml") {
-        if crate::text::toml_fault(text).is_some() {
-            return None;
-        }
-        let table = toml::from_str::<toml::Table>(text).map(toml::Value::Table).ok()?;
+    if file.ends_with(".toml") || file.ends_with(".json") {
+        let table = settings_of(file, text)?;
         return keys.try_fold(&table, |at, key| at.get(key)).map(ToString::to_string);
-    }
-    if file.ends_with(".json") {
-        let value = serde_json::from_str::<serde_json::Value>(text).ok()?;
-        return keys.try_fold(&value, |at, key| at.get(key)).map(ToString::to_string);
     }
     let named = |line: &&str| {
         let header = line.trim_end().strip_prefix('[').and_then(|header| header.split_once(']'));

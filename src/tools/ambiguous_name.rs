@@ -43,7 +43,7 @@ impl Context {
             ErrorCode::InvalidArgs,
             format!("`{name}` means {count} symbols in {within}: {candidates}"),
         )
-        .with_hint("name the one meant: FILE:LINE:NAME, or qualify it: Class.method")
+        .with_hint("name the one meant: `path`, `line` and `symbol` (FILE:LINE:NAME at the shell; lines here are counted from 1), or qualify it: Class.method")
     }
 }
 

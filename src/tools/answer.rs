@@ -284,7 +284,7 @@ pub struct DiagnosticItem {
     /// The rule's code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// The checker.
+    /// The checker, where it is not the server itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// The server's key; "syntax" where tree-sitter found it without a server.
@@ -297,6 +297,13 @@ pub struct DiagnosticItem {
     /// Other places that explain it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub related: Vec<RelatedItem>,
+}
+
+impl DiagnosticItem {
+    /// Who found it.
+    pub(crate) fn checker(&self) -> &str {
+        self.source.as_deref().unwrap_or(&self.server)
+    }
 }
 
 /// A place that explains a diagnostic.
@@ -333,6 +340,9 @@ pub struct DiagnosticsOutput {
     pub has_more: bool,
     /// How many files were asked about.
     pub files: usize,
+    /// How many of them nothing has looked at: there is no server for their languages, and no parser.
+    #[serde(default, skip_serializing_if = "super::delta::is_zero")]
+    pub unchecked: usize,
     /// The files whose verdict is not `complete`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub incomplete: Vec<FileVerdict>,

@@ -71,8 +71,14 @@ fn is_needless(map: &Map<String, Value>, key: &str, value: &Value) -> bool {
         "count" => lists_all(map) && value != &Value::from(0),
         // The name that was asked about.
         "range" => map.contains_key("contents"),
+        // A number beside it says that there are none.
+        _ if is_empty_list(value) => map.contains_key("count") || map.contains_key("errors"),
         _ => value.is_null(),
     }
+}
+
+fn is_empty_list(value: &Value) -> bool {
+    value.as_array().is_some_and(Vec::is_empty)
 }
 
 fn is_complete(map: &Map<String, Value>) -> bool {

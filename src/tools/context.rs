@@ -489,8 +489,12 @@ impl Context {
     /// The status where the catalogue has no server for a file.
     pub(crate) fn no_server(&self, subject: &LanguageFile, started: Instant) -> ServerStatus {
         let mut status = self.status("", subject, ServerState::Missing, started);
+        let has_servers = |language: &String| !self.catalogue().servers_supporting(language).is_empty();
         status.detail = Some(match &subject.language {
-            Some(language) => format!("no server is configured for {language}"),
+            Some(language) if has_servers(language) => {
+                format!("the servers for {language} are disabled in the settings")
+            }
+            Some(language) => format!("no server is known for the language {language}"),
             None => format!("the language of {} is not known", subject.path.display()),
         });
         status

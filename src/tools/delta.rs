@@ -65,7 +65,7 @@ const MAX_LISTED_GONE_FINDINGS: usize = 3;
 const MAX_SUMMARIZED_NEW_ERRORS: usize = 200;
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(count: &usize) -> bool {
+pub(super) fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 

@@ -13,12 +13,14 @@ pub(crate) fn to_item(context: &Context, path: &WorkspacePath, diagnostic: &Diag
         place: to_place(context, location.clone()),
         message: budget::message(message),
     });
+    // "Pyright", of the server `pyright`, says the same twice.
+    let source = diagnostic.source.as_ref().filter(|source| !source.eq_ignore_ascii_case(&diagnostic.server));
     DiagnosticItem {
         path: path.display(),
         range: diagnostic.range,
         severity: diagnostic.severity,
         code: diagnostic.code.clone().map(budget::name),
-        source: diagnostic.source.clone().map(budget::name),
+        source: source.cloned().map(budget::name),
         server: diagnostic.server.clone(),
         message: budget::message(&diagnostic.message),
         enclosing: None,

@@ -425,6 +425,7 @@ fn file_result(change: &FileChange) -> FileResult {
 pub(crate) fn from_edit_error(error: EditError) -> ToolError {
     let code = match &error {
         EditError::Conflict(_)
+        | EditError::UndoConflict(_)
         | EditError::Leased { .. }
         | EditError::Moved { .. }
         | EditError::Exists { .. }

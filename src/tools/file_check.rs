@@ -8,6 +8,7 @@ use super::diagnostic_item::to_item;
 use super::error::ToolError;
 use super::fallback;
 use super::file_report::FileReport;
+use super::left_out_files::LeftOutFiles;
 use crate::lsp::ask::AskError;
 use crate::lsp::diagnostics::findings::{BackgroundFindings, DiagnosticsCompleteness, ServerFileDiagnostics};
 use crate::lsp::model::Diagnostic;
@@ -26,6 +27,8 @@ pub(crate) struct FileCheckOptions {
     pub running_only: bool,
     /// What was found before and still holds, as far as our own eyes see, need not be asked again.
     pub may_be_kept: bool,
+    /// What some of the servers are not asked about.
+    pub left_out: LeftOutFiles,
 }
 
 /// Asks every server of one file.
@@ -40,6 +43,7 @@ pub(crate) async fn check_file(
     let usual = context.deadline(context.config.settings.deadlines.diagnostics);
     let deadline = look.until.map_or(usual, |until| until.min(usual));
     let mut servers = context.servers_for(&subject, |features| features.diagnostics);
+    servers.retain(|(server, _)| !look.left_out.has(server, &subject.path));
     if look.running_only {
         servers.retain(|(server, _)| context.manager.running_session(server, &subject.path).is_some());
     }

@@ -78,7 +78,8 @@ async fn fix_round(
     deadline: Instant,
 ) -> Result<FixRound, ToolError> {
     let context = &Context { view: view.clone(), ..context.clone() };
-    let options = FileCheckOptions { view, until: Some(deadline), running_only: false, may_be_kept: true };
+    let options =
+        FileCheckOptions { view, until: Some(deadline), may_be_kept: true, ..FileCheckOptions::default() };
     let report = check_file(context, file.clone(), &options).await?;
     if report.verdict == Verdict::NoData {
         let why = report.detail.unwrap_or_else(|| "no server looked at it".to_owned());

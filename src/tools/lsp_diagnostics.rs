@@ -17,6 +17,7 @@ use super::error::ToolError;
 use super::fallback;
 use super::file_check::{FileCheckOptions, check_file};
 use super::file_report::FileReport;
+use super::left_out_files::LeftOutFiles;
 use super::shard::{CheckCosts, Shard};
 use super::tool::{Call, Card, Tool};
 use crate::lsp::model::Severity;
@@ -150,7 +151,10 @@ fn no_server_error(answer: &Answer<DiagnosticsOutput>) -> Option<ToolError> {
     let refusals: Vec<ToolError> = statuses.iter().map(fallback::refusal_error).collect();
     let why = unique_words(refusals.iter().map(|refusal| refusal.error.as_str()));
     let mut advice = unique_words(refusals.iter().filter_map(|refusal| refusal.hint.as_deref()));
-    advice.push("`diagnostics` has errors of syntax only; look for others with `grep`");
+    advice.push(match answer.output.files > answer.output.unchecked {
+        true => "`diagnostics` has errors of syntax only; look for others with `grep`",
+        false => "nothing was checked, not even the syntax",
+    });
     let files = match answer.output.files {
         1 => "the file".to_owned(),
         several => format!("any of {several} files"),
@@ -175,6 +179,7 @@ pub(crate) async fn run(
     args: &DiagnosticsArgs,
 ) -> Result<Answer<DiagnosticsOutput>, ToolError> {
     let (mut subjects, named) = subjects(context, &args.all_paths().cloned().collect::<Vec<_>>())?;
+    let left_out = leave_out(context, &mut subjects, &named);
     if let Some(shard) = args.in_process.shard {
         retain_shard(context, &mut subjects, shard, args.in_process.costs.as_deref());
     }
@@ -190,6 +195,7 @@ pub(crate) async fn run(
         running_only: false,
         // What was asked just now need not be asked again.
         may_be_kept: args.in_process.first.is_some(),
+        left_out,
     };
     let checked = check_files(context, args.in_process.costs.as_deref(), (subjects, &named), &look).await?;
     let DiagnosedFiles { reports, mut unread } = checked;
@@ -197,6 +203,7 @@ pub(crate) async fn run(
     let mut answer = answer(context, args, reports);
     unread.sort();
     answer.notes.extend(unread);
+    answer.notes.extend(look.left_out.notes());
     answer.notes.extend(context.manager.over_budget_news().map(|over| over.to_string()));
     Ok(answer)
 }
@@ -322,6 +329,26 @@ fn subjects(
     Ok((found, named))
 }
 
+/// Takes out the files that were not named and that no server is to check, by the settings of their project. Returns those that some
+/// server is not to check.
+fn leave_out(
+    context: &Context,
+    subjects: &mut Vec<LanguageFile>,
+    named: &BTreeSet<WorkspacePath>,
+) -> LeftOutFiles {
+    let (asked, found): (Vec<_>, Vec<_>) =
+        std::mem::take(subjects).into_iter().partition(|subject| named.contains(&subject.path));
+    let left_out = LeftOutFiles::of(context, &found);
+    let is_checked = |subject: &LanguageFile| {
+        let servers = context.servers_for(subject, |features| features.diagnostics);
+        servers.iter().any(|(server, _)| !left_out.has(server, &subject.path))
+    };
+    *subjects = asked;
+    subjects.extend(found.into_iter().filter(is_checked));
+    subjects.sort_by(|a, b| a.path.cmp(&b.path));
+    left_out
+}
+
 /// Leaves the files of one part.
 pub(crate) fn retain_shard(
     context: &Context,
@@ -346,6 +373,7 @@ pub(crate) fn answer(
 ) -> Answer<DiagnosticsOutput> {
     let floor = args.floor();
     let limit = args.limit.unwrap_or(DEFAULT_DIAGNOSTIC_LIMIT);
+    let unchecked = reports.iter().filter(|report| report.unchecked).count();
     let looked_at: Vec<String> = reports.iter().map(|report| report.path.display()).collect();
     let verdict = Verdict::of_all(reports.iter().map(|report| report.verdict));
     let incomplete: Vec<FileVerdict> = reports
@@ -386,7 +414,7 @@ pub(crate) fn answer(
     });
     let servers = if statuses.len() > 1 { statuses } else { Vec::new() };
     let (has_more, files) = (count > diagnostics.len(), looked_at.len());
-    let output = DiagnosticsOutput { diagnostics, count, has_more, files, incomplete, looked_at };
+    let output = DiagnosticsOutput { diagnostics, count, has_more, files, unchecked, incomplete, looked_at };
     Answer { ok: true, output, resolved: None, server_status, servers, verdict, notes }
 }
 

@@ -386,13 +386,11 @@ impl Context {
         match found.as_slice() {
             [] if timed_out => {
                 let error = format!("the time was up before all files were searched for `{name}`");
-                Err(ToolError::new(ErrorCode::Timeout, error)
-                    .with_hint("give a file as well: FILE:NAME or FILE:LINE:COL"))
+                Err(ToolError::new(ErrorCode::Timeout, error).with_hint(FILE_ADVICE))
             }
             [] => {
                 let error = format!("no symbol in this workspace is called `{name}`");
-                Err(ToolError::nothing_found(error)
-                    .with_hint("give a file as well: FILE:NAME or FILE:LINE:COL"))
+                Err(ToolError::nothing_found(error).with_hint(FILE_ADVICE))
             }
             [ExactSymbol { file: FileRef::Inside(path), position, overloads }] => {
                 let path = self.workspace.absolute(path);
@@ -466,6 +464,9 @@ impl Context {
         status
     }
 }
+
+/// For programs and at the shell.
+const FILE_ADVICE: &str = "give its file as well: `path` with `symbol`, FILE:NAME at the shell";
 
 /// Why a session was not, or not successfully, asked.
 enum QuestionFailure {

@@ -89,13 +89,15 @@ fn at_position(
         let (line, lines) = (u64::from(position.line) + 1, line_count_text(lines));
         return Err(ToolError::new(
             ErrorCode::InvalidArgs,
-            format!("{file} has {lines}, so there is no line {line}"),
+            format!("{file} has {lines}, so there is no line {line} (counted from 1)"),
         ));
     }
     let length = buffer.line_len(position.line);
     if position.character > length {
         let (line, column) = (position.line + 1, u64::from(position.character) + 1);
-        let error = format!("line {line} of {file} has {length} characters, so there is no column {column}");
+        let error = format!(
+            "line {line} of {file} has {length} characters, so there is no column {column} (counted from 1)"
+        );
         return Err(ToolError::new(ErrorCode::InvalidArgs, error));
     }
     let name = identifier_near(buffer, position);
@@ -166,7 +168,7 @@ fn no_such_name(path: &WorkspacePath, buffer: &Buffer, name: &str) -> ToolError 
     match nearest {
         Some((far, found)) if far <= 1 + name.chars().count() / 4 => {
             let line = found.range.start.line + 1;
-            error.with_hint(format!("the nearest name is `{}` on line {line}", found.name))
+            error.with_hint(format!("the nearest name is `{}` on line {line} (counted from 1)", found.name))
         }
         _ => error,
     }
@@ -299,8 +301,18 @@ mod tests {
                 repeated_at: Vec::new(),
             }
         );
-        assert!(place(at(9, 0)).unwrap_err().error.ends_with("has 5 lines, so there is no line 10"));
-        assert!(place(at(4, 9)).unwrap_err().error.ends_with("has 8 characters, so there is no column 10"));
+        assert!(
+            place(at(9, 0))
+                .unwrap_err()
+                .error
+                .ends_with("has 5 lines, so there is no line 10 (counted from 1)")
+        );
+        assert!(
+            place(at(4, 9))
+                .unwrap_err()
+                .error
+                .ends_with("has 8 characters, so there is no column 10 (counted from 1)")
+        );
     }
 
     #[test]
@@ -313,7 +325,7 @@ mod tests {
         let error = on(0, "gret").unwrap_err();
         assert_eq!(
             (error.code, error.hint.as_deref()),
-            (ErrorCode::NotFound, Some("the nearest name is `greet` on line 2"))
+            (ErrorCode::NotFound, Some("the nearest name is `greet` on line 2 (counted from 1)"))
         );
     }
 

@@ -49,8 +49,7 @@ pub(crate) fn diagnostic_line(item: &DiagnosticItem, look: &DisplayCapabilities)
     if let Some(code) = &item.code {
         let _ = write!(line, " [{}]", escape::words(code));
     }
-    let source = item.source.as_deref().unwrap_or(&item.server);
-    let _ = writeln!(line, " ({})", escape::words(source));
+    let _ = writeln!(line, " ({})", escape::words(item.checker()));
     for related in &item.related {
         let at = LineColumn::from(related.place.range.start);
         let (path, message) = (escape::line(&related.place.path), escape::words(&related.message));
@@ -122,11 +121,12 @@ fn repeated_note(rest: &[&DiagnosticItem], look: &DisplayCapabilities) -> String
 /// How many findings there are and how much was looked at, in one line without its end.
 pub(crate) fn totals(output: &DiagnosticsOutput, verdict: Verdict, look: &DisplayCapabilities) -> String {
     let silent = output.incomplete.iter().filter(|file| file.verdict == Verdict::NoData).count();
-    let checked = output.files.saturating_sub(silent);
+    let checked = output.files.saturating_sub(silent + output.unchecked);
     let mut line = if output.diagnostics.is_empty() {
         match verdict {
             Verdict::Complete => look.paint(GOOD, "no problems"),
             Verdict::Partial if checked > 0 => "no problems found (incomplete)".to_owned(),
+            Verdict::Hints if checked == 0 => "nothing was checked".to_owned(),
             Verdict::Hints => "no syntax errors; nothing else was checked".to_owned(),
             Verdict::Partial | Verdict::NoData => {
                 look.paint(WARN, "no answer, so nothing is known to be clean")
@@ -212,6 +212,7 @@ mod tests {
             count,
             has_more: false,
             files,
+            unchecked: 0,
             incomplete: Vec::new(),
             looked_at: Vec::new(),
         }
@@ -256,7 +257,7 @@ mod tests {
         let expected = "\
 a.py (1 error)
 
-error[F1]: bad
+error[F1]: bad (pylsp)
   ╭▸ a.py:1:1
   │
 1 │ abc 0
@@ -264,7 +265,7 @@ error[F1]: bad
 
 b.py (1 hint)
 
-hint[F1]: could be shorter
+hint[F1]: could be shorter (pylsp)
   ╭▸ b.py:9:1
   │
 9 │ abc 8

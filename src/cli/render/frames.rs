@@ -61,11 +61,10 @@ fn address(path: &str, range: &Range) -> String {
 
 fn headline(item: &DiagnosticItem) -> String {
     let message = escape::block(item.message.trim());
-    let Some(source) = &item.source else { return message };
-    let source = escape::words(source);
+    let checker = escape::words(item.checker());
     match message.split_once('\n') {
-        Some((first, rest)) => format!("{first} ({source})\n{rest}"),
-        None => format!("{message} ({source})"),
+        Some((first, rest)) => format!("{first} ({checker})\n{rest}"),
+        None => format!("{message} ({checker})"),
     }
 }
 

@@ -197,6 +197,7 @@ mod tests {
                 }}],
                 "ruleId": "E2",
                 "ruleIndex": 1,
+                "properties": {"source": "pylsp"},
                 "relatedLocations": [{
                     "physicalLocation": {
                         "artifactLocation": {"uri": "file:///usr/lib/x%20y.py"},

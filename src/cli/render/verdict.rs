@@ -105,7 +105,12 @@ fn status_sentence(status: &ServerStatus) -> String {
         ServerState::Indexing => format!("{server} is still indexing"),
         ServerState::Starting => format!("{server} was still starting after {waited}"),
         ServerState::Missing if server.is_empty() => {
-            format!("no server is known for the language \"{}\"", escape::words(&status.language))
+            return match &status.detail {
+                Some(detail) => escape::words(detail),
+                None => {
+                    format!("no server is known for the language \"{}\"", escape::words(&status.language))
+                }
+            };
         }
         ServerState::Missing => return escape::words(&status.absence_sentence()),
         ServerState::Crashed => format!("{server} failed"),

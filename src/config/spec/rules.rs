@@ -61,6 +61,10 @@ pub(crate) struct DiagnosticsRule {
     pub(crate) byte_columns: Vec<String>,
     /// Codes of findings that follow from which files there are and from the text they are in, and from no other text.
     pub(crate) about_files: Vec<String>,
+    /// Lists of globs by which a project says which files its command line checks; of several files the first that is there.
+    pub(crate) includes: Vec<ConfigMarker>,
+    /// The same of the files that it does not check.
+    pub(crate) excludes: Vec<ConfigMarker>,
 }
 
 /// A checker that a server runs in the background, over the project as it is on disk.

@@ -173,6 +173,7 @@ fn form_for_programs_is_little_more_than_text_and_its_fixed_part_is_small() {
         count,
         has_more: false,
         files: 4,
+        unchecked: 0,
         incomplete: Vec::new(),
         looked_at: Vec::new(),
     };

@@ -295,6 +295,7 @@ async fn check_files_until(
         until: Some(until),
         running_only: mode == BreakageMode::Unsaid,
         may_be_kept: true,
+        ..FileCheckOptions::default()
     };
     if let BreakageMode::Difference(_) = mode {
         let none_named = BTreeSet::new();

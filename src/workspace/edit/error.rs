@@ -10,8 +10,11 @@ use crate::workspace::WorkspacePath;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EditError {
     /// Something is not as it was when the change was made up.
-    #[error("{}; nothing was changed; read it again and make the change anew", ConflictList(.0))]
+    #[error("{}; nothing was changed; read it again and make the change anew", ConflictList(.0, "it was read"))]
     Conflict(Vec<Conflict>),
+    /// What is to be taken back is not as the transaction left it.
+    #[error("{}; nothing was taken back; change it by hand, or undo the later edit first", ConflictList(.0, "that edit"))]
+    UndoConflict(Vec<Conflict>),
     /// Nothing is there to be changed.
     #[error("there is nothing at `{path}`; give the path of an existing file")]
     NotFound {
@@ -257,7 +260,8 @@ pub(crate) enum ConflictFinding {
     Other,
 }
 
-struct ConflictList<'a>(&'a [Conflict]);
+/// With what they were as expected after.
+struct ConflictList<'a>(&'a [Conflict], &'static str);
 
 /// How many conflicts a sentence names.
 const MAX_REPORTED_CONFLICTS: usize = 5;
@@ -267,6 +271,11 @@ impl fmt::Display for ConflictList<'_> {
         for (index, conflict) in self.0.iter().take(MAX_REPORTED_CONFLICTS).enumerate() {
             let separator = if index == 0 { "" } else { ", " };
             write!(f, "{separator}`{}` {}", conflict.path.display(), conflict.state_text())?;
+            if matches!(conflict.found, ConflictFinding::File { .. })
+                && conflict.expected != ConflictExpectation::Absent
+            {
+                write!(f, " since {}", self.1)?;
+            }
         }
         match self.0.len().saturating_sub(MAX_REPORTED_CONFLICTS) {
             0 => Ok(()),
@@ -280,7 +289,7 @@ impl Conflict {
         match (&self.expected, &self.found) {
             (ConflictExpectation::Absent, _) => "exists already",
             (_, ConflictFinding::Absent) => "is gone",
-            (_, ConflictFinding::File { .. }) => "has changed since it was read",
+            (_, ConflictFinding::File { .. }) => "has changed",
             (_, ConflictFinding::Other) => "is not the file it was",
         }
     }

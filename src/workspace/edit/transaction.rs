@@ -146,7 +146,7 @@ impl TransactionManager {
     /// Takes the transaction `id` back, as a transaction of its own in `group`.
     ///
     /// # Errors
-    /// [`EditError::Conflict`] where a file has been changed since; it is left as it is, and so is everything else.
+    /// [`EditError::UndoConflict`] where a file has been changed since; it is left as it is, and so is everything else.
     pub(crate) fn undo(&self, id: EditId, group: Option<&str>) -> Result<CommittedTransaction, EditError> {
         let _held = self.acquire_locks()?;
         self.0.undo(&[id], group)
@@ -385,7 +385,10 @@ impl TransactionManagerInner {
             }
             undo::add_inverse(&mut plan, &self.journal, entry, &self.journal.read_record(entry)?)?;
         }
-        self.commit(&plan)
+        self.commit(&plan).map_err(|error| match error {
+            EditError::Conflict(found) => EditError::UndoConflict(found),
+            error => error,
+        })
     }
 
     fn history(&self) -> Result<Vec<HistoryEntry>, EditError> {

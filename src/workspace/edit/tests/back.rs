@@ -201,7 +201,7 @@ fn undo_of_file_changed_since_is_a_conflict() {
         bench.put(path, theirs);
         let before = bench.snapshot();
         let error = bench.edits.undo(id, None).unwrap_err();
-        let EditError::Conflict(conflicts) = &error else { panic!("{path}: {error}") };
+        let EditError::UndoConflict(conflicts) = &error else { panic!("{path}: {error}") };
         assert_eq!(conflicts[0].path.display(), path);
         assert_eq!(bench.snapshot(), before, "{path}: nothing was changed");
         match ours {

@@ -1,0 +1,157 @@
+//! Files of a folder that a project's settings keep from the check of a server, as from that of its command line.
+//!
+//! Servers check whatever an editor opens. A file that is named is checked, therefore; of a folder those files are, which its project has
+//! checked.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use globset::GlobSet;
+
+use super::context::{Context, LanguageFile};
+use crate::config::marker::ConfigMarker;
+use crate::config::spec::ServerSpec;
+use crate::text::{build_glob_set, read_glob};
+use crate::workspace::{Workspace, WorkspacePath};
+
+/// The files that are left out, by server.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LeftOutFiles(BTreeMap<String, BTreeSet<WorkspacePath>>);
+
+impl LeftOutFiles {
+    /// Of `files`, those that some server is not to check.
+    pub(crate) fn of(context: &Context, files: &[LanguageFile]) -> Self {
+        let (mut left_out, mut scopes) = (Self::default(), BTreeMap::new());
+        for file in files {
+            for (server, spec) in context.servers_for(file, |features| features.diagnostics) {
+                let rule = &spec.diagnostics;
+                if rule.includes.is_empty() && rule.excludes.is_empty() {
+                    continue;
+                }
+                let project = context.manager.root(server, &file.path);
+                let within = file.path.as_path().strip_prefix(project.as_path());
+                let key = (server, project.clone());
+                let scope =
+                    scopes.entry(key).or_insert_with(|| CheckScope::read(&context.workspace, spec, &project));
+                if within.is_ok_and(|within| !scope.has(within)) {
+                    left_out.0.entry(server.to_owned()).or_default().insert(file.path.clone());
+                }
+            }
+        }
+        left_out
+    }
+
+    /// Whether `server` is not to check `path`.
+    pub(crate) fn has(&self, server: &str, path: &WorkspacePath) -> bool {
+        self.0.get(server).is_some_and(|files| files.contains(path))
+    }
+
+    /// A sentence for each server.
+    pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
+        self.0.iter().filter_map(|(server, files)| {
+            let first = files.first()?.display();
+            Some(match files.len() {
+                1 => format!("the settings of {server} in the project leave out {first}; name it to have it checked"),
+                several => format!(
+                    "the settings of {server} in the project leave out {several} of the files ({first}, …); name one to have it checked"
+                ),
+            })
+        })
+    }
+}
+
+/// What a project has a server check. Globs are relative to the project and stand for what lies below, too.
+struct CheckScope {
+    /// All, where there is none.
+    includes: Option<GlobSet>,
+    excludes: Option<GlobSet>,
+}
+
+impl CheckScope {
+    fn read(workspace: &Workspace, spec: &ServerSpec, project: &WorkspacePath) -> Self {
+        let globs = |markers: &[ConfigMarker]| glob_set(&configured_list(markers, workspace, project));
+        Self { includes: globs(&spec.diagnostics.includes), excludes: globs(&spec.diagnostics.excludes) }
+    }
+
+    /// Whether a file is checked, given by its path within the project.
+    fn has(&self, within: &std::path::Path) -> bool {
+        let is_in = |globs: &GlobSet| within.ancestors().any(|part| globs.is_match(part));
+        self.includes.as_ref().is_none_or(is_in) && !self.excludes.as_ref().is_some_and(is_in)
+    }
+}
+
+/// The list of the first file that is there: settings of others do not count beside it.
+fn configured_list(markers: &[ConfigMarker], workspace: &Workspace, project: &WorkspacePath) -> Vec<String> {
+    let is_there = |marker: &&ConfigMarker| {
+        project.join(marker.file()).is_ok_and(|file| workspace.absolute(&file).exists())
+    };
+    let Some(first) = markers.iter().find(is_there) else { return Vec::new() };
+    let own = markers.iter().filter(|marker| marker.file() == first.file());
+    own.map(|marker| marker.list_in(workspace, project)).find(|list| !list.is_empty()).unwrap_or_default()
+}
+
+/// What matches one of `globs`. `None` where there is none, and where one is the whole project or cannot be read: what is not understood
+/// leaves out nothing.
+fn glob_set(globs: &[String]) -> Option<GlobSet> {
+    let names = globs.iter().map(|glob| glob.trim_start_matches("./").trim_end_matches('/'));
+    let mut read = Vec::new();
+    for name in names {
+        if matches!(name, "" | "." | "**") {
+            return None;
+        }
+        read.push(
+            read_glob(name, |builder| {
+                builder.literal_separator(true);
+            })
+            .ok()?,
+        );
+    }
+    if read.is_empty() { None } else { build_glob_set(read).ok() }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::config::Catalogue;
+
+    /// Which of some files pyright is to check where the project has `settings` in a file of this name.
+    fn checked(name: &str, settings: &str) -> Vec<&'static str> {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("pyproject.toml"), "[tool.pyright]\ninclude = [\"docs\"]\n")
+            .expect("a file");
+        std::fs::write(folder.path().join(name), settings).expect("a file");
+        let workspace = Workspace::open(folder.path()).expect("a workspace");
+        let catalogue = Catalogue::built_in();
+        let scope = CheckScope::read(&workspace, &catalogue.servers["pyright"], &WorkspacePath::root());
+        let files = ["setup.py", "src/shop/cart.py", "src/shop/old/cart.py", "docs/conf.py"];
+        files.into_iter().filter(|file| scope.has(Path::new(file))).collect()
+    }
+
+    #[test]
+    fn files_outside_include_or_in_exclude_are_not_checked() {
+        let shop = ["src/shop/cart.py", "src/shop/old/cart.py"];
+        assert_eq!(checked("pyproject.toml", "[tool.pyright]\ninclude = [\"src/shop\"]\n"), shop);
+        assert_eq!(checked("pyproject.toml", "[tool.pyright]\ninclude = [\"./src/\"]\n"), shop);
+        assert_eq!(
+            checked("pyproject.toml", "[tool.pyright]\ninclude = [\"*/shop\"]\nexclude = [\"**/old\"]\n"),
+            shop[..1]
+        );
+        assert_eq!(
+            checked("pyrightconfig.json", "{\"include\": [\"src\"]} // ours\n"),
+            shop,
+            "and pyproject.toml says nothing"
+        );
+        let all = ["setup.py", "src/shop/cart.py", "src/shop/old/cart.py", "docs/conf.py"];
+        for everything in
+            ["", "[tool.pyright]\ninclude = [\".\"]\n", "[tool.pyright]\ninclude = 3\n", "not TOML"]
+        {
+            assert_eq!(checked("pyproject.toml", everything), all, "{everything}");
+        }
+        assert_eq!(
+            checked("pyrightconfig.json", "{\"strict\": []}"),
+            all,
+            "pyproject.toml counts only without it"
+        );
+    }
+}
