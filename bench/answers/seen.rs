@@ -143,6 +143,8 @@ impl<'a> Transcript<'a> {
         let mut heading: Option<&str> = None;
         for line in answer.lines() {
             let (mut places, mut rest): (BTreeSet<(&str, u32)>, _) = (BTreeSet::new(), line);
+            // Numbers before a path on their line are those of the file above, and the path explains something.
+            let (above, first_path) = (heading, path_of.find(line).map_or(line.len(), |found| found.start()));
             while let Some(found) = path_of.find(rest) {
                 let known = self.sources.keys().find(|known| is_path_of(found.as_str(), known)).copied();
                 rest = &rest[found.end()..];
@@ -154,6 +156,8 @@ impl<'a> Transcript<'a> {
             }
             let Some(path) = heading else { continue };
             for numbers in NUMBERS.iter().skip(1).flat_map(|pattern| pattern.captures_iter(line)) {
+                let is_of_above = numbers.get(0).is_some_and(|found| found.start() < first_path);
+                let path = above.filter(|_| is_of_above).unwrap_or(path);
                 places.extend(
                     numbers[1]
                         .split(", ")
