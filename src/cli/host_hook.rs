@@ -34,7 +34,7 @@ pub(super) fn run(
     reply: impl FnOnce(ParsedCommandLine, &Console, Option<PipedInput>) -> Result<Reply, ToolError>,
 ) -> CliExitStatus {
     if is_switched_off() {
-        return CliExitStatus::Answered;
+        return discard_input();
     }
     end_in_time(hook.time_limit(parsed.cli.global.timeout) + HOOK_REPLY_GRACE_PERIOD);
     let answered = catch_unwind(AssertUnwindSafe(|| {
@@ -57,6 +57,13 @@ pub(super) fn run(
     if answered.is_err() {
         tracing::error!("a hook ended in a fault");
     }
+    CliExitStatus::Answered
+}
+
+/// Reads what the host tells and does nothing with it: one that writes to a program which has ended takes the broken pipe for a fault.
+pub(super) fn discard_input() -> CliExitStatus {
+    end_in_time(HOOK_REPLY_GRACE_PERIOD);
+    let _unused = PipedInput::read();
     CliExitStatus::Answered
 }
 

@@ -58,13 +58,15 @@ fn run_command() -> ExitCode {
             parsed
         }
         Err(error) => {
-            let status = match error.use_stderr() && !host_hook::is_typed(std::env::args_os()) {
-                true => CliExitStatus::Usage,
-                false => CliExitStatus::Answered,
-            };
+            let is_hook = host_hook::is_typed(std::env::args_os());
             // Where help cannot be written there is nobody left to tell.
             let _ = error.print();
-            return status.into();
+            return match error.use_stderr() {
+                true if is_hook => host_hook::discard_input(),
+                true => CliExitStatus::Usage,
+                false => CliExitStatus::Answered,
+            }
+            .into();
         }
     };
     let console = Console::open(parsed.cli.global.color);

@@ -1,9 +1,10 @@
 //! Files of a folder that a project's settings keep from the check of a server, as from that of its command line.
 //!
-//! Servers check whatever an editor opens. A file that is named is checked, therefore; of a folder those files are, which its project has
-//! checked.
+//! A file that is named is checked in any case: servers check whatever an editor opens. A folder within a project is named as well, so that
+//! `include` does not count there, nor an `exclude` that the folder lies in; the command lines do the same.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use globset::GlobSet;
 
@@ -18,8 +19,8 @@ use crate::workspace::{Workspace, WorkspacePath};
 pub(crate) struct LeftOutFiles(BTreeMap<String, BTreeSet<WorkspacePath>>);
 
 impl LeftOutFiles {
-    /// Of `files`, those that some server is not to check.
-    pub(crate) fn of(context: &Context, files: &[LanguageFile]) -> Self {
+    /// Of `files`, which lie in one of the `folders` that were named, those that some server is not to check.
+    pub(crate) fn of(context: &Context, files: &[LanguageFile], folders: &[WorkspacePath]) -> Self {
         let (mut left_out, mut scopes) = (Self::default(), BTreeMap::new());
         for file in files {
             for (server, spec) in context.servers_for(file, |features| features.diagnostics) {
@@ -28,11 +29,17 @@ impl LeftOutFiles {
                     continue;
                 }
                 let project = context.manager.root(server, &file.path);
-                let within = file.path.as_path().strip_prefix(project.as_path());
+                let within = |path: &'_ WorkspacePath| {
+                    path.as_path().strip_prefix(project.as_path()).ok().map(ToOwned::to_owned)
+                };
                 let key = (server, project.clone());
                 let scope =
                     scopes.entry(key).or_insert_with(|| CheckScope::read(&context.workspace, spec, &project));
-                if within.is_ok_and(|within| !scope.has(within)) {
+                let named = folders
+                    .iter()
+                    .filter(|folder| **folder != project && file.path.as_path().starts_with(folder.as_path()))
+                    .find_map(within);
+                if within(&file.path).is_some_and(|within| !scope.has(&within, named.as_deref())) {
                     left_out.0.entry(server.to_owned()).or_default().insert(file.path.clone());
                 }
             }
@@ -72,10 +79,15 @@ impl CheckScope {
         Self { includes: globs(&spec.diagnostics.includes), excludes: globs(&spec.diagnostics.excludes) }
     }
 
-    /// Whether a file is checked, given by its path within the project.
-    fn has(&self, within: &std::path::Path) -> bool {
-        let is_in = |globs: &GlobSet| within.ancestors().any(|part| globs.is_match(part));
-        self.includes.as_ref().is_none_or(is_in) && !self.excludes.as_ref().is_some_and(is_in)
+    /// Whether a file is checked, given by its path within the project, as is the folder in the project that was named, if one was.
+    fn has(&self, file: &Path, named: Option<&Path>) -> bool {
+        let is_in = |globs: &GlobSet, path: &Path| path.ancestors().any(|part| globs.is_match(part));
+        let is_included = named.is_some() || self.includes.as_ref().is_none_or(|globs| is_in(globs, file));
+        let is_excluded = self
+            .excludes
+            .as_ref()
+            .is_some_and(|globs| is_in(globs, file) && !named.is_some_and(|folder| is_in(globs, folder)));
+        is_included && !is_excluded
     }
 }
 
@@ -110,13 +122,16 @@ fn glob_set(globs: &[String]) -> Option<GlobSet> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
     use crate::config::Catalogue;
 
     /// Which of some files pyright is to check where the project has `settings` in a file of this name.
     fn checked(name: &str, settings: &str) -> Vec<&'static str> {
+        checked_in(None, name, settings)
+    }
+
+    /// The same where a folder in the project was named.
+    fn checked_in(named: Option<&str>, name: &str, settings: &str) -> Vec<&'static str> {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("pyproject.toml"), "[tool.pyright]\ninclude = [\"docs\"]\n")
             .expect("a file");
@@ -125,7 +140,7 @@ mod tests {
         let catalogue = Catalogue::built_in();
         let scope = CheckScope::read(&workspace, &catalogue.servers["pyright"], &WorkspacePath::root());
         let files = ["setup.py", "src/shop/cart.py", "src/shop/old/cart.py", "docs/conf.py"];
-        files.into_iter().filter(|file| scope.has(Path::new(file))).collect()
+        files.into_iter().filter(|file| scope.has(Path::new(file), named.map(Path::new))).collect()
     }
 
     #[test]
@@ -153,5 +168,15 @@ mod tests {
             all,
             "pyproject.toml counts only without it"
         );
+    }
+
+    #[test]
+    fn named_folder_is_checked_whatever_settings_include() {
+        let docs =
+            |settings: &str| checked_in(Some("docs"), "pyproject.toml", settings).contains(&"docs/conf.py");
+        assert!(docs("[tool.pyright]\ninclude = [\"src\"]\n"));
+        assert!(docs("[tool.pyright]\nexclude = [\"docs\"]\n"), "it lies in what is left out, and was named");
+        let old = "[tool.pyright]\nexclude = [\"**/old\"]\n";
+        assert!(!checked_in(Some("src"), "pyproject.toml", old).contains(&"src/shop/old/cart.py"));
     }
 }

@@ -179,7 +179,7 @@ pub(crate) async fn run(
     args: &DiagnosticsArgs,
 ) -> Result<Answer<DiagnosticsOutput>, ToolError> {
     let (mut subjects, named) = subjects(context, &args.all_paths().cloned().collect::<Vec<_>>())?;
-    let left_out = leave_out(context, &mut subjects, &named);
+    let left_out = leave_out(context, args, &mut subjects, &named);
     if let Some(shard) = args.in_process.shard {
         retain_shard(context, &mut subjects, shard, args.in_process.costs.as_deref());
     }
@@ -333,12 +333,14 @@ fn subjects(
 /// server is not to check.
 fn leave_out(
     context: &Context,
+    args: &DiagnosticsArgs,
     subjects: &mut Vec<LanguageFile>,
     named: &BTreeSet<WorkspacePath>,
 ) -> LeftOutFiles {
+    let folders: Vec<WorkspacePath> = args.all_paths().filter_map(|path| context.path(path).ok()).collect();
     let (asked, found): (Vec<_>, Vec<_>) =
         std::mem::take(subjects).into_iter().partition(|subject| named.contains(&subject.path));
-    let left_out = LeftOutFiles::of(context, &found);
+    let left_out = LeftOutFiles::of(context, &found, &folders);
     let is_checked = |subject: &LanguageFile| {
         let servers = context.servers_for(subject, |features| features.diagnostics);
         servers.iter().any(|(server, _)| !left_out.has(server, &subject.path))
