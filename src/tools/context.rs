@@ -492,7 +492,7 @@ impl Context {
         let has_servers = |language: &String| !self.catalogue().servers_supporting(language).is_empty();
         status.detail = Some(match &subject.language {
             Some(language) if has_servers(language) => {
-                format!("the servers for {language} are disabled in the settings")
+                format!("the settings leave {language} no server for this")
             }
             Some(language) => format!("no server is known for the language {language}"),
             None => format!("the language of {} is not known", subject.path.display()),
