@@ -13,7 +13,7 @@ use super::resolve::{ResolutionTarget, Resolver};
 use super::source::ParsedSource;
 use crate::config::Catalogue;
 use crate::lsp::model::FileRef;
-use crate::text::is_identifier_char;
+use crate::text::has_word;
 use crate::workspace::Workspace;
 
 /// How many files with the name of a base are parsed.
@@ -163,8 +163,7 @@ fn derives_from(
 
 /// Whether the word stands where the bases of a type do.
 fn names_as_base(source: &ParsedSource, definition: &SourceDefinition, name: &str) -> bool {
-    let has_name = |text: &str| text.split(|letter| !is_identifier_char(letter)).any(|word| word == name);
-    definition.name != name && definition.bases.iter().any(|span| has_name(source.slice(span)))
+    definition.name != name && definition.bases.iter().any(|span| has_word(source.slice(span), name))
 }
 
 /// The method of that name in a type.

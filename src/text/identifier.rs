@@ -21,6 +21,16 @@ fn is_combining_mark(character: char) -> bool {
     matches!(character as u32, 0x0300..=0x036F | 0x1AB0..=0x1AFF | 0x1DC0..=0x1DFF | 0x20D0..=0x20FF | 0xFE20..=0xFE2F)
 }
 
+/// The words of `text`, from left to right; numbers are words, too.
+pub(crate) fn words_in(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|character| !is_identifier_char(character)).filter(|word| !word.is_empty())
+}
+
+/// Whether `text` has `word`, and not as a part of a longer one.
+pub(crate) fn has_word(text: &str, word: &str) -> bool {
+    words_in(text).any(|found| found == word)
+}
+
 /// All identifiers of the 0-based `line`, from left to right; numbers are none.
 pub fn identifiers_on_line(buffer: &Buffer, line: u32) -> Vec<Identifier> {
     buffer.line(line).map_or_else(Vec::new, |text| identifiers_in(&text, line))
@@ -101,6 +111,16 @@ mod tests {
     fn identifier_with_any_script_and_combining_marks_is_one_word() {
         assert_eq!(near("x = cafe\u{301}名 + 1", 0, 6).as_deref(), Some("cafe\u{301}名"));
         assert_eq!(near("🦀🦀 = crab", 0, 0).as_deref(), Some("crab"));
+    }
+
+    #[test]
+    fn word_is_found_whole_and_not_in_longer_words() {
+        assert_eq!(
+            words_in("class Cart(Basket, id=7):").collect::<Vec<_>>(),
+            ["class", "Cart", "Basket", "id", "7"]
+        );
+        assert!(has_word("List<Cart>", "Cart"));
+        assert!(!has_word("Carts Shop$Cart", "Cart"));
     }
 
     #[test]

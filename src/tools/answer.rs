@@ -300,7 +300,7 @@ pub struct DiagnosticItem {
 }
 
 impl DiagnosticItem {
-    /// Who found it.
+    /// The checker, or the server where that is the checker.
     pub(crate) fn checker(&self) -> &str {
         self.source.as_deref().unwrap_or(&self.server)
     }

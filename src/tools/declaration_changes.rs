@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::edited_text::EditedText;
 use crate::hints;
 use crate::lsp::model::Symbol;
-use crate::text::{LineMap, Position, Range};
+use crate::text::{LineMap, Position, Range, has_word, words_in};
 use crate::workspace::WorkspacePath;
 
 /// The time limit for parsing one text.
@@ -223,14 +223,8 @@ fn inherits(owner: &Symbol) -> bool {
     let head = owner.detail.as_deref().unwrap_or_default();
     let behind_name = head.split_once(owner.name.as_str()).map_or("", |(_, rest)| rest);
     let words = ["extends", "implements", "for"];
-    let is_base = |word: &str| !["", "object", "struct", "interface", "enum"].contains(&word);
-    words.iter().any(|word| has_word(head, word))
-        || behind_name.split(|c: char| !c.is_alphanumeric() && c != '_').any(is_base)
-}
-
-/// Whether `text` has `word`, and not as a part of a longer one.
-pub(super) fn has_word(text: &str, word: &str) -> bool {
-    text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|found| found == word)
+    let is_base = |word: &str| !["object", "struct", "interface", "enum"].contains(&word);
+    words.iter().any(|word| has_word(head, word)) || words_in(behind_name).any(is_base)
 }
 
 /// A definition, and the type around it.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::context::{Context, LanguageFile};
-use super::declaration_changes::{DeclarationChanges, INHERITED, has_word};
+use super::declaration_changes::{DeclarationChanges, INHERITED};
 use super::edited_text::EditedText;
 use super::fallback::run_in_background;
 use super::named_places::line_address;
@@ -13,7 +13,7 @@ use crate::hints;
 use crate::lsp::model::FileRef;
 use crate::lsp::operations::Navigation;
 use crate::lsp::session::Session;
-use crate::text::Position;
+use crate::text::{Position, has_word, words_in};
 use crate::workspace::{SearchQuery, WorkspacePath};
 
 /// The most files with a changed name that are checked without asking the server which of them refer to it.
@@ -319,7 +319,7 @@ impl Occurrence {
             "interface",
             "type",
         ];
-        self.line.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| WORDS.contains(&word))
+        words_in(&self.line).any(|word| WORDS.contains(&word))
     }
 }
 

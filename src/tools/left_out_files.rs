@@ -19,34 +19,6 @@ use crate::workspace::{Workspace, WorkspacePath};
 pub(crate) struct LeftOutFiles(BTreeMap<String, BTreeSet<WorkspacePath>>);
 
 impl LeftOutFiles {
-    /// Of `files`, which lie in one of the `folders` that were named, those that some server is not to check.
-    pub(crate) fn of(context: &Context, files: &[LanguageFile], folders: &[WorkspacePath]) -> Self {
-        let (mut left_out, mut scopes) = (Self::default(), BTreeMap::new());
-        for file in files {
-            for (server, spec) in context.servers_for(file, |features| features.diagnostics) {
-                let rule = &spec.diagnostics;
-                if rule.includes.is_empty() && rule.excludes.is_empty() {
-                    continue;
-                }
-                let project = context.manager.root(server, &file.path);
-                let within = |path: &'_ WorkspacePath| {
-                    path.as_path().strip_prefix(project.as_path()).ok().map(ToOwned::to_owned)
-                };
-                let key = (server, project.clone());
-                let scope =
-                    scopes.entry(key).or_insert_with(|| CheckScope::read(&context.workspace, spec, &project));
-                let named = folders
-                    .iter()
-                    .filter(|folder| **folder != project && file.path.as_path().starts_with(folder.as_path()))
-                    .find_map(within);
-                if within(&file.path).is_some_and(|within| !scope.has(&within, named.as_deref())) {
-                    left_out.0.entry(server.to_owned()).or_default().insert(file.path.clone());
-                }
-            }
-        }
-        left_out
-    }
-
     /// Whether `server` is not to check `path`.
     pub(crate) fn has(&self, server: &str, path: &WorkspacePath) -> bool {
         self.0.get(server).is_some_and(|files| files.contains(path))
@@ -63,6 +35,55 @@ impl LeftOutFiles {
                 ),
             })
         })
+    }
+}
+
+/// What the projects of some files have their servers check.
+pub(crate) struct CheckScopes<'a> {
+    context: &'a Context,
+    /// The folders that were named.
+    folders: Vec<WorkspacePath>,
+    /// By server and project.
+    known: BTreeMap<(String, WorkspacePath), CheckScope>,
+    /// What was found to be left out so far.
+    pub left_out: LeftOutFiles,
+}
+
+impl<'a> CheckScopes<'a> {
+    /// For files that lie in one of the `folders` that were named.
+    pub(crate) fn new(context: &'a Context, folders: Vec<WorkspacePath>) -> Self {
+        Self { context, folders, known: BTreeMap::new(), left_out: LeftOutFiles::default() }
+    }
+
+    /// Whether some server is to check `file`. Those that are not are remembered.
+    pub(crate) fn is_checked(&mut self, file: &LanguageFile) -> bool {
+        let mut is_checked = false;
+        for (server, spec) in self.context.servers_for(file, |features| features.diagnostics) {
+            if self.is_in_scope(server, spec, &file.path) {
+                is_checked = true;
+            } else {
+                self.left_out.0.entry(server.to_owned()).or_default().insert(file.path.clone());
+            }
+        }
+        is_checked
+    }
+
+    /// Whether the settings of the project have `server` check `path`.
+    fn is_in_scope(&mut self, server: &str, spec: &ServerSpec, path: &WorkspacePath) -> bool {
+        let rule = &spec.diagnostics;
+        if rule.includes.is_empty() && rule.excludes.is_empty() {
+            return true;
+        }
+        let project = self.context.manager.root(server, path);
+        let within =
+            |path: &WorkspacePath| path.as_path().strip_prefix(project.as_path()).ok().map(ToOwned::to_owned);
+        let is_named =
+            |folder: &&WorkspacePath| **folder != project && path.as_path().starts_with(folder.as_path());
+        let named = self.folders.iter().filter(is_named).find_map(within);
+        let key = (server.to_owned(), project.clone());
+        let read = || CheckScope::read(&self.context.workspace, spec, &project);
+        let scope = self.known.entry(key).or_insert_with(read);
+        within(path).is_none_or(|within| scope.has(&within, named.as_deref()))
     }
 }
 

@@ -17,7 +17,7 @@ use super::error::ToolError;
 use super::fallback;
 use super::file_check::{FileCheckOptions, check_file};
 use super::file_report::FileReport;
-use super::left_out_files::LeftOutFiles;
+use super::left_out_files::{CheckScopes, LeftOutFiles};
 use super::shard::{CheckCosts, Shard};
 use super::tool::{Call, Card, Tool};
 use crate::lsp::model::Severity;
@@ -338,17 +338,9 @@ fn leave_out(
     named: &BTreeSet<WorkspacePath>,
 ) -> LeftOutFiles {
     let folders: Vec<WorkspacePath> = args.all_paths().filter_map(|path| context.path(path).ok()).collect();
-    let (asked, found): (Vec<_>, Vec<_>) =
-        std::mem::take(subjects).into_iter().partition(|subject| named.contains(&subject.path));
-    let left_out = LeftOutFiles::of(context, &found, &folders);
-    let is_checked = |subject: &LanguageFile| {
-        let servers = context.servers_for(subject, |features| features.diagnostics);
-        servers.iter().any(|(server, _)| !left_out.has(server, &subject.path))
-    };
-    *subjects = asked;
-    subjects.extend(found.into_iter().filter(is_checked));
-    subjects.sort_by(|a, b| a.path.cmp(&b.path));
-    left_out
+    let mut scopes = CheckScopes::new(context, folders);
+    subjects.retain(|subject| named.contains(&subject.path) || scopes.is_checked(subject));
+    scopes.left_out
 }
 
 /// Leaves the files of one part.

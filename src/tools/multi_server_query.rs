@@ -20,6 +20,7 @@ use super::question::{LanguageQuestion, PositionRequest, QuestionOutcome};
 use super::target::Target;
 use crate::hints::{self, FurtherOccurrence, FurtherOccurrences, OccurrenceQuery, OccurrenceSense};
 use crate::lsp::ask::AskError;
+use crate::lsp::model::Location;
 use crate::lsp::operations::Navigation;
 use crate::lsp::session::Session;
 use crate::text::Position;
@@ -313,16 +314,24 @@ impl Context {
             // Wherever it is asked, the server goes back to the definition, and looks from there.
             return Ok((!found.is_empty()).then_some(found));
         }
+        let known_definition = match of_implementations {
+            true => self.definition_at(asking, first, (&asking.subject.path, asking.position)).await,
+            false => None,
+        };
         // Asked at a use, it looks from there; whatever names a place that is known is about the same symbol.
         let mut is_known = !of_implementations || !found.is_empty();
         for file in files.iter().take(MAX_USES_PER_PROJECT) {
             let at = (&file.path, file.position);
+            // Implementations that are found from there need not be known here: what counts is the definition.
+            if of_implementations {
+                let definition = self.definition_at(asking, &session, at).await;
+                let both = known_definition.as_ref().zip(definition.as_ref());
+                if !both.is_some_and(|(known, other)| known.is_same_symbol(other)) {
+                    continue;
+                }
+            }
             let more = self.ask_with(asking, &session, &[], at, ask).await.map_err(failed)?;
-            let is_same = match of_implementations {
-                true => self.have_one_definition(asking, (first, &session), &file.path, file.position).await,
-                false => known.is_same_symbol(&more),
-            };
-            if is_same {
+            if of_implementations || known.is_same_symbol(&more) {
                 found.push(more);
                 is_known = true;
                 break;
@@ -331,22 +340,19 @@ impl Context {
         Ok(is_known.then_some(found))
     }
 
-    /// Whether a place in another coverage is a use of what was asked about. Implementations that are found from there need not be known
-    /// here.
-    async fn have_one_definition(
+    /// Where a session says that what stands at a place is defined; `None` where it gives no answer.
+    async fn definition_at(
         &self,
         asking: &AnsweredQuestion<'_>,
-        (here, there): (&Session, &Session),
-        path: &WorkspacePath,
-        position: Position,
-    ) -> bool {
+        session: &Session,
+        at: (&WorkspacePath, Position),
+    ) -> Option<Vec<Location>> {
         let deadline = asking.deadline;
-        let own = here.navigate(Navigation::Definition, &asking.subject.path, asking.position, deadline);
-        let other = there.navigate(Navigation::Definition, path, position, deadline);
-        match (own.await, other.await) {
-            (Ok(own), Ok(other)) => own.value.is_same_symbol(&other.value),
-            _ => false,
-        }
+        self.ask_with(asking, session, &[], at, &|session, path, position| {
+            Box::pin(session.navigate(Navigation::Definition, path, position, deadline))
+        })
+        .await
+        .ok()
     }
 
     /// Asks a session at a place, with `files` open.

@@ -1,15 +1,17 @@
 //! The note about what the text has beside what servers listed.
 
+use std::collections::BTreeSet;
+
 use super::mergeable_answer::MergeableAnswer;
 use super::named_places::{abbreviate_list, line_address};
 use crate::hints::{FurtherOccurrence, FurtherOccurrences};
 use crate::workspace::WorkspacePath;
-use std::collections::BTreeSet;
 
 /// The most files that a note names.
 const MAX_NAMED_OCCURRENCE_FILES: usize = 8;
 
-/// What the text has beside what `server` and others listed, the places where it was not looked up, and what to do; `None` where that is nothing.
+/// What the text has beside what `server` and others listed, the places where it was not looked up, and what to do. `None` where that is
+/// nothing.
 pub(crate) fn further_occurrences_note<T: MergeableAnswer>(
     name: &str,
     standing: &FurtherOccurrences,

@@ -99,12 +99,11 @@ pub(super) async fn format(arguments: FormatFiles, door: CliContext<'_>) -> Resu
         let one = |edited: EditAnswerView| {
             let changes_something = edited.changes_something();
             let mut reply = edit_reply(edited, asked, door);
-            if arguments.check && changes_something {
-                reply.status = CliExitStatus::Unpleasant;
-                reply.lines = vec![format!("{} is not formatted", span.path.display())];
-            }
             if !changes_something {
                 reply.lines = vec![format!("{} is formatted already", span.path.display())];
+            } else if arguments.check {
+                reply.status = CliExitStatus::Unpleasant;
+                reply.lines = vec![format!("{} is not formatted", span.path.display())];
             }
             reply
         };

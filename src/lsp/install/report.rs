@@ -12,7 +12,7 @@ const PIP_BUILDS: &str = "Building wheel for ";
 /// How npm tells that hashes differ: `… integrity checksum failed when using sha512: wanted HASH but got HASH. (9 bytes)`.
 const NPM_DIFFERS: &str = "integrity checksum failed when using";
 
-/// So many of the first lines that say what is wrong are kept.
+/// The most error lines that are kept, the first ones.
 const MAX_ERROR_LINES: usize = 3;
 
 /// What was heard of one command.
@@ -63,8 +63,10 @@ impl FetchReport {
     /// `error` with the first lines that said what is wrong before its last words: behind them npm explains all its options.
     pub(super) fn with_causes(&self, error: InstallError) -> InstallError {
         let InstallError::Failed { command, exit, output } = error else { return error };
-        let causes = self.errors.iter().filter(|line| !output.contains(line)).cloned();
-        InstallError::Failed { command, exit, output: causes.chain(output.iter().cloned()).collect() }
+        let mut lines = self.errors.clone();
+        lines.retain(|line| !output.contains(line));
+        lines.extend(output);
+        InstallError::Failed { command, exit, output: lines }
     }
 
     /// That something else came than `locks` name; `None` where nothing of that kind was said.

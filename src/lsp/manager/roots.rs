@@ -235,6 +235,8 @@ mod tests {
 
     #[test]
     fn requirements_within_a_package_mark_no_project_of_their_own() {
+        const SERVERS: [&str; 7] =
+            ["pyright", "basedpyright", "ty", "pyrefly", "pylsp", "zuban", "jedi-language-server"];
         let temp = tempfile::tempdir().unwrap();
         let workspace = Workspace::open(temp.path()).unwrap();
         let roots = RootCache::default();
@@ -247,11 +249,11 @@ mod tests {
         put(&workspace, "service/app/requirements.txt", "flask\n");
         put(&workspace, "service/app/setup.py", "");
         put(&workspace, "pyproject.toml", "[tool.ruff]\n");
-        for server in ["pyright", "basedpyright", "ty", "pyrefly", "pylsp", "zuban", "jedi-language-server"] {
+        for server in SERVERS {
             assert_eq!(root(server, "tests/test_a.py"), "tests", "{server}: that is no package");
         }
         put(&workspace, "pyproject.toml", "[project]\nname = \"a\"\n");
-        for server in ["pyright", "basedpyright", "ty", "pyrefly", "pylsp", "zuban", "jedi-language-server"] {
+        for server in SERVERS {
             assert_eq!(root(server, "tests/test_a.py"), ".", "{server}");
             assert_eq!(root(server, "service/app/a.py"), "service/app", "{server}: a package of its own");
         }
