@@ -29,10 +29,11 @@ fn answer(house: &House, bytes: &[u8]) -> String {
     String::from_utf8(text).expect("UTF-8")
 }
 
-/// A connection that is let in through the door `command`.
-fn enter(house: &House) -> BufReader<UnixStream> {
+/// A connection that is let in through the door `command`, where it promises as many bytes as `lengths` says.
+fn enter(house: &House, lengths: &Value) -> BufReader<UnixStream> {
     let mut stream = BufReader::new(connect(house));
-    stream.get_mut().write_all(b"{\"lsp-tools\":1,\"door\":\"command\"}\n").expect("a preamble");
+    let preamble = json!({"lsp-tools": 1, "door": "command", "command": lengths});
+    stream.get_mut().write_all(format!("{preamble}\n").as_bytes()).expect("a preamble");
     let mut line = String::new();
     stream.read_line(&mut line).expect("a welcome");
     let welcome: Value = serde_json::from_str(&line).expect("JSON");
@@ -145,7 +146,12 @@ fn invalid_preamble_is_refused_with_one_error() {
         (b"\xff\xfe\n", "bad_preamble"),
         (b"{\"lsp-tools\":99,\"door\":\"mcp\"}\n", "version"),
         (b"{\"lsp-tools\":1,\"door\":\"window\"}\n", "bad_preamble"),
-        (b"{\"lsp-tools\":1,\"door\":\"command\",\"session\":\"short\"}\n", "bad_preamble"),
+        (b"{\"lsp-tools\":1,\"door\":\"mcp\",\"session\":\"short\"}\n", "bad_preamble"),
+        (b"{\"lsp-tools\":1,\"door\":\"command\"}\n", "bad_preamble"),
+        (
+            b"{\"lsp-tools\":1,\"door\":\"command\",\"command\":{\"request\":-1,\"input\":null}}\n",
+            "bad_preamble",
+        ),
     ] {
         let said = answer(&house, bytes);
         let refusal: Value = serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said:?}"));
@@ -171,14 +177,13 @@ fn incomplete_preamble_is_refused_after_10_seconds() {
 fn request_with_false_lengths_is_dropped_without_answer() {
     let house = House::new();
     house.run(&["daemon", "start"]);
-    for bytes in [
-        &b"{\"request\":99999999999,\"input\":null}\n"[..],
-        b"{\"request\":10,\"input\":999999999999}\n",
-        b"{\"request\":2,\"input\":null}\n{}",
-        b"{\"request\":-1,\"input\":null}\n",
-        b"nothing of the kind\n",
+    for (request, input, bytes) in [
+        (json!(99_999_999_999_u64), Value::Null, &b"{}"[..]),
+        (json!(10), json!(999_999_999_999_u64), b"{}"),
+        (json!(2), Value::Null, b"{}"),
+        (json!(19), Value::Null, b"nothing of the kind"),
     ] {
-        let mut stream = enter(&house);
+        let mut stream = enter(&house, &json!({"request": request, "input": input}));
         stream.get_mut().write_all(bytes).unwrap();
         let mut rest = String::new();
         let _reset = stream.read_to_string(&mut rest);
@@ -203,9 +208,8 @@ fn user_only_commands_sent_to_socket_are_refused() {
             "console": {"out": look, "err": look}, "progress": false, "speech": "english",
         })
         .to_string();
-        let mut stream = enter(&house);
-        let head = format!("{}\n{request}", json!({"request": request.len(), "input": null}));
-        stream.get_mut().write_all(head.as_bytes()).unwrap();
+        let mut stream = enter(&house, &json!({"request": request.len(), "input": null}));
+        stream.get_mut().write_all(request.as_bytes()).unwrap();
         let reply = loop {
             let mut line = String::new();
             stream.read_line(&mut line).expect("an event");
@@ -230,7 +234,7 @@ fn thousand_idle_connections_cost_bounded_memory() {
         rustix::process::Rlimit { current: limit.maximum, ..limit },
     )
     .unwrap();
-    let crowd: Vec<_> = (0..1_000).map(|_| enter(&house)).collect();
+    let crowd: Vec<_> = (0..1_000).map(|_| enter(&house, &json!({"request": 100, "input": null}))).collect();
     let status = house.status().expect("a daemon");
     assert_eq!(status["clients"].as_array().map(Vec::len), Some(1_000));
     let during = status["memory_bytes"].as_u64().unwrap();
@@ -260,11 +264,10 @@ fn clients_that_never_read_cost_bounded_memory() {
         "console": {"out": look, "err": look}, "progress": true, "speech": "english",
     })
     .to_string();
-    let head = format!("{}\n{request}", json!({"request": request.len(), "input": null}));
     let deaf: Vec<_> = (0..20)
         .map(|_| {
-            let mut stream = enter(&house);
-            stream.get_mut().write_all(head.as_bytes()).unwrap();
+            let mut stream = enter(&house, &json!({"request": request.len(), "input": null}));
+            stream.get_mut().write_all(request.as_bytes()).unwrap();
             stream
         })
         .collect();

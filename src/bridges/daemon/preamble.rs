@@ -65,6 +65,19 @@ pub(crate) struct Preamble {
     /// The language that its user is spoken to in; English by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) speech: Option<SpokenLanguage>,
+    /// How long the command is that follows; needed by the door `command`, and unused by the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) command: Option<CommandLengths>,
+}
+
+/// How long the parts of a command are, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CommandLengths {
+    /// The request.
+    pub(crate) request: usize,
+    /// What is piped in; `None` where nothing is.
+    pub(crate) input: Option<usize>,
 }
 
 /// What is spoken after the preamble.
@@ -166,6 +179,7 @@ impl Preamble {
             timeout_ms: None,
             install: false,
             speech: None,
+            command: None,
         }
     }
 
@@ -186,18 +200,20 @@ impl Preamble {
                 format!("the first line cannot be used: {why}; it is one JSON object such as {usual}"),
             )
         };
-        // A client of another version may say things that are not known here, so its version is looked at first.
-        let version: PreambleVersion = serde_json::from_str(line).map_err(|error| unusable(&error))?;
-        if version.protocol != DAEMON_PROTOCOL_VERSION {
-            let given = version.protocol;
-            return Err(Refusal::new(
-                RefusalCode::Version,
-                format!(
-                    "this daemon speaks version {DAEMON_PROTOCOL_VERSION} of the protocol, and version {given} was asked for"
-                ),
-            ));
+        let preamble = match serde_json::from_str::<Self>(line) {
+            Ok(preamble) => preamble,
+            Err(error) => {
+                // A client of another version may say things that are not known here.
+                if let Ok(version) = serde_json::from_str::<PreambleVersion>(line) {
+                    require_protocol(version.protocol)?;
+                }
+                return Err(unusable(&error));
+            }
+        };
+        require_protocol(preamble.protocol)?;
+        if preamble.door == DoorName::Command && preamble.command.is_none() {
+            return Err(unusable(&"the door `command` needs `command`, with the lengths of what follows"));
         }
-        let preamble: Self = serde_json::from_str(line).map_err(|error| unusable(&error))?;
         if let Some(session) = preamble.session.as_deref().filter(|session| !is_session(session)) {
             let why = format!(
                 "`session` has {} characters; accepted: {} to {} letters, digits, `-`, `_` and `.`",
@@ -225,6 +241,18 @@ impl Preamble {
         let access = CallerAccess { profile: self.profile, ..CallerAccess::default() };
         Caller { session, agent: self.agent.clone(), access }
     }
+}
+
+fn require_protocol(given: u32) -> Result<(), Refusal> {
+    if given == DAEMON_PROTOCOL_VERSION {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        RefusalCode::Version,
+        format!(
+            "this daemon speaks version {DAEMON_PROTOCOL_VERSION} of the protocol, and version {given} was asked for"
+        ),
+    ))
 }
 
 fn is_session(name: &str) -> bool {
@@ -303,6 +331,7 @@ mod tests {
             (r#"{"door":"mcp"}"#, RefusalCode::BadPreamble, "missing field `lsp-tools`"),
             (r#"{"lsp-tools":2,"door":"mcp","new":1}"#, RefusalCode::Version, "version 2 was asked for"),
             (r#"{"lsp-tools":1,"door":"window"}"#, RefusalCode::BadPreamble, "unknown variant `window`"),
+            (r#"{"lsp-tools":1,"door":"command"}"#, RefusalCode::BadPreamble, "needs `command`"),
             (
                 r#"{"lsp-tools":1,"door":"mcp","sesion":"x"}"#,
                 RefusalCode::BadPreamble,

@@ -7,9 +7,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
 
-use super::{RemoteCommandEvent, RemoteCommandHeader, RemoteCommandRequest, is_repeatable, uses_daemon};
+use super::{RemoteCommandEvent, RemoteCommandRequest, is_repeatable, uses_daemon};
 use crate::bridges::daemon::connector::{ConnectError, Connector, DaemonConnection};
-use crate::bridges::daemon::preamble::{DoorName, Preamble, line, read_line};
+use crate::bridges::daemon::preamble::{CommandLengths, DoorName, Preamble, read_line};
 use crate::cli::args::ParsedCommandLine;
 use crate::cli::console::Console;
 use crate::cli::exit::CliExitStatus;
@@ -95,20 +95,9 @@ pub(crate) fn run_through_daemon(
         progress: console.err.terminal,
         speech: SpokenLanguage::from_environment(),
     };
-    let result = Connector::find(workspace.root(), &folders).map_err(RemoteCommandError::NoDaemon).and_then(
-        |connector| {
-            let threads = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            let threads = threads.map_err(|error| RemoteCommandError::NoDaemon(error.into()))?;
-            let timeout_ms = global.timeout.and_then(|limit| u64::try_from(limit.as_millis()).ok());
-            let client = Some(parsed.name.clone());
-            let preamble = Preamble { client, timeout_ms, ..Preamble::new(DoorName::Command) };
-            let tries = if is_repeatable(command) { MAX_REMOTE_COMMAND_ATTEMPTS } else { 1 };
-            let went = threads.block_on(try_connections(&connector, &preamble, &request, bytes, tries));
-            // A thread that still waits for a lock does not hold up the end.
-            threads.shutdown_background();
-            went
-        },
-    );
+    let result = Connector::find(workspace.root(), &folders)
+        .map_err(RemoteCommandError::NoDaemon)
+        .and_then(|connector| run_remotely(&connector, parsed, &request, bytes));
     match result {
         Ok(went) => RemoteCommandOutcome::Went(went),
         Err(RemoteCommandError::NoDaemon(error)) => {
@@ -117,6 +106,31 @@ pub(crate) fn run_through_daemon(
         }
         Err(lost) => RemoteCommandOutcome::Went(Err(lost.to_tool_error(is_repeatable(command)))),
     }
+}
+
+/// The daemon's reply to a command, with `input` piped into it.
+fn run_remotely(
+    connector: &Connector,
+    parsed: &ParsedCommandLine,
+    request: &RemoteCommandRequest,
+    input: Option<&[u8]>,
+) -> Result<Result<Reply, ToolError>, RemoteCommandError> {
+    let threads = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let threads = threads.map_err(|error| RemoteCommandError::NoDaemon(error.into()))?;
+    let timeout = parsed.cli.global.timeout;
+    let json = serde_json::to_vec(request).map_err(|error| RemoteCommandError::Garbled(error.to_string()))?;
+    let preamble = Preamble {
+        client: Some(parsed.name.clone()),
+        timeout_ms: timeout.and_then(|limit| u64::try_from(limit.as_millis()).ok()),
+        command: Some(CommandLengths { request: json.len(), input: input.map(<[u8]>::len) }),
+        ..Preamble::new(DoorName::Command)
+    };
+    let body = RemoteCommandBody { request: &json, input, progress: request.progress };
+    let tries = if is_repeatable(&parsed.cli.command) { MAX_REMOTE_COMMAND_ATTEMPTS } else { 1 };
+    let reply = threads.block_on(try_connections(connector, &preamble, body, tries));
+    // A thread that still waits for a lock does not hold up the end.
+    threads.shutdown_background();
+    reply
 }
 
 impl RemoteCommandError {
@@ -141,11 +155,21 @@ impl RemoteCommandError {
     }
 }
 
+/// What follows the preamble.
+#[derive(Clone, Copy)]
+struct RemoteCommandBody<'a> {
+    /// The request, as JSON.
+    request: &'a [u8],
+    /// What is piped in.
+    input: Option<&'a [u8]>,
+    /// Whether somebody sees how the command goes on.
+    progress: bool,
+}
+
 async fn try_connections(
     connector: &Connector,
     preamble: &Preamble,
-    request: &RemoteCommandRequest,
-    input: Option<&[u8]>,
+    body: RemoteCommandBody<'_>,
     tries: usize,
 ) -> Result<Result<Reply, ToolError>, RemoteCommandError> {
     let mut signals = match Signals::listen() {
@@ -153,13 +177,13 @@ async fn try_connections(
         Err(error) => return Ok(Err(error)),
     };
     let (sender, receiver) = unbounded_channel();
-    let progress = request.progress.then(|| ProgressLine::start(receiver));
+    let progress = body.progress.then(|| ProgressLine::start(receiver));
     let work = async {
         let mut left = tries;
         loop {
             left -= 1;
             let connection = connector.open(preamble).await.map_err(RemoteCommandError::NoDaemon)?;
-            match exchange_command(connection, (request, input), silence_limit(preamble), &sender).await {
+            match exchange_command(connection, body, silence_limit(preamble), &sender).await {
                 Err(RemoteCommandError::Gone) if left > 0 => {}
                 result => return result,
             }
@@ -186,18 +210,15 @@ fn silence_limit(preamble: &Preamble) -> Duration {
 /// One command on one connection.
 async fn exchange_command(
     connection: DaemonConnection,
-    (request, input): (&RemoteCommandRequest, Option<&[u8]>),
+    body: RemoteCommandBody<'_>,
     silence: Duration,
     progress: &UnboundedSender<ProgressEvent>,
 ) -> Result<Reply, RemoteCommandError> {
     let DaemonConnection { mut reader, mut writer, welcome } = connection;
     let garbled = |error: &dyn std::fmt::Display| RemoteCommandError::Garbled(error.to_string());
-    let body = serde_json::to_vec(request).map_err(|error| garbled(&error))?;
-    let head = RemoteCommandHeader { request: body.len(), input: input.map(<[u8]>::len) };
-    let head = line(&head).map_err(|error| garbled(&error))?;
     let sent = async {
-        writer.write_all(&[head, body].concat()).await?;
-        writer.write_all(input.unwrap_or_default()).await
+        writer.write_all(body.request).await?;
+        writer.write_all(body.input.unwrap_or_default()).await
     };
     let silent = RemoteCommandError::Silent { pid: welcome.pid, silence };
     match timeout(silence, sent).await {

@@ -1,7 +1,6 @@
 //! Commands through the daemon: the messages on the connection after the preamble.
 //!
-//! The client ([`client`]) sends a [`RemoteCommandHeader`] as one line of JSON, then the [`RemoteCommandRequest`] (JSON) and what is piped in, as long as the
-//! head says. The daemon ([`serve`]) sends [`RemoteCommandEvent`]s, one line of JSON each; the last one is the reply, followed by the bytes
+//! The client ([`client`]) sends the [`RemoteCommandRequest`] (JSON) and what is piped in, as long as its preamble says. The daemon ([`serve`]) sends [`RemoteCommandEvent`]s, one line of JSON each; the last one is the reply, followed by the bytes
 //! for stdout. The words are those of the command line, read on both sides by the same program.
 
 pub(super) mod client;
@@ -19,16 +18,6 @@ use super::exit::CliExitStatus;
 use crate::bridges::daemon::identity;
 use crate::hints::SpokenLanguage;
 use crate::lsp::progress::ProgressEvent;
-
-/// How long the parts of a request are, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct RemoteCommandHeader {
-    /// The request.
-    request: usize,
-    /// What is piped in; `None` where nothing is.
-    input: Option<usize>,
-}
 
 /// A command, as it was typed, and where.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -13,8 +13,8 @@ use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::{Instant, interval_at, timeout};
 
-use super::{RemoteCommandEvent, RemoteCommandHeader, RemoteCommandRequest, daemon_accepts};
-use crate::bridges::daemon::preamble::{LineError, line, read_line};
+use super::{RemoteCommandEvent, RemoteCommandRequest, daemon_accepts};
+use crate::bridges::daemon::preamble::{CommandLengths, LineError, line};
 use crate::bridges::daemon::server::{AcceptedConnection, DoorHandler};
 use crate::cli::args::{Cli, ParsedCommandLine};
 use crate::cli::commands;
@@ -28,8 +28,6 @@ use crate::runtime::{Client, Runtime};
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::retry_advice::RetryAdvice;
 
-/// The longest head, in bytes.
-const MAX_REMOTE_HEADER_BYTES: usize = 128;
 /// The longest request: a command line is at most 2 MiB (execve(2)), and takes more as JSON.
 const MAX_REMOTE_REQUEST_BYTES: usize = 16 << 20;
 /// The most that is piped in; a little more than is used of it, so that too much is told as everywhere.
@@ -57,7 +55,8 @@ pub(crate) fn door() -> DoorHandler {
 }
 
 async fn serve(mut visit: AcceptedConnection, memory: &Semaphore) -> Result<(), LineError> {
-    let asked = timeout(REMOTE_REQUEST_TIMEOUT, read_request(&mut visit.reader, memory)).await;
+    let Some(lengths) = visit.preamble.command else { return Err(LineError::Closed) };
+    let asked = timeout(REMOTE_REQUEST_TIMEOUT, read_request(&mut visit.reader, lengths, memory)).await;
     let Ok(asked) = asked else { return Err(LineError::Closed) };
     let Some((request, input, _room)) = asked? else { return Err(LineError::Closed) };
     visit.client.count_call();
@@ -86,23 +85,22 @@ async fn serve(mut visit: AcceptedConnection, memory: &Semaphore) -> Result<(), 
 /// The request and what is piped in, and the room in memory that they take; `None` where they are no such thing.
 async fn read_request<'a>(
     reader: &mut BufReader<OwnedReadHalf>,
+    lengths: CommandLengths,
     memory: &'a Semaphore,
 ) -> Result<Option<(RemoteCommandRequest, PipedInput, tokio::sync::SemaphorePermit<'a>)>, LineError> {
-    let head = read_line(reader, MAX_REMOTE_HEADER_BYTES).await?;
-    let Ok(head) = serde_json::from_str::<RemoteCommandHeader>(&head) else { return Ok(None) };
-    let input = head.input.unwrap_or(0);
-    if head.request > MAX_REMOTE_REQUEST_BYTES || input > MAX_PIPED_INPUT_BYTES {
+    let input = lengths.input.unwrap_or(0);
+    if lengths.request > MAX_REMOTE_REQUEST_BYTES || input > MAX_PIPED_INPUT_BYTES {
         return Ok(None);
     }
-    let kib = u32::try_from((head.request + input) / 1024 + 1).unwrap_or(u32::MAX);
+    let kib = u32::try_from((lengths.request + input) / 1024 + 1).unwrap_or(u32::MAX);
     let Ok(room) = memory.acquire_many(kib).await else { return Ok(None) };
-    let mut request = vec![0; head.request];
+    let mut request = vec![0; lengths.request];
     reader.read_exact(&mut request).await?;
     let mut bytes = vec![0; input];
     reader.read_exact(&mut bytes).await?;
     let Ok(request) = serde_json::from_slice(&request) else { return Ok(None) };
     // Where nothing was sent, nothing is read: the daemon's own stdin is nobody's.
-    let input = match head.input {
+    let input = match lengths.input {
         Some(_) => PipedInput::Read(bytes),
         None => PipedInput::Failed("nothing was piped in".to_owned()),
     };
